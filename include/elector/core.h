@@ -1,0 +1,359 @@
+/*
+ * The core contract: an election is a pure function from (state, event) to (state, outbox).
+ *
+ * A machine never reads a clock, tosses a coin, allocates or calls libc. It is handed one event at a
+ * time and answers with a list of actions whose order is meaning. Whoever calls el_step() is the host:
+ * the simulator, the checker, the agent, a page, a fuzzer. All of them run this same object code.
+ */
+#ifndef ELECTOR_CORE_H
+#define ELECTOR_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Words ------------------------------------------------------------------------------------ */
+
+/* A position, 1..count, which is also the ring order. 0 is nobody, so zeroed memory is never a vote. */
+typedef uint32_t el_node;
+#define EL_NOBODY 0u
+
+/* Nanoseconds on the clock of the node that measures them. */
+typedef uint64_t el_duration;
+
+/* Greater is better; the id makes ties impossible. */
+struct el_rank {
+    uint64_t attribute;
+    uint64_t id;
+};
+
+/* ---- Messages and durable records ------------------------------------------------------------- */
+
+/*
+ * One flat message for every algorithm, with no hidden padding: one codec, one fuzzer. `subject` is the
+ * node the message is about; `rank` is that node's attribute where it travels; the other words belong
+ * to the algorithm, which names them in its own file.
+ */
+struct el_msg {
+    el_node from;
+    el_node to;
+    el_node subject;
+    uint8_t kind; /* 1..kind_count; 0 is no message */
+    uint8_t flags;
+    uint16_t spare; /* always 0 */
+    uint64_t epoch;
+    uint64_t rank;
+    uint64_t aux;
+    uint64_t more;
+};
+
+/* What survives a crash, once the host has carried out a SAVE. */
+struct el_durable {
+    uint64_t epoch;
+    uint64_t word[3];
+};
+
+/* ---- Configuration: shared by all nodes, and apart from any state ------------------------------ */
+
+enum el_role_kind {
+    EL_CANDIDATE = 0, /* may lead */
+    EL_ORDINARY = 1,  /* takes part, never leads */
+};
+
+/* The value of one algorithm option; which field counts follows from the option's kind. */
+struct el_value {
+    uint64_t number;
+    const el_node *members;
+    uint32_t member_count;
+};
+
+/* All arrays are borrowed and must outlive every step taken with them. */
+struct el_cluster {
+    uint32_t count;
+    const uint64_t *ids;        /* [count], distinct; NULL: the id is the position */
+    const uint64_t *attributes; /* [count]; NULL: all equal */
+    const uint8_t *roles;       /* [count] of el_role_kind; NULL: all candidates */
+    el_duration transmit_max;   /* Ttrans: the longest a message is believed to take */
+    el_duration process_max;    /* Tprocess: the longest a node is believed to take over one */
+    const struct el_value *options; /* one for each of the algorithm's options */
+};
+
+struct el_config {
+    const struct el_cluster *cluster;
+    el_node self;
+};
+
+/* ---- Events: what a machine is told ------------------------------------------------------------ */
+
+enum el_event_type {
+    EL_START,   /* exactly once, first, after every (re)start */
+    EL_MESSAGE, /* a message arrived */
+    EL_UNSENT,  /* a hop failed: this message of ours did not arrive (only where EL_NEEDS_HOP_ACKS) */
+    EL_TIMER,   /* a timer we armed ran out */
+    EL_SUSPECT, /* the failure detector believes that a peer is down */
+    EL_TRUST,   /* and now it no longer does */
+    EL_CHOSEN,  /* the answer to CHOOSE; comes before any other event of this node */
+    EL_FACT,    /* something the host knows: an attribute, a log position, a wall-clock hint */
+    EL_REQUEST, /* the application asks */
+};
+
+enum el_start_how {
+    EL_FRESH,    /* first start of this member, no record expected */
+    EL_RESTORED, /* started again; `durable` is the last record saved (zero if none ever was) */
+    EL_LOST,     /* started again; a record should exist and cannot be read */
+};
+
+enum el_request_what {
+    EL_CAMPAIGN, /* call an election */
+    EL_RESIGN,
+    EL_TRANSFER, /* hand leadership to `peer` */
+};
+
+struct el_start {
+    enum el_start_how how;
+    el_node incumbent; /* who leads already, as far as the host knows; usually nobody */
+    struct el_durable durable;
+};
+
+struct el_event {
+    enum el_event_type type;
+    el_node peer; /* SUSPECT, TRUST, REQUEST(TRANSFER) */
+    union {
+        struct el_start start;
+        struct {
+            struct el_msg msg;   /* MESSAGE, UNSENT */
+            el_duration elapsed; /* MESSAGE: since the stopwatch for msg.from was armed (on_arrival) */
+        };
+        struct {
+            uint32_t timer;
+            uint32_t slot;
+        };
+        uint32_t chosen; /* 0..n-1 */
+        struct {
+            uint32_t fact;
+            uint64_t value;
+        };
+        enum el_request_what request;
+    };
+};
+
+/* ---- Actions: what a machine asks for ----------------------------------------------------------- */
+
+enum el_action_type {
+    EL_SEND,    /* hand `msg` to the network */
+    EL_ARM,     /* wake me with TIMER(timer, slot) after a time in min..max; replaces an armed one */
+    EL_DISARM,  /* forget that timer; one that is not armed is no error */
+    EL_SAVE,    /* a barrier: SENDs and claims after it wait until `durable` is on disk; timers do not */
+    EL_CHOOSE,  /* draw a number below n */
+    EL_NOTE,    /* a numbered fact: log line, transcript, caption and coverage mark in one */
+    EL_VERDICT, /* detectors only: peer is (not) suspected */
+};
+
+#define EL_NO_TIMER UINT32_MAX
+
+struct el_action {
+    enum el_action_type type;
+    uint32_t timer; /* ARM, DISARM; SEND: if not EL_NO_TIMER the host writes what is left of it to msg.aux */
+    uint32_t slot;
+    uint32_t note; /* NOTE */
+    union {
+        struct el_msg msg;
+        struct {
+            el_duration min, max;
+        };
+        struct el_durable durable;
+        uint64_t values[2]; /* NOTE */
+        uint32_t n;         /* CHOOSE */
+        struct {
+            el_node peer; /* VERDICT */
+            bool suspected;
+        };
+    };
+};
+
+/* The host owns the array; el_step empties the box first. It cannot overflow: see outbox_bound. */
+struct el_outbox {
+    struct el_action *actions;
+    uint32_t capacity;
+    uint32_t count;
+};
+
+/* ---- Views: leadership is read, not announced ---------------------------------------------------- */
+
+enum el_role {
+    EL_IDLE,     /* no election under way here, and no leader known */
+    EL_ELECTING, /* taking part in an election */
+    EL_FOLLOWER, /* follows `leader` */
+    EL_LEADER,   /* is `leader` */
+};
+
+struct el_view {
+    enum el_role role;
+    el_node leader;  /* EL_NOBODY while none is known */
+    uint64_t term;   /* run, epoch or term where the algorithm has one */
+    uint32_t timer;  /* the timer that bounds the claim; EL_NO_TIMER: nothing does */
+    uint32_t slot;
+};
+
+/* ---- What an algorithm says of itself ------------------------------------------------------------ */
+
+enum el_needs { /* what must hold below el_step for the algorithm to work at all */
+    EL_NEEDS_FIFO = 1 << 0,     /* links keep order */
+    EL_NEEDS_RELIABLE = 1 << 1, /* links lose nothing */
+    EL_NEEDS_TIMELY = 1 << 2,   /* delays stay below transmit_max, steps below process_max */
+    EL_NEEDS_HOP_ACKS = 1 << 3, /* the sender learns of a hop that failed (UNSENT) */
+};
+
+enum el_claim { /* what it promises while nothing in its `breaks` table happens */
+    EL_CLAIMS_ONE_LEADER = 1 << 0, /* never two leaders at one instant */
+    EL_CLAIMS_AGREEMENT = 1 << 1,  /* at rest, every live node names the same live leader */
+    EL_CLAIMS_BEST = 1 << 2,       /* ... which is the best-ranked live candidate */
+    EL_CLAIMS_GROUPS = 1 << 3,     /* at rest, whoever a node follows leads it (many groups may be) */
+};
+
+enum el_fault {
+    EL_CRASHES = 1 << 0,          /* a process stops */
+    EL_UNNOTICED = 1 << 1,        /* a crash that somebody's detector never reports */
+    EL_RESTARTS = 1 << 2,         /* a process comes back with an empty memory */
+    EL_LOSSES = 1 << 3,           /* a message is lost */
+    EL_DUPLICATES = 1 << 4,       /* a message arrives twice */
+    EL_REORDERS = 1 << 5,         /* a link does not keep order */
+    EL_PARTITIONS = 1 << 6,       /* a link is cut, one way or both */
+    EL_PAUSES = 1 << 7,           /* a process stands still for a while */
+    EL_CLOCKS = 1 << 8,           /* a clock runs fast or slow */
+    EL_LATENESS = 1 << 9,         /* a message takes longer than transmit_max */
+    EL_FALSE_SUSPICIONS = 1 << 10 /* a detector accuses a live process */
+};
+
+enum el_violation {
+    EL_TWO_LEADERS = 1 << 0,  /* two nodes led at one instant */
+    EL_DISAGREEMENT = 1 << 1, /* at rest, live nodes name different leaders, or a group is headless */
+    EL_NO_LEADER = 1 << 2,    /* at rest, some live node knows of no leader */
+    EL_DEAD_LEADER = 1 << 3,  /* at rest, the leader they name is dead */
+    EL_NOT_BEST = 1 << 4,     /* at rest, a better candidate than the leader is alive */
+    EL_ENDLESS = 1 << 5,      /* the run did not come to rest */
+};
+
+/* Any of these faults may lead to any of these violations. Anything else is a defect of ours. */
+struct el_weakness {
+    uint32_t faults;
+    uint32_t violations;
+    const char *why;
+};
+
+enum el_option_kind {
+    EL_FLAG,     /* on, off */
+    EL_CHOICE,   /* one of `choices`, separated by |; the value is its index */
+    EL_DURATION, /* a time */
+    EL_MEMBERS,  /* a list of members */
+    EL_ROLES,    /* a list of members: those listed become candidates, the others ordinary */
+};
+
+struct el_option {
+    const char *name;
+    enum el_option_kind kind;
+    const char *choices;
+    const char *preset; /* in the words a user would type; NULL: empty list, or the algorithm's own rule */
+    const char *help;
+};
+
+/* In `text`, @1 and @2 stand for a value that is a node, #1 and #2 for one that is a number. */
+struct el_note_text {
+    const char *name;
+    const char *text;
+};
+
+/*
+ * One algorithm. All strings and tables are static. Handlers that are NULL ignore their event. None may
+ * retain a pointer past its return.
+ */
+struct el_algorithm {
+    const char *name;
+    const char *summary;   /* one line */
+    const char *idea;      /* a paragraph for a reader who never met it */
+    const char *reference; /* the paper */
+    const char *const *kinds; /* [kind_count + 1]; kinds[0] is NULL */
+    uint32_t kind_count;
+    const char *const *timers;
+    uint32_t timer_count;
+    const struct el_note_text *notes;
+    uint32_t note_count;
+    const struct el_option *options;
+    uint32_t option_count;
+    const struct el_weakness *breaks;
+    uint32_t break_count;
+    uint32_t needs;  /* el_needs */
+    uint32_t claims; /* el_claim */
+    uint32_t count_max; /* how many members a message of it can speak of; 0: any number */
+    bool ring;          /* messages travel clockwise only */
+
+    uint32_t (*state_size)(uint32_t count);   /* bytes, a multiple of 8; the state has no hidden padding */
+    uint32_t (*outbox_bound)(uint32_t count); /* most actions one step can take */
+
+    void (*on_start)(void *state, const struct el_config *, const struct el_start *, struct el_outbox *);
+    void (*on_message)(void *state, const struct el_config *, const struct el_msg *, struct el_outbox *);
+    void (*on_unsent)(void *state, const struct el_config *, const struct el_msg *, struct el_outbox *);
+    void (*on_timer)(void *state, const struct el_config *, uint32_t timer, uint32_t slot, struct el_outbox *);
+    void (*on_suspect)(void *state, const struct el_config *, el_node peer, struct el_outbox *);
+    void (*on_trust)(void *state, const struct el_config *, el_node peer, struct el_outbox *);
+    void (*on_chosen)(void *state, const struct el_config *, uint32_t chosen, struct el_outbox *);
+    void (*on_fact)(void *state, const struct el_config *, uint32_t fact, uint64_t value, struct el_outbox *);
+    void (*on_request)(void *state, const struct el_config *, enum el_request_what, el_node to,
+                       struct el_outbox *);
+    /* Instead of on_message where the time since `stopwatch` was armed (slot: the sender) is needed. */
+    void (*on_arrival)(void *state, const struct el_config *, const struct el_msg *, el_duration elapsed,
+                       struct el_outbox *);
+    uint32_t stopwatch;
+
+    void (*view)(const void *state, const struct el_config *, struct el_view *);
+};
+
+/* Notes that the core itself makes, in any algorithm's outbox. */
+enum el_core_note {
+    EL_NOTE_MALFORMED = 0x10000, /* dropped a message that nobody honest could have sent */
+    EL_NOTE_DECLINED,            /* this algorithm cannot do what was requested */
+};
+
+/* ---- The calls ------------------------------------------------------------------------------------ */
+
+/*
+ * Takes one step. `state` is state_size(count) bytes, 8-aligned, zeroed before EL_START; `out` has room
+ * for outbox_bound(count) actions. Cannot fail: hostile messages are dropped with a note, and an event
+ * that no correct host could deliver (an unknown timer, a box too small) traps, also in release builds.
+ */
+void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
+             const struct el_event *event, struct el_outbox *out);
+
+/* The algorithms of this build, in teaching order. */
+const struct el_algorithm *const *el_algorithms(uint32_t *count);
+/* NULL if there is none of that name. */
+const struct el_algorithm *el_algorithm_named(const char *name);
+const char *el_note_text(const struct el_algorithm *algorithm, uint32_t note);
+const char *el_violation_name(enum el_violation violation);
+const char *el_fault_name(enum el_fault fault);
+
+uint64_t el_id(const struct el_cluster *cluster, el_node node);
+struct el_rank el_rank_of(const struct el_cluster *cluster, el_node node);
+bool el_may_lead(const struct el_cluster *cluster, el_node node);
+bool el_rank_above(struct el_rank a, struct el_rank b);
+/* node a outranks node b by the configuration; a real node outranks nobody */
+bool el_outranks(const struct el_cluster *cluster, el_node a, el_node b);
+
+/* A 128-bit fingerprint of plain bytes, the same on every machine. */
+struct el_hash {
+    uint64_t high, low;
+};
+struct el_hash el_fingerprint(const void *bytes, size_t size);
+
+/*
+ * The wire form of one message: EL_WIRE_SIZE bytes, little-endian, its version first. Decoding accepts
+ * exactly what encoding produces (so the two are inverse on both sides) and writes `msg` only on success.
+ * It judges form, not sense: whether the members exist is for el_step to say.
+ */
+#define EL_WIRE_VERSION 1
+#define EL_WIRE_SIZE 48
+enum el_wire { EL_WIRE_OK, EL_WIRE_SHORT, EL_WIRE_LONG, EL_WIRE_OTHER_VERSION, EL_WIRE_NO_KIND, EL_WIRE_RESERVED };
+void el_encode(const struct el_msg *msg, uint8_t wire[EL_WIRE_SIZE]);
+enum el_wire el_decode(const uint8_t *wire, size_t size, struct el_msg *msg);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * What an algorithm file is written with: actions as verbs, sets of members, and the ring order.
+ * Everything here is pure and bounded.
+ */
+#ifndef ELECTOR_CORE_MACHINE_H
+#define ELECTOR_CORE_MACHINE_H
+
+#include "elector/core.h"
+
+/* Programmer error: stop at once, also in release builds. */
+static inline void el_require(bool condition)
+{
+    if (!condition) __builtin_trap();
+}
+
+/* ---- The outbox as verbs ---- */
+
+/* Sends a copy of `msg` from `cfg->self`; `from` and `to` are filled in here. */
+void el_send(struct el_outbox *out, const struct el_config *cfg, el_node to, struct el_msg msg);
+/* The same, and the host writes into msg.aux how long `timer` still runs when the message leaves. */
+void el_send_with_left(struct el_outbox *out, const struct el_config *cfg, el_node to, struct el_msg msg,
+                       uint32_t timer, uint32_t slot);
+void el_arm(struct el_outbox *out, uint32_t timer, uint32_t slot, el_duration min, el_duration max);
+void el_disarm(struct el_outbox *out, uint32_t timer, uint32_t slot);
+void el_save(struct el_outbox *out, struct el_durable durable);
+void el_choose(struct el_outbox *out, uint32_t n);
+void el_note(struct el_outbox *out, uint32_t note, uint64_t first, uint64_t second);
+void el_verdict(struct el_outbox *out, el_node peer, bool suspected);
+
+/* ---- Configuration ---- */
+
+static inline uint64_t el_number(const struct el_config *cfg, uint32_t option)
+{
+    return cfg->cluster->options[option].number;
+}
+
+/* The rank a message claims for its subject: the attribute that travelled, and the subject's id. */
+struct el_rank el_claimed_rank(const struct el_config *cfg, const struct el_msg *msg);
+
+/* The round trip by which every live peer has answered: T = 2 Ttrans + Tprocess. */
+static inline el_duration el_round_trip(const struct el_config *cfg)
+{
+    return 2 * cfg->cluster->transmit_max + cfg->cluster->process_max;
+}
+
+/* How many candidates and ordinary members outrank this one, leaving `without` aside. */
+uint32_t el_place(const struct el_cluster *cluster, el_node node, el_node without);
+
+/* ---- Sets of members, as bits in 64-bit words that lie in the state ---- */
+
+static inline uint32_t el_set_words(uint32_t count)
+{
+    return count / 64 + 1; /* bit 0 is nobody's and stays clear */
+}
+
+static inline bool el_set_has(const uint64_t *set, el_node node)
+{
+    return (set[node / 64] >> (node % 64)) & 1u;
+}
+
+static inline void el_set_add(uint64_t *set, el_node node)
+{
+    set[node / 64] |= UINT64_C(1) << (node % 64);
+}
+
+static inline void el_set_remove(uint64_t *set, el_node node)
+{
+    set[node / 64] &= ~(UINT64_C(1) << (node % 64));
+}
+
+static inline void el_set_clear(uint64_t *set, uint32_t count)
+{
+    for (uint32_t i = 0; i < el_set_words(count); i++) set[i] = 0;
+}
+
+/* A set that fits into one word of a message: bit k is position k + 1, so at most 64 members. */
+static inline uint64_t el_bit(el_node node)
+{
+    return UINT64_C(1) << (node - 1);
+}
+
+/* The best-ranked of such a set that may lead, or nobody. */
+el_node el_best_of(const struct el_cluster *cluster, uint64_t members);
+
+/* ---- The ring ---- */
+
+/*
+ * A node of a ring knows its successor, and its successor's successor, and so on, in case they fail. It
+ * watches the EL_RING_SIGHT positions after it: bit k of `gone` says that the (k+1)-th is suspected. So a
+ * ring of a million costs eight bytes a node; 64 neighbours in a row must die before one is stranded.
+ */
+#define EL_RING_SIGHT 64
+
+/* The position `steps` places clockwise from `node`. */
+el_node el_ring_step(const struct el_config *cfg, el_node node, uint32_t steps);
+/* The first successor that is not gone: self if it is alone, nobody if all in sight are gone. */
+el_node el_ring_successor(const struct el_config *cfg, uint64_t gone);
+/* `gone` with `peer` marked or cleared; unchanged if the peer is out of sight. */
+uint64_t el_ring_mark(const struct el_config *cfg, uint64_t gone, el_node peer, bool suspected);
+bool el_ring_gone(const struct el_config *cfg, uint64_t gone, el_node peer);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * One step: the event is checked, the box is emptied, the handler runs. Nothing here knows any
+ * algorithm, and no algorithm needs to check again what is checked here.
+ */
+#include "machine.h"
+
+/* Bytes from the network: every field that names a member must name one that exists. */
+static bool well_formed(const struct el_algorithm *algorithm, const struct el_config *cfg,
+                        const struct el_msg *m)
+{
+    const uint32_t count = cfg->cluster->count;
+    return m->kind >= 1 && m->kind <= algorithm->kind_count && m->from >= 1 && m->from <= count &&
+           m->from != cfg->self && m->to == cfg->self && m->subject <= count && m->spare == 0;
+}
+
+static void on_message(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
+                       const struct el_event *event, struct el_outbox *out)
+{
+    if (!well_formed(algorithm, cfg, &event->msg)) {
+        el_note(out, EL_NOTE_MALFORMED, event->msg.kind, event->msg.from);
+    } else if (algorithm->on_arrival) {
+        algorithm->on_arrival(state, cfg, &event->msg, event->elapsed, out);
+    } else if (algorithm->on_message) {
+        algorithm->on_message(state, cfg, &event->msg, out);
+    }
+}
+
+void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
+             const struct el_event *event, struct el_outbox *out)
+{
+    const uint32_t count = cfg->cluster->count;
+    el_require(cfg->self >= 1 && cfg->self <= count);
+    out->count = 0;
+
+    switch (event->type) {
+    case EL_START:
+        el_require(event->start.incumbent <= count);
+        algorithm->on_start(state, cfg, &event->start, out);
+        return;
+    case EL_MESSAGE:
+        on_message(algorithm, cfg, state, event, out);
+        return;
+    case EL_UNSENT: /* our own message, handed back by our own host */
+        el_require(event->msg.from == cfg->self);
+        if (algorithm->on_unsent) algorithm->on_unsent(state, cfg, &event->msg, out);
+        return;
+    case EL_TIMER:
+        el_require(event->timer < algorithm->timer_count);
+        algorithm->on_timer(state, cfg, event->timer, event->slot, out);
+        return;
+    case EL_SUSPECT:
+    case EL_TRUST:
+        el_require(event->peer >= 1 && event->peer <= count && event->peer != cfg->self);
+        if (event->type == EL_SUSPECT && algorithm->on_suspect)
+            algorithm->on_suspect(state, cfg, event->peer, out);
+        if (event->type == EL_TRUST && algorithm->on_trust) algorithm->on_trust(state, cfg, event->peer, out);
+        return;
+    case EL_CHOSEN:
+        el_require(algorithm->on_chosen != NULL);
+        algorithm->on_chosen(state, cfg, event->chosen, out);
+        return;
+    case EL_FACT:
+        if (algorithm->on_fact) algorithm->on_fact(state, cfg, event->fact, event->value, out);
+        return;
+    case EL_REQUEST:
+        el_require(event->peer <= count);
+        if (algorithm->on_request) {
+            algorithm->on_request(state, cfg, event->request, event->peer, out);
+        } else {
+            el_note(out, EL_NOTE_DECLINED, event->request, event->peer);
+        }
+        return;
+    }
+    el_require(false);
+}
