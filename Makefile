@@ -1,0 +1,60 @@
+# The front door. Every target sets up what it needs; the work is done by CMake and scripts/.
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+MAKEFLAGS += --no-print-directory
+.PHONY: help run test bench lint format rewrite install coverage soak mutants setup
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@echo "Elector: targets"
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@echo "Variables: JOBS=$(JOBS)  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)"
+
+run: build-release ## build, and show an election
+	@build/release/elector demo
+
+# One ctest over both builds, so that there is one summary and one verdict.
+test: build-release build-asan ## all tests, in a release build and under sanitizers
+	@echo 'subdirs(asan release)' > build/CTestTestfile.cmake
+	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS) -LE soak
+
+bench: build-release ## measure speed
+	@test -x build/release/bench/elector-bench || { echo "make bench: there is no bench/*.c to build" >&2; exit 1; }
+	@build/release/bench/elector-bench
+
+lint: setup ## formatting and static analysis; changes nothing
+	@cmake --preset asan >/dev/null
+	@JOBS=$(JOBS) scripts/lint build/asan
+
+format: setup ## lay out all C code as .clang-format says
+	@scripts/sources | xargs -0 clang-format -i
+
+rewrite: build-release ## renew the golden transcripts; read the diff before you commit it
+	@test -x test/scenario/run.sh || { echo "make rewrite: there is no test/scenario/run.sh" >&2; exit 1; }
+	@ELECTOR=build/release/elector BUILD=build/release test/scenario/run.sh --rewrite
+
+install: build-release ## install below PREFIX, staged below DESTDIR
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+coverage: build-coverage ## which lines and branches of the core the tests reach
+	@find build/coverage -name '*.gcda' -delete
+	@ctest --preset coverage -j $(JOBS)
+	@scripts/coverage build/coverage
+
+soak: build-release ## the tests that run for long
+	@ctest --test-dir build/release -N -L soak | grep -q '^ *Test *#' || \
+		{ echo "make soak: there is no test/soak/*.c to run" >&2; exit 1; }
+	@ctest --test-dir build/release --output-on-failure -L soak
+
+mutants: build-release ## plant known bugs, and see that the tests notice
+	@test -x test/mutants/run || { echo "make mutants: there is no test/mutants/run" >&2; exit 1; }
+	@ELECTOR=build/release/elector BUILD=build/release test/mutants/run
+
+setup:
+	@scripts/setup
+
+build-%: setup
+	@cmake --preset $* >/dev/null
+	@cmake --build --preset $* -j $(JOBS)
