@@ -18,6 +18,9 @@
 typedef uint32_t el_node;
 #define EL_NOBODY 0u
 
+/* Runs, epochs and terms stay below 2^53, so that a JSON reader keeps them exact. */
+#define EL_EPOCH_MAX (UINT64_C(1) << 53)
+
 /* Nanoseconds on the clock of the node that measures them. */
 typedef uint64_t el_duration;
 
@@ -31,7 +34,7 @@ struct el_rank {
 
 /*
  * One flat message for every algorithm, with no hidden padding: one codec, one fuzzer. `subject` is the
- * node the message is about; `rank` is that node's attribute where it travels; the other words belong
+ * node the message is about (the sender, where it is about nobody else); `rank` is that node's attribute where it travels; the other words belong
  * to the algorithm, which names them in its own file.
  */
 struct el_msg {
@@ -70,11 +73,11 @@ struct el_value {
 /* All arrays are borrowed and must outlive every step taken with them. */
 struct el_cluster {
     uint32_t count;
-    const uint64_t *ids;        /* [count], distinct; NULL: the id is the position */
-    const uint64_t *attributes; /* [count]; NULL: all equal */
-    const uint8_t *roles;       /* [count] of el_role_kind; NULL: all candidates */
-    el_duration transmit_max;   /* Ttrans: the longest a message is believed to take */
-    el_duration process_max;    /* Tprocess: the longest a node is believed to take over one */
+    const uint64_t *ids;            /* [count], distinct; NULL: the id is the position */
+    const uint64_t *attributes;     /* [count]; NULL: all equal */
+    const uint8_t *roles;           /* [count] of el_role_kind; NULL: all candidates */
+    el_duration transmit_max;       /* Ttrans: the longest a message is believed to take */
+    el_duration process_max;        /* Tprocess: the longest a node is believed to take over one */
     const struct el_value *options; /* one for each of the algorithm's options */
 };
 
@@ -139,10 +142,23 @@ struct el_event {
 
 /* ---- Actions: what a machine asks for ----------------------------------------------------------- */
 
+/*
+ * What a host owes the machine:
+ *  - Timers: a firing timer is no longer armed; none fires after DISARM, or at its old time after a new
+ *    ARM. At one instant messages come before timers (an answer may land exactly at the timeout), but a
+ *    timer that is strictly overdue, after a pause, comes before everything else. Slots are 0..count.
+ *  - "What is left" of a timer is 0 if it is not armed, and is read when the message leaves.
+ *  - `elapsed` counts from the last ARM of the stopwatch, on past its firing; 0 if it never was armed.
+ *  - SAVE is a barrier for the SENDs that follow it, in later steps too, and for claims: while one is
+ *    pending, a new leadership is not published. Timers, above all the one that ends a claim, do not wait.
+ *  - At most one CHOOSE a step.
+ */
+
 enum el_action_type {
     EL_SEND,    /* hand `msg` to the network */
     EL_ARM,     /* wake me with TIMER(timer, slot) after a time in min..max; replaces an armed one */
     EL_DISARM,  /* forget that timer; one that is not armed is no error */
+    EL_MOVE,    /* timer `to` takes over what is left of `timer`, in the same slot; nothing if not armed */
     EL_SAVE,    /* a barrier: SENDs and claims after it wait until `durable` is on disk; timers do not */
     EL_CHOOSE,  /* draw a number below n */
     EL_NOTE,    /* a numbered fact: log line, transcript, caption and coverage mark in one */
@@ -162,6 +178,7 @@ struct el_action {
             el_duration min, max;
         };
         struct el_durable durable;
+        uint32_t to;        /* MOVE */
         uint64_t values[2]; /* NOTE */
         uint32_t n;         /* CHOOSE */
         struct {
@@ -171,7 +188,7 @@ struct el_action {
     };
 };
 
-/* The host owns the array; el_step empties the box first. It cannot overflow: see outbox_bound. */
+/* The host owns the array; el_step empties the box first. It cannot overflow: see el_outbox_bound. */
 struct el_outbox {
     struct el_action *actions;
     uint32_t capacity;
@@ -189,22 +206,24 @@ enum el_role {
 
 struct el_view {
     enum el_role role;
-    el_node leader;  /* EL_NOBODY while none is known */
-    uint64_t term;   /* run, epoch or term where the algorithm has one */
-    uint32_t timer;  /* the timer that bounds the claim; EL_NO_TIMER: nothing does */
+    el_node leader; /* EL_NOBODY while none is known */
+    uint64_t term;  /* run, epoch or term where the algorithm has one */
+    uint32_t timer; /* the timer that bounds the claim; EL_NO_TIMER: nothing does */
     uint32_t slot;
 };
 
 /* ---- What an algorithm says of itself ------------------------------------------------------------ */
 
-enum el_needs { /* what must hold below el_step for the algorithm to work at all */
+/* What must hold below el_step for the algorithm to work at all. */
+enum el_needs {
     EL_NEEDS_FIFO = 1 << 0,     /* links keep order */
     EL_NEEDS_RELIABLE = 1 << 1, /* links lose nothing */
     EL_NEEDS_TIMELY = 1 << 2,   /* delays stay below transmit_max, steps below process_max */
     EL_NEEDS_HOP_ACKS = 1 << 3, /* the sender learns of a hop that failed (UNSENT) */
 };
 
-enum el_claim { /* what it promises while nothing in its `breaks` table happens */
+/* What it promises while nothing in its `breaks` table happens. */
+enum el_claim {
     EL_CLAIMS_ONE_LEADER = 1 << 0, /* never two leaders at one instant */
     EL_CLAIMS_AGREEMENT = 1 << 1,  /* at rest, every live node names the same live leader */
     EL_CLAIMS_BEST = 1 << 2,       /* ... which is the best-ranked live candidate */
@@ -212,17 +231,19 @@ enum el_claim { /* what it promises while nothing in its `breaks` table happens 
 };
 
 enum el_fault {
-    EL_CRASHES = 1 << 0,          /* a process stops */
-    EL_UNNOTICED = 1 << 1,        /* a crash that somebody's detector never reports */
-    EL_RESTARTS = 1 << 2,         /* a process comes back with an empty memory */
-    EL_LOSSES = 1 << 3,           /* a message is lost */
-    EL_DUPLICATES = 1 << 4,       /* a message arrives twice */
-    EL_REORDERS = 1 << 5,         /* a link does not keep order */
-    EL_PARTITIONS = 1 << 6,       /* a link is cut, one way or both */
-    EL_PAUSES = 1 << 7,           /* a process stands still for a while */
-    EL_CLOCKS = 1 << 8,           /* a clock runs fast or slow */
-    EL_LATENESS = 1 << 9,         /* a message takes longer than transmit_max */
-    EL_FALSE_SUSPICIONS = 1 << 10 /* a detector accuses a live process */
+    EL_CRASHES = 1 << 0,           /* a process stops */
+    EL_UNNOTICED = 1 << 1,         /* a crash that somebody's detector never reports */
+    EL_RESTARTS = 1 << 2,          /* a process comes back with an empty memory */
+    EL_LOSSES = 1 << 3,            /* a message is lost */
+    EL_DUPLICATES = 1 << 4,        /* a message arrives twice */
+    EL_REORDERS = 1 << 5,          /* a link does not keep order */
+    EL_PARTITIONS = 1 << 6,        /* a link is cut, one way or both */
+    EL_PAUSES = 1 << 7,            /* a process stands still for a while */
+    EL_CLOCKS = 1 << 8,            /* a clock runs fast or slow */
+    EL_LATENESS = 1 << 9,          /* a message takes longer than transmit_max */
+    EL_FALSE_SUSPICIONS = 1 << 10, /* a detector accuses a live process */
+    EL_NEEDLESS_CALLS = 1 << 11,   /* an election is called although a leader lives */
+    EL_FAULTS_END = 1 << 12,
 };
 
 enum el_violation {
@@ -244,6 +265,7 @@ struct el_weakness {
 enum el_option_kind {
     EL_FLAG,     /* on, off */
     EL_CHOICE,   /* one of `choices`, separated by |; the value is its index */
+    EL_NUMBER,   /* a whole number */
     EL_DURATION, /* a time */
     EL_MEMBERS,  /* a list of members */
     EL_ROLES,    /* a list of members: those listed become candidates, the others ordinary */
@@ -264,16 +286,17 @@ struct el_note_text {
 };
 
 /*
- * One algorithm. All strings and tables are static. Handlers that are NULL ignore their event. None may
- * retain a pointer past its return.
+ * One algorithm. All strings and tables are static. Handlers that are NULL ignore their event (a detector
+ * has no view). None may retain a pointer past its return.
  */
 struct el_algorithm {
     const char *name;
-    const char *summary;   /* one line */
-    const char *idea;      /* a paragraph for a reader who never met it */
-    const char *reference; /* the paper */
+    const char *summary;      /* one line */
+    const char *idea;         /* a paragraph for a reader who never met it */
+    const char *reference;    /* the paper */
     const char *const *kinds; /* [kind_count + 1]; kinds[0] is NULL */
     uint32_t kind_count;
+    uint32_t set_kinds; /* bit k: messages of kind k carry a set of members in `aux`, see el_bit */
     const char *const *timers;
     uint32_t timer_count;
     const struct el_note_text *notes;
@@ -282,13 +305,18 @@ struct el_algorithm {
     uint32_t option_count;
     const struct el_weakness *breaks;
     uint32_t break_count;
-    uint32_t needs;  /* el_needs */
-    uint32_t claims; /* el_claim */
+    uint32_t needs;     /* el_needs */
+    uint32_t claims;    /* el_claim */
     uint32_t count_max; /* how many members a message of it can speak of; 0: any number */
     bool ring;          /* messages travel clockwise only */
 
-    uint32_t (*state_size)(uint32_t count);   /* bytes, a multiple of 8; the state has no hidden padding */
-    uint32_t (*outbox_bound)(uint32_t count); /* most actions one step can take */
+    /* The state: plain bytes without hidden padding, so memcpy is a snapshot and memcmp is equality. */
+    uint32_t state_bytes;      /* sizeof the struct, a multiple of 8 */
+    uint32_t state_sets;       /* sets of members that follow it, a bit for each */
+    uint32_t state_per_member; /* bytes for each member that follow those, a multiple of 8 */
+    /* The most actions that one step can take. */
+    uint32_t outbox_fixed;
+    uint32_t outbox_per_member;
 
     void (*on_start)(void *state, const struct el_config *, const struct el_start *, struct el_outbox *);
     void (*on_message)(void *state, const struct el_config *, const struct el_msg *, struct el_outbox *);
@@ -298,7 +326,8 @@ struct el_algorithm {
     void (*on_trust)(void *state, const struct el_config *, el_node peer, struct el_outbox *);
     void (*on_chosen)(void *state, const struct el_config *, uint32_t chosen, struct el_outbox *);
     void (*on_fact)(void *state, const struct el_config *, uint32_t fact, uint64_t value, struct el_outbox *);
-    void (*on_request)(void *state, const struct el_config *, enum el_request_what, el_node to,
+    /* false: declined, and nothing was done */
+    bool (*on_request)(void *state, const struct el_config *, enum el_request_what, el_node to,
                        struct el_outbox *);
     /* Instead of on_message where the time since `stopwatch` was armed (slot: the sender) is needed. */
     void (*on_arrival)(void *state, const struct el_config *, const struct el_msg *, el_duration elapsed,
@@ -316,9 +345,12 @@ enum el_core_note {
 
 /* ---- The calls ------------------------------------------------------------------------------------ */
 
+uint64_t el_state_size(const struct el_algorithm *algorithm, uint32_t count);
+uint64_t el_outbox_bound(const struct el_algorithm *algorithm, uint32_t count);
+
 /*
- * Takes one step. `state` is state_size(count) bytes, 8-aligned, zeroed before EL_START; `out` has room
- * for outbox_bound(count) actions. Cannot fail: hostile messages are dropped with a note, and an event
+ * Takes one step. `state` is el_state_size() bytes, 8-aligned, zeroed before EL_START; `out` has room
+ * for el_outbox_bound() actions. Cannot fail: hostile messages are dropped with a note, and an event
  * that no correct host could deliver (an unknown timer, a box too small) traps, also in release builds.
  */
 void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
@@ -339,6 +371,12 @@ bool el_rank_above(struct el_rank a, struct el_rank b);
 /* node a outranks node b by the configuration; a real node outranks nobody */
 bool el_outranks(const struct el_cluster *cluster, el_node a, el_node b);
 
+/* A set that fits into one word of a message: bit k is position k + 1, so at most 64 members. */
+static inline uint64_t el_bit(el_node node)
+{
+    return UINT64_C(1) << (node - 1);
+}
+
 /* A 128-bit fingerprint of plain bytes, the same on every machine. */
 struct el_hash {
     uint64_t high, low;
@@ -352,7 +390,14 @@ struct el_hash el_fingerprint(const void *bytes, size_t size);
  */
 #define EL_WIRE_VERSION 1
 #define EL_WIRE_SIZE 48
-enum el_wire { EL_WIRE_OK, EL_WIRE_SHORT, EL_WIRE_LONG, EL_WIRE_OTHER_VERSION, EL_WIRE_NO_KIND, EL_WIRE_RESERVED };
+enum el_wire {
+    EL_WIRE_OK,
+    EL_WIRE_SHORT,
+    EL_WIRE_LONG,
+    EL_WIRE_OTHER_VERSION,
+    EL_WIRE_NO_KIND,
+    EL_WIRE_RESERVED
+};
 void el_encode(const struct el_msg *msg, uint8_t wire[EL_WIRE_SIZE]);
 enum el_wire el_decode(const uint8_t *wire, size_t size, struct el_msg *msg);
 

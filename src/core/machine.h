@@ -22,6 +22,7 @@ void el_send_with_left(struct el_outbox *out, const struct el_config *cfg, el_no
                        uint32_t timer, uint32_t slot);
 void el_arm(struct el_outbox *out, uint32_t timer, uint32_t slot, el_duration min, el_duration max);
 void el_disarm(struct el_outbox *out, uint32_t timer, uint32_t slot);
+void el_move(struct el_outbox *out, uint32_t timer, uint32_t to, uint32_t slot);
 void el_save(struct el_outbox *out, struct el_durable durable);
 void el_choose(struct el_outbox *out, uint32_t n);
 void el_note(struct el_outbox *out, uint32_t note, uint64_t first, uint64_t second);
@@ -45,6 +46,17 @@ static inline el_duration el_round_trip(const struct el_config *cfg)
 
 /* How many candidates and ordinary members outrank this one, leaving `without` aside. */
 uint32_t el_place(const struct el_cluster *cluster, el_node node, el_node without);
+
+/* The view of an algorithm whose claim nothing bounds: leads, follows, is electing, or none of these. */
+static inline void el_view_of(struct el_view *view, const struct el_config *cfg, el_node leader, bool electing,
+                              uint64_t term)
+{
+    view->leader = leader;
+    view->role = leader == cfg->self ? EL_LEADER : leader ? EL_FOLLOWER : electing ? EL_ELECTING : EL_IDLE;
+    view->term = term;
+    view->timer = EL_NO_TIMER;
+    view->slot = 0;
+}
 
 /* ---- Sets of members, as bits in 64-bit words that lie in the state ---- */
 
@@ -73,28 +85,20 @@ static inline void el_set_clear(uint64_t *set, uint32_t count)
     for (uint32_t i = 0; i < el_set_words(count); i++) set[i] = 0;
 }
 
-/* A set that fits into one word of a message: bit k is position k + 1, so at most 64 members. */
-static inline uint64_t el_bit(el_node node)
-{
-    return UINT64_C(1) << (node - 1);
-}
-
-/* The best-ranked of such a set that may lead, or nobody. */
+/* The best-ranked of a set in one word (el_bit) that may lead, or nobody. */
 el_node el_best_of(const struct el_cluster *cluster, uint64_t members);
 
 /* ---- The ring ---- */
 
 /*
  * A node of a ring knows its successor, and its successor's successor, and so on, in case they fail. It
- * watches the EL_RING_SIGHT positions after it: bit k of `gone` says that the (k+1)-th is suspected. So a
- * ring of a million costs eight bytes a node; 64 neighbours in a row must die before one is stranded.
+ * remembers the EL_RING_SIGHT positions after it: bit k of `gone` says that the (k+1)-th is suspected.
+ * Positions further away pass for alive. So a ring of a million costs eight bytes a node.
  */
 #define EL_RING_SIGHT 64
 
-/* The position `steps` places clockwise from `node`. */
-el_node el_ring_step(const struct el_config *cfg, el_node node, uint32_t steps);
-/* The first successor that is not gone: self if it is alone, nobody if all in sight are gone. */
-el_node el_ring_successor(const struct el_config *cfg, uint64_t gone);
+/* The first position clockwise after `after` that is not gone; self if there is no other. */
+el_node el_ring_next(const struct el_config *cfg, uint64_t gone, el_node after);
 /* `gone` with `peer` marked or cleared; unchanged if the peer is out of sight. */
 uint64_t el_ring_mark(const struct el_config *cfg, uint64_t gone, el_node peer, bool suspected);
 bool el_ring_gone(const struct el_config *cfg, uint64_t gone, el_node peer);

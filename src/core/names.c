@@ -35,6 +35,8 @@ const char *el_fault_name(enum el_fault fault)
     case EL_CLOCKS: return "clock rate";
     case EL_LATENESS: return "late message";
     case EL_FALSE_SUSPICIONS: return "false suspicion";
+    case EL_NEEDLESS_CALLS: return "needless call";
+    case EL_FAULTS_END: break;
     }
     return "?";
 }

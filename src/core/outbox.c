@@ -5,10 +5,7 @@ static struct el_action *next(struct el_outbox *out, enum el_action_type type)
 {
     el_require(out->count < out->capacity);
     struct el_action *action = &out->actions[out->count++];
-    action->type = type;
-    action->timer = EL_NO_TIMER;
-    action->slot = 0;
-    action->note = 0;
+    *action = (struct el_action){.type = type, .timer = EL_NO_TIMER};
     return action;
 }
 
@@ -44,6 +41,14 @@ void el_disarm(struct el_outbox *out, uint32_t timer, uint32_t slot)
     struct el_action *action = next(out, EL_DISARM);
     action->timer = timer;
     action->slot = slot;
+}
+
+void el_move(struct el_outbox *out, uint32_t timer, uint32_t to, uint32_t slot)
+{
+    struct el_action *action = next(out, EL_MOVE);
+    action->timer = timer;
+    action->slot = slot;
+    action->to = to;
 }
 
 void el_save(struct el_outbox *out, struct el_durable durable)

@@ -10,7 +10,8 @@ static bool well_formed(const struct el_algorithm *algorithm, const struct el_co
 {
     const uint32_t count = cfg->cluster->count;
     return m->kind >= 1 && m->kind <= algorithm->kind_count && m->from >= 1 && m->from <= count &&
-           m->from != cfg->self && m->to == cfg->self && m->subject <= count && m->spare == 0;
+           m->from != cfg->self && m->to == cfg->self && m->subject >= 1 && m->subject <= count &&
+           m->spare == 0 && m->epoch < EL_EPOCH_MAX;
 }
 
 static void on_message(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
@@ -25,6 +26,17 @@ static void on_message(const struct el_algorithm *algorithm, const struct el_con
     }
 }
 
+uint64_t el_state_size(const struct el_algorithm *algorithm, uint32_t count)
+{
+    return algorithm->state_bytes + (uint64_t)algorithm->state_sets * el_set_words(count) * sizeof(uint64_t) +
+           (uint64_t)algorithm->state_per_member * count;
+}
+
+uint64_t el_outbox_bound(const struct el_algorithm *algorithm, uint32_t count)
+{
+    return algorithm->outbox_fixed + (uint64_t)algorithm->outbox_per_member * count;
+}
+
 void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
              const struct el_event *event, struct el_outbox *out)
 {
@@ -35,18 +47,16 @@ void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, 
     switch (event->type) {
     case EL_START:
         el_require(event->start.incumbent <= count);
-        algorithm->on_start(state, cfg, &event->start, out);
+        if (algorithm->on_start) algorithm->on_start(state, cfg, &event->start, out);
         return;
-    case EL_MESSAGE:
-        on_message(algorithm, cfg, state, event, out);
-        return;
+    case EL_MESSAGE: on_message(algorithm, cfg, state, event, out); return;
     case EL_UNSENT: /* our own message, handed back by our own host */
         el_require(event->msg.from == cfg->self);
         if (algorithm->on_unsent) algorithm->on_unsent(state, cfg, &event->msg, out);
         return;
     case EL_TIMER:
-        el_require(event->timer < algorithm->timer_count);
-        algorithm->on_timer(state, cfg, event->timer, event->slot, out);
+        el_require(event->timer < algorithm->timer_count && event->slot <= count);
+        if (algorithm->on_timer) algorithm->on_timer(state, cfg, event->timer, event->slot, out);
         return;
     case EL_SUSPECT:
     case EL_TRUST:
@@ -56,19 +66,15 @@ void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, 
         if (event->type == EL_TRUST && algorithm->on_trust) algorithm->on_trust(state, cfg, event->peer, out);
         return;
     case EL_CHOSEN:
-        el_require(algorithm->on_chosen != NULL);
-        algorithm->on_chosen(state, cfg, event->chosen, out);
+        if (algorithm->on_chosen) algorithm->on_chosen(state, cfg, event->chosen, out);
         return;
     case EL_FACT:
         if (algorithm->on_fact) algorithm->on_fact(state, cfg, event->fact, event->value, out);
         return;
     case EL_REQUEST:
         el_require(event->peer <= count);
-        if (algorithm->on_request) {
-            algorithm->on_request(state, cfg, event->request, event->peer, out);
-        } else {
+        if (!algorithm->on_request || !algorithm->on_request(state, cfg, event->request, event->peer, out))
             el_note(out, EL_NOTE_DECLINED, event->request, event->peer);
-        }
         return;
     }
     el_require(false);
