@@ -1,0 +1,59 @@
+/*
+ * The simulator's own failure detector: some time after a peer dies, or can no longer be heard, it says so,
+ * and some time after the peer is back it takes that back. It can be told to miss a death, and commands can
+ * make it accuse the living. No detector can tell a dead peer from one behind a broken link.
+ */
+#include "inner.h"
+
+bool sim_detector_misses(const struct sim_world *world, el_node node, el_node peer)
+{
+    for (size_t i = 0; i < world->plan->miss_count; i++) {
+        const struct sim_miss *miss = &world->plan->misses[i];
+        if ((miss->node == EL_NOBODY || miss->node == node) && (miss->peer == EL_NOBODY || miss->peer == peer))
+            return true;
+    }
+    return false;
+}
+
+static void look(struct sim_world *world, el_node node, el_node peer, uint64_t cause)
+{
+    if (node == peer || !world->nodes[node].alive || sim_detector_misses(world, node, peer)) return;
+    const struct sim_event event = {.time = world->now + world->plan->detect,
+                                    .cause = cause,
+                                    .type = SIM_JUDGEMENT,
+                                    .class = SIM_REQUESTS,
+                                    .node = node,
+                                    .incarnation = world->nodes[node].incarnation,
+                                    .peer = peer};
+    sim_push(world, &event);
+    world->judging++;
+}
+
+void sim_detector_look_at(struct sim_world *world, el_node peer, uint64_t cause)
+{
+    if (world->plan->detect == SIM_NEVER) return;
+    for (el_node node = 1; node <= world->plan->cluster.count; node++) look(world, node, peer, cause);
+}
+
+void sim_detector_look_from(struct sim_world *world, el_node node, uint64_t cause)
+{
+    if (world->plan->detect == SIM_NEVER) return;
+    for (el_node peer = 1; peer <= world->plan->cluster.count; peer++)
+        if (!world->nodes[peer].alive || world->broken_count) look(world, node, peer, cause);
+}
+
+int sim_detector_judge(struct sim_world *world, el_node node, el_node peer)
+{
+    const bool silent = !world->nodes[peer].alive || sim_network_cut(world, peer, node);
+    const bool suspected = sim_map_get(&world->suspicions, node, peer) != 0;
+    if (silent == suspected) return 0;
+    if (!sim_map_set(&world->suspicions, node, peer, silent)) world->result.out_of_memory = true;
+    return silent ? 1 : -1;
+}
+
+void sim_detector_forget(struct sim_world *world, el_node node)
+{
+    if (world->suspicions.used == 0) return;
+    for (el_node peer = 1; peer <= world->plan->cluster.count; peer++)
+        sim_map_set(&world->suspicions, node, peer, 0);
+}

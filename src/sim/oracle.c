@@ -1,0 +1,179 @@
+/*
+ * The oracles: what the algorithm claims, judged from the nodes' views alone. Each keeps a few counters that
+ * change with one node, so a million nodes cost no more than one: exclusivity after every event, agreement
+ * and the best rank when nothing is under way. What is not claimed is not judged.
+ */
+#include "inner.h"
+
+static bool claims(const struct sim_world *world, uint32_t claim)
+{
+    return (world->algorithm->claims & claim) != 0;
+}
+
+/* ---- Keeping count ---- */
+
+static void count_out(struct sim_world *world, el_node node)
+{
+    const struct sim_node *n = &world->nodes[node];
+    if (n->role == EL_LEADER) world->leader_count--;
+    if (n->leader == EL_NOBODY) {
+        world->leaderless_count--;
+    } else {
+        world->nodes[n->leader].followers--;
+    }
+}
+
+static void count_in(struct sim_world *world, el_node node)
+{
+    const struct sim_node *n = &world->nodes[node];
+    if (n->role == EL_LEADER) world->leader_count++;
+    if (n->leader == EL_NOBODY) {
+        world->leaderless_count++;
+    } else {
+        world->nodes[n->leader].followers++;
+    }
+}
+
+static el_node best_alive(struct sim_world *world)
+{
+    const struct el_cluster *cluster = &world->plan->cluster;
+    if (world->best_known) return world->best;
+    world->best = EL_NOBODY;
+    for (el_node node = 1; node <= cluster->count; node++)
+        if (world->nodes[node].alive && el_may_lead(cluster, node) && el_outranks(cluster, node, world->best))
+            world->best = node;
+    world->best_known = true;
+    return world->best;
+}
+
+/* ---- Reporting ---- */
+
+static void report(struct sim_world *world, enum el_violation kind, const el_node *nodes, uint32_t count)
+{
+    struct sim_result *result = &world->result;
+    result->violation_kinds |= kind;
+    if (result->violation_count > 0) { /* the same again is no news */
+        const struct sim_violation *last = NULL;
+        for (uint32_t i = 0; i < result->violation_count; i++)
+            if (result->violations[i].kind == kind) last = &result->violations[i];
+        bool same = last != NULL && last->node_count == count;
+        for (uint32_t i = 0; same && i < count; i++) same = last->nodes[i] == nodes[i];
+        if (same) return;
+    }
+    if (result->violation_count == SIM_VIOLATIONS_MAX) return;
+    struct sim_violation *violation = &result->violations[result->violation_count];
+    *violation = (struct sim_violation){.kind = kind, .time = world->now, .node_count = count};
+    for (uint32_t i = 0; i < count; i++) violation->nodes[i] = nodes[i];
+    violation->record = sim_record(world, (struct sim_record){.what = SIM_VIOLATED,
+                                                              .node = count ? nodes[0] : EL_NOBODY,
+                                                              .number = result->violation_count});
+    result->violation_count++;
+}
+
+/* Reports the first few live nodes of which `test` is true, if there are any. */
+static void report_those(struct sim_world *world, enum el_violation kind,
+                         bool (*test)(struct sim_world *, el_node))
+{
+    el_node nodes[SIM_NODES_NAMED_MAX];
+    uint32_t count = 0;
+    for (el_node node = 1; node <= world->plan->cluster.count && count < SIM_NODES_NAMED_MAX; node++)
+        if (world->nodes[node].alive && test(world, node)) nodes[count++] = node;
+    if (count) report(world, kind, nodes, count);
+}
+
+/* ---- After every event ---- */
+
+static bool is_leading(struct sim_world *world, el_node node)
+{
+    return world->nodes[node].role == EL_LEADER;
+}
+
+void sim_oracle_view(struct sim_world *world, el_node node, el_node leader, enum el_role role)
+{
+    count_out(world, node);
+    world->nodes[node].leader = leader;
+    world->nodes[node].role = (uint8_t)role;
+    count_in(world, node);
+    if (role == EL_LEADER && world->leader_count > 1 && claims(world, EL_CLAIMS_ONE_LEADER))
+        report_those(world, EL_TWO_LEADERS, is_leading);
+}
+
+void sim_oracle_died(struct sim_world *world, el_node node)
+{
+    count_out(world, node);
+    world->nodes[node].leader = EL_NOBODY;
+    world->nodes[node].role = EL_IDLE;
+    world->alive_count--;
+    if (node == world->best) world->best_known = false;
+}
+
+void sim_oracle_born(struct sim_world *world, el_node node)
+{
+    count_in(world, node);
+    world->alive_count++;
+    world->best_known = false;
+}
+
+/* ---- At rest ---- */
+
+static bool knows_no_leader(struct sim_world *world, el_node node)
+{
+    return world->nodes[node].leader == EL_NOBODY;
+}
+
+static bool follows_the_dead(struct sim_world *world, el_node node)
+{
+    const el_node leader = world->nodes[node].leader;
+    return leader != EL_NOBODY && !world->nodes[leader].alive;
+}
+
+/* Follows one that does not lead; or, where there must be one leader, another than the first node does. */
+static bool follows_another(struct sim_world *world, el_node node)
+{
+    const el_node leader = world->nodes[node].leader;
+    if (leader == EL_NOBODY || !world->nodes[leader].alive) return false;
+    if (world->nodes[leader].leader != leader) return true;
+    return claims(world, EL_CLAIMS_AGREEMENT) && world->nodes[leader].followers < world->alive_count;
+}
+
+static bool is_passed_over(struct sim_world *world, el_node node)
+{
+    return node == best_alive(world);
+}
+
+static void find_agreement(struct sim_world *world)
+{
+    struct sim_result *result = &world->result;
+    result->agreed = false;
+    result->leader = EL_NOBODY;
+    if (world->leaderless_count > 0 || world->alive_count == 0) return;
+    el_node first = 1;
+    while (!world->nodes[first].alive) first++;
+    const el_node leader = world->nodes[first].leader;
+    if (world->nodes[leader].followers != world->alive_count) return;
+    result->agreed = true;
+    result->leader = leader;
+}
+
+void sim_oracle_judge_rest(struct sim_world *world)
+{
+    find_agreement(world);
+    if (world->alive_count == 0) return;
+    if (!claims(world, EL_CLAIMS_AGREEMENT | EL_CLAIMS_GROUPS)) return;
+    const bool perfect = world->result.agreed && world->nodes[world->result.leader].alive &&
+                         world->nodes[world->result.leader].leader == world->result.leader;
+    if (!perfect) report_those(world, EL_DEAD_LEADER, follows_the_dead);
+    if (!world->called) return; /* nobody has asked for a leader yet */
+    if (!perfect) {
+        /* With no candidate alive, having no leader is right. */
+        if (best_alive(world) != EL_NOBODY) report_those(world, EL_NO_LEADER, knows_no_leader);
+        report_those(world, EL_DISAGREEMENT, follows_another);
+    } else if (claims(world, EL_CLAIMS_BEST) && world->result.leader != best_alive(world)) {
+        report_those(world, EL_NOT_BEST, is_passed_over);
+    }
+}
+
+void sim_oracle_endless(struct sim_world *world)
+{
+    report(world, EL_ENDLESS, NULL, 0);
+}

@@ -1,0 +1,59 @@
+/*
+ * What is going to happen, in order of time, then of class, then of arrival. Messages that are queued in
+ * the order in which they will arrive (all of them, where the delay is fixed) take a plain first-in
+ * first-out lane; whatever does not fit there goes through a heap.
+ */
+#ifndef ELECTOR_SIM_QUEUE_H
+#define ELECTOR_SIM_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "elector/core.h"
+
+typedef uint64_t sim_time; /* virtual nanoseconds */
+#define SIM_NEVER UINT64_MAX
+
+/* At one instant: faults first, then overdue timers, messages, requests and suspicions, and timers last. */
+enum sim_class { SIM_FAULTS, SIM_OVERDUE, SIM_MESSAGES, SIM_REQUESTS, SIM_TIMERS };
+
+enum sim_event_type { SIM_COMMAND, SIM_DELIVERY, SIM_RETURN, SIM_TIMEOUT, SIM_JUDGEMENT };
+
+struct sim_event {
+    sim_time time;
+    uint64_t order; /* class and sequence number; filled in by the queue */
+    uint64_t cause; /* the trace record that led here */
+    uint8_t type;   /* sim_event_type */
+    uint8_t class;  /* sim_class */
+    uint16_t spare;
+    el_node node;         /* whose event it is */
+    uint32_t incarnation; /* of that node, when the event was made */
+    uint32_t command;     /* COMMAND: its number */
+    union {
+        struct el_msg msg; /* DELIVERY, RETURN: a hop that failed */
+        struct {
+            uint32_t timer, slot;
+            uint64_t generation;
+            sim_time due; /* when it should have fired, were the node not paused */
+        };
+        el_node peer; /* JUDGEMENT: the node's detector looks at the peer */
+    };
+};
+
+struct sim_queue {
+    struct sim_event *lane; /* a ring buffer */
+    uint64_t lane_capacity, lane_head, lane_count;
+    struct sim_slot *heap; /* keys, with the events apart */
+    struct sim_event *events;
+    uint32_t *vacant;
+    uint64_t heap_capacity, heap_count;
+    uint64_t sequence;
+};
+
+void sim_queue_free(struct sim_queue *queue);
+/* A copy of the event. False if memory ran out. */
+bool sim_queue_push(struct sim_queue *queue, const struct sim_event *event);
+/* The earliest event, taken out; false if there is none. */
+bool sim_queue_pop(struct sim_queue *queue, struct sim_event *event);
+
+#endif

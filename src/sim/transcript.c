@@ -1,0 +1,246 @@
+/*
+ * The transcript: one line for each thing that a person would tell. A step's messages to many become one
+ * line, and its notes stand behind the lines they explain.
+ */
+#include "transcript.h"
+
+#include <string.h>
+
+#include "text.h"
+
+enum { TIME_WIDTH = 8, LINE_WIDTH = 34, NOTES_MAX = 8 };
+
+static const char *const dim = "\033[2m", *const bold = "\033[1m", *const red = "\033[31m",
+                         *const green = "\033[32m", *const plain = "\033[0m";
+
+struct teller {
+    FILE *out;
+    const struct sim_plan *plan;
+    const struct sim_trace *trace;
+    struct sim_style style;
+    sim_time shown; /* the time that already stands on the page */
+    bool any;
+};
+
+static const char *ink(const struct sim_style style, const char *code)
+{
+    return style.colour ? code : "";
+}
+
+/* How many columns a UTF-8 text takes: bytes that continue a character take none. */
+static int width(const char *text)
+{
+    int columns = 0;
+    for (; *text; text++) columns += ((unsigned char)*text & 0xC0) != 0x80;
+    return columns;
+}
+
+static void tell(struct teller *t, sim_time time, const char *line, const char *note, const char *colour)
+{
+    char when[SIM_TIME_TEXT] = "";
+    if (!t->any || time != t->shown) sim_time_text(t->plan, time, when);
+    t->any = true;
+    t->shown = time;
+    fprintf(t->out, "%*s  %s%s%s", TIME_WIDTH, when, ink(t->style, colour), line,
+            *colour ? ink(t->style, plain) : "");
+    if (note) {
+        const int gap = LINE_WIDTH - width(line);
+        fprintf(t->out, "%*s%s%s%s", gap > 2 ? gap : 2, "", ink(t->style, dim), note, ink(t->style, plain));
+    }
+    fputc('\n', t->out);
+}
+
+static const char *colour_of(const struct sim_record *r)
+{
+    switch (r->what) {
+    case SIM_CRASHED:
+    case SIM_PARTED:
+    case SIM_DROPPED: return red;
+    case SIM_VIEWED: return r->peer == r->node ? green : "";
+    default: return "";
+    }
+}
+
+/* A hop that fails is told by the note of the node that skips it. */
+static bool is_told(const struct teller *t, const struct sim_record *r)
+{
+    const bool hops_return = t->plan->algorithm->needs & EL_NEEDS_HOP_ACKS;
+    switch ((enum sim_what)r->what) {
+    case SIM_DROPPED: return !(hops_return && r->reason != SIM_LOST);
+    case SIM_VIEWED: return r->peer == r->node;
+    case SIM_NOTED: /* notes stand behind lines */
+    case SIM_DELIVERED:
+    case SIM_RETURNED:
+    case SIM_TIMED_OUT: return false;
+    default: return true;
+    }
+}
+
+static bool continues_broadcast(const struct sim_record *first, const struct sim_record *r)
+{
+    return r && r->what == SIM_SENT && r->cause == first->cause && r->kind == first->kind &&
+           r->subject == first->subject && r->values[1] == first->values[1];
+}
+
+/* Copies of one message to many, as one line. Returns the index of the last one. */
+static uint64_t tell_broadcast(const struct teller *t, uint64_t index, uint64_t last, char line[SIM_TEXT])
+{
+    const struct sim_record first = *sim_trace_at(t->trace, index);
+    char message[SIM_TEXT];
+    size_t used =
+        (size_t)snprintf(line, SIM_TEXT, "%llu → ", (unsigned long long)el_id(&t->plan->cluster, first.node));
+    uint32_t copies = 0;
+    while (index <= last && continues_broadcast(&first, sim_trace_at(t->trace, index))) {
+        const struct sim_record *r = sim_trace_at(t->trace, index);
+        if (copies < 8) {
+            used += (size_t)snprintf(line + used, SIM_TEXT - used, "%s%llu", copies ? "," : "",
+                                     (unsigned long long)el_id(&t->plan->cluster, r->peer));
+        } else if (copies == 8) {
+            used += (size_t)snprintf(line + used, SIM_TEXT - used, ",…");
+        }
+        copies++;
+        index++;
+    }
+    snprintf(line + used, SIM_TEXT - used, "  %.100s", sim_message_text(t->plan, &first, message));
+    return index - 1;
+}
+
+/* Everything that one event led to at its node: records first..last, all with the same cause. */
+static void tell_step(struct teller *t, const struct sim_record *trigger, uint64_t first, uint64_t last)
+{
+    char notes[NOTES_MAX][SIM_TEXT], line[SIM_TEXT];
+    uint32_t made = 0, used = 0, lines = 0;
+    for (uint64_t i = first; i <= last; i++) {
+        const struct sim_record *r = sim_trace_at(t->trace, i);
+        if (r->what == SIM_NOTED && made < NOTES_MAX) sim_note_text(t->plan, r, notes[made++]);
+    }
+    for (uint64_t i = first; i <= last; i++) {
+        const struct sim_record *r = sim_trace_at(t->trace, i);
+        if (!is_told(t, r)) continue;
+        const char *colour = colour_of(r);
+        const sim_time time = r->time;
+        if (r->what == SIM_SENT) {
+            i = tell_broadcast(t, i, last, line);
+        } else {
+            sim_record_text(t->plan, r, line);
+        }
+        tell(t, time, line, used < made ? notes[used++] : NULL, colour);
+        lines++;
+    }
+    while (used < made) {
+        snprintf(line, sizeof line, "%llu %.200s", (unsigned long long)el_id(&t->plan->cluster, trigger->node),
+                 notes[used++]);
+        tell(t, trigger->time, line, NULL, "");
+        lines++;
+    }
+    if (lines == 0 && !is_told(t, trigger))
+        tell(t, trigger->time, sim_record_text(t->plan, trigger, line), NULL, "");
+}
+
+/* What belongs to the step that record `index` triggered: whatever names it, or a message of it, as cause. */
+static uint64_t end_of_step(const struct teller *t, uint64_t index)
+{
+    uint64_t last = index;
+    for (uint64_t i = index + 1; i <= t->trace->count; i++) {
+        const struct sim_record *r = sim_trace_at(t->trace, i);
+        const bool fate = (r->what == SIM_DROPPED || r->what == SIM_COPIED) && r->cause > index && r->cause < i;
+        if (r->cause != index && !fate) break;
+        last = i;
+    }
+    return last;
+}
+
+void sim_write_transcript(FILE *out, const struct sim_world *world, struct sim_style style)
+{
+    struct teller t = {out, sim_world_plan(world), sim_world_trace(world), style, 0, false};
+    char line[SIM_TEXT];
+    for (uint64_t i = sim_trace_first(t.trace); i <= t.trace->count; i++) {
+        const struct sim_record trigger = *sim_trace_at(t.trace, i);
+        if (trigger.what == SIM_RESTED || trigger.what == SIM_VIOLATED) continue;
+        sim_record_text(t.plan, &trigger, line);
+        if (is_told(&t, &trigger) && *line) tell(&t, trigger.time, line, NULL, colour_of(&trigger));
+        const uint64_t last = end_of_step(&t, i);
+        if (last > i || !is_told(&t, &trigger)) tell_step(&t, &trigger, i + 1, last);
+        i = last;
+    }
+}
+
+/* ---- The summary ---- */
+
+static void write_messages(FILE *out, const struct sim_plan *plan, const struct sim_result *result)
+{
+    fprintf(out, "  messages    %llu", (unsigned long long)result->sent[0]);
+    const char *separator = "   (";
+    for (uint32_t kind = 1; kind <= plan->algorithm->kind_count; kind++) {
+        if (!result->sent[kind]) continue;
+        fprintf(out, "%s%s %llu", separator, plan->algorithm->kinds[kind],
+                (unsigned long long)result->sent[kind]);
+        separator = ", ";
+    }
+    fprintf(out, "%s\n", result->sent[0] ? ")" : "");
+}
+
+static void write_count(FILE *out, const char *what, uint64_t count)
+{
+    if (count) fprintf(out, "  %-12s%llu\n", what, (unsigned long long)count);
+}
+
+static void write_outcome(FILE *out, const struct sim_world *world, const struct sim_result *result)
+{
+    const struct sim_plan *plan = sim_world_plan(world);
+    uint32_t alive = 0;
+    for (el_node node = 1; node <= plan->cluster.count; node++) alive += sim_world_alive(world, node);
+    fprintf(out, "%s: ", plan->algorithm->name);
+    if (alive == 0) {
+        fprintf(out, "nobody is left\n");
+    } else if (result->agreed && alive == 1) {
+        fprintf(out, "%llu is the only one left\n", (unsigned long long)el_id(&plan->cluster, result->leader));
+    } else if (result->agreed) {
+        fprintf(out, "all %u name %llu\n", alive, (unsigned long long)el_id(&plan->cluster, result->leader));
+    } else {
+        fprintf(out, "the %u alive do not agree\n", alive);
+    }
+}
+
+static void write_phases(FILE *out, const struct sim_plan *plan, const struct sim_result *result)
+{
+    char began[SIM_TIME_TEXT], took[SIM_TIME_TEXT];
+    if (result->phase_count < 2) return;
+    for (size_t i = 0; i < result->phase_count; i++) {
+        const struct sim_phase *phase = &result->phases[i];
+        fprintf(out, "  election %zu  from %s: %llu messages, turnaround %s", i + 1,
+                sim_time_text(plan, phase->began, began), (unsigned long long)phase->messages,
+                sim_time_text(plan, phase->ended - phase->began, took));
+        if (phase->leader)
+            fprintf(out, ", leader %llu", (unsigned long long)el_id(&plan->cluster, phase->leader));
+        fputc('\n', out);
+    }
+}
+
+static void write_expectations(FILE *out, const struct sim_plan *plan, const struct sim_result *result,
+                               struct sim_style style)
+{
+    for (size_t i = 0; i < plan->expect_count; i++) {
+        const bool holds = sim_expectation_holds(plan, result, &plan->expects[i]);
+        fprintf(out, "  expected    %s: %s%s%s\n", plan->expects[i].text, ink(style, holds ? green : red),
+                holds ? "yes" : "NO", ink(style, plain));
+    }
+}
+
+void sim_write_summary(FILE *out, const struct sim_world *world, const struct sim_result *result,
+                       struct sim_style style)
+{
+    const struct sim_plan *plan = sim_world_plan(world);
+    char time[SIM_TIME_TEXT];
+    fputs(ink(style, bold), out);
+    write_outcome(out, world, result);
+    fputs(ink(style, plain), out);
+    write_messages(out, plan, result);
+    fprintf(out, "  turnaround  %s%s\n", sim_time_text(plan, result->turnaround, time),
+            plan->in_units ? " T" : "");
+    write_phases(out, plan, result);
+    write_count(out, "failed hops", result->failed_hops);
+    write_count(out, "lost", result->lost);
+    write_count(out, "copies", result->copies);
+    write_expectations(out, plan, result, style);
+}
