@@ -1,0 +1,43 @@
+/* The command: a table of verbs, one file each, and what they share. */
+#ifndef ELECTOR_CLI_H
+#define ELECTOR_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/transcript.h"
+
+/* Exit codes, the same for every verb. */
+enum { CLI_YES = 0, CLI_NO = 1, CLI_USAGE = 2, CLI_CANNOT_TELL = 3 };
+
+struct cli_verb {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv); /* argv[0] is the verb */
+};
+
+int cli_algorithms(int argc, char **argv);
+int cli_sim(int argc, char **argv);
+int cli_compare(int argc, char **argv);
+int cli_demo(int argc, char **argv);
+
+/* "elector VERB: text", and the exit code of a usage error. */
+int cli_usage_error(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_out_of_memory(const char *verb);
+
+/* Colours only on a terminal, and not if NO_COLOR is set. */
+struct sim_style cli_style(void);
+
+/*
+ * Reads "--name value" or "--name=value" at argv[*at]. True if it is that option; then *value is its value
+ * (NULL if none is left, which the caller reports) and *at stands on the last word used.
+ */
+bool cli_option(int argc, char **argv, int *at, const char *name, const char **value);
+
+/* "--output text|json"; false with a message if it is neither. */
+bool cli_output(const char *verb, const char *value, bool *json);
+
+/* Flushes; a full disk or a closed pipe is an error that the caller returns. */
+int cli_finish(const char *verb, FILE *out, int status);
+
+#endif

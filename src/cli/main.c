@@ -1,0 +1,47 @@
+/* The table of verbs. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const struct cli_verb verbs[] = {
+    {"algorithms", "list the elections, or explain one", cli_algorithms},
+    {"sim", "run an election in virtual time, and count", cli_sim},
+    {"compare", "every algorithm through the same story", cli_compare},
+    {"demo", "a short story in three elections", cli_demo},
+};
+
+static void write_help(FILE *out)
+{
+    fputs("elector: many processes, one leader, and everyone knows who\n\nUsage: elector VERB [options]\n\n",
+          out);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].summary);
+    fputs("\n  --help       this text; after a verb, that verb's options\n"
+          "  --version    the version\n\n"
+          "Exit codes: 0 yes, expectations hold; 1 no; 2 usage; 3 cannot tell.\n\n"
+          "Try:  elector sim chang-roberts --ids 3,32,5,80,6,12 --initiator 3\n",
+          out);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        write_help(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        write_help(stdout);
+        return cli_finish("help", stdout, CLI_YES);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("elector " ELECTOR_VERSION);
+        return cli_finish("version", stdout, CLI_YES);
+    }
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0) return verbs[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "elector: there is no verb '%s'; `elector --help` lists them\n", argv[1]);
+    return CLI_USAGE;
+}
