@@ -277,6 +277,7 @@ struct el_option {
     const char *choices;
     const char *preset; /* in the words a user would type; NULL: empty list, or the algorithm's own rule */
     const char *help;
+    uint32_t most; /* how many members a list may name; 0: any number */
 };
 
 /* In `text`, @1 and @2 stand for a value that is a node, #1 and #2 for one that is a number. */

@@ -4,8 +4,9 @@
  *
  * Reference: H. Garcia-Molina, Elections in a distributed computing system, IEEE Trans. Computers 31(1),
  * 1982, in the form of Coulouris et al., section 15.3.5. T = 2 Ttrans + Tprocess, T' = 2 T. Deviations:
- * answers echo a run number, so that a late one is not taken for a new one; a coordinator that we suspect
- * is not followed.
+ * answers echo a run number, so that a late one is not taken for a new one; a coordinator that we suspect is
+ * not followed; "unless it has begun one already" holds for T' after the result, too, so that a poll that was
+ * under way does not begin the same election again.
  */
 #include "bully.h"
 
@@ -14,9 +15,9 @@ uint64_t *bully_suspects(struct bully *me)
     return (uint64_t *)(me + 1);
 }
 
-static bool running(const struct bully *me)
+bool bully_electing(const struct bully *me)
 {
-    return me->mode != BULLY_IDLE;
+    return me->mode == BULLY_HOLDING || me->mode == BULLY_ELECTING || me->mode == BULLY_WAITING;
 }
 
 static void rest(struct bully *me, struct el_outbox *out)
@@ -25,16 +26,19 @@ static void rest(struct bully *me, struct el_outbox *out)
     for (uint32_t timer = 0; timer < BULLY_TIMERS; timer++) el_disarm(out, timer, 0);
 }
 
-void bully_follow(struct bully *me, el_node leader, struct el_outbox *out)
+/* Until everybody can have heard, this is still the same election: whoever polls us is answered, no more. */
+void bully_follow(struct bully *me, const struct el_config *cfg, el_node leader, struct el_outbox *out)
 {
     rest(me, out);
     me->leader = leader;
+    me->mode = BULLY_SETTLING;
+    el_arm(out, BULLY_T_SETTLED, 0, 2 * el_round_trip(cfg), 2 * el_round_trip(cfg));
 }
 
 static void win(struct bully *me, const struct el_config *cfg, struct el_outbox *out)
 {
     el_note(out, BULLY_WINS, 0, 0);
-    bully_follow(me, cfg->self, out);
+    bully_follow(me, cfg, cfg->self, out);
     mesh_send_below(cfg, (struct el_msg){.kind = BULLY_COORDINATOR, .subject = cfg->self, .epoch = me->run},
                     out);
 }
@@ -70,7 +74,7 @@ static void on_election(struct bully *me, const struct el_config *cfg, const str
     if (el_outranks(cfg->cluster, m->from, cfg->self)) return; /* nobody honest polls downwards */
     el_note(out, BULLY_ANSWERS, m->from, 0);
     el_send(out, cfg, m->from, (struct el_msg){.kind = BULLY_ANSWER, .subject = cfg->self, .epoch = m->epoch});
-    if (running(me)) return;
+    if (me->mode != BULLY_IDLE) return;
     if (el_number(cfg, BULLY_SERIAL)) { /* the line is busy with our answer for one transmission */
         me->mode = BULLY_HOLDING;
         el_arm(out, BULLY_T_SERIAL, 0, cfg->cluster->transmit_max, cfg->cluster->transmit_max);
@@ -98,10 +102,10 @@ static void on_coordinator(struct bully *me, const struct el_config *cfg, const 
     const bool suspected = m->subject != cfg->self && el_set_has(bully_suspects(me), m->subject);
     if (suspected || el_outranks(cfg->cluster, cfg->self, m->subject)) {
         el_note(out, suspected ? BULLY_DISTRUSTS : BULLY_OBJECTS, m->subject, 0);
-        if (!running(me)) bully_stand(me, cfg, out);
+        if (!bully_electing(me)) bully_stand(me, cfg, out);
     } else {
         el_note(out, BULLY_LEARNS, m->subject, 0);
-        bully_follow(me, m->subject, out);
+        bully_follow(me, cfg, m->subject, out);
     }
 }
 
@@ -118,13 +122,19 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
                      struct el_outbox *out)
 {
     (void)slot;
-    if (timer == BULLY_T_ANSWER) {
+    struct bully *me = state;
+    switch (timer) {
+    case BULLY_T_ANSWER:
         el_note(out, BULLY_NO_ANSWER, 0, 0);
-        win(state, cfg, out);
+        win(me, cfg, out);
         return;
+    case BULLY_T_COORDINATOR:
+        el_note(out, BULLY_NO_COORDINATOR, 0, 0);
+        bully_stand(me, cfg, out);
+        return;
+    case BULLY_T_SERIAL: bully_stand(me, cfg, out); return;
+    default: me->mode = BULLY_IDLE; return;
     }
-    if (timer == BULLY_T_COORDINATOR) el_note(out, BULLY_NO_COORDINATOR, 0, 0);
-    bully_stand(state, cfg, out);
 }
 
 static void on_suspect(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
@@ -146,14 +156,14 @@ static bool on_request(void *state, const struct el_config *cfg, enum el_request
                        struct el_outbox *out)
 {
     (void)to;
-    if (what == EL_CAMPAIGN && !running(state)) bully_stand(state, cfg, out);
+    if (what == EL_CAMPAIGN && !bully_electing(state)) bully_stand(state, cfg, out);
     return what == EL_CAMPAIGN;
 }
 
 static void view(const void *state, const struct el_config *cfg, struct el_view *v)
 {
     const struct bully *me = state;
-    el_view_of(v, cfg, me->leader, running(me), me->run);
+    el_view_of(v, cfg, me->leader, bully_electing(me), me->run);
 }
 
 static const char *const kinds[] = {NULL, BULLY_KIND_NAMES};
@@ -197,7 +207,7 @@ const struct el_algorithm el_bully = {
     .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
     .state_bytes = sizeof(struct bully),
     .state_sets = 1,
-    .outbox_fixed = 12,
+    .outbox_fixed = 16,
     .outbox_per_member = 1,
     .on_start = on_start,
     .on_message = on_message,

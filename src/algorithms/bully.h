@@ -11,9 +11,9 @@ struct bully {
     /* the set of suspects follows */
 };
 
-enum { BULLY_IDLE, BULLY_HOLDING, BULLY_ELECTING, BULLY_WAITING };
+enum { BULLY_IDLE, BULLY_HOLDING, BULLY_ELECTING, BULLY_WAITING, BULLY_SETTLING };
 enum { BULLY_ELECTION = 1, BULLY_ANSWER, BULLY_COORDINATOR, BULLY_KINDS = BULLY_COORDINATOR };
-enum { BULLY_T_ANSWER, BULLY_T_COORDINATOR, BULLY_T_SERIAL, BULLY_TIMERS };
+enum { BULLY_T_ANSWER, BULLY_T_COORDINATOR, BULLY_T_SERIAL, BULLY_T_SETTLED, BULLY_TIMERS };
 enum { BULLY_EXCLUDE_SUSPECTS, BULLY_SERIAL, BULLY_OPTIONS };
 enum {
     BULLY_POLLS,
@@ -33,10 +33,11 @@ enum {
 /* The rows that both tables begin with. */
 #define BULLY_KIND_NAMES \
     [BULLY_ELECTION] = "Election", [BULLY_ANSWER] = "Answer", [BULLY_COORDINATOR] = "Coordinator"
-#define BULLY_TIMER_NAMES \
-    [BULLY_T_ANSWER] = "answers", [BULLY_T_COORDINATOR] = "coordinator", [BULLY_T_SERIAL] = "line free"
+#define BULLY_TIMER_NAMES                                                                                \
+    [BULLY_T_ANSWER] = "answers", [BULLY_T_COORDINATOR] = "coordinator", [BULLY_T_SERIAL] = "line free", \
+    [BULLY_T_SETTLED] = "settled"
 #define BULLY_NOTE_TEXTS                                                              \
-    [BULLY_POLLS] = {"polls", "polls the #1 above it"},                               \
+    [BULLY_POLLS] = {"polls", "polls those above it (#1)"},                           \
     [BULLY_WINS] = {"wins", "wins: nobody above it is left"},                         \
     [BULLY_ANSWERS] = {"answers", "tells @1 that it is alive"},                       \
     [BULLY_GIVES_WAY] = {"gives-way", "gives way to @1 and waits for a coordinator"}, \
@@ -46,14 +47,15 @@ enum {
     [BULLY_OBJECTS] = {"objects", "outranks the coordinator @1, and objects"},        \
     [BULLY_DISTRUSTS] = {"distrusts", "is told that @1 leads, but suspects it"},      \
     [BULLY_NOTICES] = {"notices", "notices that the leader @1 is gone"},              \
-    [BULLY_STALE] = {"stale", "ignores an answer of an earlier run from @1"}
-#define BULLY_OPTION_ROWS                                                                               \
-    [BULLY_EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, NULL, "off", "do not poll the suspected"}, \
-    [BULLY_SERIAL] = {"serial", EL_FLAG, NULL, "off", "send Answer and Election one after the other"}
+    [BULLY_STALE] = {"stale", "ignores a late answer from @1"}
+#define BULLY_OPTION_ROWS                                                                                  \
+    [BULLY_EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, NULL, "off", "do not poll the suspected", 0}, \
+    [BULLY_SERIAL] = {"serial", EL_FLAG, NULL, "off", "send Answer and Election one after the other", 0}
 
 uint64_t *bully_suspects(struct bully *me);
 void bully_stand(struct bully *me, const struct el_config *cfg, struct el_outbox *out);
 /* Ends any election here, and follows `leader`. */
-void bully_follow(struct bully *me, el_node leader, struct el_outbox *out);
+void bully_follow(struct bully *me, const struct el_config *cfg, el_node leader, struct el_outbox *out);
+bool bully_electing(const struct bully *me);
 
 #endif

@@ -38,7 +38,7 @@ enum {
 };
 
 static const struct el_note_text notes[] = {
-    [POLLS] = {"polls", "polls the #1 above it"},
+    [POLLS] = {"polls", "polls those above it (#1)"},
     [WINS] = {"wins", "wins: nobody above it is left"},
     [SAYS_ALIVE] = {"says-alive", "tells @1 that it is alive"},
     [GRANTS] = {"grants", "picks @1, the highest that answered"},
@@ -49,7 +49,7 @@ static const struct el_note_text notes[] = {
     [OBJECTS] = {"objects", "outranks the elected @1, and objects"},
     [DISTRUSTS] = {"distrusts", "is told that @1 leads, but suspects it"},
     [NOTICES] = {"notices", "notices that the leader @1 is gone"},
-    [STALE] = {"stale", "ignores a reply of an earlier run from @1"},
+    [STALE] = {"stale", "ignores a late reply from @1"},
 };
 
 static uint64_t *suspects(struct bully_modified *me)
@@ -225,7 +225,7 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 static const char *const kinds[] = {NULL, "Election", "Alive", "Grant", "Elected"};
 static const char *const timers[] = {"wait"};
 static const struct el_option options[] = {
-    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, NULL, "off", "do not poll the suspected"},
+    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, NULL, "off", "do not poll the suspected", 0},
 };
 
 static const struct el_weakness breaks[] = {

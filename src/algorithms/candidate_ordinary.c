@@ -23,11 +23,12 @@ enum { IDLE, HOLDING, POLLING };
 enum { POLL = 1, ALIVE, ELECTED };
 enum { T_DELTA, T_POLL, TIMERS };
 enum { CANDIDATES, DELTA };
-enum { WAITS, POLLS, SAYS_ALIVE, PICKS, NO_CANDIDATE, LEARNS, OBJECTS, DISTRUSTS, NOTICES, STALE };
+enum { WAITS, GOES_FIRST, POLLS, SAYS_ALIVE, PICKS, NO_CANDIDATE, LEARNS, OBJECTS, DISTRUSTS, NOTICES, STALE };
 
 static const struct el_note_text notes[] = {
-    [WAITS] = {"waits", "notices, and lets the #1 before it go first"},
-    [POLLS] = {"polls", "polls #1 candidates"},
+    [WAITS] = {"waits", "waits its turn behind #1 others"},
+    [GOES_FIRST] = {"goes-first", "is the first in line"},
+    [POLLS] = {"polls", "polls the other candidates (#1)"},
     [SAYS_ALIVE] = {"says-alive", "tells @1 that it is alive"},
     [PICKS] = {"picks", "picks @1, the best candidate alive"},
     [NO_CANDIDATE] = {"no-candidate", "finds no candidate alive: there is no leader"},
@@ -35,7 +36,7 @@ static const struct el_note_text notes[] = {
     [OBJECTS] = {"objects", "is a better candidate than the elected @1, and objects"},
     [DISTRUSTS] = {"distrusts", "is told that @1 leads, but suspects it"},
     [NOTICES] = {"notices", "notices that the leader @1 is gone"},
-    [STALE] = {"stale", "ignores a reply of an earlier run from @1"},
+    [STALE] = {"stale", "ignores a late reply from @1"},
 };
 
 static uint64_t *suspects(struct candidate_ordinary *me)
@@ -59,7 +60,7 @@ static void call_election(struct candidate_ordinary *me, const struct el_config 
     me->failed = me->leader == cfg->self ? EL_NOBODY : me->leader;
     rest(me, EL_NOBODY, out);
     const uint32_t place = el_place(cluster, cfg->self, me->failed);
-    el_note(out, WAITS, place, 0);
+    el_note(out, place ? WAITS : GOES_FIRST, place, 0);
     me->mode = HOLDING;
     el_arm(out, T_DELTA, 0, place * step, place * step);
 }
@@ -190,9 +191,9 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 static const char *const kinds[] = {NULL, "Poll", "Alive", "Elected"};
 static const char *const timers[] = {"delta", "poll"};
 static const struct el_option options[] = {
-    [CANDIDATES] = {"candidates", EL_ROLES, NULL, NULL, "who may lead (otherwise everybody)"},
+    [CANDIDATES] = {"candidates", EL_ROLES, NULL, NULL, "who may lead (otherwise everybody)", 0},
     [DELTA] = {"delta", EL_DURATION, NULL, NULL,
-               "wait for each place in line (otherwise 3 Ttrans + 2 Tprocess)"},
+               "wait for each place in line (otherwise 3 Ttrans + 2 Tprocess)", 0},
 };
 
 static const struct el_weakness breaks[] = {

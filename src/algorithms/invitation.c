@@ -126,16 +126,16 @@ static void tell(const struct el_config *cfg, uint64_t members, el_node except, 
 }
 
 /* A change of leader is numbered above all that either side has seen, so that late news is known as such. */
-static void count_change(struct invitation *me, uint64_t seen)
+static uint64_t number_above(const struct invitation *me, uint64_t seen)
 {
-    me->counter = (seen > me->counter ? seen : me->counter) + 1;
+    return (seen > me->counter ? seen : me->counter) + 1;
 }
 
 static void join(struct invitation *me, const struct el_config *cfg, const struct el_msg *m,
                  struct el_outbox *out)
 {
     el_note(out, JOINS, m->from, size_of(me->members));
-    count_change(me, m->epoch);
+    me->counter = number_above(me, m->epoch);
     const struct el_msg yes = {.kind = ACCEPT, .subject = cfg->self, .epoch = me->counter, .aux = me->members};
     el_send(out, cfg, m->from, yes);
     tell(cfg, me->members, m->from, m->from, me->counter, out);
@@ -180,19 +180,18 @@ static void on_accept(struct invitation *me, const struct el_config *cfg, const 
                       struct el_outbox *out)
 {
     if (!leads(me, cfg)) {
-        el_note(out, RELAYS, m->from, 0);
-        count_change(me, m->epoch);
-        tell(cfg, m->aux | el_bit(m->from), me->leader, me->leader, me->counter, out);
-        const struct el_msg passed_on = {
-            .kind = ACCEPT, .subject = m->from, .epoch = me->counter, .aux = m->aux};
-        if (me->leader != m->from) el_send(out, cfg, me->leader, passed_on);
+        el_note(out, RELAYS, m->subject, 0);
+        const uint64_t number = number_above(me, m->epoch);
+        const struct el_msg passed_on = {.kind = ACCEPT, .subject = m->subject, .epoch = number, .aux = m->aux};
+        tell(cfg, m->aux, me->leader, me->leader, number, out);
+        el_send(out, cfg, me->leader, passed_on);
         return;
     }
     if (m->epoch > me->counter) me->counter = m->epoch;
-    me->members |= (m->aux | el_bit(m->from)) & ~me->gone;
-    el_note(out, MERGES, m->from, size_of(me->members));
+    me->members |= m->aux & ~me->gone;
+    el_note(out, MERGES, m->subject, size_of(me->members));
     me->tried = 0;
-    if (me->pending == m->from || (me->members & el_bit(m->subject))) stop_inviting(me, out);
+    if (me->pending != EL_NOBODY && (me->members & el_bit(me->pending))) stop_inviting(me, out);
     if (me->members != everybody(cfg)) invite_later(cfg, out);
 }
 

@@ -51,7 +51,7 @@ static const struct el_note_text notes[] = {
     [DISTRUSTS] = {"distrusts", "is told that @1 leads, but suspects it"},
     [NO_COORDINATOR] = {"no-coordinator", "heard of no coordinator in time"},
     [NOTICES] = {"notices", "notices that the leader @1 is gone"},
-    [STALE] = {"stale", "ignores a reply of an earlier run from @1"},
+    [STALE] = {"stale", "ignores a late reply from @1"},
 };
 
 static uint64_t *suspects(struct multicast *me)
@@ -216,8 +216,8 @@ static const char *const kinds[] = {NULL, "Election", "Agree", "Disagree", "Coor
 static const char *const timers[] = {"replies", "coordinator"};
 static const struct el_option options[] = {
     [MODE] = {"mode", EL_CHOICE, "timeout|all|disagree", "timeout",
-              "what elects: all agreeing or a timeout, all agreeing, no disagreement"},
-    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, NULL, "off", "do not ask the suspected"},
+              "what elects: all agreeing or a timeout, all agreeing, no disagreement", 0},
+    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, NULL, "off", "do not ask the suspected", 0},
 };
 
 static const struct el_weakness breaks[] = {

@@ -86,11 +86,12 @@ static void stop_asking(struct next_in_line *me, struct el_outbox *out)
     el_disarm(out, T_ALTERNATIVE, 0);
 }
 
-static void accept(struct next_in_line *me, const struct el_msg *m, struct el_outbox *out)
+static void accept(struct next_in_line *me, const struct el_config *cfg, const struct el_msg *m,
+                   struct el_outbox *out)
 {
     el_note(out, BULLY_LEARNS, m->subject, 0);
     stop_asking(me, out);
-    bully_follow(&me->bully, m->subject, out);
+    bully_follow(&me->bully, cfg, m->subject, out);
     me->version = m->aux;
     me->list = m->more;
 }
@@ -104,7 +105,7 @@ static void step_up(struct next_in_line *me, const struct el_config *cfg, el_nod
 {
     el_note(out, STEPS_UP, failed, 0);
     stop_asking(me, out);
-    bully_follow(&me->bully, cfg->self, out);
+    bully_follow(&me->bully, cfg, cfg->self, out);
     me->version++;
     me->list = make_list(me, cfg, cfg->self, failed);
     mesh_send_others(cfg, publication(me), failed, out);
@@ -158,7 +159,7 @@ static void ask_next(struct next_in_line *me, const struct el_config *cfg, struc
 
 static bool running(const struct next_in_line *me)
 {
-    return me->place != NOT_ASKING || me->bully.mode != BULLY_IDLE;
+    return me->place != NOT_ASKING || bully_electing(&me->bully);
 }
 
 static void replace_leader(struct next_in_line *me, const struct el_config *cfg, struct el_outbox *out)
@@ -202,7 +203,7 @@ static void on_elected(struct next_in_line *me, const struct el_config *cfg, con
         (m->aux == me->version && leader != EL_NOBODY && el_outranks(cfg->cluster, leader, m->subject))) {
         el_note(out, OLD_LIST, m->subject, 0);
     } else {
-        accept(me, m, out);
+        accept(me, cfg, m, out);
         if (el_set_has(bully_suspects(&me->bully), m->subject)) {
             el_note(out, BULLY_DISTRUSTS, m->subject, 0);
             replace_leader(me, cfg, out);
@@ -287,7 +288,7 @@ static const char *const timers[] = {BULLY_TIMER_NAMES, [T_ALTERNATIVE] = "alter
 static const struct el_option options[] = {
     BULLY_OPTION_ROWS,
     [ALTERNATIVES] = {"alternatives", EL_MEMBERS, NULL, NULL,
-                      "the first leader's list, best first (up to 4; otherwise the best-ranked)"},
+                      "the first leader's list, best first (otherwise the best-ranked)", LIST_MAX},
 };
 
 static const struct el_weakness breaks[] = {
@@ -329,7 +330,7 @@ const struct el_algorithm el_next_in_line = {
     .count_max = 0xFFFF,
     .state_bytes = sizeof(struct next_in_line),
     .state_sets = 1,
-    .outbox_fixed = 16,
+    .outbox_fixed = 32,
     .outbox_per_member = 1,
     .on_start = on_start,
     .on_message = on_message,

@@ -201,12 +201,12 @@ int cli_algorithms(int argc, char **argv)
             return cli_finish("algorithms", stdout, CLI_YES);
         }
         if (cli_option(argc, argv, &at, "output", &value)) {
-            if (!value) return cli_usage_error("algorithms", "--output needs text or json");
             if (!cli_output("algorithms", value, &json)) return CLI_USAGE;
         } else if (argv[at][0] == '-') {
             return cli_usage_error("algorithms", "unknown option %s; see `elector algorithms --help`",
                                    argv[at]);
         } else {
+            if (one) return cli_usage_error("algorithms", "one algorithm at a time, not also '%s'", argv[at]);
             one = el_algorithm_named(argv[at]);
             if (!one)
                 return cli_usage_error("algorithms",

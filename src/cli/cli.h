@@ -34,7 +34,7 @@ struct sim_style cli_style(void);
  */
 bool cli_option(int argc, char **argv, int *at, const char *name, const char **value);
 
-/* "--output text|json"; false with a message if it is neither. */
+/* "--output text|json"; false with a message if it is neither, or NULL. */
 bool cli_output(const char *verb, const char *value, bool *json);
 
 /* Flushes; a full disk or a closed pipe is an error that the caller returns. */

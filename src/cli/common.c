@@ -46,9 +46,9 @@ bool cli_option(int argc, char **argv, int *at, const char *name, const char **v
 
 bool cli_output(const char *verb, const char *value, bool *json)
 {
-    *json = strcmp(value, "json") == 0;
-    if (*json || strcmp(value, "text") == 0) return true;
-    cli_usage_error(verb, "--output %s: it is text or json", value);
+    *json = value && strcmp(value, "json") == 0;
+    if (*json || (value && strcmp(value, "text") == 0)) return true;
+    cli_usage_error(verb, "--output is text or json%s%s", value ? ", not " : "", value ? value : "");
     return false;
 }
 

@@ -12,12 +12,12 @@ enum { ONE_NOTICES, ALL_NOTICE, CUT_IN_TWO, STORIES };
 static const char *const story_keys[STORIES] = {"one_notices", "all_notice", "cut_in_two"};
 
 struct outcome {
-    bool ran; /* false: more members than its messages can speak of */
     uint64_t messages;
     sim_time turnaround;
-    bool agreed;
     uint64_t leader;
     uint32_t violations;
+    bool agreed;
+    bool ran; /* false: more members than its messages can speak of */
 };
 
 struct story {
@@ -207,7 +207,6 @@ int cli_compare(int argc, char **argv)
             if (!read_count(value, &initiator))
                 return cli_usage_error("compare", "--initiator takes the id of a node");
         } else if (cli_option(argc, argv, &at, "output", &value)) {
-            if (!value) return cli_usage_error("compare", "--output needs text or json");
             if (!cli_output("compare", value, &json)) return CLI_USAGE;
         } else {
             return cli_usage_error("compare", "unknown option %s; see `elector compare --help`", argv[at]);

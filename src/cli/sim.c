@@ -13,6 +13,16 @@ struct sim_request {
     const char *svg, *trace, *mermaid, *shiviz; /* file names; "-" is standard output */
 };
 
+enum { HELP_COLUMN = 34 };
+
+/* How many columns a UTF-8 text takes: bytes that continue a character take none. */
+static int columns(const char *text)
+{
+    int count = 0;
+    for (; *text; text++) count += ((unsigned char)*text & 0xC0) != 0x80;
+    return count;
+}
+
 static void write_help(void)
 {
     size_t count = 0;
@@ -25,27 +35,28 @@ static void write_help(void)
         "the same options, one to a line without the dashes.\n\n",
         stdout);
     for (size_t i = 1; i < count; i++) {
-        char head[64];
-        snprintf(head, sizeof head, "--%s %s", keys[i].name, keys[i].argument);
-        printf("  %-32s", head);
+        printf("  --%s %s%*s", keys[i].name, keys[i].argument,
+               HELP_COLUMN - 5 - columns(keys[i].name) - columns(keys[i].argument), "");
         for (const char *p = keys[i].help; *p; p++) {
             putchar(*p);
-            if (*p == '\n') printf("%34s", "");
+            if (*p == '\n') printf("%*s", HELP_COLUMN, "");
         }
         putchar('\n');
     }
-    fputs("\n  --quiet                         no transcript\n"
-          "  --output text|json              the summary as JSON\n"
-          "  --svg FILE                      a space-time diagram\n"
-          "  --trace FILE                    every event, as JSON Lines\n"
-          "  --mermaid FILE                  a Mermaid sequence diagram\n"
-          "  --shiviz FILE                   a ShiViz log with vector clocks\n\n"
-          "Exit: 0 if there is no violation and all expectations hold, 1 if not, 2 usage.\n\n"
-          "Examples:\n"
-          "  elector sim chang-roberts --ids 3,32,5,80,6,12 --initiator 3\n"
-          "  elector sim bully --nodes 5 --leader 5 --crash 5@0 --initiator 2 --svg bully.svg\n"
-          "  elector sim bully --nodes 5 --partition '1,2,3|4,5@10' --detect 2\n",
-          stdout);
+    fputs(
+        "\n  --quiet                         no transcript\n"
+        "  --output text|json              the summary as JSON\n"
+        "  --svg FILE                      a space-time diagram\n"
+        "  --trace FILE                    every event, as JSON Lines\n"
+        "  --mermaid FILE                  a Mermaid sequence diagram\n"
+        "  --shiviz FILE                   a ShiViz log with vector clocks\n\n"
+        "Exit: 0 if there is no violation and all expectations hold, 1 if not, 2 usage, 3 if it could not be run or\n"
+        "written.\n\n"
+        "Examples:\n"
+        "  elector sim chang-roberts --ids 3,32,5,80,6,12 --initiator 3\n"
+        "  elector sim bully --nodes 5 --leader 5 --crash 5@0 --initiator 2 --svg bully.svg\n"
+        "  elector sim bully --nodes 5 --partition '1,2,3|4,5@10' --detect 2\n",
+        stdout);
 }
 
 static json_t *json_time(const struct sim_plan *plan, sim_time time)
@@ -187,7 +198,7 @@ static int run_plan(const struct sim_request *request, const struct sim_plan *pl
         if (status == CLI_YES && !sim_expectations_hold(plan, result)) status = CLI_NO;
     }
     sim_world_free(world);
-    return cli_finish("sim", stdout, status);
+    return status == CLI_CANNOT_TELL ? status : cli_finish("sim", stdout, status);
 }
 
 /* Options that are not settings of the plan. 1: taken, 0: not one of these, -1: wrong. */
@@ -215,7 +226,7 @@ static int read_own_option(struct sim_request *request, int argc, char **argv, i
         return 1;
     }
     if (!cli_option(argc, argv, at, "output", &value)) return 0;
-    return value && cli_output("sim", value, &request->json) ? 1 : -1;
+    return cli_output("sim", value, &request->json) ? 1 : -1;
 }
 
 static int read_setting(struct sim_request *request, int argc, char **argv, int *at)
@@ -249,25 +260,34 @@ static int read_subject(struct sim_request *request, const char *word)
     return cli_usage_error("sim", "%s", error.text);
 }
 
+/* What stands in the file comes first, wherever its name stands, so that options overrule it. */
 static int read_request(struct sim_request *request, int argc, char **argv)
 {
-    bool subject = false;
-    for (int at = 1; at < argc; at++) {
-        int status = CLI_YES;
-        if (strncmp(argv[at], "--", 2) != 0) {
+    const char *subject = NULL;
+    struct sim_request options = {0};
+    int status = CLI_YES;
+    for (int at = 1; at < argc && status == CLI_YES; at++) {
+        if (argv[at][0] != '-') {
             if (subject)
-                return cli_usage_error("sim", "one algorithm or scenario at a time, not also '%s'", argv[at]);
-            subject = true;
-            status = read_subject(request, argv[at]);
-        } else {
-            const int own = read_own_option(request, argc, argv, &at);
-            if (own < 0) return CLI_USAGE;
-            if (own == 0) status = read_setting(request, argc, argv, &at);
+                status = cli_usage_error("sim", "one algorithm or scenario at a time, not also '%s'", argv[at]);
+            subject = argv[at];
+            continue;
         }
-        if (status != CLI_YES) return status;
+        const int own = read_own_option(&options, argc, argv, &at);
+        if (own < 0) status = CLI_USAGE;
+        if (own == 0) status = read_setting(&options, argc, argv, &at);
     }
-    return subject ? CLI_YES
-                   : cli_usage_error("sim", "which algorithm, or which scenario? See `elector sim --help`");
+    if (status == CLI_YES && !subject)
+        status = cli_usage_error("sim", "which algorithm, or which scenario? See `elector sim --help`");
+    if (status == CLI_YES) status = read_subject(request, subject);
+    for (size_t i = 0; i < options.settings.count && status == CLI_YES; i++) {
+        const struct sim_setting *s = &options.settings.list[i];
+        if (!sim_settings_add(&request->settings, s->key, s->value, 0, 0)) status = cli_out_of_memory("sim");
+    }
+    sim_settings_free(&options.settings);
+    options.settings = request->settings;
+    *request = options;
+    return status;
 }
 
 int cli_sim(int argc, char **argv)

@@ -112,7 +112,7 @@ static void explain(FILE *out, const struct sim_world *world, const struct sim_v
     /* Of two leaders the record of the second crowning comes right before; the first is one line. */
     for (uint32_t i = 0; i < violation->node_count && i < CHAINS_MAX; i++) {
         uint64_t index = last_word_of(world, violation->nodes[i]);
-        while (index > violation->record) { /* its view has changed again since */
+        while (index >= violation->record) { /* its view has changed again since */
             const struct sim_record *r = sim_trace_at(trace, --index);
             if (!r) break;
             if (r->what == SIM_VIEWED && r->node == violation->nodes[i] && index < violation->record) break;

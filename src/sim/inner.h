@@ -114,6 +114,7 @@ void sim_timer_forget_all(struct sim_world *world, el_node node);
 void sim_oracle_view(struct sim_world *world, el_node node, el_node leader, enum el_role role);
 void sim_oracle_died(struct sim_world *world, el_node node);
 void sim_oracle_born(struct sim_world *world, el_node node);
+void sim_oracle_find_agreement(struct sim_world *world);
 void sim_oracle_judge_rest(struct sim_world *world);
 void sim_oracle_endless(struct sim_world *world);
 

@@ -141,7 +141,7 @@ static bool is_passed_over(struct sim_world *world, el_node node)
     return node == best_alive(world);
 }
 
-static void find_agreement(struct sim_world *world)
+void sim_oracle_find_agreement(struct sim_world *world)
 {
     struct sim_result *result = &world->result;
     result->agreed = false;
@@ -157,7 +157,7 @@ static void find_agreement(struct sim_world *world)
 
 void sim_oracle_judge_rest(struct sim_world *world)
 {
-    find_agreement(world);
+    sim_oracle_find_agreement(world);
     if (world->alive_count == 0) return;
     if (!claims(world, EL_CLAIMS_AGREEMENT | EL_CLAIMS_GROUPS)) return;
     const bool perfect = world->result.agreed && world->nodes[world->result.leader].alive &&

@@ -61,7 +61,8 @@ enum sim_command_type {
 
 struct sim_command {
     sim_time at;
-    uint64_t order; /* as given, where times are equal */
+    uint64_t order;                   /* as given, where times are equal */
+    const struct sim_setting *source; /* who asked for it; NULL: the plan itself */
     enum sim_command_type type;
     el_node node; /* 0 in SUSPECT and TRUST: everybody else */
     el_node peer;
@@ -112,6 +113,7 @@ struct sim_plan {
     uint64_t *ids, *attributes;
     uint8_t *roles;
     struct el_value *options;
+    el_node **member_lists; /* those of the options that have one */
     uint64_t seed;
     sim_time unit; /* T, one message delay */
     bool in_units; /* times are shown in T, not in milliseconds */

@@ -45,8 +45,9 @@ const struct sim_key *sim_keys(size_t *count)
 
 static char *copy(const char *text)
 {
-    char *made = malloc(strlen(text) + 1);
-    return made ? strcpy(made, text) : NULL;
+    const size_t size = strlen(text) + 1;
+    char *made = malloc(size);
+    return made ? memcpy(made, text, size) : NULL;
 }
 
 bool sim_settings_add(struct sim_settings *settings, const char *key, const char *value, uint32_t line,
@@ -79,15 +80,15 @@ void sim_settings_free(struct sim_settings *settings)
     *settings = (struct sim_settings){0};
 }
 
-/* One line: a word, white space, the rest; # begins a comment where a word could. */
+/* One line: a word, white space, the rest; # after white space begins a comment. */
 static int read_line(struct sim_settings *settings, char *line, uint32_t number, struct sim_error *error)
 {
     char *key = line + strspn(line, " \t");
     if (*key == '\0' || *key == '#') return 0;
     char *key_end = key + strcspn(key, " \t");
     char *value = key_end + strspn(key_end, " \t");
-    char *comment = strstr(value, " #");
-    if (comment) *comment = '\0';
+    for (char *p = key_end; *p; p++)
+        if (*p == '#' && (p[-1] == ' ' || p[-1] == '\t')) *p = '\0';
     size_t length = strlen(value);
     while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t')) value[--length] = '\0';
     *key_end = '\0';
@@ -104,35 +105,60 @@ static int read_line(struct sim_settings *settings, char *line, uint32_t number,
     return -1;
 }
 
+/* The column of the first byte that no text has, from 1; 0 if there is none. */
+static size_t column_of_garbage(const char *line, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)line[i];
+        if ((c < ' ' && c != '\t') || c == 0x7F) return i + 1;
+    }
+    return 0;
+}
+
+static int read_text(struct sim_settings *settings, char *text, size_t size, struct sim_error *error)
+{
+    uint32_t number = 0;
+    for (char *line = text; line < text + size;) {
+        char *end = memchr(line, '\n', (size_t)(text + size - line));
+        char *next = end ? end + 1 : text + size;
+        if (!end) end = text + size;
+        if (end > line && end[-1] == '\r') end--;
+        number++;
+        const size_t garbage = column_of_garbage(line, (size_t)(end - line));
+        if (garbage) {
+            snprintf(error->text, sizeof error->text, "%s:%u:%zu: this is not text; a scenario is a text file",
+                     settings->file, number, garbage);
+            return -1;
+        }
+        *end = '\0';
+        if (read_line(settings, line, number, error) != 0) return -1;
+        line = next;
+    }
+    return 0;
+}
+
 int sim_settings_read(struct sim_settings *settings, const char *path, struct sim_error *error)
 {
-    char line[4096];
-    uint32_t number = 0;
+    enum { SIZE_MAX_READ = 1 << 20 };
     FILE *file = fopen(path, "r");
+    char *text = file ? malloc(SIZE_MAX_READ + 1) : NULL;
+    int status = -1;
+    settings->file = path;
     if (!file) {
         snprintf(error->text, sizeof error->text, "%s: cannot read it: %s", path, strerror(errno));
-        return -1;
-    }
-    settings->file = path;
-    int status = 0;
-    while (status == 0 && fgets(line, sizeof line, file)) {
-        number++;
-        const size_t length = strcspn(line, "\r\n");
-        if (length + 1 == sizeof line) {
-            snprintf(error->text, sizeof error->text, "%s:%u:1: the line is longer than %zu characters", path,
-                     number, sizeof line - 2);
-            status = -1;
-        } else if (memchr(line, '\0', length)) {
-            status = -1;
+    } else if (!text) {
+        snprintf(error->text, sizeof error->text, "out of memory");
+    } else {
+        const size_t size = fread(text, 1, SIZE_MAX_READ, file);
+        if (ferror(file)) {
+            snprintf(error->text, sizeof error->text, "%s: cannot read it: %s", path, strerror(errno));
+        } else if (size == SIZE_MAX_READ) {
+            snprintf(error->text, sizeof error->text, "%s: larger than a scenario may be (1 MiB)", path);
         } else {
-            line[length] = '\0';
-            status = read_line(settings, line, number, error);
+            status = read_text(settings, text, size, error);
         }
     }
-    if (status == 0 && ferror(file)) {
-        snprintf(error->text, sizeof error->text, "%s: cannot read it: %s", path, strerror(errno));
-        status = -1;
-    }
-    fclose(file);
+    free(text);
+    if (file) fclose(file);
     return status;
 }

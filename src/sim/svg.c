@@ -177,10 +177,10 @@ static void put_bands(FILE *out, const struct svg_layout *l)
         if (r->what != SIM_PARTED) continue;
         const sim_time until = healed_at(l, i);
         const int x = svg_x(l, r->time), right = until == l->end ? l->right : svg_x(l, until);
-        fprintf(
-            out,
-            "<rect class=\"band\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#6A51A3\" fill-opacity=\"0.1\"/>\n",
-            x, l->header, right - x, l->bottom + 20 - l->header);
+        fprintf(out,
+                "<rect class=\"band\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#6A51A3\" "
+                "fill-opacity=\"0.1\"/>\n",
+                x, l->header, right - x, l->bottom + 20 - l->header);
     }
 }
 
@@ -226,10 +226,10 @@ static void put_stretch(FILE *out, struct stretch stretch, int x1, int x2, int y
 static void put_name(FILE *out, const struct svg_layout *l, el_node node, int y)
 {
     const bool ordinary = !el_may_lead(&l->plan->cluster, node);
-    fprintf(
-        out,
-        "<text x=\"%d\" y=\"%d\" font-size=\"18\" font-weight=\"bold\" text-anchor=\"end\" fill=\"%s\">%llu</text>\n",
-        l->left - 14, y + 6, ordinary ? "#888888" : "#111111", sim_id(l->plan, node));
+    fprintf(out,
+            "<text x=\"%d\" y=\"%d\" font-size=\"18\" font-weight=\"bold\" text-anchor=\"end\" "
+            "fill=\"%s\">%llu</text>\n",
+            l->left - 14, y + 6, ordinary ? "#888888" : "#111111", sim_id(l->plan, node));
     fprintf(out, "<g font-size=\"11\" text-anchor=\"end\" fill=\"" SVG_GREY "\">");
     if (l->plan->attributes)
         fprintf(out, "<text x=\"%d\" y=\"%d\">attr %llu</text>", l->left - 14, y + 20,

@@ -1,7 +1,7 @@
 /*
  * The drawn diagram between its files: first what lies where (svg_layout.c, svg_arrows.c), then which words
- * still find room (svg_labels.c), then ink (svg.c, svg_signs.c). All lengths are whole pixels and all arithmetic is whole, so
- * that no two machines round differently.
+ * still find room (svg_labels.c), then ink (svg.c, svg_signs.c). All lengths are whole pixels and all
+ * arithmetic is whole, so that no two machines round differently.
  */
 #ifndef ELECTOR_SIM_SVG_H
 #define ELECTOR_SIM_SVG_H
@@ -13,6 +13,7 @@
 enum {
     SVG_LANES_MAX = 64,
     SVG_MESSAGES_MAX = 2000,
+    SVG_ARROWS_MAX = 2 * SVG_MESSAGES_MAX, /* the network makes one copy of a message at most */
     SVG_RECORDS_MAX = 12000,
     SVG_GAPS_MAX = 64,
     SVG_HEADLINES_MAX = 64,
@@ -102,8 +103,10 @@ bool svg_lay_out(struct svg_layout *layout, const struct sim_world *world);
 void svg_free(struct svg_layout *layout);
 int svg_x(const struct svg_layout *layout, sim_time time);
 int svg_y(const struct svg_layout *layout, el_node node);
-/* Is it drawn at all? */
+/* Has it a lane? */
 bool svg_has(const struct svg_layout *layout, el_node node);
+/* Is there anything to see of this record? Of a timer, only if something came of it. */
+bool svg_shows(const struct svg_layout *layout, uint64_t record);
 /* What the node sees in the end, to the right of its lane; "" where the drawing ends before the run. */
 const char *svg_verdict_text(const struct svg_layout *layout, el_node node, char text[SIM_TEXT]);
 /* As wide as letters of this size may become in an ordinary font. */

@@ -45,7 +45,7 @@ static void end_arrow(struct svg_layout *l, struct svg_arrow *arrow, const struc
     arrow->y2 = svg_y(l, r->node);
 }
 
-static void add_end(struct svg_layout *l, uint32_t *arrow_of, const struct sim_record *r)
+static void add_end(struct svg_layout *l, const uint32_t *arrow_of, const struct sim_record *r)
 {
     if (r->number > l->last || !arrow_of[r->number]) return;
     struct svg_arrow *arrow = &l->arrows[arrow_of[r->number] - 1];
@@ -53,6 +53,7 @@ static void add_end(struct svg_layout *l, uint32_t *arrow_of, const struct sim_r
         arrow->back = svg_x(l, r->time);
         return;
     }
+    if (arrow->end != SVG_UNDER_WAY && l->arrow_count == SVG_ARROWS_MAX) return;
     if (arrow->end != SVG_UNDER_WAY) { /* a copy of one that has ended already */
         struct svg_arrow *copy = &l->arrows[l->arrow_count++];
         *copy = *arrow;
@@ -62,13 +63,14 @@ static void add_end(struct svg_layout *l, uint32_t *arrow_of, const struct sim_r
     end_arrow(l, arrow, r);
 }
 
-static bool connect(struct svg_layout *l)
+static bool join(struct svg_layout *l)
 {
-    l->arrows = calloc(3 * SVG_MESSAGES_MAX, sizeof *l->arrows); /* a message, and a copy that ends anywhere */
+    l->arrows = calloc(SVG_ARROWS_MAX, sizeof *l->arrows);
     uint32_t *arrow_of = calloc(l->last + 1, sizeof *arrow_of);
     for (uint64_t i = sim_trace_first(l->trace); l->arrows && arrow_of && i <= l->last; i++) {
         const struct sim_record *r = sim_trace_at(l->trace, i);
-        if (r->what == SIM_SENT && svg_has(l, r->node) && svg_has(l, r->peer)) {
+        if (r->what == SIM_SENT && svg_has(l, r->node) && svg_has(l, r->peer) &&
+            l->arrow_count < SVG_ARROWS_MAX) {
             add_arrow(l, i, r);
             arrow_of[i] = (uint32_t)l->arrow_count;
         } else if (r->what == SIM_DELIVERED || r->what == SIM_DROPPED || r->what == SIM_RETURNED) {
@@ -119,7 +121,7 @@ static uint64_t count_hidden(const struct svg_layout *l)
 
 bool svg_make_arrows(struct svg_layout *l)
 {
-    if (!connect(l)) return false;
+    if (!join(l)) return false;
     for (size_t i = 0; i < l->arrow_count; i++) untangle(l, &l->arrows[i]);
     l->hidden = count_hidden(l);
     return true;

@@ -13,6 +13,9 @@ enum {
     LETTERS_MAX = 30,
     OVER_ARROW = 8, /* what it costs to cover an arrow, or a lane; a step away from the middle costs 1 */
     OVER_LANE = 14,
+    PLACES = 29, /* along an arrow, 2.5 % apart */
+    CROWD = 400, /* so many arrows get short words, tried in fewer places: nobody reads them all */
+    CROWD_PLACES = 7,
     TOO_MUCH = 40,
     NO_ROOM = 1000,
 };
@@ -66,10 +69,13 @@ static int count_lanes(const struct svg_layout *l, const struct svg_box *box)
     return count;
 }
 
-static int count_arrows(const struct svg_layout *l, const struct svg_box *box, const struct svg_arrow *own)
+/* Up to so many; where it is that crowded nobody wants to know more. */
+static int count_arrows(const struct svg_layout *l, const struct svg_box *box, const struct svg_arrow *own,
+                        int most)
 {
     int count = 0;
-    for (size_t i = 0; i < l->arrow_count; i++) count += &l->arrows[i] != own && crosses(&l->arrows[i], box);
+    for (size_t i = 0; i < l->arrow_count && count < most; i++)
+        count += &l->arrows[i] != own && crosses(&l->arrows[i], box);
     return count;
 }
 
@@ -119,7 +125,7 @@ static bool place_sign(struct svg_layout *l, uint64_t index, const struct sim_re
         const int dx = place & 1 ? -away : away, dy = place & 2 ? 17 : -17;
         const struct svg_box box = around(x + dx, y + dy, half, 9);
         if (is_taken(l, &box) || box.x1 < l->left - 6) continue;
-        const int cost = count_arrows(l, &box, NULL) * 8 + place;
+        const int cost = count_arrows(l, &box, NULL, 100) * 8 + place;
         if (cost >= least) continue;
         least = cost;
         best = box;
@@ -135,7 +141,7 @@ static bool place_signs(struct svg_layout *l)
     bool room = l->signs != NULL;
     for (uint64_t i = sim_trace_first(l->trace); room && i <= l->last; i++) {
         const struct sim_record *r = sim_trace_at(l->trace, i);
-        if (!svg_has(l, r->node) || !is_on_lane(r)) continue;
+        if (!svg_has(l, r->node) || !is_on_lane(r) || !svg_shows(l, i)) continue;
         room = take(l, around(svg_x(l, r->time), svg_y(l, r->node), SVG_SIGN, SVG_SIGN));
     }
     for (size_t i = 0; room && i < l->arrow_count; i++)
@@ -162,7 +168,7 @@ static int cost_of(const struct svg_layout *l, const struct svg_box *box, const 
 {
     if (is_taken(l, box) || box->x2 > l->width - 2 || box->x1 < 2) return NO_ROOM;
     const int lanes = count_lanes(l, box) * OVER_LANE;
-    return lanes >= TOO_MUCH ? lanes : lanes + count_arrows(l, box, own) * OVER_ARROW;
+    return lanes >= TOO_MUCH ? lanes : lanes + count_arrows(l, box, own, TOO_MUCH / OVER_ARROW) * OVER_ARROW;
 }
 
 /* Tries places along the arrow, from the middle outwards. True if one is good enough. */
@@ -173,7 +179,8 @@ static bool find_place(const struct svg_layout *l, struct svg_arrow *a, struct s
     const int half = svg_text_width(words, SVG_SIZE) / 2 + 3;
     int least = TOO_MUCH;
     if (strlen(words) > LETTERS_MAX) return false;
-    for (int i = 0; i < 29 && least > i / 2; i++) {
+    const int places = l->arrow_count > CROWD ? CROWD_PLACES : PLACES;
+    for (int i = 0; i < places && least > i / 2; i++) {
         const int percent = 50 + (i % 2 ? (i + 1) / 2 : -(i / 2)) * 5 / 2;
         const int x = a->x1 + (a->x2 - a->x1) * percent / 100, y = a->y1 + (a->y2 - a->y1) * percent / 100;
         const struct svg_box box = around(x, a->y1 == a->y2 ? y - 26 : y, half, HALF_HEIGHT);
@@ -218,10 +225,10 @@ bool svg_place_labels(struct svg_layout *l)
 {
     if (!place_signs(l)) return false;
     const size_t signs = l->box_count;
-    size_t short_of = place_all(l, SVG_ALL_WORDS);
-    if (short_of != SIZE_MAX && short_of > l->arrow_count / 6) { /* a patchwork reads worse than short words */
-        l->box_count = signs;
-        short_of = place_all(l, SVG_SUBJECT_ONLY);
+    if (l->arrow_count <= CROWD) {
+        const size_t short_of = place_all(l, SVG_ALL_WORDS);
+        if (short_of <= l->arrow_count / 6 || short_of == SIZE_MAX) return short_of != SIZE_MAX;
+        l->box_count = signs; /* a patchwork reads worse than short words */
     }
-    return short_of != SIZE_MAX;
+    return place_all(l, SVG_SUBJECT_ONLY) != SIZE_MAX;
 }

@@ -52,6 +52,30 @@ bool svg_has(const struct svg_layout *l, el_node node)
 
 /* ---- How much is shown ---- */
 
+static bool has_effect(const struct svg_layout *l, uint64_t index)
+{
+    for (uint64_t i = index + 1; i <= l->trace->count; i++) {
+        const struct sim_record *r = sim_trace_at(l->trace, i);
+        if (r->cause != index) return false;
+        if (r->what == SIM_SENT || r->what == SIM_VIEWED) return true;
+    }
+    return false;
+}
+
+bool svg_shows(const struct svg_layout *l, uint64_t index)
+{
+    switch ((enum sim_what)sim_trace_at(l->trace, index)->what) {
+    case SIM_DID_NOTHING:
+    case SIM_COPIED:
+    case SIM_TRUSTED:
+    case SIM_NOTED:
+    case SIM_SAVED:
+    case SIM_RESTED: return false;
+    case SIM_TIMED_OUT: return has_effect(l, index);
+    default: return true;
+    }
+}
+
 static bool is_full(const struct svg_layout *l, sim_time time, uint64_t messages, uint64_t records)
 {
     return messages > SVG_MESSAGES_MAX || records > SVG_RECORDS_MAX || l->gap_count == SVG_GAPS_MAX ||
@@ -72,6 +96,7 @@ static void measure(struct svg_layout *l)
     for (uint64_t i = first; i <= l->trace->count; i++) {
         const struct sim_record *r = sim_trace_at(l->trace, i);
         const uint32_t gaps = l->gap_count;
+        if (!svg_shows(l, i)) continue;
         skip_silence(l, l->end, r->time);
         messages += r->what == SIM_SENT && svg_has(l, r->node) && svg_has(l, r->peer);
         l->cut = is_full(l, r->time, messages, i - first);
@@ -82,6 +107,7 @@ static void measure(struct svg_layout *l)
         l->last = i;
         l->end = r->time;
     }
+    if (l->world->result.came_to_rest) return; /* what is left is timers that nobody waits for */
     skip_silence(l, l->end, l->world->result.ended);
     if (l->world->result.ended > l->end) l->end = l->world->result.ended;
 }

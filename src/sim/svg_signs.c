@@ -149,7 +149,7 @@ static void put_call(FILE *out, int x, int y)
 static void put_hourglass(FILE *out, int x, int y)
 {
     fprintf(out,
-            "<path d=\"M%d,%d h10 l-10,14 h10 z\" fill=\"#FFFFFF\" stroke=\"" SVG_INK
+            "<path class=\"timer\" d=\"M%d,%d h10 l-10,14 h10 z\" fill=\"#FFFFFF\" stroke=\"" SVG_INK
             "\" stroke-width=\"1.4\" stroke-linejoin=\"round\"/>\n",
             x - 5, y - 7);
 }
@@ -201,7 +201,7 @@ void svg_draw_signs(FILE *out, const struct svg_layout *l)
     fputs("<g>\n", out);
     for (uint64_t i = sim_trace_first(l->trace); i <= l->last; i++) {
         const struct sim_record *r = sim_trace_at(l->trace, i);
-        if (svg_has(l, r->node))
+        if (svg_has(l, r->node) && svg_shows(l, i))
             put_sign_on_lane(out, (enum sim_what)r->what, svg_x(l, r->time), svg_y(l, r->node));
     }
     for (size_t i = 0; i < l->sign_count; i++) put_floating(out, l, &l->signs[i]);
@@ -214,7 +214,8 @@ static bool happens(const struct svg_layout *l, enum sim_what what)
 {
     for (uint64_t i = sim_trace_first(l->trace); i <= l->last; i++) {
         const struct sim_record *r = sim_trace_at(l->trace, i);
-        if (r->what == what && svg_has(l, r->node) && (what != SIM_VIEWED || r->peer == r->node)) return true;
+        if (r->what != what || !svg_has(l, r->node) || !svg_shows(l, i)) continue;
+        if (what != SIM_VIEWED || r->peer == r->node) return true;
     }
     return false;
 }

@@ -127,8 +127,8 @@ const char *sim_violation_meaning(enum el_violation kind)
     switch (kind) {
     case EL_TWO_LEADERS: return "these lead at the same time";
     case EL_DISAGREEMENT: return "these do not name the leader that the others name, or one that does not lead";
-    case EL_NO_LEADER: return "these know of no leader, and nothing is under way to change that";
-    case EL_DEAD_LEADER: return "these follow a dead leader, and nothing is under way to change that";
+    case EL_NO_LEADER: return "these know of no leader";
+    case EL_DEAD_LEADER: return "these follow a dead leader";
     case EL_NOT_BEST: return "this one is alive and ranks above the leader";
     case EL_ENDLESS: return "the run does not come to rest";
     }

@@ -8,7 +8,7 @@
 
 #include "text.h"
 
-enum { TIME_WIDTH = 8, LINE_WIDTH = 34, NOTES_MAX = 8 };
+enum { TIME_WIDTH = 8, LINE_WIDTH = 34, LINES_MAX = 64 };
 
 static const char *const dim = "\033[2m", *const bold = "\033[1m", *const red = "\033[31m",
                          *const green = "\033[32m", *const plain = "\033[0m";
@@ -61,7 +61,7 @@ static const char *colour_of(const struct sim_record *r)
     }
 }
 
-/* A hop that fails is told by the note of the node that skips it. */
+/* A hop that fails is told by the note of the node that skips it; followers by the note that they learn. */
 static bool is_told(const struct teller *t, const struct sim_record *r)
 {
     const bool hops_return = t->plan->algorithm->needs & EL_NEEDS_HOP_ACKS;
@@ -71,7 +71,9 @@ static bool is_told(const struct teller *t, const struct sim_record *r)
     case SIM_NOTED: /* notes stand behind lines */
     case SIM_DELIVERED:
     case SIM_RETURNED:
-    case SIM_TIMED_OUT: return false;
+    case SIM_TIMED_OUT:
+    case SIM_RESTED:
+    case SIM_VIOLATED: return false;
     default: return true;
     }
 }
@@ -105,49 +107,99 @@ static uint64_t tell_broadcast(const struct teller *t, uint64_t index, uint64_t 
     return index - 1;
 }
 
-/* Everything that one event led to at its node: records first..last, all with the same cause. */
-static void tell_step(struct teller *t, const struct sim_record *trigger, uint64_t first, uint64_t last)
+struct line {
+    char text[SIM_TEXT], note[SIM_TEXT];
+    const char *colour;
+};
+
+struct page {
+    struct line lines[LINES_MAX];
+    uint32_t count;
+    char pending[SIM_TEXT]; /* notes that wait for a line to stand behind */
+};
+
+static void add_note(char note[SIM_TEXT], const char *text)
 {
-    char notes[NOTES_MAX][SIM_TEXT], line[SIM_TEXT];
-    uint32_t made = 0, used = 0, lines = 0;
-    for (uint64_t i = first; i <= last; i++) {
-        const struct sim_record *r = sim_trace_at(t->trace, i);
-        if (r->what == SIM_NOTED && made < NOTES_MAX) sim_note_text(t->plan, r, notes[made++]);
-    }
-    for (uint64_t i = first; i <= last; i++) {
-        const struct sim_record *r = sim_trace_at(t->trace, i);
-        if (!is_told(t, r)) continue;
-        const char *colour = colour_of(r);
-        const sim_time time = r->time;
-        if (r->what == SIM_SENT) {
-            i = tell_broadcast(t, i, last, line);
-        } else {
-            sim_record_text(t->plan, r, line);
-        }
-        tell(t, time, line, used < made ? notes[used++] : NULL, colour);
-        lines++;
-    }
-    while (used < made) {
-        snprintf(line, sizeof line, "%llu %.200s", (unsigned long long)el_id(&t->plan->cluster, trigger->node),
-                 notes[used++]);
-        tell(t, trigger->time, line, NULL, "");
-        lines++;
-    }
-    if (lines == 0 && !is_told(t, trigger))
-        tell(t, trigger->time, sim_record_text(t->plan, trigger, line), NULL, "");
+    const size_t used = strlen(note);
+    snprintf(note + used, SIM_TEXT - used, "%s%s", used ? "; " : "", text);
 }
 
-/* What belongs to the step that record `index` triggered: whatever names it, or a message of it, as cause. */
-static uint64_t end_of_step(const struct teller *t, uint64_t index)
+static void add_line(struct page *page, const char *text, const char *colour)
 {
-    uint64_t last = index;
-    for (uint64_t i = index + 1; i <= t->trace->count; i++) {
+    if (page->count == LINES_MAX) return;
+    struct line *line = &page->lines[page->count++];
+    memcpy(line->text, text, SIM_TEXT);
+    memcpy(line->note, page->pending, SIM_TEXT);
+    line->colour = colour;
+    page->pending[0] = '\0';
+}
+
+/* What one event led to at its node: records first..last. A note stands behind the line it leads up to. */
+static void gather(const struct teller *t, uint64_t first, uint64_t last, struct page *page)
+{
+    char text[SIM_TEXT];
+    for (uint64_t i = first; i <= last; i++) {
         const struct sim_record *r = sim_trace_at(t->trace, i);
-        const bool fate = (r->what == SIM_DROPPED || r->what == SIM_COPIED) && r->cause > index && r->cause < i;
-        if (r->cause != index && !fate) break;
-        last = i;
+        const char *colour = colour_of(r);
+        if (r->what == SIM_NOTED) add_note(page->pending, sim_note_text(t->plan, r, text));
+        if (!is_told(t, r)) continue;
+        if (r->what == SIM_SENT) {
+            i = tell_broadcast(t, i, last, text);
+        } else {
+            sim_record_text(t->plan, r, text);
+        }
+        add_line(page, text, colour);
     }
+}
+
+static void tell_step(struct teller *t, const struct sim_record *trigger, uint64_t first, uint64_t last)
+{
+    struct page page = {.count = 0};
+    char text[SIM_TEXT] = "";
+    gather(t, first, last, &page);
+    struct line *bottom = page.count ? &page.lines[page.count - 1] : NULL;
+    if (page.pending[0] && bottom) { /* a note about what was just sent */
+        add_note(bottom->note, page.pending);
+    } else if (page.pending[0]) {
+        snprintf(text, sizeof text, "%llu %.200s", (unsigned long long)el_id(&t->plan->cluster, trigger->node),
+                 page.pending);
+    } else if (page.count == 0 && !is_told(t, trigger)) {
+        sim_record_text(t->plan, trigger, text);
+    }
+    for (uint32_t i = 0; i < page.count; i++) {
+        const struct line *line = &page.lines[i];
+        tell(t, trigger->time, line->text, line->note[0] ? line->note : NULL, line->colour);
+    }
+    if (text[0]) tell(t, trigger->time, text, NULL, "");
+}
+
+static bool is_part_of_step(const struct sim_record *r, uint64_t trigger, uint64_t index)
+{
+    switch (r->what) {
+    case SIM_SENT:
+    case SIM_NOTED:
+    case SIM_VIEWED:
+    case SIM_SAVED: return r->cause == trigger;
+    case SIM_DROPPED: /* lost at once, not on arrival */
+        return r->reason != SIM_DEAD && r->cause > trigger && r->cause < index;
+    case SIM_COPIED: return r->cause > trigger && r->cause < index;
+    case SIM_VIOLATED: return true;
+    default: return false;
+    }
+}
+
+static uint64_t end_of_step(const struct teller *t, uint64_t trigger)
+{
+    uint64_t last = trigger;
+    while (last < t->trace->count && is_part_of_step(sim_trace_at(t->trace, last + 1), trigger, last + 1))
+        last++;
     return last;
+}
+
+/* Told even if nothing came of it. */
+static bool is_reaction(const struct sim_record *r)
+{
+    return r->what == SIM_DELIVERED || r->what == SIM_RETURNED;
 }
 
 void sim_write_transcript(FILE *out, const struct sim_world *world, struct sim_style style)
@@ -156,11 +208,10 @@ void sim_write_transcript(FILE *out, const struct sim_world *world, struct sim_s
     char line[SIM_TEXT];
     for (uint64_t i = sim_trace_first(t.trace); i <= t.trace->count; i++) {
         const struct sim_record trigger = *sim_trace_at(t.trace, i);
-        if (trigger.what == SIM_RESTED || trigger.what == SIM_VIOLATED) continue;
-        sim_record_text(t.plan, &trigger, line);
-        if (is_told(&t, &trigger) && *line) tell(&t, trigger.time, line, NULL, colour_of(&trigger));
         const uint64_t last = end_of_step(&t, i);
-        if (last > i || !is_told(&t, &trigger)) tell_step(&t, &trigger, i + 1, last);
+        if (is_told(&t, &trigger))
+            tell(&t, trigger.time, sim_record_text(t.plan, &trigger, line), NULL, colour_of(&trigger));
+        if (last > i || is_reaction(&trigger)) tell_step(&t, &trigger, i + 1, last);
         i = last;
     }
 }
@@ -188,15 +239,21 @@ static void write_count(FILE *out, const char *what, uint64_t count)
 static void write_outcome(FILE *out, const struct sim_world *world, const struct sim_result *result)
 {
     const struct sim_plan *plan = sim_world_plan(world);
-    uint32_t alive = 0;
-    for (el_node node = 1; node <= plan->cluster.count; node++) alive += sim_world_alive(world, node);
+    uint32_t alive = 0, naming = 0;
+    for (el_node node = 1; node <= plan->cluster.count; node++) {
+        alive += sim_world_alive(world, node);
+        naming += sim_world_leader_of(world, node) != EL_NOBODY;
+    }
     fprintf(out, "%s: ", plan->algorithm->name);
     if (alive == 0) {
         fprintf(out, "nobody is left\n");
     } else if (result->agreed && alive == 1) {
         fprintf(out, "%llu is the only one left\n", (unsigned long long)el_id(&plan->cluster, result->leader));
     } else if (result->agreed) {
-        fprintf(out, "all %u name %llu\n", alive, (unsigned long long)el_id(&plan->cluster, result->leader));
+        fprintf(out, "all %u name %llu%s\n", alive, (unsigned long long)el_id(&plan->cluster, result->leader),
+                sim_world_alive(world, result->leader) ? "" : ", which is dead");
+    } else if (naming == 0) {
+        fprintf(out, "none of the %u alive names a leader\n", alive);
     } else {
         fprintf(out, "the %u alive do not agree\n", alive);
     }

@@ -72,10 +72,21 @@ static void save(struct sim_world *world, el_node node, const struct el_action *
     sim_record(world, (struct sim_record){.what = SIM_SAVED, .cause = cause, .node = node});
 }
 
-/* Notes that lead up to the first message come before the change of view, what follows comes after. */
-static bool is_told_first(const struct el_action *action)
+/*
+ * Where in the outbox a change of view is best told: right after the last note that leads up to a message,
+ * or before the first message if none does.
+ */
+static uint32_t place_of_view(const struct el_outbox *out)
 {
-    return action->type != EL_SEND;
+    uint32_t place = out->count;
+    bool sends = false;
+    for (uint32_t i = out->count; i-- > 0;) {
+        if (out->actions[i].type == EL_NOTE && sends) return i + 1;
+        if (out->actions[i].type != EL_SEND) continue;
+        sends = true;
+        place = i;
+    }
+    return place;
 }
 
 /* Carries out the outbox, in order. Returns how many numbers the node wants drawn from, 0 if none. */
@@ -83,13 +94,10 @@ static uint32_t carry_out(struct sim_world *world, el_node node, uint64_t cause)
 {
     const bool news_to_all = !world->setting_out;
     uint32_t choose = 0;
-    bool viewed = false;
+    const uint32_t view_at = place_of_view(&world->outbox);
     for (uint32_t i = 0; i < world->outbox.count; i++) {
         struct el_action *action = &world->outbox.actions[i];
-        if (!viewed && !is_told_first(action)) {
-            look_at_view(world, node, cause, news_to_all);
-            viewed = true;
-        }
+        if (i == view_at) look_at_view(world, node, cause, news_to_all);
         switch (action->type) {
         case EL_SEND: send(world, node, action, cause); break;
         case EL_ARM: sim_timer_arm(world, node, action, cause); break;
@@ -101,7 +109,7 @@ static uint32_t carry_out(struct sim_world *world, el_node node, uint64_t cause)
         case EL_VERDICT: break; /* for machines that are detectors */
         }
     }
-    if (!viewed) look_at_view(world, node, cause, news_to_all);
+    if (view_at == world->outbox.count) look_at_view(world, node, cause, news_to_all);
     return choose;
 }
 
@@ -362,10 +370,13 @@ static void handle(struct sim_world *world, const struct sim_event *event)
 
 /* ---- The run ---- */
 
-static bool campaigns_ahead(const struct sim_world *world)
+/* Somebody will be asked to call an election, or told of a death: the story is not over. */
+static bool calls_ahead(const struct sim_world *world)
 {
-    for (size_t i = world->next_command; i < world->plan->command_count; i++)
-        if (world->plan->commands[i].type == SIM_DO_CAMPAIGN) return true;
+    for (size_t i = world->next_command; i < world->plan->command_count; i++) {
+        const enum sim_command_type type = world->plan->commands[i].type;
+        if (type == SIM_DO_CAMPAIGN || type == SIM_DO_SUSPECT) return true;
+    }
     return false;
 }
 
@@ -396,7 +407,8 @@ static void come_to_rest(struct sim_world *world)
 {
     if (!world->phase_open) return;
     sim_record(world, (struct sim_record){.what = SIM_RESTED});
-    if (!campaigns_ahead(world)) sim_oracle_judge_rest(world);
+    sim_oracle_find_agreement(world);
+    if (!calls_ahead(world)) sim_oracle_judge_rest(world);
     close_phase(world);
 }
 

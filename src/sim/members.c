@@ -1,0 +1,228 @@
+/* Who takes part in a plan, and how the algorithm is to behave. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builder.h"
+
+/* ---- Who takes part ---- */
+
+static int read_algorithm(struct builder *b, const char *value)
+{
+    b->plan->algorithm = el_algorithm_named(value);
+    if (b->plan->algorithm) return 0;
+    return build_fail_at(b, value, "there is no algorithm of that name; `elector algorithms` lists them");
+}
+
+static int read_nodes(struct builder *b, const char *value)
+{
+    uint64_t count = 0;
+    if (build_read_whole(b, value, &count) != 0) return -1;
+    if (count == 0) return build_fail_at(b, value, "an election needs at least one node");
+    if (count > BUILD_COUNT_MAX) return build_fail_at(b, value, "at most %u nodes", (unsigned)BUILD_COUNT_MAX);
+    b->plan->cluster.count = (uint32_t)count;
+    return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int refuse_duplicate_ids(struct builder *b, const uint64_t *ids, size_t count)
+{
+    uint64_t *sorted = malloc(count * sizeof *sorted);
+    if (!sorted) return build_out_of_memory(b);
+    memcpy(sorted, ids, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_ids);
+    int status = 0;
+    for (size_t i = 1; i < count && status == 0; i++)
+        if (sorted[i] == sorted[i - 1])
+            status = build_fail_at(b, NULL, "the id %llu is there twice; ids must differ",
+                                   (unsigned long long)sorted[i]);
+    free(sorted);
+    return status;
+}
+
+static int read_ids(struct builder *b, const char *value)
+{
+    uint64_t *ids = NULL;
+    size_t count = 0;
+    bool more = true;
+    const char *at = value;
+    int status = 0;
+    while (status == 0 && more) {
+        skip_space(&at);
+        uint64_t *id = build_one_more(&ids, &count, sizeof *ids);
+        if (!id) {
+            status = build_out_of_memory(b);
+        } else if (!parse_number(&at, id)) {
+            status = build_fail_at(b, at, "expected ids separated by commas, not '%.20s'", at);
+        } else if (*id >= EL_EPOCH_MAX || count > BUILD_COUNT_MAX) {
+            status =
+                build_fail_at(b, at, "ids are below 2^53, and there are at most %u", (unsigned)BUILD_COUNT_MAX);
+        } else {
+            status = build_read_more(b, &at, &more);
+        }
+    }
+    if (status == 0) status = refuse_duplicate_ids(b, ids, count);
+    if (status != 0) {
+        free(ids);
+        return -1;
+    }
+    b->plan->cluster.ids = b->plan->ids = ids;
+    b->plan->cluster.count = (uint32_t)count;
+    return 0;
+}
+
+static int read_attr(struct builder *b, const char *value)
+{
+    struct sim_plan *plan = b->plan;
+    if (!plan->attributes) plan->attributes = calloc(plan->cluster.count, sizeof *plan->attributes);
+    if (!plan->attributes) return build_out_of_memory(b);
+    plan->cluster.attributes = plan->attributes;
+    bool more = true;
+    for (const char *at = value; more;) {
+        el_node node = EL_NOBODY;
+        uint64_t attribute = 0;
+        if (build_read_node(b, &at, &node) != 0) return -1;
+        if (!parse_char(&at, '=') || !parse_number(&at, &attribute) || attribute >= EL_EPOCH_MAX)
+            return build_fail_at(b, at, "expected ID=VALUE with a whole number below 2^53 as VALUE");
+        plan->attributes[node - 1] = attribute;
+        if (build_read_more(b, &at, &more) != 0) return -1;
+    }
+    return 0;
+}
+
+static int read_leader(struct builder *b, const char *value)
+{
+    const char *at = value;
+    if (build_read_node(b, &at, &b->plan->incumbent) != 0) return -1;
+    return parse_end(&at) ? 0 : build_fail_at(b, at, "one leader, please");
+}
+
+int build_members(struct builder *b)
+{
+    if (build_once(b, "algorithm", read_algorithm) != 0) return -1;
+    if (!b->plan->algorithm)
+        return build_fail_at(b, NULL, "no algorithm is named; say which, for instance chang-roberts");
+    const struct sim_setting *ids = build_last_of(b, "ids"), *nodes = build_last_of(b, "nodes");
+    if (!ids && !nodes) return build_fail_at(b, NULL, "how many nodes? Give nodes N, or ids A,B,…");
+    /* The later of the two counts, so that the command line overrules a scenario. */
+    const bool by_ids = !nodes || (ids && ids > nodes);
+    if ((by_ids ? build_once(b, "ids", read_ids) : build_once(b, "nodes", read_nodes)) != 0) return -1;
+    const uint32_t count_max = b->plan->algorithm->count_max;
+    if (count_max && b->plan->cluster.count > count_max) {
+        b->now = by_ids ? ids : nodes;
+        return build_fail_at(b, NULL, "a message of %s can speak of at most %u members",
+                             b->plan->algorithm->name, count_max);
+    }
+    return build_each(b, "attr", read_attr) != 0 || build_once(b, "leader", read_leader) != 0 ? -1 : 0;
+}
+
+/* ---- The algorithm's own options ---- */
+
+static int read_choice(struct builder *b, const struct el_option *option, const char *value, uint64_t *number)
+{
+    const char *choices = option->kind == EL_FLAG ? "off|on" : option->choices;
+    uint64_t index = 0;
+    for (const char *at = choices;; index++) {
+        const size_t length = strcspn(at, "|");
+        if (strlen(value) == length && strncmp(at, value, length) == 0) {
+            *number = index;
+            return 0;
+        }
+        if (at[length] == '\0') break;
+        at += length + 1;
+    }
+    return build_fail_at(b, value, "'%s' is one of %s", option->name, choices);
+}
+
+static int read_members(struct builder *b, const struct el_option *option, struct el_value *made,
+                        const char *value)
+{
+    el_node *members = NULL;
+    size_t count = 0;
+    bool more = true;
+    int status = 0;
+    for (const char *at = value; status == 0 && more;) {
+        el_node *member = build_one_more(&members, &count, sizeof *members);
+        if (!member) {
+            status = build_out_of_memory(b);
+        } else if ((status = build_read_node(b, &at, member)) == 0) {
+            status = build_read_more(b, &at, &more);
+        }
+    }
+    if (status == 0 && option->most && count > option->most)
+        status = build_fail_at(b, value, "'%s' names at most %u members", option->name, option->most);
+    if (status != 0) {
+        free(members);
+        return -1;
+    }
+    el_node **place = &b->plan->member_lists[made - b->plan->options];
+    free(*place);
+    made->members = *place = members;
+    made->member_count = (uint32_t)count;
+    return 0;
+}
+
+static int apply_roles(struct builder *b, const struct el_value *candidates)
+{
+    struct sim_plan *plan = b->plan;
+    if (!plan->roles) plan->roles = malloc(plan->cluster.count);
+    if (!plan->roles) return build_out_of_memory(b);
+    memset(plan->roles, EL_ORDINARY, plan->cluster.count);
+    for (uint32_t i = 0; i < candidates->member_count; i++)
+        plan->roles[candidates->members[i] - 1] = EL_CANDIDATE;
+    plan->cluster.roles = plan->roles;
+    return 0;
+}
+
+static int set_option(struct builder *b, const struct el_option *option, struct el_value *made,
+                      const char *value)
+{
+    const char *at = value;
+    switch (option->kind) {
+    case EL_FLAG:
+    case EL_CHOICE: return read_choice(b, option, value, &made->number);
+    case EL_NUMBER: return build_read_whole(b, value, &made->number);
+    case EL_DURATION:
+        if (build_read_time(b, &at, &made->number) != 0) return -1;
+        return parse_end(&at) ? 0 : build_fail_at(b, at, "expected a time and nothing behind it");
+    case EL_MEMBERS: return read_members(b, option, made, value);
+    case EL_ROLES: return read_members(b, option, made, value) != 0 ? -1 : apply_roles(b, made);
+    }
+    return 0;
+}
+
+static int read_set(struct builder *b, const char *value)
+{
+    const struct el_algorithm *algorithm = b->plan->algorithm;
+    char names[160] = "";
+    for (uint32_t i = 0; i < algorithm->option_count; i++) {
+        const struct el_option *option = &algorithm->options[i];
+        const char *at = value;
+        if (parse_text(&at, option->name) && parse_char(&at, '='))
+            return set_option(b, option, &b->plan->options[i], at);
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", option->name);
+    }
+    if (algorithm->option_count == 0)
+        return build_fail_at(b, value, "%s has no options of its own", algorithm->name);
+    return build_fail_at(b, value, "%s has the options %s, set as KEY=VALUE", algorithm->name, names);
+}
+
+int build_options(struct builder *b)
+{
+    struct sim_plan *plan = b->plan;
+    plan->options = calloc(plan->algorithm->option_count + 1, sizeof *plan->options);
+    plan->member_lists = calloc(plan->algorithm->option_count + 1, sizeof *plan->member_lists);
+    if (!plan->options || !plan->member_lists) return build_out_of_memory(b);
+    plan->cluster.options = plan->options;
+    for (uint32_t i = 0; i < plan->algorithm->option_count; i++) {
+        const struct el_option *option = &plan->algorithm->options[i];
+        if (option->preset && set_option(b, option, &plan->options[i], option->preset) != 0) return -1;
+    }
+    return build_each(b, "set", read_set);
+}
