@@ -1,0 +1,510 @@
+#!/usr/bin/env bash
+# The command as a user meets it: what it accepts, what it refuses and in which words, what it exits with.
+# A mistake is answered with exit code 2 (or 3: cannot read, write or tell) and one line that names it.
+#
+# Environment: ELECTOR, the program (default: the release build); ELECTOR_SANITIZED, if it is sanitized.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export LC_ALL=C
+unset NO_COLOR
+ELECTOR=${ELECTOR:-build/release/elector}
+if ! command -v "$ELECTOR" >/dev/null; then
+    echo "run.sh: there is no program $ELECTOR; build it, or set ELECTOR" >&2
+    exit 2
+fi
+ELECTOR=$(realpath "$(command -v "$ELECTOR")") # some tests leave this folder
+# Running out of memory is the program's to report, not the sanitizer's.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+out=$scratch/out
+err=$scratch/err
+status=0
+passed=0
+failed=0
+skipped=0
+
+# ---- Saying how it went ---------------------------------------------------------------------------
+
+pass() { passed=$((passed + 1)); }
+skip() {
+    skipped=$((skipped + 1))
+    echo "skip  $1: $2"
+}
+fail() {
+    failed=$((failed + 1))
+    echo "FAIL  $1: $2"
+    sed 's/^/        stderr: /' "$err" | head -n 5
+}
+
+# run ARGUMENTS: leaves $out, $err and $status.
+run() {
+    status=0
+    timeout 120 "$ELECTOR" "$@" >"$out" 2>"$err" </dev/null || status=$?
+}
+
+# verify NAME WHAT COMMAND...: passes if the command succeeds.
+verify() {
+    local name=$1 what=$2
+    shift 2
+    if "$@" >/dev/null 2>&1; then pass; else fail "$name" "$what"; fi
+}
+
+# accepts NAME STATUS REGEX ARGUMENTS: nothing on stderr, and something on stdout that matches.
+accepts() {
+    local name=$1 wanted=$2 regex=$3
+    shift 3
+    run "$@"
+    if [ "$status" -ne "$wanted" ]; then
+        fail "$name" "exit code $status, not $wanted"
+    elif [ -s "$err" ]; then
+        fail "$name" "says something on stderr"
+    elif ! grep -qE -e "$regex" "$out"; then
+        fail "$name" "stdout does not match /$regex/"
+    else
+        pass
+    fi
+}
+
+# refused NAME STATUSES REGEX: what was run left one plain line on stderr that matches, and that exit code.
+refused() {
+    local name=$1 wanted=$2 regex=$3
+    if [[ " $wanted " != *" $status "* ]]; then
+        fail "$name" "exit code $status, not $wanted"
+    elif [ "$(wc -l <"$err")" -ne 1 ]; then
+        fail "$name" "$(wc -l <"$err") lines on stderr, not one"
+    elif ! grep -qE -e "^elector( [a-z]+)?: .*($regex)" "$err"; then
+        fail "$name" "stderr does not match /$regex/"
+    elif tr -d '\n' <"$err" | grep -q '[[:cntrl:]]'; then
+        fail "$name" "control characters on stderr"
+    else
+        pass
+    fi
+}
+
+# refuses NAME STATUSES REGEX ARGUMENTS: as above, and nothing on stdout.
+refuses() {
+    local name=$1 wanted=$2 regex=$3
+    shift 3
+    run "$@"
+    if [ -s "$out" ]; then
+        fail "$name" "says something on stdout"
+    else
+        refused "$name" "$wanted" "$regex"
+    fi
+}
+
+# ---- Verbs and help -------------------------------------------------------------------------------
+
+# in_columns FILE: one byte for each character, as a terminal would count them.
+in_columns() { tr -d '\200-\277' <"$1"; }
+
+test_help() {
+    accepts "help" 0 '^Usage: elector VERB' --help
+    accepts "-h" 0 '^Usage: elector VERB' -h
+    accepts "help as a verb" 0 '^Usage: elector VERB' help
+    accepts "version" 0 '^elector [0-9]' --version
+    local verb
+    for verb in algorithms sim compare demo; do
+        accepts "help of $verb" 0 "^Usage: elector $verb" "$verb" --help
+        verify "help of $verb" "has a line wider than 112" test -z "$(in_columns "$out" | grep -E '.{113}')"
+        run --help
+        verify "help names $verb" "does not" grep -qE "^  $verb +[a-z]" "$out"
+    done
+    accepts "help anywhere" 0 '^Usage: elector sim' sim bully --nodes 5 --help
+    # Every option of a scenario is in the help, and every example in the help works.
+    run sim --help
+    verify "help of sim" "is out of line" \
+        test -z "$(in_columns "$out" | grep -E '^  --' | grep -vE '^.{32}  [^ ]')"
+    local help option
+    help=$(cat "$out")
+    for option in nodes ids attr leader initiator crash restart pause partition cut loss dup reorder delay \
+        bound detect miss false-suspect clock set seed until horizon expect quiet output svg trace mermaid shiviz; do
+        verify "help of sim" "does not name --$option" grep -q -e "^  --$option " <<<"$help"
+    done
+    local example words
+    cd "$scratch"
+    while read -r example; do
+        eval "words=(${example#elector })"
+        run "${words[@]}"
+        verify "example of the help" "$example: exit code $status" test "$status" -le 1 -a ! -s "$err"
+    done < <(grep -E '^  elector sim' <<<"$help")
+    cd - >/dev/null
+}
+
+test_verbs() {
+    run
+    verify "no arguments" "no help on stderr, or exit code $status" \
+        test "$status" -eq 2 -a ! -s "$out" -a -n "$(grep -E '^Usage: elector VERB' "$err")"
+    refuses "unknown verb" 2 "there is no verb 'elect'.*--help" elect
+    refuses "unknown option instead of a verb" 2 "'?--elect'?.*--help" --elect
+    refuses "empty verb" 2 "''.*--help" ''
+    refuses "sim of nothing" 2 'which algorithm.*--help' sim
+    refuses "sim of two" 2 "'chang-roberts'" sim bully chang-roberts --nodes 5
+    refuses "algorithms of two" 2 "'?chang-roberts'?" algorithms bully chang-roberts
+    refuses "unknown algorithm" 2 "'bullied'.*elector algorithms" algorithms bullied
+    refuses "unknown algorithm or file" 2 "'bullied'.*elector algorithms" sim bullied --nodes 5
+    local verb
+    for verb in algorithms sim compare demo; do
+        refuses "unknown option of $verb" 2 'unknown option --frob' "$verb" --frob
+        refuses "unknown short option of $verb" 2 'unknown option -x' "$verb" -x
+    done
+    for verb in 'algorithms' 'sim bully --nodes 5' 'compare'; do
+        # shellcheck disable=SC2086 # the words of a command line
+        refuses "$verb --output xml" 2 '--output is text or json, not xml' $verb --output xml
+        # shellcheck disable=SC2086
+        refuses "$verb --output" 2 '--output is text or json$' $verb --output
+    done
+    refuses "compare of one" 2 '--nodes .*from 2 to' compare --nodes 1
+    refuses "compare of too many" 2 '--nodes .*from 2 to' compare --nodes 10001
+    refuses "compare of a word" 2 '--nodes .*from 2 to' compare --nodes six
+    refuses "compare where the dead notices" 2 '--initiator 6: .*from 1 to 5' compare --initiator 6
+    accepts "compare" 0 '^bully ' compare
+    accepts "demo" 0 'as measured' demo
+    verify "demo" "measures something else than the literature" test -z "$(grep 'NOT as measured' "$out")"
+    accepts "algorithms" 0 '^  chang-roberts  ' algorithms
+    local names name
+    mapfile -t names < <(awk '/^  [a-z-]+  +[a-z]/ { print $1 }' "$out")
+    verify "algorithms" "lists ${#names[@]}" test "${#names[@]}" -ge 11
+    for name in "${names[@]}"; do
+        accepts "algorithms $name" 0 "^  Paper " algorithms "$name"
+        accepts "sim $name" 0 "^$name: all 4 name " sim "$name" --nodes 4
+    done
+}
+
+# ---- Mistakes on the command line -----------------------------------------------------------------
+
+# mistake REGEX ARGUMENTS: sim bully --nodes 5 with one mistake in it.
+mistake() {
+    local regex=$1
+    shift
+    refuses "sim $*" 2 "$regex" sim bully --nodes 5 "$@"
+}
+
+test_members() {
+    refuses "no number of nodes" 2 'how many nodes.*nodes N, or ids' sim bully
+    mistake '--nodes needs a value' --nodes
+    mistake '--nodes 0: .*at least one' --nodes 0
+    mistake '--nodes -3: .*whole number' --nodes -3
+    mistake '--nodes five: .*whole number' --nodes five
+    mistake '--nodes 5x: .*whole number' --nodes=5x
+    mistake 'whole number' --nodes=
+    mistake '--nodes 99999999999999999999: ' --nodes 99999999999999999999
+    mistake '--nodes 16777217: at most 16777216' --nodes 16777217
+    mistake '--nodes 4294967297: at most 16777216' --nodes 4294967297
+    mistake '--ids 3,5,3: the id 3 .*twice' --ids 3,5,3
+    mistake '--ids 3,,5: ' --ids 3,,5
+    mistake '--ids 3,x: ' --ids 3,x
+    mistake '--ids .*9007199254740992: .*below 2.53' --ids 1,9007199254740992
+    mistake '--ids ' --ids=
+    refuses "too many for ring-collect" 2 'ring-collect .*at most 64 members' sim ring-collect --nodes 65
+    refuses "too many for ring-collect, by ids" 2 'at most 64 members' sim ring-collect --ids "$(seq -s, 1 65)"
+    refuses "too many for invitation" 2 'invitation .*at most 64 members' sim invitation --nodes 65
+    accepts "just enough for ring-collect" 0 'all 64 name 64' sim ring-collect --nodes 64 --quiet
+    accepts "just enough for invitation" 0 'all 64 name ' sim invitation --nodes 64 --quiet
+    accepts "one node" 0 '^bully: 1 is the only one' sim bully --nodes 1
+    accepts "an id of sixteen digits" 0 'name 9007199254740991' sim bully --ids 1,9007199254740991
+}
+
+test_events() {
+    mistake '--crash 9@0: no node has the id 9; the ids are 1, 2, 3, 4, 5' --crash 9@0
+    mistake '--crash 3@-1: a time cannot be before 0' --crash 3@-1
+    mistake '--crash 3: .*ID@T' --crash 3
+    mistake '--crash 3@: .*time' --crash 3@
+    mistake '--crash 3@soon: .*time' --crash 3@soon
+    mistake '--crash 3@1;4@2: ' --crash '3@1;4@2'
+    mistake '--crash 3@99999999999999999999: ' --crash 3@99999999999999999999
+    mistake '3 cannot crash at 2: .*dead' --crash 3@1,3@2
+    mistake '3 cannot restart at 1: .*not dead' --restart 3@1
+    mistake '3 cannot restart at 1: .*not dead' --crash 3@2 --restart 3@1
+    mistake '--initiator 6: no node has the id 6' --initiator 6
+    mistake '--initiator x: ' --initiator x
+    mistake '--leader 1,2: one leader' --leader 1,2
+    mistake '--leader 7: no node' --leader 7
+    mistake '--attr 1: .*ID=VALUE' --attr 1
+    mistake '--attr 1=-1: .*whole number' --attr 1=-1
+    mistake '--pause 1@2: .*ID@T..T' --pause 1@2
+    mistake '--pause 1@2..1: .*end after' --pause 1@2..1
+    mistake '--partition 1,2: .*sides' --partition 1,2
+    mistake '--partition 1,2\|2,3: 2 is on two sides' --partition '1,2|2,3'
+    mistake '--cut 1: .*A>B' --cut 1
+    mistake '--cut 1>1: ' --cut '1>1'
+    mistake '--miss 1: .*A:B' --miss 1
+    mistake '--false-suspect 1:1@0: ' --false-suspect 1:1@0
+    mistake '--clock 1=0: .*rate' --clock 1=0
+}
+
+test_network() {
+    mistake '--loss 1.5: .*from 0 to 1' --loss 1.5
+    mistake '--loss -1: .*from 0 to 1' --loss -1
+    mistake '--loss 101%: .*from 0 to 1' --loss 101%
+    mistake '--loss much: .*from 0 to 1' --loss much
+    mistake '--dup 2: ' --dup 2
+    mistake '--reorder x: ' --reorder x
+    mistake '--delay 0: .*some time' --delay 0
+    mistake '--delay 2..1: ' --delay 2..1
+    mistake '--delay soon: a delay is' --delay soon
+    mistake '--delay 2000s: at most 1000 s' --delay 2000s
+    mistake '--bound 0: ' --bound 0
+    mistake '--detect -1: .*before 0' --detect -1
+    mistake '--until x: .*time' --until x
+    mistake '--horizon x: .*time' --horizon x
+    mistake '--seed -1: .*whole number' --seed -1
+    mistake '--seed 18446744073709551616: ' --seed 18446744073709551616
+    mistake '--set serial=perhaps: .*off\|on' --set serial=perhaps
+    mistake '--set delta=3: bully has the options exclude-suspects, serial' --set delta=3
+    mistake '--set serial: .*KEY=VALUE' --set serial
+    refuses "set where there are no options" 2 'chang-roberts has no options' \
+        sim chang-roberts --nodes 3 --set a=b
+    refuses "set of an unknown candidate" 2 'no node has the id 9' \
+        sim candidate-ordinary --nodes 4 --set candidates=1,9
+    mistake '--expect luck: .*leader ID\|none' --expect luck
+    mistake '--expect messages Luck 3: .*kind of message of bully' --expect 'messages Luck 3'
+    mistake '--expect violation luck: .*two-leaders' --expect 'violation luck'
+    mistake '--expect leader 9: no node has the id 9' --expect 'leader 9'
+    mistake '--svg needs a file name' --svg
+}
+
+# ---- Scenario files -------------------------------------------------------------------------------
+
+# story TEXT: leaves a scenario in $file. printf escapes count.
+file=$scratch/story
+story() { printf '%b' "$1" >"$file"; }
+
+# wrong NAME WHERE REGEX TEXT: a scenario with one error, at LINE:COLUMN.
+wrong() {
+    local name=$1 where=$2 regex=$3
+    story "$4"
+    refuses "scenario with $name" 2 "$file:$where: .*$regex" sim "$file"
+}
+
+test_scenario_files() {
+    wrong "an unknown word" 2:3 "'frobnicate'" 'algorithm bully\n  frobnicate 3\nnodes 5\n'
+    wrong "an unknown algorithm" 1:11 'elector algorithms' 'algorithm bullied\nnodes 5\n'
+    wrong "an unknown id" 3:11 'no node has the id 9' 'algorithm bully\nnodes 5\ncrash 5@0,9@1\n'
+    wrong "a word without a value" 2:6 'whole number' 'algorithm bully\nnodes\n'
+    wrong "a duplicate id" 2:5 'twice' 'algorithm bully\nids 4,5,4\n'
+    wrong "a bad time" 3:9 'before 0' 'algorithm bully\nnodes 5\ncrash 3@-1\n'
+    wrong "a bad probability" 3:6 'from 0 to 1' 'algorithm bully\nnodes 5\nloss 1.5\n'
+    wrong "a bad option" 3:5 'exclude-suspects' 'algorithm bully\nnodes 5\nset delta=3\n'
+    wrong "a bad expectation" 3:8 'leader ID' 'algorithm bully\nnodes 5\nexpect luck\n'
+    wrong "a restart of the living" "3:[0-9]+" 'not dead' 'algorithm bully\nnodes 5\nrestart 3@1\n'
+    wrong "a second death" "3:[0-9]+" 'dead already' 'algorithm bully\nnodes 5\ncrash 3@1,3@2\n'
+    wrong "too many members" 2:7 'at most 64' 'algorithm ring-collect\nnodes 65\n'
+    wrong "a very long line" 2:1 'unknown word' "ids $(seq -s, 1 3000)\\nfrob\\n"
+    wrong "a NUL in it" "2:[0-9]+" '' 'algorithm bully\n\0000nodes 5\n'
+    wrong "a NUL at the end of a line" "2:[0-9]+" '' 'algorithm bully\nnodes 5\0000\n'
+    wrong "binary garbage" 1:1 '' '\0177ELF\0001\0002\0377\0376\033[31m\n\0000\n'
+    head -c 3000 "$ELECTOR" >"$file"
+    refuses "a program as a scenario" 2 "$file" sim "$file"
+    story ''
+    refuses "empty scenario" 2 "$file: no algorithm is named" sim "$file"
+    story '# nothing but a comment\n'
+    refuses "scenario without a setting" 2 "$file: no algorithm is named" sim "$file"
+    story 'algorithm bully\n'
+    refuses "scenario without nodes" 2 "$file: how many nodes" sim "$file"
+    refuses "scenario that is not there" '2 3' "'$scratch/none'.*No such file" sim "$scratch/none"
+    refuses "directory as a scenario" '2 3' "$scratch: .*directory" sim "$scratch"
+    story 'algorithm bully\nnodes 5\n'
+    chmod 000 "$file"
+    if [ -r "$file" ]; then
+        skip "unreadable scenario" "this user reads everything"
+    else
+        refuses "unreadable scenario" '2 3' "$file.*ermission denied" sim "$file"
+    fi
+    chmod 600 "$file"
+    # What a file may look like: carriage returns, tabs, comments, no newline at the end.
+    story '# a story\r\n\r\n\talgorithm\tbully\r\nnodes 5 # five\r\ncrash 5@0\t# dead\r\n  # and\r\ninitiator 2'
+    accepts "scenario with odd blanks" 0 '^bully: all 4 name 4' sim "$file"
+}
+
+test_overriding() {
+    story 'algorithm bully\nnodes 5\ninitiator 2\ndelay 0.5..1\nseed 3\nexpect leader 5\n'
+    accepts "seed of a scenario" 0 '^  seed +3$' sim "$file"
+    accepts "option after a scenario" 0 '^  seed +7$' sim "$file" --seed 7
+    accepts "option with an equals sign" 0 '^  seed +7$' sim "$file" --seed=7
+    accepts "option before a scenario" 0 '^  seed +7$' sim --seed 7 "$file"
+    run sim "$file" --seed 7
+    cp "$out" "$scratch/after"
+    run sim "$file"
+    verify "option after a scenario" "changes nothing" test -n "$(cmp "$out" "$scratch/after")"
+    accepts "nodes over nodes" 1 '^bully: all 7 name 7' sim "$file" --nodes 7
+    accepts "ids over nodes" 1 '^bully: all 3 name 9' sim "$file" --ids 2,5,9
+    story 'algorithm bully\nids 2,5,9\n'
+    accepts "nodes over ids" 0 '^bully: all 4 name 4' sim "$file" --nodes 4
+}
+
+# ---- Exit codes -----------------------------------------------------------------------------------
+
+test_exit_codes() {
+    local split=(sim bully --nodes 5 --leader 5 --partition '1,2,3|4,5' --detect 2 --quiet)
+    accepts "a violation" 1 '^violation +two-leaders' "${split[@]}"
+    accepts "one of two violations expected" 1 'two-leaders: yes' "${split[@]}" --expect 'violation two-leaders'
+    accepts "all violations expected" 0 'disagreement: yes' "${split[@]}" --expect 'violation two-leaders' \
+        --expect 'violation disagreement'
+    accepts "no violation" 0 '^bully: all 5 name 5' sim bully --nodes 5
+    accepts "an expectation that holds" 0 'leader 5: yes' sim bully --nodes 5 --expect 'leader 5'
+    accepts "an expectation that does not" 1 'leader 4: NO' sim bully --nodes 5 --expect 'leader 4'
+    accepts "a violation expected in vain" 1 'endless: NO' sim bully --nodes 5 --expect 'violation endless'
+    accepts "quiet" 0 '^  messages' sim bully --nodes 5 --quiet
+    verify "quiet" "tells a transcript" test "$(grep -c '→' "$out")" -eq 0
+}
+
+test_output_errors() {
+    local where
+    for where in "$scratch/none/file" "$scratch"; do
+        run sim bully --nodes 3 --svg "$where"
+        refused "diagram into $where" 3 "$where: cannot write"
+        run sim bully --nodes 3 --trace "$where"
+        refused "trace into $where" 3 "$where: cannot write"
+    done
+    if [ ! -c /dev/full ]; then
+        skip "full device" "there is no /dev/full"
+        return
+    fi
+    local option
+    for option in svg trace mermaid shiviz; do
+        run sim bully --nodes 3 --$option /dev/full
+        refused "--$option into a full device" 3 '/dev/full: cannot write'
+    done
+    local words
+    for words in --help --version algorithms 'algorithms bully' 'algorithms --output json' compare demo \
+        'sim --help' 'sim bully --nodes 3' 'sim bully --nodes 3 --output json' 'sim bully --nodes 3 --trace -'; do
+        status=0
+        # shellcheck disable=SC2086 # the words of a command line
+        "$ELECTOR" $words >/dev/full 2>"$err" || status=$?
+        refused "$words into a full device" 3 'cannot write'
+    done
+}
+
+# A plan that cannot fit in any memory is refused, not killed.
+test_out_of_memory() {
+    status=0
+    (
+        [ -n "${ELECTOR_SANITIZED-}" ] || ulimit -v 4000000
+        timeout 120 "$ELECTOR" sim bully --nodes 16777216 --quiet >"$out" 2>"$err"
+    ) || status=$?
+    sed -i '/^==[0-9]*==WARNING: AddressSanitizer/d' "$err"
+    if grep -q 'AddressSanitizer' "$err"; then sed -i '/out of memory/!d' "$err"; fi
+    refused "16777216 bullies" '2 3' 'memory|at most'
+}
+
+# ---- JSON -----------------------------------------------------------------------------------------
+
+# json NAME PYTHON: the output is JSON, and the expression about it (as j) is true.
+json() {
+    local name=$1 expression=$2
+    if ! command -v python3 >/dev/null; then
+        verify "$name" "is no object" grep -q '^}$' "$out"
+    elif ! python3 -m json.tool "$out" >/dev/null 2>&1; then
+        fail "$name" "is no JSON"
+    else
+        verify "$name" "not so: $expression" \
+            python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' \
+            "$out" "$expression"
+    fi
+}
+
+test_json() {
+    command -v python3 >/dev/null || skip "JSON" "there is no python3 to look into it"
+    accepts "JSON" 0 '^\{' sim bully --nodes 5 --leader 5 --crash 5@0 --initiator 2 --output json
+    json "JSON: algorithm" 'j["algorithm"] == "bully"'
+    json "JSON: nodes" 'j["nodes"] == 5'
+    json "JSON: leader" 'j["leader"] == 4 and j["agreed"] is True'
+    json "JSON: total" 'j["messages"]["total"] == 12 == sum(j["messages"]["by_kind"].values())'
+    json "JSON: by kind" 'j["messages"]["by_kind"] == {"Election": 6, "Answer": 3, "Coordinator": 3}'
+    json "JSON: turnaround" 'j["turnaround"] == 4'
+    json "JSON: violations" 'j["violations"] == []'
+    json "JSON: seed" 'j["seed"] == 1'
+    accepts "JSON of a violation" 1 '^\{' sim bully --nodes 5 --leader 5 --partition '1,2,3|4,5' --detect 2 \
+        --output json
+    json "JSON: no agreement" 'j["leader"] is None and j["agreed"] is False'
+    json "JSON: kinds" '{v["kind"] for v in j["violations"]} == {"two-leaders", "disagreement"}'
+    json "JSON: a violation" \
+        '[v for v in j["violations"] if v["kind"] == "two-leaders"][0]["nodes"] == [3, 5]'
+    json "JSON: times" 'all(set(v) >= {"kind", "time", "nodes"} and v["time"] >= 0 for v in j["violations"])'
+    accepts "JSON of expectations" 1 '^\{' sim bully --nodes 5 --expect 'leader 4' --expect agreement \
+        --output json
+    json "JSON: expectations" '[e["holds"] for e in j["expectations"]] == [False, True]'
+    accepts "JSON with units" 0 '^\{' sim bully --nodes 5 --delay 5..15ms --seed 9 --output json
+    json "JSON: units" 'j["unit"] == "ms" and 0 < j["turnaround"] < 100 and j["seed"] == 9'
+    accepts "JSON with great numbers" 0 '^\{' sim bully --ids 1,9007199254740991 \
+        --seed 9007199254740991 --output json
+    json "JSON: great numbers" 'j["seed"] == 2**53 - 1 and j["leader"] == 2**53 - 1'
+    accepts "JSON of one algorithm" 0 '^\{' algorithms bully --output json
+    json "JSON of one algorithm" 'j["name"] == "bully" and "Election" in j["messages"]'
+    accepts "JSON of the algorithms" 0 '^\[' algorithms --output json
+    json "JSON of the algorithms" 'len(j) >= 11 and all(a["reference"] and a["broken_by"] for a in j)'
+    accepts "JSON of a comparison" 0 '^\[' compare --output json
+    json "JSON of a comparison" 'all(r["algorithm"] and r["one_notices"]["messages"] > 0 for r in j)'
+    run sim bully --nodes 3 --trace "$scratch/trace" --quiet
+    verify "trace" "is empty" test -s "$scratch/trace"
+    verify "trace" "is not one object to a line" test -z "$(grep -vE '^\{.*\}$' "$scratch/trace")"
+}
+
+# ---- The same, byte for byte ----------------------------------------------------------------------
+
+test_determinism() {
+    local random=(sim chang-roberts --nodes 8 --initiator all --delay 0.5..1.5 --dup 10%) output
+    for output in text json; do
+        run "${random[@]}" --seed 5 --output $output
+        cp "$out" "$scratch/first"
+        run "${random[@]}" --seed 5 --output $output
+        verify "the same seed twice, as $output" "differs" cmp "$out" "$scratch/first"
+        run "${random[@]}" --seed 6 --output $output
+        verify "two seeds, as $output" "give the same" test -n "$(cmp "$out" "$scratch/first")"
+    done
+    run sim bully --nodes 5 --seed 5 --output json
+    sed 's/"seed": .*/"seed": 6/' "$out" >"$scratch/first"
+    run sim bully --nodes 5 --seed 6 --output json
+    verify "two seeds without chance" "differ" cmp "$out" "$scratch/first"
+}
+
+# ---- Colours --------------------------------------------------------------------------------------
+
+escapes() { grep -c $'\033' "$1" || true; }
+
+# on_terminal WORDS: stdout is a terminal; leaves $out.
+on_terminal() { script -qec "$1" /dev/null >"$out" 2>"$err" </dev/null || true; }
+
+test_colours() {
+    local words
+    for words in --help algorithms 'algorithms bully' compare demo 'sim --help' \
+        'sim bully --nodes 5 --leader 5 --crash 5@0 --initiator 2'; do
+        # shellcheck disable=SC2086 # the words of a command line
+        run $words
+        verify "no colours in a pipe: $words" "there are some" test "$(escapes "$out")" -eq 0
+    done
+    if ! command -v script >/dev/null || ! script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+        skip "colours on a terminal" "there is no script(1) to make one"
+        return
+    fi
+    local command
+    command="$(printf '%q' "$ELECTOR") sim bully --nodes 5 --leader 5 --crash 5@0 --initiator 2"
+    command+=" --expect 'leader 4'"
+    on_terminal "$command"
+    verify "colours on a terminal" "there are none" test "$(escapes "$out")" -gt 0
+    tr -d '\r' <"$out" | sed $'s/\033\\[[0-9]*m//g' >"$scratch/uncoloured"
+    on_terminal "env NO_COLOR=1 $command"
+    verify "NO_COLOR on a terminal" "there are colours" test "$(escapes "$out")" -eq 0
+    tr -d '\r' <"$out" >"$scratch/plain"
+    verify "colours" "change more than the colour" cmp "$scratch/plain" "$scratch/uncoloured"
+    on_terminal "$command --output json"
+    verify "JSON on a terminal" "has colours" test "$(escapes "$out")" -eq 0
+}
+
+test_help
+test_verbs
+test_members
+test_events
+test_network
+test_scenario_files
+test_overriding
+test_exit_codes
+test_output_errors
+test_out_of_memory
+test_json
+test_determinism
+test_colours
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
