@@ -49,8 +49,8 @@ soak: build-release ## the tests that run for long
 	@ctest --test-dir build/release --output-on-failure -L soak
 
 mutants: build-release ## plant known bugs, and see that the tests notice
-	@test -x test/mutants/run || { echo "make mutants: there is no test/mutants/run" >&2; exit 1; }
-	@ELECTOR=build/release/elector BUILD=build/release test/mutants/run
+	@test -x test/mutants/run.sh || { echo "make mutants: there is no test/mutants/run.sh" >&2; exit 1; }
+	@ELECTOR=build/release/elector BUILD=build/release test/mutants/run.sh
 
 setup:
 	@scripts/setup

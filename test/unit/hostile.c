@@ -1,0 +1,298 @@
+/*
+ * A barrage: one node of each algorithm is fed whatever a network full of liars could deliver, between honest
+ * timers, suspicions and requests. It must not trap, overflow its box, differ between two runs, or send what
+ * no member could receive. The seat takes every step twice.
+ */
+#include "node.h"
+#include "sim/random.h"
+
+#ifdef ELECTOR_SANITIZED
+enum { RUNS = 6, STEPS = 150 };
+#else
+enum { RUNS = 30, STEPS = 300 };
+#endif
+enum { TIMERS_MAX = 8, REMEMBERED = 4, NOTES_MAX = 64 };
+
+static struct {
+    struct sim_random dice;
+    bool armed[TIMERS_MAX]; /* slot 0 is the only one they use */
+    bool suspected[65];
+    struct el_msg sent[REMEMBERED]; /* the last so many */
+    uint64_t sent_count;
+    uint64_t notes; /* bit k: note k was made */
+    uint64_t malformed;
+    struct el_hash print;
+} host;
+
+static uint64_t below(uint64_t n)
+{
+    return sim_random_below(&host.dice, n);
+}
+
+static el_node some_peer(void)
+{
+    const el_node peer = 1 + (el_node)below(seat.cluster.count - 1);
+    return peer + (peer >= seat.cfg.self);
+}
+
+/* ---- What liars say ---- */
+
+/* Small numbers and limits are where mistakes are. */
+static uint64_t some_word(void)
+{
+    switch (below(8)) {
+    case 0: return 0;
+    case 1: return UINT64_MAX;
+    case 2: return EL_EPOCH_MAX - below(2);
+    case 3: return sim_random_next(&host.dice);
+    case 4: return UINT64_C(1) << below(64);
+    case 5: return seat.cluster.count + below(3);
+    default: return below(2 * (uint64_t)seat.cluster.count);
+    }
+}
+
+static uint64_t some_epoch(void)
+{
+    const struct el_msg *own = &host.sent[below(REMEMBERED)];
+    switch (below(6)) {
+    case 0: return own->epoch;
+    case 1: return own->epoch + below(3);
+    case 2: return own->epoch ? own->epoch - 1 : 0;
+    case 3: return below(UINT64_C(1) << 40);
+    default: return below(4);
+    }
+}
+
+static uint64_t some_list(void)
+{
+    uint64_t list = 0;
+    for (unsigned place = 0; place < 4; place++) list |= below(seat.cluster.count + 1) << (16 * place);
+    return list;
+}
+
+static uint64_t some_set(void)
+{
+    const uint64_t all = seat.cluster.count == 64 ? UINT64_MAX : el_bit(seat.cluster.count + 1) - 1;
+    return sim_random_next(&host.dice) & sim_random_next(&host.dice) & all;
+}
+
+static struct el_msg some_message(void)
+{
+    const uint32_t count = seat.cluster.count;
+    struct el_msg msg = {.from = some_peer(),
+                         .to = seat.cfg.self,
+                         .subject = 1 + (el_node)below(count),
+                         .kind = (uint8_t)(1 + below(seat.algorithm->kind_count)),
+                         .flags = (uint8_t)below(3),
+                         .epoch = some_epoch()};
+    msg.rank = below(2) ? 0 : below(2) ? below(4) : some_word();
+    msg.aux = below(3) == 0 ? some_word() : below(2) ? some_set() : below(4);
+    msg.more = below(4) == 0 ? some_word() : below(3) == 0 ? some_list() : 1 + below(count);
+    if (below(3) == 0) msg.subject = msg.from;
+    if (below(40)) return msg;
+    switch (below(6)) { /* and now and then what nobody could send */
+    case 0: msg.from = (el_node)some_word(); break;
+    case 1: msg.to = (el_node)some_word(); break;
+    case 2: msg.subject = (el_node)some_word(); break;
+    case 3: msg.kind = (uint8_t)some_word(); break;
+    case 4: msg.spare = (uint16_t)some_word(); break;
+    default: msg.epoch = some_word(); break;
+    }
+    return msg;
+}
+
+/* ---- The host, which is honest ---- */
+
+static bool next_event(struct el_event *event)
+{
+    const bool alone = seat.cluster.count == 1;
+    memset(event, 0, sizeof *event);
+    switch (alone ? 6 + below(4) : below(10)) {
+    case 0: {
+        event->type = EL_UNSENT;
+        if (!(seat.algorithm->needs & EL_NEEDS_HOP_ACKS) || host.sent_count == 0) return false;
+        const uint64_t last = host.sent_count < REMEMBERED ? host.sent_count : REMEMBERED;
+        event->msg = host.sent[(host.sent_count - 1 - below(last)) % REMEMBERED];
+        return true;
+    }
+    case 1:
+        event->peer = some_peer();
+        event->type = host.suspected[event->peer] ? EL_TRUST : EL_SUSPECT;
+        host.suspected[event->peer] = !host.suspected[event->peer];
+        return true;
+    case 6:
+    case 7: {
+        const uint32_t timer = (uint32_t)below(TIMERS_MAX);
+        if (!host.armed[timer]) return false;
+        host.armed[timer] = false;
+        event->type = EL_TIMER;
+        event->timer = timer;
+        return true;
+    }
+    case 8:
+        event->type = EL_REQUEST;
+        event->request = (enum el_request_what)(below(4) ? EL_CAMPAIGN : below(5));
+        event->peer = (el_node)below(seat.cluster.count + 1);
+        return true;
+    case 9:
+        event->type = below(2) ? EL_FACT : EL_CHOSEN;
+        return below(8) == 0;
+    default:
+        event->type = EL_MESSAGE;
+        event->msg = some_message();
+        return true;
+    }
+}
+
+/* ---- What must hold after every step ---- */
+
+static void check_send(const struct el_action *action)
+{
+    const struct el_msg *msg = &action->msg;
+    const uint32_t count = seat.cluster.count;
+    assert_int_equal(msg->from, seat.cfg.self);
+    assert_true(msg->to >= 1 && msg->to <= count && msg->to != seat.cfg.self);
+    assert_true(msg->kind >= 1 && msg->kind <= seat.algorithm->kind_count);
+    assert_true(msg->subject >= 1 && msg->subject <= count);
+    assert_int_equal(msg->spare, 0);
+    assert_int_equal(action->timer, EL_NO_TIMER);
+    host.sent[host.sent_count++ % REMEMBERED] = *msg;
+}
+
+static void check_action(const struct el_action *action)
+{
+    switch (action->type) {
+    case EL_SEND: check_send(action); break;
+    case EL_ARM:
+    case EL_DISARM:
+        assert_true(action->timer < seat.algorithm->timer_count && action->timer < TIMERS_MAX);
+        assert_int_equal(action->slot, 0);
+        host.armed[action->timer] = action->type == EL_ARM;
+        break;
+    case EL_NOTE:
+        if (action->note == EL_NOTE_MALFORMED) host.malformed++;
+        if (action->note >= EL_NOTE_MALFORMED) break;
+        assert_true(action->note < seat.algorithm->note_count);
+        host.notes |= UINT64_C(1) << action->note;
+        break;
+    case EL_MOVE:
+    case EL_SAVE:
+    case EL_CHOOSE:
+    case EL_VERDICT: fail(); /* none of the eleven does */
+    }
+}
+
+static void check_view(void)
+{
+    struct el_view view;
+    seat.algorithm->view(seat.state, &seat.cfg, &view);
+    assert_in_range(view.leader, 0, seat.cluster.count);
+    assert_int_equal(view.role == EL_LEADER, view.leader == seat.cfg.self);
+    assert_int_equal(view.role == EL_FOLLOWER, view.leader != EL_NOBODY && view.leader != seat.cfg.self);
+}
+
+static void remember_bytes(void)
+{
+    struct {
+        struct el_hash before, now;
+        uint64_t count;
+    } chain = {host.print, el_fingerprint(seat.state, seat.state_size), seat.out.count};
+    host.print = el_fingerprint(&chain, sizeof chain);
+}
+
+/* ---- One barrage ---- */
+
+static void choose_options(const el_node *alternatives)
+{
+    for (uint32_t i = 0; i < seat.algorithm->option_count; i++) {
+        const struct el_option *o = &seat.algorithm->options[i];
+        if (o->kind == EL_FLAG) seat.options[i].number = below(2);
+        if (o->kind == EL_CHOICE) seat.options[i].number = below(3);
+        if (o->kind == EL_DURATION) seat.options[i].number = below(2) * 7;
+        if (o->kind != EL_MEMBERS) continue;
+        seat.options[i].members = alternatives;
+        seat.options[i].member_count = (uint32_t)below(3);
+    }
+}
+
+static void barrage(const struct el_algorithm *algorithm, uint32_t count, el_node self, uint64_t seed)
+{
+    static const uint64_t attributes[64] = {3, 0, 3, 1};
+    static const uint8_t roles[64] = {EL_CANDIDATE, EL_ORDINARY, EL_CANDIDATE, EL_CANDIDATE, EL_ORDINARY};
+    const el_node alternatives[] = {count, 1};
+    const uint64_t notes = host.notes, malformed = host.malformed;
+    memset(&host, 0, sizeof host);
+    host.notes = notes;
+    host.malformed = malformed;
+    sim_random_seed(&host.dice, seed, count);
+    sit_down(algorithm, count, self);
+    choose_options(alternatives);
+    if (below(2)) seat.cluster.attributes = attributes;
+    const bool has_roles = algorithm->option_count && algorithm->options[0].kind == EL_ROLES;
+    if (has_roles && below(2)) seat.cluster.roles = roles;
+    seat_start(below(4) ? EL_FRESH : EL_RESTORED, below(2) ? EL_NOBODY : 1 + (el_node)below(count));
+    for (unsigned step = 0; step < STEPS; step++) {
+        for (uint32_t i = 0; i < seat.out.count; i++) check_action(&seat.out.actions[i]);
+        check_view();
+        remember_bytes();
+        struct el_event event;
+        while (!next_event(&event)) continue;
+        seat_step(&event);
+    }
+}
+
+static void withstands_a_barrage(const char *name)
+{
+    static const uint32_t counts[] = {1, 2, 3, 5, 64};
+    const struct el_algorithm *algorithm = el_algorithm_named(name);
+    assert_non_null(algorithm);
+    host.notes = host.malformed = 0;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (uint64_t run = 0; run < RUNS; run++) {
+            const el_node self = 1 + (el_node)(run * 7 % counts[i]);
+            barrage(algorithm, counts[i], self, run);
+            const struct el_hash once = host.print;
+            barrage(algorithm, counts[i], self, run);
+            assert_int_equal(host.print.high, once.high);
+            assert_int_equal(host.print.low, once.low);
+        }
+    assert_true(host.malformed > 0);
+    for (uint32_t note = 0; note < algorithm->note_count; note++)
+        if (!(host.notes >> note & 1))
+            seat_fail(__FILE__, __LINE__, "nothing led to the note '%s'", algorithm->notes[note].name);
+}
+
+#define withstands(test, name)      \
+    static void test(void **state)  \
+    {                               \
+        withstands_a_barrage(name); \
+    }
+withstands(ring_basic_withstands_a_barrage, "ring-basic")
+withstands(chang_roberts_withstands_a_barrage, "chang-roberts")
+withstands(ring_initiator_withstands_a_barrage, "ring-initiator")
+withstands(ring_collect_withstands_a_barrage, "ring-collect")
+withstands(ring_max_withstands_a_barrage, "ring-max")
+withstands(multicast_withstands_a_barrage, "multicast")
+withstands(bully_withstands_a_barrage, "bully")
+withstands(bully_modified_withstands_a_barrage, "bully-modified")
+withstands(next_in_line_withstands_a_barrage, "next-in-line")
+withstands(candidate_ordinary_withstands_a_barrage, "candidate-ordinary")
+withstands(invitation_withstands_a_barrage, "invitation")
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ring_basic_withstands_a_barrage),
+        cmocka_unit_test(chang_roberts_withstands_a_barrage),
+        cmocka_unit_test(ring_initiator_withstands_a_barrage),
+        cmocka_unit_test(ring_collect_withstands_a_barrage),
+        cmocka_unit_test(ring_max_withstands_a_barrage),
+        cmocka_unit_test(multicast_withstands_a_barrage),
+        cmocka_unit_test(bully_withstands_a_barrage),
+        cmocka_unit_test(bully_modified_withstands_a_barrage),
+        cmocka_unit_test(next_in_line_withstands_a_barrage),
+        cmocka_unit_test(candidate_ordinary_withstands_a_barrage),
+        cmocka_unit_test(invitation_withstands_a_barrage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
