@@ -5,7 +5,7 @@
  * Reference: M. S. Kordafshari et al., Modified bully election algorithm in distributed systems, WSEAS 2005,
  * as told by Petrov, Database Internals, chapter 10, figure 10-1. The paper itself was not at hand; counts
  * are derived. Deviations: a grant that leads to no announcement within T goes to the next best, and whoever
- * said it was alive and hears of no leader within 2 T calls its own election.
+ * said it was alive and hears of no leader within 3 T calls its own election.
  */
 #include "mesh.h"
 
@@ -134,7 +134,9 @@ static void on_election(struct bully_modified *me, const struct el_config *cfg, 
     if (el_outranks(cfg->cluster, m->from, cfg->self)) return; /* nobody honest polls downwards */
     el_note(out, SAYS_ALIVE, m->from, 0);
     el_send(out, cfg, m->from, (struct el_msg){.kind = ALIVE, .subject = cfg->self, .epoch = m->epoch});
-    if (me->mode == IDLE || me->mode == WAITING) enter(me, cfg, WAITING, 2, out);
+    /* Long enough for one grant to fail. A leader waits for nobody: it will be picked, or outranked. */
+    const bool bystander = me->mode == IDLE || me->mode == WAITING;
+    if (bystander && me->leader != cfg->self) enter(me, cfg, WAITING, 3, out);
 }
 
 static void on_alive(struct bully_modified *me, const struct el_config *cfg, const struct el_msg *m,

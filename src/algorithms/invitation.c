@@ -59,7 +59,9 @@ static const struct el_note_text notes[] = {
 
 static uint32_t size_of(uint64_t members)
 {
-    return (uint32_t)__builtin_popcountll(members);
+    uint32_t size = 0;
+    for (; members; members &= members - 1) size++; /* takes away the lowest bit */
+    return size;
 }
 
 static uint64_t everybody(const struct el_config *cfg)

@@ -136,11 +136,18 @@ void lap_on_suspect(void *state, const struct el_config *cfg, el_node peer, stru
     call_election(me, cfg, out);
 }
 
+/* Whoever came back asked for an election while we took it for dead: tell it who leads. */
 void lap_on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     struct lap *me = state;
-    (void)out;
     me->gone = el_ring_mark(cfg, me->gone, peer, false);
+    if (me->leader == EL_NOBODY || el_ring_next(cfg, me->gone, cfg->self) != peer) return;
+    const struct el_msg news = {.kind = LAP_ELECTED,
+                                .subject = me->leader,
+                                .rank = el_rank_of(cfg->cluster, me->leader).attribute,
+                                .epoch = me->number,
+                                .more = me->closer != EL_NOBODY ? me->closer : cfg->self};
+    el_send(out, cfg, peer, news);
 }
 
 bool lap_on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,

@@ -4,8 +4,7 @@
 /* How many live ones sit between us and the peer, from 0 for our neighbour; count - 1 is ourselves. */
 static uint32_t ahead(const struct el_config *cfg, el_node peer)
 {
-    const uint32_t count = cfg->cluster->count;
-    return (peer + count - cfg->self - 1) % count;
+    return peer > cfg->self ? peer - cfg->self - 1 : peer + cfg->cluster->count - cfg->self - 1;
 }
 
 static bool marked(uint64_t gone, uint32_t k)
@@ -16,9 +15,10 @@ static bool marked(uint64_t gone, uint32_t k)
 el_node el_ring_next(const struct el_config *cfg, uint64_t gone, el_node after)
 {
     const uint32_t count = cfg->cluster->count;
-    uint32_t k = (ahead(cfg, after) + 1) % count;
+    uint32_t k = after == cfg->self ? 0 : ahead(cfg, after) + 1;
     while (k < count - 1 && marked(gone, k)) k++;
-    return (cfg->self + k) % count + 1;
+    const uint32_t next = cfg->self + k + 1;
+    return next <= count ? next : next - count; /* no division: this is every hop of every ring */
 }
 
 uint64_t el_ring_mark(const struct el_config *cfg, uint64_t gone, el_node peer, bool suspected)
@@ -30,5 +30,5 @@ uint64_t el_ring_mark(const struct el_config *cfg, uint64_t gone, el_node peer, 
 
 bool el_ring_gone(const struct el_config *cfg, uint64_t gone, el_node peer)
 {
-    return peer != cfg->self && marked(gone, ahead(cfg, peer));
+    return gone != 0 && peer != cfg->self && marked(gone, ahead(cfg, peer));
 }

@@ -38,8 +38,8 @@ static sim_time arrival(struct sim_world *world, const struct el_msg *msg)
         world->result.faults |= EL_REORDERS;
         return world->now + sim_random_below(&world->random[SIM_STREAM_DELAY], plan->delay.max + 1);
     }
+    if (plan->delay.shape == SIM_DELAY_FIXED && !plan->reorder) return world->now + plan->delay.max;
     sim_time at = world->now + sim_network_delay(world);
-    if (plan->delay.shape == SIM_DELAY_FIXED && !plan->reorder) return at;
     const sim_time last = sim_map_get(&world->last_arrival, msg->from, msg->to);
     if (at < last) at = last;
     if (!sim_map_set(&world->last_arrival, msg->from, msg->to, at)) world->result.out_of_memory = true;
@@ -83,7 +83,7 @@ void sim_network_send(struct sim_world *world, const struct el_msg *msg, uint64_
                                                                 .kind = msg->kind,
                                                                 .subject = msg->subject,
                                                                 .values = {msg->epoch, msg->aux}});
-    if (sim_network_cut(world, msg->from, msg->to)) {
+    if (world->broken_count && sim_network_cut(world, msg->from, msg->to)) {
         world->result.lost++;
         drop(world, msg, sent, SIM_CUT);
         if (!(world->algorithm->needs & EL_NEEDS_HOP_ACKS)) return;
@@ -99,14 +99,14 @@ void sim_network_send(struct sim_world *world, const struct el_msg *msg, uint64_
         world->in_flight++;
         return;
     }
-    if (sim_random_chance(&world->random[SIM_STREAM_LOSS], plan->loss)) {
+    if (plan->loss && sim_random_chance(&world->random[SIM_STREAM_LOSS], plan->loss)) {
         world->result.lost++;
         world->result.faults |= EL_LOSSES;
         drop(world, msg, sent, SIM_LOST);
         return;
     }
     transmit(world, msg, sent);
-    if (sim_random_chance(&world->random[SIM_STREAM_COPY], plan->duplicate)) {
+    if (plan->duplicate && sim_random_chance(&world->random[SIM_STREAM_COPY], plan->duplicate)) {
         world->result.copies++;
         world->result.faults |= EL_DUPLICATES;
         sim_record(world, (struct sim_record){.what = SIM_COPIED,

@@ -309,8 +309,11 @@ static void deliver(struct sim_world *world, const struct sim_event *event)
                                                                 .peer = event->msg.from,
                                                                 .kind = event->msg.kind,
                                                                 .subject = event->msg.subject});
-    struct el_event arrival = {.type = EL_MESSAGE};
+    struct el_event arrival;
+    arrival.type = EL_MESSAGE;
+    arrival.peer = EL_NOBODY;
     arrival.msg = event->msg;
+    arrival.elapsed = 0;
     if (world->algorithm->on_arrival)
         arrival.elapsed = sim_timer_elapsed(world, event->node, world->algorithm->stopwatch, event->msg.from);
     react(world, event->node, &arrival, told);
