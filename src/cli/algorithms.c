@@ -80,11 +80,11 @@ static void write_weaknesses(const struct el_algorithm *a)
         write_bits(a->breaks[i].faults, fault_name, text, sizeof text);
         printf("  %-12s", title);
         write_wrapped(text, 14);
-        printf("%14s", "");
-        write_wrapped(a->breaks[i].why, 14);
+        printf("%16s", "");
+        write_wrapped(a->breaks[i].why, 16);
         write_bits(a->breaks[i].violations, violation_name, text, sizeof text);
-        printf("%14s→ ", "");
-        write_wrapped(text, 16);
+        printf("%16s→ ", "");
+        write_wrapped(text, 18);
         title = "";
     }
 }

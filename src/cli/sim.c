@@ -32,7 +32,8 @@ static void write_help(void)
         "       elector sim SCENARIO-FILE [options]\n\n"
         "Runs an election in virtual time. Times are in message delays (T = 1) unless a unit is given: 4, 2.5,\n"
         "150ms. The same plan and seed give the same transcript, byte for byte, everywhere. A scenario file has\n"
-        "the same options, one to a line without the dashes.\n\n",
+        "the same options, one to a line without the dashes; options beside it overrule its single values and add to\n"
+        "its lists of initiators, crashes and the like.\n\n",
         stdout);
     for (size_t i = 1; i < count; i++) {
         printf("  --%s %s%*s", keys[i].name, keys[i].argument,

@@ -108,7 +108,7 @@ bool parse_time(const char **at, sim_time unit, sim_time *time, bool *real)
     uint64_t scale = 0;
     if (!parse_decimal(&suffix, 1, time)) return false;
     const bool is_real = read_unit(&suffix, unit, &scale);
-    if (!parse_decimal(&number, scale, time)) return false;
+    if (!parse_decimal(&number, scale, time) || *time > SIM_TIME_MAX) return false;
     if (real) *real = is_real;
     *at = suffix;
     return true;

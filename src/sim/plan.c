@@ -137,7 +137,7 @@ static void choose_horizon(struct sim_plan *plan)
     const sim_time last = plan->command_count ? plan->commands[plan->command_count - 1].at : 0;
     const sim_time one =
         plan->delay.max > plan->cluster.transmit_max ? plan->delay.max : plan->cluster.transmit_max;
-    plan->horizon = last + delays * one;
+    plan->horizon = one < SIM_TIME_MAX / delays ? last + delays * one : last + SIM_TIME_MAX;
 }
 
 static int build(struct builder *b)

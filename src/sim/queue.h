@@ -13,6 +13,7 @@
 
 typedef uint64_t sim_time; /* virtual nanoseconds */
 #define SIM_NEVER UINT64_MAX
+#define SIM_TIME_MAX (UINT64_C(1) << 53) /* what a plan may name: about a hundred days */
 
 /* At one instant: faults first, then overdue timers, messages, requests and suspicions, and timers last. */
 enum sim_class { SIM_FAULTS, SIM_OVERDUE, SIM_MESSAGES, SIM_REQUESTS, SIM_TIMERS };

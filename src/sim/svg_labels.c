@@ -196,7 +196,7 @@ static bool find_place(const struct svg_layout *l, struct svg_arrow *a, struct s
 static bool place_label(struct svg_layout *l, struct svg_arrow *arrow, enum svg_words most)
 {
     struct svg_box box;
-    for (int words = most; words > SVG_NO_WORDS; words--) {
+    for (int words = (int)most; words > SVG_NO_WORDS; words--) {
         arrow->words = (uint8_t)words;
         if (!find_place(l, arrow, &box)) continue;
         arrow->x = (box.x1 + box.x2) / 2;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Adds to what is there, and never past the end. */
-static void add(char text[SIM_TEXT], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(char text[SIM_TEXT], const char *format, ...)
 {
     const size_t used = strlen(text);
     va_list arguments;

@@ -44,15 +44,24 @@ static void says_that_it_is_alive_and_waits_for_a_leader(void **state)
 {
     sit_under_six();
     hears(1, "Election 1 e4");
-    did("note says-alive 1; send 1 Alive 3 e4; arm wait 42");
+    did("note says-alive 1; send 1 Alive 3 e4; arm wait 63");
     sees("follows 6"); /* it only waits */
     hears(2, "Election 2 e5");
-    did("note says-alive 2; send 2 Alive 3 e5; arm wait 42");
+    did("note says-alive 2; send 2 Alive 3 e5; arm wait 63");
     times_out("wait");
     did("note no-leader; disarm wait; send 4,5,6 Election 3 e1; note polls 3; arm wait 21");
     hears(1, "Election 1 e6");
     did("note says-alive 1; send 1 Alive 3 e6");
     sees("elects");
+}
+
+static void a_leader_waits_for_nobody(void **state)
+{
+    sit("bully-modified", 6, 3);
+    starts_under(3);
+    hears(1, "Election 1 e4");
+    did("note says-alive 1; send 1 Alive 3 e4");
+    sees("leads");
 }
 
 static void ignores_a_poll_from_above(void **state)
@@ -180,6 +189,7 @@ int main(void)
         cmocka_unit_test(may_leave_out_the_suspected),
         cmocka_unit_test(wins_at_once_when_nobody_is_above),
         cmocka_unit_test(says_that_it_is_alive_and_waits_for_a_leader),
+        cmocka_unit_test(a_leader_waits_for_nobody),
         cmocka_unit_test(ignores_a_poll_from_above),
         cmocka_unit_test(grants_to_the_highest_that_answered),
         cmocka_unit_test(a_grant_that_fails_goes_to_the_next_best),

@@ -229,6 +229,39 @@ static void starts_over_when_the_leader_dies_or_the_lap_may_have(void **state)
     did("note starts-over 4; send 2 Elect 3 {3} e1 m3");
 }
 
+static void tells_a_successor_that_comes_back_who_leads(void **state)
+{
+    static const uint64_t attributes[] = {0, 0, 0, 0, 8};
+    for_both(ring)
+    {
+        sit(*ring, 5, 3);
+        seat.cluster.attributes = attributes;
+        starts_under(5);
+        suspects(4);
+        trusts(4);
+        did("send 4 Elected 5 r8 m3");
+        suspects(1);
+        trusts(1); /* not its successor */
+        did("");
+        hears(2, "Elected 5 e6 r8 m2");
+        suspects(4);
+        trusts(4);
+        did("send 4 Elected 5 e6 r8 m2");
+    }
+}
+
+static void without_a_leader_there_is_nothing_to_tell(void **state)
+{
+    for_both(ring)
+    {
+        sit(*ring, 5, 3);
+        starts();
+        suspects(4);
+        trusts(4);
+        did("");
+    }
+}
+
 static void a_failed_hop_is_tried_beyond(void **state)
 {
     for_both(ring)
@@ -303,6 +336,8 @@ int main(void)
         cmocka_unit_test(does_not_follow_the_dead),
         cmocka_unit_test(drops_messages_that_name_nobody),
         cmocka_unit_test(starts_over_when_the_leader_dies_or_the_lap_may_have),
+        cmocka_unit_test(tells_a_successor_that_comes_back_who_leads),
+        cmocka_unit_test(without_a_leader_there_is_nothing_to_tell),
         cmocka_unit_test(a_failed_hop_is_tried_beyond),
         cmocka_unit_test(whoever_is_alone_leads),
         cmocka_unit_test(whoever_comes_back_calls_an_election),
