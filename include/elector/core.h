@@ -327,7 +327,8 @@ struct el_algorithm {
     void (*on_trust)(void *state, const struct el_config *, el_node peer, struct el_outbox *);
     void (*on_chosen)(void *state, const struct el_config *, uint32_t chosen, struct el_outbox *);
     void (*on_fact)(void *state, const struct el_config *, uint32_t fact, uint64_t value, struct el_outbox *);
-    /* false: declined, and nothing was done */
+    void (*on_campaign)(void *state, const struct el_config *, struct el_outbox *);
+    /* RESIGN and TRANSFER. false: declined, and nothing was done. */
     bool (*on_request)(void *state, const struct el_config *, enum el_request_what, el_node to,
                        struct el_outbox *);
     /* Instead of on_message where the time since `stopwatch` was armed (slot: the sender) is needed. */

@@ -99,13 +99,12 @@ static void on_answer(struct bully *me, const struct el_config *cfg, const struc
 static void on_coordinator(struct bully *me, const struct el_config *cfg, const struct el_msg *m,
                            struct el_outbox *out)
 {
-    const bool suspected = m->subject != cfg->self && el_set_has(bully_suspects(me), m->subject);
-    if (suspected || el_outranks(cfg->cluster, cfg->self, m->subject)) {
-        el_note(out, suspected ? BULLY_DISTRUSTS : BULLY_OBJECTS, m->subject, 0);
-        if (!bully_electing(me)) bully_stand(me, cfg, out);
-    } else {
-        el_note(out, BULLY_LEARNS, m->subject, 0);
+    const enum mesh_news news = mesh_judge(cfg, bully_suspects(me), m->subject);
+    el_note(out, BULLY_LEARNS + news, m->subject, 0);
+    if (news == MESH_LEARNS) {
         bully_follow(me, cfg, m->subject, out);
+    } else if (!bully_electing(me)) {
+        bully_stand(me, cfg, out);
     }
 }
 
@@ -152,12 +151,9 @@ static void on_trust(void *state, const struct el_config *cfg, el_node peer, str
     el_set_remove(bully_suspects(state), peer);
 }
 
-static bool on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
-                       struct el_outbox *out)
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
-    (void)to;
-    if (what == EL_CAMPAIGN && !bully_electing(state)) bully_stand(state, cfg, out);
-    return what == EL_CAMPAIGN;
+    if (!bully_electing(state)) bully_stand(state, cfg, out);
 }
 
 static void view(const void *state, const struct el_config *cfg, struct el_view *v)
@@ -214,6 +210,6 @@ const struct el_algorithm el_bully = {
     .on_timer = on_timer,
     .on_suspect = on_suspect,
     .on_trust = on_trust,
-    .on_request = on_request,
+    .on_campaign = on_campaign,
     .view = view,
 };

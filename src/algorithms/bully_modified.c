@@ -10,10 +10,8 @@
 #include "mesh.h"
 
 struct bully_modified {
-    uint64_t run;
-    el_node leader;
+    struct mesh mesh;
     el_node granted; /* whom we told to take over */
-    uint32_t mode;
     uint32_t spare;
     /* the set of suspects follows, then the set of those who said they are alive */
 };
@@ -31,8 +29,8 @@ enum {
     TAKES_OVER,
     NO_LEADER,
     LEARNS,
-    OBJECTS,
     DISTRUSTS,
+    OBJECTS,
     NOTICES,
     STALE
 };
@@ -64,31 +62,31 @@ static uint64_t *alive(struct bully_modified *me, const struct el_config *cfg)
 
 static void rest(struct bully_modified *me, el_node leader, struct el_outbox *out)
 {
-    me->mode = IDLE;
-    me->leader = leader;
+    me->mesh.mode = IDLE;
+    me->mesh.leader = leader;
     el_disarm(out, WAIT, 0);
 }
 
 static void enter(struct bully_modified *me, const struct el_config *cfg, uint32_t mode, uint32_t round_trips,
                   struct el_outbox *out)
 {
-    me->mode = mode;
+    me->mesh.mode = mode;
     el_arm(out, WAIT, 0, round_trips * el_round_trip(cfg), round_trips * el_round_trip(cfg));
 }
 
 static void win(struct bully_modified *me, const struct el_config *cfg, struct el_outbox *out)
 {
     rest(me, cfg->self, out);
-    mesh_send_below(cfg, (struct el_msg){.kind = ELECTED, .subject = cfg->self, .epoch = me->run}, out);
+    mesh_send_below(cfg, (struct el_msg){.kind = ELECTED, .subject = cfg->self, .epoch = me->mesh.run}, out);
 }
 
 static void stand(struct bully_modified *me, const struct el_config *cfg, struct el_outbox *out)
 {
     rest(me, EL_NOBODY, out);
-    me->run++;
+    me->mesh.run++;
     el_set_clear(alive(me, cfg), cfg->cluster->count);
     const uint64_t *without = el_number(cfg, EXCLUDE_SUSPECTS) ? suspects(me) : NULL;
-    const struct el_msg poll = {.kind = ELECTION, .subject = cfg->self, .epoch = me->run};
+    const struct el_msg poll = {.kind = ELECTION, .subject = cfg->self, .epoch = me->mesh.run};
     const uint32_t above = mesh_send_above(cfg, poll, without, out);
     if (above == 0) {
         el_note(out, WINS, 0, 0);
@@ -116,7 +114,8 @@ static void grant(struct bully_modified *me, const struct el_config *cfg, struct
         return;
     }
     el_note(out, GRANTS, me->granted, 0);
-    el_send(out, cfg, me->granted, (struct el_msg){.kind = GRANT, .subject = me->granted, .epoch = me->run});
+    el_send(out, cfg, me->granted,
+            (struct el_msg){.kind = GRANT, .subject = me->granted, .epoch = me->mesh.run});
     enter(me, cfg, GRANTING, 1, out);
 }
 
@@ -124,7 +123,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
                      struct el_outbox *out)
 {
     struct bully_modified *me = state;
-    me->leader = start->incumbent;
+    me->mesh.leader = start->incumbent;
     if (start->how != EL_FRESH) stand(me, cfg, out);
 }
 
@@ -135,14 +134,14 @@ static void on_election(struct bully_modified *me, const struct el_config *cfg, 
     el_note(out, SAYS_ALIVE, m->from, 0);
     el_send(out, cfg, m->from, (struct el_msg){.kind = ALIVE, .subject = cfg->self, .epoch = m->epoch});
     /* Long enough for one grant to fail. A leader waits for nobody: it will be picked, or outranked. */
-    const bool bystander = me->mode == IDLE || me->mode == WAITING;
-    if (bystander && me->leader != cfg->self) enter(me, cfg, WAITING, 3, out);
+    const bool bystander = me->mesh.mode == IDLE || me->mesh.mode == WAITING;
+    if (bystander && me->mesh.leader != cfg->self) enter(me, cfg, WAITING, 3, out);
 }
 
 static void on_alive(struct bully_modified *me, const struct el_config *cfg, const struct el_msg *m,
                      struct el_outbox *out)
 {
-    if (m->epoch == me->run && me->mode == POLLING) {
+    if (m->epoch == me->mesh.run && me->mesh.mode == POLLING) {
         el_set_add(alive(me, cfg), m->from);
     } else {
         el_note(out, STALE, m->from, 0);
@@ -152,13 +151,12 @@ static void on_alive(struct bully_modified *me, const struct el_config *cfg, con
 static void on_elected(struct bully_modified *me, const struct el_config *cfg, const struct el_msg *m,
                        struct el_outbox *out)
 {
-    const bool suspected = m->subject != cfg->self && el_set_has(suspects(me), m->subject);
-    if (suspected || el_outranks(cfg->cluster, cfg->self, m->subject)) {
-        el_note(out, suspected ? DISTRUSTS : OBJECTS, m->subject, 0);
-        if (me->mode == IDLE || me->mode == WAITING) stand(me, cfg, out);
-    } else {
-        el_note(out, LEARNS, m->subject, 0);
+    const enum mesh_news news = mesh_judge(cfg, suspects(me), m->subject);
+    el_note(out, LEARNS + news, m->subject, 0);
+    if (news == MESH_LEARNS) {
         rest(me, m->subject, out);
+    } else if (me->mesh.mode == IDLE || me->mesh.mode == WAITING) {
+        stand(me, cfg, out);
     }
 }
 
@@ -180,7 +178,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 {
     (void)timer, (void)slot;
     struct bully_modified *me = state;
-    switch (me->mode) {
+    switch (me->mesh.mode) {
     case GRANTING:
         el_note(out, GRANT_FAILED, me->granted, 0);
         el_set_remove(alive(me, cfg), me->granted);
@@ -198,7 +196,7 @@ static void on_suspect(void *state, const struct el_config *cfg, el_node peer, s
 {
     struct bully_modified *me = state;
     el_set_add(suspects(me), peer);
-    if (peer != me->leader) return;
+    if (peer != me->mesh.leader) return;
     el_note(out, NOTICES, peer, 0);
     stand(me, cfg, out);
 }
@@ -209,19 +207,9 @@ static void on_trust(void *state, const struct el_config *cfg, el_node peer, str
     el_set_remove(suspects(state), peer);
 }
 
-static bool on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
-                       struct el_outbox *out)
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
-    (void)to;
-    const struct bully_modified *me = state;
-    if (what == EL_CAMPAIGN && me->mode == IDLE) stand(state, cfg, out);
-    return what == EL_CAMPAIGN;
-}
-
-static void view(const void *state, const struct el_config *cfg, struct el_view *v)
-{
-    const struct bully_modified *me = state;
-    el_view_of(v, cfg, me->leader, me->mode != IDLE, me->run);
+    if (((struct mesh *)state)->mode == IDLE) stand(state, cfg, out);
 }
 
 static const char *const kinds[] = {NULL, "Election", "Alive", "Grant", "Elected"};
@@ -273,6 +261,6 @@ const struct el_algorithm el_bully_modified = {
     .on_timer = on_timer,
     .on_suspect = on_suspect,
     .on_trust = on_trust,
-    .on_request = on_request,
-    .view = view,
+    .on_campaign = on_campaign,
+    .view = mesh_view,
 };

@@ -11,11 +11,9 @@
 #include "mesh.h"
 
 struct candidate_ordinary {
-    uint64_t run;
-    el_node leader;
+    struct mesh mesh;
     el_node failed; /* the leader that is being replaced */
     el_node best;   /* of the candidates that answered so far */
-    uint32_t mode;
     /* the set of suspects follows */
 };
 
@@ -23,7 +21,7 @@ enum { IDLE, HOLDING, POLLING };
 enum { POLL = 1, ALIVE, ELECTED };
 enum { T_DELTA, T_POLL, TIMERS };
 enum { CANDIDATES, DELTA };
-enum { WAITS, GOES_FIRST, POLLS, SAYS_ALIVE, PICKS, NO_CANDIDATE, LEARNS, OBJECTS, DISTRUSTS, NOTICES, STALE };
+enum { WAITS, GOES_FIRST, POLLS, SAYS_ALIVE, PICKS, NO_CANDIDATE, LEARNS, DISTRUSTS, OBJECTS, NOTICES, STALE };
 
 static const struct el_note_text notes[] = {
     [WAITS] = {"waits", "waits its turn behind #1 others"},
@@ -46,8 +44,8 @@ static uint64_t *suspects(struct candidate_ordinary *me)
 
 static void rest(struct candidate_ordinary *me, el_node leader, struct el_outbox *out)
 {
-    me->mode = IDLE;
-    me->leader = leader;
+    me->mesh.mode = IDLE;
+    me->mesh.leader = leader;
     for (uint32_t timer = 0; timer < TIMERS; timer++) el_disarm(out, timer, 0);
 }
 
@@ -57,11 +55,11 @@ static void call_election(struct candidate_ordinary *me, const struct el_config 
     const struct el_cluster *cluster = cfg->cluster;
     const el_duration step =
         el_number(cfg, DELTA) ? el_number(cfg, DELTA) : 3 * cluster->transmit_max + 2 * cluster->process_max;
-    me->failed = me->leader == cfg->self ? EL_NOBODY : me->leader;
+    me->failed = me->mesh.leader == cfg->self ? EL_NOBODY : me->mesh.leader;
     rest(me, EL_NOBODY, out);
     const uint32_t place = el_place(cluster, cfg->self, me->failed);
     el_note(out, place ? WAITS : GOES_FIRST, place, 0);
-    me->mode = HOLDING;
+    me->mesh.mode = HOLDING;
     el_arm(out, T_DELTA, 0, place * step, place * step);
 }
 
@@ -69,7 +67,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
                      struct el_outbox *out)
 {
     struct candidate_ordinary *me = state;
-    me->leader = start->incumbent;
+    me->mesh.leader = start->incumbent;
     if (start->how != EL_FRESH) call_election(me, cfg, out);
 }
 
@@ -82,18 +80,18 @@ static void decide(struct candidate_ordinary *me, const struct el_config *cfg, s
     }
     el_note(out, PICKS, me->best, 0);
     rest(me, me->best, out);
-    mesh_send_others(cfg, (struct el_msg){.kind = ELECTED, .subject = me->best, .epoch = me->run}, me->failed,
-                     out);
+    mesh_send_others(cfg, (struct el_msg){.kind = ELECTED, .subject = me->best, .epoch = me->mesh.run},
+                     me->failed, out);
 }
 
 static void poll(struct candidate_ordinary *me, const struct el_config *cfg, struct el_outbox *out)
 {
-    me->run++;
+    me->mesh.run++;
     me->best = el_may_lead(cfg->cluster, cfg->self) ? cfg->self : EL_NOBODY;
     uint32_t polled = 0;
     for (el_node peer = 1; peer <= cfg->cluster->count; peer++) {
         if (peer == cfg->self || peer == me->failed || !el_may_lead(cfg->cluster, peer)) continue;
-        el_send(out, cfg, peer, (struct el_msg){.kind = POLL, .subject = cfg->self, .epoch = me->run});
+        el_send(out, cfg, peer, (struct el_msg){.kind = POLL, .subject = cfg->self, .epoch = me->mesh.run});
         polled++;
     }
     if (polled == 0) {
@@ -101,14 +99,14 @@ static void poll(struct candidate_ordinary *me, const struct el_config *cfg, str
         return;
     }
     el_note(out, POLLS, polled, 0);
-    me->mode = POLLING;
+    me->mesh.mode = POLLING;
     el_arm(out, T_POLL, 0, el_round_trip(cfg), el_round_trip(cfg));
 }
 
 static void on_alive(struct candidate_ordinary *me, const struct el_config *cfg, const struct el_msg *m,
                      struct el_outbox *out)
 {
-    if (m->epoch != me->run || me->mode != POLLING || !el_may_lead(cfg->cluster, m->from)) {
+    if (m->epoch != me->mesh.run || me->mesh.mode != POLLING || !el_may_lead(cfg->cluster, m->from)) {
         el_note(out, STALE, m->from, 0);
     } else if (el_outranks(cfg->cluster, m->from, me->best)) {
         me->best = m->from;
@@ -118,17 +116,13 @@ static void on_alive(struct candidate_ordinary *me, const struct el_config *cfg,
 static void on_elected(struct candidate_ordinary *me, const struct el_config *cfg, const struct el_msg *m,
                        struct el_outbox *out)
 {
-    const bool suspected = m->subject != cfg->self && el_set_has(suspects(me), m->subject);
-    const bool better =
-        el_may_lead(cfg->cluster, cfg->self) && el_outranks(cfg->cluster, cfg->self, m->subject);
-    if (suspected || better) {
-        el_note(out, suspected ? DISTRUSTS : OBJECTS, m->subject, 0);
-        if (me->mode != IDLE) return;
-        if (suspected) me->leader = m->subject;
-        call_election(me, cfg, out);
-    } else {
-        el_note(out, LEARNS, m->subject, 0);
+    const enum mesh_news news = mesh_judge(cfg, suspects(me), m->subject);
+    el_note(out, LEARNS + news, m->subject, 0);
+    if (news == MESH_LEARNS) {
         rest(me, m->subject, out);
+    } else if (me->mesh.mode == IDLE) {
+        if (news == MESH_DISTRUSTS) me->mesh.leader = m->subject; /* the one to be replaced */
+        call_election(me, cfg, out);
     }
 }
 
@@ -160,7 +154,7 @@ static void on_suspect(void *state, const struct el_config *cfg, el_node peer, s
     struct candidate_ordinary *me = state;
     el_set_add(suspects(me), peer);
     if (peer == me->best) me->best = EL_NOBODY; /* it answered and died: the next poll will tell */
-    if (peer != me->leader) return;
+    if (peer != me->mesh.leader) return;
     el_note(out, NOTICES, peer, 0);
     call_election(me, cfg, out);
 }
@@ -169,23 +163,13 @@ static void on_trust(void *state, const struct el_config *cfg, el_node peer, str
 {
     struct candidate_ordinary *me = state;
     el_set_remove(suspects(me), peer);
-    if (me->leader == EL_NOBODY && me->mode == IDLE && el_may_lead(cfg->cluster, peer))
+    if (me->mesh.leader == EL_NOBODY && me->mesh.mode == IDLE && el_may_lead(cfg->cluster, peer))
         call_election(me, cfg, out);
 }
 
-static bool on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
-                       struct el_outbox *out)
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
-    (void)to;
-    const struct candidate_ordinary *me = state;
-    if (what == EL_CAMPAIGN && me->mode == IDLE) call_election(state, cfg, out);
-    return what == EL_CAMPAIGN;
-}
-
-static void view(const void *state, const struct el_config *cfg, struct el_view *v)
-{
-    const struct candidate_ordinary *me = state;
-    el_view_of(v, cfg, me->leader, me->mode != IDLE, me->run);
+    if (((struct mesh *)state)->mode == IDLE) call_election(state, cfg, out);
 }
 
 static const char *const kinds[] = {NULL, "Poll", "Alive", "Elected"};
@@ -240,6 +224,6 @@ const struct el_algorithm el_candidate_ordinary = {
     .on_timer = on_timer,
     .on_suspect = on_suspect,
     .on_trust = on_trust,
-    .on_request = on_request,
-    .view = view,
+    .on_campaign = on_campaign,
+    .view = mesh_view,
 };

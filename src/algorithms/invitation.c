@@ -301,12 +301,9 @@ static void on_trust(void *state, const struct el_config *cfg, el_node peer, str
     if (leads(me, cfg) && me->pending == EL_NOBODY) invite_later(cfg, out);
 }
 
-static bool on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
-                       struct el_outbox *out)
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
-    (void)to;
     struct invitation *me = state;
-    if (what != EL_CAMPAIGN) return false;
     if (leads(me, cfg)) {
         me->tried = 0;
         invite_next(me, cfg, out);
@@ -315,7 +312,6 @@ static bool on_request(void *state, const struct el_config *cfg, enum el_request
         el_send(out, cfg, me->leader, (struct el_msg){.kind = ARE_YOU_THERE, .subject = cfg->self});
         el_arm(out, T_THERE, 0, el_round_trip(cfg), el_round_trip(cfg));
     }
-    return true;
 }
 
 static void view(const void *state, const struct el_config *cfg, struct el_view *v)
@@ -363,6 +359,6 @@ const struct el_algorithm el_invitation = {
     .on_timer = on_timer,
     .on_suspect = on_suspect,
     .on_trust = on_trust,
-    .on_request = on_request,
+    .on_campaign = on_campaign,
     .view = view,
 };

@@ -150,12 +150,9 @@ void lap_on_trust(void *state, const struct el_config *cfg, el_node peer, struct
     el_send(out, cfg, peer, news);
 }
 
-bool lap_on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
-                    struct el_outbox *out)
+void lap_on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
-    (void)to;
-    if (what == EL_CAMPAIGN) call_election(state, cfg, out);
-    return what == EL_CAMPAIGN;
+    call_election(state, cfg, out);
 }
 
 void lap_view(const void *state, const struct el_config *cfg, struct el_view *view)

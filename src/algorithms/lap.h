@@ -56,8 +56,7 @@ void lap_on_start(void *state, const struct el_config *cfg, const struct el_star
                   struct el_outbox *out);
 void lap_on_suspect(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out);
 void lap_on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out);
-bool lap_on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
-                    struct el_outbox *out);
+void lap_on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out);
 void lap_view(const void *state, const struct el_config *cfg, struct el_view *view);
 
 #endif

@@ -1,5 +1,18 @@
-/* Sending to many on a full mesh, in order of position. */
+/* What the algorithms on a full mesh share. Sending to many goes in order of position. */
 #include "mesh.h"
+
+void mesh_view(const void *state, const struct el_config *cfg, struct el_view *view)
+{
+    const struct mesh *me = state;
+    el_view_of(view, cfg, me->leader, me->mode != 0, me->run);
+}
+
+enum mesh_news mesh_judge(const struct el_config *cfg, const uint64_t *suspects, el_node leader)
+{
+    if (leader != cfg->self && el_set_has(suspects, leader)) return MESH_DISTRUSTS;
+    const bool better = el_may_lead(cfg->cluster, cfg->self) && el_outranks(cfg->cluster, cfg->self, leader);
+    return better ? MESH_OBJECTS : MESH_LEARNS;
+}
 
 uint32_t mesh_send_above(const struct el_config *cfg, struct el_msg msg, const uint64_t *without,
                          struct el_outbox *out)

@@ -11,9 +11,7 @@
 #include "mesh.h"
 
 struct multicast {
-    uint64_t run;
-    el_node leader;
-    uint32_t mode;   /* of the election here */
+    struct mesh mesh;
     uint32_t polled; /* how many were asked */
     uint32_t agreed; /* how many of them agreed */
     /* the set of suspects follows, then the set of those who agreed */
@@ -32,8 +30,8 @@ enum {
     AGREES,
     DISAGREES,
     LEARNS,
-    OBJECTS,
     DISTRUSTS,
+    OBJECTS,
     NO_COORDINATOR,
     NOTICES,
     STALE
@@ -66,8 +64,8 @@ static uint64_t *agreeing(struct multicast *me, const struct el_config *cfg)
 
 static void rest(struct multicast *me, el_node leader, struct el_outbox *out)
 {
-    me->mode = IDLE;
-    me->leader = leader;
+    me->mesh.mode = IDLE;
+    me->mesh.leader = leader;
     for (uint32_t timer = 0; timer < TIMERS; timer++) el_disarm(out, timer, 0);
 }
 
@@ -75,14 +73,14 @@ static void win(struct multicast *me, const struct el_config *cfg, uint32_t note
 {
     el_note(out, note, 0, 0);
     rest(me, cfg->self, out);
-    mesh_send_others(cfg, (struct el_msg){.kind = COORDINATOR, .subject = cfg->self, .epoch = me->run},
+    mesh_send_others(cfg, (struct el_msg){.kind = COORDINATOR, .subject = cfg->self, .epoch = me->mesh.run},
                      EL_NOBODY, out);
 }
 
 static void await_coordinator(struct multicast *me, const struct el_config *cfg, struct el_outbox *out)
 {
     rest(me, EL_NOBODY, out);
-    me->mode = WAITING;
+    me->mesh.mode = WAITING;
     if (el_number(cfg, MODE) != MODE_ALL)
         el_arm(out, T_COORDINATOR, 0, 2 * el_round_trip(cfg), 2 * el_round_trip(cfg));
 }
@@ -90,11 +88,11 @@ static void await_coordinator(struct multicast *me, const struct el_config *cfg,
 static void stand(struct multicast *me, const struct el_config *cfg, struct el_outbox *out)
 {
     rest(me, EL_NOBODY, out);
-    me->run++;
-    me->mode = ASKING;
+    me->mesh.run++;
+    me->mesh.mode = ASKING;
     me->polled = me->agreed = 0;
     el_set_clear(agreeing(me, cfg), cfg->cluster->count);
-    const struct el_msg ask = {.kind = ELECTION, .subject = cfg->self, .epoch = me->run};
+    const struct el_msg ask = {.kind = ELECTION, .subject = cfg->self, .epoch = me->mesh.run};
     for (el_node peer = 1; peer <= cfg->cluster->count; peer++) {
         if (peer == cfg->self) continue;
         if (el_number(cfg, EXCLUDE_SUSPECTS) && el_set_has(suspects(me), peer)) continue;
@@ -113,7 +111,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
                      struct el_outbox *out)
 {
     struct multicast *me = state;
-    me->leader = start->incumbent;
+    me->mesh.leader = start->incumbent;
     if (start->how != EL_FRESH) stand(me, cfg, out);
 }
 
@@ -125,19 +123,19 @@ static void on_election(struct multicast *me, const struct el_config *cfg, const
         el_note(out, AGREES, m->from, 0);
         reply.kind = AGREE;
         if (el_number(cfg, MODE) != MODE_DISAGREE) el_send(out, cfg, m->from, reply);
-        if (me->mode != ASKING) await_coordinator(me, cfg, out);
+        if (me->mesh.mode != ASKING) await_coordinator(me, cfg, out);
     } else {
         el_note(out, DISAGREES, m->from, 0);
         reply.kind = DISAGREE;
         el_send(out, cfg, m->from, reply);
-        if (me->mode == IDLE) stand(me, cfg, out);
+        if (me->mesh.mode == IDLE) stand(me, cfg, out);
     }
 }
 
 static void on_reply(struct multicast *me, const struct el_config *cfg, const struct el_msg *m,
                      struct el_outbox *out)
 {
-    if (m->epoch != me->run || me->mode != ASKING) {
+    if (m->epoch != me->mesh.run || me->mesh.mode != ASKING) {
         el_note(out, STALE, m->from, 0);
     } else if (m->kind == DISAGREE) {
         el_note(out, GIVES_UP, m->from, 0);
@@ -151,13 +149,12 @@ static void on_reply(struct multicast *me, const struct el_config *cfg, const st
 static void on_coordinator(struct multicast *me, const struct el_config *cfg, const struct el_msg *m,
                            struct el_outbox *out)
 {
-    const bool suspected = m->subject != cfg->self && el_set_has(suspects(me), m->subject);
-    if (suspected || el_outranks(cfg->cluster, cfg->self, m->subject)) {
-        el_note(out, suspected ? DISTRUSTS : OBJECTS, m->subject, 0);
-        if (me->mode == IDLE) stand(me, cfg, out);
-    } else {
-        el_note(out, LEARNS, m->subject, 0);
+    const enum mesh_news news = mesh_judge(cfg, suspects(me), m->subject);
+    el_note(out, LEARNS + news, m->subject, 0);
+    if (news == MESH_LEARNS) {
         rest(me, m->subject, out);
+    } else if (me->mesh.mode == IDLE) {
+        stand(me, cfg, out);
     }
 }
 
@@ -186,7 +183,7 @@ static void on_suspect(void *state, const struct el_config *cfg, el_node peer, s
 {
     struct multicast *me = state;
     el_set_add(suspects(me), peer);
-    if (peer != me->leader) return;
+    if (peer != me->mesh.leader) return;
     el_note(out, NOTICES, peer, 0);
     stand(me, cfg, out);
 }
@@ -197,19 +194,9 @@ static void on_trust(void *state, const struct el_config *cfg, el_node peer, str
     el_set_remove(suspects(state), peer);
 }
 
-static bool on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
-                       struct el_outbox *out)
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
-    (void)to;
-    const struct multicast *me = state;
-    if (what == EL_CAMPAIGN && me->mode == IDLE) stand(state, cfg, out);
-    return what == EL_CAMPAIGN;
-}
-
-static void view(const void *state, const struct el_config *cfg, struct el_view *v)
-{
-    const struct multicast *me = state;
-    el_view_of(v, cfg, me->leader, me->mode != IDLE, me->run);
+    if (((struct mesh *)state)->mode == IDLE) stand(state, cfg, out);
 }
 
 static const char *const kinds[] = {NULL, "Election", "Agree", "Disagree", "Coordinator"};
@@ -260,6 +247,6 @@ const struct el_algorithm el_multicast = {
     .on_timer = on_timer,
     .on_suspect = on_suspect,
     .on_trust = on_trust,
-    .on_request = on_request,
-    .view = view,
+    .on_campaign = on_campaign,
+    .view = mesh_view,
 };

@@ -268,12 +268,9 @@ static void on_trust(void *state, const struct el_config *cfg, el_node peer, str
     el_set_remove(bully_suspects(&((struct next_in_line *)state)->bully), peer);
 }
 
-static bool on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
-                       struct el_outbox *out)
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
-    (void)to;
-    if (what == EL_CAMPAIGN && !running(state)) replace_leader(state, cfg, out);
-    return what == EL_CAMPAIGN;
+    if (!running(state)) replace_leader(state, cfg, out);
 }
 
 static void view(const void *state, const struct el_config *cfg, struct el_view *v)
@@ -337,6 +334,6 @@ const struct el_algorithm el_next_in_line = {
     .on_timer = on_timer,
     .on_suspect = on_suspect,
     .on_trust = on_trust,
-    .on_request = on_request,
+    .on_campaign = on_campaign,
     .view = view,
 };

@@ -27,12 +27,9 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     }
 }
 
-static bool on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
-                       struct el_outbox *out)
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
-    (void)to;
-    if (what == EL_CAMPAIGN) ring_stand(state, cfg, out);
-    return what == EL_CAMPAIGN;
+    ring_stand(state, cfg, out);
 }
 
 const struct el_algorithm el_ring_basic = {
@@ -59,6 +56,6 @@ const struct el_algorithm el_ring_basic = {
     .on_unsent = ring_on_unsent,
     .on_suspect = ring_on_suspect,
     .on_trust = ring_on_trust,
-    .on_request = on_request,
+    .on_campaign = on_campaign,
     .view = ring_view,
 };

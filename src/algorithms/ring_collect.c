@@ -64,6 +64,6 @@ const struct el_algorithm el_ring_collect = {
     .on_unsent = lap_on_unsent,
     .on_suspect = lap_on_suspect,
     .on_trust = lap_on_trust,
-    .on_request = lap_on_request,
+    .on_campaign = lap_on_campaign,
     .view = lap_view,
 };

@@ -252,12 +252,9 @@ static void on_trust(void *state, const struct el_config *cfg, el_node peer, str
     me->gone = el_ring_mark(cfg, me->gone, peer, false);
 }
 
-static bool on_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
-                       struct el_outbox *out)
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
-    (void)to;
-    if (what == EL_CAMPAIGN && !running(state)) stand(state, cfg, out);
-    return what == EL_CAMPAIGN;
+    if (!running(state)) stand(state, cfg, out);
 }
 
 static void view(const void *state, const struct el_config *cfg, struct el_view *v)
@@ -304,6 +301,6 @@ const struct el_algorithm el_ring_initiator = {
     .on_timer = on_timer,
     .on_suspect = on_suspect,
     .on_trust = on_trust,
-    .on_request = on_request,
+    .on_campaign = on_campaign,
     .view = view,
 };

@@ -26,6 +26,16 @@ static void on_message(const struct el_algorithm *algorithm, const struct el_con
     }
 }
 
+/* Every election can be called; resigning and handing over are what some know. */
+static bool grant(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
+                  const struct el_event *event, struct el_outbox *out)
+{
+    if (event->request != EL_CAMPAIGN)
+        return algorithm->on_request && algorithm->on_request(state, cfg, event->request, event->peer, out);
+    if (algorithm->on_campaign) algorithm->on_campaign(state, cfg, out);
+    return algorithm->on_campaign != NULL;
+}
+
 uint64_t el_state_size(const struct el_algorithm *algorithm, uint32_t count)
 {
     return algorithm->state_bytes + (uint64_t)algorithm->state_sets * el_set_words(count) * sizeof(uint64_t) +
@@ -73,7 +83,7 @@ void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, 
         return;
     case EL_REQUEST:
         el_require(event->peer <= count);
-        if (!algorithm->on_request || !algorithm->on_request(state, cfg, event->request, event->peer, out))
+        if (!grant(algorithm, cfg, state, event, out))
             el_note(out, EL_NOTE_DECLINED, event->request, event->peer);
         return;
     }

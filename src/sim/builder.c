@@ -100,7 +100,8 @@ int build_read_time(struct builder *b, const char **at, sim_time *time)
 {
     if (**at == '-') return build_fail_at(b, *at, "a time cannot be before 0");
     if (!parse_time(at, b->plan->unit, time, NULL))
-        return build_fail_at(b, *at, "expected a time such as 4, 2.5 or 150ms, at most a hundred days, not '%.20s'", *at);
+        return build_fail_at(
+            b, *at, "expected a time such as 4, 2.5 or 150ms, at most a hundred days, not '%.20s'", *at);
     return 0;
 }
 

@@ -381,7 +381,7 @@ static void each_has_the_handlers_that_it_needs(void **state)
         const struct el_algorithm *a = all[i];
         assert_non_null(a->on_start);
         assert_non_null(a->on_message);
-        assert_non_null(a->on_request);
+        assert_non_null(a->on_campaign);
         assert_non_null(a->view);
         assert_int_equal(a->on_unsent != NULL, (a->needs & EL_NEEDS_HOP_ACKS) != 0);
         assert_int_equal(a->on_timer != NULL, a->timer_count > 0);

@@ -74,7 +74,8 @@ static uint64_t some_list(void)
 static uint64_t some_set(void)
 {
     const uint64_t all = seat.cluster.count == 64 ? UINT64_MAX : el_bit(seat.cluster.count + 1) - 1;
-    return sim_random_next(&host.dice) & sim_random_next(&host.dice) & all;
+    const uint64_t half = sim_random_next(&host.dice), quarter = half & sim_random_next(&host.dice);
+    return quarter & all;
 }
 
 static struct el_msg some_message(void)

@@ -143,11 +143,13 @@ static void a_time_is_in_units_or_real(void **state)
         bool real;
         const char *rest;
     } good[] = {
-        {"4", 4000, false, ""},         {"2.5", 2500, false, ""},   {"2.5T", 2500, false, ""},
-        {".5", 500, false, ""},         {"4.", 4000, false, "."},   {"1..2", 1000, false, "..2"},
-        {"0", 0, false, ""},            {"3ns", 3, true, ""},       {"20us", 20000, true, ""},
-        {"150ms", 150000000, true, ""}, {"1.5ms", 1500000, true, ""}, {"1s", 1000000000, true, ""},
-        {"2x", 2000, false, "x"},       {"0.0001", 0, false, ""},
+        {"4", 4000, false, ""},       {"2.5", 2500, false, ""},
+        {"2.5T", 2500, false, ""},    {".5", 500, false, ""},
+        {"4.", 4000, false, "."},     {"1..2", 1000, false, "..2"},
+        {"0", 0, false, ""},          {"3ns", 3, true, ""},
+        {"20us", 20000, true, ""},    {"150ms", 150000000, true, ""},
+        {"1.5ms", 1500000, true, ""}, {"1s", 1000000000, true, ""},
+        {"2x", 2000, false, "x"},     {"0.0001", 0, false, ""},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         const char *at = good[i].text;
@@ -176,8 +178,12 @@ static void in_a_range_one_unit_stands_for_both(void **state)
         sim_time min, max;
         bool real;
     } good[] = {
-        {"2", 2000, 2000, false},     {"0.5..2", 500, 2000, false}, {"5..15ms", 5000000, 15000000, true},
-        {"5us..1ms", 5000, 1000000, true}, {"5ms..6", 5000000, 6000, true}, {"7ms", 7000000, 7000000, true},
+        {"2", 2000, 2000, false},
+        {"0.5..2", 500, 2000, false},
+        {"5..15ms", 5000000, 15000000, true},
+        {"5us..1ms", 5000, 1000000, true},
+        {"5ms..6", 5000000, 6000, true},
+        {"7ms", 7000000, 7000000, true},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         const char *at = good[i].text;
@@ -269,9 +275,9 @@ static void somebody_calls_unless_something_else_will(void **state)
 static void a_run_may_be_as_long_as_its_size_and_story_ask(void **state)
 {
     planned("bully; nodes 10; crash 1@7; delay 2");
-    assert_int_equal(plan.horizon, 7 * MS + 1200 * 2 * MS);
+    assert_int_equal(plan.horizon, (7 + 2400) * MS);
     planned("bully; nodes 10; bound 3");
-    assert_int_equal(plan.horizon, 1200 * 3 * MS);
+    assert_int_equal(plan.horizon, 3600 * MS);
     planned("chang-roberts; nodes 1000000");
     assert_int_equal(plan.horizon, (100 * UINT64_C(1000000) + 1000000) * MS);
     planned("bully; nodes 3; horizon 50");
@@ -405,7 +411,7 @@ static void clocks_and_misses_go_by_id(void **state)
 
 static void commands(const char *text, const char *expected)
 {
-    static const char *const words[] = {"campaign", "crash", "restart", "pause",  "resume",
+    static const char *const words[] = {"campaign", "crash", "restart", "pause", "resume",
                                         "part",     "heal",  "suspect", "trust"};
     char said[512] = "";
     planned(text);
@@ -424,7 +430,8 @@ static void commands_stand_in_order_of_time(void **state)
     commands("bully; nodes 3; initiator 2@3,1; crash 3@1.5", "campaign 1@0, crash 3@1.5, campaign 2@3");
     commands("bully; nodes 3; initiator all", "campaign 1@0, campaign 2@0, campaign 3@0");
     commands("bully; nodes 2; initiator all@2", "campaign 1@2, campaign 2@2");
-    commands("bully; nodes 3; initiator none; crash 3@1, 2@0; restart 3@2", "crash 2@0, crash 3@1, restart 3@2");
+    commands("bully; nodes 3; initiator none; crash 3@1, 2@0; restart 3@2",
+             "crash 2@0, crash 3@1, restart 3@2");
     commands("bully; nodes 3; initiator 1; pause 2@1..4", "campaign 1@0, pause 2@1, resume 2@4");
     commands("bully; nodes 3; initiator 1@2; partition 1,2|3@1..5", "part 0@1, campaign 1@2, heal 0@5");
     commands("bully; nodes 3; initiator 1; cut 1>3", "part 0@0, campaign 1@0");
@@ -460,10 +467,16 @@ static void expectations_are_read(void **state)
         uint32_t kind;
         uint64_t value;
     } expected[] = {
-        {SIM_EXPECT_LEADER, 0, 20},      {SIM_EXPECT_LEADER, 0, SIM_NO_ID}, {SIM_EXPECT_AGREEMENT, 0, 0},
-        {SIM_EXPECT_NO_AGREEMENT, 0, 0}, {SIM_EXPECT_MESSAGES, 0, 7},       {SIM_EXPECT_MESSAGES, 2, 2},
-        {SIM_EXPECT_TURNAROUND, 0, 5 * MS / 2}, {SIM_EXPECT_VIOLATION, EL_ENDLESS, 0},
-        {SIM_EXPECT_NO_VIOLATION, 0, 0}, {SIM_EXPECT_FAILED_HOPS, 0, 3},
+        {SIM_EXPECT_LEADER, 0, 20},
+        {SIM_EXPECT_LEADER, 0, SIM_NO_ID},
+        {SIM_EXPECT_AGREEMENT, 0, 0},
+        {SIM_EXPECT_NO_AGREEMENT, 0, 0},
+        {SIM_EXPECT_MESSAGES, 0, 7},
+        {SIM_EXPECT_MESSAGES, 2, 2},
+        {SIM_EXPECT_TURNAROUND, 0, 5 * MS / 2},
+        {SIM_EXPECT_VIOLATION, EL_ENDLESS, 0},
+        {SIM_EXPECT_NO_VIOLATION, 0, 0},
+        {SIM_EXPECT_FAILED_HOPS, 0, 3},
     };
     assert_int_equal(plan.expect_count, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < plan.expect_count; i++) {
@@ -484,7 +497,8 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
     static const struct {
         const char *text, *error;
     } cases[] = {
-        {"raft; nodes 3", "--algorithm raft: there is no algorithm of that name; `elector algorithms` lists them"},
+        {"raft; nodes 3",
+         "--algorithm raft: there is no algorithm of that name; `elector algorithms` lists them"},
         {"bully", "how many nodes? Give nodes N, or ids A,B,…"},
         {"bully; nodes 0", "--nodes 0: an election needs at least one node"},
         {"bully; nodes x", "--nodes x: expected a whole number below 2^53"},
@@ -507,16 +521,17 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
          "--leader 99: no node has the id 99; the ids are 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …"},
         {"bully; nodes 3; set speed=1",
          "--set speed=1: bully has the options exclude-suspects, serial, set as KEY=VALUE"},
-        {"bully; nodes 3; set serial", "--set serial: bully has the options exclude-suspects, serial, set as KEY=VALUE"},
+        {"bully; nodes 3; set serial",
+         "--set serial: bully has the options exclude-suspects, serial, set as KEY=VALUE"},
         {"bully; nodes 3; set serial=1", "--set serial=1: 'serial' is one of off|on"},
         {"bully; nodes 3; set serial=", "--set serial=: 'serial' is one of off|on"},
         {"multicast; nodes 3; set mode=al", "--set mode=al: 'mode' is one of timeout|all|disagree"},
         {"ring-max; nodes 3; set a=b", "--set a=b: ring-max has no options of its own"},
         {"candidate-ordinary; nodes 3; set candidates=9", "--set candidates=9: " NO_NODE_9},
         {"candidate-ordinary; nodes 3; set candidates=1 2", "--set candidates=1 2: did not expect '2' here"},
-        {"candidate-ordinary; nodes 3; set delta=x",
-         "--set delta=x: " A_TIME},
-        {"candidate-ordinary; nodes 3; set delta=1 2", "--set delta=1 2: expected a time and nothing behind it"},
+        {"candidate-ordinary; nodes 3; set delta=x", "--set delta=x: " A_TIME},
+        {"candidate-ordinary; nodes 3; set delta=1 2",
+         "--set delta=1 2: expected a time and nothing behind it"},
         {"next-in-line; nodes 6; set alternatives=1,2,3,4,5",
          "--set alternatives=1,2,3,4,5: 'alternatives' names at most 4 members"},
         {"bully; nodes 3; delay x", "--delay x: a delay is 1, 0.5..2, 10ms, 5..15ms or exp:1..10"},
@@ -525,7 +540,8 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; delay exp:2..1", "--delay exp:2..1: the range ends before it begins"},
         {"bully; nodes 3; delay 0", "--delay 0: a message must take some time"},
         {"bully; nodes 3; delay 1001s", "--delay 1001s: at most 1000 s"},
-        {"bully; nodes 3; loss 2", "--loss 2: a probability is a number from 0 to 1, or a percentage such as 5%"},
+        {"bully; nodes 3; loss 2",
+         "--loss 2: a probability is a number from 0 to 1, or a percentage such as 5%"},
         {"bully; nodes 3; dup x", "--dup x: a probability is a number from 0 to 1, or a percentage such as 5%"},
         {"bully; nodes 3; reorder 1 1",
          "--reorder 1 1: a probability is a number from 0 to 1, or a percentage such as 5%"},
@@ -588,14 +604,12 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
          "--expect violation x: a violation is two-leaders, disagreement, no-leader, dead-leader, not-best or "
          "endless"},
         {"bully; nodes 3; expect failed-hops x", "--expect failed-hops x: expected a whole number below 2^53"},
-        {"bully; nodes 3; expect turnaround x",
-         "--expect turnaround x: " A_TIME},
+        {"bully; nodes 3; expect turnaround x", "--expect turnaround x: " A_TIME},
         {"bully; nodes 3; expect victory",
          "--expect victory: expect one of: leader ID|none, agreement, no agreement, messages [KIND] N, "
          "failed-hops N, turnaround T, violation KIND, no violation"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        refused(cases[i].text, NULL, cases[i].error);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refused(cases[i].text, NULL, cases[i].error);
     clear();
     assert_int_equal(sim_plan_build(&plan, &settings, &error), -1);
     assert_string_equal(error.text, "no algorithm is named; say which, for instance chang-roberts");
@@ -606,14 +620,17 @@ static void an_error_in_a_file_names_line_and_column(void **state)
     static const struct {
         const char *text, *error;
     } cases[] = {
-        {"raft; nodes 3", "story:1:1: algorithm: there is no algorithm of that name; `elector algorithms` lists them"},
+        {"raft; nodes 3",
+         "story:1:1: algorithm: there is no algorithm of that name; `elector algorithms` lists them"},
         {"bully; nodes 3; crash 1@0,9@2", "story:3:11: crash: " NO_NODE_9},
         {"bully; nodes 3; crash 1@0, x@2", "story:3:12: crash: expected the id of a node, not 'x@2'"},
         {"bully; nodes 3; crash 1@0,2@y", "story:3:13: crash: " A_TIME},
         {"bully; nodes 3; leader 1 2", "story:3:10: leader: one leader, please"},
         {"bully; nodes 3; partition 1|2,1", "story:3:15: partition: 1 is on two sides"},
-        {"bully; nodes 3; loss 1; loss 2", "story:4:6: loss: a probability is a number from 0 to 1, or a percentage such as 5%"},
-        {"bully; nodes 3; crash 1@1; crash 1@2", "story:4:7: crash: 1 cannot crash at 2: it is dead already then"},
+        {"bully; nodes 3; loss 1; loss 2",
+         "story:4:6: loss: a probability is a number from 0 to 1, or a percentage such as 5%"},
+        {"bully; nodes 3; crash 1@1; crash 1@2",
+         "story:4:7: crash: 1 cannot crash at 2: it is dead already then"},
         {"bully; leader 3", "story: how many nodes? Give nodes N, or ids A,B,…"},
         {"bully; nodes 3; set serial=maybe", "story:3:12: set: 'serial' is one of off|on"},
     };
@@ -701,8 +718,9 @@ static void fails_to_read(const char *text, size_t size, const char *expected)
 static void an_unknown_word_is_named_with_its_place(void **state)
 {
     const char text[] = "nodes 3\n  nodez 3\n";
-    fails_to_read(text, strlen(text),
-                  ":2:3: unknown word 'nodez'; a line is one of the options of `elector sim --help` and its value");
+    fails_to_read(
+        text, strlen(text),
+        ":2:3: unknown word 'nodez'; a line is one of the options of `elector sim --help` and its value");
 }
 
 static void a_file_that_is_not_text_is_refused(void **state)

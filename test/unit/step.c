@@ -188,7 +188,20 @@ static void toy_on_chosen(void *s, const struct el_config *cfg, uint32_t chosen,
 static void toy_on_fact(void *s, const struct el_config *cfg, uint32_t fact, uint64_t value,
                         struct el_outbox *out)
 {
-    el_save(out, (struct el_durable){.epoch = fact * 100 + value});
+    el_save(out, (struct el_durable){.epoch = UINT64_C(100) * fact + value});
+}
+
+static void toy_on_campaign(void *s, const struct el_config *cfg, struct el_outbox *out)
+{
+    el_choose(out, 77);
+}
+
+/* It resigns, and hands over to nobody. */
+static bool toy_on_request(void *s, const struct el_config *cfg, enum el_request_what what, el_node to,
+                           struct el_outbox *out)
+{
+    if (what == EL_RESIGN) el_choose(out, 88);
+    return what == EL_RESIGN;
 }
 
 static const struct el_algorithm chatty = {.name = "chatty",
@@ -203,7 +216,9 @@ static const struct el_algorithm chatty = {.name = "chatty",
                                            .on_timer = toy_on_timer,
                                            .on_trust = toy_on_trust,
                                            .on_chosen = toy_on_chosen,
-                                           .on_fact = toy_on_fact};
+                                           .on_fact = toy_on_fact,
+                                           .on_campaign = toy_on_campaign,
+                                           .on_request = toy_on_request};
 
 static void every_event_reaches_its_handler(void **state)
 {
@@ -231,6 +246,12 @@ static void every_event_reaches_its_handler(void **state)
     did("choose below 13");
     seat_step(&(struct el_event){.type = EL_FACT, .fact = 7, .value = 8});
     did("save e708");
+    campaigns();
+    did("choose below 77");
+    requests(EL_RESIGN, EL_NOBODY);
+    did("choose below 88");
+    requests(EL_TRANSFER, 3);
+    did("note declined");
 }
 
 static void a_message_leaves_from_whoever_sends_it(void **state)
