@@ -34,8 +34,8 @@ struct el_rank {
 
 /*
  * One flat message for every algorithm, with no hidden padding: one codec, one fuzzer. `subject` is the
- * node the message is about (the sender, where it is about nobody else); `rank` is that node's attribute where it travels; the other words belong
- * to the algorithm, which names them in its own file.
+ * node the message is about (the sender, where it is about nobody else); `rank` is that node's attribute,
+ * where it travels; the other words belong to the algorithm, which names them in its own file.
  */
 struct el_msg {
     el_node from;

@@ -153,7 +153,10 @@ static void on_suspect(void *state, const struct el_config *cfg, el_node peer, s
 {
     struct candidate_ordinary *me = state;
     el_set_add(suspects(me), peer);
-    if (peer == me->best) me->best = EL_NOBODY; /* it answered and died: the next poll will tell */
+    if (peer == me->best && me->mesh.mode == POLLING) { /* it answered and died: ask again */
+        poll(me, cfg, out);
+        return;
+    }
     if (peer != me->mesh.leader) return;
     el_note(out, NOTICES, peer, 0);
     call_election(me, cfg, out);
@@ -183,8 +186,7 @@ static const struct el_option options[] = {
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT | EL_NO_LEADER,
      "a leader that dies unnoticed stays elected"},
-    {EL_CRASHES, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER,
-     "the one that polls may die before it tells anybody, or be told of a death that others missed"},
+    {EL_CRASHES, EL_NO_LEADER, "a call dies with its caller, while it waits its turn and nobody knows"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
      "no answer within T is taken for a death: each side of a partition elects its own leader"},

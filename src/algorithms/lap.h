@@ -38,7 +38,7 @@ enum {
 };
 extern const struct el_note_text lap_notes[LAP_NOTES];
 
-enum { LAP_BREAKS = 3 };
+enum { LAP_BREAKS = 4 };
 extern const struct el_weakness lap_breaks[LAP_BREAKS];
 
 /* Takes part in a first lap: raises its number and sends it on. */

@@ -1,6 +1,6 @@
 /*
- * What the algorithms on a full mesh share: sending to everybody above or below, and a set of suspects
- * that lies right behind the algorithm's own struct in the state.
+ * What the algorithms on a full mesh share: sending to everybody above or below, and how news of a leader
+ * is taken. Each keeps a set of suspects right behind its own struct.
  */
 #ifndef ELECTOR_ALGORITHMS_MESH_H
 #define ELECTOR_ALGORITHMS_MESH_H

@@ -19,6 +19,8 @@ const char *const ring_kinds[RING_KINDS + 1] = {NULL, "Election", "Elected"};
 const struct el_weakness ring_breaks[RING_BREAKS] = {
     {EL_UNNOTICED, EL_ENDLESS | EL_NO_LEADER | EL_DEAD_LEADER | EL_DISAGREEMENT,
      "a claim whose owner has died circulates for ever, and a dead leader stays elected"},
+    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
+     "a call dies with its caller, if its first hop finds a dead neighbour"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST | EL_TWO_LEADERS,
      "one lost message ends the election for everybody"},
     {EL_PARTITIONS | EL_FALSE_SUSPICIONS,

@@ -32,7 +32,7 @@ enum {
 };
 extern const struct el_note_text ring_notes[RING_NOTES];
 
-enum { RING_BREAKS = 4 };
+enum { RING_BREAKS = 5 };
 extern const struct el_weakness ring_breaks[RING_BREAKS];
 
 /*

@@ -267,6 +267,8 @@ static const char *const timers[] = {"patience"};
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT, "a leader that dies unnoticed stays elected"},
+    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
+     "a call dies with its caller, if its first hop finds a dead neighbour"},
     {EL_LOSSES | EL_PARTITIONS | EL_FALSE_SUSPICIONS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
      "patience ends too early, or a ring closed over live processes elects beside them"},

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-enum { NODES_DEFAULT = 6, NODES_MAX = 10000 };
+enum { NODES_DEFAULT = 6, NODES_MAX = 1000 };
 
 /* What a story adds to "N nodes, the highest leads". */
 enum { ONE_NOTICES, ALL_NOTICE, CUT_IN_TWO, STORIES };

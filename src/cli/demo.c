@@ -1,4 +1,4 @@
-/* elector demo: an election, the leader's death and the next election, with the literature beside the counts. */
+/* elector demo: an election, the leader's death, the next election, and the literature beside the counts. */
 #include <string.h>
 
 #include "cli.h"

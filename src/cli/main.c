@@ -1,8 +1,5 @@
 /* The table of verbs. */
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 

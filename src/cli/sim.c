@@ -90,8 +90,10 @@ static json_t *json_violations(const struct sim_plan *plan, const struct sim_res
         json_t *nodes = json_array();
         for (uint32_t k = 0; k < violation->node_count; k++)
             json_array_append_new(nodes, json_id(plan, violation->nodes[k]));
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "kind", el_violation_name(violation->kind),
-                                              "time", json_time(plan, violation->time), "nodes", nodes));
+        json_t *entry = json_pack("{s:s, s:o, s:o, s:I}", "kind", el_violation_name(violation->kind), "time",
+                                  json_time(plan, violation->time), "nodes", nodes, "node_count",
+                                  (json_int_t)violation->total);
+        json_array_append_new(list, entry);
     }
     return list;
 }

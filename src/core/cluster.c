@@ -46,7 +46,6 @@ el_node el_best_of(const struct el_cluster *cluster, uint64_t members)
 {
     el_node best = EL_NOBODY;
     for (el_node node = 1; node <= cluster->count; node++)
-        if ((members & el_bit(node)) && el_may_lead(cluster, node) && el_outranks(cluster, node, best))
-            best = node;
+        if ((members & el_bit(node)) && el_outranks(cluster, node, best)) best = node;
     return best;
 }

@@ -85,7 +85,7 @@ static inline void el_set_clear(uint64_t *set, uint32_t count)
     for (uint32_t i = 0; i < el_set_words(count); i++) set[i] = 0;
 }
 
-/* The best-ranked of a set in one word (el_bit) that may lead, or nobody. */
+/* The best-ranked of a set in one word (el_bit), nobody if it is empty. */
 el_node el_best_of(const struct el_cluster *cluster, uint64_t members);
 
 /* ---- The ring ---- */

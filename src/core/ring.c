@@ -1,7 +1,7 @@
 /* The ring order, and repairing it when a successor is gone. */
 #include "machine.h"
 
-/* How many live ones sit between us and the peer, from 0 for our neighbour; count - 1 is ourselves. */
+/* How many sit between us and the peer, from 0 for our neighbour; count - 1 is ourselves. */
 static uint32_t ahead(const struct el_config *cfg, el_node peer)
 {
     return peer > cfg->self ? peer - cfg->self - 1 : peer + cfg->cluster->count - cfg->self - 1;

@@ -15,9 +15,9 @@ bool sim_detector_misses(const struct sim_world *world, el_node node, el_node pe
     return false;
 }
 
+/* node 0: everybody looks at the peer. */
 static void look(struct sim_world *world, el_node node, el_node peer, uint64_t cause)
 {
-    if (node == peer || !world->nodes[node].alive || sim_detector_misses(world, node, peer)) return;
     const struct sim_event event = {.time = world->now + world->plan->detect,
                                     .cause = cause,
                                     .type = SIM_JUDGEMENT,
@@ -31,24 +31,38 @@ static void look(struct sim_world *world, el_node node, el_node peer, uint64_t c
 
 void sim_detector_look_at(struct sim_world *world, el_node peer, uint64_t cause)
 {
-    if (world->plan->detect == SIM_NEVER) return;
-    for (el_node node = 1; node <= world->plan->cluster.count; node++) look(world, node, peer, cause);
+    if (world->plan->detect != SIM_NEVER) look(world, EL_NOBODY, peer, cause);
 }
 
 void sim_detector_look_from(struct sim_world *world, el_node node, uint64_t cause)
 {
     if (world->plan->detect == SIM_NEVER) return;
     for (el_node peer = 1; peer <= world->plan->cluster.count; peer++)
-        if (!world->nodes[peer].alive || world->broken_count) look(world, node, peer, cause);
+        if (peer != node && (!world->nodes[peer].alive || sim_network_cut(world, peer, node)))
+            look(world, node, peer, cause);
+}
+
+enum { BY_DETECTOR = 1, BY_COMMAND = 2 };
+
+/* What a peer is suspected for; any of it makes a suspicion. */
+static int change(struct sim_world *world, el_node node, el_node peer, uint64_t before, uint64_t after)
+{
+    if (!sim_map_set(&world->suspicions, node, peer, after)) world->result.out_of_memory = true;
+    return (after != 0) - (before != 0);
 }
 
 int sim_detector_judge(struct sim_world *world, el_node node, el_node peer)
 {
     const bool silent = !world->nodes[peer].alive || sim_network_cut(world, peer, node);
-    const bool suspected = sim_map_get(&world->suspicions, node, peer) != 0;
-    if (silent == suspected) return 0;
-    if (!sim_map_set(&world->suspicions, node, peer, silent)) world->result.out_of_memory = true;
-    return silent ? 1 : -1;
+    const uint64_t before = sim_map_get(&world->suspicions, node, peer);
+    return change(world, node, peer, before, silent ? before | BY_DETECTOR : before & ~(uint64_t)BY_DETECTOR);
+}
+
+int sim_detector_accuse(struct sim_world *world, el_node node, el_node peer, bool accused)
+{
+    const uint64_t before = sim_map_get(&world->suspicions, node, peer);
+    if (!accused && before < BY_COMMAND) return 0; /* it forgot, in a restart */
+    return change(world, node, peer, before, accused ? before + BY_COMMAND : before - BY_COMMAND);
 }
 
 void sim_detector_forget(struct sim_world *world, el_node node)

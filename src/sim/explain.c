@@ -2,17 +2,18 @@
  * Why a violation came about. Every record knows its cause, so the shortest tail that explains the last
  * change of a node's view is its chain of causes, together with the faults that fell into its time.
  */
-#include <string.h>
+#include <stdlib.h>
 
 #include "inner.h"
 #include "text.h"
 #include "transcript.h"
 
-enum { CHAIN_MAX = 512, HEAD_SHOWN = 5, TAIL_SHOWN = 7, CHAINS_MAX = 2, ENDLESS_SHOWN = 8 };
+enum { HEAD_SHOWN = 5, TAIL_SHOWN = 7, CHAINS_MAX = 2, ENDLESS_SHOWN = 8 };
 
+/* Indices of records; as many as memory allows. */
 struct chain {
-    uint64_t records[CHAIN_MAX]; /* latest first, at first */
-    uint32_t count;
+    uint64_t *records;
+    size_t count, capacity;
 };
 
 static bool is_fault(const struct sim_record *r)
@@ -28,9 +29,14 @@ static bool is_worth_telling(const struct sim_record *r)
 
 static void add(struct chain *chain, uint64_t index)
 {
-    for (uint32_t i = 0; i < chain->count; i++)
-        if (chain->records[i] == index) return;
-    if (chain->count < CHAIN_MAX) chain->records[chain->count++] = index;
+    if (chain->count == chain->capacity) {
+        const size_t capacity = chain->capacity ? 2 * chain->capacity : 64;
+        void *wider = realloc(chain->records, capacity * sizeof *chain->records);
+        if (!wider) return; /* a shorter explanation is better than none */
+        chain->records = wider;
+        chain->capacity = capacity;
+    }
+    chain->records[chain->count++] = index;
 }
 
 /* Follows the causes of record `index` back to what had none. */
@@ -40,22 +46,28 @@ static void follow_back(const struct sim_trace *trace, uint64_t index, struct ch
         if (is_worth_telling(r)) add(chain, index);
 }
 
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* In order of time, and each once: chains meet in their common causes. */
 static void sort(struct chain *chain)
 {
-    for (uint32_t i = 1; i < chain->count; i++)
-        for (uint32_t k = i; k > 0 && chain->records[k - 1] > chain->records[k]; k--) {
-            const uint64_t moved = chain->records[k];
-            chain->records[k] = chain->records[k - 1];
-            chain->records[k - 1] = moved;
-        }
+    size_t kept = 0;
+    if (chain->count) qsort(chain->records, chain->count, sizeof *chain->records, compare);
+    for (size_t i = 0; i < chain->count; i++)
+        if (i == 0 || chain->records[i] != chain->records[kept - 1]) chain->records[kept++] = chain->records[i];
+    chain->count = kept;
 }
 
 /* Faults between the beginning of the chain and its end belong to the story. */
 static void add_faults(const struct sim_trace *trace, struct chain *chain, uint64_t last)
 {
     sort(chain);
-    const uint64_t first = chain->count ? chain->records[0] : last;
-    for (uint64_t i = first; i < last && chain->count < CHAIN_MAX; i++) {
+    const uint64_t first = chain->count ? chain->records[0] : sim_trace_first(trace);
+    for (uint64_t i = first; i < last; i++) {
         const struct sim_record *r = sim_trace_at(trace, i);
         if (r && is_fault(r) && r->what != SIM_SUSPECTED) add(chain, i);
     }
@@ -71,10 +83,10 @@ static void write_record(FILE *out, const struct sim_plan *plan, const struct si
 static void write_chain(FILE *out, const struct sim_plan *plan, const struct sim_trace *trace,
                         const struct chain *chain)
 {
-    for (uint32_t i = 0; i < chain->count; i++) {
+    for (size_t i = 0; i < chain->count; i++) {
         if (i == HEAD_SHOWN && chain->count > HEAD_SHOWN + TAIL_SHOWN + 1) {
-            const uint32_t skipped = chain->count - HEAD_SHOWN - TAIL_SHOWN;
-            fprintf(out, "    %8s  … and %u more …\n", "", skipped);
+            const size_t skipped = chain->count - HEAD_SHOWN - TAIL_SHOWN;
+            fprintf(out, "    %8s  … and %zu more …\n", "", skipped);
             i += skipped;
         }
         write_record(out, plan, sim_trace_at(trace, chain->records[i]));
@@ -91,13 +103,20 @@ static void explain_endless(FILE *out, const struct sim_plan *plan, const struct
     fprintf(out, "    %8s  …\n", "");
     write_chain(out, plan, trace, &chain);
     fprintf(out, "    %8s  … and so on\n", "");
+    free(chain.records);
 }
 
-/* A node without a leader has no change of view to explain: its last step will do. */
-static uint64_t last_word_of(const struct sim_world *world, el_node node)
+/* What last changed the node's view before the violation; without that, the last thing it reacted to. */
+static uint64_t last_word_of(const struct sim_trace *trace, el_node node, uint64_t before)
 {
-    const struct sim_node *n = &world->nodes[node];
-    return n->viewed ? n->viewed : n->step;
+    uint64_t reaction = 0;
+    for (uint64_t index = before; index-- > sim_trace_first(trace);) {
+        const struct sim_record *r = sim_trace_at(trace, index);
+        if (r->node != node) continue;
+        if (r->what == SIM_VIEWED && r->peer != EL_NOBODY) return index;
+        if (reaction == 0 && (r->what == SIM_DELIVERED || is_worth_telling(r))) reaction = index;
+    }
+    return reaction;
 }
 
 static void explain(FILE *out, const struct sim_world *world, const struct sim_violation *violation)
@@ -109,18 +128,11 @@ static void explain(FILE *out, const struct sim_world *world, const struct sim_v
         explain_endless(out, plan, trace, violation->record - 1);
         return;
     }
-    /* Of two leaders the record of the second crowning comes right before; the first is one line. */
-    for (uint32_t i = 0; i < violation->node_count && i < CHAINS_MAX; i++) {
-        uint64_t index = last_word_of(world, violation->nodes[i]);
-        while (index >= violation->record) { /* its view has changed again since */
-            const struct sim_record *r = sim_trace_at(trace, --index);
-            if (!r) break;
-            if (r->what == SIM_VIEWED && r->node == violation->nodes[i] && index < violation->record) break;
-        }
-        follow_back(trace, index, &chain);
-    }
+    for (uint32_t i = 0; i < violation->node_count && i < CHAINS_MAX; i++)
+        follow_back(trace, last_word_of(trace, violation->nodes[i], violation->record), &chain);
     add_faults(trace, &chain, violation->record);
     write_chain(out, plan, trace, &chain);
+    free(chain.records);
 }
 
 void sim_write_violations(FILE *out, const struct sim_world *world, const struct sim_result *result,

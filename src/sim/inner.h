@@ -14,10 +14,8 @@ struct sim_node {
     uint8_t role;         /* el_role */
     bool alive;
     bool paused;
-    bool saved;
     sim_time resume;
-    uint64_t step;   /* the record of what it is reacting to */
-    uint64_t viewed; /* the record of its last change of view */
+    sim_time born; /* when it last came back */
     struct el_durable durable;
 };
 
@@ -58,10 +56,10 @@ struct sim_world {
     uint64_t generation;
 
     struct sim_map last_arrival; /* by link, where order must be kept */
-    struct sim_map suspicions;   /* (node, peer) → 1 */
+    struct sim_map suspicions;   /* (node, peer) → 1 by the detector, + 2 for each accusation */
     bool *broken;                /* [break_count] which breaks are in force */
     size_t broken_count;
-    size_t next_command;
+    size_t commands_left, calls_left; /* of the plan's; calls: requests to campaign, and accusations */
 
     /* What is under way; at rest when all are 0. */
     uint64_t in_flight, armed, judging;
@@ -91,11 +89,13 @@ void sim_network_send(struct sim_world *world, const struct el_msg *msg, uint64_
 bool sim_network_cut(const struct sim_world *world, el_node from, el_node to);
 sim_time sim_network_delay(struct sim_world *world);
 
-/* detector.c: whoever may have to judge anew does so after the detector's delay. */
+/* detector.c: whoever may have to judge anew does so after the detector's delay: all of a peer, one of all. */
 void sim_detector_look_at(struct sim_world *world, el_node peer, uint64_t cause);
 void sim_detector_look_from(struct sim_world *world, el_node node, uint64_t cause);
 /* The verdict: 1 suspect, -1 trust again, 0 no change. Remembers it. */
 int sim_detector_judge(struct sim_world *world, el_node node, el_node peer);
+/* The same after a command accuses the peer, or takes that back. */
+int sim_detector_accuse(struct sim_world *world, el_node node, el_node peer, bool accused);
 bool sim_detector_misses(const struct sim_world *world, el_node node, el_node peer);
 void sim_detector_forget(struct sim_world *world, el_node node);
 

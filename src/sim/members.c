@@ -189,6 +189,7 @@ static int set_option(struct builder *b, const struct el_option *option, struct 
     case EL_NUMBER: return build_read_whole(b, value, &made->number);
     case EL_DURATION:
         if (build_read_time(b, &at, &made->number) != 0) return -1;
+        if (made->number == 0) return build_fail_at(b, value, "\'%s\' is a time above 0", option->name);
         return parse_end(&at) ? 0 : build_fail_at(b, at, "expected a time and nothing behind it");
     case EL_MEMBERS: return read_members(b, option, made, value);
     case EL_ROLES: return read_members(b, option, made, value) != 0 ? -1 : apply_roles(b, made);

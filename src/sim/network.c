@@ -46,12 +46,13 @@ static sim_time arrival(struct sim_world *world, const struct el_msg *msg)
     return at;
 }
 
-static void transmit(struct sim_world *world, const struct el_msg *msg, uint64_t sent)
+static void transmit(struct sim_world *world, const struct el_msg *msg, uint64_t sent, bool copy)
 {
     const struct sim_event event = {.time = arrival(world, msg),
                                     .cause = sent,
                                     .type = SIM_DELIVERY,
                                     .class = SIM_MESSAGES,
+                                    .copy = copy,
                                     .node = msg->to,
                                     .incarnation = world->nodes[msg->from].incarnation,
                                     .msg = *msg};
@@ -105,7 +106,7 @@ void sim_network_send(struct sim_world *world, const struct el_msg *msg, uint64_
         drop(world, msg, sent, SIM_LOST);
         return;
     }
-    transmit(world, msg, sent);
+    transmit(world, msg, sent, false);
     if (plan->duplicate && sim_random_chance(&world->random[SIM_STREAM_COPY], plan->duplicate)) {
         world->result.copies++;
         world->result.faults |= EL_DUPLICATES;
@@ -116,6 +117,6 @@ void sim_network_send(struct sim_world *world, const struct el_msg *msg, uint64_
                                               .peer = msg->from,
                                               .kind = msg->kind,
                                               .subject = msg->subject});
-        transmit(world, msg, sent);
+        transmit(world, msg, sent, true);
     }
 }

@@ -48,7 +48,8 @@ static el_node best_alive(struct sim_world *world)
 
 /* ---- Reporting ---- */
 
-static void report(struct sim_world *world, enum el_violation kind, const el_node *nodes, uint32_t count)
+static void report(struct sim_world *world, enum el_violation kind, const el_node *nodes, uint32_t count,
+                   uint32_t total)
 {
     struct sim_result *result = &world->result;
     result->violation_kinds |= kind;
@@ -56,13 +57,13 @@ static void report(struct sim_world *world, enum el_violation kind, const el_nod
         const struct sim_violation *last = NULL;
         for (uint32_t i = 0; i < result->violation_count; i++)
             if (result->violations[i].kind == kind) last = &result->violations[i];
-        bool same = last != NULL && last->node_count == count;
+        bool same = last != NULL && last->total == total;
         for (uint32_t i = 0; same && i < count; i++) same = last->nodes[i] == nodes[i];
         if (same) return;
     }
     if (result->violation_count == SIM_VIOLATIONS_MAX) return;
     struct sim_violation *violation = &result->violations[result->violation_count];
-    *violation = (struct sim_violation){.kind = kind, .time = world->now, .node_count = count};
+    *violation = (struct sim_violation){.kind = kind, .time = world->now, .node_count = count, .total = total};
     for (uint32_t i = 0; i < count; i++) violation->nodes[i] = nodes[i];
     violation->record = sim_record(world, (struct sim_record){.what = SIM_VIOLATED,
                                                               .node = count ? nodes[0] : EL_NOBODY,
@@ -70,15 +71,18 @@ static void report(struct sim_world *world, enum el_violation kind, const el_nod
     result->violation_count++;
 }
 
-/* Reports the first few live nodes of which `test` is true, if there are any. */
+/* Reports the live nodes of which `test` is true, if there are any; the first few by name. */
 static void report_those(struct sim_world *world, enum el_violation kind,
                          bool (*test)(struct sim_world *, el_node))
 {
     el_node nodes[SIM_NODES_NAMED_MAX];
-    uint32_t count = 0;
-    for (el_node node = 1; node <= world->plan->cluster.count && count < SIM_NODES_NAMED_MAX; node++)
-        if (world->nodes[node].alive && test(world, node)) nodes[count++] = node;
-    if (count) report(world, kind, nodes, count);
+    uint32_t named = 0, total = 0;
+    for (el_node node = 1; node <= world->plan->cluster.count; node++) {
+        if (!world->nodes[node].alive || !test(world, node)) continue;
+        if (named < SIM_NODES_NAMED_MAX) nodes[named++] = node;
+        total++;
+    }
+    if (total) report(world, kind, nodes, named, total);
 }
 
 /* ---- After every event ---- */
@@ -127,13 +131,14 @@ static bool follows_the_dead(struct sim_world *world, el_node node)
     return leader != EL_NOBODY && !world->nodes[leader].alive;
 }
 
-/* Follows one that does not lead; or, where there must be one leader, another than the first node does. */
+/* Follows one that does not lead; or, where there must be one leader, another one than somebody else does. */
 static bool follows_another(struct sim_world *world, el_node node)
 {
     const el_node leader = world->nodes[node].leader;
     if (leader == EL_NOBODY || !world->nodes[leader].alive) return false;
     if (world->nodes[leader].leader != leader) return true;
-    return claims(world, EL_CLAIMS_AGREEMENT) && world->nodes[leader].followers < world->alive_count;
+    return claims(world, EL_CLAIMS_AGREEMENT) &&
+           world->nodes[leader].followers + world->leaderless_count < world->alive_count;
 }
 
 static bool is_passed_over(struct sim_world *world, el_node node)
@@ -175,5 +180,5 @@ void sim_oracle_judge_rest(struct sim_world *world)
 
 void sim_oracle_endless(struct sim_world *world)
 {
-    report(world, EL_ENDLESS, NULL, 0);
+    report(world, EL_ENDLESS, NULL, 0, 0);
 }

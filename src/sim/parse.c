@@ -54,11 +54,10 @@ static bool parse_decimal(const char **at, uint64_t scale, uint64_t *scaled)
 {
     const char *p = *at;
     uint64_t whole = 0, fraction = 0, power = 1;
-    const uint64_t power_max = scale <= SIM_CERTAIN * 100 ? UINT64_C(1000000000) : UINT64_C(1000000);
     if (*p != '.' && !parse_number(&p, &whole)) return false;
     if (p[0] == '.' && is_digit(p[1])) {
         for (p++; is_digit(*p); p++)
-            if (power < power_max) fraction = fraction * 10 + (uint64_t)(*p - '0'), power *= 10;
+            if (power <= UINT64_MAX / scale / 10) fraction = fraction * 10 + (uint64_t)(*p - '0'), power *= 10;
     } else if (*p == '.' && p == *at) {
         return false;
     }
@@ -77,8 +76,8 @@ bool parse_chance(const char **at, sim_chance *chance)
 {
     const char *p = *at;
     uint64_t value = 0;
-    if (!parse_decimal(&p, 100 * SIM_CERTAIN, &value)) return false;
-    value /= parse_char(&p, '%') ? 10000 : 100;
+    if (!parse_decimal(&p, SIM_CERTAIN, &value)) return false;
+    if (parse_char(&p, '%')) value /= 100;
     if (value > SIM_CERTAIN) return false;
     *chance = value;
     *at = p;

@@ -129,15 +129,29 @@ static int read_miss(struct builder *b, const char *value)
 
 /* ---- All together ---- */
 
+/* How long the slowest thing takes that an algorithm may wait for, on the slowest clock. */
+static sim_time longest_wait(const struct sim_plan *plan)
+{
+    sim_time wait = plan->delay.max > plan->cluster.transmit_max ? plan->delay.max : plan->cluster.transmit_max;
+    for (uint32_t i = 0; i < plan->algorithm->option_count; i++)
+        if (plan->algorithm->options[i].kind == EL_DURATION && plan->options[i].number > wait)
+            wait = plan->options[i].number;
+    uint64_t slowest = 1000000;
+    for (el_node node = 1; plan->rates && node <= plan->cluster.count; node++)
+        if (plan->rates[node] < slowest) slowest = plan->rates[node];
+    return wait / slowest * 1000000 + wait % slowest * 1000000 / slowest;
+}
+
+/* A run that takes longer than this many of the longest waits, after the last command, will not end. */
 static void choose_horizon(struct sim_plan *plan)
 {
     const uint64_t n = plan->cluster.count;
     const uint64_t square = 10 * n * n + 200, line = 100 * n + 1000000;
-    const uint64_t delays = n < 65536 && square < line ? square : line;
-    const sim_time last = plan->command_count ? plan->commands[plan->command_count - 1].at : 0;
-    const sim_time one =
-        plan->delay.max > plan->cluster.transmit_max ? plan->delay.max : plan->cluster.transmit_max;
-    plan->horizon = one < SIM_TIME_MAX / delays ? last + delays * one : last + SIM_TIME_MAX;
+    const uint64_t waits = n < 65536 && square < line ? square : line;
+    const sim_time one = longest_wait(plan);
+    plan->horizon = one < SIM_TIME_MAX / waits ? waits * one : SIM_TIME_MAX;
+    if (plan->command_count) plan->horizon += plan->commands[plan->command_count - 1].at;
+    if (plan->detect != SIM_NEVER) plan->horizon += plan->detect;
 }
 
 static int build(struct builder *b)
@@ -173,7 +187,7 @@ int sim_plan_build(struct sim_plan *plan, const struct sim_settings *settings, s
         .detect = SIM_NEVER,
         .until = SIM_NEVER,
         .horizon = SIM_NEVER,
-        .event_max = UINT64_C(2000000000),
+        .event_max = UINT64_C(300000000),
     };
     struct builder b = {.plan = plan, .settings = settings, .error = error};
     if (build(&b) == 0) return 0;

@@ -15,18 +15,19 @@ typedef uint64_t sim_time; /* virtual nanoseconds */
 #define SIM_NEVER UINT64_MAX
 #define SIM_TIME_MAX (UINT64_C(1) << 53) /* what a plan may name: about a hundred days */
 
-/* At one instant: faults first, then overdue timers, messages, requests and suspicions, and timers last. */
-enum sim_class { SIM_FAULTS, SIM_OVERDUE, SIM_MESSAGES, SIM_REQUESTS, SIM_TIMERS };
+/* At one instant: faults first, then what a pause held back (overdue timers, then the rest), messages, requests
+ * and suspicions, and timers last. */
+enum sim_class { SIM_FAULTS, SIM_OVERDUE, SIM_HELD_BACK, SIM_MESSAGES, SIM_REQUESTS, SIM_TIMERS };
 
 enum sim_event_type { SIM_COMMAND, SIM_DELIVERY, SIM_RETURN, SIM_TIMEOUT, SIM_JUDGEMENT };
 
 struct sim_event {
     sim_time time;
-    uint64_t order; /* class and sequence number; filled in by the queue */
-    uint64_t cause; /* the trace record that led here */
-    uint8_t type;   /* sim_event_type */
-    uint8_t class;  /* sim_class */
-    uint16_t spare;
+    uint64_t order;       /* class and sequence number; filled in by the queue */
+    uint64_t cause;       /* the trace record that led here */
+    uint8_t type;         /* sim_event_type */
+    uint8_t class;        /* sim_class */
+    uint16_t copy;        /* DELIVERY: a second copy that the network made */
     el_node node;         /* whose event it is */
     uint32_t incarnation; /* of that node, when the event was made */
     uint32_t command;     /* COMMAND: its number */

@@ -154,6 +154,20 @@ static int read_cut(struct builder *b, const char *value)
     return add_break(b, made, from, until);
 }
 
+static int add_accusation(struct builder *b, el_node node, el_node peer, sim_time from, sim_time until)
+{
+    struct sim_command *begin = add_command(b, SIM_DO_SUSPECT, from);
+    if (!begin) return build_out_of_memory(b);
+    begin->node = node;
+    begin->peer = peer;
+    if (until == SIM_NEVER) return 0;
+    struct sim_command *end = add_command(b, SIM_DO_TRUST, until);
+    if (!end) return build_out_of_memory(b);
+    end->node = node;
+    end->peer = peer;
+    return 0;
+}
+
 static int read_false_suspect(struct builder *b, const char *value)
 {
     bool more = true;
@@ -164,12 +178,9 @@ static int read_false_suspect(struct builder *b, const char *value)
         if (!parse_char(&at, ':')) return build_fail_at(b, at, "expected A:B@T: A suspects B");
         if (build_read_node(b, &at, &peer) != 0 || build_read_span(b, &at, &from, &until) != 0) return -1;
         if (node == peer) return build_fail_at(b, value, "nobody suspects itself");
-        for (int end = 0; end < (until == SIM_NEVER ? 1 : 2); end++) {
-            struct sim_command *command =
-                add_command(b, end ? SIM_DO_TRUST : SIM_DO_SUSPECT, end ? until : from);
-            if (!command) return build_out_of_memory(b);
-            command->node = node;
-            command->peer = peer;
+        for (el_node each = 1; each <= b->plan->cluster.count; each++) {
+            const bool meant = node == EL_NOBODY ? each != peer : each == node;
+            if (meant && add_accusation(b, each, peer, from, until) != 0) return -1;
         }
         if (build_read_more(b, &at, &more) != 0) return -1;
     }

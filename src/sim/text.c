@@ -118,7 +118,8 @@ const char *sim_violation_text(const struct sim_plan *plan, const struct sim_vio
              sim_time_text(plan, violation->time, time));
     for (uint32_t i = 0; i < violation->node_count; i++)
         add(text, "%s%llu", i ? ", " : ": ", id_of(plan, violation->nodes[i]));
-    if (violation->node_count == SIM_NODES_NAMED_MAX) add(text, ", …");
+    if (violation->total > violation->node_count)
+        add(text, " and %u more", violation->total - violation->node_count);
     return text;
 }
 

@@ -10,7 +10,7 @@ bool sim_trace_init(struct sim_trace *trace, uint64_t keep)
     *trace = (struct sim_trace){.all = keep == SIM_KEEP_ALL};
     if (keep == 0) return true;
     trace->capacity = trace->all ? FIRST_CAPACITY : keep;
-    trace->records = malloc(trace->capacity * sizeof *trace->records);
+    trace->records = calloc(trace->capacity, sizeof *trace->records);
     return trace->records != NULL;
 }
 

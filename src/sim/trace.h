@@ -28,7 +28,7 @@ enum sim_what {
     SIM_RESTARTED,
     SIM_PAUSED,
     SIM_RESUMED,
-    SIM_PARTED, /* a partition or a cut begins; number: the command */
+    SIM_PARTED, /* a partition or a cut begins; number: which break of the plan */
     SIM_HEALED,
     SIM_SAVED,
     SIM_RESTED,   /* nothing is under way any more */

@@ -13,14 +13,20 @@ void sim_push(struct sim_world *world, const struct sim_event *event)
 
 /* ---- A node reacts ---- */
 
-static void stir(struct sim_world *world)
+static void open_phase(struct sim_world *world)
 {
-    if (!world->stirred) world->began = world->last_news = world->now;
-    world->stirred = true;
     if (world->phase_open) return;
     world->phase_open = true;
     world->phase_began = world->now;
     world->phase_messages = world->result.sent[0];
+}
+
+/* A start or a suspicion: turnaround counts from the first. */
+static void stir(struct sim_world *world)
+{
+    if (!world->stirred) world->began = world->last_news = world->now;
+    world->stirred = true;
+    open_phase(world);
 }
 
 static void news(struct sim_world *world)
@@ -38,12 +44,12 @@ static void look_at_view(struct sim_world *world, el_node node, uint64_t cause, 
     const bool leader_changed = view.leader != n->leader;
     if (recorded && leader_changed) {
         news(world);
-        n->viewed = sim_record(world, (struct sim_record){.what = SIM_VIEWED,
-                                                          .cause = cause,
-                                                          .node = node,
-                                                          .peer = view.leader,
-                                                          .role = (uint8_t)view.role,
-                                                          .number = view.term});
+        sim_record(world, (struct sim_record){.what = SIM_VIEWED,
+                                              .cause = cause,
+                                              .node = node,
+                                              .peer = view.leader,
+                                              .role = (uint8_t)view.role,
+                                              .number = view.term});
     }
     sim_oracle_view(world, node, view.leader, view.role);
 }
@@ -68,7 +74,6 @@ static void send(struct sim_world *world, el_node node, struct el_action *action
 static void save(struct sim_world *world, el_node node, const struct el_action *action, uint64_t cause)
 {
     world->nodes[node].durable = action->durable;
-    world->nodes[node].saved = true;
     sim_record(world, (struct sim_record){.what = SIM_SAVED, .cause = cause, .node = node});
 }
 
@@ -116,7 +121,6 @@ static uint32_t carry_out(struct sim_world *world, el_node node, uint64_t cause)
 static void react(struct sim_world *world, el_node node, const struct el_event *event, uint64_t cause)
 {
     const struct el_config cfg = {&world->plan->cluster, node};
-    world->nodes[node].step = cause;
     el_step(world->algorithm, &cfg, sim_state(world, node), event, &world->outbox);
     uint32_t choose = carry_out(world, node, cause);
     while (choose) {
@@ -141,6 +145,8 @@ static void suspect(struct sim_world *world, el_node node, el_node peer, bool su
     if (suspected) {
         stir(world);
         if (world->nodes[node].leader == peer) world->called = true;
+    } else {
+        open_phase(world);
     }
     const uint64_t told = sim_record(world, (struct sim_record){.what = suspected ? SIM_SUSPECTED : SIM_TRUSTED,
                                                                 .cause = cause,
@@ -188,6 +194,7 @@ static void restart(struct sim_world *world, el_node node)
     memset(sim_state(world, node), 0, world->state_size);
     n->alive = true;
     n->incarnation++;
+    n->born = world->now;
     sim_oracle_born(world, node);
     sim_detector_forget(world, node);
     stir(world);
@@ -214,38 +221,49 @@ static void set_break(struct sim_world *world, uint32_t number, bool broken)
         if (b->side ? b->side[node] != 0 : b->from == node) sim_detector_look_at(world, node, told);
 }
 
-static void accuse(struct sim_world *world, const struct sim_command *command, bool suspected)
+static void accuse(struct sim_world *world, const struct sim_command *command, bool accused)
 {
-    if (suspected) world->result.faults |= EL_FALSE_SUSPICIONS;
-    for (el_node node = 1; node <= world->plan->cluster.count; node++) {
-        if ((command->node && command->node != node) || node == command->peer || !world->nodes[node].alive)
-            continue;
-        if ((sim_map_get(&world->suspicions, node, command->peer) != 0) == suspected) continue;
-        if (!sim_map_set(&world->suspicions, node, command->peer, suspected))
-            world->result.out_of_memory = true;
-        suspect(world, node, command->peer, suspected, 0);
-    }
+    if (accused) world->result.faults |= EL_FALSE_SUSPICIONS;
+    if (!world->nodes[command->node].alive) return;
+    const int verdict = sim_detector_accuse(world, command->node, command->peer, accused);
+    if (verdict != 0) suspect(world, command->node, command->peer, verdict > 0, 0);
 }
 
-static void set_paused(struct sim_world *world, const struct sim_command *command, bool paused)
+/* Pauses may overlap; the last one to end counts. */
+static void pause(struct sim_world *world, const struct sim_command *command)
 {
     struct sim_node *n = &world->nodes[command->node];
-    if (!n->alive || n->paused == paused) return;
-    n->paused = paused;
-    n->resume = command->until;
+    if (!n->alive) return;
     world->result.faults |= EL_PAUSES;
-    sim_record(world, (struct sim_record){.what = paused ? SIM_PAUSED : SIM_RESUMED, .node = command->node});
+    if (!n->paused) sim_record(world, (struct sim_record){.what = SIM_PAUSED, .node = command->node});
+    if (!n->paused || n->resume < command->until) n->resume = command->until;
+    n->paused = true;
+}
+
+static void resume(struct sim_world *world, const struct sim_command *command)
+{
+    struct sim_node *n = &world->nodes[command->node];
+    if (!n->paused || world->now < n->resume) return;
+    n->paused = false;
+    sim_record(world, (struct sim_record){.what = SIM_RESUMED, .node = command->node});
+}
+
+/* Somebody is asked to call an election, or told of a death. */
+static bool is_call(const struct sim_command *command)
+{
+    return command->type == SIM_DO_CAMPAIGN || command->type == SIM_DO_SUSPECT;
 }
 
 static void carry_out_command(struct sim_world *world, const struct sim_command *command)
 {
-    world->next_command++;
+    world->commands_left--;
+    if (is_call(command)) world->calls_left--;
     switch (command->type) {
     case SIM_DO_CAMPAIGN: campaign(world, command->node); return;
     case SIM_DO_CRASH: crash(world, command->node); return;
     case SIM_DO_RESTART: restart(world, command->node); return;
-    case SIM_DO_PAUSE: set_paused(world, command, true); return;
-    case SIM_DO_RESUME: set_paused(world, command, false); return;
+    case SIM_DO_PAUSE: pause(world, command); return;
+    case SIM_DO_RESUME: resume(world, command); return;
     case SIM_DO_PART: set_break(world, command->break_number, true); return;
     case SIM_DO_HEAL: set_break(world, command->break_number, false); return;
     case SIM_DO_SUSPECT: accuse(world, command, true); return;
@@ -285,7 +303,7 @@ static void find_dead(struct sim_world *world, const struct sim_event *event)
                                           .subject = event->msg.subject,
                                           .reason = SIM_DEAD});
     world->result.to_the_dead++;
-    if (!(world->algorithm->needs & EL_NEEDS_HOP_ACKS)) return;
+    if (!(world->algorithm->needs & EL_NEEDS_HOP_ACKS) || event->copy) return;
     struct sim_event back = *event; /* refused: the sender hears of it one delay later */
     back.type = SIM_RETURN;
     back.node = event->msg.from;
@@ -330,12 +348,35 @@ static void time_out(struct sim_world *world, const struct sim_event *event)
     react(world, event->node, &timeout, told);
 }
 
+static void judge_one(struct sim_world *world, el_node node, el_node peer, uint64_t cause)
+{
+    if (node == peer || !world->nodes[node].alive || sim_detector_misses(world, node, peer)) return;
+    const int verdict = sim_detector_judge(world, node, peer);
+    if (verdict != 0) suspect(world, node, peer, verdict > 0, cause);
+}
+
+/* One node looks at the peer, or all do; a paused one looks when it goes on. */
 static void judge(struct sim_world *world, const struct sim_event *event)
 {
-    const struct sim_node *n = &world->nodes[event->node];
-    if (!n->alive || n->incarnation != event->incarnation) return;
-    const int verdict = sim_detector_judge(world, event->node, event->peer);
-    if (verdict != 0) suspect(world, event->node, event->peer, verdict > 0, event->cause);
+    if (event->node) {
+        if (world->nodes[event->node].incarnation != event->incarnation) return;
+        judge_one(world, event->node, event->peer, event->cause);
+        return;
+    }
+    for (el_node node = 1; node <= world->plan->cluster.count; node++) {
+        const struct sim_node *n = &world->nodes[node];
+        if (n->born + world->plan->detect > world->now) continue; /* it looks for itself since */
+        if (n->paused && world->now < n->resume) {
+            struct sim_event later = *event;
+            later.node = node;
+            later.incarnation = n->incarnation;
+            later.time = n->resume;
+            sim_push(world, &later);
+            world->judging++;
+        } else {
+            judge_one(world, node, event->peer, event->cause);
+        }
+    }
 }
 
 /* A paused process reacts to nothing; when it goes on, what is overdue comes first. */
@@ -346,6 +387,7 @@ static bool put_off(struct sim_world *world, const struct sim_event *event)
     if (!n->paused || world->now >= n->resume) return false;
     struct sim_event later = *event;
     later.time = n->resume;
+    if (later.class != SIM_TIMERS) later.class = SIM_HELD_BACK;
     if (later.type == SIM_TIMEOUT && later.due < later.time) later.class = SIM_OVERDUE;
     sim_push(world, &later);
     return true;
@@ -373,15 +415,8 @@ static void handle(struct sim_world *world, const struct sim_event *event)
 
 /* ---- The run ---- */
 
-/* Somebody will be asked to call an election, or told of a death: the story is not over. */
-static bool calls_ahead(const struct sim_world *world)
-{
-    for (size_t i = world->next_command; i < world->plan->command_count; i++) {
-        const enum sim_command_type type = world->plan->commands[i].type;
-        if (type == SIM_DO_CAMPAIGN || type == SIM_DO_SUSPECT) return true;
-    }
-    return false;
-}
+/* More messages than this under way at once, about a gigabyte, will not become fewer. */
+enum { IN_FLIGHT_MAX = 1 << 23 };
 
 static void close_phase(struct sim_world *world)
 {
@@ -411,7 +446,7 @@ static void come_to_rest(struct sim_world *world)
     if (!world->phase_open) return;
     sim_record(world, (struct sim_record){.what = SIM_RESTED});
     sim_oracle_find_agreement(world);
-    if (!calls_ahead(world)) sim_oracle_judge_rest(world);
+    if (world->calls_left == 0) sim_oracle_judge_rest(world); /* else the story is not over */
     close_phase(world);
 }
 
@@ -423,15 +458,17 @@ static void run(struct sim_world *world)
     while (!world->result.out_of_memory) {
         if (at_rest(world)) {
             come_to_rest(world);
-            if (world->next_command == plan->command_count) {
+            if (world->commands_left == 0) {
                 world->result.came_to_rest = true;
                 return;
             }
         }
         if (!sim_queue_pop(&world->queue, &event)) return;
-        if (event.time > end || world->result.events == plan->event_max) {
-            world->now = event.time > end ? end : world->now;
-            if (plan->until == SIM_NEVER || event.time <= end) sim_oracle_endless(world);
+        const bool too_much = world->result.events == plan->event_max || world->in_flight > IN_FLIGHT_MAX;
+        if (event.time > end || too_much) {
+            if (event.time > end) world->now = end;
+            const bool cut_short = plan->until != SIM_NEVER && !too_much; /* as was asked */
+            if (!cut_short && !at_rest(world)) sim_oracle_endless(world);
             return;
         }
         world->now = event.time;
@@ -461,6 +498,8 @@ const struct sim_result *sim_world_run(struct sim_world *world)
                                         .node = command->node,
                                         .command = (uint32_t)i};
         sim_push(world, &event);
+        world->commands_left++;
+        if (is_call(command)) world->calls_left++;
     }
     if (plan->rates) world->result.faults |= EL_CLOCKS;
     if (plan->cluster.transmit_max < plan->delay.max) world->result.faults |= EL_LATENESS;

@@ -14,8 +14,9 @@ struct sim_violation {
     enum el_violation kind;
     sim_time time;
     el_node nodes[SIM_NODES_NAMED_MAX]; /* the first so many */
-    uint32_t node_count;
-    uint64_t record; /* where it stands in the trace */
+    uint32_t node_count;                /* how many are named */
+    uint32_t total;                     /* how many there are */
+    uint64_t record;                    /* where it stands in the trace */
 };
 
 /* One election: from the moment something stirs until nothing is under way. */
@@ -30,7 +31,8 @@ struct sim_result {
     uint64_t failed_hops;         /* attempts that came back; not in `sent` */
     uint64_t delivered, lost, copies, to_the_dead;
     uint64_t events;
-    sim_time turnaround; /* from the first start or suspicion to the last delivery */
+    sim_time turnaround; /* from the first start or suspicion to the last delivery (or change of view, where
+                            the last to learn is told by nobody) */
     sim_time ended;
     bool came_to_rest;
     bool agreed; /* every live node names the same leader */

@@ -156,7 +156,7 @@ test_verbs() {
         refuses "$verb --output" 2 '--output is text or json$' $verb --output
     done
     refuses "compare of one" 2 '--nodes .*from 2 to' compare --nodes 1
-    refuses "compare of too many" 2 '--nodes .*from 2 to' compare --nodes 10001
+    refuses "compare of too many" 2 '--nodes .*from 2 to' compare --nodes 1001
     refuses "compare of a word" 2 '--nodes .*from 2 to' compare --nodes six
     refuses "compare where the dead notices" 2 '--initiator 6: .*from 1 to 5' compare --initiator 6
     accepts "compare" 0 '^bully ' compare

@@ -1,4 +1,4 @@
-/* Candidates and ordinary processes, rule by rule: node 3 of five. A place in line costs 3 Ttrans + 2 Tprocess. */
+/* Candidates and ordinary processes, rule by rule: node 3 of five. A place in line is 3 Ttrans + 2 Tprocess. */
 #include "node.h"
 
 static const uint8_t low_candidates[] = {EL_CANDIDATE, EL_CANDIDATE, EL_ORDINARY, EL_ORDINARY, EL_ORDINARY};
@@ -140,11 +140,11 @@ static void a_best_that_dies_is_not_picked(void **state)
     campaigns();
     times_out("delta");
     hears(2, "Alive 2 e1");
-    suspects(2);
-    did("");
-    hears(1, "Alive 1 e1");
+    suspects(2); /* the others must be asked again: their answers were not kept */
+    did("send 1,2 Poll 3 e2; note polls 2; arm poll 21");
+    hears(1, "Alive 1 e2");
     times_out("poll");
-    did("note picks 1; disarm all; send 1,2,4,5 Elected 1 e1");
+    did("note picks 1; disarm all; send 1,2,4,5 Elected 1 e2");
 }
 
 static void replies_out_of_turn_are_stale(void **state)

@@ -1,4 +1,4 @@
-/* Fingerprints: the same on every machine, and never the same for two things that differ, as far as we looked. */
+/* Fingerprints: the same on every machine, and different for things that differ, as far as we looked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

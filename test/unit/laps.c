@@ -1,4 +1,4 @@
-/* The two rings of two laps, rule by rule: node 3 of five. Elect carries the initiator in m, Elected the closer. */
+/* The rings of two laps, rule by rule: node 3 of five. Elect carries the initiator in m, Elected the closer. */
 #include "node.h"
 
 static const char *const both[] = {"ring-collect", "ring-max"};
@@ -81,16 +81,6 @@ static void the_closer_may_be_the_leader(void **state)
     hears(4, "Elect 5 {1,2,3,4,5} e1 m5");
     did("note closes 5; send 1 Elected 5 e1 m5");
     sees("leads");
-}
-
-static void only_candidates_are_found_best(void **state)
-{
-    static const uint8_t roles[] = {EL_CANDIDATE, EL_CANDIDATE, EL_CANDIDATE, EL_CANDIDATE, EL_ORDINARY};
-    sit("ring-collect", 5, 3);
-    seat.cluster.roles = roles;
-    starts();
-    hears(2, "Elect 3 {1,2,3,4,5} e1 m3");
-    did("note closes 4; send 4 Elected 4 e1 m3");
 }
 
 static void learns_the_result_and_passes_it_on(void **state)
@@ -314,7 +304,6 @@ int main(void)
         cmocka_unit_test(closes_the_lap_of_an_initiator_that_died),
         cmocka_unit_test(closes_its_own_lap),
         cmocka_unit_test(the_closer_may_be_the_leader),
-        cmocka_unit_test(only_candidates_are_found_best),
         cmocka_unit_test(learns_the_result_and_passes_it_on),
         cmocka_unit_test(takes_the_announcement_off_where_it_began),
         cmocka_unit_test(the_newest_result_prevails),

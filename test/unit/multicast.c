@@ -117,7 +117,8 @@ static void the_higher_disagree_and_stand(void **state)
 {
     sit_in_mode(DISAGREE, 0);
     hears(1, "Election 1 e5");
-    did("note disagrees 1; send 1 Disagree 2 e5; disarm all; send 1,3,4 Election 2 e1; note asks 3; arm replies 21");
+    did("note disagrees 1; send 1 Disagree 2 e5; disarm all; "
+        "send 1,3,4 Election 2 e1; note asks 3; arm replies 21");
     hears(1, "Election 1 e6");
     did("note disagrees 1; send 1 Disagree 2 e6");
 }

@@ -27,7 +27,7 @@ static void clear(void)
     memset(&error, 0, sizeof error);
 }
 
-/* "bully; nodes 5; crash 2@0": keys and values, as from the command line; each a line of a file if one is named. */
+/* "bully; nodes 5; crash 2@0": keys and values, as typed; each is a line of a file if one is named. */
 static int build(const char *text, const char *file)
 {
     char line[512];
@@ -436,7 +436,7 @@ static void commands_stand_in_order_of_time(void **state)
     commands("bully; nodes 3; initiator 1@2; partition 1,2|3@1..5", "part 0@1, campaign 1@2, heal 0@5");
     commands("bully; nodes 3; initiator 1; cut 1>3", "part 0@0, campaign 1@0");
     commands("bully; nodes 3; initiator none; false-suspect all:3@1..2,1:2@4",
-             "suspect 0:3@1, trust 0:3@2, suspect 1:2@4");
+             "suspect 1:3@1, suspect 2:3@1, trust 1:3@2, trust 2:3@2, suspect 1:2@4");
 }
 
 static void a_break_knows_its_sides(void **state)

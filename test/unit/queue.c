@@ -172,8 +172,8 @@ static void pushing_and_popping_interleave(void **state)
         if (count < HELD && (count == 0 || sim_random_below(&dice, 2))) {
             const bool fixed = sim_random_below(&dice, 2) != 0; /* most messages take the same time */
             struct expected *e = &held[count++];
-            *e =
-                (struct expected){.time = now + (fixed ? 10 : sim_random_below(&dice, 20)), .number = number++};
+            *e = (struct expected){.time = now + (fixed ? 10 : sim_random_below(&dice, 20))};
+            e->number = number++;
             e->class = fixed ? SIM_MESSAGES : (unsigned)sim_random_below(&dice, CLASSES);
             push(&queue, e->time, e->class, e->number);
         } else {

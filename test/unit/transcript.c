@@ -1,4 +1,4 @@
-/* What a person reads: transcripts, summaries and explanations. Whatever happens, they must find words for it. */
+/* What a person reads: transcripts, summaries, explanations. Whatever happens, they find words for it. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 

@@ -1018,11 +1018,97 @@ static void a_node_costs_little(void **state)
     assert_in_range(sim_world_bytes_per_node(bench.world), 16, 256);
 }
 
+/* ---- What was once wrong ---- */
+
+static void write_numbered(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    post(out, cfg, 2, LETTER, cfg->self, ++me->electing);
+}
+
+static void a_pause_keeps_the_order_of_a_link(void **state)
+{
+    errand = write_numbered;
+    toys("nodes 2; initiator 1@0,1@0.5; pause 2@0.9..1.5");
+    story("1.5:2 got 1 1; 1.5:2 got 2 1");
+}
+
+static void pauses_may_overlap(void **state)
+{
+    errand = write_to_two;
+    toys("nodes 2; initiator 1@4; pause 2@0..3; pause 2@1..9");
+    story("9:2 got 7 1");
+}
+
+static void a_copy_to_the_dead_counts_once(void **state)
+{
+    errand = write_to_two;
+    toy.needs = EL_NEEDS_HOP_ACKS;
+    toys("nodes 2; initiator 1; crash 2@0; dup 1");
+    sent_in_all(0);
+    assert_int_equal(bench.result->failed_hops, 1);
+}
+
+static void the_end_of_a_false_suspicion_does_not_raise_the_dead(void **state)
+{
+    toys("nodes 2; initiator none; false-suspect 1:2@1..5; crash 2@2; detect 1");
+    story("1:1 suspects 2");
+}
+
+static void a_paused_one_is_told_when_it_goes_on(void **state)
+{
+    toys("nodes 3; initiator none; false-suspect all:3@1; pause 1@0..4");
+    story("1:2 suspects 3; 4:1 suspects 3");
+    toys("nodes 3; initiator none; crash 3@1; detect 1; pause 1@0..4");
+    story("2:2 suspects 3; 4:1 suspects 3");
+}
+
+static void false_suspicions_may_overlap(void **state)
+{
+    toys("nodes 2; initiator none; false-suspect 1:2@1..3; false-suspect 1:2@2..6");
+    story("1:1 suspects 2; 6:1 trusts 2");
+}
+
+static void a_healed_link_does_not_end_a_false_suspicion(void **state)
+{
+    toys("nodes 2; initiator none; false-suspect 1:2@1..9; partition 1|2@2..4; detect 1");
+    story("1:1 suspects 2; 3:2 suspects 1; 5:2 trusts 1; 9:1 trusts 2");
+}
+
+static void who_knows_no_leader_does_not_disagree(void **state)
+{
+    errand = crown_itself_for_all;
+    toys("nodes 3; initiator 3; cut 3>2");
+    blames_only(EL_NO_LEADER, "2");
+}
+
+static void a_slow_detector_makes_no_endless_run(void **state)
+{
+    toys("nodes 2; initiator none; crash 2@1; detect 5000");
+    story("5001:1 suspects 2");
+    assert_true(bench.result->came_to_rest);
+}
+
+static void a_command_after_the_horizon_makes_no_endless_run(void **state)
+{
+    toys("nodes 2; initiator none; crash 2@100; horizon 5");
+    assert_int_equal(bench.result->violation_kinds, 0);
+}
+
 #define check(test) cmocka_unit_test_setup_teardown(test, bring_a_new_toy, put_it_away)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        check(a_pause_keeps_the_order_of_a_link),
+        check(pauses_may_overlap),
+        check(a_copy_to_the_dead_counts_once),
+        check(the_end_of_a_false_suspicion_does_not_raise_the_dead),
+        check(a_paused_one_is_told_when_it_goes_on),
+        check(false_suspicions_may_overlap),
+        check(a_healed_link_does_not_end_a_false_suspicion),
+        check(who_knows_no_leader_does_not_disagree),
+        check(a_slow_detector_makes_no_endless_run),
+        check(a_command_after_the_horizon_makes_no_endless_run),
         check(a_message_takes_one_delay),
         check(messages_to_the_dead_are_counted_all_the_same),
         check(where_hops_are_acknowledged_failed_ones_are_counted_apart),
