@@ -126,6 +126,21 @@ static inline uint64_t sim_record(struct sim_world *world, struct sim_record rec
     return sim_trace_add(&world->trace, &record);
 }
 
+/* react.c: a node takes a step for this event, whose record is `cause`. */
+void sim_react(struct sim_world *world, el_node node, const struct el_event *event, uint64_t cause);
+void sim_start(struct sim_world *world, el_node node, enum el_start_how how, uint64_t cause);
+/* Its detector suspects the peer, or trusts it again. */
+void sim_suspect(struct sim_world *world, el_node node, el_node peer, bool suspected, uint64_t cause);
+/* A start or a suspicion: turnaround counts from the first. */
+void sim_stir(struct sim_world *world);
+/* A delivery or a change of view: turnaround counts to the last. */
+void sim_news(struct sim_world *world);
+
+/* command.c */
+void sim_carry_out_command(struct sim_world *world, const struct sim_command *command);
+/* Somebody is asked to call an election, or told of a death. */
+bool sim_is_call(const struct sim_command *command);
+
 /* world.c */
 void sim_push(struct sim_world *world, const struct sim_event *event);
 

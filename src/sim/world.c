@@ -2,273 +2,12 @@
 #include "world.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "inner.h"
 
 void sim_push(struct sim_world *world, const struct sim_event *event)
 {
     if (!sim_queue_push(&world->queue, event)) world->result.out_of_memory = true;
-}
-
-/* ---- A node reacts ---- */
-
-static void open_phase(struct sim_world *world)
-{
-    if (world->phase_open) return;
-    world->phase_open = true;
-    world->phase_began = world->now;
-    world->phase_messages = world->result.sent[0];
-}
-
-/* A start or a suspicion: turnaround counts from the first. */
-static void stir(struct sim_world *world)
-{
-    if (!world->stirred) world->began = world->last_news = world->now;
-    world->stirred = true;
-    open_phase(world);
-}
-
-static void news(struct sim_world *world)
-{
-    world->last_news = world->now;
-}
-
-static void look_at_view(struct sim_world *world, el_node node, uint64_t cause, bool recorded)
-{
-    struct sim_node *n = &world->nodes[node];
-    const struct el_config cfg = {&world->plan->cluster, node};
-    struct el_view view;
-    world->algorithm->view(sim_state(world, node), &cfg, &view);
-    if (view.leader == n->leader && view.role == n->role) return;
-    const bool leader_changed = view.leader != n->leader;
-    if (recorded && leader_changed) {
-        news(world);
-        sim_record(world, (struct sim_record){.what = SIM_VIEWED,
-                                              .cause = cause,
-                                              .node = node,
-                                              .peer = view.leader,
-                                              .role = (uint8_t)view.role,
-                                              .number = view.term});
-    }
-    sim_oracle_view(world, node, view.leader, view.role);
-}
-
-static void take_note(struct sim_world *world, el_node node, const struct el_action *action, uint64_t cause)
-{
-    if (action->note < 64) world->result.notes |= UINT64_C(1) << action->note;
-    sim_record(world, (struct sim_record){.what = SIM_NOTED,
-                                          .cause = cause,
-                                          .node = node,
-                                          .note = action->note,
-                                          .values = {action->values[0], action->values[1]}});
-}
-
-static void send(struct sim_world *world, el_node node, struct el_action *action, uint64_t cause)
-{
-    if (action->timer != EL_NO_TIMER)
-        action->msg.aux = sim_timer_left(world, node, action->timer, action->slot);
-    sim_network_send(world, &action->msg, cause);
-}
-
-static void save(struct sim_world *world, el_node node, const struct el_action *action, uint64_t cause)
-{
-    world->nodes[node].durable = action->durable;
-    sim_record(world, (struct sim_record){.what = SIM_SAVED, .cause = cause, .node = node});
-}
-
-/*
- * Where in the outbox a change of view is best told: right after the last note that leads up to a message,
- * or before the first message if none does.
- */
-static uint32_t place_of_view(const struct el_outbox *out)
-{
-    uint32_t place = out->count;
-    bool sends = false;
-    for (uint32_t i = out->count; i-- > 0;) {
-        if (out->actions[i].type == EL_NOTE && sends) return i + 1;
-        if (out->actions[i].type != EL_SEND) continue;
-        sends = true;
-        place = i;
-    }
-    return place;
-}
-
-/* Carries out the outbox, in order. Returns how many numbers the node wants drawn from, 0 if none. */
-static uint32_t carry_out(struct sim_world *world, el_node node, uint64_t cause)
-{
-    const bool news_to_all = !world->setting_out;
-    uint32_t choose = 0;
-    const uint32_t view_at = place_of_view(&world->outbox);
-    for (uint32_t i = 0; i < world->outbox.count; i++) {
-        struct el_action *action = &world->outbox.actions[i];
-        if (i == view_at) look_at_view(world, node, cause, news_to_all);
-        switch (action->type) {
-        case EL_SEND: send(world, node, action, cause); break;
-        case EL_ARM: sim_timer_arm(world, node, action, cause); break;
-        case EL_DISARM: sim_timer_disarm(world, node, action->timer, action->slot); break;
-        case EL_MOVE: sim_timer_move(world, node, action->timer, action->to, action->slot); break;
-        case EL_SAVE: save(world, node, action, cause); break;
-        case EL_CHOOSE: choose = action->n; break;
-        case EL_NOTE: take_note(world, node, action, cause); break;
-        case EL_VERDICT: break; /* for machines that are detectors */
-        }
-    }
-    if (view_at == world->outbox.count) look_at_view(world, node, cause, news_to_all);
-    return choose;
-}
-
-static void react(struct sim_world *world, el_node node, const struct el_event *event, uint64_t cause)
-{
-    const struct el_config cfg = {&world->plan->cluster, node};
-    el_step(world->algorithm, &cfg, sim_state(world, node), event, &world->outbox);
-    uint32_t choose = carry_out(world, node, cause);
-    while (choose) {
-        const struct el_event chosen = {
-            .type = EL_CHOSEN, .chosen = (uint32_t)sim_random_below(&world->random[SIM_STREAM_CHOICE], choose)};
-        el_step(world->algorithm, &cfg, sim_state(world, node), &chosen, &world->outbox);
-        choose = carry_out(world, node, cause);
-    }
-}
-
-static void start(struct sim_world *world, el_node node, enum el_start_how how, uint64_t cause)
-{
-    struct el_event event = {.type = EL_START};
-    event.start.how = how;
-    event.start.incumbent = how == EL_FRESH ? world->plan->incumbent : EL_NOBODY;
-    event.start.durable = world->nodes[node].durable;
-    react(world, node, &event, cause);
-}
-
-static void suspect(struct sim_world *world, el_node node, el_node peer, bool suspected, uint64_t cause)
-{
-    if (suspected) {
-        stir(world);
-        if (world->nodes[node].leader == peer) world->called = true;
-    } else {
-        open_phase(world);
-    }
-    const uint64_t told = sim_record(world, (struct sim_record){.what = suspected ? SIM_SUSPECTED : SIM_TRUSTED,
-                                                                .cause = cause,
-                                                                .node = node,
-                                                                .peer = peer});
-    const struct el_event event = {.type = suspected ? EL_SUSPECT : EL_TRUST, .peer = peer};
-    react(world, node, &event, told);
-}
-
-/* ---- Commands of the plan ---- */
-
-static void campaign(struct sim_world *world, el_node node)
-{
-    if (!world->nodes[node].alive) return;
-    const el_node leader = world->nodes[node].leader;
-    if (world->leader_count > 0 || (leader && world->nodes[leader].alive))
-        world->result.faults |= EL_NEEDLESS_CALLS;
-    stir(world);
-    world->called = true;
-    const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_CAMPAIGNED, .node = node});
-    const struct el_event event = {.type = EL_REQUEST, .request = EL_CAMPAIGN};
-    react(world, node, &event, told);
-}
-
-static void crash(struct sim_world *world, el_node node)
-{
-    struct sim_node *n = &world->nodes[node];
-    world->result.faults |= EL_CRASHES;
-    sim_oracle_died(world, node);
-    n->alive = false;
-    n->paused = false;
-    sim_timer_forget_all(world, node);
-    const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_CRASHED, .node = node});
-    bool missed = world->plan->detect == SIM_NEVER;
-    for (el_node peer = 1; peer <= world->plan->cluster.count && world->plan->miss_count && !missed; peer++)
-        missed = peer != node && sim_detector_misses(world, peer, node);
-    if (missed) world->result.faults |= EL_UNNOTICED;
-    sim_detector_look_at(world, node, told);
-}
-
-static void restart(struct sim_world *world, el_node node)
-{
-    struct sim_node *n = &world->nodes[node];
-    world->result.faults |= EL_RESTARTS;
-    memset(sim_state(world, node), 0, world->state_size);
-    n->alive = true;
-    n->incarnation++;
-    n->born = world->now;
-    sim_oracle_born(world, node);
-    sim_detector_forget(world, node);
-    stir(world);
-    world->called = true;
-    const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_RESTARTED, .node = node});
-    start(world, node, EL_RESTORED, told);
-    sim_detector_look_at(world, node, told);
-    sim_detector_look_from(world, node, told);
-}
-
-static void set_break(struct sim_world *world, uint32_t number, bool broken)
-{
-    world->broken[number] = broken;
-    if (broken) {
-        world->broken_count++;
-        world->result.faults |= EL_PARTITIONS;
-    } else {
-        world->broken_count--;
-    }
-    const uint64_t told =
-        sim_record(world, (struct sim_record){.what = broken ? SIM_PARTED : SIM_HEALED, .number = number});
-    const struct sim_break *b = &world->plan->breaks[number];
-    for (el_node node = 1; node <= world->plan->cluster.count; node++)
-        if (b->side ? b->side[node] != 0 : b->from == node) sim_detector_look_at(world, node, told);
-}
-
-static void accuse(struct sim_world *world, const struct sim_command *command, bool accused)
-{
-    if (accused) world->result.faults |= EL_FALSE_SUSPICIONS;
-    if (!world->nodes[command->node].alive) return;
-    const int verdict = sim_detector_accuse(world, command->node, command->peer, accused);
-    if (verdict != 0) suspect(world, command->node, command->peer, verdict > 0, 0);
-}
-
-/* Pauses may overlap; the last one to end counts. */
-static void pause(struct sim_world *world, const struct sim_command *command)
-{
-    struct sim_node *n = &world->nodes[command->node];
-    if (!n->alive) return;
-    world->result.faults |= EL_PAUSES;
-    if (!n->paused) sim_record(world, (struct sim_record){.what = SIM_PAUSED, .node = command->node});
-    if (!n->paused || n->resume < command->until) n->resume = command->until;
-    n->paused = true;
-}
-
-static void resume(struct sim_world *world, const struct sim_command *command)
-{
-    struct sim_node *n = &world->nodes[command->node];
-    if (!n->paused || world->now < n->resume) return;
-    n->paused = false;
-    sim_record(world, (struct sim_record){.what = SIM_RESUMED, .node = command->node});
-}
-
-/* Somebody is asked to call an election, or told of a death. */
-static bool is_call(const struct sim_command *command)
-{
-    return command->type == SIM_DO_CAMPAIGN || command->type == SIM_DO_SUSPECT;
-}
-
-static void carry_out_command(struct sim_world *world, const struct sim_command *command)
-{
-    world->commands_left--;
-    if (is_call(command)) world->calls_left--;
-    switch (command->type) {
-    case SIM_DO_CAMPAIGN: campaign(world, command->node); return;
-    case SIM_DO_CRASH: crash(world, command->node); return;
-    case SIM_DO_RESTART: restart(world, command->node); return;
-    case SIM_DO_PAUSE: pause(world, command); return;
-    case SIM_DO_RESUME: resume(world, command); return;
-    case SIM_DO_PART: set_break(world, command->break_number, true); return;
-    case SIM_DO_HEAL: set_break(world, command->break_number, false); return;
-    case SIM_DO_SUSPECT: accuse(world, command, true); return;
-    case SIM_DO_TRUST: accuse(world, command, false); return;
-    }
 }
 
 /* ---- Events ---- */
@@ -289,7 +28,7 @@ static void take_back_hop(struct sim_world *world, const struct sim_event *event
                                                                 .subject = event->msg.subject});
     struct el_event back = {.type = EL_UNSENT};
     back.msg = event->msg;
-    react(world, event->msg.from, &back, told);
+    sim_react(world, event->msg.from, &back, told);
 }
 
 static void find_dead(struct sim_world *world, const struct sim_event *event)
@@ -319,7 +58,7 @@ static void deliver(struct sim_world *world, const struct sim_event *event)
         return;
     }
     world->result.delivered++;
-    news(world);
+    sim_news(world);
     const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_DELIVERED,
                                                                 .cause = event->cause,
                                                                 .number = event->cause,
@@ -334,7 +73,7 @@ static void deliver(struct sim_world *world, const struct sim_event *event)
     arrival.elapsed = 0;
     if (world->algorithm->on_arrival)
         arrival.elapsed = sim_timer_elapsed(world, event->node, world->algorithm->stopwatch, event->msg.from);
-    react(world, event->node, &arrival, told);
+    sim_react(world, event->node, &arrival, told);
 }
 
 static void time_out(struct sim_world *world, const struct sim_event *event)
@@ -345,14 +84,14 @@ static void time_out(struct sim_world *world, const struct sim_event *event)
                                                                 .node = event->node,
                                                                 .kind = (uint8_t)event->timer});
     const struct el_event timeout = {.type = EL_TIMER, .timer = event->timer, .slot = event->slot};
-    react(world, event->node, &timeout, told);
+    sim_react(world, event->node, &timeout, told);
 }
 
 static void judge_one(struct sim_world *world, el_node node, el_node peer, uint64_t cause)
 {
     if (node == peer || !world->nodes[node].alive || sim_detector_misses(world, node, peer)) return;
     const int verdict = sim_detector_judge(world, node, peer);
-    if (verdict != 0) suspect(world, node, peer, verdict > 0, cause);
+    if (verdict != 0) sim_suspect(world, node, peer, verdict > 0, cause);
 }
 
 /* One node looks at the peer, or all do; a paused one looks when it goes on. */
@@ -396,7 +135,7 @@ static bool put_off(struct sim_world *world, const struct sim_event *event)
 static void handle(struct sim_world *world, const struct sim_event *event)
 {
     switch ((enum sim_event_type)event->type) {
-    case SIM_COMMAND: carry_out_command(world, &world->plan->commands[event->command]); return;
+    case SIM_COMMAND: sim_carry_out_command(world, &world->plan->commands[event->command]); return;
     case SIM_DELIVERY:
         world->in_flight--;
         deliver(world, event);
@@ -415,7 +154,7 @@ static void handle(struct sim_world *world, const struct sim_event *event)
 
 /* ---- The run ---- */
 
-/* More messages than this under way at once, about a gigabyte, will not become fewer. */
+/* Where copies breed copies, more than this under way at once will not become fewer. */
 enum { IN_FLIGHT_MAX = 1 << 23 };
 
 static void close_phase(struct sim_world *world)
@@ -464,7 +203,8 @@ static void run(struct sim_world *world)
             }
         }
         if (!sim_queue_pop(&world->queue, &event)) return;
-        const bool too_much = world->result.events == plan->event_max || world->in_flight > IN_FLIGHT_MAX;
+        const bool flooded = plan->duplicate && world->in_flight > IN_FLIGHT_MAX;
+        const bool too_much = flooded || world->result.events == plan->event_max;
         if (event.time > end || too_much) {
             if (event.time > end) world->now = end;
             const bool cut_short = plan->until != SIM_NEVER && !too_much; /* as was asked */
@@ -486,7 +226,7 @@ const struct sim_result *sim_world_run(struct sim_world *world)
     }
     if (plan->incumbent) sim_record(world, (struct sim_record){.what = SIM_STARTED, .node = plan->incumbent});
     world->setting_out = true;
-    for (el_node node = 1; node <= plan->cluster.count; node++) start(world, node, EL_FRESH, 0);
+    for (el_node node = 1; node <= plan->cluster.count; node++) sim_start(world, node, EL_FRESH, 0);
     world->setting_out = false;
     for (size_t i = 0; i < plan->command_count; i++) {
         const struct sim_command *command = &plan->commands[i];
@@ -499,7 +239,7 @@ const struct sim_result *sim_world_run(struct sim_world *world)
                                         .command = (uint32_t)i};
         sim_push(world, &event);
         world->commands_left++;
-        if (is_call(command)) world->calls_left++;
+        if (sim_is_call(command)) world->calls_left++;
     }
     if (plan->rates) world->result.faults |= EL_CLOCKS;
     if (plan->cluster.transmit_max < plan->delay.max) world->result.faults |= EL_LATENESS;
