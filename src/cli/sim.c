@@ -47,7 +47,7 @@ static void write_help(void)
     fputs(
         "\n  --quiet                         no transcript\n"
         "  --output text|json              the summary as JSON\n"
-        "  --svg FILE                      a space-time diagram\n"
+        "  --svg FILE                      a space-time diagram (FILE may be - for standard output, here and below)\n"
         "  --trace FILE                    every event, as JSON Lines\n"
         "  --mermaid FILE                  a Mermaid sequence diagram\n"
         "  --shiviz FILE                   a ShiViz log with vector clocks\n\n"
@@ -181,6 +181,15 @@ static void tell(const struct sim_request *request, const struct sim_world *worl
         printf("  seed        %llu\n", (unsigned long long)sim_world_plan(world)->seed);
 }
 
+/* How many exports go to standard output; then nothing else does. */
+static int count_dashes(const struct sim_request *request)
+{
+    const char *const files[] = {request->svg, request->trace, request->mermaid, request->shiviz};
+    int dashes = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) dashes += files[i] && strcmp(files[i], "-") == 0;
+    return dashes;
+}
+
 static int run_plan(const struct sim_request *request, const struct sim_plan *plan)
 {
     const bool files = request->svg || request->trace || request->mermaid || request->shiviz;
@@ -192,11 +201,9 @@ static int run_plan(const struct sim_request *request, const struct sim_plan *pl
     if (result->out_of_memory) {
         cli_out_of_memory("sim");
     } else {
-        if (request->json) {
-            write_json(plan, result);
-        } else {
-            tell(request, world, result);
-        }
+        const bool stdout_is_taken = count_dashes(request) > 0;
+        if (request->json && !stdout_is_taken) write_json(plan, result);
+        if (!request->json && !stdout_is_taken) tell(request, world, result);
         status = write_files(request, world);
         if (status == CLI_YES && !sim_expectations_hold(plan, result)) status = CLI_NO;
     }
@@ -304,6 +311,8 @@ int cli_sim(int argc, char **argv)
         return cli_finish("sim", stdout, CLI_YES);
     }
     int status = read_request(&request, argc, argv);
+    if (status == CLI_YES && count_dashes(&request) > 1)
+        status = cli_usage_error("sim", "only one of svg, trace, mermaid and shiviz can go to standard output");
     if (status == CLI_YES) {
         if (sim_plan_build(&plan, &request.settings, &error) != 0) {
             status = cli_usage_error("sim", "%s", error.text);

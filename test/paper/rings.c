@@ -1,19 +1,14 @@
 /*
- * The ring elections. N members, of which M live; one initiator stands d hops before the maximum.
+ * The rings that pass claims on: ring-basic, chang-roberts and ring-initiator. N members, of which M live; one
+ * initiator stands d hops before the maximum.
  *
  * Chang and Roberts, An improved algorithm for decentralized extrema-finding in circular configurations of
  * processes, CACM 22(5), 1979; Coulouris et al., Distributed Systems, section 15.3.5; Tanenbaum and van Steen,
  * Distributed Systems, the ring algorithm; Petrov, Database Internals, chapter 10.
  */
-#include "bench.h"
+#include "rings.h"
 
-static const char *const of_claims[] = {"ring-basic", "chang-roberts", "ring-initiator"};
-static const char *const of_laps[] = {"ring-collect", "ring-max"};
-static const char *const rings[] = {"ring-basic", "chang-roberts", "ring-initiator", "ring-collect",
-                                    "ring-max"};
-
-#define each_ring_of(table) \
-    for (const char *const *ring = (table); ring < (table) + sizeof(table) / sizeof *(table); ring++)
+/* ---- One initiator ---- */
 
 /* Position 0..n-1 of a number. */
 static unsigned place_of(const unsigned *numbers, unsigned n, unsigned number)
@@ -22,8 +17,6 @@ static unsigned place_of(const unsigned *numbers, unsigned n, unsigned number)
     while (place < n - 1 && numbers[place] != number) place++;
     return place;
 }
-
-/* ---- One initiator ---- */
 
 static void one_initiator_costs_d_plus_2n_messages_and_as_much_time(void **state)
 {
@@ -79,14 +72,6 @@ static void the_best_initiator_is_the_maximum_with_2n(void **state)
 }
 
 /* ---- The basic ring with many initiators ---- */
-
-static unsigned members_of(unsigned set, unsigned *numbers)
-{
-    unsigned count = 0;
-    for (unsigned k = 0; set >> k; k++)
-        if (set >> k & 1) numbers[count++] = k + 1;
-    return count;
-}
 
 static void basic_elections_run_side_by_side_and_each_costs_its_own(void **state)
 {
@@ -217,22 +202,6 @@ static void the_mean_over_many_large_rings_is_close_to_n_times_the_harmonic_numb
     }
 }
 
-static void whoever_calls_on_whatever_ring_the_maximum_wins(void **state)
-{
-    unsigned ids[FEW], callers[32];
-    each_ring_of(rings) for (unsigned n = 2; n <= FEW - 2; n++)
-    {
-        for (unsigned i = 0; i < n; i++) ids[i] = i + 1;
-        do {
-            for (unsigned set = 1; set < 1u << n; set++) {
-                const unsigned j = members_of(set, callers);
-                play("%s; ids %s; initiator %s", *ring, list(ids, n, ""), list(callers, j, ""));
-                elected(n);
-            }
-        } while (permute(ids, n));
-    }
-}
-
 static void one_lost_message_ends_every_election_since_the_flags_stay_set(void **state)
 {
     for (unsigned n = 2; n <= MANY; n++) {
@@ -318,107 +287,7 @@ static void the_highest_initiator_may_die_unnoticed_and_the_others_still_elect(v
         }
 }
 
-/* A failed attempt costs a round trip, which the patience of 3N - 1 hops does not allow for. */
-static void the_dead_that_nobody_noticed_may_cost_patience_but_not_the_election(void **state)
-{
-    struct sim_random dice;
-    unsigned dead[MANY];
-    sim_random_seed(&dice, 7, 0);
-    each_ring_of(rings) for (unsigned n = 3; n <= MANY / 2; n++) for (unsigned deaths = 1; deaths <= n - 2;
-                                                                      deaths++)
-    {
-        unsigned best = 0;
-        shuffle(&dice, dead, n); /* the first so many die; the next one calls */
-        for (unsigned i = deaths; i < n; i++) best = dead[i] > best ? dead[i] : best;
-        play("%s; nodes %u; crash %s; initiator %u", *ring, n, list(dead, deaths, "@0"), dead[deaths]);
-        elected(best);
-    }
-}
-
-static void each_leader_may_die_in_turn_until_one_node_is_left(void **state)
-{
-    each_ring_of(rings) for (unsigned n = 2; n <= SOME; n++)
-    {
-        char crashes[BENCH_TEXT / 4] = "";
-        size_t used = 0;
-        for (unsigned node = n; node > 1; node--)
-            used += (size_t)snprintf(crashes + used, sizeof crashes - used, "%s%u@%u", used ? "," : "", node,
-                                     20 * n * (n + 1 - node));
-        play("%s; nodes %u; initiator 1; crash %s; detect 1", *ring, n, crashes);
-        elected(1);
-        assert_int_equal(bench.result->phase_count, n);
-        for (unsigned i = 0; i < n; i++)
-            bench_equal(__FILE__, __LINE__, "leader in between", bench_id(bench.result->phases[i].leader),
-                        n - i);
-    }
-}
-
-/* ---- Two laps: one gathers, one tells ---- */
-
-static void two_laps_cost_2m_messages_and_one_failed_attempt_per_dead_node_and_lap(void **state)
-{
-    struct sim_random dice;
-    unsigned dead[MANY];
-    sim_random_seed(&dice, 6, 0);
-    each_ring_of(of_laps) for (unsigned n = 3; n <= MANY; n++) for (unsigned deaths = 1; deaths <= n - 2;
-                                                                    deaths += 1 + deaths / 2)
-    {
-        shuffle(&dice, dead, n); /* the first so many die; the others call */
-        for (unsigned i = deaths; i < n; i += 1 + n / 8) {
-            const unsigned m = n - deaths;
-            unsigned best = 0;
-            for (unsigned k = deaths; k < n; k++) best = dead[k] > best ? dead[k] : best;
-            play("%s; nodes %u; crash %s; initiator %u", *ring, n, list(dead, deaths, "@0"), dead[i]);
-            sent("Elect", m);
-            sent("Elected", m);
-            failed_hops(2 * deaths);
-            took(2 * m + 2 * 2 * deaths); /* an attempt fails after a round trip */
-            elected(best);
-        }
-    }
-}
-
-static void two_laps_of_the_living_cost_2n_whoever_calls(void **state)
-{
-    each_ring_of(of_laps) for (unsigned n = 2; n <= MANY; n++) for (unsigned caller = 1; caller <= n; caller++)
-    {
-        play("%s; nodes %u; initiator %u", *ring, n, caller);
-        sent("Elect", n);
-        sent("Elected", n);
-        failed_hops(0);
-        took(2 * n);
-        elected(n);
-    }
-}
-
-static void a_detector_that_knows_the_dead_saves_the_attempts(void **state)
-{
-    each_ring_of(of_laps) for (unsigned n = 3; n <= MANY; n++) for (unsigned caller = 1; caller < n; caller++)
-    {
-        play("%s; nodes %u; crash %u@0; detect 0; initiator %u@1", *ring, n, n, caller);
-        sent_in_all(2 * (n - 1));
-        failed_hops(0);
-        last_took(2 * (n - 1));
-        elected(n - 1);
-    }
-}
-
-static void the_last_one_alive_finds_nobody_and_leads(void **state)
-{
-    each_ring_of(rings) for (unsigned n = 2; n <= MANY; n++)
-    {
-        unsigned dead[MANY];
-        for (unsigned i = 0; i < n - 1; i++) dead[i] = i + 2;
-        play("%s; nodes %u; crash %s; initiator 1", *ring, n, list(dead, n - 1, "@0"));
-        sent_in_all(0);
-        failed_hops(n - 1);
-        elected(1);
-    }
-}
-
 /* ---- The ring of the lectures ---- */
-
-#define LECTURE_RING "ids 3,32,5,80,6,12"
 
 static void claims_of_n3_grow_to_80_on_the_ring_of_the_lectures(void **state)
 {
@@ -507,74 +376,12 @@ static void a_detector_or_a_claim_seen_twice_ends_the_circling(void **state)
     elected(32);
 }
 
-static void a_ring_closed_over_a_live_leader_elects_another_beside_it(void **state)
-{
-    each_ring_of(rings)
-    {
-        play("%s; " LECTURE_RING "; leader 80; false-suspect all:80@1", *ring);
-        violated(EL_TWO_LEADERS | EL_DISAGREEMENT);
-        follows(80, 80);
-        follows(3, 32);
-        follows(6, 32);
-    }
-}
-
-static void a_dead_leader_stays_elected_where_nobody_notices(void **state)
-{
-    each_ring_of(rings)
-    {
-        play("%s; " LECTURE_RING "; initiator 3; crash 80@50; detect 1; miss all:80", *ring);
-        violated(EL_DEAD_LEADER);
-        ended_on(80);
-    }
-}
-
 static void n80_finishes_as_initiator_and_dies_and_n3_is_not_blocked(void **state)
 {
     play("ring-initiator; " LECTURE_RING "; initiator 80,3@30; crash 80@20");
     elected(32);
     play("ring-initiator; " LECTURE_RING "; initiator 80,3@30; crash 80@20; detect 1; miss all:80");
     elected(32);
-}
-
-static void each_arc_of_a_cut_ring_has_its_own_leader(void **state)
-{
-    each_ring_of(rings)
-    {
-        play("%s; nodes 6; leader 6; partition 1,2,3|4,5,6@1; detect 1; initiator none", *ring);
-        violated(EL_TWO_LEADERS | EL_DISAGREEMENT);
-        follows(1, 3);
-        follows(2, 3);
-        follows(3, 3);
-        follows(4, 6);
-        follows(5, 6);
-        follows(6, 6);
-    }
-}
-
-/* The set grows by one a hop; 5 finds 6 dead, and 1 is next. */
-static void the_set_grows_around_a_dead_node(void **state)
-{
-    static const struct {
-        unsigned from, to;
-        uint64_t set;
-    } hops[] = {{3, 4, 0x04}, {4, 5, 0x0C}, {5, 6, 0x1C}, {5, 1, 0x1C}, {1, 2, 0x1D}, {2, 3, 0x1F}};
-    play_and_record("ring-collect; nodes 6; crash 6@0; initiator 3");
-    const struct sim_trace *trace = sim_world_trace(bench.world);
-    unsigned hop = 0;
-    for (uint64_t i = 1; i <= trace->count; i++) {
-        const struct sim_record *r = sim_trace_at(trace, i);
-        if (r->what != SIM_SENT || r->kind != 1) continue;
-        assert_in_range(hop, 0, sizeof hops / sizeof *hops - 1);
-        assert_int_equal(r->node, hops[hop].from);
-        assert_int_equal(r->peer, hops[hop].to);
-        assert_int_equal(r->values[1], hops[hop].set);
-        hop++;
-    }
-    assert_int_equal(hop, sizeof hops / sizeof *hops);
-    sent_in_all(10);
-    failed_hops(2);
-    elected(5);
 }
 
 int main(void)
@@ -591,18 +398,11 @@ int main(void)
         cmocka_unit_test(all_at_once_take_2n_on_any_ring_and_each_claim_dies_at_the_next_greater),
         cmocka_unit_test(the_mean_over_all_rings_is_exactly_n_times_the_harmonic_number),
         cmocka_unit_test(the_mean_over_many_large_rings_is_close_to_n_times_the_harmonic_number),
-        cmocka_unit_test(whoever_calls_on_whatever_ring_the_maximum_wins),
         cmocka_unit_test(one_lost_message_ends_every_election_since_the_flags_stay_set),
         cmocka_unit_test(of_two_overlapping_elections_one_lap_of_news_completes),
         cmocka_unit_test(of_overlapping_elections_by_all_one_lap_of_news_completes),
         cmocka_unit_test(a_later_election_by_anybody_completes_as_the_first_did),
         cmocka_unit_test(the_highest_initiator_may_die_unnoticed_and_the_others_still_elect),
-        cmocka_unit_test(the_dead_that_nobody_noticed_may_cost_patience_but_not_the_election),
-        cmocka_unit_test(each_leader_may_die_in_turn_until_one_node_is_left),
-        cmocka_unit_test(two_laps_cost_2m_messages_and_one_failed_attempt_per_dead_node_and_lap),
-        cmocka_unit_test(two_laps_of_the_living_cost_2n_whoever_calls),
-        cmocka_unit_test(a_detector_that_knows_the_dead_saves_the_attempts),
-        cmocka_unit_test(the_last_one_alive_finds_nobody_and_leads),
         cmocka_unit_test(claims_of_n3_grow_to_80_on_the_ring_of_the_lectures),
         cmocka_unit_test(n6_is_the_worst_and_n80_the_best_to_start_on_the_ring_of_the_lectures),
         cmocka_unit_test(all_six_start_on_the_ring_of_the_lectures),
@@ -610,11 +410,7 @@ int main(void)
         cmocka_unit_test(a_claim_whose_owner_died_circulates_for_ever),
         cmocka_unit_test(behind_a_claim_that_circulates_later_elections_are_swallowed),
         cmocka_unit_test(a_detector_or_a_claim_seen_twice_ends_the_circling),
-        cmocka_unit_test(a_ring_closed_over_a_live_leader_elects_another_beside_it),
-        cmocka_unit_test(a_dead_leader_stays_elected_where_nobody_notices),
         cmocka_unit_test(n80_finishes_as_initiator_and_dies_and_n3_is_not_blocked),
-        cmocka_unit_test(each_arc_of_a_cut_ring_has_its_own_leader),
-        cmocka_unit_test(the_set_grows_around_a_dead_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,174 @@
+/*
+ * The oracles: which violations a run is charged with, when, and which nodes are blamed;
+ * and whom they leave alone. The toy crowns whomever the test likes.
+ */
+#include "toy.h"
+
+static void crown_itself(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    me->leader = cfg->self;
+}
+
+static void crown_three_for_all(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    me->leader = 3;
+    for (el_node to = 1; to <= cfg->cluster->count; to++)
+        if (to != cfg->self) post(out, cfg, to, CROWN, 3, 0);
+}
+
+/* There is one violation of this kind, of these nodes. */
+static void blames(uint32_t kind, const char *nodes)
+{
+    const struct sim_violation *found = NULL;
+    char text[64] = "";
+    for (uint32_t i = 0; i < bench.result->violation_count; i++) {
+        if (bench.result->violations[i].kind != kind) continue;
+        assert_null(found); /* reported once */
+        found = &bench.result->violations[i];
+        const struct sim_record *r = sim_trace_at(sim_world_trace(bench.world), found->record);
+        assert_non_null(r);
+        assert_int_equal(r->what, SIM_VIOLATED);
+        assert_int_equal(r->number, i);
+    }
+    if (!found) bench_fail(__FILE__, __LINE__, "nobody is blamed");
+    for (uint32_t i = 0; i < found->node_count; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%u", i ? "," : "", found->nodes[i]);
+    }
+    assert_string_equal(text, nodes);
+}
+
+static void blames_only(uint32_t kind, const char *nodes)
+{
+    assert_int_equal(bench.result->violation_kinds, kind);
+    blames(kind, nodes);
+}
+
+static void two_leaders_are_seen_at_once(void **state)
+{
+    errand = crown_itself;
+    toys("nodes 2; initiator 1@1,2@3; until 3.5");
+    assert_true(bench.result->violation_kinds & EL_TWO_LEADERS);
+    assert_int_equal(bench.result->violations[0].kind, EL_TWO_LEADERS);
+    assert_int_equal(bench.result->violations[0].time, 3 * T);
+    toy.claims = EL_CLAIMS_GROUPS;
+    toys("nodes 2; initiator 1@1,2@3");
+    assert_int_equal(bench.result->violation_kinds, 0);
+}
+
+static void agreement_on_the_best_is_flawless(void **state)
+{
+    errand = crown_itself_for_all;
+    toys("nodes 3; initiator 3");
+    elected(3);
+    follows(1, 3);
+}
+
+static void whoever_knows_no_leader_is_named(void **state)
+{
+    errand = crown_itself_for_all;
+    toys("nodes 3; initiator 3; cut 3>2");
+    blames(EL_NO_LEADER, "2");
+    errand = NULL;
+    toys("nodes 9; initiator 3");
+    blames_only(EL_NO_LEADER, "1,2,3,4,5,6,7,8"); /* the first so many */
+    assert_false(bench.result->agreed);
+}
+
+static void nobody_is_blamed_before_anybody_called(void **state)
+{
+    toys("nodes 3; initiator none");
+    assert_int_equal(bench.result->violation_count, 0);
+    toys("nodes 3; initiator none; crash 2@0; detect 1"); /* not a leader */
+    assert_int_equal(bench.result->violation_count, 0);
+}
+
+static void a_dead_leader_is_named_by_those_who_follow_it(void **state)
+{
+    toys("nodes 3; leader 3; crash 3@0; detect 1");
+    blames_only(EL_DEAD_LEADER, "1,2");
+    assert_true(bench.result->agreed);
+    assert_int_equal(bench.result->leader, 3);
+}
+
+static void those_who_disagree_are_named(void **state)
+{
+    errand = crown_three_for_all;
+    toys("nodes 3; initiator 1; cut 1>3"); /* 1 and 2 follow 3, which does not know */
+    assert_int_equal(bench.result->violation_kinds, EL_NO_LEADER | EL_DISAGREEMENT);
+    toys("nodes 3; leader 2; initiator 1; cut 1>2; cut 1>3");
+    blames_only(EL_DISAGREEMENT, "1,2,3");
+}
+
+static void in_groups_only_a_headless_one_is_blamed(void **state)
+{
+    errand = crown_three_for_all;
+    toy.claims = EL_CLAIMS_GROUPS;
+    toys("nodes 4; leader 2; initiator 1; cut 1>2; cut 1>3; cut 1>4");
+    blames_only(EL_DISAGREEMENT, "1"); /* it follows 3, which follows 2 */
+}
+
+static void a_better_one_that_was_passed_over_is_named(void **state)
+{
+    errand = crown_itself_for_all;
+    toys("nodes 3; initiator 2");
+    blames_only(EL_NOT_BEST, "3");
+    toys("nodes 3; initiator 2; crash 3@0");
+    assert_int_equal(bench.result->violation_kinds, 0);
+    toys("nodes 3; initiator 2; attr 2=1");
+    elected(2);
+    toy.claims = EL_CLAIMS_AGREEMENT;
+    toys("nodes 3; initiator 2");
+    elected(2);
+}
+
+static void an_endless_run_is_blamed_on_nobody(void **state)
+{
+    errand = throw_a_ball;
+    toys("nodes 2; initiator 1; horizon 5; leader 2");
+    blames_only(EL_ENDLESS, "");
+}
+
+static void what_is_not_claimed_is_not_judged(void **state)
+{
+    toy.claims = EL_CLAIMS_ONE_LEADER;
+    toys("nodes 3; initiator 1");
+    assert_int_equal(bench.result->violation_count, 0);
+}
+
+static void the_dead_are_not_judged(void **state)
+{
+    toys("nodes 2; initiator 1; crash 1@1,2@1");
+    assert_false(bench.result->agreed);
+    errand = crown_itself_for_all;
+    toys("nodes 3; initiator 2@1; crash 3@0,1@3");
+    elected(2);
+}
+
+/* ---- What was once wrong ---- */
+
+static void who_knows_no_leader_does_not_disagree(void **state)
+{
+    errand = crown_itself_for_all;
+    toys("nodes 3; initiator 3; cut 3>2");
+    blames_only(EL_NO_LEADER, "2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        check(who_knows_no_leader_does_not_disagree),
+        check(two_leaders_are_seen_at_once),
+        check(agreement_on_the_best_is_flawless),
+        check(whoever_knows_no_leader_is_named),
+        check(nobody_is_blamed_before_anybody_called),
+        check(a_dead_leader_is_named_by_those_who_follow_it),
+        check(those_who_disagree_are_named),
+        check(in_groups_only_a_headless_one_is_blamed),
+        check(a_better_one_that_was_passed_over_is_named),
+        check(an_endless_run_is_blamed_on_nobody),
+        check(what_is_not_claimed_is_not_judged),
+        check(the_dead_are_not_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
