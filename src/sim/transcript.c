@@ -248,7 +248,8 @@ static void write_outcome(FILE *out, const struct sim_world *world, const struct
     if (alive == 0) {
         fprintf(out, "nobody is left\n");
     } else if (result->agreed && alive == 1) {
-        fprintf(out, "%llu is the only one, and leads itself\n", (unsigned long long)el_id(&plan->cluster, result->leader));
+        fprintf(out, "%llu is the only one, and leads itself\n",
+                (unsigned long long)el_id(&plan->cluster, result->leader));
     } else if (result->agreed) {
         fprintf(out, "all %u name %llu%s\n", alive, (unsigned long long)el_id(&plan->cluster, result->leader),
                 sim_world_alive(world, result->leader) ? "" : ", which is dead");

@@ -218,7 +218,7 @@ static void a_summary_says_who_leads(void **state)
     reads(page, "  messages    ");
     reads(page, "  turnaround  ");
     play_and_record("bully; nodes 2; initiator 1; crash 2@0");
-    reads(written(sim_write_summary, false), "bully: 1 is the only one left\n");
+    reads(written(sim_write_summary, false), "bully: 1 is the only one, and leads itself\n");
     play_and_record("bully; nodes 2; initiator none; crash 1@0,2@0");
     reads(written(sim_write_summary, false), "bully: nobody is left\n");
     reads(page, "  messages    0\n");
