@@ -220,11 +220,12 @@ static const struct el_option options[] = {
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT, "a leader that dies unnoticed stays elected"},
+    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST, "a call dies with its caller, if nobody alive above has heard it"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
      "no answer within T is taken for a death: each side of a partition elects its own leader"},
     {EL_NEEDLESS_CALLS | EL_FALSE_SUSPICIONS,
-     EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_ENDLESS,
+     EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
      "a live leader that is suspected is bullied aside, or elections start for ever"},
     {EL_RESTARTS | EL_DUPLICATES,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER,

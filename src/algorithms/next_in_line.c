@@ -290,7 +290,8 @@ static const struct el_option options[] = {
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT | EL_NOT_BEST,
      "a leader that dies unnoticed stays elected"},
-    {EL_CRASHES, EL_NOT_BEST, "a list may pass over a better process"},
+    {EL_CRASHES, EL_NOT_BEST | EL_NO_LEADER,
+     "a list may pass over a better process; a call may die with its caller"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
      "no answer within T is taken for a death: each side of a partition elects its own leader"},
