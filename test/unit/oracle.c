@@ -122,6 +122,21 @@ static void a_better_one_that_was_passed_over_is_named(void **state)
     elected(2);
 }
 
+static void first_one_seizes_power(void *state, const struct el_config *cfg, el_node peer,
+                                   struct el_outbox *out)
+{
+    (void)peer;
+    if (cfg->self == 1) crown_itself_for_all(state, cfg, out);
+}
+
+static void the_best_is_sought_anew_when_it_dies(void **state)
+{
+    errand = crown_itself_for_all;
+    toy.on_suspect = first_one_seizes_power;
+    toys("nodes 3; initiator 3; crash 3@5; detect 1"); /* 3 is judged the best at rest, and dies */
+    blames_only(EL_NOT_BEST, "2");
+}
+
 static void an_endless_run_is_blamed_on_nobody(void **state)
 {
     errand = throw_a_ball;
@@ -166,6 +181,7 @@ int main(void)
         check(those_who_disagree_are_named),
         check(in_groups_only_a_headless_one_is_blamed),
         check(a_better_one_that_was_passed_over_is_named),
+        check(the_best_is_sought_anew_when_it_dies),
         check(an_endless_run_is_blamed_on_nobody),
         check(what_is_not_claimed_is_not_judged),
         check(the_dead_are_not_judged),
