@@ -159,7 +159,7 @@ static inline void bench_elected(const char *file, int line, unsigned id)
 
 static inline void bench_violated(const char *file, int line, uint32_t kinds)
 {
-    for (uint32_t kind = 1; kind <= EL_ENDLESS; kind <<= 1)
+    for (uint32_t kind = 1; kind < EL_VIOLATIONS_END; kind <<= 1)
         if ((kinds & kind) && !(bench.result->violation_kinds & kind))
             bench_fail(file, line, "expected the violation %s", el_violation_name((enum el_violation)kind));
 }

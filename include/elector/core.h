@@ -78,6 +78,7 @@ struct el_cluster {
     const uint8_t *roles;           /* [count] of el_role_kind; NULL: all candidates */
     el_duration transmit_max;       /* Ttrans: the longest a message is believed to take */
     el_duration process_max;        /* Tprocess: the longest a node is believed to take over one */
+    uint32_t drift;                 /* every clock runs at a rate within 1 ± this many millionths */
     const struct el_value *options; /* one for each of the algorithm's options */
 };
 
@@ -110,6 +111,16 @@ enum el_request_what {
     EL_CAMPAIGN, /* call an election */
     EL_RESIGN,
     EL_TRANSFER, /* hand leadership to `peer` */
+};
+
+/* What becomes of a request: it is performed, or declined for a reason. */
+enum el_answer {
+    EL_PERFORMED,
+    EL_UNKNOWN_HERE, /* this algorithm has no such operation */
+    EL_NOT_LEADING,  /* only the leader can */
+    EL_NOT_ELIGIBLE, /* the member named may not lead, or is the leader itself */
+    EL_OUT_OF_TOUCH, /* the member named has not been heard of lately */
+    EL_UNDER_WAY,    /* another hand-over is not finished */
 };
 
 struct el_start {
@@ -224,10 +235,12 @@ enum el_needs {
 
 /* What it promises while nothing in its `breaks` table happens. */
 enum el_claim {
-    EL_CLAIMS_ONE_LEADER = 1 << 0, /* never two leaders at one instant */
-    EL_CLAIMS_AGREEMENT = 1 << 1,  /* at rest, every live node names the same live leader */
-    EL_CLAIMS_BEST = 1 << 2,       /* ... which is the best-ranked live candidate */
-    EL_CLAIMS_GROUPS = 1 << 3,     /* at rest, whoever a node follows leads it (many groups may be) */
+    EL_CLAIMS_ONE_LEADER = 1 << 0,   /* never two leaders at one instant */
+    EL_CLAIMS_AGREEMENT = 1 << 1,    /* at rest, every live node names the same live leader */
+    EL_CLAIMS_BEST = 1 << 2,         /* ... which is the best-ranked live candidate */
+    EL_CLAIMS_GROUPS = 1 << 3,       /* at rest, whoever a node follows leads it (many groups may be) */
+    EL_CLAIMS_ONE_PER_TERM = 1 << 4, /* never, in all of time, two nodes that led in one term */
+    EL_CLAIMS_STABLE = 1 << 5,       /* a leader that lives leads on, whoever comes back or calls */
 };
 
 enum el_fault {
@@ -239,11 +252,13 @@ enum el_fault {
     EL_REORDERS = 1 << 5,          /* a link does not keep order */
     EL_PARTITIONS = 1 << 6,        /* a link is cut, one way or both */
     EL_PAUSES = 1 << 7,            /* a process stands still for a while */
-    EL_CLOCKS = 1 << 8,            /* a clock runs fast or slow */
+    EL_CLOCKS = 1 << 8,            /* a clock runs fast or slow, though within the drift bound */
     EL_LATENESS = 1 << 9,          /* a message takes longer than transmit_max */
     EL_FALSE_SUSPICIONS = 1 << 10, /* a detector accuses a live process */
     EL_NEEDLESS_CALLS = 1 << 11,   /* an election is called although a leader lives */
-    EL_FAULTS_END = 1 << 12,
+    EL_DRIFTS = 1 << 12,           /* a clock leaves the drift bound, or jumps */
+    EL_WIPES = 1 << 13,            /* a process comes back and what it had saved is gone */
+    EL_FAULTS_END = 1 << 14,
 };
 
 enum el_violation {
@@ -253,6 +268,9 @@ enum el_violation {
     EL_DEAD_LEADER = 1 << 3,  /* at rest, the leader they name is dead */
     EL_NOT_BEST = 1 << 4,     /* at rest, a better candidate than the leader is alive */
     EL_ENDLESS = 1 << 5,      /* the run did not come to rest */
+    EL_SAME_TERM = 1 << 6,    /* two nodes led in one term, at whatever times */
+    EL_DEMOTED = 1 << 7,      /* a live leader stopped leading, and nobody had asked it to */
+    EL_VIOLATIONS_END = 1 << 8,
 };
 
 /* Any of these faults may lead to any of these violations. Anything else is a defect of ours. */
@@ -278,6 +296,20 @@ struct el_option {
     const char *preset; /* in the words a user would type; NULL: empty list, or the algorithm's own rule */
     const char *help;
     uint32_t most; /* how many members a list may name; 0: any number */
+};
+
+/* One part of an inequality between times: so many times an option, or a time of the cluster. */
+struct el_part {
+    uint32_t times; /* 0: no part */
+    uint32_t of;    /* an option's number, or one of these */
+};
+#define EL_OF_ROUND_TRIP UINT32_MAX     /* 2 Ttrans + Tprocess */
+#define EL_OF_TRANSMIT (UINT32_MAX - 1) /* Ttrans */
+
+/* What must hold between the times of a configuration: the sum of `less` stays below the sum of `more`. */
+struct el_inequality {
+    struct el_part less[3], more[3];
+    const char *why; /* what breaks otherwise */
 };
 
 /* In `text`, @1 and @2 stand for a value that is a node, #1 and #2 for one that is a number. */
@@ -306,10 +338,16 @@ struct el_algorithm {
     uint32_t option_count;
     const struct el_weakness *breaks;
     uint32_t break_count;
-    uint32_t needs;     /* el_needs */
-    uint32_t claims;    /* el_claim */
-    uint32_t count_max; /* how many members a message of it can speak of; 0: any number */
-    bool ring;          /* messages travel clockwise only */
+    uint32_t needs;           /* el_needs */
+    uint32_t claims;          /* el_claim */
+    uint32_t count_max;       /* how many members a message of it can speak of; 0: any number */
+    bool ring;                /* messages travel along the ring only */
+    bool beats;               /* it sends for ever, leader or none, and needs no call to begin */
+    bool majority;            /* only who reaches a majority both ways can lead */
+    const char *const *facts; /* what the host may tell it, by number (EL_FACT) */
+    uint32_t fact_count;
+    const struct el_inequality *inequalities;
+    uint32_t inequality_count;
 
     /* The state: plain bytes without hidden padding, so memcpy is a snapshot and memcmp is equality. */
     uint32_t state_bytes;      /* sizeof the struct, a multiple of 8 */
@@ -328,9 +366,9 @@ struct el_algorithm {
     void (*on_chosen)(void *state, const struct el_config *, uint32_t chosen, struct el_outbox *);
     void (*on_fact)(void *state, const struct el_config *, uint32_t fact, uint64_t value, struct el_outbox *);
     void (*on_campaign)(void *state, const struct el_config *, struct el_outbox *);
-    /* RESIGN and TRANSFER. false: declined, and nothing was done. */
-    bool (*on_request)(void *state, const struct el_config *, enum el_request_what, el_node to,
-                       struct el_outbox *);
+    /* RESIGN and TRANSFER. If it declines, nothing was done. */
+    enum el_answer (*on_request)(void *state, const struct el_config *, enum el_request_what, el_node to,
+                                 struct el_outbox *);
     /* Instead of on_message where the time since `stopwatch` was armed (slot: the sender) is needed. */
     void (*on_arrival)(void *state, const struct el_config *, const struct el_msg *, el_duration elapsed,
                        struct el_outbox *);
@@ -342,7 +380,7 @@ struct el_algorithm {
 /* Notes that the core itself makes, in any algorithm's outbox. */
 enum el_core_note {
     EL_NOTE_MALFORMED = 0x10000, /* dropped a message that nobody honest could have sent */
-    EL_NOTE_DECLINED,            /* this algorithm cannot do what was requested */
+    EL_NOTE_DECLINED,            /* a request was declined: el_request_what, el_answer */
 };
 
 /* ---- The calls ------------------------------------------------------------------------------------ */
@@ -365,6 +403,11 @@ const struct el_algorithm *el_algorithm_named(const char *name);
 const char *el_note_text(const struct el_algorithm *algorithm, uint32_t note);
 const char *el_violation_name(enum el_violation violation);
 const char *el_fault_name(enum el_fault fault);
+const char *el_answer_text(enum el_answer answer);
+
+/* The failure detectors of this build: machines too, which have no view and speak through VERDICT. */
+const struct el_algorithm *const *el_detectors(uint32_t *count);
+const struct el_algorithm *el_detector_named(const char *name);
 
 uint64_t el_id(const struct el_cluster *cluster, el_node node);
 struct el_rank el_rank_of(const struct el_cluster *cluster, el_node node);

@@ -4,17 +4,7 @@
  */
 #include "elector/core.h"
 
-static void put(uint8_t *at, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++) at[i] = (uint8_t)(value >> (8 * i));
-}
-
-static uint64_t get(const uint8_t *at, unsigned bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
+#include "bytes.h"
 
 void el_encode(const struct el_msg *msg, uint8_t wire[EL_WIRE_SIZE])
 {
@@ -22,13 +12,13 @@ void el_encode(const struct el_msg *msg, uint8_t wire[EL_WIRE_SIZE])
     wire[1] = msg->kind;
     wire[2] = msg->flags;
     wire[3] = 0;
-    put(wire + 4, msg->from, 4);
-    put(wire + 8, msg->to, 4);
-    put(wire + 12, msg->subject, 4);
-    put(wire + 16, msg->epoch, 8);
-    put(wire + 24, msg->rank, 8);
-    put(wire + 32, msg->aux, 8);
-    put(wire + 40, msg->more, 8);
+    el_put(wire + 4, msg->from, 4);
+    el_put(wire + 8, msg->to, 4);
+    el_put(wire + 12, msg->subject, 4);
+    el_put(wire + 16, msg->epoch, 8);
+    el_put(wire + 24, msg->rank, 8);
+    el_put(wire + 32, msg->aux, 8);
+    el_put(wire + 40, msg->more, 8);
 }
 
 enum el_wire el_decode(const uint8_t *wire, size_t size, struct el_msg *msg)
@@ -41,13 +31,13 @@ enum el_wire el_decode(const uint8_t *wire, size_t size, struct el_msg *msg)
     *msg = (struct el_msg){
         .kind = wire[1],
         .flags = wire[2],
-        .from = (el_node)get(wire + 4, 4),
-        .to = (el_node)get(wire + 8, 4),
-        .subject = (el_node)get(wire + 12, 4),
-        .epoch = get(wire + 16, 8),
-        .rank = get(wire + 24, 8),
-        .aux = get(wire + 32, 8),
-        .more = get(wire + 40, 8),
+        .from = (el_node)el_get(wire + 4, 4),
+        .to = (el_node)el_get(wire + 8, 4),
+        .subject = (el_node)el_get(wire + 12, 4),
+        .epoch = el_get(wire + 16, 8),
+        .rank = el_get(wire + 24, 8),
+        .aux = el_get(wire + 32, 8),
+        .more = el_get(wire + 40, 8),
     };
     return EL_WIRE_OK;
 }

@@ -44,6 +44,12 @@ static inline el_duration el_round_trip(const struct el_config *cfg)
     return 2 * cfg->cluster->transmit_max + cfg->cluster->process_max;
 }
 
+/* How many votes win: more than half of all members, whoever is alive. */
+static inline uint32_t el_majority(const struct el_config *cfg)
+{
+    return cfg->cluster->count / 2 + 1;
+}
+
 /* How many candidates and ordinary members outrank this one, leaving `without` aside. */
 uint32_t el_place(const struct el_cluster *cluster, el_node node, el_node without);
 
@@ -83,6 +89,13 @@ static inline void el_set_remove(uint64_t *set, el_node node)
 static inline void el_set_clear(uint64_t *set, uint32_t count)
 {
     for (uint32_t i = 0; i < el_set_words(count); i++) set[i] = 0;
+}
+
+static inline uint32_t el_set_size(const uint64_t *set, uint32_t count)
+{
+    uint32_t size = 0;
+    for (el_node node = 1; node <= count; node++) size += el_set_has(set, node);
+    return size;
 }
 
 /* The best-ranked of a set in one word (el_bit), nobody if it is empty. */

@@ -4,7 +4,7 @@
 const char *el_note_text(const struct el_algorithm *algorithm, uint32_t note)
 {
     if (note == EL_NOTE_MALFORMED) return "drops a malformed message (kind #1, from #2)";
-    if (note == EL_NOTE_DECLINED) return "declines a request that this algorithm does not know";
+    if (note == EL_NOTE_DECLINED) return "declines a request";
     return note < algorithm->note_count ? algorithm->notes[note].text : "?";
 }
 
@@ -17,6 +17,9 @@ const char *el_violation_name(enum el_violation violation)
     case EL_DEAD_LEADER: return "dead-leader";
     case EL_NOT_BEST: return "not-best";
     case EL_ENDLESS: return "endless";
+    case EL_SAME_TERM: return "same-term";
+    case EL_DEMOTED: return "demoted";
+    case EL_VIOLATIONS_END: break;
     }
     return "?";
 }
@@ -36,7 +39,22 @@ const char *el_fault_name(enum el_fault fault)
     case EL_LATENESS: return "late message";
     case EL_FALSE_SUSPICIONS: return "false suspicion";
     case EL_NEEDLESS_CALLS: return "needless call";
+    case EL_DRIFTS: return "clock outside the bound";
+    case EL_WIPES: return "lost record";
     case EL_FAULTS_END: break;
+    }
+    return "?";
+}
+
+const char *el_answer_text(enum el_answer answer)
+{
+    switch (answer) {
+    case EL_PERFORMED: return "performed";
+    case EL_UNKNOWN_HERE: return "this algorithm has no such operation";
+    case EL_NOT_LEADING: return "only the leader can";
+    case EL_NOT_ELIGIBLE: return "the member named may not lead, or leads already";
+    case EL_OUT_OF_TOUCH: return "the member named has not been heard of lately";
+    case EL_UNDER_WAY: return "another hand-over is not finished";
     }
     return "?";
 }

@@ -27,13 +27,21 @@ static void on_message(const struct el_algorithm *algorithm, const struct el_con
 }
 
 /* Every election can be called; resigning and handing over are what some know. */
-static bool grant(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
-                  const struct el_event *event, struct el_outbox *out)
+static enum el_answer answer(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
+                             const struct el_event *event, struct el_outbox *out)
 {
     if (event->request != EL_CAMPAIGN)
-        return algorithm->on_request && algorithm->on_request(state, cfg, event->request, event->peer, out);
+        return algorithm->on_request ? algorithm->on_request(state, cfg, event->request, event->peer, out)
+                                     : EL_UNKNOWN_HERE;
     if (algorithm->on_campaign) algorithm->on_campaign(state, cfg, out);
-    return algorithm->on_campaign != NULL;
+    return algorithm->on_campaign ? EL_PERFORMED : EL_UNKNOWN_HERE;
+}
+
+static void on_request(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
+                       const struct el_event *event, struct el_outbox *out)
+{
+    const enum el_answer said = answer(algorithm, cfg, state, event, out);
+    if (said != EL_PERFORMED) el_note(out, EL_NOTE_DECLINED, event->request, said);
 }
 
 uint64_t el_state_size(const struct el_algorithm *algorithm, uint32_t count)
@@ -79,12 +87,12 @@ void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, 
         if (algorithm->on_chosen) algorithm->on_chosen(state, cfg, event->chosen, out);
         return;
     case EL_FACT:
+        el_require(event->fact < algorithm->fact_count);
         if (algorithm->on_fact) algorithm->on_fact(state, cfg, event->fact, event->value, out);
         return;
     case EL_REQUEST:
-        el_require(event->peer <= count);
-        if (!grant(algorithm, cfg, state, event, out))
-            el_note(out, EL_NOTE_DECLINED, event->request, event->peer);
+        el_require(event->peer <= count && (event->request == EL_TRANSFER) == (event->peer != EL_NOBODY));
+        on_request(algorithm, cfg, state, event, out);
         return;
     }
     el_require(false);

@@ -25,11 +25,12 @@ static int expect_messages(struct builder *b, struct sim_expect *expect, const c
 static int expect_violation(struct builder *b, struct sim_expect *expect, const char *at)
 {
     expect->type = SIM_EXPECT_VIOLATION;
-    for (uint32_t kind = 1; kind <= EL_ENDLESS; kind <<= 1)
+    for (uint32_t kind = 1; kind < EL_VIOLATIONS_END; kind <<= 1)
         if (strcmp(el_violation_name((enum el_violation)kind), at) == 0) expect->kind = kind;
     if (expect->kind) return 0;
     return build_fail_at(
-        b, at, "a violation is two-leaders, disagreement, no-leader, dead-leader, not-best or endless");
+        b, at,
+        "a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted or endless");
 }
 
 static int read_expect(struct builder *b, const char *value)

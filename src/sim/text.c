@@ -132,6 +132,9 @@ const char *sim_violation_meaning(enum el_violation kind)
     case EL_DEAD_LEADER: return "these follow a dead leader";
     case EL_NOT_BEST: return "this one is alive and ranks above the leader";
     case EL_ENDLESS: return "the run does not come to rest";
+    case EL_SAME_TERM: return "these led in the same term";
+    case EL_DEMOTED: return "this one led, lives, and leads no more";
+    case EL_VIOLATIONS_END: break;
     }
     return "";
 }

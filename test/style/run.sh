@@ -64,7 +64,7 @@ includes() {
 # ---- Checks on sources ----------------------------------------------------------------------------
 
 check_headers() { # the pure layers use three headers of the language, and no others of any system
-    local tree=$1 folders=("$1/include/elector/core.h") layer
+    local tree=$1 folders=("$1/include/elector/core.h" "$1/include/elector/parts.h") layer
     for layer in $pure_layers; do [ ! -d "$tree/src/$layer" ] || folders+=("$tree/src/$layer"); done
     includes "${folders[@]}" |
         grep -vE ':(<(stdint|stddef|stdbool)\.h>|"[^"]*")[[:space:]]*$' || true
@@ -102,7 +102,7 @@ check_layers() { # arrows point down only: nobody includes a layer above or besi
             header=${header#\"}
             case $header in
             ../* | */../*) echo "$where: \"$header\" leaves its folder" ;;
-            elector/core.h) ;;
+            elector/core.h | elector/parts.h) ;;
             elector.h | elector/*)
                 case $layer in core | algorithms | detectors | sim | check | wasm)
                     echo "$where: $layer must not include \"$header\"" ;;
@@ -140,7 +140,7 @@ banned_calls='time|clock|sleep|rand|random|free|read|write|open|close|abort|exit
 check_names() { # no clock, no dice, no heap, no input or output by name
     local files
     mapfile -t files < <(pure_files "$1" '*.[ch]')
-    strip code "$1/include/elector/core.h" ${files[@]+"${files[@]}"} |
+    strip code "$1/include/elector/core.h" "$1/include/elector/parts.h" ${files[@]+"${files[@]}"} |
         grep -E ":[0-9]+:(.*[^A-Za-z0-9_.>])?(($banned_names)([^A-Za-z0-9_]|\$)|($banned_calls)[[:space:]]*\()" || true
 }
 

@@ -236,14 +236,14 @@ static void a_view_says_who_leads_before_what_is_under_way(void **state)
 
 static void every_violation_has_its_own_name(void **state)
 {
-    for (uint32_t a = 1; a <= EL_ENDLESS; a <<= 1) {
+    for (uint32_t a = 1; a < EL_VIOLATIONS_END; a <<= 1) {
         assert_string_not_equal(el_violation_name((enum el_violation)a), "?");
         for (uint32_t b = 1; b < a; b <<= 1)
             assert_string_not_equal(el_violation_name((enum el_violation)a),
                                     el_violation_name((enum el_violation)b));
     }
     assert_string_equal(el_violation_name((enum el_violation)0), "?");
-    assert_string_equal(el_violation_name((enum el_violation)(EL_ENDLESS << 1)), "?");
+    assert_string_equal(el_violation_name((enum el_violation)EL_VIOLATIONS_END), "?");
 }
 
 static void every_fault_has_its_own_name(void **state)
@@ -255,6 +255,16 @@ static void every_fault_has_its_own_name(void **state)
     }
     assert_string_equal(el_fault_name(EL_FAULTS_END), "?");
     assert_string_equal(el_fault_name((enum el_fault)0), "?");
+}
+
+static void every_answer_has_its_own_text(void **state)
+{
+    for (uint32_t a = EL_PERFORMED; a <= EL_UNDER_WAY; a++) {
+        assert_string_not_equal(el_answer_text((enum el_answer)a), "?");
+        for (uint32_t b = EL_PERFORMED; b < a; b++)
+            assert_string_not_equal(el_answer_text((enum el_answer)a), el_answer_text((enum el_answer)b));
+    }
+    assert_string_equal(el_answer_text((enum el_answer)(EL_UNDER_WAY + 1)), "?");
 }
 
 static void every_note_has_a_text(void **state)
@@ -324,7 +334,7 @@ static void each_says_what_it_is(void **state)
         for (uint32_t k = 0; k < a->break_count; k++) {
             says(a->breaks[k].why);
             assert_in_range(a->breaks[k].faults, 1, EL_FAULTS_END - 1);
-            assert_in_range(a->breaks[k].violations, 1, 2 * EL_ENDLESS - 1);
+            assert_in_range(a->breaks[k].violations, 1, EL_VIOLATIONS_END - 1);
         }
     }
 }
@@ -432,6 +442,7 @@ int main(void)
         cmocka_unit_test(a_view_says_who_leads_before_what_is_under_way),
         cmocka_unit_test(every_violation_has_its_own_name),
         cmocka_unit_test(every_fault_has_its_own_name),
+        cmocka_unit_test(every_answer_has_its_own_text),
         cmocka_unit_test(every_note_has_a_text),
         cmocka_unit_test(there_are_eleven_in_teaching_order),
         cmocka_unit_test(each_is_found_by_its_name),

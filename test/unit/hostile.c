@@ -136,9 +136,15 @@ static bool next_event(struct el_event *event)
     case 8:
         event->type = EL_REQUEST;
         event->request = (enum el_request_what)(below(4) ? EL_CAMPAIGN : below(5));
-        event->peer = (el_node)below(seat.cluster.count + 1);
+        if (event->request == EL_TRANSFER) event->peer = 1 + (el_node)below(seat.cluster.count);
         return true;
-    case 9: event->type = below(2) ? EL_FACT : EL_CHOSEN; return below(8) == 0;
+    case 9:
+        event->type = below(2) && seat.algorithm->fact_count ? EL_FACT : EL_CHOSEN;
+        if (event->type == EL_FACT) {
+            event->fact = (uint32_t)below(seat.algorithm->fact_count);
+            event->value = below(5);
+        }
+        return below(8) == 0;
     default:
         event->type = EL_MESSAGE;
         event->msg = some_message();

