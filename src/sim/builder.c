@@ -96,6 +96,12 @@ int build_read_node_or_all(struct builder *b, const char **at, el_node *node)
     return parse_text(at, "all") ? 0 : build_read_node(b, at, node);
 }
 
+int build_read_node_or_leader(struct builder *b, const char **at, el_node *node)
+{
+    *node = EL_NOBODY;
+    return parse_text(at, "leader") ? 0 : build_read_node(b, at, node);
+}
+
 int build_read_time(struct builder *b, const char **at, sim_time *time)
 {
     if (**at == '-') return build_fail_at(b, *at, "a time cannot be before 0");

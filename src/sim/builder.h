@@ -33,6 +33,8 @@ int build_read_node(struct builder *b, const char **at, el_node *node);
 /* "all" is nobody. */
 int build_read_node_or_all(struct builder *b, const char **at, el_node *node);
 int build_read_time(struct builder *b, const char **at, sim_time *time);
+/* "leader" is nobody in particular. */
+int build_read_node_or_leader(struct builder *b, const char **at, el_node *node);
 /* "@T" */
 int build_read_at(struct builder *b, const char **at, sim_time *time);
 /* "@T..T"; without "@" from the beginning, without ".." for ever. */
@@ -49,6 +51,9 @@ void *build_one_more(void *array_in_out, size_t *count, size_t size);
 /* members.c: the algorithm, who takes part, and the algorithm's own options. */
 int build_members(struct builder *b);
 int build_options(struct builder *b);
+/* A detector machine beside the algorithm; and what must hold between the times of both. */
+int build_detector(struct builder *b);
+int build_check_times(struct builder *b);
 /* story.c: what happens when. */
 int build_story(struct builder *b);
 /* expect.c: what is expected. */

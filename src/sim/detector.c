@@ -65,6 +65,16 @@ int sim_detector_accuse(struct sim_world *world, el_node node, el_node peer, boo
     return change(world, node, peer, before, accused ? before + BY_COMMAND : before - BY_COMMAND);
 }
 
+void sim_detector_verdict(struct sim_world *world, el_node node, el_node peer, bool suspected)
+{
+    const uint64_t before = sim_map_get(&world->suspicions, node, peer);
+    const uint64_t after = suspected ? before | BY_DETECTOR : before & ~(uint64_t)BY_DETECTOR;
+    const bool heard = world->nodes[peer].alive && !sim_network_cut(world, peer, node);
+    if (suspected && heard) world->result.faults |= EL_FALSE_SUSPICIONS;
+    const int verdict = change(world, node, peer, before, after);
+    if (verdict != 0) sim_suspect(world, node, peer, verdict > 0, 0);
+}
+
 void sim_detector_forget(struct sim_world *world, el_node node)
 {
     if (world->suspicions.used == 0) return;

@@ -5,6 +5,32 @@
 #include "map.h"
 #include "world.h"
 
+enum {
+    SIM_STREAM_DELAY,
+    SIM_STREAM_LOSS,
+    SIM_STREAM_COPY,
+    SIM_STREAM_ORDER,
+    SIM_STREAM_TIMER,
+    SIM_STREAM_CHOICE,
+    SIM_STREAM_DISK,
+    SIM_STREAMS
+};
+
+/*
+ * One machine, as run by every node: the election, or the failure detector. They share nodes and links and
+ * nothing else, dice neither: what the detector meets does not depend on the election.
+ */
+struct sim_machine {
+    const struct el_algorithm *algorithm; /* NULL: there is none */
+    const struct el_cluster *cluster;
+    unsigned char *states; /* [count] of state_size */
+    uint64_t state_size;
+    struct el_outbox outbox;
+    struct sim_random random[SIM_STREAMS];
+    struct sim_map last_arrival; /* by link, where order must be kept */
+    uint64_t in_flight, armed;   /* what is under way */
+};
+
 struct sim_node {
     el_node leader;       /* as last seen in its view */
     uint32_t followers;   /* live nodes that name it, itself included */
@@ -16,59 +42,63 @@ struct sim_node {
     bool paused;
     sim_time resume;
     sim_time born; /* when it last came back */
-    struct el_durable durable;
+};
+
+/* What a node claims beyond naming a leader; few nodes ever lead, so most of these are never touched. */
+struct sim_office {
+    uint64_t term;
+    uint32_t timer, slot; /* what bounds the claim */
+    bool asked;           /* it was asked to give its office up */
+};
+
+struct sim_disk {
+    struct el_durable durable, writing; /* writing: if exactly one record is on its way */
+    sim_time done;                      /* when the last one on its way will be there */
+    uint32_t pending;
 };
 
 /* Kept after firing, since a stopwatch counts on. */
 struct sim_timer {
     uint64_t generation; /* 0: not armed */
-    sim_time deadline, armed_at;
+    sim_time deadline;
+    int64_t armed_at; /* may lie before the beginning, when the clock has leapt */
     uint64_t cause;
     uint32_t timer, slot;
     uint32_t next;
-};
-
-enum {
-    SIM_STREAM_DELAY,
-    SIM_STREAM_LOSS,
-    SIM_STREAM_COPY,
-    SIM_STREAM_ORDER,
-    SIM_STREAM_TIMER,
-    SIM_STREAM_CHOICE,
-    SIM_STREAMS
+    uint8_t channel;
 };
 
 struct sim_world {
     const struct sim_plan *plan;
-    const struct el_algorithm *algorithm;
+    const struct el_algorithm *algorithm; /* the election's */
     sim_time now;
     struct sim_queue queue;
     struct sim_trace trace;
-    struct sim_random random[SIM_STREAMS];
     struct sim_result result;
 
-    struct sim_node *nodes; /* [count + 1] */
-    unsigned char *states;  /* [count] of state_size */
-    uint64_t state_size;
-    struct el_outbox outbox;
-    struct sim_timer *timers; /* [1..]; 0 ends a list */
+    struct sim_machine machines[SIM_CHANNELS];
+    struct sim_node *nodes;     /* [count + 1] */
+    struct sim_office *offices; /* [count + 1] */
+    struct sim_disk *disks;     /* [count + 1] */
+    struct sim_timer *timers;   /* [1..]; 0 ends a list */
     uint32_t timer_count, timer_capacity, timer_free;
     uint64_t generation;
 
-    struct sim_map last_arrival; /* by link, where order must be kept */
-    struct sim_map suspicions;   /* (node, peer) → 1 by the detector, + 2 for each accusation */
-    bool *broken;                /* [break_count] which breaks are in force */
+    struct sim_map suspicions; /* (node, peer) → 1 by the detector, + 2 for each accusation */
+    struct sim_map terms;      /* who led in it, and in which of its lives */
+    bool *broken;              /* [break_count] which breaks are in force */
     size_t broken_count;
     size_t commands_left, calls_left; /* of the plan's; calls: requests to campaign, and accusations */
 
-    /* What is under way; at rest when all are 0. */
-    uint64_t in_flight, armed, judging;
+    uint64_t judging;   /* looks of the simulator's own detector that are due */
+    bool restless;      /* something beats for ever: at rest is when nothing has changed for long */
+    sim_time changed;   /* a view, a verdict, or the world by command */
     bool setting_out;   /* the nodes are being started: what they see first is no news */
     bool stirred;       /* something began */
     bool called;        /* an election was called: by request, after a restart, or for a leader suspected */
     sim_time began;     /* the first start or suspicion */
     sim_time last_news; /* the last delivery or change of view */
-    uint64_t phase_messages;
+    uint64_t phase_messages, news_messages; /* sent when the phase began; when the last news came */
     sim_time phase_began;
     bool phase_open;
 
@@ -79,15 +109,27 @@ struct sim_world {
 };
 
 /* Files of the simulator call each other through these. */
-static inline unsigned char *sim_state(const struct sim_world *world, el_node node)
+static inline unsigned char *sim_state(const struct sim_machine *machine, el_node node)
 {
-    return world->states + (node - 1) * world->state_size;
+    return machine->states + (node - 1) * machine->state_size;
 }
 
 /* network.c */
-void sim_network_send(struct sim_world *world, const struct el_msg *msg, uint64_t cause);
+void sim_network_send(struct sim_world *world, enum sim_channel channel, const struct el_msg *msg,
+                      uint64_t cause);
 bool sim_network_cut(const struct sim_world *world, el_node from, el_node to);
-sim_time sim_network_delay(struct sim_world *world);
+/* Drawn as the plan says. */
+sim_time sim_draw_delay(const struct sim_delay *delay, struct sim_random *dice);
+
+/* disk.c: a record is on the disk some time after it was saved, and the messages after it wait for that. */
+void sim_disk_save(struct sim_world *world, el_node node, struct el_durable durable, uint64_t cause);
+void sim_disk_stored(struct sim_world *world, const struct sim_event *event);
+/* Sends the message, now or when the disk is done. */
+void sim_disk_send(struct sim_world *world, el_node node, enum sim_channel channel, struct el_action *action,
+                   uint64_t cause);
+void sim_disk_depart(struct sim_world *world, const struct sim_event *event);
+/* The process died: what was on its way is there, or is not. */
+void sim_disk_crash(struct sim_world *world, el_node node);
 
 /* detector.c: whoever may have to judge anew does so after the detector's delay: all of a peer, one of all. */
 void sim_detector_look_at(struct sim_world *world, el_node peer, uint64_t cause);
@@ -96,27 +138,39 @@ void sim_detector_look_from(struct sim_world *world, el_node node, uint64_t caus
 int sim_detector_judge(struct sim_world *world, el_node node, el_node peer);
 /* The same after a command accuses the peer, or takes that back. */
 int sim_detector_accuse(struct sim_world *world, el_node node, el_node peer, bool accused);
+/* A detector machine of this node spoke. */
+void sim_detector_verdict(struct sim_world *world, el_node node, el_node peer, bool suspected);
 bool sim_detector_misses(const struct sim_world *world, el_node node, el_node peer);
 void sim_detector_forget(struct sim_world *world, el_node node);
 
 /* timers.c */
-struct sim_timer *sim_timer_find(struct sim_world *world, el_node node, uint32_t timer, uint32_t slot);
-void sim_timer_arm(struct sim_world *world, el_node node, const struct el_action *action, uint64_t cause);
-void sim_timer_disarm(struct sim_world *world, el_node node, uint32_t timer, uint32_t slot);
-void sim_timer_move(struct sim_world *world, el_node node, uint32_t timer, uint32_t to, uint32_t slot);
-el_duration sim_timer_left(struct sim_world *world, el_node node, uint32_t timer, uint32_t slot);
-el_duration sim_timer_elapsed(struct sim_world *world, el_node node, uint32_t timer, uint32_t slot);
+struct sim_key_of_timer {
+    el_node node;
+    enum sim_channel channel;
+    uint32_t timer, slot;
+};
+void sim_timer_arm(struct sim_world *world, struct sim_key_of_timer key, el_duration min, el_duration max,
+                   uint64_t cause);
+void sim_timer_disarm(struct sim_world *world, struct sim_key_of_timer key);
+void sim_timer_move(struct sim_world *world, struct sim_key_of_timer key, uint32_t to);
+el_duration sim_timer_left(struct sim_world *world, struct sim_key_of_timer key);
+el_duration sim_timer_elapsed(struct sim_world *world, struct sim_key_of_timer key);
+/* The node's clock leaps: forward, so that its timers are due sooner, or back. */
+void sim_timer_jump(struct sim_world *world, el_node node, int64_t leap);
 /* True if this timeout is the armed one; it is unarmed then. */
 bool sim_timer_fires(struct sim_world *world, const struct sim_event *event);
 void sim_timer_forget_all(struct sim_world *world, el_node node);
 
 /* oracle.c: a node's view changed, or it died or came back. */
-void sim_oracle_view(struct sim_world *world, el_node node, el_node leader, enum el_role role);
+void sim_oracle_view(struct sim_world *world, el_node node, const struct el_view *view);
 void sim_oracle_died(struct sim_world *world, el_node node);
 void sim_oracle_born(struct sim_world *world, el_node node);
 void sim_oracle_find_agreement(struct sim_world *world);
 void sim_oracle_judge_rest(struct sim_world *world);
 void sim_oracle_endless(struct sim_world *world);
+/* Reports the live nodes of which `test` is true, if there are any; the first few by name. */
+void sim_oracle_report_those(struct sim_world *world, enum el_violation kind,
+                             bool (*test)(struct sim_world *, el_node));
 
 /* Adds a record of this instant and returns its index; 0 where none are kept, at no cost. */
 static inline uint64_t sim_record(struct sim_world *world, struct sim_record record)
@@ -126,8 +180,16 @@ static inline uint64_t sim_record(struct sim_world *world, struct sim_record rec
     return sim_trace_add(&world->trace, &record);
 }
 
-/* react.c: a node takes a step for this event, whose record is `cause`. */
-void sim_react(struct sim_world *world, el_node node, const struct el_event *event, uint64_t cause);
+/* majority.c: whether some candidate reaches a majority of the living both ways, and who then must know. */
+bool sim_majority_possible(const struct sim_world *world);
+void sim_majority_judge(struct sim_world *world);
+bool sim_reaches_both_ways(const struct sim_world *world, el_node a, el_node b);
+
+/* react.c: a machine of the node takes a step for this event, whose record is `cause`. */
+void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, const struct el_event *event,
+               uint64_t cause);
+/* Compares its view with what is known of it. */
+void sim_look_at_view(struct sim_world *world, el_node node, uint64_t cause);
 void sim_start(struct sim_world *world, el_node node, enum el_start_how how, uint64_t cause);
 /* Its detector suspects the peer, or trusts it again. */
 void sim_suspect(struct sim_world *world, el_node node, el_node peer, bool suspected, uint64_t cause);
@@ -135,6 +197,11 @@ void sim_suspect(struct sim_world *world, el_node node, el_node peer, bool suspe
 void sim_stir(struct sim_world *world);
 /* A delivery or a change of view: turnaround counts to the last. */
 void sim_news(struct sim_world *world);
+/* Something is other than it was: rest must wait. */
+static inline void sim_change(struct sim_world *world)
+{
+    world->changed = world->now;
+}
 
 /* command.c */
 void sim_carry_out_command(struct sim_world *world, const struct sim_command *command);

@@ -17,10 +17,8 @@ bool sim_network_cut(const struct sim_world *world, el_node from, el_node to)
     return false;
 }
 
-sim_time sim_network_delay(struct sim_world *world)
+sim_time sim_draw_delay(const struct sim_delay *delay, struct sim_random *dice)
 {
-    const struct sim_delay *delay = &world->plan->delay;
-    struct sim_random *dice = &world->random[SIM_STREAM_DELAY];
     if (delay->shape == SIM_DELAY_RANGE)
         return delay->min + sim_random_below(dice, delay->max - delay->min + 1);
     if (delay->shape == SIM_DELAY_EXPONENTIAL) {
@@ -31,33 +29,37 @@ sim_time sim_network_delay(struct sim_world *world)
 }
 
 /* No message arrives before one that was sent earlier on the same link, except when it overtakes. */
-static sim_time arrival(struct sim_world *world, const struct el_msg *msg)
+static sim_time arrival(struct sim_world *world, struct sim_machine *machine, const struct el_msg *msg)
 {
     const struct sim_plan *plan = world->plan;
-    if (plan->reorder && sim_random_chance(&world->random[SIM_STREAM_ORDER], plan->reorder)) {
+    struct sim_random *dice = &machine->random[SIM_STREAM_DELAY];
+    if (plan->reorder && sim_random_chance(&machine->random[SIM_STREAM_ORDER], plan->reorder)) {
         world->result.faults |= EL_REORDERS;
-        return world->now + sim_random_below(&world->random[SIM_STREAM_DELAY], plan->delay.max + 1);
+        return world->now + sim_random_below(dice, plan->delay.max + 1);
     }
     if (plan->delay.shape == SIM_DELAY_FIXED && !plan->reorder) return world->now + plan->delay.max;
-    sim_time at = world->now + sim_network_delay(world);
-    const sim_time last = sim_map_get(&world->last_arrival, msg->from, msg->to);
+    sim_time at = world->now + sim_draw_delay(&plan->delay, dice);
+    const sim_time last = sim_map_get(&machine->last_arrival, msg->from, msg->to);
     if (at < last) at = last;
-    if (!sim_map_set(&world->last_arrival, msg->from, msg->to, at)) world->result.out_of_memory = true;
+    if (!sim_map_set(&machine->last_arrival, msg->from, msg->to, at)) world->result.out_of_memory = true;
     return at;
 }
 
-static void transmit(struct sim_world *world, const struct el_msg *msg, uint64_t sent, bool copy)
+static void transmit(struct sim_world *world, enum sim_channel channel, const struct el_msg *msg, uint64_t sent,
+                     bool copy)
 {
-    const struct sim_event event = {.time = arrival(world, msg),
+    struct sim_machine *machine = &world->machines[channel];
+    const struct sim_event event = {.time = arrival(world, machine, msg),
                                     .cause = sent,
                                     .type = SIM_DELIVERY,
                                     .class = SIM_MESSAGES,
                                     .copy = copy,
+                                    .channel = (uint8_t)channel,
                                     .node = msg->to,
                                     .incarnation = world->nodes[msg->from].incarnation,
                                     .msg = *msg};
     sim_push(world, &event);
-    world->in_flight++;
+    machine->in_flight++;
 }
 
 static void drop(struct sim_world *world, const struct el_msg *msg, uint64_t sent, enum sim_reason reason)
@@ -72,9 +74,24 @@ static void drop(struct sim_world *world, const struct el_msg *msg, uint64_t sen
                                           .reason = (uint8_t)reason});
 }
 
-void sim_network_send(struct sim_world *world, const struct el_msg *msg, uint64_t cause)
+/* Nobody answers the attempt: the sender gives up after a round trip. */
+static void give_up_hop(struct sim_world *world, const struct el_msg *msg, uint64_t sent)
+{
+    const struct sim_event event = {.time = world->now + 2 * world->plan->delay.max,
+                                    .cause = sent,
+                                    .type = SIM_RETURN,
+                                    .class = SIM_MESSAGES,
+                                    .node = msg->from,
+                                    .incarnation = world->nodes[msg->from].incarnation,
+                                    .msg = *msg};
+    sim_push(world, &event);
+    world->machines[SIM_ELECTION].in_flight++;
+}
+
+static void send_election(struct sim_world *world, const struct el_msg *msg, uint64_t cause)
 {
     const struct sim_plan *plan = world->plan;
+    struct sim_machine *machine = &world->machines[SIM_ELECTION];
     world->result.sent[0]++;
     world->result.sent[msg->kind]++;
     const uint64_t sent = sim_record(world, (struct sim_record){.what = SIM_SENT,
@@ -87,27 +104,17 @@ void sim_network_send(struct sim_world *world, const struct el_msg *msg, uint64_
     if (world->broken_count && sim_network_cut(world, msg->from, msg->to)) {
         world->result.lost++;
         drop(world, msg, sent, SIM_CUT);
-        if (!(world->algorithm->needs & EL_NEEDS_HOP_ACKS)) return;
-        /* Nobody answers the attempt: the sender gives up after a round trip. */
-        const struct sim_event event = {.time = world->now + 2 * plan->delay.max,
-                                        .cause = sent,
-                                        .type = SIM_RETURN,
-                                        .class = SIM_MESSAGES,
-                                        .node = msg->from,
-                                        .incarnation = world->nodes[msg->from].incarnation,
-                                        .msg = *msg};
-        sim_push(world, &event);
-        world->in_flight++;
+        if (world->algorithm->needs & EL_NEEDS_HOP_ACKS) give_up_hop(world, msg, sent);
         return;
     }
-    if (plan->loss && sim_random_chance(&world->random[SIM_STREAM_LOSS], plan->loss)) {
+    if (plan->loss && sim_random_chance(&machine->random[SIM_STREAM_LOSS], plan->loss)) {
         world->result.lost++;
         world->result.faults |= EL_LOSSES;
         drop(world, msg, sent, SIM_LOST);
         return;
     }
-    transmit(world, msg, sent, false);
-    if (plan->duplicate && sim_random_chance(&world->random[SIM_STREAM_COPY], plan->duplicate)) {
+    transmit(world, SIM_ELECTION, msg, sent, false);
+    if (plan->duplicate && sim_random_chance(&machine->random[SIM_STREAM_COPY], plan->duplicate)) {
         world->result.copies++;
         world->result.faults |= EL_DUPLICATES;
         sim_record(world, (struct sim_record){.what = SIM_COPIED,
@@ -117,6 +124,32 @@ void sim_network_send(struct sim_world *world, const struct el_msg *msg, uint64_
                                               .peer = msg->from,
                                               .kind = msg->kind,
                                               .subject = msg->subject});
-        transmit(world, msg, sent, true);
+        transmit(world, SIM_ELECTION, msg, sent, true);
+    }
+}
+
+/* The same fates, but nothing is told of them: a detector's traffic would drown the story. */
+static void send_detector(struct sim_world *world, const struct el_msg *msg)
+{
+    const struct sim_plan *plan = world->plan;
+    struct sim_machine *machine = &world->machines[SIM_DETECTOR];
+    world->result.detector_sent++;
+    if (world->broken_count && sim_network_cut(world, msg->from, msg->to)) return;
+    if (plan->loss && sim_random_chance(&machine->random[SIM_STREAM_LOSS], plan->loss)) {
+        world->result.faults |= EL_LOSSES;
+        return;
+    }
+    transmit(world, SIM_DETECTOR, msg, 0, false);
+    if (plan->duplicate && sim_random_chance(&machine->random[SIM_STREAM_COPY], plan->duplicate))
+        transmit(world, SIM_DETECTOR, msg, 0, true);
+}
+
+void sim_network_send(struct sim_world *world, enum sim_channel channel, const struct el_msg *msg,
+                      uint64_t cause)
+{
+    if (channel == SIM_ELECTION) {
+        send_election(world, msg, cause);
+    } else {
+        send_detector(world, msg);
     }
 }

@@ -71,9 +71,8 @@ static void report(struct sim_world *world, enum el_violation kind, const el_nod
     result->violation_count++;
 }
 
-/* Reports the live nodes of which `test` is true, if there are any; the first few by name. */
-static void report_those(struct sim_world *world, enum el_violation kind,
-                         bool (*test)(struct sim_world *, el_node))
+void sim_oracle_report_those(struct sim_world *world, enum el_violation kind,
+                             bool (*test)(struct sim_world *, el_node))
 {
     el_node nodes[SIM_NODES_NAMED_MAX];
     uint32_t named = 0, total = 0;
@@ -87,19 +86,68 @@ static void report_those(struct sim_world *world, enum el_violation kind,
 
 /* ---- After every event ---- */
 
+/* Leads, and no timer that bounds its claim has run out: a paused leader's may, before it can say so. */
 static bool is_leading(struct sim_world *world, el_node node)
 {
-    return world->nodes[node].role == EL_LEADER;
+    const struct sim_office *office = &world->offices[node];
+    if (world->nodes[node].role != EL_LEADER) return false;
+    if (office->timer == EL_NO_TIMER) return true;
+    return sim_timer_left(world, (struct sim_key_of_timer){node, SIM_ELECTION, office->timer, office->slot}) >
+           0;
 }
 
-void sim_oracle_view(struct sim_world *world, el_node node, el_node leader, enum el_role role)
+static void judge_exclusion(struct sim_world *world)
 {
+    uint32_t leading = 0;
+    for (el_node node = 1; node <= world->plan->cluster.count; node++)
+        leading += world->nodes[node].alive && is_leading(world, node);
+    if (leading > 1) sim_oracle_report_those(world, EL_TWO_LEADERS, is_leading);
+}
+
+/* Who leads in a term is remembered for good, with the life in which it does. */
+static void judge_term(struct sim_world *world, el_node node)
+{
+    const uint64_t term = world->offices[node].term;
+    const el_node high = (el_node)(term >> 32), low = (el_node)term;
+    const uint64_t claimed = (uint64_t)world->nodes[node].incarnation << 32 | node;
+    const uint64_t before = sim_map_get(&world->terms, high, low);
+    if (before == claimed) return;
+    if (before != 0) {
+        const el_node nodes[] = {(el_node)before, node};
+        report(world, EL_SAME_TERM, nodes, 2, 2);
+    }
+    if (!sim_map_set(&world->terms, high, low, claimed)) world->result.out_of_memory = true;
+}
+
+static void take_office(struct sim_world *world, el_node node, const struct el_view *view)
+{
+    struct sim_office *office = &world->offices[node];
+    office->term = view->term;
+    office->timer = view->timer;
+    office->slot = view->slot;
+    if (claims(world, EL_CLAIMS_ONE_PER_TERM)) judge_term(world, node);
+    if (world->leader_count > 1 && claims(world, EL_CLAIMS_ONE_LEADER)) judge_exclusion(world);
+}
+
+static void leave_office(struct sim_world *world, el_node node)
+{
+    struct sim_office *office = &world->offices[node];
+    if (!office->asked && claims(world, EL_CLAIMS_STABLE)) report(world, EL_DEMOTED, &node, 1, 1);
+    office->asked = false;
+}
+
+void sim_oracle_view(struct sim_world *world, el_node node, const struct el_view *view)
+{
+    const bool led = world->nodes[node].role == EL_LEADER;
     count_out(world, node);
-    world->nodes[node].leader = leader;
-    world->nodes[node].role = (uint8_t)role;
+    world->nodes[node].leader = view->leader;
+    world->nodes[node].role = (uint8_t)view->role;
     count_in(world, node);
-    if (role == EL_LEADER && world->leader_count > 1 && claims(world, EL_CLAIMS_ONE_LEADER))
-        report_those(world, EL_TWO_LEADERS, is_leading);
+    if (view->role == EL_LEADER) {
+        take_office(world, node, view);
+    } else if (led) {
+        leave_office(world, node);
+    }
 }
 
 void sim_oracle_died(struct sim_world *world, el_node node)
@@ -165,16 +213,20 @@ void sim_oracle_judge_rest(struct sim_world *world)
     sim_oracle_find_agreement(world);
     if (world->alive_count == 0) return;
     if (!claims(world, EL_CLAIMS_AGREEMENT | EL_CLAIMS_GROUPS)) return;
+    if (world->algorithm->majority && (world->broken_count || !sim_majority_possible(world))) {
+        sim_majority_judge(world);
+        return;
+    }
     const bool perfect = world->result.agreed && world->nodes[world->result.leader].alive &&
                          world->nodes[world->result.leader].leader == world->result.leader;
-    if (!perfect) report_those(world, EL_DEAD_LEADER, follows_the_dead);
+    if (!perfect) sim_oracle_report_those(world, EL_DEAD_LEADER, follows_the_dead);
     if (!world->called) return; /* nobody has asked for a leader yet */
     if (!perfect) {
         /* With no candidate alive, having no leader is right. */
-        if (best_alive(world) != EL_NOBODY) report_those(world, EL_NO_LEADER, knows_no_leader);
-        report_those(world, EL_DISAGREEMENT, follows_another);
+        if (best_alive(world) != EL_NOBODY) sim_oracle_report_those(world, EL_NO_LEADER, knows_no_leader);
+        sim_oracle_report_those(world, EL_DISAGREEMENT, follows_another);
     } else if (claims(world, EL_CLAIMS_BEST) && world->result.leader != best_alive(world)) {
-        report_those(world, EL_NOT_BEST, is_passed_over);
+        sim_oracle_report_those(world, EL_NOT_BEST, is_passed_over);
     }
 }
 

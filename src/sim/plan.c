@@ -6,18 +6,18 @@
 
 #include "builder.h"
 
-enum { DELAY_MAX_S = 1000 };
+enum { DELAY_MAX_S = 1000, DRIFT_DEFAULT = 5000, DRIFT_MAX = 500000 };
 static const sim_time default_unit = 1000000; /* T is a millisecond, until the delay says otherwise */
 
 /* ---- The network ---- */
 
-static int read_delay(struct builder *b, const char *value)
+/* "5", "0.5..2", "exp:1..10" */
+static int read_spread(struct builder *b, const char *value, struct sim_delay *spread, bool *real)
 {
     struct sim_delay made = {0};
     const char *at = value;
-    bool real = false;
     const bool exponential = parse_text(&at, "exp:");
-    if (!parse_time_range(&at, b->plan->unit, &made.min, &made.max, &real) || !parse_end(&at))
+    if (!parse_time_range(&at, b->plan->unit, &made.min, &made.max, real) || !parse_end(&at))
         return build_fail_at(b, value, "a delay is 1, 0.5..2, 10ms, 5..15ms or exp:1..10");
     if (exponential) {
         made.shape = SIM_DELAY_EXPONENTIAL;
@@ -29,9 +29,24 @@ static int read_delay(struct builder *b, const char *value)
     }
     if (made.max < made.min || made.max < made.mean)
         return build_fail_at(b, value, "the range ends before it begins");
-    if (made.max == 0) return build_fail_at(b, value, "a message must take some time");
     if (made.max > (sim_time)DELAY_MAX_S * 1000000000)
         return build_fail_at(b, value, "at most %d s", DELAY_MAX_S);
+    *spread = made;
+    return 0;
+}
+
+static int read_disk(struct builder *b, const char *value)
+{
+    bool real = false;
+    return read_spread(b, value, &b->plan->disk, &real);
+}
+
+static int read_delay(struct builder *b, const char *value)
+{
+    struct sim_delay made = {0};
+    bool real = false;
+    if (read_spread(b, value, &made, &real) != 0) return -1;
+    if (made.max == 0) return build_fail_at(b, value, "a message must take some time");
     b->plan->delay = made;
     if (real) {
         b->plan->unit = made.max;
@@ -85,6 +100,21 @@ static int read_horizon(struct builder *b, const char *value)
     return build_read_only_time(b, value, &b->plan->horizon);
 }
 
+static int read_settle(struct builder *b, const char *value)
+{
+    return build_read_only_time(b, value, &b->plan->settle);
+}
+
+static int read_drift(struct builder *b, const char *value)
+{
+    const char *at = value;
+    uint64_t millionths = 0;
+    if (!parse_millionths(&at, &millionths) || !parse_end(&at) || millionths > DRIFT_MAX)
+        return build_fail_at(b, value, "a drift bound is a number from 0 to 0.5, such as 0.005");
+    b->plan->cluster.drift = (uint32_t)millionths;
+    return 0;
+}
+
 static int read_seed(struct builder *b, const char *value)
 {
     return build_read_whole(b, value, &b->plan->seed);
@@ -129,13 +159,24 @@ static int read_miss(struct builder *b, const char *value)
 
 /* ---- All together ---- */
 
+static sim_time longest_option(const struct el_algorithm *algorithm, const struct el_value *options)
+{
+    sim_time longest = 0;
+    for (uint32_t i = 0; algorithm && i < algorithm->option_count; i++)
+        if (algorithm->options[i].kind == EL_DURATION && options[i].number > longest)
+            longest = options[i].number;
+    return longest;
+}
+
 /* How long the slowest thing takes that an algorithm may wait for, on the slowest clock. */
 static sim_time longest_wait(const struct sim_plan *plan)
 {
     sim_time wait = plan->delay.max > plan->cluster.transmit_max ? plan->delay.max : plan->cluster.transmit_max;
-    for (uint32_t i = 0; i < plan->algorithm->option_count; i++)
-        if (plan->algorithm->options[i].kind == EL_DURATION && plan->options[i].number > wait)
-            wait = plan->options[i].number;
+    const sim_time own = longest_option(plan->algorithm, plan->options),
+                   detector = longest_option(plan->detector, plan->detector_options);
+    if (own > wait) wait = own;
+    if (detector > wait) wait = detector;
+    if (plan->disk.max > wait) wait = plan->disk.max;
     uint64_t slowest = 1000000;
     for (el_node node = 1; plan->rates && node <= plan->cluster.count; node++)
         if (plan->rates[node] < slowest) slowest = plan->rates[node];
@@ -150,8 +191,16 @@ static void choose_horizon(struct sim_plan *plan)
     const uint64_t waits = n < 65536 && square < line ? square : line;
     const sim_time one = longest_wait(plan);
     plan->horizon = one < SIM_TIME_MAX / waits ? waits * one : SIM_TIME_MAX;
+    if (plan->algorithm->beats || plan->detector) plan->horizon += plan->settle;
     if (plan->command_count) plan->horizon += plan->commands[plan->command_count - 1].at;
     if (plan->detect != SIM_NEVER) plan->horizon += plan->detect;
+}
+
+/* Long enough that whatever was going to change has. */
+static void choose_settle(struct sim_plan *plan)
+{
+    enum { WAITS = 10, DETECTOR_WAITS = 30 };
+    plan->settle = longest_wait(plan) * (plan->detector ? DETECTOR_WAITS : WAITS);
 }
 
 static int build(struct builder *b)
@@ -165,14 +214,18 @@ static int build(struct builder *b)
         {"loss", read_loss, false},       {"dup", read_dup, false},       {"reorder", read_reorder, false},
         {"bound", read_bound, false},     {"detect", read_detect, false}, {"until", read_until, false},
         {"horizon", read_horizon, false}, {"seed", read_seed, false},     {"clock", read_clock, true},
-        {"miss", read_miss, true},
+        {"miss", read_miss, true},        {"disk", read_disk, false},     {"drift", read_drift, false},
+        {"settle", read_settle, false},
     };
     if (build_members(b) != 0 || build_once(b, "delay", read_delay) != 0 || build_options(b) != 0) return -1;
     plan->cluster.transmit_max = plan->delay.max;
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
         if ((readers[i].repeated ? build_each : build_once)(b, readers[i].key, readers[i].read) != 0) return -1;
     }
-    if (build_story(b) != 0 || build_expectations(b) != 0) return -1;
+    if (build_detector(b) != 0 || build_check_times(b) != 0 || build_story(b) != 0 ||
+        build_expectations(b) != 0)
+        return -1;
+    if (plan->settle == SIM_NEVER) choose_settle(plan);
     if (plan->horizon == SIM_NEVER) choose_horizon(plan);
     return 0;
 }
@@ -186,6 +239,8 @@ int sim_plan_build(struct sim_plan *plan, const struct sim_settings *settings, s
         .delay = {SIM_DELAY_FIXED, default_unit, default_unit, 0},
         .detect = SIM_NEVER,
         .until = SIM_NEVER,
+        .settle = SIM_NEVER,
+        .cluster.drift = DRIFT_DEFAULT,
         .horizon = SIM_NEVER,
         .event_max = UINT64_C(300000000),
     };
@@ -204,6 +259,7 @@ void sim_plan_free(struct sim_plan *plan)
         free(plan->member_lists[i]);
     free(plan->member_lists);
     free(plan->options);
+    free(plan->detector_options);
     for (size_t i = 0; i < plan->break_count; i++) {
         free(plan->breaks[i].side);
         free(plan->breaks[i].text);

@@ -57,6 +57,10 @@ enum sim_command_type {
     SIM_DO_HEAL,
     SIM_DO_SUSPECT, /* a false suspicion: node accuses peer */
     SIM_DO_TRUST,
+    SIM_DO_RESIGN,   /* node 0: whoever leads then */
+    SIM_DO_TRANSFER, /* the same, to peer */
+    SIM_DO_FACT,
+    SIM_DO_JUMP,
 };
 
 struct sim_command {
@@ -64,10 +68,18 @@ struct sim_command {
     uint64_t order;                   /* as given, where times are equal */
     const struct sim_setting *source; /* who asked for it; NULL: the plan itself */
     enum sim_command_type type;
-    el_node node; /* 0 in SUSPECT and TRUST: everybody else */
+    el_node node; /* 0 in SUSPECT and TRUST: everybody else; in CRASH, RESIGN, TRANSFER: whoever leads */
     el_node peer;
-    uint32_t break_number; /* PART, HEAL */
-    sim_time until;        /* PAUSE */
+    union {
+        uint32_t break_number; /* PART, HEAL */
+        sim_time until;        /* PAUSE */
+        bool wiped;            /* RESTART: its record is lost */
+        int64_t leap;          /* JUMP */
+        struct {               /* FACT */
+            uint64_t value;
+            uint32_t fact;
+        };
+    };
 };
 
 /* A break in the network: one link one way, or sides that cannot reach each other. */
@@ -119,7 +131,11 @@ struct sim_plan {
     bool in_units; /* times are shown in T, not in milliseconds */
     struct sim_delay delay;
     sim_chance loss, duplicate, reorder;
-    sim_time detect; /* SIM_NEVER: no failure detector */
+    struct sim_delay disk;               /* how long a record takes to be saved; max 0: no time */
+    sim_time detect;                     /* SIM_NEVER: no failure detector of the simulator's own */
+    const struct el_algorithm *detector; /* a detector machine beside every election; NULL: none */
+    struct el_cluster detector_cluster;  /* the same members, with the detector's options */
+    struct el_value *detector_options;
     struct sim_miss *misses;
     size_t miss_count;
     uint32_t *rates; /* [count + 1] parts per million of each clock; NULL: all true */
@@ -131,6 +147,7 @@ struct sim_plan {
     struct sim_expect *expects;
     size_t expect_count;
     sim_time until;   /* SIM_NEVER: to the end */
+    sim_time settle;  /* where something always is under way: at rest when nothing has changed for so long */
     sim_time horizon; /* a run still busy then is endless */
     uint64_t event_max;
 };

@@ -19,20 +19,41 @@ typedef uint64_t sim_time; /* virtual nanoseconds */
  * and suspicions, and timers last. */
 enum sim_class { SIM_FAULTS, SIM_OVERDUE, SIM_HELD_BACK, SIM_MESSAGES, SIM_REQUESTS, SIM_TIMERS };
 
-enum sim_event_type { SIM_COMMAND, SIM_DELIVERY, SIM_RETURN, SIM_TIMEOUT, SIM_JUDGEMENT };
+enum sim_event_type {
+    SIM_COMMAND,
+    SIM_DELIVERY,
+    SIM_RETURN, /* a hop that failed */
+    SIM_TIMEOUT,
+    SIM_JUDGEMENT, /* of the simulator's own detector */
+    SIM_STORED,    /* a record is on the disk */
+    SIM_DEPARTURE, /* a message that waited for that */
+};
+
+/* The machines of a node: its election, and the failure detector beside it, if it has one. */
+enum sim_channel { SIM_ELECTION, SIM_DETECTOR, SIM_CHANNELS };
+
+#define SIM_NO_LEFT UINT8_MAX
 
 struct sim_event {
     sim_time time;
-    uint64_t order;       /* class and sequence number; filled in by the queue */
-    uint64_t cause;       /* the trace record that led here */
-    uint8_t type;         /* sim_event_type */
-    uint8_t class;        /* sim_class */
-    uint16_t copy;        /* DELIVERY: a second copy that the network made */
+    uint64_t order; /* class and sequence number; filled in by the queue */
+    uint64_t cause; /* the trace record that led here */
+    uint8_t type;   /* sim_event_type */
+    uint8_t class;  /* sim_class */
+    union {
+        uint8_t copy;       /* DELIVERY: a second copy that the network made */
+        uint8_t left_timer; /* DEPARTURE: the message tells what is left of it; SIM_NO_LEFT: of none */
+    };
+    uint8_t channel;      /* sim_channel */
     el_node node;         /* whose event it is */
     uint32_t incarnation; /* of that node, when the event was made */
-    uint32_t command;     /* COMMAND: its number */
     union {
-        struct el_msg msg; /* DELIVERY, RETURN: a hop that failed */
+        uint32_t command;   /* COMMAND: its number */
+        uint32_t left_slot; /* DEPARTURE */
+    };
+    union {
+        struct el_msg msg;         /* DELIVERY, RETURN, DEPARTURE */
+        struct el_durable durable; /* STORED */
         struct {
             uint32_t timer, slot;
             uint64_t generation;

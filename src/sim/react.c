@@ -19,49 +19,51 @@ void sim_stir(struct sim_world *world)
 void sim_news(struct sim_world *world)
 {
     world->last_news = world->now;
+    world->news_messages = world->result.sent[0];
 }
 
-static void look_at_view(struct sim_world *world, el_node node, uint64_t cause, bool recorded)
+static void tell_view(struct sim_world *world, el_node node, const struct el_view *view, uint64_t cause)
 {
-    struct sim_node *n = &world->nodes[node];
-    const struct el_config cfg = {&world->plan->cluster, node};
+    sim_news(world);
+    sim_change(world);
+    sim_record(world, (struct sim_record){.what = SIM_VIEWED,
+                                          .cause = cause,
+                                          .node = node,
+                                          .peer = view->leader,
+                                          .role = (uint8_t)view->role,
+                                          .number = view->term});
+}
+
+void sim_look_at_view(struct sim_world *world, el_node node, uint64_t cause)
+{
+    const struct sim_node *n = &world->nodes[node];
+    const struct sim_machine *machine = &world->machines[SIM_ELECTION];
+    const struct el_config cfg = {machine->cluster, node};
     struct el_view view;
-    world->algorithm->view(sim_state(world, node), &cfg, &view);
-    if (view.leader == n->leader && view.role == n->role) return;
-    const bool leader_changed = view.leader != n->leader;
-    if (recorded && leader_changed) {
-        sim_news(world);
-        sim_record(world, (struct sim_record){.what = SIM_VIEWED,
-                                              .cause = cause,
-                                              .node = node,
-                                              .peer = view.leader,
-                                              .role = (uint8_t)view.role,
-                                              .number = view.term});
-    }
-    sim_oracle_view(world, node, view.leader, view.role);
+    machine->algorithm->view(sim_state(machine, node), &cfg, &view);
+    const bool same = view.leader == n->leader && view.role == n->role;
+    const bool same_claim = view.timer == EL_NO_TIMER && view.term == world->offices[node].term;
+    if (same && (view.role != EL_LEADER || same_claim)) return;
+    if (!same && view.role == EL_LEADER && world->plan->disk.max && world->disks[node].pending)
+        return; /* not before what it rests on is saved */
+    if (view.leader != n->leader && !world->setting_out) tell_view(world, node, &view, cause);
+    sim_oracle_view(world, node, &view);
 }
 
-static void take_note(struct sim_world *world, el_node node, const struct el_action *action, uint64_t cause)
+static void take_note(struct sim_world *world, el_node node, enum sim_channel channel,
+                      const struct el_action *action, uint64_t cause)
 {
-    if (action->note < 64) world->result.notes |= UINT64_C(1) << action->note;
+    const uint64_t bit = action->note < 64 ? UINT64_C(1) << action->note : 0;
+    if (channel == SIM_DETECTOR) {
+        world->result.detector_notes |= bit;
+        return;
+    }
+    world->result.notes |= bit;
     sim_record(world, (struct sim_record){.what = SIM_NOTED,
                                           .cause = cause,
                                           .node = node,
                                           .note = action->note,
                                           .values = {action->values[0], action->values[1]}});
-}
-
-static void send(struct sim_world *world, el_node node, struct el_action *action, uint64_t cause)
-{
-    if (action->timer != EL_NO_TIMER)
-        action->msg.aux = sim_timer_left(world, node, action->timer, action->slot);
-    sim_network_send(world, &action->msg, cause);
-}
-
-static void save(struct sim_world *world, el_node node, const struct el_action *action, uint64_t cause)
-{
-    world->nodes[node].durable = action->durable;
-    sim_record(world, (struct sim_record){.what = SIM_SAVED, .cause = cause, .node = node});
 }
 
 /*
@@ -81,40 +83,55 @@ static uint32_t place_of_view(const struct el_outbox *out)
     return place;
 }
 
-/* Carries out the outbox, in order. Returns how many numbers the node wants drawn from, 0 if none. */
-static uint32_t carry_out(struct sim_world *world, el_node node, uint64_t cause)
+static void carry_out_one(struct sim_world *world, el_node node, enum sim_channel channel,
+                          struct el_action *action, uint64_t cause)
 {
-    const bool news_to_all = !world->setting_out;
-    uint32_t choose = 0;
-    const uint32_t view_at = place_of_view(&world->outbox);
-    for (uint32_t i = 0; i < world->outbox.count; i++) {
-        struct el_action *action = &world->outbox.actions[i];
-        if (i == view_at) look_at_view(world, node, cause, news_to_all);
-        switch (action->type) {
-        case EL_SEND: send(world, node, action, cause); break;
-        case EL_ARM: sim_timer_arm(world, node, action, cause); break;
-        case EL_DISARM: sim_timer_disarm(world, node, action->timer, action->slot); break;
-        case EL_MOVE: sim_timer_move(world, node, action->timer, action->to, action->slot); break;
-        case EL_SAVE: save(world, node, action, cause); break;
-        case EL_CHOOSE: choose = action->n; break;
-        case EL_NOTE: take_note(world, node, action, cause); break;
-        case EL_VERDICT: break; /* for machines that are detectors */
-        }
+    const struct sim_key_of_timer key = {node, channel, action->timer, action->slot};
+    switch (action->type) {
+    case EL_SEND: sim_disk_send(world, node, channel, action, cause); return;
+    case EL_ARM: sim_timer_arm(world, key, action->min, action->max, cause); return;
+    case EL_DISARM: sim_timer_disarm(world, key); return;
+    case EL_MOVE: sim_timer_move(world, key, action->to); return;
+    case EL_SAVE:
+        if (channel == SIM_ELECTION) sim_disk_save(world, node, action->durable, cause);
+        return;
+    case EL_NOTE: take_note(world, node, channel, action, cause); return;
+    case EL_VERDICT:
+        if (channel == SIM_DETECTOR) sim_detector_verdict(world, node, action->peer, action->suspected);
+        return;
+    case EL_CHOOSE: return; /* by the caller */
     }
-    if (view_at == world->outbox.count) look_at_view(world, node, cause, news_to_all);
+}
+
+/* Carries out the outbox, in order. Returns how many numbers the node wants drawn from, 0 if none. */
+static uint32_t carry_out(struct sim_world *world, el_node node, enum sim_channel channel, uint64_t cause)
+{
+    const struct el_outbox *out = &world->machines[channel].outbox;
+    const bool has_view = channel == SIM_ELECTION;
+    const uint32_t view_at = has_view ? place_of_view(out) : 0;
+    uint32_t choose = 0;
+    for (uint32_t i = 0; i < out->count; i++) {
+        if (has_view && i == view_at) sim_look_at_view(world, node, cause);
+        if (out->actions[i].type == EL_CHOOSE) choose = out->actions[i].n;
+        carry_out_one(world, node, channel, &out->actions[i], cause);
+    }
+    if (has_view && view_at == out->count) sim_look_at_view(world, node, cause);
     return choose;
 }
 
-void sim_react(struct sim_world *world, el_node node, const struct el_event *event, uint64_t cause)
+void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, const struct el_event *event,
+               uint64_t cause)
 {
-    const struct el_config cfg = {&world->plan->cluster, node};
-    el_step(world->algorithm, &cfg, sim_state(world, node), event, &world->outbox);
-    uint32_t choose = carry_out(world, node, cause);
+    struct sim_machine *machine = &world->machines[channel];
+    const struct el_config cfg = {machine->cluster, node};
+    el_step(machine->algorithm, &cfg, sim_state(machine, node), event, &machine->outbox);
+    uint32_t choose = carry_out(world, node, channel, cause);
     while (choose) {
         const struct el_event chosen = {
-            .type = EL_CHOSEN, .chosen = (uint32_t)sim_random_below(&world->random[SIM_STREAM_CHOICE], choose)};
-        el_step(world->algorithm, &cfg, sim_state(world, node), &chosen, &world->outbox);
-        choose = carry_out(world, node, cause);
+            .type = EL_CHOSEN,
+            .chosen = (uint32_t)sim_random_below(&machine->random[SIM_STREAM_CHOICE], choose)};
+        el_step(machine->algorithm, &cfg, sim_state(machine, node), &chosen, &machine->outbox);
+        choose = carry_out(world, node, channel, cause);
     }
 }
 
@@ -123,12 +140,16 @@ void sim_start(struct sim_world *world, el_node node, enum el_start_how how, uin
     struct el_event event = {.type = EL_START};
     event.start.how = how;
     event.start.incumbent = how == EL_FRESH ? world->plan->incumbent : EL_NOBODY;
-    event.start.durable = world->nodes[node].durable;
-    sim_react(world, node, &event, cause);
+    if (how == EL_RESTORED) event.start.durable = world->disks[node].durable;
+    sim_react(world, node, SIM_ELECTION, &event, cause);
+    if (!world->machines[SIM_DETECTOR].algorithm) return;
+    event.start = (struct el_start){.how = how};
+    sim_react(world, node, SIM_DETECTOR, &event, cause);
 }
 
 void sim_suspect(struct sim_world *world, el_node node, el_node peer, bool suspected, uint64_t cause)
 {
+    sim_change(world);
     if (suspected) {
         sim_stir(world);
         if (world->nodes[node].leader == peer) world->called = true;
@@ -140,5 +161,5 @@ void sim_suspect(struct sim_world *world, el_node node, el_node peer, bool suspe
                                                                 .node = node,
                                                                 .peer = peer});
     const struct el_event event = {.type = suspected ? EL_SUSPECT : EL_TRUST, .peer = peer};
-    sim_react(world, node, &event, told);
+    sim_react(world, node, SIM_ELECTION, &event, told);
 }

@@ -1,4 +1,5 @@
 /* What happens in a plan, and when: calls for election, deaths, pauses, broken links, false suspicions. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,14 +37,14 @@ static int read_initiator(struct builder *b, const char *value)
     return 0;
 }
 
-static int read_timed_nodes(struct builder *b, const char *value, enum sim_command_type type)
+static int read_timed_nodes(struct builder *b, const char *value, enum sim_command_type type, bool leader_too)
 {
     bool more = true;
     for (const char *at = value; more;) {
         struct sim_command *command = add_command(b, type, 0);
         if (!command) return build_out_of_memory(b);
-        if (build_read_node(b, &at, &command->node) != 0 || build_read_at(b, &at, &command->at) != 0 ||
-            build_read_more(b, &at, &more) != 0)
+        if ((leader_too ? build_read_node_or_leader : build_read_node)(b, &at, &command->node) != 0 ||
+            build_read_at(b, &at, &command->at) != 0 || build_read_more(b, &at, &more) != 0)
             return -1;
     }
     return 0;
@@ -51,12 +52,91 @@ static int read_timed_nodes(struct builder *b, const char *value, enum sim_comma
 
 static int read_crash(struct builder *b, const char *value)
 {
-    return read_timed_nodes(b, value, SIM_DO_CRASH);
+    return read_timed_nodes(b, value, SIM_DO_CRASH, true);
 }
 
 static int read_restart(struct builder *b, const char *value)
 {
-    return read_timed_nodes(b, value, SIM_DO_RESTART);
+    return read_timed_nodes(b, value, SIM_DO_RESTART, false);
+}
+
+static int read_wipe(struct builder *b, const char *value)
+{
+    const size_t first = b->plan->command_count;
+    if (read_timed_nodes(b, value, SIM_DO_RESTART, false) != 0) return -1;
+    for (size_t i = first; i < b->plan->command_count; i++) b->plan->commands[i].wiped = true;
+    return 0;
+}
+
+static int read_resign(struct builder *b, const char *value)
+{
+    return read_timed_nodes(b, value, SIM_DO_RESIGN, true);
+}
+
+static int read_transfer(struct builder *b, const char *value)
+{
+    const size_t first = b->plan->command_count;
+    if (read_timed_nodes(b, value, SIM_DO_TRANSFER, false) != 0) return -1;
+    for (size_t i = first; i < b->plan->command_count; i++) {
+        struct sim_command *command = &b->plan->commands[i];
+        command->peer = command->node;
+        command->node = EL_NOBODY;
+    }
+    return 0;
+}
+
+static int read_fact_name(struct builder *b, const char **at, uint32_t *fact)
+{
+    const struct el_algorithm *algorithm = b->plan->algorithm;
+    for (*fact = 0; *fact < algorithm->fact_count; ++*fact) {
+        const char *past = *at;
+        if (!parse_text(&past, algorithm->facts[*fact]) || *past != '=') continue;
+        *at = past + 1;
+        return 0;
+    }
+    char names[120] = "";
+    for (uint32_t i = 0; i < algorithm->fact_count; i++) {
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", algorithm->facts[i]);
+    }
+    if (algorithm->fact_count == 0) return build_fail_at(b, *at, "%s can be told nothing", algorithm->name);
+    return build_fail_at(b, *at, "%s can be told %s, as NAME=N", algorithm->name, names);
+}
+
+static int read_fact(struct builder *b, const char *value)
+{
+    bool more = true;
+    for (const char *at = value; more;) {
+        struct sim_command *command = add_command(b, SIM_DO_FACT, 0);
+        if (!command) return build_out_of_memory(b);
+        if (build_read_node(b, &at, &command->node) != 0) return -1;
+        if (!parse_char(&at, ':'))
+            return build_fail_at(b, at, "expected ID:NAME=N, a process and what it is told");
+        if (read_fact_name(b, &at, &command->fact) != 0) return -1;
+        if (!parse_number(&at, &command->value) || command->value >= EL_EPOCH_MAX)
+            return build_fail_at(b, at, "expected a whole number below 2^53");
+        if (*at == '@' && build_read_at(b, &at, &command->at) != 0) return -1;
+        if (build_read_more(b, &at, &more) != 0) return -1;
+    }
+    return 0;
+}
+
+static int read_jump(struct builder *b, const char *value)
+{
+    bool more = true;
+    for (const char *at = value; more;) {
+        struct sim_command *command = add_command(b, SIM_DO_JUMP, 0);
+        sim_time far = 0;
+        if (!command) return build_out_of_memory(b);
+        if (build_read_node(b, &at, &command->node) != 0 || build_read_at(b, &at, &command->at) != 0) return -1;
+        const bool forward = parse_text(&at, "=+");
+        if (!forward && !parse_text(&at, "=-"))
+            return build_fail_at(b, at, "expected ID@T=+D or ID@T=-D: how far the clock leaps");
+        if (build_read_time(b, &at, &far) != 0) return -1;
+        command->leap = forward ? (int64_t)far : -(int64_t)far;
+        if (build_read_more(b, &at, &more) != 0) return -1;
+    }
+    return 0;
 }
 
 static int read_pause(struct builder *b, const char *value)
@@ -196,8 +276,9 @@ static int add_default_initiator(struct builder *b)
         const enum sim_command_type type = plan->commands[i].type;
         if (type == SIM_DO_RESTART || type == SIM_DO_SUSPECT) something_starts_it = true;
         const bool silences = type == SIM_DO_CRASH || type == SIM_DO_PART;
-        if (silences && plan->detect != SIM_NEVER) something_starts_it = true;
+        if (silences && (plan->detect != SIM_NEVER || plan->detector)) something_starts_it = true;
     }
+    if (plan->algorithm->beats) return 0; /* it begins by itself */
     if (build_last_of(b, "initiator") || (plan->incumbent && something_starts_it)) return 0;
     for (el_node node = 1; node <= plan->cluster.count; node++) {
         bool dead = false;
@@ -239,6 +320,7 @@ static int refuse_impossible_deaths(struct builder *b)
     for (size_t i = 0; i < plan->command_count && status == 0; i++) {
         const struct sim_command *command = &plan->commands[i];
         if (command->type != SIM_DO_CRASH && command->type != SIM_DO_RESTART) continue;
+        if (command->node == EL_NOBODY) break; /* whoever leads: what comes after cannot be foretold */
         const bool crash = command->type == SIM_DO_CRASH;
         if (dead[command->node] == crash) {
             char text[SIM_TIME_TEXT];
@@ -262,7 +344,8 @@ int build_story(struct builder *b)
     } readers[] = {
         {"crash", read_crash},         {"restart", read_restart}, {"pause", read_pause},
         {"partition", read_partition}, {"cut", read_cut},         {"false-suspect", read_false_suspect},
-        {"initiator", read_initiator},
+        {"initiator", read_initiator}, {"wipe", read_wipe},       {"resign", read_resign},
+        {"transfer", read_transfer},   {"fact", read_fact},       {"jump", read_jump},
     };
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         if (build_each(b, readers[i].key, readers[i].read) != 0) return -1;

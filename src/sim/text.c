@@ -37,9 +37,21 @@ const char *sim_message_text(const struct sim_plan *plan, const struct sim_recor
     return text;
 }
 
+static void say_declined(const struct sim_record *r, char text[SIM_TEXT])
+{
+    const char *what = r->values[0] == EL_RESIGN     ? "to resign"
+                       : r->values[0] == EL_TRANSFER ? "to hand over"
+                                                     : "to call an election";
+    add(text, "declines %s: %s", what, el_answer_text((enum el_answer)r->values[1]));
+}
+
 const char *sim_note_text(const struct sim_plan *plan, const struct sim_record *record, char text[SIM_TEXT])
 {
     text[0] = '\0';
+    if (record->note == EL_NOTE_DECLINED) {
+        say_declined(record, text);
+        return text;
+    }
     for (const char *p = el_note_text(plan->algorithm, record->note); *p; p++) {
         const bool value = (*p == '@' || *p == '#') && (p[1] == '1' || p[1] == '2');
         if (!value) {
@@ -74,6 +86,18 @@ static void say_view(const struct sim_plan *plan, const struct sim_record *r, ch
     }
 }
 
+static void say_jump(const struct sim_plan *plan, const struct sim_record *r, char text[SIM_TEXT])
+{
+    const int64_t leap = (int64_t)r->number;
+    char time[SIM_TIME_TEXT];
+    if (leap >= 0) {
+        add(text, "%llu's clock leaps forward by %s", id_of(plan, r->node),
+            sim_time_text(plan, (sim_time)leap, time));
+    } else {
+        add(text, "%llu's clock loses %s", id_of(plan, r->node), sim_time_text(plan, (sim_time)-leap, time));
+    }
+}
+
 const char *sim_record_text(const struct sim_plan *plan, const struct sim_record *r, char text[SIM_TEXT])
 {
     char part[SIM_TEXT];
@@ -96,12 +120,23 @@ const char *sim_record_text(const struct sim_plan *plan, const struct sim_record
     case SIM_NOTED: add(text, "%llu %s", node, sim_note_text(plan, r, part)); break;
     case SIM_VIEWED: say_view(plan, r, text); break;
     case SIM_CRASHED: add(text, "%llu CRASHES", node); break;
-    case SIM_RESTARTED: add(text, "%llu comes back with an empty memory", node); break;
+    case SIM_RESTARTED:
+        add(text, "%llu comes back with an empty memory%s", node, r->number ? ", and its record is lost" : "");
+        break;
     case SIM_PAUSED: add(text, "%llu stands still", node); break;
     case SIM_RESUMED: add(text, "%llu goes on", node); break;
     case SIM_PARTED: add(text, "the network breaks: %s", plan->breaks[r->number].text); break;
     case SIM_HEALED: add(text, "the network heals: %s", plan->breaks[r->number].text); break;
     case SIM_SAVED: add(text, "%llu saves its record", node); break;
+    case SIM_REQUESTED:
+        add(text, "%llu is asked to %s", node, r->kind == EL_RESIGN ? "resign" : "hand over");
+        if (r->kind == EL_TRANSFER) add(text, " to %llu", peer);
+        break;
+    case SIM_TOLD:
+        add(text, "%llu is told that its %s is %llu", node, plan->algorithm->facts[r->kind],
+            (unsigned long long)r->number);
+        break;
+    case SIM_JUMPED: say_jump(plan, r, text); break;
     case SIM_STARTED: add(text, "%llu leads when the story begins", node); break;
     case SIM_DID_NOTHING:
     case SIM_RESTED:

@@ -18,10 +18,12 @@ static el_duration on_clock(const struct sim_world *world, el_node node, sim_tim
     return rate == TRUE_RATE ? passed : passed / TRUE_RATE * rate + passed % TRUE_RATE * rate / TRUE_RATE;
 }
 
-struct sim_timer *sim_timer_find(struct sim_world *world, el_node node, uint32_t timer, uint32_t slot)
+static struct sim_timer *find(struct sim_world *world, struct sim_key_of_timer key)
 {
-    for (uint32_t i = world->nodes[node].timers; i; i = world->timers[i].next)
-        if (world->timers[i].timer == timer && world->timers[i].slot == slot) return &world->timers[i];
+    for (uint32_t i = world->nodes[key.node].timers; i; i = world->timers[i].next) {
+        struct sim_timer *t = &world->timers[i];
+        if (t->timer == key.timer && t->slot == key.slot && t->channel == key.channel) return t;
+    }
     return NULL;
 }
 
@@ -36,8 +38,10 @@ static bool grow(struct sim_world *world)
     return true;
 }
 
-static struct sim_timer *add(struct sim_world *world, el_node node, uint32_t timer, uint32_t slot)
+static struct sim_timer *find_or_add(struct sim_world *world, struct sim_key_of_timer key)
 {
+    struct sim_timer *found = find(world, key);
+    if (found) return found;
     uint32_t index = world->timer_free;
     if (index) {
         world->timer_free = world->timers[index].next;
@@ -48,87 +52,107 @@ static struct sim_timer *add(struct sim_world *world, el_node node, uint32_t tim
         }
         index = world->timer_count++;
     }
-    world->timers[index] = (struct sim_timer){.timer = timer, .slot = slot, .next = world->nodes[node].timers};
-    world->nodes[node].timers = index;
+    world->timers[index] = (struct sim_timer){.timer = key.timer,
+                                              .slot = key.slot,
+                                              .channel = (uint8_t)key.channel,
+                                              .next = world->nodes[key.node].timers};
+    world->nodes[key.node].timers = index;
     return &world->timers[index];
 }
 
-static void schedule(struct sim_world *world, el_node node, const struct sim_timer *t)
+/* From now on it fires at this deadline only. */
+static void schedule(struct sim_world *world, el_node node, struct sim_timer *t, sim_time deadline)
 {
-    const struct sim_event event = {.time = t->deadline,
+    if (t->generation == 0) world->machines[t->channel].armed++;
+    t->generation = ++world->generation;
+    t->deadline = deadline;
+    const struct sim_event event = {.time = deadline,
                                     .cause = t->cause,
                                     .type = SIM_TIMEOUT,
                                     .class = SIM_TIMERS,
+                                    .channel = t->channel,
                                     .node = node,
                                     .incarnation = world->nodes[node].incarnation,
                                     .timer = t->timer,
                                     .slot = t->slot,
                                     .generation = t->generation,
-                                    .due = t->deadline};
+                                    .due = deadline};
     sim_push(world, &event);
 }
 
-void sim_timer_arm(struct sim_world *world, el_node node, const struct el_action *action, uint64_t cause)
+void sim_timer_arm(struct sim_world *world, struct sim_key_of_timer key, el_duration min, el_duration max,
+                   uint64_t cause)
 {
-    struct sim_timer *t = sim_timer_find(world, node, action->timer, action->slot);
-    if (!t) t = add(world, node, action->timer, action->slot);
+    struct sim_timer *t = find_or_add(world, key);
     if (!t) return;
-    if (t->generation == 0) world->armed++;
-    const el_duration width = action->max - action->min;
-    const el_duration jitter = width ? sim_random_below(&world->random[SIM_STREAM_TIMER], width + 1) : 0;
-    t->generation = ++world->generation;
-    t->armed_at = world->now;
-    t->deadline = world->now + in_world(world, node, action->min + jitter);
+    struct sim_random *dice = &world->machines[key.channel].random[SIM_STREAM_TIMER];
+    const el_duration width = max - min;
+    const el_duration jitter = width ? sim_random_below(dice, width + 1) : 0;
+    t->armed_at = (int64_t)world->now;
     t->cause = cause;
-    schedule(world, node, t);
+    schedule(world, key.node, t, world->now + in_world(world, key.node, min + jitter));
 }
 
-void sim_timer_disarm(struct sim_world *world, el_node node, uint32_t timer, uint32_t slot)
+static void unarm(struct sim_world *world, struct sim_timer *t)
 {
-    struct sim_timer *t = sim_timer_find(world, node, timer, slot);
-    if (!t || t->generation == 0) return;
     t->generation = 0;
-    world->armed--;
+    world->machines[t->channel].armed--;
 }
 
-void sim_timer_move(struct sim_world *world, el_node node, uint32_t timer, uint32_t to, uint32_t slot)
+void sim_timer_disarm(struct sim_world *world, struct sim_key_of_timer key)
 {
-    const struct sim_timer *from = sim_timer_find(world, node, timer, slot);
+    struct sim_timer *t = find(world, key);
+    if (t && t->generation) unarm(world, t);
+}
+
+void sim_timer_move(struct sim_world *world, struct sim_key_of_timer key, uint32_t to)
+{
+    struct sim_timer *from = find(world, key);
     if (!from || from->generation == 0) return;
     const struct sim_timer moved = *from;
-    sim_timer_disarm(world, node, timer, slot);
-    struct sim_timer *target = sim_timer_find(world, node, to, slot);
-    if (!target) target = add(world, node, to, slot);
+    unarm(world, from);
+    key.timer = to;
+    struct sim_timer *target = find_or_add(world, key);
     if (!target) return;
-    if (target->generation == 0) world->armed++;
-    target->generation = ++world->generation;
     target->armed_at = moved.armed_at;
-    target->deadline = moved.deadline;
     target->cause = moved.cause;
-    schedule(world, node, target);
+    schedule(world, key.node, target, moved.deadline);
 }
 
-el_duration sim_timer_left(struct sim_world *world, el_node node, uint32_t timer, uint32_t slot)
+el_duration sim_timer_left(struct sim_world *world, struct sim_key_of_timer key)
 {
-    const struct sim_timer *t = sim_timer_find(world, node, timer, slot);
+    const struct sim_timer *t = find(world, key);
     if (!t || t->generation == 0 || t->deadline <= world->now) return 0;
-    return on_clock(world, node, t->deadline - world->now);
+    return on_clock(world, key.node, t->deadline - world->now);
 }
 
-el_duration sim_timer_elapsed(struct sim_world *world, el_node node, uint32_t timer, uint32_t slot)
+el_duration sim_timer_elapsed(struct sim_world *world, struct sim_key_of_timer key)
 {
-    const struct sim_timer *t = sim_timer_find(world, node, timer, slot);
-    return t ? on_clock(world, node, world->now - t->armed_at) : 0;
+    const struct sim_timer *t = find(world, key);
+    if (!t || t->armed_at > (int64_t)world->now) return 0; /* its clock was set back */
+    return on_clock(world, key.node, (sim_time)((int64_t)world->now - t->armed_at));
+}
+
+void sim_timer_jump(struct sim_world *world, el_node node, int64_t leap)
+{
+    for (uint32_t i = world->nodes[node].timers; i; i = world->timers[i].next) {
+        struct sim_timer *t = &world->timers[i];
+        t->armed_at -= leap;
+        if (t->generation == 0) continue;
+        const int64_t deadline = (int64_t)t->deadline - leap;
+        schedule(world, node, t, deadline > (int64_t)world->now ? (sim_time)deadline : world->now);
+    }
 }
 
 bool sim_timer_fires(struct sim_world *world, const struct sim_event *event)
 {
     const struct sim_node *node = &world->nodes[event->node];
     if (!node->alive || node->incarnation != event->incarnation) return false;
-    struct sim_timer *t = sim_timer_find(world, event->node, event->timer, event->slot);
+    const struct sim_key_of_timer key = {event->node, (enum sim_channel)event->channel, event->timer,
+                                         event->slot};
+    struct sim_timer *t = find(world, key);
     if (!t || t->generation != event->generation) return false;
-    t->generation = 0;
-    world->armed--;
+    unarm(world, t);
     return true;
 }
 
@@ -136,7 +160,7 @@ void sim_timer_forget_all(struct sim_world *world, el_node node)
 {
     for (uint32_t i = world->nodes[node].timers; i;) {
         const uint32_t next = world->timers[i].next;
-        if (world->timers[i].generation) world->armed--;
+        if (world->timers[i].generation) unarm(world, &world->timers[i]);
         world->timers[i].next = world->timer_free;
         world->timer_free = i;
         i = next;

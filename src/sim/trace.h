@@ -31,8 +31,11 @@ enum sim_what {
     SIM_PARTED, /* a partition or a cut begins; number: which break of the plan */
     SIM_HEALED,
     SIM_SAVED,
-    SIM_RESTED,   /* nothing is under way any more */
-    SIM_VIOLATED, /* number: the violation's place in the result */
+    SIM_REQUESTED, /* node is asked to resign, or to hand over to peer; kind: el_request_what */
+    SIM_TOLD,      /* node is told a fact; kind: which, number: its value */
+    SIM_JUMPED,    /* node's clock leaps; number: how far, signed */
+    SIM_RESTED,    /* nothing is under way any more */
+    SIM_VIOLATED,  /* number: the violation's place in the result */
 };
 
 enum sim_reason { SIM_LOST, SIM_CUT, SIM_DEAD };

@@ -28,7 +28,7 @@ static void take_back_hop(struct sim_world *world, const struct sim_event *event
                                                                 .subject = event->msg.subject});
     struct el_event back = {.type = EL_UNSENT};
     back.msg = event->msg;
-    sim_react(world, event->msg.from, &back, told);
+    sim_react(world, event->msg.from, SIM_ELECTION, &back, told);
 }
 
 static void find_dead(struct sim_world *world, const struct sim_event *event)
@@ -46,19 +46,48 @@ static void find_dead(struct sim_world *world, const struct sim_event *event)
     struct sim_event back = *event; /* refused: the sender hears of it one delay later */
     back.type = SIM_RETURN;
     back.node = event->msg.from;
-    back.time = world->now + sim_network_delay(world);
+    struct sim_machine *machine = &world->machines[SIM_ELECTION];
+    back.time = world->now + sim_draw_delay(&world->plan->delay, &machine->random[SIM_STREAM_DELAY]);
     sim_push(world, &back);
-    world->in_flight++;
+    machine->in_flight++;
+}
+
+/* How long ago the stopwatch for this sender was started, where the machine wants to know. */
+static el_duration elapsed(struct sim_world *world, const struct sim_event *event)
+{
+    const enum sim_channel channel = (enum sim_channel)event->channel;
+    const struct el_algorithm *algorithm = world->machines[channel].algorithm;
+    if (!algorithm->on_arrival) return 0;
+    return sim_timer_elapsed(
+        world, (struct sim_key_of_timer){event->node, channel, algorithm->stopwatch, event->msg.from});
+}
+
+/* What one of its machines hears of its peer's. */
+static void hear(struct sim_world *world, const struct sim_event *event, uint64_t told)
+{
+    struct el_event arrival;
+    arrival.type = EL_MESSAGE;
+    arrival.peer = EL_NOBODY;
+    arrival.msg = event->msg;
+    arrival.elapsed = elapsed(world, event);
+    sim_react(world, event->node, (enum sim_channel)event->channel, &arrival, told);
 }
 
 static void deliver(struct sim_world *world, const struct sim_event *event)
 {
+    if (event->channel == SIM_DETECTOR) {
+        if (world->nodes[event->node].alive) hear(world, event, 0);
+        return;
+    }
     if (!world->nodes[event->node].alive) {
         find_dead(world, event);
         return;
     }
     world->result.delivered++;
-    sim_news(world);
+    if (!world->algorithm->beats) {
+        sim_news(world);
+        sim_change(world);
+    }
     const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_DELIVERED,
                                                                 .cause = event->cause,
                                                                 .number = event->cause,
@@ -66,25 +95,22 @@ static void deliver(struct sim_world *world, const struct sim_event *event)
                                                                 .peer = event->msg.from,
                                                                 .kind = event->msg.kind,
                                                                 .subject = event->msg.subject});
-    struct el_event arrival;
-    arrival.type = EL_MESSAGE;
-    arrival.peer = EL_NOBODY;
-    arrival.msg = event->msg;
-    arrival.elapsed = 0;
-    if (world->algorithm->on_arrival)
-        arrival.elapsed = sim_timer_elapsed(world, event->node, world->algorithm->stopwatch, event->msg.from);
-    sim_react(world, event->node, &arrival, told);
+    hear(world, event, told);
 }
 
 static void time_out(struct sim_world *world, const struct sim_event *event)
 {
     if (!sim_timer_fires(world, event)) return;
-    const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_TIMED_OUT,
-                                                                .cause = event->cause,
-                                                                .node = event->node,
-                                                                .kind = (uint8_t)event->timer});
+    uint64_t told = 0;
+    if (event->channel == SIM_ELECTION) {
+        if (!world->algorithm->beats) sim_change(world);
+        told = sim_record(world, (struct sim_record){.what = SIM_TIMED_OUT,
+                                                     .cause = event->cause,
+                                                     .node = event->node,
+                                                     .kind = (uint8_t)event->timer});
+    }
     const struct el_event timeout = {.type = EL_TIMER, .timer = event->timer, .slot = event->slot};
-    sim_react(world, event->node, &timeout, told);
+    sim_react(world, event->node, (enum sim_channel)event->channel, &timeout, told);
 }
 
 static void judge_one(struct sim_world *world, el_node node, el_node peer, uint64_t cause)
@@ -137,17 +163,25 @@ static void handle(struct sim_world *world, const struct sim_event *event)
     switch ((enum sim_event_type)event->type) {
     case SIM_COMMAND: sim_carry_out_command(world, &world->plan->commands[event->command]); return;
     case SIM_DELIVERY:
-        world->in_flight--;
+        world->machines[event->channel].in_flight--;
         deliver(world, event);
         return;
     case SIM_RETURN:
-        world->in_flight--;
+        world->machines[SIM_ELECTION].in_flight--;
         take_back_hop(world, event);
         return;
     case SIM_TIMEOUT: time_out(world, event); return;
     case SIM_JUDGEMENT:
         world->judging--;
         judge(world, event);
+        return;
+    case SIM_STORED:
+        world->machines[SIM_ELECTION].in_flight--;
+        sim_disk_stored(world, event);
+        return;
+    case SIM_DEPARTURE:
+        world->machines[event->channel].in_flight--;
+        sim_disk_depart(world, event);
         return;
     }
 }
@@ -171,13 +205,17 @@ static void close_phase(struct sim_world *world)
     result->phases[result->phase_count++] = (struct sim_phase){
         .began = world->phase_began,
         .ended = world->last_news > world->phase_began ? world->last_news : world->phase_began,
-        .messages = result->sent[0] - world->phase_messages,
+        .messages = (world->algorithm->beats ? world->news_messages : result->sent[0]) - world->phase_messages,
         .leader = result->agreed ? result->leader : EL_NOBODY};
 }
 
+/* Nothing is under way; or, where something always is, nothing has changed for long. */
 static bool at_rest(const struct sim_world *world)
 {
-    return world->in_flight == 0 && world->armed == 0 && world->judging == 0;
+    const struct sim_machine *election = &world->machines[SIM_ELECTION];
+    if (world->judging) return false;
+    if (!election->algorithm->beats && (election->in_flight || election->armed)) return false;
+    return !world->restless || world->now - world->changed >= world->plan->settle;
 }
 
 static void come_to_rest(struct sim_world *world)
@@ -185,7 +223,8 @@ static void come_to_rest(struct sim_world *world)
     if (!world->phase_open) return;
     sim_record(world, (struct sim_record){.what = SIM_RESTED});
     sim_oracle_find_agreement(world);
-    if (world->calls_left == 0) sim_oracle_judge_rest(world); /* else the story is not over */
+    const bool over = world->restless ? world->commands_left == 0 : world->calls_left == 0;
+    if (over) sim_oracle_judge_rest(world);
     close_phase(world);
 }
 
@@ -203,7 +242,7 @@ static void run(struct sim_world *world)
             }
         }
         if (!sim_queue_pop(&world->queue, &event)) return;
-        const bool flooded = plan->duplicate && world->in_flight > IN_FLIGHT_MAX;
+        const bool flooded = plan->duplicate && world->machines[SIM_ELECTION].in_flight > IN_FLIGHT_MAX;
         const bool too_much = flooded || world->result.events == plan->event_max;
         if (event.time > end || too_much) {
             if (event.time > end) world->now = end;
@@ -217,6 +256,24 @@ static void run(struct sim_world *world)
     }
 }
 
+static uint32_t fault_of_rate(const struct sim_plan *plan, uint32_t rate)
+{
+    enum { TRUE_RATE = 1000000 };
+    const uint32_t off = rate > TRUE_RATE ? rate - TRUE_RATE : TRUE_RATE - rate;
+    return off == 0 ? 0 : EL_CLOCKS | (off > plan->cluster.drift ? EL_DRIFTS : 0);
+}
+
+/* Deaths that some detector machine has not reported by the end. */
+static void count_unnoticed(struct sim_world *world)
+{
+    const uint32_t count = world->plan->cluster.count;
+    if (!world->machines[SIM_DETECTOR].algorithm) return;
+    for (el_node peer = 1; peer <= count; peer++)
+        for (el_node node = 1; node <= count && !world->nodes[peer].alive; node++)
+            if (world->nodes[node].alive && sim_map_get(&world->suspicions, node, peer) == 0)
+                world->result.faults |= EL_UNNOTICED;
+}
+
 const struct sim_result *sim_world_run(struct sim_world *world)
 {
     const struct sim_plan *plan = world->plan;
@@ -228,10 +285,15 @@ const struct sim_result *sim_world_run(struct sim_world *world)
     world->setting_out = true;
     for (el_node node = 1; node <= plan->cluster.count; node++) sim_start(world, node, EL_FRESH, 0);
     world->setting_out = false;
+    if (world->algorithm->beats) {
+        world->called = true;
+        if (!plan->incumbent) sim_stir(world);
+    }
     for (size_t i = 0; i < plan->command_count; i++) {
         const struct sim_command *command = &plan->commands[i];
         const bool request = command->type == SIM_DO_CAMPAIGN || command->type == SIM_DO_SUSPECT ||
-                             command->type == SIM_DO_TRUST;
+                             command->type == SIM_DO_TRUST || command->type == SIM_DO_RESIGN ||
+                             command->type == SIM_DO_TRANSFER || command->type == SIM_DO_FACT;
         const struct sim_event event = {.time = command->at,
                                         .type = SIM_COMMAND,
                                         .class = request ? SIM_REQUESTS : SIM_FAULTS,
@@ -241,9 +303,11 @@ const struct sim_result *sim_world_run(struct sim_world *world)
         world->commands_left++;
         if (sim_is_call(command)) world->calls_left++;
     }
-    if (plan->rates) world->result.faults |= EL_CLOCKS;
+    for (el_node node = 1; plan->rates && node <= plan->cluster.count; node++)
+        world->result.faults |= fault_of_rate(plan, plan->rates[node]);
     if (plan->cluster.transmit_max < plan->delay.max) world->result.faults |= EL_LATENESS;
     run(world);
+    count_unnoticed(world);
     sim_oracle_judge_rest(world);
     close_phase(world);
     world->result.turnaround = world->stirred ? world->last_news - world->began : 0;
@@ -251,23 +315,40 @@ const struct sim_result *sim_world_run(struct sim_world *world)
     return &world->result;
 }
 
+static bool make_machine(struct sim_machine *machine, const struct el_algorithm *algorithm,
+                         const struct el_cluster *cluster, uint64_t seed, uint64_t first_stream)
+{
+    if (!algorithm) return true;
+    const uint64_t bound = el_outbox_bound(algorithm, cluster->count);
+    machine->algorithm = algorithm;
+    machine->cluster = cluster;
+    machine->state_size = el_state_size(algorithm, cluster->count);
+    machine->states = calloc(cluster->count, machine->state_size + !machine->state_size);
+    machine->outbox.actions = calloc(bound, sizeof *machine->outbox.actions);
+    machine->outbox.capacity = (uint32_t)bound;
+    for (uint64_t stream = 0; stream < SIM_STREAMS; stream++)
+        sim_random_seed(&machine->random[stream], seed, first_stream + stream);
+    return machine->states && machine->outbox.actions;
+}
+
 struct sim_world *sim_world_new(const struct sim_plan *plan, uint64_t keep)
 {
+    enum { DETECTOR_STREAMS = 64 };
     struct sim_world *world = calloc(1, sizeof *world);
     if (!world) return NULL;
     const uint32_t count = plan->cluster.count;
-    const uint64_t bound = el_outbox_bound(plan->algorithm, count);
     world->plan = plan;
     world->algorithm = plan->algorithm;
-    world->state_size = el_state_size(plan->algorithm, count);
+    world->restless = plan->algorithm->beats || plan->detector;
     world->nodes = calloc((size_t)count + 1, sizeof *world->nodes);
-    world->states = calloc(count, world->state_size);
+    world->offices = calloc((size_t)count + 1, sizeof *world->offices);
+    world->disks = calloc((size_t)count + 1, sizeof *world->disks);
     world->broken = calloc(plan->break_count + 1, sizeof *world->broken);
-    world->outbox.actions = calloc(bound, sizeof *world->outbox.actions);
-    world->outbox.capacity = (uint32_t)bound;
-    for (uint64_t stream = 0; stream < SIM_STREAMS; stream++)
-        sim_random_seed(&world->random[stream], plan->seed, stream);
-    if (!world->nodes || !world->states || !world->broken || !world->outbox.actions ||
+    const bool machines =
+        make_machine(&world->machines[SIM_ELECTION], plan->algorithm, &plan->cluster, plan->seed, 0) &&
+        make_machine(&world->machines[SIM_DETECTOR], plan->detector, &plan->detector_cluster, plan->seed,
+                     DETECTOR_STREAMS);
+    if (!machines || !world->nodes || !world->offices || !world->disks || !world->broken ||
         !sim_trace_init(&world->trace, keep)) {
         sim_world_free(world);
         return NULL;
@@ -282,12 +363,17 @@ void sim_world_free(struct sim_world *world)
     if (!world) return;
     sim_queue_free(&world->queue);
     sim_trace_free(&world->trace);
-    sim_map_free(&world->last_arrival);
     sim_map_free(&world->suspicions);
+    sim_map_free(&world->terms);
+    for (int channel = 0; channel < SIM_CHANNELS; channel++) {
+        sim_map_free(&world->machines[channel].last_arrival);
+        free(world->machines[channel].states);
+        free(world->machines[channel].outbox.actions);
+    }
     free(world->nodes);
-    free(world->states);
+    free(world->offices);
+    free(world->disks);
     free(world->broken);
-    free(world->outbox.actions);
     free(world->timers);
     free(world->result.phases);
     free(world);
@@ -308,6 +394,17 @@ el_node sim_world_leader_of(const struct sim_world *world, el_node node)
     return world->nodes[node].leader;
 }
 
+el_node sim_world_leading(const struct sim_world *world)
+{
+    if (world->leader_count == 0) return EL_NOBODY;
+    el_node leading = EL_NOBODY; /* of several, the one of the latest term */
+    for (el_node node = 1; node <= world->plan->cluster.count; node++) {
+        const bool leads = world->nodes[node].alive && world->nodes[node].role == EL_LEADER;
+        if (leads && (!leading || world->offices[node].term > world->offices[leading].term)) leading = node;
+    }
+    return leading;
+}
+
 bool sim_world_alive(const struct sim_world *world, el_node node)
 {
     return world->nodes[node].alive;
@@ -315,5 +412,5 @@ bool sim_world_alive(const struct sim_world *world, el_node node)
 
 uint64_t sim_world_bytes_per_node(const struct sim_world *world)
 {
-    return world->state_size + sizeof *world->nodes;
+    return world->machines[SIM_ELECTION].state_size + sizeof *world->nodes;
 }

@@ -37,8 +37,9 @@ struct sim_result {
     bool came_to_rest;
     bool agreed; /* every live node names the same leader */
     el_node leader;
-    uint32_t faults; /* el_fault, those that happened */
-    uint64_t notes;  /* bit k: note k of the algorithm was made */
+    uint32_t faults;                        /* el_fault, those that happened */
+    uint64_t notes;                         /* bit k: note k of the algorithm was made */
+    uint64_t detector_sent, detector_notes; /* of the detector machine, apart from the election's */
     struct sim_violation violations[SIM_VIOLATIONS_MAX];
     uint32_t violation_count;
     uint32_t violation_kinds; /* el_violation, all of them */
@@ -58,6 +59,8 @@ const struct sim_trace *sim_world_trace(const struct sim_world *world);
 const struct sim_plan *sim_world_plan(const struct sim_world *world);
 /* What each node sees at the end; nobody for the dead. */
 el_node sim_world_leader_of(const struct sim_world *world, el_node node);
+/* Who leads now, by its own view; of several, the one of the latest term. */
+el_node sim_world_leading(const struct sim_world *world);
 bool sim_world_alive(const struct sim_world *world, el_node node);
 /* Memory in use for the nodes, per node: state and bookkeeping. */
 uint64_t sim_world_bytes_per_node(const struct sim_world *world);
