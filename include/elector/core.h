@@ -329,7 +329,8 @@ struct el_algorithm {
     const char *reference;    /* the paper */
     const char *const *kinds; /* [kind_count + 1]; kinds[0] is NULL */
     uint32_t kind_count;
-    uint32_t set_kinds; /* bit k: messages of kind k carry a set of members in `aux`, see el_bit */
+    uint32_t routine_kinds; /* bit k: messages of kind k are the steady beat, which no story tells */
+    uint32_t set_kinds;     /* bit k: messages of kind k carry a set of members in `aux`, see el_bit */
     const char *const *timers;
     uint32_t timer_count;
     const struct el_note_text *notes;

@@ -61,11 +61,21 @@ static const char *colour_of(const struct sim_record *r)
     }
 }
 
+/* The steady beat of a leader and what answers it. */
+static bool is_routine(const struct teller *t, const struct sim_record *r)
+{
+    const bool message =
+        r->what == SIM_SENT || r->what == SIM_DELIVERED || r->what == SIM_DROPPED || r->what == SIM_COPIED;
+    return message && t->plan->algorithm->routine_kinds >> r->kind & 1u;
+}
+
 /* A hop that fails is told by the note of the node that skips it; followers by the note that they learn. */
 static bool is_told(const struct teller *t, const struct sim_record *r)
 {
     const bool hops_return = t->plan->algorithm->needs & EL_NEEDS_HOP_ACKS;
+    if (is_routine(t, r)) return false;
     switch ((enum sim_what)r->what) {
+    case SIM_SAVED: return t->plan->disk.max != 0; /* otherwise it takes no time, and no line */
     case SIM_DROPPED: return !(hops_return && r->reason != SIM_LOST);
     case SIM_VIEWED: return r->peer == r->node;
     case SIM_NOTED: /* notes stand behind lines */
@@ -152,6 +162,13 @@ static void gather(const struct teller *t, uint64_t first, uint64_t last, struct
     }
 }
 
+/* Told even if nothing came of it. */
+static bool is_reaction(const struct teller *t, const struct sim_record *r)
+{
+    if (is_routine(t, r)) return false;
+    return r->what == SIM_DELIVERED || r->what == SIM_RETURNED;
+}
+
 static void tell_step(struct teller *t, const struct sim_record *trigger, uint64_t first, uint64_t last)
 {
     struct page page = {.count = 0};
@@ -163,7 +180,7 @@ static void tell_step(struct teller *t, const struct sim_record *trigger, uint64
     } else if (page.pending[0]) {
         snprintf(text, sizeof text, "%llu %.200s", (unsigned long long)el_id(&t->plan->cluster, trigger->node),
                  page.pending);
-    } else if (page.count == 0 && !is_told(t, trigger)) {
+    } else if (page.count == 0 && is_reaction(t, trigger)) {
         sim_record_text(t->plan, trigger, text);
     }
     for (uint32_t i = 0; i < page.count; i++) {
@@ -173,10 +190,14 @@ static void tell_step(struct teller *t, const struct sim_record *trigger, uint64
     if (text[0]) tell(t, trigger->time, text, NULL, "");
 }
 
-static bool is_part_of_step(const struct sim_record *r, uint64_t trigger, uint64_t index)
+static bool is_part_of_step(const struct teller *t, const struct sim_record *r, uint64_t trigger,
+                            uint64_t index)
 {
+    const struct sim_record *first = sim_trace_at(t->trace, trigger);
+    const bool waited = first->what == SIM_SAVED && r->cause == first->cause; /* for the disk */
+    if (r->time != first->time) return false;
     switch (r->what) {
-    case SIM_SENT:
+    case SIM_SENT: return r->cause == trigger || waited;
     case SIM_NOTED:
     case SIM_VIEWED:
     case SIM_SAVED: return r->cause == trigger;
@@ -191,15 +212,9 @@ static bool is_part_of_step(const struct sim_record *r, uint64_t trigger, uint64
 static uint64_t end_of_step(const struct teller *t, uint64_t trigger)
 {
     uint64_t last = trigger;
-    while (last < t->trace->count && is_part_of_step(sim_trace_at(t->trace, last + 1), trigger, last + 1))
+    while (last < t->trace->count && is_part_of_step(t, sim_trace_at(t->trace, last + 1), trigger, last + 1))
         last++;
     return last;
-}
-
-/* Told even if nothing came of it. */
-static bool is_reaction(const struct sim_record *r)
-{
-    return r->what == SIM_DELIVERED || r->what == SIM_RETURNED;
 }
 
 void sim_write_transcript(FILE *out, const struct sim_world *world, struct sim_style style)
@@ -211,7 +226,7 @@ void sim_write_transcript(FILE *out, const struct sim_world *world, struct sim_s
         const uint64_t last = end_of_step(&t, i);
         if (is_told(&t, &trigger))
             tell(&t, trigger.time, sim_record_text(t.plan, &trigger, line), NULL, colour_of(&trigger));
-        if (last > i || is_reaction(&trigger)) tell_step(&t, &trigger, i + 1, last);
+        if (last > i || is_reaction(&t, &trigger)) tell_step(&t, &trigger, i + 1, last);
         i = last;
     }
 }

@@ -10,14 +10,16 @@
 
 enum { TEXT = 1024 };
 
-/* The one after it in the registry, the first after none, none after the last. */
+/* The one after it in the registry, the first after none, none after the last; of those that go by rank. */
 static const struct el_algorithm *after(const struct el_algorithm *previous)
 {
     uint32_t count = 0;
     const struct el_algorithm *const *table = el_algorithms(&count);
-    if (!previous) return table[0];
-    for (uint32_t i = 0; i + 1 < count; i++)
-        if (table[i] == previous) return table[i + 1];
+    bool past = previous == NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (past && !table[i]->beats && !table[i]->majority) return table[i];
+        if (table[i] == previous) past = true;
+    }
     return NULL;
 }
 

@@ -207,8 +207,8 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
     static const struct {
         const char *text, *error;
     } cases[] = {
-        {"raft; nodes 3",
-         "--algorithm raft: there is no algorithm of that name; `elector algorithms` lists them"},
+        {"rift; nodes 3",
+         "--algorithm rift: there is no algorithm of that name; `elector algorithms` lists them"},
         {"bully", "how many nodes? Give nodes N, or ids A,B,…"},
         {"bully; nodes 0", "--nodes 0: an election needs at least one node"},
         {"bully; nodes x", "--nodes x: expected a whole number below 2^53"},
@@ -330,7 +330,7 @@ static void an_error_in_a_file_names_line_and_column(void **state)
     static const struct {
         const char *text, *error;
     } cases[] = {
-        {"raft; nodes 3",
+        {"rift; nodes 3",
          "story:1:1: algorithm: there is no algorithm of that name; `elector algorithms` lists them"},
         {"bully; nodes 3; crash 1@0,9@2", "story:3:11: crash: " NO_NODE_9},
         {"bully; nodes 3; crash 1@0, x@2", "story:3:12: crash: expected the id of a node, not 'x@2'"},
