@@ -258,7 +258,8 @@ enum el_fault {
     EL_NEEDLESS_CALLS = 1 << 11,   /* an election is called although a leader lives */
     EL_DRIFTS = 1 << 12,           /* a clock leaves the drift bound, or jumps */
     EL_WIPES = 1 << 13,            /* a process comes back and what it had saved is gone */
-    EL_FAULTS_END = 1 << 14,
+    EL_UNGUARDED = 1 << 14,        /* an option that is on by default was switched off */
+    EL_FAULTS_END = 1 << 15,
 };
 
 enum el_violation {
@@ -269,7 +270,7 @@ enum el_violation {
     EL_NOT_BEST = 1 << 4,     /* at rest, a better candidate than the leader is alive */
     EL_ENDLESS = 1 << 5,      /* the run did not come to rest */
     EL_SAME_TERM = 1 << 6,    /* two nodes led in one term, at whatever times */
-    EL_DEMOTED = 1 << 7,      /* a live leader stopped leading, and nobody had asked it to */
+    EL_DEMOTED = 1 << 7,      /* a live leader that all had named stopped leading, and nobody had asked it to */
     EL_VIOLATIONS_END = 1 << 8,
 };
 

@@ -41,6 +41,7 @@ const char *el_fault_name(enum el_fault fault)
     case EL_NEEDLESS_CALLS: return "needless call";
     case EL_DRIFTS: return "clock outside the bound";
     case EL_WIPES: return "lost record";
+    case EL_UNGUARDED: return "guard switched off";
     case EL_FAULTS_END: break;
     }
     return "?";

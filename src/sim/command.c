@@ -86,7 +86,7 @@ static void restart(struct sim_world *world, const struct sim_command *command)
         if (machine->algorithm) memset(sim_state(machine, node), 0, machine->state_size);
     }
     if (command->wiped) world->disks[node].durable = (struct el_durable){0};
-    world->offices[node].asked = false;
+    world->offices[node].asked = world->offices[node].settled = false;
     n->alive = true;
     n->incarnation++;
     n->born = world->now;

@@ -47,8 +47,10 @@ struct sim_node {
 /* What a node claims beyond naming a leader; few nodes ever lead, so most of these are never touched. */
 struct sim_office {
     uint64_t term;
+    sim_time since;       /* when it took office in this term */
     uint32_t timer, slot; /* what bounds the claim */
     bool asked;           /* it was asked to give its office up */
+    bool settled;         /* every live node has named it, all at once: from then on its fall is remarkable */
 };
 
 struct sim_disk {

@@ -119,9 +119,10 @@ static void judge_term(struct sim_world *world, el_node node)
     if (!sim_map_set(&world->terms, high, low, claimed)) world->result.out_of_memory = true;
 }
 
-static void take_office(struct sim_world *world, el_node node, const struct el_view *view)
+static void take_office(struct sim_world *world, el_node node, const struct el_view *view, bool led)
 {
     struct sim_office *office = &world->offices[node];
+    if (!led || office->term != view->term) office->since = world->now;
     office->term = view->term;
     office->timer = view->timer;
     office->slot = view->slot;
@@ -132,8 +133,9 @@ static void take_office(struct sim_world *world, el_node node, const struct el_v
 static void leave_office(struct sim_world *world, el_node node)
 {
     struct sim_office *office = &world->offices[node];
-    if (!office->asked && claims(world, EL_CLAIMS_STABLE)) report(world, EL_DEMOTED, &node, 1, 1);
-    office->asked = false;
+    if (office->settled && !office->asked && claims(world, EL_CLAIMS_STABLE))
+        report(world, EL_DEMOTED, &node, 1, 1);
+    office->asked = office->settled = false;
 }
 
 void sim_oracle_view(struct sim_world *world, el_node node, const struct el_view *view)
@@ -144,10 +146,14 @@ void sim_oracle_view(struct sim_world *world, el_node node, const struct el_view
     world->nodes[node].role = (uint8_t)view->role;
     count_in(world, node);
     if (view->role == EL_LEADER) {
-        take_office(world, node, view);
+        take_office(world, node, view, led);
     } else if (led) {
         leave_office(world, node);
     }
+    const el_node leader = view->leader;
+    if (leader && world->nodes[leader].followers == world->alive_count &&
+        world->nodes[leader].role == EL_LEADER)
+        world->offices[leader].settled = true;
 }
 
 void sim_oracle_died(struct sim_world *world, el_node node)

@@ -2,6 +2,7 @@
 #include "world.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "inner.h"
 
@@ -263,6 +264,17 @@ static uint32_t fault_of_rate(const struct sim_plan *plan, uint32_t rate)
     return off == 0 ? 0 : EL_CLOCKS | (off > plan->cluster.drift ? EL_DRIFTS : 0);
 }
 
+static bool is_unguarded(const struct sim_plan *plan)
+{
+    const struct el_algorithm *algorithm = plan->algorithm;
+    for (uint32_t i = 0; i < algorithm->option_count; i++) {
+        const struct el_option *option = &algorithm->options[i];
+        if (option->kind == EL_FLAG && strcmp(option->preset, "on") == 0 && !plan->options[i].number)
+            return true;
+    }
+    return false;
+}
+
 /* Deaths that some detector machine has not reported by the end. */
 static void count_unnoticed(struct sim_world *world)
 {
@@ -306,6 +318,7 @@ const struct sim_result *sim_world_run(struct sim_world *world)
     for (el_node node = 1; plan->rates && node <= plan->cluster.count; node++)
         world->result.faults |= fault_of_rate(plan, plan->rates[node]);
     if (plan->cluster.transmit_max < plan->delay.max) world->result.faults |= EL_LATENESS;
+    if (is_unguarded(plan)) world->result.faults |= EL_UNGUARDED;
     run(world);
     count_unnoticed(world);
     sim_oracle_judge_rest(world);
@@ -403,6 +416,11 @@ el_node sim_world_leading(const struct sim_world *world)
         if (leads && (!leading || world->offices[node].term > world->offices[leading].term)) leading = node;
     }
     return leading;
+}
+
+sim_time sim_world_tenure(const struct sim_world *world, el_node leading)
+{
+    return world->now - world->offices[leading].since;
 }
 
 bool sim_world_alive(const struct sim_world *world, el_node node)

@@ -61,6 +61,8 @@ const struct sim_plan *sim_world_plan(const struct sim_world *world);
 el_node sim_world_leader_of(const struct sim_world *world, el_node node);
 /* Who leads now, by its own view; of several, the one of the latest term. */
 el_node sim_world_leading(const struct sim_world *world);
+/* And for how long it has, in this term. */
+sim_time sim_world_tenure(const struct sim_world *world, el_node leading);
 bool sim_world_alive(const struct sim_world *world, el_node node);
 /* Memory in use for the nodes, per node: state and bookkeeping. */
 uint64_t sim_world_bytes_per_node(const struct sim_world *world);
