@@ -16,9 +16,10 @@ static inline uint64_t detector_within(uint64_t number, uint64_t least, uint64_t
     return number < least ? least : number > most ? most : number;
 }
 
+/* So many times, at least once. */
 static inline el_duration detector_times(el_duration one, uint64_t times)
 {
-    return times && one > DETECTOR_WAIT_MAX / times ? DETECTOR_WAIT_MAX : one * times;
+    return one > DETECTOR_WAIT_MAX / times ? DETECTOR_WAIT_MAX : one * times;
 }
 
 static inline void detector_send_all(const struct el_config *cfg, struct el_msg msg, struct el_outbox *out)

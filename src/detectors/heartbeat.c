@@ -88,6 +88,7 @@ const struct el_algorithm el_heartbeat = {
     .reference = "Coulouris et al.: Distributed Systems, 15.1; Petrov: Database Internals, ch. 9",
     .kinds = kinds,
     .kind_count = 1,
+    .routine_kinds = 1 << HEARTBEAT,
     .timers = timers,
     .timer_count = 2,
     .notes = notes,

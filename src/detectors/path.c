@@ -156,6 +156,7 @@ const struct el_algorithm el_path = {
                  "communication, WDAG 1997",
     .kinds = kinds,
     .kind_count = 1,
+    .routine_kinds = 1 << HEARTBEAT,
     .set_kinds = 1 << HEARTBEAT,
     .timers = timers,
     .timer_count = 1,

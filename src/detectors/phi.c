@@ -223,6 +223,7 @@ const struct el_algorithm el_phi = {
     .reference = "Hayashibara, Defago, Yared, Katayama: The phi accrual failure detector, SRDS 2004",
     .kinds = kinds,
     .kind_count = 1,
+    .routine_kinds = 1 << HEARTBEAT,
     .timers = timers,
     .timer_count = 3,
     .notes = notes,

@@ -232,6 +232,7 @@ const struct el_algorithm el_swim = {
     .reference = "Das, Gupta, Motivala: SWIM, DSN 2002; Dadgar, Phillips, Currey: Lifeguard, DSN-W 2018",
     .kinds = kinds,
     .kind_count = 7,
+    .routine_kinds = 1 << SWIM_PING | 1 << SWIM_ACK | 1 << SWIM_PING_REQUEST | 1 << SWIM_NACK,
     .timers = timers,
     .timer_count = SWIM_TIMERS,
     .notes = notes,
