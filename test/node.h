@@ -9,8 +9,8 @@
  *
  * Messages are written the same way in both directions: the kind and the subject, then what is not zero of
  * the set {1,2}, e(poch), r(ank), a(ux), m(ore), f(lags). A message to many is one action, and so is disarming
- * all timers there are. Nodes are positions. Times are small, so that formulas show: Ttrans is 10 and
- * Tprocess 1, hence T is 21.
+ * all timers there are; a timer's slot stands behind an @. Nodes are positions. Times are small, so that formulas
+ * show: Ttrans is 10 and Tprocess 1, hence T is 21.
  *
  * Every step is taken twice, on two copies of the state and with boxes of exactly the promised size: both must
  * come out the same.
@@ -188,16 +188,31 @@ static inline void campaigns(void)
     requests(EL_CAMPAIGN, EL_NOBODY);
 }
 
-static inline void times_out(const char *timer)
+/* A timer that there is one of for each peer. */
+static inline void times_out_for(const char *timer, uint32_t slot)
 {
     for (uint32_t i = 0; i < seat.algorithm->timer_count; i++) {
         if (strcmp(seat.algorithm->timers[i], timer) != 0) continue;
         struct el_event event = {.type = EL_TIMER};
         event.timer = i;
+        event.slot = slot;
         seat_step(&event);
         return;
     }
     seat_fail(__FILE__, __LINE__, "there is no timer '%s'", timer);
+}
+
+static inline void times_out(const char *timer)
+{
+    times_out_for(timer, 0);
+}
+
+/* The answer to CHOOSE. */
+static inline void draws(uint32_t chosen)
+{
+    struct el_event event = {.type = EL_CHOSEN};
+    event.chosen = chosen;
+    seat_step(&event);
 }
 
 /* ---- Messages as text ---- */
@@ -249,13 +264,20 @@ static inline struct el_msg message(const char *text)
     return msg;
 }
 
-static inline void hears(el_node from, const char *text)
+/* A message, so long after the stopwatch for its sender was started. */
+static inline void hears_after(el_duration elapsed, el_node from, const char *text)
 {
     struct el_event event = {.type = EL_MESSAGE};
+    event.elapsed = elapsed;
     event.msg = message(text);
     event.msg.from = from;
     event.msg.to = seat.cfg.self;
     seat_step(&event);
+}
+
+static inline void hears(el_node from, const char *text)
+{
+    hears_after(0, from, text);
 }
 
 /* Its own message to that peer comes back: the hop failed. */
@@ -283,6 +305,13 @@ static inline const char *seat_timer(uint32_t timer)
 {
     if (timer >= seat.algorithm->timer_count) seat_fail(__FILE__, __LINE__, "there is no timer %u", timer);
     return seat.algorithm->timers[timer];
+}
+
+/* "silence", or "silence@2" if there is one for each peer. */
+static inline void seat_say_timer(const struct el_action *action)
+{
+    seat_say("%s", seat_timer(action->timer));
+    if (action->slot) seat_say("@%u", action->slot);
 }
 
 static inline void seat_say_message(const struct el_msg *msg)
@@ -327,7 +356,8 @@ static inline uint32_t seat_say_disarm(const struct el_action *action, uint32_t 
         seat_say("disarm all");
         return timers - 1;
     }
-    seat_say("disarm %s", seat_timer(action->timer));
+    seat_say("disarm ");
+    seat_say_timer(action);
     return 0;
 }
 
@@ -358,7 +388,9 @@ static inline const char *seat_text(void)
         switch (action->type) {
         case EL_SEND: i += seat_say_send(action, left); break;
         case EL_ARM:
-            seat_say("arm %s %llu", seat_timer(action->timer), (unsigned long long)action->min);
+            seat_say("arm ");
+            seat_say_timer(action);
+            seat_say(" %llu", (unsigned long long)action->min);
             if (action->max != action->min) seat_say("..%llu", (unsigned long long)action->max);
             break;
         case EL_DISARM: i += seat_say_disarm(action, left); break;

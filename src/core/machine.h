@@ -64,6 +64,9 @@ static inline void el_view_of(struct el_view *view, const struct el_config *cfg,
     view->slot = 0;
 }
 
+/* The one of that name in a table, NULL if there is none. */
+const struct el_algorithm *el_find(const struct el_algorithm *const *table, uint32_t count, const char *name);
+
 /* ---- Sets of members, as bits in 64-bit words that lie in the state ---- */
 
 static inline uint32_t el_set_words(uint32_t count)

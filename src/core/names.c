@@ -1,5 +1,18 @@
-/* The words for what the core counts. */
-#include "elector/core.h"
+/* The words for what the core counts, and finding things by their name. */
+#include "machine.h"
+
+static bool same(const char *a, const char *b)
+{
+    while (*a && *a == *b) a++, b++;
+    return *a == *b;
+}
+
+const struct el_algorithm *el_find(const struct el_algorithm *const *table, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (same(table[i]->name, name)) return table[i];
+    return NULL;
+}
 
 const char *el_note_text(const struct el_algorithm *algorithm, uint32_t note)
 {

@@ -1,16 +1,17 @@
-/* The failure detectors of this build. A new one is a file and a line here. */
-#include "elector/core.h"
+/* The failure detectors of this build, in teaching order. A new one is a file and a line here. */
+#include "registry.h"
 
-static const struct el_algorithm *const table[] = {NULL};
+#include "core/machine.h"
+
+static const struct el_algorithm *const table[] = {&el_heartbeat, &el_phi, &el_swim, &el_path};
 
 const struct el_algorithm *const *el_detectors(uint32_t *count)
 {
-    *count = 0;
+    *count = sizeof table / sizeof *table;
     return table;
 }
 
 const struct el_algorithm *el_detector_named(const char *name)
 {
-    (void)name;
-    return NULL;
+    return el_find(table, sizeof table / sizeof *table, name);
 }

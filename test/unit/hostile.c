@@ -1,5 +1,5 @@
 /*
- * A barrage: one node of each algorithm is fed whatever a network full of liars could deliver, between honest
+ * A barrage: one node of each algorithm and each detector is fed whatever a network full of liars could deliver, between honest
  * timers, suspicions and requests. It must not trap, overflow its box, differ between two runs, or send what
  * no member could receive. The seat takes every step twice.
  */
@@ -15,13 +15,15 @@ enum { TIMERS_MAX = 8, REMEMBERED = 4, NOTES_MAX = 64 };
 
 static struct {
     struct sim_random dice;
-    bool armed[TIMERS_MAX]; /* slot 0 is the only one they use */
+    bool armed[TIMERS_MAX][65]; /* by slot */
     bool suspected[65];
+    bool accused[65];               /* by a detector */
     struct el_msg sent[REMEMBERED]; /* the last so many */
     uint64_t sent_count;
     struct el_msg heard; /* the last one; liars repeat themselves */
     uint64_t notes;      /* bit k: note k was made */
     uint64_t malformed;
+    uint32_t choose; /* a number below this is to be drawn before anything else; 0: none */
     struct el_hash print;
 } host;
 
@@ -86,7 +88,7 @@ static struct el_msg some_message(void)
                          .to = seat.cfg.self,
                          .subject = 1 + (el_node)below(count),
                          .kind = (uint8_t)(1 + below(seat.algorithm->kind_count)),
-                         .flags = (uint8_t)below(3),
+                         .flags = (uint8_t)below(below(2) ? 3 : 9),
                          .epoch = some_epoch()};
     msg.rank = below(2) ? 0 : below(2) ? below(4) : some_word();
     msg.aux = below(3) == 0 ? some_word() : below(2) ? some_set() : below(4);
@@ -107,10 +109,29 @@ static struct el_msg some_message(void)
 
 /* ---- The host, which is honest ---- */
 
+/* Some armed slot of it, if there is one. */
+static bool rings(uint32_t timer, uint32_t *slot)
+{
+    const uint32_t slots = seat.cluster.count + 1, first = (uint32_t)below(slots);
+    for (uint32_t i = 0; i < slots; i++) {
+        *slot = (first + i) % slots;
+        if (!host.armed[timer][*slot]) continue;
+        host.armed[timer][*slot] = false;
+        return true;
+    }
+    return false;
+}
+
 static bool next_event(struct el_event *event)
 {
     const bool alone = seat.cluster.count == 1;
     memset(event, 0, sizeof *event);
+    if (host.choose) {
+        event->type = EL_CHOSEN;
+        event->chosen = (uint32_t)below(host.choose);
+        host.choose = 0;
+        return true;
+    }
     switch (alone ? 6 + below(4) : below(10)) {
     case 0: {
         event->type = EL_UNSENT;
@@ -125,14 +146,10 @@ static bool next_event(struct el_event *event)
         host.suspected[event->peer] = !host.suspected[event->peer];
         return true;
     case 6:
-    case 7: {
-        const uint32_t timer = (uint32_t)below(TIMERS_MAX);
-        if (!host.armed[timer]) return false;
-        host.armed[timer] = false;
+    case 7:
         event->type = EL_TIMER;
-        event->timer = timer;
-        return true;
-    }
+        event->timer = (uint32_t)below(TIMERS_MAX);
+        return rings(event->timer, &event->slot);
     case 8:
         event->type = EL_REQUEST;
         event->request = (enum el_request_what)(below(4) ? EL_CAMPAIGN : below(5));
@@ -144,10 +161,12 @@ static bool next_event(struct el_event *event)
             event->fact = (uint32_t)below(seat.algorithm->fact_count);
             event->value = below(5);
         }
+        if (event->type == EL_CHOSEN && seat.algorithm->on_chosen) return false; /* it did not ask */
         return below(8) == 0;
     default:
         event->type = EL_MESSAGE;
         event->msg = some_message();
+        event->elapsed = seat.algorithm->on_arrival ? some_word() : 0;
         return true;
     }
 }
@@ -174,8 +193,8 @@ static void check_action(const struct el_action *action)
     case EL_ARM:
     case EL_DISARM:
         assert_true(action->timer < seat.algorithm->timer_count && action->timer < TIMERS_MAX);
-        assert_int_equal(action->slot, 0);
-        host.armed[action->timer] = action->type == EL_ARM;
+        assert_in_range(action->slot, 0, seat.cluster.count);
+        host.armed[action->timer][action->slot] = action->type == EL_ARM;
         break;
     case EL_NOTE:
         if (action->note == EL_NOTE_MALFORMED) host.malformed++;
@@ -183,16 +202,26 @@ static void check_action(const struct el_action *action)
         assert_true(action->note < seat.algorithm->note_count);
         host.notes |= UINT64_C(1) << action->note;
         break;
-    case EL_MOVE:
-    case EL_SAVE:
     case EL_CHOOSE:
-    case EL_VERDICT: fail(); /* none of the eleven does */
+        assert_int_equal(host.choose, 0);
+        host.choose = action->n;
+        break;
+    case EL_VERDICT:
+        assert_null(seat.algorithm->view);
+        assert_in_range(action->peer, 1, seat.cluster.count);
+        assert_int_not_equal(action->peer, seat.cfg.self);
+        assert_int_not_equal(action->suspected, host.accused[action->peer]); /* once for each change */
+        host.accused[action->peer] = action->suspected;
+        break;
+    case EL_MOVE:
+    case EL_SAVE: fail(); /* none of them does */
     }
 }
 
 static void check_view(void)
 {
     struct el_view view;
+    if (!seat.algorithm->view) return;
     seat.algorithm->view(seat.state, &seat.cfg, &view);
     assert_in_range(view.leader, 0, seat.cluster.count);
     assert_int_equal(view.role == EL_LEADER, view.leader == seat.cfg.self);
@@ -216,6 +245,7 @@ static void choose_options(const el_node *alternatives)
         const struct el_option *o = &seat.algorithm->options[i];
         if (o->kind == EL_FLAG) seat.options[i].number = below(2);
         if (o->kind == EL_CHOICE) seat.options[i].number = below(3);
+        if (o->kind == EL_NUMBER) seat.options[i].number = below(4) ? below(8) : some_word();
         if (o->kind == EL_DURATION) seat.options[i].number = below(2) * 7;
         if (o->kind != EL_MEMBERS) continue;
         seat.options[i].members = alternatives;
@@ -249,10 +279,9 @@ static void barrage(const struct el_algorithm *algorithm, uint32_t count, el_nod
     }
 }
 
-static void withstands_a_barrage(const char *name)
+static void withstand(const struct el_algorithm *algorithm)
 {
     static const uint32_t counts[] = {1, 2, 3, 5, 64};
-    const struct el_algorithm *algorithm = el_algorithm_named(name);
     assert_non_null(algorithm);
     host.notes = host.malformed = 0;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -270,10 +299,30 @@ static void withstands_a_barrage(const char *name)
             seat_fail(__FILE__, __LINE__, "nothing led to the note '%s'", algorithm->notes[note].name);
 }
 
-#define withstands(test, name)      \
-    static void test(void **state)  \
-    {                               \
-        withstands_a_barrage(name); \
+static void heartbeat_withstands_a_barrage(void **state)
+{
+    withstand(el_detector_named("heartbeat"));
+}
+
+static void phi_withstands_a_barrage(void **state)
+{
+    withstand(el_detector_named("phi"));
+}
+
+static void swim_withstands_a_barrage(void **state)
+{
+    withstand(el_detector_named("swim"));
+}
+
+static void path_withstands_a_barrage(void **state)
+{
+    withstand(el_detector_named("path"));
+}
+
+#define withstands(test, name)               \
+    static void test(void **state)           \
+    {                                        \
+        withstand(el_algorithm_named(name)); \
     }
 withstands(ring_basic_withstands_a_barrage, "ring-basic")
     withstands(chang_roberts_withstands_a_barrage, "chang-roberts")
@@ -301,6 +350,10 @@ withstands(ring_basic_withstands_a_barrage, "ring-basic")
         cmocka_unit_test(next_in_line_withstands_a_barrage),
         cmocka_unit_test(candidate_ordinary_withstands_a_barrage),
         cmocka_unit_test(invitation_withstands_a_barrage),
+        cmocka_unit_test(heartbeat_withstands_a_barrage),
+        cmocka_unit_test(phi_withstands_a_barrage),
+        cmocka_unit_test(swim_withstands_a_barrage),
+        cmocka_unit_test(path_withstands_a_barrage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

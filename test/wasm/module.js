@@ -32,10 +32,10 @@ function hex64(address) {
 function text(address) {
   return Buffer.from(memory.subarray(address, memory.indexOf(0, address))).toString();
 }
-function find(name) {
+function find(name, among = core.el_algorithm_named) {
   const bytes = Buffer.from(name + '\0');
   memory.set(bytes, at.bytes);
-  return core.el_algorithm_named(at.bytes);
+  return among(at.bytes);
 }
 
 for (let size = 0; size <= 200; size++) {
@@ -66,5 +66,28 @@ for (let i = 0; i < count; i++) {
   lines.push(`algorithm ${name} ${find(name) === algorithm ? 'found' : 'lost'}`);
 }
 lines.push(`algorithm no-such ${find('no-such') ? 'found' : 'none'}`);
+
+const detectors = core.el_detectors(at.count);
+const detectorCount = view.getUint32(at.count, true);
+lines.push(`detectors ${detectorCount}`);
+for (let i = 0; i < detectorCount; i++) {
+  const detector = view.getUint32(detectors + 4 * i, true);
+  const name = text(view.getUint32(detector, true));
+  lines.push(`detector ${name} ${find(name, core.el_detector_named) === detector ? 'found' : 'lost'}`);
+}
+
+function number() {
+  let word = 0n;
+  for (let i = 0; i < 8; i++) word = (word << 8n) | BigInt(byte());
+  return word >> BigInt(byte() % 64);
+}
+function phi(elapsed, mean, deviation) {
+  return core.el_phi_thousandths(elapsed, mean, deviation) >>> 0;
+}
+for (let i = 0; i < 1000; i++) {
+  const [elapsed, mean, deviation] = [number(), number(), number()];
+  lines.push(`phi ${elapsed} ${mean} ${deviation} ${phi(elapsed, mean, deviation)}`);
+}
+for (let y = 0n; y < 8000n; y += 7n) lines.push(`phi ${y} ${phi(y, 3000n, 1000n)}`);
 
 process.stdout.write(lines.join('\n') + '\n');

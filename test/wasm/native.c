@@ -1,10 +1,11 @@
 /*
  * What the native core says, for module.js to be compared with: fingerprints, the wire form there and
- * back, what decoding refuses, and the algorithms by name.
+ * back, what decoding refuses, the algorithms and detectors by name, and phi.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "detectors/phi.h"
 #include "elector/core.h"
 
 /* The same small generator as in module.js; any bytes would do. */
@@ -71,10 +72,40 @@ static void algorithms(void)
     printf("algorithm no-such %s\n", el_algorithm_named("no-such") ? "found" : "none");
 }
 
+static void detectors(void)
+{
+    uint32_t count;
+    const struct el_algorithm *const *all = el_detectors(&count);
+    printf("detectors %u\n", count);
+    for (uint32_t i = 0; i < count; i++)
+        printf("detector %s %s\n", all[i]->name, el_detector_named(all[i]->name) == all[i] ? "found" : "lost");
+}
+
+/* Of any size: small ones are as likely as large ones. */
+static uint64_t number(void)
+{
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++) word = word << 8 | byte();
+    return word >> byte() % 64;
+}
+
+static void suspicions(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        const uint64_t elapsed = number(), mean = number(), deviation = number();
+        printf("phi %llu %llu %llu %u\n", (unsigned long long)elapsed, (unsigned long long)mean,
+               (unsigned long long)deviation, el_phi_thousandths(elapsed, mean, deviation));
+    }
+    for (uint64_t y = 0; y < 8000; y += 7)
+        printf("phi %llu %u\n", (unsigned long long)y, el_phi_thousandths(y, 3000, 1000));
+}
+
 int main(void)
 {
     fingerprints();
     wire_forms();
     algorithms();
+    detectors();
+    suspicions();
     return 0;
 }

@@ -18,7 +18,7 @@ fi
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-$CC -std=c17 -I include test/wasm/native.c "$BUILD/libelector_core.a" -o "$scratch/native"
+$CC -std=c17 -I include -I src test/wasm/native.c "$BUILD/libelector_core.a" -o "$scratch/native"
 "$scratch/native" > "$scratch/native.txt"
 node test/wasm/module.js "$module" > "$scratch/module.txt"
 if ! diff -u --label native --label module "$scratch/native.txt" "$scratch/module.txt"; then

@@ -1,0 +1,106 @@
+/*
+ * Heartbeats and a threshold: everybody tells everybody "I am alive" every interval I, and whoever has not been
+ * heard for `threshold` intervals is suspected. Any arrival clears it.
+ *
+ * A peer that crashes is accused (threshold - 1) I .. threshold I, plus the delay of its last beat, later: that
+ * beat left up to I before the crash, and the silence is counted from its arrival.
+ *
+ * Reference: Coulouris et al., Distributed Systems, 15.1; Petrov, Database Internals, ch. 9. Deviations: none.
+ * What it cannot do: after a pause of its own it accuses everybody whose beats still wait to be read (phi looks
+ * once more before it does).
+ */
+#include "detector.h"
+
+/* The state is the set of those it suspects. */
+
+enum { HEARTBEAT = 1 };
+enum { BEAT, SILENCE };
+enum { INTERVAL, THRESHOLD };
+enum { ACCUSES, RETURNS };
+
+static const struct el_note_text notes[] = {
+    [ACCUSES] = {"accuses", "has not heard from @1 for #2 intervals, and suspects it"},
+    [RETURNS] = {"returns", "hears from @1 again"},
+};
+
+static uint64_t threshold(const struct el_config *cfg)
+{
+    return detector_within(el_number(cfg, THRESHOLD), 1, UINT32_MAX);
+}
+
+/* A silence of slot `peer` runs exactly while the peer is not suspected. */
+static void listen(const struct el_config *cfg, el_node peer, struct el_outbox *out)
+{
+    const el_duration wait = detector_times(el_number(cfg, INTERVAL), threshold(cfg));
+    el_arm(out, SILENCE, peer, wait, wait);
+}
+
+static void beat(const struct el_config *cfg, struct el_outbox *out)
+{
+    const el_duration interval = detector_times(el_number(cfg, INTERVAL), 1);
+    el_arm(out, BEAT, 0, interval, interval);
+    detector_send_all(cfg, (struct el_msg){.kind = HEARTBEAT, .subject = cfg->self}, out);
+}
+
+static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
+                     struct el_outbox *out)
+{
+    (void)state, (void)start;
+    beat(cfg, out);
+    for (el_node peer = 1; peer <= cfg->cluster->count; peer++)
+        if (peer != cfg->self) listen(cfg, peer, out);
+}
+
+static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    listen(cfg, m->from, out);
+    if (!el_set_has(state, m->from)) return;
+    el_set_remove(state, m->from);
+    el_note(out, RETURNS, m->from, 0);
+    el_verdict(out, m->from, false);
+}
+
+static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
+                     struct el_outbox *out)
+{
+    if (timer == BEAT) {
+        beat(cfg, out);
+        return;
+    }
+    el_set_add(state, slot);
+    el_note(out, ACCUSES, slot, threshold(cfg));
+    el_verdict(out, slot, true);
+}
+
+static const char *const kinds[] = {NULL, "Heartbeat"};
+static const char *const timers[] = {"beat", "silence"};
+static const struct el_option options[] = {
+    [INTERVAL] = {"interval", EL_DURATION, NULL, "1s", "how often each member beats", 0},
+    [THRESHOLD] = {"threshold", EL_NUMBER, NULL, "3", "after how many silent intervals one is suspected", 0},
+};
+
+const struct el_algorithm el_heartbeat = {
+    .name = "heartbeat",
+    .summary = "suspects whoever has been silent for so many intervals",
+    .idea = "Every member sends a heartbeat to all others every interval. Whoever has not been heard for "
+            "`threshold` intervals is suspected, until it is heard again. A crash is noticed within threshold "
+            "intervals and one delay. Beats that are lost or late one after the other look like a crash.",
+    .reference = "Coulouris et al.: Distributed Systems, 15.1; Petrov: Database Internals, ch. 9",
+    .kinds = kinds,
+    .kind_count = 1,
+    .routine_kinds = 1 << HEARTBEAT,
+    .timers = timers,
+    .timer_count = 2,
+    .notes = notes,
+    .note_count = sizeof notes / sizeof *notes,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .needs = EL_NEEDS_TIMELY,
+    .beats = true,
+    .state_sets = 1,
+    .outbox_fixed = 3,
+    .outbox_per_member = 2,
+    .on_start = on_start,
+    .on_message = on_message,
+    .on_timer = on_timer,
+};

@@ -1,0 +1,176 @@
+/*
+ * The timeout-free heartbeat: a beat carries the path it has taken. Whoever receives it counts one more for every
+ * member on the path, adds itself, and passes it to those of its neighbours that it has not been to. The output
+ * is a counter for each member, which grows for ever if the member lives and is connected, by whatever way, and
+ * stops if it has crashed. No clock is asked, so no delay is too long; and a broken link is gone around.
+ *
+ * An election needs verdicts, so counters are compared: a round is over when some neighbour's own beat is heard
+ * for the second time in it. A member whose counter has not grown for `lag` rounds, while the fastest beat lag
+ * times, is suspected until it grows. Hence of two members neither can suspect the other, nor can the last one
+ * left suspect anybody: there is nobody to compare with. And if every hop grows slower by more than `lag`
+ * intervals at once, the far are suspected for a while, whose beats take more of them.
+ *
+ * Every beat goes along every path that visits no member twice. Of those a ring has 2 (N - 1); with one more
+ * neighbour on either side they grow by 1.84 for each member, and on a full mesh faster than (N - 1)!.
+ *
+ * Reference: Aguilera, Chen, Toueg, Heartbeat: a timeout-free failure detector for quiescent reliable
+ * communication, WDAG 1997. Deviations: the path is a set, since only membership counts; neighbours are the
+ * nearest positions; and the verdicts, of which the paper has none.
+ */
+#include "detector.h"
+
+struct path {
+    uint64_t round;
+    uint64_t ahead;     /* whose own beats have been heard in this round, see el_bit */
+    uint64_t suspected; /* the same */
+    /* a counter for each member follows */
+};
+
+struct counter {
+    uint64_t beats;
+    uint64_t grown; /* in which round */
+};
+
+enum { HEARTBEAT = 1 };
+enum { BEAT };
+enum { INTERVAL, NEIGHBOURS, LAG };
+enum { ACCUSES, RETURNS, CAME_BACK };
+
+static const struct el_note_text notes[] = {
+    [ACCUSES] = {"accuses", "sees @1's counter stand at #2 while others grow, and suspects it"},
+    [RETURNS] = {"returns", "sees @1's counter grow again"},
+    [CAME_BACK] = {"came-back", "drops a beat from @1 that has been here before"},
+};
+
+static struct counter *counter_of(struct path *me, el_node peer)
+{
+    return (struct counter *)(me + 1) + (peer - 1);
+}
+
+static uint64_t everybody(const struct el_config *cfg)
+{
+    return UINT64_MAX >> (64 - cfg->cluster->count);
+}
+
+static uint64_t neighbours(const struct el_config *cfg)
+{
+    const uint32_t count = cfg->cluster->count, self = cfg->self - 1;
+    const uint64_t asked = el_number(cfg, NEIGHBOURS), either_side = asked ? asked : count <= 8 ? 2 : 1;
+    uint64_t set = 0;
+    for (uint32_t apart = 1; apart < count && apart <= either_side; apart++)
+        set |= el_bit((self + apart) % count + 1) | el_bit((self + count - apart) % count + 1);
+    return set;
+}
+
+/* Says to all neighbours that are not on it yet which path a beat of `origin` has taken, we included. */
+static void pass_on(const struct el_config *cfg, el_node origin, uint64_t path, struct el_outbox *out)
+{
+    const uint64_t to = neighbours(cfg) & ~path;
+    const struct el_msg msg = {.kind = HEARTBEAT, .subject = origin, .aux = path | el_bit(cfg->self)};
+    for (el_node peer = 1; peer <= cfg->cluster->count; peer++)
+        if (to & el_bit(peer)) el_send(out, cfg, peer, msg);
+}
+
+static void beat(const struct el_config *cfg, struct el_outbox *out)
+{
+    const el_duration interval = detector_times(el_number(cfg, INTERVAL), 1);
+    el_arm(out, BEAT, 0, interval, interval);
+    pass_on(cfg, cfg->self, 0, out);
+}
+
+static void grow(struct path *me, el_node peer, struct el_outbox *out)
+{
+    struct counter *counter = counter_of(me, peer);
+    counter->beats++;
+    counter->grown = me->round;
+    if (!(me->suspected & el_bit(peer))) return;
+    me->suspected &= ~el_bit(peer);
+    el_note(out, RETURNS, peer, 0);
+    el_verdict(out, peer, false);
+}
+
+/* At the beginning of a round everybody may still be one behind, so that is no lag yet. */
+static void compare(struct path *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    const uint64_t lag = detector_within(el_number(cfg, LAG), 2, UINT32_MAX);
+    for (el_node peer = 1; peer <= cfg->cluster->count; peer++) {
+        const struct counter *counter = counter_of(me, peer);
+        if (peer == cfg->self || me->suspected & el_bit(peer) || me->round - counter->grown < lag) continue;
+        me->suspected |= el_bit(peer);
+        el_note(out, ACCUSES, peer, counter->beats);
+        el_verdict(out, peer, true);
+    }
+}
+
+static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
+                     struct el_outbox *out)
+{
+    (void)state, (void)start;
+    beat(cfg, out);
+}
+
+static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    struct path *me = state;
+    const uint64_t path = (m->aux & everybody(cfg)) | el_bit(m->from);
+    if (path & el_bit(cfg->self)) {
+        el_note(out, CAME_BACK, m->from, 0);
+        return;
+    }
+    const bool fresh = path == el_bit(m->from); /* its own beat, not one of the many copies */
+    const bool again = fresh && me->ahead & path;
+    if (again) me->round++, me->ahead = 0;
+    if (fresh) me->ahead |= path;
+    for (el_node peer = 1; peer <= cfg->cluster->count; peer++)
+        if (path & el_bit(peer)) grow(me, peer, out);
+    if (again) compare(me, cfg, out);
+    pass_on(cfg, m->subject, path, out);
+}
+
+static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
+                     struct el_outbox *out)
+{
+    (void)state, (void)timer, (void)slot;
+    beat(cfg, out);
+}
+
+static const char *const kinds[] = {NULL, "Heartbeat"};
+static const char *const timers[] = {"beat"};
+static const struct el_option options[] = {
+    [INTERVAL] = {"interval", EL_DURATION, NULL, "1s", "how often each member beats", 0},
+    [NEIGHBOURS] = {"neighbours", EL_NUMBER, NULL, NULL,
+                    "so many nearest positions on either side (otherwise 2 of up to 8 members, 1 of more)", 0},
+    [LAG] = {"lag", EL_NUMBER, NULL, "5", "how many beats behind the fastest one is suspected, at least 2", 0},
+};
+
+const struct el_algorithm el_path = {
+    .name = "path",
+    .summary = "counts beats that travel along every path, and suspects whose counter stands still",
+    .idea =
+        "A heartbeat carries the path it has taken. Its receiver counts one more for everybody on the path and "
+        "passes it on to those neighbours that are not on it. The counter of a member that lives grows for "
+        "ever, even if no direct link to it works; that of a dead one stops. There is no timeout: a member is "
+        "suspected when its counter stands still while the fastest grows. The price is traffic, which "
+        "explodes unless neighbours are few.",
+    .reference = "Aguilera, Chen, Toueg: Heartbeat: a timeout-free failure detector for quiescent reliable "
+                 "communication, WDAG 1997",
+    .kinds = kinds,
+    .kind_count = 1,
+    .routine_kinds = 1 << HEARTBEAT,
+    .set_kinds = 1 << HEARTBEAT,
+    .timers = timers,
+    .timer_count = 1,
+    .notes = notes,
+    .note_count = sizeof notes / sizeof *notes,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .count_max = 64,
+    .beats = true,
+    .state_bytes = sizeof(struct path),
+    .state_per_member = sizeof(struct counter),
+    .outbox_fixed = 1,
+    .outbox_per_member = 3,
+    .on_start = on_start,
+    .on_message = on_message,
+    .on_timer = on_timer,
+};

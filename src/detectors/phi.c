@@ -1,0 +1,243 @@
+/*
+ * The phi accrual detector: beats are not counted, their intervals are measured. From the mean and the deviation
+ * of the last ones follows how unlikely the present silence is, and phi is the number of zeros behind that
+ * point: at phi 8, one silence in 10^8 would be a live member's.
+ *
+ * Nobody polls phi. It grows with time only, so the moment at which it will reach the threshold is known when a
+ * beat arrives: mean + pause + deviation * y(threshold). A timer runs for exactly that long.
+ *
+ * Reference: Hayashibara, Defago, Yared, Katayama, The phi accrual failure detector, SRDS 2004; minimum deviation,
+ * acceptable pause and first estimate as in Akka. Deviations: the tail is exact where Akka approximates it; an
+ * interval that ended a suspicion is not kept, nor is the time from START to the first beat, which is none; and
+ * since a timer that is overdue after a pause of our own comes before the beats that wait, we look once more,
+ * for as long as a message may take to be read, before we accuse.
+ */
+#include "phi.h"
+
+#include "detector.h"
+
+enum { WINDOW_MAX = 100 };
+/* Intervals are kept in microseconds. None counts for more than this (268 s), so that the squares of a window
+ * fit into one word. */
+#define SAMPLE_MAX (UINT64_C(1) << 28)
+#define INTERVAL_MAX (UINT64_C(120000000000)) /* 2 minutes: well below that */
+
+struct phi {
+    uint64_t deviations; /* y(threshold), found once */
+    /* two sets follow, the suspected and the heard, then a window for each member */
+};
+
+/* The last intervals, and their sums. */
+struct window {
+    uint64_t sum, squares;
+    uint32_t used, next;
+    uint32_t samples[WINDOW_MAX];
+};
+
+/* What the intervals of one member are like, in microseconds. */
+struct habit {
+    uint64_t mean, deviation;
+};
+
+enum { HEARTBEAT = 1 };
+enum { BEAT, SILENCE, CONFIRM };
+enum { THRESHOLD, INTERVAL, WINDOW, MIN_DEVIATION, PAUSE, FIRST_ESTIMATE };
+enum { MISSES, ACCUSES, RETURNS };
+
+static const struct el_note_text notes[] = {
+    [MISSES] = {"misses", "misses @1, and looks once more at what has arrived"},
+    [ACCUSES] = {"accuses", "suspects @1: phi has passed #2"},
+    [RETURNS] = {"returns", "hears from @1 again, when phi had risen to #2 thousandths"},
+};
+
+static uint64_t *suspected(struct phi *me)
+{
+    return (uint64_t *)(me + 1);
+}
+
+static uint64_t *heard(struct phi *me, const struct el_config *cfg)
+{
+    return suspected(me) + el_set_words(cfg->cluster->count);
+}
+
+static struct window *window_of(struct phi *me, const struct el_config *cfg, el_node peer)
+{
+    return (struct window *)(heard(me, cfg) + el_set_words(cfg->cluster->count)) + (peer - 1);
+}
+
+/* ---- Options ---- */
+
+static uint64_t threshold(const struct el_config *cfg)
+{
+    return detector_within(el_number(cfg, THRESHOLD), 1, PHI_THRESHOLD_MAX);
+}
+
+static el_duration interval(const struct el_config *cfg)
+{
+    return detector_within(el_number(cfg, INTERVAL), 0, INTERVAL_MAX);
+}
+
+static uint64_t microseconds(const struct el_config *cfg, uint32_t option)
+{
+    return detector_within(el_number(cfg, option) / 1000, 0, SAMPLE_MAX);
+}
+
+static uint64_t first_estimate(const struct el_config *cfg)
+{
+    return el_number(cfg, FIRST_ESTIMATE) ? microseconds(cfg, FIRST_ESTIMATE) : interval(cfg) / 1000;
+}
+
+/* ---- The window ---- */
+
+static void keep(struct window *w, const struct el_config *cfg, uint64_t sample)
+{
+    const uint32_t size = (uint32_t)detector_within(el_number(cfg, WINDOW), 1, WINDOW_MAX);
+    sample = detector_within(sample, 0, SAMPLE_MAX);
+    if (w->used == size) {
+        const uint64_t oldest = w->samples[w->next];
+        w->sum -= oldest;
+        w->squares -= oldest * oldest;
+    } else {
+        w->used++;
+    }
+    w->samples[w->next] = (uint32_t)sample;
+    w->sum += sample;
+    w->squares += sample * sample;
+    w->next = w->next + 1 < size ? w->next + 1 : 0;
+}
+
+static uint64_t root(uint64_t square)
+{
+    uint64_t found = 0;
+    for (uint64_t bit = UINT64_C(1) << 31; bit; bit >>= 1)
+        if ((found | bit) * (found | bit) <= square) found |= bit;
+    return found;
+}
+
+/*
+ * With sum = mean * used + rest, the squares of the distances to the whole mean are squares - mean (sum + rest):
+ * exact, and no larger than `squares` on the way, where used * squares would not fit.
+ */
+static struct habit habit_of(const struct window *w, const struct el_config *cfg)
+{
+    const uint64_t mean = w->sum / w->used, rest = w->sum % w->used;
+    const uint64_t apart = w->squares - mean * (w->sum + rest) - rest * rest / w->used;
+    const uint64_t deviation = root(apart / w->used), least = microseconds(cfg, MIN_DEVIATION);
+    return (struct habit){mean + microseconds(cfg, PAUSE), deviation < least ? least : deviation};
+}
+
+/* ---- Beating and listening ---- */
+
+static void listen(struct phi *me, const struct el_config *cfg, el_node peer, struct el_outbox *out)
+{
+    const struct habit habit = habit_of(window_of(me, cfg, peer), cfg);
+    const uint64_t late =
+        (habit.deviation * me->deviations >> PHI_DEVIATION_BITS) + 1; /* has passed, not is at */
+    const el_duration wait = (habit.mean + late) * 1000;
+    el_arm(out, SILENCE, peer, wait, wait);
+}
+
+static void beat(const struct el_config *cfg, struct el_outbox *out)
+{
+    el_arm(out, BEAT, 0, interval(cfg), interval(cfg));
+    detector_send_all(cfg, (struct el_msg){.kind = HEARTBEAT, .subject = cfg->self}, out);
+}
+
+static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
+                     struct el_outbox *out)
+{
+    (void)start;
+    struct phi *me = state;
+    const uint64_t estimate = first_estimate(cfg);
+    me->deviations = el_phi_deviations(threshold(cfg));
+    beat(cfg, out);
+    for (el_node peer = 1; peer <= cfg->cluster->count; peer++) {
+        if (peer == cfg->self) continue;
+        keep(window_of(me, cfg, peer), cfg, estimate - estimate / 4);
+        keep(window_of(me, cfg, peer), cfg, estimate + estimate / 4);
+        listen(me, cfg, peer, out);
+    }
+}
+
+static void clear(struct phi *me, const struct el_config *cfg, el_node peer, uint64_t elapsed,
+                  struct el_outbox *out)
+{
+    const struct habit habit = habit_of(window_of(me, cfg, peer), cfg);
+    el_set_remove(suspected(me), peer);
+    el_note(out, RETURNS, peer, el_phi_thousandths(elapsed, habit.mean, habit.deviation));
+    el_verdict(out, peer, false);
+}
+
+static void on_arrival(void *state, const struct el_config *cfg, const struct el_msg *m, el_duration elapsed,
+                       struct el_outbox *out)
+{
+    struct phi *me = state;
+    if (el_set_has(suspected(me), m->from)) {
+        clear(me, cfg, m->from, elapsed / 1000, out);
+    } else if (el_set_has(heard(me, cfg), m->from)) {
+        keep(window_of(me, cfg, m->from), cfg, elapsed / 1000);
+    }
+    el_set_add(heard(me, cfg), m->from);
+    el_disarm(out, CONFIRM, m->from);
+    listen(me, cfg, m->from, out);
+}
+
+static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
+                     struct el_outbox *out)
+{
+    switch (timer) {
+    case BEAT: beat(cfg, out); return;
+    case SILENCE:
+        el_note(out, MISSES, slot, 0);
+        el_arm(out, CONFIRM, slot, cfg->cluster->process_max, cfg->cluster->process_max);
+        return;
+    default:
+        el_set_add(suspected(state), slot);
+        el_note(out, ACCUSES, slot, threshold(cfg));
+        el_verdict(out, slot, true);
+        return;
+    }
+}
+
+static const char *const kinds[] = {NULL, "Heartbeat"};
+static const char *const timers[] = {"beat", "silence", "confirm"};
+static const struct el_option options[] = {
+    [THRESHOLD] = {"threshold", EL_NUMBER, NULL, "8", "which phi is too much, up to 300", 0},
+    [INTERVAL] = {"interval", EL_DURATION, NULL, "1s", "how often each member beats, up to two minutes", 0},
+    [WINDOW] = {"window", EL_NUMBER, NULL, "100", "how many of the last intervals count, up to 100", 0},
+    [MIN_DEVIATION] = {"min-deviation", EL_DURATION, NULL, "100ms", "no habit is believed to be steadier", 0},
+    [PAUSE] = {"pause", EL_DURATION, NULL, NULL, "a pause that is acceptable at any time (otherwise none)", 0},
+    [FIRST_ESTIMATE] = {"first-estimate", EL_DURATION, NULL, NULL,
+                        "the interval to expect of one never heard (otherwise `interval`)", 0},
+};
+
+const struct el_algorithm el_phi = {
+    .name = "phi",
+    .summary = "suspects whoever is silent for longer than its own habit makes likely",
+    .idea =
+        "Every member sends a heartbeat to all others every interval, and each keeps the last intervals at which "
+        "each other member was heard. Their mean and deviation say how likely it is that a live member stays "
+        "silent for so long. phi is minus the decimal logarithm of that: at phi 8 one accusation in 100 million "
+        "would be wrong, if intervals were normally distributed. A network that grows slow or jittery makes the "
+        "detector patient instead of wrong.",
+    .reference = "Hayashibara, Defago, Yared, Katayama: The phi accrual failure detector, SRDS 2004",
+    .kinds = kinds,
+    .kind_count = 1,
+    .routine_kinds = 1 << HEARTBEAT,
+    .timers = timers,
+    .timer_count = 3,
+    .notes = notes,
+    .note_count = sizeof notes / sizeof *notes,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .beats = true,
+    .state_bytes = sizeof(struct phi),
+    .state_sets = 2,
+    .state_per_member = sizeof(struct window),
+    .outbox_fixed = 4,
+    .outbox_per_member = 2,
+    .on_start = on_start,
+    .on_arrival = on_arrival,
+    .on_timer = on_timer,
+    .stopwatch = SILENCE,
+};

@@ -1,0 +1,255 @@
+/*
+ * SWIM with Lifeguard: each period one member is pinged, in an order that is shuffled for every round. If it does
+ * not answer in time, others are asked to ping it; if it answers none of them before the period ends, it is
+ * suspected. Suspicions travel along with pings and acks; the suspected refutes them under a higher incarnation,
+ * or is held for dead when its time is up. Load does not grow with the cluster: a member sends a ping a period.
+ *
+ * Lifeguard: the time for a refutation is long at first and shrinks as others accuse, too; who is asked to ping
+ * and cannot reach the target says so (Nack). Whoever misses even those, or has to refute, doubts itself: each
+ * point of local health (0..8) stretches its own period and timeout, so a sick member stops accusing others.
+ *
+ * Reference: Das, Gupta, Motivala, SWIM: scalable weakly-consistent infection-style process group membership
+ * protocol, DSN 2002; Dadgar, Phillips, Currey, Lifeguard: local health awareness for more accurate failure
+ * detection, DSN-W 2018. Deviations: membership is fixed, so the dead are pinged on, and are told that they are
+ * held for dead, which is how a restarted member or a healed partition comes back; a ping or an ack carries one
+ * rumour, not as many as fit; an answer to our own ping clears a suspicion here, whatever rumours say.
+ */
+#include "swim.h"
+
+static const struct el_note_text notes[] = {
+    [SWIM_ASKS] = {"asks", "gets no answer from @1, and asks others to ping it (#2)"},
+    [SWIM_RELAYS] = {"relays", "pings @1 for @2"},
+    [SWIM_SORRY] = {"sorry", "gets no answer from @1 either, and tells @2"},
+    [SWIM_SUSPECTS] = {"suspects", "suspects @1 until it refutes"},
+    [SWIM_CONFIRMS] = {"confirms", "learns that @2 suspects @1, too"},
+    [SWIM_BURIES] = {"buries", "holds @1 for dead"},
+    [SWIM_CLEARS] = {"clears", "learns that @1 is alive"},
+    [SWIM_REFUTES] = {"refutes", "is accused, and lives on as incarnation #1"},
+    [SWIM_DOUBTS] = {"doubts", "doubts itself (#1 of 8)"},
+    [SWIM_NONSENSE] = {"nonsense", "drops a rumour from @1 that makes no sense"},
+};
+
+/* ---- Our own probe ---- */
+
+static void arm_stretched(const struct swim *me, const struct el_config *cfg, uint32_t timer, uint32_t option,
+                          struct el_outbox *out)
+{
+    const el_duration wait = detector_times(el_number(cfg, option), me->health + 1);
+    el_arm(out, timer, 0, wait, wait);
+}
+
+static uint32_t peers(const struct el_config *cfg)
+{
+    return cfg->cluster->count - 1;
+}
+
+/* The order is shuffled one place at a time, as it is used: `chosen` of those who have not had their turn. */
+static el_node next_target(struct swim *me, const struct el_config *cfg, uint32_t chosen)
+{
+    struct swim_member *members = swim_members(me, cfg);
+    const el_node target = members[me->place + chosen].order;
+    members[me->place + chosen].order = members[me->place].order;
+    members[me->place].order = target;
+    me->place = me->place + 1 < peers(cfg) ? me->place + 1 : 0;
+    return target;
+}
+
+static void give_up(struct swim *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    swim_doubt(me, me->asked ? el_set_size(swim_owing(me, cfg), cfg->cluster->count) : 1, out);
+    swim_suspect(me, cfg, me->target, out);
+}
+
+static void on_period(struct swim *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    if (me->target != EL_NOBODY) give_up(me, cfg, out);
+    me->target = EL_NOBODY;
+    arm_stretched(me, cfg, SWIM_PERIOD, SWIM_OF_PERIOD, out);
+    el_choose(out, peers(cfg) - me->place);
+}
+
+static void on_chosen(void *state, const struct el_config *cfg, uint32_t chosen, struct el_outbox *out)
+{
+    struct swim *me = state;
+    el_require(chosen < peers(cfg) - me->place);
+    me->target = next_target(me, cfg, chosen);
+    me->probe++;
+    me->asked = 0;
+    el_set_clear(swim_owing(me, cfg), cfg->cluster->count);
+    arm_stretched(me, cfg, SWIM_TIMEOUT, SWIM_OF_TIMEOUT, out);
+    swim_send(me, cfg, me->target,
+              (struct el_msg){.kind = SWIM_PING, .subject = me->target, .epoch = me->probe}, out);
+}
+
+/* Those next in the order are as good as drawn by lot. */
+static void ask_others(struct swim *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    const uint64_t wanted = el_number(cfg, SWIM_INDIRECT);
+    const struct el_msg request = {.kind = SWIM_PING_REQUEST, .subject = me->target, .epoch = me->probe};
+    for (uint32_t i = 0; i < peers(cfg) && me->asked < wanted; i++) {
+        const uint32_t place = (uint32_t)(((uint64_t)me->place + i) % peers(cfg));
+        const el_node peer = swim_members(me, cfg)[place].order;
+        if (peer == me->target || swim_member(me, cfg, peer)->opinion != SWIM_ALIVE) continue;
+        me->asked++;
+        el_set_add(swim_owing(me, cfg), peer);
+        swim_send(me, cfg, peer, request, out);
+    }
+    el_note(out, SWIM_ASKS, me->target, me->asked);
+}
+
+/* ---- What others want of us ---- */
+
+static void on_ping(struct swim *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    const struct el_msg ack = {.kind = SWIM_ACK, .subject = cfg->self, .epoch = m->epoch, .rank = m->rank};
+    swim_send(me, cfg, m->from, ack, out);
+}
+
+static void on_ping_request(struct swim *me, const struct el_config *cfg, const struct el_msg *m,
+                            struct el_outbox *out)
+{
+    if (m->subject == cfg->self || m->subject == m->from) return; /* nobody honest asks for that */
+    struct swim_member *asker = swim_member(me, cfg, m->from);
+    const el_duration wait = detector_times(el_number(cfg, SWIM_OF_TIMEOUT), 1);
+    asker->relay_target = m->subject;
+    asker->relay_probe = m->epoch;
+    el_note(out, SWIM_RELAYS, m->subject, m->from);
+    el_arm(out, SWIM_RELAY, m->from, wait, wait);
+    swim_send(me, cfg, m->subject,
+              (struct el_msg){.kind = SWIM_PING, .subject = m->subject, .epoch = m->epoch, .rank = m->from},
+              out);
+}
+
+static void on_relay(struct swim *me, const struct el_config *cfg, el_node asker, struct el_outbox *out)
+{
+    struct swim_member *member = swim_member(me, cfg, asker);
+    el_note(out, SWIM_SORRY, member->relay_target, asker);
+    el_send(out, cfg, asker,
+            (struct el_msg){.kind = SWIM_NACK, .subject = member->relay_target, .epoch = member->relay_probe});
+    member->relay_target = EL_NOBODY;
+}
+
+/* ---- Answers ---- */
+
+static void relay_back(struct swim *me, const struct el_config *cfg, const struct el_msg *m,
+                       struct el_outbox *out)
+{
+    if (m->rank > cfg->cluster->count) return;
+    const el_node asker = (el_node)m->rank;
+    struct swim_member *member = swim_member(me, cfg, asker);
+    if (member->relay_target != m->from || member->relay_probe != m->epoch)
+        return; /* too late, or never asked */
+    member->relay_target = EL_NOBODY;
+    el_disarm(out, SWIM_RELAY, asker);
+    el_send(out, cfg, asker, *m);
+}
+
+static void on_ack(struct swim *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    const bool direct = m->rank == EL_NOBODY && m->from == m->subject;
+    if (m->rank != EL_NOBODY && m->rank != cfg->self) {
+        relay_back(me, cfg, m, out);
+    } else if (m->subject == me->target && m->epoch == me->probe && (direct || m->rank == cfg->self)) {
+        me->target = EL_NOBODY;
+        el_disarm(out, SWIM_TIMEOUT, 0);
+        swim_recover(me);
+        if (direct) swim_clear(me, cfg, m->from, out);
+    }
+}
+
+static void on_nack(struct swim *me, const struct el_config *cfg, const struct el_msg *m)
+{
+    if (m->epoch == me->probe) el_set_remove(swim_owing(me, cfg), m->from);
+}
+
+/* ---- Handlers ---- */
+
+static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
+                     struct el_outbox *out)
+{
+    (void)start;
+    struct swim *me = state;
+    for (el_node node = 1; node <= cfg->cluster->count; node++) {
+        struct swim_member *member = swim_member(me, cfg, node);
+        member->opinion = SWIM_ALIVE;
+        if (node <= peers(cfg)) member->order = node + (node >= cfg->self);
+    }
+    /* Not everybody at once. */
+    if (peers(cfg)) el_arm(out, SWIM_PERIOD, 0, 0, detector_times(el_number(cfg, SWIM_OF_PERIOD), 1));
+}
+
+static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    if (m->kind != SWIM_NACK) swim_hear(state, cfg, m, out);
+    switch (m->kind) {
+    case SWIM_PING: on_ping(state, cfg, m, out); return;
+    case SWIM_ACK: on_ack(state, cfg, m, out); return;
+    case SWIM_PING_REQUEST: on_ping_request(state, cfg, m, out); return;
+    case SWIM_NACK: on_nack(state, cfg, m); return;
+    default: return; /* a rumour and nothing else */
+    }
+}
+
+static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
+                     struct el_outbox *out)
+{
+    switch (timer) {
+    case SWIM_PERIOD: on_period(state, cfg, out); return;
+    case SWIM_TIMEOUT: ask_others(state, cfg, out); return;
+    case SWIM_RELAY: on_relay(state, cfg, slot, out); return;
+    default: swim_ripen(state, cfg, slot, timer - SWIM_SUSPICION, out); return;
+    }
+}
+
+static const char *const kinds[] = {NULL, "Ping", "Ack", "PingRequest", "Nack", "Alive", "Suspect", "Dead"};
+static const char *const timers[] = {"period", "timeout", "relay", "suspicion", "suspicion-1", "suspicion-2"};
+static const struct el_option options[] = {
+    [SWIM_OF_PERIOD] = {"period", EL_DURATION, NULL, "1s", "how often each member pings another", 0},
+    [SWIM_OF_TIMEOUT] = {"timeout", EL_DURATION, NULL, "200ms", "when to ask others to ping, too", 0},
+    [SWIM_INDIRECT] = {"indirect", EL_NUMBER, NULL, "3", "how many are asked", 0},
+    [SWIM_SHORTEST] = {"shortest", EL_NUMBER, NULL, "4",
+                       "the shortest suspicion, in periods times the logarithm of the members", 0},
+    [SWIM_LONGEST] = {"longest", EL_NUMBER, NULL, "6", "the longest suspicion, in shortest ones", 0},
+    [SWIM_HASTY] = {"hasty", EL_FLAG, NULL, "off", "report suspicions, and not only deaths", 0},
+};
+
+static const struct el_inequality inequalities[] = {
+    {{{1, EL_OF_ROUND_TRIP}}, {{1, SWIM_OF_TIMEOUT}}, "others are asked before the answer can be there"},
+    {{{2, SWIM_OF_TIMEOUT}, {1, EL_OF_ROUND_TRIP}},
+     {{1, SWIM_OF_PERIOD}},
+     "the period ends before those who were asked can tell what they found"},
+};
+
+const struct el_algorithm el_swim = {
+    .name = "swim",
+    .summary = "each pings one at a time, asks others before it suspects, and lets the suspected refute",
+    .idea =
+        "Every period each member pings one other, in shuffled order. No answer: a few others are asked to ping "
+        "it, too, in case only one link is bad. Still none: it is suspected, and the rumour travels along with "
+        "later pings and acks. A suspect that lives refutes it under a higher incarnation; one that does not in "
+        "time is held for dead. Lifeguard adds that a member which misses answers it should have had doubts "
+        "itself first. The load on each member does not depend on how many there are.",
+    .reference = "Das, Gupta, Motivala: SWIM, DSN 2002; Dadgar, Phillips, Currey: Lifeguard, DSN-W 2018",
+    .kinds = kinds,
+    .kind_count = 7,
+    .routine_kinds = 1 << SWIM_PING | 1 << SWIM_ACK | 1 << SWIM_PING_REQUEST | 1 << SWIM_NACK,
+    .timers = timers,
+    .timer_count = SWIM_TIMERS,
+    .notes = notes,
+    .note_count = sizeof notes / sizeof *notes,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .needs = EL_NEEDS_TIMELY,
+    .beats = true,
+    .inequalities = inequalities,
+    .inequality_count = sizeof inequalities / sizeof *inequalities,
+    .state_bytes = sizeof(struct swim),
+    .state_sets = 2,
+    .state_per_member = sizeof(struct swim_member),
+    .outbox_fixed = 16,
+    .outbox_per_member = 1,
+    .on_start = on_start,
+    .on_message = on_message,
+    .on_timer = on_timer,
+    .on_chosen = on_chosen,
+};
