@@ -315,5 +315,8 @@ void sim_write_summary(FILE *out, const struct sim_world *world, const struct si
     write_count(out, "failed hops", result->failed_hops);
     write_count(out, "lost", result->lost);
     write_count(out, "copies", result->copies);
+    if (plan->detector)
+        fprintf(out, "  detector    %s, %llu messages\n", plan->detector->name,
+                (unsigned long long)result->detector_sent);
     write_expectations(out, plan, result, style);
 }
