@@ -520,15 +520,11 @@ static const struct el_inequality inequalities[] = {
 };
 
 static const struct el_weakness breaks[] = {
-    {EL_PARTITIONS, EL_NO_LEADER | EL_DEMOTED,
-     "a cut-off leader steps down; and with links that work one way only, those who could elect may never be left "
-     "in peace for long enough"},
-    {EL_CRASHES, EL_DEMOTED, "a leader that has lost its majority steps down"},
-    {EL_LOSSES, EL_DEMOTED | EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "beats that do not come look like a dead leader"},
-    {EL_PAUSES | EL_DRIFTS, EL_DEMOTED, "beats that come late look like a dead leader"},
-    {EL_FALSE_SUSPICIONS, EL_DEMOTED, "a majority that is told that the leader is gone replaces it"},
-    {EL_UNGUARDED, EL_DEMOTED, "without pre-vote, who stands too early deposes the leader by its higher term"},
+    {EL_PARTITIONS, EL_NO_LEADER,
+     "with links that work one way only, those who could elect may never be left in peace for long enough"},
+    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS, "beats that do not come look like a dead leader"},
+    {EL_CRASHES, EL_DEMOTED, "a leader that was without its majority for too long steps down"},
+    {EL_UNGUARDED, EL_DEMOTED, "without pre-vote, who stands needlessly deposes the leader by its higher term"},
     {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and is missed"},
 };
 

@@ -63,6 +63,7 @@ static void crash(struct sim_world *world, el_node node)
     world->result.faults |= EL_CRASHES;
     stir_by_fault(world);
     sim_disk_crash(world, node);
+    sim_quality_failed(world, node);
     sim_oracle_died(world, node);
     n->alive = false;
     n->paused = false;
@@ -155,6 +156,7 @@ void sim_carry_out_command(struct sim_world *world, const struct sim_command *co
 {
     world->commands_left--;
     sim_change(world);
+    sim_quality_review(world);
     if (sim_is_call(command)) world->calls_left--;
     switch (command->type) {
     case SIM_DO_CAMPAIGN: campaign(world, command->node); return;

@@ -58,6 +58,9 @@ static int read_expect(struct builder *b, const char *value)
     } else if (parse_text(&at, "failed-hops ")) {
         expect->type = SIM_EXPECT_FAILED_HOPS;
         return build_read_whole(b, at, &expect->value);
+    } else if (parse_text(&at, "refused ")) {
+        expect->type = SIM_EXPECT_REFUSED;
+        return build_read_whole(b, at, &expect->value);
     } else if (parse_text(&at, "turnaround ")) {
         expect->type = SIM_EXPECT_TURNAROUND;
         return build_read_only_time(b, at, &expect->value);
@@ -67,7 +70,7 @@ static int read_expect(struct builder *b, const char *value)
         return build_fail_at(
             b, value,
             "expect one of: leader ID|none, agreement, no agreement, messages [KIND] N, failed-hops N, "
-            "turnaround T, violation KIND, no violation");
+            "turnaround T, refused N, violation KIND, no violation");
     }
     return 0;
 }
@@ -90,6 +93,7 @@ bool sim_expectation_holds(const struct sim_plan *plan, const struct sim_result 
     case SIM_EXPECT_NO_AGREEMENT: return !result->agreed;
     case SIM_EXPECT_MESSAGES: return result->sent[expect->kind] == expect->value;
     case SIM_EXPECT_FAILED_HOPS: return result->failed_hops == expect->value;
+    case SIM_EXPECT_REFUSED: return result->refused == expect->value;
     case SIM_EXPECT_TURNAROUND: return result->turnaround == expect->value;
     case SIM_EXPECT_VIOLATION: return (result->violation_kinds & expect->kind) != 0;
     case SIM_EXPECT_NO_VIOLATION: return result->violation_kinds == 0;

@@ -2,6 +2,7 @@
 #ifndef ELECTOR_SIM_INNER_H
 #define ELECTOR_SIM_INNER_H
 
+#include "elector/parts.h"
 #include "map.h"
 #include "world.h"
 
@@ -50,6 +51,7 @@ struct sim_office {
     sim_time since;       /* when it took office in this term */
     uint32_t timer, slot; /* what bounds the claim */
     bool asked;           /* it was asked to give its office up */
+    bool refused;         /* the resource has turned it away, which is told once */
     bool settled;         /* every live node has named it, all at once: from then on its fall is remarkable */
 };
 
@@ -82,7 +84,11 @@ struct sim_world {
     struct sim_node *nodes;     /* [count + 1] */
     struct sim_office *offices; /* [count + 1] */
     struct sim_disk *disks;     /* [count + 1] */
-    struct sim_timer *timers;   /* [1..]; 0 ends a list */
+    struct el_guard guard;      /* of the resource */
+    struct el_cluster cluster;  /* the plan's, where ranks change by how often a process fails */
+    uint64_t *attributes;
+    struct el_quality *qualities; /* [count + 1] */
+    struct sim_timer *timers;     /* [1..]; 0 ends a list */
     uint32_t timer_count, timer_capacity, timer_free;
     uint64_t generation;
 
@@ -181,6 +187,16 @@ static inline uint64_t sim_record(struct sim_world *world, struct sim_record rec
     record.time = world->now;
     return sim_trace_add(&world->trace, &record);
 }
+
+/* resource.c: what leaders are for, and the guard before it. */
+void sim_resource_next(struct sim_world *world);
+void sim_resource_work(struct sim_world *world);
+
+/* quality.c: ranks that weigh how steady a process has been. */
+bool sim_quality_begin(struct sim_world *world);
+void sim_quality_failed(struct sim_world *world, el_node node);
+/* Uptime has made up for some of it. */
+void sim_quality_review(struct sim_world *world);
 
 /* majority.c: whether some candidate reaches a majority of the living both ways, and who then must know. */
 bool sim_majority_possible(const struct sim_world *world);

@@ -36,7 +36,7 @@ static void count_in(struct sim_world *world, el_node node)
 
 static el_node best_alive(struct sim_world *world)
 {
-    const struct el_cluster *cluster = &world->plan->cluster;
+    const struct el_cluster *cluster = &world->cluster;
     if (world->best_known) return world->best;
     world->best = EL_NOBODY;
     for (el_node node = 1; node <= cluster->count; node++)
@@ -130,10 +130,19 @@ static void take_office(struct sim_world *world, el_node node, const struct el_v
     if (world->leader_count > 1 && claims(world, EL_CLAIMS_ONE_LEADER)) judge_exclusion(world);
 }
 
+/* Had been heard by all, so far, and in time: whoever cannot tell its leader from a dead one may replace it. */
+static bool was_well_connected(const struct sim_world *world)
+{
+    const uint32_t excuses =
+        EL_PARTITIONS | EL_LOSSES | EL_PAUSES | EL_DRIFTS | EL_LATENESS | EL_FALSE_SUSPICIONS;
+    if (world->result.faults & excuses) return false;
+    return !world->algorithm->majority || sim_majority_possible(world);
+}
+
 static void leave_office(struct sim_world *world, el_node node)
 {
     struct sim_office *office = &world->offices[node];
-    if (office->settled && !office->asked && claims(world, EL_CLAIMS_STABLE))
+    if (office->settled && !office->asked && claims(world, EL_CLAIMS_STABLE) && was_well_connected(world))
         report(world, EL_DEMOTED, &node, 1, 1);
     office->asked = office->settled = false;
 }

@@ -115,6 +115,23 @@ static int read_drift(struct builder *b, const char *value)
     return 0;
 }
 
+/* A time above 0. */
+static int read_period(struct builder *b, const char *value, sim_time *period)
+{
+    if (build_read_only_time(b, value, period) != 0) return -1;
+    return *period ? 0 : build_fail_at(b, value, "a time above 0, please");
+}
+
+static int read_resource(struct builder *b, const char *value)
+{
+    return read_period(b, value, &b->plan->work);
+}
+
+static int read_quality(struct builder *b, const char *value)
+{
+    return read_period(b, value, &b->plan->mercy);
+}
+
 static int read_seed(struct builder *b, const char *value)
 {
     return build_read_whole(b, value, &b->plan->seed);
@@ -211,11 +228,11 @@ static int build(struct builder *b)
         build_reader *read;
         bool repeated;
     } readers[] = {
-        {"loss", read_loss, false},       {"dup", read_dup, false},       {"reorder", read_reorder, false},
-        {"bound", read_bound, false},     {"detect", read_detect, false}, {"until", read_until, false},
-        {"horizon", read_horizon, false}, {"seed", read_seed, false},     {"clock", read_clock, true},
-        {"miss", read_miss, true},        {"disk", read_disk, false},     {"drift", read_drift, false},
-        {"settle", read_settle, false},
+        {"loss", read_loss, false},       {"dup", read_dup, false},           {"reorder", read_reorder, false},
+        {"bound", read_bound, false},     {"detect", read_detect, false},     {"until", read_until, false},
+        {"horizon", read_horizon, false}, {"seed", read_seed, false},         {"clock", read_clock, true},
+        {"miss", read_miss, true},        {"disk", read_disk, false},         {"drift", read_drift, false},
+        {"settle", read_settle, false},   {"resource", read_resource, false}, {"quality", read_quality, false},
     };
     if (build_members(b) != 0 || build_once(b, "delay", read_delay) != 0 || build_options(b) != 0) return -1;
     plan->cluster.transmit_max = plan->delay.max;
@@ -225,6 +242,7 @@ static int build(struct builder *b)
     if (build_detector(b) != 0 || build_check_times(b) != 0 || build_story(b) != 0 ||
         build_expectations(b) != 0)
         return -1;
+    plan->detector_seed = plan->seed;
     if (plan->settle == SIM_NEVER) choose_settle(plan);
     if (plan->horizon == SIM_NEVER) choose_horizon(plan);
     return 0;

@@ -109,6 +109,7 @@ enum sim_expect_type {
     SIM_EXPECT_VIOLATION,
     SIM_EXPECT_NO_VIOLATION,
     SIM_EXPECT_FAILED_HOPS,
+    SIM_EXPECT_REFUSED, /* how often the resource's guard turned a leader away */
 };
 #define SIM_NO_ID UINT64_MAX
 
@@ -146,7 +147,10 @@ struct sim_plan {
     size_t break_count;
     struct sim_expect *expects;
     size_t expect_count;
-    sim_time until;   /* SIM_NEVER: to the end */
+    sim_time work;  /* how often a leader works on a guarded resource; 0: there is none */
+    sim_time mercy; /* how much uptime halves the penalty for failures; 0: failures do not count in the rank */
+    uint64_t detector_seed; /* groups have seeds of their own, and one detector */
+    sim_time until;         /* SIM_NEVER: to the end */
     sim_time settle;  /* where something always is under way: at rest when nothing has changed for so long */
     sim_time horizon; /* a run still busy then is endless */
     uint64_t event_max;

@@ -27,6 +27,7 @@ enum sim_event_type {
     SIM_JUDGEMENT, /* of the simulator's own detector */
     SIM_STORED,    /* a record is on the disk */
     SIM_DEPARTURE, /* a message that waited for that */
+    SIM_WORK,      /* whoever leads works on the resource */
 };
 
 /* The machines of a node: its election, and the failure detector beside it, if it has one. */

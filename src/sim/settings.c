@@ -32,6 +32,8 @@ static const struct sim_key keys[] = {
     {"miss", "A:B,…", "A's detector never notices B's death (all:B, A:all)"},
     {"false-suspect", "A:B@T[..T],…", "A wrongly suspects B from T on (all:B)"},
     {"detector", "NAME[:OPTIONS]", "a real failure detector beside every election, such as phi:8"},
+    {"resource", "D", "every D, whoever leads works on a resource whose guard checks its term"},
+    {"quality", "D", "failures lower the rank of a process, and D of uptime makes up for half of it"},
     {"clock", "ID=RATE,…", "a clock that runs fast (1.05) or slow (0.95)"},
     {"jump", "ID@T=+D,…", "a clock that leaps forward (+D) or stands still and loses D (-D)"},
     {"drift", "RHO", "clock rates are believed to stay within 1±RHO (otherwise 0.005)"},
@@ -43,7 +45,7 @@ static const struct sim_key keys[] = {
     {"horizon", "T", "a run that is still busy then counts as endless"},
     {"expect", "…",
      "leader ID|none, agreement, no agreement, messages [KIND] N, failed-hops N,\n"
-     "turnaround T, violation KIND, no violation"},
+     "turnaround T, refused N, violation KIND, no violation"},
 };
 
 const struct sim_key *sim_keys(size_t *count)

@@ -136,6 +136,12 @@ const char *sim_record_text(const struct sim_plan *plan, const struct sim_record
         add(text, "%llu is told that its %s is %llu", node, plan->algorithm->facts[r->kind],
             (unsigned long long)r->number);
         break;
+    case SIM_ADMITTED:
+        add(text, "the resource admits %llu with the token %llu", node, (unsigned long long)r->number);
+        break;
+    case SIM_REFUSED:
+        add(text, "the resource REFUSES %llu: its token %llu is stale", node, (unsigned long long)r->number);
+        break;
     case SIM_JUMPED: say_jump(plan, r, text); break;
     case SIM_STARTED: add(text, "%llu leads when the story begins", node); break;
     case SIM_DID_NOTHING:

@@ -33,6 +33,8 @@ enum sim_what {
     SIM_SAVED,
     SIM_REQUESTED, /* node is asked to resign, or to hand over to peer; kind: el_request_what */
     SIM_TOLD,      /* node is told a fact; kind: which, number: its value */
+    SIM_ADMITTED,  /* the resource meets node as a newer leader; number: its term */
+    SIM_REFUSED,   /* the resource turns node away; number: its term */
     SIM_JUMPED,    /* node's clock leaps; number: how far, signed */
     SIM_RESTED,    /* nothing is under way any more */
     SIM_VIOLATED,  /* number: the violation's place in the result */

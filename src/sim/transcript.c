@@ -55,6 +55,7 @@ static const char *colour_of(const struct sim_record *r)
     switch (r->what) {
     case SIM_CRASHED:
     case SIM_PARTED:
+    case SIM_REFUSED:
     case SIM_DROPPED: return red;
     case SIM_VIEWED: return r->peer == r->node ? green : "";
     default: return "";
@@ -315,6 +316,9 @@ void sim_write_summary(FILE *out, const struct sim_world *world, const struct si
     write_count(out, "failed hops", result->failed_hops);
     write_count(out, "lost", result->lost);
     write_count(out, "copies", result->copies);
+    if (plan->work)
+        fprintf(out, "  resource    %llu times admitted, %llu refused\n", (unsigned long long)result->admitted,
+                (unsigned long long)result->refused);
     if (plan->detector)
         fprintf(out, "  detector    %s, %llu messages\n", plan->detector->name,
                 (unsigned long long)result->detector_sent);

@@ -148,7 +148,7 @@ static void judge(struct sim_world *world, const struct sim_event *event)
 /* A paused process reacts to nothing; when it goes on, what is overdue comes first. */
 static bool put_off(struct sim_world *world, const struct sim_event *event)
 {
-    if (event->type == SIM_COMMAND && event->class == SIM_FAULTS) return false;
+    if (event->type == SIM_WORK || (event->type == SIM_COMMAND && event->class == SIM_FAULTS)) return false;
     const struct sim_node *n = &world->nodes[event->node];
     if (!n->paused || world->now >= n->resume) return false;
     struct sim_event later = *event;
@@ -176,6 +176,7 @@ static void handle(struct sim_world *world, const struct sim_event *event)
         world->judging--;
         judge(world, event);
         return;
+    case SIM_WORK: sim_resource_work(world); return;
     case SIM_STORED:
         world->machines[SIM_ELECTION].in_flight--;
         sim_disk_stored(world, event);
@@ -315,6 +316,7 @@ const struct sim_result *sim_world_run(struct sim_world *world)
         world->commands_left++;
         if (sim_is_call(command)) world->calls_left++;
     }
+    sim_resource_next(world);
     for (el_node node = 1; plan->rates && node <= plan->cluster.count; node++)
         world->result.faults |= fault_of_rate(plan, plan->rates[node]);
     if (plan->cluster.transmit_max < plan->delay.max) world->result.faults |= EL_LATENESS;
@@ -358,9 +360,10 @@ struct sim_world *sim_world_new(const struct sim_plan *plan, uint64_t keep)
     world->disks = calloc((size_t)count + 1, sizeof *world->disks);
     world->broken = calloc(plan->break_count + 1, sizeof *world->broken);
     const bool machines =
-        make_machine(&world->machines[SIM_ELECTION], plan->algorithm, &plan->cluster, plan->seed, 0) &&
-        make_machine(&world->machines[SIM_DETECTOR], plan->detector, &plan->detector_cluster, plan->seed,
-                     DETECTOR_STREAMS);
+        world->nodes && sim_quality_begin(world) &&
+        make_machine(&world->machines[SIM_ELECTION], plan->algorithm, &world->cluster, plan->seed, 0) &&
+        make_machine(&world->machines[SIM_DETECTOR], plan->detector, &plan->detector_cluster,
+                     plan->detector_seed, DETECTOR_STREAMS);
     if (!machines || !world->nodes || !world->offices || !world->disks || !world->broken ||
         !sim_trace_init(&world->trace, keep)) {
         sim_world_free(world);
@@ -386,6 +389,8 @@ void sim_world_free(struct sim_world *world)
     free(world->nodes);
     free(world->offices);
     free(world->disks);
+    free(world->attributes);
+    free(world->qualities);
     free(world->broken);
     free(world->timers);
     free(world->result.phases);

@@ -39,6 +39,7 @@ struct sim_result {
     el_node leader;
     uint32_t faults;                        /* el_fault, those that happened */
     uint64_t notes;                         /* bit k: note k of the algorithm was made */
+    uint64_t admitted, refused;             /* work on the resource, by its guard */
     uint64_t detector_sent, detector_notes; /* of the detector machine, apart from the election's */
     struct sim_violation violations[SIM_VIOLATIONS_MAX];
     uint32_t violation_count;
