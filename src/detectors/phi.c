@@ -7,10 +7,11 @@
  * beat arrives: mean + pause + deviation * y(threshold). A timer runs for exactly that long.
  *
  * Reference: Hayashibara, Defago, Yared, Katayama, The phi accrual failure detector, SRDS 2004; minimum deviation,
- * acceptable pause and first estimate as in Akka. Deviations: the tail is exact where Akka approximates it; an
- * interval that ended a suspicion is not kept, nor is the time from START to the first beat, which is none; and
- * since a timer that is overdue after a pause of our own comes before the beats that wait, we look once more,
- * for as long as a message may take to be read, before we accuse.
+ * acceptable pause and first estimate as in Akka. Deviations: the tail is exact where Akka approximates it. A
+ * timer that is overdue after a pause of our own comes before the beats that wait, so we look once more, for as
+ * long as a message may take to be read, before we accuse. Not kept are: an interval that ended a suspicion, or
+ * came so close to it; the time from START to the first beat, which is none; and one below a quarter of what was
+ * agreed, which is a copy, or one of a pile that had to wait. Else a pause of ours would teach us patience.
  */
 #include "phi.h"
 
@@ -24,7 +25,7 @@ enum { WINDOW_MAX = 100 };
 
 struct phi {
     uint64_t deviations; /* y(threshold), found once */
-    /* two sets follow, the suspected and the heard, then a window for each member */
+    /* two sets follow, the suspected and the measured, then a window for each member */
 };
 
 /* The last intervals, and their sums. */
@@ -55,14 +56,15 @@ static uint64_t *suspected(struct phi *me)
     return (uint64_t *)(me + 1);
 }
 
-static uint64_t *heard(struct phi *me, const struct el_config *cfg)
+/* Whose next beat ends an interval. */
+static uint64_t *measured(struct phi *me, const struct el_config *cfg)
 {
     return suspected(me) + el_set_words(cfg->cluster->count);
 }
 
 static struct window *window_of(struct phi *me, const struct el_config *cfg, el_node peer)
 {
-    return (struct window *)(heard(me, cfg) + el_set_words(cfg->cluster->count)) + (peer - 1);
+    return (struct window *)(measured(me, cfg) + el_set_words(cfg->cluster->count)) + (peer - 1);
 }
 
 /* ---- Options ---- */
@@ -172,12 +174,10 @@ static void on_arrival(void *state, const struct el_config *cfg, const struct el
                        struct el_outbox *out)
 {
     struct phi *me = state;
-    if (el_set_has(suspected(me), m->from)) {
-        clear(me, cfg, m->from, elapsed / 1000, out);
-    } else if (el_set_has(heard(me, cfg), m->from)) {
+    if (el_set_has(suspected(me), m->from)) clear(me, cfg, m->from, elapsed / 1000, out);
+    if (el_set_has(measured(me, cfg), m->from) && elapsed >= interval(cfg) / 4)
         keep(window_of(me, cfg, m->from), cfg, elapsed / 1000);
-    }
-    el_set_add(heard(me, cfg), m->from);
+    el_set_add(measured(me, cfg), m->from);
     el_disarm(out, CONFIRM, m->from);
     listen(me, cfg, m->from, out);
 }
@@ -188,6 +188,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     switch (timer) {
     case BEAT: beat(cfg, out); return;
     case SILENCE:
+        el_set_remove(measured(state, cfg), slot);
         el_note(out, MISSES, slot, 0);
         el_arm(out, CONFIRM, slot, cfg->cluster->process_max, cfg->cluster->process_max);
         return;

@@ -188,6 +188,24 @@ static void looks_once_more_before_it_accuses(void **state)
     did("note accuses 2 8; accuse 2");
 }
 
+/* Six seconds asleep, and six beats that waited. */
+static void a_pause_of_its_own_is_not_learned(void **state)
+{
+    sit_among(2);
+    option("window", 10);
+    starts();
+    for (int i = 0; i < 11; i++) hears_after(1000 * MILLISECOND, 2, "Heartbeat 2");
+    did("disarm confirm@2; arm silence@2 " STEADY_WAIT);
+    times_out_for("silence", 2);
+    hears_after(6000 * MILLISECOND, 2, "Heartbeat 2");
+    did("disarm confirm@2; arm silence@2 " STEADY_WAIT);
+    for (int i = 0; i < 5; i++) hears_after(0, 2, "Heartbeat 2");
+    hears_after(249 * MILLISECOND, 2, "Heartbeat 2");
+    did("disarm confirm@2; arm silence@2 " STEADY_WAIT);
+    hears_after(250 * MILLISECOND, 2, "Heartbeat 2");
+    did("disarm confirm@2; arm silence@2 2187701000"); /* nine times 1 and a quarter: 0.925 + 5.612 * 0.225 */
+}
+
 static void a_silence_that_was_a_suspicion_is_not_learned(void **state)
 {
     sit_among(2);
@@ -296,6 +314,7 @@ int main(void)
         cmocka_unit_test(a_window_of_one_knows_no_deviation),
         cmocka_unit_test(forgets_what_has_left_the_window),
         cmocka_unit_test(looks_once_more_before_it_accuses),
+        cmocka_unit_test(a_pause_of_its_own_is_not_learned),
         cmocka_unit_test(a_silence_that_was_a_suspicion_is_not_learned),
         cmocka_unit_test(the_dead_do_not_make_it_patient),
         cmocka_unit_test(absurd_numbers_are_bounded),
