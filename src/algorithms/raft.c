@@ -140,14 +140,17 @@ static void follow(struct raft *me, const struct el_config *cfg, el_node leader,
         el_disarm(out, T_QUORUM, 0);
         el_disarm(out, T_HANDOVER, 0);
         me->heir = EL_NOBODY;
+        await_leader(cfg, out);
     }
     me->role = FOLLOWER;
     me->hurried = 0;
     me->leader = leader;
-    await_leader(cfg, out);
 }
 
-/* A term is adopted with the vote in it still free. The caller saves it, once, before anything is said in it. */
+/*
+ * A term is adopted with the vote in it still free. The caller saves it, once, before anything is said in it. The
+ * election timer runs on: else a candidate that cannot win would put off those who can.
+ */
 static void adopt(struct raft *me, const struct el_config *cfg, uint64_t term, struct el_outbox *out)
 {
     if (me->role != FOLLOWER) el_note(out, STEPS_DOWN, term, 0);
@@ -330,6 +333,7 @@ static void on_beat(struct raft *me, const struct el_config *cfg, const struct e
     }
     if (me->leader != m->from) el_note(out, LEARNS, m->from, me->term);
     follow(me, cfg, m->from, out);
+    await_leader(cfg, out);
     me->loyal = 1;
     el_arm(out, T_LOYALTY, 0, el_number(cfg, ELECTION), el_number(cfg, ELECTION));
     answer(me, cfg, m->from, BEAT_ACK, me->term, out);
@@ -424,6 +428,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
         lead(me, cfg, out);
     } else {
         follow(me, cfg, start->incumbent, out);
+        await_leader(cfg, out);
     }
 }
 
@@ -522,6 +527,9 @@ static const struct el_option options[] = {
 static const struct el_inequality inequalities[] = {
     {{{1, EL_OF_ROUND_TRIP}}, {{1, ELECTION}}, "votes would come back after the candidate has given up"},
     {{{1, HEARTBEAT}, {1, EL_OF_TRANSMIT}}, {{1, ELECTION}}, "followers would stand between two beats"},
+    {{{1, HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},
+     {{1, ELECTION}},
+     "a leader would miss its quorum between two answers"},
 };
 
 static const struct el_weakness breaks[] = {

@@ -10,6 +10,7 @@ void sim_disk_save(struct sim_world *world, el_node node, struct el_durable dura
     const struct sim_delay *speed = &world->plan->disk;
     if (speed->max == 0) {
         disk->durable = durable;
+        disk->lost = false;
         sim_record(world, (struct sim_record){.what = SIM_SAVED, .cause = cause, .node = node});
         return;
     }
@@ -39,6 +40,7 @@ void sim_disk_stored(struct sim_world *world, const struct sim_event *event)
     if (!still_lives(world, event)) return;
     struct sim_disk *disk = &world->disks[event->node];
     disk->durable = event->durable;
+    disk->lost = false;
     disk->pending--;
     const uint64_t told =
         sim_record(world, (struct sim_record){.what = SIM_SAVED, .cause = event->cause, .node = event->node});
@@ -87,7 +89,10 @@ void sim_disk_crash(struct sim_world *world, el_node node)
     struct sim_disk *disk = &world->disks[node];
     if (world->plan->disk.max == 0) return;
     struct sim_random *dice = &world->machines[SIM_ELECTION].random[SIM_STREAM_DISK];
-    if (disk->pending == 1 && sim_random_below(dice, 2)) disk->durable = disk->writing;
+    if (disk->pending == 1 && sim_random_below(dice, 2)) {
+        disk->durable = disk->writing;
+        disk->lost = false;
+    }
     disk->pending = 0;
     disk->done = 0;
 }

@@ -279,7 +279,7 @@ static void resigns_in_favour_of_the_best_it_has_heard_of(void **state)
         "disarm handover; arm election 100..200");
     sees("idle");
     hears(2, "Vote 2 e2 f1");
-    did("arm election 100..200; note votes 2 2; save e2; arm election 100..200; send 2 Grant 3 e2");
+    did("note votes 2 2; save e2; arm election 100..200; send 2 Grant 3 e2");
     sit_as_leader_above_1_4_2_5();
     requests(EL_RESIGN, EL_NOBODY);
     did("note resigns 1; note hands-over 4; send 4 TimeoutNow 3 e1; disarm beat; disarm quorum; "
@@ -342,7 +342,7 @@ static void the_others_are_not_loyal_to_a_leader_that_hands_over(void **state)
     sit_in_raft(5, 3);
     follows_1_in_term_1();
     hears(2, "Vote 2 e2 f1");
-    did("arm election 100..200; note votes 2 2; save e2; arm election 100..200; send 2 Grant 3 e2");
+    did("note votes 2 2; save e2; arm election 100..200; send 2 Grant 3 e2");
     sit_in_raft(5, 3);
     follows_1_in_term_1();
     hears(2, "PreVote 2 e2 f1"); /* no pre-vote is hurried */
