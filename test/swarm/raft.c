@@ -55,10 +55,20 @@ static void tell_of_deaths(unsigned id)
     double at = moment() / 4;
     for (unsigned lives = 1 + below(&story.dice, 5); lives > 0 && at < TIME; lives--) {
         tell("; crash %u@%.1f", id, at);
-        at += 0.1 + moment() / 10;
+        at += 0.2 + moment() / 10;
         if (lives > 1) tell("; %s %u@%.1f", one_in(6) ? "wipe" : "restart", id, at);
-        at += 0.1 + moment() / 4;
+        at += 0.2 + moment() / 4;
     }
+}
+
+/* Two stand almost at once, and a voter dies and comes back between their requests. */
+static void tell_of_a_duel(void)
+{
+    const double at = moment();
+    const double death = at + 0.2 + (double)below(&story.dice, 30) / 10;
+    const unsigned voter = member();
+    tell("; initiator %u@%.1f,%u@%.1f", member(), at, member(), at + (double)below(&story.dice, 20) / 10);
+    tell("; crash %u@%.1f; %s %u@%.1f", voter, death, one_in(3) ? "wipe" : "restart", voter, death + 0.2);
 }
 
 static void tell_of_cuts(void)
@@ -99,8 +109,10 @@ static void invent(uint64_t run)
     if (one_in(2)) tell("; leader %u", member());
     tell_of_the_network();
     if (one_in(2)) tell("; disk 0..%u", 1 + below(&story.dice, 2));
+    const bool duel = one_in(2);
+    if (duel) tell_of_a_duel();
     for (unsigned id = 1; id <= story.nodes; id++) {
-        if (one_in(3)) tell_of_deaths(id);
+        if (!duel && one_in(3)) tell_of_deaths(id);
         if (one_in(8)) tell("; clock %u=%s", id, one_in(2) ? "1.5" : "0.6");
         if (one_in(8)) tell("; fact %u:log-index=%u@%.1f", id, below(&story.dice, 3), moment());
         if (one_in(8)) tell("; fact %u:log-term=%u@%.1f", id, below(&story.dice, 3), moment());
