@@ -10,8 +10,8 @@
  * Reference: D. Ongaro and J. Ousterhout, In Search of an Understandable Consensus Algorithm, 2014; D. Ongaro,
  * Consensus: Bridging Theory and Practice, 2014 (pre-vote, check-quorum, hand-over: chapters 3, 4, 6, 9).
  * Deviations: the log is the application's, and known here only by its last term and index. A member whose
- * record is lost follows and never votes: what it had promised is forgotten. A refusal names the leader that the
- * voter is loyal to, for the transcript's sake.
+ * record is lost follows and never votes again, which is what it saves first: what it had promised is forgotten.
+ * A refusal names the leader that the voter is loyal to, for the transcript's sake.
  */
 #include "core/machine.h"
 #include "mesh.h"
@@ -26,7 +26,7 @@ struct raft {
     uint8_t role;
     uint8_t loyal;   /* heard a leader within the shortest timeout: refuses to help replace it */
     uint8_t mute;    /* its record is lost: it never votes */
-    uint8_t hurried; /* stands because it was told to: others need not be loyal */
+    uint8_t hurried; /* stands, this once, because it was told to: others need not be loyal */
     el_node heir;    /* whom the leader is handing over to */
 };
 _Static_assert(sizeof(struct raft) == 40, "no hidden padding");
@@ -45,6 +45,7 @@ enum {
     VOTES,
     WOULD_VOTE,
     LOYAL,
+    LEADS_ALREADY,
     VOTED_ALREADY,
     LOG_TOO_OLD,
     OLD_TERM,
@@ -61,11 +62,12 @@ enum {
 };
 
 static const struct el_note_text notes[] = {
-    [ASKS_AROUND] = {"asks-around", "has heard no leader and asks whether it would win term #1"},
+    [ASKS_AROUND] = {"asks-around", "asks whether it would win term #1"},
     [STANDS] = {"stands", "stands for term #1 and votes for itself"},
     [VOTES] = {"votes", "votes for @1 in term #2"},
     [WOULD_VOTE] = {"would-vote", "would vote for @1 in term #2"},
-    [LOYAL] = {"loyal", "has heard @2 lately and does not help @1"},
+    [LOYAL] = {"loyal", "has heard a leader lately and does not help @1"},
+    [LEADS_ALREADY] = {"leads-already", "leads and does not help @1"},
     [VOTED_ALREADY] = {"voted-already", "has given its vote of term #2 to another than @1"},
     [LOG_TOO_OLD] = {"log-too-old", "does not vote for @1, whose log is behind its own"},
     [OLD_TERM] = {"old-term", "tells @1 that the term is #2 by now"},
@@ -114,7 +116,7 @@ static void answer(const struct raft *me, const struct el_config *cfg, el_node t
 
 static void save(const struct raft *me, struct el_outbox *out)
 {
-    el_save(out, (struct el_durable){.epoch = me->term, .word = {me->vote}});
+    el_save(out, (struct el_durable){.epoch = me->term, .word = {me->vote, me->mute}});
 }
 
 static void beat(const struct raft *me, const struct el_config *cfg, struct el_outbox *out)
@@ -136,11 +138,11 @@ static void await_leader(const struct el_config *cfg, struct el_outbox *out)
 static void follow(struct raft *me, const struct el_config *cfg, el_node leader, struct el_outbox *out)
 {
     if (me->role == LEADER) {
-        await_leader(cfg, out);
         el_disarm(out, T_BEAT, 0);
         el_disarm(out, T_QUORUM, 0);
         el_disarm(out, T_HANDOVER, 0);
         me->heir = EL_NOBODY;
+        await_leader(cfg, out);
     }
     me->role = FOLLOWER;
     me->hurried = 0;
@@ -168,20 +170,26 @@ static void adopt(struct raft *me, const struct el_config *cfg, uint64_t term, s
 static void lead(struct raft *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const el_duration patience = el_number(cfg, ELECTION);
-    el_note(out, WINS, el_set_size(grants(me), cfg->cluster->count), me->term);
     me->role = LEADER;
     me->leader = cfg->self;
     me->hurried = 0;
     el_disarm(out, T_ELECTION, 0);
     el_set_clear(heard(me, cfg), cfg->cluster->count);
     el_set_clear(heard_before(me, cfg), cfg->cluster->count);
-    if (el_number(cfg, CHECK_QUORUM)) el_arm(out, T_QUORUM, 0, patience, patience);
+    el_arm(out, T_QUORUM, 0, patience, patience);
     beat(me, cfg, out);
 }
 
 static bool has_majority(struct raft *me, const struct el_config *cfg)
 {
     return el_set_size(grants(me), cfg->cluster->count) >= el_majority(cfg);
+}
+
+static void count_votes(struct raft *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    if (!has_majority(me, cfg)) return;
+    el_note(out, WINS, el_set_size(grants(me), cfg->cluster->count), me->term);
+    lead(me, cfg, out);
 }
 
 static void ask_for(struct raft *me, const struct el_config *cfg, uint8_t kind, uint64_t term,
@@ -193,7 +201,7 @@ static void ask_for(struct raft *me, const struct el_config *cfg, uint8_t kind, 
     m.epoch = term;
     m.rank = me->log_term;
     m.aux = me->log_index;
-    m.flags = kind == VOTE && me->hurried ? HURRIED : 0;
+    m.flags = me->hurried ? HURRIED : 0;
     mesh_send_others(cfg, m, EL_NOBODY, out);
     await_leader(cfg, out);
 }
@@ -213,7 +221,7 @@ static void stand(struct raft *me, const struct el_config *cfg, struct el_outbox
     el_note(out, STANDS, me->term, 0);
     save(me, out);
     ask_for(me, cfg, VOTE, me->term, out);
-    if (has_majority(me, cfg)) lead(me, cfg, out);
+    count_votes(me, cfg, out);
 }
 
 static void ask_around(struct raft *me, const struct el_config *cfg, struct el_outbox *out)
@@ -227,6 +235,7 @@ static void ask_around(struct raft *me, const struct el_config *cfg, struct el_o
 
 static void seek_office(struct raft *me, const struct el_config *cfg, struct el_outbox *out)
 {
+    me->hurried = 0;
     if (!el_may_lead(cfg->cluster, cfg->self) || me->mute || !terms_are_left(me)) {
         me->leader = EL_NOBODY;
         await_leader(cfg, out);
@@ -250,8 +259,10 @@ static bool refuses(struct raft *me, const struct el_config *cfg, const struct e
     const bool loyalty_counts = m->kind == PRE_VOTE || (el_number(cfg, CHECK_QUORUM) && !(m->flags & HURRIED));
     if (me->mute) {
         el_note(out, MUTE, 0, 0);
-    } else if (loyalty_counts && (me->loyal || me->role == LEADER)) {
-        el_note(out, LOYAL, m->from, me->leader);
+    } else if (loyalty_counts && me->role == LEADER) {
+        el_note(out, LEADS_ALREADY, m->from, 0);
+    } else if (loyalty_counts && me->loyal) {
+        el_note(out, LOYAL, m->from, 0);
     } else {
         return false;
     }
@@ -314,7 +325,7 @@ static void on_grant(struct raft *me, const struct el_config *cfg, const struct 
 {
     if (me->role != CANDIDATE || m->epoch != me->term) return;
     el_set_add(grants(me), m->from);
-    if (has_majority(me, cfg)) lead(me, cfg, out);
+    count_votes(me, cfg, out);
 }
 
 static void on_beat(struct raft *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
@@ -371,7 +382,8 @@ static void count_quorum(struct raft *me, const struct el_config *cfg, struct el
 {
     const el_duration patience = el_number(cfg, ELECTION);
     el_set_add(heard(me, cfg), cfg->self);
-    if (el_set_size(heard(me, cfg), cfg->cluster->count) < el_majority(cfg)) {
+    const bool enough = el_set_size(heard(me, cfg), cfg->cluster->count) >= el_majority(cfg);
+    if (!enough && el_number(cfg, CHECK_QUORUM)) {
         el_note(out, LOST_QUORUM, 0, 0);
         follow(me, cfg, EL_NOBODY, out); /* its vote of this term stays given */
         return;
@@ -405,9 +417,11 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
                      struct el_outbox *out)
 {
     struct raft *me = state;
-    me->mute = start->how == EL_LOST;
+    me->mute = start->how == EL_LOST || start->durable.word[1];
     me->term = start->durable.epoch;
     me->vote = (el_node)start->durable.word[0];
+    if (start->how == EL_LOST)
+        save(me, out); /* or the next start would take it for a member that never voted */
     if (start->incumbent == EL_NOBODY) {
         await_leader(cfg, out);
         return;
@@ -517,6 +531,9 @@ static const struct el_option options[] = {
 static const struct el_inequality inequalities[] = {
     {{{1, EL_OF_ROUND_TRIP}}, {{1, ELECTION}}, "votes would come back after the candidate has given up"},
     {{{1, HEARTBEAT}, {1, EL_OF_TRANSMIT}}, {{1, ELECTION}}, "followers would stand between two beats"},
+    {{{1, HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},
+     {{1, ELECTION}},
+     "a leader would miss its quorum between two answers"},
 };
 
 static const struct el_weakness breaks[] = {

@@ -86,7 +86,8 @@ static void restart(struct sim_world *world, const struct sim_command *command)
         const struct sim_machine *machine = &world->machines[channel];
         if (machine->algorithm) memset(sim_state(machine, node), 0, machine->state_size);
     }
-    if (command->wiped) world->disks[node].durable = (struct el_durable){0};
+    struct sim_disk *disk = &world->disks[node];
+    if (command->wiped) *disk = (struct sim_disk){.lost = true};
     world->offices[node].asked = world->offices[node].settled = false;
     n->alive = true;
     n->incarnation++;
@@ -96,8 +97,8 @@ static void restart(struct sim_world *world, const struct sim_command *command)
     sim_stir(world);
     world->called = true;
     const uint64_t told =
-        sim_record(world, (struct sim_record){.what = SIM_RESTARTED, .node = node, .number = command->wiped});
-    sim_start(world, node, command->wiped ? EL_LOST : EL_RESTORED, told);
+        sim_record(world, (struct sim_record){.what = SIM_RESTARTED, .node = node, .number = disk->lost});
+    sim_start(world, node, disk->lost ? EL_LOST : EL_RESTORED, told);
     sim_detector_look_at(world, node, told);
     sim_detector_look_from(world, node, told);
 }

@@ -10,6 +10,7 @@ void sim_disk_save(struct sim_world *world, el_node node, struct el_durable dura
     const struct sim_delay *speed = &world->plan->disk;
     if (speed->max == 0) {
         disk->durable = durable;
+        disk->lost = false;
         sim_record(world, (struct sim_record){.what = SIM_SAVED, .cause = cause, .node = node});
         return;
     }
@@ -39,6 +40,7 @@ void sim_disk_stored(struct sim_world *world, const struct sim_event *event)
     if (!still_lives(world, event)) return;
     struct sim_disk *disk = &world->disks[event->node];
     disk->durable = event->durable;
+    disk->lost = false;
     disk->pending--;
     const uint64_t told =
         sim_record(world, (struct sim_record){.what = SIM_SAVED, .cause = event->cause, .node = event->node});
@@ -57,17 +59,17 @@ void sim_disk_send(struct sim_world *world, el_node node, enum sim_channel chann
         sim_network_send(world, channel, &action->msg, cause);
         return;
     }
-    const struct sim_event event = {.time = disk->done,
-                                    .cause = cause,
-                                    .type = SIM_DEPARTURE,
-                                    .class = SIM_MESSAGES,
-                                    .channel = (uint8_t)channel,
-                                    .node = node,
-                                    .incarnation = world->nodes[node].incarnation,
-                                    .left_timer =
-                                        action->timer == EL_NO_TIMER ? SIM_NO_LEFT : (uint8_t)action->timer,
-                                    .left_slot = action->slot,
-                                    .msg = action->msg};
+    const struct sim_event event = {
+        .time = disk->done > world->now ? disk->done : world->now, /* done in a pause, and not seen yet */
+        .cause = cause,
+        .type = SIM_DEPARTURE,
+        .class = SIM_MESSAGES,
+        .channel = (uint8_t)channel,
+        .node = node,
+        .incarnation = world->nodes[node].incarnation,
+        .left_timer = action->timer == EL_NO_TIMER ? SIM_NO_LEFT : (uint8_t)action->timer,
+        .left_slot = action->slot,
+        .msg = action->msg};
     sim_push(world, &event);
     world->machines[channel].in_flight++;
 }
@@ -87,7 +89,10 @@ void sim_disk_crash(struct sim_world *world, el_node node)
     struct sim_disk *disk = &world->disks[node];
     if (world->plan->disk.max == 0) return;
     struct sim_random *dice = &world->machines[SIM_ELECTION].random[SIM_STREAM_DISK];
-    if (disk->pending == 1 && sim_random_below(dice, 2)) disk->durable = disk->writing;
+    if (disk->pending == 1 && sim_random_below(dice, 2)) {
+        disk->durable = disk->writing;
+        disk->lost = false;
+    }
     disk->pending = 0;
     disk->done = 0;
 }
