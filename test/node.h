@@ -188,6 +188,13 @@ static inline void campaigns(void)
     requests(EL_CAMPAIGN, EL_NOBODY);
 }
 
+/* The answer to CHOOSE. */
+static inline void draws(uint32_t number)
+{
+    const struct el_event event = {.type = EL_CHOSEN, .chosen = number};
+    seat_step(&event);
+}
+
 static inline void times_out(const char *timer)
 {
     for (uint32_t i = 0; i < seat.algorithm->timer_count; i++) {
