@@ -1,4 +1,4 @@
-/* What the rings share: the way clockwise, and the common part of an election. */
+/* What the rings share: the way clockwise, claims, and the common part of an election. */
 #include "ring.h"
 
 const struct el_note_text ring_notes[RING_NOTES] = {
@@ -38,6 +38,34 @@ bool ring_send(uint64_t gone, const struct el_config *cfg, el_node after, struct
     if (next == cfg->self) return false;
     el_send(out, cfg, next, msg);
     return true;
+}
+
+struct ring_claim ring_own_claim(const struct el_config *cfg)
+{
+    return (struct ring_claim){.attribute = el_rank_of(cfg->cluster, cfg->self).attribute, .owner = cfg->self};
+}
+
+struct ring_claim ring_claim_in(const struct el_msg *m)
+{
+    return (struct ring_claim){.attribute = m->rank, .owner = m->subject};
+}
+
+bool ring_claim_above(const struct el_config *cfg, struct ring_claim a, struct ring_claim b)
+{
+    const bool a_may = el_may_lead(cfg->cluster, a.owner), b_may = el_may_lead(cfg->cluster, b.owner);
+    if (a_may != b_may) return a_may;
+    return el_rank_above((struct el_rank){a.attribute, el_id(cfg->cluster, a.owner)},
+                         (struct el_rank){b.attribute, el_id(cfg->cluster, b.owner)});
+}
+
+struct el_msg ring_message(uint8_t kind, struct ring_claim claim)
+{
+    return (struct el_msg){.kind = kind, .subject = claim.owner, .rank = claim.attribute};
+}
+
+el_node ring_winner(const struct el_config *cfg, el_node owner)
+{
+    return el_may_lead(cfg->cluster, owner) ? owner : EL_NOBODY;
 }
 
 static void follow(struct ring *me, el_node leader)

@@ -1,6 +1,6 @@
 /*
- * What the rings share: the way clockwise, which skips the dead, and the part of the lecture notes'
- * election in which ring-basic and chang-roberts do not differ.
+ * What the rings share: the way clockwise, which skips the dead, claims and their order, and the part of the
+ * lecture notes' election in which ring-basic and chang-roberts do not differ.
  */
 #ifndef ELECTOR_ALGORITHMS_RING_H
 #define ELECTOR_ALGORITHMS_RING_H
@@ -41,6 +41,22 @@ extern const struct el_weakness ring_breaks[RING_BREAKS];
  */
 bool ring_send(uint64_t gone, const struct el_config *cfg, el_node after, struct el_msg msg,
                struct el_outbox *out);
+
+/*
+ * A claim that its bearer compares and passes on: its own, or in some algorithms another's. A candidate's
+ * claim is above that of a member who may never lead; among equals the rank decides.
+ */
+struct ring_claim {
+    uint64_t attribute;
+    el_node owner;
+    uint32_t spare;
+};
+struct ring_claim ring_own_claim(const struct el_config *cfg);
+struct ring_claim ring_claim_in(const struct el_msg *m);
+bool ring_claim_above(const struct el_config *cfg, struct ring_claim a, struct ring_claim b);
+struct el_msg ring_message(uint8_t kind, struct ring_claim claim);
+/* Who leads if this claim has won: nobody, where not even the best of all may. */
+el_node ring_winner(const struct el_config *cfg, el_node owner);
 
 /* Calls an election, whatever was before. */
 void ring_stand(struct ring *me, const struct el_config *cfg, struct el_outbox *out);

@@ -80,10 +80,27 @@ static uint64_t some_set(void)
     return quarter & all;
 }
 
+/* The node's own words come back to it, one of them changed. */
+static struct el_msg some_echo(void)
+{
+    struct el_msg msg = host.sent[(host.sent_count - 1) % REMEMBERED];
+    msg.from = some_peer();
+    msg.to = seat.cfg.self;
+    switch (below(4)) {
+    case 0: msg.kind = (uint8_t)(1 + below(seat.algorithm->kind_count)); break;
+    case 1: msg.aux = 1 + below(seat.cluster.count); break;
+    case 2: msg.subject = msg.from; break;
+    default: msg.more = 1 + below(seat.cluster.count); break;
+    }
+    if (below(2)) msg.flags = (uint8_t)below(3);
+    return msg;
+}
+
 static struct el_msg some_message(void)
 {
     const uint32_t count = seat.cluster.count;
     if (host.heard.kind && below(6) == 0) return host.heard;
+    if (host.sent_count && below(8) == 0) return some_echo();
     struct el_msg msg = {.from = some_peer(),
                          .to = seat.cfg.self,
                          .subject = 1 + (el_node)below(count),
@@ -156,7 +173,7 @@ static bool next_event(struct el_event *event)
         if (event->request == EL_TRANSFER) event->peer = 1 + (el_node)below(seat.cluster.count);
         return true;
     case 9:
-        event->type = below(2) && seat.algorithm->fact_count ? EL_FACT : EL_CHOSEN;
+        event->type = below(2) && seat.algorithm->fact_count ? EL_FACT : EL_CHOSEN; /* unasked, too */
         if (event->type == EL_FACT) {
             event->fact = (uint32_t)below(seat.algorithm->fact_count);
             event->value = below(5);
@@ -324,11 +341,14 @@ static void path_withstands_a_barrage(void **state)
     {                                        \
         withstand(el_algorithm_named(name)); \
     }
-withstands(ring_basic_withstands_a_barrage, "ring-basic")
-    withstands(chang_roberts_withstands_a_barrage, "chang-roberts")
-        withstands(ring_initiator_withstands_a_barrage, "ring-initiator")
-            withstands(ring_collect_withstands_a_barrage, "ring-collect")
-                withstands(ring_max_withstands_a_barrage, "ring-max")
+withstands(ring_basic_withstands_a_barrage, "ring-basic") withstands(chang_roberts_withstands_a_barrage,
+                                                                     "chang-roberts")
+    withstands(ring_initiator_withstands_a_barrage,
+               "ring-initiator") withstands(ring_collect_withstands_a_barrage, "ring-collect")
+        withstands(ring_max_withstands_a_barrage, "ring-max") withstands(lelann_withstands_a_barrage, "lelann")
+            withstands(hirschberg_sinclair_withstands_a_barrage,
+                       "hirschberg-sinclair") withstands(peterson_withstands_a_barrage, "peterson")
+                withstands(itai_rodeh_withstands_a_barrage, "itai-rodeh")
                     withstands(multicast_withstands_a_barrage, "multicast")
                         withstands(bully_withstands_a_barrage, "bully")
                             withstands(bully_modified_withstands_a_barrage, "bully-modified")
@@ -344,6 +364,10 @@ withstands(ring_basic_withstands_a_barrage, "ring-basic")
         cmocka_unit_test(ring_initiator_withstands_a_barrage),
         cmocka_unit_test(ring_collect_withstands_a_barrage),
         cmocka_unit_test(ring_max_withstands_a_barrage),
+        cmocka_unit_test(lelann_withstands_a_barrage),
+        cmocka_unit_test(hirschberg_sinclair_withstands_a_barrage),
+        cmocka_unit_test(peterson_withstands_a_barrage),
+        cmocka_unit_test(itai_rodeh_withstands_a_barrage),
         cmocka_unit_test(multicast_withstands_a_barrage),
         cmocka_unit_test(bully_withstands_a_barrage),
         cmocka_unit_test(bully_modified_withstands_a_barrage),

@@ -317,7 +317,7 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; expect turnaround x", "--expect turnaround x: " A_TIME},
         {"bully; nodes 3; expect victory",
          "--expect victory: expect one of: leader ID|none, agreement, no agreement, messages [KIND] N, "
-         "failed-hops N, turnaround T, violation KIND, no violation"},
+         "failed-hops N, turnaround T, refused N, violation KIND, no violation"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refused(cases[i].text, NULL, cases[i].error);
     clear();
