@@ -8,8 +8,10 @@
  * the suspicion of the one decided on, begins the next; whoever hears of a newer one leaves the older for good,
  * and whoever speaks of an older one is told. Nothing beats: a node that voted and hears of no decision opens a
  * ballot itself, after random waits that double, TRIES times; then it rests until a call, a suspicion or a return
- * stirs it. A proposer stands for itself; an ordinary member asks around instead of proposing. Who has lost its
- * record neither votes nor proposes again, not even after its next restart, but learns.
+ * stirs it. A proposer stands for itself; an ordinary member asks around instead of proposing. A process that
+ * was decided on in an earlier life does not take office again in that term: it says that the office is vacant,
+ * as one that resigns does. Who has lost its record neither votes nor proposes again, not even after its next
+ * restart, but learns.
  */
 #include "ballot.h"
 #include "synod.h"
@@ -17,21 +19,25 @@
 struct paxos {
     struct synod synod;
     uint64_t decided; /* the newest election whose outcome is known */
-    el_node leader;   /* that outcome */
+    uint64_t past;    /* elections up to this one may have been won in an earlier life */
+    el_node leader;   /* the outcome of `decided` */
+    uint32_t vacant;  /* but it does not serve */
     uint32_t tries;   /* own attempts since something last stirred it */
     uint32_t patient; /* the timer is armed */
-    uint32_t spare;
     /* the sets of suspects and of those who answered in this phase follow */
 };
-_Static_assert(sizeof(struct paxos) == sizeof(struct synod) + 24, "no padding");
+_Static_assert(sizeof(struct paxos) == sizeof(struct synod) + 32, "no padding");
 
-enum { DECIDED = SYNOD_KINDS + 1, ASK };
+enum { DECIDED = SYNOD_KINDS + 1, ASK, VACANT, KINDS = VACANT };
 enum { T_PATIENCE, TIMERS };
 enum { FIRST_ELECTION = 1, TRIES = 4, DOUBLINGS = 2, TOMBSTONE = 1 };
 enum {
     DECIDES = SYNOD_NOTES,
     LEARNS,
     DISTRUSTS,
+    OF_THE_PAST,
+    RESIGNS,
+    HEARS_VACANT,
     UPDATES,
     ASKS,
     NOTICES,
@@ -49,6 +55,9 @@ static const struct el_note_text notes[] = {
     [DECIDES] = {"decides", "has a majority: @1 is decided"},
     [LEARNS] = {"learns", "learns that @1 leads"},
     [DISTRUSTS] = {"distrusts", "suspects @1, which was decided on"},
+    [OF_THE_PAST] = {"of-the-past", "was elected in an earlier life, and does not take office again"},
+    [RESIGNS] = {"resigns", "resigns"},
+    [HEARS_VACANT] = {"hears-vacant", "hears that @1 does not serve"},
     [UPDATES] = {"updates", "tells @1 how far the elections have come"},
     [ASKS] = {"asks", "asks all who leads"},
     [NOTICES] = {"notices", "notices that the leader @1 is gone"},
@@ -83,11 +92,11 @@ static bool is_barred(const struct paxos *me, const struct el_config *cfg)
     return me->synod.forgot || !el_may_lead(cfg->cluster, cfg->self);
 }
 
-/* Whom it follows: the outcome of the newest election, unless suspected. */
+/* Whom it follows: the outcome of the newest election, if it serves and is not suspected. */
 static el_node followed(const struct paxos *me)
 {
     const uint64_t *gone = (const uint64_t *)(me + 1);
-    return is_decided(me) && !el_set_has(gone, me->leader) ? me->leader : EL_NOBODY;
+    return is_decided(me) && !me->vacant && !el_set_has(gone, me->leader) ? me->leader : EL_NOBODY;
 }
 
 static struct el_msg outcome(const struct paxos *me)
@@ -128,7 +137,7 @@ static void ask_all(struct paxos *me, const struct el_config *cfg, struct el_out
     mesh_send_others(cfg, question(me, cfg), EL_NOBODY, out);
 }
 
-/* Many suspect the leader at once. The best of the others goes first, so that they do not duel. */
+/* Many miss the leader at once. The best of the others goes first, so that they do not duel. */
 static void take_turn(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     if (is_barred(me, cfg)) {
@@ -137,7 +146,7 @@ static void take_turn(struct paxos *me, const struct el_config *cfg, struct el_o
     }
     uint32_t ahead = 0;
     for (el_node peer = 1; peer <= cfg->cluster->count; peer++)
-        if (el_outranks(cfg->cluster, peer, cfg->self) && el_may_lead(cfg->cluster, peer))
+        if (el_outranks(cfg->cluster, peer, cfg->self) && el_may_lead(cfg->cluster, peer) && peer != me->leader)
             ahead += !el_set_has(suspects(me), peer);
     el_note(out, TAKES_TURN, ahead, 0);
     me->patient = true;
@@ -154,17 +163,35 @@ static void stir(struct paxos *me, const struct el_config *cfg, struct el_outbox
 
 /* ---- Outcomes ---- */
 
-static void learn(struct paxos *me, const struct el_config *cfg, uint64_t election, el_node leader,
-                  struct el_outbox *out)
+static void vacate(struct paxos *me, const struct el_config *cfg, uint32_t why, struct el_outbox *out)
+{
+    el_note(out, why, 0, 0);
+    me->vacant = true;
+    mesh_send_others(cfg, (struct el_msg){.kind = VACANT, .subject = cfg->self, .epoch = me->decided},
+                     EL_NOBODY, out);
+}
+
+static void learn(struct paxos *me, uint64_t election, el_node leader)
 {
     me->decided = election;
     me->leader = leader;
+    me->vacant = false;
     if (election > me->synod.instance) synod_enter(&me->synod, election);
+}
+
+/* If the election is over, so is the waiting; unless there is nobody to follow. */
+static void settle(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
+{
     if (!is_decided(me)) return; /* old news, but of use to those who are further behind */
     me->synod.phase = SYNOD_RESTING;
     stop_waiting(me, out);
-    if (followed(me)) return;
-    el_note(out, DISTRUSTS, leader, 0);
+    if (me->leader == cfg->self && me->decided <= me->past) {
+        vacate(me, cfg, OF_THE_PAST, out);
+    } else if (followed(me)) {
+        return;
+    } else {
+        el_note(out, DISTRUSTS, me->leader, 0);
+    }
     take_turn(me, cfg, out);
 }
 
@@ -187,15 +214,26 @@ static void on_decided(struct paxos *me, const struct el_config *cfg, const stru
         update(me, cfg, m, out);
     } else if (m->epoch > me->decided || me->leader == EL_NOBODY) {
         el_note(out, LEARNS, m->subject, 0);
-        learn(me, cfg, m->epoch, m->subject, out);
+        learn(me, m->epoch, m->subject);
+        settle(me, cfg, out);
     }
 }
 
-/* Whoever asks has been away. Those who only ask themselves do not stir each other. */
+/* Whoever asks has been away: reason to try again. But those who can only ask do not stir each other. */
 static void on_ask(struct paxos *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {
     if (me->leader) el_send(out, cfg, m->from, outcome(me));
-    if (!is_barred(me, cfg)) stir(me, cfg, out);
+    if (!me->patient && !is_barred(me, cfg)) stir(me, cfg, out);
+}
+
+static void on_vacant(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
+                      struct el_outbox *out)
+{
+    if (m->epoch != me->decided || m->from != me->leader || me->vacant) return;
+    el_note(out, HEARS_VACANT, m->from, 0);
+    me->vacant = true;
+    me->tries = 0;
+    if (is_decided(me)) take_turn(me, cfg, out);
 }
 
 /* What a step of the synod means for the election. */
@@ -205,8 +243,9 @@ static void go_on(struct paxos *me, const struct el_config *cfg, enum synod_resu
     if (result == SYNOD_VOTED) be_patient(me, cfg, out);
     if (result != SYNOD_DECIDED) return;
     el_note(out, DECIDES, me->synod.choice, 0);
-    learn(me, cfg, me->synod.instance, me->synod.choice, out);
+    learn(me, me->synod.instance, me->synod.choice);
     mesh_send_others(cfg, outcome(me), EL_NOBODY, out);
+    settle(me, cfg, out);
 }
 
 /* ---- Calling ---- */
@@ -254,6 +293,20 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
     if (me->synod.phase == SYNOD_RESTING) call(me, cfg, out);
 }
 
+/* It tells the others, and stands again only if none of them takes over. */
+static enum el_answer on_request(void *state, const struct el_config *cfg, enum el_request_what what,
+                                 el_node to, struct el_outbox *out)
+{
+    (void)to;
+    struct paxos *me = state;
+    if (what != EL_RESIGN) return EL_UNKNOWN_HERE;
+    if (followed(me) != cfg->self) return EL_NOT_LEADING;
+    me->tries = 0;
+    be_patient(me, cfg, out);
+    vacate(me, cfg, RESIGNS, out);
+    return EL_PERFORMED;
+}
+
 /* ---- Other events ---- */
 
 static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
@@ -261,16 +314,18 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
 {
     struct paxos *me = state;
     const struct el_durable *record = &start->durable;
-    me->synod.instance = me->decided = FIRST_ELECTION;
+    me->synod.instance = me->decided = me->past = FIRST_ELECTION;
     if (start->how == EL_FRESH) {
+        me->past = 0;
         me->leader = start->incumbent;
         return;
     }
     if (start->how == EL_LOST || (record->epoch == 0 && record->word[0] == TOMBSTONE)) {
         me->synod.forgot = true;
+        me->past = EL_EPOCH_MAX;
         el_save(out, (struct el_durable){0, {TOMBSTONE}});
     } else if (record->epoch != 0) {
-        me->synod.instance = record->epoch;
+        me->synod.instance = me->past = record->epoch;
         me->synod.promised = record->word[0];
         me->synod.accepted = record->word[1];
         me->synod.value = (el_node)record->word[2];
@@ -286,18 +341,24 @@ static void on_synod(struct paxos *me, const struct el_config *cfg, const struct
     if (!is_decided(me) && !me->patient && me->tries < TRIES) be_patient(me, cfg, out);
 }
 
+static bool makes_sense(const struct el_config *cfg, const struct el_msg *m)
+{
+    if (m->kind == DECIDED) return el_may_lead(cfg->cluster, m->subject);
+    return m->kind > SYNOD_KINDS || synod_makes_sense(cfg, m);
+}
+
 static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {
     struct paxos *me = state;
     const bool over = m->epoch < me->synod.instance + is_decided(me);
-    const bool sound = m->kind == DECIDED ? el_may_lead(cfg->cluster, m->subject)
-                                          : m->kind == ASK || synod_makes_sense(cfg, m);
-    if (!sound) {
+    if (!makes_sense(cfg, m)) {
         el_note(out, BAD_BALLOT, m->from, 0);
     } else if (m->kind == DECIDED) {
         on_decided(me, cfg, m, out);
     } else if (m->kind == ASK) {
         on_ask(me, cfg, m, out);
+    } else if (m->kind == VACANT) {
+        on_vacant(me, cfg, m, out);
     } else if (!over) {
         on_synod(me, cfg, m, out);
     } else if (m->kind == SYNOD_PREPARE || m->kind == SYNOD_ACCEPT) {
@@ -340,7 +401,8 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     el_view_of(v, cfg, followed(me), me->patient, me->decided);
 }
 
-static const char *const kinds[] = {NULL, SYNOD_KIND_NAMES, [DECIDED] = "Decided", [ASK] = "Ask"};
+static const char *const kinds[] = {
+    NULL, SYNOD_KIND_NAMES, [DECIDED] = "Decided", [ASK] = "Ask", [VACANT] = "Vacant"};
 static const char *const timers[] = {"patience"};
 
 static const struct el_weakness breaks[] = {
@@ -351,7 +413,8 @@ static const struct el_weakness breaks[] = {
      "stops, and nothing is said again at rest"},
     {EL_FALSE_SUSPICIONS, EL_NO_LEADER,
      "whoever suspects the leader follows nobody, and has no majority behind it when it calls"},
-    {EL_WIPES, EL_NO_LEADER, "whoever has lost its record votes no more, and too few may be left"},
+    {EL_WIPES, EL_NO_LEADER | EL_DISAGREEMENT,
+     "whoever has lost its record votes no more, and too few may be left"},
 };
 
 const struct el_algorithm el_paxos = {
@@ -365,7 +428,7 @@ const struct el_algorithm el_paxos = {
         "one of them and finds the earlier choice. A leader that is gone is replaced by the next election.",
     .reference = "Lamport: The part-time parliament, ACM Trans. Computer Systems 16(2), 1998",
     .kinds = kinds,
-    .kind_count = ASK,
+    .kind_count = KINDS,
     .timers = timers,
     .timer_count = TIMERS,
     .notes = notes,
@@ -377,12 +440,13 @@ const struct el_algorithm el_paxos = {
     .state_bytes = sizeof(struct paxos),
     .state_sets = 2,
     .outbox_fixed = 12,
-    .outbox_per_member = 1,
+    .outbox_per_member = 2,
     .on_start = on_start,
     .on_message = on_message,
     .on_timer = on_timer,
     .on_suspect = on_suspect,
     .on_trust = on_trust,
     .on_campaign = on_campaign,
+    .on_request = on_request,
     .view = view,
 };
