@@ -44,7 +44,8 @@ void sim_look_at_view(struct sim_world *world, el_node node, uint64_t cause)
     const bool same = view.leader == n->leader && view.role == n->role;
     const bool same_claim = view.timer == EL_NO_TIMER && view.term == world->offices[node].term;
     if (same && (view.role != EL_LEADER || same_claim)) return;
-    if (!same && view.role == EL_LEADER && world->plan->disk.max && world->disks[node].pending)
+    const bool new_claim = view.role == EL_LEADER && !(same && view.term == world->offices[node].term);
+    if (new_claim && world->plan->disk.max && world->disks[node].pending)
         return; /* not before what it rests on is saved */
     if (view.leader != n->leader && !world->setting_out) tell_view(world, node, &view, cause);
     sim_oracle_view(world, node, &view);

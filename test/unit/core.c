@@ -291,7 +291,7 @@ static void they_come_in_teaching_order(void **state)
         "ring-basic", "chang-roberts",       "ring-initiator", "ring-collect",       "ring-max",
         "lelann",     "hirschberg-sinclair", "peterson",       "itai-rodeh",         "multicast",
         "bully",      "bully-modified",      "next-in-line",   "candidate-ordinary", "invitation",
-        "raft",
+        "paxos",      "multi-paxos",         "raft",
     };
     uint32_t count = 0;
     const struct el_algorithm *const *all = el_algorithms(&count);
