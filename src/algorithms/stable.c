@@ -121,6 +121,7 @@ static void learn_patience(struct stable *me, const struct el_config *cfg, const
                            struct el_outbox *out)
 {
     if (!el_number(cfg, ADAPT) || m->kind != OK || m->epoch == 0 || m->epoch != me->missed) return;
+    if (m->from != owner_of(cfg, m->epoch)) return;
     me->missed = 0;
     me->wait += el_number(cfg, DELTA);
     el_note(out, WAITS_LONGER, m->from, 0);

@@ -236,8 +236,7 @@ void zab_discover(struct zab *me, const struct el_config *cfg, struct el_outbox 
     el_disarm(out, ZAB_T_NOTIFY, 0);
     el_disarm(out, ZAB_T_FINALIZE, 0);
     arm(out, cfg, ZAB_T_LIMIT, ZAB_INIT_LIMIT);
-    el_note(out, lead ? ZAB_EXPECTS_TO_LEAD : ZAB_EXPECTS_TO_FOLLOW, lead ? me->round : me->vote.leader,
-            me->round);
+    el_note(out, lead ? ZAB_EXPECTS_TO_LEAD : ZAB_EXPECTS_TO_FOLLOW, me->vote.leader, me->round);
     if (lead) {
         propose_if_informed(me, cfg, out);
     } else {
