@@ -1,5 +1,5 @@
 /* Zab's epoch, rule by rule: what follows once an election has named a leader, and what makes it the only one. */
-#include "zab.h"
+#include "zookeeper.h"
 
 /* The last of that many, elected in round 1, with nobody's FollowerInfo yet. */
 static void sit_elected(uint32_t count)
@@ -278,6 +278,8 @@ static void follows_once_the_leader_pings(void **state)
     hears(3, "LeaderInfo 3 e5 m1");
     did("note stale 3");
     hears(1, "FollowerInfo 1 e5 m1"); /* it leads nobody */
+    did("note stale 1");
+    hears(1, "Pong 1 e5");
     did("note stale 1");
 }
 

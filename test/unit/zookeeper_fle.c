@@ -2,7 +2,7 @@
  * ZooKeeper's fast leader election, rule by rule, up to the point where one expects to lead or to follow.
  * A notification is "Notification LEADER eROUND rEPOCH aZXID fMODE".
  */
-#include "zab.h"
+#include "zookeeper.h"
 
 /* ---- Looking ---- */
 
@@ -227,6 +227,8 @@ static void the_leader_itself_must_say_that_it_leads(void **state)
     did("arm notify 300");
     hears(3, "Notification 4 e7" LEADING); /* nonsense */
     did("arm notify 300");
+    hears(1, "Notification 3 e7" FOLLOWING);
+    did("arm notify 300");
     hears(3, "Notification 3 e6" LEADING); /* not in that election */
     hears(1, "Notification 3 e7" FOLLOWING);
     did("arm notify 300");
@@ -301,6 +303,8 @@ static void the_settled_answer_those_who_look(void **state)
     starts_under(2);
     hears(3, "Notification 3 e5");
     did("note answers 3; send 3 Notification 2 e1 f1");
+    hears(3, "Notification 2 e1" FOLLOWING);
+    did("");
     sees("follows 2");
 }
 
@@ -374,6 +378,8 @@ static void who_lost_its_record_observes(void **state)
     did("");
     hears(1, "Notification 3 e1");
     hears(2, "Notification 3 e1");
+    hears(1, "Notification 3 e1" FOLLOWING);
+    hears(2, "Notification 3 e1" FOLLOWING);
     did("arm notify 300"); /* it would not lead if all wanted it to */
     hears(1, "Notification 2 e1" FOLLOWING);
     hears(2, "Notification 2 e1" LEADING);

@@ -1,6 +1,6 @@
 /* What the two tests of ZooKeeper's election share: its times, its facts, and what it saves. */
-#ifndef ELECTOR_TEST_ZAB_H
-#define ELECTOR_TEST_ZAB_H
+#ifndef ELECTOR_TEST_ZOOKEEPER_H
+#define ELECTOR_TEST_ZOOKEEPER_H
 
 #include "node.h"
 
