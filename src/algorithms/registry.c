@@ -4,9 +4,9 @@
 #include "core/machine.h"
 
 static const struct el_algorithm *const table[] = {
-    &el_ring_basic,   &el_chang_roberts,      &el_ring_initiator, &el_ring_collect,
-    &el_ring_max,     &el_multicast,          &el_bully,          &el_bully_modified,
-    &el_next_in_line, &el_candidate_ordinary, &el_invitation,     &el_raft,
+    &el_ring_basic, &el_chang_roberts, &el_ring_initiator, &el_ring_collect, &el_ring_max,
+    &el_multicast,  &el_bully,         &el_bully_modified, &el_next_in_line, &el_candidate_ordinary,
+    &el_invitation, &el_raft,          &el_chubby,         &el_paxos_lease,
 };
 
 const struct el_algorithm *const *el_algorithms(uint32_t *count)
