@@ -288,7 +288,28 @@ static void every_note_has_a_text(void **state)
 static void they_come_in_teaching_order(void **state)
 {
     static const char *const names[] = {
-"ring-basic", "chang-roberts", "ring-initiator", "ring-collect", "ring-max", "lelann", "hirschberg-sinclair", "peterson", "itai-rodeh", "multicast", "bully", "bully-modified", "next-in-line", "candidate-ordinary", "invitation", "stable", "paxos", "multi-paxos", "raft", "zookeeper-fle",
+        "ring-basic",
+        "chang-roberts",
+        "ring-initiator",
+        "ring-collect",
+        "ring-max",
+        "lelann",
+        "hirschberg-sinclair",
+        "peterson",
+        "itai-rodeh",
+        "multicast",
+        "bully",
+        "bully-modified",
+        "next-in-line",
+        "candidate-ordinary",
+        "invitation",
+        "stable",
+        "paxos",
+        "multi-paxos",
+        "paxos-lease",
+        "raft",
+        "zookeeper-fle",
+        "chubby",
     };
     uint32_t count = 0;
     const struct el_algorithm *const *all = el_algorithms(&count);
