@@ -180,7 +180,11 @@ static void invent(struct story *s, const struct el_algorithm *algorithm, uint64
     set(s, "seed", "%llu", (unsigned long long)run);
     if (one_in(s, 3))
         for (unsigned n = 1; n <= s->nodes; n++) set(s, "attr", "%u=%u", n, (unsigned)below(s, 4));
-    if (one_in(s, 2)) set(s, "leader", "%u", node(s));
+    if (algorithm->majority && one_in(s, 8)) {
+        set(s, "ordinary", "%u", node(s));
+    } else if (one_in(s, 2)) {
+        set(s, "leader", "%u", node(s));
+    }
     if (!algorithm->beats || one_in(s, 4)) add_calls(s);
     if (one_in(s, 2)) add_deaths(s);
     if (one_in(s, 2)) add_detector(s);
@@ -258,7 +262,7 @@ static void run_one(uint64_t run, struct tally *tally, bool told)
         sim_settings_free(&s.settings);
         return;
     }
-    plan.event_max = EVENTS_MAX;
+    plan.event_max = algorithm->beats ? EVENTS_MAX / 8 : EVENTS_MAX;
     const bool check_bytes = run % 16 == 0;
     struct sim_world *world = sim_world_new(&plan, told || check_bytes ? SIM_KEEP_ALL : 0);
     assert_non_null(world);
@@ -300,8 +304,11 @@ static void run_one(uint64_t run, struct tally *tally, bool told)
 static bool needs_hostile_bytes(const char *algorithm, const char *note)
 {
     static const char *const names[][2] = {
-        {NULL, "malformed"},           {NULL, "bad-list"},          {NULL, "bad-set"}, {"bully", "objects"},
-        {"bully-modified", "objects"}, {"next-in-line", "objects"},
+        {NULL, "malformed"},         {NULL, "bad-ballot"},
+        {NULL, "out-of-numbers"},    {"zookeeper-fle", "refuses"},
+        {NULL, "bad-list"},          {NULL, "bad-set"},
+        {"bully", "objects"},        {"bully-modified", "objects"},
+        {"next-in-line", "objects"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((!names[i][0] || strcmp(algorithm, names[i][0]) == 0) && strcmp(note, names[i][1]) == 0)

@@ -439,14 +439,14 @@ static const struct el_inequality inequalities[] = {
 };
 
 static const struct el_weakness breaks[] = {
-    {EL_DRIFTS, EL_TWO_LEADERS | EL_DEMOTED | EL_NO_LEADER | EL_DISAGREEMENT,
+    {EL_DRIFTS, EL_TWO_LEADERS,
      "a voter whose clock runs too fast forgets its promise while the master still counts on it"},
-    {EL_CRASHES | EL_RESTARTS, EL_DEMOTED,
+    {EL_CRASHES, EL_DEMOTED,
      "a master that a majority does not answer, because it is down, lets go when its lease ends"},
-    {EL_PARTITIONS | EL_LOSSES | EL_LATENESS | EL_PAUSES, EL_DEMOTED | EL_NO_LEADER | EL_DISAGREEMENT,
-     "who is not reached in time knows of no master, and a master that reaches no majority lets go; one that "
-     "is cut off names the old one until its promise ends"},
-    {EL_WIPES, EL_NO_LEADER | EL_DEMOTED,
+    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
+     "a master whose renewals are lost lets go, and who is not reached knows of none"},
+    {EL_PARTITIONS, EL_NO_LEADER, "with links that work one way only, promises may be given that help nobody"},
+    {EL_WIPES, EL_NO_LEADER,
      "who lost the record of its votes never votes again: when half of all have, nobody can win"},
 };
 

@@ -454,9 +454,12 @@ static const struct el_inequality inequalities[] = {
 };
 
 static const struct el_weakness breaks[] = {
-    {EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
+    {EL_PARTITIONS, EL_NO_LEADER,
      "with links that work one way only, one that hears no leader deposes it again and again"},
-    {EL_LOSSES, EL_NO_LEADER, "beats that are lost look like a dead leader, and ballots fail"},
+    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
+     "beats that are lost look like a dead leader, and ballots fail"},
+    {EL_UNGUARDED, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
+     "without back-off two proposers may duel for ever"},
     {EL_WIPES, EL_NO_LEADER, "whoever has lost its record votes no more, and too few may be left"},
 };
 

@@ -451,14 +451,15 @@ static const struct el_inequality inequalities[] = {
 };
 
 static const struct el_weakness breaks[] = {
-    {EL_DRIFTS, EL_TWO_LEADERS | EL_DEMOTED | EL_NO_LEADER | EL_DISAGREEMENT,
+    {EL_DRIFTS, EL_TWO_LEADERS,
      "an acceptor whose clock runs too fast forgets the owner while the owner still counts on it"},
-    {EL_CRASHES | EL_RESTARTS, EL_DEMOTED,
+    {EL_CRASHES, EL_DEMOTED,
      "an owner that a majority does not answer, because it is down or silent after a restart, lets go"},
-    {EL_PARTITIONS | EL_LOSSES | EL_LATENESS | EL_PAUSES, EL_DEMOTED | EL_NO_LEADER | EL_DISAGREEMENT,
-     "who is not reached in time knows of no owner, and an owner that reaches no majority lets go; one that "
-     "is cut off names the old one until its time is over"},
-    {EL_WIPES, EL_TWO_LEADERS | EL_DEMOTED,
+    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
+     "an owner whose renewals are lost lets go, and who is not reached knows of none"},
+    {EL_PARTITIONS, EL_NO_LEADER,
+     "with links that work one way only, ballots may be promised that help nobody"},
+    {EL_WIPES, EL_TWO_LEADERS,
      "a count of starts that is lost may be drawn a second time, one in four billion: an answer to the first "
      "ballot that is still under way then counts for the second"},
 };

@@ -211,10 +211,10 @@ static const struct el_inequality inequalities[] = {
 };
 
 static const struct el_weakness breaks[] = {
-    {EL_PARTITIONS | EL_LOSSES | EL_LATENESS | EL_PAUSES | EL_CLOCKS | EL_DRIFTS,
-     EL_DEMOTED | EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER,
-     "whoever hears no OK in time takes all that it can reach to the next round, and each side of a partition "
-     "finds a leader of its own"},
+    {EL_PARTITIONS, EL_DISAGREEMENT | EL_NO_LEADER,
+     "each side finds a leader of its own; and with links that work one way only some find none"},
+    {EL_LOSSES, EL_DISAGREEMENT | EL_NO_LEADER | EL_ENDLESS,
+     "whoever hears no OK in time takes all that it can reach to the next round"},
 };
 
 const struct el_algorithm el_stable = {

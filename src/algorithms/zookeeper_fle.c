@@ -337,13 +337,14 @@ static const struct el_inequality inequalities[] = {
 };
 
 static const struct el_weakness breaks[] = {
-    {EL_CRASHES | EL_RESTARTS | EL_WIPES, EL_DEMOTED,
+    {EL_CRASHES, EL_DEMOTED,
      "a leader stands down when too few of its followers are left, or come back having forgotten it"},
     {EL_WIPES, EL_NO_LEADER,
      "members whose records are lost no longer vote, and half of the rest may be too few"},
-    {EL_PARTITIONS | EL_LOSSES | EL_LATENESS | EL_PAUSES | EL_DRIFTS,
-     EL_DEMOTED | EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER,
-     "pings that stay away are taken for a death: leader and followers look again, for as long as that lasts"},
+    {EL_PARTITIONS, EL_NO_LEADER,
+     "with links that work one way only, those who look may never hear enough of each other"},
+    {EL_LOSSES, EL_NO_LEADER | EL_ENDLESS,
+     "pings that stay away are taken for a death: all look again, while that lasts"},
 };
 
 const struct el_algorithm el_zookeeper_fle = {

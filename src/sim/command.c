@@ -10,7 +10,8 @@ static void campaign(struct sim_world *world, el_node node)
     if (world->leader_count > 0 || (leader && world->nodes[leader].alive))
         world->result.faults |= EL_NEEDLESS_CALLS;
     sim_stir(world);
-    world->called = true;
+    /* Where only candidates count votes, the call of another is none. */
+    if (!world->algorithm->majority || el_may_lead(&world->cluster, node)) world->called = true;
     const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_CAMPAIGNED, .node = node});
     const struct el_event event = {.type = EL_REQUEST, .request = EL_CAMPAIGN};
     sim_react(world, node, SIM_ELECTION, &event, told);

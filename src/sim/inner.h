@@ -94,7 +94,7 @@ struct sim_world {
     uint64_t generation;
 
     struct sim_map suspicions; /* (node, peer) → 1 by the detector, + 2 for each accusation */
-    struct sim_map terms;      /* who led in it, and in which of its lives */
+    struct sim_map terms;      /* who led in it */
     bool *broken;              /* [break_count] which breaks are in force */
     size_t broken_count;
     size_t commands_left, calls_left; /* of the plan's; calls: requests to campaign, and accusations */

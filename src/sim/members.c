@@ -95,11 +95,31 @@ static int read_attr(struct builder *b, const char *value)
     return 0;
 }
 
+static int read_ordinary(struct builder *b, const char *value)
+{
+    struct sim_plan *plan = b->plan;
+    if (!plan->roles) plan->roles = calloc(plan->cluster.count, 1); /* all candidates */
+    if (!plan->roles) return build_out_of_memory(b);
+    plan->cluster.roles = plan->roles;
+    bool more = true;
+    for (const char *at = value; more;) {
+        el_node node = EL_NOBODY;
+        if (build_read_node(b, &at, &node) != 0 || build_read_more(b, &at, &more) != 0) return -1;
+        plan->roles[node - 1] = EL_ORDINARY;
+    }
+    return 0;
+}
+
 static int read_leader(struct builder *b, const char *value)
 {
     const char *at = value;
     if (build_read_node(b, &at, &b->plan->incumbent) != 0) return -1;
     return parse_end(&at) ? 0 : build_fail_at(b, at, "one leader, please");
+}
+
+static bool incumbent_may_not_lead(const struct sim_plan *plan)
+{
+    return plan->incumbent && !el_may_lead(&plan->cluster, plan->incumbent);
 }
 
 int build_members(struct builder *b)
@@ -118,5 +138,12 @@ int build_members(struct builder *b)
         return build_fail_at(b, NULL, "a message of %s can speak of at most %u members",
                              b->plan->algorithm->name, count_max);
     }
-    return build_each(b, "attr", read_attr) != 0 || build_once(b, "leader", read_leader) != 0 ? -1 : 0;
+    if (build_each(b, "attr", read_attr) != 0 || build_each(b, "ordinary", read_ordinary) != 0 ||
+        build_once(b, "leader", read_leader) != 0)
+        return -1;
+    if (incumbent_may_not_lead(b->plan)) {
+        b->now = build_last_of(b, "leader");
+        return build_fail_at(b, NULL, "an ordinary member never leads");
+    }
+    return 0;
 }

@@ -12,6 +12,7 @@ static const struct sim_key keys[] = {
     {"nodes", "N", "N nodes with the ids 1..N in ring order"},
     {"ids", "A,B,…", "these ids, in ring order"},
     {"attr", "ID=VALUE,…", "an attribute that comes before the id in the rank"},
+    {"ordinary", "ID,…", "these take part and vote, and never lead"},
     {"leader", "ID", "who leads when the story begins"},
     {"initiator", "ID[@T],…", "who calls an election, and when (or: all, none)"},
     {"crash", "ID@T,…", "a process dies (leader@T: whoever leads then)"},
