@@ -26,6 +26,8 @@ struct story {
     struct sim_settings settings;
     struct sim_random dice;
     uint32_t nodes;
+    bool
+        ordinary; /* somebody votes and never leads; then no log is longer than others, as it could not lead by it */
     double scale; /* how long the algorithm's own times are, so that faults meet its steps */
 };
 
@@ -155,7 +157,7 @@ static void add_requests(struct story *s, const struct el_algorithm *algorithm)
 {
     if (one_in(s, 3)) set(s, "resign", one_in(s, 2) ? "leader@%.1f" : "1@%.1f", moment(s));
     if (one_in(s, 2)) set(s, "transfer", "%u@%.1f", node(s), moment(s));
-    for (unsigned n = 1; algorithm->fact_count && one_in(s, 2) && n <= s->nodes; n++)
+    for (unsigned n = 1; algorithm->fact_count && !s->ordinary && one_in(s, 2) && n <= s->nodes; n++)
         set(s, "fact", "%u:%s=%u@%.1f", n, algorithm->facts[below(s, algorithm->fact_count)],
             (unsigned)below(s, 3), one_in(s, 2) ? 0 : moment(s));
 }
@@ -182,6 +184,7 @@ static void invent(struct story *s, const struct el_algorithm *algorithm, uint64
         for (unsigned n = 1; n <= s->nodes; n++) set(s, "attr", "%u=%u", n, (unsigned)below(s, 4));
     if (algorithm->majority && one_in(s, 8)) {
         set(s, "ordinary", "%u", node(s));
+        s->ordinary = true;
     } else if (one_in(s, 2)) {
         set(s, "leader", "%u", node(s));
     }

@@ -1,7 +1,8 @@
 /*
  * The oracles: what the algorithm claims, judged from the nodes' views alone. Each keeps a few counters that
  * change with one node, so a million nodes cost no more than one: exclusivity after every event, agreement
- * and the best rank when nothing is under way. What is not claimed is not judged.
+ * and the best rank when nothing is under way. What is not claimed is not judged, though how many led at once
+ * and who was deposed is counted for everybody.
  */
 #include "inner.h"
 
@@ -96,12 +97,21 @@ static bool is_leading(struct sim_world *world, el_node node)
            0;
 }
 
-static void judge_exclusion(struct sim_world *world)
+static uint32_t count_leading(struct sim_world *world)
 {
     uint32_t leading = 0;
+    if (world->leader_count <= 1) return world->leader_count;
     for (el_node node = 1; node <= world->plan->cluster.count; node++)
         leading += world->nodes[node].alive && is_leading(world, node);
-    if (leading > 1) sim_oracle_report_those(world, EL_TWO_LEADERS, is_leading);
+    return leading;
+}
+
+static void judge_exclusion(struct sim_world *world)
+{
+    const uint32_t leading = count_leading(world);
+    if (leading > world->result.leaders_max) world->result.leaders_max = leading;
+    if (leading > 1 && claims(world, EL_CLAIMS_ONE_LEADER))
+        sim_oracle_report_those(world, EL_TWO_LEADERS, is_leading);
 }
 
 /* Who leads in a term is remembered for good. */
@@ -126,7 +136,7 @@ static void take_office(struct sim_world *world, el_node node, const struct el_v
     office->timer = view->timer;
     office->slot = view->slot;
     if (claims(world, EL_CLAIMS_ONE_PER_TERM)) judge_term(world, node);
-    if (world->leader_count > 1 && claims(world, EL_CLAIMS_ONE_LEADER)) judge_exclusion(world);
+    judge_exclusion(world);
 }
 
 /* Had been heard by all, so far, and in time: whoever cannot tell its leader from a dead one may replace it. */
@@ -141,8 +151,11 @@ static bool was_well_connected(const struct sim_world *world)
 static void leave_office(struct sim_world *world, el_node node)
 {
     struct sim_office *office = &world->offices[node];
-    if (office->settled && !office->asked && claims(world, EL_CLAIMS_STABLE) && was_well_connected(world))
-        report(world, EL_DEMOTED, &node, 1, 1);
+    if (office->settled && !office->asked) {
+        world->result.deposed++;
+        if (claims(world, EL_CLAIMS_STABLE) && was_well_connected(world))
+            report(world, EL_DEMOTED, &node, 1, 1);
+    }
     office->asked = office->settled = false;
 }
 

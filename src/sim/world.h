@@ -38,6 +38,8 @@ struct sim_result {
     bool agreed; /* every live node names the same leader */
     el_node leader;
     uint32_t faults;                        /* el_fault, those that happened */
+    uint32_t leaders_max;                   /* the most that ever led at one instant, whatever is claimed */
+    uint32_t deposed;                       /* times that a live leader all had named stopped, unasked */
     uint64_t notes;                         /* bit k: note k of the algorithm was made */
     uint64_t admitted, refused;             /* work on the resource, by its guard */
     uint64_t detector_sent, detector_notes; /* of the detector machine, apart from the election's */

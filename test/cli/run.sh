@@ -156,10 +156,22 @@ test_verbs() {
         refuses "$verb --output" 2 '--output is text or json$' $verb --output
     done
     refuses "compare of one" 2 '--nodes .*from 2 to' compare --nodes 1
-    refuses "compare of too many" 2 '--nodes .*from 2 to' compare --nodes 1001
+    refuses "compare of too many" 2 '--nodes .*from 2 to 32' compare --nodes 33
     refuses "compare of a word" 2 '--nodes .*from 2 to' compare --nodes six
-    refuses "compare where the dead notices" 2 '--initiator 6: .*from 1 to 5' compare --initiator 6
-    accepts "compare" 0 '^bully ' compare
+    refuses "compare in no runs" 2 '--runs .*from 1 to' compare --runs 0
+    refuses "compare in too many runs" 2 '--runs .*from 1 to' compare --runs 1000001
+    refuses "compare without a number of runs" 2 '--runs .*from 1 to' compare --runs
+    refuses "compare from a word" 2 '--seed .*whole number' compare --seed first
+    refuses "compare from too far" 2 '--seed .*below 2.53' compare --seed 9007199254740991
+    accepts "compare" 0 '^bully +29  ×4.5 +4 +5 of 6 +yes\* +no \(9.* +no .* +no \(100 %\)$' compare
+    verify "compare" "does not find raft safe and stable" \
+        grep -qE '^raft +[0-9.]+ +×2.* 2 of 6 +yes +yes +yes +yes$' "$out"
+    verify "compare" "has a line wider than 100" test -z "$(in_columns "$out" | grep -E '.{101}')"
+    local algorithms
+    algorithms=$("$ELECTOR" algorithms | grep -cE '^  [a-z-]+  +[a-z]')
+    verify "compare" "leaves algorithms out" test "$(grep -cE ' of 6 +(yes|no)' "$out")" -eq "$algorithms"
+    accepts "compare of two" 0 '^raft .* 0 of 2 ' compare --nodes 2 --runs 20
+    accepts "compare of many" 0 '^32 nodes, 3 runs .* seed 5' compare --nodes 32 --runs 3 --seed 5
     accepts "demo" 0 'as measured' demo
     verify "demo" "measures something else than the literature" test -z "$(grep 'NOT as measured' "$out")"
     accepts "algorithms" 0 '^  chang-roberts  ' algorithms
@@ -435,8 +447,15 @@ test_json() {
     json "JSON of one algorithm" 'j["name"] == "bully" and "Election" in j["messages"]'
     accepts "JSON of the algorithms" 0 '^\[' algorithms --output json
     json "JSON of the algorithms" 'len(j) >= 11 and all(a["reference"] and a["broken_by"] for a in j)'
-    accepts "JSON of a comparison" 0 '^\[' compare --output json
-    json "JSON of a comparison" 'all(r["algorithm"] and r["one_notices"]["messages"] > 0 for r in j)'
+    accepts "JSON of a comparison" 0 '^\{' compare --runs 40 --output json
+    json "JSON of a comparison" 'j["nodes"] == 6 and j["runs"] == 40 and j["seed"] == 1'
+    json "JSON of a comparison: costs" 'all(a["cost"]["messages"] > 0 for a in j["algorithms"])'
+    json "JSON of a comparison: bully" \
+        '[(a["cost"]["messages"], a["partition_safe"]["holds"], a["stable"]["broken"]) for a in j["algorithms"]
+          if a["algorithm"] == "bully"] == [(29, False, 40)]'
+    json "JSON of a comparison: raft" \
+        '[(a["survives"], a["partition_safe"]["holds"], a["stable"]["promised"]) for a in j["algorithms"]
+          if a["algorithm"] == "raft"] == [(2, True, True)]'
     run sim bully --nodes 3 --trace "$scratch/trace" --quiet
     verify "trace" "is empty" test -s "$scratch/trace"
     verify "trace" "is not one object to a line" test -z "$(grep -vE '^\{.*\}$' "$scratch/trace")"
@@ -454,6 +473,13 @@ test_determinism() {
         run "${random[@]}" --seed 6 --output $output
         verify "two seeds, as $output" "give the same" test -n "$(cmp "$out" "$scratch/first")"
     done
+    run compare --runs 30 --seed 5
+    cp "$out" "$scratch/first"
+    run compare --runs 30 --seed 5
+    verify "the same comparison twice" "differs" cmp "$out" "$scratch/first"
+    run compare --runs 30 --seed 6
+    sed -i 's/seed 5/seed 6/' "$scratch/first"
+    verify "comparisons from two seeds" "give the same" test -n "$(cmp "$out" "$scratch/first")"
     run sim bully --nodes 5 --seed 5 --output json
     sed 's/"seed": .*/"seed": 6/' "$out" >"$scratch/first"
     run sim bully --nodes 5 --seed 6 --output json

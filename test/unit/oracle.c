@@ -56,6 +56,31 @@ static void two_leaders_are_seen_at_once(void **state)
     assert_int_equal(bench.result->violation_kinds, 0);
 }
 
+static void how_many_led_at_once_is_counted_whatever_is_claimed(void **state)
+{
+    errand = crown_itself;
+    toy.claims = EL_CLAIMS_GROUPS;
+    toys("nodes 4; initiator none");
+    assert_int_equal(bench.result->leaders_max, 0);
+    toys("nodes 4; initiator 1@1,2@3,4@5");
+    assert_int_equal(bench.result->leaders_max, 3);
+    toys("nodes 4; initiator 1@1,2@3,4@5; crash 1@2");
+    assert_int_equal(bench.result->leaders_max, 2);
+}
+
+static void a_live_leader_that_stops_is_counted_and_blamed_where_it_promised_to_stay(void **state)
+{
+    errand = crown_three_for_all;
+    toys("nodes 3; leader 1; initiator 2@1");
+    assert_int_equal(bench.result->deposed, 1);
+    assert_false(bench.result->violation_kinds & EL_DEMOTED);
+    toy.claims |= EL_CLAIMS_STABLE;
+    toys("nodes 3; leader 1; initiator 2@1");
+    assert_true(bench.result->violation_kinds & EL_DEMOTED);
+    toys("nodes 3; leader 1; initiator 2@1; crash 1@0");
+    assert_int_equal(bench.result->deposed, 0);
+}
+
 static void agreement_on_the_best_is_flawless(void **state)
 {
     errand = crown_itself_for_all;
@@ -174,6 +199,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         check(who_knows_no_leader_does_not_disagree),
         check(two_leaders_are_seen_at_once),
+        check(how_many_led_at_once_is_counted_whatever_is_claimed),
+        check(a_live_leader_that_stops_is_counted_and_blamed_where_it_promised_to_stay),
         check(agreement_on_the_best_is_flawless),
         check(whoever_knows_no_leader_is_named),
         check(nobody_is_blamed_before_anybody_called),
