@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "groups.h"
 #include "sim/export.h"
+#include "sim/groups.h"
 
 struct sim_request {
     struct sim_settings settings;
@@ -300,6 +302,13 @@ static int read_request(struct sim_request *request, int argc, char **argv)
     return status;
 }
 
+static int run_groups(const struct sim_request *request)
+{
+    if (request->svg || request->trace || request->mermaid || request->shiviz)
+        return cli_usage_error("sim", "svg, trace, mermaid and shiviz show one election, not groups of them");
+    return cli_run_groups(&request->settings, request->json);
+}
+
 int cli_sim(int argc, char **argv)
 {
     struct sim_request request = {0};
@@ -313,7 +322,9 @@ int cli_sim(int argc, char **argv)
     int status = read_request(&request, argc, argv);
     if (status == CLI_YES && count_dashes(&request) > 1)
         status = cli_usage_error("sim", "only one of svg, trace, mermaid and shiviz can go to standard output");
-    if (status == CLI_YES) {
+    if (status == CLI_YES && sim_groups_wanted(&request.settings)) {
+        status = run_groups(&request);
+    } else if (status == CLI_YES) {
         if (sim_plan_build(&plan, &request.settings, &error) != 0) {
             status = cli_usage_error("sim", "%s", error.text);
         } else {

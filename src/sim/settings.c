@@ -39,6 +39,8 @@ static const struct sim_key keys[] = {
     {"jump", "ID@T=+D,…", "a clock that leaps forward (+D) or stands still and loses D (-D)"},
     {"drift", "RHO", "clock rates are believed to stay within 1±RHO (otherwise 0.005)"},
     {"disk", "D|A..B", "how long saving a record takes; messages that rest on it wait"},
+    {"groups", "N", "N groups over the same members, each with its own leader and its own ranks"},
+    {"group", "NAME=ALGORITHM", "one more group, with an algorithm of its own"},
     {"set", "KEY=VALUE", "an option of the algorithm's own, see `elector algorithms NAME`"},
     {"seed", "S", "the seed of every random choice"},
     {"until", "T", "stop then, and judge what there is"},
