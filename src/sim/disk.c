@@ -57,7 +57,8 @@ void sim_disk_send(struct sim_world *world, el_node node, enum sim_channel chann
         sim_network_send(world, channel, &action->msg, cause);
         return;
     }
-    const struct sim_event event = {.time = disk->done,
+    const sim_time leaves = disk->done > world->now ? disk->done : world->now; /* it was ready in a pause */
+    const struct sim_event event = {.time = leaves,
                                     .cause = cause,
                                     .type = SIM_DEPARTURE,
                                     .class = SIM_MESSAGES,
