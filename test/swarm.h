@@ -300,8 +300,15 @@ static void run_one(uint64_t run, struct tally *tally, bool told)
 static bool needs_hostile_bytes(const char *algorithm, const char *note)
 {
     static const char *const names[][2] = {
-        {NULL, "malformed"},           {NULL, "bad-list"},          {NULL, "bad-set"}, {"bully", "objects"},
-        {"bully-modified", "objects"}, {"next-in-line", "objects"},
+        {NULL, "malformed"},
+        {NULL, "bad-list"},
+        {NULL, "bad-set"},
+        {"bully", "objects"},
+        {"bully-modified", "objects"},
+        {"next-in-line", "objects"},
+        {NULL, "bad-ballot"},
+        {NULL, "out-of-numbers"},
+        {"multi-paxos", "duel"}, /* takes back-off=none, and may never end */
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((!names[i][0] || strcmp(algorithm, names[i][0]) == 0) && strcmp(note, names[i][1]) == 0)
