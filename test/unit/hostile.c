@@ -57,6 +57,7 @@ static uint64_t some_word(void)
 static uint64_t some_epoch(void)
 {
     const struct el_msg *own = &host.sent[below(REMEMBERED)];
+    if (below(100) == 0) return EL_EPOCH_MAX - 1 - below(2 * (uint64_t)seat.cluster.count);
     switch (below(6)) {
     case 0: return own->epoch;
     case 1: return own->epoch + below(3);
@@ -183,6 +184,7 @@ static void check_send(const struct el_action *action)
     assert_true(msg->kind >= 1 && msg->kind <= seat.algorithm->kind_count);
     assert_true(msg->subject >= 1 && msg->subject <= count);
     assert_int_equal(msg->spare, 0);
+    if (seat.algorithm->majority) assert_true(msg->epoch < EL_EPOCH_MAX);
     assert_int_equal(action->timer, EL_NO_TIMER);
     host.sent[host.sent_count++ % REMEMBERED] = *msg;
 }
