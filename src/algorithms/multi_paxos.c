@@ -175,7 +175,7 @@ static void ask_to_accept(struct multi_paxos *me, const struct el_config *cfg, s
     m.aux = me->slot;
     el_arm(out, T_HEARTBEAT, 0, el_number(cfg, HEARTBEAT), el_number(cfg, HEARTBEAT));
     mesh_send_others(cfg, m, EL_NOBODY, out);
-    if (!me->chosen && has_majority(me, cfg)) choose_slot(me, cfg, out); /* alone */
+    if (has_majority(me, cfg)) choose_slot(me, cfg, out); /* alone */
 }
 
 static void lead(struct multi_paxos *me, const struct el_config *cfg, struct el_outbox *out)

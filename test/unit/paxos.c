@@ -353,6 +353,12 @@ static void an_ordinary_member_has_no_turn(void **state)
     did("note promises 3 9; save e2; send 3 Promise 4 e2 a9; arm patience 126..252");
     times_out("patience");
     did("note impatient; note asks; arm patience 126..252; send 1,2,3,5 Ask 4 e1");
+    times_out("patience");
+    times_out("patience");
+    times_out("patience");
+    did("note impatient; note gives-up 4");
+    hears(1, "Ask 1 e1");
+    did("send 1 Decided 5 e1");
 }
 
 static void a_suspicion_withdrawn_is_forgiven(void **state)
