@@ -5,7 +5,7 @@
  * nothing of it. But only one of them can gather the second majority, of acceptances; the other learns by a Nack.
  *
  * Proposers that outbid each other at once can do so for ever, each destroying the other's promises before they
- * are of use (back-off=off shows it). With back-off, whoever is outbid waits for a random time that doubles.
+ * are of use (back-off=none shows it). With back-off, whoever is outbid waits for a random time that doubles.
  *
  * Reference: L. Lamport, Paxos made simple, 2001, section 3; R. van Renesse, D. Altinbuken, Paxos made moderately
  * complex, ACM Computing Surveys 47(3), 2015. Deviations: the log is abstract, so acceptances carry no value and
@@ -36,6 +36,7 @@ enum { FOLLOWING, PREPARING, LEADING };
 enum { PREPARE = 1, PROMISE, ACCEPT, ACCEPTED, NACK, RESIGN, TAKE_OVER, KINDS = TAKE_OVER };
 enum { T_PATIENCE, T_HEARTBEAT, TIMERS };
 enum { TIMEOUT, HEARTBEAT, BACK_OFF, CHECK_QUORUM, OPTIONS };
+enum { RANDOM, NONE }; /* choices of BACK_OFF */
 enum { INCUMBENT_BALLOT = 1, DOUBLINGS = 2, TOMBSTONE = 1 };
 enum {
     PREPARES,
@@ -126,7 +127,7 @@ static void hurry(const struct el_config *cfg, struct el_outbox *out)
 static void back_off(const struct multi_paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const uint32_t doublings = me->tries < DOUBLINGS ? me->tries : DOUBLINGS;
-    wait_times(cfg, el_number(cfg, BACK_OFF) ? UINT64_C(1) << doublings : 1, out);
+    wait_times(cfg, UINT64_C(1) << doublings, out);
 }
 
 static void watch_quorum(const struct el_config *cfg, struct el_outbox *out)
@@ -174,7 +175,7 @@ static void ask_to_accept(struct multi_paxos *me, const struct el_config *cfg, s
     m.aux = me->slot;
     el_arm(out, T_HEARTBEAT, 0, el_number(cfg, HEARTBEAT), el_number(cfg, HEARTBEAT));
     mesh_send_others(cfg, m, EL_NOBODY, out);
-    if (!me->chosen && has_majority(me, cfg)) choose_slot(me, cfg, out); /* alone */
+    if (has_majority(me, cfg)) choose_slot(me, cfg, out); /* alone */
 }
 
 static void lead(struct multi_paxos *me, const struct el_config *cfg, struct el_outbox *out)
@@ -226,7 +227,7 @@ static void prepare(struct multi_paxos *me, const struct el_config *cfg, struct 
 static bool give_way(struct multi_paxos *me, const struct el_config *cfg, const struct el_msg *m,
                      struct el_outbox *out)
 {
-    const bool bids = me->role != FOLLOWING, again = bids && !el_number(cfg, BACK_OFF);
+    const bool bids = me->role != FOLLOWING, again = bids && el_number(cfg, BACK_OFF) != RANDOM;
     if (bids) el_note(out, again ? DUEL : me->role == LEADING ? DEPOSED : OUTBID, m->from, m->epoch);
     step_back(me, out);
     promise(me, m->epoch, out);
@@ -445,7 +446,8 @@ static const struct el_option options[] = {
     [TIMEOUT] = {"timeout", EL_DURATION, NULL, "150ms",
                  "the shortest silence after which a member opens a ballot; the longest is twice that", 0},
     [HEARTBEAT] = {"heartbeat", EL_DURATION, NULL, "50ms", "how often a leader asks to accept", 0},
-    [BACK_OFF] = {"back-off", EL_FLAG, NULL, "on", "who is outbid waits; off: it bids again at once", 0},
+    [BACK_OFF] = {"back-off", EL_CHOICE, "random|none", "random",
+                  "who is outbid waits for a random time that doubles; none: it bids again at once", 0},
     [CHECK_QUORUM] = {"check-quorum", EL_FLAG, NULL, "on", "a leader that finds no majority steps down", 0},
 };
 static const struct el_inequality inequalities[] = {
@@ -454,12 +456,12 @@ static const struct el_inequality inequalities[] = {
 };
 
 static const struct el_weakness breaks[] = {
-    {EL_PARTITIONS, EL_NO_LEADER,
-     "with links that work one way only, one that hears no leader deposes it again and again"},
+    {EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
+     "with links that work one way only, or a chain of them, one that hears no leader outbids those who could "
+     "serve, again and again"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "beats that are lost look like a dead leader, and ballots fail"},
-    {EL_UNGUARDED, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "without back-off two proposers may duel for ever"},
+     "when many beats in a row are lost the leader looks dead, and ballots fail as well"},
+    {EL_DRIFTS, EL_NO_LEADER | EL_ENDLESS, "a fast clock opens a ballot before a slow one beats"},
     {EL_WIPES, EL_NO_LEADER, "whoever has lost its record votes no more, and too few may be left"},
 };
 

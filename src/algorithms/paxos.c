@@ -290,7 +290,7 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
         return;
     }
     me->tries = 0;
-    if (me->synod.phase == SYNOD_RESTING) call(me, cfg, out);
+    if (me->synod.phase == SYNOD_RESTING || !me->patient) call(me, cfg, out);
 }
 
 /* It tells the others, and stands again only if none of them takes over. */

@@ -57,6 +57,7 @@ static uint64_t some_word(void)
 static uint64_t some_epoch(void)
 {
     const struct el_msg *own = &host.sent[below(REMEMBERED)];
+    if (below(100) == 0) return EL_EPOCH_MAX - 1 - below(2 * (uint64_t)seat.cluster.count);
     switch (below(6)) {
     case 0: return own->epoch;
     case 1: return own->epoch + below(3);
@@ -110,6 +111,7 @@ static struct el_msg some_message(void)
     msg.rank = below(2) ? 0 : below(2) ? below(4) : some_word();
     msg.aux = below(3) == 0 ? some_word() : below(2) ? some_set() : below(4);
     msg.more = below(4) == 0 ? some_word() : below(3) == 0 ? some_list() : 1 + below(count);
+    if (below(4) == 0) msg.aux = host.sent[below(REMEMBERED)].aux; /* as if it answered */
     if (below(3) == 0) msg.subject = msg.from;
     if (below(6) == 0) msg.more = host.sent[below(REMEMBERED)].more;
     host.heard = msg;
@@ -200,7 +202,8 @@ static void check_send(const struct el_action *action)
     assert_true(msg->kind >= 1 && msg->kind <= seat.algorithm->kind_count);
     assert_true(msg->subject >= 1 && msg->subject <= count);
     assert_int_equal(msg->spare, 0);
-    assert_int_equal(action->timer, EL_NO_TIMER);
+    if (seat.algorithm->majority) assert_true(msg->epoch < EL_EPOCH_MAX);
+    assert_true(action->timer == EL_NO_TIMER || action->timer < seat.algorithm->timer_count);
     host.sent[host.sent_count++ % REMEMBERED] = *msg;
 }
 
@@ -231,8 +234,14 @@ static void check_action(const struct el_action *action)
         assert_int_not_equal(action->suspected, host.accused[action->peer]); /* once for each change */
         host.accused[action->peer] = action->suspected;
         break;
-    case EL_SAVE: assert_true(action->durable.epoch < EL_EPOCH_MAX); break;
-    case EL_MOVE: fail(); /* none of them does */
+    case EL_SAVE: assert_non_null(seat.algorithm->view); break; /* a detector has nothing to keep */
+    case EL_MOVE:
+        assert_true(action->timer < seat.algorithm->timer_count && action->to < seat.algorithm->timer_count);
+        assert_in_range(action->slot, 0, seat.cluster.count);
+        if (!host.armed[action->timer][action->slot]) break;
+        host.armed[action->timer][action->slot] = false;
+        host.armed[action->to][action->slot] = true;
+        break;
     }
 }
 
@@ -286,10 +295,8 @@ static void barrage(const struct el_algorithm *algorithm, uint32_t count, el_nod
     if (below(2)) seat.cluster.attributes = attributes;
     const bool has_roles = algorithm->option_count && algorithm->options[0].kind == EL_ROLES;
     if (has_roles && below(2)) seat.cluster.roles = roles;
-    seat_start(below(4)   ? EL_FRESH
-               : below(2) ? EL_RESTORED
-                          : EL_LOST,
-               below(2) ? EL_NOBODY : 1 + (el_node)below(count));
+    const enum el_start_how how = below(4) ? EL_FRESH : below(2) ? EL_RESTORED : EL_LOST;
+    seat_start(how, below(2) ? EL_NOBODY : 1 + (el_node)below(count));
     for (unsigned step = 0; step < STEPS; step++) {
         for (uint32_t i = 0; i < seat.out.count; i++) check_action(&seat.out.actions[i]);
         check_view();
@@ -315,77 +322,32 @@ static void withstand(const struct el_algorithm *algorithm)
             assert_int_equal(host.print.low, once.low);
         }
     assert_true(host.malformed > 0);
+    if (algorithm->majority)
+        return; /* liars seldom make a leader, who could hand over: the swarm demands those notes */
     for (uint32_t note = 0; note < algorithm->note_count; note++)
         if (!(host.notes >> note & 1))
             seat_fail(__FILE__, __LINE__, "nothing led to the note '%s'", algorithm->notes[note].name);
 }
 
-static void heartbeat_withstands_a_barrage(void **state)
+static void every_election_withstands_a_barrage(void **state)
 {
-    withstand(el_detector_named("heartbeat"));
+    uint32_t count = 0;
+    const struct el_algorithm *const *all = el_algorithms(&count);
+    for (uint32_t i = 0; i < count; i++) withstand(all[i]);
 }
 
-static void phi_withstands_a_barrage(void **state)
+static void every_detector_withstands_a_barrage(void **state)
 {
-    withstand(el_detector_named("phi"));
+    uint32_t count = 0;
+    const struct el_algorithm *const *all = el_detectors(&count);
+    for (uint32_t i = 0; i < count; i++) withstand(all[i]);
 }
 
-static void swim_withstands_a_barrage(void **state)
-{
-    withstand(el_detector_named("swim"));
-}
-
-static void path_withstands_a_barrage(void **state)
-{
-    withstand(el_detector_named("path"));
-}
-
-#define withstands(test, name)               \
-    static void test(void **state)           \
-    {                                        \
-        withstand(el_algorithm_named(name)); \
-    }
-withstands(ring_basic_withstands_a_barrage, "ring-basic") withstands(chang_roberts_withstands_a_barrage,
-                                                                     "chang-roberts")
-    withstands(ring_initiator_withstands_a_barrage,
-               "ring-initiator") withstands(ring_collect_withstands_a_barrage, "ring-collect")
-        withstands(ring_max_withstands_a_barrage, "ring-max") withstands(lelann_withstands_a_barrage, "lelann")
-            withstands(hirschberg_sinclair_withstands_a_barrage,
-                       "hirschberg-sinclair") withstands(peterson_withstands_a_barrage, "peterson")
-                withstands(itai_rodeh_withstands_a_barrage, "itai-rodeh")
-                    withstands(multicast_withstands_a_barrage, "multicast")
-                        withstands(bully_withstands_a_barrage, "bully")
-                            withstands(bully_modified_withstands_a_barrage, "bully-modified")
-                                withstands(next_in_line_withstands_a_barrage, "next-in-line")
-                                    withstands(candidate_ordinary_withstands_a_barrage, "candidate-ordinary")
-                                        withstands(invitation_withstands_a_barrage, "invitation")
-                                            withstands(stable_withstands_a_barrage, "stable")
-                                                withstands(zookeeper_fle_withstands_a_barrage, "zookeeper-fle")
-
-                                                    int main(void)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ring_basic_withstands_a_barrage),
-        cmocka_unit_test(chang_roberts_withstands_a_barrage),
-        cmocka_unit_test(ring_initiator_withstands_a_barrage),
-        cmocka_unit_test(ring_collect_withstands_a_barrage),
-        cmocka_unit_test(ring_max_withstands_a_barrage),
-        cmocka_unit_test(lelann_withstands_a_barrage),
-        cmocka_unit_test(hirschberg_sinclair_withstands_a_barrage),
-        cmocka_unit_test(peterson_withstands_a_barrage),
-        cmocka_unit_test(itai_rodeh_withstands_a_barrage),
-        cmocka_unit_test(multicast_withstands_a_barrage),
-        cmocka_unit_test(bully_withstands_a_barrage),
-        cmocka_unit_test(bully_modified_withstands_a_barrage),
-        cmocka_unit_test(next_in_line_withstands_a_barrage),
-        cmocka_unit_test(candidate_ordinary_withstands_a_barrage),
-        cmocka_unit_test(invitation_withstands_a_barrage),
-        cmocka_unit_test(stable_withstands_a_barrage),
-        cmocka_unit_test(zookeeper_fle_withstands_a_barrage),
-        cmocka_unit_test(heartbeat_withstands_a_barrage),
-        cmocka_unit_test(phi_withstands_a_barrage),
-        cmocka_unit_test(swim_withstands_a_barrage),
-        cmocka_unit_test(path_withstands_a_barrage),
+        cmocka_unit_test(every_election_withstands_a_barrage),
+        cmocka_unit_test(every_detector_withstands_a_barrage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
