@@ -350,7 +350,8 @@ static const struct el_weakness breaks[] = {
      "a leader stands down when too few followers are left, or those that come back have forgotten it"},
     {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and is missed"},
     {EL_PARTITIONS, EL_DEMOTED | EL_NO_LEADER,
-     "a leader that is cut off stands down; and after a long silence a vote is said again once a minute only"},
+     "a leader that is cut off stands down; votes are passed on, so that one who is heard by too few can be elected "
+     "again and again; and after a long silence a vote is said again once a minute only"},
     {EL_LOSSES, EL_DEMOTED | EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
      "pings and acknowledgements that do not come look like a death, for as long as they do not"},
     {EL_PAUSES | EL_LATENESS | EL_DRIFTS, EL_DEMOTED, "pings that come late look like a death"},
