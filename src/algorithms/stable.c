@@ -8,7 +8,8 @@
  * Deviations: rounds count from 1 and round r belongs to member 1 + (r - 1) mod n, so that 0 is no term; rounds
  * whose owner may not lead are passed over; the OK that brings a newer round counts as its first; where delta is
  * not known the waits grow and the beats do not. The paper's processes never come back: here one that does begins
- * at round 1, knowing nothing, and the first answer takes it to the present round.
+ * at round 1, knowing nothing, and the first answer takes it to the present round. A round has one owner, but one
+ * that comes back may lead in a round that it has led before: rounds are no tokens.
  */
 #include "mesh.h"
 
@@ -211,10 +212,11 @@ static const struct el_inequality inequalities[] = {
 };
 
 static const struct el_weakness breaks[] = {
-    {EL_PARTITIONS, EL_DISAGREEMENT | EL_NO_LEADER,
-     "each side finds a leader of its own; and with links that work one way only some find none"},
-    {EL_LOSSES, EL_DISAGREEMENT | EL_NO_LEADER | EL_ENDLESS,
-     "whoever hears no OK in time takes all that it can reach to the next round"},
+    {EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
+     "each side of a partition finds a leader of its own, and whoever hears nobody takes all that it reaches from "
+     "round to round"},
+    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
+     "two lost OKs look like a dead owner, to one member or to all"},
 };
 
 const struct el_algorithm el_stable = {
@@ -228,6 +230,7 @@ const struct el_algorithm el_stable = {
     .reference = "Aguilera, Delporte-Gallet, Fauconnier, Toueg: Stable leader election, DISC 2001",
     .kinds = kinds,
     .kind_count = 2,
+    .routine_kinds = 1u << OK,
     .timers = timers,
     .timer_count = sizeof timers / sizeof *timers,
     .notes = notes,
@@ -239,7 +242,7 @@ const struct el_algorithm el_stable = {
     .breaks = breaks,
     .break_count = sizeof breaks / sizeof *breaks,
     .needs = EL_NEEDS_TIMELY,
-    .claims = EL_CLAIMS_AGREEMENT | EL_CLAIMS_STABLE | EL_CLAIMS_ONE_PER_TERM,
+    .claims = EL_CLAIMS_AGREEMENT | EL_CLAIMS_STABLE,
     .beats = true,
     .state_bytes = sizeof(struct stable),
     .outbox_fixed = 8,

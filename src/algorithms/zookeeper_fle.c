@@ -7,7 +7,7 @@
  *
  * Reference: ZooKeeper's FastLeaderElection.java; A. Medeiros, ZooKeeper's atomic broadcast protocol: theory and
  * practice, 2012, section 4.1. Deviations: without connections, a vote that is said again has not been answered, so
- * it is; a follower whose leader is looking looks too; a member that hears a ping asks at once; the logical clock
+ * it is, and a peer that is trusted again is told ours; a follower whose leader is looking looks too; a member that hears a ping asks at once; the logical clock
  * never runs backwards, not even on joining; votes count by whom they name. Members that may not lead vote, and are
  * never elected. One whose record is lost observes: it follows, and counts for nothing.
  */
@@ -146,12 +146,14 @@ static void hear_looking(struct zab *me, const struct el_config *cfg, const stru
         answer(me, cfg, m->from, out);
         return;
     }
-    const bool again = heard->round == m->epoch && heard->leader == m->subject;
+    /* It says so again, or we have been talking to nobody: either way it has not heard our vote. */
+    const bool missed_ours =
+        (heard->round == m->epoch && heard->leader == m->subject) || me->resend > el_number(cfg, ZAB_RESEND);
     if (m->epoch > me->round) {
         enter_round(me, cfg, m, out);
     } else if (is_better(cfg, vote_in(m), me->vote)) {
         change_vote(me, cfg, vote_in(m), out);
-    } else if (again && is_better(cfg, me->vote, vote_in(m))) {
+    } else if (missed_ours && is_better(cfg, me->vote, vote_in(m))) {
         answer(me, cfg, m->from, out);
     }
     *heard = (struct zab_heard){m->epoch, m->subject, ZAB_LOOKING};
@@ -255,6 +257,13 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     }
 }
 
+/* As when a connection is up again: what was said in between is lost. */
+static void on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
+{
+    const struct zab *me = state;
+    if (me->mode == ZAB_LOOKING) answer(me, cfg, peer, out);
+}
+
 /* The application's history has moved. A vote that is not out yet, or was for ourselves, moves with it. */
 static void on_fact(void *state, const struct el_config *cfg, uint32_t fact, uint64_t value,
                     struct el_outbox *out)
@@ -338,13 +347,13 @@ static const struct el_inequality inequalities[] = {
 
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_DEMOTED,
-     "a leader stands down when too few of its followers are left, or come back having forgotten it"},
-    {EL_WIPES, EL_NO_LEADER,
-     "members whose records are lost no longer vote, and half of the rest may be too few"},
+     "a leader stands down when too few followers are left, or those that come back have forgotten it"},
+    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and is missed"},
     {EL_PARTITIONS, EL_NO_LEADER,
-     "with links that work one way only, those who look may never hear enough of each other"},
-    {EL_LOSSES, EL_NO_LEADER | EL_ENDLESS,
-     "pings that stay away are taken for a death: all look again, while that lasts"},
+     "a leader that is cut off stands down; votes are passed on, so that one who is heard by too few can be elected "
+     "again and again; and after a long silence a vote is said again once a minute only"},
+    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
+     "pings and acknowledgements that do not come look like a death, for as long as they do not"},
 };
 
 const struct el_algorithm el_zookeeper_fle = {
@@ -362,6 +371,7 @@ const struct el_algorithm el_zookeeper_fle = {
         "Medeiros: ZooKeeper's atomic broadcast protocol, 2012",
     .kinds = kinds,
     .kind_count = 6,
+    .routine_kinds = 1u << ZAB_PING | 1u << ZAB_PONG,
     .timers = timers,
     .timer_count = sizeof timers / sizeof *timers,
     .notes = notes,
@@ -372,7 +382,6 @@ const struct el_algorithm el_zookeeper_fle = {
     .inequality_count = sizeof inequalities / sizeof *inequalities,
     .breaks = breaks,
     .break_count = sizeof breaks / sizeof *breaks,
-    .needs = EL_NEEDS_TIMELY,
     .claims = EL_CLAIMS_ONE_PER_TERM | EL_CLAIMS_AGREEMENT | EL_CLAIMS_STABLE,
     .beats = true,
     .majority = true,
@@ -386,6 +395,7 @@ const struct el_algorithm el_zookeeper_fle = {
     .on_start = on_start,
     .on_message = on_message,
     .on_timer = on_timer,
+    .on_trust = on_trust,
     .on_fact = on_fact,
     .on_campaign = on_campaign,
     .view = view,

@@ -23,7 +23,8 @@ static struct {
     struct el_msg heard; /* the last one; liars repeat themselves */
     uint64_t notes;      /* bit k: note k was made */
     uint64_t malformed;
-    uint32_t choose; /* a number below this is to be drawn before anything else; 0: none */
+    struct el_durable saved; /* the last record */
+    uint32_t choose;         /* a number below this is to be drawn before anything else; 0: none */
     struct el_hash print;
 } host;
 
@@ -113,7 +114,11 @@ static struct el_msg some_message(void)
     msg.more = below(4) == 0 ? some_word() : below(3) == 0 ? some_list() : 1 + below(count);
     if (below(4) == 0) msg.aux = host.sent[below(REMEMBERED)].aux; /* as if it answered */
     if (below(3) == 0) msg.subject = msg.from;
-    if (below(6) == 0) msg.more = host.sent[below(REMEMBERED)].more;
+    if (below(3) == 0) { /* as if it answered */
+        const struct el_msg *own = &host.sent[below(REMEMBERED)];
+        msg.epoch = below(2) ? own->epoch : below(4);
+        msg.more = below(2) ? own->more : own->epoch;
+    }
     host.heard = msg;
     if (below(40)) return msg;
     switch (below(6)) { /* and now and then what nobody could send */
@@ -234,7 +239,11 @@ static void check_action(const struct el_action *action)
         assert_int_not_equal(action->suspected, host.accused[action->peer]); /* once for each change */
         host.accused[action->peer] = action->suspected;
         break;
-    case EL_SAVE: assert_non_null(seat.algorithm->view); break; /* a detector has nothing to keep */
+    case EL_SAVE:
+        assert_non_null(seat.algorithm->view); /* a detector has nothing to keep */
+        assert_true(action->durable.epoch < EL_EPOCH_MAX);
+        host.saved = action->durable;
+        break;
     case EL_MOVE:
         assert_true(action->timer < seat.algorithm->timer_count && action->to < seat.algorithm->timer_count);
         assert_in_range(action->slot, 0, seat.cluster.count);
@@ -280,6 +289,20 @@ static void choose_options(const el_node *alternatives)
     }
 }
 
+/* A life of its own: nothing is left of the last one but its record. */
+static void start(enum el_start_how how, el_node incumbent)
+{
+    struct el_event event = {.type = EL_START};
+    event.start = (struct el_start){.how = how, .incumbent = incumbent};
+    if (how == EL_RESTORED) event.start.durable = host.saved;
+    memset(seat.state, 0, seat.state_size);
+    memset(host.armed, 0, sizeof host.armed);
+    memset(host.suspected, 0, sizeof host.suspected);
+    memset(host.accused, 0, sizeof host.accused);
+    host.choose = 0;
+    seat_step(&event);
+}
+
 static void barrage(const struct el_algorithm *algorithm, uint32_t count, el_node self, uint64_t seed)
 {
     static const uint64_t attributes[64] = {3, 0, 3, 1};
@@ -296,11 +319,15 @@ static void barrage(const struct el_algorithm *algorithm, uint32_t count, el_nod
     const bool has_roles = algorithm->option_count && algorithm->options[0].kind == EL_ROLES;
     if (has_roles && below(2)) seat.cluster.roles = roles;
     const enum el_start_how how = below(4) ? EL_FRESH : below(2) ? EL_RESTORED : EL_LOST;
-    seat_start(how, below(2) ? EL_NOBODY : 1 + (el_node)below(count));
+    start(how, below(2) ? EL_NOBODY : 1 + (el_node)below(count));
     for (unsigned step = 0; step < STEPS; step++) {
         for (uint32_t i = 0; i < seat.out.count; i++) check_action(&seat.out.actions[i]);
         check_view();
         remember_bytes();
+        if (below(100) == 0) {
+            start(below(4) ? EL_RESTORED : EL_LOST, EL_NOBODY);
+            continue;
+        }
         struct el_event event;
         while (!next_event(&event)) continue;
         seat_step(&event);

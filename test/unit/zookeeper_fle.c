@@ -190,6 +190,29 @@ static void what_is_said_again_was_not_answered_and_is(void **state)
     did("arm notify 300");
 }
 
+static void whoever_was_alone_for_a_while_answers_the_first_that_it_hears(void **state)
+{
+    sit_in(5, 4);
+    starts();
+    times_out("notify");
+    hears(1, "Notification 1 e1");
+    did("arm notify 600; note answers 1; send 1 Notification 4 e1");
+}
+
+static void a_peer_that_is_trusted_again_is_told_the_vote(void **state)
+{
+    sit_in(3, 1);
+    starts();
+    suspects(3);
+    did("");
+    trusts(3);
+    did("note answers 3; send 3 Notification 1 e1");
+    sit_in(3, 1);
+    starts_under(2);
+    trusts(3);
+    did("");
+}
+
 static void a_ping_makes_one_who_looks_ask_at_once(void **state)
 {
     sit_in(3, 1);
@@ -436,6 +459,8 @@ int main(void)
         cmocka_unit_test(a_vote_said_twice_counts_once),
         cmocka_unit_test(asks_again_at_doubling_intervals),
         cmocka_unit_test(what_is_said_again_was_not_answered_and_is),
+        cmocka_unit_test(whoever_was_alone_for_a_while_answers_the_first_that_it_hears),
+        cmocka_unit_test(a_peer_that_is_trusted_again_is_told_the_vote),
         cmocka_unit_test(a_ping_makes_one_who_looks_ask_at_once),
         cmocka_unit_test(joins_what_a_majority_is_settled_on),
         cmocka_unit_test(the_leader_itself_must_say_that_it_leads),
