@@ -7,20 +7,8 @@
 
 #include "sim/parse.h"
 
-enum { ROWS_MAX = 200, RUNS_DEFAULT = 50, HOURS_DEFAULT = 5, SWEEP_MAX = 9 };
+enum { RUNS_DEFAULT = 50, HOURS_DEFAULT = 5 };
 static const sim_time hour = UINT64_C(3600000000000);
-
-/* Of each detector the option that trades speed for accuracy, its preset first in `usual`. */
-static const struct sweep {
-    const char *detector, *option, *usual;
-    uint32_t values[SWEEP_MAX]; /* ends with 0 */
-} sweeps[] = {
-    {"heartbeat", "threshold", "heartbeat:threshold=3", {1, 2, 3, 4, 5, 6, 8}},
-    {"phi", "threshold", "phi:threshold=8", {1, 2, 4, 8, 16, 32, 64, 128}},
-    {"swim", "shortest", "swim:shortest=4", {1, 2, 3, 4, 6, 8}},
-    {"path", "lag", "path:lag=5", {2, 3, 4, 5, 6, 8}},
-};
-enum { SWEEPS = sizeof sweeps / sizeof *sweeps };
 
 /* The network unless told otherwise: quick, a little uneven, and it loses one message in a hundred. */
 static const struct {
@@ -65,91 +53,6 @@ static void write_help(void)
         stdout);
 }
 
-/* ---- Rows ---- */
-
-static bool is_name_of(const struct sweep *sweep, const char *detector)
-{
-    const size_t length = strlen(sweep->detector);
-    return strncmp(detector, sweep->detector, length) == 0 &&
-           (detector[length] == '\0' || detector[length] == ':');
-}
-
-static const struct sweep *sweep_of(const char *detector)
-{
-    for (size_t i = 0; i < SWEEPS; i++)
-        if (is_name_of(&sweeps[i], detector)) return &sweeps[i];
-    return NULL;
-}
-
-/* Does this "KEY=VALUE" or bare value, which is the first option's, set what is swept? */
-static bool sets_swept(const struct sweep *sweep, const char *piece, size_t length)
-{
-    const size_t name = strlen(sweep->option);
-    if (memchr(piece, '=', length)) return strncmp(piece, sweep->option, name) == 0 && piece[name] == '=';
-    return strcmp(el_detector_named(sweep->detector)->options[0].name, sweep->option) == 0;
-}
-
-/* The detector as typed, without the option that is swept. */
-static void without_swept(const struct sweep *sweep, const char *detector, char *text, size_t size)
-{
-    const char *piece = strchr(detector, ':');
-    size_t used = (size_t)snprintf(text, size, "%s", sweep->detector);
-    const char *joint = ":";
-    for (piece = piece ? piece + 1 : NULL; piece && *piece && used < size;) {
-        const size_t length = strcspn(piece, ",");
-        if (!sets_swept(sweep, piece, length)) {
-            used += (size_t)snprintf(text + used, size - used, "%s%.*s", joint, (int)length, piece);
-            joint = ",";
-        }
-        piece += length + (piece[length] == ',');
-    }
-}
-
-static int add_row(struct detect_request *request, uint32_t curve, const char *text)
-{
-    if (request->row_count == ROWS_MAX)
-        return cli_usage_error("detect", "more than %d detectors at a time are too many", ROWS_MAX);
-    struct detect_row *row = &request->rows[request->row_count++];
-    row->curve = curve;
-    if (snprintf(row->text, sizeof row->text, "%s", text) < (int)sizeof row->text) return CLI_YES;
-    return cli_usage_error("detect", "%.40s…: that is too long for a detector", text);
-}
-
-static uint32_t add_curve(struct detect_request *request, const char *name)
-{
-    struct detect_curve *curve = &request->curves[request->curve_count];
-    const struct sweep *sweep = sweep_of(name);
-    snprintf(curve->name, sizeof curve->name, "%s", name);
-    curve->option = sweep ? sweep->option : NULL;
-    return (uint32_t)request->curve_count++;
-}
-
-/* The curve of all that are of this kind. */
-static uint32_t curve_of_kind(struct detect_request *request, const char *detector)
-{
-    char name[sizeof request->curves->name];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(detector, ":"), detector);
-    for (uint32_t i = 0; i < request->curve_count; i++)
-        if (strcmp(request->curves[i].name, name) == 0) return i;
-    return add_curve(request, name);
-}
-
-static int add_detector(struct detect_request *request, const char *detector)
-{
-    const struct sweep *sweep = request->sweep ? sweep_of(detector) : NULL;
-    if (!sweep) return add_row(request, curve_of_kind(request, detector), detector);
-    char base[sizeof request->rows->text], text[sizeof base + 40];
-    without_swept(sweep, detector, base, sizeof base);
-    const uint32_t curve = add_curve(request, base);
-    int status = CLI_YES;
-    for (size_t i = 0; i < SWEEP_MAX && sweep->values[i] && status == CLI_YES; i++) {
-        snprintf(text, sizeof text, "%s%c%s=%u", base, strchr(base, ':') ? ',' : ':', sweep->option,
-                 sweep->values[i]);
-        status = add_row(request, curve, text);
-    }
-    return status;
-}
-
 /* ---- Measuring ---- */
 
 /* The settings of the network, borrowed, and this detector. NULL if memory ran out; the caller frees the list. */
@@ -164,19 +67,10 @@ static struct sim_setting *with_detector(const struct detect_request *request, s
     return list;
 }
 
-static void find_value(struct detect_row *row, const struct sim_plan *plan)
-{
-    const struct sweep *sweep = sweep_of(row->text);
-    for (uint32_t i = 0; sweep && i < plan->detector->option_count; i++)
-        if (strcmp(plan->detector->options[i].name, sweep->option) == 0)
-            snprintf(row->value, sizeof row->value, "%llu",
-                     (unsigned long long)plan->detector_options[i].number);
-}
-
 static int measure_plan(const struct detect_request *request, struct detect_row *row,
                         const struct sim_plan *plan)
 {
-    find_value(row, plan);
+    detect_find_value(row, plan);
     const enum sim_measured measured =
         request->arrivals ? sim_qos_replay(&row->qos, plan, &request->recorded)
                           : sim_qos_simulate(&row->qos, plan, request->watch, (uint32_t)request->runs);
@@ -211,7 +105,17 @@ static int try_row(const struct detect_request *request, struct detect_row *row,
     return status;
 }
 
-/* All are tried before any is measured. What nobody asked for by name may be left out. */
+/* What is typed must make sense as it is, also what a sweep would replace. */
+static int check_typed(const struct detect_request *request, const char *text)
+{
+    struct detect_row row = {0};
+    if (snprintf(row.text, sizeof row.text, "%s", text) >= (int)sizeof row.text)
+        return cli_usage_error("detect", "%.40s…: that is too long for a detector", text);
+    const int status = try_row(request, &row, false);
+    return status == CLI_YES && row.reason[0] ? cli_usage_error("detect", "%s", row.reason) : status;
+}
+
+/* All are tried before any is measured. Those that nobody has named may be left out. */
 static int measure_all(struct detect_request *request, bool by_name)
 {
     int status = CLI_YES;
@@ -358,11 +262,11 @@ static int read_request(struct detect_request *request, struct typed *typed, int
     for (int at = 1; at < argc && status == CLI_YES; at++) status = read_one(request, typed, argc, argv, &at);
     if (status == CLI_YES && request->arrivals) status = take_recording(request, typed);
     if (status == CLI_YES) status = check_network(request);
-    for (size_t i = 0; i < typed->detector_count && status == CLI_YES; i++)
-        status = add_detector(request, typed->detectors[i]);
-    for (size_t i = 0; i < SWEEPS && typed->detector_count == 0 && status == CLI_YES; i++)
-        if (!request->arrivals || sim_qos_can_replay(el_detector_named(sweeps[i].detector)))
-            status = add_detector(request, request->sweep ? sweeps[i].detector : sweeps[i].usual);
+    for (size_t i = 0; i < typed->detector_count && status == CLI_YES; i++) {
+        status = check_typed(request, typed->detectors[i]);
+        if (status == CLI_YES) status = detect_add(request, typed->detectors[i]);
+    }
+    if (status == CLI_YES && typed->detector_count == 0) status = detect_add_usual(request);
     return status;
 }
 
@@ -376,8 +280,8 @@ int cli_detect(int argc, char **argv)
     struct typed typed = {.detectors = calloc((size_t)argc, sizeof *typed.detectors)};
     struct detect_request request = {.watch = HOURS_DEFAULT * hour,
                                      .runs = RUNS_DEFAULT,
-                                     .curves = calloc((size_t)argc + SWEEPS, sizeof *request.curves),
-                                     .rows = calloc(ROWS_MAX, sizeof *request.rows)};
+                                     .curves = calloc((size_t)argc + DETECT_USUAL_MAX, sizeof *request.curves),
+                                     .rows = calloc(DETECT_ROWS_MAX, sizeof *request.rows)};
     int status = typed.detectors && request.curves && request.rows ? CLI_YES : cli_out_of_memory("detect");
     if (status == CLI_YES) status = read_request(&request, &typed, argc, argv);
     if (status == CLI_YES) status = measure_all(&request, typed.detector_count > 0);

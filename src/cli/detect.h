@@ -1,9 +1,14 @@
-/* elector detect between its files: what was asked for and measured (detect.c), and how it is told (detect_report.c). */
+/*
+ * elector detect between its files: what was asked for and measured (detect.c), the detectors
+ * (detect_rows.c), and how it is told (detect_report.c).
+ */
 #ifndef ELECTOR_CLI_DETECT_H
 #define ELECTOR_CLI_DETECT_H
 
 #include "cli.h"
 #include "sim/qos.h"
+
+enum { DETECT_ROWS_MAX = 200, DETECT_USUAL_MAX = 8 };
 
 /* One detector with one set of options. */
 struct detect_row {
@@ -31,6 +36,13 @@ struct detect_request {
     size_t row_count;
     struct sim_arrivals recorded;
 };
+
+/* A row for this detector, or, in a sweep, for each of several settings. An exit code. */
+int detect_add(struct detect_request *request, const char *detector);
+/* All that can be compared, as they are usually set. */
+int detect_add_usual(struct detect_request *request);
+/* What the option that makes the difference is set to. */
+void detect_find_value(struct detect_row *row, const struct sim_plan *plan);
 
 void detect_write_text(const struct detect_request *request);
 /* 0, or -1 if memory ran out. */

@@ -136,10 +136,10 @@ static void write_remarks(const struct detect_request *request)
         const struct detect_row *row = &request->rows[i];
         const struct sim_qos *qos = &row->qos;
         if (row->reason[0]) printf("\n%s is left out: %s\n", row->text, row->reason);
+        const uint64_t crashes = qos->noticed + qos->unnoticed;
         if (qos->unnoticed)
             printf("\n%s: %llu of %llu were not noticed within %s\n", row->text,
-                   (unsigned long long)qos->unnoticed, (unsigned long long)(qos->noticed + qos->unnoticed),
-                   span(qos->patience, text));
+                   (unsigned long long)qos->unnoticed, (unsigned long long)crashes, span(qos->patience, text));
     }
 }
 
