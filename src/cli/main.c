@@ -7,6 +7,7 @@ static const struct cli_verb verbs[] = {
     {"algorithms", "list the elections, or explain one", cli_algorithms},
     {"sim", "run an election in virtual time, and count", cli_sim},
     {"compare", "every algorithm through the same story", cli_compare},
+    {"detect", "failure detectors over one network, simulated or recorded", cli_detect},
     {"demo", "a short story in three elections", cli_demo},
 };
 

@@ -80,6 +80,8 @@ struct sim_world {
     struct sim_queue queue;
     struct sim_trace trace;
     struct sim_result result;
+    sim_listener *listener; /* NULL: nobody listens */
+    void *listener_whose;
 
     struct sim_machine machines[SIM_CHANNELS];
     struct sim_node *nodes;     /* [count + 1] */

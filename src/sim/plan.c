@@ -248,9 +248,11 @@ static int build(struct builder *b)
     return 0;
 }
 
-int sim_plan_build(struct sim_plan *plan, const struct sim_settings *settings, struct sim_error *error)
+int sim_plan_build_for(struct sim_plan *plan, const struct el_algorithm *algorithm,
+                       const struct sim_settings *settings, struct sim_error *error)
 {
     *plan = (struct sim_plan){
+        .algorithm = algorithm,
         .seed = 1,
         .unit = default_unit,
         .in_units = true,
@@ -266,6 +268,11 @@ int sim_plan_build(struct sim_plan *plan, const struct sim_settings *settings, s
     if (build(&b) == 0) return 0;
     sim_plan_free(plan);
     return -1;
+}
+
+int sim_plan_build(struct sim_plan *plan, const struct sim_settings *settings, struct sim_error *error)
+{
+    return sim_plan_build_for(plan, NULL, settings, error);
 }
 
 void sim_plan_free(struct sim_plan *plan)

@@ -158,6 +158,9 @@ struct sim_plan {
 
 /* 0, or -1 with the error filled in; the settings must outlive the plan. */
 int sim_plan_build(struct sim_plan *plan, const struct sim_settings *settings, struct sim_error *error);
+/* The same for this algorithm, registered or not, unless the settings name another. */
+int sim_plan_build_for(struct sim_plan *plan, const struct el_algorithm *algorithm,
+                       const struct sim_settings *settings, struct sim_error *error);
 void sim_plan_free(struct sim_plan *plan);
 
 /* The node with this id, or nobody. */

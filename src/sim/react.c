@@ -151,6 +151,7 @@ void sim_start(struct sim_world *world, el_node node, enum el_start_how how, uin
 void sim_suspect(struct sim_world *world, el_node node, el_node peer, bool suspected, uint64_t cause)
 {
     sim_change(world);
+    if (world->listener) world->listener(world->listener_whose, world->now, node, peer, suspected);
     if (suspected) {
         sim_stir(world);
         if (world->nodes[node].leader == peer) world->called = true;

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define FONTS "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
-
 enum { TICK_WIDTH_MIN = 44, HATCH = 7 };
 
 /* ---- Frame ---- */
@@ -35,7 +33,7 @@ static void put_frame(FILE *out, const struct svg_layout *l)
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%d\" "
-            "viewBox=\"0 0 %d %d\" font-family=\"" FONTS "\">\n",
+            "viewBox=\"0 0 %d %d\" font-family=\"" SVG_FONTS "\">\n",
             l->width, l->height, l->width, l->height);
     fputs("<title>", out);
     svg_put_text(out, l->plan->algorithm->name);

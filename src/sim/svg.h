@@ -24,6 +24,7 @@ enum {
     SVG_SIGN = 7,  /* half the size of a sign on a lane */
 };
 
+#define SVG_FONTS "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 #define SVG_INK "#222222"
 #define SVG_GREY "#666666"
 #define SVG_GOLD "#E8AC0C"

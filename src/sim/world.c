@@ -397,6 +397,12 @@ void sim_world_free(struct sim_world *world)
     free(world);
 }
 
+void sim_world_listen(struct sim_world *world, sim_listener *listener, void *whose)
+{
+    world->listener = listener;
+    world->listener_whose = whose;
+}
+
 const struct sim_trace *sim_world_trace(const struct sim_world *world)
 {
     return &world->trace;

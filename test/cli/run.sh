@@ -105,7 +105,7 @@ test_help() {
     accepts "help as a verb" 0 '^Usage: elector VERB' help
     accepts "version" 0 '^elector [0-9]' --version
     local verb
-    for verb in algorithms sim compare demo; do
+    for verb in algorithms sim compare detect demo; do
         accepts "help of $verb" 0 "^Usage: elector $verb" "$verb" --help
         verify "help of $verb" "has a line wider than 112" test -z "$(in_columns "$out" | grep -E '.{113}')"
         run --help
@@ -128,7 +128,7 @@ test_help() {
         eval "words=(${example#elector })"
         run "${words[@]}"
         verify "example of the help" "$example: exit code $status" test "$status" -le 1 -a ! -s "$err"
-    done < <(grep -E '^  elector sim' <<<"$help")
+    done < <(grep -E '^  elector sim' <<<"$help"; "$ELECTOR" detect --help | grep -E '^  elector detect .')
     cd - >/dev/null
 }
 
@@ -145,7 +145,7 @@ test_verbs() {
     refuses "unknown algorithm" 2 "'bullied'.*elector algorithms" algorithms bullied
     refuses "unknown algorithm or file" 2 "'bullied'.*elector algorithms" sim bullied --nodes 5
     local verb
-    for verb in algorithms sim compare demo; do
+    for verb in algorithms sim compare detect demo; do
         refuses "unknown option of $verb" 2 'unknown option --frob' "$verb" --frob
         refuses "unknown short option of $verb" 2 'unknown option -x' "$verb" -x
     done
@@ -381,7 +381,7 @@ test_output_errors() {
     done
     local words
     for words in --help --version algorithms 'algorithms bully' 'algorithms --output json' compare demo \
-        'sim --help' 'sim bully --nodes 3' 'sim bully --nodes 3 --output json' 'sim bully --nodes 3 --trace -'; do
+        'detect heartbeat --hours 0.1 --runs 1' 'sim --help' 'sim bully --nodes 3' 'sim bully --nodes 3 --output json' 'sim bully --nodes 3 --trace -'; do
         status=0
         # shellcheck disable=SC2086 # the words of a command line
         "$ELECTOR" $words >/dev/full 2>"$err" || status=$?
@@ -461,6 +461,60 @@ test_json() {
     verify "trace" "is not one object to a line" test -z "$(grep -vE '^\{.*\}$' "$scratch/trace")"
 }
 
+# ---- Failure detectors ----------------------------------------------------------------------------
+
+test_detect() {
+    local quick=(detect --hours 0.1 --runs 2 --nodes 3) recording=scenarios/heartbeats.arrivals
+    accepts "detectors" 0 '^heartbeat:threshold=3 .* [23]\.[0-9]+ s .* 100 % +2$' "${quick[@]}" --loss 0
+    verify "detectors" "a line is wider than 100" test -z "$(in_columns "$out" | grep -E '.{101}')"
+    accepts "detectors by name" 0 '^phi:4,interval=500ms ' "${quick[@]}" phi:4,interval=500ms
+    accepts "a detector as an option" 0 '^swim ' "${quick[@]}" --detector swim
+    accepts "two members and path" 0 '^path: 2 of 2 were not noticed within' "${quick[@]}" --nodes 2 path
+    accepts "what cannot be compared" 0 '^swim:shortest=4 is left out: swim needs round trip < timeout' \
+        "${quick[@]}" --delay 500ms
+    accepts "a sweep" 0 '^phi:interval=2s,threshold=16 ' "${quick[@]}" --sweep phi:8,interval=2s
+    verify "a sweep" "keeps the option that it sweeps" test -z "$(grep '8,interval' "$out")"
+    accepts "a pause" 0 ', pause 1@200s\.\.210s$' "${quick[@]}" heartbeat --pause 1@200s..210s
+    accepts "detectors as JSON" 0 '^\{' "${quick[@]}" heartbeat phi --loss 20% --output json
+    json "JSON: detectors" '[d["detector"] for d in j["detectors"]] == ["heartbeat", "phi"]'
+    json "JSON: detection" 'all(0 < d["detection"]["mean_ms"] <= d["detection"]["max_ms"] for d in j["detectors"])'
+    json "JSON: mistakes" 'all(abs(d["accuracy"] - 1 + m["duration_ms"] / m["recurrence_ms"]) < 1e-6
+        and m["watched_hours"] == 0.6 for d in j["detectors"] for m in [d["mistakes"]])'
+    json "JSON: what was asked" 'j["nodes"] == 3 and j["hours"] == 0.1 and j["runs"] == 2 and j["seed"] == 1'
+    accepts "detectors drawn" 0 '^<svg' "${quick[@]}" heartbeat phi --svg -
+    accepts "a recording" 0 '^heartbeat:interval=250ms .* 750 ms +750 ms +161 +22.4 s +876 ms +96.0840 %$' \
+        detect heartbeat:interval=250ms --arrivals "$recording"
+    accepts "a recording and all that can" 0 '^phi:threshold=8 ' detect --arrivals "$recording"
+    verify "a recording" "has a line that ends in blanks" test -z "$(grep ' $' "$out")"
+    accepts "a recording as JSON" 0 '^\{' detect heartbeat:interval=250ms --arrivals "$recording" --output json
+    json "JSON: a recording" 'j["arrival_count"] == 167 and j["detectors"][0]["mistakes"]["count"] == 2'
+    json "JSON: no messages" 'j["detectors"][0]["messages_per_second"] is None'
+    refuses "swim on a recording" 2 'swim needs a conversation; only heartbeat and phi' \
+        detect swim --arrivals "$recording"
+    refuses "a recording and a network" 2 '--loss is about a simulated network' \
+        detect --loss 5% --arrivals "$recording"
+    printf '1000\n2000\n  1500 # back\n' >"$file"
+    refuses "a recording that goes back" 2 "$file:3:3: not after the arrival before it, in line 2" \
+        detect --arrivals "$file"
+    printf '1000\n2000 ms\n' >"$file"
+    refuses "a recording with units" 2 "$file:2:6: expected a time in milliseconds such as 1042.5" \
+        detect --arrivals "$file"
+    refuses "a recording that is not there" 2 'No such file' detect --arrivals "$scratch/none"
+    refuses "an unknown detector" 2 'detector of that name|there is no detector' detect tarot
+    refuses "a detector with a bad option" 2 '--detector phi: phi has the options threshold' detect phi:luck=3
+    refuses "a swept option that is wrong" 2 '--detector phi: .*whole number' detect phi:threshold=x --sweep
+    refuses "a detector that cannot be" 2 'needs round trip < timeout' detect swim --delay 500ms
+    refuses "too few members" 2 '--nodes takes a number from 2 to 64' detect --nodes 1
+    refuses "too many members" 2 '--nodes takes a number from 2 to 64' detect --nodes 65
+    refuses "no time at all" 2 '--hours takes a number from 0.001 to 1000' detect --hours 0
+    refuses "too many runs" 2 '--runs takes a number from 1 to 1000' detect --runs 1001
+    refuses "runs without a number" 2 '--runs takes a number' detect --runs
+    refuses "a bad probability" 2 '--loss 1.5: a probability' detect --loss 1.5
+    refuses "a word of sim that is none of detect" 2 'unknown option --crash' detect --crash 1@5
+    run "${quick[@]}" heartbeat --svg "$scratch/none/file"
+    refused "a drawing into nowhere" 3 "$scratch/none/file: cannot write"
+}
+
 # ---- The same, byte for byte ----------------------------------------------------------------------
 
 test_determinism() {
@@ -530,6 +584,7 @@ test_exit_codes
 test_output_errors
 test_out_of_memory
 test_json
+test_detect
 test_determinism
 test_colours
 echo "$passed passed, $failed failed, $skipped skipped"
