@@ -14,7 +14,7 @@
  * A granter promises for P on its own clock, a holder acts for D on its own. With every rate within 1 ± rho the
  * holder's time is over first if D (1 + rho) / (1 - rho) <= P. Both are counted from an instant that comes no
  * later for the holder: it from the sending of its request, the granter from the arrival.
- * `drift` is rho in millionths, below 1,000,000.
+ * `drift` is rho in millionths, below 1,000,000. What does not fit into a duration traps.
  */
 /* The longest D for this P: rounded down, the holder short. */
 el_duration el_lease_held(el_duration promise, uint32_t drift);

@@ -1,9 +1,5 @@
 /* One step: what hostile bytes, a careless host and a missing handler come to. */
-#define _POSIX_C_SOURCE 200809L
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "trap.h"
 
 #include "core/machine.h"
 #include "node.h"
@@ -327,26 +323,19 @@ errors(as_function)
     void (*commit)(void);
 } mistakes[] = {errors(as_row)};
 
-/* In a child, since a trap ends the process; also in release builds. */
+/* Also in release builds. */
 static void a_programmers_error_traps(void **state)
 {
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         sit_down(&chatty, 3, 2);
-        const pid_t child = fork();
-        assert_int_not_equal(child, -1);
-        if (child == 0) {
-            setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-            signal(SIGILL, SIG_DFL);
-            signal(SIGTRAP, SIG_DFL);
-            mistakes[i].commit();
-            _exit(0);
-        }
-        int status = 0;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        const int signalled = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        if (signalled != SIGILL && signalled != SIGTRAP)
-            seat_fail(__FILE__, __LINE__, "%s: no trap (status %d)", mistakes[i].name, status);
+        if (!traps(mistakes[i].commit)) seat_fail(__FILE__, __LINE__, "%s: no trap", mistakes[i].name);
     }
+}
+
+static void campaign_without_a_box(void)
+{
+    seat.out.capacity = 0;
+    campaigns();
 }
 
 static void a_box_too_small_traps_for_every_algorithm(void **state)
@@ -356,19 +345,7 @@ static void a_box_too_small_traps_for_every_algorithm(void **state)
     for (uint32_t i = 0; i < count; i++) {
         sit_down(all[i], 3, 2);
         starts();
-        const pid_t child = fork();
-        assert_int_not_equal(child, -1);
-        if (child == 0) {
-            setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-            signal(SIGILL, SIG_DFL);
-            signal(SIGTRAP, SIG_DFL);
-            seat.out.capacity = 0;
-            campaigns();
-            _exit(0);
-        }
-        int status = 0;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status) && (WTERMSIG(status) == SIGILL || WTERMSIG(status) == SIGTRAP));
+        assert_true(traps(campaign_without_a_box));
     }
 }
 
