@@ -228,6 +228,7 @@ const struct el_algorithm el_stable = {
     .reference = "Aguilera, Delporte-Gallet, Fauconnier, Toueg: Stable leader election, DISC 2001",
     .kinds = kinds,
     .kind_count = 2,
+    .routine_kinds = 1u << OK,
     .timers = timers,
     .timer_count = sizeof timers / sizeof *timers,
     .notes = notes,

@@ -362,6 +362,7 @@ const struct el_algorithm el_zookeeper_fle = {
         "Medeiros: ZooKeeper's atomic broadcast protocol, 2012",
     .kinds = kinds,
     .kind_count = 6,
+    .routine_kinds = 1u << ZAB_PING | 1u << ZAB_PONG,
     .timers = timers,
     .timer_count = sizeof timers / sizeof *timers,
     .notes = notes,
