@@ -461,6 +461,7 @@ const struct el_algorithm el_chubby = {
     .reference = "Burrows: The Chubby lock service for loosely-coupled distributed systems, OSDI 2006",
     .kinds = kinds,
     .kind_count = KINDS,
+    .routine_kinds = 1u << RENEW | 1u << ACK,
     .timers = timers,
     .timer_count = TIMERS,
     .notes = notes,

@@ -476,6 +476,8 @@ const struct el_algorithm el_paxos_lease = {
     .reference = "Trencseni, Gazso, Reinhardt: PaxosLease: diskless Paxos for leases, 2012",
     .kinds = kinds,
     .kind_count = KINDS,
+    /* A renewal is a ballot like the first; the notes tell what a ballot changes. */
+    .routine_kinds = 1u << PREPARE | 1u << PROMISE | 1u << PROPOSE | 1u << ACCEPT | 1u << LEARN,
     .timers = timers,
     .timer_count = TIMERS,
     .notes = notes,

@@ -191,20 +191,28 @@ static void tell_step(struct teller *t, const struct sim_record *trigger, uint64
     if (text[0]) tell(t, trigger->time, text, NULL, "");
 }
 
+/* What a process does when it first starts has no event before it. */
+static bool opens_the_story(const struct sim_record *r)
+{
+    const bool done = r->what == SIM_SENT || r->what == SIM_NOTED || r->what == SIM_VIEWED || r->what == SIM_SAVED;
+    return done && r->cause == 0;
+}
+
 static bool is_part_of_step(const struct teller *t, const struct sim_record *r, uint64_t trigger,
                             uint64_t index)
 {
     const struct sim_record *first = sim_trace_at(t->trace, trigger);
     const bool waited = first->what == SIM_SAVED && r->cause == first->cause; /* for the disk */
+    const bool starts = opens_the_story(first) && opens_the_story(r) && r->node == first->node;
     if (r->time != first->time) return false;
     switch (r->what) {
-    case SIM_SENT: return r->cause == trigger || waited;
+    case SIM_SENT: return r->cause == trigger || waited || starts;
     case SIM_NOTED:
     case SIM_VIEWED:
-    case SIM_SAVED: return r->cause == trigger;
+    case SIM_SAVED: return r->cause == trigger || starts;
     case SIM_DROPPED: /* lost at once, not on arrival */
-        return r->reason != SIM_DEAD && r->cause > trigger && r->cause < index;
-    case SIM_COPIED: return r->cause > trigger && r->cause < index;
+        return r->reason != SIM_DEAD && r->cause >= trigger && r->cause < index;
+    case SIM_COPIED: return r->cause >= trigger && r->cause < index;
     case SIM_VIOLATED: return true;
     default: return false;
     }
@@ -225,9 +233,10 @@ void sim_write_transcript(FILE *out, const struct sim_world *world, struct sim_s
     for (uint64_t i = sim_trace_first(t.trace); i <= t.trace->count; i++) {
         const struct sim_record trigger = *sim_trace_at(t.trace, i);
         const uint64_t last = end_of_step(&t, i);
-        if (is_told(&t, &trigger))
+        const bool opening = opens_the_story(&trigger);
+        if (!opening && is_told(&t, &trigger))
             tell(&t, trigger.time, sim_record_text(t.plan, &trigger, line), NULL, colour_of(&trigger));
-        if (last > i || is_reaction(&t, &trigger)) tell_step(&t, &trigger, i + 1, last);
+        if (opening || last > i || is_reaction(&t, &trigger)) tell_step(&t, &trigger, i + !opening, last);
         i = last;
     }
 }
