@@ -39,10 +39,8 @@ enum { FOLLOWING, STANDING, MASTER };
     NOTE(IS_BUSY, "is-busy", "is called, but stands or leads already")                                      \
     NOTE(CANNOT_LEAD, "cannot-lead", "is called, but may not lead")                                         \
     NOTE(HOLDS_BACK, "holds-back", "is called, but a promise binds it")
-#define NAME(name, word, text) name,
-#define WORDS(name, word, text) {word, text},
-enum { NOTE_LIST(NAME) NOTES };
-static const struct el_note_text notes[] = {NOTE_LIST(WORDS)};
+enum { NOTE_LIST(TENURE_NOTE_NAME) NOTES };
+static const struct el_note_text notes[] = {NOTE_LIST(TENURE_NOTE_TEXT)};
 
 struct chubby {
     uint64_t term;    /* the term of our vote; saved */
@@ -384,14 +382,10 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
     struct chubby *me = state;
-    if (me->mode != FOLLOWING) {
-        el_note(out, IS_BUSY, 0, 0);
-    } else if (!may_stand(me, cfg)) {
-        el_note(out, CANNOT_LEAD, 0, 0);
-    } else if (me->promised) {
-        el_note(out, HOLDS_BACK, 0, 0);
-    } else {
+    if (me->mode == FOLLOWING && may_stand(me, cfg) && !me->promised) {
         stand(me, cfg, out);
+    } else {
+        el_note(out, me->mode != FOLLOWING ? IS_BUSY : may_stand(me, cfg) ? HOLDS_BACK : CANNOT_LEAD, 0, 0);
     }
 }
 
@@ -426,17 +420,7 @@ static const char *const timers[] = {"promise", "round", "lease", "beat", "retry
 
 static const struct el_option options[] = {TENURE_OPTION_ROWS};
 
-static const struct el_inequality inequalities[] = {
-    {{{1, TENURE_HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},
-     {{1, TENURE_LEASE}},
-     "the lease ends before it can be renewed, and every master lapses"},
-    {{{1, EL_OF_ROUND_TRIP}},
-     {{1, TENURE_HEARTBEAT}},
-     "the next renewal begins before the last one is answered, and none ever counts"},
-    {{{1, EL_OF_ROUND_TRIP}},
-     {{1, TENURE_RETRY}},
-     "those who stand do so at nearly the same time, and split the votes again and again"},
-};
+static const struct el_inequality inequalities[] = {TENURE_INEQUALITY_ROWS};
 
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS,

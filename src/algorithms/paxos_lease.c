@@ -11,102 +11,88 @@
  *   anybody who restarted during it speaks again.
  * - Who has accepted one owner refuses the ballots of others and says how long, instead of promising and
  *   reporting the owner: nothing but waiting could follow, and the owner's renewals stay undisturbed.
- * - A ballot is a number that names its proposer, and that proposer's count of starts, the only thing saved.
- *   A count that was lost is replaced by a number drawn at random from where no count can get.
- * - The owner tells everybody, with what is left. The term of its view is the ballot by which it first got the
- *   lease. No two nodes share one, but after a restart of all the numbers begin anew: they fence nothing off.
+ * - Ballots are unique in all of time: a number names its proposer, and each life takes its numbers from blocks
+ *   that no earlier one had. The last block taken is the only thing saved. Who lost that record accepts, but
+ *   proposes no more: it might name a ballot twice.
+ * - The owner renews with a new ballot, but without preparing it. It tells everybody how long it still leads; the
+ *   term is the ballot by which it got the lease. No two nodes share one, but after a restart of all the
+ *   numbers begin anew: they fence nothing off.
  */
 #include "tenure.h"
 
-enum { PREPARE = 1, PROMISE, PROPOSE, ACCEPT, REFUSE, LEARN, RELEASE, KINDS = RELEASE };
+enum { PREPARE = 1, PROMISE, PROPOSE, ACCEPT, REFUSE, RENEW, RENEWED, LEARN, RELEASE, KINDS = RELEASE };
 enum { SILENCE, ACCEPTED, LEARNED, ROUND, LEASE, BEAT, RETRY, TIMERS };
 enum { IDLE, PREPARING, PROPOSING };
-#define NOTE_LIST(NOTE)                                                                         \
-    NOTE(KEEPS_SILENT, "keeps-silent", "may have forgotten what it promised, and says nothing") \
-    NOTE(SPEAKS, "speaks", "has been silent for long enough")                                   \
-    NOTE(PREPARES, "prepares", "prepares ballot #1")                                            \
-    NOTE(PROPOSES, "proposes", "has a majority of promises and proposes itself in ballot #1")   \
-    NOTE(ACCEPTS, "accepts", "accepts @1 as owner of the lease")                                \
-    NOTE(REFUSES_OWNED, "refuses-owned", "has accepted @2, and refuses @1")                     \
-    NOTE(REFUSES_OLD, "refuses-old", "has promised a higher ballot, and refuses @1")            \
-    NOTE(IGNORES_LATE, "ignores-late", "ignores an answer of @1 to an earlier ballot")          \
-    NOTE(FAILS, "fails", "gets no majority in ballot #1")                                       \
-    NOTE(HOLDS, "holds", "is accepted by a majority and holds the lease, by ballot #1")         \
-    NOTE(LAPSES, "lapses", "was renewed by no majority, and holds the lease no more")           \
-    NOTE(FOLLOWS, "follows", "learns that @1 holds the lease, by ballot #2")                    \
-    NOTE(IGNORES_OLD_OWNER, "ignores-old-owner", "knows of a later owner than @1")              \
-    NOTE(IS_RELEASED, "is-released", "forgets @1, who gave the lease back")                     \
-    NOTE(IS_HEIR, "is-heir", "was chosen by @1 to follow it")                                   \
-    NOTE(RESIGNS, "resigns", "gives the lease back")                                            \
-    NOTE(HANDS_OVER, "hands-over", "gives the lease back, and names @1 its heir")               \
-    NOTE(IS_BUSY, "is-busy", "is called, but proposes or holds the lease already")              \
-    NOTE(CANNOT_LEAD, "cannot-lead", "is called, but may not lead")                             \
+#define NOTE_LIST(NOTE)                                                                                    \
+    NOTE(KEEPS_SILENT, "keeps-silent", "may have forgotten what it promised, and says nothing")            \
+    NOTE(LOST_ITS_BALLOTS, "lost-its-ballots", "has lost the record of its ballots, and proposes no more") \
+    NOTE(SPEAKS, "speaks", "has been silent for long enough")                                              \
+    NOTE(PREPARES, "prepares", "prepares ballot #1")                                                       \
+    NOTE(PROPOSES, "proposes", "has a majority of promises and proposes itself in ballot #1")              \
+    NOTE(ACCEPTS, "accepts", "accepts @1 as owner of the lease")                                           \
+    NOTE(REFUSES_OWNED, "refuses-owned", "has accepted @2, and refuses @1")                                \
+    NOTE(REFUSES_OLD, "refuses-old", "has promised a higher ballot, and refuses @1")                       \
+    NOTE(IGNORES_LATE, "ignores-late", "ignores an answer of @1 to an earlier ballot")                     \
+    NOTE(FAILS, "fails", "gets no majority in ballot #1")                                                  \
+    NOTE(HOLDS, "holds", "is accepted by a majority and holds the lease, by ballot #1")                    \
+    NOTE(LAPSES, "lapses", "was renewed by no majority, and holds the lease no more")                      \
+    NOTE(FOLLOWS, "follows", "learns that @1 holds the lease, by ballot #2")                               \
+    NOTE(IGNORES_OLD_OWNER, "ignores-old-owner", "knows of a later owner than @1")                         \
+    NOTE(IS_RELEASED, "is-released", "forgets @1, who gave the lease back")                                \
+    NOTE(IS_HEIR, "is-heir", "was chosen by @1 to follow it")                                              \
+    NOTE(RESIGNS, "resigns", "gives the lease back")                                                       \
+    NOTE(HANDS_OVER, "hands-over", "gives the lease back, and names @1 its heir")                          \
+    NOTE(IS_BUSY, "is-busy", "is called, but proposes or holds the lease already")                         \
+    NOTE(CANNOT_LEAD, "cannot-lead", "is called, but may not lead")                                        \
     NOTE(HOLDS_BACK, "holds-back", "is called, but the lease is another's, or it keeps silent")
-#define NAME(name, word, text) name,
-#define WORDS(name, word, text) {word, text},
-enum { NOTE_LIST(NAME) NOTES };
-static const struct el_note_text notes[] = {NOTE_LIST(WORDS)};
+enum { NOTE_LIST(TENURE_NOTE_NAME) NOTES };
+static const struct el_note_text notes[] = {NOTE_LIST(TENURE_NOTE_TEXT)};
 
-/* Counts of starts stay below this, for those that were lost. */
-static const uint64_t lost_runs = UINT64_C(1) << 40;
-
-struct ballot {
-    uint64_t number; /* round * (count + 1) + proposer; 0: none */
-    uint64_t run;    /* the proposer's count of starts */
-};
+enum { BLOCK = 1 << 16 }; /* rounds, so that a block lasts for hours of renewals */
 
 struct paxos {
-    struct ballot promised; /* as an acceptor: nothing below is answered */
-    struct ballot accepted;
-    struct ballot ballot; /* as a proposer: our last */
-    uint64_t seen;        /* the highest number heard of */
-    uint64_t run;         /* 0: not drawn yet */
-    uint64_t held;        /* the number by which we got the lease; 0: we do not hold it */
-    uint64_t learned;     /* the number by which the owner got it */
-    uint64_t left;        /* of what those who refused us have accepted, the longest rest */
-    uint64_t longest;     /* that we may have accepted anything for; saved */
-    el_node owner;        /* of what we accepted */
-    el_node leader;       /* of whom we learned */
-    uint32_t phase;
-    uint32_t silent;
+    uint64_t promised; /* as an acceptor: no ballot below is answered */
+    uint64_t accepted;
+    uint64_t ballot;  /* as a proposer: our last; a ballot is round * (count + 1) + proposer */
+    uint64_t seen;    /* the highest heard of */
+    uint64_t block;   /* from which we take rounds; saved */
+    uint64_t held;    /* the ballot by which we got the lease; 0: we do not hold it */
+    uint64_t learned; /* the ballot by which the owner got it */
+    uint64_t left;    /* of what those who refused us have accepted, the longest rest */
+    uint64_t longest; /* that we may have accepted anything for; saved */
+    el_node owner;    /* of what we accepted */
+    el_node leader;   /* of whom we learned */
+    uint8_t phase;
+    uint8_t silent;
+    uint8_t mute; /* proposes no more; saved */
+    uint8_t spare[5];
 };
-_Static_assert(sizeof(struct paxos) == 112, "no padding");
+_Static_assert(sizeof(struct paxos) == 88, "no padding");
 
 static uint64_t *sets(struct paxos *me)
 {
     return (uint64_t *)(me + 1);
 }
 
-static struct ballot ballot_of(const struct el_msg *m)
-{
-    return (struct ballot){m->epoch, m->more};
-}
-
-static bool below(struct ballot a, struct ballot b)
-{
-    return a.number != b.number ? a.number < b.number : a.run < b.run;
-}
-
 static struct el_msg about(const struct paxos *me, const struct el_config *cfg, uint8_t kind)
 {
-    return (struct el_msg){
-        .kind = kind, .subject = cfg->self, .epoch = me->ballot.number, .more = me->ballot.run};
+    return (struct el_msg){.kind = kind, .subject = cfg->self, .epoch = me->ballot};
 }
 
 /* ---- The acceptor ---- */
 
-static bool promises(struct paxos *me, struct ballot ballot, el_node proposer)
+static bool promises(struct paxos *me, uint64_t ballot, el_node proposer)
 {
-    if (below(ballot, me->promised) || (me->owner && me->owner != proposer)) return false;
+    if (ballot < me->promised || (me->owner && me->owner != proposer)) return false;
     me->promised = ballot;
     return true;
 }
 
-/* A proposer comes here only with a majority of promises, so that no other owner has a majority, or will. */
-static bool accepts(struct paxos *me, const struct el_config *cfg, struct ballot ballot, el_node proposer,
+/* Even in place of another owner: who has a majority of promises knows that no other is accepted by one. */
+static bool accepts(struct paxos *me, const struct el_config *cfg, uint64_t ballot, el_node proposer,
                     struct el_outbox *out)
 {
-    if (below(ballot, me->promised) || (me->held && proposer != cfg->self)) return false;
+    if (ballot < me->promised || (me->held && proposer != cfg->self)) return false;
     if (me->owner != proposer) el_note(out, ACCEPTS, proposer, 0);
     me->promised = me->accepted = ballot;
     me->owner = proposer;
@@ -117,25 +103,40 @@ static bool accepts(struct paxos *me, const struct el_config *cfg, struct ballot
 static void forget_accepted(struct paxos *me, struct el_outbox *out)
 {
     me->owner = EL_NOBODY;
-    me->accepted = (struct ballot){0};
+    me->accepted = 0;
     el_disarm(out, ACCEPTED, 0);
 }
 
-static void answer(const struct paxos *me, const struct el_config *cfg, const struct el_msg *m, uint8_t kind,
-                   bool willing, struct el_outbox *out)
+static void on_question(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
+                        struct el_outbox *out)
 {
-    struct el_msg msg = {.kind = kind, .subject = cfg->self, .epoch = m->epoch, .more = m->more};
-    if (willing) {
-        el_send(out, cfg, m->from, msg);
+    if (me->silent) return;
+    const bool displaces = m->kind == RENEW && me->owner && me->owner != m->from; /* so late is the renewal */
+    const bool agrees = m->kind == PREPARE ? promises(me, m->epoch, m->from)
+                                           : !displaces && accepts(me, cfg, m->epoch, m->from, out);
+    struct el_msg answer = {.kind = (uint8_t)(m->kind + 1), .subject = cfg->self, .epoch = m->epoch};
+    if (agrees) {
+        el_send(out, cfg, m->from, answer);
     } else {
         el_note(out, me->owner ? REFUSES_OWNED : REFUSES_OLD, m->from, me->owner);
-        msg = (struct el_msg){
-            .kind = REFUSE, .subject = cfg->self, .epoch = me->promised.number, .more = m->epoch};
-        el_send_with_left(out, cfg, m->from, msg, ACCEPTED, 0);
+        answer.kind = REFUSE;
+        answer.epoch = me->promised;
+        answer.more = m->epoch;
+        el_send_with_left(out, cfg, m->from, answer, ACCEPTED, 0);
     }
 }
 
 /* ---- The proposer ---- */
+
+static bool may_propose(const struct paxos *me, const struct el_config *cfg)
+{
+    return el_may_lead(cfg->cluster, cfg->self) && !me->mute;
+}
+
+static void wait(const struct paxos *me, const struct el_config *cfg, el_duration least, struct el_outbox *out)
+{
+    if (!me->mute) tenure_wait(cfg, RETRY, least, out);
+}
 
 static bool is_free(const struct paxos *me)
 {
@@ -147,7 +148,7 @@ static void hold(struct paxos *me, const struct el_config *cfg, struct el_outbox
     me->phase = IDLE;
     el_move(out, ROUND, LEASE, 0);
     if (!me->held) {
-        me->held = me->ballot.number;
+        me->held = me->ballot;
         me->leader = EL_NOBODY;
         el_disarm(out, LEARNED, 0);
         el_note(out, HOLDS, me->held, 0);
@@ -157,33 +158,55 @@ static void hold(struct paxos *me, const struct el_config *cfg, struct el_outbox
         if (peer != cfg->self) el_send_with_left(out, cfg, peer, news, LEASE, 0);
 }
 
-static void propose(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
+/* Asks all to accept us, ourselves first. */
+static void ask_for_lease(struct paxos *me, const struct el_config *cfg, uint8_t kind, struct el_outbox *out)
 {
-    if (!me->held) el_note(out, PROPOSES, me->ballot.number, 0);
+    if (kind == PROPOSE) el_note(out, PROPOSES, me->ballot, 0);
     me->phase = PROPOSING;
     tenure_open_round(sets(me), cfg);
-    mesh_send_others(cfg, about(me, cfg, PROPOSE), EL_NOBODY, out);
+    mesh_send_others(cfg, about(me, cfg, kind), EL_NOBODY, out);
     if (accepts(me, cfg, me->ballot, cfg->self, out) && tenure_answer(sets(me), cfg, cfg->self))
         hold(me, cfg, out);
 }
 
-/* To get the lease or, before it ends, to renew it. The round's own timer becomes the lease, if it comes so far. */
-static void prepare(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
+static void save(const struct paxos *me, struct el_outbox *out)
 {
-    const uint64_t proposers = (uint64_t)cfg->cluster->count + 1;
-    const uint64_t number = (me->seen / proposers + 1) * proposers + cfg->self;
-    if (number >= EL_EPOCH_MAX) return; /* only liars get us there */
-    if (!me->held) el_note(out, PREPARES, number, 0);
-    me->seen = number;
-    me->ballot = (struct ballot){number, me->run};
-    me->phase = PREPARING;
+    el_save(out, (struct el_durable){me->block, {me->longest, me->mute}});
+}
+
+/* A ballot above all, if there is one (only liars leave none), and a round whose timer may become the lease. */
+static bool open_ballot(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    const uint64_t proposers = (uint64_t)cfg->cluster->count + 1, first = me->block * BLOCK;
+    const uint64_t next = me->seen / proposers + 1, round = next > first ? next : first;
+    if (round >= EL_EPOCH_MAX / proposers) return false;
+    if (round / BLOCK > me->block) {
+        me->block = round / BLOCK;
+        save(me, out);
+    }
+    me->seen = me->ballot = round * proposers + cfg->self;
     me->left = 0;
-    tenure_open_round(sets(me), cfg);
     el_disarm(out, RETRY, 0);
     tenure_arm(cfg, ROUND, TENURE_LEASE, out);
     tenure_arm(cfg, BEAT, TENURE_HEARTBEAT, out);
+    return true;
+}
+
+static void prepare(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    if (!open_ballot(me, cfg, out)) return;
+    el_note(out, PREPARES, me->ballot, 0);
+    me->phase = PREPARING;
+    tenure_open_round(sets(me), cfg);
     mesh_send_others(cfg, about(me, cfg, PREPARE), EL_NOBODY, out);
-    if (promises(me, me->ballot, cfg->self) && tenure_answer(sets(me), cfg, cfg->self)) propose(me, cfg, out);
+    if (promises(me, me->ballot, cfg->self) && tenure_answer(sets(me), cfg, cfg->self))
+        ask_for_lease(me, cfg, PROPOSE, out);
+}
+
+/* As long as we hold the lease nobody else can have a majority of promises, so we need not ask for any. */
+static void renew(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    if (open_ballot(me, cfg, out)) ask_for_lease(me, cfg, RENEW, out);
 }
 
 /* No answer counts from here on, so that our own acceptance binds nobody. */
@@ -205,13 +228,13 @@ static void give_back(struct paxos *me, const struct el_config *cfg, el_node hei
     msg.subject = heir;
     let_go(me, cfg, out);
     mesh_send_others(cfg, msg, EL_NOBODY, out);
-    tenure_wait(cfg, RETRY, least, out);
+    wait(me, cfg, least, out);
 }
 
 /* A renewal that fails is tried again at the next beat, with a higher ballot. */
 static void fail(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
-    el_note(out, FAILS, me->ballot.number, 0);
+    el_note(out, FAILS, me->ballot, 0);
     if (!me->held) {
         give_back(me, cfg, cfg->self, me->left, out);
         return;
@@ -222,22 +245,15 @@ static void fail(struct paxos *me, const struct el_config *cfg, struct el_outbox
 
 /* ---- Events ---- */
 
-static void count_start(struct paxos *me, uint64_t run, struct el_outbox *out)
-{
-    me->run = run;
-    el_save(out, (struct el_durable){run, {me->longest}});
-}
-
 static void begin_under(struct paxos *me, const struct el_config *cfg, el_node incumbent, struct el_outbox *out)
 {
-    /* No proposer makes this number: its round is 0. */
-    me->promised = me->accepted = (struct ballot){1, me->run};
+    me->promised = me->accepted = 1; /* round 0, which nobody proposes in */
     me->owner = incumbent;
     el_arm(out, ACCEPTED, 0, tenure_promise(cfg), tenure_promise(cfg));
     if (incumbent == cfg->self) {
         me->held = 1;
         tenure_arm(cfg, LEASE, TENURE_LEASE, out);
-        prepare(me, cfg, out);
+        renew(me, cfg, out);
     } else {
         me->leader = incumbent;
         me->learned = 1;
@@ -250,26 +266,20 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
 {
     struct paxos *me = state;
     me->longest = tenure_promise(cfg);
-    if (start->how == EL_RESTORED && start->durable.word[0] > me->longest) me->longest = start->durable.word[0];
-    if (start->how == EL_LOST) {
-        el_choose(out, UINT32_MAX);
-    } else {
-        count_start(me, start->how == EL_RESTORED ? start->durable.epoch + 1 : 1, out);
+    if (start->how == EL_RESTORED) {
+        me->block = start->durable.epoch + 1;
+        if (start->durable.word[0] > me->longest) me->longest = start->durable.word[0];
+        me->mute = start->durable.word[1] != 0;
     }
+    if (start->how == EL_LOST) me->mute = 1;
+    save(me, out);
     if (start->how == EL_FRESH && start->incumbent && el_may_lead(cfg->cluster, start->incumbent)) {
         begin_under(me, cfg, start->incumbent, out);
         return;
     }
-    el_note(out, KEEPS_SILENT, 0, 0);
+    el_note(out, me->mute ? LOST_ITS_BALLOTS : KEEPS_SILENT, 0, 0);
     me->silent = 1; /* also when this seems to be the first start: who lost its disk cannot tell */
     el_arm(out, SILENCE, 0, me->longest, me->longest);
-}
-
-static void on_chosen(void *state, const struct el_config *cfg, uint32_t chosen, struct el_outbox *out)
-{
-    (void)cfg;
-    const struct paxos *me = state;
-    if (!me->run) count_start(state, lost_runs + chosen, out);
 }
 
 /* Each answer echoes its ballot, and counts in its own phase only: a late promise is no acceptance. Once the
@@ -277,14 +287,14 @@ static void on_chosen(void *state, const struct el_config *cfg, uint32_t chosen,
 static void on_answer(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
                       struct el_outbox *out)
 {
-    if (m->epoch != me->ballot.number || m->more != me->ballot.run) {
+    if (m->epoch != me->ballot) {
         el_note(out, IGNORES_LATE, m->from, 0);
         return;
     }
     if (me->phase == (m->kind == PROMISE ? PROPOSING : PREPARING)) return;
     if (!tenure_answer(sets(me), cfg, m->from)) return;
     if (me->phase == PREPARING) {
-        propose(me, cfg, out);
+        ask_for_lease(me, cfg, PROPOSE, out);
     } else if (me->phase == PROPOSING) {
         hold(me, cfg, out);
     }
@@ -293,7 +303,7 @@ static void on_answer(struct paxos *me, const struct el_config *cfg, const struc
 static void on_refuse(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
                       struct el_outbox *out)
 {
-    if (me->phase == IDLE || m->more != me->ballot.number) return;
+    if (me->phase == IDLE || m->more != me->ballot) return;
     const el_duration left = m->aux < me->longest ? m->aux : me->longest; /* believed up to what we would do */
     if (left > me->left) me->left = left;
     if (tenure_refuse(sets(me), cfg, m->from)) fail(me, cfg, out);
@@ -314,12 +324,11 @@ static void on_learn(struct paxos *me, const struct el_config *cfg, const struct
     el_arm(out, LEARNED, 0, left, left);
 }
 
-/* Frees us of what this life of the sender got accepted up to this ballot, and of nothing else. */
+/* Frees us of what the sender got by ballots up to this one, and of nothing else. */
 static void on_release(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
                        struct el_outbox *out)
 {
-    const bool accepted =
-        me->owner == m->from && me->accepted.run == m->more && me->accepted.number <= m->epoch;
+    const bool accepted = me->owner == m->from && me->accepted <= m->epoch;
     const bool learned = me->leader == m->from && me->learned <= m->epoch;
     if (!accepted && !learned) return;
     el_note(out, IS_RELEASED, m->from, 0);
@@ -328,11 +337,11 @@ static void on_release(struct paxos *me, const struct el_config *cfg, const stru
         me->leader = EL_NOBODY;
         el_disarm(out, LEARNED, 0);
     }
-    if (m->subject == cfg->self && is_free(me) && el_may_lead(cfg->cluster, cfg->self)) {
+    if (m->subject == cfg->self && is_free(me) && may_propose(me, cfg)) {
         el_note(out, IS_HEIR, m->from, 0);
         prepare(me, cfg, out);
     } else if (!me->held && me->phase == IDLE) {
-        tenure_wait(cfg, RETRY, m->subject == m->from ? 0 : el_number(cfg, TENURE_HEARTBEAT), out);
+        wait(me, cfg, m->subject == m->from ? 0 : el_number(cfg, TENURE_HEARTBEAT), out);
     }
 }
 
@@ -342,13 +351,11 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     if (m->epoch > me->seen) me->seen = m->epoch;
     switch (m->kind) {
     case PREPARE:
-        if (!me->silent) answer(me, cfg, m, PROMISE, promises(me, ballot_of(m), m->from), out);
-        return;
     case PROPOSE:
-        if (!me->silent) answer(me, cfg, m, ACCEPT, accepts(me, cfg, ballot_of(m), m->from, out), out);
-        return;
+    case RENEW: on_question(me, cfg, m, out); return;
     case PROMISE:
-    case ACCEPT: on_answer(me, cfg, m, out); return;
+    case ACCEPT:
+    case RENEWED: on_answer(me, cfg, m, out); return;
     case REFUSE: on_refuse(me, cfg, m, out); return;
     case LEARN: on_learn(me, cfg, m, out); return;
     default: on_release(me, cfg, m, out); return;
@@ -358,7 +365,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
 static void on_beat(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     if (me->held) {
-        prepare(me, cfg, out);
+        renew(me, cfg, out);
         return;
     }
     /* The same again, for those it did not reach; the round counts from the first time. */
@@ -388,20 +395,17 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     case ACCEPTED: forget_accepted(me, out); break;
     default: me->leader = EL_NOBODY; break;
     }
-    if (is_free(me)) tenure_wait(cfg, RETRY, 0, out);
+    if (is_free(me)) wait(me, cfg, 0, out);
 }
 
 static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
     struct paxos *me = state;
-    if (me->held || me->phase != IDLE) {
-        el_note(out, IS_BUSY, 0, 0);
-    } else if (!el_may_lead(cfg->cluster, cfg->self)) {
-        el_note(out, CANNOT_LEAD, 0, 0);
-    } else if (!is_free(me)) {
-        el_note(out, HOLDS_BACK, 0, 0);
-    } else {
+    const bool able = may_propose(me, cfg), busy = me->held || me->phase != IDLE;
+    if (able && is_free(me)) {
         prepare(me, cfg, out);
+    } else {
+        el_note(out, busy ? IS_BUSY : able ? HOLDS_BACK : CANNOT_LEAD, 0, 0);
     }
 }
 
@@ -432,23 +436,13 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 
 /* ---- What it says of itself ---- */
 
-static const char *const kinds[] = {NULL,     "Prepare", "Promise", "Propose",
-                                    "Accept", "Refuse",  "Learn",   "Release"};
+static const char *const kinds[] = {NULL,     "Prepare", "Promise", "Propose", "Accept",
+                                    "Refuse", "Renew",   "Renewed", "Learn",   "Release"};
 static const char *const timers[] = {"silence", "accepted", "learned", "round", "lease", "beat", "retry"};
 
 static const struct el_option options[] = {TENURE_OPTION_ROWS};
 
-static const struct el_inequality inequalities[] = {
-    {{{1, TENURE_HEARTBEAT}, {2, EL_OF_ROUND_TRIP}},
-     {{1, TENURE_LEASE}},
-     "the lease ends before both phases of a renewal are answered, and every owner loses it"},
-    {{{2, EL_OF_ROUND_TRIP}},
-     {{1, TENURE_HEARTBEAT}},
-     "the next renewal begins before the last one is accepted, and none ever counts"},
-    {{{1, EL_OF_ROUND_TRIP}},
-     {{1, TENURE_RETRY}},
-     "proposers begin at nearly the same time, and outbid each other again and again"},
-};
+static const struct el_inequality inequalities[] = {TENURE_INEQUALITY_ROWS};
 
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS,
@@ -459,9 +453,8 @@ static const struct el_weakness breaks[] = {
      "an owner whose renewals are lost lets go, and who is not reached knows of none"},
     {EL_PARTITIONS, EL_NO_LEADER,
      "with links that work one way only, ballots may be promised that help nobody"},
-    {EL_WIPES, EL_TWO_LEADERS,
-     "a count of starts that is lost may be drawn a second time, one in four billion: an answer to the first "
-     "ballot that is still under way then counts for the second"},
+    {EL_WIPES, EL_NO_LEADER,
+     "who lost the record of its ballots proposes no more: when all have, nobody leads"},
 };
 
 const struct el_algorithm el_paxos_lease = {
@@ -476,8 +469,7 @@ const struct el_algorithm el_paxos_lease = {
     .reference = "Trencseni, Gazso, Reinhardt: PaxosLease: diskless Paxos for leases, 2012",
     .kinds = kinds,
     .kind_count = KINDS,
-    /* A renewal is a ballot like the first; the notes tell what a ballot changes. */
-    .routine_kinds = 1u << PREPARE | 1u << PROMISE | 1u << PROPOSE | 1u << ACCEPT | 1u << LEARN,
+    .routine_kinds = 1u << RENEW | 1u << RENEWED | 1u << LEARN,
     .timers = timers,
     .timer_count = TIMERS,
     .notes = notes,
@@ -498,7 +490,6 @@ const struct el_algorithm el_paxos_lease = {
     .on_start = on_start,
     .on_message = on_message,
     .on_timer = on_timer,
-    .on_chosen = on_chosen,
     .on_campaign = on_campaign,
     .on_request = on_request,
     .view = view,

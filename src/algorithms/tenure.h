@@ -14,6 +14,21 @@ enum { TENURE_LEASE, TENURE_HEARTBEAT, TENURE_RETRY, TENURE_OPTIONS };
         {"heartbeat", EL_DURATION, NULL, "250ms", "how often a leader asks for more", 0},        \
         {"retry", EL_DURATION, NULL, "250ms", "who wants to lead waits at random, for up to this long", 0},
 
+#define TENURE_INEQUALITY_ROWS                                                             \
+    {{{1, TENURE_HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},                                       \
+     {{1, TENURE_LEASE}},                                                                  \
+     "the lease ends before it can be renewed, and every leader loses it"},                \
+        {{{1, EL_OF_ROUND_TRIP}},                                                          \
+         {{1, TENURE_HEARTBEAT}},                                                          \
+         "the next renewal begins before the last one is answered, and none ever counts"}, \
+        {{{1, EL_OF_ROUND_TRIP}},                                                          \
+         {{1, TENURE_RETRY}},                                                              \
+         "those who want to lead begin at nearly the same time, and thwart each other again and again"},
+
+/* Of a list of notes, their names and their texts. */
+#define TENURE_NOTE_NAME(name, word, text) name,
+#define TENURE_NOTE_TEXT(name, word, text) {word, text},
+
 enum { TENURE_SETS = 3 };
 
 /* How long a granter must stand by what the leader may use for a lease. */

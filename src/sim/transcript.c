@@ -194,7 +194,8 @@ static void tell_step(struct teller *t, const struct sim_record *trigger, uint64
 /* What a process does when it first starts has no event before it. */
 static bool opens_the_story(const struct sim_record *r)
 {
-    const bool done = r->what == SIM_SENT || r->what == SIM_NOTED || r->what == SIM_VIEWED || r->what == SIM_SAVED;
+    const bool done =
+        r->what == SIM_SENT || r->what == SIM_NOTED || r->what == SIM_VIEWED || r->what == SIM_SAVED;
     return done && r->cause == 0;
 }
 
