@@ -22,6 +22,8 @@ static const struct word claims[] = {
     {EL_CLAIMS_ONE_LEADER, "never two leaders at one instant"},
     {EL_CLAIMS_AGREEMENT, "at rest, every live process names the same live leader"},
     {EL_CLAIMS_BEST, "which is the best-ranked live candidate"},
+    {EL_CLAIMS_ONE_PER_TERM, "never two leaders of one term, at whatever times"},
+    {EL_CLAIMS_STABLE, "a leader that all can hear leads on, whoever comes back or calls"},
     {EL_CLAIMS_GROUPS, "at rest, whoever a process follows leads it; there may be many groups"},
 };
 
@@ -100,13 +102,48 @@ static void write_options(const struct el_algorithm *a)
                                              [EL_MEMBERS] = "ID,…",
                                              [EL_ROLES] = "ID,…"};
         char head[96];
-        snprintf(head, sizeof head, "--set %s=%s", o->name,
+        snprintf(head, sizeof head, "%s%s=%s", a->view ? "--set " : "", o->name,
                  o->kind == EL_CHOICE ? o->choices : shapes[o->kind]);
         printf("  %-12s%s", title, head);
         if (o->preset) printf("  (%s)", o->preset);
         printf("\n%16s%s\n", "", o->help);
         title = "";
     }
+}
+
+static void write_side(const struct el_algorithm *a, const struct el_part parts[3])
+{
+    for (int i = 0; i < 3 && parts[i].times; i++) {
+        printf("%s", i ? " + " : "");
+        if (parts[i].times > 1) printf("%u × ", parts[i].times);
+        printf("%s", parts[i].of == EL_OF_ROUND_TRIP ? "round trip"
+                     : parts[i].of == EL_OF_TRANSMIT ? "transmission"
+                                                     : a->options[parts[i].of].name);
+    }
+}
+
+static void write_inequalities(const struct el_algorithm *a)
+{
+    const char *title = "Must hold";
+    for (uint32_t i = 0; i < a->inequality_count; i++) {
+        printf("  %-12s", title);
+        write_side(a, a->inequalities[i].less);
+        printf(" < ");
+        write_side(a, a->inequalities[i].more);
+        printf("\n%16s(otherwise ", "");
+        char why[256];
+        snprintf(why, sizeof why, "%s)", a->inequalities[i].why);
+        write_wrapped(why, 16);
+        title = "";
+    }
+}
+
+static void write_list(const char *title, const char *const *names, uint32_t count)
+{
+    if (count == 0) return;
+    printf("  %-12s", title);
+    for (uint32_t i = 0; i < count; i++) printf("%s%s", i ? ", " : "", names[i]);
+    putchar('\n');
 }
 
 static void write_one(const struct el_algorithm *a)
@@ -120,9 +157,13 @@ static void write_one(const struct el_algorithm *a)
     write_words("Promises", claims, sizeof claims / sizeof *claims, a->claims);
     write_weaknesses(a);
     write_options(a);
-    printf("  %-12s", "Messages");
-    for (uint32_t kind = 1; kind <= a->kind_count; kind++) printf("%s%s", kind > 1 ? ", " : "", a->kinds[kind]);
-    putchar('\n');
+    if (!a->view) printf("%14s(as in --detector %s:%s=…)\n", "", a->name, a->options[0].name);
+    write_inequalities(a);
+    write_list("Is told", a->facts, a->fact_count);
+    if (a->view)
+        printf("  %-12s%s\n", "Hand-over",
+               a->on_request ? "on request, or declined with a reason" : "declined: it knows none");
+    write_list("Messages", a->kinds + 1, a->kind_count);
 }
 
 static json_t *json_words(const struct word *words, size_t count, uint32_t bits)
@@ -177,12 +218,15 @@ static void write_table(bool json)
         if (json) {
             json_array_append_new(list, json_algorithm(all[i]));
         } else {
-            printf("  %-20s%s\n", all[i]->name, all[i]->summary);
+            printf("  %-21s%s\n", all[i]->name, all[i]->summary);
         }
     }
     if (json) {
         write_json(list);
     } else {
+        puts("\nand, to stand beside any of them, the failure detectors\n");
+        const struct el_algorithm *const *detectors = el_detectors(&count);
+        for (uint32_t i = 0; i < count; i++) printf("  %-21s%s\n", detectors[i]->name, detectors[i]->summary);
         puts("\n`elector algorithms NAME` explains one; `elector sim NAME --nodes 6` runs it.");
     }
 }
@@ -197,7 +241,7 @@ int cli_algorithms(int argc, char **argv)
             puts(
                 "Usage: elector algorithms [NAME] [--output text|json]\n\n"
                 "Lists the elections of this build, or explains one: its idea, its paper, what it needs, what it\n"
-                "promises, what breaks it, and its own options.");
+                "promises, what breaks it, and its own options. The failure detectors are explained the same way.");
             return cli_finish("algorithms", stdout, CLI_YES);
         }
         if (cli_option(argc, argv, &at, "output", &value)) {
@@ -208,6 +252,7 @@ int cli_algorithms(int argc, char **argv)
         } else {
             if (one) return cli_usage_error("algorithms", "one algorithm at a time, not also '%s'", argv[at]);
             one = el_algorithm_named(argv[at]);
+            if (!one) one = el_detector_named(argv[at]);
             if (!one)
                 return cli_usage_error("algorithms",
                                        "there is no algorithm '%s'; `elector algorithms` lists them", argv[at]);

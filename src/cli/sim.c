@@ -262,6 +262,9 @@ static int read_subject(struct sim_request *request, const char *word)
     if (el_algorithm_named(word))
         return sim_settings_add(&request->settings, "algorithm", word, 0, 0) ? CLI_YES
                                                                              : cli_out_of_memory("sim");
+    if (el_detector_named(word))
+        return cli_usage_error(
+            "sim", "%s is a failure detector, to stand beside an election: bully --detector %s", word, word);
     FILE *file = fopen(word, "r");
     if (!file)
         return cli_usage_error("sim",
