@@ -102,7 +102,7 @@ static void begin(struct stable *me, const struct el_config *cfg, uint64_t round
         beat(me, cfg, out);
         return;
     }
-    if (owner != cfg->self) el_send(out, cfg, owner, about(cfg, START, me->round));
+    if (owner != cfg->self && heard < HEARD_ENOUGH) el_send(out, cfg, owner, about(cfg, START, me->round));
     el_disarm(out, BEAT, 0);
     listen(me, out);
 }

@@ -174,6 +174,8 @@ void sim_timer_forget_all(struct sim_world *world, el_node node);
 
 /* oracle.c: a node's view changed, or it died or came back. */
 void sim_oracle_view(struct sim_world *world, el_node node, const struct el_view *view);
+/* The lease that a node won in this step may be armed only now. */
+void sim_oracle_step_ends(struct sim_world *world, el_node node);
 void sim_oracle_died(struct sim_world *world, el_node node);
 void sim_oracle_born(struct sim_world *world, el_node node);
 void sim_oracle_find_agreement(struct sim_world *world);

@@ -177,6 +177,12 @@ void sim_oracle_view(struct sim_world *world, el_node node, const struct el_view
         world->offices[leader].settled = true;
 }
 
+void sim_oracle_step_ends(struct sim_world *world, el_node node)
+{
+    if (world->nodes[node].role == EL_LEADER && world->offices[node].timer != EL_NO_TIMER)
+        judge_exclusion(world);
+}
+
 void sim_oracle_died(struct sim_world *world, el_node node)
 {
     count_out(world, node);

@@ -117,6 +117,7 @@ static uint32_t carry_out(struct sim_world *world, el_node node, enum sim_channe
         carry_out_one(world, node, channel, &out->actions[i], cause);
     }
     if (has_view && view_at == out->count) sim_look_at_view(world, node, cause);
+    if (has_view) sim_oracle_step_ends(world, node);
     return choose;
 }
 

@@ -121,6 +121,7 @@ static uint64_t tell_broadcast(const struct teller *t, uint64_t index, uint64_t 
 struct line {
     char text[SIM_TEXT], note[SIM_TEXT];
     const char *colour;
+    bool lost; /* tells of the network, not of the node */
 };
 
 struct page {
@@ -135,14 +136,21 @@ static void add_note(char note[SIM_TEXT], const char *text)
     snprintf(note + used, SIM_TEXT - used, "%s%s", used ? "; " : "", text);
 }
 
-static void add_line(struct page *page, const char *text, const char *colour)
+static void add_line(struct page *page, const char *text, const struct sim_record *r)
 {
     if (page->count == LINES_MAX) return;
     struct line *line = &page->lines[page->count++];
     memcpy(line->text, text, SIM_TEXT);
     memcpy(line->note, page->pending, SIM_TEXT);
-    line->colour = colour;
+    line->colour = colour_of(r);
+    line->lost = r->what == SIM_DROPPED;
     page->pending[0] = '\0';
+}
+
+/* That all begin with a leader is told once, by the plan. */
+static bool is_given(const struct teller *t, const struct sim_record *r)
+{
+    return r->cause == 0 && t->plan->incumbent != EL_NOBODY;
 }
 
 /* What one event led to at its node: records first..last. A note stands behind the line it leads up to. */
@@ -151,15 +159,14 @@ static void gather(const struct teller *t, uint64_t first, uint64_t last, struct
     char text[SIM_TEXT];
     for (uint64_t i = first; i <= last; i++) {
         const struct sim_record *r = sim_trace_at(t->trace, i);
-        const char *colour = colour_of(r);
-        if (r->what == SIM_NOTED) add_note(page->pending, sim_note_text(t->plan, r, text));
+        if (r->what == SIM_NOTED && !is_given(t, r)) add_note(page->pending, sim_note_text(t->plan, r, text));
         if (!is_told(t, r)) continue;
         if (r->what == SIM_SENT) {
             i = tell_broadcast(t, i, last, text);
         } else {
             sim_record_text(t->plan, r, text);
         }
-        add_line(page, text, colour);
+        add_line(page, text, r);
     }
 }
 
@@ -176,6 +183,7 @@ static void tell_step(struct teller *t, const struct sim_record *trigger, uint64
     char text[SIM_TEXT] = "";
     gather(t, first, last, &page);
     struct line *bottom = page.count ? &page.lines[page.count - 1] : NULL;
+    while (bottom > page.lines && bottom->lost) bottom--;
     if (page.pending[0] && bottom) { /* a note about what was just sent */
         add_note(bottom->note, page.pending);
     } else if (page.pending[0]) {
