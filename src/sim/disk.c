@@ -50,8 +50,8 @@ void sim_disk_stored(struct sim_world *world, const struct sim_event *event)
 void sim_disk_send(struct sim_world *world, el_node node, enum sim_channel channel, struct el_action *action,
                    uint64_t cause)
 {
-    const struct sim_disk *disk = &world->disks[node];
-    const bool waits = channel == SIM_ELECTION && world->plan->disk.max && disk->pending;
+    struct sim_disk *disk = &world->disks[node];
+    const bool waits = channel == SIM_ELECTION && (disk->pending || disk->departing); /* none overtakes */
     if (!waits) {
         if (action->timer != EL_NO_TIMER)
             action->msg.aux =
@@ -71,12 +71,14 @@ void sim_disk_send(struct sim_world *world, el_node node, enum sim_channel chann
         .left_slot = action->slot,
         .msg = action->msg};
     sim_push(world, &event);
+    disk->departing++;
     world->machines[channel].in_flight++;
 }
 
 void sim_disk_depart(struct sim_world *world, const struct sim_event *event)
 {
     if (!still_lives(world, event)) return;
+    world->disks[event->node].departing--;
     struct el_msg msg = event->msg;
     if (event->left_timer != SIM_NO_LEFT)
         msg.aux = sim_timer_left(world, (struct sim_key_of_timer){event->node, (enum sim_channel)event->channel,
@@ -93,6 +95,6 @@ void sim_disk_crash(struct sim_world *world, el_node node)
         disk->durable = disk->writing;
         disk->lost = false;
     }
-    disk->pending = 0;
+    disk->pending = disk->departing = 0;
     disk->done = 0;
 }

@@ -59,6 +59,7 @@ struct sim_disk {
     struct el_durable durable, writing; /* writing: if exactly one record is on its way */
     sim_time done;                      /* when the last one on its way will be there */
     uint32_t pending;
+    uint32_t departing; /* messages that wait for that, or for those that do */
     bool lost; /* its record was wiped, and none has been saved since */
 };
 
