@@ -60,7 +60,7 @@ struct sim_disk {
     sim_time done;                      /* when the last one on its way will be there */
     uint32_t pending;
     uint32_t departing; /* messages that wait for that, or for those that do */
-    bool lost; /* its record was wiped, and none has been saved since */
+    bool lost;          /* its record was wiped, and none has been saved since */
 };
 
 /* Kept after firing, since a stopwatch counts on. */
