@@ -123,7 +123,7 @@ TEXT
     shape 'The mute leader' '5 hears all, and is heard by nobody.' "${mute[@]}"
 }
 
-"$ELECTOR" algorithms | sed -n 's/^  \([a-z-]*\) .*/\1/p' >"$scratch/algorithms"
+"$ELECTOR" algorithms | awk '/detectors/ { done = 1 } !done && /^  [a-z-]+  *[a-z]/ { print $1 }' >"$scratch/algorithms"
 if [ ! -s "$scratch/algorithms" ]; then
     echo "run.sh: $ELECTOR names no algorithms" >&2
     exit 1
