@@ -33,7 +33,8 @@ void sim_quality_failed(struct sim_world *world, el_node node)
 
 void sim_quality_review(struct sim_world *world)
 {
-    for (el_node node = 1; world->plan->mercy && node <= world->plan->cluster.count; node++) {
+    if (world->plan->mercy == 0) return;
+    for (el_node node = 1; node <= world->plan->cluster.count; node++) {
         const struct sim_node *n = &world->nodes[node];
         const sim_time uptime = n->alive ? world->now - n->born : 0;
         world->attributes[node - 1] =
