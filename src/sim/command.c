@@ -17,12 +17,13 @@ static void campaign(struct sim_world *world, el_node node)
     sim_react(world, node, SIM_ELECTION, &event, told);
 }
 
-static void request(struct sim_world *world, const struct sim_command *command, enum el_request_what what)
+static void request(struct sim_world *world, const struct sim_command *command, el_node node,
+                    enum el_request_what what)
 {
-    const el_node node = command->node ? command->node : sim_world_leading(world);
+    if (node == EL_NOBODY) node = sim_world_leading(world);
     if (node == EL_NOBODY || !world->nodes[node].alive || node == command->peer) return;
     sim_stir(world);
-    world->offices[node].asked = true;
+    world->offices[node].asked = true; /* unless it declines */
     const uint64_t told = sim_record(
         world,
         (struct sim_record){.what = SIM_REQUESTED, .node = node, .peer = command->peer, .kind = (uint8_t)what});
@@ -68,6 +69,7 @@ static void crash(struct sim_world *world, el_node node)
     sim_oracle_died(world, node);
     n->alive = false;
     n->paused = false;
+    sim_quality_review(world);
     sim_timer_forget_all(world, node);
     const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_CRASHED, .node = node});
     bool missed = world->plan->detect == SIM_NEVER && !world->machines[SIM_DETECTOR].algorithm;
@@ -154,7 +156,7 @@ bool sim_is_call(const struct sim_command *command)
     return command->type == SIM_DO_CAMPAIGN || command->type == SIM_DO_SUSPECT;
 }
 
-void sim_carry_out_command(struct sim_world *world, const struct sim_command *command)
+void sim_carry_out_command(struct sim_world *world, const struct sim_command *command, el_node node)
 {
     world->commands_left--;
     sim_change(world);
@@ -170,8 +172,8 @@ void sim_carry_out_command(struct sim_world *world, const struct sim_command *co
     case SIM_DO_HEAL: set_break(world, command->break_number, false); return;
     case SIM_DO_SUSPECT: accuse(world, command, true); return;
     case SIM_DO_TRUST: accuse(world, command, false); return;
-    case SIM_DO_RESIGN: request(world, command, EL_RESIGN); return;
-    case SIM_DO_TRANSFER: request(world, command, EL_TRANSFER); return;
+    case SIM_DO_RESIGN: request(world, command, node, EL_RESIGN); return;
+    case SIM_DO_TRANSFER: request(world, command, node, EL_TRANSFER); return;
     case SIM_DO_FACT: tell_fact(world, command); return;
     case SIM_DO_JUMP: jump(world, command); return;
     }

@@ -167,8 +167,8 @@ void sim_timer_disarm(struct sim_world *world, struct sim_key_of_timer key);
 void sim_timer_move(struct sim_world *world, struct sim_key_of_timer key, uint32_t to);
 el_duration sim_timer_left(struct sim_world *world, struct sim_key_of_timer key);
 el_duration sim_timer_elapsed(struct sim_world *world, struct sim_key_of_timer key);
-/* The node's clock leaps: forward, so that its timers are due sooner, or back. */
-void sim_timer_jump(struct sim_world *world, el_node node, int64_t leap);
+/* The node's clock leaps so far, by its own measure: forward, so that its timers are due sooner, or back. */
+void sim_timer_jump(struct sim_world *world, el_node node, int64_t local);
 /* True if this timeout is the armed one; it is unarmed then. */
 bool sim_timer_fires(struct sim_world *world, const struct sim_event *event);
 void sim_timer_forget_all(struct sim_world *world, el_node node);
@@ -201,7 +201,7 @@ void sim_resource_work(struct sim_world *world);
 /* quality.c: ranks that weigh how steady a process has been. */
 bool sim_quality_begin(struct sim_world *world);
 void sim_quality_failed(struct sim_world *world, el_node node);
-/* Uptime has made up for some of it. */
+/* Somebody failed, or uptime has made up for some of it. */
 void sim_quality_review(struct sim_world *world);
 
 /* majority.c: whether some candidate reaches a majority of the living both ways, and who then must know. */
@@ -227,8 +227,8 @@ static inline void sim_change(struct sim_world *world)
     world->changed = world->now;
 }
 
-/* command.c */
-void sim_carry_out_command(struct sim_world *world, const struct sim_command *command);
+/* command.c: node is whom the command addresses, where that is "whoever leads" and was found out before. */
+void sim_carry_out_command(struct sim_world *world, const struct sim_command *command, el_node node);
 /* Somebody is asked to call an election, or told of a death. */
 bool sim_is_call(const struct sim_command *command);
 

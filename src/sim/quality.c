@@ -34,9 +34,11 @@ void sim_quality_failed(struct sim_world *world, el_node node)
 void sim_quality_review(struct sim_world *world)
 {
     if (world->plan->mercy == 0) return;
-    for (el_node node = 1; node <= world->plan->cluster.count; node++)
+    for (el_node node = 1; node <= world->plan->cluster.count; node++) {
+        const struct sim_node *n = &world->nodes[node];
+        const sim_time uptime = n->alive ? world->now - n->born : 0;
         world->attributes[node - 1] =
-            el_quality_attribute(&world->qualities[node], priority(world, node),
-                                 world->now - world->nodes[node].born, world->plan->mercy);
+            el_quality_attribute(&world->qualities[node], priority(world, node), uptime, world->plan->mercy);
+    }
     world->best_known = false;
 }

@@ -60,6 +60,7 @@ static void take_note(struct sim_world *world, el_node node, enum sim_channel ch
         return;
     }
     world->result.notes |= bit;
+    if (action->note == EL_NOTE_DECLINED) world->offices[node].asked = false;
     sim_record(world, (struct sim_record){.what = SIM_NOTED,
                                           .cause = cause,
                                           .node = node,

@@ -133,8 +133,10 @@ el_duration sim_timer_elapsed(struct sim_world *world, struct sim_key_of_timer k
     return on_clock(world, key.node, (sim_time)((int64_t)world->now - t->armed_at));
 }
 
-void sim_timer_jump(struct sim_world *world, el_node node, int64_t leap)
+void sim_timer_jump(struct sim_world *world, el_node node, int64_t local)
 {
+    const sim_time far = in_world(world, node, (el_duration)(local < 0 ? -local : local));
+    const int64_t leap = local < 0 ? -(int64_t)far : (int64_t)far;
     for (uint32_t i = world->nodes[node].timers; i; i = world->timers[i].next) {
         struct sim_timer *t = &world->timers[i];
         t->armed_at -= leap;

@@ -149,9 +149,12 @@ static void judge(struct sim_world *world, const struct sim_event *event)
 static bool put_off(struct sim_world *world, const struct sim_event *event)
 {
     if (event->type == SIM_WORK || (event->type == SIM_COMMAND && event->class == SIM_FAULTS)) return false;
-    const struct sim_node *n = &world->nodes[event->node];
+    el_node node = event->node;
+    if (event->type == SIM_COMMAND && node == EL_NOBODY) node = sim_world_leading(world);
+    const struct sim_node *n = &world->nodes[node];
     if (!n->paused || world->now >= n->resume) return false;
     struct sim_event later = *event;
+    later.node = node;
     later.time = n->resume;
     if (later.class != SIM_TIMERS) later.class = SIM_HELD_BACK;
     if (later.type == SIM_TIMEOUT && later.due < later.time) later.class = SIM_OVERDUE;
@@ -162,7 +165,7 @@ static bool put_off(struct sim_world *world, const struct sim_event *event)
 static void handle(struct sim_world *world, const struct sim_event *event)
 {
     switch ((enum sim_event_type)event->type) {
-    case SIM_COMMAND: sim_carry_out_command(world, &world->plan->commands[event->command]); return;
+    case SIM_COMMAND: sim_carry_out_command(world, &world->plan->commands[event->command], event->node); return;
     case SIM_DELIVERY:
         world->machines[event->channel].in_flight--;
         deliver(world, event);

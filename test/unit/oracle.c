@@ -185,7 +185,136 @@ static void the_dead_are_not_judged(void **state)
     elected(2);
 }
 
+/* ---- Terms ---- */
+
+/* Two words of them: how often it was called, and above that its attribute. */
+static void view_with_term(const void *state, const struct el_config *cfg, struct el_view *view)
+{
+    toy_view(state, cfg, view);
+    view->term = ((const struct toy *)state)->electing + (el_rank_of(cfg->cluster, cfg->self).attribute << 32);
+}
+
+/* Leads when called, in the next term; called once more, it follows the next node. */
+static void lead_or_let_go(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    const bool leads = me->leader == cfg->self;
+    me->leader = leads ? cfg->self % cfg->cluster->count + 1 : cfg->self;
+    me->electing += !leads;
+}
+
+static void two_leaders_in_one_term_are_blamed_whenever_they_led(void **state)
+{
+    errand = lead_or_let_go;
+    toy.view = view_with_term;
+    toy.claims = EL_CLAIMS_ONE_PER_TERM;
+    toys("nodes 3; initiator 1@1,1@2,2@9");
+    blames_only(EL_SAME_TERM, "1,2"); /* the first had let go long before */
+    assert_int_equal(bench.result->violations[0].time, 9 * T);
+    toys("nodes 3; initiator 1@1,2@9; crash 1@5");
+    blames_only(EL_SAME_TERM, "1,2");
+    toys("nodes 3; initiator 1@1,1@2,2@9,2@10,2@11"); /* another term later changes nothing */
+    blames_only(EL_SAME_TERM, "1,2");
+}
+
+static void terms_that_differ_are_no_matter(void **state)
+{
+    errand = lead_or_let_go;
+    toy.view = view_with_term;
+    toy.claims = EL_CLAIMS_ONE_PER_TERM;
+    toys("nodes 3; initiator 1@1,1@2,1@3"); /* 1 and then 2, both by the same */
+    assert_int_equal(bench.result->violation_kinds, 0);
+    toys("nodes 3; initiator 1@1,2@2; attr 2=1"); /* 1 and 2^32 + 1 */
+    assert_int_equal(bench.result->violation_kinds, 0);
+    toy.claims = 0;
+    toys("nodes 3; initiator 1@1,2@2");
+    assert_int_equal(bench.result->violation_kinds, 0);
+}
+
+/* ---- Leaders that may stay ---- */
+
+/* Leads in the next term, and everybody else follows. */
+static void take_over(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    me->electing++;
+    crown_itself_for_all(me, cfg, out);
+}
+
+static enum el_answer perform(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
+                              struct el_outbox *out)
+{
+    return EL_PERFORMED;
+}
+
+static void a_fall_is_excused_by_whatever_kept_the_leader_from_being_heard(void **state)
+{
+    static const char *const excuses[] = {
+        "cut 1>2@1..2", "loss 0.5; seed 9",       "pause 3@1..2", "jump 3@1=+1",
+        "bound 0.5",    "false-suspect 2:1@1..2", "clock 2=1.1",
+    };
+    errand = take_over;
+    toy.claims = EL_CLAIMS_STABLE;
+    toys("nodes 3; leader 1; initiator 2@5");
+    blames_only(EL_DEMOTED, "1");
+    toys("nodes 3; leader 1; initiator 2@5; clock 2=1.001"); /* inside the bound */
+    blames_only(EL_DEMOTED, "1");
+    for (size_t i = 0; i < sizeof excuses / sizeof *excuses; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "nodes 3; leader 1; initiator 2@5; %s", excuses[i]);
+        toys(text);
+        if (bench.result->violation_kinds || bench.result->deposed != 1) /* counted all the same */
+            bench_fail(__FILE__, __LINE__, "deposed %u", bench.result->deposed);
+    }
+}
+
+static void who_was_asked_to_go_may_go(void **state)
+{
+    errand = take_over;
+    toy.claims = EL_CLAIMS_STABLE;
+    toy.on_request = perform;
+    toys("nodes 3; leader 1; initiator 2@5; resign leader@4");
+    assert_int_equal(bench.result->violation_kinds, 0);
+    assert_int_equal(bench.result->deposed, 0);
+    toys("nodes 3; leader 1; initiator 2@5; transfer 2@4");
+    assert_int_equal(bench.result->violation_kinds, 0);
+    toys("nodes 3; leader 1; initiator 2@5,3@9; resign leader@4"); /* and the one after it was not asked */
+    blames_only(EL_DEMOTED, "2");
+    toys("nodes 3; leader 1; initiator 2@5,1@9,3@13; resign leader@4"); /* nor was 1, the second time */
+    assert_int_equal(bench.result->violation_count, 2);
+    assert_int_equal(bench.result->violations[1].nodes[0], 1);
+}
+
+static void a_leader_that_not_all_had_named_may_fall(void **state)
+{
+    errand = take_over;
+    toy.claims = EL_CLAIMS_STABLE;
+    toys("nodes 3; initiator 1@1,2@5"); /* between, all name it */
+    assert_int_equal(bench.result->deposed, 1);
+    toys("nodes 3; initiator 1@1,2@5; cut 1>3");
+    assert_int_equal(bench.result->deposed, 0);
+}
+
+static void without_a_majority_a_leader_may_fall(void **state)
+{
+    errand = take_over;
+    toy.claims = EL_CLAIMS_STABLE;
+    toy.majority = true;
+    toys("nodes 4; leader 1; initiator 2@5; crash 3@1");
+    blames_only(EL_DEMOTED, "1");
+    toys("nodes 4; leader 1; initiator 2@5; crash 3@1,4@1");
+    assert_int_equal(bench.result->violation_kinds, 0);
+}
+
 /* ---- What was once wrong ---- */
+
+static void who_declined_to_go_was_not_asked(void **state)
+{
+    errand = take_over;
+    toy.claims = EL_CLAIMS_STABLE;
+    toys("nodes 3; leader 1; initiator 2@5; resign leader@4"); /* it knows no such request */
+    blames_only(EL_DEMOTED, "1");
+    toys("nodes 3; initiator 2@5,3@9; resign 2@4"); /* it does not lead yet */
+    blames_only(EL_DEMOTED, "2");
+}
 
 static void who_knows_no_leader_does_not_disagree(void **state)
 {
@@ -198,6 +327,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         check(who_knows_no_leader_does_not_disagree),
+        check(who_declined_to_go_was_not_asked),
+        check(two_leaders_in_one_term_are_blamed_whenever_they_led),
+        check(terms_that_differ_are_no_matter),
+        check(a_fall_is_excused_by_whatever_kept_the_leader_from_being_heard),
+        check(who_was_asked_to_go_may_go),
+        check(a_leader_that_not_all_had_named_may_fall),
+        check(without_a_majority_a_leader_may_fall),
         check(two_leaders_are_seen_at_once),
         check(how_many_led_at_once_is_counted_whatever_is_claimed),
         check(a_live_leader_that_stops_is_counted_and_blamed_where_it_promised_to_stay),

@@ -1,6 +1,6 @@
 /*
  * Timers: replaced, disarmed, drawn from a range, moved to another, carried by a message,
- * and read as a stopwatch. What faults do to them is in faults.c.
+ * read as a stopwatch, and carried along when the clock leaps. What other faults do to them is in faults.c.
  */
 #include "toy.h"
 
@@ -120,12 +120,71 @@ static void a_stopwatch_counts_past_its_firing(void **state)
     story("0.05:2 rang 2 1; 1:2 got 40 20; 2.5:2 got 25 50; 4:1 rang 0");
 }
 
+/* ---- Clocks that leap ---- */
+
+static void a_clock_that_leaps_forward_makes_timers_due_sooner(void **state)
+{
+    errand = set_an_alarm; /* for four delays */
+    toys("nodes 2; initiator all; jump 1@1=+2");
+    story("2:1 rang 0; 4:2 rang 0");
+    assert_true(happened(EL_DRIFTS));
+    toys("nodes 1; initiator 1; jump 1@1=+9");
+    story("1:1 rang 0"); /* at once, and not before */
+    toys("nodes 1; initiator 1; jump 1@5=+9");
+    story("4:1 rang 0"); /* and only what is armed */
+    assert_true(bench.result->came_to_rest);
+}
+
+static void a_clock_that_is_set_back_makes_them_due_later(void **state)
+{
+    errand = set_an_alarm;
+    toys("nodes 1; initiator 1; jump 1@1=-2,1@2=-1");
+    story("7:1 rang 0");
+    toys("nodes 1; initiator 1; jump 1@1=-2,1@2=+5");
+    story("2:1 rang 0");
+}
+
+static void a_stopwatch_leaps_along(void **state)
+{
+    errand = write_with_what_is_left;
+    toy.on_arrival = toy_arrival;
+    toys("nodes 2; initiator 2@0,1@0,1@4; jump 2@2=+3");
+    story("0.1:2 rang 2 1; 1:2 got 40 10; 4:1 rang 0; 5:2 got 0 80");
+    toys("nodes 2; initiator 2@0,1@0,1@4; jump 2@2=-3");
+    story("0.1:2 rang 2 1; 1:2 got 40 10; 4:1 rang 0; 5:2 got 0 20");
+    toys("nodes 2; initiator 2@0,1@0; jump 2@0.5=-3");
+    story("0.1:2 rang 2 1; 1:2 got 40; 4:1 rang 0"); /* never less than nothing */
+}
+
+static void a_leap_is_measured_on_the_clock_that_leaps(void **state)
+{
+    errand = set_an_alarm;
+    toys("nodes 2; initiator all; clock 1=2,2=0.5; jump 1@1=+1,2@4=+1");
+    story("1.5:1 rang 0; 6:2 rang 0");
+}
+
+static void the_dead_have_no_clock(void **state)
+{
+    errand = set_an_alarm;
+    toys("nodes 1; initiator 1; crash 1@1; jump 1@2=+2; restart 1@3");
+    story("3:1 started 0");
+    assert_false(happened(EL_DRIFTS));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        check(timers_are_replaced_and_disarmed),           check(a_range_of_time_is_drawn_from),
-        check(a_timer_takes_over_what_is_left_of_another), check(a_timer_that_never_was_may_take_over),
-        check(a_message_carries_what_is_left_of_a_timer),  check(a_stopwatch_counts_past_its_firing),
+        check(timers_are_replaced_and_disarmed),
+        check(a_range_of_time_is_drawn_from),
+        check(a_timer_takes_over_what_is_left_of_another),
+        check(a_timer_that_never_was_may_take_over),
+        check(a_message_carries_what_is_left_of_a_timer),
+        check(a_stopwatch_counts_past_its_firing),
+        check(a_clock_that_leaps_forward_makes_timers_due_sooner),
+        check(a_clock_that_is_set_back_makes_them_due_later),
+        check(a_stopwatch_leaps_along),
+        check(a_leap_is_measured_on_the_clock_that_leaps),
+        check(the_dead_have_no_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
