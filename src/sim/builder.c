@@ -12,7 +12,7 @@ enum { ID_LIST_SHOWN = 12 };
 
 int build_fail_at(struct builder *b, const char *at, const char *format, ...)
 {
-    char what[320], where[160];
+    char what[340], where[160];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
@@ -25,7 +25,7 @@ int build_fail_at(struct builder *b, const char *at, const char *format, ...)
         snprintf(where, sizeof where, "%.100s:%u:%zu: %s", b->settings->file, s->line, s->column + offset,
                  s->key);
     } else {
-        snprintf(where, sizeof where, "--%s %.100s", s->key, s->value);
+        snprintf(where, sizeof where, "--%s %.100s", s->key, b->whole ? b->whole : s->value);
     }
     snprintf(b->error->text, sizeof b->error->text, "%s%s%s", where, *where ? ": " : "", what);
     return -1;

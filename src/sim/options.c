@@ -181,12 +181,14 @@ static int read_detector(struct builder *b, const char *value)
     char text[200];
     if (snprintf(text, sizeof text, "%s", value) >= (int)sizeof text)
         return build_fail_at(b, value, "that is too long");
-    const struct sim_setting *whole = b->now;
-    struct sim_setting cut = *whole; /* so that errors point into the pieces */
+    const struct sim_setting *typed = b->now;
+    struct sim_setting cut = *typed; /* so that errors point into the pieces */
     cut.value = text;
     b->now = &cut;
+    b->whole = value;
     const int status = read_detector_from(b, text);
-    b->now = whole;
+    b->now = typed;
+    b->whole = NULL;
     return status;
 }
 
@@ -237,6 +239,14 @@ static void write_side(const struct builder *b, const struct el_algorithm *algor
         snprintf(values + valued, 100 - valued, " = %s", sim_time_text(b->plan, sum_of(cluster, parts), time));
 }
 
+/* What the user can turn: the first option of a side, or how long messages are believed to take. */
+static const char *lever(const struct el_algorithm *algorithm, const struct el_part parts[3])
+{
+    for (int i = 0; i < 3 && parts[i].times; i++)
+        if (parts[i].of < algorithm->option_count) return algorithm->options[parts[i].of].name;
+    return "bound";
+}
+
 static int check_times(struct builder *b, const struct el_algorithm *algorithm,
                        const struct el_cluster *cluster)
 {
@@ -246,9 +256,10 @@ static int check_times(struct builder *b, const struct el_algorithm *algorithm,
         char less[2][100], more[2][100];
         write_side(b, algorithm, cluster, rule->less, less[0], less[1]);
         write_side(b, algorithm, cluster, rule->more, more[0], more[1]);
-        return build_fail_at(b, NULL, "%s needs %s < %s, but %s is not below %s%s: %s", algorithm->name,
-                             less[0], more[0], less[1], more[1],
-                             b->plan->in_units ? " (in message delays)" : "", rule->why);
+        return build_fail_at(b, NULL, "%s needs %s < %s, but %s is not below %s%s: %s; raise %s or lower %s",
+                             algorithm->name, less[0], more[0], less[1], more[1],
+                             b->plan->in_units ? " (in message delays)" : "", rule->why,
+                             lever(algorithm, rule->more), lever(algorithm, rule->less));
     }
     return 0;
 }

@@ -217,7 +217,9 @@ static void choose_horizon(struct sim_plan *plan)
 static void choose_settle(struct sim_plan *plan)
 {
     enum { WAITS = 10, DETECTOR_WAITS = 30 };
-    plan->settle = longest_wait(plan) * (plan->detector ? DETECTOR_WAITS : WAITS);
+    const sim_time one = longest_wait(plan);
+    const uint64_t waits = plan->detector ? DETECTOR_WAITS : WAITS;
+    plan->settle = one < SIM_TIME_MAX / waits ? waits * one : SIM_TIME_MAX;
 }
 
 static int build(struct builder *b)

@@ -1,6 +1,6 @@
 /*
- * Settings become a plan, who takes part and how the network behaves,
- * or an error that says where and what to do.
+ * Settings become a plan: who takes part, how the network behaves, what happens when.
+ * Those that cannot are in plan_errors.c.
  */
 #include "typed.h"
 
@@ -166,6 +166,70 @@ static void a_delay_has_a_shape(void **state)
     }
 }
 
+static void disks_clocks_and_parts_are_set(void **state)
+{
+    planned("bully; nodes 3");
+    assert_int_equal(plan.disk.max, 0);
+    assert_int_equal(plan.cluster.drift, 5000);
+    assert_int_equal(plan.work + plan.mercy, 0);
+    assert_null(plan.detector);
+    planned(
+        "raft; nodes 3; disk 0.5..2; drift 0.15; resource 5; quality 7; settle 9; detector phi:10; ordinary 2; "
+        "ordinary 3");
+    assert_int_equal(plan.disk.shape, SIM_DELAY_RANGE);
+    assert_int_equal(plan.disk.max, 2 * MS);
+    assert_int_equal(plan.cluster.drift, 150000);
+    assert_int_equal(plan.detector_cluster.drift, 150000);
+    assert_int_equal(plan.work, 5 * MS);
+    assert_int_equal(plan.mercy, 7 * MS);
+    assert_int_equal(plan.settle, 9 * MS);
+    assert_string_equal(plan.detector->name, "phi");
+    assert_int_equal(plan.detector_options[0].number, 10);
+    assert_true(el_may_lead(&plan.cluster, 1));
+    assert_false(el_may_lead(&plan.cluster, 2));
+    assert_false(el_may_lead(&plan.cluster, 3));
+    planned("bully; nodes 3; drift 0.5; detector heartbeat:threshold=5,interval=20ms");
+    assert_int_equal(plan.cluster.drift, 500000);
+    assert_int_equal(plan.detector_options[0].number, 20 * MS);
+    assert_int_equal(plan.detector_options[1].number, 5);
+}
+
+static void requests_facts_and_leaps_are_commands(void **state)
+{
+    planned("raft; nodes 3; crash 1@0; wipe 1@1; resign leader@2,3@3; transfer 2@4; fact 2:log-index=7@5; "
+            "jump 3@6=-2,3@7=+1");
+    assert_int_equal(plan.command_count, 8);
+    assert_int_equal(plan.commands[1].type, SIM_DO_RESTART);
+    assert_true(plan.commands[1].wiped);
+    assert_int_equal(plan.commands[2].type, SIM_DO_RESIGN);
+    assert_int_equal(plan.commands[2].node, EL_NOBODY);
+    assert_int_equal(plan.commands[3].node, 3);
+    assert_int_equal(plan.commands[4].type, SIM_DO_TRANSFER);
+    assert_int_equal(plan.commands[4].node, EL_NOBODY);
+    assert_int_equal(plan.commands[4].peer, 2);
+    assert_int_equal(plan.commands[5].type, SIM_DO_FACT);
+    assert_int_equal(plan.commands[5].node, 2);
+    assert_int_equal(plan.commands[5].fact, 1);
+    assert_int_equal(plan.commands[5].value, 7);
+    assert_int_equal(plan.commands[6].type, SIM_DO_JUMP);
+    assert_true(plan.commands[6].leap == -2 * (int64_t)MS);
+    assert_true(plan.commands[7].leap == (int64_t)MS);
+}
+
+static void rest_takes_as_long_as_the_longest_wait_asks(void **state)
+{
+    planned("raft; nodes 3");
+    assert_int_equal(plan.settle, 10 * 150 * MS);
+    planned("raft; nodes 3; clock 2=0.5");
+    assert_int_equal(plan.settle, 10 * 300 * MS);
+    planned("raft; nodes 3; disk 400");
+    assert_int_equal(plan.settle, 10 * 400 * MS);
+    planned("bully; nodes 3; detector heartbeat");
+    assert_int_equal(plan.settle, 30 * 1000 * MS);
+    planned("raft; nodes 3; set election=9000000s; clock 2=0.001"); /* and no longer than there is time */
+    assert_int_equal(plan.settle, SIM_TIME_MAX);
+}
+
 static void the_network_and_the_detector_are_set(void **state)
 {
     planned("bully; nodes 3; loss 10%; dup 0.5; reorder 1; bound 7; detect 2; until 9; seed 42");
@@ -195,183 +259,6 @@ static void clocks_and_misses_go_by_id(void **state)
     assert_int_equal(plan.misses[1].peer, EL_NOBODY);
     assert_int_equal(plan.misses[2].node, 2);
     assert_int_equal(plan.misses[2].peer, 1);
-}
-
-/* ---- Errors ---- */
-
-#define A_TIME "expected a time such as 4, 2.5 or 150ms"
-#define NO_NODE_9 "no node has the id 9; the ids are 1, 2, 3"
-
-static void what_is_wrong_is_said_with_what_to_do(void **state)
-{
-    static const struct {
-        const char *text, *error;
-    } cases[] = {
-        {"rift; nodes 3",
-         "--algorithm rift: there is no algorithm of that name; `elector algorithms` lists them"},
-        {"bully", "how many nodes? Give nodes N, or ids A,B,…"},
-        {"bully; nodes 0", "--nodes 0: an election needs at least one node"},
-        {"bully; nodes x", "--nodes x: expected a whole number below 2^53"},
-        {"bully; nodes 3x", "--nodes 3x: expected a whole number below 2^53"},
-        {"bully; nodes 16777217", "--nodes 16777217: at most 16777216 nodes"},
-        {"bully; ids", "--ids : expected ids separated by commas, not ''"},
-        {"bully; ids 1,,2", "--ids 1,,2: expected ids separated by commas, not ',2'"},
-        {"bully; ids 1,2,1", "--ids 1,2,1: the id 1 is there twice; ids must differ"},
-        {"bully; ids 1 2", "--ids 1 2: did not expect '2' here"},
-        {"invitation; nodes 65", "--nodes 65: a message of invitation can speak of at most 64 members"},
-        {"ring-collect; nodes 65", "--nodes 65: a message of ring-collect can speak of at most 64 members"},
-        {"bully; nodes 3; attr 9=1", "--attr 9=1: " NO_NODE_9},
-        {"bully; nodes 3; attr 1", "--attr 1: expected ID=VALUE with a whole number below 2^53 as VALUE"},
-        {"bully; nodes 3; attr 1=x", "--attr 1=x: expected ID=VALUE with a whole number below 2^53 as VALUE"},
-        {"bully; nodes 3; attr 1=2 3", "--attr 1=2 3: did not expect '3' here"},
-        {"bully; nodes 3; leader 9", "--leader 9: " NO_NODE_9},
-        {"bully; nodes 3; leader x", "--leader x: expected the id of a node, not 'x'"},
-        {"bully; nodes 3; leader 1,2", "--leader 1,2: one leader, please"},
-        {"bully; nodes 14; leader 99",
-         "--leader 99: no node has the id 99; the ids are 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …"},
-        {"bully; nodes 3; set speed=1",
-         "--set speed=1: bully has the options exclude-suspects, serial, set as KEY=VALUE"},
-        {"bully; nodes 3; set serial",
-         "--set serial: bully has the options exclude-suspects, serial, set as KEY=VALUE"},
-        {"bully; nodes 3; set serial=1", "--set serial=1: 'serial' is one of off|on"},
-        {"bully; nodes 3; set serial=", "--set serial=: 'serial' is one of off|on"},
-        {"multicast; nodes 3; set mode=al", "--set mode=al: 'mode' is one of timeout|all|disagree"},
-        {"ring-max; nodes 3; set a=b", "--set a=b: ring-max has no options of its own"},
-        {"candidate-ordinary; nodes 3; set candidates=9", "--set candidates=9: " NO_NODE_9},
-        {"candidate-ordinary; nodes 3; set candidates=1 2", "--set candidates=1 2: did not expect '2' here"},
-        {"candidate-ordinary; nodes 3; set delta=x", "--set delta=x: " A_TIME},
-        {"candidate-ordinary; nodes 3; set delta=1 2",
-         "--set delta=1 2: expected a time and nothing behind it"},
-        {"next-in-line; nodes 6; set alternatives=1,2,3,4,5",
-         "--set alternatives=1,2,3,4,5: 'alternatives' names at most 4 members"},
-        {"bully; nodes 3; delay x", "--delay x: a delay is 1, 0.5..2, 10ms, 5..15ms or exp:1..10"},
-        {"bully; nodes 3; delay 1 2", "--delay 1 2: a delay is 1, 0.5..2, 10ms, 5..15ms or exp:1..10"},
-        {"bully; nodes 3; delay 2..1", "--delay 2..1: the range ends before it begins"},
-        {"bully; nodes 3; delay exp:2..1", "--delay exp:2..1: the range ends before it begins"},
-        {"bully; nodes 3; delay 0", "--delay 0: a message must take some time"},
-        {"bully; nodes 3; delay 1001s", "--delay 1001s: at most 1000 s"},
-        {"bully; nodes 3; loss 2",
-         "--loss 2: a probability is a number from 0 to 1, or a percentage such as 5%"},
-        {"bully; nodes 3; dup x", "--dup x: a probability is a number from 0 to 1, or a percentage such as 5%"},
-        {"bully; nodes 3; reorder 1 1",
-         "--reorder 1 1: a probability is a number from 0 to 1, or a percentage such as 5%"},
-        {"bully; nodes 3; bound 0", "--bound 0: nobody can believe in messages that take no time"},
-        {"bully; nodes 3; bound x", "--bound x: " A_TIME},
-        {"bully; nodes 3; detect -1", "--detect -1: a time cannot be before 0"},
-        {"bully; nodes 3; detect 1 2", "--detect 1 2: expected a time and nothing behind it"},
-        {"bully; nodes 3; until soon", "--until soon: " A_TIME},
-        {"bully; nodes 3; horizon soon", "--horizon soon: " A_TIME},
-        {"bully; nodes 3; seed x", "--seed x: expected a whole number below 2^53"},
-        {"bully; nodes 3; clock 9=1", "--clock 9=1: " NO_NODE_9},
-        {"bully; nodes 3; clock 1", "--clock 1: expected ID=RATE with a rate from 0.001 to 1000"},
-        {"bully; nodes 3; clock 1=x", "--clock 1=x: expected ID=RATE with a rate from 0.001 to 1000"},
-        {"bully; nodes 3; clock 1=0.0009", "--clock 1=0.0009: expected ID=RATE with a rate from 0.001 to 1000"},
-        {"bully; nodes 3; clock 1=1001", "--clock 1=1001: expected ID=RATE with a rate from 0.001 to 1000"},
-        {"bully; nodes 3; clock 1=1 2", "--clock 1=1 2: did not expect '2' here"},
-        {"bully; nodes 3; miss 1", "--miss 1: expected A:B, whose detector and whom it misses"},
-        {"bully; nodes 3; miss 9:1", "--miss 9:1: " NO_NODE_9},
-        {"bully; nodes 3; miss 1:9", "--miss 1:9: " NO_NODE_9},
-        {"bully; nodes 3; miss 1:2 3", "--miss 1:2 3: did not expect '3' here"},
-        {"bully; nodes 3; crash 1", "--crash 1: say when: ID@T, with T in message delays or as 150ms"},
-        {"bully; nodes 3; crash 9@0", "--crash 9@0: " NO_NODE_9},
-        {"bully; nodes 3; crash 1@x", "--crash 1@x: " A_TIME},
-        {"bully; nodes 3; crash 1@-1", "--crash 1@-1: a time cannot be before 0"},
-        {"bully; nodes 3; crash 1@0 2", "--crash 1@0 2: did not expect '2' here"},
-        {"bully; nodes 3; crash 1@0,1@4", "--crash 1@0,1@4: 1 cannot crash at 4: it is dead already then"},
-        {"bully; nodes 3; restart 1@2", "--restart 1@2: 1 cannot restart at 2: it is not dead then"},
-        {"bully; nodes 3; pause 1@2", "--pause 1@2: a pause has an end: ID@T..T; one without is a crash"},
-        {"bully; nodes 3; pause 1@2..2", "--pause 1@2..2: a span must end after it begins"},
-        {"bully; nodes 3; pause 9@1..2", "--pause 9@1..2: " NO_NODE_9},
-        {"bully; nodes 3; pause 1@x..2", "--pause 1@x..2: " A_TIME},
-        {"bully; nodes 3; pause 1@1..x", "--pause 1@1..x: " A_TIME},
-        {"bully; nodes 3; pause 1@1..2 3", "--pause 1@1..2 3: did not expect '3' here"},
-        {"bully; nodes 3; partition 1,2", "--partition 1,2: a partition has sides: A,B|C,D"},
-        {"bully; nodes 3; partition 1|9", "--partition 1|9: " NO_NODE_9},
-        {"bully; nodes 3; partition 1|1", "--partition 1|1: 1 is on two sides"},
-        {"bully; nodes 3; partition 1|2@x", "--partition 1|2@x: " A_TIME},
-        {"bully; nodes 3; partition 1|2 3", "--partition 1|2 3: did not expect '3' here"},
-        {"bully; nodes 3; cut 1", "--cut 1: expected A>B: messages from A to B are lost"},
-        {"bully; nodes 3; cut 1>1", "--cut 1>1: a node has no link to itself"},
-        {"bully; nodes 3; cut 9>1", "--cut 9>1: " NO_NODE_9},
-        {"bully; nodes 3; cut 1>9", "--cut 1>9: " NO_NODE_9},
-        {"bully; nodes 3; cut 1>2 3", "--cut 1>2 3: did not expect '3' here"},
-        {"bully; nodes 3; false-suspect 1", "--false-suspect 1: expected A:B@T: A suspects B"},
-        {"bully; nodes 3; false-suspect 9:1", "--false-suspect 9:1: " NO_NODE_9},
-        {"bully; nodes 3; false-suspect 1:9", "--false-suspect 1:9: " NO_NODE_9},
-        {"bully; nodes 3; false-suspect 1:1", "--false-suspect 1:1: nobody suspects itself"},
-        {"bully; nodes 3; false-suspect 1:2 3", "--false-suspect 1:2 3: did not expect '3' here"},
-        {"bully; nodes 3; initiator 9", "--initiator 9: " NO_NODE_9},
-        {"bully; nodes 3; initiator 1@x", "--initiator 1@x: " A_TIME},
-        {"bully; nodes 3; initiator 1 2", "--initiator 1 2: did not expect '2' here"},
-        {"bully; nodes 3; initiator all 2", "--initiator all 2: did not expect '2' here"},
-        {"bully; nodes 3; initiator all@x", "--initiator all@x: " A_TIME},
-        {"bully; nodes 3; expect leader 9", "--expect leader 9: " NO_NODE_9},
-        {"bully; nodes 3; expect messages x",
-         "--expect messages x: expected [KIND] N with a kind of message of bully"},
-        {"bully; nodes 3; expect messages Vote 3",
-         "--expect messages Vote 3: expected [KIND] N with a kind of message of bully"},
-        {"bully; nodes 3; expect violation x",
-         "--expect violation x: a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted or "
-         "endless"},
-        {"bully; nodes 3; expect failed-hops x", "--expect failed-hops x: expected a whole number below 2^53"},
-        {"bully; nodes 3; expect turnaround x", "--expect turnaround x: " A_TIME},
-        {"bully; nodes 3; expect victory",
-         "--expect victory: expect one of: leader ID|none, agreement, no agreement, messages [KIND] N, "
-         "failed-hops N, turnaround T, refused N, violation KIND, no violation"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refused(cases[i].text, NULL, cases[i].error);
-    clear();
-    assert_int_equal(sim_plan_build(&plan, &settings, &error), -1);
-    assert_string_equal(error.text, "no algorithm is named; say which, for instance chang-roberts");
-}
-
-static void an_error_in_a_file_names_line_and_column(void **state)
-{
-    static const struct {
-        const char *text, *error;
-    } cases[] = {
-        {"rift; nodes 3",
-         "story:1:1: algorithm: there is no algorithm of that name; `elector algorithms` lists them"},
-        {"bully; nodes 3; crash 1@0,9@2", "story:3:11: crash: " NO_NODE_9},
-        {"bully; nodes 3; crash 1@0, x@2", "story:3:12: crash: expected the id of a node, not 'x@2'"},
-        {"bully; nodes 3; crash 1@0,2@y", "story:3:13: crash: " A_TIME},
-        {"bully; nodes 3; leader 1 2", "story:3:10: leader: one leader, please"},
-        {"bully; nodes 3; partition 1|2,1", "story:3:15: partition: 1 is on two sides"},
-        {"bully; nodes 3; loss 1; loss 2",
-         "story:4:6: loss: a probability is a number from 0 to 1, or a percentage such as 5%"},
-        {"bully; nodes 3; crash 1@1; crash 1@2",
-         "story:4:7: crash: 1 cannot crash at 2: it is dead already then"},
-        {"bully; leader 3", "story: how many nodes? Give nodes N, or ids A,B,…"},
-        {"bully; nodes 3; set serial=maybe", "story:3:12: set: 'serial' is one of off|on"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refused(cases[i].text, "story", cases[i].error);
-}
-
-static void sides_are_counted(void **state)
-{
-    char text[4096] = "chang-roberts; nodes 300; partition 1";
-    for (int i = 2; i <= 256; i++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "|%d", i);
-    }
-    const char *value = strstr(text, "partition ") + strlen("partition ");
-    clear();
-    assert_true(sim_settings_add(&settings, "algorithm", "chang-roberts", 0, 0));
-    assert_true(sim_settings_add(&settings, "nodes", "300", 0, 0));
-    assert_true(sim_settings_add(&settings, "partition", value, 0, 0));
-    assert_int_equal(sim_plan_build(&plan, &settings, &error), -1);
-    assert_non_null(strstr(error.text, "at most 255 sides"));
-}
-
-static void words_that_are_too_long_are_cut_short_in_errors(void **state)
-{
-    char text[480] = "bully; nodes 3; leader ";
-    const size_t used = strlen(text);
-    memset(text + used, 'x', sizeof text - used - 1);
-    text[sizeof text - 1] = '\0';
-    assert_int_equal(build(text, NULL), -1);
-    assert_in_range(strlen(error.text), 1, sizeof error.text - 1);
-    assert_non_null(strstr(error.text, "expected the id of a node, not 'xxxxxxxxxxxxxxxxxxxx'"));
 }
 
 /* ---- Words for people ---- */
@@ -404,10 +291,9 @@ int main(void)
         cmocka_unit_test(a_delay_has_a_shape),
         cmocka_unit_test(the_network_and_the_detector_are_set),
         cmocka_unit_test(clocks_and_misses_go_by_id),
-        cmocka_unit_test(what_is_wrong_is_said_with_what_to_do),
-        cmocka_unit_test(an_error_in_a_file_names_line_and_column),
-        cmocka_unit_test(sides_are_counted),
-        cmocka_unit_test(words_that_are_too_long_are_cut_short_in_errors),
+        cmocka_unit_test(disks_clocks_and_parts_are_set),
+        cmocka_unit_test(requests_facts_and_leaps_are_commands),
+        cmocka_unit_test(rest_takes_as_long_as_the_longest_wait_asks),
         cmocka_unit_test(times_are_shown_in_units_or_milliseconds),
     };
     return cmocka_run_group_tests(tests, NULL, finish);
