@@ -29,6 +29,7 @@ struct paxos {
 _Static_assert(sizeof(struct paxos) == sizeof(struct synod) + 32, "no padding");
 
 enum { DECIDED = SYNOD_KINDS + 1, ASK, VACANT, KINDS = VACANT };
+enum { IS_BACK = 1 }; /* flag of ASK */
 enum { T_PATIENCE, TIMERS };
 enum { FIRST_ELECTION = 1, TRIES = 4, DOUBLINGS = 2, TOMBSTONE = 1 };
 enum {
@@ -130,11 +131,13 @@ static void stop_waiting(struct paxos *me, struct el_outbox *out)
     el_disarm(out, T_PATIENCE, 0);
 }
 
-static void ask_all(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
+static void ask_all(struct paxos *me, const struct el_config *cfg, uint8_t flags, struct el_outbox *out)
 {
+    struct el_msg m = question(me, cfg);
+    m.flags = flags;
     el_note(out, ASKS, 0, 0);
     be_patient(me, cfg, out);
-    mesh_send_others(cfg, question(me, cfg), EL_NOBODY, out);
+    mesh_send_others(cfg, m, EL_NOBODY, out);
 }
 
 /* Many miss the leader at once. The best of the others goes first, so that they do not duel. */
@@ -187,6 +190,7 @@ static void settle(struct paxos *me, const struct el_config *cfg, struct el_outb
     stop_waiting(me, out);
     if (me->leader == cfg->self && me->decided <= me->past) {
         vacate(me, cfg, OF_THE_PAST, out);
+        me->tries = 0; /* it was not in vain, though of no use */
     } else if (followed(me)) {
         return;
     } else {
@@ -219,11 +223,11 @@ static void on_decided(struct paxos *me, const struct el_config *cfg, const stru
     }
 }
 
-/* Whoever asks has been away: reason to try again. But those who can only ask do not stir each other. */
+/* That somebody is back is reason to try again. That somebody asks is not, or they would stir each other for ever. */
 static void on_ask(struct paxos *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {
     if (me->leader) el_send(out, cfg, m->from, outcome(me));
-    if (!me->patient && !is_barred(me, cfg)) stir(me, cfg, out);
+    if (m->flags & IS_BACK) stir(me, cfg, out);
 }
 
 static void on_vacant(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
@@ -275,7 +279,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     if (me->tries == TRIES) {
         el_note(out, GIVES_UP, TRIES, 0);
     } else if (is_barred(me, cfg)) {
-        ask_all(me, cfg, out);
+        ask_all(me, cfg, 0, out);
         me->tries++;
     } else {
         call(me, cfg, out);
@@ -330,7 +334,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
         me->synod.accepted = record->word[1];
         me->synod.value = (el_node)record->word[2];
     }
-    ask_all(me, cfg, out);
+    ask_all(me, cfg, IS_BACK, out);
 }
 
 static void on_synod(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
@@ -411,6 +415,8 @@ static const struct el_weakness breaks[] = {
     {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
      "whoever hears nothing of an election follows the leader of the last one; whoever tries in vain too often "
      "stops, and nothing is said again at rest"},
+    {EL_LOSSES, EL_ENDLESS,
+     "where many votes are lost every member may try in turn, which takes long, if not for ever"},
     {EL_FALSE_SUSPICIONS, EL_NO_LEADER,
      "whoever suspects the leader follows nobody, and has no majority behind it when it calls"},
     {EL_WIPES, EL_NO_LEADER | EL_DISAGREEMENT,
