@@ -445,13 +445,12 @@ static const struct el_option options[] = {TENURE_OPTION_ROWS};
 static const struct el_inequality inequalities[] = {TENURE_INEQUALITY_ROWS};
 
 static const struct el_weakness breaks[] = {
-    {EL_DRIFTS, EL_TWO_LEADERS | EL_DEMOTED | EL_NO_LEADER | EL_DISAGREEMENT,
+    {EL_DRIFTS, EL_TWO_LEADERS,
      "an acceptor whose clock runs too fast forgets the owner while the owner still counts on it"},
-    {EL_CRASHES | EL_RESTARTS, EL_DEMOTED,
-     "an owner that a majority does not answer, because it is down or silent after a restart, lets go"},
-    {EL_PARTITIONS | EL_LOSSES | EL_LATENESS | EL_PAUSES, EL_DEMOTED | EL_NO_LEADER | EL_DISAGREEMENT,
-     "who is not reached in time knows of no owner, and an owner that reaches no majority lets go; one that "
-     "is cut off names the old one until its time is over"},
+    {EL_RESTARTS, EL_DEMOTED, "an owner whose majority was down, or silent after a restart, has let go"},
+    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
+     "a lease that is not renewed in time ends, and whoever missed the news knows of no owner, or still of the "
+     "old one"},
     {EL_WIPES, EL_NO_LEADER,
      "who lost the record of its ballots proposes no more: when all have, nobody leads"},
 };

@@ -288,8 +288,9 @@ static void every_note_has_a_text(void **state)
 static void they_come_in_teaching_order(void **state)
 {
     static const char *const names[] = {
-        "ring-basic", "chang-roberts",  "ring-initiator", "ring-collect",       "ring-max",   "multicast",
-        "bully",      "bully-modified", "next-in-line",   "candidate-ordinary", "invitation", "raft",
+        "ring-basic", "chang-roberts", "ring-initiator", "ring-collect", "ring-max",
+        "multicast",  "bully",         "bully-modified", "next-in-line", "candidate-ordinary",
+        "invitation", "raft",          "chubby",         "paxos-lease",
     };
     uint32_t count = 0;
     const struct el_algorithm *const *all = el_algorithms(&count);

@@ -182,7 +182,8 @@ static void check_send(const struct el_action *action)
     assert_true(msg->kind >= 1 && msg->kind <= seat.algorithm->kind_count);
     assert_true(msg->subject >= 1 && msg->subject <= count);
     assert_int_equal(msg->spare, 0);
-    assert_int_equal(action->timer, EL_NO_TIMER);
+    if (seat.algorithm->majority) assert_true(msg->epoch < EL_EPOCH_MAX);
+    assert_true(action->timer == EL_NO_TIMER || action->timer < seat.algorithm->timer_count);
     host.sent[host.sent_count++ % REMEMBERED] = *msg;
 }
 
@@ -214,7 +215,11 @@ static void check_action(const struct el_action *action)
         host.accused[action->peer] = action->suspected;
         break;
     case EL_MOVE:
-    case EL_SAVE: fail(); /* none of them does */
+        assert_true(action->timer < seat.algorithm->timer_count && action->to < seat.algorithm->timer_count);
+        if (host.armed[action->timer][action->slot]) host.armed[action->to][action->slot] = true;
+        host.armed[action->timer][action->slot] = false;
+        break;
+    case EL_SAVE: assert_true(action->durable.epoch < EL_EPOCH_MAX); break;
     }
 }
 
@@ -226,6 +231,7 @@ static void check_view(void)
     assert_in_range(view.leader, 0, seat.cluster.count);
     assert_int_equal(view.role == EL_LEADER, view.leader == seat.cfg.self);
     assert_int_equal(view.role == EL_FOLLOWER, view.leader != EL_NOBODY && view.leader != seat.cfg.self);
+    if (view.timer != EL_NO_TIMER) assert_true(host.armed[view.timer][view.slot]); /* what bounds it runs */
 }
 
 static void remember_bytes(void)
@@ -268,7 +274,10 @@ static void barrage(const struct el_algorithm *algorithm, uint32_t count, el_nod
     if (below(2)) seat.cluster.attributes = attributes;
     const bool has_roles = algorithm->option_count && algorithm->options[0].kind == EL_ROLES;
     if (has_roles && below(2)) seat.cluster.roles = roles;
-    seat_start(below(4) ? EL_FRESH : EL_RESTORED, below(2) ? EL_NOBODY : 1 + (el_node)below(count));
+    seat_start(below(4)   ? EL_FRESH
+               : below(2) ? EL_RESTORED
+                          : EL_LOST,
+               below(2) ? EL_NOBODY : 1 + (el_node)below(count));
     for (unsigned step = 0; step < STEPS; step++) {
         for (uint32_t i = 0; i < seat.out.count; i++) check_action(&seat.out.actions[i]);
         check_view();
@@ -335,8 +344,10 @@ withstands(ring_basic_withstands_a_barrage, "ring-basic")
                                 withstands(next_in_line_withstands_a_barrage, "next-in-line")
                                     withstands(candidate_ordinary_withstands_a_barrage, "candidate-ordinary")
                                         withstands(invitation_withstands_a_barrage, "invitation")
+                                            withstands(chubby_withstands_a_barrage, "chubby")
+                                                withstands(paxos_lease_withstands_a_barrage, "paxos-lease")
 
-                                            int main(void)
+                                                    int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ring_basic_withstands_a_barrage),
@@ -350,6 +361,8 @@ withstands(ring_basic_withstands_a_barrage, "ring-basic")
         cmocka_unit_test(next_in_line_withstands_a_barrage),
         cmocka_unit_test(candidate_ordinary_withstands_a_barrage),
         cmocka_unit_test(invitation_withstands_a_barrage),
+        cmocka_unit_test(chubby_withstands_a_barrage),
+        cmocka_unit_test(paxos_lease_withstands_a_barrage),
         cmocka_unit_test(heartbeat_withstands_a_barrage),
         cmocka_unit_test(phi_withstands_a_barrage),
         cmocka_unit_test(swim_withstands_a_barrage),
