@@ -74,8 +74,8 @@ static inline void crowd_step(el_node node, const struct el_event *event);
 
 static inline void crowd_act(el_node node, const struct el_action *action)
 {
-    struct crowd_timer *timer =
-        action->timer < CROWD_TIMERS ? &crowd.timers[node][action->timer][action->slot] : NULL;
+    const uint32_t which = action->timer < CROWD_TIMERS ? action->timer : 0; /* not all actions have one */
+    struct crowd_timer *timer = &crowd.timers[node][which][action->slot];
     switch (action->type) {
     case EL_SEND: crowd_post(&action->msg); return;
     case EL_ARM:

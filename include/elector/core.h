@@ -104,7 +104,7 @@ enum el_event_type {
 enum el_start_how {
     EL_FRESH,    /* first start of this member, no record expected */
     EL_RESTORED, /* started again; `durable` is the last record saved (zero if none ever was) */
-    EL_LOST,     /* started again; a record should exist and cannot be read */
+    EL_LOST,     /* started again; a record should exist and cannot be read. Said again until one is saved */
 };
 
 enum el_request_what {
@@ -125,7 +125,8 @@ enum el_answer {
 
 struct el_start {
     enum el_start_how how;
-    el_node incumbent; /* who leads already, as far as the host knows; usually nobody */
+    el_node
+        incumbent; /* FRESH only: who leads from the beginning, as all members are told alike; usually nobody */
     struct el_durable durable;
 };
 
@@ -294,10 +295,10 @@ enum el_option_kind {
 struct el_option {
     const char *name;
     enum el_option_kind kind;
+    uint32_t most; /* how many members a list may name; 0: any number */
     const char *choices;
     const char *preset; /* in the words a user would type; NULL: empty list, or the algorithm's own rule */
     const char *help;
-    uint32_t most; /* how many members a list may name; 0: any number */
 };
 
 /* One part of an inequality between times: so many times an option, or a time of the cluster. */
@@ -345,6 +346,7 @@ struct el_algorithm {
     uint32_t claims;          /* el_claim */
     uint32_t count_max;       /* how many members a message of it can speak of; 0: any number */
     bool ring;                /* messages travel along the ring only */
+    bool roleless;            /* it knows no ordinary members: everybody may lead */
     bool beats;               /* it sends for ever, leader or none, and needs no call to begin */
     bool majority;            /* only who reaches a majority both ways can lead */
     const char *const *facts; /* what the host may tell it, by number (EL_FACT) */

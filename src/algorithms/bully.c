@@ -185,6 +185,7 @@ static const struct el_weakness breaks[] = {
 
 const struct el_algorithm el_bully = {
     .name = "bully",
+    .roleless = true,
     .summary = "ask everybody above; if nobody answers in time, you lead",
     .idea = "All processes know each other. Whoever notices that the coordinator is gone sends Election to "
             "every higher-ranked process. A process that receives it answers and holds its own election. "

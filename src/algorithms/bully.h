@@ -49,8 +49,8 @@ enum {
     [BULLY_NOTICES] = {"notices", "notices that the leader @1 is gone"},              \
     [BULLY_STALE] = {"stale", "ignores a late answer from @1"}
 #define BULLY_OPTION_ROWS                                                                                  \
-    [BULLY_EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, NULL, "off", "do not poll the suspected", 0}, \
-    [BULLY_SERIAL] = {"serial", EL_FLAG, NULL, "off", "send Answer and Election one after the other", 0}
+    [BULLY_EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll the suspected"}, \
+    [BULLY_SERIAL] = {"serial", EL_FLAG, 0, NULL, "off", "send Answer and Election one after the other"}
 
 uint64_t *bully_suspects(struct bully *me);
 void bully_stand(struct bully *me, const struct el_config *cfg, struct el_outbox *out);

@@ -215,7 +215,7 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
 static const char *const kinds[] = {NULL, "Election", "Alive", "Grant", "Elected"};
 static const char *const timers[] = {"wait"};
 static const struct el_option options[] = {
-    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, NULL, "off", "do not poll the suspected", 0},
+    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll the suspected"},
 };
 
 static const struct el_weakness breaks[] = {
@@ -234,6 +234,7 @@ static const struct el_weakness breaks[] = {
 
 const struct el_algorithm el_bully_modified = {
     .name = "bully-modified",
+    .roleless = true,
     .summary = "the initiator asks those above and tells the highest that answered to lead",
     .idea =
         "The initiator sends Election to everybody above it. They answer Alive and do nothing else. After T "

@@ -178,9 +178,9 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
 static const char *const kinds[] = {NULL, "Poll", "Alive", "Elected"};
 static const char *const timers[] = {"delta", "poll"};
 static const struct el_option options[] = {
-    [CANDIDATES] = {"candidates", EL_ROLES, NULL, NULL, "who may lead (otherwise everybody)", 0},
-    [DELTA] = {"delta", EL_DURATION, NULL, NULL,
-               "wait for each place in line (otherwise 3 Ttrans + 2 Tprocess)", 0},
+    [CANDIDATES] = {"candidates", EL_ROLES, 0, NULL, NULL, "who may lead (otherwise everybody)"},
+    [DELTA] = {"delta", EL_DURATION, 0, NULL, NULL,
+               "wait for each place in line (otherwise 3 Ttrans + 2 Tprocess)"},
 };
 
 static const struct el_weakness breaks[] = {

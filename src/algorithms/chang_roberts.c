@@ -40,6 +40,7 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
 
 const struct el_algorithm el_chang_roberts = {
     .name = "chang-roberts",
+    .roleless = true,
     .summary = "ring with a participation flag: weaker claims are swallowed",
     .idea = "As in the basic ring the greatest claim comes home and its owner announces itself. In addition "
             "each process remembers that it takes part, and from then on swallows any claim weaker than its "

@@ -443,12 +443,12 @@ static const char *const kinds[] = {NULL,       "Prepare", "Promise", "Accept",
                                     "Accepted", "Nack",    "Resign",  "TakeOver"};
 static const char *const timers[] = {"patience", "heartbeat"};
 static const struct el_option options[] = {
-    [TIMEOUT] = {"timeout", EL_DURATION, NULL, "150ms",
-                 "the shortest silence after which a member opens a ballot; the longest is twice that", 0},
-    [HEARTBEAT] = {"heartbeat", EL_DURATION, NULL, "50ms", "how often a leader asks to accept", 0},
-    [BACK_OFF] = {"back-off", EL_CHOICE, "random|none", "random",
-                  "who is outbid waits for a random time that doubles; none: it bids again at once", 0},
-    [CHECK_QUORUM] = {"check-quorum", EL_FLAG, NULL, "on", "a leader that finds no majority steps down", 0},
+    [TIMEOUT] = {"timeout", EL_DURATION, 0, NULL, "150ms",
+                 "the shortest silence after which a member opens a ballot; the longest is twice that"},
+    [HEARTBEAT] = {"heartbeat", EL_DURATION, 0, NULL, "50ms", "how often a leader asks to accept"},
+    [BACK_OFF] = {"back-off", EL_CHOICE, 0, "random|none", "random",
+                  "who is outbid waits for a random time that doubles; none: it bids again at once"},
+    [CHECK_QUORUM] = {"check-quorum", EL_FLAG, 0, NULL, "on", "a leader that finds no majority steps down"},
 };
 static const struct el_inequality inequalities[] = {
     {{{2, EL_OF_ROUND_TRIP}}, {{1, TIMEOUT}}, "a ballot would be given up before its promises are of use"},

@@ -202,9 +202,9 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
 static const char *const kinds[] = {NULL, "Election", "Agree", "Disagree", "Coordinator"};
 static const char *const timers[] = {"replies", "coordinator"};
 static const struct el_option options[] = {
-    [MODE] = {"mode", EL_CHOICE, "timeout|all|disagree", "timeout",
-              "what elects: all agreeing or a timeout, all agreeing, no disagreement", 0},
-    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, NULL, "off", "do not ask the suspected", 0},
+    [MODE] = {"mode", EL_CHOICE, 0, "timeout|all|disagree", "timeout",
+              "what elects: all agreeing or a timeout, all agreeing, no disagreement"},
+    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not ask the suspected"},
 };
 
 static const struct el_weakness breaks[] = {
@@ -222,6 +222,7 @@ static const struct el_weakness breaks[] = {
 
 const struct el_algorithm el_multicast = {
     .name = "multicast",
+    .roleless = true,
     .summary = "ask everybody; the lower agree, the higher disagree",
     .idea = "A candidate multicasts its rank. Lower processes agree, higher ones disagree and stand "
             "themselves. A candidate that somebody disagrees with gives up; one that all agree with, or that "

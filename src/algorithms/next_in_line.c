@@ -283,8 +283,8 @@ static const char *const kinds[] = {NULL,
 static const char *const timers[] = {BULLY_TIMER_NAMES, [T_ALTERNATIVE] = "alternative"};
 static const struct el_option options[] = {
     BULLY_OPTION_ROWS,
-    [ALTERNATIVES] = {"alternatives", EL_MEMBERS, NULL, NULL,
-                      "the first leader's list, best first (otherwise the best-ranked)", LIST_MAX},
+    [ALTERNATIVES] = {"alternatives", EL_MEMBERS, LIST_MAX, NULL, NULL,
+                      "the first leader's list, best first (otherwise the best-ranked)"},
 };
 
 static const struct el_weakness breaks[] = {
@@ -304,6 +304,7 @@ static const struct el_weakness breaks[] = {
 
 const struct el_algorithm el_next_in_line = {
     .name = "next-in-line",
+    .roleless = true,
     .summary = "the leader names its alternatives; the first that is alive takes over",
     .idea = "A leader publishes an ordered list of alternatives. Whoever notices its death asks the first; if "
             "that one is alive it says so and announces itself with a new list, without an election. If it is "

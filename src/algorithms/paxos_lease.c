@@ -1,5 +1,5 @@
 /*
- * PaxosLease: Paxos for a value that expires, and therefore without a disk. A proposer prepares a ballot with
+ * PaxosLease: Paxos for a value that expires, and therefore needs no disk for it. A proposer prepares a ballot with
  * a majority of acceptors, proposes itself as the owner of the lease, and holds it once a majority accepts.
  * Acceptors forget what they accepted when its time is over; one that restarts has forgotten everything, and
  * keeps silent until nothing that it might have said can matter any more.
@@ -15,8 +15,8 @@
  *   that no earlier one had. The last block taken is the only thing saved. Who lost that record accepts, but
  *   proposes no more: it might name a ballot twice.
  * - The owner renews with a new ballot, but without preparing it. It tells everybody how long it still leads; the
- *   term is the ballot by which it got the lease. No two nodes share one, but after a restart of all the
- *   numbers begin anew: they fence nothing off.
+ *   term is the ballot by which it got the lease. No two nodes or lives share one, but a later owner's may be
+ *   the lower, after a restart of all: as tokens they fence nothing off.
  */
 #include "tenure.h"
 
@@ -447,25 +447,23 @@ static const struct el_inequality inequalities[] = {TENURE_INEQUALITY_ROWS};
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS,
      "an acceptor whose clock runs too fast forgets the owner while the owner still counts on it"},
-    {EL_CRASHES, EL_DEMOTED,
-     "an owner that a majority does not answer, because it is down or silent after a restart, lets go"},
+    {EL_RESTARTS, EL_DEMOTED, "an owner whose majority was down, or silent after a restart, has let go"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "an owner whose renewals are lost lets go, and who is not reached knows of none"},
-    {EL_PARTITIONS, EL_NO_LEADER,
-     "with links that work one way only, ballots may be promised that help nobody"},
+     "a lease that is not renewed in time ends, and whoever missed the news knows of no owner, or still of the "
+     "old one"},
     {EL_WIPES, EL_NO_LEADER,
      "who lost the record of its ballots proposes no more: when all have, nobody leads"},
 };
 
 const struct el_algorithm el_paxos_lease = {
     .name = "paxos-lease",
-    .summary = "a majority accepts an owner for a while and forgets it, without a disk",
+    .summary = "a majority accepts an owner for a while and forgets it; no lease is ever written down",
     .idea =
         "A proposer first asks all acceptors to promise its ballot, a number above all that it has heard of. "
         "If a majority does, none of them having accepted another, it proposes itself; if a majority "
         "accepts, it holds the lease until a timer ends that it set before it asked anybody. Acceptors "
         "remember for longer, so that the lease is over before they accept another. Nothing of this is "
-        "written down. Who restarts waits until all that it may have forgotten is over.",
+        "written down, but for blocks of ballot numbers. Who restarts waits until all that it may have forgotten is over.",
     .reference = "Trencseni, Gazso, Reinhardt: PaxosLease: diskless Paxos for leases, 2012",
     .kinds = kinds,
     .kind_count = KINDS,

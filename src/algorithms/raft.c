@@ -420,6 +420,11 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
     me->mute = start->how == EL_LOST || start->durable.word[1];
     me->term = start->durable.epoch;
     me->vote = (el_node)start->durable.word[0];
+    if (start->how == EL_RESTORED && me->term == 0) {
+        /* It died before it saved anything: term 1 may have been an incumbent's, and no vote in it is to be had. */
+        me->term = 1;
+        me->vote = cfg->self;
+    }
     if (start->how == EL_LOST)
         save(me, out); /* or the next start would take it for a member that never voted */
     if (start->incumbent == EL_NOBODY) {
@@ -523,10 +528,10 @@ static const char *const kinds[] = {NULL,     "PreVote", "PreGrant", "Vote",    
 static const char *const timers[] = {"election", "loyalty", "beat", "quorum", "handover"};
 static const char *const facts[] = {"log-term", "log-index"};
 static const struct el_option options[] = {
-    {"election", EL_DURATION, NULL, "150ms", "the shortest election timeout; the longest is twice that", 0},
-    {"heartbeat", EL_DURATION, NULL, "50ms", "how often a leader beats", 0},
-    {"prevote", EL_FLAG, NULL, "on", "ask whether one would win before raising the term", 0},
-    {"check-quorum", EL_FLAG, NULL, "on", "a leader that hears no majority steps down", 0},
+    {"election", EL_DURATION, 0, NULL, "150ms", "the shortest election timeout; the longest is twice that"},
+    {"heartbeat", EL_DURATION, 0, NULL, "50ms", "how often a leader beats"},
+    {"prevote", EL_FLAG, 0, NULL, "on", "ask whether one would win before raising the term"},
+    {"check-quorum", EL_FLAG, 0, NULL, "on", "a leader that hears no majority steps down"},
 };
 static const struct el_inequality inequalities[] = {
     {{{1, EL_OF_ROUND_TRIP}}, {{1, ELECTION}}, "votes would come back after the candidate has given up"},

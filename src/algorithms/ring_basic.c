@@ -34,6 +34,7 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
 
 const struct el_algorithm el_ring_basic = {
     .name = "ring-basic",
+    .roleless = true,
     .summary = "the greater claim travels clockwise; nobody remembers taking part",
     .idea = "Processes stand in a ring and send clockwise only. Whoever calls an election sends its own rank. "
             "A process that receives a greater claim forwards it, and answers a smaller one with its own. The "

@@ -40,6 +40,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
 
 const struct el_algorithm el_ring_collect = {
     .name = "ring-collect",
+    .roleless = true,
     .summary = "the set of the living travels once around, then the result does",
     .idea = "The initiator sends a set with itself in it; each process adds itself and passes the set to the "
             "first successor it can reach, skipping the dead. When the set comes back, its best-ranked member "

@@ -279,6 +279,7 @@ static const struct el_weakness breaks[] = {
 
 const struct el_algorithm el_ring_initiator = {
     .name = "ring-initiator",
+    .roleless = true,
     .summary = "ring for many initiators: only the highest (run, initiator) may pass",
     .idea = "Every message says which run it belongs to and who called it. A process lets a message pass only "
             "if no higher (run, initiator) has gone by, so of many elections at once only the highest "

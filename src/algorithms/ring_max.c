@@ -39,6 +39,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
 
 const struct el_algorithm el_ring_max = {
     .name = "ring-max",
+    .roleless = true,
     .summary = "only the best rank met so far travels around, then the result does",
     .idea = "As ring-collect, but the message carries the best rank met so far in place of the whole set. "
             "When it comes back to the initiator the best is known, and a second lap tells everybody.",

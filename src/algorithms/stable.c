@@ -200,8 +200,8 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 static const char *const kinds[] = {NULL, "OK", "Start"};
 static const char *const timers[] = {[BEAT] = "beat", [WAIT] = "wait"};
 static const struct el_option options[] = {
-    [DELTA] = {"delta", EL_DURATION, NULL, "50ms", "how often the owner of a round says OK", 0},
-    [ADAPT] = {"adapt", EL_FLAG, NULL, "off", "wait longer after each wait that proves too short", 0},
+    [DELTA] = {"delta", EL_DURATION, 0, NULL, "50ms", "how often the owner of a round says OK"},
+    [ADAPT] = {"adapt", EL_FLAG, 0, NULL, "off", "wait longer after each wait that proves too short"},
 };
 
 static const struct el_inequality inequalities[] = {

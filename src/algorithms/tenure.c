@@ -24,7 +24,7 @@ void tenure_open_round(uint64_t *sets, const struct el_config *cfg)
     const uint32_t words = el_set_words(cfg->cluster->count);
     for (uint32_t i = 0; i < words; i++) sets[words + i] = sets[i];
     el_set_clear(sets, cfg->cluster->count);
-    el_set_clear(sets + 2 * words, cfg->cluster->count);
+    el_set_clear(sets + (size_t)2 * words, cfg->cluster->count);
 }
 
 bool tenure_answer(uint64_t *sets, const struct el_config *cfg, el_node from)
@@ -35,7 +35,7 @@ bool tenure_answer(uint64_t *sets, const struct el_config *cfg, el_node from)
 
 bool tenure_refuse(uint64_t *sets, const struct el_config *cfg, el_node from)
 {
-    uint64_t *refused = sets + 2 * el_set_words(cfg->cluster->count);
+    uint64_t *refused = sets + (size_t)2 * el_set_words(cfg->cluster->count);
     el_set_add(refused, from);
     return el_set_size(refused, cfg->cluster->count) > cfg->cluster->count - el_majority(cfg);
 }

@@ -10,9 +10,9 @@
 
 enum { TENURE_LEASE, TENURE_HEARTBEAT, TENURE_RETRY, TENURE_OPTIONS };
 #define TENURE_OPTION_ROWS                                                                       \
-    {"lease", EL_DURATION, NULL, "1s", "how long a leader leads, from when it asked for it", 0}, \
-        {"heartbeat", EL_DURATION, NULL, "250ms", "how often a leader asks for more", 0},        \
-        {"retry", EL_DURATION, NULL, "250ms", "who wants to lead waits at random, for up to this long", 0},
+    {"lease", EL_DURATION, 0, NULL, "1s", "how long a leader leads, from when it asked for it"}, \
+        {"heartbeat", EL_DURATION, 0, NULL, "250ms", "how often a leader asks for more"},        \
+        {"retry", EL_DURATION, 0, NULL, "250ms", "who wants to lead waits at random, for up to this long"},
 
 #define TENURE_INEQUALITY_ROWS                                                             \
     {{{1, TENURE_HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},                                       \

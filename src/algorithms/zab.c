@@ -251,6 +251,7 @@ static void recall(struct zab *me, const struct el_start *start)
     if (start->how != EL_RESTORED) return;
     me->accepted = start->durable.epoch;
     me->accepted_from = (el_node)start->durable.word[0];
+    if (me->accepted == 0) me->accepted = 1; /* an incumbent's, perhaps, and not saved in time */
     me->epoch = me->current = start->durable.word[1];
 }
 

@@ -326,13 +326,13 @@ static const char *const timers[] = {
 static const char *const facts[] = {"epoch", "zxid"};
 
 static const struct el_option options[] = {
-    [ZAB_FINALIZE] = {"finalize", EL_DURATION, NULL, "200ms", "how long a majority waits for a better vote", 0},
-    [ZAB_RESEND] = {"resend", EL_DURATION, NULL, "200ms", "silence before a vote is sent again; doubles", 0},
-    [ZAB_TICK] = {"tick", EL_DURATION, NULL, "100ms", "how often the leader pings", 0},
-    [ZAB_INIT_LIMIT] = {"init-limit", EL_DURATION, NULL, "1s", "how long a leader may take to be established",
-                        0},
-    [ZAB_SYNC_LIMIT] = {"sync-limit", EL_DURATION, NULL, "500ms",
-                        "how long leader and followers may miss pings", 0},
+    [ZAB_FINALIZE] = {"finalize", EL_DURATION, 0, NULL, "200ms", "how long a majority waits for a better vote"},
+    [ZAB_RESEND] = {"resend", EL_DURATION, 0, NULL, "200ms", "silence before a vote is sent again; doubles"},
+    [ZAB_TICK] = {"tick", EL_DURATION, 0, NULL, "100ms", "how often the leader pings"},
+    [ZAB_INIT_LIMIT] = {"init-limit", EL_DURATION, 0, NULL, "1s",
+                        "how long a leader may take to be established"},
+    [ZAB_SYNC_LIMIT] = {"sync-limit", EL_DURATION, 0, NULL, "500ms",
+                        "how long leader and followers may miss pings"},
 };
 
 static const struct el_inequality inequalities[] = {

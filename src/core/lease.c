@@ -20,6 +20,6 @@ el_duration el_lease_held(el_duration promise, uint32_t drift)
 
 el_duration el_lease_promised(el_duration lease, uint32_t drift)
 {
-    el_require(drift < WHOLE && lease / (WHOLE - drift) < UINT64_MAX / (2 * WHOLE)); /* it fits */
+    el_require(drift < WHOLE && lease / (WHOLE - drift) < UINT64_MAX / (UINT64_C(2) * WHOLE)); /* it fits */
     return scale(lease, WHOLE + drift, WHOLE - drift, true);
 }

@@ -26,6 +26,17 @@ static void on_message(const struct el_algorithm *algorithm, const struct el_con
     }
 }
 
+/* Who leads from the beginning is settled for those who begin, and must be one who may. */
+static void on_start(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
+                     const struct el_event *event, struct el_outbox *out)
+{
+    struct el_start start = event->start;
+    el_require(start.incumbent <= cfg->cluster->count);
+    if (start.how != EL_FRESH || (start.incumbent && !el_may_lead(cfg->cluster, start.incumbent)))
+        start.incumbent = EL_NOBODY;
+    if (algorithm->on_start) algorithm->on_start(state, cfg, &start, out);
+}
+
 /* Every election can be called; resigning and handing over are what some know. */
 static enum el_answer answer(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
                              const struct el_event *event, struct el_outbox *out)
@@ -63,10 +74,7 @@ void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, 
     out->count = 0;
 
     switch (event->type) {
-    case EL_START:
-        el_require(event->start.incumbent <= count);
-        if (algorithm->on_start) algorithm->on_start(state, cfg, &event->start, out);
-        return;
+    case EL_START: on_start(algorithm, cfg, state, event, out); return;
     case EL_MESSAGE: on_message(algorithm, cfg, state, event, out); return;
     case EL_UNSENT: /* our own message, handed back by our own host */
         el_require(event->msg.from == cfg->self);

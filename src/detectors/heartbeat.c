@@ -75,8 +75,8 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static const char *const kinds[] = {NULL, "Heartbeat"};
 static const char *const timers[] = {"beat", "silence"};
 static const struct el_option options[] = {
-    [INTERVAL] = {"interval", EL_DURATION, NULL, "1s", "how often each member beats", 0},
-    [THRESHOLD] = {"threshold", EL_NUMBER, NULL, "3", "after how many silent intervals one is suspected", 0},
+    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member beats"},
+    [THRESHOLD] = {"threshold", EL_NUMBER, 0, NULL, "3", "after how many silent intervals one is suspected"},
 };
 
 const struct el_algorithm el_heartbeat = {

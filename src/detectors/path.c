@@ -137,10 +137,10 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static const char *const kinds[] = {NULL, "Heartbeat"};
 static const char *const timers[] = {"beat"};
 static const struct el_option options[] = {
-    [INTERVAL] = {"interval", EL_DURATION, NULL, "1s", "how often each member beats", 0},
-    [NEIGHBOURS] = {"neighbours", EL_NUMBER, NULL, NULL,
-                    "so many nearest positions on either side (otherwise 2 of up to 8 members, 1 of more)", 0},
-    [LAG] = {"lag", EL_NUMBER, NULL, "5", "how many beats behind the fastest one is suspected, at least 2", 0},
+    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member beats"},
+    [NEIGHBOURS] = {"neighbours", EL_NUMBER, 0, NULL, NULL,
+                    "so many nearest positions on either side (otherwise 2 of up to 8 members, 1 of more)"},
+    [LAG] = {"lag", EL_NUMBER, 0, NULL, "5", "how many beats behind the fastest one is suspected, at least 2"},
 };
 
 const struct el_algorithm el_path = {

@@ -203,13 +203,13 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static const char *const kinds[] = {NULL, "Heartbeat"};
 static const char *const timers[] = {"beat", "silence", "confirm"};
 static const struct el_option options[] = {
-    [THRESHOLD] = {"threshold", EL_NUMBER, NULL, "8", "which phi is too much, up to 300", 0},
-    [INTERVAL] = {"interval", EL_DURATION, NULL, "1s", "how often each member beats, up to two minutes", 0},
-    [WINDOW] = {"window", EL_NUMBER, NULL, "100", "how many of the last intervals count, up to 100", 0},
-    [MIN_DEVIATION] = {"min-deviation", EL_DURATION, NULL, "100ms", "no habit is believed to be steadier", 0},
-    [PAUSE] = {"pause", EL_DURATION, NULL, NULL, "a pause that is acceptable at any time (otherwise none)", 0},
-    [FIRST_ESTIMATE] = {"first-estimate", EL_DURATION, NULL, NULL,
-                        "the interval to expect of one never heard (otherwise `interval`)", 0},
+    [THRESHOLD] = {"threshold", EL_NUMBER, 0, NULL, "8", "which phi is too much, up to 300"},
+    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member beats, up to two minutes"},
+    [WINDOW] = {"window", EL_NUMBER, 0, NULL, "100", "how many of the last intervals count, up to 100"},
+    [MIN_DEVIATION] = {"min-deviation", EL_DURATION, 0, NULL, "100ms", "no habit is believed to be steadier"},
+    [PAUSE] = {"pause", EL_DURATION, 0, NULL, NULL, "a pause that is acceptable at any time (otherwise none)"},
+    [FIRST_ESTIMATE] = {"first-estimate", EL_DURATION, 0, NULL, NULL,
+                        "the interval to expect of one never heard (otherwise `interval`)"},
 };
 
 const struct el_algorithm el_phi = {

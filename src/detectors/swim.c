@@ -204,13 +204,13 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static const char *const kinds[] = {NULL, "Ping", "Ack", "PingRequest", "Nack", "Alive", "Suspect", "Dead"};
 static const char *const timers[] = {"period", "timeout", "relay", "suspicion", "suspicion-1", "suspicion-2"};
 static const struct el_option options[] = {
-    [SWIM_OF_PERIOD] = {"period", EL_DURATION, NULL, "1s", "how often each member pings another", 0},
-    [SWIM_OF_TIMEOUT] = {"timeout", EL_DURATION, NULL, "200ms", "when to ask others to ping, too", 0},
-    [SWIM_INDIRECT] = {"indirect", EL_NUMBER, NULL, "3", "how many are asked", 0},
-    [SWIM_SHORTEST] = {"shortest", EL_NUMBER, NULL, "4",
-                       "the shortest suspicion, in periods times the logarithm of the members", 0},
-    [SWIM_LONGEST] = {"longest", EL_NUMBER, NULL, "6", "the longest suspicion, in shortest ones", 0},
-    [SWIM_HASTY] = {"hasty", EL_FLAG, NULL, "off", "report suspicions, and not only deaths", 0},
+    [SWIM_OF_PERIOD] = {"period", EL_DURATION, 0, NULL, "1s", "how often each member pings another"},
+    [SWIM_OF_TIMEOUT] = {"timeout", EL_DURATION, 0, NULL, "200ms", "when to ask others to ping, too"},
+    [SWIM_INDIRECT] = {"indirect", EL_NUMBER, 0, NULL, "3", "how many are asked"},
+    [SWIM_SHORTEST] = {"shortest", EL_NUMBER, 0, NULL, "4",
+                       "the shortest suspicion, in periods times the logarithm of the members"},
+    [SWIM_LONGEST] = {"longest", EL_NUMBER, 0, NULL, "6", "the longest suspicion, in shortest ones"},
+    [SWIM_HASTY] = {"hasty", EL_FLAG, 0, NULL, "off", "report suspicions, and not only deaths"},
 };
 
 static const struct el_inequality inequalities[] = {

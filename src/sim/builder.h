@@ -11,7 +11,7 @@ struct builder {
     struct sim_plan *plan;
     const struct sim_settings *settings;
     const struct sim_setting *now; /* the setting being read; NULL: none in particular */
-    const char *whole; /* what was typed, where `now` is cut into pieces */
+    const char *whole;             /* what was typed, where `now` is cut into pieces */
     struct sim_error *error;
 };
 

@@ -125,8 +125,8 @@ static void set_break(struct sim_world *world, uint32_t number, bool broken)
 
 static void accuse(struct sim_world *world, const struct sim_command *command, bool accused)
 {
-    if (accused) world->result.faults |= EL_FALSE_SUSPICIONS;
     if (!world->nodes[command->node].alive) return;
+    if (accused && world->nodes[command->peer].alive) world->result.faults |= EL_FALSE_SUSPICIONS;
     const int verdict = sim_detector_accuse(world, command->node, command->peer, accused);
     if (verdict != 0) sim_suspect(world, command->node, command->peer, verdict > 0, 0);
 }

@@ -98,6 +98,9 @@ static int read_attr(struct builder *b, const char *value)
 static int read_ordinary(struct builder *b, const char *value)
 {
     struct sim_plan *plan = b->plan;
+    if (plan->algorithm->roleless)
+        return build_fail_at(b, value, "in %s everybody may lead; see candidate-ordinary",
+                             plan->algorithm->name);
     if (!plan->roles) plan->roles = calloc(plan->cluster.count, 1); /* all candidates */
     if (!plan->roles) return build_out_of_memory(b);
     plan->cluster.roles = plan->roles;

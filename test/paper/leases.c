@@ -5,6 +5,8 @@
  * Gray, Cheriton: Leases, SOSP 1989, section 5 (a clock that fails by running fast at the granter or slow at the
  * holder is the dangerous one); Burrows 2006, section 2.8; Trencseni et al. 2012, section 4.
  */
+#include <stdlib.h>
+
 #include "bench.h"
 
 #ifdef ELECTOR_SANITIZED
@@ -41,8 +43,9 @@ struct tally {
 
 static double rate_of(const char *text)
 {
-    double rate = 0;
-    assert_int_equal(sscanf(text, "%lf", &rate), 1);
+    char *end = NULL;
+    const double rate = strtod(text, &end);
+    assert_true(end > text);
     return rate;
 }
 

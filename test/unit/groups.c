@@ -122,13 +122,14 @@ static void the_detector_is_one_for_all(void **state)
 static void refuses(const char *key, const char *value, const char *text)
 {
     struct sim_groups made;
-    struct sim_settings kept = settings;
-    struct sim_setting added = {(char *)(uintptr_t)key, (char *)(uintptr_t)value, 0, 0};
-    struct sim_setting list[3] = {kept.list[0], kept.list[1], added};
-    const struct sim_settings all = {.list = list, .count = 3};
+    struct sim_settings all = {0};
+    assert_true(sim_settings_add(&all, "algorithm", "bully", 0, 0));
+    assert_true(sim_settings_add(&all, "nodes", "5", 0, 0));
+    assert_true(sim_settings_add(&all, key, value, 0, 0));
     assert_int_equal(sim_groups_build(&made, &all, &error), -1);
     assert_string_equal(error.text, text);
     sim_groups_free(&made);
+    sim_settings_free(&all);
 }
 
 static void what_is_wrong_is_said(void **state)

@@ -219,13 +219,13 @@ static void requests_facts_and_leaps_are_commands(void **state)
 static void rest_takes_as_long_as_the_longest_wait_asks(void **state)
 {
     planned("raft; nodes 3");
-    assert_int_equal(plan.settle, 10 * 150 * MS);
+    assert_int_equal(plan.settle, UINT64_C(1500) * MS);
     planned("raft; nodes 3; clock 2=0.5");
-    assert_int_equal(plan.settle, 10 * 300 * MS);
+    assert_int_equal(plan.settle, UINT64_C(3000) * MS);
     planned("raft; nodes 3; disk 400");
-    assert_int_equal(plan.settle, 10 * 400 * MS);
+    assert_int_equal(plan.settle, UINT64_C(4000) * MS);
     planned("bully; nodes 3; detector heartbeat");
-    assert_int_equal(plan.settle, 30 * 1000 * MS);
+    assert_int_equal(plan.settle, UINT64_C(30000) * MS);
     planned("raft; nodes 3; set election=9000000s; clock 2=0.001"); /* and no longer than there is time */
     assert_int_equal(plan.settle, SIM_TIME_MAX);
 }

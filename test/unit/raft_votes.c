@@ -80,13 +80,16 @@ static void a_candidate_that_comes_back_does_not_stand_twice_in_a_term(void **st
     did("note stands 2; save e2; send 1,2,4,5 Vote 3 e2; arm election 100..200");
 }
 
-static void starts_afresh_where_nothing_was_ever_saved(void **state)
+/* It may have begun under a leader, in term 1, and died before that was saved: nobody else may have that term. */
+static void gives_no_vote_of_the_first_term_where_nothing_was_saved(void **state)
 {
     sit_in_raft(5, 3);
     comes_back();
     did("arm election 100..200");
     hears(2, "Vote 2 e1");
-    did("note votes 2 1; save e1; arm election 100..200; send 2 Grant 3 e1");
+    did("note voted-already 2 1; send 2 Refuse 3 e1");
+    hears(2, "Vote 2 e2");
+    did("note votes 2 2; save e2; arm election 100..200; send 2 Grant 3 e2");
 }
 
 static void who_has_lost_its_record_never_votes(void **state)
@@ -247,7 +250,7 @@ int main(void)
         cmocka_unit_test(a_vote_outlives_a_crash),
         cmocka_unit_test(a_term_outlives_a_crash),
         cmocka_unit_test(a_candidate_that_comes_back_does_not_stand_twice_in_a_term),
-        cmocka_unit_test(starts_afresh_where_nothing_was_ever_saved),
+        cmocka_unit_test(gives_no_vote_of_the_first_term_where_nothing_was_saved),
         cmocka_unit_test(who_has_lost_its_record_never_votes),
         cmocka_unit_test(nor_does_it_after_another_crash),
         cmocka_unit_test(votes_for_nobody_whose_log_is_behind),
