@@ -17,6 +17,7 @@
 enum { REQUEST = 1, VOTE, REFUSE, RENEW, ACK, RELEASE, KINDS = RELEASE };
 enum { PROMISE, ROUND, LEASE, BEAT, RETRY, TIMERS };
 enum { FOLLOWING, STANDING, MASTER };
+enum { LOSSES_MAX = 2 };
 #define NOTE_LIST(NOTE)                                                                                     \
     NOTE(KEEPS_SILENT, "keeps-silent", "may have forgotten a promise, and grants nothing until it is over") \
     NOTE(LOST_ITS_VOTE, "lost-its-vote", "has lost the record of its votes, and never votes again")         \
@@ -24,6 +25,7 @@ enum { FOLLOWING, STANDING, MASTER };
     NOTE(VOTES, "votes", "votes for @1 in term #2")                                                         \
     NOTE(REFUSES_BOUND, "refuses-bound", "is bound by a promise, and refuses @1 its vote in term #2")       \
     NOTE(REFUSES_VOTED, "refuses-voted", "has no vote to give in term #2, and refuses @1")                  \
+    NOTE(GIVES_WAY, "gives-way", "gives way to @1 in a later term, and gives its votes of term #2 back")    \
     NOTE(LOSES, "loses", "gets no majority in term #1, and gives the votes back")                           \
     NOTE(WINS, "wins", "has a majority and is master in term #1")                                           \
     NOTE(FOLLOWS, "follows", "follows @1, the master of term #2")                                           \
@@ -53,12 +55,14 @@ struct chubby {
     el_node vote;     /* in `term`; saved */
     el_node holder;   /* of our promise, as long as `promised`; nobody: we do not remember whom */
     el_node master;
+    uint32_t losses; /* since there was a master, up to LOSSES_MAX */
     uint8_t mode;
     uint8_t promised; /* PROMISE runs */
     uint8_t open;     /* the round under way has no majority yet */
     uint8_t voteless; /* our votes are forgotten, so we give none; saved */
+    uint8_t spare[4];
 };
-_Static_assert(sizeof(struct chubby) == 72, "no padding");
+_Static_assert(sizeof(struct chubby) == 80, "no padding");
 
 static uint64_t *sets(struct chubby *me)
 {
@@ -148,6 +152,7 @@ static void win(struct chubby *me, const struct el_config *cfg, struct el_outbox
     me->mode = MASTER;
     me->master = cfg->self;
     me->reign = me->term;
+    me->losses = 0;
     renew(me, cfg, out); /* also tells the others */
 }
 
@@ -183,18 +188,21 @@ static void retire(struct chubby *me, struct el_outbox *out)
 }
 
 /* Once we have retired, whoever promised us anything in this term is free, but makes way for an heir. */
-static void give_back(struct chubby *me, const struct el_config *cfg, el_node heir, el_duration least,
-                      struct el_outbox *out)
+static void give_back(struct chubby *me, const struct el_config *cfg, el_node heir, struct el_outbox *out)
 {
     retire(me, out);
     mesh_send_others(cfg, (struct el_msg){.kind = RELEASE, .subject = heir, .epoch = me->term}, EL_NOBODY, out);
-    wait(me, cfg, least, out);
 }
 
+/* Who loses again and again may be one that cannot win, and holds the votes that another could win with. So it
+ * waits for nothing, one promise, three promises. */
 static void lose(struct chubby *me, const struct el_config *cfg, struct el_outbox *out)
 {
+    const el_duration pause = tenure_promise(cfg) * ((1u << me->losses) - 1);
     el_note(out, LOSES, me->term, 0);
-    give_back(me, cfg, cfg->self, me->left, out);
+    give_back(me, cfg, cfg->self, out);
+    wait(me, cfg, pause > me->left ? pause : me->left, out);
+    if (me->losses < LOSSES_MAX) me->losses++;
 }
 
 /* ---- Events ---- */
@@ -258,6 +266,10 @@ static void on_request_for_vote(struct chubby *me, const struct el_config *cfg, 
                                 struct el_outbox *out)
 {
     see(me, m->epoch);
+    if (me->mode == STANDING && m->epoch > me->term) { /* or those who cannot win would keep out who can */
+        el_note(out, GIVES_WAY, m->from, me->term);
+        give_back(me, cfg, cfg->self, out);
+    }
     if (!grants(me, m)) {
         refuse(me, cfg, m, out);
         return;
@@ -310,6 +322,7 @@ static void on_renew(struct chubby *me, const struct el_config *cfg, const struc
     if (m->epoch > me->term) adopt(me, m->epoch, m->from, out);
     me->reign = m->epoch;
     me->master = m->from;
+    me->losses = 0;
     promise(me, cfg, m->from, m->epoch, out);
     el_send(out, cfg, m->from,
             (struct el_msg){.kind = ACK, .subject = cfg->self, .epoch = m->epoch, .more = m->more});
@@ -396,13 +409,15 @@ static enum el_answer on_request(void *state, const struct el_config *cfg, enum 
     if (me->mode != MASTER) return EL_NOT_LEADING;
     if (what == EL_RESIGN) {
         el_note(out, RESIGNS, me->term, 0);
-        give_back(me, cfg, cfg->self, tenure_promise(cfg), out); /* the others first */
+        give_back(me, cfg, cfg->self, out);
+        wait(me, cfg, tenure_promise(cfg), out); /* the others first */
         return EL_PERFORMED;
     }
     const enum el_answer objection = tenure_heir(sets(me), cfg, to);
     if (objection != EL_PERFORMED) return objection;
     el_note(out, HANDS_OVER, to, 0);
-    give_back(me, cfg, to, el_number(cfg, TENURE_HEARTBEAT), out);
+    give_back(me, cfg, to, out);
+    wait(me, cfg, el_number(cfg, TENURE_HEARTBEAT), out);
     return EL_PERFORMED;
 }
 
@@ -424,14 +439,14 @@ static const struct el_inequality inequalities[] = {TENURE_INEQUALITY_ROWS};
 
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS,
-     "a voter whose clock runs too fast forgets its promise while the master still counts on it"},
-    {EL_CRASHES, EL_DEMOTED,
-     "a master that a majority does not answer, because it is down, lets go when its lease ends"},
+     "a voter whose clock runs too fast is free while the master still counts on its promise"},
+    {EL_RESTARTS, EL_DEMOTED, "a master whose majority was down for as long as a lease has let go"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "a master whose renewals are lost lets go, and who is not reached knows of none"},
-    {EL_PARTITIONS, EL_NO_LEADER, "with links that work one way only, promises may be given that help nobody"},
-    {EL_WIPES, EL_NO_LEADER,
-     "who lost the record of its votes never votes again: when half of all have, nobody can win"},
+     "a lease that is not renewed in time ends, and whoever missed the renewals knows of no master, or still "
+     "of the old one"},
+    {EL_PARTITIONS, EL_NO_LEADER,
+     "with links that work one way only, who cannot win may long hold the votes of those who could elect another"},
+    {EL_WIPES, EL_NO_LEADER, "who lost its votes never votes again: when half of all have, nobody can win"},
 };
 
 const struct el_algorithm el_chubby = {

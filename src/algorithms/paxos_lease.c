@@ -447,12 +447,10 @@ static const struct el_inequality inequalities[] = {TENURE_INEQUALITY_ROWS};
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS,
      "an acceptor whose clock runs too fast forgets the owner while the owner still counts on it"},
-    {EL_CRASHES, EL_DEMOTED,
-     "an owner that a majority does not answer, because it is down or silent after a restart, lets go"},
+    {EL_RESTARTS, EL_DEMOTED, "an owner whose majority was down, or silent after a restart, has let go"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "an owner whose renewals are lost lets go, and who is not reached knows of none"},
-    {EL_PARTITIONS, EL_NO_LEADER,
-     "with links that work one way only, ballots may be promised that help nobody"},
+     "a lease that is not renewed in time ends, and whoever missed the news knows of no owner, or still of the "
+     "old one"},
     {EL_WIPES, EL_NO_LEADER,
      "who lost the record of its ballots proposes no more: when all have, nobody leads"},
 };

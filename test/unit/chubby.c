@@ -363,6 +363,50 @@ static void gives_the_votes_back_when_it_cannot_win(void **state)
         "arm retry 100..130");
 }
 
+static void gives_way_to_a_later_term_before_it_has_won(void **state)
+{
+    sit_standing();
+    hears(2, "Request 2 e1");
+    did("note refuses-bound 2 1; send 2 Refuse 1 e1 m1 with what is left of promise");
+    hears(2, "Request 2 e2"); /* its own votes are free first, and count no more */
+    did("note gives-way 2 1; disarm lease; disarm round; disarm beat; disarm promise; send 2,3 Release 1 e1; "
+        "note votes 2 2; save e2; arm promise 100; disarm retry; send 2 Vote 1 e2");
+    hears(3, "Vote 3 e1");
+    did("note ignores-late 3");
+    sees("elects");
+    shows(2, "none");
+}
+
+static void who_loses_again_and_again_waits_longer(void **state)
+{
+    static const char *const waits[] = {"0..30", "100..130", "300..330", "300..330"};
+    char expected[256];
+    sit_free();
+    for (unsigned i = 0; i < sizeof waits / sizeof *waits; i++) {
+        times_out("retry");
+        times_out("round");
+        snprintf(
+            expected, sizeof expected,
+            "note loses %u; disarm lease; disarm round; disarm beat; disarm promise; send 2,3 Release 1 e%u; "
+            "arm retry %s",
+            i + 1, i + 1, waits[i]);
+        did(expected);
+    }
+    hears(2, "Renew 2 e9 m1"); /* until there is a master: another, */
+    times_out("promise");
+    times_out("retry");
+    times_out("round");
+    did("note loses 10; disarm lease; disarm round; disarm beat; disarm promise; send 2,3 Release 1 e10; "
+        "arm retry 0..30");
+    times_out("retry");
+    hears(2, "Vote 2 e11"); /* or itself */
+    times_out("lease");
+    times_out("retry");
+    times_out("round");
+    did("note loses 12; disarm lease; disarm round; disarm beat; disarm promise; send 2,3 Release 1 e12; "
+        "arm retry 0..30");
+}
+
 static void the_vote_for_itself_stays_given_when_it_gives_up(void **state)
 {
     sit_standing();
@@ -610,6 +654,8 @@ int main(void)
         cmocka_unit_test(a_vote_of_an_earlier_term_counts_for_nothing),
         cmocka_unit_test(asks_again_whom_it_did_not_reach),
         cmocka_unit_test(gives_the_votes_back_when_it_cannot_win),
+        cmocka_unit_test(gives_way_to_a_later_term_before_it_has_won),
+        cmocka_unit_test(who_loses_again_and_again_waits_longer),
         cmocka_unit_test(the_vote_for_itself_stays_given_when_it_gives_up),
         cmocka_unit_test(does_not_stand_when_the_terms_are_used_up),
         cmocka_unit_test(a_call_is_heard_when_nothing_binds),
