@@ -343,12 +343,15 @@ static void on_release(struct chubby *me, const struct el_config *cfg, const str
 {
     if (!me->promised || me->holder != m->from || me->bound != m->epoch) return; /* not what we promised */
     el_note(out, IS_RELEASED, m->from, 0);
+    /* After a candidate, as before an heir, others are about to ask: who stood against them in turn would take
+     * back every time what they need. */
+    const bool resigned = me->master == m->from && m->subject == m->from;
     forget_promise(me, out);
     if (m->subject == cfg->self && may_stand(me, cfg)) {
         el_note(out, IS_HEIR, m->from, 0);
         stand(me, cfg, out);
     } else {
-        wait(me, cfg, m->subject == m->from ? 0 : el_number(cfg, TENURE_HEARTBEAT), out);
+        wait(me, cfg, resigned ? 0 : el_number(cfg, TENURE_HEARTBEAT), out);
     }
 }
 

@@ -618,6 +618,15 @@ static void the_heir_stands_at_once_and_others_hold_back(void **state)
     did("note is-released 2; disarm promise; arm retry 0..30");
 }
 
+static void who_is_released_by_a_loser_lets_the_others_ask_first(void **state)
+{
+    sit_free();
+    hears(2, "Request 2 e3");
+    hears(2, "Release 2 e3");
+    did("note is-released 2; disarm promise; arm retry 25..55");
+    sees("idle");
+}
+
 static void only_the_promise_that_was_given_is_released(void **state)
 {
     sit_free();
@@ -670,6 +679,7 @@ int main(void)
         cmocka_unit_test(resigns_first_and_releases_then),
         cmocka_unit_test(hands_over_to_whom_it_reaches),
         cmocka_unit_test(the_heir_stands_at_once_and_others_hold_back),
+        cmocka_unit_test(who_is_released_by_a_loser_lets_the_others_ask_first),
         cmocka_unit_test(only_the_promise_that_was_given_is_released),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
