@@ -501,8 +501,8 @@ test_detect() {
         detect --arrivals "$file"
     refuses "a recording that is not there" 2 'No such file' detect --arrivals "$scratch/none"
     refuses "an unknown detector" 2 'detector of that name|there is no detector' detect tarot
-    refuses "a detector with a bad option" 2 '--detector phi: phi has the options threshold' detect phi:luck=3
-    refuses "a swept option that is wrong" 2 '--detector phi: .*whole number' detect phi:threshold=x --sweep
+    refuses "a detector with a bad option" 2 '--detector phi:luck=3: phi has the options threshold' detect phi:luck=3
+    refuses "a swept option that is wrong" 2 '--detector phi:threshold=x: .*whole number' detect phi:threshold=x --sweep
     refuses "a detector that cannot be" 2 'needs round trip < timeout' detect swim --delay 500ms
     refuses "too few members" 2 '--nodes takes a number from 2 to 64' detect --nodes 1
     refuses "too many members" 2 '--nodes takes a number from 2 to 64' detect --nodes 65
