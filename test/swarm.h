@@ -20,7 +20,7 @@
 #include "sim/parse.h"
 #include "sim/transcript.h"
 
-enum { NODES_MAX = 9, EVENTS_MAX = 400000, NOTES_ALGORITHMS_MAX = 64 };
+enum { NODES_MAX = 9, EVENTS_MAX = 400000, NOTES_ALGORITHMS_MAX = 64, RUNS_FOR_ALL_NOTES = 50000 };
 
 struct story {
     struct sim_settings settings;
@@ -356,7 +356,7 @@ static inline void swarm(const struct el_algorithm *const *all, uint32_t count, 
                 (unsigned long long)tally.faults[bit]);
     fputc('\n', stderr);
     assert_int_equal(tally.failed, 0);
-    assert_int_equal(unreached_notes(&tally), 0);
+    if (runs >= RUNS_FOR_ALL_NOTES) assert_int_equal(unreached_notes(&tally), 0);
 }
 
 #endif

@@ -185,6 +185,14 @@ static sim_time longest_option(const struct el_algorithm *algorithm, const struc
     return longest;
 }
 
+static sim_time on_the_slowest_clock(const struct sim_plan *plan, sim_time time)
+{
+    uint64_t slowest = 1000000;
+    for (el_node node = 1; plan->rates && node <= plan->cluster.count; node++)
+        if (plan->rates[node] < slowest) slowest = plan->rates[node];
+    return time / slowest * 1000000 + time % slowest * 1000000 / slowest;
+}
+
 /* How long the slowest thing takes that an algorithm may wait for, on the slowest clock. */
 static sim_time longest_wait(const struct sim_plan *plan)
 {
@@ -194,10 +202,7 @@ static sim_time longest_wait(const struct sim_plan *plan)
     if (own > wait) wait = own;
     if (detector > wait) wait = detector;
     if (plan->disk.max > wait) wait = plan->disk.max;
-    uint64_t slowest = 1000000;
-    for (el_node node = 1; plan->rates && node <= plan->cluster.count; node++)
-        if (plan->rates[node] < slowest) slowest = plan->rates[node];
-    return wait / slowest * 1000000 + wait % slowest * 1000000 / slowest;
+    return on_the_slowest_clock(plan, wait);
 }
 
 /* A run that takes longer than this many of the longest waits, after the last command, will not end. */
@@ -220,6 +225,12 @@ static void choose_settle(struct sim_plan *plan)
     const sim_time one = longest_wait(plan);
     const uint64_t waits = plan->detector ? DETECTOR_WAITS : WAITS;
     plan->settle = one < SIM_TIME_MAX / waits ? waits * one : SIM_TIME_MAX;
+    for (size_t i = 0; i < plan->command_count; i++) { /* a clock that loses time wakes so much later */
+        const struct sim_command *command = &plan->commands[i];
+        if (command->type != SIM_DO_JUMP || command->leap >= 0) continue;
+        const sim_time lost = on_the_slowest_clock(plan, (sim_time)-command->leap);
+        plan->settle = lost < SIM_TIME_MAX - plan->settle ? plan->settle + lost : SIM_TIME_MAX;
+    }
 }
 
 static int build(struct builder *b)
