@@ -199,8 +199,8 @@ static void prepare(struct paxos *me, const struct el_config *cfg, struct el_out
     me->phase = PREPARING;
     tenure_open_round(sets(me), cfg);
     mesh_send_others(cfg, about(me, cfg, PREPARE), EL_NOBODY, out);
-    if (promises(me, me->ballot, cfg->self) && tenure_answer(sets(me), cfg, cfg->self))
-        ask_for_lease(me, cfg, PROPOSE, out);
+    me->promised = me->ballot; /* it is above all, and we have accepted nobody: see is_free */
+    if (tenure_answer(sets(me), cfg, cfg->self)) ask_for_lease(me, cfg, PROPOSE, out);
 }
 
 /* As long as we hold the lease nobody else can have a majority of promises, so we need not ask for any. */

@@ -373,6 +373,11 @@ static void goes_beyond_every_ballot_it_has_heard_of(void **state)
     campaigns(); /* until they are used up */
     did("");
     sees("idle");
+    sit_as_owner();
+    hears(3, "Refuse 3 e9007199254740991");
+    times_out("beat");
+    did("");
+    sees("leads"); /* until the lease ends */
 }
 
 static void asks_again_whom_it_did_not_reach(void **state)
@@ -443,6 +448,18 @@ static void an_owner_accepts_nobody_else(void **state)
     did("");
     hears(2, "Release 2 e10");
     did("");
+    sees("leads");
+}
+
+static void an_owner_that_is_released_from_another_leads_on(void **state)
+{
+    sit_proposing();
+    hears(3, "Propose 3 e7"); /* a lie: no majority can have promised this one, and accepted the other */
+    did("note accepts 3; arm accepted 100; send 3 Accept 1 e7");
+    hears(2, "Accept 2 e5");
+    sees("leads");
+    hears(3, "Release 3 e7");
+    did("note is-released 3; disarm accepted");
     sees("leads");
 }
 
@@ -619,6 +636,7 @@ int main(void)
         cmocka_unit_test(gives_up_when_its_time_is_over),
         cmocka_unit_test(a_renewal_that_fails_is_tried_again),
         cmocka_unit_test(an_owner_accepts_nobody_else),
+        cmocka_unit_test(an_owner_that_is_released_from_another_leads_on),
         cmocka_unit_test(an_ordinary_member_accepts_and_never_proposes),
         cmocka_unit_test(the_others_learn_who_holds_the_lease_and_how_long),
         cmocka_unit_test(news_of_an_earlier_owner_is_ignored),
