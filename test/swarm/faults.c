@@ -9,7 +9,7 @@ enum { RUNS_DEFAULT = 100000 };
 
 static void only_what_is_named_goes_wrong_and_every_note_is_reached(void **state)
 {
-    const struct el_algorithm *resting[NOTES_ALGORITHMS_MAX];
+    const struct el_algorithm *resting[NOTES_ALGORITHMS_MAX] = {NULL};
     uint32_t count = 0, found = 0;
     const struct el_algorithm *const *all = el_algorithms(&count);
     for (uint32_t i = 0; i < count; i++)
