@@ -253,9 +253,12 @@ static struct el_hash hash_of(const struct sim_world *world)
 
 static void run_one(uint64_t run, struct tally *tally, bool told)
 {
-    if (tally->count == 0) fail_msg("there is nothing to run");
     const uint64_t which = tally->count ? run % tally->count : 0;
     const struct el_algorithm *algorithm = tally->all[which];
+    if (!algorithm) {
+        fail_msg("there is nothing to run");
+        return;
+    }
     struct story s = {0};
     struct sim_plan plan;
     struct sim_error error;
