@@ -138,8 +138,23 @@ static void add_suspicions(struct story *s)
     }
 }
 
+/* A machine that learns of deaths by itself, and may accuse the living. */
+static void add_detector_machine(struct story *s)
+{
+    const unsigned interval = 4 + (unsigned)below(s, 8);
+    if (one_in(s, 2)) {
+        set(s, "detector", "heartbeat:interval=%u,threshold=3", interval);
+    } else {
+        set(s, "detector", "phi:8,interval=%u,min-deviation=1", interval);
+    }
+}
+
 static void add_detector(struct story *s)
 {
+    if (s->scale < 2 && one_in(s, 4)) { /* beside slow elections it would be all that happens */
+        add_detector_machine(s);
+        return;
+    }
     set(s, "detect", "%.1f", (double)below(s, 8) / 2);
     if (one_in(s, 5)) set(s, "miss", "%u:%u", node(s), node(s));
     if (one_in(s, 8)) set(s, "miss", "all:%u", node(s));

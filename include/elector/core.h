@@ -236,11 +236,12 @@ enum el_needs {
 
 /* What it promises while nothing in its `breaks` table happens. */
 enum el_claim {
-    EL_CLAIMS_ONE_LEADER = 1 << 0,   /* never two leaders at one instant */
-    EL_CLAIMS_AGREEMENT = 1 << 1,    /* at rest, every live node names the same live leader */
-    EL_CLAIMS_BEST = 1 << 2,         /* ... which is the best-ranked live candidate */
-    EL_CLAIMS_GROUPS = 1 << 3,       /* at rest, whoever a node follows leads it (many groups may be) */
-    EL_CLAIMS_ONE_PER_TERM = 1 << 4, /* never, in all of time, two nodes that led in one term */
+    EL_CLAIMS_ONE_LEADER = 1 << 0, /* never two leaders at one instant */
+    EL_CLAIMS_AGREEMENT = 1 << 1,  /* at rest, every live node names the same live leader */
+    EL_CLAIMS_BEST = 1 << 2,       /* ... which is the best-ranked live candidate */
+    EL_CLAIMS_GROUPS = 1 << 3,     /* at rest, whoever a node follows leads it (many groups may be) */
+    EL_CLAIMS_ONE_PER_TERM =
+        1 << 4, /* never, in all of time, two nodes, or two lives of one, that led in one term */
     EL_CLAIMS_STABLE =
         1 << 5, /* a leader that lives, and that all can hear in time, leads on, whoever comes back or calls */
 };

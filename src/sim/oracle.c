@@ -114,18 +114,19 @@ static void judge_exclusion(struct sim_world *world)
         sim_oracle_report_those(world, EL_TWO_LEADERS, is_leading);
 }
 
-/* Who leads in a term is remembered for good. */
+/* Who leads in a term is remembered for good, with the life in which it does. */
 static void judge_term(struct sim_world *world, el_node node)
 {
     const uint64_t term = world->offices[node].term;
     const el_node high = (el_node)(term >> 32), low = (el_node)term;
+    const uint64_t claimed = (uint64_t)world->nodes[node].incarnation << 32 | node;
     const uint64_t before = sim_map_get(&world->terms, high, low);
-    if (before == node) return;
+    if (before == claimed) return;
     if (before != 0) {
         const el_node nodes[] = {(el_node)before, node};
         report(world, EL_SAME_TERM, nodes, 2, 2);
     }
-    if (!sim_map_set(&world->terms, high, low, node)) world->result.out_of_memory = true;
+    if (!sim_map_set(&world->terms, high, low, claimed)) world->result.out_of_memory = true;
 }
 
 static void take_office(struct sim_world *world, el_node node, const struct el_view *view, bool led)

@@ -214,12 +214,17 @@ static void close_phase(struct sim_world *world)
         .leader = result->agreed ? result->leader : EL_NOBODY};
 }
 
+/* The election has nothing to do, though its detector may never stop changing its mind. */
+static bool is_idle(const struct sim_world *world)
+{
+    const struct sim_machine *election = &world->machines[SIM_ELECTION];
+    return !election->algorithm->beats && !election->in_flight && !election->armed && !world->judging;
+}
+
 /* Nothing is under way; or, where something always is, nothing has changed for long. */
 static bool at_rest(const struct sim_world *world)
 {
-    const struct sim_machine *election = &world->machines[SIM_ELECTION];
-    if (world->judging) return false;
-    if (!election->algorithm->beats && (election->in_flight || election->armed)) return false;
+    if (world->judging || (!world->algorithm->beats && !is_idle(world))) return false;
     return !world->restless || world->now - world->changed >= world->plan->settle;
 }
 
@@ -252,7 +257,7 @@ static void run(struct sim_world *world)
         if (event.time > end || too_much) {
             if (event.time > end) world->now = end;
             const bool cut_short = plan->until != SIM_NEVER && !too_much; /* as was asked */
-            if (!cut_short && !at_rest(world)) sim_oracle_endless(world);
+            if (!cut_short && !at_rest(world) && !is_idle(world)) sim_oracle_endless(world);
             return;
         }
         world->now = event.time;
