@@ -410,6 +410,7 @@ const char *el_note_text(const struct el_algorithm *algorithm, uint32_t note);
 const char *el_violation_name(enum el_violation violation);
 const char *el_fault_name(enum el_fault fault);
 const char *el_answer_text(enum el_answer answer);
+const char *el_part_name(const struct el_algorithm *algorithm, const struct el_part *part);
 
 /* The failure detectors of this build: machines too, which have no view and speak through VERDICT. */
 const struct el_algorithm *const *el_detectors(uint32_t *count);

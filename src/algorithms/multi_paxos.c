@@ -194,8 +194,7 @@ static void lead(struct multi_paxos *me, const struct el_config *cfg, struct el_
 static void on_heartbeat(struct multi_paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     if (me->chosen) {
-        for (uint32_t i = 0; i < el_set_words(cfg->cluster->count); i++)
-            answered_before(me, cfg)[i] = answers(me)[i];
+        el_set_copy(answered_before(me, cfg), answers(me), cfg->cluster->count);
         count_self(me, cfg);
         me->slot++;
         me->chosen = false;

@@ -13,53 +13,7 @@
  * record is lost follows and never votes again, which is what it saves first: what it had promised is forgotten.
  * A refusal names the leader that the voter is loyal to, for the transcript's sake.
  */
-#include "core/machine.h"
-#include "mesh.h"
-
-enum { NEVER_VOTED = 0 };
-
-struct raft {
-    uint64_t term;
-    uint64_t log_term, log_index; /* how recent the application's log is */
-    el_node vote;                 /* in this term */
-    el_node leader;               /* of this term */
-    uint8_t role;
-    uint8_t loyal;   /* heard a leader within the shortest timeout: refuses to help replace it */
-    uint8_t mute;    /* its record is lost: it never votes */
-    uint8_t hurried; /* stands, this once, because it was told to: others need not be loyal */
-    el_node heir;    /* whom the leader is handing over to */
-};
-_Static_assert(sizeof(struct raft) == 40, "no hidden padding");
-/* Three sets follow: who granted what we ask for, whom the leader has heard since it last counted, and whom it
- * had heard then. */
-
-enum { FOLLOWER, PRE_CANDIDATE, CANDIDATE, LEADER };
-enum { PRE_VOTE = 1, PRE_GRANT, VOTE, GRANT, REFUSE, BEAT, BEAT_ACK, TIMEOUT_NOW, KINDS = TIMEOUT_NOW };
-enum { HURRIED = 1 }; /* flag of VOTE */
-enum { T_ELECTION, T_LOYALTY, T_BEAT, T_QUORUM, T_HANDOVER, TIMERS };
-enum { ELECTION, HEARTBEAT, PREVOTE, CHECK_QUORUM, OPTIONS };
-enum { LOG_TERM, LOG_INDEX, FACTS };
-enum {
-    ASKS_AROUND,
-    STANDS,
-    VOTES,
-    WOULD_VOTE,
-    LOYAL,
-    LEADS_ALREADY,
-    VOTED_ALREADY,
-    LOG_TOO_OLD,
-    OLD_TERM,
-    WINS,
-    LEARNS,
-    STEPS_DOWN,
-    LOST_QUORUM,
-    MUTE,
-    HANDS_OVER,
-    TOLD_TO_STAND,
-    HANDOVER_FAILED,
-    RESIGNS,
-    CALL_IGNORED,
-};
+#include "raft.h"
 
 static const struct el_note_text notes[] = {
     [ASKS_AROUND] = {"asks-around", "asks whether it would win term #1"},
@@ -83,27 +37,7 @@ static const struct el_note_text notes[] = {
     [CALL_IGNORED] = {"call-ignored", "is called to stand, and does not: it leads, or may not lead"},
 };
 
-static uint64_t *grants(struct raft *me)
-{
-    return (uint64_t *)(me + 1);
-}
-
-static uint64_t *heard(struct raft *me, const struct el_config *cfg)
-{
-    return grants(me) + el_set_words(cfg->cluster->count);
-}
-
-static uint64_t *heard_before(struct raft *me, const struct el_config *cfg)
-{
-    return heard(me, cfg) + el_set_words(cfg->cluster->count);
-}
-
 /* ---- Saying things ---- */
-
-static struct el_msg speak(const struct raft *me, const struct el_config *cfg, uint8_t kind)
-{
-    return (struct el_msg){.kind = kind, .subject = cfg->self, .epoch = me->term};
-}
 
 static void answer(const struct raft *me, const struct el_config *cfg, el_node to, uint8_t kind, uint64_t term,
                    struct el_outbox *out)
@@ -119,12 +53,6 @@ static void save(const struct raft *me, struct el_outbox *out)
     el_save(out, (struct el_durable){.epoch = me->term, .word = {me->vote, me->mute}});
 }
 
-static void beat(const struct raft *me, const struct el_config *cfg, struct el_outbox *out)
-{
-    mesh_send_others(cfg, speak(me, cfg, BEAT), EL_NOBODY, out);
-    el_arm(out, T_BEAT, 0, el_number(cfg, HEARTBEAT), el_number(cfg, HEARTBEAT));
-}
-
 /* ---- Changing roles ---- */
 
 static void await_leader(const struct el_config *cfg, struct el_outbox *out)
@@ -138,10 +66,7 @@ static void await_leader(const struct el_config *cfg, struct el_outbox *out)
 static void follow(struct raft *me, const struct el_config *cfg, el_node leader, struct el_outbox *out)
 {
     if (me->role == LEADER) {
-        el_disarm(out, T_BEAT, 0);
-        el_disarm(out, T_QUORUM, 0);
-        el_disarm(out, T_HANDOVER, 0);
-        me->heir = EL_NOBODY;
+        raft_leave_office(me, out);
         await_leader(cfg, out);
     }
     me->role = FOLLOWER;
@@ -167,19 +92,6 @@ static void adopt(struct raft *me, const struct el_config *cfg, uint64_t term, s
     follow(me, cfg, EL_NOBODY, out);
 }
 
-static void lead(struct raft *me, const struct el_config *cfg, struct el_outbox *out)
-{
-    const el_duration patience = el_number(cfg, ELECTION);
-    me->role = LEADER;
-    me->leader = cfg->self;
-    me->hurried = 0;
-    el_disarm(out, T_ELECTION, 0);
-    el_set_clear(heard(me, cfg), cfg->cluster->count);
-    el_set_clear(heard_before(me, cfg), cfg->cluster->count);
-    el_arm(out, T_QUORUM, 0, patience, patience);
-    beat(me, cfg, out);
-}
-
 static bool has_majority(struct raft *me, const struct el_config *cfg)
 {
     return el_set_size(grants(me), cfg->cluster->count) >= el_majority(cfg);
@@ -189,7 +101,7 @@ static void count_votes(struct raft *me, const struct el_config *cfg, struct el_
 {
     if (!has_majority(me, cfg)) return;
     el_note(out, WINS, el_set_size(grants(me), cfg->cluster->count), me->term);
-    lead(me, cfg, out);
+    raft_take_office(me, cfg, out);
 }
 
 static void ask_for(struct raft *me, const struct el_config *cfg, uint8_t kind, uint64_t term,
@@ -378,22 +290,6 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
 
 /* ---- Timers ---- */
 
-static void count_quorum(struct raft *me, const struct el_config *cfg, struct el_outbox *out)
-{
-    const el_duration patience = el_number(cfg, ELECTION);
-    el_set_add(heard(me, cfg), cfg->self);
-    const bool enough = el_set_size(heard(me, cfg), cfg->cluster->count) >= el_majority(cfg);
-    if (!enough && el_number(cfg, CHECK_QUORUM)) {
-        el_note(out, LOST_QUORUM, 0, 0);
-        follow(me, cfg, EL_NOBODY, out); /* its vote of this term stays given */
-        return;
-    }
-    for (uint32_t i = 0; i < el_set_words(cfg->cluster->count); i++)
-        heard_before(me, cfg)[i] = heard(me, cfg)[i];
-    el_set_clear(heard(me, cfg), cfg->cluster->count);
-    el_arm(out, T_QUORUM, 0, patience, patience);
-}
-
 static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
                      struct el_outbox *out)
 {
@@ -402,12 +298,11 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     switch (timer) {
     case T_ELECTION: seek_office(me, cfg, out); return;
     case T_LOYALTY: me->loyal = 0; return;
-    case T_BEAT: beat(me, cfg, out); return;
-    case T_QUORUM: count_quorum(me, cfg, out); return;
-    default: /* T_HANDOVER */
-        el_note(out, HANDOVER_FAILED, me->heir, 0);
-        me->heir = EL_NOBODY;
+    case T_BEAT: raft_beat(me, cfg, out); return;
+    case T_QUORUM:
+        if (!raft_keeps_quorum(me, cfg, out)) follow(me, cfg, EL_NOBODY, out); /* its vote stays given */
         return;
+    default: /* T_HANDOVER */ raft_hand_over_failed(me, out); return;
     }
 }
 
@@ -435,7 +330,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
     me->vote = start->incumbent;
     save(me, out);
     if (start->incumbent == cfg->self) {
-        lead(me, cfg, out);
+        raft_take_office(me, cfg, out);
     } else {
         obey(me, cfg, start->incumbent, out);
     }
@@ -469,51 +364,16 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
     seek_office(me, cfg, out);
 }
 
-static bool in_touch(struct raft *me, const struct el_config *cfg, el_node peer)
-{
-    return el_set_has(heard(me, cfg), peer) || el_set_has(heard_before(me, cfg), peer);
-}
-
-/* The best-ranked of those it has heard of lately. */
-static el_node natural_heir(struct raft *me, const struct el_config *cfg)
-{
-    el_node best = EL_NOBODY;
-    for (el_node peer = 1; peer <= cfg->cluster->count; peer++) {
-        const bool fit = peer != cfg->self && el_may_lead(cfg->cluster, peer) && in_touch(me, cfg, peer);
-        if (fit && el_outranks(cfg->cluster, peer, best)) best = peer;
-    }
-    return best;
-}
-
-/* It leads no more from here on; without an heir the others find out by their timeouts. */
-static void resign(struct raft *me, const struct el_config *cfg, struct el_outbox *out)
-{
-    const el_node heir = natural_heir(me, cfg);
-    el_note(out, RESIGNS, me->term, 0);
-    if (heir != EL_NOBODY) {
-        el_note(out, HANDS_OVER, heir, 0);
-        el_send(out, cfg, heir, speak(me, cfg, TIMEOUT_NOW));
-    }
-    follow(me, cfg, EL_NOBODY, out);
-}
-
 static enum el_answer on_request(void *state, const struct el_config *cfg, enum el_request_what what,
                                  el_node to, struct el_outbox *out)
 {
     struct raft *me = state;
     if (what != EL_RESIGN && what != EL_TRANSFER) return EL_UNKNOWN_HERE;
     if (me->role != LEADER) return EL_NOT_LEADING;
-    if (what == EL_RESIGN) {
-        resign(me, cfg, out);
-        return EL_PERFORMED;
-    }
-    if (to == cfg->self || !el_may_lead(cfg->cluster, to)) return EL_NOT_ELIGIBLE;
-    if (me->heir != EL_NOBODY) return EL_UNDER_WAY;
-    if (!in_touch(me, cfg, to)) return EL_OUT_OF_TOUCH;
-    el_note(out, HANDS_OVER, to, 0);
-    me->heir = to;
-    el_send(out, cfg, to, speak(me, cfg, TIMEOUT_NOW));
-    el_arm(out, T_HANDOVER, 0, el_number(cfg, ELECTION), el_number(cfg, ELECTION));
+    if (what == EL_TRANSFER) return raft_hand_over(me, cfg, to, out);
+    el_note(out, RESIGNS, me->term, 0);
+    raft_name_heir(me, cfg, out); /* without one the others find out by their timeouts */
+    follow(me, cfg, EL_NOBODY, out);
     return EL_PERFORMED;
 }
 

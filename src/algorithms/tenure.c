@@ -22,7 +22,7 @@ void tenure_wait(const struct el_config *cfg, uint32_t timer, el_duration least,
 void tenure_open_round(uint64_t *sets, const struct el_config *cfg)
 {
     const uint32_t words = el_set_words(cfg->cluster->count);
-    for (uint32_t i = 0; i < words; i++) sets[words + i] = sets[i];
+    el_set_copy(sets + words, sets, cfg->cluster->count);
     el_set_clear(sets, cfg->cluster->count);
     el_set_clear(sets + (size_t)2 * words, cfg->cluster->count);
 }

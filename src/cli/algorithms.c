@@ -116,9 +116,7 @@ static void write_side(const struct el_algorithm *a, const struct el_part parts[
     for (int i = 0; i < 3 && parts[i].times; i++) {
         printf("%s", i ? " + " : "");
         if (parts[i].times > 1) printf("%u × ", parts[i].times);
-        printf("%s", parts[i].of == EL_OF_ROUND_TRIP ? "round trip"
-                     : parts[i].of == EL_OF_TRANSMIT ? "transmission"
-                                                     : a->options[parts[i].of].name);
+        printf("%s", el_part_name(a, &parts[i]));
     }
 }
 

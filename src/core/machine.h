@@ -94,6 +94,11 @@ static inline void el_set_clear(uint64_t *set, uint32_t count)
     for (uint32_t i = 0; i < el_set_words(count); i++) set[i] = 0;
 }
 
+static inline void el_set_copy(uint64_t *to, const uint64_t *from, uint32_t count)
+{
+    for (uint32_t i = 0; i < el_set_words(count); i++) to[i] = from[i];
+}
+
 static inline uint32_t el_set_size(const uint64_t *set, uint32_t count)
 {
     uint32_t size = 0;

@@ -72,3 +72,10 @@ const char *el_answer_text(enum el_answer answer)
     }
     return "?";
 }
+
+const char *el_part_name(const struct el_algorithm *algorithm, const struct el_part *part)
+{
+    if (part->of == EL_OF_ROUND_TRIP) return "round trip";
+    if (part->of == EL_OF_TRANSMIT) return "transmission";
+    return algorithm->options[part->of].name;
+}

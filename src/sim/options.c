@@ -225,13 +225,11 @@ static void write_side(const struct builder *b, const struct el_algorithm *algor
     for (; count < 3 && parts[count].times; count++) {
         const struct el_part *part = &parts[count], once = {1, part->of};
         const char *plus = count ? " + " : "";
-        const char *name = part->of == EL_OF_ROUND_TRIP ? "round trip"
-                           : part->of == EL_OF_TRANSMIT ? "transmission"
-                                                        : algorithm->options[part->of].name;
         sim_time_text(b->plan, value_of(cluster, &once), time);
         char factor[16] = "";
         if (part->times > 1) snprintf(factor, sizeof factor, "%u × ", part->times);
-        named += (size_t)snprintf(names + named, 100 - named, "%s%s%s", plus, factor, name);
+        named +=
+            (size_t)snprintf(names + named, 100 - named, "%s%s%s", plus, factor, el_part_name(algorithm, part));
         valued += (size_t)snprintf(values + valued, 100 - valued, "%s%s%s", plus, factor, time);
         if (named >= 100 || valued >= 100) return;
     }

@@ -39,7 +39,7 @@ try() { # MUTANT-FOLDER
     local dir=$1 name start took verdict=missed test source
     name=$(basename "$dir")
     start=$(date +%s%N)
-    if ! plant "$dir" 2> "$dir/log" || ! $cc "${flags[@]}" -I"$(dirname "$(cat "$dir/file")")" -c "$dir/mutant.c" -o "$dir/mutant.o" 2>> "$dir/log"; then
+    if ! plant "$dir" 2> "$dir/log" || ! $cc -I"$(dirname "$(cat "$dir/file")")" "${flags[@]}" -c "$dir/mutant.c" -o "$dir/mutant.o" 2>> "$dir/log"; then
         echo "stale   $name: $(tail -n 1 "$dir/log")"
         return
     fi
