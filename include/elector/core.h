@@ -381,6 +381,14 @@ struct el_algorithm {
     uint32_t stopwatch;
 
     void (*view)(const void *state, const struct el_config *, struct el_view *);
+
+    /* Only where nodes are alike, whatever their ids: the same state and record with every node renamed, so that a
+     * checker may take worlds that differ by names for one. `to` maps 0..count, nobody to nobody. */
+    void (*rename)(void *state, struct el_durable *, uint32_t count, const el_node *to);
+    /* For the checker, too: neither this state nor any that it can become, its record kept, does anything with the
+     * message, so it need not be looked at. NULL: never known. */
+    bool (*moot)(const void *state, const struct el_config *, const struct el_msg *);
+    uint32_t term_shift; /* low bits of a term that only tell proposers apart */
 };
 
 /* Notes that the core itself makes, in any algorithm's outbox. */

@@ -72,6 +72,9 @@ static void follow(struct raft *me, const struct el_config *cfg, el_node leader,
     me->role = FOLLOWER;
     me->hurried = 0;
     me->leader = leader;
+    el_set_clear(grants(me), cfg->cluster->count); /* what no longer counts is forgotten: fewer states to check */
+    el_set_clear(heard(me, cfg), cfg->cluster->count);
+    el_set_clear(heard_before(me, cfg), cfg->cluster->count);
 }
 
 /* A leader was heard: for the shortest timeout nobody is helped to replace it. */
@@ -79,6 +82,7 @@ static void obey(struct raft *me, const struct el_config *cfg, el_node leader, s
 {
     follow(me, cfg, leader, out);
     await_leader(cfg, out);
+    if (!el_number(cfg, PREVOTE) && !el_number(cfg, CHECK_QUORUM)) return; /* nobody would ask */
     me->loyal = 1;
     el_arm(out, T_LOYALTY, 0, el_number(cfg, ELECTION), el_number(cfg, ELECTION));
 }
@@ -383,6 +387,32 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     el_view_of(view, cfg, me->leader, me->role != FOLLOWER, me->term);
 }
 
+/* Votes, beats and their answers belong to a term, terms only rise, and nobody stands or leads in one twice. */
+static bool moot(const void *state, const struct el_config *cfg, const struct el_msg *m)
+{
+    const struct raft *me = state;
+    (void)cfg;
+    const bool over = m->epoch < me->term, now = m->epoch == me->term;
+    switch (m->kind) {
+    case PRE_GRANT:
+    case REFUSE: return over || now;
+    case GRANT: return over || (now && me->role != CANDIDATE);
+    case BEAT_ACK: return over || (now && me->role != LEADER);
+    case TIMEOUT_NOW: return over;
+    default: return false; /* who asks in an old term is told so */
+    }
+}
+
+static void rename_nodes(void *state, struct el_durable *durable, uint32_t count, const el_node *to)
+{
+    struct raft *me = state;
+    me->vote = to[me->vote];
+    me->leader = to[me->leader];
+    me->heir = to[me->heir];
+    durable->word[0] = to[durable->word[0]];
+    for (int i = 0; i < 3; i++) el_set_rename(grants(me) + (size_t)i * el_set_words(count), count, to);
+}
+
 static const char *const kinds[] = {NULL,     "PreVote", "PreGrant", "Vote",      "Grant",
                                     "Refuse", "Beat",    "BeatAck",  "TimeoutNow"};
 static const char *const timers[] = {"election", "loyalty", "beat", "quorum", "handover"};
@@ -451,4 +481,6 @@ const struct el_algorithm el_raft = {
     .on_campaign = on_campaign,
     .on_request = on_request,
     .view = view,
+    .rename = rename_nodes,
+    .moot = moot,
 };

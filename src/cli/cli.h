@@ -20,6 +20,7 @@ int cli_algorithms(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_detect(int argc, char **argv);
+int cli_check(int argc, char **argv);
 int cli_demo(int argc, char **argv);
 
 /* "elector VERB: text", and the exit code of a usage error. */

@@ -8,6 +8,7 @@ static const struct cli_verb verbs[] = {
     {"sim", "run an election in virtual time, and count", cli_sim},
     {"compare", "every algorithm through the same story", cli_compare},
     {"detect", "failure detectors over one network, simulated or recorded", cli_detect},
+    {"check", "every world that a small cluster can get into", cli_check},
     {"demo", "a short story in three elections", cli_demo},
 };
 

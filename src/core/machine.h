@@ -106,6 +106,15 @@ static inline uint32_t el_set_size(const uint64_t *set, uint32_t count)
     return size;
 }
 
+/* The same set of fewer than 64 members with every one renamed. */
+static inline void el_set_rename(uint64_t *set, uint32_t count, const el_node *to)
+{
+    uint64_t renamed = 0;
+    for (el_node node = 1; node <= count; node++)
+        if (el_set_has(set, node)) renamed |= UINT64_C(1) << to[node];
+    set[0] = renamed;
+}
+
 /* The best-ranked of a set in one word (el_bit), nobody if it is empty. */
 el_node el_best_of(const struct el_cluster *cluster, uint64_t members);
 

@@ -1,0 +1,369 @@
+/*
+ * The search: level by level, so that the first counterexample is a shortest one. Each thread takes chunks of the
+ * level, looks at every successor, and keeps those that nobody has seen. When the table of worlds must grow, all meet.
+ */
+#define _DEFAULT_SOURCE
+#include "explore.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct worker {
+    struct check_search *search;
+    struct check_memo *memo;
+    struct check_chunk *out;
+    uint64_t out_worlds;
+    pthread_t thread;
+    /* while a world is expanded */
+    const struct check_world *world;
+    uint32_t number, successors;
+    uint64_t moves, cut, resting;
+    bool all_known; /* every successor had been seen before */
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* ---- Meeting, so that one may do what nobody else may see half done ---- */
+
+static void meet(struct check_search *search)
+{
+    pthread_mutex_lock(&search->lock);
+    if (!search->wants_growth) {
+        pthread_mutex_unlock(&search->lock);
+        return;
+    }
+    const uint64_t meeting = search->meetings;
+    if (++search->waiting == search->active) {
+        search->may_grow = check_visited_grow(&search->visited, search->table_memory);
+        search->waiting = 0;
+        search->meetings++;
+        atomic_store(&search->wants_growth, false);
+        pthread_cond_broadcast(&search->met);
+    }
+    while (search->meetings == meeting) pthread_cond_wait(&search->met, &search->lock);
+    pthread_mutex_unlock(&search->lock);
+}
+
+static void leave(struct check_search *search)
+{
+    pthread_mutex_lock(&search->lock);
+    search->active--;
+    if (search->active > 0 && search->wants_growth && search->waiting == search->active) {
+        search->may_grow = check_visited_grow(&search->visited, search->table_memory);
+        search->waiting = 0;
+        search->meetings++;
+        atomic_store(&search->wants_growth, false);
+        pthread_cond_broadcast(&search->met);
+    }
+    pthread_mutex_unlock(&search->lock);
+}
+
+static void mind_the_table(struct check_search *search)
+{
+    if (search->may_grow && check_visited_is_full(&search->visited)) atomic_store(&search->wants_growth, true);
+    if (atomic_load_explicit(&search->wants_growth, memory_order_relaxed)) meet(search);
+    if (!search->may_grow && check_visited_is_brimming(&search->visited))
+        check_stop(search, "the table of worlds is full");
+}
+
+void check_stop(struct check_search *search, const char *why)
+{
+    pthread_mutex_lock(&search->lock);
+    if (!search->stopped) snprintf(search->result->text, sizeof search->result->text, "%s", why);
+    search->stopped = true;
+    pthread_mutex_unlock(&search->lock);
+}
+
+/* ---- Worlds ---- */
+
+static void report(struct check_search *search, uint32_t broken, uint32_t number, uint32_t depth, struct el_hash hash)
+{
+    pthread_mutex_lock(&search->lock);
+    const bool better = !search->found || depth < search->found_depth ||
+                        (depth == search->found_depth && hash.low < search->found_hash.low);
+    if (better) {
+        search->found = broken;
+        search->found_number = number;
+        search->found_depth = depth;
+        search->found_hash = hash;
+    }
+    pthread_mutex_unlock(&search->lock);
+}
+
+static void keep(struct worker *worker, const struct check_world *world, uint32_t number)
+{
+    struct check_search *search = worker->search;
+    if (worker->out && !check_chunk_add(worker->out, &search->model, world, number)) {
+        check_frontier_put(search->next, worker->out, worker->out_worlds);
+        worker->out = NULL;
+    }
+    if (!worker->out) {
+        worker->out_worlds = 0;
+        worker->out = check_chunk_new();
+        if (!worker->out || !check_chunk_add(worker->out, &search->model, world, number)) {
+            check_stop(search, "out of memory");
+            return;
+        }
+    }
+    worker->out_worlds++;
+}
+
+static bool look_at(void *whose, const struct check_world *seen, const struct check_step *step)
+{
+    struct worker *worker = whose;
+    struct check_search *search = worker->search;
+    struct check_model *model = &search->model;
+    const struct check_origin origin = {worker->number, worker->successors++};
+    uint32_t broken = 0, number = 0, history = seen->history;
+    worker->moves++;
+    if (step->outcome)
+        history = check_remember(model, history, step->node, worker->world->local[step->node - 1],
+                                 seen->local[step->node - 1], &broken);
+    struct check_world *world = (struct check_world *)(uintptr_t)seen; /* ours to change: the walk is done with it */
+    world->history = history;
+    const bool is_cut = check_is_cut(model, world) ||
+                        (search->config->depth && search->depth >= search->config->depth + model->count);
+    broken |= check_judge(model, world);
+    if (is_cut && !broken) { /* judged, and not kept: what lies beyond a bound is not looked at */
+        worker->cut++;
+        if (search->edges) check_mark_cut(search, worker->number);
+        return !search->stopped;
+    }
+    const struct el_hash hash = check_fingerprint(model, world);
+    const bool is_new = check_visited_add(&search->visited, hash, origin, &number);
+    if (search->edges) check_edge(search, worker->number, number, step->is_fault);
+    if (!is_new) return !search->stopped;
+    worker->all_known = false;
+    if (broken) report(search, broken, number, search->depth + 1, hash);
+    if (search->edges) check_mark(search, number, world);
+    keep(worker, world, number);
+    return !search->stopped && (!search->found || search->must_finish_level);
+}
+
+static void expand(struct worker *worker, const struct check_world *world, uint32_t number)
+{
+    struct check_search *search = worker->search;
+    worker->world = world;
+    worker->number = number;
+    worker->successors = 0;
+    worker->all_known = true;
+    if (search->config->reduce && check_ample(&search->model, worker->memo, world, look_at, worker) &&
+        !worker->all_known)
+        return;
+    worker->successors = CHECK_FULL; /* numbered apart from the ample one */
+    if (check_successors(&search->model, worker->memo, world, look_at, worker)) return;
+    worker->resting++;
+    if (search->edges) check_mark_rest(search, number);
+    const uint32_t broken = check_judge_rest(&search->model, world);
+    if (broken) report(search, broken, number, search->depth, check_fingerprint(&search->model, world));
+}
+
+static void tell(struct check_search *search)
+{
+    const double time = now();
+    if (!search->config->progress || time < search->told + 0.5) return;
+    search->told = time;
+    check_take_stock(search);
+    search->config->progress(search->config->whose, search->result);
+}
+
+static void *work(void *whose)
+{
+    struct worker *worker = whose;
+    struct check_search *search = worker->search;
+    struct check_chunk *chunk;
+    while (!search->stopped && (!search->found || search->must_finish_level) &&
+           (chunk = check_frontier_take(search->level)) != NULL) {
+        struct check_world world;
+        uint32_t at = 0, number = 0, done = 0;
+        while (check_chunk_next(chunk, &search->model, &at, &world, &number)) {
+            if (search->stopped || (search->found && !search->must_finish_level)) break;
+            mind_the_table(search);
+            expand(worker, &world, number);
+            done++;
+            if (atomic_load_explicit(&search->model.exhausted, memory_order_relaxed))
+                check_stop(search, "too many local states or messages to keep");
+        }
+        atomic_fetch_add(&search->expanded, done);
+        check_chunk_free(chunk);
+        if (worker == search->workers) {
+            if (check_memory(search) > search->config->memory) check_stop(search, "the memory is used up");
+            tell(search);
+        }
+    }
+    if (worker->out) check_frontier_put(search->next, worker->out, worker->out_worlds);
+    worker->out = NULL;
+    leave(search);
+    return NULL;
+}
+
+/* ---- Levels ---- */
+
+uint64_t check_memory(const struct check_search *search)
+{
+    uint64_t memory = check_visited_memory(&search->visited) + check_model_memory(&search->model) +
+                      search->frontiers[0].in_memory + search->frontiers[1].in_memory + check_edge_memory(search);
+    for (unsigned i = 0; i < search->worker_count; i++)
+        if (search->workers[i].memo) memory += check_memory_of_memo(search->workers[i].memo);
+    return memory;
+}
+
+void check_take_stock(struct check_search *search)
+{
+    struct check_result *result = search->result;
+    result->states = atomic_load(&search->visited.count);
+    result->frontier = search->level->worlds + search->next->worlds - atomic_load(&search->expanded);
+    result->locals = search->model.locals.count;
+    result->messages = search->model.letters.count;
+    result->depth = search->depth;
+    result->memory = check_memory(search);
+    result->seconds = now() - search->began;
+    result->moves = result->cut = result->resting = 0;
+    for (unsigned i = 0; i < search->worker_count; i++) {
+        result->moves += search->workers[i].moves;
+        result->cut += search->workers[i].cut;
+        result->resting += search->workers[i].resting;
+    }
+}
+
+static bool run_level(struct check_search *search)
+{
+    search->active = search->worker_count;
+    search->waiting = 0;
+    atomic_store(&search->expanded, 0);
+    unsigned started = 1;
+    for (; started < search->worker_count; started++)
+        if (pthread_create(&search->workers[started].thread, NULL, work, &search->workers[started]) != 0) break;
+    for (unsigned i = started; i < search->worker_count; i++) leave(search);
+    work(&search->workers[0]);
+    for (unsigned i = 1; i < started; i++) pthread_join(search->workers[i].thread, NULL);
+    if (search->level->failed || search->next->failed)
+        check_stop(search, "worlds that wait cannot be written to disk: is the temporary folder full?");
+    return !search->stopped;
+}
+
+/* Each clock slow, true or fast: every combination is a beginning of its own. */
+static void begin(struct check_search *search, struct worker *worker)
+{
+    const bool all = search->config->rates && search->config->time == CHECK_TICKS && search->model.cluster->drift;
+    uint32_t combinations = 1;
+    for (uint32_t i = 0; all && i < search->model.count; i++) combinations *= 3;
+    for (uint32_t combination = 0; combination < combinations; combination++) {
+        uint8_t rates[CHECK_NODES_MAX];
+        check_rates(search, combination, all, rates);
+        const struct check_world world = check_first_world(&search->model, rates);
+        const struct check_origin origin = {UINT32_MAX, combination};
+        uint32_t number = 0;
+        if (check_visited_add(&search->visited, check_fingerprint(&search->model, &world), origin, &number))
+            keep(worker, &world, number);
+    }
+    if (worker->out) check_frontier_put(search->next, worker->out, worker->out_worlds);
+    worker->out = NULL;
+}
+
+void check_rates(const struct check_search *search, uint32_t combination, bool all, uint8_t *rates)
+{
+    for (uint32_t i = 0; i < search->model.count; i++) {
+        rates[i] = all ? (uint8_t)(combination % 3) : 1;
+        combination /= 3;
+    }
+}
+
+static void swap_levels(struct check_search *search)
+{
+    struct check_frontier *done = search->level;
+    check_frontier_free(done);
+    check_frontier_init(done, search->config->memory / 6);
+    search->level = search->next;
+    search->next = done;
+}
+
+static bool make_workers(struct check_search *search)
+{
+    search->worker_count = search->config->threads ? search->config->threads : 1;
+    search->workers = calloc(search->worker_count, sizeof *search->workers);
+    if (!search->workers) return false;
+    for (unsigned i = 0; i < search->worker_count; i++) {
+        search->workers[i].search = search;
+        search->workers[i].memo = check_memo_new(&search->model);
+        if (!search->workers[i].memo) return false;
+    }
+    return true;
+}
+
+static void search_all(struct check_search *search)
+{
+    begin(search, &search->workers[0]);
+    swap_levels(search);
+    while (search->level->worlds > 0) {
+        if (!run_level(search) || search->found) break;
+        if (search->next->worlds > 0) search->depth++;
+        swap_levels(search);
+    }
+}
+
+static void conclude(struct check_search *search)
+{
+    struct check_result *result = search->result;
+    check_take_stock(search);
+    if (search->found) {
+        result->verdict = CHECK_BROKEN;
+        result->broken = (enum check_property)__builtin_ctz(search->found);
+        check_retrace(search, search->found_number, &result->path);
+    } else if (search->stopped) {
+        result->verdict = CHECK_STOPPED;
+    } else if (search->edges) {
+        check_judge_eventually(search);
+    }
+    result->depth = result->depth > search->model.count ? result->depth - search->model.count : 0;
+    result->seconds = now() - search->began;
+}
+
+void check_run(const struct check_config *config, struct check_result *result)
+{
+    struct check_search search = {.config = config, .result = result, .began = now(), .may_grow = true};
+    *result = (struct check_result){.verdict = CHECK_HOLDS};
+    const uint32_t at_rest = 1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS;
+    const bool eventually = config->properties & (1u << CHECK_RESTS | 1u << CHECK_ELECTS);
+    search.must_finish_level = config->properties & at_rest;
+    search.table_memory = config->memory / 8 * 7;
+    pthread_mutex_init(&search.lock, NULL);
+    pthread_cond_init(&search.met, NULL);
+    check_frontier_init(&search.frontiers[0], config->memory / 6);
+    check_frontier_init(&search.frontiers[1], config->memory / 6);
+    search.level = &search.frontiers[0];
+    search.next = &search.frontiers[1];
+    if (!check_model_init(&search.model, config, result->text, sizeof result->text)) {
+        result->verdict = CHECK_REFUSED;
+    } else if (!check_visited_init(&search.visited, config->memory, eventually) || !make_workers(&search) ||
+               (eventually && !check_edges_init(&search))) {
+        result->verdict = CHECK_STOPPED;
+        snprintf(result->text, sizeof result->text, "out of memory");
+    } else {
+        result->permutations = search.model.permutation_count;
+        search_all(&search);
+        conclude(&search);
+    }
+    for (unsigned i = 0; search.workers && i < search.worker_count; i++) check_memo_free(search.workers[i].memo);
+    free(search.workers);
+    check_edges_free(&search);
+    check_visited_free(&search.visited);
+    check_frontier_free(&search.frontiers[0]);
+    check_frontier_free(&search.frontiers[1]);
+    check_model_free(&search.model);
+    pthread_mutex_destroy(&search.lock);
+    pthread_cond_destroy(&search.met);
+}
+
+void check_result_free(struct check_result *result)
+{
+    for (uint32_t i = 0; i < result->path.count; i++) free(result->path.moves[i].shed);
+    free(result->path.moves);
+    result->path = (struct check_path){0};
+}

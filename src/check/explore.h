@@ -1,0 +1,67 @@
+/* The inside of a search. Shared by explore.c, eventually.c and retrace.c. */
+#ifndef ELECTOR_CHECK_EXPLORE_H
+#define ELECTOR_CHECK_EXPLORE_H
+
+#include "frontier.h"
+#include "visited.h"
+
+/* Successors are numbered from 0 if an ample set of them was enough, from here if all were looked at. */
+#define CHECK_FULL (UINT32_C(1) << 31)
+
+struct check_edges;
+struct worker;
+
+struct check_search {
+    const struct check_config *config;
+    struct check_result *result;
+    struct check_model model;
+    struct check_visited visited;
+    struct check_frontier frontiers[2], *level, *next;
+    struct worker *workers;
+    unsigned worker_count;
+    uint32_t depth;
+    _Atomic uint64_t expanded; /* of this level */
+    uint64_t table_memory;
+    bool must_finish_level; /* a shorter counterexample may still be found in it */
+    volatile bool stopped;
+    double began, told;
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t met;
+    unsigned active, waiting;
+    uint64_t meetings;
+    atomic_bool wants_growth;
+    bool may_grow;
+    volatile uint32_t found; /* bits of properties */
+    uint32_t found_number, found_depth;
+    struct el_hash found_hash;
+
+    struct check_edges *edges; /* kept only where something must hold eventually */
+};
+
+void check_stop(struct check_search *search, const char *why);
+uint64_t check_memory(const struct check_search *search);
+void check_take_stock(struct check_search *search);
+void check_rates(const struct check_search *search, uint32_t combination, bool all, uint8_t *rates);
+
+/* eventually.c: from every world, a good one. */
+bool check_edges_init(struct check_search *search);
+void check_edges_free(struct check_search *search);
+uint64_t check_edge_memory(const struct check_search *search);
+void check_edge(struct check_search *search, uint32_t from, uint32_t to, bool is_fault);
+void check_mark(struct check_search *search, uint32_t number, const struct check_world *world);
+void check_mark_cut(struct check_search *search, uint32_t number);
+void check_mark_rest(struct check_search *search, uint32_t number);
+void check_judge_eventually(struct check_search *search);
+
+/* retrace.c: the moves that led to a world. */
+void check_retrace(struct check_search *search, uint32_t number, struct check_path *path);
+/* The same, and then a way on from there, by the numbers of its worlds: the loop of the path. */
+void check_retrace_on(struct check_search *search, struct check_path *path, uint32_t from, const uint32_t *numbers,
+                      uint32_t count);
+
+/* ample.c: if one node's next move is independent of all else, that one alone; false if there is none. */
+bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
+                 check_visitor *visit, void *whose);
+
+#endif

@@ -1,0 +1,152 @@
+/* See frontier.h. */
+#define _DEFAULT_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "frontier.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void check_frontier_init(struct check_frontier *frontier, uint64_t in_memory_max)
+{
+    *frontier = (struct check_frontier){.in_memory_max = in_memory_max};
+    pthread_mutex_init(&frontier->lock, NULL);
+}
+
+struct check_chunk *check_chunk_new(void)
+{
+    struct check_chunk *chunk = calloc(1, sizeof *chunk);
+    if (!chunk) return NULL;
+    chunk->offset = -1;
+    chunk->words = malloc(CHECK_CHUNK_WORDS * sizeof *chunk->words);
+    if (chunk->words) return chunk;
+    free(chunk);
+    return NULL;
+}
+
+void check_chunk_free(struct check_chunk *chunk)
+{
+    if (!chunk) return;
+    free(chunk->words);
+    free(chunk);
+}
+
+void check_frontier_free(struct check_frontier *frontier)
+{
+    while (frontier->first) {
+        struct check_chunk *next = frontier->first->next;
+        check_chunk_free(frontier->first);
+        frontier->first = next;
+    }
+    if (frontier->file) fclose(frontier->file);
+    pthread_mutex_destroy(&frontier->lock);
+    *frontier = (struct check_frontier){0};
+}
+
+static bool write_out(struct check_frontier *frontier, struct check_chunk *chunk)
+{
+    const size_t bytes = chunk->used * sizeof *chunk->words;
+    if (!frontier->file) frontier->file = tmpfile();
+    if (!frontier->file) return false;
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t wrote = pwrite(fileno(frontier->file), (const char *)chunk->words + done, bytes - done,
+                                     frontier->file_end + (int64_t)done);
+        if (wrote <= 0) return false;
+        done += (size_t)wrote;
+    }
+    chunk->offset = frontier->file_end;
+    frontier->file_end += (int64_t)bytes;
+    free(chunk->words);
+    chunk->words = NULL;
+    return true;
+}
+
+static bool read_back(const struct check_frontier *frontier, struct check_chunk *chunk)
+{
+    const size_t bytes = chunk->used * sizeof *chunk->words;
+    chunk->words = malloc(bytes);
+    for (size_t done = 0; chunk->words && done < bytes;) {
+        const ssize_t got = pread(fileno(frontier->file), (char *)chunk->words + done, bytes - done,
+                                  chunk->offset + (int64_t)done);
+        if (got <= 0) return false;
+        done += (size_t)got;
+    }
+    return chunk->words != NULL;
+}
+
+void check_frontier_put(struct check_frontier *frontier, struct check_chunk *chunk, uint64_t worlds)
+{
+    const uint64_t bytes = CHECK_CHUNK_WORDS * sizeof *chunk->words;
+    pthread_mutex_lock(&frontier->lock);
+    if (frontier->in_memory + bytes <= frontier->in_memory_max) frontier->in_memory += bytes;
+    else if (!write_out(frontier, chunk)) frontier->failed = true;
+    chunk->next = NULL;
+    if (frontier->last) frontier->last->next = chunk;
+    else frontier->first = chunk;
+    frontier->last = chunk;
+    frontier->worlds += worlds;
+    pthread_mutex_unlock(&frontier->lock);
+}
+
+struct check_chunk *check_frontier_take(struct check_frontier *frontier)
+{
+    pthread_mutex_lock(&frontier->lock);
+    struct check_chunk *chunk = frontier->first;
+    if (chunk) {
+        frontier->first = chunk->next;
+        if (!frontier->first) frontier->last = NULL;
+        if (chunk->offset < 0) frontier->in_memory -= CHECK_CHUNK_WORDS * sizeof *chunk->words;
+    }
+    pthread_mutex_unlock(&frontier->lock);
+    if (chunk && chunk->offset >= 0 && !read_back(frontier, chunk)) {
+        frontier->failed = true;
+        check_chunk_free(chunk);
+        return NULL;
+    }
+    return chunk;
+}
+
+enum { SPENT_WORDS = (CHECK_BUDGETS + 1 + 3) / 4 };
+
+bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model, const struct check_world *world,
+                     uint32_t number)
+{
+    const uint32_t words = model->count + 3 + SPENT_WORDS + world->flight_count;
+    if (chunk->used + words > CHECK_CHUNK_WORDS) return false;
+    uint32_t *at = chunk->words + chunk->used;
+    uint8_t spent[4 * SPENT_WORDS] = {0};
+    memcpy(spent, world->spent, sizeof world->spent);
+    spent[CHECK_BUDGETS] = world->called;
+    *at++ = number;
+    memcpy(at, world->local, model->count * sizeof *at);
+    at += model->count;
+    *at++ = world->history;
+    memcpy(at, spent, sizeof spent);
+    at += SPENT_WORDS;
+    *at++ = (uint32_t)world->ticks << 16 | world->flight_count;
+    memcpy(at, world->flight, world->flight_count * sizeof *at);
+    chunk->used += words;
+    return true;
+}
+
+bool check_chunk_next(const struct check_chunk *chunk, const struct check_model *model, uint32_t *at,
+                      struct check_world *world, uint32_t *number)
+{
+    if (*at >= chunk->used) return false;
+    const uint32_t *word = chunk->words + *at;
+    uint8_t spent[4 * SPENT_WORDS];
+    *number = *word++;
+    memcpy(world->local, word, model->count * sizeof *word);
+    word += model->count;
+    world->history = *word++;
+    memcpy(spent, word, sizeof spent);
+    memcpy(world->spent, spent, sizeof world->spent);
+    world->called = spent[CHECK_BUDGETS];
+    word += SPENT_WORDS;
+    world->ticks = (uint16_t)(*word >> 16);
+    world->flight_count = (uint16_t)*word++;
+    memcpy(world->flight, word, world->flight_count * sizeof *word);
+    word += world->flight_count;
+    *at = (uint32_t)(word - chunk->words);
+    return true;
+}

@@ -1,0 +1,44 @@
+/* Worlds that wait to be expanded, in chunks; when they take too much memory, on disk. */
+#ifndef ELECTOR_CHECK_FRONTIER_H
+#define ELECTOR_CHECK_FRONTIER_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "model.h"
+
+enum { CHECK_CHUNK_WORDS = 1 << 15 };
+
+struct check_chunk {
+    struct check_chunk *next;
+    int64_t offset; /* in the file; -1: in memory */
+    uint32_t used;  /* words */
+    uint32_t *words;
+};
+
+struct check_frontier {
+    struct check_chunk *first, *last;
+    uint64_t worlds;
+    uint64_t in_memory, in_memory_max; /* bytes */
+    FILE *file;
+    int64_t file_end;
+    pthread_mutex_t lock;
+    bool failed; /* the disk is full, or memory is */
+};
+
+void check_frontier_init(struct check_frontier *frontier, uint64_t in_memory_max);
+void check_frontier_free(struct check_frontier *frontier);
+/* Hands over a full chunk, and takes one to work on; its words are the caller's to free then. NULL: none is left. */
+void check_frontier_put(struct check_frontier *frontier, struct check_chunk *chunk, uint64_t worlds);
+struct check_chunk *check_frontier_take(struct check_frontier *frontier);
+struct check_chunk *check_chunk_new(void);
+void check_chunk_free(struct check_chunk *chunk);
+
+/* One world in a chunk. False: it does not fit any more. */
+bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model, const struct check_world *world,
+                     uint32_t number);
+/* The world at word *at, which moves past it; false at the end. */
+bool check_chunk_next(const struct check_chunk *chunk, const struct check_model *model, uint32_t *at,
+                      struct check_world *world, uint32_t *number);
+
+#endif

@@ -1,0 +1,255 @@
+/* What worlds are made of: local states, letters and histories, each kept once, and the fingerprint of their sum. */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rename.h"
+
+/* ---- Time in parts of a tick ---- */
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b) {
+        const uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+uint16_t check_parts(const struct check_model *model, el_duration duration)
+{
+    const __uint128_t parts =
+        ((__uint128_t)duration * model->parts + model->config->tick - 1) / model->config->tick;
+    return parts > LEFT_MOST ? LEFT_MOST : (uint16_t)parts;
+}
+
+uint16_t check_rate_parts(const struct check_model *model, uint8_t rate)
+{
+    enum { MILLION = 1000000 };
+    const uint32_t off = (uint32_t)((uint64_t)model->parts * model->cluster->drift / MILLION);
+    return (uint16_t)(rate == 0 ? model->parts - off : rate == 1 ? model->parts : model->parts + off);
+}
+
+/* ---- Adding ---- */
+
+static void add_hash(struct el_hash *sum, struct el_hash more)
+{
+    sum->high += more.high;
+    sum->low += more.low;
+}
+
+static struct el_hash *hash_under(const struct check_model *model, const struct check_store *store, void *record,
+                                  uint32_t permutation)
+{
+    if (permutation == 0) return record;
+    const size_t more = (model->permutation_count - 1) * sizeof(struct el_hash);
+    return (struct el_hash *)(void *)((unsigned char *)record + store->size - more) + (permutation - 1);
+}
+
+static void view_local(const struct check_model *model, struct check_local *local)
+{
+    const struct check_head *head = check_head_of(local);
+    const uint16_t *left = check_left_of(model, local);
+    const bool lives = head->flags & LOCAL_ALIVE;
+    if (lives && (head->flags & LOCAL_STARTED)) {
+        struct el_view view = {0};
+        const struct el_config cfg = {model->cluster, head->self};
+        model->algorithm->view(head + 1, &cfg, &view);
+        local->term = view.term;
+        local->leader = (uint8_t)view.leader;
+        local->role = (uint8_t)view.role;
+        const uint16_t bound =
+            view.timer == EL_NO_TIMER ? 1 : left[view.timer * (model->count + 1) + view.slot];
+        local->leading = view.role == EL_LEADER && bound != 0 && bound != LEFT_OVERDUE && bound != LEFT_NONE;
+    }
+    for (size_t i = 0; i < model->left_count && model->config->time == CHECK_TICKS; i++) {
+        if (left[i] == LEFT_OVERDUE) local->is_overdue = true;
+        if (left[i] == 0 || left[i] == LEFT_OVERDUE) local->is_due = true;
+    }
+}
+
+uint32_t check_add_local(struct check_model *model, const unsigned char *bytes)
+{
+    unsigned char record[CHECK_RECORD_MAX] = {0};
+    struct check_local *local = (struct check_local *)(void *)record;
+    memcpy(local + 1, bytes, model->bytes);
+    for (uint32_t i = 0; i < model->permutation_count; i++) {
+        unsigned char renamed[CHECK_RECORD_MAX];
+        memcpy(renamed, bytes, model->bytes);
+        if (i > 0) check_rename_local(model, renamed, model->permutations[i]);
+        *hash_under(model, &model->locals, record, i) = el_fingerprint(renamed, model->bytes);
+    }
+    view_local(model, local);
+    const uint32_t number = check_store_add(&model->locals, record);
+    if (number == UINT32_MAX) atomic_store(&model->exhausted, true);
+    return number == UINT32_MAX ? 0 : number;
+}
+
+uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, uint16_t left, bool returns)
+{
+    unsigned char record[CHECK_RECORD_MAX] = {0};
+    struct check_letter *letter = (struct check_letter *)(void *)record;
+    letter->msg = *msg;
+    letter->left = left;
+    letter->returns = returns;
+    const size_t bytes = sizeof *letter - sizeof letter->hash;
+    for (uint32_t i = 0; i < model->permutation_count; i++) {
+        struct check_letter renamed = *letter;
+        if (i > 0) check_rename_msg(model, &renamed.msg, model->permutations[i]);
+        *hash_under(model, &model->letters, record, i) = el_fingerprint(&renamed.msg, bytes);
+    }
+    const uint32_t number = check_store_add(&model->letters, record);
+    if (number == UINT32_MAX) atomic_store(&model->exhausted, true);
+    return number == UINT32_MAX ? 0 : number;
+}
+
+uint32_t check_add_history(struct check_model *model, const struct check_history *history)
+{
+    unsigned char record[CHECK_RECORD_MAX] = {0};
+    memcpy(record, history, sizeof *history);
+    const size_t bytes = sizeof *history - sizeof history->hash;
+    for (uint32_t i = 0; i < model->permutation_count; i++) {
+        struct check_history renamed = *history;
+        if (i > 0) check_rename_history(model, &renamed, model->permutations[i]);
+        *hash_under(model, &model->histories, record, i) = el_fingerprint(&renamed.highest, bytes);
+    }
+    const uint32_t number = check_store_add(&model->histories, record);
+    if (number == UINT32_MAX) atomic_store(&model->exhausted, true);
+    return number == UINT32_MAX ? 0 : number;
+}
+
+/* ---- Fingerprints ---- */
+
+/* On a link that keeps order the same message counts otherwise behind another than before it. */
+static struct el_hash in_place(struct el_hash hash, uint32_t place)
+{
+    const uint64_t odd = 2 * (uint64_t)place + 1;
+    return (struct el_hash){hash.high * odd + place, (hash.low << (place % 61) | hash.low >> (63 - place % 61) >> 1) + place};
+}
+
+static bool same_link(const struct check_letter *a, const struct check_letter *b)
+{
+    return a->msg.from == b->msg.from && a->msg.to == b->msg.to && a->returns == b->returns;
+}
+
+static struct el_hash sum_under(const struct check_model *model, const struct check_world *world, uint32_t permutation)
+{
+    uint64_t counts[3] = {0};
+    memcpy(counts, world->spent, sizeof world->spent);
+    counts[2] = (uint64_t)world->ticks << 1 | world->called;
+    struct el_hash sum = {counts[0] * UINT64_C(0x9E3779B97F4A7C15) + counts[2] * UINT64_C(0xD6E8FEB86659FD93) +
+                              counts[1] * UINT64_C(0xA0761D6478BD642F),
+                          (counts[0] ^ counts[0] >> 31) * UINT64_C(0xC2B2AE3D27D4EB4F) +
+                              (counts[2] + 7) * UINT64_C(0xFF51AFD7ED558CCD) + counts[1] * UINT64_C(0xC4CEB9FE1A85EC53)};
+    for (uint32_t i = 0; i < model->count; i++)
+        add_hash(&sum, *hash_under(model, &model->locals, check_store_at(&model->locals, world->local[i]), permutation));
+    add_hash(&sum,
+             *hash_under(model, &model->histories, check_store_at(&model->histories, world->history), permutation));
+    uint32_t place = 0;
+    const struct check_letter *before = NULL;
+    for (uint32_t i = 0; i < world->flight_count; i++) {
+        struct check_letter *letter = check_store_at(&model->letters, world->flight[i]);
+        const struct el_hash hash = *hash_under(model, &model->letters, letter, permutation);
+        if (model->fifo) {
+            place = before && same_link(before, letter) ? place + 1 : 0;
+            before = letter;
+            add_hash(&sum, in_place(hash, place));
+        } else {
+            add_hash(&sum, hash);
+        }
+    }
+    return sum;
+}
+
+struct el_hash check_fingerprint(const struct check_model *model, const struct check_world *world)
+{
+    struct el_hash least = sum_under(model, world, 0);
+    for (uint32_t i = 1; i < model->permutation_count; i++) {
+        const struct el_hash sum = sum_under(model, world, i);
+        if (sum.high < least.high || (sum.high == least.high && sum.low < least.low)) least = sum;
+    }
+    return least;
+}
+
+/* ---- The model ---- */
+
+static bool refuse(char *text, size_t size, const char *why)
+{
+    snprintf(text, size, "%s", why);
+    return false;
+}
+
+static bool is_sensible(const struct check_model *model, char *text, size_t size)
+{
+    const struct check_config *config = model->config;
+    if (model->count > CHECK_NODES_MAX) return refuse(text, size, "the checker takes at most 16 nodes");
+    if (model->algorithm->on_arrival) return refuse(text, size, "a machine with a stopwatch cannot be checked");
+    if (config->time == CHECK_TICKS && config->tick == 0) return refuse(text, size, "a tick takes some time");
+    if (model->parts > LEFT_MOST / 4) return refuse(text, size, "the drift bound is too fine for ticks: try 0.01");
+    return true;
+}
+
+bool check_model_init(struct check_model *model, const struct check_config *config, char *text, size_t size)
+{
+    enum { MILLION = 1000000 };
+    const struct el_algorithm *algorithm = config->algorithm;
+    *model = (struct check_model){.config = config,
+                                  .algorithm = algorithm,
+                                  .cluster = config->cluster,
+                                  .count = config->cluster->count,
+                                  .fifo = algorithm->needs & EL_NEEDS_FIFO,
+                                  .hop_acks = algorithm->needs & EL_NEEDS_HOP_ACKS,
+                                  .timely = config->time == CHECK_TICKS && (algorithm->needs & EL_NEEDS_TIMELY),
+                                  .uses_moot = config->reduce && algorithm->moot && !config->budget[CHECK_WIPE] &&
+                                               !(algorithm->needs & EL_NEEDS_FIFO),
+                                  .copies_max = algorithm->beats ? 1 : 0,
+                                  .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
+    if (!config->rates || config->time == CHECK_FREE) model->parts = 1;
+    if (!is_sensible(model, text, size)) return false;
+    model->state_size = el_state_size(algorithm, model->count);
+    model->left_count = (size_t)algorithm->timer_count * (model->count + 1);
+    model->bytes = (sizeof(struct check_head) + model->state_size + model->left_count * sizeof(uint16_t) + 7) / 8 * 8;
+    if (!check_find_permutations(model)) return refuse(text, size, "out of memory");
+    const size_t more = (model->permutation_count - 1) * sizeof(struct el_hash);
+    if (sizeof(struct check_local) + model->bytes + more > CHECK_RECORD_MAX)
+        return refuse(text, size, "a node of this algorithm is too large to be checked with so many members");
+    if (!check_store_init(&model->locals, sizeof(struct check_local) + model->bytes + more) ||
+        !check_store_init(&model->letters, sizeof(struct check_letter) + more) ||
+        !check_store_init(&model->histories, sizeof(struct check_history) + more))
+        return refuse(text, size, "out of memory");
+    model->first_history = check_add_history(model, &(struct check_history){0});
+    return true;
+}
+
+void check_model_free(struct check_model *model)
+{
+    if (model->locals.size) check_store_free(&model->locals);
+    if (model->letters.size) check_store_free(&model->letters);
+    if (model->histories.size) check_store_free(&model->histories);
+    free(model->permutations);
+}
+
+uint64_t check_model_memory(const struct check_model *model)
+{
+    return check_store_memory(&model->locals) + check_store_memory(&model->letters) +
+           check_store_memory(&model->histories);
+}
+
+struct check_world check_first_world(struct check_model *model, const uint8_t *rates)
+{
+    struct check_world world = {.history = model->first_history};
+    for (el_node node = 1; node <= model->count; node++) {
+        unsigned char bytes[CHECK_RECORD_MAX] = {0};
+        struct check_head *head = (struct check_head *)(void *)bytes;
+        head->self = (uint8_t)node;
+        head->rate = rates[node - 1];
+        head->flags = model->config->initiators & el_bit(node) ? LOCAL_CALLS : 0;
+        uint16_t *left = (uint16_t *)(void *)(bytes + sizeof *head + model->state_size);
+        for (size_t i = 0; i < model->left_count; i++) left[i] = LEFT_NONE;
+        world.local[node - 1] = check_add_local(model, bytes);
+    }
+    return world;
+}

@@ -1,0 +1,419 @@
+/* What can happen next in a world: each move of each node, of the network, of time, and each fault still in the budget. */
+#include <string.h>
+
+#include "model.h"
+
+struct walk {
+    struct check_model *model;
+    struct check_memo *memo;
+    const struct check_world *from;
+    check_visitor *visit;
+    void *whose;
+    bool goes_on;   /* the visitor wants more */
+    bool is_moving; /* something can happen that is no fault */
+};
+
+static const struct check_local *local_of(const struct walk *walk, el_node node)
+{
+    return check_local_at(walk->model, walk->from->local[node - 1]);
+}
+
+static uint8_t flags_of(const struct walk *walk, el_node node)
+{
+    return check_head_of(local_of(walk, node))->flags;
+}
+
+static bool is_awake(const struct walk *walk, el_node node)
+{
+    return (flags_of(walk, node) & (LOCAL_ALIVE | LOCAL_PAUSED)) == LOCAL_ALIVE;
+}
+
+static bool is_left(const struct walk *walk, enum check_budget budget)
+{
+    return walk->from->spent[budget] < walk->model->config->budget[budget];
+}
+
+static void copy_world(struct check_world *to, const struct check_world *from)
+{
+    memcpy(to, from, offsetof(struct check_world, flight) + from->flight_count * sizeof *from->flight);
+}
+
+/* ---- What is under way ---- */
+
+static bool is_before(const struct check_model *model, uint32_t a, uint32_t b)
+{
+    if (!model->fifo) return a < b;
+    const struct check_letter *x = check_letter_at(model, a), *y = check_letter_at(model, b);
+    if (x->returns != y->returns) return x->returns < y->returns;
+    if (x->msg.from != y->msg.from) return x->msg.from < y->msg.from;
+    return x->msg.to < y->msg.to; /* equal links: in the order of sending */
+}
+
+/* Nobody will ever do anything with it, as its algorithm says. */
+static bool is_moot(const struct check_model *model, const struct check_world *world, uint32_t number)
+{
+    const struct check_letter *letter = check_letter_at(model, number);
+    if (!model->uses_moot || letter->returns) return false;
+    const struct check_head *head = check_head_of(check_local_at(model, world->local[letter->msg.to - 1]));
+    if (!(head->flags & LOCAL_ALIVE)) return false;
+    const struct el_config cfg = {model->cluster, letter->msg.to};
+    return model->algorithm->moot(head + 1, &cfg, &letter->msg);
+}
+
+static void post(const struct check_model *model, struct check_world *world, uint32_t letter)
+{
+    if (is_moot(model, world, letter)) return;
+    uint32_t at = world->flight_count, copies = 0;
+    while (at > 0 && is_before(model, letter, world->flight[at - 1])) at--;
+    for (uint32_t i = at; !model->fifo && i > 0 && world->flight[i - 1] == letter; i--) copies++;
+    if (!model->fifo && model->copies_max && copies >= model->copies_max) return;
+    memmove(world->flight + at + 1, world->flight + at, (world->flight_count - at) * sizeof *world->flight);
+    world->flight[at] = letter;
+    world->flight_count++;
+}
+
+static void take_out(struct check_world *world, uint32_t at)
+{
+    world->flight_count--;
+    memmove(world->flight + at, world->flight + at + 1, (world->flight_count - at) * sizeof *world->flight);
+}
+
+/* After its step, what waits for this node may be moot. */
+static void drop_moot(const struct check_model *model, struct check_world *world, el_node node)
+{
+    for (uint32_t i = 0; model->uses_moot && i < world->flight_count;) {
+        if (check_letter_at(model, world->flight[i])->msg.to == node && is_moot(model, world, world->flight[i]))
+            take_out(world, i);
+        else i++;
+    }
+}
+
+static bool cannot_return(const struct walk *walk, const struct check_world *world)
+{
+    const uint8_t *budget = walk->model->config->budget;
+    return world->spent[CHECK_RESTART] >= budget[CHECK_RESTART] && world->spent[CHECK_WIPE] >= budget[CHECK_WIPE];
+}
+
+/* What will never be looked at is as good as gone: returns to the dead, and letters to those who stay dead. */
+static void drop_dead_letters(const struct walk *walk, struct check_world *world)
+{
+    const struct check_model *model = walk->model;
+    const bool final = model->config->reduce && !model->hop_acks && cannot_return(walk, world);
+    for (uint32_t i = 0; i < world->flight_count;) {
+        const struct check_letter *letter = check_letter_at(model, world->flight[i]);
+        const el_node whose = letter->returns ? letter->msg.from : letter->msg.to;
+        const bool dead = !(check_head_of(check_local_at(model, world->local[whose - 1]))->flags & LOCAL_ALIVE);
+        const bool started = check_head_of(check_local_at(model, world->local[whose - 1]))->flags & LOCAL_STARTED;
+        if (dead && started && (letter->returns || final)) take_out(world, i);
+        else i++;
+    }
+}
+
+/* ---- Arriving at a new world ---- */
+
+static void arrive(struct walk *walk, struct check_world *world, struct check_step *step)
+{
+    const uint32_t most = walk->model->config->flight;
+    if (!walk->goes_on) return;
+    if (most == 0 || world->flight_count <= most) {
+        walk->goes_on = walk->visit(walk->whose, world, step);
+        return;
+    }
+    if (step->shed_count == sizeof step->shed / sizeof *step->shed) return;
+    for (uint32_t i = 0; i < world->flight_count; i++) {
+        if (i > 0 && world->flight[i] == world->flight[i - 1]) continue;
+        struct check_world less;
+        copy_world(&less, world);
+        step->shed[step->shed_count++] = world->flight[i];
+        take_out(&less, i);
+        arrive(walk, &less, step);
+        step->shed_count--;
+    }
+}
+
+/* Whether somebody should lead after this. */
+static bool calls(const struct check_model *model, uint32_t was, const struct check_step *step)
+{
+    const bool misses_leader =
+        step->type == CHECK_TELL_SUSPECT && check_local_at(model, was)->leader == step->peer;
+    return step->type == CHECK_CALL || step->type == CHECK_REVIVE || misses_leader;
+}
+
+/* A node takes a step: every way that it can come out. `before` is the world without what the step consumes. */
+static void let(struct walk *walk, const struct check_world *before, struct check_step step, uint64_t event)
+{
+    struct check_model *model = walk->model;
+    const uint32_t was = before->local[step.node - 1];
+    const struct check_outcomes *outcomes = check_outcomes_of(walk->memo, was, event, is_left(walk, CHECK_CRASH));
+    const struct check_outcome *outcome = outcomes->first;
+    const bool was_fault = step.is_fault;
+    walk->is_moving |= !step.is_fault;
+    for (uint32_t i = 0; i < outcomes->count && walk->goes_on; i++, outcome = check_next_outcome(outcome)) {
+        struct check_world after;
+        if (before->flight_count + outcome->sent > CHECK_FLIGHT_MAX) {
+            atomic_store(&model->exhausted, true);
+            return;
+        }
+        copy_world(&after, before);
+        after.local[step.node - 1] = outcome->local;
+        if (outcome->local != was) drop_moot(model, &after, step.node);
+        for (uint32_t j = 0; j < outcome->sent; j++) post(model, &after, outcome->letters[j]);
+        if (outcome->dying >= 0) after.spent[CHECK_CRASH]++;
+        if (outcome->dying >= 0 || step.type == CHECK_DIE) drop_dead_letters(walk, &after);
+        step.is_fault = was_fault || outcome->dying >= 0;
+        after.called |= calls(model, was, &step);
+        step.outcome = outcome;
+        arrive(walk, &after, &step);
+    }
+}
+
+/* ---- The network ---- */
+
+static bool is_head(const struct walk *walk, uint32_t at)
+{
+    const struct check_model *model = walk->model;
+    const uint32_t *flight = walk->from->flight;
+    if (!model->fifo) return at == 0 || flight[at] != flight[at - 1]; /* of equal letters, one is enough */
+    if (at == 0) return true;
+    const struct check_letter *a = check_letter_at(model, flight[at - 1]), *b = check_letter_at(model, flight[at]);
+    return a->returns || a->msg.from != b->msg.from || a->msg.to != b->msg.to || a->returns != b->returns;
+}
+
+/* It meets nobody: the sender is told so, where hops are acknowledged. */
+static void meet_nobody(struct walk *walk, uint32_t at)
+{
+    const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
+    struct check_world after;
+    copy_world(&after, walk->from);
+    take_out(&after, at);
+    const bool sender_lives = flags_of(walk, letter->msg.from) & LOCAL_ALIVE;
+    if (walk->model->hop_acks && sender_lives)
+        post(walk->model, &after, check_add_letter(walk->model, &letter->msg, LEFT_NONE, true));
+    struct check_step step = {.type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at]};
+    walk->is_moving = true;
+    arrive(walk, &after, &step);
+}
+
+static void deliver(struct walk *walk, uint32_t at)
+{
+    const uint32_t number = walk->from->flight[at];
+    const struct check_letter *letter = check_letter_at(walk->model, number);
+    const el_node to = letter->returns ? letter->msg.from : letter->msg.to;
+    struct check_step step = {.type = letter->returns ? CHECK_RETURN : CHECK_DELIVER, .node = to, .letter = number};
+    if (!(flags_of(walk, to) & LOCAL_ALIVE)) {
+        meet_nobody(walk, at);
+        return;
+    }
+    if (!is_awake(walk, to) || local_of(walk, to)->is_overdue) return;
+    struct check_world before;
+    copy_world(&before, walk->from);
+    take_out(&before, at);
+    let(walk, &before, step, check_event(step.type, number));
+    if (letter->returns || !is_left(walk, CHECK_DUPLICATE)) return;
+    copy_world(&before, walk->from);
+    before.spent[CHECK_DUPLICATE]++;
+    step.kept = step.is_fault = true;
+    let(walk, &before, step, check_event(step.type, number));
+}
+
+/* Where a message may be late for ever and order does not count, never to deliver it is to lose it. */
+static bool loss_goes_without_saying(const struct check_model *model)
+{
+    const struct check_config *config = model->config;
+    const uint32_t at_rest = 1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS | 1u << CHECK_RESTS |
+                             1u << CHECK_ELECTS;
+    return config->reduce && !model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
+           !(config->properties & at_rest);
+}
+
+static void lose(struct walk *walk, uint32_t at)
+{
+    const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
+    if (letter->returns || !is_left(walk, CHECK_LOSE) || loss_goes_without_saying(walk->model)) return;
+    struct check_world after;
+    copy_world(&after, walk->from);
+    take_out(&after, at);
+    after.spent[CHECK_LOSE]++;
+    struct check_step step = {
+        .type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at], .is_fault = true};
+    arrive(walk, &after, &step);
+}
+
+/* ---- Nodes ---- */
+
+/* An answer may land exactly at the timeout: at one instant messages come first. */
+static bool must_hear_first(const struct walk *walk, el_node node)
+{
+    for (uint32_t i = 0; walk->model->timely && i < walk->from->flight_count; i++) {
+        const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[i]);
+        if (letter->left == 0 && !letter->returns && letter->msg.to == node) return true;
+    }
+    return false;
+}
+
+static void fire(struct walk *walk, el_node node)
+{
+    const struct check_model *model = walk->model;
+    const struct check_local *local = local_of(walk, node);
+    const uint16_t *left = check_left_of(model, local);
+    const bool timed = model->config->time == CHECK_TICKS;
+    for (uint32_t i = 0; i < model->left_count; i++) {
+        if (left[i] == LEFT_NONE) continue;
+        if (timed && left[i] != LEFT_OVERDUE && (left[i] != 0 || local->is_overdue || must_hear_first(walk, node)))
+            continue;
+        const uint32_t timer = i / (model->count + 1), slot = i % (model->count + 1);
+        const struct check_step step = {.type = CHECK_FIRE, .node = node, .timer = timer, .slot = slot};
+        let(walk, walk->from, step, check_event(CHECK_FIRE, timer << 16 | slot));
+    }
+}
+
+static void judge_peers(struct walk *walk, el_node node)
+{
+    const uint32_t suspects = check_head_of(local_of(walk, node))->suspects;
+    for (el_node peer = 1; peer <= walk->model->count && walk->model->algorithm->on_suspect; peer++) {
+        const bool suspected = suspects & 1u << (peer - 1), lives = flags_of(walk, peer) & LOCAL_ALIVE;
+        struct check_step step = {.type = suspected ? CHECK_TELL_TRUST : CHECK_TELL_SUSPECT, .node = node, .peer = peer};
+        if (peer == node || (suspected && !lives)) continue;
+        if (!suspected && lives) {
+            if (!is_left(walk, CHECK_SUSPECT)) continue;
+            struct check_world before;
+            copy_world(&before, walk->from);
+            before.spent[CHECK_SUSPECT]++;
+            step.is_fault = true;
+            let(walk, &before, step, check_event(step.type, peer));
+        } else {
+            let(walk, walk->from, step, check_event(step.type, peer));
+        }
+    }
+}
+
+static void spend(struct walk *walk, enum check_budget budget, struct check_step step, uint32_t what)
+{
+    if (!is_left(walk, budget)) return;
+    struct check_world before;
+    copy_world(&before, walk->from);
+    before.spent[budget]++;
+    step.is_fault = true;
+    let(walk, &before, step, check_event(step.type, what));
+}
+
+static void ask(struct walk *walk, el_node node)
+{
+    if (!local_of(walk, node)->leading || !walk->model->algorithm->on_request) return;
+    spend(walk, CHECK_RESIGN, (struct check_step){.type = CHECK_ASK_RESIGN, .node = node}, 0);
+    for (el_node peer = 1; peer <= walk->model->count; peer++)
+        if (peer != node)
+            spend(walk, CHECK_TRANSFER, (struct check_step){.type = CHECK_ASK_TRANSFER, .node = node, .peer = peer},
+                  peer);
+}
+
+static void act(struct walk *walk, el_node node)
+{
+    const uint8_t flags = flags_of(walk, node);
+    const struct check_step revive = {.type = CHECK_REVIVE, .node = node};
+    struct check_step wiped = revive;
+    wiped.wiped = true;
+    if (!(flags & LOCAL_ALIVE)) {
+        spend(walk, CHECK_RESTART, revive, 0);
+        spend(walk, CHECK_WIPE, wiped, 1);
+        return;
+    }
+    spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
+    if (flags & LOCAL_PAUSED) {
+        let(walk, walk->from, (struct check_step){.type = CHECK_GO_ON, .node = node}, check_event(CHECK_GO_ON, 0));
+        return;
+    }
+    fire(walk, node);
+    spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
+    if (local_of(walk, node)->is_overdue) return;
+    if (flags & LOCAL_CALLS)
+        let(walk, walk->from, (struct check_step){.type = CHECK_CALL, .node = node}, check_event(CHECK_CALL, 0));
+    judge_peers(walk, node);
+    ask(walk, node);
+}
+
+/* ---- Time ---- */
+
+static bool something_runs(const struct walk *walk)
+{
+    const struct check_model *model = walk->model;
+    for (uint32_t i = 0; i < walk->from->flight_count; i++)
+        if (check_letter_at(model, walk->from->flight[i])->left != LEFT_NONE) return true;
+    for (el_node node = 1; node <= model->count; node++) {
+        const uint16_t *left = check_left_of(model, local_of(walk, node));
+        for (size_t i = 0; i < model->left_count; i++)
+            if (left[i] != LEFT_NONE && left[i] != LEFT_OVERDUE) return true;
+    }
+    return false;
+}
+
+static bool may_pass(const struct walk *walk)
+{
+    const struct check_model *model = walk->model;
+    if (model->config->time != CHECK_TICKS || !something_runs(walk)) return false;
+    for (el_node node = 1; node <= model->count; node++)
+        if (is_awake(walk, node) && local_of(walk, node)->is_due) return false;
+    for (uint32_t i = 0; model->timely && i < walk->from->flight_count; i++) {
+        const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
+        if (letter->left == 0 && is_awake(walk, letter->msg.to)) return false;
+    }
+    return true;
+}
+
+/* One tick more for everything; a letter that is too late by then is lost, or waits for a timely link's receiver. */
+static void pass(struct walk *walk)
+{
+    struct check_model *model = walk->model;
+    struct check_world after;
+    if (!may_pass(walk)) return;
+    copy_world(&after, walk->from);
+    after.flight_count = 0;
+    for (el_node node = 1; node <= model->count; node++)
+        after.local[node - 1] =
+            check_outcomes_of(walk->memo, walk->from->local[node - 1], check_event(CHECK_TICK, 0), false)->first->local;
+    for (uint32_t i = 0; i < walk->from->flight_count; i++) {
+        const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
+        uint32_t number = walk->from->flight[i];
+        if (letter->left != LEFT_NONE && letter->left < model->parts) {
+            if (!model->timely || !(flags_of(walk, letter->msg.to) & LOCAL_ALIVE)) continue;
+        } else if (letter->left != LEFT_NONE) {
+            number = check_add_letter(model, &letter->msg, (uint16_t)(letter->left - model->parts), letter->returns);
+        }
+        post(model, &after, number);
+    }
+    if (model->config->horizon) after.ticks++;
+    struct check_step step = {.type = CHECK_TICK};
+    walk->is_moving = true;
+    arrive(walk, &after, &step);
+}
+
+bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
+                      check_visitor *visit, void *whose)
+{
+    struct walk walk = {.model = model, .memo = memo, .from = world, .visit = visit, .whose = whose, .goes_on = true};
+    for (el_node node = 1; node <= model->count; node++) {
+        if (flags_of(&walk, node) & LOCAL_STARTED) continue;
+        const struct check_step step = {.type = CHECK_START, .node = node};
+        let(&walk, world, step, check_event(CHECK_START, 0));
+        return true;
+    }
+    for (uint32_t i = 0; i < world->flight_count; i++) {
+        if (!is_head(&walk, i)) continue;
+        deliver(&walk, i);
+        lose(&walk, i);
+    }
+    for (el_node node = 1; node <= model->count; node++) act(&walk, node);
+    pass(&walk);
+    return walk.is_moving;
+}
+
+bool check_is_cut(const struct check_model *model, const struct check_world *world)
+{
+    const struct check_config *config = model->config;
+    if (config->horizon && world->ticks >= config->horizon) return true;
+    for (uint32_t i = 0; i < model->count && config->terms; i++) {
+        const uint64_t term = check_local_at(model, world->local[i])->term >> model->algorithm->term_shift;
+        if (term > config->terms) return true;
+    }
+    return false;
+}

@@ -1,0 +1,159 @@
+/* What is asked of the worlds, by name, and how it is judged from views alone. */
+#include <string.h>
+
+#include "model.h"
+
+static const struct {
+    const char *name, *text;
+    enum el_violation violation;
+    uint32_t claim;
+} properties[CHECK_PROPERTIES] = {
+    [CHECK_ONE_LEADER] = {"one-leader", "never two leaders at one instant", EL_TWO_LEADERS, EL_CLAIMS_ONE_LEADER},
+    [CHECK_ONE_PER_TERM] = {"one-per-term", "never two nodes, or two lives of one, that led in one term",
+                            EL_SAME_TERM, EL_CLAIMS_ONE_PER_TERM},
+    [CHECK_TOKENS_RISE] = {"tokens-rise", "whoever takes office has a higher term than all before", EL_SAME_TERM, 0},
+    [CHECK_AGREEMENT] = {"agreement", "at rest, every live node names the same live leader", EL_DISAGREEMENT,
+                         EL_CLAIMS_AGREEMENT},
+    [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_NOT_BEST, EL_CLAIMS_BEST},
+    [CHECK_GROUPS] = {"groups", "at rest, whoever a node follows leads it", EL_DISAGREEMENT, EL_CLAIMS_GROUPS},
+    [CHECK_RESTS] = {"rests", "from every world, one can be reached in which nothing is under way", EL_ENDLESS, 0},
+    [CHECK_ELECTS] = {"elects", "from every world, one can be reached in which all the living follow one leader",
+                      EL_NO_LEADER, 0},
+};
+
+const char *check_property_name(enum check_property property)
+{
+    return properties[property].name;
+}
+
+const char *check_property_text(enum check_property property)
+{
+    return properties[property].text;
+}
+
+enum el_violation check_property_violation(enum check_property property)
+{
+    return properties[property].violation;
+}
+
+uint32_t check_claimed(const struct el_algorithm *algorithm)
+{
+    uint32_t claimed = 0;
+    for (uint32_t i = 0; i < CHECK_PROPERTIES; i++)
+        if (properties[i].claim & algorithm->claims) claimed |= 1u << i;
+    return claimed;
+}
+
+const char *check_budget_name(enum check_budget budget)
+{
+    static const char *const names[] = {"crash", "restart", "wipe", "lose", "duplicate", "suspect", "pause", "resign", "transfer"};
+    return names[budget];
+}
+
+/* ---- After every move ---- */
+
+static bool asks(const struct check_model *model, enum check_property property)
+{
+    return model->config->properties & 1u << property;
+}
+
+uint32_t check_judge(const struct check_model *model, const struct check_world *world)
+{
+    uint32_t leading = 0;
+    for (uint32_t i = 0; i < model->count; i++) leading += check_local_at(model, world->local[i])->leading;
+    return leading > 1 && asks(model, CHECK_ONE_LEADER) ? 1u << CHECK_ONE_LEADER : 0;
+}
+
+static uint32_t remember_tenure(struct check_history *history, el_node node, uint64_t term)
+{
+    uint32_t at = 0, broken = 0;
+    for (; at < HISTORY_TERMS_MAX && history->tenures[at].node; at++) {
+        const struct check_tenure *tenure = &history->tenures[at];
+        if (tenure->term == term && tenure->node == node && !tenure->past) return 0;
+        if (tenure->term == term) broken = 1u << CHECK_ONE_PER_TERM;
+        if (tenure->term > term || (tenure->term == term && tenure->node > node)) break;
+    }
+    if (history->tenures[HISTORY_TERMS_MAX - 1].node) __builtin_trap(); /* more terms than bounds allow */
+    memmove(&history->tenures[at + 1], &history->tenures[at],
+            (HISTORY_TERMS_MAX - 1 - at) * sizeof *history->tenures);
+    history->tenures[at] = (struct check_tenure){.term = term, .node = node};
+    return broken;
+}
+
+static void remember_death(struct check_history *history, el_node node)
+{
+    for (uint32_t i = 0; i < HISTORY_TERMS_MAX; i++)
+        if (history->tenures[i].node == node) history->tenures[i].past = 1;
+}
+
+uint32_t check_remember(struct check_model *model, uint32_t number, el_node node, uint32_t before, uint32_t after,
+                        uint32_t *broken)
+{
+    const struct check_local *was = check_local_at(model, before), *is = check_local_at(model, after);
+    const bool died = (check_head_of(was)->flags & LOCAL_ALIVE) && !(check_head_of(is)->flags & LOCAL_ALIVE);
+    const bool begins = is->leading && !(was->leading && was->term == is->term);
+    *broken = 0;
+    if (!died && !begins) return number;
+    if (!asks(model, CHECK_ONE_PER_TERM) && !asks(model, CHECK_TOKENS_RISE)) return number;
+    struct check_history history = *check_history_at(model, number);
+    if (died) remember_death(&history, node);
+    if (begins && asks(model, CHECK_ONE_PER_TERM)) *broken |= remember_tenure(&history, node, is->term);
+    if (begins && asks(model, CHECK_TOKENS_RISE)) {
+        if (is->term <= history.highest) *broken |= 1u << CHECK_TOKENS_RISE;
+        if (is->term > history.highest) history.highest = is->term;
+    }
+    return check_add_history(model, &history);
+}
+
+/* ---- At rest ---- */
+
+static bool lives(const struct check_model *model, const struct check_world *world, el_node node)
+{
+    return check_head_of(check_local_at(model, world->local[node - 1]))->flags & LOCAL_ALIVE;
+}
+
+static el_node best_alive(const struct check_model *model, const struct check_world *world)
+{
+    el_node best = EL_NOBODY;
+    for (el_node node = 1; node <= model->count; node++)
+        if (lives(model, world, node) && el_may_lead(model->cluster, node) &&
+            el_outranks(model->cluster, node, best))
+            best = node;
+    return best;
+}
+
+static el_node named_by(const struct check_model *model, const struct check_world *world, el_node node)
+{
+    return check_local_at(model, world->local[node - 1])->leader;
+}
+
+static bool leads(const struct check_model *model, const struct check_world *world, el_node node)
+{
+    return node && lives(model, world, node) && named_by(model, world, node) == node;
+}
+
+bool check_is_agreed(const struct check_model *model, const struct check_world *world)
+{
+    el_node leader = EL_NOBODY;
+    for (el_node node = 1; node <= model->count; node++) {
+        if (!lives(model, world, node)) continue;
+        const el_node named = named_by(model, world, node);
+        if (!leads(model, world, named) || (leader && leader != named)) return false;
+        leader = named;
+    }
+    return true;
+}
+
+uint32_t check_judge_rest(const struct check_model *model, const struct check_world *world)
+{
+    uint32_t broken = 0;
+    const el_node best = best_alive(model, world);
+    if (!best || !(world->called || model->algorithm->beats)) return 0; /* nobody could lead, or was asked to */
+    const bool agreed = check_is_agreed(model, world);
+    if (asks(model, CHECK_AGREEMENT) && !agreed) broken |= 1u << CHECK_AGREEMENT;
+    if (asks(model, CHECK_BEST) && !(agreed && named_by(model, world, best) == best)) broken |= 1u << CHECK_BEST;
+    for (el_node node = 1; node <= model->count && asks(model, CHECK_GROUPS); node++)
+        if (lives(model, world, node) && !leads(model, world, named_by(model, world, node)))
+            broken |= 1u << CHECK_GROUPS;
+    return broken;
+}

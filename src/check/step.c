@@ -1,0 +1,376 @@
+/*
+ * What one node does with one event: el_step, its outbox carried out in order, every answer to a CHOOSE, every length
+ * of a timer, and, where it may die, every prefix. A node's step depends on nothing but its own state, so each is
+ * computed once and remembered by the thread that asked.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/machine.h"
+#include "rename.h"
+
+enum { SENT_MAX = 48, ACTIONS_MAX = 512, MEMO_FIRST = 1 << 12 };
+static const size_t ARENA_MOST = (size_t)192 << 20;
+
+struct check_memo {
+    struct check_model *model;
+    struct check_outcomes *table; /* open addressing; count 0 is free */
+    uint32_t mask, used;
+    unsigned char *arena;
+    size_t arena_used, arena_size;
+};
+
+/* ---- The memory ---- */
+
+struct check_memo *check_memo_new(struct check_model *model)
+{
+    struct check_memo *memo = calloc(1, sizeof *memo);
+    if (!memo) return NULL;
+    memo->model = model;
+    memo->mask = MEMO_FIRST - 1;
+    memo->table = calloc(MEMO_FIRST, sizeof *memo->table);
+    memo->arena_size = ARENA_MOST;
+    memo->arena = malloc(ARENA_MOST); /* touched only as it fills */
+    if (!memo->table || !memo->arena) {
+        check_memo_free(memo);
+        return NULL;
+    }
+    return memo;
+}
+
+void check_memo_free(struct check_memo *memo)
+{
+    if (!memo) return;
+    free(memo->table);
+    free(memo->arena);
+    free(memo);
+}
+
+uint64_t check_memory_of_memo(const struct check_memo *memo)
+{
+    return ((uint64_t)memo->mask + 1) * sizeof *memo->table + memo->arena_used;
+}
+
+static struct check_outcomes *place_of(struct check_outcomes *table, uint32_t mask, uint32_t local, uint64_t event)
+{
+    uint64_t mixed = (event ^ (uint64_t)local << 20) * UINT64_C(0x9E3779B97F4A7C15);
+    mixed ^= mixed >> 29;
+    uint32_t at = (uint32_t)mixed & mask;
+    while (table[at].count && (table[at].local != local || table[at].event != event)) at = (at + 1) & mask;
+    return &table[at];
+}
+
+static void grow(struct check_memo *memo)
+{
+    const uint32_t mask = memo->mask * 2 + 1;
+    struct check_outcomes *table = calloc((size_t)mask + 1, sizeof *table);
+    if (!table) {
+        atomic_store(&memo->model->exhausted, true);
+        return;
+    }
+    for (uint32_t i = 0; i <= memo->mask; i++)
+        if (memo->table[i].count)
+            *place_of(table, mask, memo->table[i].local, memo->table[i].event) = memo->table[i];
+    free(memo->table);
+    memo->table = table;
+    memo->mask = mask;
+}
+
+/* Room for one more set of outcomes; when it is used up, everything is forgotten and computed anew. */
+static void make_room(struct check_memo *memo)
+{
+    enum { LARGEST = 1 << 20 };
+    if (memo->arena_used + LARGEST > memo->arena_size) {
+        memset(memo->table, 0, ((size_t)memo->mask + 1) * sizeof *memo->table);
+        memo->arena_used = 0;
+        memo->used = 0;
+    }
+    if (memo->used > memo->mask / 2) grow(memo);
+}
+
+/* ---- A step in the making ---- */
+
+struct attempt {
+    unsigned char bytes[CHECK_RECORD_MAX];
+    uint32_t letters[SENT_MAX];
+    uint16_t sent;
+    uint16_t done; /* sends and saves carried out */
+    uint8_t choices[CHECK_CHOICES_MAX];
+    uint8_t choice_count;
+};
+
+struct maker {
+    struct check_memo *memo;
+    struct check_outcomes *made;
+    int dying; /* after so many sends and saves; -1: not */
+    uint16_t most; /* how many there were at most in one that lived */
+    el_node self;
+};
+
+static struct check_head *head_of(struct attempt *attempt)
+{
+    return (struct check_head *)(void *)attempt->bytes;
+}
+
+static uint16_t *left_at(const struct maker *maker, struct attempt *attempt, uint32_t timer, uint32_t slot)
+{
+    const struct check_model *model = maker->memo->model;
+    el_require(timer < model->algorithm->timer_count && slot <= model->count);
+    uint16_t *left = (uint16_t *)(void *)(attempt->bytes + sizeof(struct check_head) + model->state_size);
+    return left + (size_t)timer * (model->count + 1) + slot;
+}
+
+static void forget_all(const struct check_model *model, struct attempt *attempt)
+{
+    struct check_head *head = head_of(attempt);
+    head->flags &= (uint8_t) ~(LOCAL_ALIVE | LOCAL_PAUSED | LOCAL_CALLS);
+    head->suspects = 0;
+    memset(attempt->bytes + sizeof *head, 0, model->state_size);
+    uint16_t *left = (uint16_t *)(void *)(attempt->bytes + sizeof *head + model->state_size);
+    for (size_t i = 0; i < model->left_count; i++) left[i] = LEFT_NONE;
+}
+
+/* The same outcome twice is one. */
+static bool is_known(const struct check_outcomes *made, const struct check_outcome *outcome)
+{
+    const struct check_outcome *each = made->first;
+    for (uint32_t i = 0; i < made->count; i++, each = check_next_outcome(each))
+        if (each->local == outcome->local && each->sent == outcome->sent && (each->dying < 0) == (outcome->dying < 0) &&
+            memcmp(each->letters, outcome->letters, outcome->sent * sizeof *outcome->letters) == 0)
+            return true;
+    return false;
+}
+
+static void finish(struct maker *maker, struct attempt *attempt, bool dies)
+{
+    struct check_memo *memo = maker->memo;
+    if (dies) forget_all(memo->model, attempt);
+    struct check_outcome *outcome = (struct check_outcome *)(void *)(memo->arena + memo->arena_used);
+    memset(outcome, 0, sizeof *outcome);
+    outcome->local = check_add_local(memo->model, attempt->bytes);
+    outcome->dying = dies ? (int16_t)maker->dying : -1;
+    outcome->choice_count = attempt->choice_count;
+    memcpy(outcome->choices, attempt->choices, sizeof outcome->choices);
+    outcome->sent = attempt->sent;
+    memcpy(outcome->letters, attempt->letters, attempt->sent * sizeof *attempt->letters);
+    if (!dies && attempt->done > maker->most) maker->most = attempt->done;
+    if (is_known(maker->made, outcome)) return;
+    memo->arena_used = (size_t)((const unsigned char *)check_next_outcome(outcome) - memo->arena);
+    el_require(memo->arena_used < memo->arena_size);
+    maker->made->count++;
+}
+
+static void put_into_flight(struct maker *maker, struct attempt *attempt, const struct el_action *action)
+{
+    struct check_model *model = maker->memo->model;
+    struct el_msg msg = action->msg;
+    if (action->timer != EL_NO_TIMER) {
+        const uint16_t left = *left_at(maker, attempt, action->timer, action->slot);
+        const bool runs = left != LEFT_NONE && left != LEFT_OVERDUE;
+        msg.aux = runs ? (uint64_t)left * model->config->tick / model->parts : 0;
+    }
+    uint16_t left = LEFT_NONE;
+    if (model->timely) left = check_parts(model, model->cluster->transmit_max);
+    else if (model->config->late) left = (uint16_t)(model->config->late * model->parts);
+    el_require(attempt->sent < SENT_MAX);
+    attempt->letters[attempt->sent++] = check_add_letter(model, &msg, left, false);
+}
+
+static void take_step(struct maker *maker, struct attempt *attempt, const struct el_event *event);
+
+/* The lengths that a timer may get: the shortest, then longer by a tick each, and the longest. */
+static void arm(struct maker *maker, const struct attempt *before, const struct el_action *actions, uint32_t count,
+                uint32_t at);
+
+static void carry_out(struct maker *maker, struct attempt *attempt, const struct el_action *actions, uint32_t count,
+                      uint32_t at)
+{
+    uint32_t choose = 0;
+    for (; at < count; at++) {
+        const struct el_action *action = &actions[at];
+        uint16_t *left;
+        switch (action->type) {
+        case EL_SEND:
+        case EL_SAVE:
+        if ((int)attempt->done == maker->dying) {
+                finish(maker, attempt, true);
+                return;
+            }
+            attempt->done++;
+            if (action->type == EL_SEND) {
+                put_into_flight(maker, attempt, action);
+            } else {
+                head_of(attempt)->durable = action->durable;
+                head_of(attempt)->flags |= LOCAL_SAVED;
+                head_of(attempt)->flags &= (uint8_t)~LOCAL_LOST;
+            }
+            break;
+        case EL_ARM: arm(maker, attempt, actions, count, at); return;
+        case EL_DISARM: *left_at(maker, attempt, action->timer, action->slot) = LEFT_NONE; break;
+        case EL_MOVE:
+            left = left_at(maker, attempt, action->timer, action->slot);
+            if (*left != LEFT_NONE) {
+                *left_at(maker, attempt, action->to, action->slot) = *left;
+                *left_at(maker, attempt, action->timer, action->slot) = LEFT_NONE;
+            }
+            break;
+        case EL_CHOOSE: choose = action->n; break;
+        case EL_NOTE:
+        case EL_VERDICT: break;
+        }
+    }
+    if (choose == 0) {
+        if (maker->dying < 0) finish(maker, attempt, false);
+        return;
+    }
+    el_require(attempt->choice_count < CHECK_CHOICES_MAX);
+    for (uint32_t chosen = 0; chosen < choose; chosen++) {
+        struct attempt next = *attempt;
+        next.choices[next.choice_count++] = (uint8_t)chosen;
+        take_step(maker, &next, &(struct el_event){.type = EL_CHOSEN, .chosen = chosen});
+    }
+}
+
+static void arm(struct maker *maker, const struct attempt *before, const struct el_action *actions, uint32_t count,
+                uint32_t at)
+{
+    const struct check_model *model = maker->memo->model;
+    const struct el_action *action = &actions[at];
+    const bool timed = model->config->time == CHECK_TICKS;
+    const uint16_t most = timed ? check_parts(model, action->max) : 1;
+    uint16_t left = timed ? check_parts(model, action->min) : 1;
+    for (;;) {
+        struct attempt next = *before;
+        *left_at(maker, &next, action->timer, action->slot) = left;
+        carry_out(maker, &next, actions, count, at + 1);
+        if (left >= most) return;
+        left = (uint32_t)(most - left) > model->parts ? (uint16_t)(left + model->parts) : most;
+    }
+}
+
+static void take_step(struct maker *maker, struct attempt *attempt, const struct el_event *event)
+{
+    const struct check_model *model = maker->memo->model;
+    struct el_action actions[ACTIONS_MAX];
+    struct el_outbox out = {.actions = actions, .capacity = (uint32_t)el_outbox_bound(model->algorithm, model->count)};
+    el_require(out.capacity <= ACTIONS_MAX);
+    const struct el_config cfg = {model->cluster, maker->self};
+    el_step(model->algorithm, &cfg, attempt->bytes + sizeof(struct check_head), event, &out);
+    carry_out(maker, attempt, actions, out.count, 0);
+}
+
+/* ---- Events ---- */
+
+static void start(const struct check_model *model, struct attempt *attempt, bool again, struct el_event *event)
+{
+    struct check_head *head = head_of(attempt);
+    event->type = EL_START;
+    event->start.how = !again ? EL_FRESH : head->flags & LOCAL_LOST ? EL_LOST : EL_RESTORED;
+    event->start.incumbent = again ? EL_NOBODY : model->config->incumbent;
+    if (event->start.how == EL_RESTORED) event->start.durable = head->durable;
+    head->flags |= LOCAL_STARTED | LOCAL_ALIVE;
+}
+
+/* Time passes on this node's clock. What runs out between two ticks is overdue at the second. */
+static void tick(const struct check_model *model, struct attempt *attempt)
+{
+    struct check_head *head = head_of(attempt);
+    const uint16_t parts = check_rate_parts(model, head->rate);
+    uint16_t *left = (uint16_t *)(void *)(attempt->bytes + sizeof *head + model->state_size);
+    for (size_t i = 0; i < model->left_count; i++) {
+        if (left[i] == LEFT_NONE || left[i] == LEFT_OVERDUE) continue;
+        left[i] = left[i] >= parts ? (uint16_t)(left[i] - parts) : LEFT_OVERDUE;
+    }
+}
+
+/* What happens to the node before its machine hears of it. False: the machine hears nothing. */
+static bool prepare(const struct maker *maker, struct attempt *attempt, uint64_t word, struct el_event *event)
+{
+    const struct check_model *model = maker->memo->model;
+    struct check_head *head = head_of(attempt);
+    const uint32_t what = (uint32_t)word;
+    *event = (struct el_event){0};
+    switch ((enum check_move_type)(word >> 32)) {
+    case CHECK_START: start(model, attempt, false, event); return true;
+    case CHECK_REVIVE:
+        if (what) {
+            head->durable = (struct el_durable){0};
+            head->flags = (uint8_t)((head->flags & ~LOCAL_SAVED) | LOCAL_LOST);
+        }
+        start(model, attempt, true, event);
+        return true;
+    case CHECK_CALL:
+        head->flags &= (uint8_t)~LOCAL_CALLS;
+        event->type = EL_REQUEST;
+        event->request = EL_CAMPAIGN;
+        return true;
+    case CHECK_DELIVER:
+    case CHECK_RETURN:
+        event->type = (word >> 32) == CHECK_DELIVER ? EL_MESSAGE : EL_UNSENT;
+        event->msg = check_letter_at(model, what)->msg;
+        return true;
+    case CHECK_FIRE:
+        event->type = EL_TIMER;
+        event->timer = what >> 16;
+        event->slot = what & 0xFFFF;
+        *left_at(maker, attempt, event->timer, event->slot) = LEFT_NONE;
+        return true;
+    case CHECK_TELL_SUSPECT:
+    case CHECK_TELL_TRUST:
+        event->type = (word >> 32) == CHECK_TELL_SUSPECT ? EL_SUSPECT : EL_TRUST;
+        event->peer = what;
+        head->suspects ^= 1u << (what - 1);
+        return true;
+    case CHECK_ASK_RESIGN:
+    case CHECK_ASK_TRANSFER:
+        event->type = EL_REQUEST;
+        event->request = what ? EL_TRANSFER : EL_RESIGN;
+        event->peer = what;
+        return true;
+    case CHECK_DIE: forget_all(model, attempt); return false;
+    case CHECK_STOP: head->flags |= LOCAL_PAUSED; return false;
+    case CHECK_GO_ON: head->flags &= (uint8_t)~LOCAL_PAUSED; return false;
+    case CHECK_TICK: tick(model, attempt); return false;
+    case CHECK_DROP: break;
+    }
+    el_require(false);
+    return false;
+}
+
+static void make(struct maker *maker, uint32_t local, uint64_t word)
+{
+    const struct check_model *model = maker->memo->model;
+    struct attempt attempt;
+    struct el_event event;
+    memset(&attempt, 0, sizeof attempt);
+    const struct check_head *head = check_head_of(check_local_at(model, local));
+    memcpy(attempt.bytes, head, model->bytes);
+    maker->self = head->self;
+    if (prepare(maker, &attempt, word, &event)) take_step(maker, &attempt, &event);
+    else finish(maker, &attempt, false);
+}
+
+/* Dying with nothing done is dying before the event, except that a hop was acknowledged. */
+static void make_all(struct maker *maker, uint32_t local, uint64_t word, bool may_die)
+{
+    maker->dying = -1;
+    make(maker, local, word);
+    const int first = maker->memo->model->hop_acks ? 0 : 1;
+    for (maker->dying = first; may_die && maker->dying < maker->most; maker->dying++) make(maker, local, word);
+}
+
+const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event, bool may_die)
+{
+    const uint64_t key = event | (uint64_t)may_die << 63;
+    const struct check_outcomes *known = place_of(memo->table, memo->mask, local, key);
+    if (known->count) return known;
+    make_room(memo);
+    struct check_outcomes *made = place_of(memo->table, memo->mask, local, key);
+    struct check_outcomes fresh = {.event = key, .local = local};
+    fresh.first = (const struct check_outcome *)(const void *)(memo->arena + memo->arena_used);
+    struct maker maker = {.memo = memo, .made = &fresh};
+    make_all(&maker, local, event, may_die);
+    memo->used++;
+    *made = fresh;
+    return made;
+}

@@ -1,0 +1,24 @@
+/* The parts of `elector check`: the question, the answer as text and JSON, a counterexample as a scenario. */
+#ifndef ELECTOR_CLI_CHECK_H
+#define ELECTOR_CLI_CHECK_H
+
+#include "check/check.h"
+#include "cli.h"
+
+struct check_request {
+    struct sim_settings settings; /* who takes part, as for `elector sim` */
+    struct sim_plan plan;
+    struct check_config config;
+    bool json, quiet, tick_given, time_given;
+    const char *scenario; /* where to write a counterexample; NULL: nowhere */
+    const char *svg;
+};
+
+/* The question in words: members, budgets, bounds. */
+void check_write_bounds(FILE *out, const struct check_request *request, const struct check_result *result);
+void check_write_text(FILE *out, const struct check_request *request, const struct check_result *result);
+int check_write_json(FILE *out, const struct check_request *request, const struct check_result *result);
+/* The counterexample as a scenario of `elector sim`. */
+void check_write_scenario(FILE *out, const struct check_request *request, const struct check_result *result);
+
+#endif

@@ -1,0 +1,249 @@
+/* The checker's answer, for people and for programs, and a counterexample as a scenario. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "check.h"
+
+static void write_grouped(FILE *out, uint64_t number)
+{
+    char digits[32];
+    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) fputc(',', out);
+        fputc(digits[i], out);
+    }
+}
+
+static uint64_t id_of(const struct check_request *request, el_node node)
+{
+    return el_id(&request->plan.cluster, node);
+}
+
+/* ---- Bounds ---- */
+
+void check_write_bounds(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    const struct check_config *config = &request->config;
+    bool any = false;
+    for (int i = 0; i < CHECK_BUDGETS; i++) {
+        if (!config->budget[i]) continue;
+        fprintf(out, "%s%s %u", any ? ", " : "", check_budget_name((enum check_budget)i), config->budget[i]);
+        any = true;
+    }
+    if (!any) fputs("no faults", out);
+    if (config->terms) fprintf(out, "; terms up to %" PRIu64, config->terms);
+    if (config->flight) fprintf(out, "; at most %u messages under way", config->flight);
+    if (config->depth) fprintf(out, "; at most %u moves", config->depth);
+    if (config->time == CHECK_TICKS) {
+        fprintf(out, "; ticks of %g ms", (double)config->tick / 1e6);
+        if (config->horizon) fprintf(out, ", %u of them", config->horizon);
+        if (config->late) fprintf(out, ", messages late by %u at most", config->late);
+        fputs(config->rates ? ", clocks slow, true and fast" : ", clocks true", out);
+    } else if (config->algorithm->timer_count) {
+        fputs("; timers at any moment", out);
+    }
+    if (config->algorithm->beats) fputs("; equal messages under way count once", out);
+    if (result->permutations > 1) fprintf(out, "; worlds equal under %u renamings are one", result->permutations);
+}
+
+/* ---- Moves in words that a scenario understands ---- */
+
+static void write_link(FILE *out, const struct check_request *request, const struct el_msg *msg)
+{
+    fprintf(out, "%" PRIu64 ">%" PRIu64 " %s", id_of(request, msg->from), id_of(request, msg->to),
+            request->plan.algorithm->kinds[msg->kind]);
+}
+
+static void write_timer(FILE *out, const struct check_request *request, const struct check_move *move)
+{
+    fprintf(out, "fire %" PRIu64 " %s", id_of(request, move->node), request->plan.algorithm->timers[move->timer]);
+    if (move->slot) fprintf(out, ":%" PRIu64, id_of(request, move->slot));
+}
+
+static void write_event(FILE *out, const struct check_request *request, const struct check_move *move)
+{
+    const uint64_t node = move->node ? id_of(request, move->node) : 0, peer = move->peer ? id_of(request, move->peer) : 0;
+    switch (move->type) {
+    case CHECK_START: fprintf(out, "start %" PRIu64, node); return;
+    case CHECK_CALL: fprintf(out, "campaign %" PRIu64, node); return;
+    case CHECK_DELIVER: fputs("deliver ", out); break;
+    case CHECK_RETURN: fputs("return ", out); break;
+    case CHECK_DROP: fputs("lose ", out); break;
+    case CHECK_FIRE: write_timer(out, request, move); return;
+    case CHECK_TELL_SUSPECT: fprintf(out, "suspect %" PRIu64 ":%" PRIu64, node, peer); return;
+    case CHECK_TELL_TRUST: fprintf(out, "trust %" PRIu64 ":%" PRIu64, node, peer); return;
+    case CHECK_DIE: fprintf(out, "crash %" PRIu64, node); return;
+    case CHECK_REVIVE: fprintf(out, "restart %" PRIu64 "%s", node, move->wiped ? " wiped" : ""); return;
+    case CHECK_STOP: fprintf(out, "pause %" PRIu64, node); return;
+    case CHECK_GO_ON: fprintf(out, "resume %" PRIu64, node); return;
+    case CHECK_ASK_RESIGN: fprintf(out, "resign %" PRIu64, node); return;
+    case CHECK_ASK_TRANSFER: fprintf(out, "transfer %" PRIu64 " %" PRIu64, node, peer); return;
+    case CHECK_TICK: fprintf(out, "wait %gms", (double)request->config.tick / 1e6); return;
+    }
+    write_link(out, request, &move->msg);
+}
+
+static void write_move(FILE *out, const struct check_request *request, const struct check_move *move)
+{
+    if (move->kept) {
+        fputs("step copy ", out);
+        write_link(out, request, &move->msg);
+        fputc('\n', out);
+    }
+    fputs("step ", out);
+    if (move->dying >= 0) fprintf(out, "dying=%d ", move->dying);
+    for (uint8_t i = 0; i < move->choice_count; i++)
+        fprintf(out, "%s%u%s", i ? "," : "choosing=", move->choices[i], i + 1 == move->choice_count ? " " : "");
+    write_event(out, request, move);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < move->shed_count; i++) {
+        fputs("step lose ", out);
+        write_link(out, request, &move->shed[i]);
+        fputc('\n', out);
+    }
+}
+
+static void write_moves(FILE *out, const struct check_request *request, const struct check_path *path)
+{
+    for (uint32_t i = 0; i < path->count; i++) {
+        if (i == path->loop) fputs("step loop\n", out);
+        if (path->moves[i].type == CHECK_START) continue;
+        write_move(out, request, &path->moves[i]);
+    }
+}
+
+/* ---- The scenario ---- */
+
+void check_write_scenario(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    const struct check_config *config = &request->config;
+    fprintf(out, "# A counterexample to \"%s\", found by elector check: ", check_property_text(result->broken));
+    check_write_bounds(out, request, result);
+    fputs(".\n", out);
+    for (size_t i = 0; i < request->settings.count; i++)
+        if (strcmp(request->settings.list[i].key, "algorithm") == 0)
+            fprintf(out, "algorithm %s\n", request->settings.list[i].value);
+    for (size_t i = 0; i < request->settings.count; i++) {
+        const struct sim_setting *setting = &request->settings.list[i];
+        if (strcmp(setting->key, "algorithm") != 0 && strcmp(setting->key, "initiator") != 0)
+            fprintf(out, "%s %s\n", setting->key, setting->value);
+    }
+    bool any = false;
+    for (el_node node = 1; node <= config->cluster->count; node++) {
+        if (result->path.rates[node - 1] == 1) continue;
+        const double off = (double)config->cluster->drift / 1e6;
+        fprintf(out, "%s%" PRIu64 "=%g", any ? "," : "clock ", id_of(request, node),
+                result->path.rates[node - 1] == 0 ? 1 - off : 1 + off);
+        any = true;
+    }
+    if (any) fputc('\n', out);
+    fprintf(out, "script %s\n", config->time == CHECK_TICKS ? "ticks" : "steps");
+    write_moves(out, request, &result->path);
+    fprintf(out, "expect violation %s\n", el_violation_name(check_property_violation(result->broken)));
+}
+
+/* ---- Text and JSON ---- */
+
+static uint32_t moves_of(const struct check_path *path)
+{
+    uint32_t moves = 0;
+    for (uint32_t i = 0; i < path->count; i++) moves += path->moves[i].type != CHECK_START;
+    return moves;
+}
+
+static void write_properties(FILE *out, uint32_t properties)
+{
+    bool any = false;
+    for (int i = 0; i < CHECK_PROPERTIES; i++) {
+        if (!(properties & 1u << i)) continue;
+        fprintf(out, "%s%s", any ? ", " : "", check_property_name((enum check_property)i));
+        any = true;
+    }
+}
+
+static void write_verdict(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    const struct check_config *config = &request->config;
+    fprintf(out, "%s, %u nodes: ", config->algorithm->name, config->cluster->count);
+    switch (result->verdict) {
+    case CHECK_HOLDS:
+        write_properties(out, config->properties);
+        fputs(" hold in every world within the bounds\n", out);
+        return;
+    case CHECK_BROKEN:
+        fprintf(out, "%s is BROKEN, after %u moves: %s\n", check_property_name(result->broken),
+                moves_of(&result->path), check_property_text(result->broken));
+        return;
+    case CHECK_STOPPED:
+        fprintf(out, "cannot tell: %s. Explored ", result->text);
+        write_grouped(out, result->states);
+        fprintf(out, " worlds to depth %u, frontier not empty: ", result->depth);
+        write_grouped(out, result->frontier);
+        fputs(" worlds wait\n", out);
+        return;
+    case CHECK_REFUSED: fprintf(out, "%s\n", result->text); return;
+    }
+}
+
+void check_write_text(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    write_verdict(out, request, result);
+    if (result->verdict == CHECK_BROKEN) {
+        fputc('\n', out);
+        write_moves(out, request, &result->path);
+        fputc('\n', out);
+    }
+    fputs("  bounds      ", out);
+    check_write_bounds(out, request, result);
+    fputs("\n  explored    ", out);
+    write_grouped(out, result->states);
+    fputs(" worlds, ", out);
+    write_grouped(out, result->moves);
+    fprintf(out, " moves, to depth %u", result->depth);
+    if (result->cut) {
+        fputs("; ", out);
+        write_grouped(out, result->cut);
+        fputs(" moves beyond a bound were not made", out);
+    }
+    fputs("\n  made of     ", out);
+    write_grouped(out, result->locals);
+    fputs(" local states, ", out);
+    write_grouped(out, result->messages);
+    fputs(" messages; ", out);
+    write_grouped(out, result->resting);
+    fputs(" worlds at rest\n  took        ", out);
+    const double per_second = result->seconds > 0 ? (double)result->states / result->seconds : 0;
+    fprintf(out, "%.2f s, %.2f million worlds a second, %.0f MB\n", result->seconds, per_second / 1e6,
+            (double)result->memory / 1e6);
+}
+
+int check_write_json(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    static const char *const verdicts[] = {"holds", "broken", "stopped", "refused"};
+    const struct check_config *config = &request->config;
+    json_t *properties = json_array(), *budgets = json_object();
+    for (int i = 0; i < CHECK_PROPERTIES; i++)
+        if (config->properties & 1u << i)
+            json_array_append_new(properties, json_string(check_property_name((enum check_property)i)));
+    for (int i = 0; i < CHECK_BUDGETS; i++)
+        json_object_set_new(budgets, check_budget_name((enum check_budget)i), json_integer(config->budget[i]));
+    json_t *root = json_pack(
+        "{s:s, s:I, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I}", "algorithm",
+        config->algorithm->name, "nodes", (json_int_t)config->cluster->count, "verdict", verdicts[result->verdict],
+        "properties", properties, "budget", budgets, "states", (json_int_t)result->states, "moves",
+        (json_int_t)result->moves, "frontier", (json_int_t)result->frontier, "cut", (json_int_t)result->cut, "depth",
+        (json_int_t)result->depth, "local_states", (json_int_t)result->locals, "messages",
+        (json_int_t)result->messages, "resting", (json_int_t)result->resting, "seconds", result->seconds,
+        "memory_bytes", (json_int_t)result->memory);
+    if (!root) return -1;
+    if (result->verdict == CHECK_BROKEN) {
+        json_object_set_new(root, "broken", json_string(check_property_name(result->broken)));
+        json_object_set_new(root, "length", json_integer(moves_of(&result->path)));
+    }
+    if (result->text[0]) json_object_set_new(root, "text", json_string(result->text));
+    const int status = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    json_decref(root);
+    fputc('\n', out);
+    return status;
+}
