@@ -72,7 +72,8 @@ static void follow(struct raft *me, const struct el_config *cfg, el_node leader,
     me->role = FOLLOWER;
     me->hurried = 0;
     me->leader = leader;
-    el_set_clear(grants(me), cfg->cluster->count); /* what no longer counts is forgotten: fewer states to check */
+    el_set_clear(grants(me),
+                 cfg->cluster->count); /* what no longer counts is forgotten: fewer states to check */
     el_set_clear(heard(me, cfg), cfg->cluster->count);
     el_set_clear(heard_before(me, cfg), cfg->cluster->count);
 }

@@ -18,7 +18,7 @@ struct single {
 static bool is_spent(const struct check_model *model, const struct check_world *world)
 {
     for (uint32_t i = 0; i < CHECK_BUDGETS; i++)
-        if (world->spent[i] < model->config->budget[i]) return false;
+        if (model->config->budget[i] == CHECK_ANY || world->spent[i] < model->config->budget[i]) return false;
     return true;
 }
 
@@ -59,10 +59,15 @@ static bool has_call(const struct check_model *model, const struct check_world *
     return check_head_of(check_local_at(model, world->local[node - 1]))->flags & LOCAL_CALLS;
 }
 
+bool check_may_be_ample(const struct check_model *model)
+{
+    return model->config->reduce && model->fifo && model->algorithm->ring;
+}
+
 bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                  check_visitor *visit, void *whose)
 {
-    if (!model->fifo || !model->algorithm->ring || !is_spent(model, world) || !is_plain(model, world)) return false;
+    if (!check_may_be_ample(model) || !is_spent(model, world) || !is_plain(model, world)) return false;
     for (uint32_t i = 0; i < world->flight_count; i++) {
         const el_node to = check_letter_at(model, world->flight[i])->msg.to;
         if (has_call(model, world, to)) continue;

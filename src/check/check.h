@@ -8,6 +8,8 @@
 #include "elector/core.h"
 
 enum { CHECK_NODES_MAX = 16, CHECK_FLIGHT_MAX = 120 };
+/* A budget without end. */
+enum { CHECK_ANY = UINT8_MAX };
 
 /* How much trouble there may be in all. What is not in the budget does not happen. */
 enum check_budget {
@@ -56,17 +58,19 @@ struct check_config {
     el_node incumbent;
     uint64_t initiators; /* el_bit of each who calls an election, once, at any moment */
     uint8_t budget[CHECK_BUDGETS];
-    uint64_t terms;   /* worlds with a higher term are not explored further; 0: no bound */
-    uint32_t depth;   /* nor are those after so many moves; 0: no bound */
-    uint32_t flight;  /* at most so many messages under way: beyond that, any one of them is lost; 0: no bound */
+    uint64_t terms;  /* worlds with a higher term are not explored further; 0: no bound */
+    uint32_t depth;  /* nor are those after so many moves; 0: no bound */
+    uint32_t flight; /* at most so many messages under way: beyond that, any one of them is lost; 0: no bound */
     uint32_t horizon; /* ticks; 0: no bound */
     enum check_time time;
     el_duration tick;
-    uint32_t late;  /* ticks after which a message is lost; 0: never. Where the algorithm needs timely links
+    uint32_t late; /* ticks after which a message is lost; 0: never. Where the algorithm needs timely links
                        it arrives within transmit_max instead */
-    bool rates;     /* each clock runs slow, true or fast, within the drift bound: all combinations */
-    bool symmetry;  /* worlds that differ by a renaming of the nodes are one */
-    bool reduce;    /* leave out orders that make no difference */
+    bool
+        detect; /* whoever dies is suspected by all the living, at any moment after, and trusted when it is back */
+    bool rates;          /* each clock runs slow, true or fast, within the drift bound: all combinations */
+    bool symmetry;       /* worlds that differ by a renaming of the nodes are one */
+    bool reduce;         /* leave out orders that make no difference */
     uint32_t properties; /* bits of enum check_property */
     uint64_t memory;     /* bytes */
     unsigned threads;
@@ -76,10 +80,10 @@ struct check_config {
 };
 
 enum check_verdict {
-    CHECK_HOLDS,    /* in every world within the bounds */
-    CHECK_BROKEN,   /* there is a counterexample */
-    CHECK_STOPPED,  /* the memory is used up, and the frontier is not empty */
-    CHECK_REFUSED,  /* the question makes no sense: see text */
+    CHECK_HOLDS,   /* in every world within the bounds */
+    CHECK_BROKEN,  /* there is a counterexample */
+    CHECK_STOPPED, /* the memory is used up, and the frontier is not empty */
+    CHECK_REFUSED, /* the question makes no sense: see text */
 };
 
 enum check_move_type {
@@ -105,12 +109,12 @@ enum { CHECK_CHOICES_MAX = 4 };
 struct check_move {
     enum check_move_type type;
     el_node node, peer;
-    struct el_msg msg;      /* DELIVER, RETURN, DROP: as sent */
-    uint32_t timer, slot;   /* FIRE */
-    bool kept;              /* DELIVER: and it is still under way */
-    bool wiped;             /* REVIVE */
+    struct el_msg msg;    /* DELIVER, RETURN, DROP: as sent */
+    uint32_t timer, slot; /* FIRE */
+    bool kept;            /* DELIVER: and it is still under way */
+    bool wiped;           /* REVIVE */
     bool is_fault;
-    int dying;              /* it dies after so many of its sends and saves; -1: it does not */
+    int dying; /* it dies after so many of its sends and saves; -1: it does not */
     uint8_t choices[CHECK_CHOICES_MAX];
     uint8_t choice_count;
     struct el_msg *shed; /* lost because too many were under way; owned by the path */
@@ -120,22 +124,22 @@ struct check_move {
 struct check_path {
     struct check_move *moves;
     uint32_t count;
-    uint32_t loop;     /* the moves from here on lead back to where they began; UINT32_MAX: no loop */
+    uint32_t loop; /* the moves from here on lead back to where they began; UINT32_MAX: no loop */
     uint8_t rates[CHECK_NODES_MAX]; /* 0 slow, 1 true, 2 fast */
 };
 
 struct check_result {
     enum check_verdict verdict;
-    char text[200];            /* REFUSED, STOPPED: why */
+    char text[200]; /* REFUSED, STOPPED: why */
     enum check_property broken;
     uint64_t states, moves, frontier; /* distinct worlds; successors looked at; worlds not yet expanded */
-    uint64_t cut;              /* worlds at a bound of terms, depth, horizon, which were not expanded */
-    uint64_t locals, messages; /* distinct states of one node; distinct messages */
-    uint64_t resting;          /* worlds in which nothing is under way */
-    uint32_t depth;            /* moves after which the last new world was found */
-    uint64_t memory;           /* bytes in use at the end */
+    uint64_t cut;                     /* worlds at a bound of terms, depth, horizon, which were not expanded */
+    uint64_t locals, messages;        /* distinct states of one node; distinct messages */
+    uint64_t resting;                 /* worlds in which nothing is under way */
+    uint32_t depth;                   /* moves after which the last new world was found */
+    uint64_t memory;                  /* bytes in use at the end */
     double seconds;
-    uint32_t permutations; /* that symmetry used; 1: none */
+    uint32_t permutations;  /* that symmetry used; 1: none */
     struct check_path path; /* BROKEN: the shortest */
 };
 

@@ -19,7 +19,7 @@ struct worker {
     const struct check_world *world;
     uint32_t number, successors;
     uint64_t moves, cut, resting;
-    bool all_known; /* every successor had been seen before */
+    bool all_known; /* every successor had been seen before this level */
 };
 
 static double now(void)
@@ -82,7 +82,8 @@ void check_stop(struct check_search *search, const char *why)
 
 /* ---- Worlds ---- */
 
-static void report(struct check_search *search, uint32_t broken, uint32_t number, uint32_t depth, struct el_hash hash)
+static void report(struct check_search *search, uint32_t broken, uint32_t number, uint32_t depth,
+                   struct el_hash hash)
 {
     pthread_mutex_lock(&search->lock);
     const bool better = !search->found || depth < search->found_depth ||
@@ -125,7 +126,8 @@ static bool look_at(void *whose, const struct check_world *seen, const struct ch
     if (step->outcome)
         history = check_remember(model, history, step->node, worker->world->local[step->node - 1],
                                  seen->local[step->node - 1], &broken);
-    struct check_world *world = (struct check_world *)(uintptr_t)seen; /* ours to change: the walk is done with it */
+    struct check_world *world =
+        (struct check_world *)(uintptr_t)seen; /* ours to change: the walk is done with it */
     world->history = history;
     const bool is_cut = check_is_cut(model, world) ||
                         (search->config->depth && search->depth >= search->config->depth + model->count);
@@ -138,8 +140,8 @@ static bool look_at(void *whose, const struct check_world *seen, const struct ch
     const struct el_hash hash = check_fingerprint(model, world);
     const bool is_new = check_visited_add(&search->visited, hash, origin, &number);
     if (search->edges) check_edge(search, worker->number, number, step->is_fault);
+    if (is_new || (search->visited.numbers && number >= search->next_first)) worker->all_known = false;
     if (!is_new) return !search->stopped;
-    worker->all_known = false;
     if (broken) report(search, broken, number, search->depth + 1, hash);
     if (search->edges) check_mark(search, number, world);
     keep(worker, world, number);
@@ -153,8 +155,8 @@ static void expand(struct worker *worker, const struct check_world *world, uint3
     worker->number = number;
     worker->successors = 0;
     worker->all_known = true;
-    if (search->config->reduce && check_ample(&search->model, worker->memo, world, look_at, worker) &&
-        !worker->all_known)
+    if (search->config->reduce && !search->edges &&
+        check_ample(&search->model, worker->memo, world, look_at, worker) && !worker->all_known)
         return;
     worker->successors = CHECK_FULL; /* numbered apart from the ample one */
     if (check_successors(&search->model, worker->memo, world, look_at, worker)) return;
@@ -208,7 +210,8 @@ static void *work(void *whose)
 uint64_t check_memory(const struct check_search *search)
 {
     uint64_t memory = check_visited_memory(&search->visited) + check_model_memory(&search->model) +
-                      search->frontiers[0].in_memory + search->frontiers[1].in_memory + check_edge_memory(search);
+                      search->frontiers[0].in_memory + search->frontiers[1].in_memory +
+                      check_edge_memory(search);
     for (unsigned i = 0; i < search->worker_count; i++)
         if (search->workers[i].memo) memory += check_memory_of_memo(search->workers[i].memo);
     return memory;
@@ -236,6 +239,7 @@ static bool run_level(struct check_search *search)
 {
     search->active = search->worker_count;
     search->waiting = 0;
+    search->next_first = atomic_load(&search->visited.count);
     atomic_store(&search->expanded, 0);
     unsigned started = 1;
     for (; started < search->worker_count; started++)
@@ -251,7 +255,8 @@ static bool run_level(struct check_search *search)
 /* Each clock slow, true or fast: every combination is a beginning of its own. */
 static void begin(struct check_search *search, struct worker *worker)
 {
-    const bool all = search->config->rates && search->config->time == CHECK_TICKS && search->model.cluster->drift;
+    const bool all =
+        search->config->rates && search->config->time == CHECK_TICKS && search->model.cluster->drift;
     uint32_t combinations = 1;
     for (uint32_t i = 0; all && i < search->model.count; i++) combinations *= 3;
     for (uint32_t combination = 0; combination < combinations; combination++) {
@@ -341,8 +346,9 @@ void check_run(const struct check_config *config, struct check_result *result)
     search.next = &search.frontiers[1];
     if (!check_model_init(&search.model, config, result->text, sizeof result->text)) {
         result->verdict = CHECK_REFUSED;
-    } else if (!check_visited_init(&search.visited, config->memory, eventually) || !make_workers(&search) ||
-               (eventually && !check_edges_init(&search))) {
+    } else if (!check_visited_init(&search.visited, config->memory,
+                                   eventually || check_may_be_ample(&search.model)) ||
+               !make_workers(&search) || (eventually && !check_edges_init(&search))) {
         result->verdict = CHECK_STOPPED;
         snprintf(result->text, sizeof result->text, "out of memory");
     } else {
@@ -350,7 +356,8 @@ void check_run(const struct check_config *config, struct check_result *result)
         search_all(&search);
         conclude(&search);
     }
-    for (unsigned i = 0; search.workers && i < search.worker_count; i++) check_memo_free(search.workers[i].memo);
+    for (unsigned i = 0; search.workers && i < search.worker_count; i++)
+        check_memo_free(search.workers[i].memo);
     free(search.workers);
     check_edges_free(&search);
     check_visited_free(&search.visited);

@@ -20,6 +20,7 @@ struct check_search {
     struct worker *workers;
     unsigned worker_count;
     uint32_t depth;
+    uint64_t next_first;       /* worlds from this number on belong to the next level */
     _Atomic uint64_t expanded; /* of this level */
     uint64_t table_memory;
     bool must_finish_level; /* a shorter counterexample may still be found in it */
@@ -57,10 +58,12 @@ void check_judge_eventually(struct check_search *search);
 /* retrace.c: the moves that led to a world. */
 void check_retrace(struct check_search *search, uint32_t number, struct check_path *path);
 /* The same, and then a way on from there, by the numbers of its worlds: the loop of the path. */
-void check_retrace_on(struct check_search *search, struct check_path *path, uint32_t from, const uint32_t *numbers,
-                      uint32_t count);
+void check_retrace_on(struct check_search *search, struct check_path *path, uint32_t from,
+                      const uint32_t *numbers, uint32_t count);
 
 /* ample.c: if one node's next move is independent of all else, that one alone; false if there is none. */
+/* Whether it could ever find one. */
+bool check_may_be_ample(const struct check_model *model);
 bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                  check_visitor *visit, void *whose);
 

@@ -78,11 +78,15 @@ void check_frontier_put(struct check_frontier *frontier, struct check_chunk *chu
 {
     const uint64_t bytes = CHECK_CHUNK_WORDS * sizeof *chunk->words;
     pthread_mutex_lock(&frontier->lock);
-    if (frontier->in_memory + bytes <= frontier->in_memory_max) frontier->in_memory += bytes;
-    else if (!write_out(frontier, chunk)) frontier->failed = true;
+    if (frontier->in_memory + bytes <= frontier->in_memory_max)
+        frontier->in_memory += bytes;
+    else if (!write_out(frontier, chunk))
+        frontier->failed = true;
     chunk->next = NULL;
-    if (frontier->last) frontier->last->next = chunk;
-    else frontier->first = chunk;
+    if (frontier->last)
+        frontier->last->next = chunk;
+    else
+        frontier->first = chunk;
     frontier->last = chunk;
     frontier->worlds += worlds;
     pthread_mutex_unlock(&frontier->lock);
@@ -108,8 +112,8 @@ struct check_chunk *check_frontier_take(struct check_frontier *frontier)
 
 enum { SPENT_WORDS = (CHECK_BUDGETS + 1 + 3) / 4 };
 
-bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model, const struct check_world *world,
-                     uint32_t number)
+bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model,
+                     const struct check_world *world, uint32_t number)
 {
     const uint32_t words = model->count + 3 + SPENT_WORDS + world->flight_count;
     if (chunk->used + words > CHECK_CHUNK_WORDS) return false;

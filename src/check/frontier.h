@@ -35,8 +35,8 @@ struct check_chunk *check_chunk_new(void);
 void check_chunk_free(struct check_chunk *chunk);
 
 /* One world in a chunk. False: it does not fit any more. */
-bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model, const struct check_world *world,
-                     uint32_t number);
+bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model,
+                     const struct check_world *world, uint32_t number);
 /* The world at word *at, which moves past it; false at the end. */
 bool check_chunk_next(const struct check_chunk *chunk, const struct check_model *model, uint32_t *at,
                       struct check_world *world, uint32_t *number);

@@ -41,8 +41,8 @@ static void add_hash(struct el_hash *sum, struct el_hash more)
     sum->low += more.low;
 }
 
-static struct el_hash *hash_under(const struct check_model *model, const struct check_store *store, void *record,
-                                  uint32_t permutation)
+static struct el_hash *hash_under(const struct check_model *model, const struct check_store *store,
+                                  void *record, uint32_t permutation)
 {
     if (permutation == 0) return record;
     const size_t more = (model->permutation_count - 1) * sizeof(struct el_hash);
@@ -127,7 +127,8 @@ uint32_t check_add_history(struct check_model *model, const struct check_history
 static struct el_hash in_place(struct el_hash hash, uint32_t place)
 {
     const uint64_t odd = 2 * (uint64_t)place + 1;
-    return (struct el_hash){hash.high * odd + place, (hash.low << (place % 61) | hash.low >> (63 - place % 61) >> 1) + place};
+    return (struct el_hash){hash.high * odd + place,
+                            (hash.low << (place % 61) | hash.low >> (63 - place % 61) >> 1) + place};
 }
 
 static bool same_link(const struct check_letter *a, const struct check_letter *b)
@@ -135,7 +136,8 @@ static bool same_link(const struct check_letter *a, const struct check_letter *b
     return a->msg.from == b->msg.from && a->msg.to == b->msg.to && a->returns == b->returns;
 }
 
-static struct el_hash sum_under(const struct check_model *model, const struct check_world *world, uint32_t permutation)
+static struct el_hash sum_under(const struct check_model *model, const struct check_world *world,
+                                uint32_t permutation)
 {
     uint64_t counts[3] = {0};
     memcpy(counts, world->spent, sizeof world->spent);
@@ -143,11 +145,13 @@ static struct el_hash sum_under(const struct check_model *model, const struct ch
     struct el_hash sum = {counts[0] * UINT64_C(0x9E3779B97F4A7C15) + counts[2] * UINT64_C(0xD6E8FEB86659FD93) +
                               counts[1] * UINT64_C(0xA0761D6478BD642F),
                           (counts[0] ^ counts[0] >> 31) * UINT64_C(0xC2B2AE3D27D4EB4F) +
-                              (counts[2] + 7) * UINT64_C(0xFF51AFD7ED558CCD) + counts[1] * UINT64_C(0xC4CEB9FE1A85EC53)};
+                              (counts[2] + 7) * UINT64_C(0xFF51AFD7ED558CCD) +
+                              counts[1] * UINT64_C(0xC4CEB9FE1A85EC53)};
     for (uint32_t i = 0; i < model->count; i++)
-        add_hash(&sum, *hash_under(model, &model->locals, check_store_at(&model->locals, world->local[i]), permutation));
-    add_hash(&sum,
-             *hash_under(model, &model->histories, check_store_at(&model->histories, world->history), permutation));
+        add_hash(&sum, *hash_under(model, &model->locals, check_store_at(&model->locals, world->local[i]),
+                                   permutation));
+    add_hash(&sum, *hash_under(model, &model->histories, check_store_at(&model->histories, world->history),
+                               permutation));
     uint32_t place = 0;
     const struct check_letter *before = NULL;
     for (uint32_t i = 0; i < world->flight_count; i++) {
@@ -188,7 +192,12 @@ static bool is_sensible(const struct check_model *model, char *text, size_t size
     if (model->count > CHECK_NODES_MAX) return refuse(text, size, "the checker takes at most 16 nodes");
     if (model->algorithm->on_arrival) return refuse(text, size, "a machine with a stopwatch cannot be checked");
     if (config->time == CHECK_TICKS && config->tick == 0) return refuse(text, size, "a tick takes some time");
-    if (model->parts > LEFT_MOST / 4) return refuse(text, size, "the drift bound is too fine for ticks: try 0.01");
+    if (model->soup && (model->fifo || model->hop_acks || config->time != CHECK_FREE))
+        return refuse(
+            text, size,
+            "any number of losses and copies at once only without ticks, and where order does not count");
+    if (model->parts > LEFT_MOST / 4)
+        return refuse(text, size, "the drift bound is too fine for ticks: try 0.01");
     return true;
 }
 
@@ -196,22 +205,26 @@ bool check_model_init(struct check_model *model, const struct check_config *conf
 {
     enum { MILLION = 1000000 };
     const struct el_algorithm *algorithm = config->algorithm;
-    *model = (struct check_model){.config = config,
-                                  .algorithm = algorithm,
-                                  .cluster = config->cluster,
-                                  .count = config->cluster->count,
-                                  .fifo = algorithm->needs & EL_NEEDS_FIFO,
-                                  .hop_acks = algorithm->needs & EL_NEEDS_HOP_ACKS,
-                                  .timely = config->time == CHECK_TICKS && (algorithm->needs & EL_NEEDS_TIMELY),
-                                  .uses_moot = config->reduce && algorithm->moot && !config->budget[CHECK_WIPE] &&
-                                               !(algorithm->needs & EL_NEEDS_FIFO),
-                                  .copies_max = algorithm->beats ? 1 : 0,
-                                  .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
+    *model =
+        (struct check_model){.config = config,
+                             .algorithm = algorithm,
+                             .cluster = config->cluster,
+                             .count = config->cluster->count,
+                             .fifo = algorithm->needs & EL_NEEDS_FIFO,
+                             .hop_acks = algorithm->needs & EL_NEEDS_HOP_ACKS,
+                             .timely = config->time == CHECK_TICKS && (algorithm->needs & EL_NEEDS_TIMELY),
+                             .uses_moot = config->reduce && algorithm->moot && !config->budget[CHECK_WIPE] &&
+                                          !(algorithm->needs & EL_NEEDS_FIFO),
+                             .copies_max = algorithm->beats ? 1 : 0,
+                             .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
+    model->soup = config->budget[CHECK_DUPLICATE] == CHECK_ANY && config->budget[CHECK_LOSE] == CHECK_ANY;
+    if (model->soup) model->copies_max = 1;
     if (!config->rates || config->time == CHECK_FREE) model->parts = 1;
     if (!is_sensible(model, text, size)) return false;
     model->state_size = el_state_size(algorithm, model->count);
     model->left_count = (size_t)algorithm->timer_count * (model->count + 1);
-    model->bytes = (sizeof(struct check_head) + model->state_size + model->left_count * sizeof(uint16_t) + 7) / 8 * 8;
+    model->bytes =
+        (sizeof(struct check_head) + model->state_size + model->left_count * sizeof(uint16_t) + 7) / 8 * 8;
     if (!check_find_permutations(model)) return refuse(text, size, "out of memory");
     const size_t more = (model->permutation_count - 1) * sizeof(struct el_hash);
     if (sizeof(struct check_local) + model->bytes + more > CHECK_RECORD_MAX)

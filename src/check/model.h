@@ -42,8 +42,8 @@ struct check_local {
 struct check_letter {
     struct el_hash hash;
     struct el_msg msg;
-    uint16_t left;    /* true time in which it arrives or is lost; LEFT_NONE: no matter when */
-    uint8_t returns;  /* it comes back: the hop failed */
+    uint16_t left;   /* true time in which it arrives or is lost; LEFT_NONE: no matter when */
+    uint8_t returns; /* it comes back: the hop failed */
     uint8_t spare[5];
 };
 
@@ -68,7 +68,8 @@ struct check_world {
     uint8_t called; /* an election was called, or a leader's death noticed: somebody should lead */
     uint16_t ticks; /* counted only towards a horizon */
     uint16_t flight_count;
-    uint32_t flight[CHECK_FLIGHT_MAX]; /* letters: by link in order of sending if links are FIFO, else by number */
+    uint32_t
+        flight[CHECK_FLIGHT_MAX]; /* letters: by link in order of sending if links are FIFO, else by number */
 };
 
 struct check_model {
@@ -77,12 +78,13 @@ struct check_model {
     const struct el_cluster *cluster;
     uint32_t count;
     size_t state_size, left_count, bytes; /* of a local state: the machine's, timers, all */
-    uint32_t parts; /* of a tick, in which what is left is counted */
+    uint32_t parts;                       /* of a tick, in which what is left is counted */
     bool fifo, hop_acks, timely, uses_moot;
-    uint32_t copies_max;       /* of one message under way; 0: any number */
+    bool soup;           /* what was sent may arrive any number of times, or never: nothing is ever taken out */
+    uint32_t copies_max; /* of one message under way; 0: any number */
     uint32_t permutation_count; /* at least 1: the identity */
     el_node (*permutations)[CHECK_NODES_MAX + 1];
-    size_t hashes_at;          /* where the fingerprints under renamings 1.. lie in a record, after all else */
+    size_t hashes_at; /* where the fingerprints under renamings 1.. lie in a record, after all else */
     struct check_store locals, letters, histories;
     uint32_t first_history;
     atomic_bool exhausted; /* a store is full, or memory is */
@@ -100,7 +102,8 @@ static inline const struct check_head *check_head_of(const struct check_local *l
 
 static inline const uint16_t *check_left_of(const struct check_model *model, const struct check_local *local)
 {
-    return (const uint16_t *)(const void *)((const unsigned char *)(check_head_of(local) + 1) + model->state_size);
+    return (const uint16_t *)(const void *)((const unsigned char *)(check_head_of(local) + 1) +
+                                            model->state_size);
 }
 
 static inline const struct check_letter *check_letter_at(const struct check_model *model, uint32_t number)
@@ -158,7 +161,8 @@ static inline uint64_t check_event(enum check_move_type type, uint32_t what)
     return (uint64_t)type << 32 | what;
 }
 /* With `may_die`, also those in which it dies after a prefix of its outbox. Borrowed until the next call. */
-const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event, bool may_die);
+const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event,
+                                               bool may_die);
 static inline const struct check_outcome *check_next_outcome(const struct check_outcome *outcome)
 {
     const size_t bytes = sizeof *outcome + outcome->sent * sizeof *outcome->letters;
@@ -191,7 +195,7 @@ uint32_t check_judge_rest(const struct check_model *model, const struct check_wo
 /* All the living follow one that lives and leads. */
 bool check_is_agreed(const struct check_model *model, const struct check_world *world);
 /* The history after `node` went from one local state to another; *broken gets what that breaks. */
-uint32_t check_remember(struct check_model *model, uint32_t history, el_node node, uint32_t before, uint32_t after,
-                        uint32_t *broken);
+uint32_t check_remember(struct check_model *model, uint32_t history, el_node node, uint32_t before,
+                        uint32_t after, uint32_t *broken);
 
 #endif

@@ -30,7 +30,14 @@ static bool is_awake(const struct walk *walk, el_node node)
 
 static bool is_left(const struct walk *walk, enum check_budget budget)
 {
-    return walk->from->spent[budget] < walk->model->config->budget[budget];
+    return walk->model->config->budget[budget] == CHECK_ANY ||
+           walk->from->spent[budget] < walk->model->config->budget[budget];
+}
+
+/* What there is any number of is not counted. */
+static void spend_one(const struct walk *walk, struct check_world *world, enum check_budget budget)
+{
+    if (walk->model->config->budget[budget] != CHECK_ANY) world->spent[budget]++;
 }
 
 static void copy_world(struct check_world *to, const struct check_world *from)
@@ -50,19 +57,25 @@ static bool is_before(const struct check_model *model, uint32_t a, uint32_t b)
 }
 
 /* Nobody will ever do anything with it, as its algorithm says. */
-static bool is_moot(const struct check_model *model, const struct check_world *world, uint32_t number)
+static bool is_moot(const struct walk *walk, const struct check_world *world, uint32_t number)
 {
+    const struct check_model *model = walk->model;
     const struct check_letter *letter = check_letter_at(model, number);
     if (!model->uses_moot || letter->returns) return false;
-    const struct check_head *head = check_head_of(check_local_at(model, world->local[letter->msg.to - 1]));
-    if (!(head->flags & LOCAL_ALIVE)) return false;
+    uint32_t local = world->local[letter->msg.to - 1];
+    const uint8_t flags = check_head_of(check_local_at(model, local))->flags;
+    if (!(flags & LOCAL_STARTED)) return false;
+    if (!(flags & LOCAL_ALIVE)) /* as it would be if it came back */
+        local = check_outcomes_of(walk->memo, local, check_event(CHECK_REVIVE, 0), false)->first->local;
+    const struct check_head *head = check_head_of(check_local_at(model, local));
     const struct el_config cfg = {model->cluster, letter->msg.to};
     return model->algorithm->moot(head + 1, &cfg, &letter->msg);
 }
 
-static void post(const struct check_model *model, struct check_world *world, uint32_t letter)
+static void post(const struct walk *walk, struct check_world *world, uint32_t letter)
 {
-    if (is_moot(model, world, letter)) return;
+    const struct check_model *model = walk->model;
+    if (is_moot(walk, world, letter)) return;
     uint32_t at = world->flight_count, copies = 0;
     while (at > 0 && is_before(model, letter, world->flight[at - 1])) at--;
     for (uint32_t i = at; !model->fifo && i > 0 && world->flight[i - 1] == letter; i--) copies++;
@@ -79,19 +92,24 @@ static void take_out(struct check_world *world, uint32_t at)
 }
 
 /* After its step, what waits for this node may be moot. */
-static void drop_moot(const struct check_model *model, struct check_world *world, el_node node)
+static void drop_moot(const struct walk *walk, struct check_world *world, el_node node)
 {
+    const struct check_model *model = walk->model;
     for (uint32_t i = 0; model->uses_moot && i < world->flight_count;) {
-        if (check_letter_at(model, world->flight[i])->msg.to == node && is_moot(model, world, world->flight[i]))
+        if (check_letter_at(model, world->flight[i])->msg.to == node && is_moot(walk, world, world->flight[i]))
             take_out(world, i);
-        else i++;
+        else
+            i++;
     }
 }
 
 static bool cannot_return(const struct walk *walk, const struct check_world *world)
 {
     const uint8_t *budget = walk->model->config->budget;
-    return world->spent[CHECK_RESTART] >= budget[CHECK_RESTART] && world->spent[CHECK_WIPE] >= budget[CHECK_WIPE];
+    const bool restarts =
+        budget[CHECK_RESTART] == CHECK_ANY || world->spent[CHECK_RESTART] < budget[CHECK_RESTART];
+    const bool wipes = budget[CHECK_WIPE] == CHECK_ANY || world->spent[CHECK_WIPE] < budget[CHECK_WIPE];
+    return !restarts && !wipes;
 }
 
 /* What will never be looked at is as good as gone: returns to the dead, and letters to those who stay dead. */
@@ -103,9 +121,12 @@ static void drop_dead_letters(const struct walk *walk, struct check_world *world
         const struct check_letter *letter = check_letter_at(model, world->flight[i]);
         const el_node whose = letter->returns ? letter->msg.from : letter->msg.to;
         const bool dead = !(check_head_of(check_local_at(model, world->local[whose - 1]))->flags & LOCAL_ALIVE);
-        const bool started = check_head_of(check_local_at(model, world->local[whose - 1]))->flags & LOCAL_STARTED;
-        if (dead && started && (letter->returns || final)) take_out(world, i);
-        else i++;
+        const bool started =
+            check_head_of(check_local_at(model, world->local[whose - 1]))->flags & LOCAL_STARTED;
+        if (dead && started && (letter->returns || final))
+            take_out(world, i);
+        else
+            i++;
     }
 }
 
@@ -144,7 +165,8 @@ static void let(struct walk *walk, const struct check_world *before, struct chec
 {
     struct check_model *model = walk->model;
     const uint32_t was = before->local[step.node - 1];
-    const struct check_outcomes *outcomes = check_outcomes_of(walk->memo, was, event, is_left(walk, CHECK_CRASH));
+    const struct check_outcomes *outcomes =
+        check_outcomes_of(walk->memo, was, event, is_left(walk, CHECK_CRASH));
     const struct check_outcome *outcome = outcomes->first;
     const bool was_fault = step.is_fault;
     walk->is_moving |= !step.is_fault;
@@ -156,9 +178,9 @@ static void let(struct walk *walk, const struct check_world *before, struct chec
         }
         copy_world(&after, before);
         after.local[step.node - 1] = outcome->local;
-        if (outcome->local != was) drop_moot(model, &after, step.node);
-        for (uint32_t j = 0; j < outcome->sent; j++) post(model, &after, outcome->letters[j]);
-        if (outcome->dying >= 0) after.spent[CHECK_CRASH]++;
+        if (outcome->local != was) drop_moot(walk, &after, step.node);
+        for (uint32_t j = 0; j < outcome->sent; j++) post(walk, &after, outcome->letters[j]);
+        if (outcome->dying >= 0) spend_one(walk, &after, CHECK_CRASH);
         if (outcome->dying >= 0 || step.type == CHECK_DIE) drop_dead_letters(walk, &after);
         step.is_fault = was_fault || outcome->dying >= 0;
         after.called |= calls(model, was, &step);
@@ -175,7 +197,8 @@ static bool is_head(const struct walk *walk, uint32_t at)
     const uint32_t *flight = walk->from->flight;
     if (!model->fifo) return at == 0 || flight[at] != flight[at - 1]; /* of equal letters, one is enough */
     if (at == 0) return true;
-    const struct check_letter *a = check_letter_at(model, flight[at - 1]), *b = check_letter_at(model, flight[at]);
+    const struct check_letter *a = check_letter_at(model, flight[at - 1]),
+                              *b = check_letter_at(model, flight[at]);
     return a->returns || a->msg.from != b->msg.from || a->msg.to != b->msg.to || a->returns != b->returns;
 }
 
@@ -188,7 +211,7 @@ static void meet_nobody(struct walk *walk, uint32_t at)
     take_out(&after, at);
     const bool sender_lives = flags_of(walk, letter->msg.from) & LOCAL_ALIVE;
     if (walk->model->hop_acks && sender_lives)
-        post(walk->model, &after, check_add_letter(walk->model, &letter->msg, LEFT_NONE, true));
+        post(walk, &after, check_add_letter(walk->model, &letter->msg, LEFT_NONE, true));
     struct check_step step = {.type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at]};
     walk->is_moving = true;
     arrive(walk, &after, &step);
@@ -199,7 +222,8 @@ static void deliver(struct walk *walk, uint32_t at)
     const uint32_t number = walk->from->flight[at];
     const struct check_letter *letter = check_letter_at(walk->model, number);
     const el_node to = letter->returns ? letter->msg.from : letter->msg.to;
-    struct check_step step = {.type = letter->returns ? CHECK_RETURN : CHECK_DELIVER, .node = to, .letter = number};
+    struct check_step step = {
+        .type = letter->returns ? CHECK_RETURN : CHECK_DELIVER, .node = to, .letter = number};
     if (!(flags_of(walk, to) & LOCAL_ALIVE)) {
         meet_nobody(walk, at);
         return;
@@ -207,11 +231,12 @@ static void deliver(struct walk *walk, uint32_t at)
     if (!is_awake(walk, to) || local_of(walk, to)->is_overdue) return;
     struct check_world before;
     copy_world(&before, walk->from);
-    take_out(&before, at);
+    if (!walk->model->soup) take_out(&before, at);
+    step.kept = walk->model->soup;
     let(walk, &before, step, check_event(step.type, number));
-    if (letter->returns || !is_left(walk, CHECK_DUPLICATE)) return;
+    if (walk->model->soup || letter->returns || !is_left(walk, CHECK_DUPLICATE)) return;
     copy_world(&before, walk->from);
-    before.spent[CHECK_DUPLICATE]++;
+    spend_one(walk, &before, CHECK_DUPLICATE);
     step.kept = step.is_fault = true;
     let(walk, &before, step, check_event(step.type, number));
 }
@@ -220,9 +245,9 @@ static void deliver(struct walk *walk, uint32_t at)
 static bool loss_goes_without_saying(const struct check_model *model)
 {
     const struct check_config *config = model->config;
-    const uint32_t at_rest = 1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS | 1u << CHECK_RESTS |
-                             1u << CHECK_ELECTS;
-    return config->reduce && !model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
+    const uint32_t at_rest =
+        1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS | 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
+    return (model->soup || config->reduce) && !model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
            !(config->properties & at_rest);
 }
 
@@ -233,7 +258,7 @@ static void lose(struct walk *walk, uint32_t at)
     struct check_world after;
     copy_world(&after, walk->from);
     take_out(&after, at);
-    after.spent[CHECK_LOSE]++;
+    spend_one(walk, &after, CHECK_LOSE);
     struct check_step step = {
         .type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at], .is_fault = true};
     arrive(walk, &after, &step);
@@ -259,7 +284,8 @@ static void fire(struct walk *walk, el_node node)
     const bool timed = model->config->time == CHECK_TICKS;
     for (uint32_t i = 0; i < model->left_count; i++) {
         if (left[i] == LEFT_NONE) continue;
-        if (timed && left[i] != LEFT_OVERDUE && (left[i] != 0 || local->is_overdue || must_hear_first(walk, node)))
+        if (timed && left[i] != LEFT_OVERDUE &&
+            (left[i] != 0 || local->is_overdue || must_hear_first(walk, node)))
             continue;
         const uint32_t timer = i / (model->count + 1), slot = i % (model->count + 1);
         const struct check_step step = {.type = CHECK_FIRE, .node = node, .timer = timer, .slot = slot};
@@ -270,15 +296,18 @@ static void fire(struct walk *walk, el_node node)
 static void judge_peers(struct walk *walk, el_node node)
 {
     const uint32_t suspects = check_head_of(local_of(walk, node))->suspects;
-    for (el_node peer = 1; peer <= walk->model->count && walk->model->algorithm->on_suspect; peer++) {
+    const struct check_config *config = walk->model->config;
+    if (!walk->model->algorithm->on_suspect || !(config->detect || config->budget[CHECK_SUSPECT])) return;
+    for (el_node peer = 1; peer <= walk->model->count; peer++) {
         const bool suspected = suspects & 1u << (peer - 1), lives = flags_of(walk, peer) & LOCAL_ALIVE;
-        struct check_step step = {.type = suspected ? CHECK_TELL_TRUST : CHECK_TELL_SUSPECT, .node = node, .peer = peer};
+        struct check_step step = {
+            .type = suspected ? CHECK_TELL_TRUST : CHECK_TELL_SUSPECT, .node = node, .peer = peer};
         if (peer == node || (suspected && !lives)) continue;
         if (!suspected && lives) {
             if (!is_left(walk, CHECK_SUSPECT)) continue;
             struct check_world before;
             copy_world(&before, walk->from);
-            before.spent[CHECK_SUSPECT]++;
+            spend_one(walk, &before, CHECK_SUSPECT);
             step.is_fault = true;
             let(walk, &before, step, check_event(step.type, peer));
         } else {
@@ -292,7 +321,7 @@ static void spend(struct walk *walk, enum check_budget budget, struct check_step
     if (!is_left(walk, budget)) return;
     struct check_world before;
     copy_world(&before, walk->from);
-    before.spent[budget]++;
+    spend_one(walk, &before, budget);
     step.is_fault = true;
     let(walk, &before, step, check_event(step.type, what));
 }
@@ -303,8 +332,8 @@ static void ask(struct walk *walk, el_node node)
     spend(walk, CHECK_RESIGN, (struct check_step){.type = CHECK_ASK_RESIGN, .node = node}, 0);
     for (el_node peer = 1; peer <= walk->model->count; peer++)
         if (peer != node)
-            spend(walk, CHECK_TRANSFER, (struct check_step){.type = CHECK_ASK_TRANSFER, .node = node, .peer = peer},
-                  peer);
+            spend(walk, CHECK_TRANSFER,
+                  (struct check_step){.type = CHECK_ASK_TRANSFER, .node = node, .peer = peer}, peer);
 }
 
 static void act(struct walk *walk, el_node node)
@@ -320,14 +349,16 @@ static void act(struct walk *walk, el_node node)
     }
     spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
     if (flags & LOCAL_PAUSED) {
-        let(walk, walk->from, (struct check_step){.type = CHECK_GO_ON, .node = node}, check_event(CHECK_GO_ON, 0));
+        let(walk, walk->from, (struct check_step){.type = CHECK_GO_ON, .node = node},
+            check_event(CHECK_GO_ON, 0));
         return;
     }
     fire(walk, node);
     spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
     if (local_of(walk, node)->is_overdue) return;
     if (flags & LOCAL_CALLS)
-        let(walk, walk->from, (struct check_step){.type = CHECK_CALL, .node = node}, check_event(CHECK_CALL, 0));
+        let(walk, walk->from, (struct check_step){.type = CHECK_CALL, .node = node},
+            check_event(CHECK_CALL, 0));
     judge_peers(walk, node);
     ask(walk, node);
 }
@@ -370,16 +401,18 @@ static void pass(struct walk *walk)
     after.flight_count = 0;
     for (el_node node = 1; node <= model->count; node++)
         after.local[node - 1] =
-            check_outcomes_of(walk->memo, walk->from->local[node - 1], check_event(CHECK_TICK, 0), false)->first->local;
+            check_outcomes_of(walk->memo, walk->from->local[node - 1], check_event(CHECK_TICK, 0), false)
+                ->first->local;
     for (uint32_t i = 0; i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
         uint32_t number = walk->from->flight[i];
         if (letter->left != LEFT_NONE && letter->left < model->parts) {
             if (!model->timely || !(flags_of(walk, letter->msg.to) & LOCAL_ALIVE)) continue;
         } else if (letter->left != LEFT_NONE) {
-            number = check_add_letter(model, &letter->msg, (uint16_t)(letter->left - model->parts), letter->returns);
+            number =
+                check_add_letter(model, &letter->msg, (uint16_t)(letter->left - model->parts), letter->returns);
         }
-        post(model, &after, number);
+        post(walk, &after, number);
     }
     if (model->config->horizon) after.ticks++;
     struct check_step step = {.type = CHECK_TICK};
@@ -390,7 +423,8 @@ static void pass(struct walk *walk)
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                       check_visitor *visit, void *whose)
 {
-    struct walk walk = {.model = model, .memo = memo, .from = world, .visit = visit, .whose = whose, .goes_on = true};
+    struct walk walk = {
+        .model = model, .memo = memo, .from = world, .visit = visit, .whose = whose, .goes_on = true};
     for (el_node node = 1; node <= model->count; node++) {
         if (flags_of(&walk, node) & LOCAL_STARTED) continue;
         const struct check_step step = {.type = CHECK_START, .node = node};

@@ -8,16 +8,21 @@ static const struct {
     enum el_violation violation;
     uint32_t claim;
 } properties[CHECK_PROPERTIES] = {
-    [CHECK_ONE_LEADER] = {"one-leader", "never two leaders at one instant", EL_TWO_LEADERS, EL_CLAIMS_ONE_LEADER},
+    [CHECK_ONE_LEADER] = {"one-leader", "never two leaders at one instant", EL_TWO_LEADERS,
+                          EL_CLAIMS_ONE_LEADER},
     [CHECK_ONE_PER_TERM] = {"one-per-term", "never two nodes, or two lives of one, that led in one term",
                             EL_SAME_TERM, EL_CLAIMS_ONE_PER_TERM},
-    [CHECK_TOKENS_RISE] = {"tokens-rise", "whoever takes office has a higher term than all before", EL_SAME_TERM, 0},
+    [CHECK_TOKENS_RISE] = {"tokens-rise", "whoever takes office has a higher term than all before",
+                           EL_SAME_TERM, 0},
     [CHECK_AGREEMENT] = {"agreement", "at rest, every live node names the same live leader", EL_DISAGREEMENT,
                          EL_CLAIMS_AGREEMENT},
-    [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_NOT_BEST, EL_CLAIMS_BEST},
+    [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_NOT_BEST,
+                    EL_CLAIMS_BEST},
     [CHECK_GROUPS] = {"groups", "at rest, whoever a node follows leads it", EL_DISAGREEMENT, EL_CLAIMS_GROUPS},
-    [CHECK_RESTS] = {"rests", "from every world, one can be reached in which nothing is under way", EL_ENDLESS, 0},
-    [CHECK_ELECTS] = {"elects", "from every world, one can be reached in which all the living follow one leader",
+    [CHECK_RESTS] = {"rests", "from every world, one can be reached in which nothing is under way", EL_ENDLESS,
+                     0},
+    [CHECK_ELECTS] = {"elects",
+                      "from every world, one can be reached in which all the living follow one leader",
                       EL_NO_LEADER, 0},
 };
 
@@ -46,7 +51,8 @@ uint32_t check_claimed(const struct el_algorithm *algorithm)
 
 const char *check_budget_name(enum check_budget budget)
 {
-    static const char *const names[] = {"crash", "restart", "wipe", "lose", "duplicate", "suspect", "pause", "resign", "transfer"};
+    static const char *const names[] = {"crash",   "restart", "wipe",   "lose",    "duplicate",
+                                        "suspect", "pause",   "resign", "transfer"};
     return names[budget];
 }
 
@@ -86,8 +92,8 @@ static void remember_death(struct check_history *history, el_node node)
         if (history->tenures[i].node == node) history->tenures[i].past = 1;
 }
 
-uint32_t check_remember(struct check_model *model, uint32_t number, el_node node, uint32_t before, uint32_t after,
-                        uint32_t *broken)
+uint32_t check_remember(struct check_model *model, uint32_t number, el_node node, uint32_t before,
+                        uint32_t after, uint32_t *broken)
 {
     const struct check_local *was = check_local_at(model, before), *is = check_local_at(model, after);
     const bool died = (check_head_of(was)->flags & LOCAL_ALIVE) && !(check_head_of(is)->flags & LOCAL_ALIVE);
@@ -151,7 +157,8 @@ uint32_t check_judge_rest(const struct check_model *model, const struct check_wo
     if (!best || !(world->called || model->algorithm->beats)) return 0; /* nobody could lead, or was asked to */
     const bool agreed = check_is_agreed(model, world);
     if (asks(model, CHECK_AGREEMENT) && !agreed) broken |= 1u << CHECK_AGREEMENT;
-    if (asks(model, CHECK_BEST) && !(agreed && named_by(model, world, best) == best)) broken |= 1u << CHECK_BEST;
+    if (asks(model, CHECK_BEST) && !(agreed && named_by(model, world, best) == best))
+        broken |= 1u << CHECK_BEST;
     for (el_node node = 1; node <= model->count && asks(model, CHECK_GROUPS); node++)
         if (lives(model, world, node) && !leads(model, world, named_by(model, world, node)))
             broken |= 1u << CHECK_GROUPS;

@@ -12,7 +12,8 @@ static bool keeps_the_question(const struct check_model *model, const el_node *t
     const struct check_config *config = model->config;
     for (el_node node = 1; node <= model->count; node++) {
         const el_node other = to[node];
-        if (cluster->attributes && cluster->attributes[node - 1] != cluster->attributes[other - 1]) return false;
+        if (cluster->attributes && cluster->attributes[node - 1] != cluster->attributes[other - 1])
+            return false;
         if (el_may_lead(cluster, node) != el_may_lead(cluster, other)) return false;
         if ((config->incumbent == node) != (config->incumbent == other)) return false;
         if (!(config->initiators & el_bit(node)) != !(config->initiators & el_bit(other))) return false;
@@ -46,8 +47,8 @@ bool check_find_permutations(struct check_model *model)
     if (!model->permutations) return false;
     el_node to[CHECK_NODES_MAX + 1];
     for (el_node node = 0; node <= model->count; node++) to[node] = node;
-    const bool alike = model->config->symmetry && model->algorithm->rename && model->count <= CHECK_SYMMETRIC_MAX &&
-                       model->count > 1;
+    const bool alike = model->config->symmetry && model->algorithm->rename &&
+                       model->count <= CHECK_SYMMETRIC_MAX && model->count > 1;
     do {
         if (keeps_the_question(model, to))
             memcpy(model->permutations[model->permutation_count++], to, sizeof to);

@@ -54,7 +54,8 @@ static bool match(void *whose, const struct check_world *seen, const struct chec
         world.history = check_remember(model, world.history, step->node, retracer->world.local[step->node - 1],
                                        world.local[step->node - 1], &broken);
     if (retracer->by_number) {
-        const uint32_t number = check_visited_find(&retracer->search->visited, check_fingerprint(model, &world));
+        const uint32_t number =
+            check_visited_find(&retracer->search->visited, check_fingerprint(model, &world));
         if (number != retracer->number || step->is_fault) return true;
     } else if (retracer->at++ != retracer->wanted) {
         return true;
@@ -77,8 +78,10 @@ static void go_on(struct retracer *retracer, struct check_path *path, bool ample
 {
     struct check_model *model = &retracer->search->model;
     retracer->done = false;
-    if (ample) (void)check_ample(model, retracer->memo, &retracer->world, match, retracer);
-    else (void)check_successors(model, retracer->memo, &retracer->world, match, retracer);
+    if (ample)
+        (void)check_ample(model, retracer->memo, &retracer->world, match, retracer);
+    else
+        (void)check_successors(model, retracer->memo, &retracer->world, match, retracer);
     if (!retracer->done) return;
     retracer->world = retracer->found;
     add_move(path, retracer->move);
@@ -102,22 +105,23 @@ void check_retrace(struct check_search *search, uint32_t number, struct check_pa
     struct retracer retracer = {.search = search, .memo = check_memo_new(&search->model)};
     *path = (struct check_path){.loop = UINT32_MAX};
     if (count > 0 && retracer.memo) {
-        const bool all = search->config->rates && search->config->time == CHECK_TICKS && search->model.cluster->drift;
+        const bool all =
+            search->config->rates && search->config->time == CHECK_TICKS && search->model.cluster->drift;
         check_rates(search, search->visited.origins[numbers[0]].move, all, path->rates);
         retracer.world = check_first_world(&search->model, path->rates);
         for (uint32_t i = 1; i < count; i++) {
             const uint32_t move = search->visited.origins[numbers[i]].move;
             retracer.at = 0;
             retracer.wanted = move % CHECK_FULL;
-            go_on(&retracer, path, move < CHECK_FULL && search->config->reduce);
+            go_on(&retracer, path, move < CHECK_FULL);
         }
     }
     check_memo_free(retracer.memo);
     free(numbers);
 }
 
-void check_retrace_on(struct check_search *search, struct check_path *path, uint32_t from, const uint32_t *numbers,
-                      uint32_t count)
+void check_retrace_on(struct check_search *search, struct check_path *path, uint32_t from,
+                      const uint32_t *numbers, uint32_t count)
 {
     struct check_path stem;
     struct retracer retracer = {.search = search, .memo = check_memo_new(&search->model), .by_number = true};
@@ -135,7 +139,7 @@ void check_retrace_on(struct check_search *search, struct check_path *path, uint
             retracer.by_number = false;
             retracer.at = 0;
             retracer.wanted = move % CHECK_FULL;
-            go_on(&retracer, &again, move < CHECK_FULL && search->config->reduce);
+            go_on(&retracer, &again, move < CHECK_FULL);
         }
         retracer.by_number = true;
         for (uint32_t i = 0; i < again.count; i++) free(again.moves[i].shed);

@@ -51,7 +51,8 @@ uint64_t check_memory_of_memo(const struct check_memo *memo)
     return ((uint64_t)memo->mask + 1) * sizeof *memo->table + memo->arena_used;
 }
 
-static struct check_outcomes *place_of(struct check_outcomes *table, uint32_t mask, uint32_t local, uint64_t event)
+static struct check_outcomes *place_of(struct check_outcomes *table, uint32_t mask, uint32_t local,
+                                       uint64_t event)
 {
     uint64_t mixed = (event ^ (uint64_t)local << 20) * UINT64_C(0x9E3779B97F4A7C15);
     mixed ^= mixed >> 29;
@@ -102,7 +103,7 @@ struct attempt {
 struct maker {
     struct check_memo *memo;
     struct check_outcomes *made;
-    int dying; /* after so many sends and saves; -1: not */
+    int dying;     /* after so many sends and saves; -1: not */
     uint16_t most; /* how many there were at most in one that lived */
     el_node self;
 };
@@ -135,7 +136,8 @@ static bool is_known(const struct check_outcomes *made, const struct check_outco
 {
     const struct check_outcome *each = made->first;
     for (uint32_t i = 0; i < made->count; i++, each = check_next_outcome(each))
-        if (each->local == outcome->local && each->sent == outcome->sent && (each->dying < 0) == (outcome->dying < 0) &&
+        if (each->local == outcome->local && each->sent == outcome->sent &&
+            (each->dying < 0) == (outcome->dying < 0) &&
             memcmp(each->letters, outcome->letters, outcome->sent * sizeof *outcome->letters) == 0)
             return true;
     return false;
@@ -170,20 +172,32 @@ static void put_into_flight(struct maker *maker, struct attempt *attempt, const 
         msg.aux = runs ? (uint64_t)left * model->config->tick / model->parts : 0;
     }
     uint16_t left = LEFT_NONE;
-    if (model->timely) left = check_parts(model, model->cluster->transmit_max);
-    else if (model->config->late) left = (uint16_t)(model->config->late * model->parts);
+    if (model->timely)
+        left = check_parts(model, model->cluster->transmit_max);
+    else if (model->config->late)
+        left = (uint16_t)(model->config->late * model->parts);
     el_require(attempt->sent < SENT_MAX);
     attempt->letters[attempt->sent++] = check_add_letter(model, &msg, left, false);
+}
+
+/*
+ * Where whatever was sent may arrive at any time or never, a death after fewer sends can do nothing that one after more
+ * cannot: only what is on the disk makes a difference. So only the last moment before a SAVE counts.
+ */
+static bool is_dominated(const struct maker *maker, const struct el_action *next)
+{
+    const struct check_model *model = maker->memo->model;
+    return model->soup && model->config->reduce && next->type != EL_SAVE;
 }
 
 static void take_step(struct maker *maker, struct attempt *attempt, const struct el_event *event);
 
 /* The lengths that a timer may get: the shortest, then longer by a tick each, and the longest. */
-static void arm(struct maker *maker, const struct attempt *before, const struct el_action *actions, uint32_t count,
-                uint32_t at);
+static void arm(struct maker *maker, const struct attempt *before, const struct el_action *actions,
+                uint32_t count, uint32_t at);
 
-static void carry_out(struct maker *maker, struct attempt *attempt, const struct el_action *actions, uint32_t count,
-                      uint32_t at)
+static void carry_out(struct maker *maker, struct attempt *attempt, const struct el_action *actions,
+                      uint32_t count, uint32_t at)
 {
     uint32_t choose = 0;
     for (; at < count; at++) {
@@ -192,7 +206,7 @@ static void carry_out(struct maker *maker, struct attempt *attempt, const struct
         switch (action->type) {
         case EL_SEND:
         case EL_SAVE:
-        if ((int)attempt->done == maker->dying) {
+            if ((int)attempt->done == maker->dying && !is_dominated(maker, action)) {
                 finish(maker, attempt, true);
                 return;
             }
@@ -231,8 +245,8 @@ static void carry_out(struct maker *maker, struct attempt *attempt, const struct
     }
 }
 
-static void arm(struct maker *maker, const struct attempt *before, const struct el_action *actions, uint32_t count,
-                uint32_t at)
+static void arm(struct maker *maker, const struct attempt *before, const struct el_action *actions,
+                uint32_t count, uint32_t at)
 {
     const struct check_model *model = maker->memo->model;
     const struct el_action *action = &actions[at];
@@ -252,7 +266,8 @@ static void take_step(struct maker *maker, struct attempt *attempt, const struct
 {
     const struct check_model *model = maker->memo->model;
     struct el_action actions[ACTIONS_MAX];
-    struct el_outbox out = {.actions = actions, .capacity = (uint32_t)el_outbox_bound(model->algorithm, model->count)};
+    struct el_outbox out = {.actions = actions,
+                            .capacity = (uint32_t)el_outbox_bound(model->algorithm, model->count)};
     el_require(out.capacity <= ACTIONS_MAX);
     const struct el_config cfg = {model->cluster, maker->self};
     el_step(model->algorithm, &cfg, attempt->bytes + sizeof(struct check_head), event, &out);
@@ -346,8 +361,10 @@ static void make(struct maker *maker, uint32_t local, uint64_t word)
     const struct check_head *head = check_head_of(check_local_at(model, local));
     memcpy(attempt.bytes, head, model->bytes);
     maker->self = head->self;
-    if (prepare(maker, &attempt, word, &event)) take_step(maker, &attempt, &event);
-    else finish(maker, &attempt, false);
+    if (prepare(maker, &attempt, word, &event))
+        take_step(maker, &attempt, &event);
+    else
+        finish(maker, &attempt, false);
 }
 
 /* Dying with nothing done is dying before the event, except that a hop was acknowledged. */
@@ -359,7 +376,8 @@ static void make_all(struct maker *maker, uint32_t local, uint64_t word, bool ma
     for (maker->dying = first; may_die && maker->dying < maker->most; maker->dying++) make(maker, local, word);
 }
 
-const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event, bool may_die)
+const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event,
+                                               bool may_die)
 {
     const uint64_t key = event | (uint64_t)may_die << 63;
     const struct check_outcomes *known = place_of(memo->table, memo->mask, local, key);

@@ -34,7 +34,8 @@ static const struct el_hash *hash_at(const struct check_store *store, uint32_t n
     return check_store_at(store, number);
 }
 
-static uint32_t *place_of(const struct check_store *store, uint32_t *index, uint32_t mask, const struct el_hash *hash)
+static uint32_t *place_of(const struct check_store *store, uint32_t *index, uint32_t mask,
+                          const struct el_hash *hash)
 {
     uint32_t at = (uint32_t)hash->low & mask;
     while (index[at]) {

@@ -74,7 +74,8 @@ static uint64_t claim(struct check_visited *visited, uint64_t low, uint64_t high
     }
 }
 
-bool check_visited_add(struct check_visited *visited, struct el_hash hash, struct check_origin origin, uint32_t *number)
+bool check_visited_add(struct check_visited *visited, struct el_hash hash, struct check_origin origin,
+                       uint32_t *number)
 {
     const uint64_t low = hash.low ? hash.low : 1, high = hash.high ? hash.high : 1;
     bool is_new = false;
@@ -120,10 +121,12 @@ static void move_over(struct check_visited *to, const struct check_visited *from
         uint64_t at = low & to->mask;
         while (atomic_load_explicit(&to->slots[at].low, memory_order_relaxed)) at = (at + 1) & to->mask;
         atomic_store_explicit(&to->slots[at].low, low, memory_order_relaxed);
-        atomic_store_explicit(&to->slots[at].high, atomic_load_explicit(&from->slots[i].high, memory_order_relaxed),
+        atomic_store_explicit(&to->slots[at].high,
+                              atomic_load_explicit(&from->slots[i].high, memory_order_relaxed),
                               memory_order_relaxed);
         if (to->numbers)
-            atomic_store_explicit(&to->numbers[at], atomic_load_explicit(&from->numbers[i], memory_order_relaxed),
+            atomic_store_explicit(&to->numbers[at],
+                                  atomic_load_explicit(&from->numbers[i], memory_order_relaxed),
                                   memory_order_relaxed);
     }
 }

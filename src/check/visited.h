@@ -32,7 +32,8 @@ void check_visited_free(struct check_visited *visited);
 uint64_t check_visited_memory(const struct check_visited *visited);
 
 /* True if it is new; *number is its number then, and where the table is numbered, otherwise too. */
-bool check_visited_add(struct check_visited *visited, struct el_hash hash, struct check_origin origin, uint32_t *number);
+bool check_visited_add(struct check_visited *visited, struct el_hash hash, struct check_origin origin,
+                       uint32_t *number);
 
 /* Whether it is time to grow; nobody may add meanwhile. False if the next size would exceed `memory`. */
 bool check_visited_is_full(const struct check_visited *visited);

@@ -13,7 +13,7 @@ static const char help[] =
     "within which bounds the algorithm holds, or shows a shortest way to break it.\n\n"
     "Who takes part (as for `elector sim`): --nodes N, --ids A,B,…, --attr ID=VALUE,…, --ordinary ID,…,\n"
     "  --leader ID, --initiator ID,…|all|none, --set KEY=VALUE, --drift RHO, --delay D\n\n"
-    "What may go wrong, in all (otherwise nothing does):\n"
+    "What may go wrong, in all (otherwise nothing does; or any number of times: any):\n"
     "  --crash K            K deaths, also in the middle of a step\n"
     "  --restart K          K times a dead process comes back with its record\n"
     "  --wipe K             K times one comes back and its record is lost\n"
@@ -21,7 +21,9 @@ static const char help[] =
     "  --duplicate K        K messages arrive and are still under way\n"
     "  --suspect K          K times a detector accuses a live process\n"
     "  --pause K            K times a process stands still while time goes on\n"
-    "  --resign K, --transfer K   K requests to whoever leads\n\n"
+    "  --resign K, --transfer K   K requests to whoever leads\n"
+    "  --detect on|off      a death is noticed by a detector, at any moment after (otherwise on, unless the\n"
+    "                       algorithm beats for itself)\n\n"
     "How far to look (the answer names what bounded it):\n"
     "  --terms K            no further than term K\n"
     "  --depth K            at most K moves\n"
@@ -48,7 +50,8 @@ static void write_help(void)
     for (int i = 0; i < CHECK_PROPERTIES; i++)
         printf("\n  %-14s %s", check_property_name((enum check_property)i),
                check_property_text((enum check_property)i));
-    puts("\n\nExit codes: 0 it holds within the bounds; 1 there is a counterexample; 2 usage; 3 stopped before the end.");
+    puts(
+        "\n\nExit codes: 0 it holds within the bounds; 1 there is a counterexample; 2 usage; 3 stopped before the end.");
 }
 
 /* ---- Reading the question ---- */
@@ -105,17 +108,24 @@ static int read_property(struct check_request *request, const char *value)
             request->config.properties |= 1u << i;
             return 1;
         }
-    cli_usage_error("check", "there is no property '%s'; `elector check --help` lists them", value ? value : "");
+    cli_usage_error("check", "there is no property '%s'; `elector check --help` lists them",
+                    value ? value : "");
     return -1;
 }
 
 static int read_budgets(struct check_config *config, int argc, char **argv, int *at)
 {
     for (int i = 0; i < CHECK_BUDGETS; i++) {
-        uint64_t number = 0;
-        const int taken = read_count(argc, argv, at, check_budget_name((enum check_budget)i), 200, &number);
-        if (taken > 0) config->budget[i] = (uint8_t)number;
-        if (taken != 0) return taken;
+        const char *value = NULL;
+        uint64_t number = CHECK_ANY;
+        if (!cli_option(argc, argv, at, check_budget_name((enum check_budget)i), &value)) continue;
+        if (!(value && strcmp(value, "any") == 0) && !read_number(value, 200, &number)) {
+            cli_usage_error("check", "--%s is a number up to 200, or any",
+                            check_budget_name((enum check_budget)i));
+            return -1;
+        }
+        config->budget[i] = (uint8_t)number;
+        return 1;
     }
     return 0;
 }
@@ -150,9 +160,12 @@ static int read_way(struct check_request *request, int argc, char **argv, int *a
     int taken = read_switch(argc, argv, at, "symmetry", &config->symmetry);
     if (taken == 0) taken = read_switch(argc, argv, at, "reduce", &config->reduce);
     if (taken == 0) taken = read_switch(argc, argv, at, "rates", &config->rates);
+    if (taken == 0 && (taken = read_switch(argc, argv, at, "detect", &config->detect)) > 0)
+        request->detect_given = true;
     if (taken != 0) return taken;
     if (cli_option(argc, argv, at, "property", &value)) return read_property(request, value);
-    if (cli_option(argc, argv, at, "output", &value)) return cli_output("check", value, &request->json) ? 1 : -1;
+    if (cli_option(argc, argv, at, "output", &value))
+        return cli_output("check", value, &request->json) ? 1 : -1;
     if (cli_option(argc, argv, at, "memory", &value)) {
         if (read_size(value, &config->memory)) return 1;
         cli_usage_error("check", "--memory is a size of at least 16M, such as 500M or 8G");
@@ -180,13 +193,14 @@ static int read_way(struct check_request *request, int argc, char **argv, int *a
 
 static int read_setting(struct check_request *request, int argc, char **argv, int *at)
 {
-    static const char *const taken[] = {"nodes", "ids",   "attr", "ordinary", "leader",
-                                        "initiator", "set", "drift", "delay", "bound"};
+    static const char *const taken[] = {"nodes",     "ids", "attr",  "ordinary", "leader",
+                                        "initiator", "set", "drift", "delay",    "bound"};
     const char *value = NULL;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         if (!cli_option(argc, argv, at, taken[i], &value)) continue;
         if (!value) return cli_usage_error("check", "--%s needs a value", taken[i]);
-        return sim_settings_add(&request->settings, taken[i], value, 0, 0) ? CLI_YES : cli_out_of_memory("check");
+        return sim_settings_add(&request->settings, taken[i], value, 0, 0) ? CLI_YES
+                                                                           : cli_out_of_memory("check");
     }
     if (cli_option(argc, argv, at, "tick", &value)) {
         char *end = NULL;
@@ -244,9 +258,11 @@ static int complete(struct check_request *request)
         if (plan->commands[i].type == SIM_DO_CAMPAIGN && plan->commands[i].node <= CHECK_NODES_MAX)
             config->initiators |= el_bit(plan->commands[i].node);
     if (!request->tick_given) config->tick = plan->cluster.transmit_max;
+    if (!request->detect_given) config->detect = !config->algorithm->beats;
     if (!request->time_given) config->time = needs_ticks(config->algorithm) ? CHECK_TICKS : CHECK_FREE;
     if (!config->properties) config->properties = check_claimed(config->algorithm);
-    if (!config->properties) return cli_usage_error("check", "%s claims nothing: name a --property", config->algorithm->name);
+    if (!config->properties)
+        return cli_usage_error("check", "%s claims nothing: name a --property", config->algorithm->name);
     return CLI_YES;
 }
 
@@ -256,8 +272,9 @@ static void show_progress(void *whose, const struct check_result *so_far)
 {
     (void)whose;
     const double per_second = so_far->seconds > 0 ? (double)so_far->states / so_far->seconds : 0;
-    fprintf(stderr, "\r%llu worlds, %.2f M/s, depth %u, frontier %llu, %.0f MB \033[K", (unsigned long long)so_far->states,
-            per_second / 1e6, so_far->depth, (unsigned long long)so_far->frontier, (double)so_far->memory / 1e6);
+    fprintf(stderr, "\r%llu worlds, %.2f M/s, depth %u, frontier %llu, %.0f MB \033[K",
+            (unsigned long long)so_far->states, per_second / 1e6, so_far->depth,
+            (unsigned long long)so_far->frontier, (double)so_far->memory / 1e6);
     fflush(stderr);
 }
 
@@ -278,11 +295,15 @@ static int answer(struct check_request *request)
     check_run(&request->config, &result);
     if (request->config.progress) fputs("\r\033[K", stderr);
     if (result.verdict == CHECK_REFUSED) return cli_usage_error("check", "%s", result.text);
-    if (request->json) check_write_json(stdout, request, &result);
-    else check_write_text(stdout, request, &result);
+    if (request->json)
+        check_write_json(stdout, request, &result);
+    else
+        check_write_text(stdout, request, &result);
     int status = write_counterexample(request, &result);
     if (status == CLI_YES)
-        status = result.verdict == CHECK_BROKEN ? CLI_NO : result.verdict == CHECK_STOPPED ? CLI_CANNOT_TELL : CLI_YES;
+        status = result.verdict == CHECK_BROKEN    ? CLI_NO
+                 : result.verdict == CHECK_STOPPED ? CLI_CANNOT_TELL
+                                                   : CLI_YES;
     check_result_free(&result);
     return cli_finish("check", stdout, status);
 }

@@ -9,7 +9,7 @@ struct check_request {
     struct sim_settings settings; /* who takes part, as for `elector sim` */
     struct sim_plan plan;
     struct check_config config;
-    bool json, quiet, tick_given, time_given;
+    bool json, quiet, tick_given, time_given, detect_given;
     const char *scenario; /* where to write a counterexample; NULL: nowhere */
     const char *svg;
 };

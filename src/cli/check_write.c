@@ -28,7 +28,11 @@ void check_write_bounds(FILE *out, const struct check_request *request, const st
     bool any = false;
     for (int i = 0; i < CHECK_BUDGETS; i++) {
         if (!config->budget[i]) continue;
-        fprintf(out, "%s%s %u", any ? ", " : "", check_budget_name((enum check_budget)i), config->budget[i]);
+        fprintf(out, "%s%s ", any ? ", " : "", check_budget_name((enum check_budget)i));
+        if (config->budget[i] == CHECK_ANY)
+            fputs("any", out);
+        else
+            fprintf(out, "%u", config->budget[i]);
         any = true;
     }
     if (!any) fputs("no faults", out);
@@ -44,7 +48,8 @@ void check_write_bounds(FILE *out, const struct check_request *request, const st
         fputs("; timers at any moment", out);
     }
     if (config->algorithm->beats) fputs("; equal messages under way count once", out);
-    if (result->permutations > 1) fprintf(out, "; worlds equal under %u renamings are one", result->permutations);
+    if (result->permutations > 1)
+        fprintf(out, "; worlds equal under %u renamings are one", result->permutations);
 }
 
 /* ---- Moves in words that a scenario understands ---- */
@@ -57,13 +62,15 @@ static void write_link(FILE *out, const struct check_request *request, const str
 
 static void write_timer(FILE *out, const struct check_request *request, const struct check_move *move)
 {
-    fprintf(out, "fire %" PRIu64 " %s", id_of(request, move->node), request->plan.algorithm->timers[move->timer]);
+    fprintf(out, "fire %" PRIu64 " %s", id_of(request, move->node),
+            request->plan.algorithm->timers[move->timer]);
     if (move->slot) fprintf(out, ":%" PRIu64, id_of(request, move->slot));
 }
 
 static void write_event(FILE *out, const struct check_request *request, const struct check_move *move)
 {
-    const uint64_t node = move->node ? id_of(request, move->node) : 0, peer = move->peer ? id_of(request, move->peer) : 0;
+    const uint64_t node = move->node ? id_of(request, move->node) : 0,
+                   peer = move->peer ? id_of(request, move->peer) : 0;
     switch (move->type) {
     case CHECK_START: fprintf(out, "start %" PRIu64, node); return;
     case CHECK_CALL: fprintf(out, "campaign %" PRIu64, node); return;
@@ -228,14 +235,14 @@ int check_write_json(FILE *out, const struct check_request *request, const struc
             json_array_append_new(properties, json_string(check_property_name((enum check_property)i)));
     for (int i = 0; i < CHECK_BUDGETS; i++)
         json_object_set_new(budgets, check_budget_name((enum check_budget)i), json_integer(config->budget[i]));
-    json_t *root = json_pack(
-        "{s:s, s:I, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I}", "algorithm",
-        config->algorithm->name, "nodes", (json_int_t)config->cluster->count, "verdict", verdicts[result->verdict],
-        "properties", properties, "budget", budgets, "states", (json_int_t)result->states, "moves",
-        (json_int_t)result->moves, "frontier", (json_int_t)result->frontier, "cut", (json_int_t)result->cut, "depth",
-        (json_int_t)result->depth, "local_states", (json_int_t)result->locals, "messages",
-        (json_int_t)result->messages, "resting", (json_int_t)result->resting, "seconds", result->seconds,
-        "memory_bytes", (json_int_t)result->memory);
+    json_t *root = json_pack("{s:s, s:I, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I}",
+                             "algorithm", config->algorithm->name, "nodes", (json_int_t)config->cluster->count,
+                             "verdict", verdicts[result->verdict], "properties", properties, "budget", budgets,
+                             "states", (json_int_t)result->states, "moves", (json_int_t)result->moves,
+                             "frontier", (json_int_t)result->frontier, "cut", (json_int_t)result->cut, "depth",
+                             (json_int_t)result->depth, "local_states", (json_int_t)result->locals, "messages",
+                             (json_int_t)result->messages, "resting", (json_int_t)result->resting, "seconds",
+                             result->seconds, "memory_bytes", (json_int_t)result->memory);
     if (!root) return -1;
     if (result->verdict == CHECK_BROKEN) {
         json_object_set_new(root, "broken", json_string(check_property_name(result->broken)));
