@@ -265,6 +265,9 @@ void sim_deliver(struct sim_world *world, const struct sim_event *event);
 void sim_take_back_hop(struct sim_world *world, const struct sim_event *event);
 void sim_time_out(struct sim_world *world, const struct sim_event *event);
 
+/* scene.c: the same again if, and only if, the run can go on in the same ways. False if memory ran out. */
+bool sim_scene(struct sim_world *world, struct el_hash *hash);
+
 /* stage.c: a scripted run, step by step, until one is impossible. */
 void sim_stage_play(struct sim_world *world);
 /* The message stays in flight until the script says what becomes of it. */

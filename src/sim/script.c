@@ -98,7 +98,7 @@ static int read_message(struct builder *b, const char **at, struct sim_step *ste
     if (read_pair(b, at, '>', &step->from, &step->to) != 0 || expect_space(b, at, "a kind of message") != 0)
         return -1;
     for (uint32_t kind = 1; kind <= algorithm->kind_count && !step->kind; kind++)
-        if (read_name(at, algorithm->kinds[kind], '\0')) step->kind = kind;
+        if (read_name(at, algorithm->kinds[kind], '#')) step->kind = kind;
     if (!step->kind) {
         char list[200];
         list_names(list, algorithm->kinds, 1, algorithm->kind_count + 1);
@@ -281,6 +281,21 @@ static int refuse_what_happens_by_itself(struct builder *b)
     return 0;
 }
 
+/* Steps that only let time pass lead nowhere. */
+static int refuse_empty_loop(struct builder *b)
+{
+    const struct sim_step *loop = NULL;
+    bool moves = false;
+    for (size_t i = 0; i < b->plan->step_count; i++) {
+        const struct sim_step *step = &b->plan->steps[i];
+        if (step->type == SIM_STEP_LOOP) loop = step;
+        moves |= loop && step->type != SIM_STEP_LOOP && step->type != SIM_STEP_WAIT;
+    }
+    if (!loop || moves) return 0;
+    b->now = loop->source;
+    return build_fail_at(b, NULL, "nothing happens after it");
+}
+
 static int refuse_endless_time(struct builder *b)
 {
     sim_time total = 0;
@@ -303,5 +318,5 @@ int build_script(struct builder *b)
         return build_fail_at(b, NULL, "a script begins with 'script steps' or 'script ticks'");
     }
     if (build_once(b, "script", read_script) != 0 || build_each(b, "step", read_step) != 0) return -1;
-    return refuse_endless_time(b);
+    return refuse_empty_loop(b) != 0 ? -1 : refuse_endless_time(b);
 }

@@ -41,8 +41,7 @@ static const struct sim_key keys[] = {
     {"disk", "D|A..B", "how long saving a record takes; messages that rest on it wait"},
     {"groups", "N", "N groups over the same members, each with its own leader and its own ranks"},
     {"group", "NAME=ALGORITHM", "one more group, with an algorithm of its own"},
-    {"script", "steps|ticks",
-     "nothing happens but the steps: a message delay apart, or with time only by wait"},
+    {"script", "steps|ticks", "nothing happens but the steps: one delay apart, or with time only by wait"},
     {"step", "…",
      "campaign ID, deliver|return|lose|copy A>B KIND [#2], fire ID TIMER[:SLOT],\n"
      "suspect|trust A:B, crash ID, restart ID [wiped], pause|resume ID, resign ID,\n"

@@ -311,6 +311,30 @@ static bool finish(struct sim_world *world, const struct sim_step *step)
 
 /* ---- The run ---- */
 
+static void begin_loop(struct sim_world *world, uint64_t number)
+{
+    struct sim_stage *stage = &world->stage;
+    stage->loop = number;
+    stage->loop_record = sim_record(world, (struct sim_record){.what = SIM_LOOPED, .number = number});
+    if (!sim_scene(world, &stage->scene)) world->result.out_of_memory = true;
+}
+
+static bool close_loop(struct sim_world *world)
+{
+    struct sim_stage *stage = &world->stage;
+    struct el_hash now;
+    if (stage->loop == 0) return true;
+    stage->step = &world->plan->steps[stage->loop - 1];
+    if (!sim_scene(world, &now)) {
+        world->result.out_of_memory = true;
+        return false;
+    }
+    if (now.high != stage->scene.high || now.low != stage->scene.low)
+        return refuse(world, "the steps after it do not lead back to where the run was then");
+    sim_oracle_goes_round(world, stage->loop, stage->loop_record);
+    return true;
+}
+
 static void let_time_pass(struct sim_world *world, const struct sim_step *step, bool begun)
 {
     if (step->type == SIM_STEP_WAIT) {
@@ -335,9 +359,10 @@ static bool play_all(struct sim_world *world)
         let_time_pass(world, step, begun);
         begun |= step->type != SIM_STEP_LOOP;
         world->result.events++;
+        if (step->type == SIM_STEP_LOOP) begin_loop(world, i + 1);
         if (!play(world, step) || !finish(world, step)) return false;
     }
-    return true;
+    return close_loop(world);
 }
 
 void sim_stage_play(struct sim_world *world)
