@@ -67,7 +67,8 @@ struct sim_disk {
 struct sim_timer {
     uint64_t generation; /* 0: not armed */
     sim_time deadline;
-    int64_t armed_at; /* may lie before the beginning, when the clock has leapt */
+    sim_time earliest; /* when it may have run out, had chance willed so */
+    int64_t armed_at;  /* may lie before the beginning, when the clock has leapt */
     uint64_t cause;
     uint32_t timer, slot;
     uint32_t next;
@@ -192,8 +193,9 @@ el_duration sim_timer_elapsed(struct sim_world *world, struct sim_key_of_timer k
 void sim_timer_jump(struct sim_world *world, el_node node, int64_t local);
 /* True if this timeout is the armed one; it is unarmed then. */
 bool sim_timer_fires(struct sim_world *world, const struct sim_event *event);
-/* Is it? Then this is how it fires. */
-bool sim_timer_is_armed(struct sim_world *world, struct sim_key_of_timer key, struct sim_event *timeout);
+/* NULL if it is not armed. */
+const struct sim_timer *sim_timer_armed(struct sim_world *world, struct sim_key_of_timer key);
+struct sim_event sim_timer_timeout(const struct sim_world *world, el_node node, const struct sim_timer *timer);
 void sim_timer_forget_all(struct sim_world *world, el_node node);
 
 /* oracle.c: a node's view changed, or it died or came back. */

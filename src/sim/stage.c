@@ -149,8 +149,6 @@ static bool deliver(struct sim_world *world, const struct sim_step *step)
                       world->algorithm->needs & EL_NEEDS_HOP_ACKS ? "returned or " : "");
     if (!can_act(world, step->to)) return false;
     if (overtakes(world, found)) world->result.faults |= EL_REORDERS;
-    const bool late = world->now - found->time > world->plan->cluster.transmit_max;
-    if (late && world->plan->script == SIM_BY_TICKS) world->result.faults |= EL_LATENESS;
     const struct sim_event event = take_out(world, found);
     sim_deliver(world, &event);
     return true;
@@ -197,18 +195,28 @@ static bool copy(struct sim_world *world, const struct sim_step *step)
     return true;
 }
 
+/*
+ * Where time means nothing, whatever is still under way then takes longer than it may. Where it is exact, a timer
+ * that runs out before its time says that its clock has leapt.
+ */
+static uint32_t fault_of_firing(const struct sim_world *world, const struct sim_timer *timer)
+{
+    if (world->plan->script == SIM_BY_STEPS) return world->stage.flight_count ? EL_LATENESS : 0;
+    return world->now < timer->earliest ? EL_DRIFTS : 0;
+}
+
 static bool fire(struct sim_world *world, const struct sim_step *step)
 {
     char list[LIST_TEXT];
-    struct sim_event timeout;
     if (!can_act(world, step->node)) return false;
     const struct sim_key_of_timer key = {step->node, SIM_ELECTION, step->timer, step->slot};
-    if (!sim_timer_is_armed(world, key, &timeout))
+    const struct sim_timer *timer = sim_timer_armed(world, key);
+    if (!timer)
         return refuse(world, "this timer is not armed; armed at %llu: %s", id_of(world, step->node),
                       list_timers(world, step->node, list));
-    /* Where time means nothing, whatever is still under way then takes longer than it may. */
-    if (world->plan->script == SIM_BY_STEPS && world->stage.flight_count) world->result.faults |= EL_LATENESS;
+    world->result.faults |= fault_of_firing(world, timer);
     world->stage.fired = true;
+    const struct sim_event timeout = sim_timer_timeout(world, step->node, timer);
     sim_time_out(world, &timeout);
     return true;
 }
@@ -335,11 +343,24 @@ static bool close_loop(struct sim_world *world)
     return true;
 }
 
+/* By now, by true time, some message has been under way for too long. */
+static bool is_late(const struct sim_world *world)
+{
+    for (size_t i = 0; i < world->stage.flight_count; i++) {
+        const struct sim_event *event = &world->stage.flight[i];
+        if (world->nodes[event->node].alive && world->now - event->time > world->plan->cluster.transmit_max)
+            return true;
+    }
+    return false;
+}
+
 static void let_time_pass(struct sim_world *world, const struct sim_step *step, bool begun)
 {
+    const bool by_ticks = world->plan->script == SIM_BY_TICKS;
     if (step->type == SIM_STEP_WAIT) {
         world->now += step->wait;
-    } else if (step->type != SIM_STEP_LOOP && begun && world->plan->script == SIM_BY_STEPS) {
+        if (by_ticks && is_late(world)) world->result.faults |= EL_LATENESS;
+    } else if (step->type != SIM_STEP_LOOP && begun && !by_ticks) {
         world->now += world->plan->delay.max;
     }
 }

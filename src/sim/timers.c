@@ -60,7 +60,7 @@ static struct sim_timer *find_or_add(struct sim_world *world, struct sim_key_of_
     return &world->timers[index];
 }
 
-static struct sim_event timeout_of(const struct sim_world *world, el_node node, const struct sim_timer *t)
+struct sim_event sim_timer_timeout(const struct sim_world *world, el_node node, const struct sim_timer *t)
 {
     return (struct sim_event){.time = t->deadline,
                               .cause = t->cause,
@@ -82,16 +82,14 @@ static void schedule(struct sim_world *world, el_node node, struct sim_timer *t,
     t->generation = ++world->generation;
     t->deadline = deadline;
     if (world->plan->script) return;
-    const struct sim_event event = timeout_of(world, node, t);
+    const struct sim_event event = sim_timer_timeout(world, node, t);
     sim_push(world, &event);
 }
 
-bool sim_timer_is_armed(struct sim_world *world, struct sim_key_of_timer key, struct sim_event *timeout)
+const struct sim_timer *sim_timer_armed(struct sim_world *world, struct sim_key_of_timer key)
 {
     const struct sim_timer *t = find(world, key);
-    if (!t || t->generation == 0) return false;
-    *timeout = timeout_of(world, key.node, t);
-    return true;
+    return t && t->generation ? t : NULL;
 }
 
 void sim_timer_arm(struct sim_world *world, struct sim_key_of_timer key, el_duration min, el_duration max,
@@ -104,6 +102,7 @@ void sim_timer_arm(struct sim_world *world, struct sim_key_of_timer key, el_dura
     const el_duration jitter = width == 0 ? 0 : world->plan->script ? width : sim_random_below(dice, width + 1);
     t->armed_at = (int64_t)world->now;
     t->cause = cause;
+    t->earliest = world->now + in_world(world, key.node, min);
     schedule(world, key.node, t, world->now + in_world(world, key.node, min + jitter));
 }
 
@@ -130,6 +129,7 @@ void sim_timer_move(struct sim_world *world, struct sim_key_of_timer key, uint32
     if (!target) return;
     target->armed_at = moved.armed_at;
     target->cause = moved.cause;
+    target->earliest = moved.earliest;
     schedule(world, key.node, target, moved.deadline);
 }
 

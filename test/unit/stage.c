@@ -200,6 +200,40 @@ static void what_takes_too_long_is_late(void **state)
     assert_true(faults_are(0));
 }
 
+static void what_is_never_delivered_is_late_too(void **state)
+{
+    errand = write_to_two;
+    staged("nodes 2; script ticks; step campaign 1; step wait 1; step wait 0.1", "");
+    assert_true(faults_are(EL_LATENESS));
+    staged("nodes 2; script ticks; step campaign 1; step crash 2; step wait 5", ""); /* it finds nobody */
+    assert_true(faults_are(EL_CRASHES));
+}
+
+static void set_a_vague_alarm(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    struct el_action *action = act(out, EL_ARM);
+    action->timer = FIRST;
+    action->min = 4 * T;
+    action->max = 9 * T;
+}
+
+static void by_ticks_a_timer_that_fires_early_has_a_clock_that_leapt(void **state)
+{
+    errand = set_a_vague_alarm;
+    staged("nodes 2; script ticks; step campaign 1; step wait 3.9; step fire 1 first", "3.9:1 rang 0");
+    assert_true(faults_are(EL_DRIFTS));
+    staged("nodes 2; script ticks; step campaign 1; step wait 4; step fire 1 first", "4:1 rang 0");
+    assert_true(faults_are(0));
+    staged("nodes 2; script ticks; step campaign 1; step wait 40; step fire 1 first", "40:1 rang 0");
+    assert_true(faults_are(0));
+    staged("nodes 2; clock 1=1.6; drift 0.5; script ticks; step campaign 1; step wait 2.5; step fire 1 first",
+           "2.5:1 rang 0");
+    assert_true(faults_are(EL_CLOCKS | EL_DRIFTS)); /* by its rate alone */
+    staged("nodes 2; clock 1=1.25; drift 0.5; script ticks; step campaign 1; step wait 3.2; step fire 1 first",
+           "3.2:1 rang 0");
+    assert_true(faults_are(EL_CLOCKS));
+}
+
 static void write_and_set_an_alarm(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
 {
     write_to_two(me, cfg, out);
@@ -276,6 +310,8 @@ int main(void)
         check(only_what_is_armed_can_fire),
         check(by_ticks_time_is_what_the_script_says),
         check(what_takes_too_long_is_late),
+        check(what_is_never_delivered_is_late_too),
+        check(by_ticks_a_timer_that_fires_early_has_a_clock_that_leapt),
         check(by_steps_a_message_is_late_if_a_timer_does_not_wait_for_it),
         check(nobody_is_told_of_a_death_but_by_the_script),
         check(suspicion_and_trust_take_turns),
