@@ -77,8 +77,16 @@ static void put_node(struct scene *scene, struct sim_world *world, el_node node)
     if (!n->alive) return;
     put(scene, sim_state(election, node), election->state_size);
     put_timers(scene, world, node);
-    for (el_node peer = 1; peer <= world->plan->cluster.count; peer++)
-        put_number(scene, sim_map_get(&world->suspicions, node, peer) != 0);
+}
+
+/* Whom the detectors suspect; nobody is suspected but by a step. */
+static void put_suspicions(struct scene *scene, const struct sim_world *world)
+{
+    for (size_t i = 0; i < world->plan->step_count; i++) {
+        const struct sim_step *step = &world->plan->steps[i];
+        if (step->type != SIM_STEP_COMMAND || step->command.type != SIM_DO_SUSPECT) continue;
+        put_number(scene, sim_map_get(&world->suspicions, step->command.node, step->command.peer) != 0);
+    }
 }
 
 struct flying {
@@ -95,6 +103,7 @@ bool sim_scene(struct sim_world *world, struct el_hash *hash)
 {
     struct scene scene = {0};
     for (el_node node = 1; node <= world->plan->cluster.count; node++) put_node(&scene, world, node);
+    put_suspicions(&scene, world);
     for (size_t i = 0; i < world->stage.flight_count; i++) {
         const struct sim_event *event = &world->stage.flight[i];
         const struct sim_node *sender = &world->nodes[event->msg.from];

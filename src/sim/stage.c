@@ -234,7 +234,7 @@ static bool is_possible(struct sim_world *world, const struct sim_command *comma
         const bool suspects = sim_map_get(&world->suspicions, command->node, command->peer) != 0;
         if (!can_act(world, command->node)) return false;
         if (suspects != (command->type == SIM_DO_SUSPECT)) return true;
-        return refuse(world, "%llu %s %llu", id, suspects ? "suspects already" : "does not suspect",
+        return refuse(world, suspects ? "%llu suspects %llu already" : "%llu does not suspect %llu", id,
                       id_of(world, command->peer));
     }
     default: return can_act(world, command->node);

@@ -40,6 +40,8 @@ static void members_are_named_by_their_ids(void **state)
     assert_int_equal(last()->place, 12);
     planned(SCRIPT "copy 9>5 Answer#3");
     assert_int_equal(last()->type, SIM_STEP_COPY);
+    planned(RING "return 3>1 Election");
+    assert_int_equal(last()->type, SIM_STEP_RETURN);
 }
 
 static void every_command_has_a_word(void **state)

@@ -269,7 +269,7 @@ static void nobody_is_told_of_a_death_but_by_the_script(void **state)
 
 static void suspicion_and_trust_take_turns(void **state)
 {
-    stuck(TWO "step suspect 1:2; step suspect 1:2", "f:4:6: step: 1 suspects already 2");
+    stuck(TWO "step suspect 1:2; step suspect 1:2", "f:4:6: step: 1 suspects 2 already");
     stuck(TWO "step trust 1:2", "f:3:6: step: 1 does not suspect 2");
     stuck(TWO "step suspect 1:2; step crash 1; step restart 1; step trust 1:2",
           "f:6:6: step: 1 does not suspect 2");
