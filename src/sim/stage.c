@@ -368,7 +368,7 @@ static void let_time_pass(struct sim_world *world, const struct sim_step *step, 
 static bool play_all(struct sim_world *world)
 {
     const struct sim_plan *plan = world->plan;
-    bool begun = false;
+    bool begun = world->stage.flight_count > 0;      /* by the nodes, when they started */
     for (size_t i = 0; i < plan->command_count; i++) /* facts, known from the beginning */
         sim_obey(world, &plan->commands[i], plan->commands[i].node);
     for (size_t i = 0; i < plan->step_count && !world->result.out_of_memory; i++) {
