@@ -15,7 +15,7 @@ struct scene {
 
 static void put(struct scene *scene, const void *bytes, size_t size)
 {
-    if (size > scene->capacity - scene->size) {
+    if (!scene->bytes || size > scene->capacity - scene->size) {
         const size_t capacity = 2 * (scene->capacity + size);
         void *wider = realloc(scene->bytes, capacity);
         scene->out_of_memory |= !wider;

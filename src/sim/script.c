@@ -2,7 +2,7 @@
  * Reading a script: each move of a run as a step, in order. What makes sense only where things happen by
  * themselves (delays, losses, detectors, times of crashes) has no place beside one and is refused.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "builder.h"
@@ -26,16 +26,16 @@ static bool read_name(const char **at, const char *name, char stop)
     return true;
 }
 
+enum { NAMES_TEXT = 200 };
+
 /* "a, b or c" */
-static void list_names(char list[200], const char *const *names, uint32_t first, uint32_t end)
+static void list_names(char list[NAMES_TEXT], const char *const *names, uint32_t first, uint32_t end)
 {
     size_t used = 0;
     list[0] = '\0';
-    for (uint32_t i = first; i < end && used < 160; i++) {
+    for (uint32_t i = first; i < end && used < NAMES_TEXT; i++) {
         const char *between = i == first ? "" : i + 1 == end ? " or " : ", ";
-        used += strlen(between) + strlen(names[i]);
-        if (used >= 200) return;
-        strcat(strcat(list, between), names[i]);
+        used += (size_t)snprintf(list + used, NAMES_TEXT - used, "%s%s", between, names[i]);
     }
 }
 
@@ -100,7 +100,7 @@ static int read_message(struct builder *b, const char **at, struct sim_step *ste
     for (uint32_t kind = 1; kind <= algorithm->kind_count && !step->kind; kind++)
         if (read_name(at, algorithm->kinds[kind], '#')) step->kind = kind;
     if (!step->kind) {
-        char list[200];
+        char list[NAMES_TEXT];
         list_names(list, algorithm->kinds, 1, algorithm->kind_count + 1);
         return build_fail_at(b, *at, "a message of %s is %s, not '%.20s'", algorithm->name, list, *at);
     }
@@ -122,7 +122,7 @@ static int read_timer(struct builder *b, const char **at, struct sim_step *step)
     for (uint32_t i = 0; i < algorithm->timer_count && step->timer == EL_NO_TIMER; i++)
         if (read_name(at, algorithm->timers[i], ':')) step->timer = i;
     if (step->timer == EL_NO_TIMER) {
-        char list[200];
+        char list[NAMES_TEXT];
         list_names(list, algorithm->timers, 0, algorithm->timer_count);
         return build_fail_at(b, *at, "a timer of %s is %s, not '%.20s'", algorithm->name, list, *at);
     }
