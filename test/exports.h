@@ -17,7 +17,7 @@
 
 #include "sim/export.h"
 
-enum { SETTINGS_MAX = 12 };
+enum { SETTINGS_MAX = 16 };
 
 /* Settings as a user would type them: key, value, key, value ... NULL. */
 typedef const char *story[2 * SETTINGS_MAX + 1];
@@ -41,9 +41,28 @@ static const story comeback = {"algorithm", "invitation", "nodes", "5",      "in
 static const story interrupted = {"algorithm", "bully", "nodes", "6", "initiator", "1", "until", "1.5", NULL};
 static const story alone = {"algorithm", "ring-basic", "nodes", "1", "initiator", "all", NULL};
 static const story crowd = {"algorithm", "bully", "nodes", "100", "initiator", "1", NULL};
+static const story scripted_ring = {"algorithm", "chang-roberts",
+                                    "nodes",     "3",
+                                    "script",    "steps",
+                                    "step",      "campaign 3",
+                                    "step",      "crash 3",
+                                    "step",      "deliver 3>1 Election",
+                                    "step",      "deliver 1>2 Election",
+                                    "step",      "return 2>3 Election",
+                                    "step",      "loop",
+                                    "step",      "deliver 2>1 Election",
+                                    "step",      "copy 1>2 Election",
+                                    "step",      "deliver 1>2 Election",
+                                    "step",      "return 2>3 Election",
+                                    "step",      "lose 1>2 Election",
+                                    NULL};
+static const story asked = {"algorithm", "raft",          "nodes",    "3",    "leader",   "1",
+                            "fact",      "2:log-index=4", "resource", "3",    "transfer", "2@5,3@500",
+                            "jump",      "1@2=+1",        "until",    "1000", NULL};
 
-static const story *const stories[] = {&ring,   &busy_ring, &endless_ring, &bully, &split, &lossy,
-                                       &paused, &comeback,  &interrupted,  &alone, &crowd};
+static const story *const stories[] = {&ring,  &busy_ring,     &endless_ring, &bully,       &split,
+                                       &lossy, &paused,        &comeback,     &interrupted, &alone,
+                                       &crowd, &scripted_ring, &asked};
 enum { STORIES = sizeof stories / sizeof *stories };
 
 struct run {

@@ -202,6 +202,8 @@ static int run_plan(const struct sim_request *request, const struct sim_plan *pl
     int status = CLI_CANNOT_TELL;
     if (result->out_of_memory) {
         cli_out_of_memory("sim");
+    } else if (result->error.text[0]) {
+        status = cli_usage_error("sim", "%s", result->error.text);
     } else {
         const bool stdout_is_taken = count_dashes(request) > 0;
         if (request->json && !stdout_is_taken) write_json(plan, result);

@@ -57,6 +57,11 @@ int build_detector(struct builder *b);
 int build_check_times(struct builder *b);
 /* story.c: what happens when. */
 int build_story(struct builder *b);
+/* "ID:NAME=N", without the time */
+int build_read_fact(struct builder *b, const char **at, struct sim_command *command);
+/* script.c: the same where every move is scripted. */
+bool build_is_scripted(const struct builder *b);
+int build_script(struct builder *b);
 /* expect.c: what is expected. */
 int build_expectations(struct builder *b);
 

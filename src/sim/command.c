@@ -72,7 +72,8 @@ static void crash(struct sim_world *world, el_node node)
     sim_quality_review(world);
     sim_timer_forget_all(world, node);
     const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_CRASHED, .node = node});
-    bool missed = world->plan->detect == SIM_NEVER && !world->machines[SIM_DETECTOR].algorithm;
+    const bool someone_tells = world->machines[SIM_DETECTOR].algorithm || world->plan->script;
+    bool missed = world->plan->detect == SIM_NEVER && !someone_tells;
     for (el_node peer = 1; peer <= world->plan->cluster.count && world->plan->miss_count && !missed; peer++)
         missed = peer != node && sim_detector_misses(world, peer, node);
     if (missed) world->result.faults |= EL_UNNOTICED;
@@ -156,12 +157,10 @@ bool sim_is_call(const struct sim_command *command)
     return command->type == SIM_DO_CAMPAIGN || command->type == SIM_DO_SUSPECT;
 }
 
-void sim_carry_out_command(struct sim_world *world, const struct sim_command *command, el_node node)
+void sim_obey(struct sim_world *world, const struct sim_command *command, el_node node)
 {
-    world->commands_left--;
     sim_change(world);
     sim_quality_review(world);
-    if (sim_is_call(command)) world->calls_left--;
     switch (command->type) {
     case SIM_DO_CAMPAIGN: campaign(world, command->node); return;
     case SIM_DO_CRASH: crash(world, command->node); return;
@@ -177,4 +176,11 @@ void sim_carry_out_command(struct sim_world *world, const struct sim_command *co
     case SIM_DO_FACT: tell_fact(world, command); return;
     case SIM_DO_JUMP: jump(world, command); return;
     }
+}
+
+void sim_carry_out_command(struct sim_world *world, const struct sim_command *command, el_node node)
+{
+    world->commands_left--;
+    if (sim_is_call(command)) world->calls_left--;
+    sim_obey(world, command, node);
 }

@@ -93,11 +93,14 @@ static void write_chain(FILE *out, const struct sim_plan *plan, const struct sim
     }
 }
 
+/* One round of the loop, if it is known to be one; otherwise the last few moves. */
 static void explain_endless(FILE *out, const struct sim_plan *plan, const struct sim_trace *trace,
-                            uint64_t last)
+                            const struct sim_violation *violation)
 {
     struct chain chain = {0};
-    for (uint64_t i = last; i > 0 && chain.count < ENDLESS_SHOWN && sim_trace_at(trace, i); i--)
+    const uint64_t last = violation->record - 1;
+    const size_t most = violation->since ? SIZE_MAX : ENDLESS_SHOWN;
+    for (uint64_t i = last; i > violation->since && chain.count < most && sim_trace_at(trace, i); i--)
         if (is_worth_telling(sim_trace_at(trace, i))) add(&chain, i);
     sort(&chain);
     fprintf(out, "    %8s  …\n", "");
@@ -125,7 +128,7 @@ static void explain(FILE *out, const struct sim_world *world, const struct sim_v
     const struct sim_trace *trace = &world->trace;
     struct chain chain = {0};
     if (violation->kind == EL_ENDLESS) {
-        explain_endless(out, plan, trace, violation->record - 1);
+        explain_endless(out, plan, trace, violation);
         return;
     }
     for (uint32_t i = 0; i < violation->node_count && i < CHAINS_MAX; i++)
@@ -138,11 +141,11 @@ static void explain(FILE *out, const struct sim_world *world, const struct sim_v
 void sim_write_violations(FILE *out, const struct sim_world *world, const struct sim_result *result,
                           struct sim_style style)
 {
-    char text[SIM_TEXT];
+    char text[SIM_TEXT], told[SIM_TEXT];
     for (uint32_t i = 0; i < result->violation_count; i++) {
         const struct sim_violation *violation = &result->violations[i];
         fprintf(out, "%sviolation%s   %s: %s\n", style.colour ? "\033[31m" : "", style.colour ? "\033[0m" : "",
-                sim_violation_text(world->plan, violation, text), sim_violation_meaning(violation->kind));
+                sim_violation_text(world->plan, violation, text), sim_violation_told(violation, told));
         explain(out, world, violation);
     }
 }

@@ -33,6 +33,12 @@
  *   parted      the network breaks as in text
  *   healed      that break is over
  *   saved       node has put its record on disk
+ *   requested   node is asked to resign, or to hand over to `to`; request: resign, transfer
+ *   told        node is told a fact by its host: fact, value
+ *   admitted    the resource meets node as a newer leader: term
+ *   refused     the resource turns node away: term
+ *   jumped      node's clock leaps
+ *   looped      a script says that what follows leads back to here; step: its number
  *   rested      nothing is under way any more
  *   violated    violation: its name, nodes: the first of those concerned, text: what it means
  *

@@ -67,11 +67,26 @@ struct sim_disk {
 struct sim_timer {
     uint64_t generation; /* 0: not armed */
     sim_time deadline;
-    int64_t armed_at; /* may lie before the beginning, when the clock has leapt */
+    sim_time earliest; /* when it may have run out, had chance willed so */
+    int64_t armed_at;  /* may lie before the beginning, when the clock has leapt */
     uint64_t cause;
     uint32_t timer, slot;
     uint32_t next;
     uint8_t channel;
+};
+
+/* Where a scripted run stands. */
+struct sim_stage {
+    struct sim_event *flight; /* messages, in the order of sending */
+    size_t flight_count;
+    const struct sim_step *step; /* being played; NULL: none yet */
+    bool dying;                  /* its node dies in it ... */
+    uint64_t acts;               /* ... after so many more SENDs and SAVEs */
+    size_t chosen;               /* how many of its choices were drawn */
+    bool fired;                  /* some timer has */
+    struct el_hash scene;        /* everything that matters, when the loop began ... */
+    uint64_t loop;               /* ... with this step, from 1; 0: there is none */
+    uint64_t loop_record;
 };
 
 struct sim_world {
@@ -102,6 +117,8 @@ struct sim_world {
     size_t broken_count;
     size_t commands_left, calls_left; /* of the plan's; calls: requests to campaign, and accusations */
 
+    struct sim_stage stage;
+
     uint64_t judging;   /* looks of the simulator's own detector that are due */
     bool restless;      /* something beats for ever: at rest is when nothing has changed for long */
     sim_time changed;   /* a view, a verdict, or the world by command */
@@ -130,6 +147,11 @@ static inline unsigned char *sim_state(const struct sim_machine *machine, el_nod
 void sim_network_send(struct sim_world *world, enum sim_channel channel, const struct el_msg *msg,
                       uint64_t cause);
 bool sim_network_cut(const struct sim_world *world, el_node from, el_node to);
+/* What becomes of a message, told and counted: it vanishes, meets a cut link, finds the addressee dead, doubles. */
+void sim_network_lose(struct sim_world *world, const struct el_msg *msg, uint64_t sent);
+void sim_network_cut_off(struct sim_world *world, const struct el_msg *msg, uint64_t sent);
+void sim_network_find_dead(struct sim_world *world, const struct el_msg *msg, uint64_t sent);
+void sim_network_copy(struct sim_world *world, const struct el_msg *msg, uint64_t sent);
 /* Drawn as the plan says. */
 sim_time sim_draw_delay(const struct sim_delay *delay, struct sim_random *dice);
 
@@ -171,6 +193,9 @@ el_duration sim_timer_elapsed(struct sim_world *world, struct sim_key_of_timer k
 void sim_timer_jump(struct sim_world *world, el_node node, int64_t local);
 /* True if this timeout is the armed one; it is unarmed then. */
 bool sim_timer_fires(struct sim_world *world, const struct sim_event *event);
+/* NULL if it is not armed. */
+const struct sim_timer *sim_timer_armed(struct sim_world *world, struct sim_key_of_timer key);
+struct sim_event sim_timer_timeout(const struct sim_world *world, el_node node, const struct sim_timer *timer);
 void sim_timer_forget_all(struct sim_world *world, el_node node);
 
 /* oracle.c: a node's view changed, or it died or came back. */
@@ -182,6 +207,8 @@ void sim_oracle_born(struct sim_world *world, el_node node);
 void sim_oracle_find_agreement(struct sim_world *world);
 void sim_oracle_judge_rest(struct sim_world *world);
 void sim_oracle_endless(struct sim_world *world);
+/* A script came back to where it was at this step, whose record this is. */
+void sim_oracle_goes_round(struct sim_world *world, uint64_t step, uint64_t record);
 /* Reports the live nodes of which `test` is true, if there are any; the first few by name. */
 void sim_oracle_report_those(struct sim_world *world, enum el_violation kind,
                              bool (*test)(struct sim_world *, el_node));
@@ -229,10 +256,27 @@ static inline void sim_change(struct sim_world *world)
 
 /* command.c: node is whom the command addresses, where that is "whoever leads" and was found out before. */
 void sim_carry_out_command(struct sim_world *world, const struct sim_command *command, el_node node);
+/* The same, for one that is not the plan's own. */
+void sim_obey(struct sim_world *world, const struct sim_command *command, el_node node);
 /* Somebody is asked to call an election, or told of a death. */
 bool sim_is_call(const struct sim_command *command);
 
 /* world.c */
 void sim_push(struct sim_world *world, const struct sim_event *event);
+void sim_deliver(struct sim_world *world, const struct sim_event *event);
+void sim_take_back_hop(struct sim_world *world, const struct sim_event *event);
+void sim_time_out(struct sim_world *world, const struct sim_event *event);
+
+/* scene.c: the same again if, and only if, the run can go on in the same ways. False if memory ran out. */
+bool sim_scene(struct sim_world *world, struct el_hash *hash);
+
+/* stage.c: a scripted run, step by step, until one is impossible. */
+void sim_stage_play(struct sim_world *world);
+/* The message stays in flight until the script says what becomes of it. */
+void sim_stage_hold(struct sim_world *world, const struct sim_event *event);
+/* False: the node dies before it carries this out. */
+bool sim_stage_lives_to(struct sim_world *world, const struct el_action *action);
+/* The script's next answer to CHOOSE; false if it has none that fits, and the run is over. */
+bool sim_stage_choose(struct sim_world *world, uint32_t n, uint32_t *chosen);
 
 #endif

@@ -11,7 +11,9 @@ static const char *const words[] = {
     [SIM_VIEWED] = "viewed",       [SIM_CRASHED] = "crashed",     [SIM_RESTARTED] = "restarted",
     [SIM_PAUSED] = "paused",       [SIM_RESUMED] = "resumed",     [SIM_PARTED] = "parted",
     [SIM_HEALED] = "healed",       [SIM_SAVED] = "saved",         [SIM_RESTED] = "rested",
-    [SIM_VIOLATED] = "violated",
+    [SIM_VIOLATED] = "violated",   [SIM_REQUESTED] = "requested", [SIM_TOLD] = "told",
+    [SIM_ADMITTED] = "admitted",   [SIM_REFUSED] = "refused",     [SIM_JUMPED] = "jumped",
+    [SIM_LOOPED] = "looped",
 };
 
 static const char *const roles[] = {
@@ -107,7 +109,8 @@ static void put_violation(FILE *out, const struct sim_world *world, const struct
     for (uint32_t i = 0; i < violation->node_count; i++)
         fprintf(out, "%s%llu", i ? "," : "", sim_id(world->plan, violation->nodes[i]));
     putc(']', out);
-    put_text(out, "text", sim_violation_meaning(violation->kind));
+    char text[SIM_TEXT];
+    put_text(out, "text", sim_violation_told(violation, text));
 }
 
 /* What is special about this sort of record. */
@@ -138,6 +141,17 @@ static void put_details(FILE *out, const struct sim_world *world, const struct s
     case SIM_PARTED:
     case SIM_HEALED: put_text(out, "text", plan->breaks[r->number].text); return;
     case SIM_VIOLATED: put_violation(out, world, r); return;
+    case SIM_REQUESTED:
+        put_text(out, "request", r->kind == EL_RESIGN ? "resign" : "transfer");
+        if (r->kind == EL_TRANSFER) put_node(out, plan, "to", r->peer);
+        return;
+    case SIM_TOLD:
+        put_text(out, "fact", plan->algorithm->facts[r->kind]);
+        put_number(out, "value", r->number);
+        return;
+    case SIM_ADMITTED:
+    case SIM_REFUSED: put_number(out, "term", r->number); return;
+    case SIM_LOOPED: put_number(out, "step", r->number); return;
     default: return;
     }
 }

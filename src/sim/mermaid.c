@@ -92,7 +92,9 @@ static void put_record(FILE *out, const struct sim_world *world, const struct si
     case SIM_PAUSED:
     case SIM_RESUMED:
     case SIM_PARTED:
-    case SIM_HEALED: break;
+    case SIM_HEALED:
+    case SIM_REQUESTED:
+    case SIM_LOOPED: break;
     default: return;
     }
     put_note(out, world->plan, r, sim_record_text(world->plan, r, text));

@@ -49,17 +49,22 @@ static void transmit(struct sim_world *world, enum sim_channel channel, const st
                      bool copy)
 {
     struct sim_machine *machine = &world->machines[channel];
-    const struct sim_event event = {.time = arrival(world, machine, msg),
-                                    .cause = sent,
-                                    .type = SIM_DELIVERY,
-                                    .class = SIM_MESSAGES,
-                                    .copy = copy,
-                                    .channel = (uint8_t)channel,
-                                    .node = msg->to,
-                                    .incarnation = world->nodes[msg->from].incarnation,
-                                    .msg = *msg};
-    sim_push(world, &event);
+    struct sim_event event = {.time = world->now,
+                              .cause = sent,
+                              .type = SIM_DELIVERY,
+                              .class = SIM_MESSAGES,
+                              .copy = copy,
+                              .channel = (uint8_t)channel,
+                              .node = msg->to,
+                              .incarnation = world->nodes[msg->from].incarnation,
+                              .msg = *msg};
     machine->in_flight++;
+    if (world->plan->script) {
+        sim_stage_hold(world, &event);
+        return;
+    }
+    event.time = arrival(world, machine, msg);
+    sim_push(world, &event);
 }
 
 static void drop(struct sim_world *world, const struct el_msg *msg, uint64_t sent, enum sim_reason reason)
@@ -72,6 +77,39 @@ static void drop(struct sim_world *world, const struct el_msg *msg, uint64_t sen
                                           .kind = msg->kind,
                                           .subject = msg->subject,
                                           .reason = (uint8_t)reason});
+}
+
+void sim_network_lose(struct sim_world *world, const struct el_msg *msg, uint64_t sent)
+{
+    world->result.lost++;
+    world->result.faults |= EL_LOSSES;
+    drop(world, msg, sent, SIM_LOST);
+}
+
+void sim_network_cut_off(struct sim_world *world, const struct el_msg *msg, uint64_t sent)
+{
+    world->result.lost++;
+    drop(world, msg, sent, SIM_CUT);
+}
+
+void sim_network_find_dead(struct sim_world *world, const struct el_msg *msg, uint64_t sent)
+{
+    world->result.to_the_dead++;
+    drop(world, msg, sent, SIM_DEAD);
+}
+
+void sim_network_copy(struct sim_world *world, const struct el_msg *msg, uint64_t sent)
+{
+    world->result.copies++;
+    world->result.faults |= EL_DUPLICATES;
+    sim_record(world, (struct sim_record){.what = SIM_COPIED,
+                                          .cause = sent,
+                                          .number = sent,
+                                          .node = msg->to,
+                                          .peer = msg->from,
+                                          .kind = msg->kind,
+                                          .subject = msg->subject});
+    transmit(world, SIM_ELECTION, msg, sent, true);
 }
 
 /* Nobody answers the attempt: the sender gives up after a round trip. */
@@ -102,30 +140,17 @@ static void send_election(struct sim_world *world, const struct el_msg *msg, uin
                                                                 .subject = msg->subject,
                                                                 .values = {msg->epoch, msg->aux}});
     if (world->broken_count && sim_network_cut(world, msg->from, msg->to)) {
-        world->result.lost++;
-        drop(world, msg, sent, SIM_CUT);
+        sim_network_cut_off(world, msg, sent);
         if (world->algorithm->needs & EL_NEEDS_HOP_ACKS) give_up_hop(world, msg, sent);
         return;
     }
     if (plan->loss && sim_random_chance(&machine->random[SIM_STREAM_LOSS], plan->loss)) {
-        world->result.lost++;
-        world->result.faults |= EL_LOSSES;
-        drop(world, msg, sent, SIM_LOST);
+        sim_network_lose(world, msg, sent);
         return;
     }
     transmit(world, SIM_ELECTION, msg, sent, false);
-    if (plan->duplicate && sim_random_chance(&machine->random[SIM_STREAM_COPY], plan->duplicate)) {
-        world->result.copies++;
-        world->result.faults |= EL_DUPLICATES;
-        sim_record(world, (struct sim_record){.what = SIM_COPIED,
-                                              .cause = sent,
-                                              .number = sent,
-                                              .node = msg->to,
-                                              .peer = msg->from,
-                                              .kind = msg->kind,
-                                              .subject = msg->subject});
-        transmit(world, SIM_ELECTION, msg, sent, true);
-    }
+    if (plan->duplicate && sim_random_chance(&machine->random[SIM_STREAM_COPY], plan->duplicate))
+        sim_network_copy(world, msg, sent);
 }
 
 /* The same fates, but nothing is told of them: a detector's traffic would drown the story. */

@@ -146,6 +146,7 @@ static bool was_well_connected(const struct sim_world *world)
     const uint32_t excuses =
         EL_PARTITIONS | EL_LOSSES | EL_PAUSES | EL_DRIFTS | EL_LATENESS | EL_FALSE_SUSPICIONS;
     if (world->result.faults & excuses) return false;
+    if (world->plan->script == SIM_BY_STEPS && world->stage.fired) return false; /* in what time? */
     return !world->algorithm->majority || sim_majority_possible(world);
 }
 
@@ -267,4 +268,13 @@ void sim_oracle_judge_rest(struct sim_world *world)
 void sim_oracle_endless(struct sim_world *world)
 {
     report(world, EL_ENDLESS, NULL, 0, 0);
+}
+
+void sim_oracle_goes_round(struct sim_world *world, uint64_t step, uint64_t record)
+{
+    const uint32_t place = world->result.violation_count;
+    sim_oracle_endless(world);
+    if (world->result.violation_count == place) return; /* the list is full */
+    world->result.violations[place].step = step;
+    world->result.violations[place].since = record;
 }

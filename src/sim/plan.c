@@ -277,6 +277,7 @@ int sim_plan_build_for(struct sim_plan *plan, const struct el_algorithm *algorit
         .horizon = SIM_NEVER,
         .event_max = UINT64_C(300000000),
     };
+    plan->settings = settings;
     struct builder b = {.plan = plan, .settings = settings, .error = error};
     if (build(&b) == 0) return 0;
     sim_plan_free(plan);
@@ -304,6 +305,8 @@ void sim_plan_free(struct sim_plan *plan)
     }
     free(plan->breaks);
     free(plan->commands);
+    for (size_t i = 0; i < plan->step_count; i++) free(plan->steps[i].choices);
+    free(plan->steps);
     free(plan->misses);
     free(plan->rates);
     free(plan->expects);

@@ -82,6 +82,45 @@ struct sim_command {
     };
 };
 
+/*
+ * A scripted run: the network and the timers do nothing by themselves, every move is a step. Steps are one
+ * message delay apart and time means nothing; or, counted in ticks, time passes only when a step says so.
+ */
+enum sim_script { SIM_UNSCRIPTED, SIM_BY_STEPS, SIM_BY_TICKS };
+
+enum sim_step_type {
+    SIM_STEP_COMMAND, /* as in any other plan */
+    SIM_STEP_DELIVER, /* a message in flight: it arrives, its hop fails, it vanishes, it doubles */
+    SIM_STEP_RETURN,
+    SIM_STEP_LOSE,
+    SIM_STEP_COPY,
+    SIM_STEP_FIRE, /* a timer runs out */
+    SIM_STEP_WAIT,
+    SIM_STEP_LOOP, /* what follows leads back to here */
+};
+
+struct sim_step {
+    const struct sim_setting *source;
+    enum sim_step_type type;
+    bool dying;    /* the node does not outlive this step ... */
+    uint64_t acts; /* ... and carries out only so many of its SENDs and SAVEs; nobody sees its view */
+    uint32_t *choices;
+    size_t choice_count;
+    union {
+        struct sim_command command;
+        struct {
+            el_node from, to;
+            uint32_t kind;
+            uint64_t place; /* 1: the oldest of these in flight */
+        };
+        struct {
+            el_node node;
+            uint32_t timer, slot;
+        };
+        sim_time wait;
+    };
+};
+
 /* A break in the network: one link one way, or sides that cannot reach each other. */
 struct sim_break {
     el_node from, to; /* a cut; 0 if it is a partition */
@@ -145,6 +184,10 @@ struct sim_plan {
     size_t command_count;
     struct sim_break *breaks;
     size_t break_count;
+    enum sim_script script;
+    struct sim_step *steps;
+    size_t step_count;
+    const struct sim_settings *settings; /* borrowed; for errors that show only when the plan is carried out */
     struct sim_expect *expects;
     size_t expect_count;
     sim_time work;  /* how often a leader works on a guarded resource; 0: there is none */

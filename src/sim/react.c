@@ -109,10 +109,12 @@ static void carry_out_one(struct sim_world *world, el_node node, enum sim_channe
 static uint32_t carry_out(struct sim_world *world, el_node node, enum sim_channel channel, uint64_t cause)
 {
     const struct el_outbox *out = &world->machines[channel].outbox;
-    const bool has_view = channel == SIM_ELECTION;
+    const bool has_view =
+        channel == SIM_ELECTION && !world->stage.dying; /* what the dying claim, nobody hears */
     const uint32_t view_at = has_view ? place_of_view(out) : 0;
     uint32_t choose = 0;
     for (uint32_t i = 0; i < out->count; i++) {
+        if (world->stage.dying && !sim_stage_lives_to(world, &out->actions[i])) return 0;
         if (has_view && i == view_at) sim_look_at_view(world, node, cause);
         if (out->actions[i].type == EL_CHOOSE) choose = out->actions[i].n;
         carry_out_one(world, node, channel, &out->actions[i], cause);
@@ -122,6 +124,13 @@ static uint32_t carry_out(struct sim_world *world, el_node node, enum sim_channe
     return choose;
 }
 
+static bool draw(struct sim_world *world, struct sim_machine *machine, uint32_t n, uint32_t *chosen)
+{
+    if (world->plan->script) return sim_stage_choose(world, n, chosen);
+    *chosen = (uint32_t)sim_random_below(&machine->random[SIM_STREAM_CHOICE], n);
+    return true;
+}
+
 void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, const struct el_event *event,
                uint64_t cause)
 {
@@ -129,10 +138,8 @@ void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, 
     const struct el_config cfg = {machine->cluster, node};
     el_step(machine->algorithm, &cfg, sim_state(machine, node), event, &machine->outbox);
     uint32_t choose = carry_out(world, node, channel, cause);
-    while (choose) {
-        const struct el_event chosen = {
-            .type = EL_CHOSEN,
-            .chosen = (uint32_t)sim_random_below(&machine->random[SIM_STREAM_CHOICE], choose)};
+    struct el_event chosen = {.type = EL_CHOSEN};
+    while (choose && draw(world, machine, choose, &chosen.chosen)) {
         el_step(machine->algorithm, &cfg, sim_state(machine, node), &chosen, &machine->outbox);
         choose = carry_out(world, node, channel, cause);
     }

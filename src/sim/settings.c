@@ -41,6 +41,11 @@ static const struct sim_key keys[] = {
     {"disk", "D|A..B", "how long saving a record takes; messages that rest on it wait"},
     {"groups", "N", "N groups over the same members, each with its own leader and its own ranks"},
     {"group", "NAME=ALGORITHM", "one more group, with an algorithm of its own"},
+    {"script", "steps|ticks", "nothing happens but the steps: one delay apart, or with time only by wait"},
+    {"step", "…",
+     "campaign ID, deliver|return|lose|copy A>B KIND [#2], fire ID TIMER[:SLOT],\n"
+     "suspect|trust A:B, crash ID, restart ID [wiped], pause|resume ID, resign ID,\n"
+     "transfer ID ID, fact ID:NAME=N, wait D, loop; before it dying=N, choosing=N,…"},
     {"set", "KEY=VALUE", "an option of the algorithm's own, see `elector algorithms NAME`"},
     {"seed", "S", "the seed of every random choice"},
     {"until", "T", "stop then, and judge what there is"},
@@ -94,7 +99,14 @@ void sim_settings_free(struct sim_settings *settings)
     *settings = (struct sim_settings){0};
 }
 
-/* One line: a word, white space, the rest; # after white space begins a comment. */
+/* # after white space begins a comment; but a step numbers messages: #2. */
+static bool begins_comment(const char *key, const char *p)
+{
+    const bool number = strncmp(key, "step", 4) == 0 && p[1] >= '0' && p[1] <= '9';
+    return *p == '#' && (p[-1] == ' ' || p[-1] == '\t') && !number;
+}
+
+/* One line: a word, white space, the rest. */
 static int read_line(struct sim_settings *settings, char *line, uint32_t number, struct sim_error *error)
 {
     char *key = line + strspn(line, " \t");
@@ -102,7 +114,7 @@ static int read_line(struct sim_settings *settings, char *line, uint32_t number,
     char *key_end = key + strcspn(key, " \t");
     char *value = key_end + strspn(key_end, " \t");
     for (char *p = key_end; *p; p++)
-        if (*p == '#' && (p[-1] == ' ' || p[-1] == '\t')) *p = '\0';
+        if (begins_comment(key, p)) *p = '\0';
     size_t length = strlen(value);
     while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t')) value[--length] = '\0';
     *key_end = '\0';

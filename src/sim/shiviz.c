@@ -68,6 +68,7 @@ static bool is_event(const struct sim_record *r)
     case SIM_COPIED:
     case SIM_PARTED:
     case SIM_HEALED:
+    case SIM_LOOPED:
     case SIM_RESTED:
     case SIM_VIOLATED: return false;
     default: return true;

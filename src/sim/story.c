@@ -103,18 +103,23 @@ static int read_fact_name(struct builder *b, const char **at, uint32_t *fact)
     return build_fail_at(b, *at, "%s can be told %s, as NAME=N", algorithm->name, names);
 }
 
+int build_read_fact(struct builder *b, const char **at, struct sim_command *command)
+{
+    if (build_read_node(b, at, &command->node) != 0) return -1;
+    if (!parse_char(at, ':')) return build_fail_at(b, *at, "expected ID:NAME=N, a process and what it is told");
+    if (read_fact_name(b, at, &command->fact) != 0) return -1;
+    if (!parse_number(at, &command->value) || command->value >= EL_EPOCH_MAX)
+        return build_fail_at(b, *at, "expected a whole number below 2^53");
+    return 0;
+}
+
 static int read_fact(struct builder *b, const char *value)
 {
     bool more = true;
     for (const char *at = value; more;) {
         struct sim_command *command = add_command(b, SIM_DO_FACT, 0);
         if (!command) return build_out_of_memory(b);
-        if (build_read_node(b, &at, &command->node) != 0) return -1;
-        if (!parse_char(&at, ':'))
-            return build_fail_at(b, at, "expected ID:NAME=N, a process and what it is told");
-        if (read_fact_name(b, &at, &command->fact) != 0) return -1;
-        if (!parse_number(&at, &command->value) || command->value >= EL_EPOCH_MAX)
-            return build_fail_at(b, at, "expected a whole number below 2^53");
+        if (build_read_fact(b, &at, command) != 0) return -1;
         if (*at == '@' && build_read_at(b, &at, &command->at) != 0) return -1;
         if (build_read_more(b, &at, &more) != 0) return -1;
     }
@@ -349,6 +354,7 @@ int build_story(struct builder *b)
     };
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         if (build_each(b, readers[i].key, readers[i].read) != 0) return -1;
+    if (build_is_scripted(b)) return build_script(b);
     if (add_default_initiator(b) != 0) return -1;
     sort_commands(b->plan);
     return refuse_impossible_deaths(b);

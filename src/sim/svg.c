@@ -172,8 +172,8 @@ static void put_bands(FILE *out, const struct svg_layout *l)
 {
     for (uint64_t i = sim_trace_first(l->trace); i <= l->last; i++) {
         const struct sim_record *r = sim_trace_at(l->trace, i);
-        if (r->what != SIM_PARTED) continue;
-        const sim_time until = healed_at(l, i);
+        if (r->what != SIM_PARTED && r->what != SIM_LOOPED) continue;
+        const sim_time until = r->what == SIM_PARTED ? healed_at(l, i) : l->end;
         const int x = svg_x(l, r->time), right = until == l->end ? l->right : svg_x(l, until);
         fprintf(out,
                 "<rect class=\"band\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#6A51A3\" "

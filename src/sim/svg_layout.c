@@ -185,6 +185,8 @@ const char *svg_headline_text(const struct svg_layout *l, const struct sim_recor
     if (r->what == SIM_PARTED) {
         const struct sim_break *b = &l->plan->breaks[r->number];
         snprintf(text, SIM_TEXT, "%s %s", b->side ? "partition" : "cut", b->text);
+    } else if (r->what == SIM_LOOPED) {
+        sim_record_text(l->plan, r, text);
     } else if (r->what == SIM_VIOLATED) {
         sim_violation_text(l->plan, &l->world->result.violations[r->number], text);
     }

@@ -143,6 +143,7 @@ const char *sim_record_text(const struct sim_plan *plan, const struct sim_record
         add(text, "the resource REFUSES %llu: its token %llu is stale", node, (unsigned long long)r->number);
         break;
     case SIM_JUMPED: say_jump(plan, r, text); break;
+    case SIM_LOOPED: add(text, "the loop begins"); break;
     case SIM_STARTED: add(text, "%llu leads when the story begins", node); break;
     case SIM_DID_NOTHING:
     case SIM_RESTED:
@@ -178,4 +179,12 @@ const char *sim_violation_meaning(enum el_violation kind)
     case EL_VIOLATIONS_END: break;
     }
     return "";
+}
+
+const char *sim_violation_told(const struct sim_violation *violation, char text[SIM_TEXT])
+{
+    if (violation->step == 0) return sim_violation_meaning(violation->kind);
+    snprintf(text, SIM_TEXT, "the run is where it was at step %llu: it can go round for ever",
+             (unsigned long long)violation->step);
+    return text;
 }

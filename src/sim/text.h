@@ -15,7 +15,8 @@ const char *sim_record_text(const struct sim_plan *plan, const struct sim_record
 /* "two-leaders at 7: 32, 80" */
 const char *sim_violation_text(const struct sim_plan *plan, const struct sim_violation *violation,
                                char text[SIM_TEXT]);
-/* What it means, in a sentence. */
+/* What it means, in a sentence; in general, and this one. */
 const char *sim_violation_meaning(enum el_violation kind);
+const char *sim_violation_told(const struct sim_violation *violation, char text[SIM_TEXT]);
 
 #endif

@@ -60,24 +60,36 @@ static struct sim_timer *find_or_add(struct sim_world *world, struct sim_key_of_
     return &world->timers[index];
 }
 
-/* From now on it fires at this deadline only. */
+struct sim_event sim_timer_timeout(const struct sim_world *world, el_node node, const struct sim_timer *t)
+{
+    return (struct sim_event){.time = t->deadline,
+                              .cause = t->cause,
+                              .type = SIM_TIMEOUT,
+                              .class = SIM_TIMERS,
+                              .channel = t->channel,
+                              .node = node,
+                              .incarnation = world->nodes[node].incarnation,
+                              .timer = t->timer,
+                              .slot = t->slot,
+                              .generation = t->generation,
+                              .due = t->deadline};
+}
+
+/* From now on it fires at this deadline only; or, in a scripted run, when the script says so. */
 static void schedule(struct sim_world *world, el_node node, struct sim_timer *t, sim_time deadline)
 {
     if (t->generation == 0) world->machines[t->channel].armed++;
     t->generation = ++world->generation;
     t->deadline = deadline;
-    const struct sim_event event = {.time = deadline,
-                                    .cause = t->cause,
-                                    .type = SIM_TIMEOUT,
-                                    .class = SIM_TIMERS,
-                                    .channel = t->channel,
-                                    .node = node,
-                                    .incarnation = world->nodes[node].incarnation,
-                                    .timer = t->timer,
-                                    .slot = t->slot,
-                                    .generation = t->generation,
-                                    .due = deadline};
+    if (world->plan->script) return;
+    const struct sim_event event = sim_timer_timeout(world, node, t);
     sim_push(world, &event);
+}
+
+const struct sim_timer *sim_timer_armed(struct sim_world *world, struct sim_key_of_timer key)
+{
+    const struct sim_timer *t = find(world, key);
+    return t && t->generation ? t : NULL;
 }
 
 void sim_timer_arm(struct sim_world *world, struct sim_key_of_timer key, el_duration min, el_duration max,
@@ -87,9 +99,10 @@ void sim_timer_arm(struct sim_world *world, struct sim_key_of_timer key, el_dura
     if (!t) return;
     struct sim_random *dice = &world->machines[key.channel].random[SIM_STREAM_TIMER];
     const el_duration width = max - min;
-    const el_duration jitter = width ? sim_random_below(dice, width + 1) : 0;
+    const el_duration jitter = width == 0 ? 0 : world->plan->script ? width : sim_random_below(dice, width + 1);
     t->armed_at = (int64_t)world->now;
     t->cause = cause;
+    t->earliest = world->now + in_world(world, key.node, min);
     schedule(world, key.node, t, world->now + in_world(world, key.node, min + jitter));
 }
 
@@ -116,13 +129,17 @@ void sim_timer_move(struct sim_world *world, struct sim_key_of_timer key, uint32
     if (!target) return;
     target->armed_at = moved.armed_at;
     target->cause = moved.cause;
+    target->earliest = moved.earliest;
     schedule(world, key.node, target, moved.deadline);
 }
 
 el_duration sim_timer_left(struct sim_world *world, struct sim_key_of_timer key)
 {
     const struct sim_timer *t = find(world, key);
-    if (!t || t->generation == 0 || t->deadline <= world->now) return 0;
+    if (!t || t->generation == 0) return 0;
+    if (world->plan->script == SIM_BY_STEPS) /* time means nothing: all of it is left until it fires */
+        return on_clock(world, key.node, (sim_time)((int64_t)t->deadline - t->armed_at));
+    if (t->deadline <= world->now) return 0;
     return on_clock(world, key.node, t->deadline - world->now);
 }
 

@@ -36,6 +36,7 @@ enum sim_what {
     SIM_ADMITTED,  /* the resource meets node as a newer leader; number: its term */
     SIM_REFUSED,   /* the resource turns node away; number: its term */
     SIM_JUMPED,    /* node's clock leaps; number: how far, signed */
+    SIM_LOOPED,    /* what follows leads back to here, says the script; number: the step */
     SIM_RESTED,    /* nothing is under way any more */
     SIM_VIOLATED,  /* number: the violation's place in the result */
 };

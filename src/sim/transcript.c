@@ -62,12 +62,12 @@ static const char *colour_of(const struct sim_record *r)
     }
 }
 
-/* The steady beat of a leader and what answers it. */
+/* The steady beat of a leader and what answers it; in a script, each move counts. */
 static bool is_routine(const struct teller *t, const struct sim_record *r)
 {
     const bool message =
         r->what == SIM_SENT || r->what == SIM_DELIVERED || r->what == SIM_DROPPED || r->what == SIM_COPIED;
-    return message && t->plan->algorithm->routine_kinds >> r->kind & 1u;
+    return message && !t->plan->script && t->plan->algorithm->routine_kinds >> r->kind & 1u;
 }
 
 /* A hop that fails is told by the note of the node that skips it; followers by the note that they learn. */
@@ -174,6 +174,7 @@ static void gather(const struct teller *t, uint64_t first, uint64_t last, struct
 static bool is_reaction(const struct teller *t, const struct sim_record *r)
 {
     if (is_routine(t, r)) return false;
+    if (r->what == SIM_TIMED_OUT) return t->plan->script;
     return r->what == SIM_DELIVERED || r->what == SIM_RETURNED;
 }
 

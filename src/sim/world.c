@@ -13,7 +13,7 @@ void sim_push(struct sim_world *world, const struct sim_event *event)
 
 /* ---- Events ---- */
 
-static void take_back_hop(struct sim_world *world, const struct sim_event *event)
+void sim_take_back_hop(struct sim_world *world, const struct sim_event *event)
 {
     world->result.failed_hops++;
     world->result.sent[0]--;
@@ -34,15 +34,7 @@ static void take_back_hop(struct sim_world *world, const struct sim_event *event
 
 static void find_dead(struct sim_world *world, const struct sim_event *event)
 {
-    sim_record(world, (struct sim_record){.what = SIM_DROPPED,
-                                          .cause = event->cause,
-                                          .number = event->cause,
-                                          .node = event->msg.to,
-                                          .peer = event->msg.from,
-                                          .kind = event->msg.kind,
-                                          .subject = event->msg.subject,
-                                          .reason = SIM_DEAD});
-    world->result.to_the_dead++;
+    sim_network_find_dead(world, &event->msg, event->cause);
     if (!(world->algorithm->needs & EL_NEEDS_HOP_ACKS) || event->copy) return;
     struct sim_event back = *event; /* refused: the sender hears of it one delay later */
     back.type = SIM_RETURN;
@@ -74,7 +66,7 @@ static void hear(struct sim_world *world, const struct sim_event *event, uint64_
     sim_react(world, event->node, (enum sim_channel)event->channel, &arrival, told);
 }
 
-static void deliver(struct sim_world *world, const struct sim_event *event)
+void sim_deliver(struct sim_world *world, const struct sim_event *event)
 {
     if (event->channel == SIM_DETECTOR) {
         if (world->nodes[event->node].alive) hear(world, event, 0);
@@ -99,7 +91,7 @@ static void deliver(struct sim_world *world, const struct sim_event *event)
     hear(world, event, told);
 }
 
-static void time_out(struct sim_world *world, const struct sim_event *event)
+void sim_time_out(struct sim_world *world, const struct sim_event *event)
 {
     if (!sim_timer_fires(world, event)) return;
     uint64_t told = 0;
@@ -168,13 +160,13 @@ static void handle(struct sim_world *world, const struct sim_event *event)
     case SIM_COMMAND: sim_carry_out_command(world, &world->plan->commands[event->command], event->node); return;
     case SIM_DELIVERY:
         world->machines[event->channel].in_flight--;
-        deliver(world, event);
+        sim_deliver(world, event);
         return;
     case SIM_RETURN:
         world->machines[SIM_ELECTION].in_flight--;
-        take_back_hop(world, event);
+        sim_take_back_hop(world, event);
         return;
-    case SIM_TIMEOUT: time_out(world, event); return;
+    case SIM_TIMEOUT: sim_time_out(world, event); return;
     case SIM_JUDGEMENT:
         world->judging--;
         judge(world, event);
@@ -284,15 +276,35 @@ static bool is_unguarded(const struct sim_plan *plan)
     return false;
 }
 
-/* Deaths that some detector machine has not reported by the end. */
+/* Deaths that some detector machine, or the script, has not reported by the end, if it is one. */
 static void count_unnoticed(struct sim_world *world)
 {
     const uint32_t count = world->plan->cluster.count;
-    if (!world->machines[SIM_DETECTOR].algorithm) return;
+    const bool ended = world->result.came_to_rest || world->result.violation_kinds & EL_ENDLESS;
+    if (!world->machines[SIM_DETECTOR].algorithm && !(world->plan->script && ended)) return;
     for (el_node peer = 1; peer <= count; peer++)
         for (el_node node = 1; node <= count && !world->nodes[peer].alive; node++)
             if (world->nodes[node].alive && sim_map_get(&world->suspicions, node, peer) == 0)
                 world->result.faults |= EL_UNNOTICED;
+}
+
+static void schedule_commands(struct sim_world *world)
+{
+    const struct sim_plan *plan = world->plan;
+    for (size_t i = 0; i < plan->command_count; i++) {
+        const struct sim_command *command = &plan->commands[i];
+        const bool request = command->type == SIM_DO_CAMPAIGN || command->type == SIM_DO_SUSPECT ||
+                             command->type == SIM_DO_TRUST || command->type == SIM_DO_RESIGN ||
+                             command->type == SIM_DO_TRANSFER || command->type == SIM_DO_FACT;
+        const struct sim_event event = {.time = command->at,
+                                        .type = SIM_COMMAND,
+                                        .class = request ? SIM_REQUESTS : SIM_FAULTS,
+                                        .node = command->node,
+                                        .command = (uint32_t)i};
+        sim_push(world, &event);
+        world->commands_left++;
+        if (sim_is_call(command)) world->calls_left++;
+    }
 }
 
 const struct sim_result *sim_world_run(struct sim_world *world)
@@ -310,28 +322,23 @@ const struct sim_result *sim_world_run(struct sim_world *world)
         world->called = true;
         if (!plan->incumbent) sim_stir(world);
     }
-    for (size_t i = 0; i < plan->command_count; i++) {
-        const struct sim_command *command = &plan->commands[i];
-        const bool request = command->type == SIM_DO_CAMPAIGN || command->type == SIM_DO_SUSPECT ||
-                             command->type == SIM_DO_TRUST || command->type == SIM_DO_RESIGN ||
-                             command->type == SIM_DO_TRANSFER || command->type == SIM_DO_FACT;
-        const struct sim_event event = {.time = command->at,
-                                        .type = SIM_COMMAND,
-                                        .class = request ? SIM_REQUESTS : SIM_FAULTS,
-                                        .node = command->node,
-                                        .command = (uint32_t)i};
-        sim_push(world, &event);
-        world->commands_left++;
-        if (sim_is_call(command)) world->calls_left++;
-    }
-    sim_resource_next(world);
     for (el_node node = 1; plan->rates && node <= plan->cluster.count; node++)
         world->result.faults |= fault_of_rate(plan, plan->rates[node]);
-    if (plan->cluster.transmit_max < plan->delay.max) world->result.faults |= EL_LATENESS;
     if (is_unguarded(plan)) world->result.faults |= EL_UNGUARDED;
-    run(world);
+    if (plan->script) {
+        sim_stage_play(world);
+    } else {
+        if (plan->cluster.transmit_max < plan->delay.max) world->result.faults |= EL_LATENESS;
+        schedule_commands(world);
+        sim_resource_next(world);
+        run(world);
+    }
     count_unnoticed(world);
-    sim_oracle_judge_rest(world);
+    if (plan->script && !world->result.came_to_rest) {
+        sim_oracle_find_agreement(world);
+    } else {
+        sim_oracle_judge_rest(world);
+    }
     close_phase(world);
     world->result.turnaround = world->stirred ? world->last_news - world->began : 0;
     world->result.ended = world->now;
@@ -389,6 +396,7 @@ void sim_world_free(struct sim_world *world)
     sim_trace_free(&world->trace);
     sim_map_free(&world->suspicions);
     sim_map_free(&world->terms);
+    free(world->stage.flight);
     for (int channel = 0; channel < SIM_CHANNELS; channel++) {
         sim_map_free(&world->machines[channel].last_arrival);
         free(world->machines[channel].states);

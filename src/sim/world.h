@@ -17,6 +17,8 @@ struct sim_violation {
     uint32_t node_count;                /* how many are named */
     uint32_t total;                     /* how many there are */
     uint64_t record;                    /* where it stands in the trace */
+    uint64_t since;                     /* ENDLESS in a script: the record of the loop's beginning ... */
+    uint64_t step;                      /* ... and its step, from 1; 0: it is no loop */
 };
 
 /* One election: from the moment something stirs until nothing is under way. */
@@ -49,6 +51,7 @@ struct sim_result {
     struct sim_phase *phases;
     size_t phase_count;
     bool out_of_memory;
+    struct sim_error error; /* which step of a script was impossible, and what was possible; "": none */
 };
 
 struct sim_world;

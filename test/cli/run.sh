@@ -119,7 +119,7 @@ test_help() {
     local help option
     help=$(cat "$out")
     for option in nodes ids attr leader initiator crash restart pause partition cut loss dup reorder delay \
-        bound detect miss false-suspect clock set seed until horizon expect quiet output svg trace mermaid shiviz; do
+        bound detect miss false-suspect clock script step set seed until horizon expect quiet output svg trace mermaid shiviz; do
         verify "help of sim" "does not name --$option" grep -q -e "^  --$option " <<<"$help"
     done
     local example words
@@ -328,6 +328,26 @@ test_scenario_files() {
     # What a file may look like: carriage returns, tabs, comments, no newline at the end.
     story '# a story\r\n\r\n\talgorithm\tbully\r\nnodes 5 # five\r\ncrash 5@0\t# dead\r\n  # and\r\ninitiator 2'
     accepts "scenario with odd blanks" 0 '^bully: all 4 name 4' sim "$file"
+}
+
+test_scripts() {
+    local members='algorithm bully\nnodes 3\nleader 3\nscript steps\n'
+    story "${members}step suspect 1:3\nstep fire 1 answers # too early\nexpect violation two-leaders\n"
+    accepts "script" 0 '^  expected    violation two-leaders: yes' sim "$file"
+    accepts "script without what it expects" 1 '^violation   two-leaders at 1: 1, 3' sim "$file" --expect 'leader 2'
+    story "${members}step suspect 1:3\nstep deliver 1>2 Election #1 # the oldest\nexpect no violation\n"
+    accepts "script that ends in the middle" 0 'expected    no violation: yes' sim "$file"
+    wrong "an impossible step" 6:6 'no Answer from 2 to 1 is in flight; in flight: 1>2 Election, 1>3 Election' \
+        "${members}step suspect 1:3\nstep deliver 2>1 Answer\n"
+    wrong "a timer that is not armed" 5:6 'not armed; armed at 2: none' "${members}step fire 2 answers\n"
+    wrong "a step of the dead" 6:6 '2 is dead' "${members}step crash 2\nstep campaign 2\n"
+    wrong "a loop that is none" 5:6 'do not lead back' "${members}step loop\nstep crash 2\n"
+    wrong "a crash beside a script" 5:7 'no place in a scripted run' "${members}crash 3@0\n"
+    story "${members}step deliver 2>1 Answer\n"
+    refuses "impossible step, for a program" 2 'no Answer' sim "$file" --output json
+    refuses "impossible step, to be drawn" 2 'no Answer' sim "$file" --svg -
+    story "${members}step suspect 1:3\nstep deliver 1>2 Election\n"
+    accepts "script as JSON" 0 '"came_to_rest": false' sim "$file" --output json
 }
 
 test_overriding() {
@@ -579,6 +599,7 @@ test_members
 test_events
 test_network
 test_scenario_files
+test_scripts
 test_overriding
 test_exit_codes
 test_output_errors

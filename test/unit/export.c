@@ -105,6 +105,26 @@ static void every_line_of_jsonl_is_an_object(void **state)
     }
 }
 
+static void jsonl_has_a_word_for_whatever_happens(void **state)
+{
+    static const char *const words[] = {"\"what\":\"requested\",\"node\":1,\"request\":\"transfer\",\"to\":2",
+                                        "\"what\":\"told\",\"node\":2,\"fact\":\"log-index\",\"value\":4",
+                                        "\"what\":\"admitted\",\"node\":1,\"term\":1",
+                                        "\"what\":\"jumped\",\"node\":1"};
+    struct run run;
+    tell(&run, asked);
+    char *text = text_of(sim_write_jsonl, &run);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) assert_has(text, words[i]);
+    free(text);
+    forget(&run);
+    tell(&run, scripted_ring);
+    text = text_of(sim_write_jsonl, &run);
+    assert_has(text, "\"what\":\"looped\",\"step\":6");
+    assert_has(text, "\"text\":\"the run is where it was at step 6: it can go round for ever\"");
+    free(text);
+    forget(&run);
+}
+
 static void times_are_exact_and_no_longer_than_needed(void **state)
 {
     static const story odd = {"algorithm", "chang-roberts",     "nodes", "3",
@@ -357,6 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jsonl_tells_a_run_record_by_record),
         cmocka_unit_test(every_line_of_jsonl_is_an_object),
+        cmocka_unit_test(jsonl_has_a_word_for_whatever_happens),
         cmocka_unit_test(times_are_exact_and_no_longer_than_needed),
         cmocka_unit_test(hostile_words_are_escaped_everywhere),
         cmocka_unit_test(only_whole_characters_pass),

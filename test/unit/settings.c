@@ -59,6 +59,12 @@ static void fails_to_read(const char *text, size_t size, const char *expected)
     assert_string_equal(error.text, whole);
 }
 
+static void a_step_can_number_messages(void **state)
+{
+    reads("step deliver 1>2 Vote #2  # the second\nnodes 3 #3 of them\nstep loop #here\nstep loop # 2\n",
+          "1:6 step=deliver 1>2 Vote #2; 2:7 nodes=3; 3:6 step=loop; 4:6 step=loop");
+}
+
 static void an_unknown_word_is_named_with_its_place(void **state)
 {
     const char text[] = "nodes 3\n  nodez 3\n";
@@ -100,7 +106,7 @@ static void every_key_says_what_it_takes(void **state)
 {
     size_t count = 0;
     const struct sim_key *keys = sim_keys(&count);
-    assert_int_equal(count, 39);
+    assert_int_equal(count, 41);
     for (size_t i = 0; i < count; i++) {
         assert_non_null(keys[i].argument);
         assert_true(strlen(keys[i].help) > 0);
@@ -119,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scenario_is_one_setting_a_line),
+        cmocka_unit_test(a_step_can_number_messages),
         cmocka_unit_test(an_unknown_word_is_named_with_its_place),
         cmocka_unit_test(a_file_that_is_not_text_is_refused),
         cmocka_unit_test(a_file_that_is_too_large_is_refused),

@@ -104,6 +104,8 @@ static void what_happens_is_marked(void **state)
         {&paused, {"class=\"pause\"", "class=\"violation\"", ">is elected<", ">leads<", ">stands still<"}},
         {&comeback, {"class=\"suspicion\"", ">comes back<", ">3?<", "class=\"crash\"", ">suspects<"}},
         {&interrupted, {"opacity=\"0.2\"", "still under way", "no agreement", ">no leader<", ">time in T<"}},
+        {&scripted_ring,
+         {">the loop begins<", "class=\"band\"", ">endless at 9<", ">is told of it<", ", was lost<"}},
         {&endless_ring, {">endless at 30<", ">does not arrive<", "3 failed hops", ">is told of it<", ">down<"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
