@@ -48,6 +48,7 @@ struct el_msg {
     uint64_t rank;
     uint64_t aux;
     uint64_t more;
+    uint64_t extra[4]; /* a vote with its proof fills them; most messages leave them 0 */
 };
 
 /* What survives a crash, once the host has carried out a SAVE. */
@@ -440,8 +441,8 @@ struct el_hash el_fingerprint(const void *bytes, size_t size);
  * exactly what encoding produces (so the two are inverse on both sides) and writes `msg` only on success.
  * It judges form, not sense: whether the members exist is for el_step to say.
  */
-#define EL_WIRE_VERSION 1
-#define EL_WIRE_SIZE 48
+#define EL_WIRE_VERSION 2 /* 1 had no extra words */
+#define EL_WIRE_SIZE 80
 enum el_wire {
     EL_WIRE_OK,
     EL_WIRE_SHORT,

@@ -119,6 +119,7 @@ static struct el_msg some_message(void)
         msg.epoch = below(2) ? own->epoch : below(4);
         msg.more = below(2) ? own->more : own->epoch;
     }
+    for (int i = 0; i < 4; i++) msg.extra[i] = below(3) ? below(2 * (uint64_t)count) : some_word();
     host.heard = msg;
     if (below(40)) return msg;
     switch (below(6)) { /* and now and then what nobody could send */
