@@ -57,6 +57,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
         quorum_begin_under(q, start->incumbent);
     }
     beat(q);
+    c.news |= QUORUM_REVIEW; /* who is alone has nobody to wait for */
     quorum_group_news(q);
 }
 

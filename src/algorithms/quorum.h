@@ -124,6 +124,7 @@ enum { QUORUM_OBITUARY_SHIFT = 48 };
     NOTE(NAMES_HEIR, "names-heir", "names @1 its heir, in term #2")                                            \
     NOTE(ASKS_TO_JOIN, "asks-to-join", "asks @1, who does not support it, to join")                            \
     NOTE(LAPSES, "lapses", "is promised the group by no majority any more, and ends term #1")                  \
+    NOTE(IS_DEPOSED, "is-deposed", "hears that @1 leads in a later term #2, and ends its own")                 \
     NOTE(RETURNS_VOTE, "returns-vote", "has no use for the vote of @1 in term #2")                             \
     NOTE(RESIGNS, "resigns", "ends term #1 as it was asked to")                                                \
     NOTE(HANDS_OVER, "hands-over", "ends its term, and hands the group to @1 in term #2")                      \

@@ -264,7 +264,11 @@ void quorum_candidate_timer(const struct quorum *q, uint32_t timer)
         return;
     case QUORUM_REASK:
         g->asking = 0;
-        if (g->role == QUORUM_CANDIDATE) quorum_try_to_win(q); /* a promise may have come with a beat */
+        if (g->role == QUORUM_CANDIDATE) quorum_try_to_win(q);       /* a promise may have come with a beat */
+        if (g->role == QUORUM_CANDIDATE && quorum_knows_leader(q)) { /* and so may somebody's claim */
+            el_note(q->out, QUORUM_YIELDS, g->claim.id, 0);
+            give_up(q);
+        }
         if (g->role == QUORUM_CANDIDATE || (g->role == QUORUM_LEADER && lacks_somebody(q))) quorum_ask(q);
         return;
     default:

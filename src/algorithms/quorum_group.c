@@ -54,11 +54,11 @@ void quorum_group_news(const struct quorum *q)
 void quorum_group_view(const struct quorum *q, struct el_view *view)
 {
     const struct quorum_group *g = q->group;
-    const el_node leader = g->role == QUORUM_LEADER ? q->cfg->self
-                           : quorum_knows_leader(q) ? g->claim.id
-                                                    : EL_NOBODY;
-    el_view_of(view, q->cfg, leader, g->role == QUORUM_CANDIDATE, leader ? g->claim.term : g->standing);
+    const bool leads = g->role == QUORUM_LEADER;
+    const el_node leader = leads ? q->cfg->self : quorum_knows_leader(q) ? g->claim.id : EL_NOBODY;
+    const uint64_t term = leader && !leads ? g->claim.term : g->standing;
+    el_view_of(view, q->cfg, leader, g->role == QUORUM_CANDIDATE, term);
     if (leader == EL_NOBODY) return;
-    view->timer = leader == q->cfg->self ? QUORUM_LEASE : QUORUM_RECENT;
-    view->slot = leader == q->cfg->self ? quorum_bound_by(q) : leader;
+    view->timer = leads ? QUORUM_LEASE : QUORUM_RECENT;
+    view->slot = leads ? quorum_bound_by(q) : leader;
 }

@@ -162,6 +162,7 @@ enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what wh
         quorum_finish(q, g->heir, g->heir_term);
         return EL_PERFORMED;
     }
+    if (what != EL_TRANSFER) return EL_UNKNOWN_HERE;
     if (to == q->cfg->self || !quorum_may_hold(q->cfg, to)) return EL_NOT_ELIGIBLE;
     if (!quorum_linked(q, to)) return EL_OUT_OF_TOUCH;
     hand_over(q, to);

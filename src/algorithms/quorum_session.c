@@ -174,6 +174,8 @@ bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
     }
     if (quorum_to_inc(m) && quorum_to_inc(m) != q->me->inc) {
         el_note(q->out, QUORUM_DROPS_STRAY, m->from, quorum_to_inc(m));
+        if (m->kind == QUORUM_BEAT)
+            quorum_send(q, m->from, (struct el_msg){.kind = QUORUM_ACK}); /* who we are */
         return false;
     }
     if (inc > p->inc) {

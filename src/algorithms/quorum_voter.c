@@ -248,6 +248,10 @@ void quorum_on_claim(const struct quorum *q, const struct el_msg *beat)
     }
     if (!quorum_may_hold(q->cfg, beat->from) || (known && beat->epoch < g->claim.term)) return;
     quorum_see(q, beat->rank);
+    if (g->role == QUORUM_LEADER) { /* its promises were not worth what they said: some clock is wrong */
+        el_note(q->out, QUORUM_IS_DEPOSED, beat->from, beat->epoch);
+        quorum_finish(q, EL_NOBODY, 0);
+    }
     g->claim = (struct quorum_tenant){.id = beat->from, .inc = inc, .term = beat->epoch};
     g->claim_heir = beat->subject == beat->from ? EL_NOBODY : beat->subject;
     g->claim_heir_term = beat->rank;

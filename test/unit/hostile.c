@@ -11,7 +11,7 @@ enum { RUNS = 30, STEPS = 400 };
 #else
 enum { RUNS = 60, STEPS = 600 };
 #endif
-enum { TIMERS_MAX = 8, REMEMBERED = 4, NOTES_MAX = 64 };
+enum { TIMERS_MAX = 16, REMEMBERED = 4, NOTES_MAX = 64 };
 
 static struct {
     struct sim_random dice;
@@ -284,7 +284,7 @@ static void choose_options(const el_node *alternatives)
         if (o->kind == EL_CHOICE) seat.options[i].number = below(3);
         if (o->kind == EL_NUMBER) seat.options[i].number = below(4) ? below(8) : some_word();
         if (o->kind == EL_DURATION) seat.options[i].number = below(2) * 7;
-        if (o->kind != EL_MEMBERS) continue;
+        if (o->kind != EL_MEMBERS && o->kind != EL_OBSERVERS) continue;
         seat.options[i].members = alternatives;
         seat.options[i].member_count = (uint32_t)below(3);
     }
