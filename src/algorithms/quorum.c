@@ -196,6 +196,7 @@ static const struct el_inequality inequalities[] = {
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS | EL_TOKEN_FELL,
      "a voter whose clock runs too fast is free while the leader still counts on its promise"},
+    {EL_DRIFTS, EL_ENDLESS, "whose clock runs three times as fast as the leader's misses it between two beats"},
     {EL_RESTARTS, EL_DEMOTED, "a leader whose majority was down for as long as a lease has let go"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
      "a lease that is not renewed in time ends, and whoever missed the beats knows of no leader"},

@@ -90,14 +90,6 @@ void quorum_open_probe(const struct quorum *q, el_node to)
     arm(q, QUORUM_PROBE, to, lease(q));
 }
 
-static void close_probe(const struct quorum *q, el_node node)
-{
-    struct quorum_peer *p = quorum_peer(q, node);
-    if (p->probe) el_disarm(q->out, QUORUM_PROBE, node);
-    p->probe = 0;
-    p->probe_age = 0;
-}
-
 /* ---- Promises ---- */
 
 void quorum_promise_to(const struct quorum *q, el_node holder)
@@ -146,7 +138,6 @@ static void meet(const struct quorum *q, el_node node, uint64_t inc)
         p->promised = 0;
         p->owed = 1;
     }
-    close_probe(q, node);
     stop(q, &p->heard, QUORUM_HEARD, node);
     stop(q, &p->linked, QUORUM_LINKED, node);
     p->inc = inc;

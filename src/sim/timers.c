@@ -60,16 +60,17 @@ static struct sim_timer *find_or_add(struct sim_world *world, struct sim_key_of_
     return &world->timers[index];
 }
 
-/* From now on it fires at this deadline only. */
+/* From now on it fires at this deadline only; at once, if that is over: after a pause, one may be moved that is. */
 static void schedule(struct sim_world *world, el_node node, struct sim_timer *t, sim_time deadline)
 {
     if (t->generation == 0) world->machines[t->channel].armed++;
     t->generation = ++world->generation;
     t->deadline = deadline;
-    const struct sim_event event = {.time = deadline,
+    const bool overdue = deadline < world->now;
+    const struct sim_event event = {.time = overdue ? world->now : deadline,
                                     .cause = t->cause,
                                     .type = SIM_TIMEOUT,
-                                    .class = SIM_TIMERS,
+                                    .class = overdue ? SIM_OVERDUE : SIM_TIMERS,
                                     .channel = t->channel,
                                     .node = node,
                                     .incarnation = world->nodes[node].incarnation,
