@@ -52,6 +52,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
     struct call c;
     const struct quorum *q = call(&c, state, cfg, out);
     quorum_session_start(q, start);
+    if (start->how != EL_FRESH) quorum_listen_first(q);
     if (start->incumbent && quorum_is_voter(cfg, start->incumbent)) {
         quorum_session_acquaint(q);
         quorum_begin_under(q, start->incumbent);

@@ -119,7 +119,7 @@ enum { QUORUM_OBITUARY_SHIFT = 48 };
     NOTE(RISES, "rises", "is refused for a floor, and asks again in term #1")                                  \
     NOTE(YIELDS, "yields", "finds @1 ahead of it, and makes way")                                              \
     NOTE(HAS_NO_CHANCE, "has-no-chance", "is refused by too many who stand by @1, and gives up")               \
-    NOTE(GIVES_UP, "gives-up", "got no majority in time, and gives term #1 back")                              \
+    NOTE(GIVES_UP, "gives-up", "gets no majority, and gives term #1 back")                                     \
     NOTE(WINS, "wins", "is granted the group by a majority, and leads in term #1")                             \
     NOTE(NAMES_HEIR, "names-heir", "names @1 its heir, in term #2")                                            \
     NOTE(ASKS_TO_JOIN, "asks-to-join", "asks @1, who does not support it, to join")                            \

@@ -46,6 +46,13 @@ void quorum_wait(const struct quorum *q, el_duration min, el_duration max)
     el_arm(q->out, QUORUM_STAND, 0, min, max);
 }
 
+void quorum_listen_first(const struct quorum *q)
+{
+    const el_duration beat = time(q, QUORUM_OPTION_BEAT);
+    q->group->listening = 1;
+    quorum_wait(q, beat + el_round_trip(q->cfg), beat + el_round_trip(q->cfg));
+}
+
 static void wait_for_turn(const struct quorum *q)
 {
     const uint32_t ahead = place(q);
@@ -254,22 +261,36 @@ void quorum_on_campaign(const struct quorum *q)
     }
 }
 
+/* Beats may have brought a promise meanwhile, or somebody's claim; or none at all. */
+static void ask_again(const struct quorum *q)
+{
+    quorum_try_to_win(q);
+    if (q->group->role != QUORUM_CANDIDATE) return;
+    if (quorum_knows_leader(q)) {
+        el_note(q->out, QUORUM_YIELDS, q->group->claim.id, 0);
+        give_up(q);
+    } else if (quorum_linked_voters(q) < q->me->majority) {
+        el_note(q->out, QUORUM_GIVES_UP, q->group->standing, 0);
+        give_up(q);
+    } else {
+        quorum_ask(q);
+    }
+}
+
 void quorum_candidate_timer(const struct quorum *q, uint32_t timer)
 {
     struct quorum_group *g = q->group;
     switch (timer) {
     case QUORUM_STAND:
         g->waiting = 0;
-        if (quorum_may_stand(q)) stand_anew(q);
+        if (!g->listening && quorum_may_stand(q)) stand_anew(q);
+        if (g->listening) *q->news |= QUORUM_REVIEW;
+        g->listening = 0;
         return;
     case QUORUM_REASK:
         g->asking = 0;
-        if (g->role == QUORUM_CANDIDATE) quorum_try_to_win(q);       /* a promise may have come with a beat */
-        if (g->role == QUORUM_CANDIDATE && quorum_knows_leader(q)) { /* and so may somebody's claim */
-            el_note(q->out, QUORUM_YIELDS, g->claim.id, 0);
-            give_up(q);
-        }
-        if (g->role == QUORUM_CANDIDATE || (g->role == QUORUM_LEADER && lacks_somebody(q))) quorum_ask(q);
+        if (g->role == QUORUM_CANDIDATE) ask_again(q);
+        if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
         return;
     default:
         el_note(q->out, QUORUM_GIVES_UP, g->standing, 0);

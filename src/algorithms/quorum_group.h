@@ -39,7 +39,8 @@ struct quorum_group {
     uint8_t next_fresh; /* ASKED runs */
     uint8_t waiting;    /* STAND runs */
     uint8_t asking;     /* REASK runs */
-    uint8_t spare[7];
+    uint8_t listening;  /* has just come, and first lets a leader be heard */
+    uint8_t spare[6];
 };
 _Static_assert(sizeof(struct quorum_group) == 160, "no padding");
 
@@ -80,6 +81,8 @@ void quorum_stand(const struct quorum *q, uint64_t term);
 void quorum_ask(const struct quorum *q);
 /* Begins to wait for our turn, for a time in this range, unless we wait already. */
 void quorum_wait(const struct quorum *q, el_duration min, el_duration max);
+/* Who comes back waits for a beat before it thinks of standing: a leader may be there. */
+void quorum_listen_first(const struct quorum *q);
 /* Links or claims changed: begins to wait for our turn, or asks somebody to join. */
 void quorum_review(const struct quorum *q);
 void quorum_on_grant(const struct quorum *q, const struct el_msg *m);

@@ -343,6 +343,7 @@ static void who_is_alone_has_only_the_clock(void **state)
     is_told(QUORUM_FACT_WALL_CLOCK, 1000);
     times_out("silence");
     noted("learns-floor");
+    times_out("stand"); /* first it listens, then its turn comes */
     times_out("stand");
     sees("leads");
     in_term(TERM(1001, 1));
