@@ -229,7 +229,7 @@ static inline uint64_t seat_read_set(const char **at)
     return set;
 }
 
-/* "Election 3 {1,2} e1 r7 a2 m5 f1" */
+/* "Election 3 {1,2} e1 r7 a2 m5 f1"; w, x, y and z are the extra words. */
 static inline struct el_msg message(const char *text)
 {
     struct el_msg msg = {0};
@@ -256,6 +256,10 @@ static inline struct el_msg message(const char *text)
         case 'r': msg.rank = number; break;
         case 'a': msg.aux = number; break;
         case 'm': msg.more = number; break;
+        case 'w':
+        case 'x':
+        case 'y':
+        case 'z': msg.extra[field - 'w'] = number; break;
         case 'f': msg.flags = (uint8_t)number; break;
         default: seat_fail(__FILE__, __LINE__, "cannot read the message '%s'", text);
         }
@@ -327,6 +331,8 @@ static inline void seat_say_message(const struct el_msg *msg)
     if (msg->rank) seat_say(" r%llu", (unsigned long long)msg->rank);
     if (msg->aux && !set) seat_say(" a%llu", (unsigned long long)msg->aux);
     if (msg->more) seat_say(msg->more > 0xFFFF ? " m%#llx" : " m%llu", (unsigned long long)msg->more);
+    for (int i = 0; i < 4; i++)
+        if (msg->extra[i]) seat_say(" %c%llu", 'w' + i, (unsigned long long)msg->extra[i]);
     if (msg->flags) seat_say(" f%u", msg->flags);
 }
 

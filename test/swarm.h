@@ -26,6 +26,8 @@ struct story {
     struct sim_settings settings;
     struct sim_random dice;
     uint32_t nodes;
+    unsigned position[NODES_MAX + 1]; /* by id */
+    bool obituaries;                  /* a death may become known for certain */
     bool
         ordinary; /* somebody votes and never leads; then no log is longer than others, as it could not lead by it */
     double scale; /* how long the algorithm's own times are, so that faults meet its steps */
@@ -67,6 +69,7 @@ static void set_ids(struct story *s)
     }
     for (unsigned i = 0; i < s->nodes; i++) {
         const size_t used = strlen(list);
+        s->position[ids[i]] = i + 1;
         snprintf(list + used, sizeof list - used, "%s%u", i ? "," : "", ids[i]);
     }
     set(s, "ids", "%s", list);
@@ -98,12 +101,22 @@ static double scale_of(const struct el_algorithm *algorithm)
     return (double)longest / (double)(4 * unit);
 }
 
+/* Its first life is over, and somebody knows: nothing of it works any more. */
+static void add_obituary(struct story *s, unsigned dead, double died)
+{
+    const unsigned witness = node(s);
+    const unsigned long long value = (unsigned long long)s->position[dead] << 48 | 1;
+    if (witness != dead)
+        set(s, "fact", "%u:obituary=%llu@%.1f", witness, value, died + (double)below(s, 8) / 2);
+}
+
 static void add_deaths(struct story *s)
 {
     for (unsigned n = 1; n <= s->nodes; n++) {
         if (!one_in(s, 4)) continue;
         double at = moment(s);
         set(s, "crash", "%u@%.1f", n, at);
+        if (s->obituaries && one_in(s, 3)) add_obituary(s, n, at);
         if (one_in(s, 3)) continue;
         at += 0.5 + moment(s) / 2;
         set(s, one_in(s, 8) ? "wipe" : "restart", "%u@%.1f", n, at);
@@ -191,6 +204,8 @@ static void invent(struct story *s, const struct el_algorithm *algorithm, uint64
 {
     sim_random_seed(&s->dice, run, 77);
     s->scale = scale_of(algorithm);
+    for (uint32_t i = 0; i < algorithm->fact_count; i++)
+        s->obituaries = s->obituaries || strcmp(algorithm->facts[i], "obituary") == 0;
     s->nodes = 1 + (uint32_t)below(s, NODES_MAX);
     set(s, "algorithm", "%s", algorithm->name);
     set_ids(s);
@@ -223,6 +238,7 @@ static void invent(struct story *s, const struct el_algorithm *algorithm, uint64
             set(s, "set", "%s=%s", option->name, strcmp(option->preset, "on") == 0 ? "off" : "on");
         if (option->kind == EL_MEMBERS && one_in(s, 3))
             set(s, "set", "%s=%u,%u", option->name, node(s), node(s));
+        if (option->kind == EL_OBSERVERS && one_in(s, 4)) set(s, "set", "%s=%u", option->name, node(s));
         if (option->kind == EL_ROLES && one_in(s, 2)) set(s, "set", "%s=%u,%u", option->name, node(s), node(s));
         if (option->kind == EL_DURATION && !algorithm->beats && one_in(s, 4))
             set(s, "set", "%s=%u", option->name, 1 + (unsigned)below(s, 5));
@@ -284,7 +300,7 @@ static void run_one(uint64_t run, struct tally *tally, bool told)
         sim_settings_free(&s.settings);
         return;
     }
-    plan.event_max = algorithm->beats ? EVENTS_MAX / 8 : EVENTS_MAX;
+    plan.event_max = EVENTS_MAX;
     const bool check_bytes = run % 16 == 0;
     struct sim_world *world = sim_world_new(&plan, told || check_bytes ? SIM_KEEP_ALL : 0);
     assert_non_null(world);

@@ -48,6 +48,7 @@ struct el_msg {
     uint64_t rank;
     uint64_t aux;
     uint64_t more;
+    uint64_t extra[4]; /* a vote with its proof fills them; most messages leave them 0 */
 };
 
 /* What survives a crash, once the host has carried out a SAVE. */
@@ -61,6 +62,7 @@ struct el_durable {
 enum el_role_kind {
     EL_CANDIDATE = 0, /* may lead */
     EL_ORDINARY = 1,  /* takes part, never leads */
+    EL_OBSERVER = 2,  /* is told, never counted: only where the algorithm has an option of kind EL_OBSERVERS */
 };
 
 /* The value of one algorithm option; which field counts follows from the option's kind. */
@@ -244,6 +246,8 @@ enum el_claim {
         1 << 4, /* never, in all of time, two nodes, or two lives of one, that led in one term */
     EL_CLAIMS_STABLE =
         1 << 5, /* a leader that lives, and that all can hear in time, leads on, whoever comes back or calls */
+    EL_CLAIMS_RISING =
+        1 << 6, /* who takes office does so in a term above every earlier one: a token that fences */
 };
 
 enum el_fault {
@@ -261,7 +265,7 @@ enum el_fault {
     EL_NEEDLESS_CALLS = 1 << 11,   /* an election is called although a leader lives */
     EL_DRIFTS = 1 << 12,           /* a clock leaves the drift bound, or jumps */
     EL_WIPES = 1 << 13,            /* a process comes back and what it had saved is gone */
-    EL_UNGUARDED = 1 << 14,        /* an option that is on by default was switched off */
+    EL_UNGUARDED = 1 << 14,        /* a switch is not where it is by default */
     EL_FAULTS_END = 1 << 15,
 };
 
@@ -274,7 +278,8 @@ enum el_violation {
     EL_ENDLESS = 1 << 5,      /* the run did not come to rest */
     EL_SAME_TERM = 1 << 6,    /* two nodes led in one term, at whatever times */
     EL_DEMOTED = 1 << 7,      /* a live leader that all had named stopped leading, and nobody had asked it to */
-    EL_VIOLATIONS_END = 1 << 8,
+    EL_TOKEN_FELL = 1 << 8,   /* a leader took office in a term not above every earlier one */
+    EL_VIOLATIONS_END = 1 << 9,
 };
 
 /* Any of these faults may lead to any of these violations. Anything else is a defect of ours. */
@@ -285,12 +290,13 @@ struct el_weakness {
 };
 
 enum el_option_kind {
-    EL_FLAG,     /* on, off */
-    EL_CHOICE,   /* one of `choices`, separated by |; the value is its index */
-    EL_NUMBER,   /* a whole number */
-    EL_DURATION, /* a time */
-    EL_MEMBERS,  /* a list of members */
-    EL_ROLES,    /* a list of members: those listed become candidates, the others ordinary */
+    EL_FLAG,      /* on, off */
+    EL_CHOICE,    /* one of `choices`, separated by |; the value is its index */
+    EL_NUMBER,    /* a whole number */
+    EL_DURATION,  /* a time */
+    EL_MEMBERS,   /* a list of members */
+    EL_ROLES,     /* a list of members: those listed become candidates, the others ordinary */
+    EL_OBSERVERS, /* a list of members: those listed become observers */
 };
 
 struct el_option {
@@ -448,8 +454,8 @@ struct el_hash el_fingerprint(const void *bytes, size_t size);
  * exactly what encoding produces (so the two are inverse on both sides) and writes `msg` only on success.
  * It judges form, not sense: whether the members exist is for el_step to say.
  */
-#define EL_WIRE_VERSION 1
-#define EL_WIRE_SIZE 48
+#define EL_WIRE_VERSION 2 /* 1 had no extra words */
+#define EL_WIRE_SIZE 80
 enum el_wire {
     EL_WIRE_OK,
     EL_WIRE_SHORT,

@@ -26,7 +26,7 @@ struct itai_rodeh {
     el_node leader;
     uint32_t mode;
 };
-_Static_assert(sizeof(struct itai_rodeh) == 72, "no padding");
+_Static_assert(sizeof(struct itai_rodeh) == 104, "no padding");
 
 /* Token: `epoch` is the round, `rank` the number, `aux` the hops made, and the subject just the sender. */
 enum { TOKEN = 1, ELECTED = 2, KINDS = 2 };

@@ -26,6 +26,7 @@ static const struct el_algorithm *const table[] = {
     &el_raft,
     &el_zookeeper_fle,
     &el_chubby,
+    &el_quorum,
 };
 
 const struct el_algorithm *const *el_algorithms(uint32_t *count)

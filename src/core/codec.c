@@ -1,10 +1,12 @@
 /*
  * The wire form of a message. Offsets: 0 version, 1 kind, 2 flags, 3 zero, 4 from, 8 to, 12 subject,
- * 16 epoch, 24 rank, 32 aux, 40 more; integers little-endian.
+ * 16 epoch, 24 rank, 32 aux, 40 more, 48 four extra words; integers little-endian.
  */
 #include "elector/core.h"
 
 #include "bytes.h"
+
+enum { EXTRA_AT = 48, EXTRA = 4 };
 
 void el_encode(const struct el_msg *msg, uint8_t wire[EL_WIRE_SIZE])
 {
@@ -19,6 +21,7 @@ void el_encode(const struct el_msg *msg, uint8_t wire[EL_WIRE_SIZE])
     el_put(wire + 24, msg->rank, 8);
     el_put(wire + 32, msg->aux, 8);
     el_put(wire + 40, msg->more, 8);
+    for (unsigned i = 0; i < EXTRA; i++) el_put(wire + EXTRA_AT + (size_t)8 * i, msg->extra[i], 8);
 }
 
 enum el_wire el_decode(const uint8_t *wire, size_t size, struct el_msg *msg)
@@ -39,5 +42,6 @@ enum el_wire el_decode(const uint8_t *wire, size_t size, struct el_msg *msg)
         .aux = el_get(wire + 32, 8),
         .more = el_get(wire + 40, 8),
     };
+    for (unsigned i = 0; i < EXTRA; i++) msg->extra[i] = el_get(wire + EXTRA_AT + (size_t)8 * i, 8);
     return EL_WIRE_OK;
 }

@@ -32,6 +32,7 @@ const char *el_violation_name(enum el_violation violation)
     case EL_ENDLESS: return "endless";
     case EL_SAME_TERM: return "same-term";
     case EL_DEMOTED: return "demoted";
+    case EL_TOKEN_FELL: return "token-fell";
     case EL_VIOLATIONS_END: break;
     }
     return "?";

@@ -113,6 +113,7 @@ struct sim_world {
 
     struct sim_map suspicions; /* (node, peer) → 1 by the detector, + 2 for each accusation */
     struct sim_map terms;      /* who led in it */
+    uint64_t highest_term;     /* in which anybody took office */
     bool *broken;              /* [break_count] which breaks are in force */
     size_t broken_count;
     size_t commands_left, calls_left; /* of the plan's; calls: requests to campaign, and accusations */

@@ -11,18 +11,27 @@ bool sim_reaches_both_ways(const struct sim_world *world, el_node a, el_node b)
            (a == b || (!sim_network_cut(world, a, b) && !sim_network_cut(world, b, a)));
 }
 
+static bool is_observer(const struct el_cluster *cluster, el_node node)
+{
+    return cluster->roles && cluster->roles[node - 1] == EL_OBSERVER;
+}
+
 static bool reaches_majority(const struct sim_world *world, el_node node)
 {
-    const uint32_t count = world->plan->cluster.count;
-    uint32_t reached = 0;
-    for (el_node peer = 1; peer <= count; peer++) reached += sim_reaches_both_ways(world, node, peer);
-    return reached > count / 2;
+    const struct el_cluster *cluster = &world->plan->cluster;
+    uint32_t reached = 0, counted = 0;
+    for (el_node peer = 1; peer <= cluster->count; peer++) {
+        if (is_observer(cluster, peer)) continue;
+        counted++;
+        reached += sim_reaches_both_ways(world, node, peer);
+    }
+    return reached > counted / 2;
 }
 
 bool sim_majority_possible(const struct sim_world *world)
 {
     const struct el_cluster *cluster = &world->plan->cluster;
-    if (world->alive_count <= cluster->count / 2) return false;
+    if (!cluster->roles && world->alive_count <= cluster->count / 2) return false;
     for (el_node node = 1; node <= cluster->count; node++)
         if (el_may_lead(cluster, node) && reaches_majority(world, node)) return true;
     return false;

@@ -62,6 +62,16 @@ static int apply_roles(struct builder *b, const struct el_value *candidates)
     return 0;
 }
 
+static int apply_observers(struct builder *b, const struct el_value *observers)
+{
+    struct sim_plan *plan = b->plan;
+    if (!plan->roles) plan->roles = calloc(plan->cluster.count, 1); /* all candidates */
+    if (!plan->roles) return build_out_of_memory(b);
+    for (uint32_t i = 0; i < observers->member_count; i++) plan->roles[observers->members[i] - 1] = EL_OBSERVER;
+    plan->cluster.roles = plan->roles;
+    return 0;
+}
+
 static int set_option(struct builder *b, const struct el_option *option, struct el_value *made,
                       const char *value)
 {
@@ -76,6 +86,7 @@ static int set_option(struct builder *b, const struct el_option *option, struct 
         return parse_end(&at) ? 0 : build_fail_at(b, at, "expected a time and nothing behind it");
     case EL_MEMBERS: return read_members(b, option, made, value);
     case EL_ROLES: return read_members(b, option, made, value) != 0 ? -1 : apply_roles(b, made);
+    case EL_OBSERVERS: return read_members(b, option, made, value) != 0 ? -1 : apply_observers(b, made);
     }
     return 0;
 }

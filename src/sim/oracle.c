@@ -129,14 +129,25 @@ static void judge_term(struct sim_world *world, el_node node)
     if (!sim_map_set(&world->terms, high, low, claimed)) world->result.out_of_memory = true;
 }
 
+/* A token that does not rise fences nobody off. */
+static void judge_rise(struct sim_world *world, el_node node)
+{
+    const uint64_t term = world->offices[node].term;
+    if (term <= world->highest_term && claims(world, EL_CLAIMS_RISING))
+        report(world, EL_TOKEN_FELL, &node, 1, 1);
+    if (term > world->highest_term) world->highest_term = term;
+}
+
 static void take_office(struct sim_world *world, el_node node, const struct el_view *view, bool led)
 {
     struct sim_office *office = &world->offices[node];
-    if (!led || office->term != view->term) office->since = world->now;
+    const bool anew = !led || office->term != view->term;
+    if (anew) office->since = world->now;
     office->term = view->term;
     office->timer = view->timer;
     office->slot = view->slot;
     if (claims(world, EL_CLAIMS_ONE_PER_TERM)) judge_term(world, node);
+    if (anew) judge_rise(world, node);
     judge_exclusion(world);
 }
 

@@ -1,4 +1,6 @@
 /* A node takes a step: its outbox is carried out in order, and its view is compared with the one before. */
+#include <string.h>
+
 #include "inner.h"
 
 static void open_phase(struct sim_world *world)
@@ -145,6 +147,27 @@ void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, 
     }
 }
 
+/* Who lost its record can go beyond what it forgot only by the time of day, if its host tells it: milliseconds, which
+ * no two of its lives are told alike. */
+static void tell_wall_clock(struct sim_world *world, el_node node, uint64_t cause)
+{
+    enum { BEFORE_THE_BEGINNING = 1000000 };
+    const sim_time ms = 1000000;
+    const struct el_algorithm *algorithm = world->algorithm;
+    uint32_t fact = 0;
+    while (fact < algorithm->fact_count && strcmp(algorithm->facts[fact], "wall-clock") != 0) fact++;
+    if (fact == algorithm->fact_count) return;
+    const struct el_event event = {.type = EL_FACT,
+                                   .fact = fact,
+                                   .value =
+                                       BEFORE_THE_BEGINNING + world->now / ms + world->nodes[node].incarnation};
+    const uint64_t told = sim_record(
+        world,
+        (struct sim_record){
+            .what = SIM_TOLD, .cause = cause, .node = node, .kind = (uint8_t)fact, .number = event.value});
+    sim_react(world, node, SIM_ELECTION, &event, told);
+}
+
 void sim_start(struct sim_world *world, el_node node, enum el_start_how how, uint64_t cause)
 {
     struct el_event event = {.type = EL_START};
@@ -152,6 +175,7 @@ void sim_start(struct sim_world *world, el_node node, enum el_start_how how, uin
     event.start.incumbent = how == EL_FRESH ? world->plan->incumbent : EL_NOBODY;
     if (how == EL_RESTORED) event.start.durable = world->disks[node].durable;
     sim_react(world, node, SIM_ELECTION, &event, cause);
+    if (how == EL_LOST) tell_wall_clock(world, node, cause);
     if (!world->machines[SIM_DETECTOR].algorithm) return;
     event.start = (struct el_start){.how = how};
     sim_react(world, node, SIM_DETECTOR, &event, cause);

@@ -176,6 +176,7 @@ const char *sim_violation_meaning(enum el_violation kind)
     case EL_ENDLESS: return "the run does not come to rest";
     case EL_SAME_TERM: return "these led in the same term";
     case EL_DEMOTED: return "this one led, lives, and leads no more";
+    case EL_TOKEN_FELL: return "this one took office in a term not above every earlier one";
     case EL_VIOLATIONS_END: break;
     }
     return "";

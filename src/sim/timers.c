@@ -75,14 +75,19 @@ struct sim_event sim_timer_timeout(const struct sim_world *world, el_node node, 
                               .due = t->deadline};
 }
 
-/* From now on it fires at this deadline only; or, in a scripted run, when the script says so. */
+/* From now on it fires at this deadline only, or, in a scripted run, when the script says so. At once if that is over:
+ * after a pause, one may be moved that is. */
 static void schedule(struct sim_world *world, el_node node, struct sim_timer *t, sim_time deadline)
 {
     if (t->generation == 0) world->machines[t->channel].armed++;
     t->generation = ++world->generation;
     t->deadline = deadline;
     if (world->plan->script) return;
-    const struct sim_event event = sim_timer_timeout(world, node, t);
+    struct sim_event event = sim_timer_timeout(world, node, t);
+    if (deadline < world->now) {
+        event.time = world->now;
+        event.class = SIM_OVERDUE;
+    }
     sim_push(world, &event);
 }
 

@@ -270,7 +270,7 @@ static bool is_unguarded(const struct sim_plan *plan)
     const struct el_algorithm *algorithm = plan->algorithm;
     for (uint32_t i = 0; i < algorithm->option_count; i++) {
         const struct el_option *option = &algorithm->options[i];
-        if (option->kind == EL_FLAG && strcmp(option->preset, "on") == 0 && !plan->options[i].number)
+        if (option->kind == EL_FLAG && (strcmp(option->preset, "on") == 0) != (plan->options[i].number != 0))
             return true;
     }
     return false;

@@ -12,20 +12,24 @@
 
 enum { VERSION_AT = 0, KIND_AT = 1, RESERVED_AT = 3, SIZES = 100, RANDOM_RUNS = 100000 };
 
-static const struct el_msg sample = {.from = 0x01020304,
-                                     .to = 0x11121314,
-                                     .subject = 0x21222324,
-                                     .kind = 0x31,
-                                     .flags = 0x41,
-                                     .epoch = 0x5152535455565758,
-                                     .rank = 0x6162636465666768,
-                                     .aux = 0x7172737475767778,
-                                     .more = 0x8182838485868788};
+static const struct el_msg sample = {
+    .from = 0x01020304,
+    .to = 0x11121314,
+    .subject = 0x21222324,
+    .kind = 0x31,
+    .flags = 0x41,
+    .epoch = 0x5152535455565758,
+    .rank = 0x6162636465666768,
+    .aux = 0x7172737475767778,
+    .more = 0x8182838485868788,
+    .extra = {0x9192939495969798, 0xA1A2A3A4A5A6A7A8, 0xB1B2B3B4B5B6B7B8, 0xC1C2C3C4C5C6C7C8}};
 
 static const uint8_t golden[EL_WIRE_SIZE] = {
-    0x01, 0x31, 0x41, 0x00, 0x04, 0x03, 0x02, 0x01, 0x14, 0x13, 0x12, 0x11, 0x24, 0x23, 0x22, 0x21,
+    0x02, 0x31, 0x41, 0x00, 0x04, 0x03, 0x02, 0x01, 0x14, 0x13, 0x12, 0x11, 0x24, 0x23, 0x22, 0x21,
     0x58, 0x57, 0x56, 0x55, 0x54, 0x53, 0x52, 0x51, 0x68, 0x67, 0x66, 0x65, 0x64, 0x63, 0x62, 0x61,
     0x78, 0x77, 0x76, 0x75, 0x74, 0x73, 0x72, 0x71, 0x88, 0x87, 0x86, 0x85, 0x84, 0x83, 0x82, 0x81,
+    0x98, 0x97, 0x96, 0x95, 0x94, 0x93, 0x92, 0x91, 0xa8, 0xa7, 0xa6, 0xa5, 0xa4, 0xa3, 0xa2, 0xa1,
+    0xb8, 0xb7, 0xb6, 0xb5, 0xb4, 0xb3, 0xb2, 0xb1, 0xc8, 0xc7, 0xc6, 0xc5, 0xc4, 0xc3, 0xc2, 0xc1,
 };
 
 static void a_message_on_the_wire_is_these_bytes(void **state)
@@ -45,7 +49,7 @@ static void these_bytes_are_that_message(void **state)
 
 static void a_message_has_no_hidden_padding(void **state)
 {
-    const size_t fields = 3 * sizeof(el_node) + 2 * sizeof(uint8_t) + sizeof(uint16_t) + 4 * sizeof(uint64_t);
+    const size_t fields = 3 * sizeof(el_node) + 2 * sizeof(uint8_t) + sizeof(uint16_t) + 8 * sizeof(uint64_t);
     assert_int_equal(sizeof(struct el_msg), fields);
 }
 
@@ -53,7 +57,7 @@ static void every_field_survives_at_its_limits(void **state)
 {
     static const uint64_t limits[] = {0, 1, 0x80, 0xFF, 0x100, 0xFFFF, UINT32_MAX, UINT64_MAX};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        for (int field = 0; field < 9; field++) {
+        for (int field = 0; field < 13; field++) {
             struct el_msg msg = {.kind = 1}, back;
             switch (field) {
             case 0: msg.from = (el_node)limits[i]; break;
@@ -64,7 +68,8 @@ static void every_field_survives_at_its_limits(void **state)
             case 5: msg.epoch = limits[i]; break;
             case 6: msg.rank = limits[i]; break;
             case 7: msg.aux = limits[i]; break;
-            default: msg.more = limits[i]; break;
+            case 8: msg.more = limits[i]; break;
+            default: msg.extra[field - 9] = limits[i]; break;
             }
             uint8_t wire[EL_WIRE_SIZE];
             el_encode(&msg, wire);

@@ -11,7 +11,7 @@ enum { RUNS = 30, STEPS = 400 };
 #else
 enum { RUNS = 60, STEPS = 600 };
 #endif
-enum { TIMERS_MAX = 8, REMEMBERED = 4, NOTES_MAX = 64 };
+enum { TIMERS_MAX = 16, REMEMBERED = 4, NOTES_MAX = 64 };
 
 static struct {
     struct sim_random dice;
@@ -119,6 +119,7 @@ static struct el_msg some_message(void)
         msg.epoch = below(2) ? own->epoch : below(4);
         msg.more = below(2) ? own->more : own->epoch;
     }
+    for (int i = 0; i < 4; i++) msg.extra[i] = below(3) ? below(2 * (uint64_t)count) : some_word();
     host.heard = msg;
     if (below(40)) return msg;
     switch (below(6)) { /* and now and then what nobody could send */
@@ -283,7 +284,7 @@ static void choose_options(const el_node *alternatives)
         if (o->kind == EL_CHOICE) seat.options[i].number = below(3);
         if (o->kind == EL_NUMBER) seat.options[i].number = below(4) ? below(8) : some_word();
         if (o->kind == EL_DURATION) seat.options[i].number = below(2) * 7;
-        if (o->kind != EL_MEMBERS) continue;
+        if (o->kind != EL_MEMBERS && o->kind != EL_OBSERVERS) continue;
         seat.options[i].members = alternatives;
         seat.options[i].member_count = (uint32_t)below(3);
     }

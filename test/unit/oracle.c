@@ -230,6 +230,23 @@ static void terms_that_differ_are_no_matter(void **state)
     assert_int_equal(bench.result->violation_kinds, 0);
 }
 
+static void a_leader_in_a_term_that_is_not_above_all_earlier_ones_is_blamed(void **state)
+{
+    errand = lead_or_let_go;
+    toy.view = view_with_term;
+    toy.claims = EL_CLAIMS_RISING;
+    toys("nodes 3; initiator 1@1,1@2,1@3,1@4,2@9"); /* terms 1 and 2 of the first, 1 of the second */
+    blames_only(EL_TOKEN_FELL, "2");
+    assert_int_equal(bench.result->violations[0].time, 9 * T);
+    toys("nodes 3; initiator 1@1,1@2,2@9"); /* the same once more does not rise either */
+    blames_only(EL_TOKEN_FELL, "2");
+    toys("nodes 3; initiator 1@1,1@2,1@3,1@4,2@9; attr 2=1");
+    assert_int_equal(bench.result->violation_kinds, 0);
+    toy.claims = 0;
+    toys("nodes 3; initiator 1@1,1@2,1@3,1@4,2@9");
+    assert_int_equal(bench.result->violation_kinds, 0);
+}
+
 /* ---- Leaders that may stay ---- */
 
 /* Leads in the next term, and everybody else follows. */
@@ -329,6 +346,7 @@ int main(void)
         check(who_knows_no_leader_does_not_disagree),
         check(who_declined_to_go_was_not_asked),
         check(two_leaders_in_one_term_are_blamed_whenever_they_led),
+        check(a_leader_in_a_term_that_is_not_above_all_earlier_ones_is_blamed),
         check(terms_that_differ_are_no_matter),
         check(a_fall_is_excused_by_whatever_kept_the_leader_from_being_heard),
         check(who_was_asked_to_go_may_go),

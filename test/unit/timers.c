@@ -90,6 +90,31 @@ static void a_timer_that_never_was_may_take_over(void **state)
 }
 
 /* Each letter carries what is left of the first timer; the addressee has a stopwatch for its sender. */
+static void set_two_alarms(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    arm(out, FIRST, 0, 10);
+    arm(out, SECOND, 0, 20);
+}
+
+static void move_the_other(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
+                           struct el_outbox *out)
+{
+    note(out, RANG, timer, slot);
+    if (timer != FIRST) return;
+    struct el_action *move = act(out, EL_MOVE);
+    move->timer = SECOND;
+    move->slot = 0;
+    move->to = WATCH;
+}
+
+static void one_that_is_overdue_when_it_is_moved_fires_at_once_and_not_in_the_past(void **state)
+{
+    errand = set_two_alarms;
+    toy.on_timer = move_the_other;
+    toys("nodes 1; initiator 1@0; pause 1@0.5..5");
+    story("5:1 rang 0; 5:1 rang 2");
+}
+
 static void write_with_what_is_left(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
 {
     if (cfg->self == 2) {
@@ -178,6 +203,7 @@ int main(void)
         check(a_range_of_time_is_drawn_from),
         check(a_timer_takes_over_what_is_left_of_another),
         check(a_timer_that_never_was_may_take_over),
+        check(one_that_is_overdue_when_it_is_moved_fires_at_once_and_not_in_the_past),
         check(a_message_carries_what_is_left_of_a_timer),
         check(a_stopwatch_counts_past_its_firing),
         check(a_clock_that_leaps_forward_makes_timers_due_sooner),

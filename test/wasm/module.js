@@ -6,10 +6,10 @@ const module_ = new WebAssembly.Module(fs.readFileSync(process.argv[2]));
 if (WebAssembly.Module.imports(module_).length > 0) throw new Error('the module asks for imports');
 const core = new WebAssembly.Instance(module_).exports;
 
-const WIRE_SIZE = 48;
-const MSG_SIZE = 48;
+const WIRE_SIZE = 80;
+const MSG_SIZE = 80;
 const heap = (core.__heap_base.value + 15) & ~15;
-const at = { hash: heap, msg: heap + 64, wire: heap + 128, count: heap + 192, bytes: heap + 256 };
+const at = { hash: heap, msg: heap + 64, wire: heap + 144, count: heap + 224, bytes: heap + 256 };
 while (core.memory.buffer.byteLength < heap + 4096) core.memory.grow(1);
 const memory = new Uint8Array(core.memory.buffer);
 const view = new DataView(core.memory.buffer);

@@ -1,0 +1,193 @@
+/*
+ * Leading: what a majority has promised is a claim, bounded by the timer of the majority-th newest promise. It is
+ * looked up when asked for, so that a beat which renews a hundred thousand groups touches none of them. The bound
+ * never moves back: a promise that runs is taken out of the reckoning by nothing but its end (quorum_credit).
+ */
+#include "quorum_group.h"
+
+static struct quorum_ballot *ballot(const struct quorum *q, el_node voter)
+{
+    return &q->ballots[voter - 1];
+}
+
+bool quorum_supports(const struct quorum *q, el_node voter)
+{
+    const struct quorum_peer *p = quorum_peer(q, voter);
+    const struct quorum_ballot *b = ballot(q, voter);
+    return b->inc && b->inc == p->inc && b->epoch == p->v_epoch;
+}
+
+/* Its promise runs, and was made while it stood by us in this group. */
+static bool is_backed(const struct quorum *q, el_node voter)
+{
+    const struct quorum_peer *p = quorum_peer(q, voter);
+    const struct quorum_ballot *b = ballot(q, voter);
+    return p->lease && b->inc && b->inc == p->base_inc && b->epoch == p->base_epoch;
+}
+
+el_node quorum_bound_by(const struct quorum *q)
+{
+    const uint32_t count = q->cfg->cluster->count;
+    for (el_node voter = 1; voter <= count; voter++) {
+        if (!is_backed(q, voter)) continue;
+        uint32_t newer = 0;
+        const uint64_t base = quorum_peer(q, voter)->base;
+        for (el_node other = 1; other <= count; other++) {
+            const uint64_t theirs = quorum_peer(q, other)->base;
+            newer += is_backed(q, other) && (theirs > base || (theirs == base && other < voter));
+        }
+        if (newer + 1 == q->me->majority) return voter;
+    }
+    return EL_NOBODY;
+}
+
+/* ---- Winning ---- */
+
+static struct quorum_claim claim_of(const struct quorum_group *g)
+{
+    return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
+}
+
+/* The best of those we reach. A new heir needs a new term; so does one whose term some voter would not grant. */
+static void choose_heir(const struct quorum *q)
+{
+    struct quorum_group *g = q->group;
+    el_node best = EL_NOBODY;
+    for (el_node node = 1; node <= q->cfg->cluster->count; node++)
+        if (node != q->cfg->self && quorum_may_hold(q->cfg, node) && quorum_linked(q, node) &&
+            el_outranks(q->cfg->cluster, node, best))
+            best = node;
+    if (best == g->heir) {
+        if (g->heir_beats < UINT32_MAX) g->heir_beats++;
+        return;
+    }
+    g->heir = best;
+    g->heir_beats = 0;
+    g->heir_term = best ? quorum_new_term(q, best, g->standing) : 0;
+    if (g->heir_term == 0) g->heir = EL_NOBODY;
+    if (g->heir) el_note(q->out, QUORUM_NAMES_HEIR, g->heir, g->heir_term);
+}
+
+void quorum_try_to_win(const struct quorum *q)
+{
+    struct quorum_group *g = q->group;
+    uint32_t votes = 0;
+    if (g->role != QUORUM_CANDIDATE) return;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        votes += ballot(q, voter)->granted && quorum_supports(q, voter) && is_backed(q, voter);
+    if (votes < q->me->majority) return;
+    g->role = QUORUM_LEADER;
+    el_note(q->out, QUORUM_WINS, g->standing, 0);
+    el_disarm(q->out, QUORUM_DEADLINE, 0);
+    g->asking = 1; /* who has not answered yet may be about to */
+    el_arm(q->out, QUORUM_REASK, 0, el_number(q->cfg, QUORUM_OPTION_BEAT),
+           el_number(q->cfg, QUORUM_OPTION_BEAT));
+    g->claim = (struct quorum_tenant){.id = q->cfg->self, .inc = q->me->inc, .term = g->standing};
+    g->heir = g->claim_heir = EL_NOBODY;
+    choose_heir(q);
+    quorum_session_beat(
+        q, claim_of(g)); /* also tells the others; where many groups win at once, one beat will do */
+    *q->news |= QUORUM_REVIEW;
+}
+
+/* ---- Ending ---- */
+
+void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term)
+{
+    struct quorum_group *g = q->group;
+    const uint64_t term = g->standing;
+    g->role = QUORUM_IDLE;
+    g->done = quorum_highest(g->done, term);
+    g->standing = 0;
+    g->heir = EL_NOBODY;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        *ballot(q, voter) = (struct quorum_ballot){0};
+    el_disarm(q->out, QUORUM_DEADLINE, 0);
+    if (g->asking) el_disarm(q->out, QUORUM_REASK, 0);
+    g->asking = 0;
+    quorum_say_all(q, (struct el_msg){.kind = QUORUM_RELEASE,
+                                      .subject = q->cfg->self,
+                                      .epoch = term,
+                                      .rank = heir_term,
+                                      .extra = {0, 0, q->me->inc, heir}});
+    *q->news |= QUORUM_REVIEW;
+}
+
+void quorum_check_lease(const struct quorum *q)
+{
+    if (q->group->role != QUORUM_LEADER || quorum_bound_by(q)) return;
+    el_note(q->out, QUORUM_LAPSES, q->group->standing, 0);
+    quorum_finish(q, EL_NOBODY, 0);
+}
+
+/* Ends the term in favour of the heir, and lets it try before we do again. */
+static void hand_over(const struct quorum *q, el_node heir)
+{
+    const el_duration promise = quorum_promise(q->cfg);
+    const uint64_t term = quorum_new_term(q, heir, q->group->standing);
+    el_note(q->out, QUORUM_HANDS_OVER, heir, term);
+    quorum_wait(q, promise, promise + el_number(q->cfg, QUORUM_OPTION_LEASE) / 4);
+    quorum_finish(q, term ? heir : EL_NOBODY, term);
+}
+
+/* ---- What is asked of a leader ---- */
+
+/* A better one gets it by being handed it, and only once it has been there for longer than it may have to be silent. */
+static bool should_be_preempted(const struct quorum *q)
+{
+    const struct quorum_group *g = q->group;
+    const el_duration beat = el_number(q->cfg, QUORUM_OPTION_BEAT);
+    if (!el_number(q->cfg, QUORUM_OPTION_PREEMPT) || !g->heir || !beat) return false;
+    if (!el_outranks(q->cfg->cluster, g->heir, q->cfg->self)) return false;
+    return g->heir_beats > 2 + q->me->longest / beat;
+}
+
+struct quorum_claim quorum_prepare_claim(const struct quorum *q)
+{
+    struct quorum_group *g = q->group;
+    if (g->role != QUORUM_LEADER) return (struct quorum_claim){0};
+    choose_heir(q);
+    if (should_be_preempted(q)) hand_over(q, g->heir);
+    return g->role == QUORUM_LEADER ? claim_of(g) : (struct quorum_claim){0};
+}
+
+enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what what, el_node to)
+{
+    const struct quorum_group *g = q->group;
+    const el_duration promise = quorum_promise(q->cfg);
+    if (g->role != QUORUM_LEADER) return EL_NOT_LEADING;
+    if (what == EL_RESIGN) {
+        el_note(q->out, QUORUM_RESIGNS, g->standing, 0);
+        quorum_wait(q, promise, promise + el_number(q->cfg, QUORUM_OPTION_LEASE) / 4); /* the others first */
+        quorum_finish(q, g->heir, g->heir_term);
+        return EL_PERFORMED;
+    }
+    if (what != EL_TRANSFER) return EL_UNKNOWN_HERE;
+    if (to == q->cfg->self || !quorum_may_hold(q->cfg, to)) return EL_NOT_ELIGIBLE;
+    if (!quorum_linked(q, to)) return EL_OUT_OF_TOUCH;
+    hand_over(q, to);
+    return EL_PERFORMED;
+}
+
+/* ---- Leading from the beginning ---- */
+
+void quorum_begin_under(const struct quorum *q, el_node incumbent)
+{
+    struct quorum_group *g = q->group;
+    const el_duration lease = el_number(q->cfg, QUORUM_OPTION_LEASE);
+    const uint64_t term = quorum_term(QUORUM_FIRST, incumbent);
+    g->claim = g->holder = (struct quorum_tenant){.id = incumbent, .inc = 1, .term = term};
+    g->term = term;
+    quorum_promise_to(q, incumbent);
+    if (incumbent != q->cfg->self) return;
+    g->role = QUORUM_LEADER;
+    g->standing = term;
+    q->me->seq = 1;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) {
+        struct quorum_peer *p = quorum_peer(q, voter);
+        if (!quorum_is_voter(q->cfg, voter)) continue;
+        *ballot(q, voter) = (struct quorum_ballot){.inc = 1, .granted = 1};
+        p->base = p->base_inc = p->lease = 1;
+        el_arm(q->out, QUORUM_LEASE, voter, lease, lease);
+    }
+}

@@ -1,0 +1,551 @@
+/* Standing and leading in a quorum group: turns, votes, what wins, what bounds a claim, and how it ends. */
+#include "quorum.h"
+
+static void begins(uint32_t count, el_node self)
+{
+    sit_in_quorum(count, self);
+    starts();
+}
+
+static void stands(uint32_t count, el_node self)
+{
+    begins(count, self);
+    gets_linked(1);
+    times_out("stand");
+    sees("elects");
+}
+
+/* ---- Its turn ---- */
+
+static void who_reaches_a_majority_and_sees_no_leader_waits_for_its_turn(void **state)
+{
+    begins(5, 4);
+    acks(1, 1, 0, 0);
+    timer_did(QUORUM_STAND, 0, "");
+    acks(2, 1, 0, 0);
+    noted("waits");
+    timer_did(QUORUM_STAND, 0, "arm 0..5");
+}
+
+static void each_better_one_that_is_there_goes_first(void **state)
+{
+    begins(5, 1);
+    acks(5, 1, 0, 0);
+    acks(3, 1, 0, 0);
+    timer_did(QUORUM_STAND, 0, "arm 20..25");
+}
+
+static void who_knows_a_leader_does_not_stand(void **state)
+{
+    begins(3, 1);
+    claims(2, 1, TERM(2, 2), 2, 0);
+    acks(2, 1, 0, 0);
+    timer_did(QUORUM_STAND, 0, "");
+    times_out("stand");
+    said("");
+    times_out_for("recent", 2);
+    timer_did(QUORUM_STAND, 0, "arm 0..5");
+    times_out("stand");
+    said("Vote>2 3.1; Vote>3 3.1");
+}
+
+static void who_reaches_no_majority_does_not_stand(void **state)
+{
+    begins(3, 1);
+    acks(2, 1, 0, 0);
+    times_out_for("linked", 2);
+    times_out("stand");
+    said("");
+}
+
+static void who_is_alone_leads_at_once(void **state)
+{
+    begins(1, 1);
+    timer_did(QUORUM_STAND, 0, "arm 0..5");
+    times_out("stand");
+    noted("wins");
+    bounded_by(1);
+}
+
+static void a_witness_never_stands(void **state)
+{
+    static const uint8_t roles[] = {EL_ORDINARY, EL_CANDIDATE, EL_CANDIDATE};
+    sit_in_quorum(3, 1);
+    seat.cluster.roles = roles;
+    starts();
+    gets_linked(0);
+    times_out("stand");
+    said("");
+    campaigns();
+    noted("cannot-lead");
+    grants(2, TERM(5, 1), 0, 0, 0);
+    said("Release>2 5.1");
+}
+
+static void a_call_is_heeded_by_who_may_stand_and_does_not_yet(void **state)
+{
+    begins(3, 1);
+    campaigns();
+    noted("holds-back");
+    gets_linked(1);
+    campaigns();
+    said("Vote>2 2.1; Vote>3 2.1");
+    campaigns();
+    noted("is-busy");
+}
+
+static void the_silent_may_stand_without_their_own_vote(void **state)
+{
+    sit_in_quorum(3, 1);
+    comes_back_with(1, WHOLE(5), PROMISE, 0);
+    timer_did(QUORUM_STAND, 0, "arm 36"); /* a leader may be about to beat */
+    peers.ours = 2;
+    gets_linked(1);
+    times_out("stand");
+    said("");
+    timer_did(QUORUM_STAND, 0, "arm 20..25");
+    times_out("stand");
+    said("Vote>2 6.1; Vote>3 6.1");
+    grants(2, TERM(6, 1), 2, 0, 0);
+    not_noted("wins");
+    grants(3, TERM(6, 1), 2, 0, 0);
+    noted("wins");
+}
+
+/* ---- Votes ---- */
+
+static void a_majority_of_grants_wins(void **state)
+{
+    stands(5, 1);
+    said("Vote>2 2.1; Vote>3 2.1; Vote>4 2.1; Vote>5 2.1");
+    timer_did(QUORUM_REASK, 0, "arm 5");
+    timer_did(QUORUM_DEADLINE, 0, "arm 165");
+    grants(2, TERM(2, 1), 2, 0, 0);
+    grants(2, TERM(2, 1), 2, 0, 0); /* twice is once */
+    sees("elects");
+    grants(3, TERM(2, 1), 2, 0, 0);
+    noted("wins");
+    noted("names-heir");
+    said_with_beats(
+        "Beat>2 2.1 live heir 3.5; Beat>3 2.1 live heir 3.5; Beat>4 2.1 live heir 3.5; Beat>5 2.1 live heir 3.5");
+}
+
+static void what_was_granted_without_a_vote_does_not_win(void **state)
+{
+    stands(3, 1);
+    grants(2, TERM(2, 1), 2, 0, QUORUM_JOIN);
+    sees("elects");
+}
+
+static void a_grant_for_another_term_counts_for_nothing(void **state)
+{
+    stands(3, 1);
+    grants(2, TERM(3, 1), 2, 0, 0);
+    said("");
+    sees("elects");
+}
+
+static void a_grant_whose_time_is_over_does_not_win(void **state)
+{
+    stands(3, 1);
+    times_out_for("probe", 2);
+    times_out_for("lease", 2);
+    grants(2, TERM(2, 1), 2, 0, 0);
+    sees("elects");
+    times_out("re-ask"); /* number 3, which opens another probe */
+    said("Vote>3 2.1");
+    times_out("pulse");
+    acks(2, 4, 0, QUORUM_PROMISE);
+    times_out("re-ask");
+    noted("wins"); /* a promise had come with a beat */
+}
+
+static void a_voter_that_let_go_since_is_not_counted(void **state)
+{
+    stands(5, 1);
+    grants(2, TERM(2, 1), 2, 0, 0);
+    acks(2, 2, 1, QUORUM_PROMISE);
+    grants(3, TERM(2, 1), 2, 0, 0);
+    sees("elects");
+}
+
+static void a_voter_that_restarted_since_is_not_counted(void **state)
+{
+    stands(5, 1);
+    grants(2, TERM(2, 1), 2, 0, 0);
+    peers.life[2] = 2;
+    beats(2, 1, 0);
+    grants(3, TERM(2, 1), 2, 0, 0);
+    sees("elects");
+}
+
+static void a_grant_from_before_the_voter_let_go_is_ignored_whole(void **state)
+{
+    stands(3, 1);
+    acks(2, 2, 1, QUORUM_PROMISE);
+    grants(2, TERM(2, 1), 2, 0, 0);
+    noted("drops-epoch");
+    sees("elects");
+}
+
+static void who_is_refused_for_a_floor_rises_above_it(void **state)
+{
+    stands(3, 1);
+    refuses(2, TERM(2, 1), QUORUM_TOO_LOW, 2, TERM(8, 3));
+    noted("rises");
+    said("Vote>2 9.1; Vote>3 9.1; save");                  /* for its own vote */
+    refuses(3, TERM(2, 1), QUORUM_TOO_LOW, 3, TERM(9, 3)); /* to what it asked before */
+    said("");
+}
+
+static void who_finds_a_better_candidate_ahead_makes_way(void **state)
+{
+    stands(3, 2);
+    refuses(1, TERM(2, 2), QUORUM_HELD | QUORUM_FRESH, 3, 0);
+    noted("yields");
+    said("Release>1 2.2; Release>3 2.2");
+    timer_did(QUORUM_STAND, 0, "arm 25..100");
+}
+
+static void who_finds_a_lesser_one_ahead_or_one_that_led_and_is_gone_keeps_asking(void **state)
+{
+    stands(3, 2);
+    refuses(3, TERM(2, 2), QUORUM_HELD | QUORUM_FRESH, 1, 0);
+    sees("elects");
+    refuses(1, TERM(2, 2), QUORUM_HELD | QUORUM_ACTIVE, 3, 0);
+    sees("elects");
+}
+
+static void who_cannot_win_against_a_leader_gives_up(void **state)
+{
+    stands(3, 2);
+    refuses(1, TERM(2, 2), QUORUM_HELD | QUORUM_FRESH | QUORUM_ACTIVE, 3, 0);
+    sees("elects"); /* two are left */
+    refuses(3, TERM(2, 2), QUORUM_HELD | QUORUM_FRESH | QUORUM_ACTIVE, 3, 0);
+    noted("has-no-chance");
+}
+
+static void who_hears_of_a_leader_gives_up(void **state)
+{
+    stands(3, 2);
+    claims(1, 1, TERM(2, 1), 1, 0);
+    times_out("re-ask");
+    noted("yields");
+    said("Release>1 2.2; Release>3 2.2");
+    sees("follows 1");
+}
+
+static void who_has_lost_its_links_gives_up(void **state)
+{
+    stands(3, 2);
+    times_out_for("linked", 1);
+    times_out("re-ask");
+    said("Vote>1 2.2; Vote>3 2.2");
+    times_out_for("linked", 3);
+    times_out("re-ask");
+    noted("gives-up");
+    said("Release>1 2.2; Release>3 2.2");
+}
+
+static void who_has_tried_for_long_enough_gives_up(void **state)
+{
+    stands(3, 2);
+    times_out("deadline");
+    noted("gives-up");
+    said("Release>1 2.2; Release>3 2.2");
+    asks(1, TERM(3, 1), 1, 0);
+    said("Grant>1 3.1 echo 1 epoch 0 over 2.1 2.2"); /* its own vote is free too */
+}
+
+/* ---- Finished is finished ---- */
+
+static void a_term_that_was_given_back_is_never_used_again(void **state)
+{
+    stands(3, 2);
+    times_out("deadline");
+    grants(1, TERM(2, 2), 2, 0, 0); /* it had been on its way */
+    noted("returns-vote");
+    said("Release>1 2.2");
+    grants(3, TERM(2, 2), 2, 0, 0);
+    sees("idle");
+    times_out("stand");
+    said("Vote>1 3.2 over 2.1 2.2; Vote>3 3.2 over 2.1 2.2");
+}
+
+static void a_new_term_is_above_what_was_finished_unasked(void **state)
+{
+    begins(3, 1);
+    gets_linked(1);
+    checks(2, 1, TERM(7, 1)); /* of which it knows nothing */
+    said("Release>2 7.1");
+    times_out("stand");
+    said("Vote>2 8.1; Vote>3 8.1; save");
+}
+
+/* ---- Unasked votes and questions ---- */
+
+static void who_is_given_a_vote_unasked_stands_in_that_term(void **state)
+{
+    begins(3, 1);
+    gets_linked(1);
+    grants(2, TERM(5, 1), 1, 0, 0);
+    noted("is-pushed");
+    said_with_beats("Vote>2 5.1; Vote>3 5.1; Beat>2 5.1 live heir 6.3; Beat>3 5.1 live heir 6.3");
+    in_term(TERM(5, 1));
+}
+
+static void a_vote_in_anothers_name_is_returned(void **state)
+{
+    begins(3, 1);
+    grants(2, TERM(5, 3), 0, 0, 0);
+    said("Release>2 5.3");
+}
+
+static void a_check_is_answered_by_who_holds_nothing(void **state)
+{
+    stands(3, 1);
+    checks(2, 1, TERM(2, 1));
+    said(""); /* it still wants that */
+    refuses(2, TERM(2, 1), QUORUM_TOO_LOW, 2, TERM(8, 3));
+    checks(2, 1, TERM(2, 1));
+    said("Release>2 2.1"); /* it stands above it now */
+    checks(2, 9, TERM(2, 1));
+    said(""); /* for another life it cannot speak */
+    grants(2, TERM(9, 1), 3, 0, 0);
+    sees("leads");
+    checks(2, 1, TERM(2, 1));
+    said("");
+}
+
+/* ---- Leading ---- */
+
+static void the_claim_is_bounded_by_the_majoritys_newest_promises(void **state)
+{
+    leads_in_three();
+    bounded_by(2); /* both by question 2; the later position of two */
+    grants(3, TERM(2, 1), 2, 0, 0);
+    times_out("pulse");
+    acks(3, 4, 0, QUORUM_PROMISE);
+    bounded_by(3); /* both by beat 4 */
+    times_out_for("lease", 2);
+    sees("leads");
+    times_out_for("lease", 3);
+    noted("lapses");
+    said("Release>2 2.1; Release>3 2.1");
+    sees("idle");
+}
+
+static void a_voter_that_acknowledges_but_never_granted_bounds_nothing(void **state)
+{
+    leads_in_three();
+    times_out("pulse");
+    acks(3, 4, 0, QUORUM_PROMISE);
+    bounded_by(2);
+}
+
+static void who_does_not_support_its_leader_is_asked_to_join(void **state)
+{
+    leads_in_three();
+    times_out("re-ask");
+    noted("asks-to-join");
+    said("Vote>3 2.1 join");
+    timer_did(QUORUM_REASK, 0, "arm 15");
+    grants(3, TERM(2, 1), 4, 0, QUORUM_JOIN);
+    times_out("re-ask");
+    said("");
+    timer_did(QUORUM_REASK, 0, ""); /* a group at rest costs nothing */
+    acks(3, 4, 1, QUORUM_PROMISE);
+    said("Vote>3 2.1 join");
+    times_out_for("linked", 3);
+    times_out("re-ask");
+    said(""); /* it could not hear us */
+    acks(3, 5, 1, 0);
+    said("Vote>3 2.1 join");
+}
+
+static void a_joined_voter_bounds_the_claim_like_any_other(void **state)
+{
+    leads_in_three();
+    times_out("pulse");
+    times_out("re-ask");
+    grants(3, TERM(2, 1), 5, 0, QUORUM_JOIN);
+    bounded_by(3);
+    times_out_for("lease", 2);
+    sees("leads");
+}
+
+static void an_heir_below_somebodys_floor_gets_a_new_term(void **state)
+{
+    leads_in_three();
+    times_out("re-ask");
+    peers.clock = TERM(50, 3);
+    grants(3, TERM(2, 1), 4, 0, QUORUM_JOIN);
+    times_out("pulse");
+    said_with_beats("Beat>2 2.1 live heir 51.3; Beat>3 2.1 live heir 51.3");
+}
+
+static void the_best_member_within_reach_is_heir(void **state)
+{
+    leads_in_three();
+    times_out_for("linked", 3);
+    times_out("pulse");
+    said_with_beats("Beat>2 2.1 live heir 4.2; Beat>3 2.1 live heir 4.2");
+    times_out_for("linked", 2);
+    times_out("pulse");
+    said_with_beats("Beat>2 2.1 live; Beat>3 2.1 live");
+}
+
+static void a_leader_whose_clock_was_wrong_makes_way_for_a_later_one(void **state)
+{
+    leads_in_three();
+    claims(3, 1, TERM(5, 3), 3, 0);
+    noted("is-deposed");
+    sees("follows 3");
+}
+
+/* ---- Handing over ---- */
+
+static void who_resigns_leaves_the_group_to_its_heir(void **state)
+{
+    leads_in_three();
+    requests(EL_RESIGN, EL_NOBODY);
+    noted("resigns");
+    said("Release>2 2.1 heir 3.3; Release>3 2.1 heir 3.3; Grant>3 3.3 echo 0 epoch 0 over 1.1 2.1");
+    timer_did(QUORUM_STAND, 0, "arm 101..126");
+    sees("idle");
+}
+
+static void a_transfer_gives_the_group_to_the_one_named_in_a_new_term(void **state)
+{
+    leads_in_three();
+    requests(EL_TRANSFER, 2);
+    noted("hands-over");
+    said("Release>2 2.1 heir 4.2; Release>3 2.1 heir 4.2; Grant>2 4.2 echo 0 epoch 0 over 1.1 2.1");
+    times_out_for("promised", 2); /* it failed */
+    times_out("stand");
+    said("Vote>2 5.1 over 1.1 2.1; Vote>3 5.1 over 1.1 2.1");
+}
+
+static void only_a_leader_hands_over_and_only_to_who_can_take_it(void **state)
+{
+    static const uint8_t roles[] = {EL_CANDIDATE, EL_CANDIDATE, EL_ORDINARY};
+    stands(3, 1);
+    requests(EL_RESIGN, EL_NOBODY);
+    did("note declined");
+    leads_in_three();
+    requests(EL_TRANSFER, 1);
+    did("note declined");
+    times_out_for("linked", 2);
+    requests(EL_TRANSFER, 2);
+    did("note declined");
+    seat.cluster.roles = roles;
+    requests(EL_TRANSFER, 3);
+    did("note declined");
+}
+
+/* Three of three: the leader's own vote and the heir's make a majority when its release arrives. */
+static void the_heir_of_three_wins_when_it_hears_of_the_release(void **state)
+{
+    begins(3, 1);
+    gets_linked(1);
+    asks(3, TERM(2, 3), 1, 0);
+    claims(3, 2, TERM(2, 3), 1, TERM(3, 1));
+    releases(3, 1, TERM(2, 3), 1, TERM(3, 1));
+    noted("is-pushed");
+    sees("elects");
+    grants(3, TERM(3, 1), 1, 0, 0);
+    sees("leads");
+}
+
+static void a_better_one_that_is_back_is_handed_the_group_where_pre_emption_is_on(void **state)
+{
+    sit_in_quorum(3, 1);
+    option("preempt", 1);
+    starts();
+    gets_linked(1);
+    times_out("stand");
+    grants(2, TERM(2, 1), 2, 0, 0);
+    for (int beat = 0; beat < 8; beat++) {
+        times_out("pulse");
+        sees("leads"); /* it may still be silent */
+    }
+    times_out("pulse");
+    noted("hands-over");
+    said("Release>2 2.1 heir 4.3; Release>3 2.1 heir 4.3; Grant>3 4.3 echo 0 epoch 0 over 1.1 2.1");
+}
+
+/* ---- From the beginning ---- */
+
+static void an_incumbent_leads_by_what_all_were_told(void **state)
+{
+    sit_in_quorum(3, 1);
+    starts_under(1);
+    sees("leads");
+    in_term(TERM(1, 1));
+    bounded_by(2);
+    sit_in_quorum(3, 2);
+    starts_under(1);
+    sees("follows 1");
+    asks(3, TERM(2, 3), 1, 0);
+    said("Refuse>3 2.3 held by 1 active; Check>1 1.1");
+}
+
+static void an_obituary_told_to_one_is_told_to_all(void **state)
+{
+    begins(4, 1);
+    is_told(QUORUM_FACT_OBITUARY, UINT64_C(3) << 48 | 7);
+    noted("buries");
+    said("Obituary>2 3.7; Obituary>4 3.7");
+    is_told(QUORUM_FACT_OBITUARY, UINT64_C(5) << 48 | 7);
+    did("");
+    is_told(QUORUM_FACT_OBITUARY, 7);
+    did("");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_reaches_a_majority_and_sees_no_leader_waits_for_its_turn),
+        cmocka_unit_test(each_better_one_that_is_there_goes_first),
+        cmocka_unit_test(who_knows_a_leader_does_not_stand),
+        cmocka_unit_test(who_reaches_no_majority_does_not_stand),
+        cmocka_unit_test(who_is_alone_leads_at_once),
+        cmocka_unit_test(a_witness_never_stands),
+        cmocka_unit_test(a_call_is_heeded_by_who_may_stand_and_does_not_yet),
+        cmocka_unit_test(the_silent_may_stand_without_their_own_vote),
+        cmocka_unit_test(a_majority_of_grants_wins),
+        cmocka_unit_test(what_was_granted_without_a_vote_does_not_win),
+        cmocka_unit_test(a_grant_for_another_term_counts_for_nothing),
+        cmocka_unit_test(a_grant_whose_time_is_over_does_not_win),
+        cmocka_unit_test(a_voter_that_let_go_since_is_not_counted),
+        cmocka_unit_test(a_voter_that_restarted_since_is_not_counted),
+        cmocka_unit_test(a_grant_from_before_the_voter_let_go_is_ignored_whole),
+        cmocka_unit_test(who_is_refused_for_a_floor_rises_above_it),
+        cmocka_unit_test(who_finds_a_better_candidate_ahead_makes_way),
+        cmocka_unit_test(who_finds_a_lesser_one_ahead_or_one_that_led_and_is_gone_keeps_asking),
+        cmocka_unit_test(who_cannot_win_against_a_leader_gives_up),
+        cmocka_unit_test(who_hears_of_a_leader_gives_up),
+        cmocka_unit_test(who_has_lost_its_links_gives_up),
+        cmocka_unit_test(who_has_tried_for_long_enough_gives_up),
+        cmocka_unit_test(a_term_that_was_given_back_is_never_used_again),
+        cmocka_unit_test(a_new_term_is_above_what_was_finished_unasked),
+        cmocka_unit_test(who_is_given_a_vote_unasked_stands_in_that_term),
+        cmocka_unit_test(a_vote_in_anothers_name_is_returned),
+        cmocka_unit_test(a_check_is_answered_by_who_holds_nothing),
+        cmocka_unit_test(the_claim_is_bounded_by_the_majoritys_newest_promises),
+        cmocka_unit_test(a_voter_that_acknowledges_but_never_granted_bounds_nothing),
+        cmocka_unit_test(who_does_not_support_its_leader_is_asked_to_join),
+        cmocka_unit_test(a_joined_voter_bounds_the_claim_like_any_other),
+        cmocka_unit_test(an_heir_below_somebodys_floor_gets_a_new_term),
+        cmocka_unit_test(the_best_member_within_reach_is_heir),
+        cmocka_unit_test(a_leader_whose_clock_was_wrong_makes_way_for_a_later_one),
+        cmocka_unit_test(who_resigns_leaves_the_group_to_its_heir),
+        cmocka_unit_test(a_transfer_gives_the_group_to_the_one_named_in_a_new_term),
+        cmocka_unit_test(only_a_leader_hands_over_and_only_to_who_can_take_it),
+        cmocka_unit_test(the_heir_of_three_wins_when_it_hears_of_the_release),
+        cmocka_unit_test(a_better_one_that_is_back_is_handed_the_group_where_pre_emption_is_on),
+        cmocka_unit_test(an_incumbent_leads_by_what_all_were_told),
+        cmocka_unit_test(an_obituary_told_to_one_is_told_to_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
