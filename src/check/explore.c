@@ -66,6 +66,11 @@ static void leave(struct check_search *search)
 
 static void mind_the_table(struct check_search *search)
 {
+    if (search->covers) {
+        if (check_cover_is_full(&search->cover, &search->visited))
+            check_stop(search, "the table of worlds is full");
+        return;
+    }
     if (search->may_grow && check_visited_is_full(&search->visited)) atomic_store(&search->wants_growth, true);
     if (atomic_load_explicit(&search->wants_growth, memory_order_relaxed)) meet(search);
     if (!search->may_grow && check_visited_is_brimming(&search->visited))
@@ -115,6 +120,13 @@ static void keep(struct worker *worker, const struct check_world *world, uint32_
     worker->out_worlds++;
 }
 
+static bool add_world(struct check_search *search, const struct check_world *world, struct check_origin origin,
+                      uint32_t *number)
+{
+    if (search->covers) return check_cover_add(&search->cover, &search->visited, world, origin, number);
+    return check_visited_add(&search->visited, check_fingerprint(&search->model, world), origin, number);
+}
+
 static bool look_at(void *whose, const struct check_world *seen, const struct check_step *step)
 {
     struct worker *worker = whose;
@@ -137,12 +149,11 @@ static bool look_at(void *whose, const struct check_world *seen, const struct ch
         if (search->edges) check_mark_cut(search, worker->number);
         return !search->stopped;
     }
-    const struct el_hash hash = check_fingerprint(model, world);
-    const bool is_new = check_visited_add(&search->visited, hash, origin, &number);
+    const bool is_new = add_world(search, world, origin, &number);
     if (search->edges) check_edge(search, worker->number, number, step->is_fault);
     if (is_new || (search->visited.numbers && number >= search->next_first)) worker->all_known = false;
     if (!is_new) return !search->stopped;
-    if (broken) report(search, broken, number, search->depth + 1, hash);
+    if (broken) report(search, broken, number, search->depth + 1, check_fingerprint(model, world));
     if (search->edges) check_mark(search, number, world);
     keep(worker, world, number);
     return !search->stopped && (!search->found || search->must_finish_level);
@@ -209,9 +220,10 @@ static void *work(void *whose)
 
 uint64_t check_memory(const struct check_search *search)
 {
-    uint64_t memory = check_visited_memory(&search->visited) + check_model_memory(&search->model) +
-                      search->frontiers[0].in_memory + search->frontiers[1].in_memory +
-                      check_edge_memory(search);
+    uint64_t memory = (search->covers ? check_cover_memory(&search->cover, atomic_load(&search->visited.count))
+                                      : check_visited_memory(&search->visited)) +
+                      check_model_memory(&search->model) + search->frontiers[0].in_memory +
+                      search->frontiers[1].in_memory + check_edge_memory(search);
     for (unsigned i = 0; i < search->worker_count; i++)
         if (search->workers[i].memo) memory += check_memory_of_memo(search->workers[i].memo);
     return memory;
@@ -227,6 +239,7 @@ void check_take_stock(struct check_search *search)
     result->depth = search->depth;
     result->memory = check_memory(search);
     result->seconds = now() - search->began;
+    result->covered = search->covers ? atomic_load(&search->cover.covered) : 0;
     result->moves = result->cut = result->resting = 0;
     for (unsigned i = 0; i < search->worker_count; i++) {
         result->moves += search->workers[i].moves;
@@ -265,8 +278,7 @@ static void begin(struct check_search *search, struct worker *worker)
         const struct check_world world = check_first_world(&search->model, rates);
         const struct check_origin origin = {UINT32_MAX, combination};
         uint32_t number = 0;
-        if (check_visited_add(&search->visited, check_fingerprint(&search->model, &world), origin, &number))
-            keep(worker, &world, number);
+        if (add_world(search, &world, origin, &number)) keep(worker, &world, number);
     }
     if (worker->out) check_frontier_put(search->next, worker->out, worker->out_worlds);
     worker->out = NULL;
@@ -346,6 +358,10 @@ void check_run(const struct check_config *config, struct check_result *result)
     search.next = &search.frontiers[1];
     if (!check_model_init(&search.model, config, result->text, sizeof result->text)) {
         result->verdict = CHECK_REFUSED;
+    } else if ((search.covers = config->reduce && search.model.soup && !eventually) &&
+               !check_cover_init(&search.cover, &search.model, config->memory)) {
+        result->verdict = CHECK_STOPPED;
+        snprintf(result->text, sizeof result->text, "out of memory");
     } else if (!check_visited_init(&search.visited, config->memory,
                                    eventually || check_may_be_ample(&search.model)) ||
                !make_workers(&search) || (eventually && !check_edges_init(&search))) {
@@ -361,6 +377,7 @@ void check_run(const struct check_config *config, struct check_result *result)
     free(search.workers);
     check_edges_free(&search);
     check_visited_free(&search.visited);
+    check_cover_free(&search.cover);
     check_frontier_free(&search.frontiers[0]);
     check_frontier_free(&search.frontiers[1]);
     check_model_free(&search.model);

@@ -2,6 +2,7 @@
 #ifndef ELECTOR_CHECK_EXPLORE_H
 #define ELECTOR_CHECK_EXPLORE_H
 
+#include "cover.h"
 #include "frontier.h"
 #include "visited.h"
 
@@ -16,6 +17,8 @@ struct check_search {
     struct check_result *result;
     struct check_model model;
     struct check_visited visited;
+    struct check_cover cover;
+    bool covers; /* worlds are kept in `cover`, not in the table of `visited` */
     struct check_frontier frontiers[2], *level, *next;
     struct worker *workers;
     unsigned worker_count;

@@ -136,22 +136,30 @@ static bool same_link(const struct check_letter *a, const struct check_letter *b
     return a->msg.from == b->msg.from && a->msg.to == b->msg.to && a->returns == b->returns;
 }
 
-static struct el_hash sum_under(const struct check_model *model, const struct check_world *world,
-                                uint32_t permutation)
+static struct el_hash sum_of_nodes(const struct check_model *model, const struct check_world *world,
+                                   uint32_t permutation)
 {
-    uint64_t counts[3] = {0};
-    memcpy(counts, world->spent, sizeof world->spent);
-    counts[2] = (uint64_t)world->ticks << 1 | world->called;
-    struct el_hash sum = {counts[0] * UINT64_C(0x9E3779B97F4A7C15) + counts[2] * UINT64_C(0xD6E8FEB86659FD93) +
-                              counts[1] * UINT64_C(0xA0761D6478BD642F),
-                          (counts[0] ^ counts[0] >> 31) * UINT64_C(0xC2B2AE3D27D4EB4F) +
-                              (counts[2] + 7) * UINT64_C(0xFF51AFD7ED558CCD) +
-                              counts[1] * UINT64_C(0xC4CEB9FE1A85EC53)};
+    struct el_hash sum = {0, 0};
     for (uint32_t i = 0; i < model->count; i++)
         add_hash(&sum, *hash_under(model, &model->locals, check_store_at(&model->locals, world->local[i]),
                                    permutation));
     add_hash(&sum, *hash_under(model, &model->histories, check_store_at(&model->histories, world->history),
                                permutation));
+    return sum;
+}
+
+static struct el_hash hash_of_counts(const struct check_world *world)
+{
+    uint64_t counts[3] = {0};
+    memcpy(counts, world->spent, sizeof world->spent);
+    counts[2] = (uint64_t)world->ticks << 1 | world->called;
+    return el_fingerprint(counts, sizeof counts);
+}
+
+static struct el_hash sum_under(const struct check_model *model, const struct check_world *world,
+                                uint32_t permutation)
+{
+    struct el_hash sum = sum_of_nodes(model, world, permutation);
     uint32_t place = 0;
     const struct check_letter *before = NULL;
     for (uint32_t i = 0; i < world->flight_count; i++) {
@@ -168,13 +176,33 @@ static struct el_hash sum_under(const struct check_model *model, const struct ch
     return sum;
 }
 
+static bool is_less(struct el_hash a, struct el_hash b)
+{
+    return a.high < b.high || (a.high == b.high && a.low < b.low);
+}
+
+struct el_hash check_key(const struct check_model *model, const struct check_world *world,
+                         uint32_t *permutation)
+{
+    struct el_hash least = sum_of_nodes(model, world, 0);
+    *permutation = 0;
+    for (uint32_t i = 1; i < model->permutation_count; i++) {
+        const struct el_hash sum = sum_of_nodes(model, world, i);
+        if (!is_less(sum, least)) continue;
+        least = sum;
+        *permutation = i;
+    }
+    return least;
+}
+
 struct el_hash check_fingerprint(const struct check_model *model, const struct check_world *world)
 {
     struct el_hash least = sum_under(model, world, 0);
     for (uint32_t i = 1; i < model->permutation_count; i++) {
         const struct el_hash sum = sum_under(model, world, i);
-        if (sum.high < least.high || (sum.high == least.high && sum.low < least.low)) least = sum;
+        if (is_less(sum, least)) least = sum;
     }
+    add_hash(&least, hash_of_counts(world));
     return least;
 }
 

@@ -123,6 +123,9 @@ uint64_t check_model_memory(const struct check_model *model);
 struct check_world check_first_world(struct check_model *model, const uint8_t *rates);
 /* Its fingerprint; under symmetry the least over all renamings. */
 struct el_hash check_fingerprint(const struct check_model *model, const struct check_world *world);
+/* The fingerprint of its nodes and history alone, and under which renaming it is least. */
+struct el_hash check_key(const struct check_model *model, const struct check_world *world,
+                         uint32_t *permutation);
 /* Adds a local state given by its bytes, a letter, a history. UINT32_MAX: no memory. */
 uint32_t check_add_local(struct check_model *model, const unsigned char *bytes);
 uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, uint16_t left, bool returns);

@@ -247,7 +247,8 @@ static bool loss_goes_without_saying(const struct check_model *model)
     const struct check_config *config = model->config;
     const uint32_t at_rest =
         1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS | 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
-    return (model->soup || config->reduce) && !model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
+    if (model->soup) return true;
+    return config->reduce && !model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
            !(config->properties & at_rest);
 }
 

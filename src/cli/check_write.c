@@ -208,10 +208,16 @@ void check_write_text(FILE *out, const struct check_request *request, const stru
     fputs(" worlds, ", out);
     write_grouped(out, result->moves);
     fprintf(out, " moves, to depth %u", result->depth);
+    if (result->verdict == CHECK_HOLDS) fputs("; nothing left on the frontier", out);
     if (result->cut) {
         fputs("; ", out);
         write_grouped(out, result->cut);
         fputs(" moves beyond a bound were not made", out);
+    }
+    if (result->covered) {
+        fputs("; ", out);
+        write_grouped(out, result->covered);
+        fputs(" successors were covered by richer worlds", out);
     }
     fputs("\n  made of     ", out);
     write_grouped(out, result->locals);
