@@ -93,6 +93,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 {
     struct call c;
     const struct quorum *q = call(&c, state, cfg, out);
+    c.q.late = true;
     if (timer == QUORUM_PULSE) {
         beat(q);
     } else if (timer < QUORUM_PULSE) {
