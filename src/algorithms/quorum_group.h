@@ -33,7 +33,7 @@ struct quorum_group {
     uint64_t heir_term;
     el_node claim_heir;
     el_node heir;
-    uint32_t heir_beats; /* how long it has been */
+    uint32_t heir_beats; /* how long it has been, where that matters */
     uint8_t role;
     uint8_t next_joins;
     uint8_t next_fresh; /* ASKED runs */

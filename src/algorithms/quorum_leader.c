@@ -54,6 +54,13 @@ static struct quorum_claim claim_of(const struct quorum_group *g)
     return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
 }
 
+/* For longer than a member that comes back has to be silent. */
+static bool has_long_been_heir(const struct quorum *q)
+{
+    const el_duration beat = el_number(q->cfg, QUORUM_OPTION_BEAT);
+    return beat && q->group->heir_beats > 2 + q->me->longest / beat;
+}
+
 /* The best of those we reach. A new heir needs a new term; so does one whose term some voter would not grant. */
 static void choose_heir(const struct quorum *q)
 {
@@ -64,7 +71,7 @@ static void choose_heir(const struct quorum *q)
             el_outranks(q->cfg->cluster, node, best))
             best = node;
     if (best == g->heir) {
-        if (g->heir_beats < UINT32_MAX) g->heir_beats++;
+        if (el_number(q->cfg, QUORUM_OPTION_PREEMPT) && !has_long_been_heir(q)) g->heir_beats++;
         return;
     }
     g->heir = best;
@@ -148,14 +155,12 @@ static void hand_over(const struct quorum *q, el_node heir)
 
 /* ---- What is asked of a leader ---- */
 
-/* A better one gets it by being handed it, and only once it has been there for longer than it may have to be silent. */
+/* A better one gets the group by being handed it, and only once it has been there for long. */
 static bool should_be_preempted(const struct quorum *q)
 {
-    const struct quorum_group *g = q->group;
-    const el_duration beat = el_number(q->cfg, QUORUM_OPTION_BEAT);
-    if (!el_number(q->cfg, QUORUM_OPTION_PREEMPT) || !g->heir || !beat) return false;
-    if (!el_outranks(q->cfg->cluster, g->heir, q->cfg->self)) return false;
-    return g->heir_beats > 2 + q->me->longest / beat;
+    const el_node heir = q->group->heir;
+    return el_number(q->cfg, QUORUM_OPTION_PREEMPT) && heir &&
+           el_outranks(q->cfg->cluster, heir, q->cfg->self) && has_long_been_heir(q);
 }
 
 struct quorum_claim quorum_prepare_claim(const struct quorum *q)
