@@ -22,6 +22,8 @@ enum check_budget {
     CHECK_PAUSE,     /* a process stands still while time goes on */
     CHECK_RESIGN,    /* a leader is asked to give up */
     CHECK_TRANSFER,  /* a leader is asked to hand over, to anybody */
+    CHECK_DELAY,     /* rounds: a message takes a tick longer */
+    CHECK_REORDER,   /* rounds: a message is heard before another that arrived with it */
     CHECK_BUDGETS
 };
 const char *check_budget_name(enum check_budget budget);
@@ -64,6 +66,9 @@ struct check_config {
     uint32_t horizon; /* ticks; 0: no bound */
     enum check_time time;
     el_duration tick;
+    bool
+        rounds; /* with ticks: a message arrives a tick after it was sent, and what happens at one instant happens
+                    in one order, except for what the budgets allow */
     uint32_t late; /* ticks after which a message is lost; 0: never. Where the algorithm needs timely links
                        it arrives within transmit_max instead */
     bool
@@ -102,6 +107,7 @@ enum check_move_type {
     CHECK_ASK_RESIGN,
     CHECK_ASK_TRANSFER,
     CHECK_TICK,
+    CHECK_PUT_OFF, /* a message takes a tick longer */
 };
 
 /* One move of a counterexample. */

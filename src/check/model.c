@@ -152,7 +152,8 @@ static struct el_hash hash_of_counts(const struct check_world *world)
 {
     uint64_t counts[3] = {0};
     memcpy(counts, world->spent, sizeof world->spent);
-    counts[2] = (uint64_t)world->ticks << 1 | world->called;
+    _Static_assert(sizeof world->spent <= 16, "they fit into two words");
+    counts[2] = (uint64_t)world->ticks << 2 | (uint64_t)world->dawn << 1 | world->called;
     return el_fingerprint(counts, sizeof counts);
 }
 
@@ -220,10 +221,12 @@ static bool is_sensible(const struct check_model *model, char *text, size_t size
     if (model->count > CHECK_NODES_MAX) return refuse(text, size, "the checker takes at most 16 nodes");
     if (model->algorithm->on_arrival) return refuse(text, size, "a machine with a stopwatch cannot be checked");
     if (config->time == CHECK_TICKS && config->tick == 0) return refuse(text, size, "a tick takes some time");
-    if (model->soup && (model->fifo || model->hop_acks || config->time != CHECK_FREE))
-        return refuse(
-            text, size,
-            "any number of losses and copies at once only without ticks, and where order does not count");
+    if (model->soup && (model->fifo || model->hop_acks || model->timely || config->late))
+        return refuse(text, size,
+                      "any number of losses and copies at once: only where neither order nor age counts");
+    if (config->rounds &&
+        (config->time != CHECK_TICKS || model->fifo || model->hop_acks || config->late || model->soup))
+        return refuse(text, size, "rounds need ticks, and links that need not keep order");
     if (model->parts > LEFT_MOST / 4)
         return refuse(text, size, "the drift bound is too fine for ticks: try 0.01");
     return true;
@@ -233,18 +236,18 @@ bool check_model_init(struct check_model *model, const struct check_config *conf
 {
     enum { MILLION = 1000000 };
     const struct el_algorithm *algorithm = config->algorithm;
-    *model =
-        (struct check_model){.config = config,
-                             .algorithm = algorithm,
-                             .cluster = config->cluster,
-                             .count = config->cluster->count,
-                             .fifo = algorithm->needs & EL_NEEDS_FIFO,
-                             .hop_acks = algorithm->needs & EL_NEEDS_HOP_ACKS,
-                             .timely = config->time == CHECK_TICKS && (algorithm->needs & EL_NEEDS_TIMELY),
-                             .uses_moot = config->reduce && algorithm->moot && !config->budget[CHECK_WIPE] &&
-                                          !(algorithm->needs & EL_NEEDS_FIFO),
-                             .copies_max = algorithm->beats ? 1 : 0,
-                             .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
+    *model = (struct check_model){
+        .config = config,
+        .algorithm = algorithm,
+        .cluster = config->cluster,
+        .count = config->cluster->count,
+        .fifo = algorithm->needs & EL_NEEDS_FIFO,
+        .hop_acks = algorithm->needs & EL_NEEDS_HOP_ACKS,
+        .timely = config->time == CHECK_TICKS && ((algorithm->needs & EL_NEEDS_TIMELY) || config->rounds),
+        .uses_moot = config->reduce && algorithm->moot && !config->budget[CHECK_WIPE] &&
+                     !(algorithm->needs & EL_NEEDS_FIFO),
+        .copies_max = algorithm->beats ? 1 : 0,
+        .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
     model->soup = config->budget[CHECK_DUPLICATE] == CHECK_ANY && config->budget[CHECK_LOSE] == CHECK_ANY;
     if (model->soup) model->copies_max = 1;
     if (!config->rates || config->time == CHECK_FREE) model->parts = 1;

@@ -66,6 +66,7 @@ struct check_world {
     uint32_t history;
     uint8_t spent[CHECK_BUDGETS];
     uint8_t called; /* an election was called, or a leader's death noticed: somebody should lead */
+    uint8_t dawn;   /* rounds: nothing has happened since the last tick */
     uint16_t ticks; /* counted only towards a horizon */
     uint16_t flight_count;
     uint32_t

@@ -152,6 +152,11 @@ static void arrive(struct walk *walk, struct check_world *world, struct check_st
     }
 }
 
+static bool belongs_to_dawn(enum check_move_type type)
+{
+    return type == CHECK_DIE || type == CHECK_REVIVE || type == CHECK_STOP || type == CHECK_GO_ON;
+}
+
 /* Whether somebody should lead after this. */
 static bool calls(const struct check_model *model, uint32_t was, const struct check_step *step)
 {
@@ -184,6 +189,7 @@ static void let(struct walk *walk, const struct check_world *before, struct chec
         if (outcome->dying >= 0 || step.type == CHECK_DIE) drop_dead_letters(walk, &after);
         step.is_fault = was_fault || outcome->dying >= 0;
         after.called |= calls(model, was, &step);
+        after.dawn &= belongs_to_dawn(step.type);
         step.outcome = outcome;
         arrive(walk, &after, &step);
     }
@@ -416,9 +422,126 @@ static void pass(struct walk *walk)
         post(walk, &after, number);
     }
     if (model->config->horizon) after.ticks++;
+    after.dawn = model->config->rounds;
     struct check_step step = {.type = CHECK_TICK};
     walk->is_moving = true;
     arrive(walk, &after, &step);
+}
+
+/* ---- Rounds: one order, and what the budgets allow instead ---- */
+
+/* Which of two that arrive at one instant is heard first: by receiver, sender, and then what they say. */
+static bool comes_first(const struct el_msg *a, const struct el_msg *b)
+{
+    if (a->to != b->to) return a->to < b->to;
+    if (a->from != b->from) return a->from < b->from;
+    if (a->kind != b->kind) return a->kind < b->kind;
+    return memcmp(a, b, sizeof *a) < 0;
+}
+
+static bool has_arrived(const struct walk *walk, uint32_t at)
+{
+    const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
+    return letter->left == 0 && is_awake(walk, letter->msg.to);
+}
+
+static uint32_t first_arrived(const struct walk *walk)
+{
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < walk->from->flight_count; i++) {
+        if (!has_arrived(walk, i)) continue;
+        const struct el_msg *msg = &check_letter_at(walk->model, walk->from->flight[i])->msg;
+        if (first == UINT32_MAX ||
+            comes_first(msg, &check_letter_at(walk->model, walk->from->flight[first])->msg))
+            first = i;
+    }
+    return first;
+}
+
+static void delay(struct walk *walk, uint32_t at)
+{
+    struct check_model *model = walk->model;
+    const struct check_letter *letter = check_letter_at(model, walk->from->flight[at]);
+    if (!is_left(walk, CHECK_DELAY)) return;
+    struct check_world after;
+    copy_world(&after, walk->from);
+    take_out(&after, at);
+    spend_one(walk, &after, CHECK_DELAY);
+    post(walk, &after, check_add_letter(model, &letter->msg, (uint16_t)model->parts, false));
+    struct check_step step = {
+        .type = CHECK_PUT_OFF, .node = letter->msg.to, .letter = walk->from->flight[at], .is_fault = true};
+    arrive(walk, &after, &step);
+}
+
+static void hear(struct walk *walk, uint32_t first)
+{
+    const el_node to = check_letter_at(walk->model, walk->from->flight[first])->msg.to;
+    deliver(walk, first);
+    lose(walk, first);
+    delay(walk, first);
+    for (uint32_t i = 0; i < walk->from->flight_count && is_left(walk, CHECK_REORDER); i++) {
+        const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[i]);
+        if (i == first || !has_arrived(walk, i) || letter->msg.to != to) continue;
+        struct check_world before;
+        copy_world(&before, walk->from);
+        take_out(&before, i);
+        spend_one(walk, &before, CHECK_REORDER);
+        const struct check_step step = {
+            .type = CHECK_DELIVER, .node = to, .letter = walk->from->flight[i], .is_fault = true};
+        let(walk, &before, step, check_event(CHECK_DELIVER, walk->from->flight[i]));
+    }
+}
+
+/* At one instant nodes do not see each other, so who dies, comes back or stands still does so at its beginning. */
+static void trouble(struct walk *walk)
+{
+    for (el_node node = 1; node <= walk->model->count; node++) {
+        const uint8_t flags = flags_of(walk, node);
+        const struct check_step revive = {.type = CHECK_REVIVE, .node = node};
+        struct check_step wiped = revive;
+        wiped.wiped = true;
+        if (!(flags & LOCAL_ALIVE)) {
+            spend(walk, CHECK_RESTART, revive, 0);
+            spend(walk, CHECK_WIPE, wiped, 1);
+            continue;
+        }
+        spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
+        if (flags & LOCAL_PAUSED) {
+            let(walk, walk->from, (struct check_step){.type = CHECK_GO_ON, .node = node},
+                check_event(CHECK_GO_ON, 0));
+            continue;
+        }
+        spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
+        if (!local_of(walk, node)->is_overdue) ask(walk, node);
+    }
+}
+
+static bool fire_first(struct walk *walk, bool overdue)
+{
+    for (el_node node = 1; node <= walk->model->count; node++) {
+        const struct check_local *local = local_of(walk, node);
+        if (!is_awake(walk, node) || !(overdue ? local->is_overdue : local->is_due)) continue;
+        const uint16_t *left = check_left_of(walk->model, local);
+        for (uint32_t i = 0; i < walk->model->left_count; i++) {
+            if (left[i] != (overdue ? LEFT_OVERDUE : 0)) continue;
+            const uint32_t timer = i / (walk->model->count + 1), slot = i % (walk->model->count + 1);
+            const struct check_step step = {.type = CHECK_FIRE, .node = node, .timer = timer, .slot = slot};
+            let(walk, walk->from, step, check_event(CHECK_FIRE, timer << 16 | slot));
+            return true;
+        }
+    }
+    return false;
+}
+
+static void play_round(struct walk *walk)
+{
+    if (walk->from->dawn) trouble(walk);
+    if (fire_first(walk, true)) return;
+    const uint32_t first = first_arrived(walk);
+    if (first != UINT32_MAX)
+        hear(walk, first);
+    else if (!fire_first(walk, false))
+        pass(walk);
 }
 
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
@@ -431,6 +554,10 @@ bool check_successors(struct check_model *model, struct check_memo *memo, const 
         const struct check_step step = {.type = CHECK_START, .node = node};
         let(&walk, world, step, check_event(CHECK_START, 0));
         return true;
+    }
+    if (model->config->rounds) {
+        play_round(&walk);
+        return walk.is_moving;
     }
     for (uint32_t i = 0; i < world->flight_count; i++) {
         if (!is_head(&walk, i)) continue;

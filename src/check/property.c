@@ -13,7 +13,7 @@ static const struct {
     [CHECK_ONE_PER_TERM] = {"one-per-term", "never two nodes, or two lives of one, that led in one term",
                             EL_SAME_TERM, EL_CLAIMS_ONE_PER_TERM},
     [CHECK_TOKENS_RISE] = {"tokens-rise", "whoever takes office has a higher term than all before",
-                           EL_SAME_TERM, 0},
+                           EL_TOKEN_FELL, EL_CLAIMS_RISING},
     [CHECK_AGREEMENT] = {"agreement", "at rest, every live node names the same live leader", EL_DISAGREEMENT,
                          EL_CLAIMS_AGREEMENT},
     [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_NOT_BEST,
@@ -51,8 +51,8 @@ uint32_t check_claimed(const struct el_algorithm *algorithm)
 
 const char *check_budget_name(enum check_budget budget)
 {
-    static const char *const names[] = {"crash",   "restart", "wipe",   "lose",    "duplicate",
-                                        "suspect", "pause",   "resign", "transfer"};
+    static const char *const names[] = {"crash", "restart", "wipe",     "lose",       "duplicate", "suspect",
+                                        "pause", "resign",  "transfer", "delay-some", "reorder"};
     return names[budget];
 }
 

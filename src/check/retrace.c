@@ -33,7 +33,8 @@ static struct check_move describe(const struct check_model *model, const struct 
                               .wiped = step->wiped,
                               .is_fault = step->is_fault,
                               .dying = -1};
-    if (step->type == CHECK_DELIVER || step->type == CHECK_RETURN || step->type == CHECK_DROP)
+    if (step->type == CHECK_DELIVER || step->type == CHECK_RETURN || step->type == CHECK_DROP ||
+        step->type == CHECK_PUT_OFF)
         move.msg = check_letter_at(model, step->letter)->msg;
     if (step->outcome) {
         move.dying = step->outcome->dying;

@@ -172,7 +172,9 @@ static void put_into_flight(struct maker *maker, struct attempt *attempt, const 
         msg.aux = runs ? (uint64_t)left * model->config->tick / model->parts : 0;
     }
     uint16_t left = LEFT_NONE;
-    if (model->timely)
+    if (model->config->rounds)
+        left = (uint16_t)model->parts;
+    else if (model->timely)
         left = check_parts(model, model->cluster->transmit_max);
     else if (model->config->late)
         left = (uint16_t)(model->config->late * model->parts);
@@ -234,7 +236,7 @@ static void carry_out(struct maker *maker, struct attempt *attempt, const struct
         }
     }
     if (choose == 0) {
-        if (maker->dying < 0) finish(maker, attempt, false);
+        if (maker->dying < 0 || (int)attempt->done == maker->dying) finish(maker, attempt, maker->dying >= 0);
         return;
     }
     el_require(attempt->choice_count < CHECK_CHOICES_MAX);
@@ -346,6 +348,7 @@ static bool prepare(const struct maker *maker, struct attempt *attempt, uint64_t
     case CHECK_STOP: head->flags |= LOCAL_PAUSED; return false;
     case CHECK_GO_ON: head->flags &= (uint8_t)~LOCAL_PAUSED; return false;
     case CHECK_TICK: tick(model, attempt); return false;
+    case CHECK_PUT_OFF:
     case CHECK_DROP: break;
     }
     el_require(false);
@@ -367,13 +370,17 @@ static void make(struct maker *maker, uint32_t local, uint64_t word)
         finish(maker, &attempt, false);
 }
 
-/* Dying with nothing done is dying before the event, except that a hop was acknowledged. */
+/*
+ * Dying with nothing done is dying before the event, except that a hop was acknowledged; with all done it is dying after,
+ * except in rounds, where there is no other moment for it.
+ */
 static void make_all(struct maker *maker, uint32_t local, uint64_t word, bool may_die)
 {
+    const struct check_model *model = maker->memo->model;
     maker->dying = -1;
     make(maker, local, word);
-    const int first = maker->memo->model->hop_acks ? 0 : 1;
-    for (maker->dying = first; may_die && maker->dying < maker->most; maker->dying++) make(maker, local, word);
+    const int first = model->hop_acks ? 0 : 1, last = maker->most - (model->config->rounds ? 0 : 1);
+    for (maker->dying = first; may_die && maker->dying <= last; maker->dying++) make(maker, local, word);
 }
 
 const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event,
