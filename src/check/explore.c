@@ -16,7 +16,6 @@ struct worker {
     uint64_t out_worlds;
     pthread_t thread;
     /* while a world is expanded */
-    const struct check_world *world;
     uint32_t number, successors;
     uint64_t moves, cut, resting;
     bool all_known; /* every successor had been seen before this level */
@@ -127,33 +126,31 @@ static bool add_world(struct check_search *search, const struct check_world *wor
     return check_visited_add(&search->visited, check_fingerprint(&search->model, world), origin, number);
 }
 
-static bool look_at(void *whose, const struct check_world *seen, const struct check_step *step)
+static bool is_beyond(const struct check_search *search, const struct check_world *world)
+{
+    const uint32_t depth = search->config->depth;
+    return check_is_cut(&search->model, world) || (depth && search->depth >= depth + search->model.count);
+}
+
+static bool look_at(void *whose, const struct check_world *world, const struct check_found *found)
 {
     struct worker *worker = whose;
     struct check_search *search = worker->search;
-    struct check_model *model = &search->model;
     const struct check_origin origin = {worker->number, worker->successors++};
-    uint32_t broken = 0, number = 0, history = seen->history;
+    uint32_t number = 0;
     worker->moves++;
-    if (step->outcome)
-        history = check_remember(model, history, step->node, worker->world->local[step->node - 1],
-                                 seen->local[step->node - 1], &broken);
-    struct check_world *world =
-        (struct check_world *)(uintptr_t)seen; /* ours to change: the walk is done with it */
-    world->history = history;
-    const bool is_cut = check_is_cut(model, world) ||
-                        (search->config->depth && search->depth >= search->config->depth + model->count);
-    broken |= check_judge(model, world);
-    if (is_cut && !broken) { /* judged, and not kept: what lies beyond a bound is not looked at */
+    if (!found->broken &&
+        is_beyond(search, world)) { /* judged, and not kept: what lies beyond is not looked at */
         worker->cut++;
         if (search->edges) check_mark_cut(search, worker->number);
         return !search->stopped;
     }
     const bool is_new = add_world(search, world, origin, &number);
-    if (search->edges) check_edge(search, worker->number, number, step->is_fault);
+    if (search->edges) check_edge(search, worker->number, number, found->is_fault);
     if (is_new || (search->visited.numbers && number >= search->next_first)) worker->all_known = false;
     if (!is_new) return !search->stopped;
-    if (broken) report(search, broken, number, search->depth + 1, check_fingerprint(model, world));
+    if (found->broken)
+        report(search, found->broken, number, search->depth + 1, check_fingerprint(&search->model, world));
     if (search->edges) check_mark(search, number, world);
     keep(worker, world, number);
     return !search->stopped && (!search->found || search->must_finish_level);
@@ -162,15 +159,14 @@ static bool look_at(void *whose, const struct check_world *seen, const struct ch
 static void expand(struct worker *worker, const struct check_world *world, uint32_t number)
 {
     struct check_search *search = worker->search;
-    worker->world = world;
     worker->number = number;
     worker->successors = 0;
     worker->all_known = true;
     if (search->config->reduce && !search->edges &&
-        check_ample(&search->model, worker->memo, world, look_at, worker) && !worker->all_known)
+        check_next_ample(&search->model, worker->memo, world, look_at, worker) && !worker->all_known)
         return;
     worker->successors = CHECK_FULL; /* numbered apart from the ample one */
-    if (check_successors(&search->model, worker->memo, world, look_at, worker)) return;
+    if (check_next(&search->model, worker->memo, world, look_at, worker)) return;
     worker->resting++;
     if (search->edges) check_mark_rest(search, number);
     const uint32_t broken = check_judge_rest(&search->model, world);

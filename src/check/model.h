@@ -159,14 +159,17 @@ struct check_memo *check_memo_new(struct check_model *model);
 void check_memo_free(struct check_memo *memo);
 uint64_t check_memory_of_memo(const struct check_memo *memo);
 
+/* Forgets all if it has grown large: what was borrowed before is gone then. */
+void check_memo_trim(struct check_memo *memo);
+
 /* An event of one node, in one word. */
 static inline uint64_t check_event(enum check_move_type type, uint32_t what)
 {
     return (uint64_t)type << 32 | what;
 }
-/* With `may_die`, also those in which it dies after a prefix of its outbox. Borrowed until the next call. */
-const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event,
-                                               bool may_die);
+/* With `may_die`, also those in which it dies after a prefix of its outbox. Borrowed until the memo is
+ * trimmed. */
+struct check_outcomes check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event, bool may_die);
 static inline const struct check_outcome *check_next_outcome(const struct check_outcome *outcome)
 {
     const size_t bytes = sizeof *outcome + outcome->sent * sizeof *outcome->letters;
@@ -186,10 +189,15 @@ struct check_step { /* a move and how it came out */
 };
 
 /* Called for each successor; false ends the enumeration. */
-typedef bool check_visitor(void *whose, const struct check_world *world, const struct check_step *step);
+typedef bool check_visitor(void *whose, struct check_world *world, const struct check_step *step);
 /* True if some node can go on without a fault: the world is not at rest. */
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                       check_visitor *visit, void *whose);
+/* ample.c: if one node's next move is independent of all else, that one alone; false if there is none. */
+bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
+                 check_visitor *visit, void *whose);
+/* Whether it could ever find one. */
+bool check_may_be_ample(const struct check_model *model);
 /* Not to be explored further. */
 bool check_is_cut(const struct check_model *model, const struct check_world *world);
 

@@ -66,7 +66,7 @@ static bool is_moot(const struct walk *walk, const struct check_world *world, ui
     const uint8_t flags = check_head_of(check_local_at(model, local))->flags;
     if (!(flags & LOCAL_STARTED)) return false;
     if (!(flags & LOCAL_ALIVE)) /* as it would be if it came back */
-        local = check_outcomes_of(walk->memo, local, check_event(CHECK_REVIVE, 0), false)->first->local;
+        local = check_outcomes_of(walk->memo, local, check_event(CHECK_REVIVE, 0), false).first->local;
     const struct check_head *head = check_head_of(check_local_at(model, local));
     const struct el_config cfg = {model->cluster, letter->msg.to};
     return model->algorithm->moot(head + 1, &cfg, &letter->msg);
@@ -170,12 +170,12 @@ static void let(struct walk *walk, const struct check_world *before, struct chec
 {
     struct check_model *model = walk->model;
     const uint32_t was = before->local[step.node - 1];
-    const struct check_outcomes *outcomes =
+    const struct check_outcomes outcomes =
         check_outcomes_of(walk->memo, was, event, is_left(walk, CHECK_CRASH));
-    const struct check_outcome *outcome = outcomes->first;
+    const struct check_outcome *outcome = outcomes.first;
     const bool was_fault = step.is_fault;
     walk->is_moving |= !step.is_fault;
-    for (uint32_t i = 0; i < outcomes->count && walk->goes_on; i++, outcome = check_next_outcome(outcome)) {
+    for (uint32_t i = 0; i < outcomes.count && walk->goes_on; i++, outcome = check_next_outcome(outcome)) {
         struct check_world after;
         if (before->flight_count + outcome->sent > CHECK_FLIGHT_MAX) {
             atomic_store(&model->exhausted, true);
@@ -409,7 +409,7 @@ static void pass(struct walk *walk)
     for (el_node node = 1; node <= model->count; node++)
         after.local[node - 1] =
             check_outcomes_of(walk->memo, walk->from->local[node - 1], check_event(CHECK_TICK, 0), false)
-                ->first->local;
+                .first->local;
     for (uint32_t i = 0; i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
         uint32_t number = walk->from->flight[i];

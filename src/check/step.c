@@ -77,16 +77,12 @@ static void grow(struct check_memo *memo)
     memo->mask = mask;
 }
 
-/* Room for one more set of outcomes; when it is used up, everything is forgotten and computed anew. */
-static void make_room(struct check_memo *memo)
+void check_memo_trim(struct check_memo *memo)
 {
-    enum { LARGEST = 1 << 20 };
-    if (memo->arena_used + LARGEST > memo->arena_size) {
-        memset(memo->table, 0, ((size_t)memo->mask + 1) * sizeof *memo->table);
-        memo->arena_used = 0;
-        memo->used = 0;
-    }
-    if (memo->used > memo->mask / 2) grow(memo);
+    if (memo->arena_used < memo->arena_size / 2) return;
+    memset(memo->table, 0, ((size_t)memo->mask + 1) * sizeof *memo->table);
+    memo->arena_used = 0;
+    memo->used = 0;
 }
 
 /* ---- A step in the making ---- */
@@ -383,13 +379,12 @@ static void make_all(struct maker *maker, uint32_t local, uint64_t word, bool ma
     for (maker->dying = first; may_die && maker->dying <= last; maker->dying++) make(maker, local, word);
 }
 
-const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event,
-                                               bool may_die)
+struct check_outcomes check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event, bool may_die)
 {
     const uint64_t key = event | (uint64_t)may_die << 63;
     const struct check_outcomes *known = place_of(memo->table, memo->mask, local, key);
-    if (known->count) return known;
-    make_room(memo);
+    if (known->count) return *known;
+    if (memo->used > memo->mask / 2) grow(memo);
     struct check_outcomes *made = place_of(memo->table, memo->mask, local, key);
     struct check_outcomes fresh = {.event = key, .local = local};
     fresh.first = (const struct check_outcome *)(const void *)(memo->arena + memo->arena_used);
@@ -397,5 +392,5 @@ const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t
     make_all(&maker, local, event, may_die);
     memo->used++;
     *made = fresh;
-    return made;
+    return fresh;
 }
