@@ -24,6 +24,8 @@ enum check_budget {
     CHECK_TRANSFER,  /* a leader is asked to hand over, to anybody */
     CHECK_DELAY,     /* rounds: a message takes a tick longer */
     CHECK_REORDER,   /* rounds: a message is heard before another that arrived with it */
+    CHECK_CUT,       /* rounds: a link breaks, one way; all mend together, at any later instant */
+    CHECK_PART,      /* rounds: a node is cut off from all others, both ways */
     CHECK_BUDGETS
 };
 const char *check_budget_name(enum check_budget budget);
@@ -107,6 +109,7 @@ enum check_move_type {
     CHECK_ASK_RESIGN,
     CHECK_ASK_TRANSFER,
     CHECK_TICK,
+    CHECK_BREAK,   /* links break, or mend */
     CHECK_PUT_OFF, /* a message takes a tick longer */
 };
 

@@ -150,8 +150,9 @@ static struct el_hash sum_of_nodes(const struct check_model *model, const struct
 
 static struct el_hash hash_of_counts(const struct check_world *world)
 {
-    uint64_t counts[3] = {0};
+    uint64_t counts[4] = {0};
     memcpy(counts, world->spent, sizeof world->spent);
+    counts[3] = world->broken;
     _Static_assert(sizeof world->spent <= 16, "they fit into two words");
     counts[2] = (uint64_t)world->ticks << 2 | (uint64_t)world->dawn << 1 | world->called;
     return el_fingerprint(counts, sizeof counts);
@@ -227,6 +228,8 @@ static bool is_sensible(const struct check_model *model, char *text, size_t size
     if (config->rounds &&
         (config->time != CHECK_TICKS || model->fifo || model->hop_acks || config->late || model->soup))
         return refuse(text, size, "rounds need ticks, and links that need not keep order");
+    if ((config->budget[CHECK_CUT] || config->budget[CHECK_PART]) && (!config->rounds || model->count > 5))
+        return refuse(text, size, "links break in rounds only, and between at most five nodes");
     if (model->parts > LEFT_MOST / 4)
         return refuse(text, size, "the drift bound is too fine for ticks: try 0.01");
     return true;

@@ -65,13 +65,20 @@ struct check_world {
     uint32_t local[CHECK_NODES_MAX];
     uint32_t history;
     uint8_t spent[CHECK_BUDGETS];
-    uint8_t called; /* an election was called, or a leader's death noticed: somebody should lead */
-    uint8_t dawn;   /* rounds: nothing has happened since the last tick */
-    uint16_t ticks; /* counted only towards a horizon */
+    uint8_t called;  /* an election was called, or a leader's death noticed: somebody should lead */
+    uint32_t broken; /* rounds: links that lose all, see check_link */
+    uint8_t dawn;    /* rounds: nothing has happened since the last tick */
+    uint16_t ticks;  /* counted only towards a horizon */
     uint16_t flight_count;
     uint32_t
         flight[CHECK_FLIGHT_MAX]; /* letters: by link in order of sending if links are FIFO, else by number */
 };
+
+/* The bit of a link, in clusters of up to five. */
+static inline uint32_t check_link(uint32_t count, el_node from, el_node to)
+{
+    return 1u << ((from - 1) * count + (to - 1));
+}
 
 struct check_model {
     const struct check_config *config;

@@ -473,9 +473,27 @@ static void delay(struct walk *walk, uint32_t at)
     arrive(walk, &after, &step);
 }
 
+/* Lost on a broken link, which is no fault of its own. */
+static void vanish(struct walk *walk, uint32_t at)
+{
+    struct check_world after;
+    copy_world(&after, walk->from);
+    take_out(&after, at);
+    after.dawn = 0;
+    struct check_step step = {.type = CHECK_DROP, .letter = walk->from->flight[at]};
+    step.node = check_letter_at(walk->model, step.letter)->msg.to;
+    walk->is_moving = true;
+    arrive(walk, &after, &step);
+}
+
 static void hear(struct walk *walk, uint32_t first)
 {
-    const el_node to = check_letter_at(walk->model, walk->from->flight[first])->msg.to;
+    const struct el_msg *msg = &check_letter_at(walk->model, walk->from->flight[first])->msg;
+    const el_node to = msg->to;
+    if (walk->from->broken & check_link(walk->model->count, msg->from, msg->to)) {
+        vanish(walk, first);
+        return;
+    }
     deliver(walk, first);
     lose(walk, first);
     delay(walk, first);
@@ -516,6 +534,33 @@ static void trouble(struct walk *walk)
     }
 }
 
+static void break_links(struct walk *walk, enum check_budget budget, uint32_t links, bool mends)
+{
+    struct check_world after;
+    if (!mends && (!is_left(walk, budget) || (walk->from->broken & links) == links)) return;
+    copy_world(&after, walk->from);
+    after.broken = mends ? 0 : after.broken | links;
+    if (!mends) spend_one(walk, &after, budget);
+    struct check_step step = {.type = CHECK_BREAK, .is_fault = true};
+    arrive(walk, &after, &step);
+}
+
+static void trouble_links(struct walk *walk)
+{
+    const uint32_t count = walk->model->count;
+    if (count > 5) return;
+    if (walk->from->broken) break_links(walk, CHECK_CUT, 0, true);
+    for (el_node a = 1; a <= count; a++) {
+        uint32_t all = 0;
+        for (el_node b = 1; b <= count; b++) {
+            if (a == b) continue;
+            break_links(walk, CHECK_CUT, check_link(count, a, b), false);
+            all |= check_link(count, a, b) | check_link(count, b, a);
+        }
+        break_links(walk, CHECK_PART, all, false);
+    }
+}
+
 static bool fire_first(struct walk *walk, bool overdue)
 {
     for (el_node node = 1; node <= walk->model->count; node++) {
@@ -535,7 +580,10 @@ static bool fire_first(struct walk *walk, bool overdue)
 
 static void play_round(struct walk *walk)
 {
-    if (walk->from->dawn) trouble(walk);
+    if (walk->from->dawn) {
+        trouble(walk);
+        trouble_links(walk);
+    }
     if (fire_first(walk, true)) return;
     const uint32_t first = first_arrived(walk);
     if (first != UINT32_MAX)

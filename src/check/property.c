@@ -51,8 +51,9 @@ uint32_t check_claimed(const struct el_algorithm *algorithm)
 
 const char *check_budget_name(enum check_budget budget)
 {
-    static const char *const names[] = {"crash", "restart", "wipe",     "lose",       "duplicate", "suspect",
-                                        "pause", "resign",  "transfer", "delay-some", "reorder"};
+    static const char *const names[] = {"crash",   "restart", "wipe",   "lose",     "duplicate",
+                                        "suspect", "pause",   "resign", "transfer", "delay-some",
+                                        "reorder", "cut",     "part"};
     return names[budget];
 }
 

@@ -48,7 +48,8 @@ bool check_find_permutations(struct check_model *model)
     el_node to[CHECK_NODES_MAX + 1];
     for (el_node node = 0; node <= model->count; node++) to[node] = node;
     const bool alike = model->config->symmetry && model->algorithm->rename &&
-                       model->count <= CHECK_SYMMETRIC_MAX && model->count > 1;
+                       model->count <= CHECK_SYMMETRIC_MAX && model->count > 1 &&
+                       !model->config->budget[CHECK_CUT] && !model->config->budget[CHECK_PART];
     do {
         if (keeps_the_question(model, to))
             memcpy(model->permutations[model->permutation_count++], to, sizeof to);

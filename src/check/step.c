@@ -139,10 +139,25 @@ static bool is_known(const struct check_outcomes *made, const struct check_outco
     return false;
 }
 
+/* A claim is over at the very instant that bounds it: that timer comes before any message. */
+static void end_claim(const struct check_model *model, struct attempt *attempt)
+{
+    const struct check_head *head = head_of(attempt);
+    const struct el_config cfg = {model->cluster, head->self};
+    struct el_view view = {.timer = EL_NO_TIMER};
+    if (model->config->time != CHECK_TICKS || !(head->flags & LOCAL_ALIVE)) return;
+    model->algorithm->view(head + 1, &cfg, &view);
+    if (view.role != EL_LEADER || view.timer == EL_NO_TIMER) return;
+    uint16_t *left = (uint16_t *)(void *)(attempt->bytes + sizeof *head + model->state_size);
+    uint16_t *bound = &left[view.timer * (model->count + 1) + view.slot];
+    if (*bound == 0) *bound = LEFT_OVERDUE;
+}
+
 static void finish(struct maker *maker, struct attempt *attempt, bool dies)
 {
     struct check_memo *memo = maker->memo;
     if (dies) forget_all(memo->model, attempt);
+    end_claim(memo->model, attempt);
     struct check_outcome *outcome = (struct check_outcome *)(void *)(memo->arena + memo->arena_used);
     memset(outcome, 0, sizeof *outcome);
     outcome->local = check_add_local(memo->model, attempt->bytes);
@@ -344,6 +359,7 @@ static bool prepare(const struct maker *maker, struct attempt *attempt, uint64_t
     case CHECK_STOP: head->flags |= LOCAL_PAUSED; return false;
     case CHECK_GO_ON: head->flags &= (uint8_t)~LOCAL_PAUSED; return false;
     case CHECK_TICK: tick(model, attempt); return false;
+    case CHECK_BREAK:
     case CHECK_PUT_OFF:
     case CHECK_DROP: break;
     }

@@ -87,6 +87,7 @@ static void write_event(FILE *out, const struct check_request *request, const st
     case CHECK_GO_ON: fprintf(out, "resume %" PRIu64, node); return;
     case CHECK_ASK_RESIGN: fprintf(out, "resign %" PRIu64, node); return;
     case CHECK_ASK_TRANSFER: fprintf(out, "transfer %" PRIu64 " %" PRIu64, node, peer); return;
+    case CHECK_BREAK:
     case CHECK_PUT_OFF: return;
     case CHECK_TICK: fprintf(out, "wait %gms", (double)request->config.tick / 1e6); return;
     }
@@ -117,7 +118,9 @@ static void write_moves(FILE *out, const struct check_request *request, const st
 {
     for (uint32_t i = 0; i < path->count; i++) {
         if (i == path->loop) fputs("step loop\n", out);
-        if (path->moves[i].type == CHECK_START || path->moves[i].type == CHECK_PUT_OFF) continue;
+        if (path->moves[i].type == CHECK_START || path->moves[i].type == CHECK_PUT_OFF ||
+            path->moves[i].type == CHECK_BREAK)
+            continue;
         write_move(out, request, &path->moves[i]);
     }
 }
