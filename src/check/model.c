@@ -73,14 +73,19 @@ static void view_local(const struct check_model *model, struct check_local *loca
 
 uint32_t check_add_local(struct check_model *model, const unsigned char *bytes)
 {
-    unsigned char record[CHECK_RECORD_MAX] = {0};
+    unsigned char record[CHECK_RECORD_MAX];
     struct check_local *local = (struct check_local *)(void *)record;
+    memset(local, 0, sizeof *local);
     memcpy(local + 1, bytes, model->bytes);
     for (uint32_t i = 0; i < model->permutation_count; i++) {
         unsigned char renamed[CHECK_RECORD_MAX];
-        memcpy(renamed, bytes, model->bytes);
-        if (i > 0) check_rename_local(model, renamed, model->permutations[i]);
-        *hash_under(model, &model->locals, record, i) = el_fingerprint(renamed, model->bytes);
+        const unsigned char *content = bytes;
+        if (i > 0) {
+            memcpy(renamed, bytes, model->bytes);
+            check_rename_local(model, renamed, model->permutations[i]);
+            content = renamed;
+        }
+        *hash_under(model, &model->locals, record, i) = el_fingerprint(content, model->bytes);
     }
     view_local(model, local);
     const uint32_t number = check_store_add(&model->locals, record);
@@ -90,12 +95,13 @@ uint32_t check_add_local(struct check_model *model, const unsigned char *bytes)
 
 uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, uint16_t left, bool returns)
 {
-    unsigned char record[CHECK_RECORD_MAX] = {0};
+    unsigned char record[sizeof(struct check_letter) + CHECK_PERMUTATIONS_MAX * sizeof(struct el_hash)];
     struct check_letter *letter = (struct check_letter *)(void *)record;
+    memset(letter, 0, sizeof *letter);
     letter->msg = *msg;
     letter->left = left;
     letter->returns = returns;
-    const size_t bytes = sizeof *letter - sizeof letter->hash;
+    const size_t bytes = offsetof(struct check_letter, aged) - sizeof letter->hash;
     for (uint32_t i = 0; i < model->permutation_count; i++) {
         struct check_letter renamed = *letter;
         if (i > 0) check_rename_msg(model, &renamed.msg, model->permutations[i]);
@@ -104,6 +110,16 @@ uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, u
     const uint32_t number = check_store_add(&model->letters, record);
     if (number == UINT32_MAX) atomic_store(&model->exhausted, true);
     return number == UINT32_MAX ? 0 : number;
+}
+
+uint32_t check_aged_letter(struct check_model *model, uint32_t number)
+{
+    struct check_letter *letter = check_store_at(&model->letters, number);
+    uint32_t aged = atomic_load_explicit(&letter->aged, memory_order_relaxed);
+    if (aged) return aged - 1;
+    aged = check_add_letter(model, &letter->msg, (uint16_t)(letter->left - model->parts), letter->returns);
+    atomic_store_explicit(&letter->aged, aged + 1, memory_order_relaxed);
+    return aged;
 }
 
 uint32_t check_add_history(struct check_model *model, const struct check_history *history)

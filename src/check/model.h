@@ -44,7 +44,8 @@ struct check_letter {
     struct el_msg msg;
     uint16_t left;   /* true time in which it arrives or is lost; LEFT_NONE: no matter when */
     uint8_t returns; /* it comes back: the hop failed */
-    uint8_t spare[5];
+    uint8_t spare;
+    _Atomic uint32_t aged; /* the same a tick later, number + 1; 0: not known yet */
 };
 
 /* Who led in which term, as far as the properties ask. */
@@ -138,6 +139,8 @@ struct el_hash check_key(const struct check_model *model, const struct check_wor
 uint32_t check_add_local(struct check_model *model, const unsigned char *bytes);
 uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, uint16_t left, bool returns);
 uint32_t check_add_history(struct check_model *model, const struct check_history *history);
+/* The same letter a tick later. */
+uint32_t check_aged_letter(struct check_model *model, uint32_t number);
 /* In parts of a tick, rounded up. */
 uint16_t check_parts(const struct check_model *model, el_duration duration);
 uint16_t check_rate_parts(const struct check_model *model, uint8_t rate);

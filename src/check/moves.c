@@ -416,8 +416,7 @@ static void pass(struct walk *walk)
         if (letter->left != LEFT_NONE && letter->left < model->parts) {
             if (!model->timely || !(flags_of(walk, letter->msg.to) & LOCAL_ALIVE)) continue;
         } else if (letter->left != LEFT_NONE) {
-            number =
-                check_add_letter(model, &letter->msg, (uint16_t)(letter->left - model->parts), letter->returns);
+            number = check_aged_letter(model, number);
         }
         post(walk, &after, number);
     }

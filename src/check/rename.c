@@ -42,8 +42,7 @@ static bool permute(el_node *to, uint32_t count)
 
 bool check_find_permutations(struct check_model *model)
 {
-    enum { MOST = 120 };
-    model->permutations = calloc(MOST, sizeof *model->permutations);
+    model->permutations = calloc(CHECK_PERMUTATIONS_MAX, sizeof *model->permutations);
     if (!model->permutations) return false;
     el_node to[CHECK_NODES_MAX + 1];
     for (el_node node = 0; node <= model->count; node++) to[node] = node;

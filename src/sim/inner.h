@@ -48,7 +48,8 @@ struct sim_node {
 /* What a node claims beyond naming a leader; few nodes ever lead, so most of these are never touched. */
 struct sim_office {
     uint64_t term;
-    uint64_t lapsed;      /* the term of its claim, if that had run out before the step that it takes; 0: it had not */
+    uint64_t
+        lapsed; /* the term of its claim, if that had run out before the step that it takes; 0: it had not */
     sim_time since;       /* when it took office in this term */
     uint32_t timer, slot; /* what bounds the claim */
     bool asked;           /* it was asked to give its office up */
