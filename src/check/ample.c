@@ -4,7 +4,7 @@
  * changes nothing that a property sees, every other order leads to the same worlds, so this one move is enough. The
  * search takes all moves after all if the one leads to a world seen before, so that nobody is put off for ever.
  */
-#include "explore.h"
+#include "model.h"
 
 struct single {
     check_visitor *visit;
@@ -44,7 +44,7 @@ static bool is_invisible(const struct single *single, const struct check_world *
     return a->leading == b->leading && a->leader == b->leader && a->term == b->term;
 }
 
-static bool pick(void *whose, const struct check_world *world, const struct check_step *step)
+static bool pick(void *whose, struct check_world *world, const struct check_step *step)
 {
     struct single *single = whose;
     const bool its = step->type == CHECK_DELIVER && step->node == single->node;

@@ -44,7 +44,8 @@ struct check_letter {
     struct el_msg msg;
     uint16_t left;   /* true time in which it arrives or is lost; LEFT_NONE: no matter when */
     uint8_t returns; /* it comes back: the hop failed */
-    uint8_t spare[5];
+    uint8_t spare;
+    _Atomic uint32_t aged; /* the same a tick later, number + 1; 0: not known yet */
 };
 
 /* Who led in which term, as far as the properties ask. */
@@ -65,12 +66,20 @@ struct check_world {
     uint32_t local[CHECK_NODES_MAX];
     uint32_t history;
     uint8_t spent[CHECK_BUDGETS];
-    uint8_t called; /* an election was called, or a leader's death noticed: somebody should lead */
-    uint16_t ticks; /* counted only towards a horizon */
+    uint8_t called;  /* an election was called, or a leader's death noticed: somebody should lead */
+    uint32_t broken; /* rounds: links that lose all, see check_link */
+    uint8_t dawn;    /* rounds: nothing has happened since the last tick */
+    uint16_t ticks;  /* counted only towards a horizon */
     uint16_t flight_count;
     uint32_t
         flight[CHECK_FLIGHT_MAX]; /* letters: by link in order of sending if links are FIFO, else by number */
 };
+
+/* The bit of a link, in clusters of up to five. */
+static inline uint32_t check_link(uint32_t count, el_node from, el_node to)
+{
+    return 1u << ((from - 1) * count + (to - 1));
+}
 
 struct check_model {
     const struct check_config *config;
@@ -123,10 +132,15 @@ uint64_t check_model_memory(const struct check_model *model);
 struct check_world check_first_world(struct check_model *model, const uint8_t *rates);
 /* Its fingerprint; under symmetry the least over all renamings. */
 struct el_hash check_fingerprint(const struct check_model *model, const struct check_world *world);
+/* The fingerprint of its nodes and history alone, and under which renaming it is least. */
+struct el_hash check_key(const struct check_model *model, const struct check_world *world,
+                         uint32_t *permutation);
 /* Adds a local state given by its bytes, a letter, a history. UINT32_MAX: no memory. */
 uint32_t check_add_local(struct check_model *model, const unsigned char *bytes);
 uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, uint16_t left, bool returns);
 uint32_t check_add_history(struct check_model *model, const struct check_history *history);
+/* The same letter a tick later. */
+uint32_t check_aged_letter(struct check_model *model, uint32_t number);
 /* In parts of a tick, rounded up. */
 uint16_t check_parts(const struct check_model *model, el_duration duration);
 uint16_t check_rate_parts(const struct check_model *model, uint8_t rate);
@@ -155,14 +169,17 @@ struct check_memo *check_memo_new(struct check_model *model);
 void check_memo_free(struct check_memo *memo);
 uint64_t check_memory_of_memo(const struct check_memo *memo);
 
+/* Forgets all if it has grown large: what was borrowed before is gone then. */
+void check_memo_trim(struct check_memo *memo);
+
 /* An event of one node, in one word. */
 static inline uint64_t check_event(enum check_move_type type, uint32_t what)
 {
     return (uint64_t)type << 32 | what;
 }
-/* With `may_die`, also those in which it dies after a prefix of its outbox. Borrowed until the next call. */
-const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event,
-                                               bool may_die);
+/* With `may_die`, also those in which it dies after a prefix of its outbox. Borrowed until the memo is
+ * trimmed. */
+struct check_outcomes check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event, bool may_die);
 static inline const struct check_outcome *check_next_outcome(const struct check_outcome *outcome)
 {
     const size_t bytes = sizeof *outcome + outcome->sent * sizeof *outcome->letters;
@@ -182,10 +199,15 @@ struct check_step { /* a move and how it came out */
 };
 
 /* Called for each successor; false ends the enumeration. */
-typedef bool check_visitor(void *whose, const struct check_world *world, const struct check_step *step);
+typedef bool check_visitor(void *whose, struct check_world *world, const struct check_step *step);
 /* True if some node can go on without a fault: the world is not at rest. */
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                       check_visitor *visit, void *whose);
+/* ample.c: if one node's next move is independent of all else, that one alone; false if there is none. */
+bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
+                 check_visitor *visit, void *whose);
+/* Whether it could ever find one. */
+bool check_may_be_ample(const struct check_model *model);
 /* Not to be explored further. */
 bool check_is_cut(const struct check_model *model, const struct check_world *world);
 

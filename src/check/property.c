@@ -13,7 +13,7 @@ static const struct {
     [CHECK_ONE_PER_TERM] = {"one-per-term", "never two nodes, or two lives of one, that led in one term",
                             EL_SAME_TERM, EL_CLAIMS_ONE_PER_TERM},
     [CHECK_TOKENS_RISE] = {"tokens-rise", "whoever takes office has a higher term than all before",
-                           EL_SAME_TERM, 0},
+                           EL_TOKEN_FELL, EL_CLAIMS_RISING},
     [CHECK_AGREEMENT] = {"agreement", "at rest, every live node names the same live leader", EL_DISAGREEMENT,
                          EL_CLAIMS_AGREEMENT},
     [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_NOT_BEST,
@@ -51,8 +51,9 @@ uint32_t check_claimed(const struct el_algorithm *algorithm)
 
 const char *check_budget_name(enum check_budget budget)
 {
-    static const char *const names[] = {"crash",   "restart", "wipe",   "lose",    "duplicate",
-                                        "suspect", "pause",   "resign", "transfer"};
+    static const char *const names[] = {"crash",   "restart", "wipe",   "lose",     "duplicate",
+                                        "suspect", "pause",   "resign", "transfer", "delay-some",
+                                        "reorder", "cut",     "part"};
     return names[budget];
 }
 
@@ -101,14 +102,16 @@ uint32_t check_remember(struct check_model *model, uint32_t number, el_node node
     *broken = 0;
     if (!died && !begins) return number;
     if (!asks(model, CHECK_ONE_PER_TERM) && !asks(model, CHECK_TOKENS_RISE)) return number;
-    struct check_history history = *check_history_at(model, number);
+    const struct check_history *known = check_history_at(model, number);
+    struct check_history history = *known;
     if (died) remember_death(&history, node);
     if (begins && asks(model, CHECK_ONE_PER_TERM)) *broken |= remember_tenure(&history, node, is->term);
     if (begins && asks(model, CHECK_TOKENS_RISE)) {
         if (is->term <= history.highest) *broken |= 1u << CHECK_TOKENS_RISE;
         if (is->term > history.highest) history.highest = is->term;
     }
-    return check_add_history(model, &history);
+    const bool is_same = memcmp(&history, known, sizeof history) == 0; /* most deaths end no tenure */
+    return is_same ? number : check_add_history(model, &history);
 }
 
 /* ---- At rest ---- */

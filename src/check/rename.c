@@ -42,13 +42,13 @@ static bool permute(el_node *to, uint32_t count)
 
 bool check_find_permutations(struct check_model *model)
 {
-    enum { MOST = 120 };
-    model->permutations = calloc(MOST, sizeof *model->permutations);
+    model->permutations = calloc(CHECK_PERMUTATIONS_MAX, sizeof *model->permutations);
     if (!model->permutations) return false;
     el_node to[CHECK_NODES_MAX + 1];
     for (el_node node = 0; node <= model->count; node++) to[node] = node;
     const bool alike = model->config->symmetry && model->algorithm->rename &&
-                       model->count <= CHECK_SYMMETRIC_MAX && model->count > 1;
+                       model->count <= CHECK_SYMMETRIC_MAX && model->count > 1 &&
+                       !model->config->budget[CHECK_CUT] && !model->config->budget[CHECK_PART];
     do {
         if (keeps_the_question(model, to))
             memcpy(model->permutations[model->permutation_count++], to, sizeof to);
