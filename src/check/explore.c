@@ -295,6 +295,7 @@ static void swap_levels(struct check_search *search)
     check_frontier_init(done, search->config->memory / 6);
     search->level = search->next;
     search->next = done;
+    atomic_store(&search->expanded, 0);
 }
 
 static bool make_workers(struct check_search *search)

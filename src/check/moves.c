@@ -224,6 +224,17 @@ static void meet_nobody(struct walk *walk, uint32_t at)
     arrive(walk, &after, &step);
 }
 
+/* Where a message may be late for ever and order does not count, never to deliver it is to lose it. */
+static bool loss_goes_without_saying(const struct check_model *model)
+{
+    const struct check_config *config = model->config;
+    const uint32_t at_rest =
+        1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS | 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
+    if (model->soup) return true;
+    return config->reduce && !model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
+           !(config->properties & at_rest);
+}
+
 static void deliver(struct walk *walk, uint32_t at)
 {
     const uint32_t number = walk->from->flight[at];
@@ -232,7 +243,8 @@ static void deliver(struct walk *walk, uint32_t at)
     struct check_step step = {
         .type = letter->returns ? CHECK_RETURN : CHECK_DELIVER, .node = to, .letter = number};
     if (!(flags_of(walk, to) & LOCAL_ALIVE)) {
-        meet_nobody(walk, at);
+        walk->is_moving = true;
+        if (!loss_goes_without_saying(walk->model)) meet_nobody(walk, at);
         return;
     }
     if (!is_awake(walk, to) || local_of(walk, to)->is_overdue) return;
@@ -246,17 +258,6 @@ static void deliver(struct walk *walk, uint32_t at)
     spend_one(walk, &before, CHECK_DUPLICATE);
     step.kept = step.is_fault = true;
     let(walk, &before, step, check_event(step.type, number));
-}
-
-/* Where a message may be late for ever and order does not count, never to deliver it is to lose it. */
-static bool loss_goes_without_saying(const struct check_model *model)
-{
-    const struct check_config *config = model->config;
-    const uint32_t at_rest =
-        1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS | 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
-    if (model->soup) return true;
-    return config->reduce && !model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
-           !(config->properties & at_rest);
 }
 
 static void lose(struct walk *walk, uint32_t at)

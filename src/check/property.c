@@ -107,14 +107,16 @@ uint32_t check_remember(struct check_model *model, uint32_t number, el_node node
     *broken = 0;
     if (!died && !begins) return number;
     if (!asks(model, CHECK_ONE_PER_TERM) && !asks(model, CHECK_TOKENS_RISE)) return number;
-    struct check_history history = *check_history_at(model, number);
+    const struct check_history *known = check_history_at(model, number);
+    struct check_history history = *known;
     if (died) remember_death(&history, node);
     if (begins && asks(model, CHECK_ONE_PER_TERM)) *broken |= remember_tenure(model, &history, node, is->term);
     if (begins && asks(model, CHECK_TOKENS_RISE)) {
         if (is->term <= history.highest) *broken |= 1u << CHECK_TOKENS_RISE;
         if (is->term > history.highest) history.highest = is->term;
     }
-    return check_add_history(model, &history);
+    const bool is_same = memcmp(&history, known, sizeof history) == 0; /* most deaths end no tenure */
+    return is_same ? number : check_add_history(model, &history);
 }
 
 /* ---- At rest ---- */
