@@ -153,8 +153,8 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 
 /* ---- What it says of itself ---- */
 
-static const char *const kinds[] = {NULL,      "Beat",     "Ack",   "Vote",   "Grant", "Refuse",
-                                    "Release", "Obituary", "Check", "Floor?", "Floor"};
+static const char *const kinds[] = {NULL,      "Beat",     "Ack",   "Vote",     "Grant",    "Refuse",
+                                    "Release", "Obituary", "Check", "AskFloor", "TellFloor"};
 static const char *const timers[] = {"heard",   "recent", "linked", "probe", "lease",  "promised", "owed",
                                      "silence", "pulse",  "asked",  "stand", "re-ask", "deadline"};
 #define NOTE_TEXT(name, word, text) {word, text},

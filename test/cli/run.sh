@@ -177,7 +177,7 @@ test_verbs() {
     accepts "algorithms" 0 '^  chang-roberts  ' algorithms
     local names name
     mapfile -t names < <(awk '/detectors/ { exit } /^  [a-z-]+  +[a-z]/ { print $1 }' "$out")
-    verify "algorithms" "lists ${#names[@]}" test "${#names[@]}" -eq 22
+    verify "algorithms" "lists ${#names[@]}" test "${#names[@]}" -eq 23
     for name in "${names[@]}"; do
         accepts "algorithms $name" 0 "^  Paper " algorithms "$name"
         accepts "sim $name" 0 "^$name: all 4 name " sim "$name" --nodes 4
