@@ -106,7 +106,8 @@ enum el_event_type {
 enum el_start_how {
     EL_FRESH,    /* first start of this member, no record expected */
     EL_RESTORED, /* started again; `durable` is the last record saved (zero if none ever was) */
-    EL_LOST,     /* started again; a record should exist and cannot be read. Said again until one is saved */
+    EL_LOST,     /* started again; a record should exist and cannot be read. Said again until one is saved. An
+                    algorithm with a fact `wall-clock` is told it next: milliseconds, no two lives the same */
 };
 
 enum el_request_what {

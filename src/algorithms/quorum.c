@@ -93,6 +93,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 {
     struct call c;
     const struct quorum *q = call(&c, state, cfg, out);
+    c.q.late = true;
     if (timer == QUORUM_PULSE) {
         beat(q);
     } else if (timer < QUORUM_PULSE) {
@@ -240,7 +241,7 @@ const struct el_algorithm el_quorum = {
     .state_bytes = sizeof(struct state),
     .state_per_member = sizeof(struct quorum_peer) + sizeof(struct quorum_ballot),
     .outbox_fixed = 64,
-    .outbox_per_member = 16,
+    .outbox_per_member = 8,
     .on_start = on_start,
     .on_message = on_message,
     .on_timer = on_timer,

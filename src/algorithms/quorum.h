@@ -176,6 +176,7 @@ struct quorum {
     struct quorum_group *group;
     struct quorum_ballot *ballots; /* by position - 1 */
     uint32_t *news;                /* what groups must be told of, gathered: enum quorum_news */
+    bool late; /* a timer's event: after a pause others may be overdue, and what seems to run may be over */
 };
 
 static inline bool quorum_is_voter(const struct el_config *cfg, el_node node)

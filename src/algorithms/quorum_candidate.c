@@ -139,6 +139,11 @@ void quorum_review(const struct quorum *q)
     const struct quorum_group *g = q->group;
     if (g->role == QUORUM_IDLE && !g->waiting && quorum_may_stand(q)) wait_for_turn(q);
     if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
+    if (g->role == QUORUM_CANDIDATE &&
+        quorum_has_majority(q)) { /* but only an answer can show that it still holds */
+        open_term(q, g->standing);
+        quorum_ask(q);
+    }
 }
 
 /* ---- Answers ---- */
@@ -261,11 +266,10 @@ void quorum_on_campaign(const struct quorum *q)
     }
 }
 
-/* Beats may have brought a promise meanwhile, or somebody's claim; or none at all. */
+/* Beats may have brought somebody's claim meanwhile, or none at all. */
 static void ask_again(const struct quorum *q)
 {
-    quorum_try_to_win(q);
-    if (q->group->role != QUORUM_CANDIDATE) return;
+    if (quorum_has_majority(q)) open_term(q, q->group->standing);
     if (quorum_knows_leader(q)) {
         el_note(q->out, QUORUM_YIELDS, q->group->claim.id, 0);
         give_up(q);

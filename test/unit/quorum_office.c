@@ -156,8 +156,30 @@ static void a_grant_whose_time_is_over_does_not_win(void **state)
     said("Vote>3 2.1");
     times_out("pulse");
     acks(2, 4, 0, QUORUM_PROMISE);
-    times_out("re-ask");
-    noted("wins"); /* a promise had come with a beat */
+    times_out("re-ask"); /* a promise had come with a beat; but the member may have stood still since */
+    said("Vote>2 2.1; Vote>3 2.1");
+    not_noted("wins");
+    grants(2, TERM(2, 1), 5, 0, 0);
+    noted("wins");
+}
+
+/* After a pause timers are told in the order in which they were due: a lease that seems to run may be over. */
+static void nobody_wins_by_a_timer_but_asks_everybody_once_more(void **state)
+{
+    begins(3, 3);
+    asks(1, TERM(2, 1), 1, 0);
+    gets_linked(1);
+    times_out("stand");
+    said("Vote>1 3.3; Vote>2 3.3; Check>1 2.1");
+    grants(2, TERM(3, 3), 2, 0, 0);
+    sees("elects");
+    times_out_for("promised", 1); /* now it has its own vote, too */
+    noted("pushes");
+    sees("elects");
+    said("Vote>1 3.3; Vote>2 3.3");
+    grants(2, TERM(3, 3), 3, 0, 0);
+    sees("leads");
+    bounded_by(2);
 }
 
 static void a_voter_that_let_go_since_is_not_counted(void **state)
@@ -517,6 +539,7 @@ int main(void)
         cmocka_unit_test(what_was_granted_without_a_vote_does_not_win),
         cmocka_unit_test(a_grant_for_another_term_counts_for_nothing),
         cmocka_unit_test(a_grant_whose_time_is_over_does_not_win),
+        cmocka_unit_test(nobody_wins_by_a_timer_but_asks_everybody_once_more),
         cmocka_unit_test(a_voter_that_let_go_since_is_not_counted),
         cmocka_unit_test(a_voter_that_restarted_since_is_not_counted),
         cmocka_unit_test(a_grant_from_before_the_voter_let_go_is_ignored_whole),
