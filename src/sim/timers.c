@@ -18,8 +18,25 @@ static el_duration on_clock(const struct sim_world *world, el_node node, sim_tim
     return rate == TRUE_RATE ? passed : passed / TRUE_RATE * rate + passed % TRUE_RATE * rate / TRUE_RATE;
 }
 
+/* Where a machine has a timer for each peer, lists are long: there the timers are indexed, too. */
+static bool is_indexed(const struct sim_world *world)
+{
+    enum { LISTS_ARE_SHORT = 16, SLOTS_FIT = 1 << 16 };
+    return world->plan->cluster.count > LISTS_ARE_SHORT && world->plan->cluster.count < SLOTS_FIT;
+}
+
+static uint32_t code_of(const struct sim_timer *t)
+{
+    return (uint32_t)t->channel << 31 | t->timer << 17 | t->slot;
+}
+
 static struct sim_timer *find(struct sim_world *world, struct sim_key_of_timer key)
 {
+    if (is_indexed(world)) {
+        const struct sim_timer wanted = {.timer = key.timer, .slot = key.slot, .channel = (uint8_t)key.channel};
+        const uint64_t index = sim_map_get(&world->timer_index, key.node, code_of(&wanted));
+        return index ? &world->timers[index] : NULL;
+    }
     for (uint32_t i = world->nodes[key.node].timers; i; i = world->timers[i].next) {
         struct sim_timer *t = &world->timers[i];
         if (t->timer == key.timer && t->slot == key.slot && t->channel == key.channel) return t;
@@ -57,6 +74,8 @@ static struct sim_timer *find_or_add(struct sim_world *world, struct sim_key_of_
                                               .channel = (uint8_t)key.channel,
                                               .next = world->nodes[key.node].timers};
     world->nodes[key.node].timers = index;
+    if (is_indexed(world) && !sim_map_set(&world->timer_index, key.node, code_of(&world->timers[index]), index))
+        world->result.out_of_memory = true;
     return &world->timers[index];
 }
 
@@ -185,6 +204,7 @@ void sim_timer_forget_all(struct sim_world *world, el_node node)
     for (uint32_t i = world->nodes[node].timers; i;) {
         const uint32_t next = world->timers[i].next;
         if (world->timers[i].generation) unarm(world, &world->timers[i]);
+        if (is_indexed(world)) (void)sim_map_set(&world->timer_index, node, code_of(&world->timers[i]), 0);
         world->timers[i].next = world->timer_free;
         world->timer_free = i;
         i = next;
