@@ -35,7 +35,8 @@ lint: setup ## formatting and static analysis; changes nothing
 format: setup ## lay out all C code as .clang-format says
 	@scripts/sources | xargs -0 clang-format -i
 
-rewrite: build-release ## renew the golden transcripts; read the diff before you commit it
+rewrite: build-release ## renew golden transcripts and the checker's numbers; read the diff before you commit it
+	@ELECTOR=build/release/elector test/check/run.sh --rewrite
 	@test -x test/scenario/run.sh || { echo "make rewrite: there is no test/scenario/run.sh" >&2; exit 1; }
 	@ELECTOR=build/release/elector BUILD=build/release test/scenario/run.sh --rewrite
 

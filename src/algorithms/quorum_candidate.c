@@ -134,16 +134,19 @@ static void stand_anew(const struct quorum *q)
     quorum_stand(q, term);
 }
 
+/* It seems to have won; but only an answer can show that all of it still holds. */
+static void ask_everybody_anew(const struct quorum *q)
+{
+    open_term(q, q->group->standing);
+    quorum_ask(q);
+}
+
 void quorum_review(const struct quorum *q)
 {
     const struct quorum_group *g = q->group;
     if (g->role == QUORUM_IDLE && !g->waiting && quorum_may_stand(q)) wait_for_turn(q);
     if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
-    if (g->role == QUORUM_CANDIDATE &&
-        quorum_has_majority(q)) { /* but only an answer can show that it still holds */
-        open_term(q, g->standing);
-        quorum_ask(q);
-    }
+    if (g->role == QUORUM_CANDIDATE && quorum_has_majority(q)) ask_everybody_anew(q);
 }
 
 /* ---- Answers ---- */

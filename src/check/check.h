@@ -120,7 +120,7 @@ struct check_move {
     el_node node, peer;
     struct el_msg msg;    /* DELIVER, RETURN, DROP: as sent */
     uint32_t timer, slot; /* FIRE */
-    bool kept;            /* DELIVER: and it is still under way */
+    bool kept;            /* DELIVER: and it is still under way; DROP: and its sender will hear of it */
     bool wiped;           /* REVIVE */
     bool is_fault;
     int dying; /* it dies after so many of its sends and saves; -1: it does not */

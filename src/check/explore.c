@@ -196,8 +196,8 @@ static void *work(void *whose)
             mind_the_table(search);
             expand(worker, &world, number);
             done++;
-            if (atomic_load_explicit(&search->model.exhausted, memory_order_relaxed))
-                check_stop(search, "too many local states or messages to keep");
+            const char *why = atomic_load_explicit(&search->model.gave_up, memory_order_relaxed);
+            if (why) check_stop(search, why);
         }
         atomic_fetch_add(&search->expanded, done);
         check_chunk_free(chunk);

@@ -89,7 +89,7 @@ uint32_t check_add_local(struct check_model *model, const unsigned char *bytes)
     }
     view_local(model, local);
     const uint32_t number = check_store_add(&model->locals, record);
-    if (number == UINT32_MAX) atomic_store(&model->exhausted, true);
+    if (number == UINT32_MAX) check_give_up(model, "no memory is left for more local states or messages");
     return number == UINT32_MAX ? 0 : number;
 }
 
@@ -108,7 +108,7 @@ uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, u
         *hash_under(model, &model->letters, record, i) = el_fingerprint(&renamed.msg, bytes);
     }
     const uint32_t number = check_store_add(&model->letters, record);
-    if (number == UINT32_MAX) atomic_store(&model->exhausted, true);
+    if (number == UINT32_MAX) check_give_up(model, "no memory is left for more local states or messages");
     return number == UINT32_MAX ? 0 : number;
 }
 
@@ -133,7 +133,7 @@ uint32_t check_add_history(struct check_model *model, const struct check_history
         *hash_under(model, &model->histories, record, i) = el_fingerprint(&renamed.highest, bytes);
     }
     const uint32_t number = check_store_add(&model->histories, record);
-    if (number == UINT32_MAX) atomic_store(&model->exhausted, true);
+    if (number == UINT32_MAX) check_give_up(model, "no memory is left for more local states or messages");
     return number == UINT32_MAX ? 0 : number;
 }
 

@@ -96,7 +96,7 @@ struct check_model {
     size_t hashes_at; /* where the fingerprints under renamings 1.. lie in a record, after all else */
     struct check_store locals, letters, histories;
     uint32_t first_history;
-    atomic_bool exhausted; /* a store is full, or memory is */
+    _Atomic(const char *) gave_up; /* why the search cannot go on; NULL: it can */
 };
 
 static inline const struct check_local *check_local_at(const struct check_model *model, uint32_t number)
@@ -123,6 +123,12 @@ static inline const struct check_letter *check_letter_at(const struct check_mode
 static inline const struct check_history *check_history_at(const struct check_model *model, uint32_t number)
 {
     return check_store_at(&model->histories, number);
+}
+
+/* The search cannot go on, for this reason. */
+static inline void check_give_up(struct check_model *model, const char *why)
+{
+    atomic_store(&model->gave_up, why);
 }
 
 /* model.c: false with the reason in `text` if the question makes no sense. */

@@ -178,7 +178,7 @@ static void let(struct walk *walk, const struct check_world *before, struct chec
     for (uint32_t i = 0; i < outcomes.count && walk->goes_on; i++, outcome = check_next_outcome(outcome)) {
         struct check_world after;
         if (before->flight_count + outcome->sent > CHECK_FLIGHT_MAX) {
-            atomic_store(&model->exhausted, true);
+            check_give_up(model, "too many messages are under way at once: bound them with --flight");
             return;
         }
         copy_world(&after, before);
@@ -216,9 +216,10 @@ static void meet_nobody(struct walk *walk, uint32_t at)
     copy_world(&after, walk->from);
     take_out(&after, at);
     const bool sender_lives = flags_of(walk, letter->msg.from) & LOCAL_ALIVE;
-    if (walk->model->hop_acks && sender_lives)
-        post(walk, &after, check_add_letter(walk->model, &letter->msg, LEFT_NONE, true));
-    struct check_step step = {.type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at]};
+    const bool returns = walk->model->hop_acks && sender_lives;
+    if (returns) post(walk, &after, check_add_letter(walk->model, &letter->msg, LEFT_NONE, true));
+    struct check_step step = {
+        .type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at], .kept = returns};
     walk->is_moving = true;
     arrive(walk, &after, &step);
 }

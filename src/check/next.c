@@ -31,7 +31,7 @@ static bool take(void *whose, struct check_world *world, const struct check_step
     struct way *way = whose;
     uint32_t broken = 0;
     if (way->count == STEPS_MAX) {
-        atomic_store(&way->model->exhausted, true);
+        check_give_up(way->model, "too much happens at one instant");
         return false;
     }
     if (step->outcome)

@@ -43,10 +43,11 @@ enum el_violation check_property_violation(enum check_property property)
 
 uint32_t check_claimed(const struct el_algorithm *algorithm)
 {
+    const uint32_t at_rest = 1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS;
     uint32_t claimed = 0;
     for (uint32_t i = 0; i < CHECK_PROPERTIES; i++)
         if (properties[i].claim & algorithm->claims) claimed |= 1u << i;
-    return claimed;
+    return algorithm->beats ? claimed & ~at_rest : claimed; /* what beats never rests */
 }
 
 const char *check_budget_name(enum check_budget budget)
@@ -71,7 +72,8 @@ uint32_t check_judge(const struct check_model *model, const struct check_world *
     return leading > 1 && asks(model, CHECK_ONE_LEADER) ? 1u << CHECK_ONE_LEADER : 0;
 }
 
-static uint32_t remember_tenure(struct check_history *history, el_node node, uint64_t term)
+static uint32_t remember_tenure(struct check_model *model, struct check_history *history, el_node node,
+                                uint64_t term)
 {
     uint32_t at = 0, broken = 0;
     for (; at < HISTORY_TERMS_MAX && history->tenures[at].node; at++) {
@@ -80,7 +82,10 @@ static uint32_t remember_tenure(struct check_history *history, el_node node, uin
         if (tenure->term == term) broken = 1u << CHECK_ONE_PER_TERM;
         if (tenure->term > term || (tenure->term == term && tenure->node > node)) break;
     }
-    if (history->tenures[HISTORY_TERMS_MAX - 1].node) __builtin_trap(); /* more terms than bounds allow */
+    if (history->tenures[HISTORY_TERMS_MAX - 1].node) {
+        check_give_up(model, "too many terms have had a leader: bound them with --terms");
+        return broken;
+    }
     memmove(&history->tenures[at + 1], &history->tenures[at],
             (HISTORY_TERMS_MAX - 1 - at) * sizeof *history->tenures);
     history->tenures[at] = (struct check_tenure){.term = term, .node = node};
@@ -105,7 +110,7 @@ uint32_t check_remember(struct check_model *model, uint32_t number, el_node node
     const struct check_history *known = check_history_at(model, number);
     struct check_history history = *known;
     if (died) remember_death(&history, node);
-    if (begins && asks(model, CHECK_ONE_PER_TERM)) *broken |= remember_tenure(&history, node, is->term);
+    if (begins && asks(model, CHECK_ONE_PER_TERM)) *broken |= remember_tenure(model, &history, node, is->term);
     if (begins && asks(model, CHECK_TOKENS_RISE)) {
         if (is->term <= history.highest) *broken |= 1u << CHECK_TOKENS_RISE;
         if (is->term > history.highest) history.highest = is->term;

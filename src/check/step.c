@@ -66,7 +66,7 @@ static void grow(struct check_memo *memo)
     const uint32_t mask = memo->mask * 2 + 1;
     struct check_outcomes *table = calloc((size_t)mask + 1, sizeof *table);
     if (!table) {
-        atomic_store(&memo->model->exhausted, true);
+        check_give_up(memo->model, "out of memory");
         return;
     }
     for (uint32_t i = 0; i <= memo->mask; i++)

@@ -114,13 +114,18 @@ static void write_move(FILE *out, const struct check_request *request, const str
     }
 }
 
+/* A script begins after the start; what is late, or cut off, shows by when it is delivered or lost. */
+static bool goes_without_saying(const struct check_move *move)
+{
+    return move->type == CHECK_START || move->type == CHECK_PUT_OFF || move->type == CHECK_BREAK ||
+           (move->type == CHECK_DROP && move->kept);
+}
+
 static void write_moves(FILE *out, const struct check_request *request, const struct check_path *path)
 {
     for (uint32_t i = 0; i < path->count; i++) {
         if (i == path->loop) fputs("step loop\n", out);
-        if (path->moves[i].type == CHECK_START || path->moves[i].type == CHECK_PUT_OFF ||
-            path->moves[i].type == CHECK_BREAK)
-            continue;
+        if (goes_without_saying(&path->moves[i])) continue;
         write_move(out, request, &path->moves[i]);
     }
 }

@@ -355,6 +355,7 @@ const struct sim_result *sim_world_run(struct sim_world *world)
         sim_oracle_judge_rest(world);
     }
     close_phase(world);
+    world->result.term = world->offices[sim_world_leading(world)].term;
     world->result.turnaround = world->stirred ? world->last_news - world->began : 0;
     world->result.ended = world->now;
     return &world->result;

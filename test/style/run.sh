@@ -77,7 +77,7 @@ below() {
     detectors) echo "core" ;;
     algorithms) echo "core detectors" ;;
     sim) echo "core algorithms detectors" ;;
-    check) echo "core algorithms detectors sim" ;;
+    check) echo "core" ;;
     wasm) echo "core algorithms detectors sim" ;;
     agent) echo "core algorithms detectors" ;;
     engines) echo "core algorithms detectors agent" ;;
@@ -277,6 +277,8 @@ int el_planted(struct planted *planted, int random) { return planted->time ? (in
     red layers $q '#include "elector.h"'
     red layers src/sim/planted.c '#include "cli/command.h"'
     red layers src/sim/planted.h '#include "agent/agent.h"'
+    red layers src/check/planted.c '#include "sim/world.h"'
+    red layers src/check/planted.c '#include "algorithms/raft.h"'
     red layers src/agent/planted.c '#include "sim/world.h"'
     rmdir "$scratch/tree/src/agent" 2>/dev/null || true
     red layers src/planted/planted.c 'int nothing;'
