@@ -269,6 +269,10 @@ bool check_model_init(struct check_model *model, const struct check_config *conf
         .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
     model->soup = config->budget[CHECK_DUPLICATE] == CHECK_ANY && config->budget[CHECK_LOSE] == CHECK_ANY;
     if (model->soup) model->copies_max = 1;
+    const uint32_t at_rest =
+        1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS | 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
+    model->late_is_lost = model->soup || (!model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
+                                          !(config->properties & at_rest));
     if (!config->rates || config->time == CHECK_FREE) model->parts = 1;
     if (!is_sensible(model, text, size)) return false;
     model->state_size = el_state_size(algorithm, model->count);

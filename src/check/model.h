@@ -89,8 +89,10 @@ struct check_model {
     size_t state_size, left_count, bytes; /* of a local state: the machine's, timers, all */
     uint32_t parts;                       /* of a tick, in which what is left is counted */
     bool fifo, hop_acks, timely, uses_moot;
-    bool soup;           /* what was sent may arrive any number of times, or never: nothing is ever taken out */
-    uint32_t copies_max; /* of one message under way; 0: any number */
+    bool soup; /* what was sent may arrive any number of times, or never: nothing is ever taken out */
+    bool
+        late_is_lost; /* a message may be late for ever and order does not count: never to deliver it is to lose it */
+    uint32_t copies_max;        /* of one message under way; 0: any number */
     uint32_t permutation_count; /* at least 1: the identity */
     el_node (*permutations)[CHECK_NODES_MAX + 1];
     size_t hashes_at; /* where the fingerprints under renamings 1.. lie in a record, after all else */

@@ -224,15 +224,9 @@ static void meet_nobody(struct walk *walk, uint32_t at)
     arrive(walk, &after, &step);
 }
 
-/* Where a message may be late for ever and order does not count, never to deliver it is to lose it. */
 static bool loss_goes_without_saying(const struct check_model *model)
 {
-    const struct check_config *config = model->config;
-    const uint32_t at_rest =
-        1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS | 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
-    if (model->soup) return true;
-    return config->reduce && !model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
-           !(config->properties & at_rest);
+    return model->soup || (model->config->reduce && model->late_is_lost);
 }
 
 static void deliver(struct walk *walk, uint32_t at)

@@ -46,9 +46,12 @@ bool check_find_permutations(struct check_model *model)
     if (!model->permutations) return false;
     el_node to[CHECK_NODES_MAX + 1];
     for (el_node node = 0; node <= model->count; node++) to[node] = node;
-    const bool alike = model->config->symmetry && model->algorithm->rename &&
-                       model->count <= CHECK_SYMMETRIC_MAX && model->count > 1 &&
-                       !model->config->budget[CHECK_CUT] && !model->config->budget[CHECK_PART];
+    const uint8_t *budget = model->config->budget;
+    const bool dies_half_told = budget[CHECK_CRASH] && !model->late_is_lost; /* by name, lower ones first */
+    const bool names_heirs = budget[CHECK_RESIGN];                           /* the best-ranked, so by id */
+    const bool alike = model->config->symmetry && !dies_half_told && !names_heirs && model->algorithm->rename &&
+                       model->count <= CHECK_SYMMETRIC_MAX && model->count > 1 && !budget[CHECK_CUT] &&
+                       !budget[CHECK_PART];
     do {
         if (keeps_the_question(model, to))
             memcpy(model->permutations[model->permutation_count++], to, sizeof to);
