@@ -111,7 +111,7 @@ struct sim_world {
     struct el_quality *qualities; /* [count + 1] */
     struct sim_timer *timers;     /* [1..]; 0 ends a list */
     uint32_t timer_count, timer_capacity, timer_free;
-    struct sim_map timer_index; /* (node, which) → its number, where lists would be long */
+    struct sim_map timers_by_number; /* where some are for one peer each: (node, number) to index */
     uint64_t generation;
 
     struct sim_map suspicions; /* (node, peer) → 1 by the detector, + 2 for each accusation */

@@ -412,7 +412,7 @@ void sim_world_free(struct sim_world *world)
     sim_trace_free(&world->trace);
     sim_map_free(&world->suspicions);
     sim_map_free(&world->terms);
-    sim_map_free(&world->timer_index);
+    sim_map_free(&world->timers_by_number);
     free(world->stage.flight);
     for (int channel = 0; channel < SIM_CHANNELS; channel++) {
         sim_map_free(&world->machines[channel].last_arrival);

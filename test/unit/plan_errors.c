@@ -120,6 +120,7 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
          "token-fell or endless"},
         {"bully; nodes 3; expect failed-hops x", "--expect failed-hops x: expected a whole number below 2^53"},
         {"bully; nodes 3; expect turnaround x", "--expect turnaround x: " A_TIME},
+        {"bully; nodes 3; expect term x", "--expect term x: expected a whole number below 2^53"},
         {"bully; nodes 3; expect victory",
          "--expect victory: expect one of: leader ID|none, agreement, no agreement, messages [KIND] N, "
          "failed-hops N, turnaround T, term N, refused N, violation KIND, no violation"},
