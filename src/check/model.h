@@ -53,6 +53,8 @@ enum { HISTORY_TERMS_MAX = 14 };
 struct check_history {
     struct el_hash hash;
     uint64_t highest;
+    uint64_t
+        fell; /* somebody took office in a term no higher: else such a world could pass for an innocent one */
     struct check_tenure {
         uint64_t term;
         el_node node;
