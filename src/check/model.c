@@ -244,6 +244,9 @@ static bool is_sensible(const struct check_model *model, char *text, size_t size
     if (config->rounds &&
         (config->time != CHECK_TICKS || model->fifo || model->hop_acks || config->late || model->soup))
         return refuse(text, size, "rounds need ticks, and links that need not keep order");
+    const bool is_told = model->algorithm->on_suspect && (config->detect || config->budget[CHECK_SUSPECT]);
+    if (config->rounds && (config->initiators || is_told))
+        return refuse(text, size, "in rounds nobody calls an election, and no detector speaks");
     if ((config->budget[CHECK_CUT] || config->budget[CHECK_PART]) && (!config->rounds || model->count > 5))
         return refuse(text, size, "links break in rounds only, and between at most five nodes");
     if (model->parts > LEFT_MOST / 4)
