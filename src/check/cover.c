@@ -92,6 +92,10 @@ struct candidate {
 static uint16_t rename_letter(struct check_cover *cover, uint32_t letter, uint32_t permutation)
 {
     struct check_model *model = (struct check_model *)(uintptr_t)cover->model;
+    if (letter > LETTERS_MAX) {
+        check_give_up(model, "there are more than 65,536 different messages: bound them with --terms");
+        return 0;
+    }
     if (permutation == 0) return (uint16_t)letter;
     _Atomic uint32_t *known = &cover->renamed[(size_t)permutation * (LETTERS_MAX + 1) + letter];
     uint32_t renamed = atomic_load_explicit(known, memory_order_relaxed);
@@ -101,7 +105,7 @@ static uint16_t rename_letter(struct check_cover *cover, uint32_t letter, uint32
         renamed = check_add_letter(model, &msg, LEFT_NONE, false) + 1;
         atomic_store_explicit(known, renamed, memory_order_relaxed);
     }
-    return (uint16_t)(renamed - 1);
+    return rename_letter(cover, renamed - 1, 0);
 }
 
 static void describe(struct check_cover *cover, const struct check_world *world, struct candidate *candidate)

@@ -145,6 +145,8 @@ static bool look_at(void *whose, const struct check_world *world, const struct c
         if (search->edges) check_mark_cut(search, worker->number);
         return !search->stopped;
     }
+    mind_the_table(search); /* one world may have more successors than the table has room for */
+    if (search->stopped) return false;
     const bool is_new = add_world(search, world, origin, &number);
     if (search->edges) check_edge(search, worker->number, number, found->is_fault);
     if (is_new || (search->visited.numbers && number >= search->next_first)) worker->all_known = false;
@@ -193,7 +195,6 @@ static void *work(void *whose)
         uint32_t at = 0, number = 0, done = 0;
         while (check_chunk_next(chunk, &search->model, &at, &world, &number)) {
             if (search->stopped || (search->found && !search->must_finish_level)) break;
-            mind_the_table(search);
             expand(worker, &world, number);
             done++;
             const char *why = atomic_load_explicit(&search->model.gave_up, memory_order_relaxed);
@@ -268,7 +269,9 @@ static void begin(struct check_search *search, struct worker *worker)
         search->config->rates && search->config->time == CHECK_TICKS && search->model.cluster->drift;
     uint32_t combinations = 1;
     for (uint32_t i = 0; all && i < search->model.count; i++) combinations *= 3;
-    for (uint32_t combination = 0; combination < combinations; combination++) {
+    search->active = 1;
+    for (uint32_t combination = 0; combination < combinations && !search->stopped; combination++) {
+        mind_the_table(search);
         uint8_t rates[CHECK_NODES_MAX];
         check_rates(search, combination, all, rates);
         const struct check_world world = check_first_world(&search->model, rates);
@@ -315,7 +318,7 @@ static void search_all(struct check_search *search)
 {
     begin(search, &search->workers[0]);
     swap_levels(search);
-    while (search->level->worlds > 0) {
+    while (search->level->worlds > 0 && !search->stopped) {
         if (!run_level(search) || search->found) break;
         if (search->next->worlds > 0) search->depth++;
         swap_levels(search);

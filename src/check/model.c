@@ -19,11 +19,13 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
     return a;
 }
 
-uint16_t check_parts(const struct check_model *model, el_duration duration)
+uint16_t check_parts(struct check_model *model, el_duration duration)
 {
     const __uint128_t parts =
         ((__uint128_t)duration * model->parts + model->config->tick - 1) / model->config->tick;
-    return parts > LEFT_MOST ? LEFT_MOST : (uint16_t)parts;
+    if (parts <= LEFT_MOST) return (uint16_t)parts;
+    check_give_up(model, "a timer runs for more ticks than can be counted: take a longer --tick");
+    return LEFT_MOST;
 }
 
 uint16_t check_rate_parts(const struct check_model *model, uint8_t rate)
@@ -244,8 +246,14 @@ static bool is_sensible(const struct check_model *model, char *text, size_t size
     if (config->rounds &&
         (config->time != CHECK_TICKS || model->fifo || model->hop_acks || config->late || model->soup))
         return refuse(text, size, "rounds need ticks, and links that need not keep order");
+    const bool is_told = model->algorithm->on_suspect && (config->detect || config->budget[CHECK_SUSPECT]);
+    if (config->rounds && (config->initiators || is_told))
+        return refuse(text, size, "in rounds nobody calls an election, and no detector speaks");
     if ((config->budget[CHECK_CUT] || config->budget[CHECK_PART]) && (!config->rounds || model->count > 5))
         return refuse(text, size, "links break in rounds only, and between at most five nodes");
+    if ((uint64_t)config->late * model->parts > LEFT_MOST)
+        return refuse(text, size,
+                      "so late a message is beyond counting: take a longer --tick, or a coarser drift");
     if (model->parts > LEFT_MOST / 4)
         return refuse(text, size, "the drift bound is too fine for ticks: try 0.01");
     return true;
@@ -267,12 +275,11 @@ bool check_model_init(struct check_model *model, const struct check_config *conf
                      !(algorithm->needs & EL_NEEDS_FIFO),
         .copies_max = algorithm->beats ? 1 : 0,
         .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
-    model->soup = config->budget[CHECK_DUPLICATE] == CHECK_ANY && config->budget[CHECK_LOSE] == CHECK_ANY;
-    if (model->soup) model->copies_max = 1;
-    const uint32_t at_rest =
-        1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS | 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
+    const bool any = config->budget[CHECK_DUPLICATE] == CHECK_ANY && config->budget[CHECK_LOSE] == CHECK_ANY;
+    model->soup = any && !check_looks_at_rest(config); /* where nothing is taken out, nothing comes to rest */
+    if (any) model->copies_max = 1;
     model->late_is_lost = model->soup || (!model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
-                                          !(config->properties & at_rest));
+                                          !check_looks_at_rest(config));
     if (!config->rates || config->time == CHECK_FREE) model->parts = 1;
     if (!is_sensible(model, text, size)) return false;
     model->state_size = el_state_size(algorithm, model->count);

@@ -53,6 +53,8 @@ enum { HISTORY_TERMS_MAX = 14 };
 struct check_history {
     struct el_hash hash;
     uint64_t highest;
+    uint64_t
+        fell; /* somebody took office in a term no higher: else such a world could pass for an innocent one */
     struct check_tenure {
         uint64_t term;
         el_node node;
@@ -100,6 +102,13 @@ struct check_model {
     uint32_t first_history;
     _Atomic(const char *) gave_up; /* why the search cannot go on; NULL: it can */
 };
+
+/* Whether something is asked that only a world with nothing under way can answer. */
+static inline bool check_looks_at_rest(const struct check_config *config)
+{
+    return config->properties & (1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS |
+                                 1u << CHECK_RESTS | 1u << CHECK_ELECTS);
+}
 
 static inline const struct check_local *check_local_at(const struct check_model *model, uint32_t number)
 {
@@ -149,11 +158,13 @@ uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, u
 uint32_t check_add_history(struct check_model *model, const struct check_history *history);
 /* The same letter a tick later. */
 uint32_t check_aged_letter(struct check_model *model, uint32_t number);
-/* In parts of a tick, rounded up. */
-uint16_t check_parts(const struct check_model *model, el_duration duration);
+/* In parts of a tick, rounded up. The search cannot go on if they are too many to count. */
+uint16_t check_parts(struct check_model *model, el_duration duration);
 uint16_t check_rate_parts(const struct check_model *model, uint8_t rate);
 
 /* ---- Steps of one node, remembered ---- */
+
+enum { CHECK_SENT_MAX = 48 }; /* by one step */
 
 struct check_outcome {
     uint32_t local;
@@ -202,7 +213,7 @@ struct check_step { /* a move and how it came out */
     uint32_t letter, timer, slot;
     bool kept, wiped, is_fault;
     const struct check_outcome *outcome; /* NULL: no node took a step */
-    uint32_t shed[8];
+    uint32_t shed[CHECK_SENT_MAX];
     uint32_t shed_count;
 };
 

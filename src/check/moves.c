@@ -132,24 +132,32 @@ static void drop_dead_letters(const struct walk *walk, struct check_world *world
 
 /* ---- Arriving at a new world ---- */
 
-static void arrive(struct walk *walk, struct check_world *world, struct check_step *step)
+/* Without as many of those from `first` on as there are too many; which of equal ones makes no difference. */
+static void shed(struct walk *walk, const struct check_world *world, struct check_step *step, uint32_t first)
 {
-    const uint32_t most = walk->model->config->flight;
-    if (!walk->goes_on) return;
-    if (most == 0 || world->flight_count <= most) {
-        walk->goes_on = walk->visit(walk->whose, world, step);
-        return;
-    }
-    if (step->shed_count == sizeof step->shed / sizeof *step->shed) return;
-    for (uint32_t i = 0; i < world->flight_count; i++) {
-        if (i > 0 && world->flight[i] == world->flight[i - 1]) continue;
+    const uint32_t excess = world->flight_count - walk->model->config->flight;
+    for (uint32_t i = first; i + excess <= world->flight_count && walk->goes_on; i++) {
+        if (i > first && world->flight[i] == world->flight[i - 1]) continue;
         struct check_world less;
         copy_world(&less, world);
         step->shed[step->shed_count++] = world->flight[i];
         take_out(&less, i);
-        arrive(walk, &less, step);
+        if (excess == 1)
+            walk->goes_on = walk->visit(walk->whose, &less, step);
+        else
+            shed(walk, &less, step, i);
         step->shed_count--;
     }
+}
+
+static void arrive(struct walk *walk, struct check_world *world, struct check_step *step)
+{
+    const uint32_t most = walk->model->config->flight;
+    if (!walk->goes_on) return;
+    if (most == 0 || world->flight_count <= most)
+        walk->goes_on = walk->visit(walk->whose, world, step);
+    else
+        shed(walk, world, step, 0);
 }
 
 static bool belongs_to_dawn(enum check_move_type type)

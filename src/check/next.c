@@ -26,6 +26,12 @@ static bool is_fault(const struct way *way)
     return false;
 }
 
+static void arrive(struct way *way, const struct check_world *world, uint32_t broken)
+{
+    const struct check_found found = {way->steps, way->count, broken, is_fault(way)};
+    way->goes_on = way->find(way->whose, world, &found);
+}
+
 static bool take(void *whose, struct check_world *world, const struct check_step *step)
 {
     struct way *way = whose;
@@ -44,11 +50,14 @@ static bool take(void *whose, struct check_world *world, const struct check_step
     if (is_inside && !check_is_cut(way->model, world)) {
         const struct check_world *from = way->from;
         way->from = world;
-        (void)check_successors(way->model, way->memo, world, take, way);
+        const bool is_moving = check_successors(way->model, way->memo, world, take, way);
         way->from = from;
+        if (!is_moving) { /* nothing runs: no tick will end this instant, and whatever comes next begins one */
+            world->dawn = 1;
+            arrive(way, world, broken);
+        }
     } else {
-        const struct check_found found = {way->steps, way->count, broken, is_fault(way)};
-        way->goes_on = way->find(way->whose, world, &found);
+        arrive(way, world, broken);
     }
     way->count--;
     return way->goes_on;

@@ -112,7 +112,10 @@ uint32_t check_remember(struct check_model *model, uint32_t number, el_node node
     if (died) remember_death(&history, node);
     if (begins && asks(model, CHECK_ONE_PER_TERM)) *broken |= remember_tenure(model, &history, node, is->term);
     if (begins && asks(model, CHECK_TOKENS_RISE)) {
-        if (is->term <= history.highest) *broken |= 1u << CHECK_TOKENS_RISE;
+        if (is->term <= history.highest) {
+            history.fell = 1;
+            *broken |= 1u << CHECK_TOKENS_RISE;
+        }
         if (is->term > history.highest) history.highest = is->term;
     }
     const bool is_same = memcmp(&history, known, sizeof history) == 0; /* most deaths end no tenure */

@@ -9,7 +9,7 @@
 #include "core/machine.h"
 #include "rename.h"
 
-enum { SENT_MAX = 48, ACTIONS_MAX = 512, MEMO_FIRST = 1 << 12 };
+enum { ACTIONS_MAX = 512, MEMO_FIRST = 1 << 12 };
 static const size_t ARENA_MOST = (size_t)192 << 20;
 
 struct check_memo {
@@ -89,7 +89,7 @@ void check_memo_trim(struct check_memo *memo)
 
 struct attempt {
     unsigned char bytes[CHECK_RECORD_MAX];
-    uint32_t letters[SENT_MAX];
+    uint32_t letters[CHECK_SENT_MAX];
     uint16_t sent;
     uint16_t done; /* sends and saves carried out */
     uint8_t choices[CHECK_CHOICES_MAX];
@@ -189,7 +189,7 @@ static void put_into_flight(struct maker *maker, struct attempt *attempt, const 
         left = check_parts(model, model->cluster->transmit_max);
     else if (model->config->late)
         left = (uint16_t)(model->config->late * model->parts);
-    el_require(attempt->sent < SENT_MAX);
+    el_require(attempt->sent < CHECK_SENT_MAX);
     attempt->letters[attempt->sent++] = check_add_letter(model, &msg, left, false);
 }
 
@@ -263,7 +263,7 @@ static void carry_out(struct maker *maker, struct attempt *attempt, const struct
 static void arm(struct maker *maker, const struct attempt *before, const struct el_action *actions,
                 uint32_t count, uint32_t at)
 {
-    const struct check_model *model = maker->memo->model;
+    struct check_model *model = maker->memo->model;
     const struct el_action *action = &actions[at];
     const bool timed = model->config->time == CHECK_TICKS;
     const uint16_t most = timed ? check_parts(model, action->max) : 1;
