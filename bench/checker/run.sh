@@ -84,7 +84,7 @@ compare() { # TITLE TERMS CRASHES TABLE-BITS SPIN-DEFINES ELECTOR-OPTIONS…
     for name in dfs: collapse:-DCOLLAPSE bfs:-DBFS 'two:-DBFS -DBFS_PAR'; do
         compile "${define#-D}${name%%:*}" "$define -DEXACT $(defines "$terms" "$crashes")" "${name#*:}"
     done
-    heading "$title: terms up to $terms, $crashes deaths, $crashes restarts"
+    heading "$title: terms up to $terms, deaths and restarts up to $crashes each"
     spin_row 'depth first' "${define#-D}dfs" -m10000 -w"$bits"
     spin_row 'depth first, -DCOLLAPSE' "${define#-D}collapse" -m10000 -w"$bits"
     spin_row 'breadth first, two cores, hash-compact' "${define#-D}two" -u2 -w$((bits + 1))
@@ -131,7 +131,7 @@ compare 'Messages may be lost, copied and reordered' 1 3 20 -DSOUP "${soup[@]}"
 compare 'Each message arrives once, at any time or never' 1 1 20 -DORDINARY
 
 compile lean "-DSOUP $(defines 2 1)" ''
-heading 'The same verdict by own means, messages lost, copied, reordered: terms up to 2, 1 death, 1 restart'
+heading 'The same verdict by own means, messages lost, copied, reordered: terms up to 2, one death and restart'
 spin_row 'only what the question needs, depth first' lean -m10000 -w23
 # shellcheck disable=SC2046
 elector_row 'symmetry and reductions, one thread' "${soup[@]}" $(bounds 2 1) --threads 1
