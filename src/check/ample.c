@@ -97,7 +97,8 @@ bool check_ample(struct check_model *model, struct check_memo *memo, const struc
     if (!goes_one_way(model, world)) return false;
     for (uint32_t i = 0; i < world->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, world->flight[i]);
-        if (has_call(model, world, letter->msg.to)) continue;
+        const bool waits = i > 0 && check_letter_at(model, world->flight[i - 1])->msg.to == letter->msg.to;
+        if (waits || has_call(model, world, letter->msg.to)) continue;
         struct single single = {.visit = visit,
                                 .whose = whose,
                                 .from = world,
