@@ -189,6 +189,28 @@ static void a_new_life_does_not_free_what_the_old_one_was_promised(void **state)
     said("Grant>3 3.3 echo 1 epoch 0"); /* who ranks higher of those who asked */
 }
 
+/* Otherwise who starts again and again, and beats in between, holds for ever what it held in its first life. */
+static void a_life_that_was_granted_nothing_leaves_nothing_to_stand_by(void **state)
+{
+    sit_in_quorum(3, 1);
+    starts();
+    asks(2, TERM(2, 2), 1, 0);
+    peers.life[2] = 2;
+    beats(2, 1, 0);
+    timer_did(QUORUM_PROMISED, 2, "move to owed");
+    beats(2, 2, QUORUM_LIVE);
+    peers.life[2] = 3;
+    beats(2, 1, 0);
+    timer_did(QUORUM_PROMISED, 2, "disarm");
+    asks(3, TERM(3, 3), 1, 0);
+    said("Refuse>3 3.3 held by 2; Check>2 2.2"); /* of what the first one is owed, something is left */
+    times_out_for("owed", 2);
+    said("Grant>3 3.3 echo 1 epoch 0");
+    peers.life[3] = 2;
+    beats(3, 1, 0);
+    timer_did(QUORUM_PROMISED, 3, "move to owed");
+}
+
 /* ---- Leases ---- */
 
 static void a_lease_counts_from_the_sending_of_what_is_echoed(void **state)
@@ -375,6 +397,7 @@ int main(void)
         cmocka_unit_test(a_promise_is_for_those_who_hear_us),
         cmocka_unit_test(an_old_beat_renews_nothing_but_a_vote_does_not_make_a_beat_old),
         cmocka_unit_test(a_new_life_does_not_free_what_the_old_one_was_promised),
+        cmocka_unit_test(a_life_that_was_granted_nothing_leaves_nothing_to_stand_by),
         cmocka_unit_test(a_lease_counts_from_the_sending_of_what_is_echoed),
         cmocka_unit_test(an_answer_without_a_promise_is_worth_no_lease),
         cmocka_unit_test(an_answer_to_what_was_never_sent_is_dropped),
