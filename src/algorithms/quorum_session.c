@@ -161,11 +161,18 @@ static bool is_exempt(const struct el_msg *m)
     return m->kind == QUORUM_RELEASE || m->kind == QUORUM_OBIT;
 }
 
+/* Lives, clocks and what `rank` bears stay below what a term may be: nothing here wraps around (core looks at `epoch`). */
+static bool is_sane(const struct el_msg *m)
+{
+    return quorum_from_inc(m) && quorum_from_inc(m) < EL_EPOCH_MAX && quorum_clock_of(m) < EL_EPOCH_MAX &&
+           m->rank < EL_EPOCH_MAX;
+}
+
 bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_peer *p = quorum_peer(q, m->from);
     const uint64_t inc = quorum_from_inc(m);
-    if (q->me->inc == 0 || inc == 0 || inc >= EL_EPOCH_MAX || quorum_clock_of(m) >= EL_EPOCH_MAX) return false;
+    if (q->me->inc == 0 || !is_sane(m)) return false;
     quorum_see(q, m->epoch);
     quorum_see(q, quorum_clock_of(m));
     if (is_exempt(m)) return true;
