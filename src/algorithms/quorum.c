@@ -118,6 +118,8 @@ static void on_fact(void *state, const struct el_config *cfg, uint32_t fact, uin
         const uint64_t who = value >> QUORUM_OBITUARY_SHIFT;
         const uint64_t inc = value & ((UINT64_C(1) << QUORUM_OBITUARY_SHIFT) - 1);
         if (who == 0 || who > cfg->cluster->count || q->me->inc == 0) return;
+        if (who == cfg->self && inc >= q->me->inc)
+            return; /* we live: passed on, it would make a second leader */
         on_obit(q, (el_node)who, inc);
         for (el_node to = 1; to <= cfg->cluster->count; to++)
             if (to != cfg->self && to != who)

@@ -230,7 +230,7 @@ static void rise(const struct quorum *q, uint64_t floor)
 void quorum_on_refusal(const struct quorum *q, const struct el_msg *m)
 {
     if (q->group->role != QUORUM_CANDIDATE || m->epoch != q->group->standing) return;
-    if (m->flags & QUORUM_TOO_LOW) {
+    if (m->flags & QUORUM_TOO_LOW && m->rank >= m->epoch) {
         rise(q, m->rank);
     } else if (m->flags & QUORUM_HELD) {
         on_held(q, m);

@@ -13,7 +13,8 @@ static void save(const struct quorum *q)
 
 static uint64_t block_above(const struct quorum *q, uint64_t term)
 {
-    const uint64_t whole = quorum_whole(quorum_counter(term) + el_number(q->cfg, QUORUM_OPTION_BLOCK));
+    const uint64_t block = el_number(q->cfg, QUORUM_OPTION_BLOCK), most = quorum_counter(EL_EPOCH_MAX);
+    const uint64_t whole = quorum_whole(quorum_counter(term) + (block < most ? block : most));
     return whole < EL_EPOCH_MAX ? whole : EL_EPOCH_MAX - 1;
 }
 

@@ -199,7 +199,7 @@ void quorum_begin_under(const struct quorum *q, el_node incumbent)
     const uint64_t term = quorum_term(QUORUM_FIRST, incumbent);
     g->claim = g->holder = (struct quorum_tenant){.id = incumbent, .inc = 1, .term = term};
     g->term = term;
-    quorum_promise_to(q, incumbent);
+    quorum_entrust(q, incumbent);
     if (incumbent != q->cfg->self) return;
     g->role = QUORUM_LEADER;
     g->standing = term;

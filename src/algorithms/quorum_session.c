@@ -92,10 +92,16 @@ void quorum_open_probe(const struct quorum *q, el_node to)
 
 /* ---- Promises ---- */
 
-void quorum_promise_to(const struct quorum *q, el_node holder)
+static void promise(const struct quorum *q, el_node holder)
 {
     quorum_peer(q, holder)->promised = 1;
     arm(q, QUORUM_PROMISED, holder, quorum_promise(q->cfg));
+}
+
+void quorum_entrust(const struct quorum *q, el_node holder)
+{
+    quorum_peer(q, holder)->entrusted = 1;
+    promise(q, holder);
 }
 
 /*
@@ -128,21 +134,25 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
 
 /* ---- Meeting ---- */
 
-/* Somebody new under an old name: what was promised to its earlier lives binds us still (Q1). */
+/*
+ * Somebody new under an old name: what was promised to its earlier lives binds us still (Q1). A life that was granted
+ * nothing leaves nothing behind; otherwise who starts again and again would hold for ever what its first life held.
+ */
 static void meet(const struct quorum *q, el_node node, uint64_t inc)
 {
     struct quorum_peer *p = quorum_peer(q, node);
     el_note(q->out, QUORUM_MEETS, node, inc);
-    if (p->promised) {
+    if (p->promised && p->entrusted) {
         el_move(q->out, QUORUM_PROMISED, QUORUM_OWED, node);
         p->promised = 0;
         p->owed = 1;
     }
+    stop(q, &p->promised, QUORUM_PROMISED, node);
     stop(q, &p->heard, QUORUM_HEARD, node);
     stop(q, &p->linked, QUORUM_LINKED, node);
     p->inc = inc;
     p->seen = p->beat_seen = p->v_epoch = 0;
-    p->renews = p->floor_known = 0;
+    p->renews = p->floor_known = p->entrusted = 0;
 }
 
 /* Messages that prove something whoever brings them. */
@@ -151,11 +161,18 @@ static bool is_exempt(const struct el_msg *m)
     return m->kind == QUORUM_RELEASE || m->kind == QUORUM_OBIT;
 }
 
+/* Lives, clocks and what `rank` bears stay below what a term may be: nothing here wraps around (core looks at `epoch`). */
+static bool is_sane(const struct el_msg *m)
+{
+    return quorum_from_inc(m) && quorum_from_inc(m) < EL_EPOCH_MAX && quorum_clock_of(m) < EL_EPOCH_MAX &&
+           m->rank < EL_EPOCH_MAX;
+}
+
 bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_peer *p = quorum_peer(q, m->from);
     const uint64_t inc = quorum_from_inc(m);
-    if (q->me->inc == 0 || inc == 0 || inc >= EL_EPOCH_MAX || quorum_clock_of(m) >= EL_EPOCH_MAX) return false;
+    if (q->me->inc == 0 || !is_sane(m)) return false;
     quorum_see(q, m->epoch);
     quorum_see(q, quorum_clock_of(m));
     if (is_exempt(m)) return true;
@@ -206,7 +223,7 @@ static bool promises(const struct quorum *q, const struct el_msg *beat)
     p->renews = beat->flags & QUORUM_LIVE;
     if (!p->renews || !newer || !quorum_may_hold(q->cfg, beat->from)) return false;
     if (!quorum_is_voter(q->cfg, q->cfg->self)) return false;
-    quorum_promise_to(q, beat->from);
+    promise(q, beat->from);
     return true;
 }
 

@@ -45,7 +45,8 @@ struct quorum_peer {
     uint8_t owed;
     uint8_t renews; /* its last beat asked for a promise */
     uint8_t floor_known;
-    uint8_t spare[7];
+    uint8_t entrusted; /* something was granted to its incarnation: a promise of it covers something */
+    uint8_t spare[6];
 };
 _Static_assert(sizeof(struct quorum_peer) == 96, "no padding");
 
@@ -111,8 +112,8 @@ void quorum_send(const struct quorum *q, el_node to, struct el_msg msg);
 struct el_msg quorum_to_self(const struct quorum *q, struct el_msg msg);
 /* What is sent next may be answered by a promise. */
 void quorum_open_probe(const struct quorum *q, el_node to);
-/* As a voter: P from now. */
-void quorum_promise_to(const struct quorum *q, el_node holder);
+/* As a voter that grants a group: P from now, and what it is promised binds us when this life is over. */
+void quorum_entrust(const struct quorum *q, el_node holder);
 /* No term up to this one is granted without a record that forbids it to later lives (Q3). */
 void quorum_reserve(const struct quorum *q, uint64_t term);
 /* A promise of `from`, of that epoch, made when it had seen `echo` (Q11). False: it is stale, ignore it whole. */

@@ -55,7 +55,7 @@ static void grant(const struct quorum *q, el_node to, uint64_t term, bool join)
         quorum_reserve(q, g->term);
     }
     if (g->next.id == to) forget_next(q);
-    quorum_promise_to(q, to);
+    quorum_entrust(q, to);
     quorum_say(q, to,
                (struct el_msg){.kind = QUORUM_GRANT,
                                .flags = no_vote ? QUORUM_JOIN : 0,

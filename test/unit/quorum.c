@@ -72,6 +72,18 @@ static void after_all_have_restarted_terms_go_on_rising(void **state)
     }
 }
 
+/* Its lives are long enough to be promised something, and too short for the promise to its first one to end. */
+static void a_leader_that_dies_again_and_again_does_not_keep_its_group(void **state)
+{
+    char deaths[400] = "";
+    for (unsigned at = 500; at < 5000; at += 450)
+        snprintf(deaths + strlen(deaths), sizeof deaths - strlen(deaths), "; crash 3@%u; restart 3@%u", at,
+                 at + 50);
+    play("quorum; nodes 3; leader 3%s", deaths);
+    elected(2);
+    assert_true(took_office() <= (500 + 2 * PROMISE) * bench.plan.unit);
+}
+
 static void who_is_cut_off_for_an_hour_disturbs_nobody(void **state)
 {
     play("quorum; nodes 5; leader 3; partition 5|1,2,3,4@100..3600100");
@@ -137,6 +149,7 @@ int main(void)
         cmocka_unit_test(without_one_the_promises_must_end),
         cmocka_unit_test(a_minority_that_restarts_changes_nothing),
         cmocka_unit_test(after_all_have_restarted_terms_go_on_rising),
+        cmocka_unit_test(a_leader_that_dies_again_and_again_does_not_keep_its_group),
         cmocka_unit_test(who_is_cut_off_for_an_hour_disturbs_nobody),
         cmocka_unit_test(a_better_one_that_is_back_leads_only_where_pre_emption_is_on),
         cmocka_unit_test(observers_are_told_and_never_counted),

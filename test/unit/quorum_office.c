@@ -200,6 +200,21 @@ static void an_obituary_told_to_one_is_told_to_all(void **state)
     did("");
 }
 
+/* Its guardian may well tell a member that its earlier life is over; of this one nobody can say so. */
+static void nobody_passes_on_its_own_obituary(void **state)
+{
+    leads_in_three();
+    is_told(QUORUM_FACT_OBITUARY, UINT64_C(1) << 48 | 1);
+    did("");
+    is_told(QUORUM_FACT_OBITUARY, UINT64_C(1) << 48 | 2);
+    did("");
+    sees("leads");
+    sit_in_quorum(3, 1);
+    comes_back_with(1, WHOLE(5), PROMISE, 0);
+    is_told(QUORUM_FACT_OBITUARY, UINT64_C(1) << 48 | 1);
+    said("Obituary>2 1.1; Obituary>3 1.1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +232,7 @@ int main(void)
         cmocka_unit_test(a_better_one_that_is_back_is_handed_the_group_where_pre_emption_is_on),
         cmocka_unit_test(an_incumbent_leads_by_what_all_were_told),
         cmocka_unit_test(an_obituary_told_to_one_is_told_to_all),
+        cmocka_unit_test(nobody_passes_on_its_own_obituary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,6 +189,63 @@ static void a_new_life_does_not_free_what_the_old_one_was_promised(void **state)
     said("Grant>3 3.3 echo 1 epoch 0"); /* who ranks higher of those who asked */
 }
 
+/* Otherwise who starts again and again, and beats in between, holds for ever what it held in its first life. */
+static void a_life_that_was_granted_nothing_leaves_nothing_to_stand_by(void **state)
+{
+    sit_in_quorum(3, 1);
+    starts();
+    asks(2, TERM(2, 2), 1, 0);
+    peers.life[2] = 2;
+    beats(2, 1, 0);
+    timer_did(QUORUM_PROMISED, 2, "move to owed");
+    beats(2, 2, QUORUM_LIVE);
+    peers.life[2] = 3;
+    beats(2, 1, 0);
+    timer_did(QUORUM_PROMISED, 2, "disarm");
+    asks(3, TERM(3, 3), 1, 0);
+    said("Refuse>3 3.3 held by 2; Check>2 2.2"); /* of what the first one is owed, something is left */
+    times_out_for("owed", 2);
+    said("Grant>3 3.3 echo 1 epoch 0");
+    peers.life[3] = 2;
+    beats(3, 1, 0);
+    timer_did(QUORUM_PROMISED, 3, "move to owed");
+}
+
+/* ---- Liars ---- */
+
+/* As a term it would wrap around in the record, and as one that was granted it could never be exceeded. */
+static void a_word_that_no_term_can_be_is_not_heard(void **state)
+{
+    const uint64_t wild[] = {quorum_term(quorum_counter(UINT64_MAX), 1), EL_EPOCH_MAX + 1,
+                             TERM(1 << 10, 1) << 40 | 1};
+    for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
+        sit_in_quorum(3, 1);
+        starts();
+        gets_linked(1);
+        asks(2, TERM(2, 2), 1, 0);
+        claims(2, 2, TERM(2, 2), 1, wild[i]);
+        did("");
+        releases(2, 1, TERM(2, 2), 1, wild[i]); /* an heir, ourselves */
+        did("");
+        times_out_for("promised", 2);
+        said("");
+        times_out("stand");
+        said("Vote>2 3.1; Vote>3 3.1");
+    }
+}
+
+static void no_block_is_so_long_that_its_end_comes_before_its_beginning(void **state)
+{
+    const uint64_t blocks[] = {UINT64_MAX, UINT64_MAX / 2, UINT64_C(1) << 54};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        sit_in_quorum(3, 1);
+        option("block", blocks[i]);
+        starts();
+        assert_int_equal(seat.out.actions[0].type, EL_SAVE);
+        assert_true(seat.out.actions[0].durable.word[0] == EL_EPOCH_MAX - 1);
+    }
+}
+
 /* ---- Leases ---- */
 
 static void a_lease_counts_from_the_sending_of_what_is_echoed(void **state)
@@ -375,6 +432,9 @@ int main(void)
         cmocka_unit_test(a_promise_is_for_those_who_hear_us),
         cmocka_unit_test(an_old_beat_renews_nothing_but_a_vote_does_not_make_a_beat_old),
         cmocka_unit_test(a_new_life_does_not_free_what_the_old_one_was_promised),
+        cmocka_unit_test(a_life_that_was_granted_nothing_leaves_nothing_to_stand_by),
+        cmocka_unit_test(a_word_that_no_term_can_be_is_not_heard),
+        cmocka_unit_test(no_block_is_so_long_that_its_end_comes_before_its_beginning),
         cmocka_unit_test(a_lease_counts_from_the_sending_of_what_is_echoed),
         cmocka_unit_test(an_answer_without_a_promise_is_worth_no_lease),
         cmocka_unit_test(an_answer_to_what_was_never_sent_is_dropped),
