@@ -100,7 +100,8 @@ void sim_time_out(struct sim_world *world, const struct sim_event *event)
         told = sim_record(world, (struct sim_record){.what = SIM_TIMED_OUT,
                                                      .cause = event->cause,
                                                      .node = event->node,
-                                                     .kind = (uint8_t)event->timer});
+                                                     .kind = (uint8_t)event->timer,
+                                                     .number = event->slot});
     }
     const struct el_event timeout = {.type = EL_TIMER, .timer = event->timer, .slot = event->slot};
     sim_react(world, event->node, (enum sim_channel)event->channel, &timeout, told);

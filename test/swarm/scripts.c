@@ -165,7 +165,9 @@ static void retell_record(uint64_t index)
     case SIM_DROPPED:
         if (!comes_back(index)) meet(r, "lose");
         return;
-    case SIM_TIMED_OUT: step(r->time, "fire %u %s", r->node, algorithm->timers[r->kind]); return;
+    case SIM_TIMED_OUT:
+        step(r->time, "fire %u %s:%llu", r->node, algorithm->timers[r->kind], (unsigned long long)r->number);
+        return;
     case SIM_CAMPAIGNED: step(r->time, "campaign %u", r->node); return;
     case SIM_SUSPECTED: step(r->time, "suspect %u:%u", r->node, r->peer); return;
     case SIM_TRUSTED: step(r->time, "trust %u:%u", r->node, r->peer); return;
@@ -225,7 +227,8 @@ static void same_end(void)
     for (uint32_t kind = 0; kind < SIM_KINDS_MAX; kind++)
         bench_equal(__FILE__, __LINE__, "sent", told->sent[kind], (unsigned)first->sent[kind]);
     bench_equal(__FILE__, __LINE__, "delivered", told->delivered, (unsigned)first->delivered);
-    bench_equal(__FILE__, __LINE__, "notes", told->notes, (unsigned)first->notes);
+    bench_equal(__FILE__, __LINE__, "notes", (unsigned)told->notes, (unsigned)first->notes);
+    bench_equal(__FILE__, __LINE__, "later notes", (unsigned)(told->notes >> 32), (unsigned)(first->notes >> 32));
     bench_equal(__FILE__, __LINE__, "faults", told->faults & faults, first->faults & faults);
     bench_equal(__FILE__, __LINE__, "leaders at once", told->leaders_max, first->leaders_max);
     bench_equal(__FILE__, __LINE__, "violations", told->violation_kinds & at_once,
