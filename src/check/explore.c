@@ -65,11 +65,8 @@ static void leave(struct check_search *search)
 
 static void mind_the_table(struct check_search *search)
 {
-    if (search->covers) {
-        if (check_cover_is_full(&search->cover, &search->visited))
-            check_stop(search, "the table of worlds is full");
-        return;
-    }
+    if (search->covers && check_cover_is_full(&search->cover, &search->visited))
+        check_stop(search, "the table of worlds is full");
     if (search->may_grow && check_visited_is_full(&search->visited)) atomic_store(&search->wants_growth, true);
     if (atomic_load_explicit(&search->wants_growth, memory_order_relaxed)) meet(search);
     if (!search->may_grow && check_visited_is_brimming(&search->visited))
@@ -122,8 +119,11 @@ static void keep(struct worker *worker, const struct check_world *world, uint32_
 static bool add_world(struct check_search *search, const struct check_world *world, struct check_origin origin,
                       uint32_t *number)
 {
-    if (search->covers) return check_cover_add(&search->cover, &search->visited, world, origin, number);
-    return check_visited_add(&search->visited, check_fingerprint(&search->model, world), origin, number);
+    const struct el_hash hash = check_fingerprint(&search->model, world);
+    if (!search->covers) return check_visited_add(&search->visited, hash, origin, number);
+    /* What was met before needs no second look among those that may cover it. */
+    return check_visited_meet(&search->visited, hash) &&
+           check_cover_add(&search->cover, &search->visited, world, origin, number);
 }
 
 static bool is_beyond(const struct check_search *search, const struct check_world *world)
@@ -217,10 +217,10 @@ static void *work(void *whose)
 
 uint64_t check_memory(const struct check_search *search)
 {
-    uint64_t memory = (search->covers ? check_cover_memory(&search->cover, atomic_load(&search->visited.count))
-                                      : check_visited_memory(&search->visited)) +
-                      check_model_memory(&search->model) + search->frontiers[0].in_memory +
-                      search->frontiers[1].in_memory + check_edge_memory(search);
+    uint64_t memory =
+        (search->covers ? check_cover_memory(&search->cover, atomic_load(&search->visited.count)) : 0) +
+        check_visited_memory(&search->visited) + check_model_memory(&search->model) +
+        search->frontiers[0].in_memory + search->frontiers[1].in_memory + check_edge_memory(search);
     for (unsigned i = 0; i < search->worker_count; i++)
         if (search->workers[i].memo) memory += check_memory_of_memo(search->workers[i].memo);
     return memory;

@@ -49,10 +49,10 @@ bool check_find_permutations(struct check_model *model)
     const uint8_t *budget = model->config->budget;
     const bool dies_half_told = budget[CHECK_CRASH] && !model->late_is_lost; /* by name, lower ones first */
     const bool names_heirs = budget[CHECK_RESIGN];                           /* the best-ranked, so by id */
-    const bool takes_turns = model->config->rounds;                          /* one order at each instant, by name */
-    const bool alike = model->config->symmetry && !takes_turns && !dies_half_told && !names_heirs && model->algorithm->rename &&
-                       model->count <= CHECK_SYMMETRIC_MAX && model->count > 1 && !budget[CHECK_CUT] &&
-                       !budget[CHECK_PART];
+    const bool takes_turns = model->config->rounds; /* one order at each instant, by name */
+    const bool alike = model->config->symmetry && !takes_turns && !dies_half_told && !names_heirs &&
+                       model->algorithm->rename && model->count <= CHECK_SYMMETRIC_MAX && model->count > 1 &&
+                       !budget[CHECK_CUT] && !budget[CHECK_PART];
     do {
         if (keeps_the_question(model, to))
             memcpy(model->permutations[model->permutation_count++], to, sizeof to);

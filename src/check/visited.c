@@ -81,6 +81,17 @@ uint32_t check_visited_number(struct check_visited *visited, struct check_origin
     return number;
 }
 
+bool check_visited_meet(struct check_visited *visited, struct el_hash hash)
+{
+    const uint64_t low = hash.low ? hash.low : 1, high = hash.high ? hash.high : 1;
+    bool is_new = false;
+    const uint64_t at = claim(visited, low, high, &is_new);
+    if (!is_new) return false;
+    atomic_fetch_add_explicit(&visited->filled, 1, memory_order_relaxed);
+    atomic_store_explicit(&visited->slots[at].high, high, memory_order_release);
+    return true;
+}
+
 bool check_visited_add(struct check_visited *visited, struct el_hash hash, struct check_origin origin,
                        uint32_t *number)
 {
@@ -88,6 +99,7 @@ bool check_visited_add(struct check_visited *visited, struct el_hash hash, struc
     bool is_new = false;
     const uint64_t at = claim(visited, low, high, &is_new);
     if (is_new) {
+        atomic_fetch_add_explicit(&visited->filled, 1, memory_order_relaxed);
         *number = check_visited_number(visited, origin);
         if (visited->numbers) atomic_store_explicit(&visited->numbers[at], *number, memory_order_relaxed);
         atomic_store_explicit(&visited->slots[at].high, high, memory_order_release);
@@ -99,13 +111,14 @@ bool check_visited_add(struct check_visited *visited, struct el_hash hash, struc
 
 bool check_visited_is_full(const struct check_visited *visited)
 {
-    return atomic_load_explicit(&visited->count, memory_order_relaxed) > visited->mask / 8 * 5;
+    return atomic_load_explicit(&visited->filled, memory_order_relaxed) > visited->mask / 8 * 5;
 }
 
 bool check_visited_is_brimming(const struct check_visited *visited)
 {
     const uint64_t count = atomic_load_explicit(&visited->count, memory_order_relaxed);
-    return count > visited->mask / 16 * 15 || count + 4096 > visited->origin_max;
+    const uint64_t filled = atomic_load_explicit(&visited->filled, memory_order_relaxed);
+    return filled > visited->mask / 16 * 15 || count + 4096 > visited->origin_max;
 }
 
 uint32_t check_visited_find(const struct check_visited *visited, struct el_hash hash)

@@ -24,7 +24,8 @@ struct check_visited {
     uint64_t mask;
     struct check_origin *origins; /* by number */
     uint64_t origin_max;
-    _Atomic uint64_t count;
+    _Atomic uint64_t count;  /* worlds with a number */
+    _Atomic uint64_t filled; /* slots in use */
 };
 
 bool check_visited_init(struct check_visited *visited, uint64_t memory, bool numbered);
@@ -35,6 +36,8 @@ uint64_t check_visited_memory(const struct check_visited *visited);
 bool check_visited_add(struct check_visited *visited, struct el_hash hash, struct check_origin origin,
                        uint32_t *number);
 
+/* Only remembers that it was met; true if it was not before. */
+bool check_visited_meet(struct check_visited *visited, struct el_hash hash);
 /* A number for a world that is kept elsewhere. */
 uint32_t check_visited_number(struct check_visited *visited, struct check_origin origin);
 

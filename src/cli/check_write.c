@@ -166,7 +166,8 @@ void check_write_scenario(FILE *out, const struct check_request *request, const 
     if (is_judged(config, result->broken))
         fprintf(out, "expect violation %s\n", el_violation_name(check_property_violation(result->broken)));
     else
-        fprintf(out, "# %s does not claim it, so that the simulator does not judge it.\n", config->algorithm->name);
+        fprintf(out, "# %s does not claim it, so that the simulator does not judge it.\n",
+                config->algorithm->name);
 }
 
 /* ---- Text and JSON ---- */

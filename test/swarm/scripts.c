@@ -228,7 +228,8 @@ static void same_end(void)
         bench_equal(__FILE__, __LINE__, "sent", told->sent[kind], (unsigned)first->sent[kind]);
     bench_equal(__FILE__, __LINE__, "delivered", told->delivered, (unsigned)first->delivered);
     bench_equal(__FILE__, __LINE__, "notes", (unsigned)told->notes, (unsigned)first->notes);
-    bench_equal(__FILE__, __LINE__, "later notes", (unsigned)(told->notes >> 32), (unsigned)(first->notes >> 32));
+    bench_equal(__FILE__, __LINE__, "later notes", (unsigned)(told->notes >> 32),
+                (unsigned)(first->notes >> 32));
     bench_equal(__FILE__, __LINE__, "faults", told->faults & faults, first->faults & faults);
     bench_equal(__FILE__, __LINE__, "leaders at once", told->leaders_max, first->leaders_max);
     bench_equal(__FILE__, __LINE__, "violations", told->violation_kinds & at_once,
