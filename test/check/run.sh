@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 ELECTOR=${ELECTOR:-build/release/elector}
 LIST=${LIST:-test/check/list}
-kind=test
+kind='test'
 only=
 rewrite=false
 case ${1-} in
@@ -128,7 +128,7 @@ compare_story() { # NAME
 # ---- Rows ----
 
 ask_row() { # NAME ARGUMENTS: sets verdict, worlds, took_ms, questions_asked for all its questions together
-    local all=0 first= question list began
+    local all=0 first='' question list began
     questions_asked=0
     began=$(date +%s%N)
     mapfile -t list < <(questions "$2")
