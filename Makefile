@@ -4,12 +4,12 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help run test bench lint format rewrite install coverage soak mutants setup
+.PHONY: help run test bench bench-checker lint format rewrite install coverage soak mutants setup
 .DEFAULT_GOAL := help
 
 help: ## this list
 	@echo "Elector: targets"
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 	@echo "Variables: JOBS=$(JOBS)  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)"
 
 run: build-release ## build, and show an election
@@ -23,6 +23,10 @@ test: build-release build-asan ## all tests, in a release build and under saniti
 bench: build-release ## measure speed
 	@test -x build/release/bench/elector-bench || { echo "make bench: there is no bench/*.c to build" >&2; exit 1; }
 	@build/release/bench/elector-bench
+
+bench-checker: build-release ## the checker beside SPIN, which is installed first
+	@scripts/setup spin
+	@BUILD=build/release bench/checker/run.sh
 
 lint: setup ## formatting and static analysis; changes nothing
 	@cmake --preset asan >/dev/null

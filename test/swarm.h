@@ -346,7 +346,8 @@ static bool needs_hostile_bytes(const char *algorithm, const char *note)
         {NULL, "out-of-numbers"},    {"zookeeper-fle", "refuses"},
         {NULL, "bad-list"},          {NULL, "bad-set"},
         {"bully", "objects"},        {"bully-modified", "objects"},
-        {"next-in-line", "objects"}, {"multi-paxos", "duel"}, /* takes back-off=none, and may never end */
+        {"next-in-line", "objects"}, {"multi-paxos", "duel"},   /* takes back-off=none, and may never end */
+        {"quorum", "drops-echo"},    {"quorum", "drops-epoch"}, /* takes very late answers: swarm/quorum */
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((!names[i][0] || strcmp(algorithm, names[i][0]) == 0) && strcmp(note, names[i][1]) == 0)

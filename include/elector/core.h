@@ -106,7 +106,8 @@ enum el_event_type {
 enum el_start_how {
     EL_FRESH,    /* first start of this member, no record expected */
     EL_RESTORED, /* started again; `durable` is the last record saved (zero if none ever was) */
-    EL_LOST,     /* started again; a record should exist and cannot be read. Said again until one is saved */
+    EL_LOST,     /* started again; a record should exist and cannot be read. Said again until one is saved. An
+                    algorithm with a fact `wall-clock` is told it next: milliseconds, no two lives the same */
 };
 
 enum el_request_what {
@@ -160,7 +161,8 @@ struct el_event {
  * What a host owes the machine:
  *  - Timers: a firing timer is no longer armed; none fires after DISARM, or at its old time after a new
  *    ARM. At one instant messages come before timers (an answer may land exactly at the timeout), but a
- *    timer that is strictly overdue, after a pause, comes before everything else. Slots are 0..count.
+ *    timer that is strictly overdue, after a pause, comes before everything else, and so does the one that bounds a
+ *    claim to lead (el_view), since the claim is over at that very instant. Slots are 0..count.
  *  - "What is left" of a timer is 0 if it is not armed, and is read when the message leaves.
  *  - `elapsed` counts from the last ARM of the stopwatch, on past its firing; 0 if it never was armed.
  *  - SAVE is a barrier for the SENDs that follow it, in later steps too, and for claims: while one is

@@ -93,6 +93,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 {
     struct call c;
     const struct quorum *q = call(&c, state, cfg, out);
+    c.q.late = true;
     if (timer == QUORUM_PULSE) {
         beat(q);
     } else if (timer < QUORUM_PULSE) {
@@ -153,8 +154,8 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 
 /* ---- What it says of itself ---- */
 
-static const char *const kinds[] = {NULL,      "Beat",     "Ack",   "Vote",   "Grant", "Refuse",
-                                    "Release", "Obituary", "Check", "Floor?", "Floor"};
+static const char *const kinds[] = {NULL,      "Beat",     "Ack",   "Vote",     "Grant",    "Refuse",
+                                    "Release", "Obituary", "Check", "AskFloor", "TellFloor"};
 static const char *const timers[] = {"heard",   "recent", "linked", "probe", "lease",  "promised", "owed",
                                      "silence", "pulse",  "asked",  "stand", "re-ask", "deadline"};
 #define NOTE_TEXT(name, word, text) {word, text},
@@ -240,7 +241,7 @@ const struct el_algorithm el_quorum = {
     .state_bytes = sizeof(struct state),
     .state_per_member = sizeof(struct quorum_peer) + sizeof(struct quorum_ballot),
     .outbox_fixed = 64,
-    .outbox_per_member = 16,
+    .outbox_per_member = 8,
     .on_start = on_start,
     .on_message = on_message,
     .on_timer = on_timer,
@@ -248,4 +249,5 @@ const struct el_algorithm el_quorum = {
     .on_campaign = on_campaign,
     .on_request = on_request,
     .view = view,
+    .term_shift = QUORUM_PROPOSER_BITS,
 };

@@ -15,7 +15,7 @@
 /*
  * The words of a message:
  *   epoch     the term it speaks of, 0 if of none
- *   aux       seq (Beat, Vote), echo (Ack, Grant), nonce (Floor?, Floor)
+ *   aux       seq (Beat, Vote), echo (Ack, Grant), nonce (AskFloor, TellFloor)
  *   rank      the voter's epoch (Ack, Grant), the heir's term (Beat, Release), the floor (Refuse)
  *   more      the sender's incarnation
  *   extra[0]  the receiver's incarnation, 0 if unknown
@@ -55,7 +55,7 @@ enum {
     QUORUM_HELD = 4,    /* Refuse: promised to `subject` ... */
     QUORUM_FRESH = 8,   /* ... who renewed it lately */
     QUORUM_ACTIVE = 16, /* ... and says that it leads */
-    QUORUM_LEARNED = 1, /* Floor */
+    QUORUM_LEARNED = 1, /* TellFloor */
 };
 
 /* Those with a slot for each member come first. */
@@ -176,6 +176,7 @@ struct quorum {
     struct quorum_group *group;
     struct quorum_ballot *ballots; /* by position - 1 */
     uint32_t *news;                /* what groups must be told of, gathered: enum quorum_news */
+    bool late; /* a timer's event: after a pause others may be overdue, and what seems to run may be over */
 };
 
 static inline bool quorum_is_voter(const struct el_config *cfg, el_node node)

@@ -5,7 +5,7 @@
  */
 #include "quorum_group.h"
 
-static el_duration time(const struct quorum *q, uint32_t option)
+static el_duration span(const struct quorum *q, uint32_t option)
 {
     return el_number(q->cfg, option);
 }
@@ -48,7 +48,7 @@ void quorum_wait(const struct quorum *q, el_duration min, el_duration max)
 
 void quorum_listen_first(const struct quorum *q)
 {
-    const el_duration beat = time(q, QUORUM_OPTION_BEAT);
+    const el_duration beat = span(q, QUORUM_OPTION_BEAT);
     q->group->listening = 1;
     quorum_wait(q, beat + el_round_trip(q->cfg), beat + el_round_trip(q->cfg));
 }
@@ -56,7 +56,7 @@ void quorum_listen_first(const struct quorum *q)
 static void wait_for_turn(const struct quorum *q)
 {
     const uint32_t ahead = place(q);
-    const el_duration stagger = time(q, QUORUM_OPTION_STAGGER);
+    const el_duration stagger = span(q, QUORUM_OPTION_STAGGER);
     el_note(q->out, QUORUM_WAITS, ahead, 0);
     quorum_wait(q, ahead * stagger, ahead * stagger + stagger / 2);
 }
@@ -100,7 +100,7 @@ void quorum_ask(const struct quorum *q)
     const bool leads = q->group->role == QUORUM_LEADER;
     q->me->seq++;
     q->group->asking = 1;
-    const el_duration again = time(q, leads ? QUORUM_OPTION_BEAT : QUORUM_OPTION_REASK);
+    const el_duration again = span(q, leads ? QUORUM_OPTION_BEAT : QUORUM_OPTION_REASK);
     el_arm(q->out, QUORUM_REASK, 0, again, again);
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
         if (voter != self && quorum_is_voter(q->cfg, voter) && is_missing(q, voter)) ask_one(q, voter);
@@ -117,7 +117,7 @@ static void open_term(const struct quorum *q, uint64_t term)
 void quorum_stand(const struct quorum *q, uint64_t term)
 {
     struct quorum_group *g = q->group;
-    const el_duration most = quorum_promise(q->cfg) / 4 * 5 + 4 * time(q, QUORUM_OPTION_STAGGER);
+    const el_duration most = quorum_promise(q->cfg) / 4 * 5 + 4 * span(q, QUORUM_OPTION_STAGGER);
     if (g->waiting) el_disarm(q->out, QUORUM_STAND, 0);
     g->waiting = 0;
     g->role = QUORUM_CANDIDATE;
@@ -134,11 +134,19 @@ static void stand_anew(const struct quorum *q)
     quorum_stand(q, term);
 }
 
+/* It seems to have won; but only an answer can show that all of it still holds. */
+static void ask_everybody_anew(const struct quorum *q)
+{
+    open_term(q, q->group->standing);
+    quorum_ask(q);
+}
+
 void quorum_review(const struct quorum *q)
 {
     const struct quorum_group *g = q->group;
     if (g->role == QUORUM_IDLE && !g->waiting && quorum_may_stand(q)) wait_for_turn(q);
     if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
+    if (g->role == QUORUM_CANDIDATE && quorum_has_majority(q)) ask_everybody_anew(q);
 }
 
 /* ---- Answers ---- */
@@ -183,7 +191,7 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
 
 static void give_up(const struct quorum *q)
 {
-    const el_duration lease = time(q, QUORUM_OPTION_LEASE);
+    const el_duration lease = span(q, QUORUM_OPTION_LEASE);
     quorum_finish(q, EL_NOBODY, 0);
     quorum_wait(q, lease / 4, lease);
 }
@@ -261,11 +269,10 @@ void quorum_on_campaign(const struct quorum *q)
     }
 }
 
-/* Beats may have brought a promise meanwhile, or somebody's claim; or none at all. */
+/* Beats may have brought somebody's claim meanwhile, or none at all. */
 static void ask_again(const struct quorum *q)
 {
-    quorum_try_to_win(q);
-    if (q->group->role != QUORUM_CANDIDATE) return;
+    if (quorum_has_majority(q)) open_term(q, q->group->standing);
     if (quorum_knows_leader(q)) {
         el_note(q->out, QUORUM_YIELDS, q->group->claim.id, 0);
         give_up(q);

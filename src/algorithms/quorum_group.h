@@ -33,7 +33,7 @@ struct quorum_group {
     uint64_t heir_term;
     el_node claim_heir;
     el_node heir;
-    uint32_t heir_beats; /* how long it has been */
+    uint32_t heir_beats; /* how long it has been, where that matters */
     uint8_t role;
     uint8_t next_joins;
     uint8_t next_fresh; /* ASKED runs */
@@ -95,6 +95,8 @@ void quorum_candidate_timer(const struct quorum *q, uint32_t timer);
 
 /* Whether the voter granted or joined, and has not let go of us since (Q12). */
 bool quorum_supports(const struct quorum *q, el_node voter);
+/* Granted by a majority that supports us, and whose promises run, as far as we have been told. */
+bool quorum_has_majority(const struct quorum *q);
 /* Leads if a majority has granted, supports us, and what it promised still runs (Q13). */
 void quorum_try_to_win(const struct quorum *q);
 /* The voter whose lease bounds the claim: the majority-th newest of those who support us; nobody if it lapsed. */

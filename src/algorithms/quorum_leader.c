@@ -25,17 +25,23 @@ static bool is_backed(const struct quorum *q, el_node voter)
     return p->lease && b->inc && b->inc == p->base_inc && b->epoch == p->base_epoch;
 }
 
+/* Our own promise is as new as any, and comes first of those: then what bounds the claim is not renewed by ourselves, and
+ * if we stood still for too long its end is what we learn first. */
+static bool is_newer(const struct quorum *q, el_node other, el_node voter)
+{
+    const uint64_t theirs = quorum_peer(q, other)->base, base = quorum_peer(q, voter)->base;
+    if (other == q->cfg->self || voter == q->cfg->self) return other == q->cfg->self && other != voter;
+    return theirs > base || (theirs == base && other < voter);
+}
+
 el_node quorum_bound_by(const struct quorum *q)
 {
     const uint32_t count = q->cfg->cluster->count;
     for (el_node voter = 1; voter <= count; voter++) {
         if (!is_backed(q, voter)) continue;
         uint32_t newer = 0;
-        const uint64_t base = quorum_peer(q, voter)->base;
-        for (el_node other = 1; other <= count; other++) {
-            const uint64_t theirs = quorum_peer(q, other)->base;
-            newer += is_backed(q, other) && (theirs > base || (theirs == base && other < voter));
-        }
+        for (el_node other = 1; other <= count; other++)
+            newer += is_backed(q, other) && is_newer(q, other, voter);
         if (newer + 1 == q->me->majority) return voter;
     }
     return EL_NOBODY;
@@ -48,6 +54,13 @@ static struct quorum_claim claim_of(const struct quorum_group *g)
     return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
 }
 
+/* For longer than a member that comes back has to be silent. */
+static bool has_long_been_heir(const struct quorum *q)
+{
+    const el_duration beat = el_number(q->cfg, QUORUM_OPTION_BEAT);
+    return beat && q->group->heir_beats > 2 + q->me->longest / beat;
+}
+
 /* The best of those we reach. A new heir needs a new term; so does one whose term some voter would not grant. */
 static void choose_heir(const struct quorum *q)
 {
@@ -58,7 +71,7 @@ static void choose_heir(const struct quorum *q)
             el_outranks(q->cfg->cluster, node, best))
             best = node;
     if (best == g->heir) {
-        if (g->heir_beats < UINT32_MAX) g->heir_beats++;
+        if (el_number(q->cfg, QUORUM_OPTION_PREEMPT) && !has_long_been_heir(q)) g->heir_beats++;
         return;
     }
     g->heir = best;
@@ -68,14 +81,24 @@ static void choose_heir(const struct quorum *q)
     if (g->heir) el_note(q->out, QUORUM_NAMES_HEIR, g->heir, g->heir_term);
 }
 
+bool quorum_has_majority(const struct quorum *q)
+{
+    uint32_t votes = 0;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        votes += ballot(q, voter)->granted && quorum_supports(q, voter) && is_backed(q, voter);
+    return votes >= q->me->majority;
+}
+
+/* Only when an answer has come: before a message is heard, all that is overdue has been told. Who is alone made its
+ * promise in this very step. */
 void quorum_try_to_win(const struct quorum *q)
 {
     struct quorum_group *g = q->group;
-    uint32_t votes = 0;
-    if (g->role != QUORUM_CANDIDATE) return;
-    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
-        votes += ballot(q, voter)->granted && quorum_supports(q, voter) && is_backed(q, voter);
-    if (votes < q->me->majority) return;
+    if (g->role != QUORUM_CANDIDATE || !quorum_has_majority(q)) return;
+    if (q->late && q->me->majority > 1) {
+        *q->news |= QUORUM_REVIEW;
+        return;
+    }
     g->role = QUORUM_LEADER;
     el_note(q->out, QUORUM_WINS, g->standing, 0);
     el_disarm(q->out, QUORUM_DEADLINE, 0);
@@ -132,14 +155,12 @@ static void hand_over(const struct quorum *q, el_node heir)
 
 /* ---- What is asked of a leader ---- */
 
-/* A better one gets it by being handed it, and only once it has been there for longer than it may have to be silent. */
+/* A better one gets the group by being handed it, and only once it has been there for long. */
 static bool should_be_preempted(const struct quorum *q)
 {
-    const struct quorum_group *g = q->group;
-    const el_duration beat = el_number(q->cfg, QUORUM_OPTION_BEAT);
-    if (!el_number(q->cfg, QUORUM_OPTION_PREEMPT) || !g->heir || !beat) return false;
-    if (!el_outranks(q->cfg->cluster, g->heir, q->cfg->self)) return false;
-    return g->heir_beats > 2 + q->me->longest / beat;
+    const el_node heir = q->group->heir;
+    return el_number(q->cfg, QUORUM_OPTION_PREEMPT) && heir &&
+           el_outranks(q->cfg->cluster, heir, q->cfg->self) && has_long_been_heir(q);
 }
 
 struct quorum_claim quorum_prepare_claim(const struct quorum *q)

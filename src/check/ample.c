@@ -4,7 +4,7 @@
  * changes nothing that a property sees, every other order leads to the same worlds, so this one move is enough. The
  * search takes all moves after all if the one leads to a world seen before, so that nobody is put off for ever.
  */
-#include "explore.h"
+#include "model.h"
 
 struct single {
     check_visitor *visit;
@@ -12,7 +12,8 @@ struct single {
     const struct check_world *from;
     const struct check_model *model;
     el_node node;
-    bool found;
+    uint32_t letter; /* that it hears next */
+    bool is_seen;    /* some way in which that can come out changes what a property sees */
 };
 
 static bool is_spent(const struct check_model *model, const struct check_world *world)
@@ -44,14 +45,23 @@ static bool is_invisible(const struct single *single, const struct check_world *
     return a->leading == b->leading && a->leader == b->leader && a->term == b->term;
 }
 
-static bool pick(void *whose, const struct check_world *world, const struct check_step *step)
+static bool hears(const struct single *single, const struct check_step *step)
+{
+    return step->type == CHECK_DELIVER && step->node == single->node && step->letter == single->letter;
+}
+
+static bool look(void *whose, struct check_world *world, const struct check_step *step)
 {
     struct single *single = whose;
-    const bool its = step->type == CHECK_DELIVER && step->node == single->node;
-    if (!its || !is_invisible(single, world)) return true;
-    single->found = true;
-    (void)single->visit(single->whose, world, step);
-    return false;
+    if (hears(single, step) && !is_invisible(single, world)) single->is_seen = true;
+    return !single->is_seen;
+}
+
+/* Whatever it draws when it hears that: all ways are this one move's. */
+static bool pick(void *whose, struct check_world *world, const struct check_step *step)
+{
+    const struct single *single = whose;
+    return hears(single, step) ? single->visit(single->whose, world, step) : true;
 }
 
 static bool has_call(const struct check_model *model, const struct check_world *world, el_node node)
@@ -59,21 +69,45 @@ static bool has_call(const struct check_model *model, const struct check_world *
     return check_head_of(check_local_at(model, world->local[node - 1]))->flags & LOCAL_CALLS;
 }
 
+/*
+ * Every bound on moves, messages or time is something that other orders spend otherwise. And who once met a dead
+ * neighbour may go on to skip it when it is back, so that there is another way in to the next.
+ */
 bool check_may_be_ample(const struct check_model *model)
 {
-    return model->config->reduce && model->fifo && model->algorithm->ring;
+    const struct check_config *config = model->config;
+    return config->reduce && model->fifo && model->algorithm->ring && config->time == CHECK_FREE &&
+           !config->depth && !config->flight && !config->budget[CHECK_CRASH];
+}
+
+/* All that a node can hear comes from the one before it: who hears of two neighbours hears them in any order. */
+static bool goes_one_way(const struct check_model *model, const struct check_world *world)
+{
+    for (uint32_t i = 0; i < world->flight_count; i++) {
+        const struct el_msg *msg = &check_letter_at(model, world->flight[i])->msg;
+        if (msg->to != msg->from % model->count + 1) return false;
+    }
+    return true;
 }
 
 bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                  check_visitor *visit, void *whose)
 {
     if (!check_may_be_ample(model) || !is_spent(model, world) || !is_plain(model, world)) return false;
+    if (!goes_one_way(model, world)) return false;
     for (uint32_t i = 0; i < world->flight_count; i++) {
-        const el_node to = check_letter_at(model, world->flight[i])->msg.to;
-        if (has_call(model, world, to)) continue;
-        struct single single = {.visit = visit, .whose = whose, .from = world, .model = model, .node = to};
+        const struct check_letter *letter = check_letter_at(model, world->flight[i]);
+        if (has_call(model, world, letter->msg.to)) continue;
+        struct single single = {.visit = visit,
+                                .whose = whose,
+                                .from = world,
+                                .model = model,
+                                .node = letter->msg.to,
+                                .letter = world->flight[i]};
+        (void)check_successors(model, memo, world, look, &single);
+        if (single.is_seen) continue;
         (void)check_successors(model, memo, world, pick, &single);
-        if (single.found) return true;
+        return true;
     }
     return false;
 }

@@ -7,7 +7,7 @@
 
 #include "elector/core.h"
 
-enum { CHECK_NODES_MAX = 16, CHECK_FLIGHT_MAX = 120 };
+enum { CHECK_NODES_MAX = 16, CHECK_FLIGHT_MAX = 250 };
 /* A budget without end. */
 enum { CHECK_ANY = UINT8_MAX };
 
@@ -22,6 +22,10 @@ enum check_budget {
     CHECK_PAUSE,     /* a process stands still while time goes on */
     CHECK_RESIGN,    /* a leader is asked to give up */
     CHECK_TRANSFER,  /* a leader is asked to hand over, to anybody */
+    CHECK_DELAY,     /* rounds: a message takes a tick longer */
+    CHECK_REORDER,   /* rounds: a message is heard before another that arrived with it */
+    CHECK_CUT,       /* rounds: a link breaks, one way; all mend together, at any later instant */
+    CHECK_PART,      /* rounds: a node is cut off from all others, both ways */
     CHECK_BUDGETS
 };
 const char *check_budget_name(enum check_budget budget);
@@ -64,6 +68,9 @@ struct check_config {
     uint32_t horizon; /* ticks; 0: no bound */
     enum check_time time;
     el_duration tick;
+    bool
+        rounds; /* with ticks: a message arrives a tick after it was sent, and what happens at one instant happens
+                    in one order, except for what the budgets allow */
     uint32_t late; /* ticks after which a message is lost; 0: never. Where the algorithm needs timely links
                        it arrives within transmit_max instead */
     bool
@@ -102,6 +109,8 @@ enum check_move_type {
     CHECK_ASK_RESIGN,
     CHECK_ASK_TRANSFER,
     CHECK_TICK,
+    CHECK_BREAK,   /* links break, or mend */
+    CHECK_PUT_OFF, /* a message takes a tick longer */
 };
 
 /* One move of a counterexample. */
@@ -111,7 +120,7 @@ struct check_move {
     el_node node, peer;
     struct el_msg msg;    /* DELIVER, RETURN, DROP: as sent */
     uint32_t timer, slot; /* FIRE */
-    bool kept;            /* DELIVER: and it is still under way */
+    bool kept;            /* DELIVER: and it is still under way; DROP: and its sender will hear of it */
     bool wiped;           /* REVIVE */
     bool is_fault;
     int dying; /* it dies after so many of its sends and saves; -1: it does not */
@@ -135,6 +144,7 @@ struct check_result {
     uint64_t states, moves, frontier; /* distinct worlds; successors looked at; worlds not yet expanded */
     uint64_t cut;                     /* worlds at a bound of terms, depth, horizon, which were not expanded */
     uint64_t locals, messages;        /* distinct states of one node; distinct messages */
+    uint64_t covered;                 /* successors that a kept world covers, see cover.h */
     uint64_t resting;                 /* worlds in which nothing is under way */
     uint32_t depth;                   /* moves after which the last new world was found */
     uint64_t memory;                  /* bytes in use at the end */

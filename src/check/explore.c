@@ -16,7 +16,6 @@ struct worker {
     uint64_t out_worlds;
     pthread_t thread;
     /* while a world is expanded */
-    const struct check_world *world;
     uint32_t number, successors;
     uint64_t moves, cut, resting;
     bool all_known; /* every successor had been seen before this level */
@@ -66,6 +65,11 @@ static void leave(struct check_search *search)
 
 static void mind_the_table(struct check_search *search)
 {
+    if (search->covers) {
+        if (check_cover_is_full(&search->cover, &search->visited))
+            check_stop(search, "the table of worlds is full");
+        return;
+    }
     if (search->may_grow && check_visited_is_full(&search->visited)) atomic_store(&search->wants_growth, true);
     if (atomic_load_explicit(&search->wants_growth, memory_order_relaxed)) meet(search);
     if (!search->may_grow && check_visited_is_brimming(&search->visited))
@@ -115,34 +119,40 @@ static void keep(struct worker *worker, const struct check_world *world, uint32_
     worker->out_worlds++;
 }
 
-static bool look_at(void *whose, const struct check_world *seen, const struct check_step *step)
+static bool add_world(struct check_search *search, const struct check_world *world, struct check_origin origin,
+                      uint32_t *number)
+{
+    if (search->covers) return check_cover_add(&search->cover, &search->visited, world, origin, number);
+    return check_visited_add(&search->visited, check_fingerprint(&search->model, world), origin, number);
+}
+
+static bool is_beyond(const struct check_search *search, const struct check_world *world)
+{
+    const uint32_t depth = search->config->depth;
+    return check_is_cut(&search->model, world) || (depth && search->depth >= depth + search->model.count);
+}
+
+static bool look_at(void *whose, const struct check_world *world, const struct check_found *found)
 {
     struct worker *worker = whose;
     struct check_search *search = worker->search;
-    struct check_model *model = &search->model;
     const struct check_origin origin = {worker->number, worker->successors++};
-    uint32_t broken = 0, number = 0, history = seen->history;
+    uint32_t number = 0;
     worker->moves++;
-    if (step->outcome)
-        history = check_remember(model, history, step->node, worker->world->local[step->node - 1],
-                                 seen->local[step->node - 1], &broken);
-    struct check_world *world =
-        (struct check_world *)(uintptr_t)seen; /* ours to change: the walk is done with it */
-    world->history = history;
-    const bool is_cut = check_is_cut(model, world) ||
-                        (search->config->depth && search->depth >= search->config->depth + model->count);
-    broken |= check_judge(model, world);
-    if (is_cut && !broken) { /* judged, and not kept: what lies beyond a bound is not looked at */
+    if (!found->broken &&
+        is_beyond(search, world)) { /* judged, and not kept: what lies beyond is not looked at */
         worker->cut++;
         if (search->edges) check_mark_cut(search, worker->number);
         return !search->stopped;
     }
-    const struct el_hash hash = check_fingerprint(model, world);
-    const bool is_new = check_visited_add(&search->visited, hash, origin, &number);
-    if (search->edges) check_edge(search, worker->number, number, step->is_fault);
+    mind_the_table(search); /* one world may have more successors than the table has room for */
+    if (search->stopped) return false;
+    const bool is_new = add_world(search, world, origin, &number);
+    if (search->edges) check_edge(search, worker->number, number, found->is_fault);
     if (is_new || (search->visited.numbers && number >= search->next_first)) worker->all_known = false;
     if (!is_new) return !search->stopped;
-    if (broken) report(search, broken, number, search->depth + 1, hash);
+    if (found->broken)
+        report(search, found->broken, number, search->depth + 1, check_fingerprint(&search->model, world));
     if (search->edges) check_mark(search, number, world);
     keep(worker, world, number);
     return !search->stopped && (!search->found || search->must_finish_level);
@@ -151,15 +161,14 @@ static bool look_at(void *whose, const struct check_world *seen, const struct ch
 static void expand(struct worker *worker, const struct check_world *world, uint32_t number)
 {
     struct check_search *search = worker->search;
-    worker->world = world;
     worker->number = number;
     worker->successors = 0;
     worker->all_known = true;
     if (search->config->reduce && !search->edges &&
-        check_ample(&search->model, worker->memo, world, look_at, worker) && !worker->all_known)
+        check_next_ample(&search->model, worker->memo, world, look_at, worker) && !worker->all_known)
         return;
     worker->successors = CHECK_FULL; /* numbered apart from the ample one */
-    if (check_successors(&search->model, worker->memo, world, look_at, worker)) return;
+    if (check_next(&search->model, worker->memo, world, look_at, worker)) return;
     worker->resting++;
     if (search->edges) check_mark_rest(search, number);
     const uint32_t broken = check_judge_rest(&search->model, world);
@@ -186,11 +195,10 @@ static void *work(void *whose)
         uint32_t at = 0, number = 0, done = 0;
         while (check_chunk_next(chunk, &search->model, &at, &world, &number)) {
             if (search->stopped || (search->found && !search->must_finish_level)) break;
-            mind_the_table(search);
             expand(worker, &world, number);
             done++;
-            if (atomic_load_explicit(&search->model.exhausted, memory_order_relaxed))
-                check_stop(search, "too many local states or messages to keep");
+            const char *why = atomic_load_explicit(&search->model.gave_up, memory_order_relaxed);
+            if (why) check_stop(search, why);
         }
         atomic_fetch_add(&search->expanded, done);
         check_chunk_free(chunk);
@@ -209,9 +217,10 @@ static void *work(void *whose)
 
 uint64_t check_memory(const struct check_search *search)
 {
-    uint64_t memory = check_visited_memory(&search->visited) + check_model_memory(&search->model) +
-                      search->frontiers[0].in_memory + search->frontiers[1].in_memory +
-                      check_edge_memory(search);
+    uint64_t memory = (search->covers ? check_cover_memory(&search->cover, atomic_load(&search->visited.count))
+                                      : check_visited_memory(&search->visited)) +
+                      check_model_memory(&search->model) + search->frontiers[0].in_memory +
+                      search->frontiers[1].in_memory + check_edge_memory(search);
     for (unsigned i = 0; i < search->worker_count; i++)
         if (search->workers[i].memo) memory += check_memory_of_memo(search->workers[i].memo);
     return memory;
@@ -227,6 +236,7 @@ void check_take_stock(struct check_search *search)
     result->depth = search->depth;
     result->memory = check_memory(search);
     result->seconds = now() - search->began;
+    result->covered = search->covers ? atomic_load(&search->cover.covered) : 0;
     result->moves = result->cut = result->resting = 0;
     for (unsigned i = 0; i < search->worker_count; i++) {
         result->moves += search->workers[i].moves;
@@ -259,14 +269,15 @@ static void begin(struct check_search *search, struct worker *worker)
         search->config->rates && search->config->time == CHECK_TICKS && search->model.cluster->drift;
     uint32_t combinations = 1;
     for (uint32_t i = 0; all && i < search->model.count; i++) combinations *= 3;
-    for (uint32_t combination = 0; combination < combinations; combination++) {
+    search->active = 1;
+    for (uint32_t combination = 0; combination < combinations && !search->stopped; combination++) {
+        mind_the_table(search);
         uint8_t rates[CHECK_NODES_MAX];
         check_rates(search, combination, all, rates);
         const struct check_world world = check_first_world(&search->model, rates);
         const struct check_origin origin = {UINT32_MAX, combination};
         uint32_t number = 0;
-        if (check_visited_add(&search->visited, check_fingerprint(&search->model, &world), origin, &number))
-            keep(worker, &world, number);
+        if (add_world(search, &world, origin, &number)) keep(worker, &world, number);
     }
     if (worker->out) check_frontier_put(search->next, worker->out, worker->out_worlds);
     worker->out = NULL;
@@ -287,6 +298,7 @@ static void swap_levels(struct check_search *search)
     check_frontier_init(done, search->config->memory / 6);
     search->level = search->next;
     search->next = done;
+    atomic_store(&search->expanded, 0);
 }
 
 static bool make_workers(struct check_search *search)
@@ -306,7 +318,7 @@ static void search_all(struct check_search *search)
 {
     begin(search, &search->workers[0]);
     swap_levels(search);
-    while (search->level->worlds > 0) {
+    while (search->level->worlds > 0 && !search->stopped) {
         if (!run_level(search) || search->found) break;
         if (search->next->worlds > 0) search->depth++;
         swap_levels(search);
@@ -346,6 +358,10 @@ void check_run(const struct check_config *config, struct check_result *result)
     search.next = &search.frontiers[1];
     if (!check_model_init(&search.model, config, result->text, sizeof result->text)) {
         result->verdict = CHECK_REFUSED;
+    } else if ((search.covers = config->reduce && search.model.soup && !eventually) &&
+               !check_cover_init(&search.cover, &search.model, config->memory)) {
+        result->verdict = CHECK_STOPPED;
+        snprintf(result->text, sizeof result->text, "out of memory");
     } else if (!check_visited_init(&search.visited, config->memory,
                                    eventually || check_may_be_ample(&search.model)) ||
                !make_workers(&search) || (eventually && !check_edges_init(&search))) {
@@ -361,6 +377,7 @@ void check_run(const struct check_config *config, struct check_result *result)
     free(search.workers);
     check_edges_free(&search);
     check_visited_free(&search.visited);
+    check_cover_free(&search.cover);
     check_frontier_free(&search.frontiers[0]);
     check_frontier_free(&search.frontiers[1]);
     check_model_free(&search.model);

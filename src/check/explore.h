@@ -2,7 +2,9 @@
 #ifndef ELECTOR_CHECK_EXPLORE_H
 #define ELECTOR_CHECK_EXPLORE_H
 
+#include "cover.h"
 #include "frontier.h"
+#include "next.h"
 #include "visited.h"
 
 /* Successors are numbered from 0 if an ample set of them was enough, from here if all were looked at. */
@@ -16,6 +18,8 @@ struct check_search {
     struct check_result *result;
     struct check_model model;
     struct check_visited visited;
+    struct check_cover cover;
+    bool covers; /* worlds are kept in `cover`, not in the table of `visited` */
     struct check_frontier frontiers[2], *level, *next;
     struct worker *workers;
     unsigned worker_count;
@@ -60,11 +64,5 @@ void check_retrace(struct check_search *search, uint32_t number, struct check_pa
 /* The same, and then a way on from there, by the numbers of its worlds: the loop of the path. */
 void check_retrace_on(struct check_search *search, struct check_path *path, uint32_t from,
                       const uint32_t *numbers, uint32_t count);
-
-/* ample.c: if one node's next move is independent of all else, that one alone; false if there is none. */
-/* Whether it could ever find one. */
-bool check_may_be_ample(const struct check_model *model);
-bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
-                 check_visitor *visit, void *whose);
 
 #endif

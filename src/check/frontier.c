@@ -110,21 +110,23 @@ struct check_chunk *check_frontier_take(struct check_frontier *frontier)
     return chunk;
 }
 
-enum { SPENT_WORDS = (CHECK_BUDGETS + 1 + 3) / 4 };
+enum { SPENT_WORDS = (CHECK_BUDGETS + 2 + 3) / 4 };
 
 bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model,
                      const struct check_world *world, uint32_t number)
 {
-    const uint32_t words = model->count + 3 + SPENT_WORDS + world->flight_count;
+    const uint32_t words = model->count + 4 + SPENT_WORDS + world->flight_count;
     if (chunk->used + words > CHECK_CHUNK_WORDS) return false;
     uint32_t *at = chunk->words + chunk->used;
     uint8_t spent[4 * SPENT_WORDS] = {0};
     memcpy(spent, world->spent, sizeof world->spent);
     spent[CHECK_BUDGETS] = world->called;
+    spent[CHECK_BUDGETS + 1] = world->dawn;
     *at++ = number;
     memcpy(at, world->local, model->count * sizeof *at);
     at += model->count;
     *at++ = world->history;
+    *at++ = world->broken;
     memcpy(at, spent, sizeof spent);
     at += SPENT_WORDS;
     *at++ = (uint32_t)world->ticks << 16 | world->flight_count;
@@ -143,9 +145,11 @@ bool check_chunk_next(const struct check_chunk *chunk, const struct check_model 
     memcpy(world->local, word, model->count * sizeof *word);
     word += model->count;
     world->history = *word++;
+    world->broken = *word++;
     memcpy(spent, word, sizeof spent);
     memcpy(world->spent, spent, sizeof world->spent);
     world->called = spent[CHECK_BUDGETS];
+    world->dawn = spent[CHECK_BUDGETS + 1];
     word += SPENT_WORDS;
     world->ticks = (uint16_t)(*word >> 16);
     world->flight_count = (uint16_t)*word++;

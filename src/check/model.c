@@ -19,11 +19,13 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
     return a;
 }
 
-uint16_t check_parts(const struct check_model *model, el_duration duration)
+uint16_t check_parts(struct check_model *model, el_duration duration)
 {
     const __uint128_t parts =
         ((__uint128_t)duration * model->parts + model->config->tick - 1) / model->config->tick;
-    return parts > LEFT_MOST ? LEFT_MOST : (uint16_t)parts;
+    if (parts <= LEFT_MOST) return (uint16_t)parts;
+    check_give_up(model, "a timer runs for more ticks than can be counted: take a longer --tick");
+    return LEFT_MOST;
 }
 
 uint16_t check_rate_parts(const struct check_model *model, uint8_t rate)
@@ -73,37 +75,53 @@ static void view_local(const struct check_model *model, struct check_local *loca
 
 uint32_t check_add_local(struct check_model *model, const unsigned char *bytes)
 {
-    unsigned char record[CHECK_RECORD_MAX] = {0};
+    unsigned char record[CHECK_RECORD_MAX];
     struct check_local *local = (struct check_local *)(void *)record;
+    memset(local, 0, sizeof *local);
     memcpy(local + 1, bytes, model->bytes);
     for (uint32_t i = 0; i < model->permutation_count; i++) {
         unsigned char renamed[CHECK_RECORD_MAX];
-        memcpy(renamed, bytes, model->bytes);
-        if (i > 0) check_rename_local(model, renamed, model->permutations[i]);
-        *hash_under(model, &model->locals, record, i) = el_fingerprint(renamed, model->bytes);
+        const unsigned char *content = bytes;
+        if (i > 0) {
+            memcpy(renamed, bytes, model->bytes);
+            check_rename_local(model, renamed, model->permutations[i]);
+            content = renamed;
+        }
+        *hash_under(model, &model->locals, record, i) = el_fingerprint(content, model->bytes);
     }
     view_local(model, local);
     const uint32_t number = check_store_add(&model->locals, record);
-    if (number == UINT32_MAX) atomic_store(&model->exhausted, true);
+    if (number == UINT32_MAX) check_give_up(model, "no memory is left for more local states or messages");
     return number == UINT32_MAX ? 0 : number;
 }
 
 uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, uint16_t left, bool returns)
 {
-    unsigned char record[CHECK_RECORD_MAX] = {0};
+    unsigned char record[sizeof(struct check_letter) + CHECK_PERMUTATIONS_MAX * sizeof(struct el_hash)];
     struct check_letter *letter = (struct check_letter *)(void *)record;
+    memset(letter, 0, sizeof *letter);
     letter->msg = *msg;
     letter->left = left;
     letter->returns = returns;
-    const size_t bytes = sizeof *letter - sizeof letter->hash;
+    const size_t bytes = offsetof(struct check_letter, aged) - sizeof letter->hash;
     for (uint32_t i = 0; i < model->permutation_count; i++) {
         struct check_letter renamed = *letter;
         if (i > 0) check_rename_msg(model, &renamed.msg, model->permutations[i]);
         *hash_under(model, &model->letters, record, i) = el_fingerprint(&renamed.msg, bytes);
     }
     const uint32_t number = check_store_add(&model->letters, record);
-    if (number == UINT32_MAX) atomic_store(&model->exhausted, true);
+    if (number == UINT32_MAX) check_give_up(model, "no memory is left for more local states or messages");
     return number == UINT32_MAX ? 0 : number;
+}
+
+uint32_t check_aged_letter(struct check_model *model, uint32_t number)
+{
+    struct check_letter *letter = check_store_at(&model->letters, number);
+    uint32_t aged = atomic_load_explicit(&letter->aged, memory_order_relaxed);
+    if (aged) return aged - 1;
+    aged = check_add_letter(model, &letter->msg, (uint16_t)(letter->left - model->parts), letter->returns);
+    atomic_store_explicit(&letter->aged, aged + 1, memory_order_relaxed);
+    return aged;
 }
 
 uint32_t check_add_history(struct check_model *model, const struct check_history *history)
@@ -117,7 +135,7 @@ uint32_t check_add_history(struct check_model *model, const struct check_history
         *hash_under(model, &model->histories, record, i) = el_fingerprint(&renamed.highest, bytes);
     }
     const uint32_t number = check_store_add(&model->histories, record);
-    if (number == UINT32_MAX) atomic_store(&model->exhausted, true);
+    if (number == UINT32_MAX) check_give_up(model, "no memory is left for more local states or messages");
     return number == UINT32_MAX ? 0 : number;
 }
 
@@ -136,22 +154,32 @@ static bool same_link(const struct check_letter *a, const struct check_letter *b
     return a->msg.from == b->msg.from && a->msg.to == b->msg.to && a->returns == b->returns;
 }
 
-static struct el_hash sum_under(const struct check_model *model, const struct check_world *world,
-                                uint32_t permutation)
+static struct el_hash sum_of_nodes(const struct check_model *model, const struct check_world *world,
+                                   uint32_t permutation)
 {
-    uint64_t counts[3] = {0};
-    memcpy(counts, world->spent, sizeof world->spent);
-    counts[2] = (uint64_t)world->ticks << 1 | world->called;
-    struct el_hash sum = {counts[0] * UINT64_C(0x9E3779B97F4A7C15) + counts[2] * UINT64_C(0xD6E8FEB86659FD93) +
-                              counts[1] * UINT64_C(0xA0761D6478BD642F),
-                          (counts[0] ^ counts[0] >> 31) * UINT64_C(0xC2B2AE3D27D4EB4F) +
-                              (counts[2] + 7) * UINT64_C(0xFF51AFD7ED558CCD) +
-                              counts[1] * UINT64_C(0xC4CEB9FE1A85EC53)};
+    struct el_hash sum = {0, 0};
     for (uint32_t i = 0; i < model->count; i++)
         add_hash(&sum, *hash_under(model, &model->locals, check_store_at(&model->locals, world->local[i]),
                                    permutation));
     add_hash(&sum, *hash_under(model, &model->histories, check_store_at(&model->histories, world->history),
                                permutation));
+    return sum;
+}
+
+static struct el_hash hash_of_counts(const struct check_world *world)
+{
+    uint64_t counts[4] = {0};
+    memcpy(counts, world->spent, sizeof world->spent);
+    counts[3] = world->broken;
+    _Static_assert(sizeof world->spent <= 16, "they fit into two words");
+    counts[2] = (uint64_t)world->ticks << 2 | (uint64_t)world->dawn << 1 | world->called;
+    return el_fingerprint(counts, sizeof counts);
+}
+
+static struct el_hash sum_under(const struct check_model *model, const struct check_world *world,
+                                uint32_t permutation)
+{
+    struct el_hash sum = sum_of_nodes(model, world, permutation);
     uint32_t place = 0;
     const struct check_letter *before = NULL;
     for (uint32_t i = 0; i < world->flight_count; i++) {
@@ -168,13 +196,33 @@ static struct el_hash sum_under(const struct check_model *model, const struct ch
     return sum;
 }
 
+static bool is_less(struct el_hash a, struct el_hash b)
+{
+    return a.high < b.high || (a.high == b.high && a.low < b.low);
+}
+
+struct el_hash check_key(const struct check_model *model, const struct check_world *world,
+                         uint32_t *permutation)
+{
+    struct el_hash least = sum_of_nodes(model, world, 0);
+    *permutation = 0;
+    for (uint32_t i = 1; i < model->permutation_count; i++) {
+        const struct el_hash sum = sum_of_nodes(model, world, i);
+        if (!is_less(sum, least)) continue;
+        least = sum;
+        *permutation = i;
+    }
+    return least;
+}
+
 struct el_hash check_fingerprint(const struct check_model *model, const struct check_world *world)
 {
     struct el_hash least = sum_under(model, world, 0);
     for (uint32_t i = 1; i < model->permutation_count; i++) {
         const struct el_hash sum = sum_under(model, world, i);
-        if (sum.high < least.high || (sum.high == least.high && sum.low < least.low)) least = sum;
+        if (is_less(sum, least)) least = sum;
     }
+    add_hash(&least, hash_of_counts(world));
     return least;
 }
 
@@ -192,10 +240,20 @@ static bool is_sensible(const struct check_model *model, char *text, size_t size
     if (model->count > CHECK_NODES_MAX) return refuse(text, size, "the checker takes at most 16 nodes");
     if (model->algorithm->on_arrival) return refuse(text, size, "a machine with a stopwatch cannot be checked");
     if (config->time == CHECK_TICKS && config->tick == 0) return refuse(text, size, "a tick takes some time");
-    if (model->soup && (model->fifo || model->hop_acks || config->time != CHECK_FREE))
-        return refuse(
-            text, size,
-            "any number of losses and copies at once only without ticks, and where order does not count");
+    if (model->soup && (model->fifo || model->hop_acks || model->timely || config->late))
+        return refuse(text, size,
+                      "any number of losses and copies at once: only where neither order nor age counts");
+    if (config->rounds &&
+        (config->time != CHECK_TICKS || model->fifo || model->hop_acks || config->late || model->soup))
+        return refuse(text, size, "rounds need ticks, and links that need not keep order");
+    const bool is_told = model->algorithm->on_suspect && (config->detect || config->budget[CHECK_SUSPECT]);
+    if (config->rounds && (config->initiators || is_told))
+        return refuse(text, size, "in rounds nobody calls an election, and no detector speaks");
+    if ((config->budget[CHECK_CUT] || config->budget[CHECK_PART]) && (!config->rounds || model->count > 5))
+        return refuse(text, size, "links break in rounds only, and between at most five nodes");
+    if ((uint64_t)config->late * model->parts > LEFT_MOST)
+        return refuse(text, size,
+                      "so late a message is beyond counting: take a longer --tick, or a coarser drift");
     if (model->parts > LEFT_MOST / 4)
         return refuse(text, size, "the drift bound is too fine for ticks: try 0.01");
     return true;
@@ -205,20 +263,23 @@ bool check_model_init(struct check_model *model, const struct check_config *conf
 {
     enum { MILLION = 1000000 };
     const struct el_algorithm *algorithm = config->algorithm;
-    *model =
-        (struct check_model){.config = config,
-                             .algorithm = algorithm,
-                             .cluster = config->cluster,
-                             .count = config->cluster->count,
-                             .fifo = algorithm->needs & EL_NEEDS_FIFO,
-                             .hop_acks = algorithm->needs & EL_NEEDS_HOP_ACKS,
-                             .timely = config->time == CHECK_TICKS && (algorithm->needs & EL_NEEDS_TIMELY),
-                             .uses_moot = config->reduce && algorithm->moot && !config->budget[CHECK_WIPE] &&
-                                          !(algorithm->needs & EL_NEEDS_FIFO),
-                             .copies_max = algorithm->beats ? 1 : 0,
-                             .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
-    model->soup = config->budget[CHECK_DUPLICATE] == CHECK_ANY && config->budget[CHECK_LOSE] == CHECK_ANY;
-    if (model->soup) model->copies_max = 1;
+    *model = (struct check_model){
+        .config = config,
+        .algorithm = algorithm,
+        .cluster = config->cluster,
+        .count = config->cluster->count,
+        .fifo = algorithm->needs & EL_NEEDS_FIFO,
+        .hop_acks = algorithm->needs & EL_NEEDS_HOP_ACKS,
+        .timely = config->time == CHECK_TICKS && ((algorithm->needs & EL_NEEDS_TIMELY) || config->rounds),
+        .uses_moot = config->reduce && algorithm->moot && !config->budget[CHECK_WIPE] &&
+                     !(algorithm->needs & EL_NEEDS_FIFO),
+        .copies_max = algorithm->beats ? 1 : 0,
+        .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
+    const bool any = config->budget[CHECK_DUPLICATE] == CHECK_ANY && config->budget[CHECK_LOSE] == CHECK_ANY;
+    model->soup = any && !check_looks_at_rest(config); /* where nothing is taken out, nothing comes to rest */
+    if (any) model->copies_max = 1;
+    model->late_is_lost = model->soup || (!model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
+                                          !check_looks_at_rest(config));
     if (!config->rates || config->time == CHECK_FREE) model->parts = 1;
     if (!is_sensible(model, text, size)) return false;
     model->state_size = el_state_size(algorithm, model->count);

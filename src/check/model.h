@@ -44,7 +44,8 @@ struct check_letter {
     struct el_msg msg;
     uint16_t left;   /* true time in which it arrives or is lost; LEFT_NONE: no matter when */
     uint8_t returns; /* it comes back: the hop failed */
-    uint8_t spare[5];
+    uint8_t spare;
+    _Atomic uint32_t aged; /* the same a tick later, number + 1; 0: not known yet */
 };
 
 /* Who led in which term, as far as the properties ask. */
@@ -52,6 +53,8 @@ enum { HISTORY_TERMS_MAX = 14 };
 struct check_history {
     struct el_hash hash;
     uint64_t highest;
+    uint64_t
+        fell; /* somebody took office in a term no higher: else such a world could pass for an innocent one */
     struct check_tenure {
         uint64_t term;
         el_node node;
@@ -65,12 +68,20 @@ struct check_world {
     uint32_t local[CHECK_NODES_MAX];
     uint32_t history;
     uint8_t spent[CHECK_BUDGETS];
-    uint8_t called; /* an election was called, or a leader's death noticed: somebody should lead */
-    uint16_t ticks; /* counted only towards a horizon */
+    uint8_t called;  /* an election was called, or a leader's death noticed: somebody should lead */
+    uint32_t broken; /* rounds: links that lose all, see check_link */
+    uint8_t dawn;    /* rounds: nothing has happened since the last tick */
+    uint16_t ticks;  /* counted only towards a horizon */
     uint16_t flight_count;
     uint32_t
         flight[CHECK_FLIGHT_MAX]; /* letters: by link in order of sending if links are FIFO, else by number */
 };
+
+/* The bit of a link, in clusters of up to five. */
+static inline uint32_t check_link(uint32_t count, el_node from, el_node to)
+{
+    return 1u << ((from - 1) * count + (to - 1));
+}
 
 struct check_model {
     const struct check_config *config;
@@ -80,15 +91,24 @@ struct check_model {
     size_t state_size, left_count, bytes; /* of a local state: the machine's, timers, all */
     uint32_t parts;                       /* of a tick, in which what is left is counted */
     bool fifo, hop_acks, timely, uses_moot;
-    bool soup;           /* what was sent may arrive any number of times, or never: nothing is ever taken out */
-    uint32_t copies_max; /* of one message under way; 0: any number */
+    bool soup; /* what was sent may arrive any number of times, or never: nothing is ever taken out */
+    bool
+        late_is_lost; /* a message may be late for ever and order does not count: never to deliver it is to lose it */
+    uint32_t copies_max;        /* of one message under way; 0: any number */
     uint32_t permutation_count; /* at least 1: the identity */
     el_node (*permutations)[CHECK_NODES_MAX + 1];
     size_t hashes_at; /* where the fingerprints under renamings 1.. lie in a record, after all else */
     struct check_store locals, letters, histories;
     uint32_t first_history;
-    atomic_bool exhausted; /* a store is full, or memory is */
+    _Atomic(const char *) gave_up; /* why the search cannot go on; NULL: it can */
 };
+
+/* Whether something is asked that only a world with nothing under way can answer. */
+static inline bool check_looks_at_rest(const struct check_config *config)
+{
+    return config->properties & (1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS |
+                                 1u << CHECK_RESTS | 1u << CHECK_ELECTS);
+}
 
 static inline const struct check_local *check_local_at(const struct check_model *model, uint32_t number)
 {
@@ -116,6 +136,12 @@ static inline const struct check_history *check_history_at(const struct check_mo
     return check_store_at(&model->histories, number);
 }
 
+/* The search cannot go on, for this reason. */
+static inline void check_give_up(struct check_model *model, const char *why)
+{
+    atomic_store(&model->gave_up, why);
+}
+
 /* model.c: false with the reason in `text` if the question makes no sense. */
 bool check_model_init(struct check_model *model, const struct check_config *config, char *text, size_t size);
 void check_model_free(struct check_model *model);
@@ -123,15 +149,22 @@ uint64_t check_model_memory(const struct check_model *model);
 struct check_world check_first_world(struct check_model *model, const uint8_t *rates);
 /* Its fingerprint; under symmetry the least over all renamings. */
 struct el_hash check_fingerprint(const struct check_model *model, const struct check_world *world);
+/* The fingerprint of its nodes and history alone, and under which renaming it is least. */
+struct el_hash check_key(const struct check_model *model, const struct check_world *world,
+                         uint32_t *permutation);
 /* Adds a local state given by its bytes, a letter, a history. UINT32_MAX: no memory. */
 uint32_t check_add_local(struct check_model *model, const unsigned char *bytes);
 uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, uint16_t left, bool returns);
 uint32_t check_add_history(struct check_model *model, const struct check_history *history);
-/* In parts of a tick, rounded up. */
-uint16_t check_parts(const struct check_model *model, el_duration duration);
+/* The same letter a tick later. */
+uint32_t check_aged_letter(struct check_model *model, uint32_t number);
+/* In parts of a tick, rounded up. The search cannot go on if they are too many to count. */
+uint16_t check_parts(struct check_model *model, el_duration duration);
 uint16_t check_rate_parts(const struct check_model *model, uint8_t rate);
 
 /* ---- Steps of one node, remembered ---- */
+
+enum { CHECK_SENT_MAX = 48 }; /* by one step */
 
 struct check_outcome {
     uint32_t local;
@@ -155,14 +188,17 @@ struct check_memo *check_memo_new(struct check_model *model);
 void check_memo_free(struct check_memo *memo);
 uint64_t check_memory_of_memo(const struct check_memo *memo);
 
+/* Forgets all if it has grown large: what was borrowed before is gone then. */
+void check_memo_trim(struct check_memo *memo);
+
 /* An event of one node, in one word. */
 static inline uint64_t check_event(enum check_move_type type, uint32_t what)
 {
     return (uint64_t)type << 32 | what;
 }
-/* With `may_die`, also those in which it dies after a prefix of its outbox. Borrowed until the next call. */
-const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event,
-                                               bool may_die);
+/* With `may_die`, also those in which it dies after a prefix of its outbox. Borrowed until the memo is
+ * trimmed. */
+struct check_outcomes check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event, bool may_die);
 static inline const struct check_outcome *check_next_outcome(const struct check_outcome *outcome)
 {
     const size_t bytes = sizeof *outcome + outcome->sent * sizeof *outcome->letters;
@@ -177,15 +213,20 @@ struct check_step { /* a move and how it came out */
     uint32_t letter, timer, slot;
     bool kept, wiped, is_fault;
     const struct check_outcome *outcome; /* NULL: no node took a step */
-    uint32_t shed[8];
+    uint32_t shed[CHECK_SENT_MAX];
     uint32_t shed_count;
 };
 
 /* Called for each successor; false ends the enumeration. */
-typedef bool check_visitor(void *whose, const struct check_world *world, const struct check_step *step);
+typedef bool check_visitor(void *whose, struct check_world *world, const struct check_step *step);
 /* True if some node can go on without a fault: the world is not at rest. */
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                       check_visitor *visit, void *whose);
+/* ample.c: if one node's next move is independent of all else, that one alone; false if there is none. */
+bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
+                 check_visitor *visit, void *whose);
+/* Whether it could ever find one. */
+bool check_may_be_ample(const struct check_model *model);
 /* Not to be explored further. */
 bool check_is_cut(const struct check_model *model, const struct check_world *world);
 

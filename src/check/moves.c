@@ -66,7 +66,7 @@ static bool is_moot(const struct walk *walk, const struct check_world *world, ui
     const uint8_t flags = check_head_of(check_local_at(model, local))->flags;
     if (!(flags & LOCAL_STARTED)) return false;
     if (!(flags & LOCAL_ALIVE)) /* as it would be if it came back */
-        local = check_outcomes_of(walk->memo, local, check_event(CHECK_REVIVE, 0), false)->first->local;
+        local = check_outcomes_of(walk->memo, local, check_event(CHECK_REVIVE, 0), false).first->local;
     const struct check_head *head = check_head_of(check_local_at(model, local));
     const struct el_config cfg = {model->cluster, letter->msg.to};
     return model->algorithm->moot(head + 1, &cfg, &letter->msg);
@@ -132,24 +132,37 @@ static void drop_dead_letters(const struct walk *walk, struct check_world *world
 
 /* ---- Arriving at a new world ---- */
 
-static void arrive(struct walk *walk, struct check_world *world, struct check_step *step)
+/* Without as many of those from `first` on as there are too many; which of equal ones makes no difference. */
+static void shed(struct walk *walk, const struct check_world *world, struct check_step *step, uint32_t first)
 {
-    const uint32_t most = walk->model->config->flight;
-    if (!walk->goes_on) return;
-    if (most == 0 || world->flight_count <= most) {
-        walk->goes_on = walk->visit(walk->whose, world, step);
-        return;
-    }
-    if (step->shed_count == sizeof step->shed / sizeof *step->shed) return;
-    for (uint32_t i = 0; i < world->flight_count; i++) {
-        if (i > 0 && world->flight[i] == world->flight[i - 1]) continue;
+    const uint32_t excess = world->flight_count - walk->model->config->flight;
+    for (uint32_t i = first; i + excess <= world->flight_count && walk->goes_on; i++) {
+        if (i > first && world->flight[i] == world->flight[i - 1]) continue;
         struct check_world less;
         copy_world(&less, world);
         step->shed[step->shed_count++] = world->flight[i];
         take_out(&less, i);
-        arrive(walk, &less, step);
+        if (excess == 1)
+            walk->goes_on = walk->visit(walk->whose, &less, step);
+        else
+            shed(walk, &less, step, i);
         step->shed_count--;
     }
+}
+
+static void arrive(struct walk *walk, struct check_world *world, struct check_step *step)
+{
+    const uint32_t most = walk->model->config->flight;
+    if (!walk->goes_on) return;
+    if (most == 0 || world->flight_count <= most)
+        walk->goes_on = walk->visit(walk->whose, world, step);
+    else
+        shed(walk, world, step, 0);
+}
+
+static bool belongs_to_dawn(enum check_move_type type)
+{
+    return type == CHECK_DIE || type == CHECK_REVIVE || type == CHECK_STOP || type == CHECK_GO_ON;
 }
 
 /* Whether somebody should lead after this. */
@@ -165,15 +178,15 @@ static void let(struct walk *walk, const struct check_world *before, struct chec
 {
     struct check_model *model = walk->model;
     const uint32_t was = before->local[step.node - 1];
-    const struct check_outcomes *outcomes =
+    const struct check_outcomes outcomes =
         check_outcomes_of(walk->memo, was, event, is_left(walk, CHECK_CRASH));
-    const struct check_outcome *outcome = outcomes->first;
+    const struct check_outcome *outcome = outcomes.first;
     const bool was_fault = step.is_fault;
     walk->is_moving |= !step.is_fault;
-    for (uint32_t i = 0; i < outcomes->count && walk->goes_on; i++, outcome = check_next_outcome(outcome)) {
+    for (uint32_t i = 0; i < outcomes.count && walk->goes_on; i++, outcome = check_next_outcome(outcome)) {
         struct check_world after;
         if (before->flight_count + outcome->sent > CHECK_FLIGHT_MAX) {
-            atomic_store(&model->exhausted, true);
+            check_give_up(model, "too many messages are under way at once: bound them with --flight");
             return;
         }
         copy_world(&after, before);
@@ -184,6 +197,7 @@ static void let(struct walk *walk, const struct check_world *before, struct chec
         if (outcome->dying >= 0 || step.type == CHECK_DIE) drop_dead_letters(walk, &after);
         step.is_fault = was_fault || outcome->dying >= 0;
         after.called |= calls(model, was, &step);
+        after.dawn &= belongs_to_dawn(step.type);
         step.outcome = outcome;
         arrive(walk, &after, &step);
     }
@@ -210,11 +224,17 @@ static void meet_nobody(struct walk *walk, uint32_t at)
     copy_world(&after, walk->from);
     take_out(&after, at);
     const bool sender_lives = flags_of(walk, letter->msg.from) & LOCAL_ALIVE;
-    if (walk->model->hop_acks && sender_lives)
-        post(walk, &after, check_add_letter(walk->model, &letter->msg, LEFT_NONE, true));
-    struct check_step step = {.type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at]};
+    const bool returns = walk->model->hop_acks && sender_lives;
+    if (returns) post(walk, &after, check_add_letter(walk->model, &letter->msg, LEFT_NONE, true));
+    struct check_step step = {
+        .type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at], .kept = returns};
     walk->is_moving = true;
     arrive(walk, &after, &step);
+}
+
+static bool loss_goes_without_saying(const struct check_model *model)
+{
+    return model->soup || (model->config->reduce && model->late_is_lost);
 }
 
 static void deliver(struct walk *walk, uint32_t at)
@@ -225,7 +245,8 @@ static void deliver(struct walk *walk, uint32_t at)
     struct check_step step = {
         .type = letter->returns ? CHECK_RETURN : CHECK_DELIVER, .node = to, .letter = number};
     if (!(flags_of(walk, to) & LOCAL_ALIVE)) {
-        meet_nobody(walk, at);
+        walk->is_moving = true;
+        if (!loss_goes_without_saying(walk->model)) meet_nobody(walk, at);
         return;
     }
     if (!is_awake(walk, to) || local_of(walk, to)->is_overdue) return;
@@ -239,16 +260,6 @@ static void deliver(struct walk *walk, uint32_t at)
     spend_one(walk, &before, CHECK_DUPLICATE);
     step.kept = step.is_fault = true;
     let(walk, &before, step, check_event(step.type, number));
-}
-
-/* Where a message may be late for ever and order does not count, never to deliver it is to lose it. */
-static bool loss_goes_without_saying(const struct check_model *model)
-{
-    const struct check_config *config = model->config;
-    const uint32_t at_rest =
-        1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS | 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
-    return (model->soup || config->reduce) && !model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
-           !(config->properties & at_rest);
 }
 
 static void lose(struct walk *walk, uint32_t at)
@@ -402,22 +413,186 @@ static void pass(struct walk *walk)
     for (el_node node = 1; node <= model->count; node++)
         after.local[node - 1] =
             check_outcomes_of(walk->memo, walk->from->local[node - 1], check_event(CHECK_TICK, 0), false)
-                ->first->local;
+                .first->local;
     for (uint32_t i = 0; i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
         uint32_t number = walk->from->flight[i];
         if (letter->left != LEFT_NONE && letter->left < model->parts) {
             if (!model->timely || !(flags_of(walk, letter->msg.to) & LOCAL_ALIVE)) continue;
         } else if (letter->left != LEFT_NONE) {
-            number =
-                check_add_letter(model, &letter->msg, (uint16_t)(letter->left - model->parts), letter->returns);
+            number = check_aged_letter(model, number);
         }
         post(walk, &after, number);
     }
     if (model->config->horizon) after.ticks++;
+    after.dawn = model->config->rounds;
     struct check_step step = {.type = CHECK_TICK};
     walk->is_moving = true;
     arrive(walk, &after, &step);
+}
+
+/* ---- Rounds: one order, and what the budgets allow instead ---- */
+
+/* Which of two that arrive at one instant is heard first: by receiver, sender, and then what they say. */
+static bool comes_first(const struct el_msg *a, const struct el_msg *b)
+{
+    if (a->to != b->to) return a->to < b->to;
+    if (a->from != b->from) return a->from < b->from;
+    if (a->kind != b->kind) return a->kind < b->kind;
+    return memcmp(a, b, sizeof *a) < 0;
+}
+
+static bool has_arrived(const struct walk *walk, uint32_t at)
+{
+    const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
+    return letter->left == 0 && is_awake(walk, letter->msg.to);
+}
+
+static uint32_t first_arrived(const struct walk *walk)
+{
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < walk->from->flight_count; i++) {
+        if (!has_arrived(walk, i)) continue;
+        const struct el_msg *msg = &check_letter_at(walk->model, walk->from->flight[i])->msg;
+        if (first == UINT32_MAX ||
+            comes_first(msg, &check_letter_at(walk->model, walk->from->flight[first])->msg))
+            first = i;
+    }
+    return first;
+}
+
+static void delay(struct walk *walk, uint32_t at)
+{
+    struct check_model *model = walk->model;
+    const struct check_letter *letter = check_letter_at(model, walk->from->flight[at]);
+    if (!is_left(walk, CHECK_DELAY)) return;
+    struct check_world after;
+    copy_world(&after, walk->from);
+    take_out(&after, at);
+    spend_one(walk, &after, CHECK_DELAY);
+    post(walk, &after, check_add_letter(model, &letter->msg, (uint16_t)model->parts, false));
+    struct check_step step = {
+        .type = CHECK_PUT_OFF, .node = letter->msg.to, .letter = walk->from->flight[at], .is_fault = true};
+    arrive(walk, &after, &step);
+}
+
+/* Lost on a broken link, which is no fault of its own. */
+static void vanish(struct walk *walk, uint32_t at)
+{
+    struct check_world after;
+    copy_world(&after, walk->from);
+    take_out(&after, at);
+    after.dawn = 0;
+    struct check_step step = {.type = CHECK_DROP, .letter = walk->from->flight[at]};
+    step.node = check_letter_at(walk->model, step.letter)->msg.to;
+    walk->is_moving = true;
+    arrive(walk, &after, &step);
+}
+
+static void hear(struct walk *walk, uint32_t first)
+{
+    const struct el_msg *msg = &check_letter_at(walk->model, walk->from->flight[first])->msg;
+    const el_node to = msg->to;
+    if (walk->from->broken & check_link(walk->model->count, msg->from, msg->to)) {
+        vanish(walk, first);
+        return;
+    }
+    deliver(walk, first);
+    lose(walk, first);
+    delay(walk, first);
+    for (uint32_t i = 0; i < walk->from->flight_count && is_left(walk, CHECK_REORDER); i++) {
+        const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[i]);
+        if (i == first || !has_arrived(walk, i) || letter->msg.to != to) continue;
+        struct check_world before;
+        copy_world(&before, walk->from);
+        take_out(&before, i);
+        spend_one(walk, &before, CHECK_REORDER);
+        const struct check_step step = {
+            .type = CHECK_DELIVER, .node = to, .letter = walk->from->flight[i], .is_fault = true};
+        let(walk, &before, step, check_event(CHECK_DELIVER, walk->from->flight[i]));
+    }
+}
+
+/* At one instant nodes do not see each other, so who dies, comes back or stands still does so at its beginning. */
+static void trouble(struct walk *walk)
+{
+    for (el_node node = 1; node <= walk->model->count; node++) {
+        const uint8_t flags = flags_of(walk, node);
+        const struct check_step revive = {.type = CHECK_REVIVE, .node = node};
+        struct check_step wiped = revive;
+        wiped.wiped = true;
+        if (!(flags & LOCAL_ALIVE)) {
+            spend(walk, CHECK_RESTART, revive, 0);
+            spend(walk, CHECK_WIPE, wiped, 1);
+            continue;
+        }
+        spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
+        if (flags & LOCAL_PAUSED) {
+            let(walk, walk->from, (struct check_step){.type = CHECK_GO_ON, .node = node},
+                check_event(CHECK_GO_ON, 0));
+            continue;
+        }
+        spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
+        if (!local_of(walk, node)->is_overdue) ask(walk, node);
+    }
+}
+
+static void break_links(struct walk *walk, enum check_budget budget, uint32_t links, bool mends)
+{
+    struct check_world after;
+    if (!mends && (!is_left(walk, budget) || (walk->from->broken & links) == links)) return;
+    copy_world(&after, walk->from);
+    after.broken = mends ? 0 : after.broken | links;
+    if (!mends) spend_one(walk, &after, budget);
+    struct check_step step = {.type = CHECK_BREAK, .is_fault = true};
+    arrive(walk, &after, &step);
+}
+
+static void trouble_links(struct walk *walk)
+{
+    const uint32_t count = walk->model->count;
+    if (count > 5) return;
+    if (walk->from->broken) break_links(walk, CHECK_CUT, 0, true);
+    for (el_node a = 1; a <= count; a++) {
+        uint32_t all = 0;
+        for (el_node b = 1; b <= count; b++) {
+            if (a == b) continue;
+            break_links(walk, CHECK_CUT, check_link(count, a, b), false);
+            all |= check_link(count, a, b) | check_link(count, b, a);
+        }
+        break_links(walk, CHECK_PART, all, false);
+    }
+}
+
+static bool fire_first(struct walk *walk, bool overdue)
+{
+    for (el_node node = 1; node <= walk->model->count; node++) {
+        const struct check_local *local = local_of(walk, node);
+        if (!is_awake(walk, node) || !(overdue ? local->is_overdue : local->is_due)) continue;
+        const uint16_t *left = check_left_of(walk->model, local);
+        for (uint32_t i = 0; i < walk->model->left_count; i++) {
+            if (left[i] != (overdue ? LEFT_OVERDUE : 0)) continue;
+            const uint32_t timer = i / (walk->model->count + 1), slot = i % (walk->model->count + 1);
+            const struct check_step step = {.type = CHECK_FIRE, .node = node, .timer = timer, .slot = slot};
+            let(walk, walk->from, step, check_event(CHECK_FIRE, timer << 16 | slot));
+            return true;
+        }
+    }
+    return false;
+}
+
+static void play_round(struct walk *walk)
+{
+    if (walk->from->dawn) {
+        trouble(walk);
+        trouble_links(walk);
+    }
+    if (fire_first(walk, true)) return;
+    const uint32_t first = first_arrived(walk);
+    if (first != UINT32_MAX)
+        hear(walk, first);
+    else if (!fire_first(walk, false))
+        pass(walk);
 }
 
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
@@ -430,6 +605,10 @@ bool check_successors(struct check_model *model, struct check_memo *memo, const 
         const struct check_step step = {.type = CHECK_START, .node = node};
         let(&walk, world, step, check_event(CHECK_START, 0));
         return true;
+    }
+    if (model->config->rounds) {
+        play_round(&walk);
+        return walk.is_moving;
     }
     for (uint32_t i = 0; i < world->flight_count; i++) {
         if (!is_head(&walk, i)) continue;

@@ -13,7 +13,7 @@ static const struct {
     [CHECK_ONE_PER_TERM] = {"one-per-term", "never two nodes, or two lives of one, that led in one term",
                             EL_SAME_TERM, EL_CLAIMS_ONE_PER_TERM},
     [CHECK_TOKENS_RISE] = {"tokens-rise", "whoever takes office has a higher term than all before",
-                           EL_SAME_TERM, 0},
+                           EL_TOKEN_FELL, EL_CLAIMS_RISING},
     [CHECK_AGREEMENT] = {"agreement", "at rest, every live node names the same live leader", EL_DISAGREEMENT,
                          EL_CLAIMS_AGREEMENT},
     [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_NOT_BEST,
@@ -43,16 +43,18 @@ enum el_violation check_property_violation(enum check_property property)
 
 uint32_t check_claimed(const struct el_algorithm *algorithm)
 {
+    const uint32_t at_rest = 1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS;
     uint32_t claimed = 0;
     for (uint32_t i = 0; i < CHECK_PROPERTIES; i++)
         if (properties[i].claim & algorithm->claims) claimed |= 1u << i;
-    return claimed;
+    return algorithm->beats ? claimed & ~at_rest : claimed; /* what beats never rests */
 }
 
 const char *check_budget_name(enum check_budget budget)
 {
-    static const char *const names[] = {"crash",   "restart", "wipe",   "lose",    "duplicate",
-                                        "suspect", "pause",   "resign", "transfer"};
+    static const char *const names[] = {"crash",   "restart", "wipe",   "lose",     "duplicate",
+                                        "suspect", "pause",   "resign", "transfer", "delay-some",
+                                        "reorder", "cut",     "part"};
     return names[budget];
 }
 
@@ -70,7 +72,8 @@ uint32_t check_judge(const struct check_model *model, const struct check_world *
     return leading > 1 && asks(model, CHECK_ONE_LEADER) ? 1u << CHECK_ONE_LEADER : 0;
 }
 
-static uint32_t remember_tenure(struct check_history *history, el_node node, uint64_t term)
+static uint32_t remember_tenure(struct check_model *model, struct check_history *history, el_node node,
+                                uint64_t term)
 {
     uint32_t at = 0, broken = 0;
     for (; at < HISTORY_TERMS_MAX && history->tenures[at].node; at++) {
@@ -79,7 +82,10 @@ static uint32_t remember_tenure(struct check_history *history, el_node node, uin
         if (tenure->term == term) broken = 1u << CHECK_ONE_PER_TERM;
         if (tenure->term > term || (tenure->term == term && tenure->node > node)) break;
     }
-    if (history->tenures[HISTORY_TERMS_MAX - 1].node) __builtin_trap(); /* more terms than bounds allow */
+    if (history->tenures[HISTORY_TERMS_MAX - 1].node) {
+        check_give_up(model, "too many terms have had a leader: bound them with --terms");
+        return broken;
+    }
     memmove(&history->tenures[at + 1], &history->tenures[at],
             (HISTORY_TERMS_MAX - 1 - at) * sizeof *history->tenures);
     history->tenures[at] = (struct check_tenure){.term = term, .node = node};
@@ -101,14 +107,19 @@ uint32_t check_remember(struct check_model *model, uint32_t number, el_node node
     *broken = 0;
     if (!died && !begins) return number;
     if (!asks(model, CHECK_ONE_PER_TERM) && !asks(model, CHECK_TOKENS_RISE)) return number;
-    struct check_history history = *check_history_at(model, number);
+    const struct check_history *known = check_history_at(model, number);
+    struct check_history history = *known;
     if (died) remember_death(&history, node);
-    if (begins && asks(model, CHECK_ONE_PER_TERM)) *broken |= remember_tenure(&history, node, is->term);
+    if (begins && asks(model, CHECK_ONE_PER_TERM)) *broken |= remember_tenure(model, &history, node, is->term);
     if (begins && asks(model, CHECK_TOKENS_RISE)) {
-        if (is->term <= history.highest) *broken |= 1u << CHECK_TOKENS_RISE;
+        if (is->term <= history.highest) {
+            history.fell = 1;
+            *broken |= 1u << CHECK_TOKENS_RISE;
+        }
         if (is->term > history.highest) history.highest = is->term;
     }
-    return check_add_history(model, &history);
+    const bool is_same = memcmp(&history, known, sizeof history) == 0; /* most deaths end no tenure */
+    return is_same ? number : check_add_history(model, &history);
 }
 
 /* ---- At rest ---- */

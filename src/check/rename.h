@@ -4,7 +4,7 @@
 
 #include "model.h"
 
-enum { CHECK_RECORD_MAX = 4096, CHECK_SYMMETRIC_MAX = 5 };
+enum { CHECK_RECORD_MAX = 4096, CHECK_SYMMETRIC_MAX = 5, CHECK_PERMUTATIONS_MAX = 120 };
 
 /* The renamings under which the question stays the same, the identity first. False: no memory. */
 bool check_find_permutations(struct check_model *model);

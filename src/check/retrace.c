@@ -8,9 +8,9 @@ struct retracer {
     struct check_search *search;
     struct check_memo *memo;
     struct check_world world, found;
-    struct check_move move;
-    uint32_t at, wanted; /* the how-manieth successor, or */
-    uint32_t number;     /* the one with this number */
+    struct check_path *path; /* gets the moves */
+    uint32_t at, wanted;     /* the how-manieth successor, or */
+    uint32_t number;         /* the one with this number */
     bool by_number, done;
 };
 
@@ -33,7 +33,8 @@ static struct check_move describe(const struct check_model *model, const struct 
                               .wiped = step->wiped,
                               .is_fault = step->is_fault,
                               .dying = -1};
-    if (step->type == CHECK_DELIVER || step->type == CHECK_RETURN || step->type == CHECK_DROP)
+    if (step->type == CHECK_DELIVER || step->type == CHECK_RETURN || step->type == CHECK_DROP ||
+        step->type == CHECK_PUT_OFF)
         move.msg = check_letter_at(model, step->letter)->msg;
     if (step->outcome) {
         move.dying = step->outcome->dying;
@@ -44,28 +45,6 @@ static struct check_move describe(const struct check_model *model, const struct 
     return move;
 }
 
-static bool match(void *whose, const struct check_world *seen, const struct check_step *step)
-{
-    struct retracer *retracer = whose;
-    struct check_model *model = &retracer->search->model;
-    struct check_world world = *seen;
-    uint32_t broken = 0;
-    if (step->outcome)
-        world.history = check_remember(model, world.history, step->node, retracer->world.local[step->node - 1],
-                                       world.local[step->node - 1], &broken);
-    if (retracer->by_number) {
-        const uint32_t number =
-            check_visited_find(&retracer->search->visited, check_fingerprint(model, &world));
-        if (number != retracer->number || step->is_fault) return true;
-    } else if (retracer->at++ != retracer->wanted) {
-        return true;
-    }
-    retracer->found = world;
-    retracer->move = describe(model, step);
-    retracer->done = true;
-    return false;
-}
-
 static void add_move(struct check_path *path, struct check_move move)
 {
     struct check_move *moves = realloc(path->moves, (path->count + 1) * sizeof *moves);
@@ -74,17 +53,32 @@ static void add_move(struct check_path *path, struct check_move move)
     path->moves[path->count++] = move;
 }
 
+static bool match(void *whose, const struct check_world *world, const struct check_found *found)
+{
+    struct retracer *retracer = whose;
+    struct check_model *model = &retracer->search->model;
+    if (retracer->by_number) {
+        const uint32_t number = check_visited_find(&retracer->search->visited, check_fingerprint(model, world));
+        if (number != retracer->number || found->is_fault) return true;
+    } else if (retracer->at++ != retracer->wanted) {
+        return true;
+    }
+    retracer->found = *world;
+    for (uint32_t i = 0; i < found->count; i++) add_move(retracer->path, describe(model, &found->steps[i]));
+    retracer->done = true;
+    return false;
+}
+
 static void go_on(struct retracer *retracer, struct check_path *path, bool ample)
 {
     struct check_model *model = &retracer->search->model;
     retracer->done = false;
+    retracer->path = path;
     if (ample)
-        (void)check_ample(model, retracer->memo, &retracer->world, match, retracer);
+        (void)check_next_ample(model, retracer->memo, &retracer->world, match, retracer);
     else
-        (void)check_successors(model, retracer->memo, &retracer->world, match, retracer);
-    if (!retracer->done) return;
-    retracer->world = retracer->found;
-    add_move(path, retracer->move);
+        (void)check_next(model, retracer->memo, &retracer->world, match, retracer);
+    if (retracer->done) retracer->world = retracer->found;
 }
 
 static uint32_t *chain(const struct check_search *search, uint32_t number, uint32_t *count)

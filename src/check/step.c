@@ -9,7 +9,7 @@
 #include "core/machine.h"
 #include "rename.h"
 
-enum { SENT_MAX = 48, ACTIONS_MAX = 512, MEMO_FIRST = 1 << 12 };
+enum { ACTIONS_MAX = 512, MEMO_FIRST = 1 << 12 };
 static const size_t ARENA_MOST = (size_t)192 << 20;
 
 struct check_memo {
@@ -66,7 +66,7 @@ static void grow(struct check_memo *memo)
     const uint32_t mask = memo->mask * 2 + 1;
     struct check_outcomes *table = calloc((size_t)mask + 1, sizeof *table);
     if (!table) {
-        atomic_store(&memo->model->exhausted, true);
+        check_give_up(memo->model, "out of memory");
         return;
     }
     for (uint32_t i = 0; i <= memo->mask; i++)
@@ -77,23 +77,19 @@ static void grow(struct check_memo *memo)
     memo->mask = mask;
 }
 
-/* Room for one more set of outcomes; when it is used up, everything is forgotten and computed anew. */
-static void make_room(struct check_memo *memo)
+void check_memo_trim(struct check_memo *memo)
 {
-    enum { LARGEST = 1 << 20 };
-    if (memo->arena_used + LARGEST > memo->arena_size) {
-        memset(memo->table, 0, ((size_t)memo->mask + 1) * sizeof *memo->table);
-        memo->arena_used = 0;
-        memo->used = 0;
-    }
-    if (memo->used > memo->mask / 2) grow(memo);
+    if (memo->arena_used < memo->arena_size / 2) return;
+    memset(memo->table, 0, ((size_t)memo->mask + 1) * sizeof *memo->table);
+    memo->arena_used = 0;
+    memo->used = 0;
 }
 
 /* ---- A step in the making ---- */
 
 struct attempt {
     unsigned char bytes[CHECK_RECORD_MAX];
-    uint32_t letters[SENT_MAX];
+    uint32_t letters[CHECK_SENT_MAX];
     uint16_t sent;
     uint16_t done; /* sends and saves carried out */
     uint8_t choices[CHECK_CHOICES_MAX];
@@ -143,10 +139,25 @@ static bool is_known(const struct check_outcomes *made, const struct check_outco
     return false;
 }
 
+/* A claim is over at the very instant that bounds it: that timer comes before any message. */
+static void end_claim(const struct check_model *model, struct attempt *attempt)
+{
+    const struct check_head *head = head_of(attempt);
+    const struct el_config cfg = {model->cluster, head->self};
+    struct el_view view = {.timer = EL_NO_TIMER};
+    if (model->config->time != CHECK_TICKS || !(head->flags & LOCAL_ALIVE)) return;
+    model->algorithm->view(head + 1, &cfg, &view);
+    if (view.role != EL_LEADER || view.timer == EL_NO_TIMER) return;
+    uint16_t *left = (uint16_t *)(void *)(attempt->bytes + sizeof *head + model->state_size);
+    uint16_t *bound = &left[view.timer * (model->count + 1) + view.slot];
+    if (*bound == 0) *bound = LEFT_OVERDUE;
+}
+
 static void finish(struct maker *maker, struct attempt *attempt, bool dies)
 {
     struct check_memo *memo = maker->memo;
     if (dies) forget_all(memo->model, attempt);
+    end_claim(memo->model, attempt);
     struct check_outcome *outcome = (struct check_outcome *)(void *)(memo->arena + memo->arena_used);
     memset(outcome, 0, sizeof *outcome);
     outcome->local = check_add_local(memo->model, attempt->bytes);
@@ -172,22 +183,26 @@ static void put_into_flight(struct maker *maker, struct attempt *attempt, const 
         msg.aux = runs ? (uint64_t)left * model->config->tick / model->parts : 0;
     }
     uint16_t left = LEFT_NONE;
-    if (model->timely)
+    if (model->config->rounds)
+        left = (uint16_t)model->parts;
+    else if (model->timely)
         left = check_parts(model, model->cluster->transmit_max);
     else if (model->config->late)
         left = (uint16_t)(model->config->late * model->parts);
-    el_require(attempt->sent < SENT_MAX);
+    el_require(attempt->sent < CHECK_SENT_MAX);
     attempt->letters[attempt->sent++] = check_add_letter(model, &msg, left, false);
 }
 
 /*
  * Where whatever was sent may arrive at any time or never, a death after fewer sends can do nothing that one after more
- * cannot: only what is on the disk makes a difference. So only the last moment before a SAVE counts.
+ * cannot: only what is on the disk makes a difference. So only the last moment before a SAVE counts. Under symmetry no
+ * other may count: a broadcast goes out in the order of names, and in the middle of it the nodes are not alike.
  */
 static bool is_dominated(const struct maker *maker, const struct el_action *next)
 {
     const struct check_model *model = maker->memo->model;
-    return model->soup && model->config->reduce && next->type != EL_SAVE;
+    const bool asked = model->config->reduce || model->permutation_count > 1;
+    return asked && model->late_is_lost && next->type != EL_SAVE;
 }
 
 static void take_step(struct maker *maker, struct attempt *attempt, const struct el_event *event);
@@ -234,7 +249,7 @@ static void carry_out(struct maker *maker, struct attempt *attempt, const struct
         }
     }
     if (choose == 0) {
-        if (maker->dying < 0) finish(maker, attempt, false);
+        if (maker->dying < 0 || (int)attempt->done == maker->dying) finish(maker, attempt, maker->dying >= 0);
         return;
     }
     el_require(attempt->choice_count < CHECK_CHOICES_MAX);
@@ -248,7 +263,7 @@ static void carry_out(struct maker *maker, struct attempt *attempt, const struct
 static void arm(struct maker *maker, const struct attempt *before, const struct el_action *actions,
                 uint32_t count, uint32_t at)
 {
-    const struct check_model *model = maker->memo->model;
+    struct check_model *model = maker->memo->model;
     const struct el_action *action = &actions[at];
     const bool timed = model->config->time == CHECK_TICKS;
     const uint16_t most = timed ? check_parts(model, action->max) : 1;
@@ -346,6 +361,8 @@ static bool prepare(const struct maker *maker, struct attempt *attempt, uint64_t
     case CHECK_STOP: head->flags |= LOCAL_PAUSED; return false;
     case CHECK_GO_ON: head->flags &= (uint8_t)~LOCAL_PAUSED; return false;
     case CHECK_TICK: tick(model, attempt); return false;
+    case CHECK_BREAK:
+    case CHECK_PUT_OFF:
     case CHECK_DROP: break;
     }
     el_require(false);
@@ -367,22 +384,25 @@ static void make(struct maker *maker, uint32_t local, uint64_t word)
         finish(maker, &attempt, false);
 }
 
-/* Dying with nothing done is dying before the event, except that a hop was acknowledged. */
+/*
+ * Dying with nothing done is dying before the event, except that a hop was acknowledged; with all done it is dying after,
+ * except in rounds, where there is no other moment for it.
+ */
 static void make_all(struct maker *maker, uint32_t local, uint64_t word, bool may_die)
 {
+    const struct check_model *model = maker->memo->model;
     maker->dying = -1;
     make(maker, local, word);
-    const int first = maker->memo->model->hop_acks ? 0 : 1;
-    for (maker->dying = first; may_die && maker->dying < maker->most; maker->dying++) make(maker, local, word);
+    const int first = model->hop_acks ? 0 : 1, last = maker->most - (model->config->rounds ? 0 : 1);
+    for (maker->dying = first; may_die && maker->dying <= last; maker->dying++) make(maker, local, word);
 }
 
-const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event,
-                                               bool may_die)
+struct check_outcomes check_outcomes_of(struct check_memo *memo, uint32_t local, uint64_t event, bool may_die)
 {
     const uint64_t key = event | (uint64_t)may_die << 63;
     const struct check_outcomes *known = place_of(memo->table, memo->mask, local, key);
-    if (known->count) return known;
-    make_room(memo);
+    if (known->count) return *known;
+    if (memo->used > memo->mask / 2) grow(memo);
     struct check_outcomes *made = place_of(memo->table, memo->mask, local, key);
     struct check_outcomes fresh = {.event = key, .local = local};
     fresh.first = (const struct check_outcome *)(const void *)(memo->arena + memo->arena_used);
@@ -390,5 +410,5 @@ const struct check_outcomes *check_outcomes_of(struct check_memo *memo, uint32_t
     make_all(&maker, local, event, may_die);
     memo->used++;
     *made = fresh;
-    return made;
+    return fresh;
 }

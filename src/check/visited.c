@@ -74,6 +74,13 @@ static uint64_t claim(struct check_visited *visited, uint64_t low, uint64_t high
     }
 }
 
+uint32_t check_visited_number(struct check_visited *visited, struct check_origin origin)
+{
+    const uint32_t number = (uint32_t)atomic_fetch_add(&visited->count, 1);
+    visited->origins[number] = origin;
+    return number;
+}
+
 bool check_visited_add(struct check_visited *visited, struct el_hash hash, struct check_origin origin,
                        uint32_t *number)
 {
@@ -81,8 +88,7 @@ bool check_visited_add(struct check_visited *visited, struct el_hash hash, struc
     bool is_new = false;
     const uint64_t at = claim(visited, low, high, &is_new);
     if (is_new) {
-        *number = (uint32_t)atomic_fetch_add(&visited->count, 1);
-        visited->origins[*number] = origin;
+        *number = check_visited_number(visited, origin);
         if (visited->numbers) atomic_store_explicit(&visited->numbers[at], *number, memory_order_relaxed);
         atomic_store_explicit(&visited->slots[at].high, high, memory_order_release);
     } else if (visited->numbers) {

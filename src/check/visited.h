@@ -35,6 +35,9 @@ uint64_t check_visited_memory(const struct check_visited *visited);
 bool check_visited_add(struct check_visited *visited, struct el_hash hash, struct check_origin origin,
                        uint32_t *number);
 
+/* A number for a world that is kept elsewhere. */
+uint32_t check_visited_number(struct check_visited *visited, struct check_origin origin);
+
 /* Whether it is time to grow; nobody may add meanwhile. False if the next size would exceed `memory`. */
 bool check_visited_is_full(const struct check_visited *visited);
 /* And it cannot grow: the last moment to stop. */

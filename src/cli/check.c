@@ -32,6 +32,10 @@ static const char help[] =
     "  --tick D             how long a tick is (otherwise one message delay)\n"
     "  --horizon K          at most K ticks\n"
     "  --late K             a message arrives within K ticks or never\n"
+    "  --rounds on|off      with ticks: a message arrives one tick after it was sent, and one order of events is\n"
+    "                       taken at each instant, but for --delay-some K messages that take a tick longer each\n"
+    "                       time, --reorder K that are heard before others of their instant, --cut K links that break\n"
+    "                       one way, --part K times a node cut off from all, and the other faults\n"
     "  --rates on|off       with ticks: each clock slow, true or fast within the drift bound\n\n"
     "How to look:\n"
     "  --property NAME      only this (may be repeated); otherwise all that the algorithm claims\n"
@@ -160,6 +164,7 @@ static int read_way(struct check_request *request, int argc, char **argv, int *a
     int taken = read_switch(argc, argv, at, "symmetry", &config->symmetry);
     if (taken == 0) taken = read_switch(argc, argv, at, "reduce", &config->reduce);
     if (taken == 0) taken = read_switch(argc, argv, at, "rates", &config->rates);
+    if (taken == 0) taken = read_switch(argc, argv, at, "rounds", &config->rounds);
     if (taken == 0 && (taken = read_switch(argc, argv, at, "detect", &config->detect)) > 0)
         request->detect_given = true;
     if (taken != 0) return taken;

@@ -42,6 +42,7 @@ void check_write_bounds(FILE *out, const struct check_request *request, const st
     if (config->time == CHECK_TICKS) {
         fprintf(out, "; ticks of %g ms", (double)config->tick / 1e6);
         if (config->horizon) fprintf(out, ", %u of them", config->horizon);
+        if (config->rounds) fputs(", a message takes one tick", out);
         if (config->late) fprintf(out, ", messages late by %u at most", config->late);
         fputs(config->rates ? ", clocks slow, true and fast" : ", clocks true", out);
     } else if (config->algorithm->timer_count) {
@@ -86,6 +87,8 @@ static void write_event(FILE *out, const struct check_request *request, const st
     case CHECK_GO_ON: fprintf(out, "resume %" PRIu64, node); return;
     case CHECK_ASK_RESIGN: fprintf(out, "resign %" PRIu64, node); return;
     case CHECK_ASK_TRANSFER: fprintf(out, "transfer %" PRIu64 " %" PRIu64, node, peer); return;
+    case CHECK_BREAK:
+    case CHECK_PUT_OFF: return;
     case CHECK_TICK: fprintf(out, "wait %gms", (double)request->config.tick / 1e6); return;
     }
     write_link(out, request, &move->msg);
@@ -111,11 +114,18 @@ static void write_move(FILE *out, const struct check_request *request, const str
     }
 }
 
+/* A script begins after the start; what is late, or cut off, shows by when it is delivered or lost. */
+static bool goes_without_saying(const struct check_move *move)
+{
+    return move->type == CHECK_START || move->type == CHECK_PUT_OFF || move->type == CHECK_BREAK ||
+           (move->type == CHECK_DROP && move->kept);
+}
+
 static void write_moves(FILE *out, const struct check_request *request, const struct check_path *path)
 {
     for (uint32_t i = 0; i < path->count; i++) {
         if (i == path->loop) fputs("step loop\n", out);
-        if (path->moves[i].type == CHECK_START) continue;
+        if (goes_without_saying(&path->moves[i])) continue;
         write_move(out, request, &path->moves[i]);
     }
 }
@@ -208,10 +218,16 @@ void check_write_text(FILE *out, const struct check_request *request, const stru
     fputs(" worlds, ", out);
     write_grouped(out, result->moves);
     fprintf(out, " moves, to depth %u", result->depth);
+    if (result->verdict == CHECK_HOLDS) fputs("; nothing left on the frontier", out);
     if (result->cut) {
         fputs("; ", out);
         write_grouped(out, result->cut);
         fputs(" moves beyond a bound were not made", out);
+    }
+    if (result->covered) {
+        fputs("; ", out);
+        write_grouped(out, result->covered);
+        fputs(" successors were covered by richer worlds", out);
     }
     fputs("\n  made of     ", out);
     write_grouped(out, result->locals);

@@ -30,7 +30,7 @@ static int expect_violation(struct builder *b, struct sim_expect *expect, const 
     if (expect->kind) return 0;
     return build_fail_at(
         b, at,
-        "a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted or endless");
+        "a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted, token-fell or endless");
 }
 
 static int read_expect(struct builder *b, const char *value)
@@ -61,6 +61,9 @@ static int read_expect(struct builder *b, const char *value)
     } else if (parse_text(&at, "refused ")) {
         expect->type = SIM_EXPECT_REFUSED;
         return build_read_whole(b, at, &expect->value);
+    } else if (parse_text(&at, "term ")) {
+        expect->type = SIM_EXPECT_TERM;
+        return build_read_whole(b, at, &expect->value);
     } else if (parse_text(&at, "turnaround ")) {
         expect->type = SIM_EXPECT_TURNAROUND;
         return build_read_only_time(b, at, &expect->value);
@@ -70,7 +73,7 @@ static int read_expect(struct builder *b, const char *value)
         return build_fail_at(
             b, value,
             "expect one of: leader ID|none, agreement, no agreement, messages [KIND] N, failed-hops N, "
-            "turnaround T, refused N, violation KIND, no violation");
+            "turnaround T, term N, refused N, violation KIND, no violation");
     }
     return 0;
 }
@@ -94,6 +97,7 @@ bool sim_expectation_holds(const struct sim_plan *plan, const struct sim_result 
     case SIM_EXPECT_MESSAGES: return result->sent[expect->kind] == expect->value;
     case SIM_EXPECT_FAILED_HOPS: return result->failed_hops == expect->value;
     case SIM_EXPECT_REFUSED: return result->refused == expect->value;
+    case SIM_EXPECT_TERM: return result->term == expect->value;
     case SIM_EXPECT_TURNAROUND: return result->turnaround == expect->value;
     case SIM_EXPECT_VIOLATION: return (result->violation_kinds & expect->kind) != 0;
     case SIM_EXPECT_NO_VIOLATION: return result->violation_kinds == 0;

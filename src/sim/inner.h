@@ -48,6 +48,8 @@ struct sim_node {
 /* What a node claims beyond naming a leader; few nodes ever lead, so most of these are never touched. */
 struct sim_office {
     uint64_t term;
+    uint64_t
+        lapsed; /* the term of its claim, if that had run out before the step that it takes; 0: it had not */
     sim_time since;       /* when it took office in this term */
     uint32_t timer, slot; /* what bounds the claim */
     bool asked;           /* it was asked to give its office up */
@@ -109,6 +111,7 @@ struct sim_world {
     struct el_quality *qualities; /* [count + 1] */
     struct sim_timer *timers;     /* [1..]; 0 ends a list */
     uint32_t timer_count, timer_capacity, timer_free;
+    struct sim_map timers_by_number; /* where some are for one peer each: (node, number) to index */
     uint64_t generation;
 
     struct sim_map suspicions; /* (node, peer) → 1 by the detector, + 2 for each accusation */
@@ -202,6 +205,7 @@ void sim_timer_forget_all(struct sim_world *world, el_node node);
 /* oracle.c: a node's view changed, or it died or came back. */
 void sim_oracle_view(struct sim_world *world, el_node node, const struct el_view *view);
 /* The lease that a node won in this step may be armed only now. */
+void sim_oracle_step_begins(struct sim_world *world, el_node node);
 void sim_oracle_step_ends(struct sim_world *world, el_node node);
 void sim_oracle_died(struct sim_world *world, el_node node);
 void sim_oracle_born(struct sim_world *world, el_node node);

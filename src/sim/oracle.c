@@ -190,10 +190,21 @@ void sim_oracle_view(struct sim_world *world, el_node node, const struct el_view
         world->offices[leader].settled = true;
 }
 
+void sim_oracle_step_begins(struct sim_world *world, el_node node)
+{
+    struct sim_office *office = &world->offices[node];
+    office->lapsed = world->nodes[node].role == EL_LEADER && !is_leading(world, node) ? office->term : 0;
+}
+
+/* A claim that had run out, noticed or not, does not come to life again: its token is spent. */
 void sim_oracle_step_ends(struct sim_world *world, el_node node)
 {
-    if (world->nodes[node].role == EL_LEADER && world->offices[node].timer != EL_NO_TIMER)
-        judge_exclusion(world);
+    const struct sim_office *office = &world->offices[node];
+    if (world->nodes[node].role != EL_LEADER || office->timer == EL_NO_TIMER) return;
+    judge_exclusion(world);
+    if (office->lapsed && office->lapsed == office->term && is_leading(world, node) &&
+        claims(world, EL_CLAIMS_RISING))
+        report(world, EL_TOKEN_FELL, &node, 1, 1);
 }
 
 void sim_oracle_died(struct sim_world *world, el_node node)

@@ -148,6 +148,7 @@ enum sim_expect_type {
     SIM_EXPECT_VIOLATION,
     SIM_EXPECT_NO_VIOLATION,
     SIM_EXPECT_FAILED_HOPS,
+    SIM_EXPECT_TERM,    /* in which the leader leads at the end; 0: nobody leads */
     SIM_EXPECT_REFUSED, /* how often the resource's guard turned a leader away */
 };
 #define SIM_NO_ID UINT64_MAX

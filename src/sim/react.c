@@ -138,6 +138,7 @@ void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, 
 {
     struct sim_machine *machine = &world->machines[channel];
     const struct el_config cfg = {machine->cluster, node};
+    if (channel == SIM_ELECTION) sim_oracle_step_begins(world, node);
     el_step(machine->algorithm, &cfg, sim_state(machine, node), event, &machine->outbox);
     uint32_t choose = carry_out(world, node, channel, cause);
     struct el_event chosen = {.type = EL_CHOSEN};

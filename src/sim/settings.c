@@ -53,7 +53,7 @@ static const struct sim_key keys[] = {
     {"horizon", "T", "a run that is still busy then counts as endless"},
     {"expect", "…",
      "leader ID|none, agreement, no agreement, messages [KIND] N, failed-hops N,\n"
-     "turnaround T, refused N, violation KIND, no violation"},
+     "turnaround T, term N, refused N, violation KIND, no violation"},
 };
 
 const struct sim_key *sim_keys(size_t *count)

@@ -1,6 +1,7 @@
 /* Named timers: the host keeps the deadlines, on each node's own clock. */
 #include <stdlib.h>
 
+#include "core/machine.h"
 #include "inner.h"
 
 enum { TRUE_RATE = 1000000 };
@@ -18,8 +19,20 @@ static el_duration on_clock(const struct sim_world *world, el_node node, sim_tim
     return rate == TRUE_RATE ? passed : passed / TRUE_RATE * rate + passed % TRUE_RATE * rate / TRUE_RATE;
 }
 
+/* Where there are timers for each peer, a list of them is long: then they are found by number. */
+static el_node number_of(uint32_t channel, uint32_t timer, uint32_t slot)
+{
+    el_require(channel < 2 && timer < 1u << 6 && slot < 1u << 25);
+    return (channel << 6 | timer) << 25 | slot;
+}
+
 static struct sim_timer *find(struct sim_world *world, struct sim_key_of_timer key)
 {
+    if (world->timers_by_number.capacity) {
+        const uint64_t index =
+            sim_map_get(&world->timers_by_number, key.node, number_of(key.channel, key.timer, key.slot));
+        return index ? &world->timers[index] : NULL;
+    }
     for (uint32_t i = world->nodes[key.node].timers; i; i = world->timers[i].next) {
         struct sim_timer *t = &world->timers[i];
         if (t->timer == key.timer && t->slot == key.slot && t->channel == key.channel) return t;
@@ -36,6 +49,20 @@ static bool grow(struct sim_world *world)
     world->timer_capacity = capacity;
     if (world->timer_count == 0) world->timer_count = 1; /* 0 ends a list */
     return true;
+}
+
+static void note_number(struct sim_world *world, el_node node, uint32_t index)
+{
+    const struct sim_timer *t = &world->timers[index];
+    if (!sim_map_set(&world->timers_by_number, node, number_of(t->channel, t->timer, t->slot), index))
+        world->result.out_of_memory = true;
+}
+
+/* From the first timer for a peer on, all have numbers. */
+static void number_all(struct sim_world *world)
+{
+    for (el_node node = 1; node <= world->plan->cluster.count; node++)
+        for (uint32_t i = world->nodes[node].timers; i; i = world->timers[i].next) note_number(world, node, i);
 }
 
 static struct sim_timer *find_or_add(struct sim_world *world, struct sim_key_of_timer key)
@@ -57,6 +84,11 @@ static struct sim_timer *find_or_add(struct sim_world *world, struct sim_key_of_
                                               .channel = (uint8_t)key.channel,
                                               .next = world->nodes[key.node].timers};
     world->nodes[key.node].timers = index;
+    if (world->timers_by_number.capacity) {
+        note_number(world, key.node, index);
+    } else if (key.slot) {
+        number_all(world);
+    }
     return &world->timers[index];
 }
 
@@ -184,7 +216,10 @@ void sim_timer_forget_all(struct sim_world *world, el_node node)
 {
     for (uint32_t i = world->nodes[node].timers; i;) {
         const uint32_t next = world->timers[i].next;
-        if (world->timers[i].generation) unarm(world, &world->timers[i]);
+        const struct sim_timer *t = &world->timers[i];
+        if (world->timers_by_number.capacity)
+            sim_map_set(&world->timers_by_number, node, number_of(t->channel, t->timer, t->slot), 0);
+        if (t->generation) unarm(world, &world->timers[i]);
         world->timers[i].next = world->timer_free;
         world->timer_free = i;
         i = next;

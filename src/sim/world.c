@@ -154,8 +154,23 @@ static bool put_off(struct sim_world *world, const struct sim_event *event)
     return true;
 }
 
+/* A claim is over at the very instant that bounds it: that timer comes before anything else that happens then. */
+static void end_claim(struct sim_world *world, el_node node)
+{
+    const struct sim_office *office = &world->offices[node];
+    while (world->nodes[node].alive && world->nodes[node].role == EL_LEADER && office->timer != EL_NO_TIMER) {
+        const struct sim_timer *bound =
+            sim_timer_armed(world, (struct sim_key_of_timer){node, SIM_ELECTION, office->timer, office->slot});
+        if (!bound || bound->deadline > world->now) return;
+        const struct sim_event timeout = sim_timer_timeout(world, node, bound);
+        sim_time_out(world, &timeout);
+    }
+}
+
 static void handle(struct sim_world *world, const struct sim_event *event)
 {
+    const bool is_fault = event->type == SIM_COMMAND && event->class == SIM_FAULTS;
+    if (event->node && event->type != SIM_TIMEOUT && !is_fault) end_claim(world, event->node);
     switch ((enum sim_event_type)event->type) {
     case SIM_COMMAND: sim_carry_out_command(world, &world->plan->commands[event->command], event->node); return;
     case SIM_DELIVERY:
@@ -340,6 +355,7 @@ const struct sim_result *sim_world_run(struct sim_world *world)
         sim_oracle_judge_rest(world);
     }
     close_phase(world);
+    world->result.term = world->offices[sim_world_leading(world)].term;
     world->result.turnaround = world->stirred ? world->last_news - world->began : 0;
     world->result.ended = world->now;
     return &world->result;
@@ -396,6 +412,7 @@ void sim_world_free(struct sim_world *world)
     sim_trace_free(&world->trace);
     sim_map_free(&world->suspicions);
     sim_map_free(&world->terms);
+    sim_map_free(&world->timers_by_number);
     free(world->stage.flight);
     for (int channel = 0; channel < SIM_CHANNELS; channel++) {
         sim_map_free(&world->machines[channel].last_arrival);

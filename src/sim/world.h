@@ -39,6 +39,7 @@ struct sim_result {
     bool came_to_rest;
     bool agreed; /* every live node names the same leader */
     el_node leader;
+    uint64_t term;                          /* of whoever leads at the end, by its own view; 0: nobody does */
     uint32_t faults;                        /* el_fault, those that happened */
     uint32_t leaders_max;                   /* the most that ever led at one instant, whatever is claimed */
     uint32_t deposed;                       /* times that a live leader all had named stopped, unasked */

@@ -171,13 +171,13 @@ test_verbs() {
     algorithms=$("$ELECTOR" algorithms | sed '/detectors/,$d' | grep -cE '^  [a-z-]+  +[a-z]')
     verify "compare" "leaves algorithms out" test "$(grep -cE ' of 6 +(yes|no)' "$out")" -eq "$algorithms"
     accepts "compare of two" 0 '^raft .* 0 of 2 ' compare --nodes 2 --runs 20
-    accepts "compare of many" 0 '^32 nodes, 3 runs .* seed 5' compare --nodes 32 --runs 3 --seed 5
+    accepts "compare of many" 0 '^16 nodes, 3 runs .* seed 5' compare --nodes 16 --runs 3 --seed 5
     accepts "demo" 0 'as measured' demo
     verify "demo" "measures something else than the literature" test -z "$(grep 'NOT as measured' "$out")"
     accepts "algorithms" 0 '^  chang-roberts  ' algorithms
     local names name
     mapfile -t names < <(awk '/detectors/ { exit } /^  [a-z-]+  +[a-z]/ { print $1 }' "$out")
-    verify "algorithms" "lists ${#names[@]}" test "${#names[@]}" -eq 22
+    verify "algorithms" "lists ${#names[@]}" test "${#names[@]}" -eq 23
     for name in "${names[@]}"; do
         accepts "algorithms $name" 0 "^  Paper " algorithms "$name"
         accepts "sim $name" 0 "^$name: all 4 name " sim "$name" --nodes 4

@@ -310,6 +310,7 @@ static void they_come_in_teaching_order(void **state)
         "raft",
         "zookeeper-fle",
         "chubby",
+        "quorum",
     };
     uint32_t count = 0;
     const struct el_algorithm *const *all = el_algorithms(&count);

@@ -116,13 +116,14 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; expect messages Vote 3",
          "--expect messages Vote 3: expected [KIND] N with a kind of message of bully"},
         {"bully; nodes 3; expect violation x",
-         "--expect violation x: a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted or "
-         "endless"},
+         "--expect violation x: a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted, "
+         "token-fell or endless"},
         {"bully; nodes 3; expect failed-hops x", "--expect failed-hops x: expected a whole number below 2^53"},
         {"bully; nodes 3; expect turnaround x", "--expect turnaround x: " A_TIME},
+        {"bully; nodes 3; expect term x", "--expect term x: expected a whole number below 2^53"},
         {"bully; nodes 3; expect victory",
          "--expect victory: expect one of: leader ID|none, agreement, no agreement, messages [KIND] N, "
-         "failed-hops N, turnaround T, refused N, violation KIND, no violation"},
+         "failed-hops N, turnaround T, term N, refused N, violation KIND, no violation"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refused(cases[i].text, NULL, cases[i].error);
     clear();

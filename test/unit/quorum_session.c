@@ -296,14 +296,14 @@ static void who_lost_its_record_asks_after_its_silence_and_counts_the_learned(vo
     peers.ours = 1000;
     tells_floor(2, 0, TERM(2000, 2), QUORUM_LEARNED); /* nobody had asked */
     times_out("silence");
-    said("Floor?>2; Floor?>3");
+    said("AskFloor>2; AskFloor>3");
     tells_floor(2, 1, TERM(2000, 2), QUORUM_LEARNED); /* to another question */
     asks(2, TERM(3000, 2), 1, 0);
     said("Refuse>2 3000.2 silent");
     tells_floor(2, 2, TERM(2000, 2), QUORUM_LEARNED);
     not_noted("learns-floor"); /* of the majority {1, 3} nobody has answered */
     times_out("pulse");
-    said("Floor?>3");
+    said("AskFloor>3");
     tells_floor(3, 2, TERM(1500, 2), QUORUM_LEARNED);
     noted("learns-floor");
     saved(1000, WHOLE(3000 + BLOCK), PROMISE, 0);
@@ -331,7 +331,7 @@ static void that_the_floor_is_unknown_outlives_a_restart(void **state)
     sit_in_quorum(3, 1);
     comes_back_with(1000, WHOLE(1000), PROMISE, 1);
     times_out("silence");
-    said("Floor?>2; Floor?>3");
+    said("AskFloor>2; AskFloor>3");
     times_out("stand"); /* though nothing armed it: nor may it stand */
     said("");
 }
@@ -354,7 +354,7 @@ static void a_floor_is_told_to_who_asks(void **state)
     sit_in_quorum(3, 1);
     starts();
     hears_from(2, (struct el_msg){.kind = QUORUM_FLOOR_ASKED, .aux = 77});
-    did("note meets 2 1; arm recent@2 45; arm heard@2 100; send 2 Floor 1 a77 m1 w1 x2047 f1");
+    did("note meets 2 1; arm recent@2 45; arm heard@2 100; send 2 TellFloor 1 a77 m1 w1 x2047 f1");
 }
 
 int main(void)

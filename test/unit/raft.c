@@ -215,12 +215,12 @@ static void follows_whoever_beats_in_its_term_or_a_later_one(void **state)
     starts();
     times_out("election");
     hears(2, "Beat 2 e1"); /* it lost */
-    did("note learns 2 1; arm election 100..200; arm loyalty 100; send 2 BeatAck 3 e1");
+    did("note learns 2 1; arm election 100..200; send 2 BeatAck 3 e1");
     sees("follows 2");
     hears(2, "Beat 2 e1");
-    did("arm election 100..200; arm loyalty 100; send 2 BeatAck 3 e1");
+    did("arm election 100..200; send 2 BeatAck 3 e1");
     hears(4, "Beat 4 e3");
-    did("save e3; note learns 4 3; arm election 100..200; arm loyalty 100; "
+    did("save e3; note learns 4 3; arm election 100..200; "
         "send 4 BeatAck 3 e3");
     saved_vote(3, EL_NOBODY);
     hears(2, "Beat 2 e1");

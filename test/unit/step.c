@@ -14,7 +14,7 @@ static struct el_msg honest(void)
 
 static void dropped(struct el_msg msg)
 {
-    unsigned char before[256];
+    unsigned char before[1024];
     assert_in_range(seat.state_size, 0, sizeof before);
     memcpy(before, seat.state, seat.state_size);
     struct el_event event = {.type = EL_MESSAGE};
