@@ -31,9 +31,11 @@ if ! command -v "$ELECTOR" >/dev/null; then
     exit 2
 fi
 memory=2G
+patience=60
 threads=${THREADS:-1}
 if [ "$kind" = soak ]; then
     memory=6G
+    patience=3600
     threads=${THREADS:-$(nproc)}
 fi
 scratch=$(mktemp -d)
@@ -94,12 +96,13 @@ ask() { # ARGUMENTS
     rm -f "$scratch/story"
     # The arguments are words: nothing in the list needs quotes.
     # shellcheck disable=SC2086
-    "$ELECTOR" check $1 --threads "$threads" --memory "$memory" --output json --quiet \
+    timeout "$patience" "$ELECTOR" check $1 --threads "$threads" --memory "$memory" --output json --quiet \
         --scenario "$scratch/story" >"$scratch/answer" 2>"$scratch/errors" </dev/null || status=$?
     worlds=$(number states)
     case $status in
     0) verdict=holds ;;
     1) verdict="breaks $(word broken) in $(number length)" ;;
+    124) verdict="took longer than $patience s" ;;
     3) verdict="cannot tell: $(word text)" ;;
     *) verdict="exit code $status: $(head -c 300 "$scratch/errors")" ;;
     esac
