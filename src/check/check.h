@@ -49,8 +49,8 @@ enum check_property {
 };
 const char *check_property_name(enum check_property property);
 const char *check_property_text(enum check_property property);
-/* What the simulator calls the same. */
-enum el_violation check_property_violation(enum check_property property);
+/* Whether the algorithm promises it: the simulator judges nothing else. */
+bool check_is_claimed(const struct el_algorithm *algorithm, enum check_property property);
 /* Those that the algorithm claims, as bits. */
 uint32_t check_claimed(const struct el_algorithm *algorithm);
 
@@ -128,6 +128,8 @@ struct check_move {
     uint8_t choice_count;
     struct el_msg *shed; /* lost because too many were under way; owned by the path */
     uint32_t shed_count;
+    struct el_msg *sent; /* by the node that took the step; owned by the path */
+    uint32_t sent_count;
 };
 
 struct check_path {
@@ -149,8 +151,9 @@ struct check_result {
     uint32_t depth;                   /* moves after which the last new world was found */
     uint64_t memory;                  /* bytes in use at the end */
     double seconds;
-    uint32_t permutations;  /* that symmetry used; 1: none */
-    struct check_path path; /* BROKEN: the shortest */
+    uint32_t permutations;       /* that symmetry used; 1: none */
+    struct check_path path;      /* BROKEN: the shortest */
+    enum el_violation violation; /* BROKEN: as the simulator would call it */
 };
 
 /* Runs to the end; the result owns its path. */

@@ -387,7 +387,5 @@ void check_run(const struct check_config *config, struct check_result *result)
 
 void check_result_free(struct check_result *result)
 {
-    for (uint32_t i = 0; i < result->path.count; i++) free(result->path.moves[i].shed);
-    free(result->path.moves);
-    result->path = (struct check_path){0};
+    check_path_free(&result->path);
 }

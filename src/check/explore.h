@@ -60,6 +60,7 @@ void check_mark_rest(struct check_search *search, uint32_t number);
 void check_judge_eventually(struct check_search *search);
 
 /* retrace.c: the moves that led to a world. */
+void check_path_free(struct check_path *path);
 void check_retrace(struct check_search *search, uint32_t number, struct check_path *path);
 /* The same, and then a way on from there, by the numbers of its worlds: the loop of the path. */
 void check_retrace_on(struct check_search *search, struct check_path *path, uint32_t from,

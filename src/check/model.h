@@ -233,6 +233,9 @@ bool check_is_cut(const struct check_model *model, const struct check_world *wor
 /* property.c: bits of what is broken in this world; a tenure that began is judged where it began. */
 uint32_t check_judge(const struct check_model *model, const struct check_world *world);
 uint32_t check_judge_rest(const struct check_model *model, const struct check_world *world);
+/* What the simulator would call a broken property, as it shows in this world. */
+enum el_violation check_violation(const struct check_model *model, const struct check_world *world,
+                                  enum check_property property);
 /* All the living follow one that lives and leads. */
 bool check_is_agreed(const struct check_model *model, const struct check_world *world);
 /* The history after `node` went from one local state to another; *broken gets what that breaks. */

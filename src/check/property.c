@@ -36,9 +36,9 @@ const char *check_property_text(enum check_property property)
     return properties[property].text;
 }
 
-enum el_violation check_property_violation(enum check_property property)
+bool check_is_claimed(const struct el_algorithm *algorithm, enum check_property property)
 {
-    return properties[property].violation;
+    return !properties[property].claim || (properties[property].claim & algorithm->claims);
 }
 
 uint32_t check_claimed(const struct el_algorithm *algorithm)
@@ -174,4 +174,19 @@ uint32_t check_judge_rest(const struct check_model *model, const struct check_wo
         if (lives(model, world, node) && !leads(model, world, named_by(model, world, node)))
             broken |= 1u << CHECK_GROUPS;
     return broken;
+}
+
+/* At rest, one word for many ways not to agree. */
+enum el_violation check_violation(const struct check_model *model, const struct check_world *world,
+                                  enum check_property property)
+{
+    const bool by_views = property >= CHECK_AGREEMENT && property != CHECK_RESTS;
+    if (!by_views || (property == CHECK_BEST && check_is_agreed(model, world)))
+        return properties[property].violation;
+    for (el_node node = 1; node <= model->count; node++)
+        if (lives(model, world, node) && !named_by(model, world, node)) return EL_NO_LEADER;
+    for (el_node node = 1; node <= model->count; node++)
+        if (lives(model, world, node) && !lives(model, world, named_by(model, world, node)))
+            return EL_DEAD_LEADER;
+    return EL_DISAGREEMENT;
 }

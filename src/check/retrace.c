@@ -22,6 +22,14 @@ static void shed(const struct check_model *model, const struct check_step *step,
         move->shed[move->shed_count++] = check_letter_at(model, step->shed[i])->msg;
 }
 
+static void send(const struct check_model *model, const struct check_outcome *outcome, struct check_move *move)
+{
+    if (outcome->sent == 0) return;
+    move->sent = calloc(outcome->sent, sizeof *move->sent);
+    for (uint32_t i = 0; move->sent && i < outcome->sent; i++)
+        move->sent[move->sent_count++] = check_letter_at(model, outcome->letters[i])->msg;
+}
+
 static struct check_move describe(const struct check_model *model, const struct check_step *step)
 {
     struct check_move move = {.type = step->type,
@@ -40,6 +48,7 @@ static struct check_move describe(const struct check_model *model, const struct 
         move.dying = step->outcome->dying;
         move.choice_count = step->outcome->choice_count;
         memcpy(move.choices, step->outcome->choices, sizeof move.choices);
+        send(model, step->outcome, &move);
     }
     shed(model, step, &move);
     return move;
@@ -67,6 +76,16 @@ static bool match(void *whose, const struct check_world *world, const struct che
     for (uint32_t i = 0; i < found->count; i++) add_move(retracer->path, describe(model, &found->steps[i]));
     retracer->done = true;
     return false;
+}
+
+void check_path_free(struct check_path *path)
+{
+    for (uint32_t i = 0; i < path->count; i++) {
+        free(path->moves[i].shed);
+        free(path->moves[i].sent);
+    }
+    free(path->moves);
+    *path = (struct check_path){0};
 }
 
 static void go_on(struct retracer *retracer, struct check_path *path, bool ample)
@@ -110,6 +129,7 @@ void check_retrace(struct check_search *search, uint32_t number, struct check_pa
             go_on(&retracer, path, move < CHECK_FULL);
         }
     }
+    search->result->violation = check_violation(&search->model, &retracer.world, search->result->broken);
     check_memo_free(retracer.memo);
     free(numbers);
 }
@@ -136,13 +156,13 @@ void check_retrace_on(struct check_search *search, struct check_path *path, uint
             go_on(&retracer, &again, move < CHECK_FULL);
         }
         retracer.by_number = true;
-        for (uint32_t i = 0; i < again.count; i++) free(again.moves[i].shed);
-        free(again.moves);
+        check_path_free(&again);
         for (uint32_t i = 0; i < count; i++) {
             retracer.number = numbers[i];
             go_on(&retracer, path, false);
         }
     }
+    search->result->violation = EL_ENDLESS;
     check_memo_free(retracer.memo);
     free(before);
 }

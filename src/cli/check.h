@@ -18,7 +18,8 @@ struct check_request {
 void check_write_bounds(FILE *out, const struct check_request *request, const struct check_result *result);
 void check_write_text(FILE *out, const struct check_request *request, const struct check_result *result);
 int check_write_json(FILE *out, const struct check_request *request, const struct check_result *result);
-/* The counterexample as a scenario of `elector sim`. */
+/* check_script.c: the counterexample as steps, and as a scenario of `elector sim`. */
+void check_write_moves(FILE *out, const struct check_request *request, const struct check_result *result);
 void check_write_scenario(FILE *out, const struct check_request *request, const struct check_result *result);
 
 #endif

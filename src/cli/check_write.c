@@ -1,4 +1,4 @@
-/* The checker's answer, for people and for programs, and a counterexample as a scenario. */
+/* The checker's answer, for people and for programs. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
@@ -13,11 +13,6 @@ static void write_grouped(FILE *out, uint64_t number)
         if (i > 0 && (length - i) % 3 == 0) fputc(',', out);
         fputc(digits[i], out);
     }
-}
-
-static uint64_t id_of(const struct check_request *request, el_node node)
-{
-    return el_id(&request->plan.cluster, node);
 }
 
 /* ---- Bounds ---- */
@@ -51,123 +46,6 @@ void check_write_bounds(FILE *out, const struct check_request *request, const st
     if (config->algorithm->beats) fputs("; equal messages under way count once", out);
     if (result->permutations > 1)
         fprintf(out, "; worlds equal under %u renamings are one", result->permutations);
-}
-
-/* ---- Moves in words that a scenario understands ---- */
-
-static void write_link(FILE *out, const struct check_request *request, const struct el_msg *msg)
-{
-    fprintf(out, "%" PRIu64 ">%" PRIu64 " %s", id_of(request, msg->from), id_of(request, msg->to),
-            request->plan.algorithm->kinds[msg->kind]);
-}
-
-static void write_timer(FILE *out, const struct check_request *request, const struct check_move *move)
-{
-    fprintf(out, "fire %" PRIu64 " %s", id_of(request, move->node),
-            request->plan.algorithm->timers[move->timer]);
-    if (move->slot) fprintf(out, ":%" PRIu64, id_of(request, move->slot));
-}
-
-static void write_event(FILE *out, const struct check_request *request, const struct check_move *move)
-{
-    const uint64_t node = move->node ? id_of(request, move->node) : 0,
-                   peer = move->peer ? id_of(request, move->peer) : 0;
-    switch (move->type) {
-    case CHECK_START: fprintf(out, "start %" PRIu64, node); return;
-    case CHECK_CALL: fprintf(out, "campaign %" PRIu64, node); return;
-    case CHECK_DELIVER: fputs("deliver ", out); break;
-    case CHECK_RETURN: fputs("return ", out); break;
-    case CHECK_DROP: fputs("lose ", out); break;
-    case CHECK_FIRE: write_timer(out, request, move); return;
-    case CHECK_TELL_SUSPECT: fprintf(out, "suspect %" PRIu64 ":%" PRIu64, node, peer); return;
-    case CHECK_TELL_TRUST: fprintf(out, "trust %" PRIu64 ":%" PRIu64, node, peer); return;
-    case CHECK_DIE: fprintf(out, "crash %" PRIu64, node); return;
-    case CHECK_REVIVE: fprintf(out, "restart %" PRIu64 "%s", node, move->wiped ? " wiped" : ""); return;
-    case CHECK_STOP: fprintf(out, "pause %" PRIu64, node); return;
-    case CHECK_GO_ON: fprintf(out, "resume %" PRIu64, node); return;
-    case CHECK_ASK_RESIGN: fprintf(out, "resign %" PRIu64, node); return;
-    case CHECK_ASK_TRANSFER: fprintf(out, "transfer %" PRIu64 " %" PRIu64, node, peer); return;
-    case CHECK_BREAK:
-    case CHECK_PUT_OFF: return;
-    case CHECK_TICK: fprintf(out, "wait %gms", (double)request->config.tick / 1e6); return;
-    }
-    write_link(out, request, &move->msg);
-}
-
-static void write_move(FILE *out, const struct check_request *request, const struct check_move *move)
-{
-    if (move->kept) {
-        fputs("step copy ", out);
-        write_link(out, request, &move->msg);
-        fputc('\n', out);
-    }
-    fputs("step ", out);
-    if (move->dying >= 0) fprintf(out, "dying=%d ", move->dying);
-    for (uint8_t i = 0; i < move->choice_count; i++)
-        fprintf(out, "%s%u%s", i ? "," : "choosing=", move->choices[i], i + 1 == move->choice_count ? " " : "");
-    write_event(out, request, move);
-    fputc('\n', out);
-    for (uint32_t i = 0; i < move->shed_count; i++) {
-        fputs("step lose ", out);
-        write_link(out, request, &move->shed[i]);
-        fputc('\n', out);
-    }
-}
-
-/* A script begins after the start; what is late, or cut off, shows by when it is delivered or lost. */
-static bool goes_without_saying(const struct check_move *move)
-{
-    return move->type == CHECK_START || move->type == CHECK_PUT_OFF || move->type == CHECK_BREAK ||
-           (move->type == CHECK_DROP && move->kept);
-}
-
-static void write_moves(FILE *out, const struct check_request *request, const struct check_path *path)
-{
-    for (uint32_t i = 0; i < path->count; i++) {
-        if (i == path->loop) fputs("step loop\n", out);
-        if (goes_without_saying(&path->moves[i])) continue;
-        write_move(out, request, &path->moves[i]);
-    }
-}
-
-/* ---- The scenario ---- */
-
-/* The simulator judges what an algorithm claims, and what never ends. */
-static bool is_judged(const struct check_config *config, enum check_property broken)
-{
-    return broken == CHECK_RESTS || (check_claimed(config->algorithm) & 1u << broken);
-}
-
-void check_write_scenario(FILE *out, const struct check_request *request, const struct check_result *result)
-{
-    const struct check_config *config = &request->config;
-    fprintf(out, "# A counterexample to \"%s\", found by elector check: ", check_property_text(result->broken));
-    check_write_bounds(out, request, result);
-    fputs(".\n", out);
-    for (size_t i = 0; i < request->settings.count; i++)
-        if (strcmp(request->settings.list[i].key, "algorithm") == 0)
-            fprintf(out, "algorithm %s\n", request->settings.list[i].value);
-    for (size_t i = 0; i < request->settings.count; i++) {
-        const struct sim_setting *setting = &request->settings.list[i];
-        if (strcmp(setting->key, "algorithm") != 0 && strcmp(setting->key, "initiator") != 0)
-            fprintf(out, "%s %s\n", setting->key, setting->value);
-    }
-    bool any = false;
-    for (el_node node = 1; node <= config->cluster->count; node++) {
-        if (result->path.rates[node - 1] == 1) continue;
-        const double off = (double)config->cluster->drift / 1e6;
-        fprintf(out, "%s%" PRIu64 "=%g", any ? "," : "clock ", id_of(request, node),
-                result->path.rates[node - 1] == 0 ? 1 - off : 1 + off);
-        any = true;
-    }
-    if (any) fputc('\n', out);
-    fprintf(out, "script %s\n", config->time == CHECK_TICKS ? "ticks" : "steps");
-    write_moves(out, request, &result->path);
-    if (is_judged(config, result->broken))
-        fprintf(out, "expect violation %s\n", el_violation_name(check_property_violation(result->broken)));
-    else
-        fprintf(out, "# %s does not claim it, so that the simulator does not judge it.\n",
-                config->algorithm->name);
 }
 
 /* ---- Text and JSON ---- */
@@ -218,7 +96,7 @@ void check_write_text(FILE *out, const struct check_request *request, const stru
     write_verdict(out, request, result);
     if (result->verdict == CHECK_BROKEN) {
         fputc('\n', out);
-        write_moves(out, request, &result->path);
+        check_write_moves(out, request, result);
         fputc('\n', out);
     }
     fputs("  bounds      ", out);

@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 ELECTOR=${ELECTOR:-build/release/elector}
 LIST=${LIST:-test/check/list}
-kind=test
+kind='test'
 only=
 rewrite=false
 case ${1-} in
@@ -31,9 +31,11 @@ if ! command -v "$ELECTOR" >/dev/null; then
     exit 2
 fi
 memory=2G
+patience=60
 threads=${THREADS:-1}
 if [ "$kind" = soak ]; then
     memory=6G
+    patience=3600
     threads=${THREADS:-$(nproc)}
 fi
 scratch=$(mktemp -d)
@@ -94,12 +96,13 @@ ask() { # ARGUMENTS
     rm -f "$scratch/story"
     # The arguments are words: nothing in the list needs quotes.
     # shellcheck disable=SC2086
-    "$ELECTOR" check $1 --threads "$threads" --memory "$memory" --output json --quiet \
+    timeout "$patience" "$ELECTOR" check $1 --threads "$threads" --memory "$memory" --output json --quiet \
         --scenario "$scratch/story" >"$scratch/answer" 2>"$scratch/errors" </dev/null || status=$?
     worlds=$(number states)
     case $status in
     0) verdict=holds ;;
     1) verdict="breaks $(word broken) in $(number length)" ;;
+    124) verdict="took longer than $patience s" ;;
     3) verdict="cannot tell: $(word text)" ;;
     *) verdict="exit code $status: $(head -c 300 "$scratch/errors")" ;;
     esac
@@ -128,7 +131,7 @@ compare_story() { # NAME
 # ---- Rows ----
 
 ask_row() { # NAME ARGUMENTS: sets verdict, worlds, took_ms, questions_asked for all its questions together
-    local all=0 first= question list began
+    local all=0 first='' question list began
     questions_asked=0
     began=$(date +%s%N)
     mapfile -t list < <(questions "$2")
