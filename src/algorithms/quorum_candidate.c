@@ -23,9 +23,10 @@ bool quorum_knows_leader(const struct quorum *q)
     return claim->id && quorum_recent(q, claim->id) && claim->inc == quorum_peer(q, claim->id)->inc;
 }
 
+/* Not while we are silent: we have no vote of our own, and who came back a moment ago may soon be gone again. */
 bool quorum_may_stand(const struct quorum *q)
 {
-    if (!quorum_may_hold(q->cfg, q->cfg->self) || q->me->unlearned || q->me->inc == 0) return false;
+    if (!quorum_may_hold(q->cfg, q->cfg->self) || !quorum_may_grant(q) || q->me->inc == 0) return false;
     return !quorum_knows_leader(q) && quorum_linked_voters(q) >= q->me->majority;
 }
 
