@@ -18,8 +18,8 @@ struct check_chunk {
 
 struct check_frontier {
     struct check_chunk *first, *last;
-    uint64_t worlds;
-    uint64_t in_memory, in_memory_max; /* bytes */
+    _Atomic uint64_t worlds, in_memory; /* bytes; read by whoever takes stock */
+    uint64_t in_memory_max;
     FILE *file;
     int64_t file_end;
     pthread_mutex_t lock;

@@ -117,10 +117,10 @@ uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, u
 uint32_t check_aged_letter(struct check_model *model, uint32_t number)
 {
     struct check_letter *letter = check_store_at(&model->letters, number);
-    uint32_t aged = atomic_load_explicit(&letter->aged, memory_order_relaxed);
+    uint32_t aged = atomic_load_explicit(&letter->aged, memory_order_acquire);
     if (aged) return aged - 1;
     aged = check_add_letter(model, &letter->msg, (uint16_t)(letter->left - model->parts), letter->returns);
-    atomic_store_explicit(&letter->aged, aged + 1, memory_order_relaxed);
+    atomic_store_explicit(&letter->aged, aged + 1, memory_order_release);
     return aged;
 }
 

@@ -15,9 +15,11 @@ static const size_t ARENA_MOST = (size_t)192 << 20;
 struct check_memo {
     struct check_model *model;
     struct check_outcomes *table; /* open addressing; count 0 is free */
-    uint32_t mask, used;
+    _Atomic uint32_t mask;        /* read, as is arena_used, by whoever takes stock */
+    uint32_t used;
     unsigned char *arena;
-    size_t arena_used, arena_size;
+    _Atomic size_t arena_used;
+    size_t arena_size;
 };
 
 /* ---- The memory ---- */

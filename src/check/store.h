@@ -12,9 +12,9 @@ enum { CHECK_CHUNK = 1 << 12, CHECK_CHUNKS = 1 << 16 };
 struct check_store {
     size_t size;            /* of a record, which begins with its fingerprint */
     unsigned char **chunks; /* [CHECK_CHUNKS] */
-    uint32_t count;
-    uint32_t *index; /* open addressing; number + 1, 0 is free */
-    uint32_t mask;
+    _Atomic uint32_t count; /* read by whoever takes stock */
+    uint32_t *index;        /* open addressing; number + 1, 0 is free */
+    _Atomic uint32_t mask;
     pthread_mutex_t lock;
 };
 
