@@ -335,6 +335,10 @@ static void conclude(struct check_search *search)
         check_retrace(search, search->found_number, &result->path);
     } else if (search->stopped) {
         result->verdict = CHECK_STOPPED;
+    } else if (!check_moot_is_moot(&search->model, search->workers[0].memo)) {
+        result->verdict = CHECK_STOPPED;
+        snprintf(result->text, sizeof result->text,
+                 "the algorithm does something with a message that it calls moot; ask again with --reduce off");
     } else if (search->edges) {
         check_judge_eventually(search);
     }

@@ -230,6 +230,9 @@ bool check_may_be_ample(const struct check_model *model);
 /* Not to be explored further. */
 bool check_is_cut(const struct check_model *model, const struct check_world *world);
 
+/* moot.c: whether no state that was reached does anything with what its algorithm calls moot there. */
+bool check_moot_is_moot(const struct check_model *model, struct check_memo *memo);
+
 /* property.c: bits of what is broken in this world; a tenure that began is judged where it began. */
 uint32_t check_judge(const struct check_model *model, const struct check_world *world);
 uint32_t check_judge_rest(const struct check_model *model, const struct check_world *world);

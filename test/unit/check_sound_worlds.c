@@ -75,12 +75,45 @@ static void refuses_rounds_in_which_somebody_would_have_to_call(void **state)
     is_refused(1u << CHECK_ONE_LEADER);
 }
 
+/* ---- What is called moot ---- */
+
+static void write_to_the_second(void *state, const struct el_config *cfg, struct el_outbox *out)
+{
+    ((struct toy *)state)->leads = 1;
+    post(out, cfg, 2, LETTER, 0);
+}
+
+static void lead_after_all(void *state, const struct el_config *cfg, const struct el_msg *m,
+                           struct el_outbox *out)
+{
+    ((struct toy *)state)->leads = 1;
+}
+
+static bool call_it_moot(const void *state, const struct el_config *cfg, const struct el_msg *m)
+{
+    return true;
+}
+
+static void does_not_take_an_algorithms_word_for_what_is_moot(void **state)
+{
+    toy.on_campaign = write_to_the_second;
+    toy.moot = call_it_moot;
+    question.initiators = 1;
+    holds(CHECK_ONE_LEADER);
+    toy.on_message = lead_after_all;
+    ask(1u << CHECK_ONE_LEADER);
+    assert_int_equal(result.verdict, CHECK_STOPPED);
+    question.reduce = false;
+    breaks(CHECK_ONE_LEADER, 2);
+}
+
 #define in_rounds(test) cmocka_unit_test_setup_teardown(test, bring_a_toy_for_rounds, put_the_toy_away)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         on_the_toy(sees_a_token_fall_although_the_world_was_innocent_before),
+        on_the_toy(does_not_take_an_algorithms_word_for_what_is_moot),
         in_rounds(comes_to_rest_in_rounds_although_no_tick_follows),
         in_rounds(comes_back_in_rounds_although_all_are_dead),
         in_rounds(refuses_rounds_in_which_somebody_would_have_to_call),
