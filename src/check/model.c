@@ -234,11 +234,22 @@ static bool refuse(char *text, size_t size, const char *why)
     return false;
 }
 
+/* Who has lost its record is owed the time of day, and a machine that waits for it would wait here for ever. */
+static bool waits_for_the_time(const struct el_algorithm *algorithm)
+{
+    for (uint32_t i = 0; i < algorithm->fact_count; i++)
+        if (strcmp(algorithm->facts[i], "wall-clock") == 0) return true;
+    return false;
+}
+
 static bool is_sensible(const struct check_model *model, char *text, size_t size)
 {
     const struct check_config *config = model->config;
     if (model->count > CHECK_NODES_MAX) return refuse(text, size, "the checker takes at most 16 nodes");
     if (model->algorithm->on_arrival) return refuse(text, size, "a machine with a stopwatch cannot be checked");
+    if (config->budget[CHECK_WIPE] && waits_for_the_time(model->algorithm))
+        return refuse(text, size,
+                      "who loses its record waits for the time of day, which the checker does not tell");
     if (config->time == CHECK_TICKS && config->tick == 0) return refuse(text, size, "a tick takes some time");
     if (model->soup && (model->fifo || model->hop_acks || model->timely || config->late))
         return refuse(text, size,

@@ -107,6 +107,16 @@ static void does_not_take_an_algorithms_word_for_what_is_moot(void **state)
     breaks(CHECK_ONE_LEADER, 2);
 }
 
+static void refuses_wipes_where_the_time_of_day_would_have_to_be_told(void **state)
+{
+    static const char *const facts[] = {"wall-clock"};
+    question.budget[CHECK_WIPE] = 1;
+    holds(CHECK_ONE_LEADER);
+    toy.facts = facts;
+    toy.fact_count = 1;
+    is_refused(1u << CHECK_ONE_LEADER);
+}
+
 #define in_rounds(test) cmocka_unit_test_setup_teardown(test, bring_a_toy_for_rounds, put_the_toy_away)
 
 int main(void)
@@ -114,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         on_the_toy(sees_a_token_fall_although_the_world_was_innocent_before),
         on_the_toy(does_not_take_an_algorithms_word_for_what_is_moot),
+        on_the_toy(refuses_wipes_where_the_time_of_day_would_have_to_be_told),
         in_rounds(comes_to_rest_in_rounds_although_no_tick_follows),
         in_rounds(comes_back_in_rounds_although_all_are_dead),
         in_rounds(refuses_rounds_in_which_somebody_would_have_to_call),
