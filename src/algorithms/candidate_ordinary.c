@@ -106,7 +106,9 @@ static void poll(struct candidate_ordinary *me, const struct el_config *cfg, str
 static void on_alive(struct candidate_ordinary *me, const struct el_config *cfg, const struct el_msg *m,
                      struct el_outbox *out)
 {
-    if (m->epoch != me->mesh.run || me->mesh.mode != POLLING || !el_may_lead(cfg->cluster, m->from)) {
+    const bool is_gone = el_set_has(suspects(me), m->from); /* its answer outlived it */
+    if (m->epoch != me->mesh.run || me->mesh.mode != POLLING || is_gone ||
+        !el_may_lead(cfg->cluster, m->from)) {
         el_note(out, STALE, m->from, 0);
     } else if (el_outranks(cfg->cluster, m->from, me->best)) {
         me->best = m->from;

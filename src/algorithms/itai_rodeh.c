@@ -219,6 +219,8 @@ static const struct el_weakness breaks[] = {
      "the last token or the news may be lost, and nobody sends another"},
     {EL_REORDERS, EL_NO_LEADER | EL_DISAGREEMENT,
      "a token that the winning one has overtaken wakes those who have settled to an election of their own"},
+    {EL_DUPLICATES, EL_NO_LEADER | EL_DISAGREEMENT,
+     "a copy of old news settles a process in the middle of the next election, and its own token is nobody's"},
 };
 
 const struct el_algorithm el_itai_rodeh = {

@@ -147,6 +147,21 @@ static void a_best_that_dies_is_not_picked(void **state)
     did("note picks 1; disarm all; send 1,2,4,5 Elected 1 e2");
 }
 
+static void an_answer_that_outlives_its_sender_does_not_count(void **state)
+{
+    sit_under_five();
+    suspects(5);
+    times_out("delta");
+    did("send 1,2,4 Poll 3 e1; note polls 3; arm poll 21");
+    suspects(4);
+    did("");
+    hears(4, "Alive 4 e1");
+    did("note stale 4");
+    times_out("poll");
+    did("note picks 3; disarm all; send 1,2,4 Elected 3 e1");
+    sees("leads");
+}
+
 static void replies_out_of_turn_are_stale(void **state)
 {
     sit_ordinary();
@@ -242,6 +257,7 @@ int main(void)
         cmocka_unit_test(a_follower_does_not_call_when_a_candidate_comes_back),
         cmocka_unit_test(the_only_candidate_need_not_poll),
         cmocka_unit_test(a_best_that_dies_is_not_picked),
+        cmocka_unit_test(an_answer_that_outlives_its_sender_does_not_count),
         cmocka_unit_test(replies_out_of_turn_are_stale),
         cmocka_unit_test(says_that_it_is_alive),
         cmocka_unit_test(whoever_finishes_first_ends_the_wait),
