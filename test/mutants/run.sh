@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Plants each known bug of the list in a copy of its file, links it into the test that should notice, and
-# expects that test to fail. With a name as argument, only that one, and its test's output is shown.
+# expects that test to fail; where the block names a row of test/check/list, links it into the command too, and expects
+# the checker to come to another verdict there. With a name as argument, only that one, and its test's output is shown.
 # Needs BUILD, a built release folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -11,13 +12,13 @@ trap 'rm -rf "$work"' EXIT
 cc=${CC:-gcc}
 flags=(-std=c17 -O1 -Iinclude -Isrc -Itest -w "-DELECTOR_SOURCE_DIR=\"$PWD\"")
 
-# Splits the list into one folder per mutant: why, file, test, from, to.
+# Splits the list into one folder per mutant: why, file, test, check, from, to.
 perl -e '
     my ($work, $dir) = (shift, undef);
     while (<STDIN>) {
         if (/^=== (\S+)/) { $dir = "$work/m/$1"; system("mkdir", "-p", $dir); }
         elsif (!defined $dir || /^\s*$/) { next }
-        elsif (/^(why|file|test)\s+(.*)$/) { open(my $f, ">", "$dir/$1"); print $f "$2\n"; }
+        elsif (/^(why|file|test|check)\s+(.*)$/) { open(my $f, ">", "$dir/$1"); print $f "$2\n"; }
         elsif (/^-(.*)$/s) { open(my $f, ">>", "$dir/from"); print $f $1; }
         elsif (/^\+(.*)$/s) { open(my $f, ">>", "$dir/to"); print $f $1; }
         else { die "mutants: cannot read: $_" }
@@ -34,32 +35,69 @@ plant() { # MUTANT-FOLDER: writes mutant.c, whose lines `from` must occur exactl
         open(my $out, ">", "$dir/mutant.c"); print $out $text;' "$(cat "$1/file")" "$1"
 }
 
+libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_core.a")
+
 # A mutant counts as found when a test that passes without it fails, traps or hangs with it.
+find_by_test() { # MUTANT-FOLDER TEST
+    local source
+    for source in $(compgen -G "test/$2.c" || compgen -G "test/$2/*.c"); do
+        $cc "${flags[@]}" "$source" "$1/mutant.o" "${libraries[@]}" -lcmocka -ljansson -pthread -o "$1/test.bin" || return 2
+        ELECTOR_RUNS=30000 timeout 120 "$1/test.bin" || return 0
+    done
+    return 1
+}
+
+# And when the checker comes to another verdict. That it comes to none in time does not count.
+find_by_check() { # MUTANT-FOLDER ROW
+    local status=0
+    $cc "${flags[@]}" '-DELECTOR_VERSION="mutant"' src/cli/main.c "$1/mutant.o" "${libraries[@]}" -ljansson -pthread \
+        -o "$1/elector" || return 2
+    ELECTOR=$1/elector test/check/run.sh --row "$2" || status=$?
+    case $status in
+    1) return 0 ;;
+    2) return 2 ;;
+    *) return 1 ;;
+    esac
+}
+
+report() { # MUTANT-FOLDER HOW STATUS BEGAN
+    local verdict=missed
+    case $3 in
+    0) verdict=found ;;
+    2) verdict=stale ;;
+    esac
+    printf '%-7s %-40s %6d ms  %-32s %s\n' "$verdict" "$(basename "$1")" $((($(date +%s%N) - $4) / 1000000)) "$2" "$(cat "$1/why")"
+}
+
 try() { # MUTANT-FOLDER
-    local dir=$1 name start took verdict=missed test source
-    name=$(basename "$dir")
-    start=$(date +%s%N)
+    local dir=$1 began status=0
+    began=$(date +%s%N)
     if ! plant "$dir" 2> "$dir/log" || ! $cc -I"$(dirname "$(cat "$dir/file")")" "${flags[@]}" -c "$dir/mutant.c" -o "$dir/mutant.o" 2>> "$dir/log"; then
-        echo "stale   $name: $(tail -n 1 "$dir/log")"
+        echo "stale   $(basename "$dir"): $(tail -n 1 "$dir/log")"
         return
     fi
-    test=$(cat "$dir/test")
-    for source in $(compgen -G "test/$test.c" || compgen -G "test/$test/*.c"); do
-        $cc "${flags[@]}" "$source" "$dir/mutant.o" "$build/libelector_sim.a" "$build/libelector_core.a" -lcmocka -o "$dir/test.bin" 2>> "$dir/log" || { verdict=stale; break; }
-        if ! ELECTOR_RUNS=30000 timeout 120 "$dir/test.bin" >> "$dir/log" 2>&1; then verdict=found; break; fi
-    done
-    took=$(( ($(date +%s%N) - start) / 1000000 ))
-    printf '%-7s %-40s %6d ms  %-26s %s\n' "$verdict" "$name" "$took" "$test" "$(cat "$dir/why")"
+    if [ -e "$dir/test" ]; then
+        find_by_test "$dir" "$(cat "$dir/test")" >> "$dir/log" 2>&1 || status=$?
+        report "$dir" "$(cat "$dir/test")" "$status" "$began"
+    fi
+    if [ -e "$dir/check" ]; then
+        began=$(date +%s%N)
+        status=0
+        find_by_check "$dir" "$(cat "$dir/check")" >> "$dir/log" 2>&1 || status=$?
+        report "$dir" "check/$(cat "$dir/check")" "$status" "$began"
+    fi
     [ -z "${SHOW:-}" ] || cat "$dir/log"
 }
 
-export -f plant try
+export -f plant find_by_test find_by_check report try
 export build cc work
 export SHOW=${only:+1}
-flags_text=$(printf '%q ' "${flags[@]}")
-export flags_text
-printf '%s\n' "$work"/m/${only:-*} | xargs -P "$(nproc)" -I{} bash -c 'eval "flags=($flags_text)"; try {}' | tee "$work/table"
+arrays=$(declare -p flags libraries)
+export arrays
+printf '%s\n' "$work"/m/${only:-*} | xargs -P "$(nproc)" -I{} bash -c 'eval "$arrays"; try {}' | tee "$work/table"
 found=$(grep -c '^found' "$work/table" || true)
-total=$(find "$work/m" -mindepth 1 -maxdepth 1 -name "${only:-*}" | wc -l)
+total=$(find "$work/m" -mindepth 2 -maxdepth 2 \( -name test -o -name check \) -path "$work/m/${only:-*}/*" | wc -l)
+checked=$(grep -c ' check/' "$work/table" || true)
+echo "found $found of $total: by tests $((found - $(grep -c '^found.* check/' "$work/table" || true))) of $((total - checked)), by the checker $(grep -c '^found.* check/' "$work/table" || true) of $checked"
 echo "$found passed, $((total - found)) failed"
 [ "$total" -gt 0 ] && [ "$found" -eq "$total" ]
