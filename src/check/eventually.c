@@ -80,9 +80,10 @@ void check_mark_cut(struct check_search *search, uint32_t number)
     search->edges->marks[number] |= MARK_CUT;
 }
 
-void check_mark_rest(struct check_search *search, uint32_t number)
+void check_mark_rest(struct check_search *search, uint32_t number, const struct check_world *world)
 {
     search->edges->marks[number] |= MARK_REST;
+    if (!check_must_lead(&search->model, world)) search->edges->marks[number] |= MARK_AGREED;
 }
 
 /* Backwards from the end: most moves lead to a higher number, so few rounds are needed. */

@@ -170,7 +170,7 @@ static void expand(struct worker *worker, const struct check_world *world, uint3
     worker->successors = CHECK_FULL; /* numbered apart from the ample one */
     if (check_next(&search->model, worker->memo, world, look_at, worker)) return;
     worker->resting++;
-    if (search->edges) check_mark_rest(search, number);
+    if (search->edges) check_mark_rest(search, number, world);
     const uint32_t broken = check_judge_rest(&search->model, world);
     if (broken) report(search, broken, number, search->depth, check_fingerprint(&search->model, world));
 }

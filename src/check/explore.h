@@ -56,7 +56,7 @@ uint64_t check_edge_memory(const struct check_search *search);
 void check_edge(struct check_search *search, uint32_t from, uint32_t to, bool is_fault);
 void check_mark(struct check_search *search, uint32_t number, const struct check_world *world);
 void check_mark_cut(struct check_search *search, uint32_t number);
-void check_mark_rest(struct check_search *search, uint32_t number);
+void check_mark_rest(struct check_search *search, uint32_t number, const struct check_world *world);
 void check_judge_eventually(struct check_search *search);
 
 /* retrace.c: the moves that led to a world. */

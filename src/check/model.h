@@ -239,6 +239,8 @@ uint32_t check_judge_rest(const struct check_model *model, const struct check_wo
 /* What the simulator would call a broken property, as it shows in this world. */
 enum el_violation check_violation(const struct check_model *model, const struct check_world *world,
                                   enum check_property property);
+/* Somebody could lead, and was asked to. */
+bool check_must_lead(const struct check_model *model, const struct check_world *world);
 /* All the living follow one that lives and leads. */
 bool check_is_agreed(const struct check_model *model, const struct check_world *world);
 /* The history after `node` went from one local state to another; *broken gets what that breaks. */

@@ -161,11 +161,16 @@ bool check_is_agreed(const struct check_model *model, const struct check_world *
     return true;
 }
 
+bool check_must_lead(const struct check_model *model, const struct check_world *world)
+{
+    return best_alive(model, world) && (world->called || model->algorithm->beats);
+}
+
 uint32_t check_judge_rest(const struct check_model *model, const struct check_world *world)
 {
     uint32_t broken = 0;
     const el_node best = best_alive(model, world);
-    if (!best || !(world->called || model->algorithm->beats)) return 0; /* nobody could lead, or was asked to */
+    if (!check_must_lead(model, world)) return 0;
     const bool agreed = check_is_agreed(model, world);
     if (asks(model, CHECK_AGREEMENT) && !agreed) broken |= 1u << CHECK_AGREEMENT;
     if (asks(model, CHECK_BEST) && !(agreed && named_by(model, world, best) == best))

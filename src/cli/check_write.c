@@ -111,6 +111,9 @@ void check_write_text(FILE *out, const struct check_request *request, const stru
         fputs("; ", out);
         write_grouped(out, result->cut);
         fputs(" moves beyond a bound were not made", out);
+        const uint32_t eventually = 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
+        if (result->verdict == CHECK_HOLDS && request->config.properties & eventually)
+            fputs(", and all may yet be well beyond it", out);
     }
     if (result->covered) {
         fputs("; ", out);
