@@ -161,8 +161,9 @@ struct el_event {
  * What a host owes the machine:
  *  - Timers: a firing timer is no longer armed; none fires after DISARM, or at its old time after a new
  *    ARM. At one instant messages come before timers (an answer may land exactly at the timeout), but a
- *    timer that is strictly overdue, after a pause, comes before everything else, and so does the one that bounds a
- *    claim to lead (el_view), since the claim is over at that very instant. Slots are 0..count.
+ *    timer that is strictly overdue, after a pause, comes before everything else. The one that bounds a claim to
+ *    lead (el_view) comes first of all from its instant on, before others that have been overdue for longer: the
+ *    claim is over, and nothing may renew it. Slots are 0..count.
  *  - "What is left" of a timer is 0 if it is not armed, and is read when the message leaves.
  *  - `elapsed` counts from the last ARM of the stopwatch, on past its firing; 0 if it never was armed.
  *  - SAVE is a barrier for the SENDs that follow it, in later steps too, and for claims: while one is

@@ -155,7 +155,8 @@ static bool put_off(struct sim_world *world, const struct sim_event *event)
     return true;
 }
 
-/* A claim is over at the very instant that bounds it: that timer comes before anything else that happens then. */
+/* A claim is over at the very instant that bounds it: that timer comes before anything else that happens then, and after
+ * a pause before all that has been overdue for longer, such as a beat that would renew the claim. */
 static void end_claim(struct sim_world *world, el_node node)
 {
     const struct sim_office *office = &world->offices[node];
@@ -171,7 +172,7 @@ static void end_claim(struct sim_world *world, el_node node)
 static void handle(struct sim_world *world, const struct sim_event *event)
 {
     const bool is_fault = event->type == SIM_COMMAND && event->class == SIM_FAULTS;
-    if (event->node && event->type != SIM_TIMEOUT && !is_fault) end_claim(world, event->node);
+    if (event->node && !is_fault) end_claim(world, event->node);
     switch ((enum sim_event_type)event->type) {
     case SIM_COMMAND: sim_carry_out_command(world, &world->plan->commands[event->command], event->node); return;
     case SIM_DELIVERY:

@@ -104,6 +104,14 @@ static void a_better_one_that_is_back_leads_only_where_pre_emption_is_on(void **
     ended_on(3);
 }
 
+/* Its own beat renews it, and after a pause was due before the end of the claim: it must not come first. */
+static void who_is_alone_and_stands_still_for_too_long_leads_in_a_new_term(void **state)
+{
+    play("quorum; nodes 1; pause 1@600..2000");
+    elected(1);
+    assert_true(took_office() > 2000 * bench.plan.unit);
+}
+
 static void observers_are_told_and_never_counted(void **state)
 {
     play("quorum; nodes 5; set observers=4,5; crash 1@500");
@@ -156,6 +164,7 @@ int main(void)
         cmocka_unit_test(a_leader_that_dies_again_and_again_does_not_keep_its_group),
         cmocka_unit_test(who_is_cut_off_for_an_hour_disturbs_nobody),
         cmocka_unit_test(a_better_one_that_is_back_leads_only_where_pre_emption_is_on),
+        cmocka_unit_test(who_is_alone_and_stands_still_for_too_long_leads_in_a_new_term),
         cmocka_unit_test(observers_are_told_and_never_counted),
         cmocka_unit_test(a_witness_makes_two_into_a_majority),
         cmocka_unit_test(a_steady_leader_costs_a_beat_and_its_answer_for_each_pair),
