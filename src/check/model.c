@@ -63,9 +63,10 @@ static void view_local(const struct check_model *model, struct check_local *loca
         local->term = view.term;
         local->leader = (uint8_t)view.leader;
         local->role = (uint8_t)view.role;
-        const uint16_t bound =
-            view.timer == EL_NO_TIMER ? 1 : left[view.timer * (model->count + 1) + view.slot];
+        const uint32_t place = view.timer == EL_NO_TIMER ? 0 : view.timer * (model->count + 1) + view.slot;
+        const uint16_t bound = view.timer == EL_NO_TIMER ? 1 : left[place];
         local->leading = view.role == EL_LEADER && bound != 0 && bound != LEFT_OVERDUE && bound != LEFT_NONE;
+        if (view.role == EL_LEADER && bound == LEFT_OVERDUE) local->ends_first = (uint16_t)(place + 1);
     }
     for (size_t i = 0; i < model->left_count && model->config->time == CHECK_TICKS; i++) {
         if (left[i] == LEFT_OVERDUE) local->is_overdue = true;

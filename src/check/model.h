@@ -35,7 +35,9 @@ struct check_local {
     bool leading;    /* leads, and what bounds its claim has not run out */
     bool is_due;     /* some timer must fire before time goes on */
     bool is_overdue; /* some timer must fire before anything else */
-    uint8_t spare[3];
+    uint8_t spare;
+    uint16_t
+        ends_first; /* the timer that bounds its claim, which is over: before anything else; its place + 1, 0: none */
 };
 
 /* A message under way, or one that comes back to its sender. */

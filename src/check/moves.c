@@ -294,7 +294,7 @@ static void fire(struct walk *walk, el_node node)
     const uint16_t *left = check_left_of(model, local);
     const bool timed = model->config->time == CHECK_TICKS;
     for (uint32_t i = 0; i < model->left_count; i++) {
-        if (left[i] == LEFT_NONE) continue;
+        if (left[i] == LEFT_NONE || (local->ends_first && i + 1 != local->ends_first)) continue;
         if (timed && left[i] != LEFT_OVERDUE &&
             (left[i] != 0 || local->is_overdue || must_hear_first(walk, node)))
             continue;
@@ -572,6 +572,7 @@ static bool fire_first(struct walk *walk, bool overdue)
         const uint16_t *left = check_left_of(walk->model, local);
         for (uint32_t i = 0; i < walk->model->left_count; i++) {
             if (left[i] != (overdue ? LEFT_OVERDUE : 0)) continue;
+            if (local->ends_first && i + 1 != local->ends_first) continue;
             const uint32_t timer = i / (walk->model->count + 1), slot = i % (walk->model->count + 1);
             const struct check_step step = {.type = CHECK_FIRE, .node = node, .timer = timer, .slot = slot};
             let(walk, walk->from, step, check_event(CHECK_FIRE, timer << 16 | slot));
