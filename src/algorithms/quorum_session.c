@@ -168,6 +168,8 @@ static bool is_sane(const struct el_msg *m)
            m->rank < EL_EPOCH_MAX;
 }
 
+/* Who speaks to an earlier life of ours is not heard, but met: otherwise two might know each other by lives that are
+ * over, for ever. */
 bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_peer *p = quorum_peer(q, m->from);
@@ -180,15 +182,15 @@ bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
         el_note(q->out, QUORUM_DROPS_OLD, m->from, inc);
         return false;
     }
+    if (inc > p->inc) {
+        meet(q, m->from, inc);
+        *q->news |= QUORUM_REVIEW;
+    }
     if (quorum_to_inc(m) && quorum_to_inc(m) != q->me->inc) {
         el_note(q->out, QUORUM_DROPS_STRAY, m->from, quorum_to_inc(m));
         if (m->kind == QUORUM_BEAT)
             quorum_send(q, m->from, (struct el_msg){.kind = QUORUM_ACK}); /* who we are */
         return false;
-    }
-    if (inc > p->inc) {
-        meet(q, m->from, inc);
-        *q->news |= QUORUM_REVIEW;
     }
     p->recent = 1;
     arm(q, QUORUM_RECENT, m->from, RECENT_BEATS * el_number(q->cfg, QUORUM_OPTION_BEAT));

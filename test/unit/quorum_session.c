@@ -115,6 +115,22 @@ static void what_is_meant_for_another_life_is_not_heard(void **state)
     said("Ack>2 echo 0 epoch 0"); /* only that we are another now */
 }
 
+/* An old beat was long under way: each knows the other by a life that is over, and nobody would ever hear the other. */
+static void two_who_know_each_other_by_earlier_lives_find_each_other(void **state)
+{
+    sit_in_quorum(3, 1);
+    comes_back_with(1, WHOLE(5), PROMISE, 0);
+    peers.ours = 0;
+    beats(2, 7, 0);
+    peers.life[2] = 2;
+    peers.ours = 1;
+    beats(2, 1, QUORUM_LIVE);
+    noted("meets");
+    noted("drops-stray");
+    said("Ack>2 echo 0 epoch 0");
+    assert_true(quorum_to_inc(&seat.out.actions[seat.out.count - 1].msg) == 2);
+}
+
 static void releases_and_obituaries_are_heard_whoever_brings_them(void **state)
 {
     sit_in_quorum(3, 1);
@@ -427,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_block_of_terms_is_saved_before_the_first_of_them_is_granted),
         cmocka_unit_test(an_earlier_life_is_not_heard),
         cmocka_unit_test(what_is_meant_for_another_life_is_not_heard),
+        cmocka_unit_test(two_who_know_each_other_by_earlier_lives_find_each_other),
         cmocka_unit_test(releases_and_obituaries_are_heard_whoever_brings_them),
         cmocka_unit_test(a_dead_life_is_not_heard_again),
         cmocka_unit_test(a_promise_is_for_those_who_hear_us),
