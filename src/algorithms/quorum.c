@@ -73,7 +73,10 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
 {
     struct call c;
     const struct quorum *q = call(&c, state, cfg, out);
-    if (!quorum_session_admit(q, m)) return;
+    if (!quorum_session_admit(q, m)) {
+        quorum_group_news(q); /* somebody may have been met */
+        return;
+    }
     switch (m->kind) {
     case QUORUM_BEAT:
         quorum_on_claim(q, m);
