@@ -161,7 +161,7 @@ try_row() { # NAME EXPECTED WORLDS ARGUMENTS
     if [ "$verdict" != "$expected" ]; then
         fail "$name" "expected: $expected; found: $verdict"
         [ ! -e "$scratch/story" ] || grep '^step ' "$scratch/story" | head -n 40
-    elif [ "$verdict" = holds ] && ! $rewrite && [ "$worlds" != "$count" ]; then
+    elif [ "$verdict" = holds ] && ! $rewrite && [ "$count" != - ] && [ "$worlds" != "$count" ]; then
         fail "$name" "expected $count worlds, found $worlds; run.sh --rewrite renews the number"
     fi
     if [[ $verdict == breaks* ]] && [ "$questions_asked" -eq 1 ]; then
