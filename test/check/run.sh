@@ -140,10 +140,12 @@ ask_row() { # NAME ARGUMENTS: sets verdict, worlds, took_ms, questions_asked for
         ask "$question"
         questions_asked=$((questions_asked + 1))
         all=$((all + ${worlds:-0}))
-        if [ -n "$first" ] && [ "$verdict" != "$first" ]; then
-            verdict="$verdict, but only with $question"
-            break
-        fi
+        [[ $verdict == holds || $verdict == breaks* ]] || break
+        case $first in
+        '' | "$verdict") ;;
+        holds) verdict="$verdict, with $question" && break ;;
+        *) verdict="$first, not with $question" && break ;;
+        esac
         first=$verdict
     done
     worlds=$all
