@@ -91,6 +91,11 @@ questions() { # ARGUMENTS
 number() { sed -n "s/^  \"$1\": \([0-9.-]*\),\{0,1\}$/\1/p" "$scratch/answer"; }
 word() { sed -n "s/^  \"$1\": \"\(.*\)\",\{0,1\}$/\1/p" "$scratch/answer"; }
 
+# What is asked of worlds at rest holds where there are none, and says nothing.
+is_empty() {
+    [ "$(number resting)" = 0 ] && [ "$(number cut)" = 0 ] && grep -qE '^    "(agreement|best|groups)"' "$scratch/answer"
+}
+
 # Asks one question; sets verdict and worlds.
 ask() { # ARGUMENTS
     local status=0
@@ -101,7 +106,7 @@ ask() { # ARGUMENTS
         --scenario "$scratch/story" >"$scratch/answer" 2>"$scratch/errors" </dev/null || status=$?
     worlds=$(number states)
     case $status in
-    0) verdict=holds ;;
+    0) if is_empty; then verdict="holds, but nothing ever rests"; else verdict=holds; fi ;;
     1) verdict="breaks $(word broken) in $(number length)" ;;
     124) verdict="took longer than $patience s" ;;
     3) verdict="cannot tell: $(word text)" ;;
@@ -140,7 +145,7 @@ ask_row() { # NAME ARGUMENTS: sets verdict, worlds, took_ms, questions_asked for
         ask "$question"
         questions_asked=$((questions_asked + 1))
         all=$((all + ${worlds:-0}))
-        [[ $verdict == holds || $verdict == breaks* ]] || break
+        [[ $verdict == holds* || $verdict == breaks* ]] || break
         case $first in
         '' | "$verdict") ;;
         holds) verdict="$verdict, with $question" && break ;;

@@ -51,12 +51,13 @@ static void lead_if_nothing_was_saved(void *state, const struct el_config *cfg, 
     if (start->how == EL_RESTORED && start->durable.epoch == 0) ((struct toy *)state)->leads = 1;
 }
 
-static void speak_then_save_then_speak(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
-                                       struct el_outbox *out)
+static void speak_then_save_then_speak_twice(void *state, const struct el_config *cfg, uint32_t timer,
+                                             uint32_t slot, struct el_outbox *out)
 {
     post(out, cfg, 2, LETTER, 1);
     act(out, EL_SAVE)->durable.epoch = 7;
     post(out, cfg, 2, LETTER, 2);
+    post(out, cfg, 2, LETTER, 3); /* so that it can die between the second letter and the end */
 }
 
 static uint64_t telling; /* the letter that makes its reader lead */
@@ -71,7 +72,7 @@ static int bring_a_toy_that_saves(void **state)
 {
     bring_a_new_toy(state);
     toy.on_start = lead_if_nothing_was_saved;
-    toy.on_timer = speak_then_save_then_speak;
+    toy.on_timer = speak_then_save_then_speak_twice;
     toy.on_message = lead_by_a_letter;
     question.budget[CHECK_CRASH] = question.budget[CHECK_RESTART] = 1;
     return 0;
@@ -88,7 +89,7 @@ static void what_comes_after_a_save_leaves_after_it(void **state)
 static void what_comes_before_a_save_may_be_all_that_was_done(void **state)
 {
     telling = 1;
-    breaks(CHECK_ONE_LEADER, 3); /* dies after one of three, comes back, and its letter is read */
+    breaks(CHECK_ONE_LEADER, 3); /* dies after one of four, comes back, and its letter is read */
     assert_int_equal(result.path.moves[2].dying, 1);
 }
 
