@@ -153,6 +153,10 @@ static int read_bounds(struct check_config *config, int argc, char **argv, int *
     int taken = read_count(argc, argv, at, "terms", EL_EPOCH_MAX - 1, &config->terms);
     if (taken != 0) return taken;
     taken = read_count(argc, argv, at, "threads", 64, &number);
+    if (taken > 0 && number == 0) {
+        cli_usage_error("check", "--threads is at least 1");
+        return -1;
+    }
     if (taken > 0) config->threads = (unsigned)number;
     return taken;
 }

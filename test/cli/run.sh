@@ -409,6 +409,56 @@ test_output_errors() {
     done
 }
 
+# ---- Checking -------------------------------------------------------------------------------------
+
+test_check() {
+    accepts "help of check" 0 '^Usage: elector check' check --help
+    refuses "check of nothing" 2 'which algorithm.*--help' check
+    refuses "check of two" 2 "'raft'" check bully raft
+    refuses "check of an unknown algorithm" 2 "'bullied'.*elector algorithms" check bullied
+    refuses "check --frob" 2 'unknown option --frob' check bully --frob
+    refuses "check of too many" 2 '16' check chang-roberts --nodes 17
+    refuses "check of nobody" 2 'nodes' check bully --nodes 0
+    refuses "a negative budget" 2 '--crash is a number up to 200, or any' check bully --nodes 3 --crash -1
+    refuses "a budget too large" 2 '--lose is a number up to 200, or any' check bully --nodes 3 --lose 201
+    refuses "a budget in words" 2 '--suspect is a number' check bully --nodes 3 --suspect many
+    refuses "a budget that is missing" 2 '--wipe is a number' check bully --nodes 3 --wipe
+    refuses "depth of a word" 2 '--depth is a number' check bully --nodes 3 --depth deep
+    refuses "terms beyond all" 2 '--terms is a number' check raft --nodes 3 --terms 99999999999999999999
+    refuses "no threads at all" 2 '--threads is at least 1' check bully --nodes 3 --threads 0
+    refuses "too many threads" 2 '--threads is a number up to 64' check bully --nodes 3 --threads 65
+    refuses "hardly any memory" 2 '--memory is a size of at least 16M' check bully --nodes 3 --memory 1M
+    refuses "memory in words" 2 '--memory is a size' check bully --nodes 3 --memory lots
+    refuses "memory beyond all" 2 '--memory is a size' check bully --nodes 3 --memory 99999999999999G
+    refuses "time that flies" 2 '--time is free or ticks' check bully --nodes 3 --time flies
+    refuses "no tick" 2 '--tick is a time' check bully --nodes 3 --tick 0
+    refuses "a tick of nothing" 2 '--tick is a time' check bully --nodes 3 --tick
+    refuses "a tick in weeks" 2 '--tick is a time' check bully --nodes 3 --tick 1w
+    refuses "symmetry of sorts" 2 '--symmetry is on or off' check bully --nodes 3 --symmetry perhaps
+    refuses "unknown property" 2 "no property 'luck'.*--help" check bully --nodes 3 --property luck
+    refuses "check --output xml" 2 '--output is text or json, not xml' check bully --nodes 3 --output xml
+    refuses "scenario without a name" 2 '--scenario needs a file name' check bully --nodes 3 --scenario
+    run check bully --nodes 3 --initiator 1 --time free --scenario "$scratch/no/such/place" --quiet
+    refused "scenario that cannot be written" 3 'cannot write it'
+    accepts "check that holds" 0 'hold in every world within the bounds' check chang-roberts --nodes 3 --initiator all
+    accepts "check that breaks" 1 'one-leader is BROKEN, after 3 moves' check bully --nodes 3 --initiator 1 --time free
+    accepts "check that stops" 3 'cannot tell: .*Explored [0-9,]+ worlds to depth [0-9]+, frontier not empty: [0-9,]+ worlds wait' \
+        check raft --nodes 3 --memory 16M --property one-per-term --threads 1
+    # What is written replays, also where a message must be told from its twins.
+    run check raft --nodes 3 --set prevote=off --property tokens-rise --scenario "$scratch/tokens" --quiet
+    verify "tokens" "nothing was written" grep -q '^step ' "$scratch/tokens"
+    accepts "a counterexample" 0 'expected +no agreement: yes' sim "$scratch/tokens"
+    accepts "check with one thread" 0 '^  explored ' check chang-roberts --nodes 3 --initiator all --crash 1 --threads 1
+    local worlds
+    worlds=$(grep '^  explored ' "$out")
+    run check chang-roberts --nodes 3 --initiator all --crash 1 --threads 2
+    verify "check with two threads" "finds other worlds" grep -qxF -e "$worlds" "$out"
+    accepts "check as JSON" 0 '^\{' check bully --nodes 3 --initiator all --output json --quiet
+    json "JSON of a check that holds" 'j["verdict"] == "holds" and j["states"] > 1000 and j["properties"] == ["one-leader", "agreement", "best"]'
+    run check bully --nodes 3 --initiator all --lose 1 --output json --quiet
+    json "JSON of a check that breaks" 'j["verdict"] == "broken" and j["broken"] == "one-leader" and j["length"] == 6'
+}
+
 # A plan that cannot fit in any memory is refused, not killed.
 test_out_of_memory() {
     status=0
@@ -595,6 +645,7 @@ test_colours() {
 
 test_help
 test_verbs
+test_check
 test_members
 test_events
 test_network
