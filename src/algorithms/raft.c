@@ -11,7 +11,7 @@
  * Consensus: Bridging Theory and Practice, 2014 (pre-vote, check-quorum, hand-over: chapters 3, 4, 6, 9).
  * Deviations: the log is the application's, and known here only by its last term and index. A member whose
  * record is lost follows and never votes again, which is what it saves first: what it had promised is forgotten.
- * A refusal names the leader that the voter is loyal to, for the transcript's sake.
+ * Without check-quorum nobody counts who answers, so a leader that resigns names the best-ranked as its heir, dead or not.
  */
 #include "raft.h"
 
@@ -44,7 +44,6 @@ static void answer(const struct raft *me, const struct el_config *cfg, el_node t
 {
     struct el_msg m = speak(me, cfg, kind);
     m.epoch = term;
-    if (kind == REFUSE && me->leader) m.subject = me->leader;
     el_send(out, cfg, to, m);
 }
 
@@ -286,7 +285,8 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     case GRANT: on_grant(me, cfg, m, out); return;
     case BEAT: on_beat(me, cfg, m, out); return;
     case BEAT_ACK:
-        if (me->role == LEADER && m->epoch == me->term) el_set_add(heard(me, cfg), m->from);
+        if (me->role == LEADER && m->epoch == me->term && el_number(cfg, CHECK_QUORUM))
+            el_set_add(heard(me, cfg), m->from);
         return;
     case TIMEOUT_NOW: on_timeout_now(me, cfg, m, out); return;
     default: return; /* a refusal has said all with its term */
@@ -392,13 +392,12 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 static bool moot(const void *state, const struct el_config *cfg, const struct el_msg *m)
 {
     const struct raft *me = state;
-    (void)cfg;
     const bool over = m->epoch < me->term, now = m->epoch == me->term;
     switch (m->kind) {
     case PRE_GRANT:
     case REFUSE: return over || now;
     case GRANT: return over || (now && me->role != CANDIDATE);
-    case BEAT_ACK: return over || (now && me->role != LEADER);
+    case BEAT_ACK: return over || (now && (me->role != LEADER || !el_number(cfg, CHECK_QUORUM)));
     case TIMEOUT_NOW: return over;
     default: return false; /* who asks in an old term is told so */
     }

@@ -16,7 +16,7 @@ void raft_take_office(struct raft *me, const struct el_config *cfg, struct el_ou
     el_disarm(out, T_ELECTION, 0);
     el_set_clear(heard(me, cfg), cfg->cluster->count);
     el_set_clear(heard_before(me, cfg), cfg->cluster->count);
-    el_arm(out, T_QUORUM, 0, patience, patience);
+    if (el_number(cfg, CHECK_QUORUM)) el_arm(out, T_QUORUM, 0, patience, patience);
     raft_beat(me, cfg, out);
 }
 
@@ -32,8 +32,7 @@ bool raft_keeps_quorum(struct raft *me, const struct el_config *cfg, struct el_o
 {
     const el_duration patience = el_number(cfg, ELECTION);
     el_set_add(heard(me, cfg), cfg->self);
-    const bool enough = el_set_size(heard(me, cfg), cfg->cluster->count) >= el_majority(cfg);
-    if (!enough && el_number(cfg, CHECK_QUORUM)) {
+    if (el_set_size(heard(me, cfg), cfg->cluster->count) < el_majority(cfg)) {
         el_note(out, LOST_QUORUM, 0, 0);
         return false;
     }
@@ -45,7 +44,8 @@ bool raft_keeps_quorum(struct raft *me, const struct el_config *cfg, struct el_o
 
 static bool in_touch(struct raft *me, const struct el_config *cfg, el_node peer)
 {
-    return el_set_has(heard(me, cfg), peer) || el_set_has(heard_before(me, cfg), peer);
+    return !el_number(cfg, CHECK_QUORUM) || el_set_has(heard(me, cfg), peer) ||
+           el_set_has(heard_before(me, cfg), peer);
 }
 
 /* The best-ranked of those it has heard of lately. */

@@ -9,6 +9,16 @@
 #include <string.h>
 #include <time.h>
 
+/* A successor that waits for its place in the table to come out of memory: many are on their way at once. */
+struct pending {
+    struct check_world world;
+    struct el_hash hash;
+    struct check_origin origin;
+    uint32_t broken;
+    bool is_fault;
+};
+enum { PENDING_MAX = 16 };
+
 struct worker {
     struct check_search *search;
     struct check_memo *memo;
@@ -19,6 +29,8 @@ struct worker {
     uint32_t number, successors;
     uint64_t moves, cut, resting;
     bool all_known; /* every successor had been seen before this level */
+    uint32_t first_pending, pending_count;
+    struct pending pending[PENDING_MAX]; /* a ring, from the first on */
 };
 
 static double now(void)
@@ -116,10 +128,9 @@ static void keep(struct worker *worker, const struct check_world *world, uint32_
     worker->out_worlds++;
 }
 
-static bool add_world(struct check_search *search, const struct check_world *world, struct check_origin origin,
-                      uint32_t *number)
+static bool add_world(struct check_search *search, const struct check_world *world, struct el_hash hash,
+                      struct check_origin origin, uint32_t *number)
 {
-    const struct el_hash hash = check_fingerprint(&search->model, world);
     if (!search->covers) return check_visited_add(&search->visited, hash, origin, number);
     /* What was met before needs no second look among those that may cover it. */
     return check_visited_meet(&search->visited, hash) &&
@@ -132,12 +143,41 @@ static bool is_beyond(const struct check_search *search, const struct check_worl
     return check_is_cut(&search->model, world) || (depth && search->depth >= depth + search->model.count);
 }
 
+static bool goes_on(const struct check_search *search)
+{
+    return !search->stopped && (!search->found || search->must_finish_level);
+}
+
+/* The first that waits is new and kept, or was known. */
+static void settle_one(struct worker *worker)
+{
+    struct check_search *search = worker->search;
+    const struct pending *pending = &worker->pending[worker->first_pending];
+    const uint32_t from = pending->origin.parent;
+    uint32_t number = 0;
+    worker->first_pending = (worker->first_pending + 1) % PENDING_MAX;
+    worker->pending_count--;
+    mind_the_table(search); /* one world may have more successors than the table has room for */
+    if (!goes_on(search)) return;
+    const bool is_new = add_world(search, &pending->world, pending->hash, pending->origin, &number);
+    if (search->edges) check_edge(search, from, number, pending->is_fault);
+    if (is_new || (search->visited.numbers && number >= search->next_first)) worker->all_known = false;
+    if (!is_new) return;
+    if (pending->broken) report(search, pending->broken, number, search->depth + 1, pending->hash);
+    if (search->edges) check_mark(search, number, &pending->world);
+    keep(worker, &pending->world, number);
+}
+
+static void settle_all(struct worker *worker)
+{
+    while (worker->pending_count > 0) settle_one(worker);
+}
+
 static bool look_at(void *whose, const struct check_world *world, const struct check_found *found)
 {
     struct worker *worker = whose;
     struct check_search *search = worker->search;
     const struct check_origin origin = {worker->number, worker->successors++};
-    uint32_t number = 0;
     worker->moves++;
     if (!found->broken &&
         is_beyond(search, world)) { /* judged, and not kept: what lies beyond is not looked at */
@@ -145,17 +185,15 @@ static bool look_at(void *whose, const struct check_world *world, const struct c
         if (search->edges) check_mark_cut(search, worker->number);
         return !search->stopped;
     }
-    mind_the_table(search); /* one world may have more successors than the table has room for */
-    if (search->stopped) return false;
-    const bool is_new = add_world(search, world, origin, &number);
-    if (search->edges) check_edge(search, worker->number, number, found->is_fault);
-    if (is_new || (search->visited.numbers && number >= search->next_first)) worker->all_known = false;
-    if (!is_new) return !search->stopped;
-    if (found->broken)
-        report(search, found->broken, number, search->depth + 1, check_fingerprint(&search->model, world));
-    if (search->edges) check_mark(search, number, world);
-    keep(worker, world, number);
-    return !search->stopped && (!search->found || search->must_finish_level);
+    if (worker->pending_count == PENDING_MAX) settle_one(worker);
+    struct pending *pending = &worker->pending[(worker->first_pending + worker->pending_count++) % PENDING_MAX];
+    pending->hash = check_fingerprint(&search->model, world);
+    check_visited_expect(&search->visited, pending->hash);
+    check_copy_world(&pending->world, world);
+    pending->origin = origin;
+    pending->broken = found->broken;
+    pending->is_fault = found->is_fault;
+    return goes_on(search);
 }
 
 static void expand(struct worker *worker, const struct check_world *world, uint32_t number)
@@ -164,11 +202,15 @@ static void expand(struct worker *worker, const struct check_world *world, uint3
     worker->number = number;
     worker->successors = 0;
     worker->all_known = true;
-    if (search->config->reduce && !search->edges &&
-        check_next_ample(&search->model, worker->memo, world, look_at, worker) && !worker->all_known)
-        return;
+    if (search->config->reduce && !search->edges) {
+        const bool is_ample = check_next_ample(&search->model, worker->memo, world, look_at, worker);
+        settle_all(worker);
+        if (is_ample && !worker->all_known) return;
+    }
     worker->successors = CHECK_FULL; /* numbered apart from the ample one */
-    if (check_next(&search->model, worker->memo, world, look_at, worker)) return;
+    const bool is_moving = check_next(&search->model, worker->memo, world, look_at, worker);
+    settle_all(worker);
+    if (is_moving) return;
     worker->resting++;
     if (search->edges) check_mark_rest(search, number, world);
     const uint32_t broken = check_judge_rest(&search->model, world);
@@ -189,12 +231,11 @@ static void *work(void *whose)
     struct worker *worker = whose;
     struct check_search *search = worker->search;
     struct check_chunk *chunk;
-    while (!search->stopped && (!search->found || search->must_finish_level) &&
-           (chunk = check_frontier_take(search->level)) != NULL) {
+    while (goes_on(search) && (chunk = check_frontier_take(search->level)) != NULL) {
         struct check_world world;
         uint32_t at = 0, number = 0, done = 0;
         while (check_chunk_next(chunk, &search->model, &at, &world, &number)) {
-            if (search->stopped || (search->found && !search->must_finish_level)) break;
+            if (!goes_on(search)) break;
             expand(worker, &world, number);
             done++;
             const char *why = atomic_load_explicit(&search->model.gave_up, memory_order_relaxed);
@@ -277,7 +318,8 @@ static void begin(struct check_search *search, struct worker *worker)
         const struct check_world world = check_first_world(&search->model, rates);
         const struct check_origin origin = {UINT32_MAX, combination};
         uint32_t number = 0;
-        if (add_world(search, &world, origin, &number)) keep(worker, &world, number);
+        const struct el_hash hash = check_fingerprint(&search->model, &world);
+        if (add_world(search, &world, hash, origin, &number)) keep(worker, &world, number);
     }
     if (worker->out) check_frontier_put(search->next, worker->out, worker->out_worlds);
     worker->out = NULL;

@@ -2,6 +2,8 @@
 #ifndef ELECTOR_CHECK_MODEL_H
 #define ELECTOR_CHECK_MODEL_H
 
+#include <string.h>
+
 #include "check.h"
 #include "store.h"
 
@@ -78,6 +80,12 @@ struct check_world {
     uint32_t
         flight[CHECK_FLIGHT_MAX]; /* letters: by link in order of sending if links are FIFO, else by number */
 };
+
+/* Only what is used of it. */
+static inline void check_copy_world(struct check_world *to, const struct check_world *from)
+{
+    memcpy(to, from, offsetof(struct check_world, flight) + from->flight_count * sizeof *from->flight);
+}
 
 /* The bit of a link, in clusters of up to five. */
 static inline uint32_t check_link(uint32_t count, el_node from, el_node to)
@@ -215,7 +223,7 @@ struct check_step { /* a move and how it came out */
     uint32_t letter, timer, slot;
     bool kept, wiped, is_fault;
     const struct check_outcome *outcome; /* NULL: no node took a step */
-    uint32_t shed[CHECK_SENT_MAX];
+    const uint32_t *shed;                /* lost because too many were under way; borrowed like the rest */
     uint32_t shed_count;
 };
 

@@ -11,6 +11,7 @@ struct walk {
     void *whose;
     bool goes_on;   /* the visitor wants more */
     bool is_moving; /* something can happen that is no fault */
+    uint32_t shed[CHECK_SENT_MAX];
 };
 
 static const struct check_local *local_of(const struct walk *walk, el_node node)
@@ -38,11 +39,6 @@ static bool is_left(const struct walk *walk, enum check_budget budget)
 static void spend_one(const struct walk *walk, struct check_world *world, enum check_budget budget)
 {
     if (walk->model->config->budget[budget] != CHECK_ANY) world->spent[budget]++;
-}
-
-static void copy_world(struct check_world *to, const struct check_world *from)
-{
-    memcpy(to, from, offsetof(struct check_world, flight) + from->flight_count * sizeof *from->flight);
 }
 
 /* ---- What is under way ---- */
@@ -139,8 +135,9 @@ static void shed(struct walk *walk, const struct check_world *world, struct chec
     for (uint32_t i = first; i + excess <= world->flight_count && walk->goes_on; i++) {
         if (i > first && world->flight[i] == world->flight[i - 1]) continue;
         struct check_world less;
-        copy_world(&less, world);
-        step->shed[step->shed_count++] = world->flight[i];
+        check_copy_world(&less, world);
+        walk->shed[step->shed_count++] = world->flight[i];
+        step->shed = walk->shed;
         take_out(&less, i);
         if (excess == 1)
             walk->goes_on = walk->visit(walk->whose, &less, step);
@@ -173,11 +170,26 @@ static bool calls(const struct check_model *model, uint32_t was, const struct ch
     return step->type == CHECK_CALL || step->type == CHECK_REVIVE || misses_leader;
 }
 
-/* A node takes a step: every way that it can come out. `before` is the world without what the step consumes. */
-static void let(struct walk *walk, const struct check_world *before, struct check_step step, uint64_t event)
+/* What a step uses up: a letter under way, by its place, and one of a budget. */
+struct cost {
+    uint32_t letter;
+    enum check_budget budget;
+};
+enum { NO_LETTER = UINT32_MAX };
+static const struct cost FREE = {NO_LETTER, CHECK_BUDGETS};
+
+static void pay(const struct walk *walk, struct check_world *after, struct cost cost)
+{
+    check_copy_world(after, walk->from);
+    if (cost.letter != NO_LETTER) take_out(after, cost.letter);
+    if (cost.budget != CHECK_BUDGETS) spend_one(walk, after, cost.budget);
+}
+
+/* A node takes a step: every way that it can come out. */
+static void let(struct walk *walk, struct cost cost, struct check_step step, uint64_t event)
 {
     struct check_model *model = walk->model;
-    const uint32_t was = before->local[step.node - 1];
+    const uint32_t was = walk->from->local[step.node - 1];
     const struct check_outcomes outcomes =
         check_outcomes_of(walk->memo, was, event, is_left(walk, CHECK_CRASH));
     const struct check_outcome *outcome = outcomes.first;
@@ -185,11 +197,11 @@ static void let(struct walk *walk, const struct check_world *before, struct chec
     walk->is_moving |= !step.is_fault;
     for (uint32_t i = 0; i < outcomes.count && walk->goes_on; i++, outcome = check_next_outcome(outcome)) {
         struct check_world after;
-        if (before->flight_count + outcome->sent > CHECK_FLIGHT_MAX) {
+        if (walk->from->flight_count + outcome->sent > CHECK_FLIGHT_MAX) {
             check_give_up(model, "too many messages are under way at once: bound them with --flight");
             return;
         }
-        copy_world(&after, before);
+        pay(walk, &after, cost);
         after.local[step.node - 1] = outcome->local;
         if (outcome->local != was) drop_moot(walk, &after, step.node);
         for (uint32_t j = 0; j < outcome->sent; j++) post(walk, &after, outcome->letters[j]);
@@ -221,8 +233,7 @@ static void meet_nobody(struct walk *walk, uint32_t at)
 {
     const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
     struct check_world after;
-    copy_world(&after, walk->from);
-    take_out(&after, at);
+    pay(walk, &after, (struct cost){at, CHECK_BUDGETS});
     const bool sender_lives = flags_of(walk, letter->msg.from) & LOCAL_ALIVE;
     const bool returns = walk->model->hop_acks && sender_lives;
     if (returns) post(walk, &after, check_add_letter(walk->model, &letter->msg, LEFT_NONE, true));
@@ -250,16 +261,11 @@ static void deliver(struct walk *walk, uint32_t at)
         return;
     }
     if (!is_awake(walk, to) || local_of(walk, to)->is_overdue) return;
-    struct check_world before;
-    copy_world(&before, walk->from);
-    if (!walk->model->soup) take_out(&before, at);
     step.kept = walk->model->soup;
-    let(walk, &before, step, check_event(step.type, number));
+    let(walk, (struct cost){step.kept ? NO_LETTER : at, CHECK_BUDGETS}, step, check_event(step.type, number));
     if (walk->model->soup || letter->returns || !is_left(walk, CHECK_DUPLICATE)) return;
-    copy_world(&before, walk->from);
-    spend_one(walk, &before, CHECK_DUPLICATE);
     step.kept = step.is_fault = true;
-    let(walk, &before, step, check_event(step.type, number));
+    let(walk, (struct cost){NO_LETTER, CHECK_DUPLICATE}, step, check_event(step.type, number));
 }
 
 static void lose(struct walk *walk, uint32_t at)
@@ -267,9 +273,7 @@ static void lose(struct walk *walk, uint32_t at)
     const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
     if (letter->returns || !is_left(walk, CHECK_LOSE) || loss_goes_without_saying(walk->model)) return;
     struct check_world after;
-    copy_world(&after, walk->from);
-    take_out(&after, at);
-    spend_one(walk, &after, CHECK_LOSE);
+    pay(walk, &after, (struct cost){at, CHECK_LOSE});
     struct check_step step = {
         .type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at], .is_fault = true};
     arrive(walk, &after, &step);
@@ -300,7 +304,7 @@ static void fire(struct walk *walk, el_node node)
             continue;
         const uint32_t timer = i / (model->count + 1), slot = i % (model->count + 1);
         const struct check_step step = {.type = CHECK_FIRE, .node = node, .timer = timer, .slot = slot};
-        let(walk, walk->from, step, check_event(CHECK_FIRE, timer << 16 | slot));
+        let(walk, FREE, step, check_event(CHECK_FIRE, timer << 16 | slot));
     }
 }
 
@@ -316,13 +320,10 @@ static void judge_peers(struct walk *walk, el_node node)
         if (peer == node || (suspected && !lives)) continue;
         if (!suspected && lives) {
             if (!is_left(walk, CHECK_SUSPECT)) continue;
-            struct check_world before;
-            copy_world(&before, walk->from);
-            spend_one(walk, &before, CHECK_SUSPECT);
             step.is_fault = true;
-            let(walk, &before, step, check_event(step.type, peer));
+            let(walk, (struct cost){NO_LETTER, CHECK_SUSPECT}, step, check_event(step.type, peer));
         } else {
-            let(walk, walk->from, step, check_event(step.type, peer));
+            let(walk, FREE, step, check_event(step.type, peer));
         }
     }
 }
@@ -330,11 +331,8 @@ static void judge_peers(struct walk *walk, el_node node)
 static void spend(struct walk *walk, enum check_budget budget, struct check_step step, uint32_t what)
 {
     if (!is_left(walk, budget)) return;
-    struct check_world before;
-    copy_world(&before, walk->from);
-    spend_one(walk, &before, budget);
     step.is_fault = true;
-    let(walk, &before, step, check_event(step.type, what));
+    let(walk, (struct cost){NO_LETTER, budget}, step, check_event(step.type, what));
 }
 
 static void ask(struct walk *walk, el_node node)
@@ -360,16 +358,14 @@ static void act(struct walk *walk, el_node node)
     }
     spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
     if (flags & LOCAL_PAUSED) {
-        let(walk, walk->from, (struct check_step){.type = CHECK_GO_ON, .node = node},
-            check_event(CHECK_GO_ON, 0));
+        let(walk, FREE, (struct check_step){.type = CHECK_GO_ON, .node = node}, check_event(CHECK_GO_ON, 0));
         return;
     }
     fire(walk, node);
     spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
     if (local_of(walk, node)->is_overdue) return;
     if (flags & LOCAL_CALLS)
-        let(walk, walk->from, (struct check_step){.type = CHECK_CALL, .node = node},
-            check_event(CHECK_CALL, 0));
+        let(walk, FREE, (struct check_step){.type = CHECK_CALL, .node = node}, check_event(CHECK_CALL, 0));
     judge_peers(walk, node);
     ask(walk, node);
 }
@@ -408,7 +404,7 @@ static void pass(struct walk *walk)
     struct check_model *model = walk->model;
     struct check_world after;
     if (!may_pass(walk)) return;
-    copy_world(&after, walk->from);
+    check_copy_world(&after, walk->from);
     after.flight_count = 0;
     for (el_node node = 1; node <= model->count; node++)
         after.local[node - 1] =
@@ -467,9 +463,7 @@ static void delay(struct walk *walk, uint32_t at)
     const struct check_letter *letter = check_letter_at(model, walk->from->flight[at]);
     if (!is_left(walk, CHECK_DELAY)) return;
     struct check_world after;
-    copy_world(&after, walk->from);
-    take_out(&after, at);
-    spend_one(walk, &after, CHECK_DELAY);
+    pay(walk, &after, (struct cost){at, CHECK_DELAY});
     post(walk, &after, check_add_letter(model, &letter->msg, (uint16_t)model->parts, false));
     struct check_step step = {
         .type = CHECK_PUT_OFF, .node = letter->msg.to, .letter = walk->from->flight[at], .is_fault = true};
@@ -480,8 +474,7 @@ static void delay(struct walk *walk, uint32_t at)
 static void vanish(struct walk *walk, uint32_t at)
 {
     struct check_world after;
-    copy_world(&after, walk->from);
-    take_out(&after, at);
+    pay(walk, &after, (struct cost){at, CHECK_BUDGETS});
     after.dawn = 0;
     struct check_step step = {.type = CHECK_DROP, .letter = walk->from->flight[at]};
     step.node = check_letter_at(walk->model, step.letter)->msg.to;
@@ -503,13 +496,9 @@ static void hear(struct walk *walk, uint32_t first)
     for (uint32_t i = 0; i < walk->from->flight_count && is_left(walk, CHECK_REORDER); i++) {
         const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[i]);
         if (i == first || !has_arrived(walk, i) || letter->msg.to != to) continue;
-        struct check_world before;
-        copy_world(&before, walk->from);
-        take_out(&before, i);
-        spend_one(walk, &before, CHECK_REORDER);
         const struct check_step step = {
             .type = CHECK_DELIVER, .node = to, .letter = walk->from->flight[i], .is_fault = true};
-        let(walk, &before, step, check_event(CHECK_DELIVER, walk->from->flight[i]));
+        let(walk, (struct cost){i, CHECK_REORDER}, step, check_event(CHECK_DELIVER, walk->from->flight[i]));
     }
 }
 
@@ -528,7 +517,7 @@ static void trouble(struct walk *walk)
         }
         spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
         if (flags & LOCAL_PAUSED) {
-            let(walk, walk->from, (struct check_step){.type = CHECK_GO_ON, .node = node},
+            let(walk, FREE, (struct check_step){.type = CHECK_GO_ON, .node = node},
                 check_event(CHECK_GO_ON, 0));
             continue;
         }
@@ -541,7 +530,7 @@ static void break_links(struct walk *walk, enum check_budget budget, uint32_t li
 {
     struct check_world after;
     if (!mends && (!is_left(walk, budget) || (walk->from->broken & links) == links)) return;
-    copy_world(&after, walk->from);
+    check_copy_world(&after, walk->from);
     after.broken = mends ? 0 : after.broken | links;
     if (!mends) spend_one(walk, &after, budget);
     struct check_step step = {.type = CHECK_BREAK, .is_fault = true};
@@ -575,7 +564,7 @@ static bool fire_first(struct walk *walk, bool overdue)
             if (local->ends_first && i + 1 != local->ends_first) continue;
             const uint32_t timer = i / (walk->model->count + 1), slot = i % (walk->model->count + 1);
             const struct check_step step = {.type = CHECK_FIRE, .node = node, .timer = timer, .slot = slot};
-            let(walk, walk->from, step, check_event(CHECK_FIRE, timer << 16 | slot));
+            let(walk, FREE, step, check_event(CHECK_FIRE, timer << 16 | slot));
             return true;
         }
     }
@@ -599,12 +588,13 @@ static void play_round(struct walk *walk)
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                       check_visitor *visit, void *whose)
 {
-    struct walk walk = {
-        .model = model, .memo = memo, .from = world, .visit = visit, .whose = whose, .goes_on = true};
+    struct walk walk;
+    walk.model = model, walk.memo = memo, walk.from = world, walk.visit = visit, walk.whose = whose;
+    walk.goes_on = true, walk.is_moving = false;
     for (el_node node = 1; node <= model->count; node++) {
         if (flags_of(&walk, node) & LOCAL_STARTED) continue;
         const struct check_step step = {.type = CHECK_START, .node = node};
-        let(&walk, world, step, check_event(CHECK_START, 0));
+        let(&walk, FREE, step, check_event(CHECK_START, 0));
         return true;
     }
     if (model->config->rounds) {

@@ -36,6 +36,12 @@ uint64_t check_visited_memory(const struct check_visited *visited);
 bool check_visited_add(struct check_visited *visited, struct el_hash hash, struct check_origin origin,
                        uint32_t *number);
 
+/* It will be asked for soon. */
+static inline void check_visited_expect(const struct check_visited *visited, struct el_hash hash)
+{
+    __builtin_prefetch(&visited->slots[hash.low & visited->mask], 1);
+}
+
 /* Only remembers that it was met; true if it was not before. */
 bool check_visited_meet(struct check_visited *visited, struct el_hash hash);
 /* A number for a world that is kept elsewhere. */

@@ -2,9 +2,10 @@
  * Every way in which links can be cut for good, each link by itself and each way by itself: 4,096 directed graphs
  * of four nodes (ELECTOR_LINK_NODES=5: 1,048,576 of five). A leader could serve if it reaches a majority both ways.
  * For each algorithm, and whoever led before (or nobody): for how many graphs does a leader stay although none could,
- * or none although one could?
+ * or none although one could? Of `quorum` more is asked: the leader that stays is there after so many lease times.
  *
- * Environment: ELECTOR_ONLY one algorithm, ELECTOR_LINK_STRIDE=K every K-th graph, ELECTOR_LINK_TELL lists graphs.
+ * Environment: ELECTOR_ONLY one algorithm, ELECTOR_LINK_STRIDE=K every K-th graph, ELECTOR_LINK_FIRST the first of
+ * them, ELECTOR_LINK_TELL lists graphs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,13 @@
 
 enum { NODES_MAX = 5 };
 
+/* What quorum is held to, in leases. */
+enum {
+    SECOND = 1000000000, /* a lease, by default */
+    LEASES_TO_ELECT = 4,
+    LEASES_TO_LAST = 3
+};
+
 struct graph {
     uint32_t nodes;
     bool link[NODES_MAX + 1][NODES_MAX + 1];
@@ -27,6 +35,7 @@ struct graph {
 
 struct tally {
     uint64_t graphs, possible, wrong, missing, restless; /* graphs, whoever led before */
+    sim_time latest;                                     /* when a leader that lasted took office */
 };
 
 /* Bit k of the number says whether the k-th link is cut. */
@@ -68,16 +77,26 @@ static void cut_links(struct sim_settings *settings, const struct graph *g)
         }
 }
 
-/* Led by one node, in one term, for ten of the longest times that it waits by its options. */
+/* Led by one node, in one term, for so long: by default ten of the longest times that it waits by its options. */
 static bool has_lasting_leader(const struct sim_world *world, sim_time lasting)
 {
     const el_node leading = sim_world_leading(world);
     return leading && sim_world_tenure(world, leading) >= lasting;
 }
 
+static void bound_the_run(struct sim_plan *plan)
+{
+    plan->horizon = SIM_NEVER - 1;
+    plan->until = 4 * plan->settle;
+    if (strcmp(plan->algorithm->name, "quorum") != 0) return;
+    plan->settle = (sim_time)LEASES_TO_LAST * SECOND;
+    plan->until = (sim_time)(LEASES_TO_ELECT + LEASES_TO_LAST) * SECOND;
+}
+
 enum outcome { LED = 1, NOT_LED = 2, RESTLESS = 4 };
 
-static uint32_t run_graph(const char *algorithm, const char *option, const struct graph *g, uint32_t incumbent)
+static uint32_t run_graph(const char *algorithm, const char *option, const struct graph *g, uint32_t incumbent,
+                          sim_time *latest)
 {
     struct sim_settings settings = {0};
     struct sim_plan plan;
@@ -91,14 +110,16 @@ static uint32_t run_graph(const char *algorithm, const char *option, const struc
     if (incumbent) add(&settings, "leader", text);
     cut_links(&settings, g);
     if (sim_plan_build(&plan, &settings, &error) != 0) fail_msg("%s", error.text);
-    const sim_time lasting = plan.settle;
-    plan.horizon = SIM_NEVER - 1;
-    plan.until = 4 * lasting;
+    bound_the_run(&plan);
     struct sim_world *world = sim_world_new(&plan, 0);
     assert_non_null(world);
     const struct sim_result *result = sim_world_run(world);
-    const uint32_t outcome =
-        (has_lasting_leader(world, lasting) ? LED : NOT_LED) | (result->came_to_rest ? 0 : RESTLESS);
+    const bool led = has_lasting_leader(world, plan.settle);
+    const uint32_t outcome = (led ? LED : NOT_LED) | (result->came_to_rest ? 0 : RESTLESS);
+    if (led) {
+        const sim_time since = result->ended - sim_world_tenure(world, sim_world_leading(world));
+        if (since > *latest) *latest = since;
+    }
     sim_world_free(world);
     sim_plan_free(&plan);
     sim_settings_free(&settings);
@@ -111,7 +132,7 @@ static void try_graph(const char *algorithm, const char *option, uint32_t nodes,
     const struct graph g = graph_of(nodes, number);
     uint32_t outcomes = 0;
     for (uint32_t incumbent = 0; incumbent <= nodes; incumbent++)
-        outcomes |= run_graph(algorithm, option, &g, incumbent);
+        outcomes |= run_graph(algorithm, option, &g, incumbent, &tally->latest);
     const bool possible = one_could_lead(&g);
     tally->graphs++;
     tally->possible += possible;
@@ -144,15 +165,15 @@ static struct tally try_all(const char *algorithm, const char *option)
     const uint32_t stride = environment("ELECTOR_LINK_STRIDE", 1);
 #endif
     assert_true(stride > 0);
-    for (uint32_t number = 0; number < graphs; number += stride)
+    for (uint32_t number = environment("ELECTOR_LINK_FIRST", 0); number < graphs; number += stride)
         try_graph(algorithm, option, nodes, number, &tally);
     fprintf(
         stderr,
         "%-14s %-17s %u nodes: %7llu graphs, %7llu could have a leader; %6llu have one although none could, "
-        "%6llu have none although one could; views never rest in %llu\n",
+        "%6llu have none although one could; views never rest in %llu; the last took office at %.3f s\n",
         algorithm, option ? option : "", nodes, (unsigned long long)tally.graphs,
         (unsigned long long)tally.possible, (unsigned long long)tally.wrong, (unsigned long long)tally.missing,
-        (unsigned long long)tally.restless);
+        (unsigned long long)tally.restless, (double)tally.latest / SECOND);
     return tally;
 }
 

@@ -224,7 +224,7 @@ static void follows_whoever_beats_in_its_term_or_a_later_one(void **state)
         "send 4 BeatAck 3 e3");
     saved_vote(3, EL_NOBODY);
     hears(2, "Beat 2 e1");
-    did("send 2 Refuse 4 e3");
+    did("send 2 Refuse 3 e3");
     sees("follows 4");
 }
 
@@ -237,7 +237,7 @@ static void all_may_begin_under_a_leader(void **state)
     sees("follows 1");
     times_out("loyalty");
     hears(2, "Vote 2 e1");
-    did("note voted-already 2 1; send 2 Refuse 1 e1");
+    did("note voted-already 2 1; send 2 Refuse 3 e1");
     sit_in_raft(5, 3);
     starts_under(3);
     did("save e1; disarm election; arm quorum 100; send 1,2,4,5 Beat 3 e1; arm beat 30");

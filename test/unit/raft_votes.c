@@ -187,7 +187,7 @@ static void helps_nobody_against_a_leader_that_it_has_just_heard(void **state)
     did("save e1; note learns 1 1; arm election 100..200; arm loyalty 100; "
         "send 1 BeatAck 3 e1");
     hears(2, "PreVote 2 e2");
-    did("note loyal 2; send 2 Refuse 1 e1");
+    did("note loyal 2; send 2 Refuse 3 e1");
     hears(2, "Vote 2 e2");
     did("note loyal 2"); /* and does not adopt the term */
     sees("follows 1");
@@ -209,7 +209,7 @@ static void loyalty_comes_from_a_leaders_beats_alone(void **state)
     hears(2, "Grant 2 e1");
     hears(2, "BeatAck 2 e1");
     hears(5, "Beat 5 e0"); /* deposed long ago */
-    did("send 5 Refuse 1 e1");
+    did("send 5 Refuse 3 e1");
     hears(4, "PreVote 4 e2");
     did("note would-vote 4 2; send 4 PreGrant 3 e2");
     hears(4, "Vote 4 e2");
@@ -232,7 +232,7 @@ static void a_suspected_leader_has_no_claim_to_loyalty(void **state)
     suspects(2);
     did("");
     hears(2, "PreVote 2 e2");
-    did("note loyal 2; send 2 Refuse 1 e1");
+    did("note loyal 2; send 2 Refuse 3 e1");
     suspects(1);
     did("disarm loyalty; arm election 0..100");
     hears(2, "PreVote 2 e2");
