@@ -175,7 +175,7 @@ struct cost {
     uint32_t letter;
     enum check_budget budget;
 };
-enum { NO_LETTER = UINT32_MAX };
+#define NO_LETTER UINT32_MAX
 static const struct cost FREE = {NO_LETTER, CHECK_BUDGETS};
 
 static void pay(const struct walk *walk, struct check_world *after, struct cost cost)

@@ -7,8 +7,8 @@
 #   run.sh --row NAME         one row's verdict alone: exit code 1 if it is another one, 3 if there is none
 #   run.sh --rewrite          renew the numbers of the rows for tests, and the stories; read the diff before you commit it
 #
-# Environment: ELECTOR, the program (default: the release build); THREADS (default: 1 for tests, all for soak);
-# LIST, the table.
+# Environment: ELECTOR, the program (default: the release build); ELECTOR_SANITIZED, if it is sanitized: then only small
+# rows, once each; THREADS (default: 1 for tests, all for soak); LIST, the table.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
@@ -35,8 +35,9 @@ patience=60
 threads=${THREADS:-1}
 [ -z "$only" ] || patience=20
 if [ "$kind" = soak ]; then
-    memory=6G
-    patience=3600
+    # 14 GiB, or two thirds of what this machine has
+    memory=$(awk '/^MemTotal/ { most = int($2 / 1024 * 2 / 3); print (most < 14336 ? most : 14336) "M" }' /proc/meminfo)
+    patience=14400
     threads=${THREADS:-$(nproc)}
 fi
 scratch=$(mktemp -d)
@@ -45,6 +46,11 @@ passed=0
 failed=0
 failures=$scratch/failures
 : >"$failures"
+
+# Under sanitizers a world takes ten times as long; the code that it runs through is the same in a small row.
+is_too_large() { # WORLDS ARGUMENTS
+    [ -n "${ELECTOR_SANITIZED-}" ] && { [[ $2 == *--orders* ]] || { [ "$1" != - ] && [ "$1" -gt 1500 ]; }; }
+}
 
 pass() { passed=$((passed + 1)); }
 fail() {
@@ -224,10 +230,11 @@ while IFS='|' read -r where name expected count arguments; do
         continue
     fi
     rows=$((rows + 1))
+    if [ -z "$only" ] && is_too_large "$count" "$arguments"; then continue; fi
     [ -z "$only" ] || try_verdict "$name" "$expected" "$arguments"
     try_row "$name" "$expected" "$count" "$arguments"
     if $rewrite && [ "$verdict" = holds ]; then echo "$name $worlds" >>"$scratch/counts"; fi
-    if [ "$where" = alike ] && ! $rewrite; then try_alike "$name" "$expected" "$arguments"; fi
+    if [ "$where" = alike ] && ! $rewrite && [ -z "${ELECTOR_SANITIZED-}" ]; then try_alike "$name" "$expected" "$arguments"; fi
 done <"$LIST"
 
 if $rewrite && [ -s "$scratch/counts" ]; then

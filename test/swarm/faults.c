@@ -2,9 +2,9 @@
 #include "swarm.h"
 
 #ifdef ELECTOR_SANITIZED
-enum { RUNS_DEFAULT = 20000 };
+enum { RUNS_DEFAULT = 8000 };
 #else
-enum { RUNS_DEFAULT = 100000 };
+enum { RUNS_DEFAULT = 60000 };
 #endif
 
 static void only_what_is_named_goes_wrong_and_every_note_is_reached(void **state)

@@ -6,9 +6,9 @@
 #include "swarm.h"
 
 #ifdef ELECTOR_SANITIZED
-enum { RUNS_DEFAULT = 8000 };
+enum { RUNS_DEFAULT = 4000 };
 #else
-enum { RUNS_DEFAULT = 84000 };
+enum { RUNS_DEFAULT = 48000 };
 #endif
 
 static void only_what_is_named_goes_wrong_and_every_note_is_reached(void **state)
