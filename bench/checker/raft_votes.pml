@@ -27,8 +27,6 @@ typedef Node {
     unsigned grants : 3;
 #ifdef EXACT
     unsigned leader : 2; /* a node + 1 */
-    unsigned heard : 3;
-    unsigned heard_before : 3;
 #endif
 };
 Node n[3];
@@ -37,17 +35,11 @@ Node n[3];
  * bound, and asked for votes in it, so there is one term more in the exact model. */
 #ifdef EXACT
 #define MAILED (TERMS + 1)
-#define SUBJECT(b) (n[b].leader -> n[b].leader - 1 : b)
 #else
 #define MAILED TERMS
-#define SUBJECT(b) 0
 #endif
 int mail[MAILED];
-#ifdef EXACT
-int refusals[TERMS];
-#else
 byte refusals[TERMS];
-#endif
 
 #define VOTE 0
 #define GRANT 1
@@ -55,7 +47,7 @@ byte refusals[TERMS];
 #define BEAT_ACK 3
 #define LINK(a, b) ((a) * 2 + ((b) > (a) -> (b) - 1 : (b)))
 #define BIT(kind, a, b) (1 << ((kind) * 6 + LINK(a, b)))
-#define NAY(s, a, b) (1 << ((s) * 6 + LINK(a, b)))
+#define NAY(a, b) (1 << LINK(a, b))
 
 byte crashes, restarts;
 
@@ -70,14 +62,14 @@ Tenure led[TERMS];
 #define PASSES(b, i) led[i].past = led[i].past | (led[i].node == (b) + 1)
 
 #define send(kind, a, b, t) mail[(t) - 1] = mail[(t) - 1] | BIT(kind, a, b)
-inline refuse(b, a) { refusals[n[b].term - 1] = refusals[n[b].term - 1] | NAY(SUBJECT(b), b, a) }
+inline refuse(b, a) { refusals[n[b].term - 1] = refusals[n[b].term - 1] | NAY(b, a) }
 
 #ifdef SOUP
 #define take(kind, a, b, t) skip
-#define take_nay(s, a, b, t) skip
+#define take_nay(a, b, t) skip
 #else
 inline take(kind, a, b, t) { mail[(t) - 1] = mail[(t) - 1] & ~BIT(kind, a, b) }
-inline take_nay(s, a, b, t) { refusals[(t) - 1] = refusals[(t) - 1] & ~NAY(s, a, b) }
+inline take_nay(a, b, t) { refusals[(t) - 1] = refusals[(t) - 1] & ~NAY(a, b) }
 #endif
 
 inline save(b)
@@ -91,9 +83,7 @@ inline follow(b, whom)
     n[b].role = FOLLOWER;
     n[b].grants = 0;
 #ifdef EXACT
-    n[b].leader = whom;
-    n[b].heard = 0;
-    n[b].heard_before = 0
+    n[b].leader = whom
 #endif
 }
 
@@ -246,18 +236,9 @@ inline on_answer(b, t) /* a refusal has said all with its term, and so has an ac
 }
 
 #ifdef EXACT
-inline on_beat_ack(a, b, t)
-{
-    if
-    :: t > n[b].term -> adopt(b, t); save(b)
-    :: t == n[b].term && n[b].role == LEADER -> n[b].heard = n[b].heard | (1 << (a))
-    :: else
-    fi
-}
 #define MATTERS(t, b) true
 #define STANDS_DYING(b) (n[b].term <= TERMS)
 #else
-#define on_beat_ack(a, b, t) on_answer(b, t)
 #ifdef SOUP
 #define MATTERS(t, b) ((t) > n[b].term) /* else nothing comes of it, and it stays under way */
 #else
@@ -269,15 +250,10 @@ inline on_beat_ack(a, b, t)
 /* ---- Each possible step, as an option: from a to b, c being the third ---- */
 
 #define WAITS(kind, a, b, t) ((mail[(t) - 1] & BIT(kind, a, b)) && n[b].alive)
-#define NAY_WAITS(s, a, b, t) ((refusals[(t) - 1] & NAY(s, a, b)) && n[b].alive)
+#define NAY_WAITS(a, b, t) ((refusals[(t) - 1] & NAY(a, b)) && n[b].alive)
 
-#define DELIVER_REFUSAL(s, a, b, t) \
-    :: d_step { NAY_WAITS(s, a, b, t) && MATTERS(t, b) -> take_nay(s, a, b, t); on_answer(b, t) }
-#ifdef EXACT
-#define DELIVER_REFUSALS(a, b, t) DELIVER_REFUSAL(0, a, b, t) DELIVER_REFUSAL(1, a, b, t) DELIVER_REFUSAL(2, a, b, t)
-#else
-#define DELIVER_REFUSALS(a, b, t) DELIVER_REFUSAL(0, a, b, t)
-#endif
+#define DELIVER_REFUSAL(a, b, t) \
+    :: d_step { NAY_WAITS(a, b, t) && MATTERS(t, b) -> take_nay(a, b, t); on_answer(b, t) }
 
 #define DELIVER_VOTE_DYING(a, b, t) \
     :: d_step { WAITS(VOTE, a, b, t) && MAY_DIE && WOULD_VOTE(b, a, t) -> \
@@ -294,18 +270,18 @@ inline on_beat_ack(a, b, t)
     :: d_step { WAITS(BEAT, a, b, t) -> take(BEAT, a, b, t); on_beat(a, b, t) } \
     :: d_step { WAITS(BEAT, a, b, t) && MAY_DIE && t > n[b].term -> \
         take(BEAT, a, b, t); adopt(b, t); save(b); die(b) } \
-    :: d_step { WAITS(BEAT_ACK, a, b, t) && MATTERS(t, b) -> take(BEAT_ACK, a, b, t); on_beat_ack(a, b, t) } \
-    DELIVER_REFUSALS(a, b, t)
+    :: d_step { WAITS(BEAT_ACK, a, b, t) && MATTERS(t, b) -> take(BEAT_ACK, a, b, t); on_answer(b, t) } \
+    DELIVER_REFUSAL(a, b, t)
 
 /* Whatever is for the dead is lost, or waits. */
 #if defined(EXACT) && !defined(SOUP)
 #define DROP(kind, a, b, t) \
     :: d_step { (mail[(t) - 1] & BIT(kind, a, b)) && !n[b].alive -> take(kind, a, b, t) }
-#define DROP_REFUSAL(s, a, b, t) \
-    :: d_step { (refusals[(t) - 1] & NAY(s, a, b)) && !n[b].alive -> take_nay(s, a, b, t) }
+#define DROP_REFUSAL(a, b, t) \
+    :: d_step { (refusals[(t) - 1] & NAY(a, b)) && !n[b].alive -> take_nay(a, b, t) }
 #define DROP_ALL(a, b, t) \
     DROP(VOTE, a, b, t) DROP(GRANT, a, b, t) DROP(BEAT, a, b, t) DROP(BEAT_ACK, a, b, t) \
-    DROP_REFUSAL(0, a, b, t) DROP_REFUSAL(1, a, b, t) DROP_REFUSAL(2, a, b, t)
+    DROP_REFUSAL(a, b, t)
 #define DROP_LAST(a, b) DROP(VOTE, a, b, TERMS + 1)
 #else
 #define DROP_ALL(a, b, t)
@@ -320,14 +296,6 @@ inline on_beat_ack(a, b, t)
 /* Who hears of a term beyond the bound is not followed, unless it dies of it. */
 #define BEYOND(a, b) DELIVER_VOTE_DYING(a, b, TERMS + 1) DROP_LAST(a, b)
 
-#ifdef EXACT
-#define COUNT_QUORUM(b) \
-    :: d_step { n[b].alive && n[b].role == LEADER -> \
-        n[b].heard_before = n[b].heard | (1 << (b)); n[b].heard = 0 }
-#else
-#define COUNT_QUORUM(b)
-#endif
-
 /* Of node b, whose others are x and y, x the lower. */
 #define OF_NODE(b, x, y) \
     :: d_step { n[b].alive && n[b].role != LEADER && n[b].term < TERMS -> \
@@ -339,7 +307,6 @@ inline on_beat_ack(a, b, t)
     :: d_step { n[b].alive && n[b].role == LEADER -> \
         send(BEAT, b, x, n[b].term); send(BEAT, b, y, n[b].term) } \
     :: d_step { n[b].alive && n[b].role == LEADER && MAY_DIE -> send(BEAT, b, x, n[b].term); die(b) } \
-    COUNT_QUORUM(b) \
     :: d_step { n[b].alive && MAY_DIE -> die(b) } \
     :: d_step { !n[b].alive && restarts < RESTARTS && n[b].saved_term <= TERMS -> restart(b) }
 

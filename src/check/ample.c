@@ -19,7 +19,8 @@ struct single {
 static bool is_spent(const struct check_model *model, const struct check_world *world)
 {
     for (uint32_t i = 0; i < CHECK_BUDGETS; i++)
-        if (model->config->budget[i] == CHECK_ANY || world->spent[i] < model->config->budget[i]) return false;
+        if (model->config->budget[i] == CHECK_ANY || check_spent(world->spent, i) < model->config->budget[i])
+            return false;
     return true;
 }
 

@@ -15,9 +15,9 @@ struct kept {
     struct el_hash key;
     uint32_t next; /* number + 1 */
     uint16_t ticks, count;
-    uint8_t spent[CHECK_BUDGETS];
+    uint64_t spent[CHECK_SPENT_WORDS];
     uint8_t called;
-    uint8_t spare[6];
+    uint8_t spare[7];
 };
 
 static void *reserve(uint64_t bytes)
@@ -144,7 +144,7 @@ static bool covers(const struct kept *a, const uint16_t *a_letters, const struct
 {
     if (a->count < b->count || a->ticks > b->ticks || a->called != b->called) return false;
     for (uint32_t i = 0; i < CHECK_BUDGETS; i++)
-        if (a->spent[i] > b->spent[i]) return false;
+        if (check_spent(a->spent, i) > check_spent(b->spent, i)) return false;
     return has_all(a_letters, a->count, b_letters, b->count);
 }
 

@@ -110,26 +110,23 @@ struct check_chunk *check_frontier_take(struct check_frontier *frontier)
     return chunk;
 }
 
-enum { SPENT_WORDS = (CHECK_BUDGETS + 2 + 3) / 4 };
+/* Its number, history, broken links with two flags above them, counts of time and letters, and what was spent. */
+enum { HEAD_WORDS = 4 + 2 * CHECK_SPENT_WORDS, CALLED_AT = 30, DAWN_AT = 31 };
 
 bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model,
                      const struct check_world *world, uint32_t number)
 {
-    const uint32_t words = model->count + 4 + SPENT_WORDS + world->flight_count;
+    const uint32_t words = HEAD_WORDS + model->count + world->flight_count;
     if (chunk->used + words > CHECK_CHUNK_WORDS) return false;
     uint32_t *at = chunk->words + chunk->used;
-    uint8_t spent[4 * SPENT_WORDS] = {0};
-    memcpy(spent, world->spent, sizeof world->spent);
-    spent[CHECK_BUDGETS] = world->called;
-    spent[CHECK_BUDGETS + 1] = world->dawn;
     *at++ = number;
+    *at++ = world->history;
+    *at++ = world->broken | (uint32_t)world->called << CALLED_AT | (uint32_t)world->dawn << DAWN_AT;
+    *at++ = (uint32_t)world->ticks << 16 | world->flight_count;
+    memcpy(at, world->spent, sizeof world->spent);
+    at += 2 * CHECK_SPENT_WORDS;
     memcpy(at, world->local, model->count * sizeof *at);
     at += model->count;
-    *at++ = world->history;
-    *at++ = world->broken;
-    memcpy(at, spent, sizeof spent);
-    at += SPENT_WORDS;
-    *at++ = (uint32_t)world->ticks << 16 | world->flight_count;
     memcpy(at, world->flight, world->flight_count * sizeof *at);
     chunk->used += words;
     return true;
@@ -140,19 +137,17 @@ bool check_chunk_next(const struct check_chunk *chunk, const struct check_model 
 {
     if (*at >= chunk->used) return false;
     const uint32_t *word = chunk->words + *at;
-    uint8_t spent[4 * SPENT_WORDS];
     *number = *word++;
-    memcpy(world->local, word, model->count * sizeof *word);
-    word += model->count;
     world->history = *word++;
-    world->broken = *word++;
-    memcpy(spent, word, sizeof spent);
-    memcpy(world->spent, spent, sizeof world->spent);
-    world->called = spent[CHECK_BUDGETS];
-    world->dawn = spent[CHECK_BUDGETS + 1];
-    word += SPENT_WORDS;
+    world->called = (uint8_t)(*word >> CALLED_AT & 1);
+    world->dawn = (uint8_t)(*word >> DAWN_AT);
+    world->broken = *word++ & ((1u << CALLED_AT) - 1);
     world->ticks = (uint16_t)(*word >> 16);
     world->flight_count = (uint16_t)*word++;
+    memcpy(world->spent, word, sizeof world->spent);
+    word += 2 * CHECK_SPENT_WORDS;
+    memcpy(world->local, word, model->count * sizeof *word);
+    word += model->count;
     memcpy(world->flight, word, world->flight_count * sizeof *word);
     word += world->flight_count;
     *at = (uint32_t)(word - chunk->words);

@@ -169,11 +169,12 @@ static struct el_hash sum_of_nodes(const struct check_model *model, const struct
 
 static struct el_hash hash_of_counts(const struct check_world *world)
 {
-    uint64_t counts[4] = {0};
-    memcpy(counts, world->spent, sizeof world->spent);
-    counts[3] = world->broken;
-    _Static_assert(sizeof world->spent <= 16, "they fit into two words");
-    counts[2] = (uint64_t)world->ticks << 2 | (uint64_t)world->dawn << 1 | world->called;
+    const uint64_t counts[] = {
+        world->spent[0],
+        world->spent[1],
+        (uint64_t)world->ticks << 2 | (uint64_t)world->dawn << 1 | world->called,
+        world->broken,
+    };
     struct el_hash sum = {0, 0}; /* it is only added to fingerprints: odd factors are as good, and cheaper */
     for (uint32_t i = 0; i < 4; i++) {
         static const uint64_t odd[] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9),

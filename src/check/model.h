@@ -68,23 +68,37 @@ struct check_history {
 
 /* ---- Worlds ---- */
 
+enum { CHECK_SPENT_WORDS = 2 };
+_Static_assert((uint32_t)CHECK_BUDGETS <= 8u * CHECK_SPENT_WORDS, "eight to a word");
+
 struct check_world {
     uint32_t local[CHECK_NODES_MAX];
     uint32_t history;
-    uint8_t spent[CHECK_BUDGETS];
-    uint8_t called;  /* an election was called, or a leader's death noticed: somebody should lead */
-    uint32_t broken; /* rounds: links that lose all, see check_link */
-    uint8_t dawn;    /* rounds: nothing has happened since the last tick */
-    uint16_t ticks;  /* counted only towards a horizon */
+    uint8_t called; /* an election was called, or a leader's death noticed: somebody should lead */
+    uint64_t spent[CHECK_SPENT_WORDS]; /* a byte each: check_spent() */
+    uint32_t broken;                   /* rounds: links that lose all, see check_link */
+    uint8_t dawn;                      /* rounds: nothing has happened since the last tick */
+    uint16_t ticks;                    /* counted only towards a horizon */
     uint16_t flight_count;
     uint32_t
         flight[CHECK_FLIGHT_MAX]; /* letters: by link in order of sending if links are FIFO, else by number */
 };
 
-/* Only what is used of it. */
+static inline uint8_t check_spent(const uint64_t *spent, uint32_t budget)
+{
+    return (uint8_t)(spent[budget / 8] >> budget % 8 * 8);
+}
+
+/* Only what is used of it; the small ones, which most are, by a few wide moves. */
 static inline void check_copy_world(struct check_world *to, const struct check_world *from)
 {
-    memcpy(to, from, offsetof(struct check_world, flight) + from->flight_count * sizeof *from->flight);
+    enum { SMALL = 192 };
+    _Static_assert(sizeof *to >= SMALL, "there is as much to copy");
+    const size_t used = offsetof(struct check_world, flight) + from->flight_count * sizeof *from->flight;
+    if (used <= SMALL)
+        memcpy(to, from, SMALL);
+    else
+        memcpy(to, from, used);
 }
 
 /* The bit of a link, in clusters of up to five. */

@@ -7,6 +7,7 @@ struct walk {
     struct check_model *model;
     struct check_memo *memo;
     const struct check_world *from;
+    const struct check_local *locals[CHECK_NODES_MAX]; /* of that world */
     check_visitor *visit;
     void *whose;
     bool goes_on;   /* the visitor wants more */
@@ -16,7 +17,7 @@ struct walk {
 
 static const struct check_local *local_of(const struct walk *walk, el_node node)
 {
-    return check_local_at(walk->model, walk->from->local[node - 1]);
+    return walk->locals[node - 1];
 }
 
 static uint8_t flags_of(const struct walk *walk, el_node node)
@@ -32,13 +33,14 @@ static bool is_awake(const struct walk *walk, el_node node)
 static bool is_left(const struct walk *walk, enum check_budget budget)
 {
     return walk->model->config->budget[budget] == CHECK_ANY ||
-           walk->from->spent[budget] < walk->model->config->budget[budget];
+           check_spent(walk->from->spent, budget) < walk->model->config->budget[budget];
 }
 
 /* What there is any number of is not counted. */
 static void spend_one(const struct walk *walk, struct check_world *world, enum check_budget budget)
 {
-    if (walk->model->config->budget[budget] != CHECK_ANY) world->spent[budget]++;
+    if (walk->model->config->budget[budget] == CHECK_ANY) return;
+    world->spent[budget / 8] += UINT64_C(1) << budget % 8 * 8; /* no budget is as large as a byte */
 }
 
 /* ---- What is under way ---- */
@@ -103,8 +105,9 @@ static bool cannot_return(const struct walk *walk, const struct check_world *wor
 {
     const uint8_t *budget = walk->model->config->budget;
     const bool restarts =
-        budget[CHECK_RESTART] == CHECK_ANY || world->spent[CHECK_RESTART] < budget[CHECK_RESTART];
-    const bool wipes = budget[CHECK_WIPE] == CHECK_ANY || world->spent[CHECK_WIPE] < budget[CHECK_WIPE];
+        budget[CHECK_RESTART] == CHECK_ANY || check_spent(world->spent, CHECK_RESTART) < budget[CHECK_RESTART];
+    const bool wipes =
+        budget[CHECK_WIPE] == CHECK_ANY || check_spent(world->spent, CHECK_WIPE) < budget[CHECK_WIPE];
     return !restarts && !wipes;
 }
 
@@ -113,6 +116,7 @@ static void drop_dead_letters(const struct walk *walk, struct check_world *world
 {
     const struct check_model *model = walk->model;
     const bool final = model->config->reduce && !model->hop_acks && cannot_return(walk, world);
+    if (!final && !model->hop_acks) return;
     for (uint32_t i = 0; i < world->flight_count;) {
         const struct check_letter *letter = check_letter_at(model, world->flight[i]);
         const el_node whose = letter->returns ? letter->msg.from : letter->msg.to;
@@ -591,6 +595,7 @@ bool check_successors(struct check_model *model, struct check_memo *memo, const 
     struct walk walk;
     walk.model = model, walk.memo = memo, walk.from = world, walk.visit = visit, walk.whose = whose;
     walk.goes_on = true, walk.is_moving = false;
+    for (uint32_t i = 0; i < model->count; i++) walk.locals[i] = check_local_at(model, world->local[i]);
     for (el_node node = 1; node <= model->count; node++) {
         if (flags_of(&walk, node) & LOCAL_STARTED) continue;
         const struct check_step step = {.type = CHECK_START, .node = node};

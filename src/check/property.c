@@ -68,8 +68,9 @@ static bool asks(const struct check_model *model, enum check_property property)
 uint32_t check_judge(const struct check_model *model, const struct check_world *world)
 {
     uint32_t leading = 0;
+    if (!asks(model, CHECK_ONE_LEADER)) return 0;
     for (uint32_t i = 0; i < model->count; i++) leading += check_local_at(model, world->local[i])->leading;
-    return leading > 1 && asks(model, CHECK_ONE_LEADER) ? 1u << CHECK_ONE_LEADER : 0;
+    return leading > 1 ? 1u << CHECK_ONE_LEADER : 0;
 }
 
 static uint32_t remember_tenure(struct check_model *model, struct check_history *history, el_node node,

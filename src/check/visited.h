@@ -24,8 +24,8 @@ struct check_visited {
     uint64_t mask;
     struct check_origin *origins; /* by number */
     uint64_t origin_max;
-    _Atomic uint64_t count;  /* worlds with a number */
-    _Atomic uint64_t filled; /* slots in use */
+    _Alignas(64) _Atomic uint64_t count; /* worlds with a number; apart from what all only read */
+    _Atomic uint64_t filled;             /* slots in use */
 };
 
 bool check_visited_init(struct check_visited *visited, uint64_t memory, bool numbered);

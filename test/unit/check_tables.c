@@ -142,8 +142,10 @@ static struct check_world world_of(uint32_t number)
     memset(&world, 0, sizeof world);
     for (uint32_t i = 0; i < 3; i++) world.local[i] = number + i;
     world.history = number ^ 0xABCD;
-    world.spent[CHECK_BUDGETS - 1] = (uint8_t)number;
+    for (uint32_t i = 0; i < CHECK_SPENT_WORDS; i++) world.spent[i] = number * UINT64_C(0x123456789) + i;
     world.called = number & 1;
+    world.dawn = number >> 1 & 1;
+    world.broken = number & 0x1FFFFFF;
     world.ticks = (uint16_t)(number >> 3);
     world.flight_count = (uint16_t)(number % 20);
     for (uint32_t i = 0; i < world.flight_count; i++) world.flight[i] = number * 31 + i;
