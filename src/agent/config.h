@@ -1,0 +1,83 @@
+/* An agent's configuration: an INI file, and flags above it. */
+#ifndef ELECTOR_AGENT_CONFIG_H
+#define ELECTOR_AGENT_CONFIG_H
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "agent/seal.h"
+#include "elector/core.h"
+
+enum {
+    CONFIG_NAME_MAX = 63,
+    CONFIG_MEMBERS_MAX = SEAL_PEERS_MAX,
+    CONFIG_GROUPS_MAX = 256,
+    CONFIG_ALLOWED_MAX = 16
+};
+
+enum config_role { CONFIG_VOTER, CONFIG_WITNESS /* votes, never leads */, CONFIG_OBSERVER /* neither */ };
+
+struct config_member {
+    char name[CONFIG_NAME_MAX + 1];
+    uint64_t id; /* 1..1000, distinct; terms are proposed in its name */
+    enum config_role role;
+    struct sockaddr_storage address; /* IPv4 or IPv6 */
+    uint8_t public_key[SEAL_KEY];
+    bool has_key;
+};
+
+/* A [group NAME] section; NAME may be * for all that have none of their own, or end in *. */
+struct config_group {
+    char name[CONFIG_NAME_MAX + 1];
+    const struct el_algorithm *algorithm; /* default: quorum */
+    char options[16][2][64];              /* name and value, as a user types them: lease = 2s */
+    uint32_t option_count;
+    uid_t users[CONFIG_ALLOWED_MAX];
+    gid_t groups[CONFIG_ALLOWED_MAX];
+    uint32_t user_count, group_count;
+    bool restricted; /* there is an `allow` line */
+};
+
+enum config_log { CONFIG_LOG_WORDS /* key=value */, CONFIG_LOG_JSON };
+
+struct config {
+    char path[4096]; /* of the file */
+    char cluster[CONFIG_NAME_MAX + 1];
+    uint8_t cluster_id[SEAL_CLUSTER_ID];              /* from `id = ` (hex), or a hash of the cluster's name */
+    struct config_member members[CONFIG_MEMBERS_MAX]; /* in the order of their ids: position - 1 */
+    uint32_t member_count;
+    uint32_t self; /* position */
+    uint8_t secret_key[SEAL_KEY];
+    uint8_t cluster_keys[SEAL_CLUSTER_KEYS_MAX][SEAL_KEY];
+    uint32_t cluster_key_count;
+    bool has_keys; /* without: loopback only */
+    char socket[108];
+    mode_t socket_mode; /* 0660 */
+    gid_t socket_group;
+    bool has_socket_group;
+    char state[4096]; /* the record's file */
+    enum config_log log;
+    bool verbose;
+    uint32_t drift;           /* millionths */
+    el_duration transmit_max; /* the longest that a message is believed to take */
+    struct config_group groups[CONFIG_GROUPS_MAX];
+    uint32_t group_count;
+};
+
+/* False with one line: what, in which line of which file, what to do. `config` is wiped then. */
+bool config_read(struct config *, const char *path, char *text, size_t size);
+/* The section that holds for a group; NULL: none, so the defaults. */
+const struct config_group *config_group_of(const struct config *, const char *group);
+/* Whether such a process may campaign there. */
+bool config_permits(const struct config *, const char *group, uid_t uid, const gid_t *gids, uint32_t gid_count);
+/* 1 to 63 of letters, digits, '.', '_', '-', ':' and '/'; not beginning with '-' or '.'. */
+bool config_is_group_name(const char *text);
+el_node config_position(const struct config *, const char *member); /* by name; 0: none */
+void config_wipe(struct config *);
+
+/* HOST:PORT or [IPV6]:PORT, numeric or a name to be looked up. */
+bool config_address(const char *text, struct sockaddr_storage *, char *reason, size_t size);
+void config_write_address(const struct sockaddr_storage *, char *text, size_t size);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * The host of the machines: one el_algorithm for each group, its timers on CLOCK_BOOTTIME, its record, its messages.
+ * It adds no protocol of its own. Everything happens on one thread, inside the calls below.
+ */
+#ifndef ELECTOR_AGENT_HOST_H
+#define ELECTOR_AGENT_HOST_H
+
+#include "agent/config.h"
+#include "agent/record.h"
+#include "elector/core.h"
+
+enum { HOST_VALUE_MAX = 255 };
+
+struct host;
+struct host_group;
+
+/* A group as it is seen here, now. */
+struct host_view {
+    enum el_role role;
+    el_node leader; /* EL_NOBODY: none is known */
+    uint64_t token;
+    uint64_t
+        deadline_ns; /* leading: work is over by then (the lease's end less the margin); UINT64_MAX: no lease */
+    uint64_t lease_end_ns;
+    const char *value; /* of the leader; "" */
+};
+
+struct host_hooks {
+    void *whose;
+    uint64_t (*now)(void *whose); /* CLOCK_BOOTTIME, in ns; tests bring their own */
+    void (*send)(void *whose, el_node to, const uint8_t *payload, size_t size);
+    /* To be written and synced by another thread; host_saved() when that is done. The host frees nothing of it. */
+    void (*save)(void *whose, struct record_image *);
+    void (*changed)(void *whose, struct host_group *); /* its view, or only the deadline or the value of it */
+    void (*note)(void *whose, struct host_group *, const char *text); /* what a machine did, in words */
+    uint64_t (*random)(void *whose);
+    uint64_t (*wall_ms)(void *whose);
+};
+
+struct host *host_new(const struct config *, struct record *, struct host_hooks);
+void host_free(struct host *);
+
+void host_receive(struct host *, el_node from, const uint8_t *payload, size_t size);
+/* Whatever is due. Returns when the next is; UINT64_MAX: nothing. Call it before anything else after a wait. */
+uint64_t host_tick(struct host *);
+void host_saved(struct host *, uint64_t version, int error);
+
+/* NULL with the reason in text: no such name, too many, or its hash collides. */
+struct host_group *host_find(struct host *, const char *name, char *text, size_t size);
+struct host_group *host_next(struct host *, struct host_group *after); /* all of them; NULL begins and ends */
+const char *host_name(const struct host_group *);
+const struct el_algorithm *host_algorithm(const struct host_group *);
+struct host_view host_view_of(const struct host_group *);
+void *host_office(const struct host_group *); /* a word for whoever serves the clients */
+void host_set_office(struct host_group *, void *);
+
+/* Whether somebody here wants to lead, and how much: peers are told. */
+void host_stand(struct host_group *, bool stands, uint64_t priority);
+/* The work must have been stopped. */
+enum el_answer host_resign(struct host_group *);
+enum el_answer host_transfer(struct host_group *, el_node to);
+void host_proclaim(struct host_group *, const char *value);
+/* When a peer was last heard, in ns ago; UINT64_MAX: never. */
+uint64_t host_heard(const struct host *, el_node peer);
+/* From a leader's silence to the next one's election, at the worst, with this group's settings; 0: no bound. */
+uint64_t host_worst_failover_ns(const struct host_group *);
+
+#endif
