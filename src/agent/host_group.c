@@ -1,0 +1,451 @@
+/* One group: its machine, and a detector or links below it where the algorithm needs them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/host_inner.h"
+
+static const uint64_t SECOND = 1000000000;
+enum { STANDS_FOR_S = 4 };
+
+/* ---- What a machine asks for ---- */
+
+static uint64_t machine_now(void *whose)
+{
+    return host_now(((struct host_group *)whose)->host);
+}
+
+static uint64_t machine_random(void *whose)
+{
+    const struct host *host = ((struct host_group *)whose)->host;
+    return host->hooks.random(host->hooks.whose);
+}
+
+static void send_now(struct host_group *group, const struct host_held *held)
+{
+    struct host *host = group->host;
+    const struct machine *machine = held->from_detector ? &group->detector : &group->election;
+    struct wire_entry entry = {.type = WIRE_MESSAGE,
+                               .group = group->key,
+                               .settings = group->settings,
+                               .flags = held->from_detector ? WIRE_DETECTOR : 0,
+                               .msg = held->msg};
+    if (held->timer != EL_NO_TIMER)
+        entry.msg.aux = machine_left(machine, held->timer, held->slot, host_now(host));
+    if (entry.msg.to == EL_NOBODY || entry.msg.to > group->cluster.count) return;
+    if (!group->has_links || held->from_detector) {
+        host_put(host, entry.msg.to, &entry);
+        return;
+    }
+    struct link_hooks hooks;
+    struct link *link = &group->links[entry.msg.to - 1];
+    if (!link_send(link, host_link_hooks(group, &hooks), host_now(host), &entry.msg))
+        hooks.failed(group, &entry.msg);
+    group->links_due = 0;
+}
+
+static bool is_waiting(const struct host_group *group)
+{
+    return group->saved_by > group->host->writes_done;
+}
+
+static void send_later(struct host_group *group, const struct machine *machine, const struct el_action *action)
+{
+    const struct host_held held = {.msg = action->msg,
+                                   .timer = action->timer,
+                                   .slot = action->slot,
+                                   .from_detector = machine == &group->detector};
+    if (group->host->has_failed) return;
+    if (!is_waiting(group) || held.from_detector) {
+        send_now(group, &held);
+        return;
+    }
+    if (group->held_count == HOST_HELD_MAX) { /* a slow disk: the oldest is lost, as on a network */
+        group->held_count--;
+        memmove(group->held, group->held + 1, group->held_count * sizeof *group->held);
+    }
+    group->held[group->held_count++] = held;
+}
+
+static void save(struct host_group *group, const struct el_durable *durable)
+{
+    struct host *host = group->host;
+    if (!record_put(host->record, group->key, durable)) host->has_failed = true;
+    host->is_dirty = true;
+    group->saved_by = host->writes_begun + 1;
+}
+
+static void note(struct host_group *group, const struct machine *machine, const struct el_action *action)
+{
+    const struct host *host = group->host;
+    const char *at = el_note_text(machine->algorithm, action->note);
+    char text[256];
+    size_t used = 0;
+    for (; at && *at && used + 72 < sizeof text; at++) {
+        const bool is_place = (*at == '@' || *at == '#') && (at[1] == '1' || at[1] == '2');
+        if (!is_place) {
+            text[used++] = *at;
+            continue;
+        }
+        const uint64_t value = action->values[at[1] - '1'];
+        if (*at == '@' && value >= 1 && value <= group->cluster.count)
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, "%s", host->config->members[value - 1].name);
+        else
+            used += (size_t)snprintf(text + used, sizeof text - used, "%llu", (unsigned long long)value);
+        at++;
+    }
+    text[used] = '\0';
+    host->hooks.note(host->hooks.whose, group, text);
+}
+
+static void act(void *whose, struct machine *machine, const struct el_action *action)
+{
+    struct host_group *group = whose;
+    switch (action->type) {
+    case EL_SEND: send_later(group, machine, action); break;
+    case EL_SAVE: save(group, &action->durable); break;
+    case EL_NOTE: note(group, machine, action); break;
+    case EL_VERDICT:
+        machine_step(&group->election, &(struct el_event){.type = action->suspected ? EL_SUSPECT : EL_TRUST,
+                                                          .peer = action->peer});
+        break;
+    case EL_ARM:
+    case EL_DISARM:
+    case EL_MOVE:
+    case EL_CHOOSE: break; /* the machine does these itself */
+    }
+}
+
+void host_group_release(struct host_group *group)
+{
+    if (is_waiting(group)) return;
+    for (uint32_t i = 0; i < group->held_count; i++) send_now(group, &group->held[i]);
+    group->held_count = 0;
+    host_group_show(group);
+}
+
+/* ---- Links that lose nothing ---- */
+
+static void link_sends(void *whose, el_node to, struct wire_entry *entry)
+{
+    struct host_group *group = whose;
+    entry->group = group->key;
+    entry->settings = group->settings;
+    host_put(group->host, to, entry);
+}
+
+static void link_delivers(void *whose, const struct el_msg *msg)
+{
+    struct host_group *group = whose;
+    machine_step(&group->election, &(struct el_event){.type = EL_MESSAGE, .msg = *msg});
+}
+
+static void link_fails(void *whose, const struct el_msg *msg)
+{
+    struct host_group *group = whose;
+    if (group->election.algorithm->on_unsent)
+        machine_step(&group->election, &(struct el_event){.type = EL_UNSENT, .msg = *msg});
+}
+
+const struct link_hooks *host_link_hooks(struct host_group *group, struct link_hooks *hooks)
+{
+    *hooks = (struct link_hooks){group, link_sends, link_delivers, link_fails, machine_random};
+    return hooks;
+}
+
+/* ---- Time ---- */
+
+uint64_t host_group_due(const struct host_group *group)
+{
+    uint64_t due = group->election.next_due;
+    if (group->has_detector && group->detector.next_due < due) due = group->detector.next_due;
+    if (group->has_links && group->links_due < due) due = group->links_due;
+    return due;
+}
+
+static void tick_links(struct host_group *group, uint64_t now)
+{
+    struct link_hooks hooks;
+    const uint64_t patience = 8 * group->cluster.transmit_max + SECOND / 4;
+    group->links_due = UINT64_MAX;
+    for (uint32_t i = 0; i < group->cluster.count; i++) {
+        const uint64_t due = link_tick(&group->links[i], host_link_hooks(group, &hooks), now, patience);
+        if (due < group->links_due) group->links_due = due;
+    }
+}
+
+bool host_group_fire(struct host_group *group, uint64_t now)
+{
+    if (host_group_due(group) > now) return false;
+    if (!machine_fire(&group->election, now) && !(group->has_detector && machine_fire(&group->detector, now)))
+        tick_links(group, now);
+    host_group_show(group);
+    return true;
+}
+
+/* ---- Hearing ---- */
+
+void host_group_hear(struct host_group *group, bool for_detector, const struct el_msg *msg)
+{
+    struct machine *machine = for_detector ? &group->detector : &group->election;
+    struct el_event event = {.type = EL_MESSAGE, .msg = *msg};
+    if (for_detector && !group->has_detector) return;
+    if (machine->algorithm->on_arrival) {
+        const struct machine_timer *watch =
+            &machine->timers[(size_t)machine->algorithm->stopwatch * (group->cluster.count + 1) + msg->from];
+        const uint64_t now = host_now(group->host);
+        event.elapsed = watch->armed_at && now > watch->armed_at ? now - watch->armed_at : 0;
+    }
+    machine_step(machine, &event);
+    host_group_show(group);
+}
+
+static void set_role(struct host_group *group, el_node member)
+{
+    const enum config_role role = group->host->config->members[member - 1].role;
+    const bool is_self = member == group->host->config->self;
+    const bool wants = is_self ? group->stands : group->stood_at[member - 1] != 0;
+    const uint8_t may = wants ? EL_CANDIDATE : EL_ORDINARY;
+    group->roles[member - 1] = role == CONFIG_OBSERVER  ? EL_OBSERVER
+                               : role == CONFIG_WITNESS ? EL_ORDINARY
+                                                        : may;
+}
+
+void host_group_peer_stands(struct host_group *group, el_node peer, bool stands, uint64_t priority,
+                            uint64_t now)
+{
+    group->stood_at[peer - 1] = stands ? now : 0;
+    group->priorities[peer - 1] = priority;
+    set_role(group, peer);
+}
+
+void host_group_expire_peers(struct host_group *group, uint64_t now)
+{
+    for (el_node peer = 1; peer <= group->cluster.count; peer++) {
+        uint64_t *at = &group->stood_at[peer - 1];
+        if (*at == 0 || now - *at < STANDS_FOR_S * SECOND) continue;
+        *at = 0;
+        set_role(group, peer);
+    }
+}
+
+/* ---- Showing ---- */
+
+struct host_view host_view_of(const struct host_group *group)
+{
+    uint64_t bound;
+    const struct el_view view = machine_view(&group->election, &bound);
+    struct host_view shown = {.role = view.role, .leader = view.leader, .token = view.term, .value = ""};
+    const uint64_t now = host_now(group->host);
+    const bool is_new =
+        view.role == EL_LEADER && !(group->shown.role == EL_LEADER && group->shown.token == view.term);
+    shown.lease_end_ns = shown.deadline_ns = UINT64_MAX;
+    if (view.role == EL_LEADER && bound != UINT64_MAX) {
+        shown.lease_end_ns = bound;
+        shown.deadline_ns = bound > group->margin ? bound - group->margin : 0;
+    }
+    /* Too late, or not yet on disk: nobody is told that it leads. */
+    if (view.role == EL_LEADER &&
+        (shown.deadline_ns <= now || (is_new && is_waiting(group)) || group->host->has_failed)) {
+        shown.role = EL_ELECTING;
+        shown.leader = EL_NOBODY;
+        shown.lease_end_ns = shown.deadline_ns = UINT64_MAX;
+    }
+    if (shown.leader == EL_NOBODY) shown.token = 0;
+    if (shown.leader && group->value_token == shown.token) shown.value = group->value;
+    return shown;
+}
+
+void host_group_show(struct host_group *group)
+{
+    const struct host_view now = host_view_of(group);
+    const struct host_view *was = &group->shown;
+    if (now.role == was->role && now.leader == was->leader && now.token == was->token &&
+        now.deadline_ns == was->deadline_ns && now.value == was->value)
+        return;
+    group->shown = now;
+    group->host->hooks.changed(group->host->hooks.whose, group);
+}
+
+/* ---- Life ---- */
+
+struct host_group *host_by_key(struct host *host, uint64_t key)
+{
+    struct host_group *group = host->groups;
+    while (group && group->key != key) group = group->next;
+    return group;
+}
+
+/* Members that count by other times, or another algorithm, must not count each other's votes. */
+static uint32_t digest_settings(const struct host_group *group)
+{
+    const struct el_algorithm *algorithm = group->election.algorithm;
+    uint64_t words[SETTINGS_MAX + 4] = {0};
+    for (uint32_t i = 0; i < algorithm->option_count; i++) words[i] = group->values[i].number;
+    words[SETTINGS_MAX] = group->cluster.drift;
+    words[SETTINGS_MAX + 1] = group->cluster.transmit_max;
+    words[SETTINGS_MAX + 2] = el_fingerprint(algorithm->name, strlen(algorithm->name)).low;
+    return (uint32_t)el_fingerprint(words, sizeof words).low;
+}
+
+static bool make_links(struct host_group *group)
+{
+    const uint32_t needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS;
+    group->has_links = group->election.algorithm->needs & needs;
+    group->links_due = UINT64_MAX;
+    if (!group->has_links) return true;
+    struct link_hooks hooks;
+    group->links = calloc(group->cluster.count, sizeof *group->links);
+    for (uint32_t i = 0; group->links && i < group->cluster.count; i++)
+        link_init(&group->links[i], i + 1, host_link_hooks(group, &hooks));
+    return group->links != NULL;
+}
+
+static bool make_machines(struct host_group *group, const struct el_algorithm *algorithm)
+{
+    const struct machine_owner owner = {group, machine_now, machine_random, act};
+    const el_node self = group->host->config->self;
+    if (!machine_init(&group->election, algorithm, &group->cluster, self, owner)) return false;
+    group->has_detector = algorithm->on_suspect && !algorithm->beats;
+    return !group->has_detector ||
+           machine_init(&group->detector, el_detector_named("heartbeat"), &group->cluster, self, owner);
+}
+
+struct host_group *host_group_new(struct host *host, const char *name, uint64_t key, char *text, size_t size)
+{
+    const struct config *config = host->config;
+    const struct config_group *section = config_group_of(config, name);
+    const struct el_algorithm *algorithm =
+        section && section->algorithm ? section->algorithm : el_algorithm_named("quorum");
+    struct host_group *group = calloc(1, sizeof *group);
+    if (!group) {
+        snprintf(text, size, "out of memory");
+        return NULL;
+    }
+    snprintf(group->name, sizeof group->name, "%s", name);
+    group->host = host;
+    group->key = key;
+    group->cluster = (struct el_cluster){.count = config->member_count,
+                                         .ids = group->ids,
+                                         .attributes = group->priorities,
+                                         .roles = group->roles,
+                                         .transmit_max = config->transmit_max,
+                                         .drift = config->drift,
+                                         .options = group->values};
+    if (!settings_read(config, section, algorithm, group->values, text, size)) {
+        free(group);
+        return NULL;
+    }
+    for (el_node member = 1; member <= config->member_count; member++) {
+        group->ids[member - 1] = config->members[member - 1].id;
+        set_role(group, member);
+    }
+    group->margin = settings_number(algorithm, group->values, "margin", 0);
+    if (!make_machines(group, algorithm) || !make_links(group)) {
+        host_group_free(group);
+        snprintf(text, size, "out of memory");
+        return NULL;
+    }
+    group->settings = digest_settings(group);
+    return group;
+}
+
+void host_group_free(struct host_group *group)
+{
+    machine_free(&group->election);
+    if (group->has_detector) machine_free(&group->detector);
+    free(group->links);
+    free(group);
+}
+
+void host_group_start(struct host_group *group)
+{
+    struct host *host = group->host;
+    struct el_event start = {.type = EL_START, .start = {.how = EL_FRESH}};
+    const bool forgot = record_forgot(host->record);
+    if (record_get(host->record, group->key, &start.start.durable))
+        start.start.how = EL_RESTORED;
+    else if (forgot)
+        start.start.how = EL_LOST;
+    machine_step(&group->election, &start);
+    const struct el_algorithm *algorithm = group->election.algorithm;
+    for (uint32_t i = 0; start.start.how == EL_LOST && i < algorithm->fact_count; i++)
+        if (strcmp(algorithm->facts[i], "wall-clock") == 0)
+            machine_step(&group->election, &(struct el_event){.type = EL_FACT,
+                                                              .fact = i,
+                                                              .value = host->hooks.wall_ms(host->hooks.whose)});
+    if (group->has_detector) machine_step(&group->detector, &(struct el_event){.type = EL_START});
+    host_group_show(group);
+}
+
+/* ---- What is asked of it ---- */
+
+void host_stand(struct host_group *group, bool stands, uint64_t priority)
+{
+    const el_node self = group->host->config->self;
+    const bool begins = stands && !group->stands;
+    group->stands = stands;
+    group->priorities[self - 1] = priority;
+    set_role(group, self);
+    const struct wire_entry entry = host_describe(group);
+    host_put_all(group->host, &entry);
+    if (begins) {
+        machine_step(&group->election, &(struct el_event){.type = EL_REQUEST, .request = EL_CAMPAIGN});
+        host_group_show(group);
+    }
+    host_flush(group->host);
+}
+
+static enum el_answer ask(struct host_group *group, enum el_request_what what, el_node to)
+{
+    struct machine *machine = &group->election;
+    machine_step(machine, &(struct el_event){.type = EL_REQUEST, .request = what, .peer = to});
+    const struct el_action *first = machine->out.actions;
+    const bool declined = machine->out.count && first->type == EL_NOTE && first->note == EL_NOTE_DECLINED;
+    const enum el_answer answer = declined ? (enum el_answer)first->values[1] : EL_PERFORMED;
+    host_group_show(group);
+    host_flush(group->host);
+    return answer;
+}
+
+enum el_answer host_resign(struct host_group *group)
+{
+    return ask(group, EL_RESIGN, EL_NOBODY);
+}
+
+enum el_answer host_transfer(struct host_group *group, el_node to)
+{
+    return ask(group, EL_TRANSFER, to);
+}
+
+void host_proclaim(struct host_group *group, const char *value)
+{
+    const struct host_view view = host_view_of(group);
+    if (view.role != EL_LEADER) return;
+    snprintf(group->value, sizeof group->value, "%s", value);
+    group->value_token = view.token;
+    group->shown.value = NULL; /* whatever it was, it is another now */
+    host_send_value(group, EL_NOBODY);
+    host_group_show(group);
+    host_flush(group->host);
+}
+
+const char *host_name(const struct host_group *group)
+{
+    return group->name;
+}
+
+const struct el_algorithm *host_algorithm(const struct host_group *group)
+{
+    return group->election.algorithm;
+}
+
+void *host_office(const struct host_group *group)
+{
+    return group->office;
+}
+
+void host_set_office(struct host_group *group, void *office)
+{
+    group->office = office;
+}

@@ -1,0 +1,127 @@
+/* See link.h. */
+#include "agent/link.h"
+
+#include <string.h>
+
+enum { MILLISECOND = 1000000 };
+static const uint64_t PAUSE_FIRST = 20 * MILLISECOND, PAUSE_MOST = 500 * MILLISECOND;
+
+static void begin_anew(struct link *link, const struct link_hooks *hooks)
+{
+    link->life = hooks->random(hooks->whose) | 1;
+    link->first = 1;
+    link->pause = PAUSE_FIRST;
+}
+
+void link_init(struct link *link, el_node peer, const struct link_hooks *hooks)
+{
+    *link = (struct link){.peer = peer, .retry_at = UINT64_MAX};
+    begin_anew(link, hooks);
+}
+
+static void send_one(const struct link *link, const struct link_hooks *hooks, uint32_t place)
+{
+    struct wire_entry entry = {.type = WIRE_LINKED,
+                               .life = link->life,
+                               .sequence = link->first + place,
+                               .msg = link->waiting[place].msg};
+    hooks->send(hooks->whose, link->peer, &entry);
+}
+
+bool link_send(struct link *link, const struct link_hooks *hooks, uint64_t now, const struct el_msg *msg)
+{
+    if (link->count == LINK_WAITING_MAX) return false;
+    link->waiting[link->count++] = (struct link_waiting){*msg, now};
+    if (link->retry_at == UINT64_MAX) link->retry_at = now + link->pause;
+    send_one(link, hooks, link->count - 1);
+    return true;
+}
+
+static void drop_first(struct link *link, uint32_t count)
+{
+    link->count -= count;
+    link->first += count;
+    memmove(link->waiting, link->waiting + count, link->count * sizeof *link->waiting);
+    if (link->count == 0) link->retry_at = UINT64_MAX;
+}
+
+static void acknowledge(const struct link *link, const struct link_hooks *hooks)
+{
+    struct wire_entry entry = {
+        .type = WIRE_LINK_ACK, .life = link->life, .answers = link->their_life, .sequence = link->expected - 1};
+    hooks->send(hooks->whose, link->peer, &entry);
+}
+
+static void on_message(struct link *link, const struct link_hooks *hooks, const struct wire_entry *entry)
+{
+    if (entry->life != link->their_life) {
+        link->their_life = entry->life;
+        link->expected = 1;
+    }
+    const bool is_next = entry->sequence == link->expected;
+    if (is_next) link->expected++;
+    acknowledge(link, hooks); /* before it is delivered, which may end in an answer */
+    if (is_next) hooks->deliver(hooks->whose, &entry->msg);
+}
+
+/* What waits is numbered anew, from 1. */
+static void renumber(struct link *link, const struct link_hooks *hooks, uint64_t now)
+{
+    begin_anew(link, hooks);
+    for (uint32_t i = 0; i < link->count; i++) send_one(link, hooks, i);
+    link->retry_at = link->count ? now + link->pause : UINT64_MAX;
+}
+
+static void on_ack(struct link *link, const struct link_hooks *hooks, uint64_t now,
+                   const struct wire_entry *entry)
+{
+    if (entry->answers != link->life) return;
+    const bool is_another =
+        link->receiver && link->receiver != entry->life && entry->sequence + 1 < link->first;
+    link->receiver = entry->life;
+    if (is_another) {
+        renumber(link, hooks, now);
+        return;
+    }
+    const uint32_t done = entry->sequence + 1 - link->first;
+    if (done == 0 || done > link->count) return;
+    link->pause = PAUSE_FIRST;
+    drop_first(link, done);
+    if (link->count) link->retry_at = now + link->pause;
+}
+
+void link_receive(struct link *link, const struct link_hooks *hooks, uint64_t now,
+                  const struct wire_entry *entry)
+{
+    if (entry->type == WIRE_LINKED)
+        on_message(link, hooks, entry);
+    else
+        on_ack(link, hooks, now, entry);
+}
+
+/* Which of them arrived nobody knows; the receiver must neither wait for them nor hear one twice. */
+static void fail_all(struct link *link, const struct link_hooks *hooks)
+{
+    struct el_msg failed[LINK_WAITING_MAX];
+    const uint32_t count = link->count;
+    for (uint32_t i = 0; i < count; i++) failed[i] = link->waiting[i].msg;
+    drop_first(link, count);
+    begin_anew(link, hooks);
+    for (uint32_t i = 0; i < count; i++) hooks->failed(hooks->whose, &failed[i]); /* which may send anew */
+}
+
+uint64_t link_tick(struct link *link, const struct link_hooks *hooks, uint64_t now, uint64_t patience)
+{
+    if (link->count && now - link->waiting[0].since >= patience) {
+        fail_all(link, hooks);
+        return UINT64_MAX;
+    }
+    if (link->retry_at <= now) {
+        for (uint32_t i = 0; i < link->count; i++) send_one(link, hooks, i);
+        link->pause = link->pause * 2 < PAUSE_MOST ? link->pause * 2 : PAUSE_MOST;
+        link->retry_at = link->count ? now + link->pause : UINT64_MAX;
+    }
+    if (link->count == 0) return UINT64_MAX;
+    const uint64_t end = link->waiting[0].since + patience;
+    return end < link->retry_at ? end : link->retry_at;
+}

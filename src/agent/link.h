@@ -1,0 +1,49 @@
+/*
+ * Below algorithms that were written for links which keep order and lose nothing: messages to one peer are numbered,
+ * sent again until they are acknowledged, and delivered in order, once. What stays unacknowledged for too long has
+ * failed, and its sender is told.
+ *
+ * A numbering belongs to a life that is drawn at random. A sender begins a new one when its receiver does not remember
+ * the old one (it was started again), so that neither waits for what the other has forgotten.
+ */
+#ifndef ELECTOR_AGENT_LINK_H
+#define ELECTOR_AGENT_LINK_H
+
+#include "agent/wire.h"
+
+enum { LINK_WAITING_MAX = 64 };
+
+struct link_waiting {
+    struct el_msg msg;
+    uint64_t since;
+};
+
+struct link_hooks {
+    void *whose;
+    void (*send)(void *whose, el_node to, struct wire_entry *); /* the group is for the owner to fill in */
+    void (*deliver)(void *whose, const struct el_msg *);
+    void (*failed)(void *whose, const struct el_msg *);
+    uint64_t (*random)(void *whose);
+};
+
+struct link {
+    el_node peer;
+    uint64_t life;  /* of our numbering */
+    uint32_t first; /* the number of the first that waits */
+    uint32_t count;
+    uint64_t retry_at, pause;
+    uint64_t their_life;
+    uint32_t expected; /* of theirs, next */
+    uint64_t
+        receiver; /* the life of their numbering that acknowledged ours first: another is another process */
+    struct link_waiting waiting[LINK_WAITING_MAX];
+};
+
+void link_init(struct link *, el_node peer, const struct link_hooks *);
+/* False: too many wait already; the message has failed at once. */
+bool link_send(struct link *, const struct link_hooks *, uint64_t now, const struct el_msg *);
+void link_receive(struct link *, const struct link_hooks *, uint64_t now, const struct wire_entry *);
+/* Sends again what waits, and gives up what has waited for `patience`. Returns when it is to be called next. */
+uint64_t link_tick(struct link *, const struct link_hooks *, uint64_t now, uint64_t patience);
+
+#endif

@@ -1,0 +1,148 @@
+/* See wire.h. One table says what an entry of each type is made of; writing and reading both follow it. */
+#include "agent/wire.h"
+
+#include <string.h>
+
+enum part { END, GROUP, SETTINGS, FLAGS, MSG, LIFE, ANSWERS, SEQUENCE, NUMBER, NAME, VALUE };
+enum { PARTS_MAX = 8 };
+
+static const uint8_t layout[][PARTS_MAX] = {
+    [WIRE_MESSAGE] = {GROUP, SETTINGS, FLAGS, MSG},
+    [WIRE_LINKED] = {GROUP, SETTINGS, LIFE, SEQUENCE, MSG},
+    [WIRE_LINK_ACK] = {GROUP, LIFE, ANSWERS, SEQUENCE},
+    [WIRE_WHO] = {GROUP},
+    [WIRE_GROUP] = {GROUP, SETTINGS, FLAGS, NUMBER, NAME},
+    [WIRE_VALUE] = {GROUP, NUMBER, VALUE},
+    [WIRE_FAREWELL] = {END},
+};
+enum { TYPES = sizeof layout / sizeof *layout };
+
+/* ---- Writing ---- */
+
+struct writer {
+    uint8_t *at, *end;
+    bool fits;
+};
+
+static void put(struct writer *w, uint64_t value, uint32_t bytes)
+{
+    if ((size_t)(w->end - w->at) < bytes) w->fits = false;
+    for (uint32_t i = 0; i < bytes && w->fits; i++) *w->at++ = (uint8_t)(value >> 8 * i);
+}
+
+static void put_text(struct writer *w, const struct wire_entry *entry)
+{
+    put(w, entry->length, 1);
+    for (uint32_t i = 0; i < entry->length; i++) put(w, (uint8_t)entry->text[i], 1);
+}
+
+static void put_part(struct writer *w, const struct wire_entry *entry, enum part part)
+{
+    uint8_t wire[EL_WIRE_SIZE];
+    switch (part) {
+    case GROUP: put(w, entry->group, 8); break;
+    case SETTINGS: put(w, entry->settings, 4); break;
+    case FLAGS: put(w, entry->flags, 1); break;
+    case MSG:
+        el_encode(&entry->msg, wire);
+        for (uint32_t i = 0; i < EL_WIRE_SIZE; i++) put(w, wire[i], 1);
+        break;
+    case LIFE: put(w, entry->life, 8); break;
+    case ANSWERS: put(w, entry->answers, 8); break;
+    case SEQUENCE: put(w, entry->sequence, 4); break;
+    case NUMBER: put(w, entry->number, 8); break;
+    case NAME:
+    case VALUE: put_text(w, entry); break;
+    case END: break;
+    }
+}
+
+void wire_begin(struct wire_payload *payload, uint64_t members_digest)
+{
+    struct writer w = {payload->bytes, payload->bytes + sizeof payload->bytes, true};
+    put(&w, WIRE_VERSION, 1);
+    put(&w, members_digest, 8);
+    payload->size = WIRE_HEAD;
+}
+
+bool wire_add(struct wire_payload *payload, const struct wire_entry *entry)
+{
+    struct writer w = {payload->bytes + payload->size, payload->bytes + sizeof payload->bytes, true};
+    put(&w, entry->type, 1);
+    for (uint32_t i = 0; i < PARTS_MAX && layout[entry->type][i]; i++)
+        put_part(&w, entry, (enum part)layout[entry->type][i]);
+    if (w.fits) payload->size = (size_t)(w.at - payload->bytes);
+    return w.fits;
+}
+
+/* ---- Reading ---- */
+
+struct reader {
+    const uint8_t *at, *end;
+    bool good;
+};
+
+static uint64_t get(struct reader *r, uint32_t bytes)
+{
+    uint64_t value = 0;
+    if ((size_t)(r->end - r->at) < bytes) r->good = false;
+    for (uint32_t i = 0; i < bytes && r->good; i++) value |= (uint64_t)*r->at++ << 8 * i;
+    return r->good ? value : 0;
+}
+
+static void get_text(struct reader *r, struct wire_entry *entry, uint32_t most)
+{
+    entry->length = (uint8_t)get(r, 1);
+    if (entry->length > most || (size_t)(r->end - r->at) < entry->length ||
+        memchr(r->at, 0, entry->length)) /* a name or a value is text */
+        r->good = false;
+    if (!r->good) return;
+    memcpy(entry->text, r->at, entry->length);
+    r->at += entry->length;
+}
+
+static void get_part(struct reader *r, struct wire_entry *entry, enum part part)
+{
+    switch (part) {
+    case GROUP: entry->group = get(r, 8); break;
+    case SETTINGS: entry->settings = (uint32_t)get(r, 4); break;
+    case FLAGS: entry->flags = (uint8_t)get(r, 1); break;
+    case MSG:
+        if ((size_t)(r->end - r->at) < EL_WIRE_SIZE ||
+            el_decode(r->at, EL_WIRE_SIZE, &entry->msg) != EL_WIRE_OK)
+            r->good = false;
+        else
+            r->at += EL_WIRE_SIZE;
+        break;
+    case LIFE: entry->life = get(r, 8); break;
+    case ANSWERS: entry->answers = get(r, 8); break;
+    case SEQUENCE: entry->sequence = (uint32_t)get(r, 4); break;
+    case NUMBER: entry->number = get(r, 8); break;
+    case NAME: get_text(r, entry, WIRE_NAME_MAX); break;
+    case VALUE: get_text(r, entry, WIRE_VALUE_MAX); break;
+    case END: break;
+    }
+}
+
+bool wire_open(const uint8_t *payload, size_t size, uint64_t *members_digest)
+{
+    struct reader r = {payload, payload + size, true};
+    const bool known = get(&r, 1) == WIRE_VERSION;
+    *members_digest = get(&r, 8);
+    return known && r.good;
+}
+
+enum wire_outcome wire_next(const uint8_t *payload, size_t size, size_t *at, struct wire_entry *entry)
+{
+    struct reader r = {payload + *at, payload + size, true};
+    if (*at >= size) return WIRE_END;
+    memset(entry, 0, sizeof *entry);
+    const uint64_t type = get(&r, 1);
+    if (type == 0 || type >= TYPES) return WIRE_BAD;
+    entry->type = (enum wire_type)type;
+    for (uint32_t i = 0; i < PARTS_MAX && layout[type][i] && r.good; i++)
+        get_part(&r, entry, (enum part)layout[type][i]);
+    if (!r.good) return WIRE_BAD;
+    *at = (size_t)(r.at - payload);
+    return WIRE_ENTRY;
+}

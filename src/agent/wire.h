@@ -1,0 +1,60 @@
+/*
+ * What agents say to each other, once it is unsealed: a head, then entries one after another. Everything is
+ * little-endian and of a length that its first byte tells; whoever sends anything else is not listened to.
+ */
+#ifndef ELECTOR_AGENT_WIRE_H
+#define ELECTOR_AGENT_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/seal.h"
+#include "elector/core.h"
+
+enum { WIRE_VERSION = 1, WIRE_HEAD = 9, WIRE_NAME_MAX = 63, WIRE_VALUE_MAX = 255 };
+
+enum wire_type {
+    WIRE_MESSAGE = 1, /* of an election, or of the detector beside it */
+    WIRE_LINKED,      /* the same over a link that keeps order and loses nothing */
+    WIRE_LINK_ACK,
+    WIRE_WHO,     /* which group is that? */
+    WIRE_GROUP,   /* this one, by name; and whether somebody here wants to lead it */
+    WIRE_VALUE,   /* what its leader proclaims */
+    WIRE_FAREWELL /* the sender is about to leave */
+};
+
+enum { WIRE_DETECTOR = 1 /* MESSAGE */, WIRE_STANDS = 1 /* GROUP */ };
+
+struct wire_entry {
+    enum wire_type type;
+    uint64_t group; /* its key */
+    uint32_t
+        settings; /* MESSAGE, LINKED, GROUP: a digest of the group's settings, which must be the same for all */
+    uint8_t flags;
+    struct el_msg msg; /* MESSAGE, LINKED */
+    uint64_t life; /* LINKED, LINK_ACK: the sender's, as drawn when it began; LINK_ACK also: which it answers */
+    uint64_t answers;
+    uint32_t sequence;
+    uint64_t number; /* GROUP: priority; VALUE: token */
+    uint8_t length;
+    char text[WIRE_VALUE_MAX + 1]; /* GROUP: name; VALUE: value; ends with 0 */
+};
+
+/* A payload in the making. */
+struct wire_payload {
+    size_t size;
+    uint8_t bytes[SEAL_PAYLOAD_MAX];
+};
+
+void wire_begin(struct wire_payload *, uint64_t members_digest);
+/* False: no room left; begin another. */
+bool wire_add(struct wire_payload *, const struct wire_entry *);
+
+enum wire_outcome { WIRE_ENTRY, WIRE_END, WIRE_BAD };
+/* The digest in the head; false if there is no head of this version. */
+bool wire_open(const uint8_t *payload, size_t size, uint64_t *members_digest);
+/* The next entry; *at begins at WIRE_HEAD. */
+enum wire_outcome wire_next(const uint8_t *payload, size_t size, size_t *at, struct wire_entry *);
+
+#endif
