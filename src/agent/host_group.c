@@ -301,14 +301,20 @@ static bool make_links(struct host_group *group)
     return group->links != NULL;
 }
 
-static bool make_machines(struct host_group *group, const struct el_algorithm *algorithm)
+static bool make_machines(struct host_group *group, const struct el_algorithm *algorithm, char *text,
+                          size_t size)
 {
     const struct machine_owner owner = {group, machine_now, machine_random, act};
+    const struct el_algorithm *heartbeat = el_detector_named("heartbeat");
     const el_node self = group->host->config->self;
+    snprintf(text, size, "out of memory");
     if (!machine_init(&group->election, algorithm, &group->cluster, self, owner)) return false;
     group->has_detector = algorithm->on_suspect && !algorithm->beats;
-    return !group->has_detector ||
-           machine_init(&group->detector, el_detector_named("heartbeat"), &group->cluster, self, owner);
+    if (!group->has_detector) return true;
+    if (!settings_read(group->host->config, NULL, heartbeat, group->detector_values, text, size)) return false;
+    group->detectors = group->cluster;
+    group->detectors.options = group->detector_values;
+    return machine_init(&group->detector, heartbeat, &group->detectors, self, owner);
 }
 
 struct host_group *host_group_new(struct host *host, const char *name, uint64_t key, char *text, size_t size)
@@ -341,9 +347,8 @@ struct host_group *host_group_new(struct host *host, const char *name, uint64_t 
         set_role(group, member);
     }
     group->margin = settings_number(algorithm, group->values, "margin", 0);
-    if (!make_machines(group, algorithm) || !make_links(group)) {
+    if (!make_machines(group, algorithm, text, size) || !make_links(group)) {
         host_group_free(group);
-        snprintf(text, size, "out of memory");
         return NULL;
     }
     group->settings = digest_settings(group);

@@ -24,11 +24,11 @@ struct host_group {
     uint32_t settings; /* a digest that all members must share */
     void *office;
 
-    struct el_cluster cluster;
+    struct el_cluster cluster, detectors; /* the same members; each machine has options of its own */
     uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX];
     uint8_t roles[CONFIG_MEMBERS_MAX];
     uint64_t stood_at[CONFIG_MEMBERS_MAX]; /* when a peer last said that it wants to lead */
-    struct el_value values[SETTINGS_MAX];
+    struct el_value values[SETTINGS_MAX], detector_values[SETTINGS_MAX];
     uint64_t margin;
     struct machine election, detector;
     bool has_detector, has_links;

@@ -1,0 +1,409 @@
+/* See agent.h. One loop: datagrams, the next deadline, the disk, clients, signals. */
+#define _GNU_SOURCE
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sodium.h>
+#include <uv.h>
+
+#include "agent/control.h"
+#include "agent/host.h"
+#include "agent/log.h"
+#include "agent/net.h"
+#include "agent/notify.h"
+
+static const uint64_t SECOND = 1000000000;
+enum { LEAVE_WITHIN_S = 10 };
+
+struct agent {
+    struct config *config;
+    struct record *record;
+    struct host *host;
+    struct seal *seal;
+    struct control *control;
+    int socket, timer;
+    uv_loop_t loop;
+    uv_poll_t on_socket, on_timer;
+    uv_prepare_t before_waiting;
+    uv_signal_t on_signal[4];
+    uint64_t watchdog, watchdog_at;
+    bool is_leaving, is_done;
+    uint64_t leave_by;
+    int code;
+};
+
+struct writing {
+    uv_work_t work;
+    struct agent *agent;
+    struct record_image *image;
+    int error;
+};
+
+static uint64_t boot_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now); /* which goes on while the host is suspended */
+    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+static void finish(struct agent *agent, int code)
+{
+    if (agent->is_done) return;
+    agent->is_done = true;
+    agent->code = code;
+    uv_stop(&agent->loop);
+}
+
+/* ---- What the host needs ---- */
+
+static uint64_t host_asks_now(void *whose)
+{
+    (void)whose;
+    return boot_time();
+}
+
+static uint64_t host_asks_random(void *whose)
+{
+    uint64_t drawn;
+    (void)whose;
+    randombytes_buf(&drawn, sizeof drawn);
+    return drawn;
+}
+
+static uint64_t host_asks_wall(void *whose)
+{
+    struct timespec now;
+    (void)whose;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void host_sends(void *whose, el_node to, const uint8_t *payload, size_t size)
+{
+    struct agent *agent = whose;
+    seal_send(agent->seal, boot_time(), to, payload, size);
+}
+
+static void write_record(uv_work_t *work)
+{
+    struct writing *writing = work->data;
+    writing->error = record_write(writing->agent->record, writing->image);
+}
+
+static void wrote_record(uv_work_t *work, int status)
+{
+    struct writing *writing = work->data;
+    struct agent *agent = writing->agent;
+    const int error = status ? EIO : writing->error;
+    const uint64_t version = writing->image->version;
+    free(writing->image);
+    free(writing);
+    if (error) {
+        log_event(LOG_ERROR_LEVEL, NULL, "cannot write %s: %s; stepping down from everything, and leaving",
+                  agent->config->state, strerror(error));
+        host_saved(agent->host, version, error);
+        control_failed(agent->control, "disk");
+        finish(agent, AGENT_DISK_FAILED);
+        return;
+    }
+    host_saved(agent->host, version, 0);
+}
+
+static void host_saves(void *whose, struct record_image *image)
+{
+    struct agent *agent = whose;
+    struct writing *writing = calloc(1, sizeof *writing);
+    if (!writing) abort(); /* what is not on disk was never said; a start finds it so */
+    *writing = (struct writing){.agent = agent, .image = image};
+    writing->work.data = writing;
+    if (uv_queue_work(&agent->loop, &writing->work, write_record, wrote_record) != 0) abort();
+}
+
+static void host_changed(void *whose, struct host_group *group)
+{
+    struct agent *agent = whose;
+    if (agent->control) control_changed(agent->control, group);
+}
+
+static void host_notes(void *whose, struct host_group *group, const char *text)
+{
+    (void)whose;
+    log_event(group ? LOG_DEBUG_LEVEL : LOG_WARN_LEVEL, group ? host_name(group) : NULL, "%s", text);
+}
+
+/* ---- What the seal needs ---- */
+
+static void seal_sends(void *whose, uint32_t peer, const uint8_t *datagram, size_t size)
+{
+    struct agent *agent = whose;
+    const struct config_member *to = &agent->config->members[peer - 1];
+    if (!net_send(agent->socket, to, datagram, size))
+        log_event(LOG_DEBUG_LEVEL, NULL, "cannot send to %s: %s", to->name, strerror(errno));
+}
+
+static void seal_delivers(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+{
+    struct agent *agent = whose;
+    host_receive(agent->host, peer, payload, size);
+}
+
+/* ---- The loop ---- */
+
+static void hear(void *whose, const uint8_t *datagram, size_t size)
+{
+    struct agent *agent = whose;
+    seal_receive(agent->seal, boot_time(), datagram, size);
+}
+
+static void on_readable(uv_poll_t *handle, int status, int events)
+{
+    struct agent *agent = handle->data;
+    (void)status, (void)events;
+    (void)host_tick(agent->host); /* what is overdue comes first */
+    (void)net_receive(agent->socket, hear, agent);
+}
+
+static void on_due(uv_poll_t *handle, int status, int events)
+{
+    struct agent *agent = handle->data;
+    uint64_t times;
+    (void)status, (void)events;
+    (void)!read(agent->timer, &times, sizeof times);
+}
+
+static void wake_at(struct agent *agent, uint64_t at)
+{
+    const struct itimerspec when = {
+        .it_value = {.tv_sec = (time_t)(at / SECOND), .tv_nsec = (long)(at % SECOND)}};
+    (void)timerfd_settime(agent->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static uint64_t keep_alive(struct agent *agent, uint64_t now)
+{
+    if (agent->watchdog == 0) return UINT64_MAX;
+    if (now >= agent->watchdog_at) {
+        notify("WATCHDOG=1");
+        agent->watchdog_at = now + agent->watchdog;
+    }
+    return agent->watchdog_at;
+}
+
+static void before_waiting(uv_prepare_t *handle)
+{
+    struct agent *agent = handle->data;
+    uint64_t next = host_tick(agent->host);
+    const uint64_t now = boot_time();
+    const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
+    if (sealed < next) next = sealed;
+    if (alive < next) next = alive;
+    if (agent->is_leaving) {
+        if (control_leave(agent->control) || now >= agent->leave_by) finish(agent, 0);
+        if (agent->leave_by < next) next = agent->leave_by;
+    }
+    wake_at(agent, next > now ? next : now + 1);
+}
+
+static bool is_same_cluster(const struct config *a, const struct config *b)
+{
+    if (a->member_count != b->member_count || a->self != b->self || a->has_keys != b->has_keys ||
+        memcmp(a->cluster_id, b->cluster_id, sizeof a->cluster_id) != 0 || strcmp(a->state, b->state) != 0 ||
+        strcmp(a->socket, b->socket) != 0)
+        return false;
+    for (uint32_t i = 0; i < a->member_count; i++) {
+        const struct config_member *x = &a->members[i], *y = &b->members[i];
+        if (x->id != y->id || x->role != y->role || strcmp(x->name, y->name) != 0 ||
+            memcmp(x->public_key, y->public_key, SEAL_KEY) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Keys, permissions and logging are taken over; what the protocol stands on takes a restart. */
+static void reload(struct agent *agent)
+{
+    struct config *config = agent->config, *fresh = calloc(1, sizeof *fresh);
+    char text[512];
+    if (!fresh) return;
+    if (!config_read(fresh, config->path, text, sizeof text)) {
+        log_event(LOG_ERROR_LEVEL, NULL, "%s; the old configuration goes on", text);
+    } else if (!is_same_cluster(config, fresh)) {
+        log_event(LOG_ERROR_LEVEL, NULL,
+                  "members, keys of members, paths and the cluster's id change only with a restart; the old "
+                  "configuration goes on");
+    } else {
+        *config = *fresh;
+        seal_set_cluster_keys(agent->seal, (const uint8_t(*)[SEAL_KEY])config->cluster_keys,
+                              config->cluster_key_count);
+        log_set(config->log == CONFIG_LOG_JSON, config->verbose);
+        log_event(LOG_INFO_LEVEL, NULL, "read %s again", config->path);
+    }
+    config_wipe(fresh);
+    free(fresh);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct agent *agent = handle->data;
+    if (number == SIGHUP) {
+        reload(agent);
+    } else if (agent->is_leaving) {
+        finish(agent, 128 + number); /* asked twice */
+    } else {
+        log_event(LOG_INFO_LEVEL, NULL, "leaving: what this member leads is handed over");
+        notify("STOPPING=1");
+        agent->is_leaving = true;
+        agent->leave_by = boot_time() + LEAVE_WITHIN_S * SECOND;
+    }
+}
+
+/* ---- Starting and stopping ---- */
+
+static int refuse(const char *text, int code)
+{
+    log_event(LOG_ERROR_LEVEL, NULL, "%s", text);
+    return code;
+}
+
+static int open_record(struct agent *agent)
+{
+    const struct config *config = agent->config;
+    struct record_identity identity = {.member = config->members[config->self - 1].id};
+    char text[512];
+    memcpy(identity.cluster_id, config->cluster_id, sizeof identity.cluster_id);
+    switch (record_open(&agent->record, config->state, &identity, text, sizeof text)) {
+    case RECORD_READY: return 0;
+    case RECORD_LOST:
+        log_event(
+            LOG_WARN_LEVEL, NULL,
+            "%s; grants nothing until the others have told what they know. If this cluster is new, begin with "
+            "the state file that `elector init` wrote",
+            text);
+        return 0;
+    case RECORD_REFUSED: break;
+    }
+    return refuse(text, AGENT_CANNOT_START);
+}
+
+static int open_seal(struct agent *agent)
+{
+    const struct config *config = agent->config;
+    static uint8_t keys[CONFIG_MEMBERS_MAX][SEAL_KEY];
+    struct seal_config seal = {.self = config->self,
+                               .count = config->member_count,
+                               .public_keys = (const uint8_t(*)[SEAL_KEY])keys,
+                               .cluster_key_count = config->cluster_key_count,
+                               .plain = !config->has_keys};
+    for (uint32_t i = 0; i < config->member_count; i++)
+        memcpy(keys[i], config->members[i].public_key, SEAL_KEY);
+    memcpy(seal.secret_key, config->secret_key, SEAL_KEY);
+    memcpy(seal.cluster_keys, config->cluster_keys, sizeof seal.cluster_keys);
+    memcpy(seal.cluster_id, config->cluster_id, sizeof seal.cluster_id);
+    agent->seal = seal_new(&seal, (struct seal_hooks){agent, seal_sends, seal_delivers});
+    sodium_memzero(&seal, sizeof seal);
+    return agent->seal
+               ? 0
+               : refuse("cannot seal traffic: no memory, or libsodium does not start", AGENT_CANNOT_START);
+}
+
+static int open_all(struct agent *agent)
+{
+    char text[512];
+    int code = open_record(agent);
+    if (code == 0) code = open_seal(agent);
+    if (code) return code;
+    agent->socket = net_open(agent->config, text, sizeof text);
+    if (agent->socket < 0) return refuse(text, AGENT_CANNOT_START);
+    agent->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (agent->timer < 0) return refuse("cannot have a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
+    const struct host_hooks hooks = {agent,        host_asks_now, host_sends,       host_saves,
+                                     host_changed, host_notes,    host_asks_random, host_asks_wall};
+    agent->host = host_new(agent->config, agent->record, hooks);
+    if (!agent->host) return refuse("out of memory", AGENT_CANNOT_START);
+    agent->control = control_new(&agent->loop, agent->config, agent->host, text, sizeof text);
+    return agent->control ? 0 : refuse(text, AGENT_CANNOT_START);
+}
+
+static void begin(struct agent *agent)
+{
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    const struct config *config = agent->config;
+    char text[256];
+    agent->on_socket.data = agent->on_timer.data = agent->before_waiting.data = agent;
+    uv_poll_init(&agent->loop, &agent->on_socket, agent->socket);
+    uv_poll_start(&agent->on_socket, UV_READABLE, on_readable);
+    uv_poll_init(&agent->loop, &agent->on_timer, agent->timer);
+    uv_poll_start(&agent->on_timer, UV_READABLE, on_due);
+    uv_prepare_init(&agent->loop, &agent->before_waiting);
+    uv_prepare_start(&agent->before_waiting, before_waiting);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        uv_signal_init(&agent->loop, &agent->on_signal[i]);
+        agent->on_signal[i].data = agent;
+        uv_signal_start(&agent->on_signal[i], on_signal, signals[i]);
+    }
+    for (uint32_t i = 0; i < config->group_count; i++) /* those that are known by name begin now */
+        if (!strchr(config->groups[i].name, '*') &&
+            !host_find(agent->host, config->groups[i].name, text, sizeof text))
+            log_event(LOG_ERROR_LEVEL, config->groups[i].name, "%s", text);
+}
+
+static void warn_of_promises(const struct config *config)
+{
+    for (uint32_t i = 0; i < config->group_count; i++) {
+        const struct el_algorithm *algorithm = config->groups[i].algorithm;
+        if (!algorithm || strcmp(algorithm->name, "quorum") == 0) continue;
+        log_event(LOG_WARN_LEVEL, config->groups[i].name,
+                  "is led by %s, which does not promise what quorum does; `elector algorithms %s` says what "
+                  "breaks it",
+                  algorithm->name, algorithm->name);
+    }
+}
+
+static void close_handle(uv_handle_t *handle, void *whose)
+{
+    (void)whose;
+    if (!uv_is_closing(handle)) uv_close(handle, NULL);
+}
+
+static void close_all(struct agent *agent)
+{
+    if (agent->control) control_free(agent->control);
+    uv_walk(&agent->loop, close_handle, NULL);
+    uv_run(&agent->loop, UV_RUN_DEFAULT); /* a write that is under way is waited for */
+    uv_loop_close(&agent->loop);
+    host_free(agent->host);
+    seal_free(agent->seal);
+    if (agent->record) record_close(agent->record);
+    if (agent->socket >= 0) close(agent->socket);
+    if (agent->timer >= 0) close(agent->timer);
+}
+
+int agent_run(struct config *config)
+{
+    struct agent agent = {.config = config, .socket = -1, .timer = -1};
+    char address[80];
+    log_set(config->log == CONFIG_LOG_JSON, config->verbose);
+    if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)
+        return refuse("libsodium or libuv does not start", AGENT_CANNOT_START);
+    (void)signal(SIGPIPE, SIG_IGN);
+    agent.code = open_all(&agent);
+    if (agent.code == 0) {
+        begin(&agent);
+        agent.watchdog = notify_watchdog_ns();
+        config_write_address(&config->members[config->self - 1].address, address, sizeof address);
+        log_event(LOG_INFO_LEVEL, NULL, "member %s of %s, %u members, on %s%s; clients at %s",
+                  config->members[config->self - 1].name, config->cluster, config->member_count, address,
+                  config->has_keys ? "" : " without keys", config->socket);
+        warn_of_promises(config);
+        notify("READY=1");
+        uv_run(&agent.loop, UV_RUN_DEFAULT);
+    }
+    close_all(&agent);
+    return agent.code;
+}

@@ -1,0 +1,62 @@
+/* See log.h. */
+#define _DEFAULT_SOURCE
+#include "agent/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static bool as_json, is_verbose;
+
+void log_set(bool json, bool verbose)
+{
+    as_json = json;
+    is_verbose = verbose;
+}
+
+/* Quotes, backslashes and control characters cannot break a line into two, or out of its quotes. */
+static void put_quoted(FILE *to, const char *text)
+{
+    fputc('"', to);
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(to, "\\%c", c);
+        else if (c < 0x20 || c == 0x7F)
+            fprintf(to, "\\u%04x", c);
+        else
+            fputc(c, to);
+    }
+    fputc('"', to);
+}
+
+void log_event(enum log_level level, const char *group, const char *format, ...)
+{
+    static const char *const names[] = {"debug", "info", "warn", "error"};
+    char text[512], when[32], line[2048];
+    struct timespec now;
+    struct tm broken;
+    va_list arguments;
+    if (level == LOG_DEBUG_LEVEL && !is_verbose) return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &broken);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &broken);
+    FILE *to = fmemopen(line, sizeof line, "w"); /* one write a line, whoever else writes there */
+    if (!to) return;
+    fprintf(to, as_json ? "{\"ts\":\"%s.%03ldZ\",\"level\":\"%s\"" : "ts=%s.%03ldZ level=%s", when,
+            now.tv_nsec / 1000000, names[level]);
+    if (group) {
+        fputs(as_json ? ",\"group\":" : " group=", to);
+        put_quoted(to, group);
+    }
+    fputs(as_json ? ",\"msg\":" : " msg=", to);
+    put_quoted(to, text);
+    fputs(as_json ? "}\n" : "\n", to);
+    const long size = ftell(to);
+    fclose(to);
+    if (size > 0) fwrite(line, 1, (size_t)size, stderr);
+}

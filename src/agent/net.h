@@ -1,0 +1,16 @@
+/* One UDP socket for all peers. */
+#ifndef ELECTOR_AGENT_NET_H
+#define ELECTOR_AGENT_NET_H
+
+#include "agent/config.h"
+
+/* Bound to the member's own address. -1 with the reason: what is in the way, and what to do. */
+int net_open(const struct config *, char *text, size_t size);
+/* A datagram that cannot be sent is lost, as datagrams are; false if that is worth a word. */
+bool net_send(int socket, const struct config_member *to, const uint8_t *datagram, size_t size);
+
+typedef void net_receiver(void *whose, const uint8_t *datagram, size_t size);
+/* Everything that has arrived, up to a bound, so that timers are looked at in between. True: there may be more. */
+bool net_receive(int socket, net_receiver *, void *whose);
+
+#endif

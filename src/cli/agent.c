@@ -1,0 +1,63 @@
+/* elector agent: runs a member of a cluster on this host. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "cli.h"
+
+static const char help[] =
+    "Usage: elector agent --config FILE [options]\n\n"
+    "Runs this host's member of a cluster, until SIGTERM, which hands over what it leads before it leaves.\n"
+    "SIGHUP reads keys, permissions and logging again. `elector init` writes a configuration.\n\n"
+    "  --config FILE     the configuration, elector.conf(5)\n"
+    "  --check-config    read it, say what it means, and do nothing else\n"
+    "  --verbose         log what the machines do, not only what concerns an operator\n"
+    "  --help            this text\n\n"
+    "Exit codes: 0 it was asked to leave; 2 usage; 69 something it needs cannot be had; 74 its disk failed;\n"
+    "78 the configuration cannot be used.\n";
+
+static int run(const char *path, bool check, bool verbose)
+{
+    struct config *config = calloc(1, sizeof *config);
+    char text[512];
+    int code = 0;
+    if (!config) return cli_out_of_memory("agent");
+    if (!config_read(config, path, text, sizeof text)) {
+        fprintf(stderr, "elector agent: %s\n", text);
+        free(config);
+        return AGENT_BAD_CONFIG;
+    }
+    if (check) {
+        config_describe(config, stdout);
+    } else {
+        config->verbose |= verbose;
+        code = agent_run(config);
+    }
+    config_wipe(config);
+    free(config);
+    return check ? cli_finish("agent", stdout, code) : code;
+}
+
+int cli_agent(int argc, char **argv)
+{
+    const char *path = NULL, *value = NULL;
+    bool check = false, verbose = false;
+    for (int at = 1; at < argc; at++) {
+        if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {
+            fputs(help, stdout);
+            return cli_finish("agent", stdout, CLI_YES);
+        }
+        if (cli_option(argc, argv, &at, "config", &value)) {
+            if (!value) return cli_usage_error("agent", "--config needs a file name");
+            path = value;
+        } else if (strcmp(argv[at], "--check-config") == 0) {
+            check = true;
+        } else if (strcmp(argv[at], "--verbose") == 0) {
+            verbose = true;
+        } else {
+            return cli_usage_error("agent", "unknown word %s; `elector agent --help` lists them", argv[at]);
+        }
+    }
+    if (!path) return cli_usage_error("agent", "which configuration? --config FILE; `elector init` writes one");
+    return run(path, check, verbose);
+}
