@@ -15,7 +15,7 @@ struct state {
     struct quorum_member member;
     struct quorum_group group;
 };
-_Static_assert(sizeof(struct state) == 232, "no padding");
+_Static_assert(sizeof(struct state) == 224, "no padding");
 
 struct call {
     struct quorum q;
@@ -178,7 +178,7 @@ static const struct el_option options[] = {
                                "how much longer each waits to stand, for each better one that is there"},
     [QUORUM_OPTION_BLOCK] = {"block", EL_NUMBER, 0, NULL, "64", "how many terms one record reserves"},
     [QUORUM_OPTION_PREEMPT] = {"preempt", EL_FLAG, 0, NULL, "off",
-                               "a leader hands over to a better-ranked member that is back"},
+                               "a leader asks its host to hand over to a better-ranked member that is back"},
     [QUORUM_OPTION_OBSERVERS] = {"observers", EL_OBSERVERS, 0, NULL, NULL, "who is told, and never counted"},
 };
 
@@ -255,4 +255,5 @@ const struct el_algorithm el_quorum = {
     .on_request = on_request,
     .view = view,
     .term_shift = QUORUM_PROPOSER_BITS,
+    .wish = QUORUM_WOULD_HAND_OVER + 1,
 };
