@@ -15,7 +15,7 @@ struct state {
     struct quorum_member member;
     struct quorum_group group;
 };
-_Static_assert(sizeof(struct state) == 232, "no padding");
+_Static_assert(sizeof(struct state) == 224, "no padding");
 
 struct call {
     struct quorum q;
@@ -173,12 +173,12 @@ static const struct el_option options[] = {
     [QUORUM_OPTION_BEAT] = {"beat", EL_DURATION, 0, NULL, "150ms", "how often promises are renewed"},
     [QUORUM_OPTION_MARGIN] = {"margin", EL_DURATION, 0, NULL, "50ms",
                               "its host stops a leader's work so long before the lease ends"},
-    [QUORUM_OPTION_REASK] = {"re-ask", EL_DURATION, 0, NULL, "50ms", "how often a candidate asks again"},
+    [QUORUM_OPTION_REASK] = {"re-ask", EL_DURATION, 0, NULL, "200ms", "how often a candidate asks again"},
     [QUORUM_OPTION_STAGGER] = {"stagger", EL_DURATION, 0, NULL, "25ms",
                                "how much longer each waits to stand, for each better one that is there"},
     [QUORUM_OPTION_BLOCK] = {"block", EL_NUMBER, 0, NULL, "64", "how many terms one record reserves"},
     [QUORUM_OPTION_PREEMPT] = {"preempt", EL_FLAG, 0, NULL, "off",
-                               "a leader hands over to a better-ranked member that is back"},
+                               "a leader asks its host to hand over to a better-ranked member that is back"},
     [QUORUM_OPTION_OBSERVERS] = {"observers", EL_OBSERVERS, 0, NULL, NULL, "who is told, and never counted"},
 };
 
@@ -195,6 +195,9 @@ static const struct el_inequality inequalities[] = {
     {{{1, EL_OF_ROUND_TRIP}},
      {{1, QUORUM_OPTION_REASK}},
      "a candidate asks again before it can have been answered"},
+    {{{2, QUORUM_OPTION_REASK}},
+     {{1, QUORUM_OPTION_LEASE}},
+     "who asked is forgotten before it asks again, and is given no vote when the group comes free"},
     {{{1, EL_OF_ROUND_TRIP}},
      {{1, QUORUM_OPTION_STAGGER}},
      "the next in line stands before it can hear of the one ahead"},
@@ -255,4 +258,5 @@ const struct el_algorithm el_quorum = {
     .on_request = on_request,
     .view = view,
     .term_shift = QUORUM_PROPOSER_BITS,
+    .wish = QUORUM_WOULD_HAND_OVER + 1,
 };

@@ -127,6 +127,8 @@ enum { QUORUM_OBITUARY_SHIFT = 48 };
     NOTE(IS_DEPOSED, "is-deposed", "hears that @1 leads in a later term #2, and ends its own")                 \
     NOTE(RETURNS_VOTE, "returns-vote", "has no use for the vote of @1 in term #2")                             \
     NOTE(RESIGNS, "resigns", "ends term #1 as it was asked to")                                                \
+    NOTE(WOULD_HAND_OVER, "would-hand-over", "would hand over to @1, who ranks higher")                        \
+    NOTE(LETS_GO, "lets-go", "has led no longer for a lease, and lets go of term #1")                          \
     NOTE(HANDS_OVER, "hands-over", "ends its term, and hands the group to @1 in term #2")                      \
     NOTE(IS_BUSY, "is-busy", "is called, but stands or leads already")                                         \
     NOTE(CANNOT_LEAD, "cannot-lead", "is called, but may not lead")                                            \

@@ -27,6 +27,7 @@ bool quorum_knows_leader(const struct quorum *q)
 bool quorum_may_stand(const struct quorum *q)
 {
     if (!quorum_may_hold(q->cfg, q->cfg->self) || !quorum_may_grant(q) || q->me->inc == 0) return false;
+    if (q->group->stopping) return false;
     return !quorum_knows_leader(q) && quorum_linked_voters(q) >= q->me->majority;
 }
 
@@ -168,7 +169,7 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
     if (freed) el_note(q->out, QUORUM_IS_PROVED_FREE, m->subject, 0);
     const bool useful = quorum_may_hold(q->cfg, self) && !q->me->unlearned && term > g->done &&
                         quorum_proposer(term) == self && !(m->flags & QUORUM_JOIN);
-    if (g->role == QUORUM_IDLE && useful) {
+    if (g->role == QUORUM_IDLE && useful && !g->stopping) {
         el_note(q->out, QUORUM_IS_PUSHED, m->from, term);
         quorum_stand(q, term);
     }
@@ -180,7 +181,8 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
         if (!(m->flags & QUORUM_JOIN)) b->granted = 1;
         if (m->flags & QUORUM_JOIN && quorum_clock_of(m) > g->heir_term) g->heir = EL_NOBODY; /* a higher one */
         quorum_try_to_win(q);
-    } else if (g->role == QUORUM_IDLE) {
+    } else if (g->role == QUORUM_IDLE &&
+               !g->stopping) { /* to give it back is to let go of earlier terms, too */
         el_note(q->out, QUORUM_RETURNS_VOTE, m->from, term);
         g->done = quorum_highest(g->done, term);
         quorum_say(q, m->from,
@@ -245,7 +247,7 @@ void quorum_on_check(const struct quorum *q, const struct el_msg *m)
     const uint64_t term = m->epoch;
     if (quorum_inc_about(m) != q->me->inc || term == 0) return;
     const bool above = g->role == QUORUM_CANDIDATE && g->standing > term;
-    if (g->role != QUORUM_IDLE && !above) return;
+    if ((g->role != QUORUM_IDLE && !above) || g->stopping) return;
     if (g->role == QUORUM_IDLE) g->done = quorum_highest(g->done, term);
     el_note(q->out, QUORUM_ANSWERS_CHECK, m->from, term);
     quorum_say(
@@ -301,6 +303,10 @@ void quorum_candidate_timer(const struct quorum *q, uint32_t timer)
         if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
         return;
     default:
+        if (g->stopping) {
+            quorum_let_go(q);
+            return;
+        }
         el_note(q->out, QUORUM_GIVES_UP, g->standing, 0);
         give_up(q);
         return;

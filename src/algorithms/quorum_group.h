@@ -40,7 +40,8 @@ struct quorum_group {
     uint8_t waiting;    /* STAND runs */
     uint8_t asking;     /* REASK runs */
     uint8_t listening;  /* has just come, and first lets a leader be heard */
-    uint8_t spare[6];
+    uint8_t stopping;   /* led, and its work may go on; DEADLINE runs */
+    uint8_t spare[5];
 };
 _Static_assert(sizeof(struct quorum_group) == 160, "no padding");
 
@@ -103,9 +104,13 @@ void quorum_try_to_win(const struct quorum *q);
 el_node quorum_bound_by(const struct quorum *q);
 /* Ends the term if a majority no longer stands by it (Q14). */
 void quorum_check_lease(const struct quorum *q);
-/* Ends the term for good, and tells all (Q15). */
+/* Ends the term for good, and tells all (Q15). Of who led, the work is over. */
 void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term);
-/* What the next beat says of the group. Keeps the heir up to date; hands over to it, where pre-emption is on. */
+/* Ends the term before its time: nobody is told until the work must be over. */
+void quorum_break_off(const struct quorum *q);
+/* The work must be over now. */
+void quorum_let_go(const struct quorum *q);
+/* What the next beat says of the group. Keeps the heir up to date, and says if it should lead instead (preempt). */
 struct quorum_claim quorum_prepare_claim(const struct quorum *q);
 enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what what, el_node to);
 /* As all were told before they began (EL_FRESH): their first lives have granted it, and promised. */

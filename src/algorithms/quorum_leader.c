@@ -61,6 +61,17 @@ static bool has_long_been_heir(const struct quorum *q)
     return beat && q->group->heir_beats > 2 + q->me->longest / beat;
 }
 
+/* A better one gets the group by being handed it, and only once it has been there for long. Letting go is not ours to
+ * begin: the host stops the work first, and then asks for it. It is told once. */
+static void note_how_long(const struct quorum *q)
+{
+    struct quorum_group *g = q->group;
+    if (!el_number(q->cfg, QUORUM_OPTION_PREEMPT) || !g->heir || has_long_been_heir(q)) return;
+    g->heir_beats++;
+    if (has_long_been_heir(q) && el_outranks(q->cfg->cluster, g->heir, q->cfg->self))
+        el_note(q->out, QUORUM_WOULD_HAND_OVER, g->heir, 0);
+}
+
 /* The best of those we reach. A new heir needs a new term; so does one whose term some voter would not grant. */
 static void choose_heir(const struct quorum *q)
 {
@@ -71,7 +82,7 @@ static void choose_heir(const struct quorum *q)
             el_outranks(q->cfg->cluster, node, best))
             best = node;
     if (best == g->heir) {
-        if (el_number(q->cfg, QUORUM_OPTION_PREEMPT) && !has_long_been_heir(q)) g->heir_beats++;
+        note_how_long(q);
         return;
     }
     g->heir = best;
@@ -115,12 +126,11 @@ void quorum_try_to_win(const struct quorum *q)
 
 /* ---- Ending ---- */
 
-void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term)
+static void end_term(const struct quorum *q)
 {
     struct quorum_group *g = q->group;
-    const uint64_t term = g->standing;
     g->role = QUORUM_IDLE;
-    g->done = quorum_highest(g->done, term);
+    g->done = quorum_highest(g->done, g->standing);
     g->standing = 0;
     g->heir = EL_NOBODY;
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
@@ -128,19 +138,54 @@ void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term)
     el_disarm(q->out, QUORUM_DEADLINE, 0);
     if (g->asking) el_disarm(q->out, QUORUM_REASK, 0);
     g->asking = 0;
+    *q->news |= QUORUM_REVIEW;
+}
+
+static void release_all(const struct quorum *q, uint64_t term, el_node heir, uint64_t heir_term)
+{
     quorum_say_all(q, (struct el_msg){.kind = QUORUM_RELEASE,
                                       .subject = q->cfg->self,
                                       .epoch = term,
                                       .rank = heir_term,
                                       .extra = {0, 0, q->me->inc, heir}});
+}
+
+void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term)
+{
+    const uint64_t term = q->group->standing;
+    end_term(q);
+    release_all(q, term, heir, heir_term);
+}
+
+/* No promise that it counted on was to end later than a lease from now; nor is the work. */
+void quorum_break_off(const struct quorum *q)
+{
+    const el_duration lease = el_number(q->cfg, QUORUM_OPTION_LEASE);
+    end_term(q);
+    q->group->claim = (struct quorum_tenant){0};
+    q->group->stopping = 1;
+    el_arm(q->out, QUORUM_DEADLINE, 0, lease, lease);
+}
+
+void quorum_let_go(const struct quorum *q)
+{
+    struct quorum_group *g = q->group;
+    g->stopping = 0;
+    el_note(q->out, QUORUM_LETS_GO, g->done, 0);
+    release_all(q, g->done, EL_NOBODY, 0);
     *q->news |= QUORUM_REVIEW;
 }
 
+/* The host stops the work before the timer of the claim ends. Without it a claim ends only if some clock is wrong. */
 void quorum_check_lease(const struct quorum *q)
 {
     if (q->group->role != QUORUM_LEADER || quorum_bound_by(q)) return;
     el_note(q->out, QUORUM_LAPSES, q->group->standing, 0);
-    quorum_finish(q, EL_NOBODY, 0);
+    if (q->late) {
+        quorum_finish(q, EL_NOBODY, 0);
+    } else {
+        quorum_break_off(q);
+    }
 }
 
 /* Ends the term in favour of the heir, and lets it try before we do again. */
@@ -155,21 +200,12 @@ static void hand_over(const struct quorum *q, el_node heir)
 
 /* ---- What is asked of a leader ---- */
 
-/* A better one gets the group by being handed it, and only once it has been there for long. */
-static bool should_be_preempted(const struct quorum *q)
-{
-    const el_node heir = q->group->heir;
-    return el_number(q->cfg, QUORUM_OPTION_PREEMPT) && heir &&
-           el_outranks(q->cfg->cluster, heir, q->cfg->self) && has_long_been_heir(q);
-}
-
 struct quorum_claim quorum_prepare_claim(const struct quorum *q)
 {
-    struct quorum_group *g = q->group;
+    const struct quorum_group *g = q->group;
     if (g->role != QUORUM_LEADER) return (struct quorum_claim){0};
     choose_heir(q);
-    if (should_be_preempted(q)) hand_over(q, g->heir);
-    return g->role == QUORUM_LEADER ? claim_of(g) : (struct quorum_claim){0};
+    return claim_of(g);
 }
 
 enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what what, el_node to)

@@ -16,14 +16,13 @@ struct quorum_member {
     uint64_t floor;   /* what earlier lives may have granted */
     uint64_t ceiling; /* what this one may grant without a new record */
     uint64_t nonce;
-    uint64_t wall; /* as a counter, where the record was lost */
     uint64_t longest;
     uint32_t majority;
     uint8_t silent;
     uint8_t unlearned; /* our floor is unknown: neither grant nor stand */
     uint8_t spare[2];
 };
-_Static_assert(sizeof(struct quorum_member) == 72, "no padding");
+_Static_assert(sizeof(struct quorum_member) == 64, "no padding");
 
 struct quorum_peer {
     uint64_t inc;

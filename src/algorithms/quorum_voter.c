@@ -250,7 +250,7 @@ void quorum_on_claim(const struct quorum *q, const struct el_msg *beat)
     quorum_see(q, beat->rank);
     if (g->role == QUORUM_LEADER) { /* its promises were not worth what they said: some clock is wrong */
         el_note(q->out, QUORUM_IS_DEPOSED, beat->from, beat->epoch);
-        quorum_finish(q, EL_NOBODY, 0);
+        quorum_break_off(q);
     }
     g->claim = (struct quorum_tenant){.id = beat->from, .inc = inc, .term = beat->epoch};
     g->claim_heir = beat->subject == beat->from ? EL_NOBODY : beat->subject;

@@ -63,6 +63,8 @@ static void take_note(struct sim_world *world, el_node node, enum sim_channel ch
     }
     world->result.notes |= bit;
     if (action->note == EL_NOTE_DECLINED) world->offices[node].asked = false;
+    if (world->algorithm->wish && action->note + 1 == world->algorithm->wish)
+        world->offices[node].wish = (el_node)action->values[0];
     sim_record(world, (struct sim_record){.what = SIM_NOTED,
                                           .cause = cause,
                                           .node = node,
@@ -133,6 +135,19 @@ static bool draw(struct sim_world *world, struct sim_machine *machine, uint32_t 
     return true;
 }
 
+/* Work here stops in no time, so the host asks at once. In a script, it is for the script to say. */
+static void heed_wish(struct sim_world *world, el_node node, uint64_t cause)
+{
+    const el_node heir = world->offices[node].wish;
+    world->offices[node].wish = EL_NOBODY;
+    if (heir == EL_NOBODY || world->plan->script) return;
+    const uint64_t told = sim_record(
+        world, (struct sim_record){
+                   .what = SIM_REQUESTED, .cause = cause, .node = node, .peer = heir, .kind = EL_TRANSFER});
+    const struct el_event event = {.type = EL_REQUEST, .peer = heir, .request = EL_TRANSFER};
+    sim_react(world, node, SIM_ELECTION, &event, told);
+}
+
 void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, const struct el_event *event,
                uint64_t cause)
 {
@@ -146,6 +161,7 @@ void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, 
         el_step(machine->algorithm, &cfg, sim_state(machine, node), &chosen, &machine->outbox);
         choose = carry_out(world, node, channel, cause);
     }
+    if (world->offices[node].wish) heed_wish(world, node, cause);
 }
 
 /* Who lost its record can go beyond what it forgot only by the time of day, if its host tells it: milliseconds, which

@@ -260,6 +260,10 @@ static void times_that_do_not_fit_together_are_refused(void **state)
         {"multi-paxos; nodes 3; set heartbeat=149",
          "multi-paxos needs heartbeat + transmission < timeout, but 149 + 1 = 150 is not below 150 (in message "
          "delays): followers would open ballots between two beats; raise timeout or lower heartbeat"},
+        {"quorum; nodes 3; set re-ask=500ms",
+         "quorum needs 2 × re-ask < lease, but 2 × 500 = 1000 is not below 1000 (in message delays): who asked "
+         "is forgotten before it asks again, and is given no vote when the group comes free; raise lease or "
+         "lower re-ask"},
         {"stable; nodes 3; set delta=2",
          "stable needs round trip < delta, but 2 is not below 2 (in message delays): a process that comes back "
          "takes an old round for its own before it is told of the new one, and an OK that is merely slow is "
@@ -289,6 +293,7 @@ static void times_that_do_not_fit_together_are_refused(void **state)
     planned("raft; nodes 3; set heartbeat=147ms"); /* a hair's breadth is enough */
     planned("chubby; nodes 3; bound 124.9");
     planned("paxos-lease; nodes 3; set lease=253ms");
+    planned("quorum; nodes 3; set re-ask=499ms");
 }
 
 /* What a rule asks of a plan can be had, and its message says how, for every rule there is. */

@@ -93,12 +93,45 @@ static void the_best_member_within_reach_is_heir(void **state)
     said_with_beats("Beat>2 2.1 live; Beat>3 2.1 live");
 }
 
-static void a_leader_whose_clock_was_wrong_makes_way_for_a_later_one(void **state)
+/* Its promises were not worth what they said. Its host learns of it now, and has a lease to stop the work: until then
+ * nobody is let go of, whatever is asked or given. */
+static void who_is_deposed_makes_way_and_lets_go_when_its_work_must_be_over(void **state)
 {
     leads_in_three();
     claims(3, 1, TERM(5, 3), 3, 0);
     noted("is-deposed");
+    said("Ack>3 echo 1 epoch 0 promise");
+    timer_did(QUORUM_DEADLINE, 0, "arm 100");
     sees("follows 3");
+    checks(2, 1, TERM(2, 1));
+    said("");
+    asks(3, TERM(5, 3), 2, QUORUM_JOIN);
+    said("Refuse>3 5.3 held by 1 fresh"); /* it asks itself, and does not answer */
+    grants(2, TERM(4, 1), 2, 0, 0);
+    said("");
+    times_out_for("recent", 3);
+    timer_did(QUORUM_STAND, 0, "");
+    campaigns();
+    noted("holds-back");
+    times_out("deadline");
+    noted("lets-go");
+    said("Release>2 2.1; Release>3 2.1; Grant>3 5.3 echo 2 epoch 0 over 1.1 2.1");
+    checks(2, 1, TERM(2, 1));
+    said("Release>2 2.1");
+}
+
+/* The same, told by a number: a voter let go of us although its promise ran here. */
+static void who_is_let_go_of_too_early_lets_go_when_its_work_must_be_over(void **state)
+{
+    leads_in_three();
+    acks(2, 2, 1, QUORUM_PROMISE);
+    noted("lapses");
+    said("");
+    timer_did(QUORUM_DEADLINE, 0, "arm 100");
+    sees("idle");
+    times_out("deadline");
+    said("Release>2 2.1; Release>3 2.1");
+    timer_did(QUORUM_STAND, 0, "arm 20..25");
 }
 
 /* ---- Handing over ---- */
@@ -155,7 +188,9 @@ static void the_heir_of_three_wins_when_it_hears_of_the_release(void **state)
     sees("leads");
 }
 
-static void a_better_one_that_is_back_is_handed_the_group_where_pre_emption_is_on(void **state)
+/* Its work must be stopped first, and only its host can do that. */
+static void where_pre_emption_is_on_a_better_one_that_is_back_is_named_once_and_handed_the_group_on_request(
+    void **state)
 {
     sit_in_quorum(3, 1);
     option("preempt", 1);
@@ -165,11 +200,31 @@ static void a_better_one_that_is_back_is_handed_the_group_where_pre_emption_is_o
     grants(2, TERM(2, 1), 2, 0, 0);
     for (int beat = 0; beat < 8; beat++) {
         times_out("pulse");
-        sees("leads"); /* it may still be silent */
+        not_noted("would-hand-over"); /* it may still be silent */
     }
     times_out("pulse");
-    noted("hands-over");
+    noted("would-hand-over");
+    said("");
+    times_out("pulse");
+    not_noted("would-hand-over");
+    sees("leads");
+    requests(EL_TRANSFER, 3);
     said("Release>2 2.1 heir 4.3; Release>3 2.1 heir 4.3; Grant>3 4.3 echo 0 epoch 0 over 1.1 2.1");
+}
+
+static void a_lesser_one_is_not_named(void **state)
+{
+    sit_in_quorum(3, 3);
+    option("preempt", 1);
+    starts();
+    gets_linked(1);
+    times_out("stand");
+    grants(2, TERM(2, 3), 2, 0, 0);
+    for (int beat = 0; beat < 12; beat++) {
+        times_out("pulse");
+        not_noted("would-hand-over");
+    }
+    sees("leads");
 }
 
 /* ---- From the beginning ---- */
@@ -224,12 +279,15 @@ int main(void)
         cmocka_unit_test(a_joined_voter_bounds_the_claim_like_any_other),
         cmocka_unit_test(an_heir_below_somebodys_floor_gets_a_new_term),
         cmocka_unit_test(the_best_member_within_reach_is_heir),
-        cmocka_unit_test(a_leader_whose_clock_was_wrong_makes_way_for_a_later_one),
+        cmocka_unit_test(who_is_deposed_makes_way_and_lets_go_when_its_work_must_be_over),
+        cmocka_unit_test(who_is_let_go_of_too_early_lets_go_when_its_work_must_be_over),
         cmocka_unit_test(who_resigns_leaves_the_group_to_its_heir),
         cmocka_unit_test(a_transfer_gives_the_group_to_the_one_named_in_a_new_term),
         cmocka_unit_test(only_a_leader_hands_over_and_only_to_who_can_take_it),
         cmocka_unit_test(the_heir_of_three_wins_when_it_hears_of_the_release),
-        cmocka_unit_test(a_better_one_that_is_back_is_handed_the_group_where_pre_emption_is_on),
+        cmocka_unit_test(
+            where_pre_emption_is_on_a_better_one_that_is_back_is_named_once_and_handed_the_group_on_request),
+        cmocka_unit_test(a_lesser_one_is_not_named),
         cmocka_unit_test(an_incumbent_leads_by_what_all_were_told),
         cmocka_unit_test(an_obituary_told_to_one_is_told_to_all),
         cmocka_unit_test(nobody_passes_on_its_own_obituary),
