@@ -5,9 +5,8 @@
 #include "agent/host.h"
 #include "agent/link.h"
 #include "agent/machine.h"
-#include "agent/settings.h"
 
-enum { HOST_HELD_MAX = 256, HOST_UNKNOWN_MAX = 32 };
+enum { HOST_OPTIONS_MAX = 24, HOST_HELD_MAX = 256, HOST_UNKNOWN_MAX = 32 };
 
 /* A message that waits for the disk. What is left of its timer is read when it leaves. */
 struct host_held {
@@ -28,7 +27,7 @@ struct host_group {
     uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX];
     uint8_t roles[CONFIG_MEMBERS_MAX];
     uint64_t stood_at[CONFIG_MEMBERS_MAX]; /* when a peer last said that it wants to lead */
-    struct el_value values[SETTINGS_MAX], detector_values[SETTINGS_MAX];
+    struct el_value values[HOST_OPTIONS_MAX], detector_values[HOST_OPTIONS_MAX];
     uint64_t margin;
     struct machine election, detector;
     bool has_detector, has_links;
@@ -79,6 +78,8 @@ struct wire_entry host_describe(const struct host_group *);
 void host_send_value(struct host_group *, el_node to); /* 0: to all */
 
 /* host_group.c */
+/* The value of an option by name; `otherwise` if the algorithm has none of that name. */
+uint64_t host_option(const struct host_group *, const char *name, uint64_t otherwise);
 struct host_group *host_group_new(struct host *, const char *name, uint64_t key, char *text, size_t size);
 void host_group_free(struct host_group *);
 struct host_group *host_by_key(struct host *, uint64_t key);

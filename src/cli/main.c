@@ -5,6 +5,7 @@
 
 static const struct cli_verb verbs[] = {
     {"run", "run a command while this host leads", cli_run},
+    {"agent", "this host's member of a cluster", cli_agent},
     {"algorithms", "list the elections, or explain one", cli_algorithms},
     {"sim", "run an election in virtual time, and count", cli_sim},
     {"compare", "every algorithm through the same story", cli_compare},
