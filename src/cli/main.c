@@ -12,6 +12,8 @@ static const struct cli_verb verbs[] = {
     {"detect", "failure detectors over one network, simulated or recorded", cli_detect},
     {"check", "every world that a small cluster can get into", cli_check},
     {"demo", "a short story in three elections", cli_demo},
+    {"init", "the files of a new cluster: configuration, keys, state", cli_init},
+    {"keygen", "a member's keys: make a pair, or print the public one", cli_keygen},
 };
 
 static void write_help(FILE *out)
