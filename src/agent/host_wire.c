@@ -169,7 +169,7 @@ void host_receive(struct host *host, el_node from, const uint8_t *payload, size_
     struct wire_entry entry;
     if (from == EL_NOBODY || from > host->config->member_count || host->has_failed) return;
     (void)host_tick(host); /* what is overdue comes before anything that is heard */
-    if (!wire_open(payload, size, &digest)) return;
+    if (!wire_head(payload, size, &digest)) return;
     if (digest != host->members) {
         complain(host, NULL, from, "another list of members");
         return;

@@ -49,7 +49,7 @@ static void comes_back_as_it_was(void **state)
     size_t at = WIRE_HEAD;
     wire_begin(&payload, UINT64_C(0xABCDEF0123456789));
     for (size_t i = 0; i < ENTRIES; i++) assert_true(wire_add(&payload, &entries[i]));
-    assert_true(wire_open(payload.bytes, payload.size, &digest));
+    assert_true(wire_head(payload.bytes, payload.size, &digest));
     assert_int_equal(digest, UINT64_C(0xABCDEF0123456789));
     for (size_t i = 0; i < ENTRIES; i++) {
         assert_int_equal(wire_next(payload.bytes, payload.size, &at, &entry), WIRE_ENTRY);
@@ -79,10 +79,10 @@ static void other_versions_and_types_are_not_understood(void **state)
     uint64_t digest;
     size_t at = WIRE_HEAD;
     struct wire_entry entry;
-    assert_false(wire_open(bytes, sizeof bytes, &digest));
+    assert_false(wire_head(bytes, sizeof bytes, &digest));
     bytes[0] = WIRE_VERSION;
-    assert_false(wire_open(bytes, WIRE_HEAD - 1, &digest));
-    assert_false(wire_open(bytes, 0, &digest));
+    assert_false(wire_head(bytes, WIRE_HEAD - 1, &digest));
+    assert_false(wire_head(bytes, 0, &digest));
     assert_int_equal(wire_next(bytes, sizeof bytes, &at, &entry), WIRE_BAD);
     bytes[WIRE_HEAD] = WIRE_FAREWELL + 1;
     assert_int_equal(wire_next(bytes, sizeof bytes, &at, &entry), WIRE_BAD);
