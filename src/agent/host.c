@@ -117,6 +117,8 @@ static void refresh(struct host *host, uint64_t now)
         if (group->shown.role == EL_LEADER && group->value_token == group->shown.token && group->value[0])
             host_send_value(group, EL_NOBODY);
     }
+    for (el_node to = 1; to <= host->config->member_count; to++)
+        if (now - host->sent_at[to - 1] >= SECOND / 2) host_greet(host, to);
 }
 
 /* A claim also ends for its clients a margin before the lease does. */

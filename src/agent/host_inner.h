@@ -55,6 +55,7 @@ struct host {
     bool is_dirty, has_failed;
     uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
     uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when we last complained of its member list */
+    uint64_t sent_at[CONFIG_MEMBERS_MAX];
     uint64_t refresh_at;
     struct {
         uint64_t key, asked_at;
@@ -72,6 +73,7 @@ void host_write(struct host *); /* begins to write the record, if there is somet
 
 /* host_wire.c */
 void host_put(struct host *, el_node to, const struct wire_entry *);
+void host_greet(struct host *, el_node to); /* an empty word, so that both know that the link works */
 void host_put_all(struct host *, const struct wire_entry *);
 void host_flush(struct host *); /* ends every call: what was said and saved goes out */
 struct wire_entry host_describe(const struct host_group *);
