@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +50,8 @@ static inline void fake_answer(struct fake_agent *a, const json_t *request)
 {
     const char *op = json_string_value(json_object_get(request, "op"));
     char line[70000];
+    if (!op || a->mute || !json_object_get(request, "id")) return;
     char *id = json_dumps(json_object_get(request, "id"), JSON_ENCODE_ANY);
-    if (!op || a->mute) {
-        free(id);
-        return;
-    }
     if (a->refused_op[0] && strcmp(op, a->refused_op) == 0) {
         if (a->answer[0] == '{' || a->answer[0] == '!')
             snprintf(line, sizeof line, "%s\n", a->answer + (a->answer[0] == '!'));

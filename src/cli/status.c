@@ -67,7 +67,7 @@ static void count_voters(const json_t *status, char *text, size_t size)
         reachable += is_self || json_is_true(json_object_get(member, "reachable"));
     }
     if (!listed && self) voters++, reachable++;
-    snprintf(text, size, "%zu of %zu", reachable, voters);
+    snprintf(text, size, voters ? "%zu of %zu" : "-", reachable, voters);
 }
 
 static void write_row(const json_t *group, const json_t *status, const char *voters)
