@@ -11,6 +11,11 @@ static const struct cli_verb verbs[] = {
     {"detect", "failure detectors over one network, simulated or recorded", cli_detect},
     {"check", "every world that a small cluster can get into", cli_check},
     {"demo", "a short story in three elections", cli_demo},
+    {"campaign", "be a candidate, say when elected, hold until told to go", cli_campaign},
+    {"observe", "who leads, a line for each change", cli_observe},
+    {"resign", "whoever leads a group through this agent gives up", cli_resign},
+    {"transfer", "the leader of a group hands over to a member of choice", cli_transfer},
+    {"status", "the groups of an agent in a table", cli_status},
 };
 
 static void write_help(FILE *out)
