@@ -16,15 +16,6 @@
 enum { MEMBERS = 3, QUEUE_MAX = 4096 };
 static const uint64_t MS = 1000000;
 
-/* ---- What others do in the agent ---- */
-
-static struct config_group section;
-
-const struct config_group *config_group_of(const struct config *config, const char *group)
-{
-    return strcmp(group, "bully") == 0 ? &section : NULL;
-}
-
 /* ---- A world ---- */
 
 struct packet {
@@ -128,10 +119,11 @@ static void begin(uint32_t count)
     queued = 0;
     heard[0] = '\0';
     member_count = count;
-    section = (struct config_group){.name = "bully", .algorithm = el_algorithm_named("bully")};
     for (uint32_t i = 0; i < count; i++) {
         struct member *m = &members[i];
         *m = (struct member){.config = {.cluster = "test", .member_count = count, .self = i + 1, .drift = 200}};
+        m->config.groups[m->config.group_count++] =
+            (struct config_group){.name = "bully", .algorithm = el_algorithm_named("bully")};
         m->config.transmit_max = 5 * MS;
         for (uint32_t k = 0; k < count; k++) {
             m->config.members[k].id = k + 1;
