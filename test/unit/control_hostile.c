@@ -44,9 +44,7 @@ static void hangs_up_on_long_lines_and_deep_ones(void **state)
     send_bytes(deep, line, CONTROL_LINE_MAX);
     assert_non_null(strstr(hear(deep), "bad-request"));
     assert_true(has_ended(deep));
-    memset(line, ' ', sizeof line);
-    memcpy(line, "{\"op\":\"hello\"}", 14);
-    line[CONTROL_LINE_MAX - 1] = '\n';
+    snprintf(line, sizeof line, "%-*s\n", CONTROL_LINE_MAX - 1, "{\"op\":\"hello\"}");
     const int longest = join();
     send_bytes(longest, line, CONTROL_LINE_MAX);
     assert_non_null(strstr(hear(longest), "true"));
@@ -89,7 +87,7 @@ static void coalesces_for_who_does_not_read(void **state)
         assert_ptr_equal(t.control->connections[0], c);
         assert_false(c->is_doomed);
     }
-    assert_true(most > 0 && most <= 2 * CONTROL_BATCH); /* it did fill up, and stayed so */
+    assert_true(most > 0 && most <= CONTROL_OUT_BUSY); /* it did fill up, and stayed so */
     json_int_t deadline = 0;
     for (const char *line = try_hear(fd); line; line = try_hear(fd)) {
         if (!strstr(line, "\"lease\"")) continue;

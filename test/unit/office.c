@@ -405,7 +405,6 @@ static void keeps_office_if_who_is_to_have_it_is_silent(void **state)
     pass(2100);
     heard[0] = '\0';
     assert_int_equal(office_transfer(office(1, "g"), 2), OFFICE_OUT_OF_TOUCH);
-    pass(100);
     assert_true(office(1, "g")->is_held);
 }
 
