@@ -220,6 +220,22 @@ static void a_summary_says_who_and_how_many(void **state)
     free(summary);
 }
 
+static void the_example_of_the_reference_is_understood(void **state)
+{
+    static char document[32768];
+    FILE *file = fopen(ELECTOR_SOURCE_DIR "/docs/configuration.md", "r");
+    assert_non_null(file);
+    const size_t size = fread(document, 1, sizeof document - 1, file);
+    fclose(file);
+    document[size] = '\0';
+    char *from = strstr(document, "```ini\n"), *end = from ? strstr(from + 7, "```") : NULL;
+    assert_non_null(end);
+    if (!config_parse(&config, "x.conf", from + 7, (size_t)(end - from - 7), true, text, sizeof text))
+        fail_msg("%s", text);
+    assert_int_equal(config.member_count, 3);
+    assert_int_equal(config.group_count, 2);
+}
+
 /* ---- Mistakes, one each ---- */
 
 static void mistakes_in_lines(void **state)
@@ -537,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_cluster_s_id_comes_from_its_name),
         cmocka_unit_test(only_who_is_allowed_may_campaign),
         cmocka_unit_test(a_summary_says_who_and_how_many),
+        cmocka_unit_test(the_example_of_the_reference_is_understood),
         cmocka_unit_test(mistakes_in_lines),
         cmocka_unit_test(mistakes_about_the_cluster),
         cmocka_unit_test(mistakes_about_members),
