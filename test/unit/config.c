@@ -150,7 +150,7 @@ static void a_section_holds_for_its_name_then_the_longest_prefix_then_all(void *
 {
     accepts(
         ALL
-        "[group *]\nlease = 4s\n[group web/*]\nlease = 3s\n[group web/shop/*]\nlease = 5s\n[group web/shop]\n");
+        "[group web/shop]\n[group web/shop/*]\nlease = 5s\n[group web/*]\nlease = 3s\n[group *]\nlease = 4s\n");
     assert_string_equal(config_group_of(&config, "web/shop")->name, "web/shop");
     assert_string_equal(config_group_of(&config, "web/shop/1")->name, "web/shop/*");
     assert_string_equal(config_group_of(&config, "web/1")->name, "web/*");
@@ -344,6 +344,11 @@ static void mistakes_in_addresses(void **state)
     struct sockaddr_storage address;
     assert_true(config_address("localhost:7400", &address, text, sizeof text));
     assert_true(config_is_loopback(&address));
+    static const char *const afar[] = {"126.0.0.1:1", "128.0.0.1:1", "[::2]:1", "[::ffff:127.0.0.1]:1"};
+    for (size_t i = 0; i < sizeof afar / sizeof *afar; i++) {
+        assert_true(config_address(afar[i], &address, text, sizeof text));
+        assert_false(config_is_loopback(&address));
+    }
 }
 
 static void mistakes_about_the_agent(void **state)
