@@ -117,6 +117,20 @@ static void lets_requests_wait_for_who_does_not_read(void **state)
     assert_int_equal(answers, sent / (sizeof line - 1)); /* all were answered in the end */
 }
 
+static void never_answers_more_at_once_than_there_is_room_for(void **state)
+{
+    t.config.member_count = CONFIG_MEMBERS_MAX; /* with names that make hello as long as it can be */
+    for (int i = 0; i < CONFIG_MEMBERS_MAX; i++)
+        snprintf(t.config.members[i].name, sizeof t.config.members[i].name, "%063d", i);
+    static char lines[CONTROL_LINE_MAX];
+    const size_t count = 250, length = strlen("{\"op\":\"hello\"}\n");
+    for (size_t i = 0; i < count; i++) snprintf(lines + i * length, length + 1, "{\"op\":\"hello\"}\n");
+    const int fd = join();
+    send_bytes(fd, lines, count * length);
+    for (size_t i = 0; i < count; i++) assert_non_null(strstr(hear(fd), "true"));
+    t.config.member_count = 1;
+}
+
 /* Elections that it does not want to hear of fill its buffer; its office stays closed until its deadline. */
 static void hangs_up_on_who_would_not_hear_of_elections(void **state)
 {
@@ -242,6 +256,7 @@ int main(void)
         TEST(turns_the_sixty_fifth_away),
         TEST(coalesces_for_who_does_not_read),
         TEST(lets_requests_wait_for_who_does_not_read),
+        TEST(never_answers_more_at_once_than_there_is_room_for),
         TEST(hangs_up_on_who_would_not_hear_of_elections),
         TEST(opens_its_file_as_configured),
         TEST(takes_the_place_of_the_dead_only),
