@@ -279,7 +279,7 @@ static void twenty_at_once_from_all_and_then_twenty_a_second(void **state)
     for (unsigned i = 0; i < SEAL_PEERS_MAX; i++) assert_true(seal_keygen(secret[i], public_keys[i]));
     struct seal_config c = config_of(2);
     c.count = SEAL_PEERS_MAX;
-    c.public_keys = public_keys;
+    c.public_keys = (const uint8_t(*)[SEAL_KEY])public_keys;
     memcpy(c.secret_key, secret[1], SEAL_KEY);
     start_with(2, &c);
     unsigned answered = 0;
