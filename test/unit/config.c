@@ -344,7 +344,7 @@ static void mistakes_in_addresses(void **state)
     struct sockaddr_storage address;
     assert_true(config_address("localhost:7400", &address, text, sizeof text));
     assert_true(config_is_loopback(&address));
-    static const char *const afar[] = {"126.0.0.1:1", "128.0.0.1:1", "[::2]:1", "[::ffff:127.0.0.1]:1"};
+    static const char *const afar[] = {"126.0.0.1:1", "128.0.0.1:1", "[::2]:1"};
     for (size_t i = 0; i < sizeof afar / sizeof *afar; i++) {
         assert_true(config_address(afar[i], &address, text, sizeof text));
         assert_false(config_is_loopback(&address));
@@ -400,7 +400,7 @@ static void mistakes_about_groups(void **state)
     refuses(ALL "[group x]\nallow = group:no-such-group\n",
             ":15: there is no group 'no-such-group' on this host");
     char many[4096] = ALL "[group x]\nallow = uid:1";
-    for (int i = 0; i < 16; i++) strcat(many, ",uid:1");
+    for (int i = 0; i < 16; i++) snprintf(many + strlen(many), 8, ",uid:1");
     mentions(many, ":15: 'allow' lists at most 16 users and as many groups");
 }
 
