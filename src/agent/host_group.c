@@ -38,9 +38,7 @@ static void send_now(struct host_group *group, const struct host_held *held)
         return;
     }
     struct link_hooks hooks;
-    struct link *link = &group->links[entry.msg.to - 1];
-    if (!link_send(link, host_link_hooks(group, &hooks), host_now(host), &entry.msg))
-        hooks.failed(group, &entry.msg);
+    link_send(&group->links[entry.msg.to - 1], host_link_hooks(group, &hooks), host_now(host), &entry.msg);
     group->links_due = 0;
 }
 

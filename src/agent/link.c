@@ -28,13 +28,15 @@ static void send_one(const struct link *link, const struct link_hooks *hooks, ui
     hooks->send(hooks->whose, link->peer, &entry);
 }
 
-bool link_send(struct link *link, const struct link_hooks *hooks, uint64_t now, const struct el_msg *msg)
+void link_send(struct link *link, const struct link_hooks *hooks, uint64_t now, const struct el_msg *msg)
 {
-    if (link->count == LINK_WAITING_MAX) return false;
+    if (link->count == LINK_WAITING_MAX) {
+        link->waiting[0].since = 0; /* nobody takes them: the next tick finds that the link has failed */
+        return;
+    }
     link->waiting[link->count++] = (struct link_waiting){*msg, now};
     if (link->retry_at == UINT64_MAX) link->retry_at = now + link->pause;
     send_one(link, hooks, link->count - 1);
-    return true;
 }
 
 static void drop_first(struct link *link, uint32_t count)
