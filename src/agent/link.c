@@ -31,7 +31,7 @@ static void send_one(const struct link *link, const struct link_hooks *hooks, ui
 void link_send(struct link *link, const struct link_hooks *hooks, uint64_t now, const struct el_msg *msg)
 {
     if (link->count == LINK_WAITING_MAX) {
-        link->waiting[0].since = 0; /* nobody takes them: the next tick finds that the link has failed */
+        link->is_full = true;
         return;
     }
     link->waiting[link->count++] = (struct link_waiting){*msg, now};
@@ -108,13 +108,14 @@ static void fail_all(struct link *link, const struct link_hooks *hooks)
     const uint32_t count = link->count;
     for (uint32_t i = 0; i < count; i++) failed[i] = link->waiting[i].msg;
     drop_first(link, count);
+    link->is_full = false;
     begin_anew(link, hooks);
     for (uint32_t i = 0; i < count; i++) hooks->failed(hooks->whose, &failed[i]); /* which may send anew */
 }
 
 uint64_t link_tick(struct link *link, const struct link_hooks *hooks, uint64_t now, uint64_t patience)
 {
-    if (link->count && now - link->waiting[0].since >= patience) {
+    if (link->count && (link->is_full || now - link->waiting[0].since >= patience)) {
         fail_all(link, hooks);
         return UINT64_MAX;
     }

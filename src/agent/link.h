@@ -30,6 +30,7 @@ struct link {
     el_node peer;
     uint64_t life;  /* of our numbering */
     uint32_t first; /* the number of the first that waits */
+    bool is_full;   /* nobody takes them: it has failed, as the next tick finds */
     uint32_t count;
     uint64_t retry_at, pause;
     uint64_t their_life;
