@@ -1,0 +1,198 @@
+/*
+ * Who asks, and who answers. The one who asks tries again, with fresh keys, as long as there is something to send; the
+ * one who answers keeps nothing but the session that would result, and uses it when the first packet under it arrives.
+ */
+#include <sodium.h>
+#include <string.h>
+
+#include "agent/seal_inner.h"
+#include "core/bytes.h"
+
+static void begin(const struct seal *s, struct noise *n, const uint8_t responder[SEAL_KEY])
+{
+    uint8_t prologue[1 + SEAL_CLUSTER_ID] = {SEAL_VERSION};
+    memcpy(prologue + 1, s->cluster_id, SEAL_CLUSTER_ID);
+    noise_begin(n, responder, prologue, sizeof prologue);
+}
+
+bool seal_needs_handshake(struct seal *s, uint64_t now, uint32_t peer)
+{
+    const struct seal_peer *p = &s->peers[peer - 1];
+    if (!p->wanted || now - p->wanted_ns >= SEAL_WANT_NS) return false;
+    const struct seal_session *best = seal_session_best(s, now, peer);
+    if (!best || (p->unheard_ns != 0 && now - p->unheard_ns >= SEAL_DEAF_NS)) return true;
+    return now - best->born_ns >= (best->begun_by == s->self ? SEAL_REKEY_NS : SEAL_REKEY_OTHER_NS);
+}
+
+void seal_stop_asking(struct seal_peer *p)
+{
+    p->is_asking = false;
+    sodium_memzero(&p->asking, sizeof p->asking);
+    sodium_memzero(p->asking_key, sizeof p->asking_key);
+}
+
+void seal_initiate(struct seal *s, uint64_t now, uint32_t peer)
+{
+    struct seal_peer *p = &s->peers[peer - 1];
+    uint8_t datagram[SEAL_INITIATION_SIZE], payload[SEAL_INITIATION_PAYLOAD], ephemeral[NOISE_KEY];
+
+    seal_stop_asking(p);
+    p->next_try_ns = now + p->retry_ns;
+    p->retry_ns = p->retry_ns * 2 < SEAL_RETRY_MAX_NS ? p->retry_ns * 2 : SEAL_RETRY_MAX_NS;
+
+    p->asking_index = seal_new_index(s, peer);
+    p->asking_since_ns = now;
+    memcpy(p->asking_key, s->cluster_keys[0], SEAL_KEY);
+    memcpy(payload, s->boot, SEAL_BOOT_ID);
+    el_put(payload + SEAL_BOOT_ID, ++s->stamp, 8);
+
+    el_put(datagram, SEAL_INITIATION | SEAL_VERSION << 8, 4);
+    el_put(datagram + 4, p->asking_index, 4);
+    begin(s, &p->asking, p->public_key);
+    randombytes_buf(ephemeral, sizeof ephemeral);
+    p->is_asking = noise_write_first(&p->asking, s->secret_key, ephemeral, p->public_key, payload,
+                                     sizeof payload, datagram + SEAL_INITIATION_HEAD);
+    sodium_memzero(ephemeral, sizeof ephemeral);
+    if (!p->is_asking) { /* a public key that is none */
+        seal_stop_asking(p);
+        return;
+    }
+    seal_mac(s->tag_keys[0], datagram, SEAL_INITIATION_TAG, datagram + SEAL_INITIATION_TAG);
+    seal_mac(p->mac_key, datagram, SEAL_INITIATION_MAC, datagram + SEAL_INITIATION_MAC);
+    s->hooks.send(s->hooks.whose, peer, datagram, sizeof datagram);
+}
+
+/* Which key of the ring it was made with; key_count: none. */
+static uint32_t find_key(const struct seal *s, const uint8_t *datagram)
+{
+    uint32_t i = 0;
+    while (i < s->key_count &&
+           !seal_mac_fits(s->tag_keys[i], datagram, SEAL_INITIATION_TAG, datagram + SEAL_INITIATION_TAG))
+        i++;
+    return i;
+}
+
+/* The position that a public key belongs to; 0: none but us. */
+static uint32_t find_peer(const struct seal *s, const uint8_t public_key[SEAL_KEY])
+{
+    for (uint32_t peer = 1; peer <= s->count; peer++)
+        if (peer != s->self && memcmp(s->peers[peer - 1].public_key, public_key, SEAL_KEY) == 0) return peer;
+    return 0;
+}
+
+/* Reads an initiation that a member may have made; the stats say why it is not one. Returns who it is from, or 0. */
+static uint32_t read_initiation(struct seal *s, uint64_t now, struct noise *n, const uint8_t *datagram,
+                                uint8_t payload[SEAL_INITIATION_PAYLOAD])
+{
+    const uint8_t *message = datagram + SEAL_INITIATION_HEAD;
+    uint8_t own[SEAL_KEY], who[SEAL_KEY];
+    if (!seal_allow(&s->allowed_ns, now, SEAL_ALL_EVERY_NS, SEAL_ALL_BURST)) {
+        s->stats.rate_limited++;
+        return 0;
+    }
+    memcpy(own, s->peers[s->self - 1].public_key, SEAL_KEY);
+    begin(s, n, own);
+    if (!noise_read_who(n, s->secret_key, message, SEAL_INITIATION_NOISE, who)) {
+        s->stats.forged++;
+        return 0;
+    }
+    const uint32_t peer = find_peer(s, who);
+    if (peer == 0) {
+        s->stats.strangers++;
+        return 0;
+    }
+    if (!seal_allow(&s->peers[peer - 1].allowed_ns, now, SEAL_ONE_EVERY_NS, SEAL_ONE_BURST)) {
+        s->stats.rate_limited++;
+        return 0;
+    }
+    if (!noise_read_first(n, s->secret_key, message, SEAL_INITIATION_NOISE, payload)) {
+        s->stats.forged++;
+        return 0;
+    }
+    if (!seal_boot_accept(&s->peers[peer - 1], payload, el_get(payload + SEAL_BOOT_ID, 8))) {
+        s->stats.replayed++;
+        return 0;
+    }
+    return peer;
+}
+
+/* The session that results if the peer goes on; false leaves none. */
+static bool answer(struct seal *s, uint64_t now, uint32_t peer, struct noise *n, uint32_t key, uint32_t theirs,
+                   const uint8_t boot[SEAL_BOOT_ID])
+{
+    uint8_t datagram[SEAL_ANSWER_SIZE], ephemeral[NOISE_KEY];
+    const uint32_t mine = seal_new_index(s, peer);
+    el_put(datagram, SEAL_ANSWER | SEAL_VERSION << 8, 4);
+    el_put(datagram + 4, mine, 4);
+    el_put(datagram + 8, theirs, 4);
+    randombytes_buf(ephemeral, sizeof ephemeral);
+    const bool good = noise_write_second(n, ephemeral, s->cluster_keys[key], s->boot, SEAL_BOOT_ID,
+                                         datagram + SEAL_ANSWER_HEAD);
+    sodium_memzero(ephemeral, sizeof ephemeral);
+    if (!good) return false;
+    seal_mac(s->tag_keys[key], datagram, SEAL_ANSWER_TAG, datagram + SEAL_ANSWER_TAG);
+
+    struct seal_session *session = seal_session_new(s, now, peer);
+    session->begun_by = peer;
+    session->mine = mine;
+    session->theirs = theirs;
+    memcpy(session->boot, boot, SEAL_BOOT_ID);
+    noise_split(n, session->receives, session->sends);
+    s->hooks.send(s->hooks.whose, peer, datagram, sizeof datagram);
+    return true;
+}
+
+void seal_on_initiation(struct seal *s, uint64_t now, const uint8_t *datagram, size_t size)
+{
+    struct noise n;
+    uint8_t payload[SEAL_INITIATION_PAYLOAD];
+    if (size != SEAL_INITIATION_SIZE) {
+        s->stats.malformed++;
+        return;
+    }
+    const bool fits = seal_mac_fits(s->mac_key, datagram, SEAL_INITIATION_MAC, datagram + SEAL_INITIATION_MAC);
+    const uint32_t key = fits ? find_key(s, datagram) : s->key_count;
+    if (key == s->key_count) {
+        s->stats.strangers++;
+        return;
+    }
+    const uint32_t peer = read_initiation(s, now, &n, datagram, payload);
+    if (peer != 0 && !answer(s, now, peer, &n, key, (uint32_t)el_get(datagram + 4, 4), payload))
+        s->stats.forged++;
+    sodium_memzero(&n, sizeof n);
+}
+
+void seal_on_answer(struct seal *s, uint64_t now, const uint8_t *datagram, size_t size)
+{
+    uint8_t boot[SEAL_BOOT_ID], tag_key[SEAL_KEY];
+    if (size != SEAL_ANSWER_SIZE) {
+        s->stats.malformed++;
+        return;
+    }
+    const uint32_t index = (uint32_t)el_get(datagram + 8, 4), peer = (index & 63) + 1;
+    struct seal_peer *p = peer > s->count || peer == s->self ? NULL : &s->peers[peer - 1];
+    if (!p || !p->is_asking || p->asking_index != index) {
+        s->stats.strangers++;
+        return;
+    }
+    seal_tag_key(p->asking_key, tag_key);
+    struct noise n = p->asking; /* what is forged must not spoil it */
+    const bool good = seal_mac_fits(tag_key, datagram, SEAL_ANSWER_TAG, datagram + SEAL_ANSWER_TAG) &&
+                      noise_read_second(&n, s->secret_key, p->asking_key, datagram + SEAL_ANSWER_HEAD,
+                                        SEAL_ANSWER_NOISE, boot);
+    sodium_memzero(tag_key, sizeof tag_key);
+    if (!good) {
+        s->stats.forged++;
+        sodium_memzero(&n, sizeof n);
+        return;
+    }
+    struct seal_session *session = seal_session_new(s, now, peer);
+    session->born_ns = p->asking_since_ns; /* not later than it is for the other side */
+    session->begun_by = s->self;
+    session->mine = index;
+    session->theirs = (uint32_t)el_get(datagram + 4, 4);
+    memcpy(session->boot, boot, SEAL_BOOT_ID);
+    noise_split(&n, session->sends, session->receives);
+    seal_stop_asking(p);
+    seal_session_confirm(s, now, peer, session);
+}

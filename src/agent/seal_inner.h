@@ -1,0 +1,187 @@
+/*
+ * What the files of the seal share: how packets lie on the wire, the limits, and the state of each peer.
+ *
+ *   initiation  type version 0 0 | index of the initiator (4) | Noise's first message (120) | tag (16) | mac (16)
+ *   answer      type version 0 0 | index of the responder (4) | of the initiator (4) | Noise's second (64) | tag (16)
+ *   data        type version 0 0 | index of the receiver (4) | counter (8) | sealed payload (16 more than plain)
+ *   plain       magic (4) | version sender 0 0 | boot id (16) | counter (8) | mark of the cluster (8) | payload
+ *
+ * The mac is keyed by the cluster's id and the responder's public key, the tag by a cluster key; both are over all that
+ * comes before them. They are looked at first, so that nobody outside the cluster costs a curve operation.
+ */
+#ifndef ELECTOR_AGENT_SEAL_INNER_H
+#define ELECTOR_AGENT_SEAL_INNER_H
+
+#include "agent/noise.h"
+#include "agent/replay.h"
+#include "agent/seal.h"
+
+#define SEAL_MS UINT64_C(1000000)
+#define SEAL_S (1000 * SEAL_MS)
+
+#define SEAL_REKEY_NS (120 * SEAL_S)          /* then the one who began it begins another, */
+#define SEAL_REKEY_OTHER_NS (150 * SEAL_S)    /* then the other one does, */
+#define SEAL_LAST_SEND_NS (170 * SEAL_S)      /* then nothing is sealed with it any more, */
+#define SEAL_DEAD_NS (180 * SEAL_S)           /* and then it is wiped */
+#define SEAL_LAST_COUNTER (UINT64_C(1) << 60) /* or after so many packets */
+#define SEAL_TIE_NS (5 * SEAL_S) /* sessions made closer together than this were begun by both at once */
+
+#define SEAL_RETRY_NS (250 * SEAL_MS)
+#define SEAL_RETRY_MAX_NS (5 * SEAL_S)
+#define SEAL_WANT_NS (5 * SEAL_S) /* for so long after a payload there is something to send */
+#define SEAL_KEPT_NS (2 * SEAL_S) /* how old a payload may be that waited for a session */
+
+#define SEAL_OWE_NS (1 * SEAL_S)  /* who only hears says so, this long after */
+#define SEAL_DEAF_NS (3 * SEAL_S) /* who only sends for so long tries a handshake */
+
+#define SEAL_ALL_EVERY_NS (50 * SEAL_MS)  /* answers to initiations: 20 a second in all, */
+#define SEAL_ONE_EVERY_NS (200 * SEAL_MS) /* 5 a second to one peer */
+
+enum {
+    SEAL_VERSION = 1,
+    SEAL_ALL_BURST = 20,
+    SEAL_ONE_BURST = 5,
+    SEAL_BOOT_ID = 16,
+    SEAL_SESSIONS = 4, /* of a peer: the one in use, the one before, one begun by each side */
+    SEAL_KEPT = 16,
+    SEAL_BOOTS = 8,
+    SEAL_MAC = 16,
+
+    SEAL_INITIATION = 1,
+    SEAL_ANSWER = 2,
+    SEAL_DATA = 3,
+
+    SEAL_INITIATION_HEAD = 8,
+    SEAL_INITIATION_PAYLOAD = SEAL_BOOT_ID + 8, /* and which initiation of this boot it is */
+    SEAL_INITIATION_NOISE = NOISE_FIRST + SEAL_INITIATION_PAYLOAD,
+    SEAL_INITIATION_TAG = SEAL_INITIATION_HEAD + SEAL_INITIATION_NOISE,
+    SEAL_INITIATION_MAC = SEAL_INITIATION_TAG + SEAL_MAC,
+    SEAL_INITIATION_SIZE = SEAL_INITIATION_MAC + SEAL_MAC,
+
+    SEAL_ANSWER_HEAD = 12,
+    SEAL_ANSWER_NOISE = NOISE_SECOND + SEAL_BOOT_ID,
+    SEAL_ANSWER_TAG = SEAL_ANSWER_HEAD + SEAL_ANSWER_NOISE,
+    SEAL_ANSWER_SIZE = SEAL_ANSWER_TAG + SEAL_MAC,
+
+    SEAL_DATA_HEAD = 16,
+    SEAL_DATA_SIZE = SEAL_DATA_HEAD + NOISE_TAG, /* and the payload */
+
+    SEAL_PLAIN_HEAD = 40,
+};
+
+_Static_assert(SEAL_ANSWER_SIZE <= SEAL_INITIATION_SIZE, "no answer is larger than what asked for it");
+_Static_assert(SEAL_PAYLOAD_MAX + SEAL_DATA_SIZE <= SEAL_DATAGRAM_MAX, "a payload fits");
+_Static_assert(SEAL_PAYLOAD_MAX + SEAL_PLAIN_HEAD <= SEAL_DATAGRAM_MAX, "a payload fits");
+
+struct seal_session {
+    bool stands;    /* zeroes: free */
+    bool confirmed; /* the peer has the keys too: it may be sealed with */
+    uint32_t begun_by;
+    uint32_t mine, theirs; /* the indexes */
+    uint64_t born_ns;
+    uint64_t counter; /* of the next packet */
+    uint8_t boot[SEAL_BOOT_ID];
+    uint8_t sends[NOISE_KEY], receives[NOISE_KEY];
+    struct replay seen;
+};
+
+/* A start of the peer. What is retired was followed by another one, and does not come back. */
+struct seal_boot {
+    bool known, retired;
+    uint8_t id[SEAL_BOOT_ID];
+    uint64_t stamp; /* of the last initiation */
+};
+
+struct seal_kept {
+    uint64_t since_ns;
+    size_t size;
+    uint8_t payload[SEAL_PAYLOAD_MAX];
+};
+
+struct seal_peer {
+    uint8_t public_key[SEAL_KEY];
+    uint8_t mac_key[SEAL_KEY]; /* of initiations to it */
+    struct seal_session sessions[SEAL_SESSIONS];
+
+    bool is_asking; /* our initiation is on its way */
+    uint32_t asking_index;
+    uint64_t asking_since_ns;
+    uint8_t asking_key[SEAL_KEY]; /* the cluster key */
+    struct noise asking;
+    uint64_t next_try_ns, retry_ns;
+
+    bool wanted; /* a payload was handed in, last at: */
+    uint64_t wanted_ns;
+    uint64_t unheard_ns; /* of the first payload since the peer was heard; 0: none */
+    uint64_t owe_ns;     /* of the first payload since we sent anything; 0: none */
+
+    struct seal_kept kept[SEAL_KEPT];
+    uint32_t kept_first, kept_count;
+
+    struct seal_boot boots[SEAL_BOOTS];
+    uint32_t boot_next; /* whose place is taken next */
+    bool has_boot;      /* the one in use is known: */
+    uint8_t boot[SEAL_BOOT_ID];
+    uint64_t allowed_ns; /* initiations, see seal_allow() */
+    struct replay seen;  /* these two in plain only */
+    uint64_t counter;
+};
+
+struct seal {
+    struct seal_hooks hooks;
+    struct seal_stats stats;
+    uint32_t self, count;
+    bool plain;
+    uint8_t secret_key[SEAL_KEY];
+    uint8_t cluster_keys[SEAL_CLUSTER_KEYS_MAX][SEAL_KEY], tag_keys[SEAL_CLUSTER_KEYS_MAX][SEAL_KEY];
+    uint32_t key_count;
+    uint8_t cluster_id[SEAL_CLUSTER_ID];
+    uint8_t mac_key[SEAL_KEY]; /* of initiations to us */
+    uint8_t boot[SEAL_BOOT_ID];
+    uint64_t stamp; /* initiations made */
+    uint64_t allowed_ns;
+    struct seal_peer peers[]; /* by position - 1 */
+};
+
+/* seal_keys.c: everything that is derived from a key. */
+void seal_mac_key(const uint8_t cluster_id[SEAL_CLUSTER_ID], const uint8_t public_key[SEAL_KEY],
+                  uint8_t out[SEAL_KEY]);
+void seal_tag_key(const uint8_t cluster_key[SEAL_KEY], uint8_t out[SEAL_KEY]);
+void seal_mac(const uint8_t key[SEAL_KEY], const uint8_t *bytes, size_t size, uint8_t out[SEAL_MAC]);
+bool seal_mac_fits(const uint8_t key[SEAL_KEY], const uint8_t *bytes, size_t size, const uint8_t mac[SEAL_MAC]);
+
+/* seal_session.c: the sessions of a peer, and the packets under them. */
+uint32_t seal_new_index(struct seal *, uint32_t peer);
+/* Takes the place of what is least needed. Not confirmed yet; the keys are for the caller to fill in. */
+struct seal_session *seal_session_new(struct seal *, uint64_t now, uint32_t peer);
+void seal_session_end(struct seal_session *);
+/* The session to seal with, or NULL. */
+struct seal_session *seal_session_best(struct seal *, uint64_t now, uint32_t peer);
+/* It is the peer's for certain: what belongs to another start of the peer ends, and what waited is sent. */
+void seal_session_confirm(struct seal *, uint64_t now, uint32_t peer, struct seal_session *);
+void seal_session_send(struct seal *, uint64_t now, uint32_t peer, struct seal_session *,
+                       const uint8_t *payload, size_t size);
+void seal_keep(struct seal *, uint64_t now, uint32_t peer, const uint8_t *payload, size_t size);
+void seal_on_data(struct seal *, uint64_t now, const uint8_t *datagram, size_t size);
+
+/* seal_handshake.c */
+bool seal_needs_handshake(struct seal *, uint64_t now, uint32_t peer);
+void seal_initiate(struct seal *, uint64_t now, uint32_t peer);
+void seal_stop_asking(struct seal_peer *);
+void seal_on_initiation(struct seal *, uint64_t now, const uint8_t *datagram, size_t size);
+void seal_on_answer(struct seal *, uint64_t now, const uint8_t *datagram, size_t size);
+
+/* seal_boots.c: the starts of a peer, so that nothing of an earlier one comes back. */
+/* False: this initiation, or a later one, was seen before, or it is from a start that is over. Else it is noted. */
+bool seal_boot_accept(struct seal_peer *, const uint8_t boot[SEAL_BOOT_ID], uint64_t stamp);
+bool seal_boot_is_retired(const struct seal_peer *, const uint8_t boot[SEAL_BOOT_ID]);
+/* The peer runs under this one now; the one before is retired. True: it changed. */
+bool seal_boot_use(struct seal_peer *, const uint8_t boot[SEAL_BOOT_ID]);
+/* One in every interval, and a burst of them after a rest. The word starts as 0. */
+bool seal_allow(uint64_t *word, uint64_t now, uint64_t every_ns, uint64_t burst);
+
+/* seal_plain.c */
+void seal_plain_send(struct seal *, uint32_t peer, const uint8_t *payload, size_t size);
+void seal_plain_receive(struct seal *, const uint8_t *datagram, size_t size);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * Without keys: for loopback, where whoever can send to us can do worse. Nothing is authentic; but what is duplicated
+ * or late from an earlier start is dropped by the same rules.
+ */
+#include <sodium.h>
+#include <string.h>
+
+#include "agent/seal_inner.h"
+#include "core/bytes.h"
+
+static const uint8_t magic[4] = {'E', 'L', 'P', '1'};
+
+/* The beginning of the header, up to the boot id. */
+static void put_start(uint32_t sender, uint8_t start[8])
+{
+    memcpy(start, magic, sizeof magic);
+    el_put(start + 4, SEAL_VERSION | sender << 8, 4);
+}
+
+void seal_plain_send(struct seal *s, uint32_t peer, const uint8_t *payload, size_t size)
+{
+    uint8_t datagram[SEAL_DATAGRAM_MAX];
+    put_start(s->self, datagram);
+    memcpy(datagram + 8, s->boot, SEAL_BOOT_ID);
+    el_put(datagram + 24, s->peers[peer - 1].counter++, 8);
+    el_put(datagram + 32, seal_group_key(s->cluster_id, ""), 8);
+    if (size > 0) memcpy(datagram + SEAL_PLAIN_HEAD, payload, size);
+    s->stats.sent++;
+    s->hooks.send(s->hooks.whose, peer, datagram, SEAL_PLAIN_HEAD + size);
+}
+
+void seal_plain_receive(struct seal *s, const uint8_t *datagram, size_t size)
+{
+    uint8_t start[8];
+    if (size < SEAL_PLAIN_HEAD || size > SEAL_PLAIN_HEAD + SEAL_PAYLOAD_MAX) {
+        s->stats.malformed++;
+        return;
+    }
+    const uint32_t peer = datagram[5];
+    put_start(peer, start);
+    if (memcmp(start, datagram, sizeof start) != 0) {
+        s->stats.malformed++;
+        return;
+    }
+    if (peer == 0 || peer > s->count || peer == s->self ||
+        el_get(datagram + 32, 8) != seal_group_key(s->cluster_id, "")) {
+        s->stats.strangers++;
+        return;
+    }
+    struct seal_peer *p = &s->peers[peer - 1];
+    if (seal_boot_is_retired(p, datagram + 8)) {
+        s->stats.replayed++;
+        return;
+    }
+    if (seal_boot_use(p, datagram + 8)) {
+        s->stats.handshakes++;
+        memset(&p->seen, 0, sizeof p->seen);
+    }
+    if (!replay_accept(&p->seen, el_get(datagram + 24, 8))) {
+        s->stats.replayed++;
+        return;
+    }
+    s->stats.received++;
+    s->hooks.deliver(s->hooks.whose, peer, datagram + SEAL_PLAIN_HEAD, size - SEAL_PLAIN_HEAD);
+}
