@@ -13,8 +13,11 @@ enum {
     CONFIG_NAME_MAX = 63,
     CONFIG_MEMBERS_MAX = SEAL_PEERS_MAX,
     CONFIG_GROUPS_MAX = 256,
-    CONFIG_ALLOWED_MAX = 16
+    CONFIG_ALLOWED_MAX = 16,
+    CONFIG_OPTIONS_MAX = 16
 };
+
+#define CONFIG_PROCESS_MAX UINT64_C(1000000) /* Tprocess, in ns: what times are checked against */
 
 enum config_role { CONFIG_VOTER, CONFIG_WITNESS /* votes, never leads */, CONFIG_OBSERVER /* neither */ };
 
@@ -30,8 +33,8 @@ struct config_member {
 /* A [group NAME] section; NAME may be * for all that have none of their own, or end in *. */
 struct config_group {
     char name[CONFIG_NAME_MAX + 1];
-    const struct el_algorithm *algorithm; /* default: quorum */
-    char options[16][2][64];              /* name and value, as a user types them: lease = 2s */
+    const struct el_algorithm *algorithm;    /* default: quorum */
+    char options[CONFIG_OPTIONS_MAX][2][64]; /* name and value, as a user types them: lease = 2s */
     uint32_t option_count;
     uid_t users[CONFIG_ALLOWED_MAX];
     gid_t groups[CONFIG_ALLOWED_MAX];
@@ -67,6 +70,15 @@ struct config {
 
 /* False with one line: what, in which line of which file, what to do. `config` is wiped then. */
 bool config_read(struct config *, const char *path, char *text, size_t size);
+/* The same from memory; `path` is what relative paths and messages go by. With `form_only` no host or user is looked up
+ * and no key file read: for whoever has only the text. */
+bool config_parse(struct config *, const char *path, const char *bytes, size_t byte_count, bool form_only,
+                  char *text, size_t size);
+/* A short summary for people, no secrets in it. False: it could not be written. */
+bool config_describe(const struct config *, FILE *out);
+/* Presets, and above them what the section says (NULL: nothing): one for each option of its algorithm. Lists of members
+ * stay empty, roles are the members' own. The section comes from a configuration that was read, so it cannot fail. */
+void config_values(const struct config_group *, const struct el_algorithm *, struct el_value *values);
 /* The section that holds for a group; NULL: none, so the defaults. */
 const struct config_group *config_group_of(const struct config *, const char *group);
 /* Whether such a process may campaign there. */
@@ -76,8 +88,15 @@ bool config_is_group_name(const char *text);
 el_node config_position(const struct config *, const char *member); /* by name; 0: none */
 void config_wipe(struct config *);
 
+/* Base64 keys, one to a line, from a file that only its owner can read. A secret or a ring of cluster keys. */
+bool config_read_keys(const char *path, uint8_t (*keys)[SEAL_KEY], uint32_t most, uint32_t *count, char *reason,
+                      size_t size);
+
 /* HOST:PORT or [IPV6]:PORT, numeric or a name to be looked up. */
 bool config_address(const char *text, struct sockaddr_storage *, char *reason, size_t size);
 void config_write_address(const struct sockaddr_storage *, char *text, size_t size);
+bool config_is_loopback(const struct sockaddr_storage *);
+/* 1 to 63 of letters, digits, '.', '_' and '-'; not beginning with '-' or '.'. */
+bool config_is_member_name(const char *text);
 
 #endif

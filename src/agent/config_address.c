@@ -1,0 +1,117 @@
+/* Addresses as people write them, and back. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <string.h>
+
+#include "config_inner.h"
+#include "units.h"
+
+static bool refuse(const char *text, const char *what, char *reason, size_t size)
+{
+    snprintf(reason, size, "an address is HOST:PORT or [IPV6]:PORT; in '%.80s' %s", text, what);
+    return false;
+}
+
+/* Cuts the text into its host and its port. */
+static bool split(const char *text, char *host, size_t room, uint64_t *port, char *reason, size_t size)
+{
+    const bool bracket = text[0] == '[';
+    const char *from = text + bracket, *colon = strrchr(text, ':');
+    const char *end = bracket ? strchr(text, ']') : colon;
+    if (!colon || !end || end + bracket != colon) return refuse(text, "the port is missing", reason, size);
+    if (!bracket && strchr(text, ':') != colon)
+        return refuse(text, "there is more than one colon; put an IPv6 host in brackets", reason, size);
+    if (end == from) return refuse(text, "the host is missing", reason, size);
+    if ((size_t)(end - from) >= room) return refuse(text, "the host is too long", reason, size);
+    if (!units_number(colon + 1, 65535, port) || *port == 0)
+        return refuse(text, "the port is no number from 1 to 65535", reason, size);
+    memcpy(host, from, (size_t)(end - from));
+    host[end - from] = '\0';
+    return true;
+}
+
+/* IPv4 before IPv6, so that all members of a cluster come to the same. */
+static int look_up(const char *host, bool numeric, struct sockaddr_storage *address)
+{
+    static const int families[] = {AF_INET, AF_INET6};
+    int error = 0;
+    for (int i = 0; i < 2; i++) {
+        const struct addrinfo hints = {
+            .ai_family = families[i], .ai_socktype = SOCK_DGRAM, .ai_flags = numeric ? AI_NUMERICHOST : 0};
+        struct addrinfo *found = NULL;
+        error = getaddrinfo(host, NULL, &hints, &found);
+        if (error) continue;
+        memset(address, 0, sizeof *address);
+        memcpy(address, found->ai_addr, found->ai_addrlen);
+        freeaddrinfo(found);
+        return 0;
+    }
+    return error;
+}
+
+static struct sockaddr_in *v4(struct sockaddr_storage *address)
+{
+    return (struct sockaddr_in *)address;
+}
+
+static struct sockaddr_in6 *v6(struct sockaddr_storage *address)
+{
+    return (struct sockaddr_in6 *)address;
+}
+
+static bool is_one_host(struct sockaddr_storage *address)
+{
+    if (address->ss_family == AF_INET) {
+        const uint32_t host = ntohl(v4(address)->sin_addr.s_addr);
+        return host != INADDR_ANY && !IN_MULTICAST(host) && host != INADDR_BROADCAST;
+    }
+    const struct in6_addr *host = &v6(address)->sin6_addr;
+    return !IN6_IS_ADDR_UNSPECIFIED(host) && !IN6_IS_ADDR_MULTICAST(host);
+}
+
+bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *address, char *reason,
+                       size_t size)
+{
+    char host[254];
+    uint64_t port = 0;
+    if (!split(text, host, sizeof host, &port, reason, size)) return false;
+    const int error = look_up(host, numeric, address);
+    if (error) {
+        snprintf(reason, size,
+                 "cannot find the host '%.80s': %s; write its address in numbers, or make it known", host,
+                 gai_strerror(error));
+        return false;
+    }
+    if (!is_one_host(address)) return refuse(text, "the host is not one host", reason, size);
+    if (address->ss_family == AF_INET)
+        v4(address)->sin_port = htons((uint16_t)port);
+    else
+        v6(address)->sin6_port = htons((uint16_t)port);
+    return true;
+}
+
+bool config_address(const char *text, struct sockaddr_storage *address, char *reason, size_t size)
+{
+    return config_address_of(text, false, address, reason, size);
+}
+
+void config_write_address(const struct sockaddr_storage *address, char *text, size_t size)
+{
+    struct sockaddr_storage copy = *address;
+    char host[INET6_ADDRSTRLEN] = "?";
+    if (copy.ss_family == AF_INET) {
+        inet_ntop(AF_INET, &v4(&copy)->sin_addr, host, sizeof host);
+        snprintf(text, size, "%s:%u", host, ntohs(v4(&copy)->sin_port));
+    } else {
+        inet_ntop(AF_INET6, &v6(&copy)->sin6_addr, host, sizeof host);
+        snprintf(text, size, "[%s]:%u", host, ntohs(v6(&copy)->sin6_port));
+    }
+}
+
+bool config_is_loopback(const struct sockaddr_storage *address)
+{
+    struct sockaddr_storage copy = *address;
+    if (copy.ss_family == AF_INET) return ntohl(v4(&copy)->sin_addr.s_addr) >> 24 == 127;
+    return IN6_IS_ADDR_LOOPBACK(&v6(&copy)->sin6_addr);
+}

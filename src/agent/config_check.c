@@ -1,0 +1,151 @@
+/* What only the whole of a configuration can tell: who is there, who this is, and whose keys are whose. */
+#include <sodium.h>
+#include <string.h>
+
+#include "config_inner.h"
+
+bool config_is_member_name(const char *text)
+{
+    return config_is_group_name(text) && !strpbrk(text, ":/");
+}
+
+/* ---- Members ---- */
+
+/* By id: everybody must come to the same positions. */
+static void sort(struct config_reading *r)
+{
+    struct config *config = r->config;
+    for (uint32_t i = 1; i < config->member_count; i++)
+        for (uint32_t k = i; k > 0 && config->members[k].id < config->members[k - 1].id; k--) {
+            const struct config_member member = config->members[k];
+            const uint32_t line = r->member_lines[k];
+            config->members[k] = config->members[k - 1];
+            config->members[k - 1] = member;
+            r->member_lines[k] = r->member_lines[k - 1];
+            r->member_lines[k - 1] = line;
+        }
+}
+
+/* What two members must not have in common; NULL: nothing of it. */
+static const char *shared(const struct config_member *a, const struct config_member *b)
+{
+    char one[80], other[80];
+    config_write_address(&a->address, one, sizeof one);
+    config_write_address(&b->address, other, sizeof other);
+    if (a->id == b->id) return "id";
+    if (strcmp(one, other) == 0) return "address";
+    if (a->has_key && b->has_key && memcmp(a->public_key, b->public_key, SEAL_KEY) == 0) return "key";
+    return NULL;
+}
+
+static bool check_pairs(struct config_reading *r)
+{
+    const struct config *config = r->config;
+    for (uint32_t i = 0; i < config->member_count; i++)
+        for (uint32_t k = i + 1; k < config->member_count; k++) {
+            const char *what = shared(&config->members[i], &config->members[k]);
+            const uint32_t later = r->member_lines[i] > r->member_lines[k] ? i : k;
+            if (what)
+                return config_fail(r, r->member_lines[later],
+                                   "members '%s' and '%s' have the same %s; each has its own",
+                                   config->members[i + k - later].name, config->members[later].name, what);
+        }
+    return true;
+}
+
+bool config_check_members(struct config_reading *r)
+{
+    struct config *config = r->config;
+    uint32_t leaders = 0;
+    for (uint32_t i = 0; i < config->member_count; i++) {
+        const struct config_member *member = &config->members[i];
+        if (member->id == 0)
+            return config_fail(r, r->member_lines[i], "member '%s' has no id; write `id = ` and a number",
+                               member->name);
+        if (member->address.ss_family == 0)
+            return config_fail(r, r->member_lines[i], "member '%s' has no address; write `address = HOST:PORT`",
+                               member->name);
+        leaders += member->role == CONFIG_VOTER;
+    }
+    if (leaders == 0)
+        return config_fail(r, 0, "no member may lead; write [member NAME] for each, and some as voters");
+    sort(r);
+    if (!check_pairs(r)) return false;
+    config->self = config_position(config, r->self);
+    if (config->self) return true;
+    return config_fail(r, r->self_line, "'self' names '%s', and there is no such member", r->self);
+}
+
+/* ---- Keys ---- */
+
+/* What makes keys necessary: somebody who is not on this host; NULL: nobody. */
+static const struct config_member *first_afar(const struct config *config)
+{
+    for (uint32_t i = 0; i < config->member_count; i++)
+        if (!config_is_loopback(&config->members[i].address)) return &config->members[i];
+    return NULL;
+}
+
+static bool read_secrets(struct config_reading *r)
+{
+    struct config *config = r->config;
+    char reason[400];
+    uint32_t count = 0;
+    uint8_t public_key[SEAL_KEY];
+    if (!config_read_keys(r->key_file, &config->secret_key, 1, &count, reason, sizeof reason))
+        return config_fail(r, r->key_file_line, "%s", reason);
+    if (!config_read_keys(r->cluster_key_file, config->cluster_keys, SEAL_CLUSTER_KEYS_MAX,
+                          &config->cluster_key_count, reason, sizeof reason))
+        return config_fail(r, r->cluster_key_file_line, "%s", reason);
+    seal_public_of(config->secret_key, public_key);
+    if (sodium_memcmp(public_key, config->members[config->self - 1].public_key, SEAL_KEY) == 0) return true;
+    return config_fail(
+        r, r->key_file_line,
+        "the secret in %s does not belong to the key of member '%s'; `elector keygen --public FILE` prints "
+        "what does",
+        r->key_file, r->self);
+}
+
+bool config_check_keys(struct config_reading *r)
+{
+    struct config *config = r->config;
+    const struct config_member *afar = first_afar(config);
+    uint32_t with = 0, without = 0; /* the first of each, from 1 */
+    for (uint32_t i = config->member_count; i > 0; i--)
+        *(config->members[i - 1].has_key ? &with : &without) = i;
+    config->has_keys = with || r->key_file[0] || r->cluster_key_file[0];
+    if (!config->has_keys && !afar) return true;
+    if (!config->has_keys)
+        return config_fail(
+            r, r->member_lines[afar - config->members],
+            "without keys all members are on this host, and '%s' is not; `elector init` makes keys",
+            afar->name);
+    if (without)
+        return config_fail(r, r->member_lines[without - 1],
+                           "member '%s' has no key, and others or this agent have one; write `key = `",
+                           config->members[without - 1].name);
+    if (!r->key_file[0])
+        return config_fail(r, r->self_line, "members have keys; name this one's with `key-file = `");
+    if (!r->cluster_key_file[0])
+        return config_fail(r, r->self_line, "members have keys; name the cluster's with `cluster-key-file = `");
+    return r->form_only || read_secrets(r);
+}
+
+/* ---- All of it ---- */
+
+static void derive_cluster_id(struct config *config)
+{
+    static const uint8_t purpose[] = "elector cluster id";
+    if (!sodium_is_zero(config->cluster_id, SEAL_CLUSTER_ID)) return;
+    crypto_generichash(config->cluster_id, SEAL_CLUSTER_ID, (const uint8_t *)config->cluster,
+                       strlen(config->cluster), purpose, sizeof purpose);
+}
+
+bool config_check(struct config_reading *r)
+{
+    if (!r->config->cluster[0])
+        return config_fail(r, 0, "the cluster has no name; write `name = ` into [cluster]");
+    if (!r->self[0]) return config_fail(r, 0, "which member is this? Write `self = NAME` into [agent]");
+    derive_cluster_id(r->config);
+    return config_check_members(r) && config_check_keys(r) && config_check_groups(r);
+}

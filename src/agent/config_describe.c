@@ -1,0 +1,56 @@
+/* A configuration in a few lines, for whoever wants to see what was understood. */
+#include <inttypes.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "config.h"
+#include "units.h"
+
+static void describe_members(const struct config *config, FILE *out)
+{
+    static const char *const roles[] = {"voter", "witness", "observer"};
+    uint32_t votes = 0;
+    for (uint32_t i = 0; i < config->member_count; i++) {
+        const struct config_member *member = &config->members[i];
+        char address[80];
+        config_write_address(&member->address, address, sizeof address);
+        fprintf(out, "  %-12s id %-4" PRIu64 " %-22s %s%s\n", member->name, member->id, address,
+                roles[member->role], i + 1 == config->self ? ", which is this one" : "");
+        votes += member->role != CONFIG_OBSERVER;
+    }
+    fprintf(out, "  %u of %u votes elect, so %u may fail%s\n", votes / 2 + 1, votes, votes - (votes / 2 + 1),
+            votes % 2 == 0 ? "; an even number of votes survives no more than one vote less" : "");
+}
+
+static void describe_group(const struct config_group *group, FILE *out)
+{
+    fprintf(out, "  %-12s %s", group->name, group->algorithm->name);
+    for (uint32_t i = 0; i < group->option_count; i++)
+        fprintf(out, ", %s %s", group->options[i][0], group->options[i][1]);
+    if (group->restricted)
+        fprintf(out, "; only %u users and %u groups may campaign", group->user_count, group->group_count);
+    fputc('\n', out);
+}
+
+bool config_describe(const struct config *config, FILE *out)
+{
+    char id[2 * SEAL_CLUSTER_ID + 1], time[UNITS_TIME_TEXT];
+    sodium_bin2hex(id, sizeof id, config->cluster_id, SEAL_CLUSTER_ID);
+    fprintf(out, "cluster %s, id %s\n", config->cluster, id);
+    describe_members(config, out);
+    fprintf(out, "  messages take at most %s, clocks drift by at most %u.%06u\n",
+            units_write_time(config->transmit_max, time), config->drift / 1000000, config->drift % 1000000);
+    if (config->has_keys)
+        fprintf(out, "traffic is sealed; cluster keys: %u\n", config->cluster_key_count);
+    else
+        fputs("traffic is not sealed, and stays on this host\n", out);
+    fprintf(out, "socket %s, mode %04o\nstate %s\ngroups\n", config->socket, (unsigned)config->socket_mode,
+            config->state);
+    bool all = false;
+    for (uint32_t i = 0; i < config->group_count; i++) {
+        describe_group(&config->groups[i], out);
+        all = all || strcmp(config->groups[i].name, "*") == 0;
+    }
+    if (!all) fputs("  all others   quorum\n", out);
+    return fflush(out) == 0 && !ferror(out);
+}

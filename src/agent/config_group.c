@@ -1,0 +1,271 @@
+/* Groups: which section holds, who may campaign, and whether an algorithm's options and times fit together. */
+#include <grp.h>
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config_inner.h"
+#include "units.h"
+
+/* ---- Which section, and who may ---- */
+
+/* How well a section fits a group: 0 not at all, an exact name best. */
+static size_t fit(const char *pattern, const char *name)
+{
+    const size_t length = strlen(pattern);
+    if (strcmp(pattern, name) == 0) return CONFIG_NAME_MAX + 2;
+    if (length == 0 || pattern[length - 1] != '*' || strncmp(pattern, name, length - 1) != 0) return 0;
+    return length;
+}
+
+const struct config_group *config_group_of(const struct config *config, const char *group)
+{
+    const struct config_group *best = NULL;
+    size_t best_fit = 0;
+    for (uint32_t i = 0; i < config->group_count; i++) {
+        const size_t fits = fit(config->groups[i].name, group);
+        if (fits <= best_fit) continue;
+        best = &config->groups[i];
+        best_fit = fits;
+    }
+    return best;
+}
+
+bool config_permits(const struct config *config, const char *group, uid_t uid, const gid_t *gids,
+                    uint32_t gid_count)
+{
+    const struct config_group *section = config_group_of(config, group);
+    if (uid == 0 || uid == geteuid() || !section || !section->restricted) return true;
+    for (uint32_t i = 0; i < section->user_count; i++)
+        if (section->users[i] == uid) return true;
+    for (uint32_t i = 0; i < section->group_count; i++)
+        for (uint32_t k = 0; k < gid_count; k++)
+            if (section->groups[i] == gids[k]) return true;
+    return false;
+}
+
+/* ---- allow = user:alice, group:ops, uid:1000, gid:100 ---- */
+
+static bool find_user(struct config_reading *r, const char *name, uint64_t *id)
+{
+    const struct passwd *found = r->form_only ? NULL : getpwnam(name);
+    *id = found ? found->pw_uid : 0;
+    return found || r->form_only;
+}
+
+static bool find_group(struct config_reading *r, const char *name, uint64_t *id)
+{
+    const struct group *found = r->form_only ? NULL : getgrnam(name);
+    *id = found ? found->gr_gid : 0;
+    return found || r->form_only;
+}
+
+static bool allow_one(struct config_reading *r, const char *word)
+{
+    struct config_group *section = &r->config->groups[r->index];
+    uint64_t id = 0;
+    bool user = true;
+    if (strncmp(word, "user:", 5) == 0) {
+        if (!find_user(r, word + 5, &id))
+            return config_fail(r, r->line, "there is no user '%s' on this host", word + 5);
+    } else if (strncmp(word, "group:", 6) == 0) {
+        user = false;
+        if (!find_group(r, word + 6, &id))
+            return config_fail(r, r->line, "there is no group '%s' on this host", word + 6);
+    } else {
+        user = strncmp(word, "uid:", 4) == 0;
+        if ((!user && strncmp(word, "gid:", 4) != 0) || !units_number(word + 4, UINT32_MAX - 1, &id))
+            return config_fail(r, r->line, "'allow' lists user:NAME, group:NAME, uid:N and gid:N, not '%s'",
+                               word);
+    }
+    uint32_t *count = user ? &section->user_count : &section->group_count;
+    if (*count == CONFIG_ALLOWED_MAX)
+        return config_fail(r, r->line, "'allow' lists at most %d users and as many groups; make them one group",
+                           CONFIG_ALLOWED_MAX);
+    if (user)
+        section->users[(*count)++] = (uid_t)id;
+    else
+        section->groups[(*count)++] = (gid_t)id;
+    return true;
+}
+
+bool config_read_allow(struct config_reading *r, const char *value)
+{
+    char word[80];
+    r->config->groups[r->index].restricted = true;
+    for (bool more = true; more;) {
+        value += strspn(value, " \t");
+        size_t length = strcspn(value, ",");
+        more = value[length] == ',';
+        const char *next = value + length + more;
+        while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t')) length--;
+        if (length >= sizeof word) return config_fail(r, r->line, "a name in 'allow' is too long");
+        snprintf(word, sizeof word, "%.*s", (int)length, value);
+        if (!allow_one(r, word)) return false;
+        value = next;
+    }
+    return true;
+}
+
+/* ---- Options ---- */
+
+static const struct el_option *option_named(const struct el_algorithm *algorithm, const char *name)
+{
+    for (uint32_t i = 0; i < algorithm->option_count; i++)
+        if (strcmp(algorithm->options[i].name, name) == 0) return &algorithm->options[i];
+    return NULL;
+}
+
+void config_values(const struct config_group *section, const struct el_algorithm *algorithm,
+                   struct el_value *values)
+{
+    char ignored[200];
+    for (uint32_t i = 0; i < algorithm->option_count; i++) {
+        const struct el_option *option = &algorithm->options[i];
+        values[i] = (struct el_value){0};
+        if (option->preset) units_option(option, option->preset, &values[i].number, ignored, sizeof ignored);
+    }
+    for (uint32_t i = 0; section && i < section->option_count; i++) {
+        const struct el_option *option = option_named(algorithm, section->options[i][0]);
+        uint64_t number = 0;
+        if (option && units_option(option, section->options[i][1], &number, ignored, sizeof ignored))
+            values[option - algorithm->options].number = number;
+    }
+}
+
+static bool refuse_option(struct config_reading *r, uint32_t line, const struct el_algorithm *algorithm,
+                          const char *name)
+{
+    char names[200] = "algorithm, allow";
+    for (uint32_t i = 0; i < algorithm->option_count; i++) {
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, ", %s", algorithm->options[i].name);
+    }
+    return config_fail(r, line, "%s has no option '%s'; a group of it has %s", algorithm->name, name, names);
+}
+
+static bool check_options(struct config_reading *r, uint32_t index)
+{
+    const struct config_group *section = &r->config->groups[index];
+    for (uint32_t i = 0; i < section->option_count; i++) {
+        const struct el_option *option = option_named(section->algorithm, section->options[i][0]);
+        const uint32_t line = r->option_lines[index][i];
+        uint64_t number = 0;
+        char reason[200];
+        if (!option) return refuse_option(r, line, section->algorithm, section->options[i][0]);
+        if (!units_option(option, section->options[i][1], &number, reason, sizeof reason))
+            return config_fail(r, line, "%s", reason);
+    }
+    return true;
+}
+
+/* ---- Times that must fit together ---- */
+
+struct side {
+    uint64_t sum;
+    char names[120], values[160];
+};
+
+static uint64_t value_of(const struct config *config, const struct el_value *values, uint32_t of)
+{
+    if (of == EL_OF_ROUND_TRIP) return 2 * config->transmit_max + CONFIG_PROCESS_MAX;
+    return of == EL_OF_TRANSMIT ? config->transmit_max : values[of].number;
+}
+
+/* "2 × beat + round trip" and "2 × 150ms + 21ms = 321ms" */
+static void add_up(const struct config *config, const struct el_algorithm *algorithm,
+                   const struct el_value *values, const struct el_part parts[3], struct side *side)
+{
+    char time[UNITS_TIME_TEXT];
+    *side = (struct side){0};
+    uint32_t count = 0;
+    for (; count < 3 && parts[count].times; count++) {
+        const struct el_part *part = &parts[count];
+        const uint64_t once = value_of(config, values, part->of);
+        const size_t named = strlen(side->names), valued = strlen(side->values);
+        const char *plus = count ? " + " : "";
+        char factor[16] = "";
+        if (part->times > 1) snprintf(factor, sizeof factor, "%u × ", part->times);
+        snprintf(side->names + named, sizeof side->names - named, "%s%s%s", plus, factor,
+                 el_part_name(algorithm, part));
+        snprintf(side->values + valued, sizeof side->values - valued, "%s%s%s", plus, factor,
+                 units_write_time(once, time));
+        side->sum += part->times * once;
+    }
+    const size_t valued = strlen(side->values);
+    if (count > 1 || parts[0].times > 1)
+        snprintf(side->values + valued, sizeof side->values - valued, " = %s",
+                 units_write_time(side->sum, time));
+}
+
+/* What the user can turn: the first option of a side, or how long messages are believed to take. */
+static const char *lever(const struct el_algorithm *algorithm, const struct el_part parts[3])
+{
+    for (int i = 0; i < 3 && parts[i].times; i++)
+        if (parts[i].of < algorithm->option_count) return algorithm->options[parts[i].of].name;
+    return "transmit";
+}
+
+static bool check_times(struct config_reading *r, uint32_t line, const struct el_algorithm *algorithm,
+                        const struct config_group *section)
+{
+    struct el_value values[32];
+    struct side less, more;
+    if (algorithm->option_count > sizeof values / sizeof *values)
+        return config_fail(r, line, "too many options");
+    config_values(section, algorithm, values);
+    for (uint32_t i = 0; i < algorithm->inequality_count; i++) {
+        const struct el_inequality *rule = &algorithm->inequalities[i];
+        add_up(r->config, algorithm, values, rule->less, &less);
+        add_up(r->config, algorithm, values, rule->more, &more);
+        if (less.sum < more.sum) continue;
+        return config_fail(r, line, "%s needs %s < %s, but %s is not below %s: %s; raise %s or lower %s",
+                           algorithm->name, less.names, more.names, less.values, more.values, rule->why,
+                           lever(algorithm, rule->more), lever(algorithm, rule->less));
+    }
+    return true;
+}
+
+/* ---- Members ---- */
+
+static bool has_observers(const struct el_algorithm *algorithm)
+{
+    for (uint32_t i = 0; i < algorithm->option_count; i++)
+        if (algorithm->options[i].kind == EL_OBSERVERS) return true;
+    return false;
+}
+
+static bool check_roles(struct config_reading *r, uint32_t line, const struct el_algorithm *algorithm)
+{
+    const struct config *config = r->config;
+    if (algorithm->count_max && config->member_count > algorithm->count_max)
+        return config_fail(r, line,
+                           "%s works with at most %u members, and there are %u; choose another algorithm",
+                           algorithm->name, algorithm->count_max, config->member_count);
+    for (uint32_t i = 0; i < config->member_count; i++) {
+        const struct config_member *member = &config->members[i];
+        if (member->role == CONFIG_OBSERVER && !has_observers(algorithm))
+            return config_fail(r, line,
+                               "%s knows no observers, and '%s' is one; choose quorum, or make it a voter",
+                               algorithm->name, member->name);
+        if (member->role == CONFIG_WITNESS && algorithm->roleless)
+            return config_fail(r, line,
+                               "%s knows no witnesses, and '%s' is one; choose quorum, or make it a voter",
+                               algorithm->name, member->name);
+    }
+    return true;
+}
+
+bool config_check_groups(struct config_reading *r)
+{
+    const struct config *config = r->config;
+    for (uint32_t i = 0; i < config->group_count; i++) {
+        const struct config_group *section = &config->groups[i];
+        if (!check_options(r, i) || !check_roles(r, r->group_lines[i], section->algorithm) ||
+            !check_times(r, r->group_lines[i], section->algorithm, section))
+            return false;
+    }
+    const struct el_algorithm *quorum = el_algorithm_named("quorum");
+    if (config_group_of(config, "*")) return true; /* there are defaults, which were checked */
+    return check_roles(r, 0, quorum) && check_times(r, r->transmit_line, quorum, NULL);
+}

@@ -1,0 +1,58 @@
+/* What the files that read a configuration share. */
+#ifndef ELECTOR_AGENT_CONFIG_INNER_H
+#define ELECTOR_AGENT_CONFIG_INNER_H
+
+#include "config.h"
+
+enum config_section {
+    CONFIG_NO_SECTION,
+    CONFIG_IN_CLUSTER,
+    CONFIG_IN_MEMBER,
+    CONFIG_IN_AGENT,
+    CONFIG_IN_GROUP
+};
+
+/* One reading of one file. Line numbers go beside what they are about, so that later checks can point there. */
+struct config_reading {
+    struct config *config;
+    const char *path;
+    bool form_only;
+    const char *at, *end; /* what is left of the file */
+    uint32_t line;        /* the one that is being read, from 1 */
+
+    enum config_section section;
+    uint32_t index;    /* of the member or the group */
+    uint32_t seen;     /* bit k: key k of the table was read in this section */
+    uint32_t sections; /* bit s: there was such a section */
+
+    char self[CONFIG_NAME_MAX + 1];
+    char key_file[sizeof(((struct config *)0)->state)], cluster_key_file[sizeof(((struct config *)0)->state)];
+    uint32_t self_line, key_file_line, cluster_key_file_line, transmit_line;
+    uint32_t member_lines[CONFIG_MEMBERS_MAX];
+    uint32_t group_lines[CONFIG_GROUPS_MAX];
+    uint32_t option_lines[CONFIG_GROUPS_MAX][CONFIG_OPTIONS_MAX];
+
+    bool failed;
+    char *text; /* the first mistake; later ones are not told */
+    size_t size;
+};
+
+/* "FILE:LINE: …", without the line if it is 0. Always false. */
+bool config_fail(struct config_reading *, uint32_t line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* One "[…]" line, and one "key = value" line. */
+bool config_begin_section(struct config_reading *, const char *name);
+bool config_read_key(struct config_reading *, const char *key, const char *value);
+
+/* When all is read: does it fit together? */
+bool config_check(struct config_reading *);
+bool config_check_members(struct config_reading *);
+bool config_check_keys(struct config_reading *);
+bool config_check_groups(struct config_reading *);
+
+bool config_read_allow(struct config_reading *, const char *value);
+bool config_key_of(const char *text, uint8_t key[SEAL_KEY]);
+bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *, char *reason, size_t size);
+
+#endif

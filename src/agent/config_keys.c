@@ -1,0 +1,336 @@
+/* The sections and their keys: what each may say. */
+#include <grp.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "config_inner.h"
+#include "units.h"
+
+static struct config_member *member(struct config_reading *r)
+{
+    return &r->config->members[r->index];
+}
+
+static struct config_group *group(struct config_reading *r)
+{
+    return &r->config->groups[r->index];
+}
+
+/* ---- [cluster] ---- */
+
+static bool read_name(struct config_reading *r, const char *value)
+{
+    if (!config_is_group_name(value))
+        return config_fail(r, r->line, "a cluster's name is 1 to 63 letters, digits and ._-:/, not '%s'",
+                           value);
+    snprintf(r->config->cluster, sizeof r->config->cluster, "%s", value);
+    return true;
+}
+
+static bool read_cluster_id(struct config_reading *r, const char *value)
+{
+    size_t length = 0;
+    const char *end = NULL;
+    uint8_t *id = r->config->cluster_id;
+    if (sodium_hex2bin(id, SEAL_CLUSTER_ID, value, strlen(value), NULL, &length, &end) == 0 && *end == '\0' &&
+        length == SEAL_CLUSTER_ID && !sodium_is_zero(id, SEAL_CLUSTER_ID))
+        return true;
+    return config_fail(r, r->line,
+                       "a cluster's id is 32 hexadecimal digits, not all 0; leave it out to have one made "
+                       "from the name");
+}
+
+static bool read_drift(struct config_reading *r, const char *value)
+{
+    if (units_millionths(value, 500000, &r->config->drift)) return true;
+    return config_fail(r, r->line, "'drift' is a number from 0 to 0.5, such as 0.01, not '%s'", value);
+}
+
+static bool read_transmit(struct config_reading *r, const char *value)
+{
+    r->transmit_line = r->line;
+    if (units_time(value, &r->config->transmit_max)) return true;
+    return config_fail(r, r->line, "'transmit' is a time with its unit, such as 20ms, not '%s'", value);
+}
+
+/* ---- [member NAME] ---- */
+
+static bool read_id(struct config_reading *r, const char *value)
+{
+    uint64_t id = 0;
+    if (!units_number(value, 1000, &id) || id == 0)
+        return config_fail(r, r->line, "a member's id is a whole number from 1 to 1000, not '%s'", value);
+    member(r)->id = id;
+    return true;
+}
+
+static bool read_address(struct config_reading *r, const char *value)
+{
+    char reason[200];
+    if (config_address_of(value, r->form_only, &member(r)->address, reason, sizeof reason)) return true;
+    return config_fail(r, r->line, "%s", reason);
+}
+
+static bool read_role(struct config_reading *r, const char *value)
+{
+    static const char *const roles[] = {"voter", "witness", "observer"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(value, roles[i]) != 0) continue;
+        member(r)->role = (enum config_role)i;
+        return true;
+    }
+    return config_fail(r, r->line, "'role' is voter, witness or observer, not '%s'", value);
+}
+
+static bool read_key(struct config_reading *r, const char *value)
+{
+    member(r)->has_key = config_key_of(value, member(r)->public_key);
+    if (member(r)->has_key) return true;
+    return config_fail(r, r->line,
+                       "'key' is the base64 of a public key, 44 characters, as `elector keygen` prints it");
+}
+
+/* ---- [agent] ---- */
+
+static bool read_self(struct config_reading *r, const char *value)
+{
+    r->self_line = r->line;
+    if (!config_is_member_name(value))
+        return config_fail(r, r->line, "'self' is the name of a member, not '%s'", value);
+    snprintf(r->self, sizeof r->self, "%s", value);
+    return true;
+}
+
+/* Relative to the folder that the file is in. */
+static bool read_path(struct config_reading *r, const char *value, char *path, size_t size)
+{
+    const char *slash = strrchr(r->path, '/');
+    const int folder = value[0] == '/' || !slash ? 0 : (int)(slash - r->path) + 1;
+    if (*value == '\0') return config_fail(r, r->line, "the name of a file is missing");
+    if ((size_t)snprintf(path, size, "%.*s%s", folder, r->path, value) < size) return true;
+    return config_fail(r, r->line, "that path is longer than %zu characters, and so too long", size - 1);
+}
+
+static bool read_key_file(struct config_reading *r, const char *value)
+{
+    r->key_file_line = r->line;
+    return read_path(r, value, r->key_file, sizeof r->key_file);
+}
+
+static bool read_cluster_key_file(struct config_reading *r, const char *value)
+{
+    r->cluster_key_file_line = r->line;
+    return read_path(r, value, r->cluster_key_file, sizeof r->cluster_key_file);
+}
+
+static bool read_socket(struct config_reading *r, const char *value)
+{
+    return read_path(r, value, r->config->socket, sizeof r->config->socket);
+}
+
+static bool read_socket_mode(struct config_reading *r, const char *value)
+{
+    uint64_t mode = 0;
+    if (!units_octal(value, 0777, &mode) || (mode & 0600) != 0600)
+        return config_fail(r, r->line,
+                           "'socket-mode' is an octal mode from 0600 to 0777, such as 0660, not '%s'", value);
+    r->config->socket_mode = (mode_t)mode;
+    return true;
+}
+
+static bool read_socket_group(struct config_reading *r, const char *value)
+{
+    r->config->has_socket_group = true;
+    if (r->form_only) return true;
+    const struct group *found = getgrnam(value);
+    if (!found)
+        return config_fail(r, r->line, "there is no group '%s' on this host; create it, or name another",
+                           value);
+    r->config->socket_group = found->gr_gid;
+    return true;
+}
+
+static bool read_state(struct config_reading *r, const char *value)
+{
+    return read_path(r, value, r->config->state, sizeof r->config->state);
+}
+
+static bool read_log(struct config_reading *r, const char *value)
+{
+    r->config->log = strcmp(value, "json") == 0 ? CONFIG_LOG_JSON : CONFIG_LOG_WORDS;
+    if (r->config->log == CONFIG_LOG_JSON || strcmp(value, "words") == 0) return true;
+    return config_fail(r, r->line, "'log' is words or json, not '%s'", value);
+}
+
+static bool read_verbose(struct config_reading *r, const char *value)
+{
+    if (units_switch(value, &r->config->verbose)) return true;
+    return config_fail(r, r->line, "'verbose' is on or off, not '%s'", value);
+}
+
+/* ---- [group NAME] ---- */
+
+static bool read_algorithm(struct config_reading *r, const char *value)
+{
+    group(r)->algorithm = el_algorithm_named(value);
+    if (group(r)->algorithm) return true;
+    return config_fail(r, r->line, "there is no algorithm '%s'; `elector algorithms` lists them", value);
+}
+
+/* Whether the algorithm has it is known when the section is over. */
+static bool read_option(struct config_reading *r, const char *key, const char *value)
+{
+    struct config_group *g = group(r);
+    if (g->option_count == CONFIG_OPTIONS_MAX)
+        return config_fail(r, r->line, "a group has at most %d options", CONFIG_OPTIONS_MAX);
+    for (uint32_t i = 0; i < g->option_count; i++)
+        if (strcmp(g->options[i][0], key) == 0)
+            return config_fail(r, r->line, "'%s' was set in line %u already; keep one of them", key,
+                               r->option_lines[r->index][i]);
+    char(*option)[64] = g->options[g->option_count];
+    if (strlen(key) >= sizeof *option || strlen(value) >= sizeof *option)
+        return config_fail(r, r->line, "that is longer than any option is");
+    snprintf(option[0], sizeof option[0], "%s", key);
+    snprintf(option[1], sizeof option[1], "%s", value);
+    r->option_lines[r->index][g->option_count++] = r->line;
+    return true;
+}
+
+/* ---- The table ---- */
+
+static const struct {
+    enum config_section section;
+    const char *name;
+    bool (*read)(struct config_reading *, const char *value);
+} keys[] = {
+    {CONFIG_IN_CLUSTER, "name", read_name},
+    {CONFIG_IN_CLUSTER, "id", read_cluster_id},
+    {CONFIG_IN_CLUSTER, "drift", read_drift},
+    {CONFIG_IN_CLUSTER, "transmit", read_transmit},
+    {CONFIG_IN_MEMBER, "id", read_id},
+    {CONFIG_IN_MEMBER, "address", read_address},
+    {CONFIG_IN_MEMBER, "role", read_role},
+    {CONFIG_IN_MEMBER, "key", read_key},
+    {CONFIG_IN_AGENT, "self", read_self},
+    {CONFIG_IN_AGENT, "key-file", read_key_file},
+    {CONFIG_IN_AGENT, "cluster-key-file", read_cluster_key_file},
+    {CONFIG_IN_AGENT, "socket", read_socket},
+    {CONFIG_IN_AGENT, "socket-mode", read_socket_mode},
+    {CONFIG_IN_AGENT, "socket-group", read_socket_group},
+    {CONFIG_IN_AGENT, "state", read_state},
+    {CONFIG_IN_AGENT, "log", read_log},
+    {CONFIG_IN_AGENT, "verbose", read_verbose},
+    {CONFIG_IN_GROUP, "algorithm", read_algorithm},
+    {CONFIG_IN_GROUP, "allow", config_read_allow},
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static bool refuse_key(struct config_reading *r, const char *key)
+{
+    char names[160] = "";
+    for (size_t i = 0; i < KEYS; i++) {
+        const size_t used = strlen(names);
+        if (keys[i].section == r->section)
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", keys[i].name);
+    }
+    return config_fail(r, r->line, "there is no key '%s' in this section; there are %s", key, names);
+}
+
+bool config_read_key(struct config_reading *r, const char *key, const char *value)
+{
+    if (r->section == CONFIG_NO_SECTION)
+        return config_fail(r, r->line, "'%s' stands before any section; put [cluster] or another above it",
+                           key);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        if (keys[i].section != r->section || strcmp(keys[i].name, key) != 0) continue;
+        if (r->seen & 1u << i)
+            return config_fail(r, r->line, "'%s' was set in this section already; keep one", key);
+        r->seen |= 1u << i;
+        return keys[i].read(r, value);
+    }
+    return r->section == CONFIG_IN_GROUP ? read_option(r, key, value) : refuse_key(r, key);
+}
+
+/* ---- Sections ---- */
+
+static bool begin_member(struct config_reading *r, const char *name)
+{
+    struct config *config = r->config;
+    if (!config_is_member_name(name))
+        return config_fail(r, r->line, "a member's name is 1 to 63 letters, digits and ._-, not '%s'", name);
+    const el_node same = config_position(config, name);
+    if (same)
+        return config_fail(r, r->line,
+                           "member '%s' has a section in line %u already; give this one another name", name,
+                           r->member_lines[same - 1]);
+    if (config->member_count == CONFIG_MEMBERS_MAX)
+        return config_fail(r, r->line, "a cluster has at most %d members", CONFIG_MEMBERS_MAX);
+    r->index = config->member_count++;
+    r->member_lines[r->index] = r->line;
+    snprintf(member(r)->name, sizeof member(r)->name, "%s", name);
+    return true;
+}
+
+/* A name, or the beginning of one and a star. */
+static bool is_pattern(const char *name)
+{
+    char prefix[CONFIG_NAME_MAX + 1];
+    const size_t length = strlen(name);
+    if (length == 0 || length > CONFIG_NAME_MAX) return false;
+    snprintf(prefix, sizeof prefix, "%s", name);
+    if (prefix[length - 1] == '*') prefix[length - 1] = '\0';
+    return (length == 1 && name[0] == '*') || config_is_group_name(prefix);
+}
+
+static bool begin_group(struct config_reading *r, const char *name)
+{
+    struct config *config = r->config;
+    if (!is_pattern(name))
+        return config_fail(r, r->line,
+                           "a group's name is 1 to 63 letters, digits and ._-:/, and may end in *, not '%s'",
+                           name);
+    for (uint32_t i = 0; i < config->group_count; i++)
+        if (strcmp(config->groups[i].name, name) == 0)
+            return config_fail(r, r->line, "group '%s' has a section in line %u already; join them", name,
+                               r->group_lines[i]);
+    if (config->group_count == CONFIG_GROUPS_MAX)
+        return config_fail(r, r->line, "there are at most %d sections for groups; use [group PREFIX*] for many",
+                           CONFIG_GROUPS_MAX);
+    r->index = config->group_count++;
+    r->group_lines[r->index] = r->line;
+    snprintf(group(r)->name, sizeof group(r)->name, "%s", name);
+    group(r)->algorithm = el_algorithm_named("quorum");
+    return true;
+}
+
+static bool begin_only(struct config_reading *r, const char *name, enum config_section section)
+{
+    if (r->sections & 1u << section)
+        return config_fail(r, r->line, "there is a section [%s] already; join them", name);
+    r->sections |= 1u << section;
+    return true;
+}
+
+bool config_begin_section(struct config_reading *r, const char *name)
+{
+    r->seen = 0;
+    r->section = CONFIG_NO_SECTION;
+    if (strcmp(name, "cluster") == 0) {
+        r->section = CONFIG_IN_CLUSTER;
+        return begin_only(r, name, r->section);
+    }
+    if (strcmp(name, "agent") == 0) {
+        r->section = CONFIG_IN_AGENT;
+        return begin_only(r, name, r->section);
+    }
+    if (strncmp(name, "member ", 7) == 0) {
+        r->section = CONFIG_IN_MEMBER;
+        return begin_member(r, name + 7);
+    }
+    if (strncmp(name, "group ", 6) == 0) {
+        r->section = CONFIG_IN_GROUP;
+        return begin_group(r, name + 6);
+    }
+    return config_fail(r, r->line,
+                       "there is no section [%s]; there are cluster, member NAME, agent and group NAME", name);
+}

@@ -1,0 +1,419 @@
+/*
+ * The record's file. Two slots at fixed places; a write goes to the one that does not hold the newest good
+ * record, and is synced before anybody relies on it. So whenever a crash comes, one slot is whole: a write that was
+ * cut off damages only what nobody was told of.
+ *
+ * The file has its full size from its creation on, which no crash takes back. One that has another size was cut by
+ * somebody, perhaps behind the newer slot, and is lost as a whole.
+ */
+#define _GNU_SOURCE
+#include "record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record_slot.h"
+
+enum { FILE_SIZE = 2 * RECORD_SLOT };
+
+/* What the thread that writes may touch; the rest of a record belongs to the thread that owns it. */
+struct writer {
+    pthread_mutex_t one_at_a_time;
+    int fd;
+    int slot;         /* the next write goes there */
+    uint64_t written; /* the newest version on disk */
+    int error;        /* of the first write that failed; there is no second */
+};
+
+struct record {
+    struct writer *writer;
+    struct record_contents contents;
+};
+
+static void explain(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void explain(char *text, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, size, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- Writing ---- */
+
+static int write_all(int fd, const unsigned char *bytes, size_t size, off_t at)
+{
+    while (size > 0) {
+        const ssize_t written = pwrite(fd, bytes, size, at);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        if (written == 0) return EIO;
+        bytes += written;
+        at += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+static int write_slot(int fd, int slot, const unsigned char *bytes, size_t size)
+{
+    const int error = write_all(fd, bytes, size, (off_t)slot * RECORD_SLOT);
+    if (error) return error;
+    return fsync(fd) == 0 ? 0 : errno;
+}
+
+/* A name is on disk only once its folder is. */
+static int sync_folder(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) : 0;
+    if (length >= sizeof folder) return ENAMETOOLONG;
+    if (length > 0) memcpy(folder, path, length);
+    folder[length] = '\0';
+    const int fd = open(length ? folder : slash ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    const int error = fsync(fd) == 0 ? 0 : errno;
+    close(fd);
+    return error;
+}
+
+/* Gives an empty file its size, with nothing in it: whoever reads it now finds a lost record. */
+static int lay_out(int fd, const char *path)
+{
+    if (ftruncate(fd, 0) != 0 || ftruncate(fd, FILE_SIZE) != 0 || fsync(fd) != 0) return errno;
+    return sync_folder(path);
+}
+
+static int write_image(struct writer *writer, const struct record_image *image)
+{
+    if (writer->error) return writer->error;
+    if (image->version <= writer->written) return 0; /* a newer one, which holds all of it, is there */
+    writer->error = write_slot(writer->fd, writer->slot, image->bytes, image->size);
+    if (writer->error) return writer->error;
+    writer->written = image->version;
+    writer->slot = 1 - writer->slot;
+    return 0;
+}
+
+int record_write(const struct record *record, const struct record_image *image)
+{
+    struct writer *writer = record->writer;
+    pthread_mutex_lock(&writer->one_at_a_time);
+    const int error = write_image(writer, image);
+    pthread_mutex_unlock(&writer->one_at_a_time);
+    return error;
+}
+
+static struct record_image *image_of(const struct record_contents *contents)
+{
+    const size_t size = record_slot_size(contents->count);
+    struct record_image *image = malloc(sizeof *image + size);
+    if (!image) return NULL;
+    image->size = size;
+    image->version = contents->version;
+    record_slot_encode(contents, image->bytes);
+    return image;
+}
+
+struct record_image *record_image_of(struct record *record)
+{
+    record->contents.version++;
+    return image_of(&record->contents);
+}
+
+/* ---- In memory ---- */
+
+/* Where it is, or would be. */
+static uint32_t place_of(const struct record_contents *contents, uint64_t group_key)
+{
+    uint32_t low = 0, high = contents->count;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (contents->entries[middle].group_key < group_key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const struct record_contents *contents, uint32_t place, uint64_t group_key)
+{
+    return place < contents->count && contents->entries[place].group_key == group_key;
+}
+
+bool record_get(const struct record *record, uint64_t group_key, struct el_durable *durable)
+{
+    const uint32_t place = place_of(&record->contents, group_key);
+    if (!is_at(&record->contents, place, group_key)) return false;
+    *durable = record->contents.entries[place].durable;
+    return true;
+}
+
+bool record_put(struct record *record, uint64_t group_key, const struct el_durable *durable)
+{
+    struct record_contents *contents = &record->contents;
+    const uint32_t place = place_of(contents, group_key);
+    struct record_entry *entry = &contents->entries[place];
+    if (!is_at(contents, place, group_key)) {
+        if (contents->count == RECORD_GROUPS_MAX) return false;
+        memmove(entry + 1, entry, (contents->count - place) * sizeof *entry);
+        contents->count++;
+    }
+    *entry = (struct record_entry){group_key, *durable};
+    return true;
+}
+
+bool record_forgot(const struct record *record)
+{
+    return record->contents.forgot;
+}
+
+/* ---- Creating ---- */
+
+static int fill_new(int fd, const char *path, const struct record_identity *identity)
+{
+    struct record_contents *contents = calloc(1, sizeof *contents);
+    if (!contents) return ENOMEM;
+    contents->identity = *identity;
+    contents->version = 1;
+    struct record_image *image = image_of(contents);
+    int error = image ? lay_out(fd, path) : ENOMEM;
+    if (!error) error = write_slot(fd, 0, image->bytes, image->size);
+    free(image);
+    free(contents);
+    return error;
+}
+
+bool record_create(const char *path, const struct record_identity *identity, char *text, size_t size)
+{
+    const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST) {
+        explain(
+            text, size,
+            "%s: there is a state file already, and what it promised must not be forgotten; choose another place",
+            path);
+        return false;
+    }
+    if (fd < 0) {
+        explain(text, size, "%s: cannot create the state file: %s", path, strerror(errno));
+        return false;
+    }
+    const int error = fill_new(fd, path, identity);
+    close(fd);
+    if (!error) return true;
+    explain(text, size, "%s: cannot write the state file: %s", path, strerror(error));
+    unlink(path);
+    return false;
+}
+
+/* ---- Opening ---- */
+
+/* Whether the file is one that we may lock and write. */
+static bool may_use(int fd, const char *path, char *text, size_t size)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        explain(text, size, "%s: cannot look at the state file: %s", path, strerror(errno));
+        return false;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        explain(text, size, "%s: is no regular file; let `state` name one", path);
+        return false;
+    }
+    if (status.st_uid != geteuid()) {
+        explain(text, size,
+                "%s: the state file belongs to uid %u and this is uid %u; run as that user, or chown it", path,
+                (unsigned)status.st_uid, (unsigned)geteuid());
+        return false;
+    }
+    if (status.st_mode & (S_IWGRP | S_IWOTH)) {
+        explain(text, size, "%s: others may write to the state file (mode %04o); chmod it to 0600", path,
+                (unsigned)(status.st_mode & 07777));
+        return false;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            explain(text, size, "%s: the state file is in use by another process; stop that agent first", path);
+        else
+            explain(text, size, "%s: cannot lock the state file: %s", path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* All of it, or as much as there is; < 0: errno. One byte more than a good file has tells a longer one. */
+static ssize_t read_file(int fd, unsigned char *bytes, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t got = pread(fd, bytes + done, size - done, (off_t)done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (got == 0) break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+static bool is_zero(const unsigned char *bytes, size_t size)
+{
+    while (size > 0 && bytes[size - 1] == 0) size--;
+    return size == 0;
+}
+
+/* A damaged record may be written anew; somebody's letters may not. */
+static bool was_a_record(const unsigned char *bytes, size_t size)
+{
+    const size_t known = size < RECORD_MAGIC_SIZE ? size : RECORD_MAGIC_SIZE;
+    return size == FILE_SIZE || memcmp(bytes, record_magic, known) == 0 || is_zero(bytes, size);
+}
+
+static enum record_outcome refuse_other(const char *path, const struct record_contents *found,
+                                        const struct record_identity *wanted, char *text, size_t size)
+{
+    if (memcmp(found->identity.cluster_id, wanted->cluster_id, RECORD_CLUSTER_ID) != 0)
+        explain(text, size,
+                "%s: the state file is of another cluster; check `state` and the cluster's name and id", path);
+    else
+        explain(text, size,
+                "%s: the state file is of the member with id %llu, and this is %llu; check `state` and `self`",
+                path, (unsigned long long)found->identity.member, (unsigned long long)wanted->member);
+    return RECORD_REFUSED;
+}
+
+static bool is_same(const struct record_identity *a, const struct record_identity *b)
+{
+    return a->member == b->member && memcmp(a->cluster_id, b->cluster_id, RECORD_CLUSTER_ID) == 0;
+}
+
+/* The newer of the good slots goes into the record; the next write goes to the other. `other` is room for one. */
+static enum record_outcome judge(struct record *record, struct record_contents *other,
+                                 const unsigned char *bytes, const char *path, char *text, size_t size)
+{
+    const struct record_identity wanted = record->contents.identity;
+    bool found = false, twice = false;
+    for (int slot = 0; slot < 2; slot++) {
+        const enum record_slot_state state =
+            record_slot_decode(bytes + (size_t)slot * RECORD_SLOT, RECORD_SLOT, other);
+        if (state == RECORD_SLOT_NEWER) {
+            explain(text, size, "%s: the state file was written by another version of elector; run that one",
+                    path);
+            return RECORD_REFUSED;
+        }
+        if (state != RECORD_SLOT_GOOD) continue;
+        if (!is_same(&other->identity, &wanted)) return refuse_other(path, other, &wanted, text, size);
+        twice = found && other->version == record->contents.version; /* nobody of ours wrote that */
+        if (found && other->version <= record->contents.version) continue;
+        record->contents = *other;
+        record->writer->slot = 1 - slot;
+        found = true;
+    }
+    record->writer->written = record->contents.version;
+    return found && !twice ? RECORD_READY : RECORD_LOST;
+}
+
+static enum record_outcome read_record(struct record *record, const char *path, char *text, size_t size)
+{
+    enum record_outcome outcome = RECORD_REFUSED;
+    unsigned char *bytes = malloc(FILE_SIZE + 1);
+    struct record_contents *other = malloc(sizeof *other);
+    const ssize_t length = bytes && other ? read_file(record->writer->fd, bytes, FILE_SIZE + 1) : -1;
+    if (!bytes || !other)
+        explain(text, size, "out of memory");
+    else if (length < 0)
+        explain(text, size, "%s: cannot read the state file: %s", path, strerror(errno));
+    else if (!was_a_record(bytes, (size_t)length))
+        explain(text, size, "%s: is no state file, and is left alone; let `state` name another place", path);
+    else if (length == FILE_SIZE)
+        outcome = judge(record, other, bytes, path, text, size);
+    else
+        outcome = RECORD_LOST;
+    free(other);
+    free(bytes);
+    return outcome;
+}
+
+/* What is there counts no more. A later write must not be mistaken for an older one, so both slots are emptied. */
+static enum record_outcome begin_anew(struct record *record, const struct record_identity *identity,
+                                      const char *path, char *text, size_t size)
+{
+    memset(&record->contents, 0, sizeof record->contents);
+    record->contents.identity = *identity;
+    record->contents.forgot = true;
+    record->writer->slot = 0;
+    record->writer->written = 0;
+    const int error = lay_out(record->writer->fd, path);
+    if (error) {
+        explain(text, size, "%s: cannot write the state file: %s", path, strerror(error));
+        return RECORD_REFUSED;
+    }
+    explain(text, size,
+            "%s: the state file is missing or damaged; this member takes it that it has forgotten its promises",
+            path);
+    return RECORD_LOST;
+}
+
+static struct record *make(const struct record_identity *identity, int fd)
+{
+    struct record *record = calloc(1, sizeof *record);
+    struct writer *writer = calloc(1, sizeof *writer);
+    if (!record || !writer || pthread_mutex_init(&writer->one_at_a_time, NULL) != 0) {
+        free(record);
+        free(writer);
+        return NULL;
+    }
+    writer->fd = fd;
+    record->writer = writer;
+    record->contents.identity = *identity;
+    return record;
+}
+
+enum record_outcome record_open(struct record **made, const char *path, const struct record_identity *identity,
+                                char *text, size_t size)
+{
+    *made = NULL;
+    if (size > 0) text[0] = '\0';
+    const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        if (errno == ELOOP)
+            explain(text, size, "%s: is a link; let `state` name the file itself", path);
+        else
+            explain(text, size,
+                    "%s: cannot open the state file: %s; this user must be able to read and write it", path,
+                    strerror(errno));
+        return RECORD_REFUSED;
+    }
+    struct record *record = may_use(fd, path, text, size) ? make(identity, fd) : NULL;
+    if (!record) {
+        if (size > 0 && text[0] == '\0') explain(text, size, "out of memory");
+        close(fd);
+        return RECORD_REFUSED;
+    }
+    enum record_outcome outcome = read_record(record, path, text, size);
+    if (outcome == RECORD_LOST) outcome = begin_anew(record, identity, path, text, size);
+    if (outcome == RECORD_REFUSED)
+        record_close(record);
+    else
+        *made = record;
+    return outcome;
+}
+
+void record_close(struct record *record)
+{
+    if (!record) return;
+    close(record->writer->fd); /* which unlocks it */
+    pthread_mutex_destroy(&record->writer->one_at_a_time);
+    free(record->writer);
+    free(record);
+}
