@@ -5,12 +5,13 @@
  *     elector_term term;
  *     if (elector_open(NULL, &e) != ELECTOR_OK || elector_campaign(e, "billing", NULL, -1, &term) != ELECTOR_OK)
  *         errx(1, "%s", elector_message(e));
- *     while (elector_is_leader(e, "billing")) do_a_little(term.token);
+ *     while (elector_dispatch(e) == ELECTOR_OK && elector_is_leader(e, "billing")) do_a_little(term.token);
  *     elector_close(e);
  *
  * A leader leads until a deadline that moves on while a majority supports it. Nothing that only a leader may do is
  * done without asking elector_is_leader() just before, which compares the deadline with the clock at that very
  * instant; and what outlives that instant is fenced: give the token to the resource, which refuses lower ones.
+ * The deadline moves on in elector_dispatch() and whatever waits, so call one of them more often than a lease lasts.
  *
  * Threads: one elector belongs to one thread at a time, except that elector_is_leader(), elector_token() and
  * elector_deadline() may be called from any thread while another is inside any other call but elector_close().
@@ -51,7 +52,8 @@ enum { ELECTOR_GROUP_MAX = 63, ELECTOR_VALUE_MAX = 255, ELECTOR_NAME_MAX = 63 };
 /* A tenure of ours. */
 typedef struct elector_term {
     uint64_t token;       /* higher than that of every leader before; below 2^53 */
-    uint64_t deadline_ns; /* on CLOCK_BOOTTIME: what a leader does is over by then, unless it moves on */
+    uint64_t deadline_ns; /* on CLOCK_BOOTTIME: what a leader does is over by then, unless it moves on;
+                             UINT64_MAX: there is no lease (file:), it ends with the process */
 } elector_term;
 
 /* Who leads a group, as far as is known here. */
@@ -65,7 +67,9 @@ typedef struct elector_leader {
 /*
  * What happens, in this order for each group: elected, then lost, then (a new) leader; never elected twice without
  * lost between. STOP comes before lost when leadership is to be handed over: stop the work, then call
- * elector_stopped(); until then, or the deadline, nobody else leads.
+ * elector_stopped(); until then, or the deadline, nobody else leads. A deadline that passes is LOST_OFFICE too.
+ * From a callback everything may be called but what would call callbacks (ELECTOR_BUSY): dispatch, wait, leader_of, and
+ * campaign other than with timeout 0; elector_close() does nothing there.
  */
 typedef enum elector_event_type {
     ELECTOR_ELECTED = 1,
@@ -121,12 +125,16 @@ ELECTOR_API elector_status elector_observe(elector *, const char *group);
 /* Who leads, as known now; waits for an answer, not for a leader. */
 ELECTOR_API elector_status elector_leader_of(elector *, const char *group, int timeout_ms, elector_leader *);
 
-/* For event loops: poll the descriptor for input, wait no longer than until the deadline, then dispatch. */
+/*
+ * For event loops: poll the descriptor for input, wait no longer than until the deadline, then dispatch. After
+ * ELECTOR_LOST there is no descriptor (-1) and no candidacy; the next campaign, observe or leader_of connects anew.
+ */
 ELECTOR_API void elector_on_event(elector *, elector_callback *, void *whose);
-ELECTOR_API int elector_fd(const elector *);                        /* may change after ELECTOR_LOST */
-ELECTOR_API int elector_timeout_ms(const elector *);                /* -1: none */
-ELECTOR_API elector_status elector_dispatch(elector *);             /* never blocks; calls the callback */
-ELECTOR_API elector_status elector_wait(elector *, int timeout_ms); /* blocks for one dispatch */
+ELECTOR_API int elector_fd(const elector *);            /* may change after ELECTOR_LOST */
+ELECTOR_API int elector_timeout_ms(const elector *);    /* -1: none */
+ELECTOR_API elector_status elector_dispatch(elector *); /* never blocks; calls the callback */
+ELECTOR_API elector_status elector_wait(elector *,
+                                        int timeout_ms); /* until an event was delivered, or a signal came */
 
 ELECTOR_API const char *elector_version(void);
 

@@ -1,0 +1,303 @@
+/*
+ * unix:PATH, the engine that speaks to an agent. Requests wait for their answer, but not for ever; events that come
+ * meanwhile are reported as they come. When the connection ends, so does all leadership held through it: the agent
+ * takes a closed connection for dead and elects another.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engines/engine.h"
+#include "engines/wire.h"
+
+enum { LINES_A_TURN = 256 }; /* so that a flood does not keep dispatch() for ever */
+
+struct agent {
+    struct engine base;
+    struct wire wire;
+    json_int_t asked; /* the id of the last request */
+};
+
+static struct agent *agent_of(struct engine *engine)
+{
+    return (struct agent *)engine;
+}
+
+static elector_status lost(struct agent *a)
+{
+    wire_close(&a->wire);
+    return engine_gone(a->base.owner, "the agent is gone", "%s", a->wire.reason);
+}
+
+static elector_status nonsense(struct agent *a, const char *what)
+{
+    snprintf(a->wire.reason, sizeof a->wire.reason, "the agent at %s sent %s; is it of another version?",
+             a->wire.path, what);
+    return lost(a);
+}
+
+/* ---- Events ---- */
+
+/* null: there is no lease. */
+static bool read_deadline(const json_t *event, uint64_t *deadline_ns)
+{
+    *deadline_ns = ENGINE_NEVER;
+    return json_is_null(json_object_get(event, "deadline_ns")) ||
+           wire_number(event, "deadline_ns", 1, deadline_ns);
+}
+
+static bool read_token(const json_t *event, uint64_t *token)
+{
+    return wire_number(event, "token", 1, token) && *token < ENGINE_TOKEN_END;
+}
+
+/* Null and absent are "nobody", anything else is a name. */
+static bool read_leader(const json_t *from, elector_leader *leader)
+{
+    const json_t *who = json_object_get(from, "leader"), *value = json_object_get(from, "value");
+    *leader = (elector_leader){0};
+    if (who && !json_is_null(who)) {
+        const char *name = wire_text(from, "leader", ELECTOR_NAME_MAX);
+        if (!name || !read_token(from, &leader->token)) return false;
+        snprintf(leader->name, sizeof leader->name, "%s", name);
+    }
+    if (value && !json_is_null(value)) {
+        const char *text = wire_text(from, "value", ELECTOR_VALUE_MAX);
+        if (!text) return false;
+        if (leader->name[0]) snprintf(leader->value, sizeof leader->value, "%s", text);
+    }
+    return true;
+}
+
+static bool hear_leader(struct agent *a, const json_t *event, const char *group)
+{
+    elector_leader leader;
+    if (!read_leader(event, &leader)) return false;
+    engine_leader(a->base.owner, group, &leader);
+    return true;
+}
+
+/* False: a field is missing or of the wrong kind. */
+static bool hear_event(struct agent *a, const json_t *event, const char *name)
+{
+    elector *owner = a->base.owner;
+    const char *group = wire_text(event, "group", ELECTOR_GROUP_MAX), *reason = wire_text(event, "reason", 127);
+    uint64_t token = 0, deadline_ns = 0;
+    const bool moves = strcmp(name, "lease") == 0, begins = strcmp(name, "elected") == 0;
+    const bool stops = strcmp(name, "stop") == 0, ends = strcmp(name, "lost") == 0;
+    if (strcmp(name, "leader") == 0) return group && hear_leader(a, event, group);
+    if (!moves && !begins && !stops && !ends) return true; /* of a later version */
+    if (!group || !read_token(event, &token)) return false;
+    if (!reason) reason = "the agent did not say why";
+    if (ends) {
+        engine_lost(owner, group, token, reason, strcmp(reason, "resigned") != 0);
+        return true;
+    }
+    if (!read_deadline(event, &deadline_ns)) return false;
+    if (moves) engine_lease(owner, group, token, deadline_ns);
+    if (begins) engine_elected(owner, group, token, deadline_ns);
+    if (stops) engine_stop(owner, group, token, deadline_ns, reason);
+    return true;
+}
+
+/* Reads one line. 1: there was one, and *answer is it if it is the one awaited; 0: none; -1: gone. */
+static int hear(struct agent *a, json_t **answer)
+{
+    json_t *line;
+    const int got = wire_read(&a->wire, &line);
+    *answer = NULL;
+    if (got < 0) lost(a);
+    if (got <= 0) return got;
+    const json_t *event = json_object_get(line, "event"), *id = json_object_get(line, "id");
+    if (json_is_string(event)) {
+        if (!hear_event(a, line, json_string_value(event)))
+            nonsense(a, "an event with a field missing or wrong");
+    } else if (event || !json_is_boolean(json_object_get(line, "ok"))) {
+        nonsense(a, "what is neither an answer nor an event");
+    } else if (json_is_integer(id) && json_integer_value(id) == a->asked) {
+        *answer = json_incref(line);
+    } else if (!id &&
+               json_is_false(json_object_get(line, "ok"))) { /* it took what we sent for no request at all */
+        char text[200];
+        wire_refusal(line, text, sizeof text);
+        snprintf(a->wire.reason, sizeof a->wire.reason, "the agent at %s: %s", a->wire.path, text);
+        lost(a);
+    }
+    json_decref(line);
+    if (!engine_is_gone(a->base.owner)) return 1;
+    wire_close(&a->wire);
+    json_decref(*answer);
+    *answer = NULL;
+    return -1;
+}
+
+static void dispatch(struct engine *engine)
+{
+    json_t *answer;
+    int lines = 0;
+    while (lines++ < LINES_A_TURN && hear(agent_of(engine), &answer) > 0) json_decref(answer);
+}
+
+/* ---- Requests ---- */
+
+static elector_status post(struct agent *a, json_t *request)
+{
+    if (request) json_object_set_new(request, "id", json_integer(++a->asked));
+    if (!request) return engine_fail(a->base.owner, ELECTOR_NO_MEMORY, "out of memory");
+    return wire_send(&a->wire, request) ? ELECTOR_OK : lost(a);
+}
+
+/* Steals the request. With ELECTOR_OK *answer is to be freed. */
+static elector_status ask(struct agent *a, json_t *request, uint64_t until_ns, json_t **answer)
+{
+    char text[400];
+    *answer = NULL;
+    elector_status status = post(a, request);
+    while (status == ELECTOR_OK && !*answer) {
+        const int heard = hear(a, answer);
+        if (heard < 0) return ELECTOR_LOST;
+        if (heard == 0 && !wire_wait(&a->wire, until_ns))
+            return engine_fail(a->base.owner, ELECTOR_TIMEOUT, "the agent at %s does not answer; does it hang?",
+                               a->wire.path);
+    }
+    if (status == ELECTOR_OK && json_is_false(json_object_get(*answer, "ok"))) {
+        status = wire_refusal(*answer, text, sizeof text);
+        engine_fail(a->base.owner, status, "%s", text);
+        json_decref(*answer);
+        *answer = NULL;
+    }
+    return status;
+}
+
+/* Whoever does not answer this may have done it or not: only a new connection makes that certain. */
+static elector_status tell(struct engine *engine, json_t *request)
+{
+    struct agent *a = agent_of(engine);
+    json_t *answer;
+    const elector_status status = ask(a, request, engine_until(WIRE_ANSWER_MS), &answer);
+    json_decref(answer);
+    if (status != ELECTOR_TIMEOUT) return status;
+    snprintf(a->wire.reason, sizeof a->wire.reason, "the agent at %s does not answer; does it hang?",
+             a->wire.path);
+    return lost(a);
+}
+
+static elector_status campaign(struct engine *engine, const char *group, uint64_t priority, const char *value)
+{
+    json_t *request =
+        json_pack("{ss ss sI}", "op", "campaign", "group", group, "priority", (json_int_t)priority);
+    if (request && *value) json_object_set_new(request, "value", json_string(value));
+    return tell(engine, request);
+}
+
+static elector_status resign(struct engine *engine, const char *group)
+{
+    return tell(engine, json_pack("{ss ss}", "op", "resign", "group", group));
+}
+
+static elector_status transfer(struct engine *engine, const char *group, const char *member)
+{
+    return tell(engine, json_pack("{ss ss ss}", "op", "transfer", "group", group, "to", member));
+}
+
+static elector_status proclaim(struct engine *engine, const char *group, const char *value)
+{
+    return tell(engine, json_pack("{ss ss ss}", "op", "proclaim", "group", group, "value", value));
+}
+
+/* Nothing comes of the answer: it is called from callbacks, and `lost` follows. */
+static elector_status stopped(struct engine *engine, const char *group, uint64_t token)
+{
+    return post(agent_of(engine),
+                json_pack("{ss ss sI}", "op", "stopped", "group", group, "token", (json_int_t)token));
+}
+
+static elector_status observe(struct engine *engine, const char *group)
+{
+    json_t *request = json_pack("{ss}", "op", "observe");
+    if (request && group) json_object_set_new(request, "group", json_string(group));
+    return tell(engine, request);
+}
+
+static elector_status leader_of(struct engine *engine, const char *group, uint64_t until_ns,
+                                elector_leader *leader)
+{
+    struct agent *a = agent_of(engine);
+    json_t *answer;
+    elector_status status = ask(a, json_pack("{ss ss}", "op", "status", "group", group), until_ns, &answer);
+    if (status != ELECTOR_OK) return status;
+    const json_t *known = json_array_get(json_object_get(answer, "groups"), 0);
+    const char *name = wire_text(known, "group", ELECTOR_GROUP_MAX);
+    if (!json_is_array(json_object_get(answer, "groups")) ||
+        (known && (!name || strcmp(name, group) != 0 || !read_leader(known, leader))))
+        status = nonsense(a, "a status with a field missing or wrong");
+    json_decref(answer);
+    return status;
+}
+
+/* ---- Opening ---- */
+
+static void close_agent(struct engine *engine)
+{
+    wire_close(&agent_of(engine)->wire);
+    free(engine);
+}
+
+static elector_status greet(struct agent *a)
+{
+    json_t *answer;
+    uint64_t version = 0;
+    elector_status status =
+        ask(a, json_pack("{ss si}", "op", "hello", "version", 1), engine_until(WIRE_ANSWER_MS), &answer);
+    if (status == ELECTOR_OK && (!wire_number(answer, "version", 1, &version) || version != 1))
+        status = engine_fail(a->base.owner, ELECTOR_UNAVAILABLE,
+                             "the agent at %s speaks another version of the protocol, not 1", a->wire.path);
+    json_decref(answer);
+    return status == ELECTOR_TIMEOUT || status == ELECTOR_LOST ? ELECTOR_UNAVAILABLE : status;
+}
+
+static elector_status open_agent(elector *owner, const char *path, struct engine **out)
+{
+    struct agent *a = malloc(sizeof *a);
+    if (!a) return engine_fail(owner, ELECTOR_NO_MEMORY, "out of memory");
+    a->base = (struct engine){.kind = &engine_agent, .owner = owner};
+    a->asked = 0;
+    elector_status status = wire_open(&a->wire, path);
+    if (status != ELECTOR_OK) engine_fail(owner, status, "%s", a->wire.reason);
+    if (status == ELECTOR_OK) status = greet(a);
+    if (status == ELECTOR_OK)
+        *out = &a->base;
+    else
+        close_agent(&a->base);
+    return status;
+}
+
+static int descriptor(const struct engine *engine)
+{
+    return ((const struct agent *)engine)->wire.fd;
+}
+
+/* What is left to send is tried again soon; poll() is asked for input alone. */
+static uint64_t deadline(const struct engine *engine)
+{
+    const struct wire *w = &((const struct agent *)engine)->wire;
+    const bool more = w->used < w->size && memchr(w->in + w->used, '\n', w->size - w->used);
+    if (more) return 0;
+    return wire_is_full(w) ? engine_until(20) : ENGINE_NEVER;
+}
+
+const struct engine_kind engine_agent = {
+    .scheme = "unix",
+    .open = open_agent,
+    .close = close_agent,
+    .campaign = campaign,
+    .resign = resign,
+    .transfer = transfer,
+    .proclaim = proclaim,
+    .stopped = stopped,
+    .observe = observe,
+    .leader_of = leader_of,
+    .fd = descriptor,
+    .deadline = deadline,
+    .dispatch = dispatch,
+};

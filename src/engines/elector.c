@@ -1,0 +1,371 @@
+/*
+ * elector.h over whichever engine the URL names. Every call checks its arguments, lets the engine do it, and closes an
+ * engine that is gone; the next call that needs one opens it anew.
+ */
+#define _GNU_SOURCE /* secure_getenv */
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/config.h"
+#include "engines/office.h"
+
+static const struct engine_kind *const kinds[] = {&engine_agent, &engine_file};
+
+/* ---- Time ---- */
+
+uint64_t engine_now(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t engine_until(int timeout_ms)
+{
+    return timeout_ms < 0 ? ENGINE_NEVER : engine_now() + (uint64_t)timeout_ms * UINT64_C(1000000);
+}
+
+int engine_left_ms(uint64_t until_ns)
+{
+    if (until_ns == ENGINE_NEVER) return -1;
+    const uint64_t now = engine_now();
+    const uint64_t left = until_ns <= now ? 0 : (until_ns - now - 1) / UINT64_C(1000000) + 1;
+    return left > INT_MAX ? INT_MAX : (int)left;
+}
+
+/* ---- Opening and closing ---- */
+
+const char *engine_usual_url(void)
+{
+    const char *url = secure_getenv("ELECTOR_URL");
+    return url && *url ? url : "unix:/run/elector/agent.sock";
+}
+
+static elector_status read_url(elector *e, const char *url)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t length = strlen(kinds[i]->scheme);
+        if (strncmp(url, kinds[i]->scheme, length) != 0 || url[length] != ':') continue;
+        const char *rest = url + length + 1;
+        if (!*rest || strlen(rest) > URL_MAX) break;
+        e->kind = kinds[i];
+        snprintf(e->rest, sizeof e->rest, "%s", rest);
+        return ELECTOR_OK;
+    }
+    return engine_fail(e, ELECTOR_INVALID,
+                       "'%.200s': expected unix:PATH (an agent's socket) or file:PATH (a lock)", url);
+}
+
+static elector_status open_engine(elector *e)
+{
+    if (e->engine) return ELECTOR_OK;
+    if (!e->kind)
+        return engine_fail(e, ELECTOR_INVALID, "this elector was opened with a bad URL; open another");
+    e->gone = false;
+    const elector_status status = e->kind->open(e, e->rest, &e->engine);
+    if (status != ELECTOR_OK) e->engine = NULL;
+    e->gone = false; /* nothing was led through what never opened */
+    return status;
+}
+
+static void close_engine(elector *e)
+{
+    if (e->engine) e->engine->kind->close(e->engine);
+    e->engine = NULL;
+}
+
+/* At the end of each call into the engine. */
+static elector_status settle(elector *e, elector_status status)
+{
+    if (!e->gone) return status;
+    close_engine(e);
+    return ELECTOR_LOST;
+}
+
+elector_status elector_open(const char *url, elector **out)
+{
+    *out = NULL;
+    elector *e = calloc(1, sizeof *e);
+    struct queued *queue = calloc(EVENTS_MAX, sizeof *queue);
+    if (!e || !queue) {
+        free(e);
+        free(queue);
+        return ELECTOR_NO_MEMORY;
+    }
+    e->queue = queue;
+    *out = e;
+    const elector_status status = read_url(e, url ? url : engine_usual_url());
+    return status == ELECTOR_OK ? open_engine(e) : status;
+}
+
+void elector_close(elector *e)
+{
+    if (!e || e->delivering) return; /* the caller of the callback still stands on it */
+    struct office *o = atomic_load(&e->offices);
+    for (struct office *each = o; each; each = each->next) office_end_work(each);
+    close_engine(e);
+    while (o) {
+        struct office *next = o->next;
+        free(o);
+        o = next;
+    }
+    free(e->queue);
+    free(e);
+}
+
+const char *elector_message(const elector *e)
+{
+    if (!e) return "out of memory";
+    return e->message[0] ? e->message : "no error";
+}
+
+void elector_options_init(elector_options *options)
+{
+    *options = (elector_options){.size = sizeof *options};
+}
+
+/* ---- Arguments ---- */
+
+static elector_status check_group(elector *e, const char *group)
+{
+    if (group && config_is_group_name(group)) return ELECTOR_OK;
+    return engine_fail(
+        e, ELECTOR_INVALID,
+        "'%.80s' is no name for a group: 1 to 63 of letters, digits and . _ - : /, not first - or .",
+        group ? group : "");
+}
+
+static elector_status check_value(elector *e, const char *value)
+{
+    json_t *text = value && strlen(value) <= ELECTOR_VALUE_MAX ? json_string(value) : NULL;
+    if (!text)
+        return engine_fail(e, ELECTOR_INVALID, "a value is at most %d bytes of UTF-8", ELECTOR_VALUE_MAX);
+    json_decref(text);
+    return ELECTOR_OK;
+}
+
+static elector_status check_options(elector *e, const elector_options *options)
+{
+    if (options->size != sizeof *options)
+        return engine_fail(e, ELECTOR_INVALID, "elector_options: call elector_options_init() first");
+    if (options->priority >= ENGINE_TOKEN_END)
+        return engine_fail(e, ELECTOR_INVALID, "a priority is below 2^53");
+    return options->value ? check_value(e, options->value) : ELECTOR_OK;
+}
+
+static elector_status busy(elector *e, const char *call)
+{
+    return engine_fail(e, ELECTOR_BUSY, "%s() cannot be called from a callback: it would call callbacks", call);
+}
+
+/* A group, and an engine to ask about it. */
+static elector_status prepare(elector *e, const char *group)
+{
+    const elector_status status = check_group(e, group);
+    return status == ELECTOR_OK ? open_engine(e) : status;
+}
+
+/* ---- Waiting ---- */
+
+/* Reads before it judges: a deadline that has moved on long ago must not seem to have passed. */
+static elector_status hear(elector *e)
+{
+    if (!e->engine) return e->gone ? ELECTOR_LOST : ELECTOR_UNAVAILABLE;
+    e->engine->kind->dispatch(e->engine);
+    if (!e->gone) office_expire(e);
+    return settle(e, ELECTOR_OK);
+}
+
+int elector_fd(const elector *e)
+{
+    return e->engine ? e->engine->kind->fd(e->engine) : -1;
+}
+
+static uint64_t next_deadline(const elector *e)
+{
+    if (e->count > 0) return 0;
+    if (!e->engine) return ENGINE_NEVER;
+    const uint64_t theirs = e->engine->kind->deadline(e->engine), ours = office_next_deadline(e);
+    return theirs < ours ? theirs : ours;
+}
+
+int elector_timeout_ms(const elector *e)
+{
+    return engine_left_ms(next_deadline(e));
+}
+
+elector_status elector_dispatch(elector *e)
+{
+    if (e->delivering) return busy(e, "elector_dispatch");
+    const elector_status status = hear(e);
+    office_deliver(e);
+    return e->gone ? ELECTOR_LOST : status;
+}
+
+/* Until there is something to do, or the time is up. False: a signal came. */
+static bool sleep_until(const elector *e, uint64_t until_ns)
+{
+    const uint64_t next = next_deadline(e);
+    struct pollfd wanted = {.fd = elector_fd(e), .events = POLLIN};
+    return poll(&wanted, 1, engine_left_ms(next < until_ns ? next : until_ns)) >= 0 || errno != EINTR;
+}
+
+elector_status elector_wait(elector *e, int timeout_ms)
+{
+    if (e->delivering) return busy(e, "elector_wait");
+    const uint64_t until_ns = engine_until(timeout_ms);
+    for (;;) {
+        const elector_status status = hear(e);
+        const size_t delivered = office_deliver(e);
+        if (e->gone) return ELECTOR_LOST;
+        if (status != ELECTOR_OK || delivered > 0) return status;
+        if (engine_now() >= until_ns || !sleep_until(e, until_ns)) return ELECTOR_TIMEOUT;
+    }
+}
+
+/* ---- Campaigning ---- */
+
+static elector_status begin_campaign(elector *e, struct office *o, const elector_options *options)
+{
+    if (o->standing) return ELECTOR_OK;
+    o->standing = true;
+    const elector_status status = e->engine->kind->campaign(
+        e->engine, o->group, options ? options->priority : 0, options && options->value ? options->value : "");
+    if (status != ELECTOR_OK) o->standing = false;
+    return settle(e, status);
+}
+
+static elector_status await_election(elector *e, struct office *o, uint64_t until_ns)
+{
+    while (!elector_is_leader(e, o->group)) {
+        elector_status status = hear(e);
+        const bool elected = elector_is_leader(e, o->group); /* before a callback takes its time */
+        office_deliver(e);
+        if (e->gone) return ELECTOR_LOST;
+        if (status != ELECTOR_OK) return status;
+        if (elected || elector_is_leader(e, o->group)) break;
+        if (!o->standing) return engine_fail(e, ELECTOR_REFUSED, "%s: the campaign was called off", o->group);
+        if (engine_now() >= until_ns)
+            return engine_fail(e, ELECTOR_TIMEOUT, "%s: not elected yet; the campaign goes on", o->group);
+        sleep_until(e, until_ns);
+    }
+    return ELECTOR_OK;
+}
+
+elector_status elector_campaign(elector *e, const char *group, const elector_options *options, int timeout_ms,
+                                elector_term *term)
+{
+    if (e->delivering && timeout_ms != 0) return busy(e, "elector_campaign");
+    elector_status status = options ? check_options(e, options) : ELECTOR_OK;
+    if (status == ELECTOR_OK) status = prepare(e, group);
+    struct office *o = status == ELECTOR_OK ? office_make(e, group, &status) : NULL;
+    if (!o) return status;
+    status = begin_campaign(e, o, options);
+    if (status == ELECTOR_OK && timeout_ms != 0) status = await_election(e, o, engine_until(timeout_ms));
+    if (status == ELECTOR_OK && !elector_is_leader(e, group))
+        status = engine_fail(e, ELECTOR_TIMEOUT, "%s: not elected yet; the campaign goes on", group);
+    if (status == ELECTOR_OK && term) *term = o->term;
+    return status;
+}
+
+static elector_status not_leading(elector *e, const char *group)
+{
+    return engine_fail(e, ELECTOR_NOT_LEADING, "%s is not led through this elector", group);
+}
+
+elector_status elector_resign(elector *e, const char *group)
+{
+    elector_status status = check_group(e, group);
+    if (status != ELECTOR_OK) return status;
+    struct office *o = office_find(e, group);
+    if (!o || !o->standing || !e->engine)
+        return engine_fail(e, ELECTOR_NOT_LEADING, "%s was not campaigned for through this elector", group);
+    office_end_work(o);
+    o->standing = false;
+    return settle(e, e->engine->kind->resign(e->engine, group));
+}
+
+elector_status elector_transfer(elector *e, const char *group, const char *member)
+{
+    elector_status status = prepare(e, group);
+    if (status != ELECTOR_OK) return status;
+    if (!member || !*member || strlen(member) > ELECTOR_NAME_MAX)
+        return engine_fail(e, ELECTOR_INVALID, "hand over to whom? The name of a member, please");
+    return settle(e, e->engine->kind->transfer(e->engine, group, member));
+}
+
+elector_status elector_proclaim(elector *e, const char *group, const char *value)
+{
+    elector_status status = check_group(e, group);
+    if (status == ELECTOR_OK) status = check_value(e, value);
+    if (status != ELECTOR_OK) return status;
+    if (!elector_is_leader(e, group) || !e->engine) return not_leading(e, group);
+    return settle(e, e->engine->kind->proclaim(e->engine, group, value));
+}
+
+elector_status elector_stopped(elector *e, const char *group)
+{
+    const elector_status status = check_group(e, group);
+    if (status != ELECTOR_OK) return status;
+    struct office *o = office_find(e, group);
+    if (!o || !o->leading || !e->engine) return not_leading(e, group);
+    if (!o->stopping)
+        return engine_fail(e, ELECTOR_NOT_LEADING, "%s: nobody has asked to stop; elector_resign() gives up",
+                           group);
+    office_end_work(o);
+    return settle(e, e->engine->kind->stopped(e->engine, group, o->term.token));
+}
+
+/* ---- From any thread ---- */
+
+uint64_t elector_deadline(const elector *e, const char *group)
+{
+    const struct office *o = group ? office_find(e, group) : NULL;
+    return o ? atomic_load_explicit(&o->deadline_ns, memory_order_acquire) : 0;
+}
+
+bool elector_is_leader(const elector *e, const char *group)
+{
+    const uint64_t deadline_ns = elector_deadline(e, group);
+    return deadline_ns != 0 &&
+           engine_now() < deadline_ns; /* the clock last: who dozes off in between errs safely */
+}
+
+uint64_t elector_token(const elector *e, const char *group)
+{
+    if (!elector_is_leader(e, group)) return 0;
+    return atomic_load_explicit(&office_find(e, group)->token, memory_order_relaxed);
+}
+
+/* ---- Observing ---- */
+
+elector_status elector_observe(elector *e, const char *group)
+{
+    const elector_status status = group ? prepare(e, group) : open_engine(e);
+    return status == ELECTOR_OK ? settle(e, e->engine->kind->observe(e->engine, group)) : status;
+}
+
+elector_status elector_leader_of(elector *e, const char *group, int timeout_ms, elector_leader *leader)
+{
+    *leader = (elector_leader){0};
+    if (e->delivering) return busy(e, "elector_leader_of");
+    elector_status status = prepare(e, group);
+    if (status != ELECTOR_OK) return status;
+    status = settle(e, e->engine->kind->leader_of(e->engine, group, engine_until(timeout_ms), leader));
+    const struct office *o = office_find(e, group);
+    leader->is_me =
+        status == ELECTOR_OK && o && o->leading && leader->name[0] && leader->token == o->term.token;
+    return status;
+}
+
+void elector_on_event(elector *e, elector_callback *callback, void *whose)
+{
+    e->callback = callback;
+    e->whose = whose;
+}

@@ -1,0 +1,308 @@
+/*
+ * file:PATH, leadership on one host without an agent. There is no lease: the kernel frees the lock of whoever dies, and
+ * nobody else. Who waits is woken by inotify when the holder closes the file, and looks every 100 ms besides, since
+ * the kernel tells of the closing just before it lets go of the lock.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "engines/engine.h"
+#include "engines/lock_file.h"
+
+enum { RETRY_MS = 100, SOON_MS = 5, LOOK_MS = 200, FAILED_MS = 1000 };
+
+struct seat { /* a group */
+    struct seat *next;
+    char group[ELECTOR_GROUP_MAX + 1];
+    char value[ELECTOR_VALUE_MAX + 1];
+    struct lock_file lock;
+    bool stands, leads, watched;
+    int watch;        /* of inotify; -1: none */
+    uint64_t due_ns;  /* when to look again */
+    uint64_t rest_ns; /* not before, whatever happens: our own failures make noise too */
+    bool told;        /* an observer knows of `last` */
+    elector_leader last;
+};
+
+struct folder {
+    struct engine base;
+    int fd; /* inotify; where there is none left, a descriptor on which nothing ever happens */
+    bool notified;
+    struct seat *seats;
+    char path[4096];
+};
+
+static struct folder *folder_of(struct engine *engine)
+{
+    return (struct folder *)engine;
+}
+
+static struct seat *seat_at(struct folder *f, const char *group, elector_status *status)
+{
+    struct seat *s = f->seats;
+    while (s && strcmp(s->group, group) != 0) s = s->next;
+    if (s) return s;
+    s = calloc(1, sizeof *s);
+    if (!s) {
+        *status = engine_fail(f->base.owner, ELECTOR_NO_MEMORY, "%s: out of memory", group);
+        return NULL;
+    }
+    if (!lock_name(&s->lock, f->path, group)) {
+        *status = engine_fail(f->base.owner, ELECTOR_INVALID, "file:%.80s…: the path is too long", f->path);
+        free(s);
+        return NULL;
+    }
+    snprintf(s->group, sizeof s->group, "%s", group);
+    s->watch = -1;
+    s->next = f->seats;
+    f->seats = s;
+    return s;
+}
+
+static elector_status complain(struct folder *f, const struct seat *s)
+{
+    if (errno == EOVERFLOW)
+        return engine_fail(f->base.owner, ELECTOR_REFUSED, "%s: its token has reached 2^53; remove the file",
+                           s->lock.path);
+    if (errno == EINVAL || errno == ELOOP)
+        return engine_fail(f->base.owner, ELECTOR_INVALID, "%s: not a plain file that can be locked",
+                           s->lock.path);
+    return engine_fail(f->base.owner, errno == EACCES || errno == EPERM ? ELECTOR_REFUSED : ELECTOR_UNAVAILABLE,
+                       "%s: %s; the file must be writable by all who campaign", s->lock.path, strerror(errno));
+}
+
+static void watch(struct folder *f, struct seat *s)
+{
+    if (s->watch < 0 && f->notified)
+        s->watch = inotify_add_watch(f->fd, s->lock.path,
+                                     IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF);
+}
+
+/* ---- Leading ---- */
+
+static void give_up(struct folder *f, struct seat *s, const char *reason, bool stands)
+{
+    const uint64_t token = s->lock.token;
+    s->leads = false;
+    lock_release(&s->lock);
+    engine_lost(f->base.owner, s->group, token, reason, stands);
+}
+
+/* False: errno says what is wrong. */
+static bool try_to_lead(struct folder *f, struct seat *s)
+{
+    const int locked = lock_try(&s->lock);
+    watch(f, s);
+    if (locked <= 0) return locked == 0;
+    if (!lock_begin(&s->lock)) return false;
+    s->leads = true;
+    s->due_ns = engine_until(LOOK_MS);
+    engine_elected(f->base.owner, s->group, s->lock.token, ENGINE_NEVER);
+    if (!lock_proclaim(&s->lock, s->value))
+        s->value[0] = '\0'; /* a full disk: it leads, and its value is not seen */
+    return true;
+}
+
+static elector_status campaign(struct engine *engine, const char *group, uint64_t priority, const char *value)
+{
+    struct folder *f = folder_of(engine);
+    elector_status status = ELECTOR_OK;
+    struct seat *s = seat_at(f, group, &status);
+    (void)priority; /* nobody compares: the first to find the lock free has it */
+    if (!s) return status;
+    snprintf(s->value, sizeof s->value, "%s", value);
+    s->stands = true;
+    s->due_ns = engine_until(RETRY_MS);
+    if (try_to_lead(f, s)) return ELECTOR_OK;
+    s->stands = false;
+    return complain(f, s);
+}
+
+static elector_status resign(struct engine *engine, const char *group)
+{
+    elector_status status = ELECTOR_OK;
+    struct seat *s = seat_at(folder_of(engine), group, &status);
+    if (!s) return status;
+    s->stands = false;
+    if (s->leads)
+        give_up(folder_of(engine), s, "resigned", false);
+    else
+        lock_release(&s->lock);
+    return ELECTOR_OK;
+}
+
+static elector_status transfer(struct engine *engine, const char *group, const char *member)
+{
+    (void)group;
+    (void)member;
+    return engine_fail(engine->owner, ELECTOR_REFUSED, "one host alone: there is nobody to hand over to");
+}
+
+static elector_status proclaim(struct engine *engine, const char *group, const char *value)
+{
+    elector_status status = ELECTOR_OK;
+    struct seat *s = seat_at(folder_of(engine), group, &status);
+    if (!s) return status;
+    snprintf(s->value, sizeof s->value, "%s", value);
+    return lock_proclaim(&s->lock, value) ? ELECTOR_OK : complain(folder_of(engine), s);
+}
+
+static elector_status stopped(struct engine *engine, const char *group, uint64_t token)
+{
+    (void)engine, (void)group, (void)token; /* nobody ever asks to stop */
+    return ELECTOR_OK;
+}
+
+/* ---- Observing ---- */
+
+static bool is_news(const struct seat *s, const elector_leader *leader)
+{
+    return !s->told || strcmp(s->last.name, leader->name) != 0 || s->last.token != leader->token ||
+           strcmp(s->last.value, leader->value) != 0;
+}
+
+static bool look(struct folder *f, struct seat *s)
+{
+    elector_leader leader;
+    if (!lock_read(s->lock.path, &leader)) return false;
+    if (is_news(s, &leader)) engine_leader(f->base.owner, s->group, &leader);
+    s->last = leader;
+    s->told = true;
+    watch(f, s);
+    return true;
+}
+
+static elector_status observe(struct engine *engine, const char *group)
+{
+    struct folder *f = folder_of(engine);
+    elector_status status = ELECTOR_OK;
+    if (!group)
+        return engine_fail(f->base.owner, ELECTOR_INVALID,
+                           "file: locks have no list of groups; name one to observe");
+    struct seat *s = seat_at(f, group, &status);
+    if (!s) return status;
+    s->watched = true;
+    s->told = false;
+    s->due_ns = 0;
+    return look(f, s) ? ELECTOR_OK : complain(f, s);
+}
+
+static elector_status leader_of(struct engine *engine, const char *group, uint64_t until_ns,
+                                elector_leader *leader)
+{
+    struct folder *f = folder_of(engine);
+    elector_status status = ELECTOR_OK;
+    struct seat *s = seat_at(f, group, &status);
+    (void)until_ns;
+    if (!s) return status;
+    return lock_read(s->lock.path, leader) ? ELECTOR_OK : complain(f, s);
+}
+
+/* ---- As time goes by ---- */
+
+/* True: something has happened to one of the files. */
+static bool drain(const struct folder *f)
+{
+    _Alignas(struct inotify_event) char events[4096];
+    bool any = false;
+    while (f->notified && read(f->fd, events, sizeof events) > 0) any = true;
+    return any;
+}
+
+static void tend(struct folder *f, struct seat *s, bool woken)
+{
+    s->due_ns = engine_until(woken && !s->leads ? SOON_MS : s->stands && !s->leads ? RETRY_MS : LOOK_MS);
+    if (s->leads && !lock_is_intact(&s->lock)) {
+        s->watch = -1;
+        give_up(f, s, "the lock file was removed", true);
+    }
+    if (s->stands && !s->leads) {
+        const int before = s->lock.fd;
+        if (!try_to_lead(f, s)) s->due_ns = s->rest_ns = engine_until(FAILED_MS);
+        if (before != s->lock.fd) {
+            s->watch = -1; /* another file */
+            watch(f, s);
+        }
+    }
+    if (s->watched) look(f, s);
+}
+
+static bool is_due(const struct seat *s, bool woken)
+{
+    const uint64_t now = engine_now();
+    return now >= s->rest_ns && (woken || now >= s->due_ns);
+}
+
+static void dispatch(struct engine *engine)
+{
+    struct folder *f = folder_of(engine);
+    const bool woken = drain(f);
+    for (struct seat *s = f->seats; s; s = s->next)
+        if ((s->stands || s->watched) && is_due(s, woken)) tend(f, s, woken);
+}
+
+static uint64_t deadline(const struct engine *engine)
+{
+    uint64_t next = ENGINE_NEVER;
+    for (const struct seat *s = ((const struct folder *)engine)->seats; s; s = s->next)
+        if ((s->stands || s->watched) && s->due_ns < next) next = s->due_ns;
+    return next;
+}
+
+static int descriptor(const struct engine *engine)
+{
+    return ((const struct folder *)engine)->fd;
+}
+
+/* ---- Opening ---- */
+
+static elector_status open_folder(elector *owner, const char *path, struct engine **out)
+{
+    struct folder *f = calloc(1, sizeof *f);
+    if (!f) return engine_fail(owner, ELECTOR_NO_MEMORY, "out of memory");
+    f->base = (struct engine){.kind = &engine_file, .owner = owner};
+    f->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    f->notified = f->fd >= 0;
+    if (!f->notified) f->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (f->fd < 0) {
+        free(f);
+        return engine_fail(owner, ELECTOR_UNAVAILABLE, "file:%.200s: %s", path, strerror(errno));
+    }
+    snprintf(f->path, sizeof f->path, "%s", path);
+    *out = &f->base;
+    return ELECTOR_OK;
+}
+
+static void close_folder(struct engine *engine)
+{
+    struct folder *f = folder_of(engine);
+    while (f->seats) {
+        struct seat *s = f->seats;
+        f->seats = s->next;
+        lock_release(&s->lock);
+        free(s);
+    }
+    close(f->fd);
+    free(f);
+}
+
+const struct engine_kind engine_file = {
+    .scheme = "file",
+    .open = open_folder,
+    .close = close_folder,
+    .campaign = campaign,
+    .resign = resign,
+    .transfer = transfer,
+    .proclaim = proclaim,
+    .stopped = stopped,
+    .observe = observe,
+    .leader_of = leader_of,
+    .fd = descriptor,
+    .deadline = deadline,
+    .dispatch = dispatch,
+};

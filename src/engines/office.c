@@ -1,0 +1,256 @@
+/*
+ * Offices and events. What an engine reports is believed only as far as it makes sense: for each group the callback
+ * sees elected, stop, lost, new leader in this order, also if an agent stutters or lies.
+ */
+#include "engines/office.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+elector_status engine_fail(elector *e, elector_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(e->message, sizeof e->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* ---- Offices ---- */
+
+struct office *office_find(const elector *e, const char *group)
+{
+    struct office *o = atomic_load_explicit(&e->offices, memory_order_acquire);
+    while (o && strcmp(o->group, group) != 0) o = o->next;
+    return o;
+}
+
+struct office *office_make(elector *e, const char *group, elector_status *status)
+{
+    struct office *o = office_find(e, group);
+    if (o) return o;
+    if (e->office_count == OFFICES_MAX) {
+        *status = engine_fail(e, ELECTOR_REFUSED, "%s: %d groups at most for one elector; open another", group,
+                              OFFICES_MAX);
+        return NULL;
+    }
+    o = calloc(1, sizeof *o);
+    if (!o) {
+        *status = engine_fail(e, ELECTOR_NO_MEMORY, "%s: out of memory", group);
+        return NULL;
+    }
+    snprintf(o->group, sizeof o->group, "%s", group);
+    o->next = atomic_load_explicit(&e->offices, memory_order_relaxed);
+    e->office_count++;
+    atomic_store_explicit(&e->offices, o, memory_order_release);
+    return o;
+}
+
+static void begin_work(struct office *o)
+{
+    atomic_store_explicit(&o->token, o->term.token, memory_order_relaxed);
+    atomic_store_explicit(&o->deadline_ns, o->term.deadline_ns, memory_order_release);
+}
+
+void office_end_work(struct office *o)
+{
+    o->over = true;
+    atomic_store_explicit(&o->deadline_ns, 0, memory_order_release);
+}
+
+/* ---- The queue ---- */
+
+static struct queued *queued_at(const elector *e, size_t at)
+{
+    return &e->queue[(e->first + at) % EVENTS_MAX];
+}
+
+/* The newest of a group, if it is a new leader that nobody has been told of yet: it is old news now. */
+static struct queued *stale_leader(const elector *e, const char *group)
+{
+    for (size_t at = e->count; at-- > 0;) {
+        struct queued *q = queued_at(e, at);
+        if (strcmp(q->group, group) == 0) return q->type == ELECTOR_NEW_LEADER ? q : NULL;
+    }
+    return NULL;
+}
+
+/* NULL: full, which ends the connection; but LOST_OFFICE, once for each office, always finds room. */
+static struct queued *push(elector *e, elector_event_type type, const char *group)
+{
+    const size_t room = type == ELECTOR_LOST_OFFICE ? EVENTS_MAX : EVENTS_MAX - OFFICES_MAX;
+    if (e->count >= room) {
+        if (!e->gone) engine_gone(e, "too many events", "more events than anybody reads: dispatch more often");
+        return NULL;
+    }
+    struct queued *q = queued_at(e, e->count++);
+    memset(q, 0, sizeof *q);
+    q->type = type;
+    snprintf(q->group, sizeof q->group, "%s", group);
+    return q;
+}
+
+static void tell_leader(elector *e, const char *group, const elector_leader *leader)
+{
+    struct queued *q = stale_leader(e, group);
+    if (!q) q = push(e, ELECTOR_NEW_LEADER, group);
+    if (q) q->leader = *leader;
+}
+
+static void lose(elector *e, struct office *o, const char *reason)
+{
+    office_end_work(o);
+    o->leading = o->stopping = false;
+    struct queued *q = push(e, ELECTOR_LOST_OFFICE, o->group);
+    if (q) {
+        q->term = o->term;
+        snprintf(q->reason, sizeof q->reason, "%s", reason);
+    }
+    if (o->leader_waits && !e->gone) tell_leader(e, o->group, &o->leader);
+    o->leader_waits = false;
+}
+
+size_t office_deliver(elector *e)
+{
+    const size_t count = e->count; /* what a callback brings about is for the next time: no end otherwise */
+    e->delivering = true;
+    for (size_t i = 0; i < count; i++) {
+        const struct queued q = *queued_at(e, 0);
+        e->first = --e->count == 0 ? 0 : (e->first + 1) % EVENTS_MAX;
+        if (!e->callback) continue;
+        const elector_event event = {
+            .type = q.type, .group = q.group, .term = q.term, .leader = q.leader, .reason = q.reason};
+        e->callback(e->whose, &event);
+    }
+    e->delivering = false;
+    return count;
+}
+
+/* ---- What engines report ---- */
+
+static void take_office(elector *e, struct office *o, uint64_t token, uint64_t deadline_ns)
+{
+    struct queued *q = e->gone ? NULL : push(e, ELECTOR_ELECTED, o->group);
+    if (!q) return; /* the connection is gone, and nobody ever heard of this term */
+    o->term = (elector_term){.token = token, .deadline_ns = deadline_ns};
+    o->leading = true;
+    o->stopping = o->over = o->lapsed = o->leader_waits = false;
+    q->term = o->term;
+    begin_work(o);
+}
+
+static void move_on(struct office *o, uint64_t deadline_ns)
+{
+    o->term.deadline_ns = deadline_ns;
+    if (!o->over) begin_work(o);
+}
+
+void engine_elected(elector *e, const char *group, uint64_t token, uint64_t deadline_ns)
+{
+    struct office *o = office_find(e, group);
+    if (!o || !o->standing || e->gone) return;
+    if (token == o->term.token && (o->leading || o->lapsed)) {
+        engine_lease(e, group, token, deadline_ns);
+        return;
+    }
+    if (token <= o->term.token) {
+        engine_gone(e, "the token went back", "%s: elected with token %llu after %llu: tokens must rise", group,
+                    (unsigned long long)token, (unsigned long long)o->term.token);
+        return;
+    }
+    if (o->leading) lose(e, o, "elected anew");
+    take_office(e, o, token, deadline_ns);
+}
+
+void engine_lease(elector *e, const char *group, uint64_t token, uint64_t deadline_ns)
+{
+    struct office *o = office_find(e, group);
+    if (!o || token != o->term.token || e->gone) return;
+    if (o->leading)
+        move_on(o, deadline_ns);
+    else if (o->lapsed && deadline_ns > engine_now()) /* nobody else has led: it is the same term */
+        take_office(e, o, token, deadline_ns);
+}
+
+void engine_stop(elector *e, const char *group, uint64_t token, uint64_t deadline_ns, const char *reason)
+{
+    struct office *o = office_find(e, group);
+    if (!o || !o->leading || o->stopping || token != o->term.token || e->gone) return;
+    move_on(o, deadline_ns);
+    o->stopping = true;
+    struct queued *q = push(e, ELECTOR_STOP, group);
+    if (!q) return;
+    q->term = o->term;
+    snprintf(q->reason, sizeof q->reason, "%s", reason);
+}
+
+void engine_lost(elector *e, const char *group, uint64_t token, const char *reason, bool stands)
+{
+    struct office *o = office_find(e, group);
+    if (!o || token != o->term.token || e->gone) return;
+    o->lapsed = false;
+    if (!stands) o->standing = false;
+    if (o->leading) lose(e, o, reason);
+}
+
+void engine_leader(elector *e, const char *group, const elector_leader *leader)
+{
+    struct office *o = office_find(e, group);
+    elector_leader l = *leader;
+    if (e->gone) return;
+    l.is_me = o && o->leading && l.name[0] && l.token == o->term.token;
+    if (o && o->leading && !l.is_me) {
+        if (l.token <
+            o->term.token) { /* old news, or nobody leads any more, which we shall hear first ourselves */
+            o->leader = l;
+            o->leader_waits = true;
+            return;
+        }
+        lose(e, o, "another leads");
+        if (e->gone) return;
+    }
+    if (o) o->leader_waits = false;
+    tell_leader(e, group, &l);
+}
+
+elector_status engine_gone(elector *e, const char *reason, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(e->message, sizeof e->message, format, arguments);
+    va_end(arguments);
+    if (e->gone) return ELECTOR_LOST;
+    e->gone = true;
+    for (struct office *o = atomic_load_explicit(&e->offices, memory_order_relaxed); o; o = o->next) {
+        o->standing = o->lapsed = false;
+        if (o->leading) lose(e, o, reason);
+    }
+    return ELECTOR_LOST;
+}
+
+bool engine_is_gone(const elector *e)
+{
+    return e->gone;
+}
+
+/* ---- Deadlines ---- */
+
+void office_expire(elector *e)
+{
+    const uint64_t now = engine_now();
+    for (struct office *o = atomic_load_explicit(&e->offices, memory_order_relaxed); o; o = o->next)
+        if (o->leading && o->term.deadline_ns <= now) {
+            o->lapsed = !o->over;
+            lose(e, o, "the deadline has passed");
+        }
+}
+
+uint64_t office_next_deadline(const elector *e)
+{
+    uint64_t next = ENGINE_NEVER;
+    for (const struct office *o = atomic_load_explicit(&e->offices, memory_order_relaxed); o; o = o->next)
+        if (o->leading && o->term.deadline_ns < next) next = o->term.deadline_ns;
+    return next;
+}

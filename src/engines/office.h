@@ -1,0 +1,67 @@
+/*
+ * What an elector is made of: an office for each group that was ever campaigned for, and the events that wait for the
+ * callback. Offices are never freed or moved before elector_close(), so that any thread may walk the list.
+ */
+#ifndef ELECTOR_ENGINES_OFFICE_H
+#define ELECTOR_ENGINES_OFFICE_H
+
+#include <stdatomic.h>
+
+#include "engines/engine.h"
+
+enum { OFFICES_MAX = 256, EVENTS_MAX = 3 * OFFICES_MAX, REASON_MAX = 127, URL_MAX = 4095 };
+
+struct office {
+    struct office *next;
+    char group[ELECTOR_GROUP_MAX + 1];
+    /*
+     * For all threads. Leading is deadline > now and nothing else, one word, so there is nothing to tear. The token is
+     * written before the deadline that makes it valid.
+     */
+    _Atomic uint64_t token, deadline_ns;
+    /* For the owner's thread. */
+    elector_term term; /* the last one */
+    bool standing;     /* is a candidate, or leads */
+    bool leading;      /* ELECTED was reported, LOST_OFFICE was not */
+    bool stopping;     /* STOP was reported */
+    bool over;         /* we have said ourselves that the work of this term has ended */
+    bool lapsed;       /* lost by our clock alone: who else speaks of this term may move it on yet */
+    bool leader_waits; /* what contradicts our office is told once it is lost */
+    elector_leader leader;
+};
+
+struct queued {
+    elector_event_type type;
+    char group[ELECTOR_GROUP_MAX + 1];
+    elector_term term;
+    elector_leader leader;
+    char reason[REASON_MAX + 1];
+};
+
+struct elector {
+    _Atomic(struct office *) offices;
+    size_t office_count;
+    const struct engine_kind *kind; /* NULL: the URL made no sense */
+    struct engine *engine;          /* NULL: not open */
+    char rest[URL_MAX + 1];         /* of the URL */
+    bool gone;                      /* engine_gone() was called since it was opened */
+    bool delivering;
+    elector_callback *callback;
+    void *whose;
+    struct queued *queue; /* EVENTS_MAX of them; the last OFFICES_MAX are kept for LOST_OFFICE */
+    size_t first, count;
+    char message[512];
+};
+
+struct office *office_find(const elector *, const char *group);
+/* NULL: too many, or no memory, with the message and *status set. */
+struct office *office_make(elector *, const char *group, elector_status *status);
+/* From now on nobody here may work for it: before anybody else is told. */
+void office_end_work(struct office *);
+/* Offices whose deadline has passed are lost, whoever is silent. */
+void office_expire(elector *);
+uint64_t office_next_deadline(const elector *);
+/* Hands what is queued now to the callback. How many. */
+size_t office_deliver(elector *);
+
+#endif

@@ -1,0 +1,219 @@
+/* JSON lines over a Unix socket, in bounded buffers. */
+#define _GNU_SOURCE /* SOCK_CLOEXEC */
+#include "engines/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "engines/engine.h"
+
+/* ---- Beginning and ending ---- */
+
+static elector_status say_why_not(struct wire *w, int error)
+{
+    const char *hint = "";
+    elector_status status = ELECTOR_UNAVAILABLE;
+    if (error == ENOENT || error == ECONNREFUSED) {
+        hint = "; is the agent running, and is this its socket?";
+    } else if (error == EACCES || error == EPERM) {
+        hint = "; ask for membership in the group that owns the socket";
+        status = ELECTOR_REFUSED;
+    } else if (error == EAGAIN) {
+        hint = "; the agent does not take new connections: does it hang?";
+    }
+    snprintf(w->reason, sizeof w->reason, "cannot connect to %s: %s%s", w->path, strerror(error), hint);
+    return status;
+}
+
+elector_status wire_open(struct wire *w, const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    w->fd = -1;
+    w->size = w->used = w->out_size = 0;
+    w->path[0] = w->reason[0] = '\0';
+    if (strlen(path) >= sizeof address.sun_path) {
+        snprintf(w->reason, sizeof w->reason, "%.60s…: the path of a socket has at most %zu bytes", path,
+                 sizeof address.sun_path - 1);
+        return ELECTOR_INVALID;
+    }
+    snprintf(w->path, sizeof w->path, "%s", path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    w->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (w->fd >= 0 && connect(w->fd, (const struct sockaddr *)&address, sizeof address) == 0) return ELECTOR_OK;
+    const int error = errno;
+    wire_close(w);
+    return say_why_not(w, error);
+}
+
+void wire_close(struct wire *w)
+{
+    if (w->fd >= 0) close(w->fd);
+    w->fd = -1;
+}
+
+static void end(struct wire *w, const char *what)
+{
+    if (!w->reason[0]) snprintf(w->reason, sizeof w->reason, "the agent at %s %s", w->path, what);
+    wire_close(w);
+}
+
+static void end_by(struct wire *w, int error)
+{
+    char text[120];
+    snprintf(text, sizeof text, "is gone: %s", strerror(error));
+    end(w, text);
+}
+
+/* ---- Sending ---- */
+
+static bool flush(struct wire *w)
+{
+    while (w->fd >= 0 && w->out_size > 0) {
+        const ssize_t sent = send(w->fd, w->out, w->out_size, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
+        if (sent < 0) {
+            end_by(w, errno);
+            return false;
+        }
+        w->out_size -= (size_t)sent;
+        memmove(w->out, w->out + sent, w->out_size);
+    }
+    return w->fd >= 0;
+}
+
+bool wire_is_full(const struct wire *w)
+{
+    return w->out_size > 0;
+}
+
+bool wire_send(struct wire *w, json_t *request)
+{
+    const size_t room = sizeof w->out - w->out_size;
+    const size_t limit = room < WIRE_REQUEST_MAX ? room : WIRE_REQUEST_MAX;
+    const size_t size = request ? json_dumpb(request, w->out + w->out_size, limit, JSON_COMPACT) : 0;
+    json_decref(request);
+    if (size == 0 || size >= limit) {
+        if (w->fd >= 0) end(w, "reads too slowly, or the request was too long");
+        return false;
+    }
+    w->out[w->out_size + size] = '\n';
+    w->out_size += size + 1;
+    return flush(w);
+}
+
+/* ---- Reading ---- */
+
+static json_t *parse(struct wire *w, const char *line, size_t size)
+{
+    json_error_t error;
+    json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error);
+    if (json_is_object(object)) return object;
+    char text[160];
+    snprintf(text, sizeof text, "sent what is no JSON object (%.60s); is it an agent?",
+             object ? "another kind of value" : error.text);
+    json_decref(object);
+    end(w, text);
+    return NULL;
+}
+
+/* The next whole line of the buffer. */
+static json_t *next_line(struct wire *w, bool *none)
+{
+    const char *start = w->in + w->used;
+    const char *stop = w->used < w->size ? memchr(start, '\n', w->size - w->used) : NULL;
+    *none = !stop;
+    if (!stop) return NULL;
+    w->used = (size_t)(stop - w->in) + 1;
+    return parse(w, start, (size_t)(stop - start));
+}
+
+/* 1: there is more in the buffer. */
+static int fill(struct wire *w)
+{
+    memmove(w->in, w->in + w->used, w->size - w->used);
+    w->size -= w->used;
+    w->used = 0;
+    if (w->size == sizeof w->in) {
+        end(w, "sent a line longer than 65536 bytes; is it an agent?");
+        return -1;
+    }
+    const ssize_t got = recv(w->fd, w->in + w->size, sizeof w->in - w->size, 0);
+    if (got > 0) {
+        w->size += (size_t)got;
+        return 1;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return 0;
+    if (got == 0)
+        end(w, "has closed the connection");
+    else
+        end_by(w, errno);
+    return -1;
+}
+
+int wire_read(struct wire *w, json_t **line)
+{
+    bool none;
+    *line = NULL;
+    if (w->fd < 0 || !flush(w)) return -1;
+    *line = next_line(w, &none);
+    if (none) {
+        const int filled = fill(w);
+        if (filled <= 0) return filled;
+        *line = next_line(w, &none);
+        if (none) return w->size == sizeof w->in ? fill(w) : 0;
+    }
+    return *line ? 1 : -1;
+}
+
+bool wire_wait(struct wire *w, uint64_t until_ns)
+{
+    struct pollfd wanted = {.fd = w->fd, .events = (short)(w->out_size > 0 ? POLLIN | POLLOUT : POLLIN)};
+    const int ready = poll(&wanted, 1, engine_left_ms(until_ns));
+    return ready > 0 || engine_now() < until_ns;
+}
+
+/* ---- What lines say ---- */
+
+const char *wire_text(const json_t *object, const char *name, size_t max)
+{
+    const json_t *text = json_object_get(object, name);
+    return json_is_string(text) && json_string_length(text) <= max ? json_string_value(text) : NULL;
+}
+
+bool wire_number(const json_t *object, const char *name, uint64_t least, uint64_t *number)
+{
+    const json_t *value = json_object_get(object, name);
+    if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
+    *number = (uint64_t)json_integer_value(value);
+    return *number >= least;
+}
+
+elector_status wire_refusal(const json_t *answer, char *text, size_t size)
+{
+    static const struct {
+        const char *error;
+        elector_status status;
+    } known[] = {
+        {"not-leading", ELECTOR_NOT_LEADING}, {"not-campaigning", ELECTOR_NOT_LEADING},
+        {"bad-request", ELECTOR_INVALID},     {"unknown-op", ELECTOR_INVALID},
+        {"too-long", ELECTOR_INVALID},        {"bad-group", ELECTOR_INVALID},
+        {"bad-value", ELECTOR_INVALID},       {"leaving", ELECTOR_UNAVAILABLE},
+    };
+    const char *error = wire_text(answer, "error", 64), *message = wire_text(answer, "message", 400);
+    if (!error) error = "refused";
+    if (message && *message)
+        snprintf(text, size, "%s", message);
+    else
+        snprintf(text, size, "the agent says: %s", error);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ') *c = ' '; /* it goes to a terminal */
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(error, known[i].error) == 0) return known[i].status;
+    return ELECTOR_REFUSED;
+}

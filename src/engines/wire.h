@@ -1,0 +1,45 @@
+/*
+ * A connection to an agent: JSON objects, one a line (docs/socket-protocol.md). It never blocks but in wire_wait() and
+ * wire_ask(), and believes nothing: what is too long, no JSON or no object ends it with the reason in words.
+ */
+#ifndef ELECTOR_ENGINES_WIRE_H
+#define ELECTOR_ENGINES_WIRE_H
+
+#include <jansson.h>
+
+#include "elector.h"
+
+enum { WIRE_REQUEST_MAX = 4096, WIRE_LINE_MAX = 65536, WIRE_ANSWER_MS = 5000 };
+
+struct wire {
+    int fd;            /* -1: closed */
+    size_t size, used; /* of in: read, and already given out */
+    size_t out_size;
+    char path[108];
+    char reason[512]; /* why it ended, or would not begin */
+    char out[2 * WIRE_REQUEST_MAX];
+    char in[WIRE_LINE_MAX];
+};
+
+/* ELECTOR_INVALID, ELECTOR_UNAVAILABLE or ELECTOR_REFUSED with the reason. */
+elector_status wire_open(struct wire *, const char *path);
+void wire_close(struct wire *);
+
+/* Sends, or keeps what the socket does not take yet. Steals the reference. False: the reason says why. */
+bool wire_send(struct wire *, json_t *request);
+/* Whether anything waits to be sent. */
+bool wire_is_full(const struct wire *);
+/* 1 and a line to be freed; 0: none yet; -1: it has ended, and the reason says why. */
+int wire_read(struct wire *, json_t **line);
+/* Until there is input, output has room, or the time is up (then false). */
+bool wire_wait(struct wire *, uint64_t until_ns);
+
+/* Text of an object; NULL: there is none of that name that fits. */
+const char *wire_text(const json_t *object, const char *name, size_t max);
+/* A whole number from `least` on; false: there is none. */
+bool wire_number(const json_t *object, const char *name, uint64_t least, uint64_t *number);
+
+/* What an answer with "ok":false means. */
+elector_status wire_refusal(const json_t *answer, char *text, size_t size);
+
+#endif
