@@ -22,6 +22,7 @@ int cli_compare(int argc, char **argv);
 int cli_detect(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_demo(int argc, char **argv);
+int cli_run(int argc, char **argv);
 
 /* "elector VERB: text", and the exit code of a usage error. */
 int cli_usage_error(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

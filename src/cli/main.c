@@ -4,6 +4,7 @@
 #include "cli.h"
 
 static const struct cli_verb verbs[] = {
+    {"run", "run a command while this host leads", cli_run},
     {"algorithms", "list the elections, or explain one", cli_algorithms},
     {"sim", "run an election in virtual time, and count", cli_sim},
     {"compare", "every algorithm through the same story", cli_compare},

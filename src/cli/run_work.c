@@ -1,0 +1,171 @@
+/* elector run and its command: to start it, and to end it so that nothing is left. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "run.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static const uint64_t first_backoff_ns = SECOND / 10, last_backoff_ns = 30 * SECOND, steady_ns = 60 * SECOND;
+static const uint64_t keeper_ns = SECOND, again_ns = SECOND / 50;
+
+enum { NAME_MS = 500 };
+
+/* ---- To start ------------------------------------------------------------------------------------- */
+
+static void set_number(const char *name, uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    setenv(name, text, 1);
+}
+
+static void set_environment(struct run *run)
+{
+    elector_leader leader = {0};
+    const bool known =
+        elector_leader_of(run->elector, run->request->group, NAME_MS, &leader) == ELECTOR_OK && leader.is_me;
+    setenv("ELECTOR_GROUP", run->request->group, 1);
+    setenv("ELECTOR_ID", known ? leader.name : "", 1);
+    setenv("ELECTOR_SOCKET", run->url, 1);
+    set_number("ELECTOR_TOKEN", run->token);
+    set_number("ELECTOR_DEADLINE_NS", run->kill_at_ns ? run->deadline_ns : 0);
+}
+
+/* Asks the clock last of all: to find out a name may have taken a while. */
+void run_start(struct run *run)
+{
+    set_environment(run);
+    run_renew(run);
+    const uint64_t now_ns = supervise_now_ns();
+    if (!run_leads(run) || (run->term_at_ns && now_ns >= run->term_at_ns)) return;
+    run->has_terminal = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+    run->command.takes_terminal = run->has_terminal;
+    const int error = supervise_start(&run->work, &run->command, run->kill_at_ns);
+    if (error) {
+        run_say(run, "cannot start a process: %s", strerror(error));
+        run_finish(run, CLI_CANNOT_TELL);
+        return;
+    }
+    run->state = RUN_WORK;
+    run->started_ns = now_ns;
+    run->exec_failed = run->killed = false;
+    run->status = 0;
+}
+
+/* ---- To stop -------------------------------------------------------------------------------------- */
+
+void run_stop(struct run *run, enum run_end end)
+{
+    const uint64_t now_ns = supervise_now_ns();
+    supervise_stop(&run->work);
+    run->state = RUN_STOPPING;
+    run->end = end;
+    run->next_ns = now_ns + run->request->stop_timeout_ns;
+    if (run->kill_at_ns && run->kill_at_ns < run->next_ns) run->next_ns = run->kill_at_ns;
+}
+
+void run_press(struct run *run)
+{
+    const uint64_t now_ns = supervise_now_ns();
+    if (run->kill_at_ns && !run->killed && run->kill_at_ns < run->next_ns) run->next_ns = run->kill_at_ns;
+    if (now_ns < run->next_ns) return;
+    if (run->killed) {
+        if (!run->work.forced) run_say(run, "the command is hard to kill; trying on");
+        supervise_force(&run->work);
+        run->next_ns = now_ns + again_ns;
+        return;
+    }
+    if (run->request->verbose) run_say(run, "the command has not ended; killing it");
+    supervise_kill(&run->work);
+    run->killed = true;
+    run->next_ns = now_ns + keeper_ns;
+}
+
+/* ---- What becomes of it --------------------------------------------------------------------------- */
+
+static bool is_to_be_restarted(const struct run *run)
+{
+    if (run->exec_failed || run->ending_signal) return false;
+    return run->request->restart == RUN_ALWAYS || (run->request->restart == RUN_ON_FAILURE && run->status != 0);
+}
+
+static void restart_later(struct run *run)
+{
+    const uint64_t now_ns = supervise_now_ns();
+    if (now_ns - run->started_ns >= steady_ns) run->backoff_ns = 0;
+    run->backoff_ns = run->backoff_ns ? 2 * run->backoff_ns : first_backoff_ns;
+    if (run->backoff_ns > last_backoff_ns) run->backoff_ns = last_backoff_ns;
+    if (!run->request->quiet)
+        run_say(run, "the command ended with %d; starting it again in %.1f s", run->status,
+                (double)run->backoff_ns / 1e9);
+    run->state = RUN_PAUSE;
+    run->next_ns = now_ns + run->backoff_ns;
+}
+
+/* Nothing is left: now, and only now, others may. */
+static void on_empty(struct run *run)
+{
+    if (run->has_terminal && tcgetpgrp(STDIN_FILENO) == run->pid) tcsetpgrp(STDIN_FILENO, getpgrp());
+    run->has_terminal = false;
+    if (run->end == RUN_ENDED && run_leads(run) && is_to_be_restarted(run)) {
+        restart_later(run);
+    } else if (run->end == RUN_ENDED && !(is_to_be_restarted(run) && !run->request->once)) {
+        if (run->elector) elector_resign(run->elector, run->request->group);
+        run_finish(run, run->status);
+    } else if (run->stop_asked && !run->broken && run->elector) {
+        run_leave(run);
+    } else {
+        run_rejoin(run);
+    }
+}
+
+/* Of its own accord, or because of a signal; what it has left behind goes too. */
+static void on_exit_of_command(struct run *run, int status)
+{
+    run->status = status;
+    if (run->state != RUN_WORK) return;
+    run_stop(run, atomic_load(&run->work.page->overdue) ? RUN_LOSES : RUN_ENDED);
+}
+
+static void on_exec_failed(struct run *run, int error)
+{
+    run->exec_failed = true;
+    run_say(run, "cannot run %s: %s", run->request->command[0], strerror(error));
+    on_exit_of_command(run, error == ENOENT ? 127 : 126);
+}
+
+void run_suspend(struct run *run, int signal)
+{
+    supervise_signal(&run->work, signal);
+    if (run->has_terminal && tcgetpgrp(STDIN_FILENO) == run->pid) tcsetpgrp(STDIN_FILENO, getpgrp());
+    raise(SIGSTOP);
+    /* Here somebody has told us to go on; perhaps much later. */
+    if (run->has_terminal && tcgetpgrp(STDIN_FILENO) == getpgrp()) tcsetpgrp(STDIN_FILENO, run->pid);
+    run_renew(run);
+    supervise_signal(&run->work, SIGCONT);
+}
+
+void run_read_news(struct run *run)
+{
+    int value = 0;
+    for (;;) {
+        if (run->work.page) run->pid = atomic_load(&run->work.page->command);
+        switch (supervise_read(&run->work, &value)) {
+        case SUPERVISE_NOTHING: return;
+        case SUPERVISE_FAILED: on_exec_failed(run, value); break;
+        case SUPERVISE_EXITED: on_exit_of_command(run, value); break;
+        case SUPERVISE_STOPPED:
+            if (run->has_terminal && (value == SIGTSTP || value == SIGTTIN || value == SIGTTOU))
+                run_suspend(run, 0);
+            break;
+        case SUPERVISE_EMPTY: on_empty(run); return;
+        }
+    }
+}

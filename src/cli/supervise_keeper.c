@@ -1,0 +1,218 @@
+/* The keeper: between the supervisor and the command, and the end of the command's family if either fails. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "supervise.h"
+
+enum { KILL_AGAIN_MS = 20, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
+
+struct keeper {
+    struct supervise *work;
+    const struct supervise_command *command;
+    int signals, timer;
+    uint64_t timer_at_ns;
+    bool killing, told_exit;
+};
+
+static void tell(const struct keeper *keeper, int kind, int value)
+{
+    const struct supervise_message message = {kind, value};
+    const ssize_t sent = send(keeper->work->socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)sent; /* a supervisor that is gone is noticed when reading */
+}
+
+/* ---- The command, up to where it executes --------------------------------------------------------- */
+
+static void restore_signals(const struct supervise_command *command)
+{
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    if (!command->ignores_pipe) sigaction(SIGPIPE, &usual, NULL);
+    sigprocmask(SIG_SETMASK, &command->signals, NULL);
+}
+
+/*
+ * The page gets our number before the keeper is asked to be alive, and the kernel is told to kill us with it before
+ * that: so either we see that it is gone, or somebody else knows whom to kill.
+ */
+static _Noreturn void become_command(const struct keeper *keeper, pid_t parent)
+{
+    struct supervise_page *page = keeper->work->page;
+    setpgid(0, 0);
+    atomic_store(&page->command, getpid());
+    supervise_cgroup_join(&keeper->work->tree);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(CANNOT_EXECUTE);
+    if (keeper->command->takes_terminal) tcsetpgrp(STDIN_FILENO, getpid());
+    restore_signals(keeper->command);
+    execvp(keeper->command->words[0], keeper->command->words);
+    const int error = errno;
+    atomic_store(&page->exec_error, error);
+    _exit(error == ENOENT ? NOT_FOUND : CANNOT_EXECUTE);
+}
+
+static void start_command(struct keeper *keeper)
+{
+    const pid_t self = getpid();
+    const pid_t child = fork();
+    if (child == 0) become_command(keeper, self);
+    if (child < 0) {
+        atomic_store(&keeper->work->page->exec_error, errno);
+        return;
+    }
+    setpgid(child, child); /* whoever is first; a signal may come before the command runs */
+    keeper->work->tree.leader = child;
+}
+
+/* ---- Its end -------------------------------------------------------------------------------------- */
+
+/* Those that are stopped must go on to notice. */
+static void stop_all(const struct keeper *keeper)
+{
+    supervise_tree_signal_all(&keeper->work->tree, SIGTERM);
+    supervise_tree_signal_all(&keeper->work->tree, SIGCONT);
+}
+
+static void kill_all(struct keeper *keeper)
+{
+    keeper->killing = true;
+    supervise_tree_signal_all(&keeper->work->tree, SIGKILL);
+}
+
+static void on_orphaned(struct keeper *keeper)
+{
+    if (!keeper->killing)
+        dprintf(STDERR_FILENO, "%s: elector run has died; the command is killed\n", keeper->command->about);
+    close(keeper->work->socket);
+    keeper->work->socket = -1; /* poll skips it */
+    kill_all(keeper);
+}
+
+static void on_order(struct keeper *keeper)
+{
+    struct supervise_message message;
+    const ssize_t size = recv(keeper->work->socket, &message, sizeof message, MSG_DONTWAIT);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (size != (ssize_t)sizeof message) {
+        on_orphaned(keeper);
+    } else if (message.kind == SUPERVISE_KILL_ALL) {
+        kill_all(keeper);
+    } else if (message.kind == SUPERVISE_STOP_ALL) {
+        stop_all(keeper);
+    } else {
+        supervise_tree_signal(&keeper->work->tree, message.kind);
+    }
+}
+
+/* ---- Time ----------------------------------------------------------------------------------------- */
+
+static void set_timer(struct keeper *keeper, uint64_t at_ns)
+{
+    const struct itimerspec when = {
+        .it_value = {.tv_sec = (time_t)(at_ns / 1000000000), .tv_nsec = (long)(at_ns % 1000000000)}};
+    keeper->timer_at_ns = at_ns;
+    timerfd_settime(keeper->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* The supervisor moves the instant on without a word; it is read when the one known is past. */
+static void watch_time(struct keeper *keeper)
+{
+    const uint64_t at_ns = atomic_load(&keeper->work->page->kill_at_ns);
+    if (at_ns && supervise_now_ns() >= at_ns && !keeper->killing) {
+        atomic_store(&keeper->work->page->overdue, true);
+        kill_all(keeper);
+    }
+    if (at_ns != keeper->timer_at_ns) set_timer(keeper, at_ns);
+}
+
+/* ---- The loop ------------------------------------------------------------------------------------- */
+
+static void drain(int descriptor)
+{
+    char bytes[1024];
+    while (read(descriptor, bytes, sizeof bytes) > 0) {}
+}
+
+static void tell_exit(struct keeper *keeper)
+{
+    const struct supervise_tree *tree = &keeper->work->tree;
+    const int error = atomic_load(&keeper->work->page->exec_error);
+    keeper->told_exit = true;
+    if (error) {
+        tell(keeper, SUPERVISE_FAILED, error);
+    } else {
+        tell(keeper, SUPERVISE_EXITED,
+             tree->leader_code == CLD_EXITED ? tree->leader_status : 128 + tree->leader_status);
+    }
+}
+
+static void take_in(struct keeper *keeper)
+{
+    struct supervise_tree *tree = &keeper->work->tree;
+    supervise_tree_reap(tree);
+    if (tree->leader_stopped_by) {
+        tell(keeper, SUPERVISE_STOPPED, tree->leader_stopped_by);
+        tree->leader_stopped_by = 0;
+    }
+    if (!keeper->told_exit && (tree->leader_ended || tree->empty)) tell_exit(keeper);
+}
+
+/* Our own group, so that keys pressed at the terminal do not reach us; every signal but SIGKILL waits for ever. */
+static void settle(struct keeper *keeper)
+{
+    sigset_t all, children;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    setpgid(0, 0);
+    prctl(PR_SET_NAME, "elector-keeper", 0, 0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    keeper->signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    keeper->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+/* The output belongs to the command: whoever reads it is not kept waiting by us. */
+static void let_go_of_output(void)
+{
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0) return;
+    dup2(nothing, STDIN_FILENO);
+    dup2(nothing, STDOUT_FILENO);
+    close(nothing);
+}
+
+_Noreturn void supervise_keep(struct supervise *work, const struct supervise_command *command)
+{
+    struct keeper keeper = {.work = work, .command = command};
+    settle(&keeper);
+    if (keeper.signals < 0 || keeper.timer < 0) {
+        atomic_store(&work->page->exec_error, errno);
+    } else {
+        start_command(&keeper);
+    }
+    let_go_of_output();
+    take_in(&keeper);
+    while (!work->tree.empty) {
+        struct pollfd polled[] = {{.fd = work->socket, .events = POLLIN},
+                                  {.fd = keeper.signals, .events = POLLIN},
+                                  {.fd = keeper.timer, .events = POLLIN}};
+        watch_time(&keeper);
+        poll(polled, sizeof polled / sizeof *polled, keeper.killing ? KILL_AGAIN_MS : -1);
+        drain(keeper.signals);
+        drain(keeper.timer);
+        if (polled[0].revents) on_order(&keeper);
+        if (keeper.killing) supervise_tree_signal_all(&work->tree, SIGKILL);
+        take_in(&keeper);
+    }
+    supervise_cgroup_remove(&work->tree);
+    tell(&keeper, SUPERVISE_EMPTY, 0);
+    _exit(0);
+}

@@ -1,0 +1,152 @@
+/* Signals to all that descends from a command, and its end. */
+#define _GNU_SOURCE
+#include "supervise_tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHILDREN_MAX = 512, DEPTH_MAX = 16 }; /* what is beyond them comes with a later pass, as parents end */
+
+struct children {
+    size_t count;
+    pid_t list[CHILDREN_MAX];
+};
+
+/* "12 345 6 " */
+static void take_numbers(struct children *children, FILE *file)
+{
+    char word[24];
+    while (children->count < CHILDREN_MAX && fscanf(file, "%23s", word) == 1) {
+        const long pid = strtol(word, NULL, 10);
+        if (pid > 1) children->list[children->count++] = (pid_t)pid;
+    }
+}
+
+/*
+ * The children of a process, over its threads. False if the kernel does not list them. The list may miss some while
+ * others end, so it is good for signals and never proves that nothing is left.
+ */
+static bool list_children(struct children *children, pid_t parent)
+{
+    char path[320];
+    children->count = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
+    DIR *threads = opendir(path);
+    if (!threads) return false;
+    bool listed = false;
+    for (const struct dirent *entry = readdir(threads); entry; entry = readdir(threads)) {
+        if (entry->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent, entry->d_name);
+        FILE *file = fopen(path, "re");
+        if (!file) continue;
+        listed = true;
+        take_numbers(children, file);
+        fclose(file);
+    }
+    closedir(threads);
+    return listed;
+}
+
+/* A kernel that lists no children leaves us only the group, although its number may be taken again one day. */
+static bool children_are_listed(void)
+{
+    return access("/proc/thread-self/children", R_OK) == 0;
+}
+
+void supervise_tree_signal(const struct supervise_tree *tree, int signal)
+{
+    if (tree->leader > 0 && (!tree->leader_reaped || !children_are_listed())) kill(-tree->leader, signal);
+}
+
+/* Those in the group have had theirs. */
+static void signal_below(const struct supervise_tree *tree, pid_t parent, int signal, int depth)
+{
+    struct children *children = malloc(sizeof *children);
+    if (!children) return;
+    if (list_children(children, parent)) {
+        for (size_t i = 0; i < children->count; i++) {
+            const pid_t child = children->list[i];
+            if (depth < DEPTH_MAX) signal_below(tree, child, signal, depth + 1);
+            if (tree->leader_reaped || getpgid(child) != tree->leader) kill(child, signal);
+        }
+    }
+    free(children);
+}
+
+void supervise_tree_signal_all(const struct supervise_tree *tree, int signal)
+{
+    supervise_tree_signal(tree, signal);
+    if (signal == SIGKILL) supervise_cgroup_kill(tree);
+    signal_below(tree, getpid(), signal, 0);
+}
+
+static void note_leader(struct supervise_tree *tree, const siginfo_t *info)
+{
+    if (info->si_code == CLD_STOPPED) {
+        tree->leader_stopped_by = info->si_status;
+    } else if (info->si_code != CLD_CONTINUED) {
+        tree->leader_ended = true;
+        tree->leader_code = info->si_code;
+        tree->leader_status = info->si_status;
+    }
+}
+
+static void look_at_leader(struct supervise_tree *tree)
+{
+    siginfo_t info = {0};
+    if (tree->leader <= 0 || tree->leader_ended) return;
+    if (waitid(P_PID, (id_t)tree->leader, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid)
+        note_leader(tree, &info);
+    info = (siginfo_t){0};
+    if (waitid(P_PID, (id_t)tree->leader, &info, WEXITED | WNOHANG | WNOWAIT) == 0) {
+        if (info.si_pid) note_leader(tree, &info);
+    } else if (errno ==
+               ECHILD) { /* it was a keeper's that is dead: taken in there, or still on its way to us */
+        tree->leader_ended = tree->leader_reaped = true;
+        tree->leader_code = CLD_KILLED;
+        tree->leader_status = SIGKILL;
+    }
+}
+
+/* All but the leader; false if there may be more. */
+static bool reap_listed(const struct supervise_tree *tree)
+{
+    struct children *children = malloc(sizeof *children);
+    bool others = false;
+    if (!children) return false;
+    if (list_children(children, getpid())) {
+        for (size_t i = 0; i < children->count; i++) {
+            const pid_t child = children->list[i];
+            if (child != tree->leader && waitpid(child, NULL, WNOHANG) == 0) others = true;
+        }
+        if (children->count == CHILDREN_MAX) others = true;
+    }
+    free(children);
+    return !others;
+}
+
+/* With nothing but the leader to be seen: the proof. */
+static void reap_the_rest(struct supervise_tree *tree)
+{
+    siginfo_t info = {0};
+    int status;
+    while ((status = waitid(P_ALL, 0, &info, WEXITED | WNOHANG)) == 0 && info.si_pid) {
+        if (info.si_pid == tree->leader) tree->leader_reaped = true;
+        info = (siginfo_t){0};
+    }
+    if (status != 0 && errno == ECHILD) tree->empty = tree->leader_reaped = true;
+}
+
+void supervise_tree_reap(struct supervise_tree *tree)
+{
+    if (tree->empty) return;
+    look_at_leader(tree);
+    const bool alone = reap_listed(tree);
+    if (alone && (tree->leader_ended || tree->leader <= 0)) reap_the_rest(tree);
+}

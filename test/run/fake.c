@@ -1,0 +1,220 @@
+/*
+ * elector run over an office that a test directs: a folder ($ELECTOR_FAKE) in which files say what happens.
+ *
+ *     away     nobody answers           stalled   the lease is not moved on any more, and nothing is heard
+ *     held     another leads            stop      a hand-over is asked for, once for each file
+ *     broken   the connection breaks
+ *
+ * The lease is 2 s and moves on with every dispatch. What `elector run` says is appended to the file `log`.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "elector.h"
+
+#define LEASE UINT64_C(2000000000)
+
+enum { LOOK_MS = 20 };
+
+struct elector {
+    elector_callback *callback;
+    void *whose;
+    bool standing, leading, stopping, observed;
+    uint64_t token, deadline_ns;
+    const char *message;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", getenv("ELECTOR_FAKE"), name);
+    return path;
+}
+
+static bool there_is(const char *name)
+{
+    return access(path_of(name), F_OK) == 0;
+}
+
+static void write_log(const char *what)
+{
+    FILE *file = fopen(path_of("log"), "ae");
+    if (!file) return;
+    fprintf(file, "%s %llu\n", what, (unsigned long long)now_ns());
+    fclose(file);
+}
+
+static void tell(elector *e, elector_event event)
+{
+    event.group = "fake";
+    event.term = (elector_term){e->token, e->deadline_ns};
+    event.reason = "the test says so";
+    if (e->callback) e->callback(e->whose, &event);
+}
+
+static void lose(elector *e)
+{
+    if (!e->leading) return;
+    e->leading = e->stopping = false;
+    e->deadline_ns = 0;
+    tell(e, (elector_event){.type = ELECTOR_LOST_OFFICE});
+}
+
+static void win(elector *e)
+{
+    static uint64_t tokens;
+    e->token = ++tokens;
+    e->leading = true;
+    e->deadline_ns = now_ns() + LEASE;
+    tell(e, (elector_event){.type = ELECTOR_ELECTED});
+}
+
+elector_status elector_open(const char *url, elector **out)
+{
+    (void)url;
+    *out = calloc(1, sizeof **out);
+    if (!*out) return ELECTOR_NO_MEMORY;
+    (*out)->message = "nobody answers";
+    return there_is("away") ? ELECTOR_UNAVAILABLE : ELECTOR_OK;
+}
+
+void elector_close(elector *e)
+{
+    if (e && e->leading) write_log("closed");
+    free(e);
+}
+
+const char *elector_message(const elector *e)
+{
+    return e->message;
+}
+
+void elector_options_init(elector_options *options)
+{
+    *options = (elector_options){.size = sizeof *options};
+}
+
+elector_status elector_campaign(elector *e, const char *group, const elector_options *options, int timeout_ms,
+                                elector_term *term)
+{
+    char text[64];
+    (void)group, (void)timeout_ms, (void)term;
+    snprintf(text, sizeof text, "campaign %llu", (unsigned long long)options->priority);
+    write_log(text);
+    e->standing = true;
+    if (!there_is("held")) win(e);
+    return e->leading ? ELECTOR_OK : ELECTOR_TIMEOUT;
+}
+
+elector_status elector_resign(elector *e, const char *group)
+{
+    (void)group;
+    e->standing = false;
+    if (!e->leading) return ELECTOR_NOT_LEADING;
+    write_log("resign");
+    lose(e);
+    return ELECTOR_OK;
+}
+
+elector_status elector_stopped(elector *e, const char *group)
+{
+    (void)group;
+    if (!e->stopping) return ELECTOR_NOT_LEADING;
+    write_log("stopped");
+    lose(e);
+    return ELECTOR_OK;
+}
+
+uint64_t elector_deadline(const elector *e, const char *group)
+{
+    (void)group;
+    return e->deadline_ns;
+}
+
+bool elector_is_leader(const elector *e, const char *group)
+{
+    (void)group;
+    return e->leading && now_ns() < e->deadline_ns;
+}
+
+uint64_t elector_token(const elector *e, const char *group)
+{
+    return elector_is_leader(e, group) ? e->token : 0;
+}
+
+elector_status elector_observe(elector *e, const char *group)
+{
+    (void)group;
+    e->observed = true;
+    return ELECTOR_OK;
+}
+
+elector_status elector_leader_of(elector *e, const char *group, int timeout_ms, elector_leader *leader)
+{
+    (void)group, (void)timeout_ms;
+    *leader = (elector_leader){.name = "myself", .token = e->token, .is_me = e->leading};
+    return ELECTOR_OK;
+}
+
+void elector_on_event(elector *e, elector_callback *callback, void *whose)
+{
+    e->callback = callback;
+    e->whose = whose;
+}
+
+int elector_fd(const elector *e)
+{
+    (void)e;
+    return -1;
+}
+
+int elector_timeout_ms(const elector *e)
+{
+    (void)e;
+    return LOOK_MS;
+}
+
+static void renew(elector *e)
+{
+    if (now_ns() >= e->deadline_ns) {
+        lose(e);
+    } else if (!there_is("stalled")) {
+        e->deadline_ns = now_ns() + LEASE;
+        if (!e->stopping && unlink(path_of("stop")) == 0) {
+            e->stopping = true;
+            tell(e, (elector_event){.type = ELECTOR_STOP});
+        }
+    }
+}
+
+elector_status elector_dispatch(elector *e)
+{
+    if (unlink(path_of("broken")) == 0) {
+        lose(e);
+        e->message = "the connection broke";
+        return ELECTOR_LOST;
+    }
+    if (e->leading) renew(e);
+    if (e->standing && !e->leading && !there_is("held") && !there_is("stalled")) win(e);
+    if (e->observed && there_is("held"))
+        tell(e, (elector_event){.type = ELECTOR_NEW_LEADER, .leader = {.name = "other", .token = 9}});
+    return ELECTOR_OK;
+}
+
+int main(int argc, char **argv)
+{
+    return cli_run(argc, argv);
+}
