@@ -95,6 +95,8 @@ bool config_read_keys(const char *path, uint8_t (*keys)[SEAL_KEY], uint32_t most
 /* HOST:PORT or [IPV6]:PORT, numeric or a name to be looked up. */
 bool config_address(const char *text, struct sockaddr_storage *, char *reason, size_t size);
 void config_write_address(const struct sockaddr_storage *, char *text, size_t size);
+/* Its form alone: cut into the host and the port, and nobody looked up. */
+bool config_split_address(const char *text, char *host, size_t room, uint16_t *port, char *reason, size_t size);
 bool config_is_loopback(const struct sockaddr_storage *);
 /* 1 to 63 of letters, digits, '.', '_' and '-'; not beginning with '-' or '.'. */
 bool config_is_member_name(const char *text);

@@ -13,9 +13,9 @@ static bool refuse(const char *text, const char *what, char *reason, size_t size
     return false;
 }
 
-/* Cuts the text into its host and its port. */
-static bool split(const char *text, char *host, size_t room, uint64_t *port, char *reason, size_t size)
+bool config_split_address(const char *text, char *host, size_t room, uint16_t *port, char *reason, size_t size)
 {
+    uint64_t number = 0;
     const bool bracket = text[0] == '[';
     const char *from = text + bracket, *colon = strrchr(text, ':');
     const char *end = bracket ? strchr(text, ']') : colon;
@@ -24,10 +24,11 @@ static bool split(const char *text, char *host, size_t room, uint64_t *port, cha
         return refuse(text, "there is more than one colon; put an IPv6 host in brackets", reason, size);
     if (end == from) return refuse(text, "the host is missing", reason, size);
     if ((size_t)(end - from) >= room) return refuse(text, "the host is too long", reason, size);
-    if (!units_number(colon + 1, 65535, port) || *port == 0)
+    if (!units_number(colon + 1, 65535, &number) || number == 0)
         return refuse(text, "the port is no number from 1 to 65535", reason, size);
     memcpy(host, from, (size_t)(end - from));
     host[end - from] = '\0';
+    *port = (uint16_t)number;
     return true;
 }
 
@@ -74,8 +75,8 @@ bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *
                        size_t size)
 {
     char host[254];
-    uint64_t port = 0;
-    if (!split(text, host, sizeof host, &port, reason, size)) return false;
+    uint16_t port = 0;
+    if (!config_split_address(text, host, sizeof host, &port, reason, size)) return false;
     const int error = look_up(host, numeric, address);
     if (error) {
         snprintf(reason, size,
@@ -85,9 +86,9 @@ bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *
     }
     if (!is_one_host(address)) return refuse(text, "the host is not one host", reason, size);
     if (address->ss_family == AF_INET)
-        v4(address)->sin_port = htons((uint16_t)port);
+        v4(address)->sin_port = htons(port);
     else
-        v6(address)->sin6_port = htons((uint16_t)port);
+        v6(address)->sin6_port = htons(port);
     return true;
 }
 

@@ -23,6 +23,9 @@ int cli_detect(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_demo(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_agent(int argc, char **argv);
+int cli_keygen(int argc, char **argv);
+int cli_init(int argc, char **argv);
 
 /* "elector VERB: text", and the exit code of a usage error. */
 int cli_usage_error(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -39,6 +42,9 @@ bool cli_option(int argc, char **argv, int *at, const char *name, const char **v
 
 /* "--output text|json"; false with a message if it is neither, or NULL. */
 bool cli_output(const char *verb, const char *value, bool *json);
+
+/* A key of 32 bytes as one line of base64, into a new file that only its owner can read. False with a message. */
+bool cli_write_key(const char *verb, const char *path, const unsigned char *key);
 
 /* Flushes; a full disk or a closed pipe is an error that the caller returns. */
 int cli_finish(const char *verb, FILE *out, int status);

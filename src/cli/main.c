@@ -5,12 +5,15 @@
 
 static const struct cli_verb verbs[] = {
     {"run", "run a command while this host leads", cli_run},
+    {"agent", "run this host's member of a cluster", cli_agent},
     {"algorithms", "list the elections, or explain one", cli_algorithms},
     {"sim", "run an election in virtual time, and count", cli_sim},
     {"compare", "every algorithm through the same story", cli_compare},
     {"detect", "failure detectors over one network, simulated or recorded", cli_detect},
     {"check", "every world that a small cluster can get into", cli_check},
     {"demo", "a short story in three elections", cli_demo},
+    {"init", "the files of a new cluster: configuration, keys, state", cli_init},
+    {"keygen", "a member's keys: make a pair, or print the public one", cli_keygen},
 };
 
 static void write_help(FILE *out)

@@ -105,7 +105,7 @@ test_help() {
     accepts "help as a verb" 0 '^Usage: elector VERB' help
     accepts "version" 0 '^elector [0-9]' --version
     local verb
-    for verb in algorithms sim compare detect demo; do
+    for verb in algorithms sim compare detect demo init keygen; do
         accepts "help of $verb" 0 "^Usage: elector $verb" "$verb" --help
         verify "help of $verb" "has a line wider than 112" test -z "$(in_columns "$out" | grep -E '.{113}')"
         run --help
@@ -155,7 +155,7 @@ test_verbs() {
     refuses "unknown algorithm" 2 "'bullied'.*elector algorithms" algorithms bullied
     refuses "unknown algorithm or file" 2 "'bullied'.*elector algorithms" sim bullied --nodes 5
     local verb
-    for verb in algorithms sim compare detect demo; do
+    for verb in algorithms sim compare detect demo init keygen; do
         refuses "unknown option of $verb" 2 'unknown option --frob' "$verb" --frob
         refuses "unknown short option of $verb" 2 'unknown option -x' "$verb" -x
     done
@@ -614,6 +614,73 @@ test_determinism() {
     verify "two seeds without chance" "differ" cmp "$out" "$scratch/first"
 }
 
+# ---- The files of a cluster -----------------------------------------------------------------------
+
+test_keygen() {
+    local dir=$scratch/keygen
+    mkdir "$dir"
+    accepts "keygen" 0 '^[A-Za-z0-9+/]{43}=$' keygen --out "$dir/a"
+    cp "$out" "$scratch/first"
+    verify "keygen" "lets others read the secret" test "$(stat -c %a "$dir/a")" = 600
+    verify "keygen" "prints the secret" test "$(cat "$dir/a")" != "$(cat "$scratch/first")"
+    accepts "keygen --public" 0 '^[A-Za-z0-9+/]{43}=$' keygen --public "$dir/a"
+    verify "keygen --public" "prints another key" cmp "$out" "$scratch/first"
+    cp "$dir/a" "$scratch/secret"
+    refuses "keygen over a key" 3 'is there already, and a key is not overwritten' keygen --out "$dir/a"
+    verify "keygen over a key" "replaces it" cmp "$dir/a" "$scratch/secret"
+    refuses "keygen nowhere" 3 'cannot create it' keygen --out "$dir/none/a"
+    refuses "keygen --public of nothing" 3 'cannot read this key file' keygen --public "$dir/none"
+    echo secret >"$dir/b"
+    chmod 600 "$dir/b"
+    refuses "keygen --public of a word" 3 'b:1: this is no key' keygen --public "$dir/b"
+    chmod 644 "$dir/a"
+    refuses "keygen --public of an open file" 3 'others may read this key file' keygen --public "$dir/a"
+    refuses "keygen without a file" 2 '--out needs the name of a file' keygen --out
+    refuses "keygen of both" 2 'give one of them' keygen --out "$dir/c" --public "$dir/a"
+}
+
+test_init() {
+    local dir=$scratch/init name file
+    accepts "init on this host" 0 'elector agent --config .*/c/elector.conf$' init --out "$dir" --cluster shop \
+        --members 'a=127.0.0.1:7401,b=localhost:7402,c=[::1]:7403,d=127.0.0.1:7404' --witness c --observer d
+    verify "init" "counts the observer" grep -q '4 members, 3 votes, of which 1 may fail' "$out"
+    for name in a b c d; do
+        for file in member.key cluster.key elector.state; do
+            verify "init" "lets others read $name/$file" test "$(stat -c %a "$dir/$name/$file")" = 600
+        done
+        verify "init" "shares no cluster key" cmp "$dir/a/cluster.key" "$dir/$name/cluster.key"
+        run keygen --public "$dir/$name/member.key"
+        verify "init" "does not list the key of $name" grep -qxF "key = $(cat "$out")" "$dir/a/elector.conf"
+        verify "init" "does not know who $name is" grep -qx "self = $name" "$dir/$name/elector.conf"
+    done
+    verify "init" "puts the state elsewhere" grep -qx 'state = elector.state' "$dir/a/elector.conf"
+    verify "init" "gives c another role" grep -qx 'role = witness' "$dir/a/elector.conf"
+    (cd "$dir" && find . -type f -exec sha256sum {} + | sort) >"$scratch/first"
+    refuses "init over a cluster" 3 'nothing is overwritten' init --out "$dir" --members e=127.0.0.1:1,a=127.0.0.1:2
+    (cd "$dir" && find . -type f -exec sha256sum {} + | sort) >"$scratch/second"
+    verify "init over a cluster" "changes it" cmp "$scratch/first" "$scratch/second"
+    verify "init over a cluster" "leaves a half" test ! -e "$dir/e"
+    accepts "init afar" 0 '/var/lib/elector/elector.state, then' init --out "$dir/afar" --members a:7400,b:7400,c:7400
+    verify "init afar" "puts the socket elsewhere" grep -qx 'socket = /run/elector/agent.sock' "$dir/afar/b/elector.conf"
+    accepts "init with places" 0 'to /s/b.state, then' init --out "$dir/places" --members a=127.0.0.1:1,b=127.0.0.1:2 \
+        --state /s/%n.state --socket /s/%n.sock
+    verify "init with places" "puts the socket elsewhere" grep -qx 'socket = /s/b.sock' "$dir/places/b/elector.conf"
+    refuses "init with one place" 2 'so write %n' init --out "$dir/x" --members a=127.0.0.1:1,b=127.0.0.1:2 --state /s
+    refuses "init of nobody" 2 'who takes part' init --out "$dir/x"
+    refuses "init to nowhere" 2 'where to' init --members a:1
+    refuses "init without a port" 2 "'a' the port is missing" init --out "$dir/x" --members a
+    refuses "init of bare IPv6" 2 'put an IPv6 host in brackets' init --out "$dir/x" --members a=::1:7
+    refuses "init of a nameless one" 2 "needs a name" init --out "$dir/x" --members '[::1]:7400'
+    refuses "init of a path" 2 "needs a name" init --out "$dir/x" --members ../a=b:7400
+    refuses "init of twins" 2 'share their name or their address' init --out "$dir/x" --members a=x:1,b=x:01
+    refuses "init of namesakes" 2 'share their name or their address' init --out "$dir/x" --members a=x:1,a=y:1
+    refuses "init with a strange witness" 2 "'d' is none of --members" init --out "$dir/x" --members a:1 --witness d
+    refuses "init with two roles" 2 'has a role already' init --out "$dir/x" --members a:1,b:1 --witness a --observer a
+    refuses "init without leaders" 2 'nobody is left who may lead' init --out "$dir/x" --members a:1 --witness a
+    refuses "init of an ill-named cluster" 2 '--cluster: a name is' init --out "$dir/x" --members a:1 --cluster 'a b'
+    verify "init that was refused" "makes a folder" test ! -e "$dir/x"
+}
+
 # ---- Colours --------------------------------------------------------------------------------------
 
 escapes() { grep -c $'\033' "$1" || true; }
@@ -662,6 +729,8 @@ test_out_of_memory
 test_json
 test_detect
 test_determinism
+test_keygen
+test_init
 test_colours
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
