@@ -145,6 +145,16 @@ uint64_t host_tick(struct host *host)
 
 /* ---- What is asked about it ---- */
 
+bool host_has_failed(const struct host *host)
+{
+    return host->has_failed;
+}
+
+uint64_t host_clock(const struct host *host)
+{
+    return host_now(host);
+}
+
 uint64_t host_heard(const struct host *host, el_node peer)
 {
     const uint64_t at = host->heard[peer - 1], now = host_now(host);

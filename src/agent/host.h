@@ -60,6 +60,13 @@ void host_stand(struct host_group *, bool stands, uint64_t priority);
 enum el_answer host_resign(struct host_group *);
 enum el_answer host_transfer(struct host_group *, el_node to);
 void host_proclaim(struct host_group *, const char *value);
+/* Asks for an election now, of a group that stands already: after a resignation the machine would wait for others. */
+void host_campaign(struct host_group *);
+/* Whether a member wants to lead, as far as is known here; *priority (may be NULL) gets how much. */
+bool host_stands(const struct host_group *, el_node member, uint64_t *priority);
+/* A write failed: nothing leads here any more, or will. */
+bool host_has_failed(const struct host *);
+uint64_t host_clock(const struct host *); /* what hooks.now says */
 /* When a peer was last heard, in ns ago; UINT64_MAX: never. */
 uint64_t host_heard(const struct host *, el_node peer);
 /* From a leader's silence to the next one's election, at the worst, with this group's settings; 0: no bound. */

@@ -401,6 +401,21 @@ void host_stand(struct host_group *group, bool stands, uint64_t priority)
     host_flush(group->host);
 }
 
+void host_campaign(struct host_group *group)
+{
+    if (!group->stands) return;
+    machine_step(&group->election, &(struct el_event){.type = EL_REQUEST, .request = EL_CAMPAIGN});
+    host_group_show(group);
+    host_flush(group->host);
+}
+
+bool host_stands(const struct host_group *group, el_node member, uint64_t *priority)
+{
+    const bool is_self = member == group->host->config->self;
+    if (priority) *priority = group->priorities[member - 1];
+    return is_self ? group->stands : group->stood_at[member - 1] != 0;
+}
+
 static enum el_answer ask(struct host_group *group, enum el_request_what what, el_node to)
 {
     struct machine *machine = &group->election;

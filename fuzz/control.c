@@ -1,0 +1,152 @@
+/*
+ * Bytes as a client of the agent's socket sends them, in pieces whose sizes the first bytes say; between them time
+ * passes. A second client leads and observes, so that there is something to disturb.
+ *
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc -Iinclude -Itest fuzz/control.c <the agent and the core>
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/control_inner.h"
+#include "agent_fakes.h"
+
+static const uint64_t MS = 1000000;
+static uint64_t now;
+static unsigned saves;
+static struct control *control;
+
+const struct config_group *config_group_of(const struct config *config, const char *group)
+{
+    (void)config, (void)group;
+    return NULL;
+}
+
+bool config_permits(const struct config *config, const char *group, uid_t uid, const gid_t *gids,
+                    uint32_t count)
+{
+    (void)config, (void)gids, (void)count;
+    return group[0] != 'x' || uid == 1;
+}
+
+el_node config_position(const struct config *config, const char *member)
+{
+    for (el_node i = 1; i <= config->member_count; i++)
+        if (strcmp(config->members[i - 1].name, member) == 0) return i;
+    return EL_NOBODY;
+}
+
+void config_write_address(const struct sockaddr_storage *address, char *text, size_t size)
+{
+    (void)address;
+    snprintf(text, size, "[::1]:7400");
+}
+
+static uint64_t read_clock(void *whose)
+{
+    (void)whose;
+    return now;
+}
+
+static uint64_t toss(void *whose)
+{
+    (void)whose;
+    return 0;
+}
+
+static void post(void *whose, el_node to, const uint8_t *payload, size_t size)
+{
+    (void)whose, (void)to, (void)payload, (void)size;
+}
+
+static void save(void *whose, struct record_image *image)
+{
+    (void)whose;
+    saves++;
+    free(image);
+}
+
+static void changed(void *whose, struct host_group *group)
+{
+    (void)whose;
+    if (control) control_changed(control, group);
+}
+
+static void note(void *whose, struct host_group *group, const char *text)
+{
+    (void)whose, (void)group, (void)text;
+}
+
+static int join(uid_t uid, struct connection **connection)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) abort();
+    gid_t *gids = calloc(1, sizeof *gids);
+    *connection = control_adopt(control, ends[0], (struct control_who){uid, gids, 1});
+    if (!*connection) abort();
+    return ends[1];
+}
+
+/* Every line that it says is JSON, with its newline last. */
+static void check(int fd)
+{
+    static char bytes[CONTROL_OUT_MAX * 8];
+    const ssize_t size = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    for (const char *at = bytes; size > 0 && at < bytes + size;) {
+        const char *end = memchr(at, '\n', (size_t)(bytes + size - at));
+        if (!end) return; /* the rest is still to come */
+        json_t *line = json_loadb(at, (size_t)(end - at), JSON_REJECT_DUPLICATES, NULL);
+        if (!json_is_object(line)) abort();
+        json_decref(line);
+        at = end + 1;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct config config;
+    static struct record record;
+    const struct host_hooks hooks = {NULL, read_clock, post, save, changed, note, toss, read_clock};
+    static const char first[] = "{\"op\":\"observe\"}\n{\"op\":\"campaign\",\"group\":\"g\",\"value\":\"v\"}\n";
+    struct connection *friend, *stranger;
+    uv_loop_t loop;
+    char text[300];
+    config = (struct config){.cluster = "c", .self = 1, .member_count = 1, .socket_mode = 0600, .drift = 200};
+    config.members[0] = (struct config_member){.name = "a", .id = 1};
+    config.transmit_max = 5 * MS;
+    snprintf(config.socket, sizeof config.socket, "/tmp/elector-fuzz-%ld.sock", (long)getpid());
+    now = 1000 * MS;
+    saves = 0;
+    uv_loop_init(&loop);
+    struct host *host = host_new(&config, &record, hooks);
+    control = control_new(&loop, &config, host, text, sizeof text);
+    if (!control) abort();
+    const int one = join(1, &friend), two = join(2, &stranger);
+    connection_hear(friend, first, sizeof first - 1);
+    while (size > 0) {
+        size_t piece = (size_t)data[0] * 16 + 1;
+        data++, size--;
+        if (piece > size) piece = size;
+        if (control->connections[1] == stranger) connection_hear(stranger, (const char *)data, piece);
+        data += piece, size -= piece;
+        now += 50 * MS;
+        for (; saves > 0; saves--) host_saved(host, 0, 0);
+        (void)host_tick(host);
+        uv_run(&loop, UV_RUN_NOWAIT);
+        check(two);
+    }
+    check(one);
+    control_free(control);
+    control = NULL;
+    uv_run(&loop, UV_RUN_DEFAULT);
+    if (uv_loop_close(&loop) != 0) abort();
+    host_free(host);
+    close(one);
+    close(two);
+    return 0;
+}

@@ -1,0 +1,234 @@
+/* One client: lines in, lines out, and never more of either than there is room for. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/control_inner.h"
+
+/* ---- Out ---- */
+
+void connection_doom(struct connection *c)
+{
+    if (c->is_closed || c->is_doomed) return;
+    c->is_doomed = true;
+    (void)uv_poll_stop(&c->poll);
+    control_do_chores_soon(c->control);
+}
+
+void connection_wake(struct connection *c)
+{
+    c->has_news = true;
+    control_do_chores_soon(c->control);
+}
+
+static void make_room(struct connection *c)
+{
+    if (c->out_first == 0) return;
+    memmove(c->out, c->out + c->out_first, c->out_size);
+    c->out_first = 0;
+}
+
+void connection_say(struct connection *c, json_t *line)
+{
+    if (!line) {
+        connection_doom(c); /* no memory: better no client than one that misses a line */
+        return;
+    }
+    if (!c->is_closed && !c->is_doomed) {
+        make_room(c);
+        const size_t room = sizeof c->out - c->out_size;
+        const size_t size = json_dumpb(line, c->out + c->out_size, room, JSON_COMPACT);
+        if (size == 0 || size >= room) {
+            connection_doom(c);
+        } else {
+            c->out[c->out_size + size] = '\n';
+            c->out_size += size + 1;
+        }
+    }
+    json_decref(line);
+}
+
+static json_t *lease_event(const struct office *o)
+{
+    return json_pack("{ss ss sI so}", "event", "lease", "group", host_name(o->group), "token",
+                     (json_int_t)o->token, "deadline_ns", control_deadline(o->deadline_ns));
+}
+
+/* What was coalesced, as it is now. */
+static void say_news(struct connection *c)
+{
+    const struct offices *offices = &c->control->offices;
+    for (uint32_t i = 0; i < offices->count && c->out_size < CONTROL_BATCH; i++) {
+        const struct office *o = offices->list[i];
+        if (!(c->lease_waits.words[i / 64] | c->leader_waits.words[i / 64])) {
+            i |= 63;
+            continue;
+        }
+        if (control_has(&c->lease_waits, i) && office_is_held_by(o, c)) connection_say(c, lease_event(o));
+        if (control_has(&c->leader_waits, i)) connection_say(c, control_leader_event(c->control, o));
+        control_remove(&c->lease_waits, i);
+        control_remove(&c->leader_waits, i);
+    }
+}
+
+/* False: the socket takes no more now, or never again. */
+static bool write_out(struct connection *c)
+{
+    while (c->out_size > 0) {
+        const ssize_t size = send(c->fd, c->out + c->out_first, c->out_size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+            connection_close(c, OFFICE_DIES);
+            return false;
+        }
+        if (size < 0) return false;
+        c->out_first += (size_t)size;
+        c->out_size -= (size_t)size;
+    }
+    c->out_first = 0;
+    return true;
+}
+
+/* ---- In ---- */
+
+static bool is_busy(const struct connection *c)
+{
+    return c->in_status || c->out_size >= CONTROL_OUT_BUSY || c->is_doomed || c->is_closed;
+}
+
+/* One request, if there is a whole one. */
+static bool take_line(struct connection *c)
+{
+    const char *newline = memchr(c->in, '\n', c->in_size);
+    if (!newline && c->in_size == sizeof c->in) {
+        c->in_size = 0;
+        control_refuse(c, NULL, "too-long", "a line is at most 4096 bytes");
+        connection_doom(c);
+        return false;
+    }
+    if (!newline) return false;
+    const size_t size = (size_t)(newline - c->in);
+    control_request(c, c->in, size);
+    c->in_size -= size + 1;
+    memmove(c->in, newline + 1, c->in_size);
+    return true;
+}
+
+static void take_lines(struct connection *c)
+{
+    while (!is_busy(c) && take_line(c)) {}
+}
+
+static void watch(struct connection *c);
+
+void connection_go_on(struct connection *c)
+{
+    c->has_news = false;
+    while (!c->is_closed && write_out(c) && !c->is_doomed) {
+        if (c->in_status) connection_say(c, control_status_line(c));
+        if (!c->has_ended) say_news(c);
+        take_lines(c);
+        if (c->out_size == 0 && !c->in_status) break;
+    }
+    if (c->is_closed || c->is_doomed) return;
+    if (c->has_ended && c->out_size == 0 && !c->in_status)
+        connection_close(c, OFFICE_DIES);
+    else
+        watch(c);
+}
+
+void connection_hear(struct connection *c, const char *bytes, size_t size)
+{
+    const size_t room = sizeof c->in - c->in_size;
+    if (c->is_closed || c->is_doomed) return;
+    if (size > room) size = room;
+    memcpy(c->in + c->in_size, bytes, size);
+    c->in_size += size;
+    connection_go_on(c);
+}
+
+/* ---- The loop ---- */
+
+static void withdraw_all(struct connection *c, enum office_way way)
+{
+    const struct offices *offices = &c->control->offices;
+    for (uint32_t i = 0; i < offices->count; i++)
+        if (control_has(&c->entered, i)) (void)office_withdraw(offices->list[i], c, way);
+    c->entered = (struct control_set){0};
+    c->campaigns = 0;
+}
+
+/* It may still read: what it asked for before goes out, its candidacies end now. */
+static void hear_end(struct connection *c)
+{
+    c->has_ended = true;
+    connection_go_on(c); /* its last lines */
+    if (c->is_closed) return;
+    withdraw_all(c, OFFICE_DIES);
+    connection_go_on(c);
+}
+
+static void read_in(struct connection *c)
+{
+    char bytes[CONTROL_LINE_MAX];
+    const ssize_t size = recv(c->fd, bytes, sizeof c->in - c->in_size, MSG_DONTWAIT);
+    if (size > 0)
+        connection_hear(c, bytes, (size_t)size);
+    else if (size == 0)
+        hear_end(c);
+    else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        connection_close(c, OFFICE_DIES);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct connection *c = poll->data;
+    (void)host_tick(c->control->host);
+    if (c->is_closed || c->is_doomed) return;
+    if (status < 0) {
+        connection_close(c, OFFICE_DIES);
+        return;
+    }
+    if (events & UV_WRITABLE) connection_go_on(c);
+    if (events & UV_READABLE && !c->is_closed && !c->has_ended && !is_busy(c)) read_in(c);
+}
+
+/* Who does not read is not read from; but then we wait to write, and learn in that way that it is gone. */
+static void watch(struct connection *c)
+{
+    const bool reads = !is_busy(c) && !c->has_ended && c->in_size < sizeof c->in;
+    const int events = (reads ? UV_READABLE : 0) | (c->out_size > 0 || c->in_status ? UV_WRITABLE : 0);
+    if (events == 0 ? uv_poll_stop(&c->poll) : uv_poll_start(&c->poll, events, on_poll)) connection_doom(c);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct connection *c = handle->data;
+    struct control *control = c->control;
+    free(c);
+    control_release(control);
+}
+
+bool connection_begin(struct connection *c, uv_loop_t *loop)
+{
+    if (uv_poll_init(loop, &c->poll, c->fd) != 0) return false;
+    c->poll.data = c;
+    watch(c);
+    return true;
+}
+
+void connection_close(struct connection *c, enum office_way way)
+{
+    if (c->is_closed) return;
+    c->is_closed = true;
+    c->control->connections[c->place] = NULL;
+    c->control->connection_count--;
+    uv_close((uv_handle_t *)&c->poll, on_closed);
+    close(c->fd);
+    withdraw_all(c, way);
+    json_decref(c->status_id);
+    free(c->who.gids);
+}

@@ -1,0 +1,328 @@
+/* See office.h. */
+#include "agent/office.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t SECOND = 1000000000;
+enum { TOUCH_S = 2, PATIENCE_S = 10 /* for a `stop` where no lease sets a deadline */ };
+
+/* ---- Candidates ---- */
+
+static struct office_candidate *find(const struct office *o, const void *client)
+{
+    struct office_candidate *c = o->candidates;
+    while (c && c->client != client) c = c->next;
+    return c;
+}
+
+/* Behind all that are as good. */
+static void insert(struct office *o, struct office_candidate *c)
+{
+    struct office_candidate **at = &o->candidates;
+    c->arrival = ++o->all->arrivals;
+    while (*at && (*at)->priority >= c->priority) at = &(*at)->next;
+    c->next = *at;
+    *at = c;
+    o->candidate_count++;
+}
+
+static bool take_out(struct office *o, const struct office_candidate *c)
+{
+    struct office_candidate **at = &o->candidates;
+    while (*at && *at != c) at = &(*at)->next;
+    if (!*at) return false;
+    *at = c->next;
+    o->candidate_count--;
+    return true;
+}
+
+/* Peers are told whether somebody here wants to lead. A tenure that runs is ended first. */
+static void stand(struct office *o)
+{
+    const bool stands = o->candidates && !o->all->is_leaving && !o->all->has_failed;
+    const uint64_t priority = stands ? o->candidates->priority : 0;
+    if (!stands && o->is_held) return;
+    if (stands == o->stands && priority == o->priority) return;
+    o->stands = stands;
+    o->priority = priority;
+    host_stand(o->group, stands, priority);
+}
+
+/* ---- A tenure ---- */
+
+static void tell(struct office *o, const struct office_candidate *c, enum office_event_type type,
+                 const char *reason)
+{
+    const struct office_event event = {
+        .type = type, .token = o->token, .deadline_ns = o->deadline_ns, .reason = reason};
+    if (c) o->all->tell(o->all->whose, c->client, o, &event);
+}
+
+static const char *why(const struct office *o)
+{
+    if (o->reason) return o->reason;
+    if (o->all->has_failed || host_has_failed(o->all->host)) return "disk";
+    /* A claim that ends before its time was given away by the machine itself. */
+    return host_clock(o->all->host) < o->deadline_ns ? "preempted" : "no-quorum";
+}
+
+static void end(struct office *o)
+{
+    const struct office_candidate *was = o->holder;
+    const char *reason = why(o);
+    o->is_held = false;
+    o->holder = NULL;
+    o->ending = OFFICE_STAYS;
+    o->reason = NULL;
+    tell(o, was, OFFICE_LOST, reason);
+    stand(o);
+}
+
+static void begin(struct office *o, const struct host_view *view)
+{
+    struct office_candidate *c = o->candidates;
+    o->is_held = true;
+    o->holder = c;
+    o->token = view->token;
+    o->deadline_ns = view->deadline_ns;
+    o->ending = OFFICE_STAYS;
+    o->reason = NULL;
+    tell(o, c, OFFICE_ELECTED, NULL);
+    if (c->value[0] || view->value[0]) host_proclaim(o->group, c->value);
+}
+
+void office_changed(struct office *o)
+{
+    const struct host_view view = host_view_of(o->group);
+    const bool leads = view.role == EL_LEADER && !o->all->has_failed;
+    if (o->is_held && (!leads || view.token != o->token)) end(o);
+    if (!leads) return;
+    if (o->is_held) {
+        if (o->ending != OFFICE_STAYS || view.deadline_ns == o->deadline_ns) return;
+        o->deadline_ns = view.deadline_ns;
+        tell(o, o->holder, OFFICE_LEASE, NULL);
+    } else if (!o->candidates || o->all->is_leaving) {
+        (void)host_resign(o->group); /* it came too late for whoever wanted it */
+    } else {
+        begin(o, &view);
+    }
+}
+
+/* ---- Ending one ---- */
+
+static bool is_in_touch(const struct office *o, el_node peer)
+{
+    return host_heard(o->all->host, peer) < TOUCH_S * SECOND;
+}
+
+static bool may_lead(const struct office *o, el_node peer)
+{
+    return peer != o->all->config->self && o->all->config->members[peer - 1].role == CONFIG_VOTER;
+}
+
+/* Who would be the best to leave it to; nobody, if none wants it and is there. */
+static el_node best_peer(const struct office *o)
+{
+    el_node best = EL_NOBODY;
+    uint64_t most = 0, priority;
+    for (el_node peer = 1; peer <= o->all->config->member_count; peer++) {
+        if (!may_lead(o, peer) || !host_stands(o->group, peer, &priority) || !is_in_touch(o, peer)) continue;
+        if (best && priority < most) continue;
+        best = peer; /* of equals the higher id, as in el_rank */
+        most = priority;
+    }
+    return best;
+}
+
+/* The work has stopped, or its time is over. What follows ends the claim, and office_changed() hears of it at once. */
+static void finish(struct office *o, const char *reason)
+{
+    struct office_candidate *was = o->holder;
+    const el_node to = o->all->is_leaving ? best_peer(o) : o->ending == OFFICE_TRANSFERS ? o->to : EL_NOBODY;
+    if (was && take_out(o, was)) insert(o, was); /* others first */
+    o->reason = reason;
+    if (to == EL_NOBODY || host_transfer(o->group, to) != EL_PERFORMED) {
+        if (to && !o->all->is_leaving) o->reason = "not-transferred";
+        (void)host_resign(o->group);
+    }
+    if (o->is_held && o->reason) end(o); /* an algorithm that knows no resigning */
+    o->reason = NULL;
+    stand(o);
+    const bool is_wanted = !o->is_held && o->stands && to == EL_NOBODY;
+    if (is_wanted && best_peer(o) == EL_NOBODY) host_campaign(o->group); /* for the others here */
+    office_changed(o);
+}
+
+static const char *reason_of(const struct office *o)
+{
+    if (o->all->is_leaving) return "leaving";
+    return o->ending == OFFICE_TRANSFERS ? "transferred" : "forced";
+}
+
+static void end_soon(struct office *o, enum office_ending how, el_node to)
+{
+    const uint64_t patience = host_clock(o->all->host) + PATIENCE_S * SECOND;
+    o->ending = how;
+    o->to = to;
+    o->stop_by = o->deadline_ns == UINT64_MAX ? patience : o->deadline_ns;
+}
+
+static void ask_to_stop(struct office *o, enum office_ending how, el_node to)
+{
+    end_soon(o, how, to);
+    tell(o, o->holder, OFFICE_STOP, reason_of(o));
+}
+
+/* ---- What clients ask ---- */
+
+enum office_answer office_enter(struct office *o, void *client, uint64_t priority, const char *value)
+{
+    if (o->all->is_leaving) return OFFICE_LEAVING;
+    if (o->all->has_failed) return OFFICE_FAILED;
+    if (find(o, client)) return OFFICE_ALREADY;
+    struct office_candidate *c = calloc(1, sizeof *c);
+    if (!c) return OFFICE_NO_MEMORY;
+    c->client = client;
+    c->priority = priority;
+    snprintf(c->value, sizeof c->value, "%s", value);
+    insert(o, c);
+    stand(o);
+    office_changed(o);
+    return OFFICE_DONE;
+}
+
+/*
+ * A holder whose connection has ended is taken for dead, and its work for stopped: that assumes that the work is done by
+ * the process that held the connection, and ends with it. Where it is not, the protocol asks for the token as a fence.
+ * One that we hung up on may live and work: its office stays closed to all until the deadline it knows.
+ */
+enum office_answer office_withdraw(struct office *o, void *client, enum office_way way)
+{
+    struct office_candidate *c = find(o, client);
+    if (!c) return OFFICE_NO_CANDIDATE;
+    (void)take_out(o, c);
+    if (o->is_held && o->holder == c && way == OFFICE_EXPELLED) {
+        o->holder = NULL;
+        if (o->ending == OFFICE_STAYS) end_soon(o, OFFICE_ENDS, EL_NOBODY);
+    } else if (o->is_held && o->holder == c) {
+        if (way == OFFICE_DIES) o->holder = NULL; /* nobody is left to be told */
+        finish(o, "resigned");
+    }
+    free(c);
+    stand(o);
+    return OFFICE_DONE;
+}
+
+enum office_answer office_stopped(struct office *o, const void *client, uint64_t token)
+{
+    if (!office_is_held_by(o, client) || o->token != token) return OFFICE_NOT_LEADING;
+    if (o->ending == OFFICE_STAYS) return OFFICE_NOT_ASKED;
+    finish(o, reason_of(o));
+    return OFFICE_DONE;
+}
+
+enum office_answer office_proclaim(struct office *o, const void *client, const char *value)
+{
+    if (!office_is_held_by(o, client)) return OFFICE_NOT_LEADING;
+    host_proclaim(o->group, value);
+    return OFFICE_DONE;
+}
+
+/* Asked before anything is stopped: who cannot take over does not cost the leader its office. */
+enum office_answer office_transfer(struct office *o, el_node to)
+{
+    if (!o->is_held) return OFFICE_NOT_LEADING;
+    if (o->ending != OFFICE_STAYS) return OFFICE_UNDER_WAY;
+    if (!host_algorithm(o->group)->on_request) return OFFICE_CANNOT;
+    if (!may_lead(o, to)) return OFFICE_NOT_ELIGIBLE;
+    if (!is_in_touch(o, to)) return OFFICE_OUT_OF_TOUCH;
+    if (!host_stands(o->group, to, NULL)) return OFFICE_NOT_STANDING;
+    ask_to_stop(o, OFFICE_TRANSFERS, to);
+    return OFFICE_DONE;
+}
+
+enum office_answer office_depose(struct office *o)
+{
+    if (!o->is_held) return OFFICE_NOT_LEADING;
+    if (o->ending != OFFICE_STAYS) return OFFICE_UNDER_WAY;
+    if (!host_algorithm(o->group)->on_request) return OFFICE_CANNOT;
+    ask_to_stop(o, OFFICE_ENDS, EL_NOBODY);
+    return OFFICE_DONE;
+}
+
+bool office_is_held_by(const struct office *o, const void *client)
+{
+    return o->is_held && o->holder && o->holder->client == client;
+}
+
+bool office_stands(const struct office *o, const void *client)
+{
+    return find(o, client) != NULL;
+}
+
+/* ---- All of them ---- */
+
+struct office *office_of(struct offices *all, struct host_group *group)
+{
+    struct office *o = host_office(group);
+    if (o || all->count == RECORD_GROUPS_MAX) return o;
+    o = calloc(1, sizeof *o);
+    if (!o) return NULL;
+    o->all = all;
+    o->group = group;
+    o->number = all->count;
+    all->list[all->count++] = o;
+    host_set_office(group, o);
+    return o;
+}
+
+void offices_free(struct offices *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct office *o = all->list[i];
+        while (o->candidates) {
+            struct office_candidate *c = o->candidates;
+            o->candidates = c->next;
+            free(c);
+        }
+        host_set_office(o->group, NULL);
+        free(o);
+    }
+    all->count = 0;
+}
+
+bool offices_tick(struct offices *all)
+{
+    const uint64_t now = host_clock(all->host);
+    bool waits = false;
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct office *o = all->list[i];
+        if (!o->is_held || o->ending == OFFICE_STAYS) continue;
+        if (o->stop_by <= now)
+            finish(o, reason_of(o));
+        else
+            waits = true;
+    }
+    return waits;
+}
+
+bool offices_leave(struct offices *all)
+{
+    bool is_done = true;
+    all->is_leaving = true;
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct office *o = all->list[i];
+        if (o->is_held && o->ending == OFFICE_STAYS) ask_to_stop(o, OFFICE_ENDS, EL_NOBODY);
+        stand(o);
+        is_done = is_done && !o->is_held;
+    }
+    return is_done;
+}
+
+void offices_fail(struct offices *all)
+{
+    all->has_failed = true;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->list[i]->is_held) end(all->list[i]);
+}

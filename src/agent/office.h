@@ -1,0 +1,114 @@
+/*
+ * Who, among the clients of this agent, stands for each group and who of them leads it. The host says whether this
+ * member leads; an office says which client that is, and sees to it that the work has stopped before anybody else's may
+ * begin. No socket in here: a client is a word of its owner's.
+ *
+ * For one client and group events come as elected, lease..., (stop,) lost. After stop no lease: the deadline that
+ * stop tells is kept, however long the host's claim is renewed.
+ */
+#ifndef ELECTOR_AGENT_OFFICE_H
+#define ELECTOR_AGENT_OFFICE_H
+
+#include "agent/host.h"
+
+enum office_event_type { OFFICE_ELECTED, OFFICE_LEASE, OFFICE_STOP, OFFICE_LOST };
+
+struct office_event {
+    enum office_event_type type;
+    uint64_t token;
+    uint64_t deadline_ns; /* UINT64_MAX: no lease */
+    const char *reason;   /* STOP, LOST: one word */
+};
+
+/* What is said of a request. All but OFFICE_DONE: nothing was done. */
+enum office_answer {
+    OFFICE_DONE,
+    OFFICE_ALREADY,      /* it is a candidate */
+    OFFICE_NO_CANDIDATE, /* it is none */
+    OFFICE_NOT_LEADING,
+    OFFICE_NOT_ASKED,    /* `stopped`, and nobody had said `stop` */
+    OFFICE_UNDER_WAY,    /* it is being handed over */
+    OFFICE_CANNOT,       /* the group's algorithm has no such thing */
+    OFFICE_NOT_ELIGIBLE, /* that member may not lead, or does */
+    OFFICE_NOT_STANDING, /* that member has no candidate */
+    OFFICE_OUT_OF_TOUCH, /* that member has not been heard of lately */
+    OFFICE_LEAVING,
+    OFFICE_FAILED, /* the disk */
+    OFFICE_NO_MEMORY,
+};
+
+enum office_way {
+    OFFICE_RESIGNS, /* it says so: its work has stopped */
+    OFFICE_DIES,    /* its connection ended, so it is gone and its work with it */
+    OFFICE_EXPELLED /* we hung up: its work may go on until the deadline it knows */
+};
+
+struct office_candidate {
+    struct office_candidate *next;
+    void *client;
+    uint64_t priority, arrival;
+    char value[HOST_VALUE_MAX + 1];
+};
+
+enum office_ending { OFFICE_STAYS, OFFICE_TRANSFERS, OFFICE_ENDS };
+
+struct offices;
+
+/* One for each group, for as long as there is the group. Read it; change it by the calls below. */
+struct office {
+    struct offices *all;
+    struct host_group *group;
+    uint32_t number;                     /* 0, 1, ... in all */
+    struct office_candidate *candidates; /* the first is the next */
+    uint32_t candidate_count;
+    bool is_held;
+    struct office_candidate *holder; /* NULL though held: expelled, its time runs out */
+    uint64_t token, deadline_ns;     /* as the holder was told */
+    enum office_ending ending;       /* not STAYS: stop was said, and by stop_by it is over */
+    el_node to;
+    uint64_t stop_by;
+    const char *reason; /* why it is about to be lost, if that is our doing */
+    bool stands;        /* as the host was told */
+    uint64_t priority;
+    struct {
+        el_node leader;
+        uint64_t token, value; /* its fingerprint */
+    } seen;                    /* by observers; for whoever has some */
+};
+
+struct offices {
+    struct host *host;
+    const struct config *config;
+    void *whose;
+    /* May be called from within any call here or of the host; must not call back. */
+    void (*tell)(void *whose, void *client, struct office *, const struct office_event *);
+    struct office *list[RECORD_GROUPS_MAX];
+    uint32_t count;
+    uint64_t arrivals;
+    bool is_leaving, has_failed;
+};
+
+/* Its office, made if there is none yet. NULL: no memory. */
+struct office *office_of(struct offices *, struct host_group *);
+void offices_free(struct offices *); /* what it holds, not itself; nothing is resigned from */
+
+/* For host_hooks.changed. */
+void office_changed(struct office *);
+
+enum office_answer office_enter(struct office *, void *client, uint64_t priority, const char *value);
+enum office_answer office_withdraw(struct office *, void *client, enum office_way);
+enum office_answer office_stopped(struct office *, const void *client, uint64_t token);
+enum office_answer office_proclaim(struct office *, const void *client, const char *value);
+/* Begun, when done: the holder is told to stop, and the rest follows when it has. It remains a candidate. */
+enum office_answer office_transfer(struct office *, el_node to);
+enum office_answer office_depose(struct office *);
+bool office_is_held_by(const struct office *, const void *client);
+bool office_stands(const struct office *, const void *client);
+
+/* Who was told to stop and does not say so is taken at the deadline's word. True: some have still time left. */
+bool offices_tick(struct offices *);
+/* Nobody here is to lead any more. True when nobody does; ask again after each change. */
+bool offices_leave(struct offices *);
+void offices_fail(struct offices *);
+
+#endif

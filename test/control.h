@@ -1,0 +1,287 @@
+/*
+ * An agent's socket as a client meets it: a real Unix socket in a folder of its own, a member that is alone, and a clock
+ * that the test moves. Lines are written and read as they are in docs/socket-protocol.md.
+ */
+#ifndef TEST_CONTROL_H
+#define TEST_CONTROL_H
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/control_inner.h"
+#include "agent_fakes.h"
+
+static const uint64_t MS = 1000000;
+
+const struct config_group *config_group_of(const struct config *config, const char *group)
+{
+    return NULL;
+}
+
+/* `secret` is for user 1001 and for group 2002. */
+bool config_permits(const struct config *config, const char *group, uid_t uid, const gid_t *gids,
+                    uint32_t count)
+{
+    bool permits = strcmp(group, "secret") != 0 || uid == 1001;
+    for (uint32_t i = 0; i < count; i++) permits = permits || gids[i] == 2002;
+    return permits;
+}
+
+el_node config_position(const struct config *config, const char *member)
+{
+    for (el_node i = 1; i <= config->member_count; i++)
+        if (strcmp(config->members[i - 1].name, member) == 0) return i;
+    return EL_NOBODY;
+}
+
+void config_write_address(const struct sockaddr_storage *address, char *text, size_t size)
+{
+    snprintf(text, size, "127.0.0.1:7400");
+}
+
+/* ---- An agent ---- */
+
+static struct {
+    char folder[64];
+    struct config config;
+    struct record record;
+    uv_loop_t loop;
+    struct host *host;
+    struct control *control;
+    unsigned saves;
+    uint64_t now;
+    int clients[200];
+    size_t client_count;
+    char line[CONTROL_OUT_MAX];
+    bool is_real; /* the clock */
+} t;
+
+static inline uint64_t read_clock(void *whose)
+{
+    return t.now;
+}
+
+static inline uint64_t toss(void *whose)
+{
+    return 0;
+}
+
+static inline void post(void *whose, el_node to, const uint8_t *payload, size_t size)
+{
+}
+
+static inline void save(void *whose, struct record_image *image)
+{
+    t.saves++;
+    free(image);
+}
+
+static inline void changed(void *whose, struct host_group *group)
+{
+    if (t.control) control_changed(t.control, group);
+}
+
+static inline void note(void *whose, struct host_group *group, const char *text)
+{
+}
+
+static inline void go_round(void)
+{
+    for (; t.saves > 0; t.saves--) host_saved(t.host, 0, 0);
+    (void)host_tick(t.host);
+    uv_run(&t.loop, UV_RUN_NOWAIT);
+}
+
+static inline void pass(uint64_t ms)
+{
+    for (uint64_t end = t.now + ms * MS; t.now < end; t.now += 5 * MS) go_round();
+}
+
+static inline int begin(void **state)
+{
+    memset(&t, 0, sizeof t);
+    t.now = 1000 * MS;
+    snprintf(t.folder, sizeof t.folder, "/tmp/elector-control-XXXXXX");
+    if (!mkdtemp(t.folder)) return -1;
+    struct config *config = &t.config;
+    snprintf(config->cluster, sizeof config->cluster, "shop");
+    snprintf(config->socket, sizeof config->socket, "%s/agent.sock", t.folder);
+    config->socket_mode = 0660;
+    config->self = config->member_count = 1;
+    config->transmit_max = 5 * MS;
+    config->drift = 200;
+    config->members[0].id = 1;
+    snprintf(config->members[0].name, sizeof config->members[0].name, "a");
+    const struct host_hooks hooks = {NULL, read_clock, post, save, changed, note, toss, read_clock};
+    t.host = host_new(config, &t.record, hooks);
+    char text[300];
+    uv_loop_init(&t.loop);
+    t.control = control_new(&t.loop, config, t.host, text, sizeof text);
+    if (!t.control) fprintf(stderr, "%s\n", text);
+    return t.control ? 0 : -1;
+}
+
+static inline int finish(void **state)
+{
+    control_free(t.control);
+    t.control = NULL;
+    uv_run(&t.loop, UV_RUN_DEFAULT);
+    const int left = uv_loop_close(&t.loop);
+    host_free(t.host);
+    for (size_t i = 0; i < t.client_count; i++)
+        if (t.clients[i] >= 0) close(t.clients[i]);
+    const bool is_gone = access(t.config.socket, F_OK) != 0;
+    if (!is_gone) unlink(t.config.socket);
+    rmdir(t.folder);
+    return left == 0 && is_gone ? 0 : -1;
+}
+
+/* ---- A client ---- */
+
+static inline int join(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", t.config.socket);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    t.clients[t.client_count++] = fd;
+    go_round();
+    return fd;
+}
+
+/* Somebody who is neither root nor the agent's user. */
+static inline int join_as(uid_t uid, gid_t gid)
+{
+    int ends[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    gid_t *gids = malloc(sizeof *gids);
+    assert_non_null(gids);
+    gids[0] = gid;
+    assert_non_null(control_adopt(t.control, ends[0], (struct control_who){uid, gids, 1}));
+    t.clients[t.client_count++] = ends[1];
+    return ends[1];
+}
+
+static inline void hang_up(int fd)
+{
+    for (size_t i = 0; i < t.client_count; i++)
+        if (t.clients[i] == fd) t.clients[i] = -1;
+    close(fd);
+    go_round();
+    go_round();
+}
+
+static inline void send_bytes(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent > 0) bytes += sent;
+        if (sent > 0) size -= (size_t)sent;
+        if (sent < 0 && poll(&(struct pollfd){.fd = fd, .events = POLLHUP}, 1, 0) > 0) return;
+        go_round();
+    }
+}
+
+static inline void say(int fd, const char *line)
+{
+    send_bytes(fd, line, strlen(line));
+    send_bytes(fd, "\n", 1);
+}
+
+/* The next line, or NULL: there is none, or it has ended. */
+static const char *try_hear(int fd)
+{
+    size_t size = 0;
+    for (int tries = 0; tries < 20; tries++) {
+        const ssize_t got = recv(fd, t.line + size, 1, MSG_DONTWAIT);
+        if (got == 0) return NULL;
+        if (got < 0) {
+            go_round();
+            continue;
+        }
+        tries = 0;
+        if (t.line[size] == '\n') {
+            t.line[size] = '\0';
+            return t.line;
+        }
+        if (++size == sizeof t.line) return NULL;
+    }
+    return NULL;
+}
+
+static const char *hear(int fd)
+{
+    const char *line = try_hear(fd);
+    if (!line) fail_msg("nothing was said");
+    return line;
+}
+
+/* Time passes until there is a line that is no lease. */
+static const char *await(int fd)
+{
+    for (int i = 0; i < 4000; i++) {
+        const char *line = try_hear(fd);
+        if (line && !strstr(line, "\"event\":\"lease\"")) return line;
+        if (!line) pass(5);
+    }
+    fail_msg("nothing was said for long");
+    return NULL;
+}
+
+static inline bool has_ended(int fd)
+{
+    char byte;
+    for (int i = 0; i < 20; i++) {
+        const ssize_t got = recv(fd, &byte, 1, MSG_DONTWAIT);
+        if (got == 0) return true;
+        if (got > 0) i = 0;
+        go_round();
+    }
+    return false;
+}
+
+static inline void expect(int fd, const char *request, const char *reply)
+{
+    say(fd, request);
+    assert_string_equal(hear(fd), reply);
+}
+
+/* Skips leases before the answer. */
+static inline void expect_part(int fd, const char *request, const char *part)
+{
+    say(fd, request);
+    const char *line = await(fd);
+    if (!strstr(line, part)) fail_msg("%s was answered by %s, not %s", request, line, part);
+}
+
+static inline json_int_t number_in(const char *line, const char *name)
+{
+    json_t *object = json_loads(line, 0, NULL);
+    const json_int_t number = json_integer_value(json_object_get(object, name));
+    json_decref(object);
+    return number;
+}
+
+static inline json_int_t lead(int fd, const char *group)
+{
+    char line[200];
+    snprintf(line, sizeof line, "{\"op\":\"campaign\",\"group\":\"%s\"}", group);
+    expect(fd, line, "{\"ok\":true}");
+    const char *event = await(fd);
+    assert_non_null(strstr(event, "\"event\":\"elected\""));
+    return number_in(event, "token");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+
+#endif

@@ -1,0 +1,232 @@
+/* The agent's socket: clients that mean no good or do not read, and the file it lies in. */
+#define _GNU_SOURCE
+#include "control.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+/* ---- Hostile clients ---- */
+
+static void hangs_up_on_garbage(void **state)
+{
+    static const char *const lines[] = {
+        "hello?",
+        "{\"op\":\"hello\"",
+        "{\"op\":\"hello\",\"op\":\"hello\"}",
+        "\xff\xfe",
+        "",
+        "3",
+        "{\"op\":99999999999999999999999999}",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const int fd = join();
+        say(fd, lines[i]);
+        assert_non_null(strstr(hear(fd), "bad-request"));
+        assert_true(has_ended(fd));
+    }
+    assert_int_equal(t.control->connection_count, 0);
+}
+
+static void hangs_up_on_long_lines_and_deep_ones(void **state)
+{
+    static char line[2 * CONTROL_LINE_MAX];
+    memset(line, 'x', sizeof line);
+    const int fd = join();
+    send_bytes(fd, line, CONTROL_LINE_MAX - 1);
+    go_round();
+    assert_int_equal(t.control->connection_count, 1); /* half a line */
+    send_bytes(fd, line, 1);
+    assert_non_null(strstr(hear(fd), "too-long"));
+    assert_true(has_ended(fd));
+    memset(line, '[', sizeof line);
+    const int deep = join();
+    line[CONTROL_LINE_MAX - 1] = '\n';
+    send_bytes(deep, line, CONTROL_LINE_MAX);
+    assert_non_null(strstr(hear(deep), "bad-request"));
+    assert_true(has_ended(deep));
+    memset(line, ' ', sizeof line);
+    memcpy(line, "{\"op\":\"hello\"}", 14);
+    line[CONTROL_LINE_MAX - 1] = '\n';
+    const int longest = join();
+    send_bytes(longest, line, CONTROL_LINE_MAX);
+    assert_non_null(strstr(hear(longest), "true"));
+}
+
+static void hears_lines_in_pieces(void **state)
+{
+    const int fd = join();
+    const char *lines = "{\"op\":\"hello\"}\n{\"op\":\"dance\"}\n{\"op\":\"hello\"}\n";
+    for (const char *at = lines; *at; at++) send_bytes(fd, at, 1);
+    assert_non_null(strstr(hear(fd), "true"));
+    assert_non_null(strstr(hear(fd), "unknown-op"));
+    assert_non_null(strstr(hear(fd), "true"));
+}
+
+static void turns_the_sixty_fifth_away(void **state)
+{
+    for (int i = 0; i < CONTROL_CONNECTIONS_MAX; i++) (void)join();
+    go_round();
+    const int fd = join();
+    assert_non_null(strstr(hear(fd), "too-many"));
+    assert_true(has_ended(fd));
+    hang_up(t.clients[3]);
+    expect_part(join(), "{\"op\":\"hello\"}", "true");
+}
+
+static void coalesces_for_who_does_not_read(void **state)
+{
+    const int fd = join();
+    const json_int_t token = lead(fd, "g");
+    expect_part(fd, "{\"op\":\"observe\"}", "true");
+    const struct connection *c = t.control->connections[0];
+    uint64_t moves = 0, last = 0, most = 0;
+    while (moves < 10000) {
+        pass(50);
+        const uint64_t deadline = host_view_of(t.control->offices.list[0]->group).deadline_ns;
+        moves += deadline != last;
+        last = deadline;
+        if (c->out_size > most) most = c->out_size;
+        assert_ptr_equal(t.control->connections[0], c);
+        assert_false(c->is_doomed);
+    }
+    assert_true(most > 0 && most <= 2 * CONTROL_BATCH); /* it did fill up, and stayed so */
+    json_int_t deadline = 0;
+    for (const char *line = try_hear(fd); line; line = try_hear(fd)) {
+        if (!strstr(line, "\"lease\"")) continue;
+        assert_int_equal(number_in(line, "token"), token);
+        assert_true(number_in(line, "deadline_ns") > deadline);
+        deadline = number_in(line, "deadline_ns");
+    }
+    assert_int_equal((uint64_t)deadline, last); /* the newest came */
+}
+
+static void lets_requests_wait_for_who_does_not_read(void **state)
+{
+    const int fd = join();
+    const char line[] = "{\"op\":\"status\"}\n";
+    size_t sent = 0;
+    for (int silent = 0; silent < 50;) {
+        const ssize_t size = send(fd, line + sent % (sizeof line - 1), 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (size > 0) sent += (size_t)size;
+        silent = size > 0 ? 0 : silent + 1;
+        go_round();
+        const struct connection *c = t.control->connections[0];
+        assert_non_null(c);
+        assert_true(c->out_size <= CONTROL_OUT_MAX);
+    }
+    size_t answers = 0;
+    while (answers < sent / (sizeof line - 1) && try_hear(fd)) answers++;
+    assert_int_equal(answers, sent / (sizeof line - 1)); /* all were answered in the end */
+}
+
+/* Elections that it does not want to hear of fill its buffer; its office stays closed until its deadline. */
+static void hangs_up_on_who_would_not_hear_of_elections(void **state)
+{
+    const int fd = join(), next = join();
+    char line[200];
+    (void)lead(fd, "kept");
+    expect(next, "{\"op\":\"campaign\",\"group\":\"kept\"}", "{\"ok\":true}");
+    const struct connection *c = t.control->connections[0];
+    const struct office *kept = t.control->offices.list[0];
+    for (int i = 0; t.control->connections[0] == c && i < 4000; i++) {
+        snprintf(line, sizeof line, "{\"event\":\"lost\",\"group\":\"%060d\"}", i);
+        for (int k = 0; k < 100; k++) connection_say(t.control->connections[0], json_loads(line, 0, NULL));
+        connection_wake(t.control->connections[0]);
+        if (c->is_doomed) break;
+        go_round();
+    }
+    assert_true(c->is_doomed);
+    const uint64_t deadline = kept->deadline_ns;
+    go_round();
+    assert_null(t.control->connections[0]);
+    assert_true(kept->is_held);
+    assert_null(kept->holder);
+    while (t.now + 10 * MS < deadline) {
+        pass(5);
+        assert_null(kept->holder);
+    }
+    for (int i = 0; i < 1000 && !kept->holder; i++) {
+        usleep(1000);
+        pass(5);
+    }
+    assert_non_null(kept->holder);
+}
+
+/* ---- The socket's file ---- */
+
+static void opens_its_file_as_configured(void **state)
+{
+    struct stat file;
+    assert_int_equal(stat(t.config.socket, &file), 0);
+    assert_int_equal(file.st_mode & 07777, 0660);
+    assert_true(S_ISSOCK(file.st_mode));
+    const mode_t mask = umask(022);
+    (void)umask(mask);
+    assert_int_not_equal(mask, 0177); /* and puts the mask back */
+}
+
+static void takes_the_place_of_the_dead_only(void **state)
+{
+    char text[300];
+    struct config other = t.config;
+    assert_null(control_new(&t.loop, &other, t.host, text, sizeof text));
+    assert_non_null(strstr(text, "in use"));
+    assert_non_null(strstr(text, other.socket));
+    expect_part(join(), "{\"op\":\"hello\"}", "true"); /* the first serves on */
+
+    snprintf(other.socket, sizeof other.socket, "%s/file", t.folder);
+    const int fd = open(other.socket, O_CREAT | O_WRONLY, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_null(control_new(&t.loop, &other, t.host, text, sizeof text));
+    assert_non_null(strstr(text, "no socket"));
+    unlink(other.socket);
+
+    snprintf(other.socket, sizeof other.socket, "%s/no/such", t.folder);
+    assert_null(control_new(&t.loop, &other, t.host, text, sizeof text));
+    assert_non_null(strstr(text, "cannot listen"));
+    other.socket[0] = '\0';
+    assert_null(control_new(&t.loop, &other, t.host, text, sizeof text));
+
+    snprintf(other.socket, sizeof other.socket, "%s/stale", t.folder);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", other.socket);
+    const int stale = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(stale, (struct sockaddr *)&address, sizeof address), 0);
+    close(stale);
+    struct control *second = control_new(&t.loop, &other, t.host, text, sizeof text);
+    assert_non_null(second);
+    control_free(second);
+    assert_int_not_equal(access(other.socket, F_OK), 0);
+}
+
+static void leaves_the_file_of_another_alone(void **state)
+{
+    char text[300];
+    unlink(t.config.socket);
+    struct config other = t.config;
+    struct control *second = control_new(&t.loop, &other, t.host, text, sizeof text);
+    assert_non_null(second);
+    control_free(t.control);
+    assert_int_equal(access(other.socket, F_OK), 0);
+    t.control = second;
+    t.config = other;
+    second->config = &t.config;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(hangs_up_on_garbage),
+        TEST(hangs_up_on_long_lines_and_deep_ones),
+        TEST(hears_lines_in_pieces),
+        TEST(turns_the_sixty_fifth_away),
+        TEST(coalesces_for_who_does_not_read),
+        TEST(lets_requests_wait_for_who_does_not_read),
+        TEST(hangs_up_on_who_would_not_hear_of_elections),
+        TEST(opens_its_file_as_configured),
+        TEST(takes_the_place_of_the_dead_only),
+        TEST(leaves_the_file_of_another_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

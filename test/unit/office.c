@@ -1,0 +1,509 @@
+/*
+ * The offices of three members that talk in memory, and of one that is alone. Time is what the test says, the disk
+ * keeps everything at once, and clients are words; what they are told is compared as text.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/office.h"
+#include "agent_fakes.h"
+
+enum { MEMBERS = 3, QUEUE_MAX = 4096 };
+static const uint64_t MS = 1000000;
+
+/* ---- What others do in the agent ---- */
+
+static struct config_group section;
+
+const struct config_group *config_group_of(const struct config *config, const char *group)
+{
+    return strcmp(group, "bully") == 0 ? &section : NULL;
+}
+
+/* ---- A world ---- */
+
+struct packet {
+    el_node from, to;
+    size_t size;
+    uint8_t bytes[SEAL_PAYLOAD_MAX];
+};
+
+struct member {
+    struct config config;
+    struct record record;
+    struct host *host;
+    struct offices offices;
+    unsigned saves;
+    bool is_cut;
+    int disk_error;
+};
+
+static struct member members[MEMBERS];
+static uint32_t member_count;
+static uint64_t now;
+static struct packet queue[QUEUE_MAX];
+static size_t queued;
+static char heard[4096];
+
+static uint64_t read_clock(void *whose)
+{
+    return now;
+}
+
+static uint64_t toss(void *whose)
+{
+    return 0;
+}
+
+static void post(void *whose, el_node to, const uint8_t *payload, size_t size)
+{
+    const struct member *from = whose;
+    if (queued == QUEUE_MAX || from->is_cut || members[to - 1].is_cut) return;
+    struct packet *packet = &queue[queued++];
+    packet->from = from->config.self;
+    packet->to = to;
+    packet->size = size;
+    memcpy(packet->bytes, payload, size);
+}
+
+static void save(void *whose, struct record_image *image)
+{
+    struct member *m = whose;
+    m->saves++;
+    free(image);
+}
+
+static void changed(void *whose, struct host_group *group)
+{
+    struct member *m = whose;
+    office_changed(office_of(&m->offices, group));
+}
+
+static void note(void *whose, struct host_group *group, const char *text)
+{
+}
+
+static void tell(void *whose, void *client, struct office *o, const struct office_event *event)
+{
+    static const char *const names[] = {"elected", "lease", "stop", "lost"};
+    const size_t used = strlen(heard);
+    if (event->type == OFFICE_LEASE && strstr(heard, " lease; ")) return; /* the first will do */
+    snprintf(heard + used, sizeof heard - used, "%s %s%s%s; ", (const char *)client, names[event->type],
+             event->reason ? " " : "", event->reason ? event->reason : "");
+}
+
+static void settle(void)
+{
+    bool goes_on = true;
+    while (goes_on) {
+        goes_on = queued > 0;
+        for (uint32_t i = 0; i < member_count; i++)
+            for (; members[i].saves > 0; members[i].saves--, goes_on = true)
+                host_saved(members[i].host, 0, members[i].disk_error);
+        if (queued == 0) continue;
+        const struct packet first = queue[0];
+        memmove(queue, queue + 1, --queued * sizeof *queue);
+        host_receive(members[first.to - 1].host, first.from, first.bytes, first.size);
+    }
+}
+
+static void pass(uint64_t ms)
+{
+    for (uint64_t end = now + ms * MS; now < end; now += 5 * MS) {
+        for (uint32_t i = 0; i < member_count; i++) (void)host_tick(members[i].host);
+        settle();
+        for (uint32_t i = 0; i < member_count; i++) (void)offices_tick(&members[i].offices);
+        settle();
+    }
+}
+
+static void begin(uint32_t count)
+{
+    now = 1000 * MS;
+    queued = 0;
+    heard[0] = '\0';
+    member_count = count;
+    section = (struct config_group){.name = "bully", .algorithm = el_algorithm_named("bully")};
+    for (uint32_t i = 0; i < count; i++) {
+        struct member *m = &members[i];
+        *m = (struct member){.config = {.cluster = "test", .member_count = count, .self = i + 1, .drift = 200}};
+        m->config.transmit_max = 5 * MS;
+        for (uint32_t k = 0; k < count; k++) {
+            m->config.members[k].id = k + 1;
+            snprintf(m->config.members[k].name, sizeof m->config.members[k].name, "m%u", k + 1);
+        }
+        const struct host_hooks hooks = {m, read_clock, post, save, changed, note, toss, read_clock};
+        m->host = host_new(&m->config, &m->record, hooks);
+        m->offices.host = m->host;
+        m->offices.config = &m->config;
+        m->offices.tell = tell;
+    }
+}
+
+static int finish(void **state)
+{
+    for (uint32_t i = 0; i < member_count; i++) {
+        offices_free(&members[i].offices);
+        host_free(members[i].host);
+    }
+    member_count = 0;
+    return 0;
+}
+
+static struct office *office(uint32_t member, const char *group)
+{
+    char text[200];
+    struct host_group *found = host_find(members[member - 1].host, group, text, sizeof text);
+    if (!found) fail_msg("%s", text);
+    return office_of(&members[member - 1].offices, found);
+}
+
+static char a[] = "a", b[] = "b", c[] = "c";
+
+static void expect_heard(const char *text)
+{
+    assert_string_equal(heard, text);
+    heard[0] = '\0';
+}
+
+/* Waits for somebody to be told something that begins so. */
+static void wait_for(const char *text)
+{
+    for (int i = 0; i < 2000 && !strstr(heard, text); i++) pass(5);
+    if (!strstr(heard, text)) fail_msg("nobody was told %s, only: %s", text, heard);
+}
+
+static void lead(uint32_t member, char *client)
+{
+    assert_int_equal(office_enter(office(member, "g"), client, 0, ""), OFFICE_DONE);
+    for (uint32_t i = 1; i <= member_count; i++) (void)office(i, "g");
+    wait_for("elected");
+}
+
+/* ---- Alone ---- */
+
+static void elects_the_first_and_moves_its_deadline(void **state)
+{
+    begin(1);
+    lead(1, a);
+    expect_heard("a elected; ");
+    const uint64_t token = office(1, "g")->token, deadline = office(1, "g")->deadline_ns;
+    assert_true(token > 0 && deadline > now);
+    wait_for("lease");
+    expect_heard("a lease; ");
+    assert_int_equal(office(1, "g")->token, token);
+    assert_true(office(1, "g")->deadline_ns > deadline);
+}
+
+static void orders_candidates_by_priority_then_arrival(void **state)
+{
+    begin(1);
+    members[0].is_cut = true;
+    struct office *o = office(1, "g");
+    lead(1, a);
+    assert_int_equal(office_enter(o, b, 1, ""), OFFICE_DONE);
+    assert_int_equal(office_enter(o, c, 2, ""), OFFICE_DONE);
+    assert_ptr_equal(o->candidates->client, c);
+    assert_ptr_equal(o->candidates->next->client, b);
+    assert_ptr_equal(o->holder->client, a); /* who leads is not turned out by a better one */
+    assert_int_equal(office_enter(o, b, 7, ""), OFFICE_ALREADY);
+    uint64_t priority;
+    assert_true(host_stands(o->group, 1, &priority));
+    assert_int_equal(priority, 2);
+}
+
+static void gives_the_next_a_higher_token(void **state)
+{
+    begin(1);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    const uint64_t token = o->token;
+    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    heard[0] = '\0';
+    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+    wait_for("b elected");
+    expect_heard("a lost resigned; b elected; ");
+    assert_true(o->token > token);
+    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_NO_CANDIDATE);
+}
+
+static void takes_who_hangs_up_for_dead(void **state)
+{
+    begin(1);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    heard[0] = '\0';
+    const uint64_t deadline = o->deadline_ns;
+    assert_int_equal(office_withdraw(o, a, OFFICE_DIES), OFFICE_DONE);
+    wait_for("b elected");
+    expect_heard("b elected; "); /* the dead are told nothing */
+    assert_true(now < deadline);
+}
+
+static void waits_for_the_deadline_of_whom_it_hung_up_on(void **state)
+{
+    begin(1);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    pass(2000); /* renewed many times */
+    heard[0] = '\0';
+    const uint64_t deadline = o->deadline_ns;
+    assert_int_equal(office_withdraw(o, a, OFFICE_EXPELLED), OFFICE_DONE);
+    while (now + 5 * MS < deadline) {
+        pass(5);
+        assert_string_equal(heard, "");
+        assert_true(host_view_of(o->group).role == EL_LEADER); /* nobody else may begin */
+    }
+    wait_for("b elected");
+    expect_heard("b elected; ");
+}
+
+static void stands_for_nobody_when_the_last_is_gone(void **state)
+{
+    begin(1);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    assert_true(host_stands(o->group, 1, NULL));
+    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+    assert_false(host_stands(o->group, 1, NULL));
+    pass(5000);
+    assert_int_not_equal(host_view_of(o->group).role, EL_LEADER);
+    expect_heard("a elected; a lost resigned; ");
+    assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE); /* and comes back */
+    wait_for("a elected");
+}
+
+static void proclaims_for_the_holder_alone(void **state)
+{
+    begin(1);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_enter(o, a, 0, "here"), OFFICE_DONE);
+    wait_for("elected");
+    assert_string_equal(host_view_of(o->group).value, "here");
+    assert_int_equal(office_enter(o, b, 0, "there"), OFFICE_DONE);
+    assert_int_equal(office_proclaim(o, b, "mine"), OFFICE_NOT_LEADING);
+    assert_int_equal(office_proclaim(o, a, "elsewhere"), OFFICE_DONE);
+    assert_string_equal(host_view_of(o->group).value, "elsewhere");
+    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+    wait_for("b elected");
+    assert_string_equal(host_view_of(o->group).value, "there");
+}
+
+static void deposes_after_the_work_has_stopped(void **state)
+{
+    begin(1);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_depose(o), OFFICE_NOT_LEADING);
+    lead(1, a);
+    const uint64_t token = o->token;
+    assert_int_equal(office_stopped(o, a, token), OFFICE_NOT_ASKED);
+    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    heard[0] = '\0';
+    assert_int_equal(office_depose(o), OFFICE_DONE);
+    assert_int_equal(office_depose(o), OFFICE_UNDER_WAY);
+    expect_heard("a stop forced; ");
+    pass(300);
+    expect_heard(""); /* no lease after stop */
+    assert_int_equal(office_stopped(o, b, token), OFFICE_NOT_LEADING);
+    assert_int_equal(office_stopped(o, a, token + 1), OFFICE_NOT_LEADING);
+    assert_int_equal(office_stopped(o, a, token), OFFICE_DONE);
+    wait_for("b elected");
+    expect_heard("a lost forced; b elected; "); /* though a was first once */
+    assert_int_equal(o->candidate_count, 2);
+}
+
+static void takes_the_deadline_for_stopped(void **state)
+{
+    begin(1);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    heard[0] = '\0';
+    assert_int_equal(office_depose(o), OFFICE_DONE);
+    const uint64_t deadline = o->deadline_ns;
+    expect_heard("a stop forced; ");
+    while (now + 5 * MS < deadline) {
+        pass(5);
+        assert_true(o->is_held);
+    }
+    wait_for("lost");
+    assert_true(strstr(heard, "a lost forced; ") == heard);
+}
+
+static void loses_everything_with_the_disk(void **state)
+{
+    begin(1);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    heard[0] = '\0';
+    members[0].disk_error = 5;
+    members[0].saves++; /* one that was under way */
+    settle();
+    expect_heard("a lost disk; ");
+    offices_fail(&members[0].offices);
+    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_FAILED);
+    pass(5000);
+    expect_heard("");
+}
+
+static void ends_when_the_disk_is_said_to_fail(void **state)
+{
+    begin(1);
+    lead(1, a);
+    offices_fail(&members[0].offices);
+    pass(3000);
+    expect_heard("a elected; a lost disk; ");
+}
+
+/* ---- Three ---- */
+
+static void loses_without_a_majority(void **state)
+{
+    begin(3);
+    lead(1, a);
+    heard[0] = '\0';
+    const uint64_t deadline = office(1, "g")->deadline_ns;
+    members[0].is_cut = true;
+    wait_for("lost");
+    assert_non_null(strstr(heard, "a lost no-quorum; "));
+    assert_true(now >= deadline);
+    members[0].is_cut = false;
+    heard[0] = '\0';
+    wait_for("a elected"); /* it is still a candidate */
+}
+
+static void transfers_once_the_work_has_stopped(void **state)
+{
+    begin(3);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_transfer(o, 1), OFFICE_NOT_ELIGIBLE);
+    assert_int_equal(office_transfer(o, 2), OFFICE_NOT_STANDING);
+    assert_int_equal(office_enter(office(2, "g"), b, 0, ""), OFFICE_DONE);
+    pass(1500);
+    assert_int_equal(office_transfer(office(2, "g"), 1), OFFICE_NOT_LEADING);
+    heard[0] = '\0';
+    assert_int_equal(office_transfer(o, 2), OFFICE_DONE);
+    assert_int_equal(office_transfer(o, 2), OFFICE_UNDER_WAY);
+    expect_heard("a stop transferred; ");
+    const uint64_t token = o->token;
+    pass(200);
+    expect_heard("");
+    assert_int_equal(office_stopped(o, a, token), OFFICE_DONE);
+    wait_for("b elected");
+    assert_true(strstr(heard, "a lost transferred; b elected; ") == heard);
+    assert_true(office(2, "g")->token > token);
+    pass(3000);
+    assert_true(office(2, "g")->is_held); /* a is a candidate, but does not take it back */
+}
+
+static void keeps_office_if_who_is_to_have_it_is_silent(void **state)
+{
+    begin(3);
+    lead(1, a);
+    assert_int_equal(office_enter(office(2, "g"), b, 0, ""), OFFICE_DONE);
+    pass(1500);
+    members[1].is_cut = true;
+    pass(2100);
+    heard[0] = '\0';
+    assert_int_equal(office_transfer(office(1, "g"), 2), OFFICE_OUT_OF_TOUCH);
+    pass(100);
+    assert_true(office(1, "g")->is_held);
+}
+
+static void resigns_if_the_transfer_fails_after_stopping(void **state)
+{
+    begin(3);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_enter(office(2, "g"), b, 0, ""), OFFICE_DONE);
+    pass(1500);
+    assert_int_equal(office_transfer(o, 2), OFFICE_DONE);
+    heard[0] = '\0';
+    assert_int_equal(office_withdraw(office(2, "g"), b, OFFICE_RESIGNS), OFFICE_DONE);
+    settle();
+    assert_int_equal(office_stopped(o, a, o->token), OFFICE_DONE);
+    assert_true(strstr(heard, "a lost not-transferred; ") == heard);
+}
+
+static void hands_over_when_it_leaves(void **state)
+{
+    begin(3);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_enter(office(2, "g"), b, 0, ""), OFFICE_DONE);
+    assert_int_equal(office_enter(office(3, "g"), c, 5, ""), OFFICE_DONE);
+    pass(1500);
+    heard[0] = '\0';
+    assert_false(offices_leave(&members[0].offices));
+    assert_false(offices_leave(&members[0].offices)); /* asked again, said once */
+    expect_heard("a stop leaving; ");
+    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_LEAVING);
+    assert_int_equal(office_stopped(o, a, o->token), OFFICE_DONE);
+    assert_true(offices_leave(&members[0].offices));
+    assert_false(host_stands(o->group, 1, NULL));
+    wait_for("c elected");
+    assert_true(strstr(heard, "a lost leaving; c elected; ") == heard);
+}
+
+static void leaves_alone_too(void **state)
+{
+    begin(1);
+    lead(1, a);
+    heard[0] = '\0';
+    assert_false(offices_leave(&members[0].offices));
+    assert_int_equal(office_withdraw(office(1, "g"), a, OFFICE_DIES), OFFICE_DONE);
+    assert_true(offices_leave(&members[0].offices));
+    pass(5000);
+    expect_heard("a stop leaving; ");
+    assert_int_not_equal(host_view_of(office(1, "g")->group).role, EL_LEADER);
+}
+
+static void leads_by_rank_where_nobody_can_resign(void **state)
+{
+    begin(1);
+    struct office *o = office(1, "bully");
+    assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
+    wait_for("a elected");
+    assert_true(o->deadline_ns == UINT64_MAX);
+    assert_int_equal(office_depose(o), OFFICE_CANNOT);
+    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    heard[0] = '\0';
+    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+    expect_heard("a lost resigned; b elected; ");
+    assert_false(offices_leave(&members[0].offices));
+    assert_int_equal(office_stopped(o, b, o->token), OFFICE_DONE);
+    assert_true(offices_leave(&members[0].offices));
+    expect_heard("b stop leaving; b lost leaving; ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(elects_the_first_and_moves_its_deadline, finish),
+        cmocka_unit_test_teardown(orders_candidates_by_priority_then_arrival, finish),
+        cmocka_unit_test_teardown(gives_the_next_a_higher_token, finish),
+        cmocka_unit_test_teardown(takes_who_hangs_up_for_dead, finish),
+        cmocka_unit_test_teardown(waits_for_the_deadline_of_whom_it_hung_up_on, finish),
+        cmocka_unit_test_teardown(stands_for_nobody_when_the_last_is_gone, finish),
+        cmocka_unit_test_teardown(proclaims_for_the_holder_alone, finish),
+        cmocka_unit_test_teardown(deposes_after_the_work_has_stopped, finish),
+        cmocka_unit_test_teardown(takes_the_deadline_for_stopped, finish),
+        cmocka_unit_test_teardown(loses_everything_with_the_disk, finish),
+        cmocka_unit_test_teardown(ends_when_the_disk_is_said_to_fail, finish),
+        cmocka_unit_test_teardown(loses_without_a_majority, finish),
+        cmocka_unit_test_teardown(transfers_once_the_work_has_stopped, finish),
+        cmocka_unit_test_teardown(keeps_office_if_who_is_to_have_it_is_silent, finish),
+        cmocka_unit_test_teardown(resigns_if_the_transfer_fails_after_stopping, finish),
+        cmocka_unit_test_teardown(hands_over_when_it_leaves, finish),
+        cmocka_unit_test_teardown(leaves_alone_too, finish),
+        cmocka_unit_test_teardown(leads_by_rank_where_nobody_can_resign, finish),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
