@@ -26,6 +26,11 @@ int cli_run(int argc, char **argv);
 int cli_agent(int argc, char **argv);
 int cli_keygen(int argc, char **argv);
 int cli_init(int argc, char **argv);
+int cli_campaign(int argc, char **argv);
+int cli_observe(int argc, char **argv);
+int cli_resign(int argc, char **argv);
+int cli_transfer(int argc, char **argv);
+int cli_status(int argc, char **argv);
 
 /* "elector VERB: text", and the exit code of a usage error. */
 int cli_usage_error(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -14,6 +14,11 @@ static const struct cli_verb verbs[] = {
     {"demo", "a short story in three elections", cli_demo},
     {"init", "the files of a new cluster: configuration, keys, state", cli_init},
     {"keygen", "a member's keys: make a pair, or print the public one", cli_keygen},
+    {"campaign", "be a candidate, say when elected, hold until told to go", cli_campaign},
+    {"observe", "who leads, a line for each change", cli_observe},
+    {"resign", "whoever leads a group through this agent gives up", cli_resign},
+    {"transfer", "the leader of a group hands over to a member of choice", cli_transfer},
+    {"status", "the groups of an agent in a table", cli_status},
 };
 
 static void write_help(FILE *out)

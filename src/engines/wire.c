@@ -178,6 +178,26 @@ bool wire_wait(struct wire *w, uint64_t until_ns)
     return ready > 0 || engine_now() < until_ns;
 }
 
+elector_status wire_hear(struct wire *w, uint64_t until_ns, json_t **line)
+{
+    for (;;) {
+        const int got = wire_read(w, line);
+        if (got < 0) return ELECTOR_LOST;
+        if (got > 0 && !json_object_get(*line, "event")) return ELECTOR_OK;
+        if (got > 0) json_decref(*line);
+        *line = NULL;
+        if (got == 0 && !wire_wait(w, until_ns)) break;
+    }
+    end(w, "does not answer; does it hang?");
+    return ELECTOR_UNAVAILABLE;
+}
+
+elector_status wire_ask(struct wire *w, json_t *request, uint64_t until_ns, json_t **answer)
+{
+    *answer = NULL;
+    return wire_send(w, request) ? wire_hear(w, until_ns, answer) : ELECTOR_LOST;
+}
+
 /* ---- What lines say ---- */
 
 const char *wire_text(const json_t *object, const char *name, size_t max)

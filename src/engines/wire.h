@@ -1,6 +1,6 @@
 /*
- * A connection to an agent: JSON objects, one a line (docs/socket-protocol.md). It never blocks but in wire_wait() and
- * wire_ask(), and believes nothing: what is too long, no JSON or no object ends it with the reason in words.
+ * A connection to an agent: JSON objects, one a line (docs/socket-protocol.md). It never blocks but in wire_wait(),
+ * wire_hear() and wire_ask(), and believes nothing: what is too long, no JSON or no object ends it with the reason in words.
  */
 #ifndef ELECTOR_ENGINES_WIRE_H
 #define ELECTOR_ENGINES_WIRE_H
@@ -33,6 +33,13 @@ bool wire_is_full(const struct wire *);
 int wire_read(struct wire *, json_t **line);
 /* Until there is input, output has room, or the time is up (then false). */
 bool wire_wait(struct wire *, uint64_t until_ns);
+
+/*
+ * For who has one question and no use for events: the next line that is none; then the same after a request, whose
+ * reference is stolen. ELECTOR_OK and a line to be freed; ELECTOR_LOST or ELECTOR_UNAVAILABLE with the reason.
+ */
+elector_status wire_hear(struct wire *, uint64_t until_ns, json_t **line);
+elector_status wire_ask(struct wire *, json_t *request, uint64_t until_ns, json_t **answer);
 
 /* Text of an object; NULL: there is none of that name that fits. */
 const char *wire_text(const json_t *object, const char *name, size_t max);

@@ -1,0 +1,77 @@
+/*
+ * A store that a leader who has been replaced cannot write to, even if it does not know yet: it keeps the highest token
+ * that it has ever seen, and refuses lower ones. No clock is needed for this, only that tokens rise.
+ *
+ * Whatever is written must be fenced where it is written: in a database, make the token a column and the comparison part
+ * of the statement (UPDATE … WHERE token <= ?); here it is a lock around both.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+struct fenced_store {
+    pthread_mutex_t mutex;
+    uint64_t token; /* the highest ever seen */
+    char value[256];
+};
+
+static void store_init(struct fenced_store *store)
+{
+    memset(store, 0, sizeof *store);
+    pthread_mutex_init(&store->mutex, NULL);
+}
+
+/* False: somebody with a higher token has been here. To look at the token and to write is one step. */
+static bool store_write(struct fenced_store *store, uint64_t token, const char *value)
+{
+    pthread_mutex_lock(&store->mutex);
+    const bool fresh = token != 0 && token >= store->token;
+    if (fresh) {
+        store->token = token;
+        snprintf(store->value, sizeof store->value, "%s", value);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    return fresh;
+}
+
+/* A new leader reads under its own token, so that nobody before it can change what it has read. */
+static bool store_read(struct fenced_store *store, uint64_t token, char *value, size_t size)
+{
+    pthread_mutex_lock(&store->mutex);
+    const bool fresh = token != 0 && token >= store->token;
+    if (fresh) {
+        store->token = token;
+        snprintf(value, size, "%s", store->value);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    return fresh;
+}
+
+#ifndef FENCED_STORE_ALONE
+#include <err.h>
+
+#include <elector.h>
+
+/* Two tenures of one process; what the first one left over is refused. */
+int main(void)
+{
+    struct fenced_store store;
+    char value[256];
+    elector *e;
+    elector_term old, new;
+    store_init(&store);
+    if (elector_open(NULL, &e) != ELECTOR_OK || elector_campaign(e, "store", NULL, -1, &old) != ELECTOR_OK ||
+        elector_resign(e, "store") != ELECTOR_OK || elector_campaign(e, "store", NULL, -1, &new) != ELECTOR_OK)
+        errx(1, "%s", elector_message(e));
+    if (!store_read(&store, new.token, value, sizeof value)) errx(1, "the new leader was refused");
+    printf("token %" PRIu64 " writes: %s\n", old.token,
+           store_write(&store, old.token, "late") ? "taken" : "refused");
+    printf("token %" PRIu64 " writes: %s\n", new.token,
+           store_write(&store, new.token, "mine") ? "taken" : "refused");
+    elector_close(e);
+    return 0;
+}
+#endif

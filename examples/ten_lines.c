@@ -1,0 +1,18 @@
+/* A leader in ten lines. ELECTOR_URL=file:/tmp/jobs ./ten_lines needs no agent; without it, the agent's socket is used. */
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <elector.h>
+
+int main(void)
+{
+    elector *e;
+    elector_term term;
+    if (elector_open(NULL, &e) != ELECTOR_OK || elector_campaign(e, "jobs", NULL, -1, &term) != ELECTOR_OK)
+        errx(1, "%s", elector_message(e));
+    for (int job = 0; job < 3 && elector_dispatch(e) == ELECTOR_OK && elector_is_leader(e, "jobs"); job++)
+        printf("job %d under token %" PRIu64 "\n", job, term.token);
+    elector_close(e);
+    return 0;
+}

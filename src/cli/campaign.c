@@ -1,0 +1,132 @@
+/* elector campaign: be a candidate, say when elected, hold until told to go. */
+#define _GNU_SOURCE /* signalfd */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "elector.h"
+
+static void write_help(void)
+{
+    fputs(
+        "Usage: elector campaign GROUP [--value V] [--priority N] [--url URL]\n\n"
+        "Is a candidate for GROUP and prints a line when elected: the group and the token, which is higher than that of\n"
+        "every leader before. Holds office until SIGINT or SIGTERM, then resigns. A request to stop is answered at\n"
+        "once: there is no work here that would have to end first. After a loss it is a candidate still.\n\n"
+        "  --value V       what observers are shown while it leads, at most 255 bytes: an address, say\n"
+        "  --priority N    of equal members the higher is preferred (0)\n"
+        "  --url URL       unix:PATH, an agent's socket; file:PATH, a lock on this host, no agent needed\n"
+        "                  ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
+        "Exit codes: 0 resigned; 2 usage; 3 no agent, or it went away.\n\n"
+        "Examples:\n"
+        "  elector campaign billing --value 10.0.0.1:9000\n"
+        "  elector campaign nightly --url file:/var/lock/nightly\n",
+        stdout);
+}
+
+struct campaign {
+    const char *group, *url;
+    elector_options options;
+    elector *elector;
+};
+
+static int read_words(struct campaign *c, int argc, char **argv)
+{
+    const char *value;
+    char *end;
+    for (int i = 1; i < argc; i++) {
+        if (cli_option(argc, argv, &i, "value", &value)) {
+            if (!value) return cli_usage_error("campaign", "--value needs a text");
+            c->options.value = value;
+        } else if (cli_option(argc, argv, &i, "url", &value)) {
+            if (!value) return cli_usage_error("campaign", "--url needs unix:PATH or file:PATH");
+            c->url = value;
+        } else if (cli_option(argc, argv, &i, "priority", &value)) {
+            errno = 0;
+            c->options.priority = value ? strtoull(value, &end, 10) : 0;
+            if (!value || *value < '0' || *value > '9' || *end || errno || c->options.priority >> 53)
+                return cli_usage_error("campaign", "--priority %s: expected a whole number below 2^53",
+                                       value ? value : "");
+        } else if (argv[i][0] == '-' || c->group) {
+            return cli_usage_error("campaign", "did not expect %s; `elector campaign --help` lists the options",
+                                   argv[i]);
+        } else {
+            c->group = argv[i];
+        }
+    }
+    return c->group ? CLI_YES : cli_usage_error("campaign", "for which group? Try: elector campaign billing");
+}
+
+static void tell(void *whose, const elector_event *event)
+{
+    struct campaign *c = whose;
+    const uint64_t token = event->term.token;
+    if (event->type == ELECTOR_ELECTED) printf("elected %s token %" PRIu64 "\n", c->group, token);
+    if (event->type == ELECTOR_STOP) {
+        elector_stopped(c->elector, c->group);
+        printf("stopped %s token %" PRIu64 ": %s\n", c->group, token, event->reason);
+    }
+    if (event->type == ELECTOR_LOST_OFFICE)
+        printf("lost %s token %" PRIu64 ": %s\n", c->group, token, event->reason);
+    fflush(stdout);
+}
+
+/* A descriptor that can be read once we are to go; -1. */
+static int listen_for_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    return sigprocmask(SIG_BLOCK, &set, NULL) == 0 ? signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK) : -1;
+}
+
+/* Until a signal comes, which is ELECTOR_OK, or nothing goes any more. */
+static elector_status hold(struct campaign *c, int signals)
+{
+    elector_status status = elector_campaign(c->elector, c->group, &c->options, 0, NULL);
+    if (status == ELECTOR_TIMEOUT) status = ELECTOR_OK; /* it has begun */
+    while (status == ELECTOR_OK) {
+        struct pollfd wanted[2] = {{.fd = elector_fd(c->elector), .events = POLLIN},
+                                   {.fd = signals, .events = POLLIN}};
+        if (poll(wanted, 2, elector_timeout_ms(c->elector)) > 0 && wanted[1].revents) break;
+        status = elector_dispatch(c->elector);
+    }
+    return status;
+}
+
+static int fail(const struct campaign *c, elector_status status)
+{
+    fprintf(stderr, "elector campaign: %s\n", elector_message(c->elector));
+    return status == ELECTOR_INVALID ? CLI_USAGE : CLI_CANNOT_TELL;
+}
+
+int cli_campaign(int argc, char **argv)
+{
+    struct campaign c = {0};
+    elector_options_init(&c.options);
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        write_help();
+        return cli_finish("campaign", stdout, CLI_YES);
+    }
+    int status = read_words(&c, argc, argv);
+    if (status != CLI_YES) return status;
+    const int signals = listen_for_signals();
+    if (signals < 0) return cli_usage_error("campaign", "cannot listen for signals: %s", strerror(errno));
+    elector_status held = elector_open(c.url, &c.elector);
+    if (held == ELECTOR_OK) {
+        elector_on_event(c.elector, tell, &c);
+        held = hold(&c, signals);
+    }
+    if (held != ELECTOR_OK) status = fail(&c, held);
+    if (held == ELECTOR_OK && elector_resign(c.elector, c.group) == ELECTOR_OK) elector_wait(c.elector, 1000);
+    elector_close(c.elector);
+    close(signals);
+    return cli_finish("campaign", stdout, status);
+}

@@ -1,0 +1,87 @@
+/* elector observe: who leads, a line for each change. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "cli.h"
+#include "elector.h"
+
+static void write_help(void)
+{
+    fputs(
+        "Usage: elector observe [GROUP] [--url URL] [--output text|json]\n\n"
+        "Prints who leads GROUP (all groups, if none is named) and a line for every change, until interrupted.\n\n"
+        "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP\n"
+        "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
+        "  --output text|json     json: an object a line, with group, leader (null: nobody), token, value\n\n"
+        "Exit codes: 2 usage; 3 no agent, or it went away.\n",
+        stdout);
+}
+
+/* What others have written goes to a terminal: no control characters. */
+static void write_plain(const char *text)
+{
+    for (; *text; text++) putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+}
+
+static void write_json(const elector_event *event)
+{
+    const elector_leader *l = &event->leader;
+    json_t *object = json_pack("{ss ss* sI ss}", "group", event->group, "leader", l->name[0] ? l->name : NULL,
+                               "token", (json_int_t)l->token, "value", l->value);
+    if (object && !l->name[0]) json_object_set_new(object, "leader", json_null());
+    if (object) json_dumpf(object, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(object);
+}
+
+static void tell(void *whose, const elector_event *event)
+{
+    const elector_leader *l = &event->leader;
+    if (event->type != ELECTOR_NEW_LEADER) return;
+    if (*(const bool *)whose) {
+        write_json(event);
+    } else {
+        write_plain(event->group);
+        fputs(l->name[0] ? " is led by " : " is led by nobody", stdout);
+        write_plain(l->name);
+        if (l->name[0]) printf(" token %" PRIu64, l->token);
+        if (l->value[0]) fputs(" at ", stdout);
+        write_plain(l->value);
+        putchar('\n');
+    }
+    fflush(stdout);
+}
+
+int cli_observe(int argc, char **argv)
+{
+    const char *group = NULL, *url = NULL, *value;
+    bool json = false;
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        write_help();
+        return cli_finish("observe", stdout, CLI_YES);
+    }
+    for (int i = 1; i < argc; i++) {
+        if (cli_option(argc, argv, &i, "url", &value)) {
+            if (!value) return cli_usage_error("observe", "--url needs unix:PATH or file:PATH");
+            url = value;
+        } else if (cli_option(argc, argv, &i, "output", &value)) {
+            if (!cli_output("observe", value, &json)) return CLI_USAGE;
+        } else if (argv[i][0] == '-' || group) {
+            return cli_usage_error("observe", "did not expect %s; `elector observe --help` lists the options",
+                                   argv[i]);
+        } else {
+            group = argv[i];
+        }
+    }
+    elector *e;
+    elector_status status = elector_open(url, &e);
+    if (status == ELECTOR_OK) {
+        elector_on_event(e, tell, &json);
+        status = elector_observe(e, group);
+    }
+    while ((status == ELECTOR_OK || status == ELECTOR_TIMEOUT) && !ferror(stdout)) status = elector_wait(e, -1);
+    if (!ferror(stdout)) fprintf(stderr, "elector observe: %s\n", elector_message(e));
+    elector_close(e);
+    return cli_finish("observe", stdout, status == ELECTOR_INVALID ? CLI_USAGE : CLI_CANNOT_TELL);
+}

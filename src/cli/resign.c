@@ -1,0 +1,74 @@
+/* elector resign: whoever leads a group through this agent gives up, though it is not us. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "engines/engine.h"
+#include "engines/wire.h"
+
+static void write_help(void)
+{
+    fputs(
+        "Usage: elector resign GROUP [--url URL]\n\n"
+        "Whoever leads GROUP through this agent is told to stop, loses office once it has, or at the end of its lease,\n"
+        "and is no candidate until it campaigns again. Returns when the request is taken. Only at the leader's agent;\n"
+        "`elector status GROUP` says which that is.\n\n"
+        "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
+        "Exit codes: 0 it is under way; 1 refused; 2 usage; 3 no agent.\n",
+        stdout);
+}
+
+static int refuse(const char *text, elector_status status)
+{
+    fprintf(stderr, "elector resign: %s\n", text);
+    if (status == ELECTOR_INVALID) return CLI_USAGE;
+    return status == ELECTOR_REFUSED || status == ELECTOR_NOT_LEADING ? CLI_NO : CLI_CANNOT_TELL;
+}
+
+static int ask(struct wire *w, const char *path, const char *group)
+{
+    char text[400];
+    json_t *answer = NULL;
+    if (wire_open(w, path) != ELECTOR_OK) return refuse(w->reason, ELECTOR_UNAVAILABLE);
+    json_t *request = json_pack("{si ss ss sb}", "id", 1, "op", "resign", "group", group, "force", 1);
+    const elector_status status = wire_ask(w, request, engine_until(WIRE_ANSWER_MS), &answer);
+    wire_close(w);
+    if (status != ELECTOR_OK) return refuse(w->reason, status);
+    if (json_is_true(json_object_get(answer, "ok"))) {
+        printf("%s is being given up\n", group);
+        json_decref(answer);
+        return CLI_YES;
+    }
+    const elector_status refusal = wire_refusal(answer, text, sizeof text);
+    json_decref(answer);
+    return refuse(text, refusal);
+}
+
+int cli_resign(int argc, char **argv)
+{
+    const char *group = NULL, *url = engine_usual_url(), *value;
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        write_help();
+        return cli_finish("resign", stdout, CLI_YES);
+    }
+    for (int i = 1; i < argc; i++) {
+        if (cli_option(argc, argv, &i, "url", &value)) {
+            if (!value) return cli_usage_error("resign", "--url needs unix:PATH");
+            url = value;
+        } else if (argv[i][0] == '-' || group) {
+            return cli_usage_error("resign", "did not expect %s; `elector resign --help` lists the options",
+                                   argv[i]);
+        } else {
+            group = argv[i];
+        }
+    }
+    if (!group) return cli_usage_error("resign", "from which group? Try: elector resign billing");
+    if (strncmp(url, "unix:", 5) != 0)
+        return cli_usage_error(
+            "resign", "%s: only an agent can be asked, unix:PATH; end the holder of a lock instead", url);
+    struct wire *w = malloc(sizeof *w);
+    if (!w) return cli_out_of_memory("resign");
+    const int status = ask(w, url + 5, group);
+    free(w);
+    return cli_finish("resign", stdout, status);
+}

@@ -1,0 +1,59 @@
+/* elector transfer: the leader of a group hands over to a member of choice. */
+#include <string.h>
+
+#include "cli.h"
+#include "elector.h"
+
+static void write_help(void)
+{
+    fputs(
+        "Usage: elector transfer GROUP --to MEMBER [--url URL]\n\n"
+        "Asks whoever leads GROUP to hand over to MEMBER. The leader is told to stop, and MEMBER leads once it has, or at\n"
+        "the end of the lease. Returns when the request is taken; `elector observe GROUP` shows the rest. It must be\n"
+        "asked where the leader is: at another member's agent the answer is where to ask.\n\n"
+        "  --to MEMBER     by name, as in `elector status`\n"
+        "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
+        "Exit codes: 0 it is under way; 1 refused; 2 usage; 3 no agent.\n",
+        stdout);
+}
+
+static int exit_code(elector_status status)
+{
+    if (status == ELECTOR_OK) return CLI_YES;
+    if (status == ELECTOR_INVALID) return CLI_USAGE;
+    return status == ELECTOR_REFUSED || status == ELECTOR_NOT_LEADING ? CLI_NO : CLI_CANNOT_TELL;
+}
+
+int cli_transfer(int argc, char **argv)
+{
+    const char *group = NULL, *to = NULL, *url = NULL, *value;
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        write_help();
+        return cli_finish("transfer", stdout, CLI_YES);
+    }
+    for (int i = 1; i < argc; i++) {
+        if (cli_option(argc, argv, &i, "url", &value)) {
+            if (!value) return cli_usage_error("transfer", "--url needs unix:PATH");
+            url = value;
+        } else if (cli_option(argc, argv, &i, "to", &value)) {
+            if (!value) return cli_usage_error("transfer", "--to needs the name of a member");
+            to = value;
+        } else if (argv[i][0] == '-' || group) {
+            return cli_usage_error("transfer", "did not expect %s; `elector transfer --help` lists the options",
+                                   argv[i]);
+        } else {
+            group = argv[i];
+        }
+    }
+    if (!group || !to)
+        return cli_usage_error("transfer", "which group, and to whom? Try: elector transfer billing --to b");
+    elector *e;
+    elector_status status = elector_open(url, &e);
+    const bool opened = status == ELECTOR_OK;
+    if (opened) status = elector_transfer(e, group, to);
+    if (status != ELECTOR_OK) fprintf(stderr, "elector transfer: %s\n", elector_message(e));
+    if (status == ELECTOR_OK) printf("%s is being handed over to %s\n", group, to);
+    elector_close(e);
+    return cli_finish("transfer", stdout,
+                      opened || status == ELECTOR_INVALID ? exit_code(status) : CLI_CANNOT_TELL);
+}
