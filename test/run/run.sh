@@ -1,0 +1,464 @@
+#!/usr/bin/env bash
+# elector run with real processes: over file: locks ($ELECTOR), and over an office that this script directs ($FAKE, see
+# fake.c), whose lease ends when it is told to. Nothing is timed: every wait is for an event, with a generous limit.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
+export LC_ALL=C
+BUILD=${BUILD:-build/release}
+ELECTOR=${ELECTOR:-$BUILD/elector}
+FAKE=$BUILD/test/run.fake
+scratch=$(mktemp -d)
+minute=${ELECTOR_PATIENCE:-60} # in seconds
+started=() # our own processes, by number
+passed=0 failed=0
+unset ELECTOR_URL
+
+clean_up() {
+    local pid
+    for pid in "${started[@]}"; do
+        kill -CONT "$pid"
+        kill -KILL "$pid"
+    done 2>/dev/null
+    rm -rf "$scratch"
+}
+trap clean_up EXIT
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    echo "FAIL  $1: $2"
+    [ ! -s "$err" ] || sed 's/^/        stderr: /' "$err" | tail -n 6
+}
+verify() { # NAME WHAT COMMAND...
+    local name=$1 what=$2
+    shift 2
+    if "$@" >/dev/null 2>&1; then pass; else fail "$name" "$what"; fi
+}
+await() { # NAME WHAT COMMAND...: until it succeeds
+    local name=$1 what=$2 tries=0
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        tries=$((tries + 1))
+        if [ $tries -gt $((minute * 20)) ]; then
+            fail "$name" "not within $minute s: $what"
+            return 1
+        fi
+        sleep 0.05
+    done
+    pass
+}
+
+# fresh NAME: a folder of its own for each test, with what the commands share.
+fresh() {
+    name=$1
+    dir=$scratch/$((++count))
+    mkdir -p "$dir/fake" "$dir/locks"
+    out=$dir/out err=$dir/err
+    : >"$out"
+    : >"$err"
+    export dir ELECTOR_FAKE=$dir/fake ELECTOR_FAKE_LEASE_MS=2000
+}
+count=0
+
+locks() { # ARGUMENTS: elector run, by locks
+    "$ELECTOR" run --url "file:$dir/locks" "$@" >>"$out" 2>>"$err" </dev/null
+}
+fake() { "$FAKE" run --url fake: "$@" >>"$out" 2>>"$err" </dev/null; }
+
+# in_background locks|fake ARGUMENTS: leaves the process number in $run.
+in_background() {
+    local kind=$1 program=("$ELECTOR" run --url "file:$dir/locks")
+    shift
+    [ "$kind" = locks ] || program=("$FAKE" run --url fake:)
+    "${program[@]}" "$@" >>"$out" 2>>"$err" </dev/null &
+    run=$!
+    started+=("$run")
+}
+ends_with() { # STATUS: the process $run
+    local status=0
+    wait "$run" || status=$?
+    [ "$status" -eq "$1" ] || fail "$name" "ends with $status, not $1"
+    [ "$status" -ne "$1" ] || pass
+}
+status_is() { # STATUS locks|fake ARGUMENTS
+    local wanted=$1 status=0
+    shift
+    "$@" || status=$?
+    if [ "$status" -eq "$wanted" ]; then pass; else fail "$name" "ends with $status, not $wanted"; fi
+}
+
+says() { grep -qE -e "$1" "$err"; }
+has() { grep -qE -e "$2" "$dir/$1"; }
+lines() { [ "$(grep -cE -e "$2" "$dir/$1")" -ge "$3" ]; }
+gone() { ! kill -0 "$1" || grep -q '^State:.[ZX]' "/proc/$1/status"; }
+all_gone() {
+    local pid
+    while read -r pid; do gone "$pid" || return 1; done <"$1"
+}
+stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+
+# Commands. `witness` holds a lock as long as it or a child of it lives, so that two of them at a time are noticed, and
+# writes its token again and again: as they are in the file, so they were in time.
+cat >"$scratch/witness" <<'END'
+#!/usr/bin/env bash
+exec 9>>"$dir/alone"
+flock -n 9 || echo overlap >>"$dir/seen"
+echo $$ >>"$dir/pids"
+while :; do
+    echo "$ELECTOR_TOKEN" >>"$dir/seen"
+    sleep 0.01
+done
+END
+cat >"$scratch/stubborn" <<'END'
+#!/usr/bin/env bash
+# Ignores what can be ignored, and has children in its group, in a session of their own, and orphaned twice.
+trap '' TERM INT HUP
+stay='echo $$ >>"$dir/pids"; while :; do cut -d" " -f1 /proc/uptime >>"$dir/beats"; sleep 0.01; done'
+bash -c "$stay" &
+setsid bash -c "$stay" &
+(setsid bash -c "(setsid bash -c '$(printf '%s' "$stay" | sed "s/'/'\\\\''/g")' &)" &)
+echo $$ >>"$dir/pids"
+while :; do sleep 1; done
+END
+chmod +x "$scratch/witness" "$scratch/stubborn"
+
+# ---- The first minute -----------------------------------------------------------------------------
+
+test_first_minute() {
+    fresh "the environment"
+    # shellcheck disable=SC2016 # for the command
+    status_is 0 locks --value v billing -- sh -c \
+        'echo "$ELECTOR_GROUP|$ELECTOR_TOKEN|$ELECTOR_ID|$ELECTOR_SOCKET|$ELECTOR_DEADLINE_NS"'
+    verify "$name" "is $(cat "$out")" grep -qE "^billing\|[1-9][0-9]*\|[^|]+\|file:$dir/locks\|0$" "$out"
+    verify "$name" "no line about leading" says '^elector run: billing: leading with token [0-9]+$'
+
+    fresh "no agent at all"
+    status_is 0 env -u ELECTOR_URL HOME="$dir" XDG_RUNTIME_DIR="$dir/locks" "$ELECTOR" run "test-$$" -- true 2>"$err"
+    verify "$name" "no line about it" says '^elector run: no agent is configured; .* this host only, in /'
+    rm -f "/run/elector/locks/test-$$.lock"
+    status_is 0 locks --quiet billing -- true
+    fresh "quiet"
+    status_is 0 locks --quiet billing -- true
+    verify "$name" "says something" test ! -s "$err"
+
+    fresh "a lease in the environment"
+    # shellcheck disable=SC2016
+    status_is 0 fake fake -- sh -c 'echo "$ELECTOR_ID $ELECTOR_DEADLINE_NS"'
+    verify "$name" "is $(cat "$out")" grep -qE '^myself [1-9][0-9]+$' "$out"
+}
+
+test_status() {
+    fresh "exit status"
+    status_is 0 locks g -- true
+    status_is 7 locks g -- sh -c 'exit 7'
+    # shellcheck disable=SC2016
+    status_is 137 locks g -- sh -c 'kill -KILL $$'
+    # shellcheck disable=SC2016
+    status_is 143 locks g -- sh -c 'kill -TERM $$'
+
+    fresh "a command that is not there"
+    status_is 127 locks --quiet g -- "$dir/none"
+    verify "$name" "says other things" test "$(cat "$err")" = "elector run: g: cannot run $dir/none: No such file or directory"
+    fresh "a command that cannot be executed"
+    : >"$dir/plain"
+    status_is 126 locks --quiet g -- "$dir/plain"
+    verify "$name" "says other things" test "$(cat "$err")" = "elector run: g: cannot run $dir/plain: Permission denied"
+    status_is 126 locks --quiet --restart always g -- "$dir/plain"
+}
+
+test_usage() {
+    local words
+    fresh "usage"
+    while read -r words; do
+        # shellcheck disable=SC2086
+        status_is 2 "$ELECTOR" run $words 2>"$err" </dev/null
+        verify "usage: $words" "not one line" test "$(wc -l <"$err")" -eq 1
+    done <<'END'
+
+g
+g --
+g true
+-- true
+--wait x g -- true
+--wait -1 g -- true
+--wait . g -- true
+-w
+--stop-timeout 1e9 g -- true
+-E 256 g -- true
+-E -1 g -- true
+--priority -1 g -- true
+--priority 9007199254740992 g -- true
+--rank luck g -- true
+--rank disk: g -- true
+--rank ip:eth0 g -- true
+--rank uptime --priority 4 g -- true
+--restart maybe g -- true
+--no-wait --wait 4 g -- true
+--quiet --verbose g -- true
+--no-preempt g -- true
+--url nonsense g -- true
+--url file:/tmp ../g -- true
+END
+    status_is 0 "$ELECTOR" run --help >"$out"
+    verify "help" "has no usage" grep -q '^Usage: elector run' "$out"
+    status_is 3 locks --rank 'cmd:echo none' g -- true
+    verify "a rank that is none" "is not said" says 'run: g: --rank: the command.s first line is no whole number'
+    fresh "rank"
+    status_is 0 fake --rank 'cmd:echo  41' fake -- true
+    verify "rank" "is not used" has fake/log '^campaign 41 '
+    fresh "priority"
+    status_is 0 fake --priority 12 fake -- true
+    verify "priority" "is not used" has fake/log '^campaign 12 '
+}
+
+# ---- Waiting --------------------------------------------------------------------------------------
+
+test_waiting() {
+    local holder
+    fresh "not waiting"
+    in_background locks g -- "$scratch/witness"
+    holder=$run
+    await "$name" "it leads" test -s "$dir/seen"
+    status_is 1 locks -n g -- touch "$dir/wrong"
+    verify "$name" "is not said" says 'g: not elected'
+    status_is 44 locks --no-wait -E 44 g -- touch "$dir/wrong"
+    status_is 1 locks -w 0.2 g -- touch "$dir/wrong"
+    status_is 45 locks --wait 0.2 --exit-code 45 g -- touch "$dir/wrong"
+    verify "$name" "ran all the same" test ! -e "$dir/wrong"
+    in_background locks -w 100 g -- touch "$dir/right"
+    kill -TERM "$holder"
+    await "$name" "the next has its turn" test -e "$dir/right"
+    ends_with 0
+    run=$holder
+    ends_with 143
+    in_background locks h -- "$scratch/witness"
+    await "$name" "it leads" lines pids . 2
+    holder=$run
+    in_background locks h -- true
+    sleep 0.2
+    kill -INT "$run" # ignored from the beginning, as the shell does for what is in the background
+    kill -TERM "$run"
+    ends_with 143
+    kill -TERM "$holder"
+    run=$holder
+    ends_with 143
+}
+
+# ---- One at a time --------------------------------------------------------------------------------
+
+parent_of() { sed -n 's/^PPid:.//p' "/proc/$1/status"; }
+run_of() { run=$(parent_of "$(parent_of "$1")"); } # the command's parent is the keeper
+rises() { sort -nc "$dir/seen"; }
+
+test_contenders() {
+    local first second worker
+    fresh "two contend"
+    in_background locks g -- "$scratch/witness"
+    first=$run
+    await "$name" "one leads" test -s "$dir/pids"
+    in_background locks g -- "$scratch/witness"
+    second=$run
+    worker=$(head -n1 "$dir/pids")
+    kill -KILL "$first"
+    await "$name" "the other leads" lines pids . 2
+    await "$name" "both have worked" test "$(uniq "$dir/seen" | wc -l)" -ge 2
+    verify "$name" "the first works still" gone "$worker"
+    verify "$name" "two at a time" test -z "$(grep overlap "$dir/seen")"
+    verify "$name" "tokens do not rise" rises
+    kill -TERM "$second"
+    run=$second
+    ends_with 143
+    await "$name" "all has ended" all_gone "$dir/pids"
+
+    fresh "killed again and again"
+    local i
+    for i in 1 2 3 4 5 6 7 8; do
+        in_background locks g -- "$scratch/witness"
+        in_background locks g -- "$scratch/witness"
+        await "$name" "number $i leads" lines pids . "$i"
+        run_of "$(tail -n1 "$dir/pids")"
+        kill -KILL "$run"
+    done
+    await "$name" "the last leads" lines pids . 9
+    verify "$name" "two at a time" test -z "$(grep overlap "$dir/seen")"
+    verify "$name" "tokens do not rise" rises
+    kill -KILL "${started[@]}" 2>/dev/null
+    await "$name" "all has ended" all_gone "$dir/pids"
+
+    fresh "stopped, without a lease"
+    in_background locks g -- "$scratch/witness"
+    first=$run
+    await "$name" "it leads" test -s "$dir/pids"
+    kill -STOP "$first"
+    await "$name" "it is stopped" stopped "$first"
+    status_is 1 locks -w 1 g -- true # no lease, so the lock is its own still
+    kill -CONT "$first"
+    kill -TERM "$first"
+    run=$first
+    ends_with 143
+}
+
+# ---- Nothing is left ------------------------------------------------------------------------------
+
+keeper_of() { cat "/proc/$1/task/$1/children"; }
+
+test_families() {
+    local keeper
+    fresh "grandchildren of a command that ends"
+    # shellcheck disable=SC2016
+    status_is 5 locks --stop-timeout 0.3 g -- bash -c '"$1" & until [ "$(wc -l <"$dir/pids")" -ge 4 ]; do sleep 0.01; done; exit 5' - "$scratch/stubborn" 2>/dev/null
+    verify "$name" "some are left" all_gone "$dir/pids"
+    verify "$name" "there were none" lines pids . 4
+
+    fresh "elector run is killed"
+    in_background locks g -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    kill -KILL "$run"
+    # shellcheck disable=SC2016
+    status_is 0 locks -w 60 g -- sh -c 'while read -r p; do
+        if kill -0 "$p" 2>/dev/null && ! grep -q "^State:.[ZX]" /proc/$p/status; then echo "$p" >>"$dir/left"; fi; done <"$dir/pids"'
+    verify "$name" "some were left when the next began" test ! -e "$dir/left"
+    verify "$name" "the keeper says nothing" says 'g: elector run has died; the command is killed'
+
+    fresh "the keeper is killed"
+    in_background locks g -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    keeper=$(keeper_of "$run")
+    kill -KILL "$keeper"
+    ends_with 137
+    verify "$name" "some are left" all_gone "$dir/pids"
+
+    fresh "the keeper is stopped"
+    in_background fake --once --stop-timeout 0.2 fake -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    keeper=$(keeper_of "$run")
+    kill -STOP "$keeper"
+    : >"$dir/fake/broken"
+    ends_with 75
+    verify "$name" "some are left" all_gone "$dir/pids"
+}
+
+# ---- Signals --------------------------------------------------------------------------------------
+
+test_signals() {
+    local signal
+    fresh "signals"
+    # shellcheck disable=SC2016
+    in_background locks g -- bash -c 'for s in INT TERM HUP QUIT USR1 USR2 WINCH CONT; do trap "echo $s >>$dir/heard" $s; done
+        echo $$ >>"$dir/pids"; until grep -q TERM "$dir/heard" 2>/dev/null; do sleep 0.01; done; exit 9'
+    await "$name" "it has begun" test -s "$dir/pids"
+    for signal in HUP USR1 USR2 WINCH CONT TERM; do
+        kill -$signal "$run"
+        await "$name" "$signal is passed on" has heard $signal
+    done
+    ends_with 9
+
+    fresh "job control"
+    in_background locks g -- "$scratch/witness"
+    await "$name" "it has begun" test -s "$dir/pids"
+    kill -TSTP "$run"
+    await "$name" "the command stops" stopped "$(cat "$dir/pids")"
+    await "$name" "elector run stops" stopped "$run"
+    kill -CONT "$run"
+    : >"$dir/seen"
+    await "$name" "the command goes on" test -s "$dir/seen"
+    kill -TERM "$run"
+    ends_with 143
+}
+
+# ---- Starting again -------------------------------------------------------------------------------
+
+test_restart() {
+    fresh "restart on failure"
+    # shellcheck disable=SC2016
+    status_is 0 fake --restart on-failure fake -- sh -c 'echo "$ELECTOR_TOKEN" >>"$dir/seen"; [ "$(wc -l <"$dir/seen")" -ge 3 ]'
+    verify "$name" "not three times in one tenure" test "$(tr '\n' ' ' <"$dir/seen")" = "1 1 1 "
+    verify "$name" "resigned in between" test "$(grep -c resign "$dir/fake/log")" -eq 1
+    verify "$name" "does not wait longer each time" says 'ended with 1; starting it again in 0.2 s'
+
+    fresh "restart always"
+    # shellcheck disable=SC2016
+    in_background fake --restart always fake -- sh -c 'echo "$ELECTOR_TOKEN" >>"$dir/seen"'
+    await "$name" "three times" lines seen '^1$' 3
+    kill -TERM "$run"
+    wait "$run"
+    status=$?
+    verify "$name" "ends with $status" test "$status" = 143 -o "$status" = 0
+}
+
+# ---- Leases ---------------------------------------------------------------------------------------
+
+# The last beat of all that the command has started came before the deadline.
+before_deadline() {
+    awk -v deadline="$(cat "$dir/fake/deadline")" '$1 * 1e9 >= deadline { late = 1 } END { exit late || NR == 0 }' "$dir/beats"
+}
+
+test_leases() {
+    fresh "handing over"
+    # shellcheck disable=SC2016
+    in_background fake fake -- bash -c 'trap "sleep 0.3; echo ended >>$dir/fake/log; exit 0" TERM
+        echo "$ELECTOR_TOKEN" >>"$dir/seen"; while :; do sleep 0.01; done'
+    await "$name" "it leads" has seen '^1$'
+    : >"$dir/fake/stop"
+    await "$name" "it leads again" has seen '^2$'
+    verify "$name" "not in order: $(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" \
+        test "$(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" = "campaign ended stopped campaign "
+    verify "$name" "is not said" says 'fake: handing over \(the test says so\); stopping the command'
+    kill -TERM "$run"
+    ends_with 0
+
+    fresh "a connection that breaks"
+    in_background fake fake -- "$scratch/witness"
+    await "$name" "it leads" has seen '^1$'
+    : >"$dir/fake/broken"
+    await "$name" "it leads again" has seen '^2$'
+    verify "$name" "two at a time" test -z "$(grep overlap "$dir/seen")"
+    : >"$dir/fake/away"
+    : >"$dir/fake/broken"
+    await "$name" "it tries again" says 'nobody answers; trying again|the connection broke; trying again'
+    rm "$dir/fake/away"
+    await "$name" "it leads again" has seen '^3$'
+    kill -TERM "$run"
+    ends_with 143
+
+    fresh "once"
+    in_background fake --once fake -- "$scratch/witness"
+    await "$name" "it leads" has seen '^1$'
+    : >"$dir/fake/stop"
+    ends_with 75
+    in_background fake --once -E 33 fake -- "$scratch/witness"
+    await "$name" "it leads" lines pids . 2
+    : >"$dir/fake/stalled"
+    ends_with 33
+    rm "$dir/fake/stalled"
+    verify "$name" "some are left" all_gone "$dir/pids"
+
+    fresh "the agent hangs"
+    export ELECTOR_FAKE_LEASE_MS=10000
+    in_background fake --stop-timeout 60 --once fake -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    : >"$dir/fake/stalled"
+    ends_with 75
+    verify "$name" "worked beyond the deadline" before_deadline
+    verify "$name" "some are left" all_gone "$dir/pids"
+
+    fresh "stopped, with a lease"
+    export ELECTOR_FAKE_LEASE_MS=10000
+    in_background fake fake -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    kill -STOP "$run"
+    await "$name" "it is stopped" stopped "$run"
+    cp "$dir/pids" "$dir/first"
+    await "$name" "all has ended" all_gone "$dir/first"
+    verify "$name" "elector run is no longer stopped" stopped "$run"
+    verify "$name" "worked beyond the deadline" before_deadline
+    kill -CONT "$run"
+    await "$name" "it leads again" says 'leading with token 2'
+    kill -KILL "$run"
+    await "$name" "all has ended" all_gone "$dir/pids"
+}
+
+[ $# -gt 0 ] || set -- first_minute status usage waiting contenders families signals restart leases
+for test in "$@"; do "test_$test"; done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
