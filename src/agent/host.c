@@ -117,6 +117,8 @@ static void refresh(struct host *host, uint64_t now)
         if (group->shown.role == EL_LEADER && group->value_token == group->shown.token && group->value[0])
             host_send_value(group, EL_NOBODY);
     }
+    for (el_node to = 1; to <= host->config->member_count; to++)
+        if (now - host->sent_at[to - 1] >= SECOND / 2) host_greet(host, to);
 }
 
 /* A claim also ends for its clients a margin before the lease does. */
@@ -164,10 +166,9 @@ uint64_t host_heard(const struct host *host, el_node peer)
 /* The promise that others wait out, then each place in line, and two exchanges. */
 uint64_t host_worst_failover_ns(const struct host_group *group)
 {
-    const struct el_algorithm *algorithm = host_algorithm(group);
-    const uint64_t lease = settings_number(algorithm, group->values, "lease", 0);
-    const uint64_t stagger = settings_number(algorithm, group->values, "stagger", 0);
-    const uint64_t again = settings_number(algorithm, group->values, "re-ask", 0);
+    const uint64_t lease = host_option(group, "lease", 0);
+    const uint64_t stagger = host_option(group, "stagger", 0);
+    const uint64_t again = host_option(group, "re-ask", 0);
     const uint64_t million = 1000000, drift = group->cluster.drift;
     if (lease == 0) return 0;
     const uint64_t promise = lease / (million - drift) * (million + drift);

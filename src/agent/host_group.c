@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/host_inner.h"
+#include "core/machine.h"
 
 static const uint64_t SECOND = 1000000000;
 enum { STANDS_FOR_S = 4 };
@@ -269,6 +270,14 @@ void host_group_show(struct host_group *group)
 
 /* ---- Life ---- */
 
+uint64_t host_option(const struct host_group *group, const char *name, uint64_t otherwise)
+{
+    const struct el_algorithm *algorithm = group->election.algorithm;
+    for (uint32_t i = 0; i < algorithm->option_count; i++)
+        if (strcmp(algorithm->options[i].name, name) == 0) return group->values[i].number;
+    return otherwise;
+}
+
 struct host_group *host_by_key(struct host *host, uint64_t key)
 {
     struct host_group *group = host->groups;
@@ -280,11 +289,11 @@ struct host_group *host_by_key(struct host *host, uint64_t key)
 static uint32_t digest_settings(const struct host_group *group)
 {
     const struct el_algorithm *algorithm = group->election.algorithm;
-    uint64_t words[SETTINGS_MAX + 4] = {0};
+    uint64_t words[HOST_OPTIONS_MAX + 4] = {0};
     for (uint32_t i = 0; i < algorithm->option_count; i++) words[i] = group->values[i].number;
-    words[SETTINGS_MAX] = group->cluster.drift;
-    words[SETTINGS_MAX + 1] = group->cluster.transmit_max;
-    words[SETTINGS_MAX + 2] = el_fingerprint(algorithm->name, strlen(algorithm->name)).low;
+    words[HOST_OPTIONS_MAX] = group->cluster.drift;
+    words[HOST_OPTIONS_MAX + 1] = group->cluster.transmit_max;
+    words[HOST_OPTIONS_MAX + 2] = el_fingerprint(algorithm->name, strlen(algorithm->name)).low;
     return (uint32_t)el_fingerprint(words, sizeof words).low;
 }
 
@@ -301,17 +310,15 @@ static bool make_links(struct host_group *group)
     return group->links != NULL;
 }
 
-static bool make_machines(struct host_group *group, const struct el_algorithm *algorithm, char *text,
-                          size_t size)
+static bool make_machines(struct host_group *group, const struct el_algorithm *algorithm)
 {
     const struct machine_owner owner = {group, machine_now, machine_random, act};
     const struct el_algorithm *heartbeat = el_detector_named("heartbeat");
     const el_node self = group->host->config->self;
-    snprintf(text, size, "out of memory");
     if (!machine_init(&group->election, algorithm, &group->cluster, self, owner)) return false;
     group->has_detector = algorithm->on_suspect && !algorithm->beats;
     if (!group->has_detector) return true;
-    if (!settings_read(group->host->config, NULL, heartbeat, group->detector_values, text, size)) return false;
+    config_values(NULL, heartbeat, group->detector_values);
     group->detectors = group->cluster;
     group->detectors.options = group->detector_values;
     return machine_init(&group->detector, heartbeat, &group->detectors, self, owner);
@@ -336,21 +343,21 @@ struct host_group *host_group_new(struct host *host, const char *name, uint64_t 
                                          .attributes = group->priorities,
                                          .roles = group->roles,
                                          .transmit_max = config->transmit_max,
+                                         .process_max = CONFIG_PROCESS_MAX,
                                          .drift = config->drift,
                                          .options = group->values};
-    if (!settings_read(config, section, algorithm, group->values, text, size)) {
-        free(group);
-        return NULL;
-    }
+    el_require(algorithm->option_count <= HOST_OPTIONS_MAX);
+    config_values(section, algorithm, group->values);
     for (el_node member = 1; member <= config->member_count; member++) {
         group->ids[member - 1] = config->members[member - 1].id;
         set_role(group, member);
     }
-    group->margin = settings_number(algorithm, group->values, "margin", 0);
-    if (!make_machines(group, algorithm, text, size) || !make_links(group)) {
+    if (!make_machines(group, algorithm) || !make_links(group)) {
         host_group_free(group);
+        snprintf(text, size, "out of memory");
         return NULL;
     }
+    group->margin = host_option(group, "margin", 0);
     group->settings = digest_settings(group);
     return group;
 }

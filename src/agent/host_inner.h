@@ -5,9 +5,8 @@
 #include "agent/host.h"
 #include "agent/link.h"
 #include "agent/machine.h"
-#include "agent/settings.h"
 
-enum { HOST_HELD_MAX = 256, HOST_UNKNOWN_MAX = 32 };
+enum { HOST_OPTIONS_MAX = 24, HOST_HELD_MAX = 256, HOST_UNKNOWN_MAX = 32 };
 
 /* A message that waits for the disk. What is left of its timer is read when it leaves. */
 struct host_held {
@@ -28,7 +27,7 @@ struct host_group {
     uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX];
     uint8_t roles[CONFIG_MEMBERS_MAX];
     uint64_t stood_at[CONFIG_MEMBERS_MAX]; /* when a peer last said that it wants to lead */
-    struct el_value values[SETTINGS_MAX], detector_values[SETTINGS_MAX];
+    struct el_value values[HOST_OPTIONS_MAX], detector_values[HOST_OPTIONS_MAX];
     uint64_t margin;
     struct machine election, detector;
     bool has_detector, has_links;
@@ -56,6 +55,7 @@ struct host {
     bool is_dirty, has_failed;
     uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
     uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when we last complained of its member list */
+    uint64_t sent_at[CONFIG_MEMBERS_MAX];
     uint64_t refresh_at;
     struct {
         uint64_t key, asked_at;
@@ -73,12 +73,15 @@ void host_write(struct host *); /* begins to write the record, if there is somet
 
 /* host_wire.c */
 void host_put(struct host *, el_node to, const struct wire_entry *);
+void host_greet(struct host *, el_node to); /* an empty word, so that both know that the link works */
 void host_put_all(struct host *, const struct wire_entry *);
 void host_flush(struct host *); /* ends every call: what was said and saved goes out */
 struct wire_entry host_describe(const struct host_group *);
 void host_send_value(struct host_group *, el_node to); /* 0: to all */
 
 /* host_group.c */
+/* The value of an option by name; `otherwise` if the algorithm has none of that name. */
+uint64_t host_option(const struct host_group *, const char *name, uint64_t otherwise);
 struct host_group *host_group_new(struct host *, const char *name, uint64_t key, char *text, size_t size);
 void host_group_free(struct host_group *);
 struct host_group *host_by_key(struct host *, uint64_t key);

@@ -10,9 +10,15 @@ static const uint64_t SECOND = 1000000000;
 static void send_off(struct host *host, el_node to)
 {
     struct wire_payload *out = &host->out[to - 1];
-    if (out->size > WIRE_HEAD && !host->has_failed)
-        host->hooks.send(host->hooks.whose, to, out->bytes, out->size);
+    if (host->has_failed) return;
+    host->hooks.send(host->hooks.whose, to, out->bytes, out->size);
+    host->sent_at[to - 1] = host_now(host);
     wire_begin(out, host->members);
+}
+
+void host_greet(struct host *host, el_node to)
+{
+    if (to != host->config->self) send_off(host, to);
 }
 
 void host_put(struct host *host, el_node to, const struct wire_entry *entry)
@@ -30,7 +36,8 @@ void host_put_all(struct host *host, const struct wire_entry *entry)
 
 void host_flush(struct host *host)
 {
-    for (el_node to = 1; to <= host->config->member_count; to++) send_off(host, to);
+    for (el_node to = 1; to <= host->config->member_count; to++)
+        if (host->out[to - 1].size > WIRE_HEAD) send_off(host, to);
     host_write(host);
 }
 
@@ -169,7 +176,7 @@ void host_receive(struct host *host, el_node from, const uint8_t *payload, size_
     struct wire_entry entry;
     if (from == EL_NOBODY || from > host->config->member_count || host->has_failed) return;
     (void)host_tick(host); /* what is overdue comes before anything that is heard */
-    if (!wire_open(payload, size, &digest)) return;
+    if (!wire_head(payload, size, &digest)) return;
     if (digest != host->members) {
         complain(host, NULL, from, "another list of members");
         return;

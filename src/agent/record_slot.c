@@ -62,7 +62,7 @@ void record_slot_encode(const struct record_contents *contents, unsigned char *b
         const struct record_entry *entry = &contents->entries[i];
         put64(at, entry->group_key);
         put64(at + 8, entry->durable.epoch);
-        for (int k = 0; k < 3; k++) put64(at + 16 + 8 * k, entry->durable.word[k]);
+        for (size_t k = 0; k < 3; k++) put64(at + 16 + 8 * k, entry->durable.word[k]);
     }
     sum(bytes, (size_t)(at - bytes), at);
 }
@@ -74,7 +74,7 @@ static bool decode_entries(const unsigned char *at, struct record_contents *cont
         entry->group_key = get64(at);
         if (i && entry->group_key <= entry[-1].group_key) return false;
         entry->durable.epoch = get64(at + 8);
-        for (int k = 0; k < 3; k++) entry->durable.word[k] = get64(at + 16 + 8 * k);
+        for (size_t k = 0; k < 3; k++) entry->durable.word[k] = get64(at + 16 + 8 * k);
     }
     return true;
 }

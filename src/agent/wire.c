@@ -124,7 +124,7 @@ static void get_part(struct reader *r, struct wire_entry *entry, enum part part)
     }
 }
 
-bool wire_open(const uint8_t *payload, size_t size, uint64_t *members_digest)
+bool wire_head(const uint8_t *payload, size_t size, uint64_t *members_digest)
 {
     struct reader r = {payload, payload + size, true};
     const bool known = get(&r, 1) == WIRE_VERSION;

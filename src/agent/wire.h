@@ -53,7 +53,7 @@ bool wire_add(struct wire_payload *, const struct wire_entry *);
 
 enum wire_outcome { WIRE_ENTRY, WIRE_END, WIRE_BAD };
 /* The digest in the head; false if there is no head of this version. */
-bool wire_open(const uint8_t *payload, size_t size, uint64_t *members_digest);
+bool wire_head(const uint8_t *payload, size_t size, uint64_t *members_digest);
 /* The next entry; *at begins at WIRE_HEAD. */
 enum wire_outcome wire_next(const uint8_t *payload, size_t size, size_t *at, struct wire_entry *);
 

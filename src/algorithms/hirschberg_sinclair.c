@@ -231,6 +231,15 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     el_view_of(v, cfg, me->leader, me->electing, me->run);
 }
 
+/* Who takes part swallows the probes of the weaker, or drops them as those of an earlier run. In the first run that is
+ * so in all of its lives: who comes back is in no earlier one. */
+static bool moot(const void *state, const struct el_config *cfg, const struct el_msg *m)
+{
+    const struct hirschberg_sinclair *me = state;
+    return m->kind == PROBE && m->epoch <= 1 && m->epoch <= me->run && m->subject != cfg->self &&
+           ring_claim_above(cfg, ring_own_claim(cfg), ring_claim_in(m));
+}
+
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST,
      "the ring is not closed over a dead process: whatever is to pass it is gone, the call, a probe or the news"},
@@ -266,4 +275,5 @@ const struct el_algorithm el_hirschberg_sinclair = {
     .on_message = on_message,
     .on_campaign = on_campaign,
     .view = view,
+    .moot = moot,
 };

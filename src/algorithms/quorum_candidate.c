@@ -178,7 +178,7 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
         b->inc = quorum_from_inc(m);
         b->epoch = m->rank;
         b->hopeless = 0;
-        if (!(m->flags & QUORUM_JOIN)) b->granted = 1;
+        b->granted = b->granted || (g->role == QUORUM_CANDIDATE && !(m->flags & QUORUM_JOIN));
         if (m->flags & QUORUM_JOIN && quorum_clock_of(m) > g->heir_term) g->heir = EL_NOBODY; /* a higher one */
         quorum_try_to_win(q);
     } else if (g->role == QUORUM_IDLE &&

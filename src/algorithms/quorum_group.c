@@ -36,7 +36,8 @@ void quorum_group_hear(const struct quorum *q, const struct el_msg *m)
 void quorum_group_timer(const struct quorum *q, uint32_t timer)
 {
     if (timer == QUORUM_ASKED) {
-        q->group->next_fresh = 0;
+        q->group->next_fresh = 0; /* it has run out: there is nothing to disarm */
+        quorum_forget_next(q);
     } else {
         quorum_candidate_timer(q, timer);
     }

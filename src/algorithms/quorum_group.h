@@ -66,6 +66,8 @@ static inline bool quorum_is(const struct quorum_tenant *tenant, el_node id, uin
 void quorum_on_vote(const struct quorum *q, const struct el_msg *m);
 /* (who, inc) uses no term up to this one, ever. True if that frees us. */
 bool quorum_apply_release(const struct quorum *q, el_node who, uint64_t inc, uint64_t term);
+/* What was asked is too old, or over, or granted. */
+void quorum_forget_next(const struct quorum *q);
 /* The group may have come free: an heir that a release named goes first, then who asked, then a claim's heir. */
 void quorum_push(const struct quorum *q, el_node heir, uint64_t heir_term);
 void quorum_on_release(const struct quorum *q, const struct el_msg *m);

@@ -100,6 +100,13 @@ bool quorum_has_majority(const struct quorum *q)
     return votes >= q->me->majority;
 }
 
+/* Who leads looks at who stands by it, no more at who voted for it. */
+static void forget_votes(const struct quorum *q)
+{
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        ballot(q, voter)->granted = ballot(q, voter)->hopeless = 0;
+}
+
 /* Only when an answer has come: before a message is heard, all that is overdue has been told. Who is alone made its
  * promise in this very step. */
 void quorum_try_to_win(const struct quorum *q)
@@ -118,6 +125,8 @@ void quorum_try_to_win(const struct quorum *q)
            el_number(q->cfg, QUORUM_OPTION_BEAT));
     g->claim = (struct quorum_tenant){.id = q->cfg->self, .inc = q->me->inc, .term = g->standing};
     g->heir = g->claim_heir = EL_NOBODY;
+    g->claim_heir_term = 0;
+    forget_votes(q);
     choose_heir(q);
     quorum_session_beat(
         q, claim_of(g)); /* also tells the others; where many groups win at once, one beat will do */
@@ -131,8 +140,9 @@ static void end_term(const struct quorum *q)
     struct quorum_group *g = q->group;
     g->role = QUORUM_IDLE;
     g->done = quorum_highest(g->done, g->standing);
-    g->standing = 0;
+    g->standing = g->heir_term = 0;
     g->heir = EL_NOBODY;
+    g->heir_beats = 0;
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
         *ballot(q, voter) = (struct quorum_ballot){0};
     el_disarm(q->out, QUORUM_DEADLINE, 0);
@@ -243,8 +253,9 @@ void quorum_begin_under(const struct quorum *q, el_node incumbent)
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) {
         struct quorum_peer *p = quorum_peer(q, voter);
         if (!quorum_is_voter(q->cfg, voter)) continue;
-        *ballot(q, voter) = (struct quorum_ballot){.inc = 1, .granted = 1};
-        p->base = p->base_inc = p->lease = 1;
+        *ballot(q, voter) = (struct quorum_ballot){.inc = 1};
+        p->base = voter != q->cfg->self;
+        p->base_inc = p->lease = 1;
         el_arm(q->out, QUORUM_LEASE, voter, lease, lease);
     }
 }

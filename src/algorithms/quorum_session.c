@@ -92,6 +92,12 @@ void quorum_open_probe(const struct quorum *q, el_node to)
 
 /* ---- Promises ---- */
 
+/* Where no lease runs it is not said what one counted from: a checker would tell such states apart for nothing. */
+static void forget_base(struct quorum_peer *p)
+{
+    p->base = p->base_inc = p->base_epoch = 0;
+}
+
 static void promise(const struct quorum *q, el_node holder)
 {
     quorum_peer(q, holder)->promised = 1;
@@ -117,13 +123,16 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
     }
     if (epoch > p->v_epoch) { /* it has let go of us after all that it promised before was over */
         p->v_epoch = epoch;
-        if (p->base_inc == p->inc) stop(q, &p->lease, QUORUM_LEASE, from);
+        if (p->base_inc == p->inc) {
+            stop(q, &p->lease, QUORUM_LEASE, from);
+            forget_base(p);
+        }
         *q->news |= QUORUM_REVIEW | QUORUM_LAPSED;
     }
     const bool anothers = p->lease && (p->base_inc != p->inc || p->base_epoch != p->v_epoch);
     if (!p->probe || echo < p->probe || (anothers && !grant)) return true;
     el_move(q->out, QUORUM_PROBE, QUORUM_LEASE, from);
-    p->base = p->probe;
+    p->base = from == q->cfg->self ? 0 : p->probe; /* our own is the newest anyway */
     p->base_inc = p->inc;
     p->base_epoch = p->v_epoch;
     p->probe = 0;
@@ -329,6 +338,7 @@ void quorum_session_timer(const struct quorum *q, uint32_t timer, el_node slot)
         return;
     case QUORUM_LEASE:
         p->lease = 0;
+        forget_base(p);
         *q->news |= QUORUM_LAPSED;
         return;
     case QUORUM_PROMISED:

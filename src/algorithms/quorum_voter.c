@@ -14,7 +14,7 @@ static void forget(struct quorum_tenant *tenant)
     *tenant = (struct quorum_tenant){0};
 }
 
-static void forget_next(const struct quorum *q)
+void quorum_forget_next(const struct quorum *q)
 {
     forget(&q->group->next);
     q->group->next_joins = 0;
@@ -54,7 +54,7 @@ static void grant(const struct quorum *q, el_node to, uint64_t term, bool join)
         g->term = quorum_highest(g->term, term);
         quorum_reserve(q, g->term);
     }
-    if (g->next.id == to) forget_next(q);
+    if (g->next.id == to) quorum_forget_next(q);
     quorum_entrust(q, to);
     quorum_say(q, to,
                (struct el_msg){.kind = QUORUM_GRANT,
@@ -157,7 +157,7 @@ bool quorum_apply_release(const struct quorum *q, el_node who, uint64_t inc, uin
 {
     struct quorum_group *g = q->group;
     const bool frees = inc && is_over(&g->holder, who, inc, term);
-    if (inc && is_over(&g->next, who, inc, term)) forget_next(q);
+    if (inc && is_over(&g->next, who, inc, term)) quorum_forget_next(q);
     if (inc && is_over(&g->claim, who, inc, term)) {
         forget(&g->claim);
         g->claim_heir = EL_NOBODY;
@@ -254,5 +254,5 @@ void quorum_on_claim(const struct quorum *q, const struct el_msg *beat)
     }
     g->claim = (struct quorum_tenant){.id = beat->from, .inc = inc, .term = beat->epoch};
     g->claim_heir = beat->subject == beat->from ? EL_NOBODY : beat->subject;
-    g->claim_heir_term = beat->rank;
+    g->claim_heir_term = g->claim_heir ? beat->rank : 0;
 }

@@ -75,7 +75,8 @@ struct check_config {
                        it arrives within transmit_max instead */
     bool
         detect; /* whoever dies is suspected by all the living, at any moment after, and trusted when it is back */
-    bool rates;          /* each clock runs slow, true or fast, within the drift bound: all combinations */
+    bool rates;          /* each clock runs slow, true or fast, within the drift bound: all combinations ... */
+    const uint8_t *rate; /* ... or this one, by position - 1: 0 slow, 1 true, 2 fast; NULL: all. Borrowed */
     bool symmetry;       /* worlds that differ by a renaming of the nodes are one */
     bool reduce;         /* leave out orders that make no difference */
     uint32_t properties; /* bits of enum check_property */

@@ -47,7 +47,7 @@ struct check_search {
 void check_stop(struct check_search *search, const char *why);
 uint64_t check_memory(const struct check_search *search);
 void check_take_stock(struct check_search *search);
-void check_rates(const struct check_search *search, uint32_t combination, bool all, uint8_t *rates);
+void check_rates(const struct check_search *search, uint32_t combination, uint8_t *rates);
 
 /* eventually.c: from every world, a good one. */
 bool check_edges_init(struct check_search *search);

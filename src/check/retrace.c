@@ -118,9 +118,7 @@ void check_retrace(struct check_search *search, uint32_t number, struct check_pa
     struct retracer retracer = {.search = search, .memo = check_memo_new(&search->model)};
     *path = (struct check_path){.loop = UINT32_MAX};
     if (count > 0 && retracer.memo) {
-        const bool all =
-            search->config->rates && search->config->time == CHECK_TICKS && search->model.cluster->drift;
-        check_rates(search, search->visited.origins[numbers[0]].move, all, path->rates);
+        check_rates(search, search->visited.origins[numbers[0]].move, path->rates);
         retracer.world = check_first_world(&search->model, path->rates);
         for (uint32_t i = 1; i < count; i++) {
             const uint32_t move = search->visited.origins[numbers[i]].move;

@@ -36,7 +36,8 @@ static const char help[] =
     "                       taken at each instant, but for --delay-some K messages that take a tick longer each\n"
     "                       time, --reorder K that are heard before others of their instant, --cut K links that break\n"
     "                       one way, --part K times a node cut off from all, and the other faults\n"
-    "  --rates on|off       with ticks: each clock slow, true or fast within the drift bound\n\n"
+    "  --rates on|off       with ticks: each clock slow, true or fast within the drift bound, in every combination;\n"
+    "                       or in one, a word for each member: slow,true,fast\n\n"
     "How to look:\n"
     "  --property NAME      only this (may be repeated); otherwise all that the algorithm claims\n"
     "  --symmetry on|off    worlds that differ by names are one, where the nodes are alike (otherwise on)\n"
@@ -105,6 +106,34 @@ static int read_switch(int argc, char **argv, int *at, const char *name, bool *o
     return -1;
 }
 
+/* A word for each member; whether there are as many is known when all is read. */
+static bool read_rate_words(struct check_request *request, const char *words)
+{
+    static const char *const names[] = {"slow", "true", "fast"};
+    request->rate_count = 0;
+    for (const char *at = words; at; at = *at == ',' ? at + 1 : NULL) {
+        const size_t length = strcspn(at, ",");
+        uint8_t rate = 0;
+        while (rate < 3 && (strlen(names[rate]) != length || strncmp(at, names[rate], length) != 0)) rate++;
+        if (rate == 3 || request->rate_count == CHECK_NODES_MAX) return false;
+        request->rate[request->rate_count++] = rate;
+        at += length;
+    }
+    return request->rate_count > 0;
+}
+
+static int read_rates(struct check_request *request, int argc, char **argv, int *at)
+{
+    const char *value = NULL;
+    if (!cli_option(argc, argv, at, "rates", &value)) return 0;
+    const bool all = value && strcmp(value, "on") == 0, none = value && strcmp(value, "off") == 0;
+    request->config.rates = !none;
+    request->config.rate = all || none ? NULL : request->rate;
+    if (all || none || read_rate_words(request, value)) return 1;
+    cli_usage_error("check", "--rates is on, off, or slow, true or fast for each member: slow,true,fast");
+    return -1;
+}
+
 static int read_property(struct check_request *request, const char *value)
 {
     for (int i = 0; i < CHECK_PROPERTIES; i++)
@@ -167,7 +196,7 @@ static int read_way(struct check_request *request, int argc, char **argv, int *a
     const char *value = NULL;
     int taken = read_switch(argc, argv, at, "symmetry", &config->symmetry);
     if (taken == 0) taken = read_switch(argc, argv, at, "reduce", &config->reduce);
-    if (taken == 0) taken = read_switch(argc, argv, at, "rates", &config->rates);
+    if (taken == 0) taken = read_rates(request, argc, argv, at);
     if (taken == 0) taken = read_switch(argc, argv, at, "rounds", &config->rounds);
     if (taken == 0 && (taken = read_switch(argc, argv, at, "detect", &config->detect)) > 0)
         request->detect_given = true;
@@ -266,6 +295,9 @@ static int complete(struct check_request *request)
     for (size_t i = 0; i < plan->command_count; i++)
         if (plan->commands[i].type == SIM_DO_CAMPAIGN && plan->commands[i].node <= CHECK_NODES_MAX)
             config->initiators |= el_bit(plan->commands[i].node);
+    if (config->rate && request->rate_count != plan->cluster.count)
+        return cli_usage_error("check", "--rates names %u clocks, and there are %u members",
+                               request->rate_count, plan->cluster.count);
     if (!request->tick_given) config->tick = plan->cluster.transmit_max;
     if (!request->detect_given) config->detect = !config->algorithm->beats;
     if (!request->time_given) config->time = needs_ticks(config->algorithm) ? CHECK_TICKS : CHECK_FREE;

@@ -17,6 +17,15 @@ static void write_grouped(FILE *out, uint64_t number)
 
 /* ---- Bounds ---- */
 
+static void write_clocks(FILE *out, const struct check_config *config)
+{
+    static const char *const names[] = {"slow", "true", "fast"};
+    fputs(config->rate || !config->rates ? ", clocks" : ", clocks slow, true and fast", out);
+    if (!config->rates) fputs(" true", out);
+    for (uint32_t i = 0; config->rate && i < config->cluster->count; i++)
+        fprintf(out, "%s %s", i ? "," : "", names[config->rate[i]]);
+}
+
 void check_write_bounds(FILE *out, const struct check_request *request, const struct check_result *result)
 {
     const struct check_config *config = &request->config;
@@ -39,7 +48,7 @@ void check_write_bounds(FILE *out, const struct check_request *request, const st
         if (config->horizon) fprintf(out, ", %u of them", config->horizon);
         if (config->rounds) fputs(", a message takes one tick", out);
         if (config->late) fprintf(out, ", messages late by %u at most", config->late);
-        fputs(config->rates ? ", clocks slow, true and fast" : ", clocks true", out);
+        write_clocks(out, config);
     } else if (config->algorithm->timer_count) {
         fputs("; timers at any moment", out);
     }

@@ -76,19 +76,32 @@ permute() { # PREFIX REST...
     for ((i = 1; i <= $#; i++)); do permute "$prefix,${!i}" "${@:1:i-1}" "${@:i+1}"; done
 }
 
-# The questions of a row, one to a line. `--orders N` stands for every order of N ids; `--callers each` for each
-# single initiator and then all of them.
+# Each of N clocks slow, true or fast.
+clocks() { # N
+    local rate rest
+    for rate in slow true fast; do
+        if [ "$1" -eq 1 ]; then echo "$rate"; else for rest in $(clocks $(($1 - 1))); do echo "$rate,$rest"; done; fi
+    done
+}
+
+# The questions of a row, one to a line. `--orders N` stands for every order of N ids; `--callers single` for each
+# single initiator, `--callers each` for those and then all of them; `--rates each` for every combination of clocks.
 questions() { # ARGUMENTS
-    local arguments=$1 ids n caller
+    local arguments=$1 ids n caller rates
     if [[ $arguments =~ --orders\ ([0-9]+) ]]; then
         n=${BASH_REMATCH[1]}
         for ids in $(orders "$n"); do questions "${arguments/--orders $n/--ids $ids}"; done
-    elif [[ $arguments =~ --callers\ each ]]; then
+    elif [[ $arguments =~ --rates\ each ]]; then
+        [[ $arguments =~ --nodes\ ([0-9]+) ]]
+        for rates in $(clocks "${BASH_REMATCH[1]}"); do questions "${arguments/--rates each/--rates $rates}"; done
+    elif [[ $arguments =~ --callers\ (each|single) ]]; then
+        local callers=${BASH_REMATCH[1]} all=all
+        [ "$callers" = each ] || all=
         [[ $arguments =~ --(ids|nodes)\ ([0-9,]+) ]]
         ids=${BASH_REMATCH[2]}
         n=$ids
         if [ "${BASH_REMATCH[1]}" = ids ]; then n=$(tr , '\n' <<<"$ids" | wc -l); fi
-        for caller in $(seq "$n") all; do echo "${arguments/--callers each/--initiator $caller}"; done
+        for caller in $(seq "$n") $all; do echo "${arguments/--callers $callers/--initiator $caller}"; done
     else
         echo "$arguments"
     fi

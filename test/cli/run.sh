@@ -429,6 +429,8 @@ test_check() {
     refuses "a budget that is missing" 2 '--wipe is a number' check bully --nodes 3 --wipe
     refuses "depth of a word" 2 '--depth is a number' check bully --nodes 3 --depth deep
     refuses "terms beyond all" 2 '--terms is a number' check raft --nodes 3 --terms 99999999999999999999
+    refuses "clocks of no kind" 2 '--rates is on, off, or slow, true or fast' check quorum --nodes 3 --rates slow,quick,fast
+    refuses "a clock that is missing" 2 '--rates names 2 clocks, and there are 3 members' check quorum --nodes 3 --rates slow,true
     refuses "no threads at all" 2 '--threads is at least 1' check bully --nodes 3 --threads 0
     refuses "too many threads" 2 '--threads is a number up to 64' check bully --nodes 3 --threads 65
     refuses "hardly any memory" 2 '--memory is a size of at least 16M' check bully --nodes 3 --memory 1M

@@ -89,6 +89,34 @@ static void makes_room_for_all_beginnings(void **state)
     assert_true(result.states > 19683);
 }
 
+static void arm_for_a_while(void *state, const struct el_config *cfg, const struct el_start *start,
+                            struct el_outbox *out)
+{
+    arm(out, 2);
+}
+
+static void looks_at_one_combination_of_clocks_if_it_is_named(void **state)
+{
+    enum { COMBINATIONS = 9 };
+    uint8_t rate[2];
+    uint64_t sum = 0;
+    cluster.count = 2;
+    cluster.drift = 100000;
+    toy.on_start = arm_for_a_while;
+    question.time = CHECK_TICKS;
+    question.rates = true;
+    for (uint8_t i = 0; i < COMBINATIONS; i++) {
+        rate[0] = i % 3;
+        rate[1] = i / 3;
+        question.rate = rate;
+        holds(CHECK_ONE_LEADER);
+        sum += result.states;
+    }
+    question.rate = NULL;
+    holds(CHECK_ONE_LEADER);
+    assert_int_equal(result.states, sum);
+}
+
 /* ---- More than can be numbered ---- */
 
 enum { FORTY = 40, ROUNDS = 1700 };
@@ -148,6 +176,7 @@ int main(void)
         on_the_toy(sheds_any_number_of_messages),
         on_the_toy(makes_room_while_it_looks_at_one_world),
         on_the_toy(makes_room_for_all_beginnings),
+        on_the_toy(looks_at_one_combination_of_clocks_if_it_is_named),
         on_the_toy(says_when_there_are_too_many_messages_to_number),
         on_the_toy(says_when_there_are_too_many_ticks_to_count),
     };

@@ -1,0 +1,118 @@
+/*
+ * Payloads of a peer that has the keys and means ill, into a host with one group: entries of every kind, spoilt in every
+ * way. The first byte says who speaks and whether the head is put right first.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/host_inner.h"
+
+enum { MEMBERS = 3 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static struct config config;
+static struct record *record;
+static struct host *host;
+static struct host_group *group;
+static uint64_t now = 1000000000;
+
+static uint64_t tell_now(void *whose)
+{
+    (void)whose;
+    return now;
+}
+
+static uint64_t draw(void *whose)
+{
+    static uint64_t seed = 1;
+    (void)whose;
+    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return seed >> 11;
+}
+
+static void send(void *whose, el_node to, const uint8_t *payload, size_t size)
+{
+    (void)whose, (void)to, (void)payload;
+    if (size > SEAL_PAYLOAD_MAX) abort();
+}
+
+static void save(void *whose, struct record_image *image)
+{
+    const uint64_t version = image->version;
+    (void)whose;
+    free(image);
+    host_saved(host, version, 0);
+}
+
+static void change(void *whose, struct host_group *which)
+{
+    (void)whose;
+    (void)host_view_of(which);
+}
+
+static void note(void *whose, struct host_group *which, const char *text)
+{
+    (void)whose, (void)which;
+    if (strlen(text) > 4096) abort();
+}
+
+static void begin(void)
+{
+    char path[] = "/tmp/elector-fuzz-XXXXXX", text[200];
+    const int fd = mkstemp(path);
+    if (fd < 0) abort();
+    close(fd);
+    unlink(path);
+    config = (struct config){
+        .cluster = "fuzz", .member_count = MEMBERS, .self = 1, .drift = 10000, .transmit_max = 2000000};
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        snprintf(config.members[i].name, sizeof config.members[i].name, "m%u", i + 1);
+        config.members[i].id = i + 1;
+    }
+    const struct record_identity identity = {.member = 1};
+    if (!record_create(path, &identity, text, sizeof text) ||
+        record_open(&record, path, &identity, text, sizeof text) != RECORD_READY)
+        abort();
+    unlink(path);
+}
+
+/* From the beginning now and then, so that what was found can be found again. */
+static void begin_again(void)
+{
+    char text[200];
+    const struct host_hooks hooks = {NULL, tell_now, send, save, change, note, draw, tell_now};
+    if (!record) begin();
+    host_free(host);
+    host = host_new(&config, record, hooks);
+    group = host ? host_find(host, "billing", text, sizeof text) : NULL;
+    if (!group) abort();
+    host_stand(group, true, 1);
+}
+
+static void put_word(uint8_t *at, uint64_t word, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++) at[i] = (uint8_t)(word >> 8 * i);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    static unsigned count;
+    static uint8_t payload[SEAL_PAYLOAD_MAX];
+    if (size < 1 || size > SEAL_PAYLOAD_MAX) return 0;
+    if (count++ % 256 == 0) begin_again();
+    const size_t length = size - 1;
+    memcpy(payload, bytes + 1, length);
+    if ((bytes[0] & 4) && length >= WIRE_HEAD + 13) { /* past the digests, which nobody guesses */
+        payload[0] = WIRE_VERSION;
+        put_word(payload + 1, host->members, 8);
+        put_word(payload + WIRE_HEAD + 1, group->key, 8);
+        put_word(payload + WIRE_HEAD + 9, group->settings, 4);
+    }
+    host_receive(host, bytes[0] % 4, payload, length);
+    now += (uint64_t)(bytes[0] >> 3) * 10000000;
+    (void)host_tick(host);
+    return 0;
+}
