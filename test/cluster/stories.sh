@@ -64,10 +64,12 @@ story_agent_and_worker_die() {
 }
 
 story_run_dies() {
+    local old
     begin 3
+    old=$worker
     kill -KILL "${runner[$leader]}"
     await_leader "$token"
-    await 30 "the old worker ended" has_ended "$worker"
+    await 30 "the old worker ended" has_ended "$old"
     judge
 }
 

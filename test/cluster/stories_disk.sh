@@ -1,8 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # Disks that fail, and records that are lost.
 
-traces() { grep -q attached "$dir/strace.log"; }
-
 # The leader's next record fails; a new group needs one. It steps down, says why, and leaves.
 fails_at_work() { # INJECTION TEXT
     local old
@@ -51,9 +49,11 @@ comes_back() { # TEXT
     kill -KILL "${agent[$back]}"
     await 30 "$back is gone" has_ended "${agent[$back]}"
     "spoil_$1" "$dir/c/$back/elector.state"
+    sed -i "s/^self = .*/&\nverbose = on/" "$(conf "$back")"
     start "$back"
     log_says "$back" 'grants nothing until' || fail "it does not say that it forgot"
     await 60 "it follows" sees "$back" "$leader"
+    await_log "$back" 'has asked enough others'
     old=$token
     kill -KILL "${agent[$leader]}"
     await_leader "$old"

@@ -39,7 +39,7 @@ story_partition_one_way() {
 story_partition_bridge() {
     local old first second
     make_net
-    begin 3 '[group *]' "$calm"
+    begin 3 '[group work]' "$calm"
     await 60 "all name one leader" agree
     old=$token
     read -r first second <<< "$(others "$leader" | xargs)"
@@ -78,7 +78,7 @@ story_noise() {
 # All that one member ever said, said once more after it has been started again.
 story_garbage() {
     local old m i
-    begin 3 '[group *]' "$calm"
+    begin 3 '[group work]' "$calm"
     await 60 "all name one leader" agree
     old=$token
     for ((i = 0; i < 100; i++)); do
@@ -158,7 +158,7 @@ rotate() { # STEP FILE...: these keys, everywhere
 
 story_key_rotation() {
     local old m
-    begin 3 '[group *]' "$calm"
+    begin 3 '[group work]' "$calm"
     await 60 "all name one leader" agree
     old=$token
     cp "$dir/c/a/cluster.key" "$dir/old.key"

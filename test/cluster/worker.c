@@ -46,8 +46,8 @@ static void pause_for(long ns)
 
 static void say(const char *what, uint64_t token, uint64_t ns, const char *name)
 {
-    char line[200];
-    const int size = snprintf(line, sizeof line, "%s %" PRIu64 " %" PRIu64 " %d%s%.64s\n", what, token, ns,
+    char line[400];
+    const int size = snprintf(line, sizeof line, "%s %" PRIu64 " %" PRIu64 " %d%s%.300s\n", what, token, ns,
                               getpid(), *name ? " " : "", name);
     if (write(shared_log, line, (size_t)size) != size)
         exit(1); /* one write a line: O_APPEND keeps them apart */
