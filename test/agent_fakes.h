@@ -1,4 +1,4 @@
-/* What a host needs of the rest of the agent, without a disk and without keys. One file of a test includes it. */
+/* What a host needs of the rest of the agent, without a disk. One file of a test includes it. */
 #ifndef TEST_AGENT_FAKES_H
 #define TEST_AGENT_FAKES_H
 
@@ -29,11 +29,6 @@ bool record_put(struct record *record, uint64_t key, const struct el_durable *du
 struct record_image *record_image_of(struct record *record)
 {
     return calloc(1, sizeof(struct record_image));
-}
-
-uint64_t seal_group_key(const uint8_t cluster_id[SEAL_CLUSTER_ID], const char *name)
-{
-    return el_fingerprint(name, strlen(name)).low | 1;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef TEST_CONTROL_H
 #define TEST_CONTROL_H
 
+#include <arpa/inet.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,32 +22,6 @@
 #include "agent_fakes.h"
 
 static const uint64_t MS = 1000000;
-
-const struct config_group *config_group_of(const struct config *config, const char *group)
-{
-    return NULL;
-}
-
-/* `secret` is for user 1001 and for group 2002. */
-bool config_permits(const struct config *config, const char *group, uid_t uid, const gid_t *gids,
-                    uint32_t count)
-{
-    bool permits = strcmp(group, "secret") != 0 || uid == 1001;
-    for (uint32_t i = 0; i < count; i++) permits = permits || gids[i] == 2002;
-    return permits;
-}
-
-el_node config_position(const struct config *config, const char *member)
-{
-    for (el_node i = 1; i <= config->member_count; i++)
-        if (strcmp(config->members[i - 1].name, member) == 0) return i;
-    return EL_NOBODY;
-}
-
-void config_write_address(const struct sockaddr_storage *address, char *text, size_t size)
-{
-    snprintf(text, size, "127.0.0.1:7400");
-}
 
 /* ---- An agent ---- */
 
@@ -120,6 +95,15 @@ static inline int begin(void **state)
     config->transmit_max = 5 * MS;
     config->drift = 200;
     config->members[0].id = 1;
+    ((struct sockaddr_in *)(void *)&config->members[0].address)->sin_family = AF_INET;
+    ((struct sockaddr_in *)(void *)&config->members[0].address)->sin_port = htons(7400);
+    ((struct sockaddr_in *)(void *)&config->members[0].address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    config->groups[config->group_count++] = (struct config_group){.name = "secret",
+                                                                  .restricted = true,
+                                                                  .users = {1001},
+                                                                  .user_count = 1,
+                                                                  .groups = {2002},
+                                                                  .group_count = 1};
     snprintf(config->members[0].name, sizeof config->members[0].name, "a");
     const struct host_hooks hooks = {NULL, read_clock, post, save, changed, note, toss, read_clock};
     t.host = host_new(config, &t.record, hooks);

@@ -183,6 +183,11 @@ static void read_in(struct connection *c)
         connection_close(c, OFFICE_DIES);
 }
 
+static bool may_read(const struct connection *c)
+{
+    return !is_busy(c) && !c->has_ended && c->in_size < sizeof c->in;
+}
+
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct connection *c = poll->data;
@@ -193,14 +198,13 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         return;
     }
     if (events & UV_WRITABLE) connection_go_on(c);
-    if (events & UV_READABLE && !c->is_closed && !c->has_ended && !is_busy(c)) read_in(c);
+    if (events & UV_READABLE && may_read(c)) read_in(c);
 }
 
 /* Who does not read is not read from; but then we wait to write, and learn in that way that it is gone. */
 static void watch(struct connection *c)
 {
-    const bool reads = !is_busy(c) && !c->has_ended && c->in_size < sizeof c->in;
-    const int events = (reads ? UV_READABLE : 0) | (c->out_size > 0 || c->in_status ? UV_WRITABLE : 0);
+    const int events = (may_read(c) ? UV_READABLE : 0) | (c->out_size > 0 || c->in_status ? UV_WRITABLE : 0);
     if (events == 0 ? uv_poll_stop(&c->poll) : uv_poll_start(&c->poll, events, on_poll)) connection_doom(c);
 }
 

@@ -33,7 +33,7 @@ fi
 memory=2G
 patience=60
 threads=${THREADS:-1}
-[ -z "$only" ] || patience=20
+[ -z "$only" ] || patience=40 # what takes seconds alone may take more beside others
 if [ "$kind" = soak ]; then
     # 14 GiB, or two thirds of what this machine has
     memory=$(awk '/^MemTotal/ { most = int($2 / 1024 * 2 / 3); print (most < 14336 ? most : 14336) "M" }' /proc/meminfo)

@@ -150,7 +150,7 @@ static void a_section_holds_for_its_name_then_the_longest_prefix_then_all(void *
 {
     accepts(
         ALL
-        "[group *]\nlease = 4s\n[group web/*]\nlease = 3s\n[group web/shop/*]\nlease = 5s\n[group web/shop]\n");
+        "[group web/shop]\n[group web/shop/*]\nlease = 5s\n[group web/*]\nlease = 3s\n[group *]\nlease = 4s\n");
     assert_string_equal(config_group_of(&config, "web/shop")->name, "web/shop");
     assert_string_equal(config_group_of(&config, "web/shop/1")->name, "web/shop/*");
     assert_string_equal(config_group_of(&config, "web/1")->name, "web/*");
@@ -218,6 +218,22 @@ static void a_summary_says_who_and_how_many(void **state)
         strstr(summary, "  x            quorum, lease 2s; only 1 users and 0 groups may campaign\n"));
     assert_non_null(strstr(summary, "  all others   quorum\n"));
     free(summary);
+}
+
+static void the_example_of_the_reference_is_understood(void **state)
+{
+    static char document[32768];
+    FILE *file = fopen(ELECTOR_SOURCE_DIR "/docs/configuration.md", "r");
+    assert_non_null(file);
+    const size_t size = fread(document, 1, sizeof document - 1, file);
+    fclose(file);
+    document[size] = '\0';
+    char *from = strstr(document, "```ini\n"), *end = from ? strstr(from + 7, "```") : NULL;
+    assert_non_null(end);
+    if (!config_parse(&config, "x.conf", from + 7, (size_t)(end - from - 7), true, text, sizeof text))
+        fail_msg("%s", text);
+    assert_int_equal(config.member_count, 3);
+    assert_int_equal(config.group_count, 2);
 }
 
 /* ---- Mistakes, one each ---- */
@@ -328,6 +344,11 @@ static void mistakes_in_addresses(void **state)
     struct sockaddr_storage address;
     assert_true(config_address("localhost:7400", &address, text, sizeof text));
     assert_true(config_is_loopback(&address));
+    static const char *const afar[] = {"126.0.0.1:1", "128.0.0.1:1", "[::2]:1"};
+    for (size_t i = 0; i < sizeof afar / sizeof *afar; i++) {
+        assert_true(config_address(afar[i], &address, text, sizeof text));
+        assert_false(config_is_loopback(&address));
+    }
 }
 
 static void mistakes_about_the_agent(void **state)
@@ -379,7 +400,7 @@ static void mistakes_about_groups(void **state)
     refuses(ALL "[group x]\nallow = group:no-such-group\n",
             ":15: there is no group 'no-such-group' on this host");
     char many[4096] = ALL "[group x]\nallow = uid:1";
-    for (int i = 0; i < 16; i++) strcat(many, ",uid:1");
+    for (int i = 0; i < 16; i++) snprintf(many + strlen(many), 8, ",uid:1");
     mentions(many, ":15: 'allow' lists at most 16 users and as many groups");
 }
 
@@ -537,6 +558,7 @@ int main(void)
         cmocka_unit_test(a_cluster_s_id_comes_from_its_name),
         cmocka_unit_test(only_who_is_allowed_may_campaign),
         cmocka_unit_test(a_summary_says_who_and_how_many),
+        cmocka_unit_test(the_example_of_the_reference_is_understood),
         cmocka_unit_test(mistakes_in_lines),
         cmocka_unit_test(mistakes_about_the_cluster),
         cmocka_unit_test(mistakes_about_members),

@@ -122,13 +122,13 @@ static void refuses_each_with_its_word(void **state)
         snprintf(word, sizeof word, "{\"ok\":false,\"error\":\"%s\",\"message\":\"", rows[i].error);
         expect_part(fd, rows[i].request, word);
     }
-    char request[600] = "{\"op\":\"campaign\",\"group\":\"g\",\"value\":\"";
-    memset(request + strlen(request), 'v', 256);
-    strcat(request, "\"}");
-    expect_part(fd, request, "bad-value");
-    request[strlen(request) - 3] = '"';
-    request[strlen(request) - 2] = '}';
-    request[strlen(request) - 1] = '\0';
+    char request[600], value[HOST_VALUE_MAX + 2];
+    memset(value, 'v', sizeof value);
+    for (int longer = 1; longer >= 0; longer--) {
+        snprintf(request, sizeof request, "{\"op\":\"campaign\",\"group\":\"g\",\"value\":\"%.*s\"}",
+                 HOST_VALUE_MAX + longer, value);
+        if (longer) expect_part(fd, request, "bad-value");
+    }
     expect(fd, request, "{\"ok\":true}");
     expect_part(fd, "{\"op\":\"campaign\",\"group\":\"g\"}", "elected");
     expect_part(fd, "{}", "already-campaigning");

@@ -44,9 +44,7 @@ static void hangs_up_on_long_lines_and_deep_ones(void **state)
     send_bytes(deep, line, CONTROL_LINE_MAX);
     assert_non_null(strstr(hear(deep), "bad-request"));
     assert_true(has_ended(deep));
-    memset(line, ' ', sizeof line);
-    memcpy(line, "{\"op\":\"hello\"}", 14);
-    line[CONTROL_LINE_MAX - 1] = '\n';
+    snprintf(line, sizeof line, "%-*s\n", CONTROL_LINE_MAX - 1, "{\"op\":\"hello\"}");
     const int longest = join();
     send_bytes(longest, line, CONTROL_LINE_MAX);
     assert_non_null(strstr(hear(longest), "true"));
@@ -89,7 +87,7 @@ static void coalesces_for_who_does_not_read(void **state)
         assert_ptr_equal(t.control->connections[0], c);
         assert_false(c->is_doomed);
     }
-    assert_true(most > 0 && most <= 2 * CONTROL_BATCH); /* it did fill up, and stayed so */
+    assert_true(most > 0 && most <= CONTROL_OUT_BUSY); /* it did fill up, and stayed so */
     json_int_t deadline = 0;
     for (const char *line = try_hear(fd); line; line = try_hear(fd)) {
         if (!strstr(line, "\"lease\"")) continue;
@@ -103,7 +101,7 @@ static void coalesces_for_who_does_not_read(void **state)
 static void lets_requests_wait_for_who_does_not_read(void **state)
 {
     const int fd = join();
-    const char line[] = "{\"op\":\"status\"}\n";
+    const char line[] = "{\"op\":\"hello\"}\n";
     size_t sent = 0;
     for (int silent = 0; silent < 50;) {
         const ssize_t size = send(fd, line + sent % (sizeof line - 1), 1, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -117,6 +115,20 @@ static void lets_requests_wait_for_who_does_not_read(void **state)
     size_t answers = 0;
     while (answers < sent / (sizeof line - 1) && try_hear(fd)) answers++;
     assert_int_equal(answers, sent / (sizeof line - 1)); /* all were answered in the end */
+}
+
+static void never_answers_more_at_once_than_there_is_room_for(void **state)
+{
+    t.config.member_count = CONFIG_MEMBERS_MAX; /* with names that make hello as long as it can be */
+    for (int i = 0; i < CONFIG_MEMBERS_MAX; i++)
+        snprintf(t.config.members[i].name, sizeof t.config.members[i].name, "%063d", i);
+    static char lines[CONTROL_LINE_MAX];
+    const size_t count = 250, length = strlen("{\"op\":\"hello\"}\n");
+    for (size_t i = 0; i < count; i++) snprintf(lines + i * length, length + 1, "{\"op\":\"hello\"}\n");
+    const int fd = join();
+    send_bytes(fd, lines, count * length);
+    for (size_t i = 0; i < count; i++) assert_non_null(strstr(hear(fd), "true"));
+    t.config.member_count = 1;
 }
 
 /* Elections that it does not want to hear of fill its buffer; its office stays closed until its deadline. */
@@ -200,6 +212,27 @@ static void takes_the_place_of_the_dead_only(void **state)
     assert_int_not_equal(access(other.socket, F_OK), 0);
 }
 
+static void takes_who_is_too_busy_to_answer_for_alive(void **state)
+{
+    char text[300];
+    struct config other = t.config;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(other.socket, sizeof other.socket, "%s/busy", t.folder);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", other.socket);
+    const int busy = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(busy, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(busy, 0), 0);
+    t.clients[t.client_count++] = busy;
+    for (int i = 0, error = 0; i < 100 && error == 0; i++) { /* until its line is full */
+        const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        error = connect(fd, (struct sockaddr *)&address, sizeof address);
+        t.clients[t.client_count++] = fd;
+    }
+    assert_null(control_new(&t.loop, &other, t.host, text, sizeof text));
+    assert_non_null(strstr(text, "in use"));
+    assert_int_equal(unlink(other.socket), 0);
+}
+
 static void leaves_the_file_of_another_alone(void **state)
 {
     char text[300];
@@ -223,9 +256,11 @@ int main(void)
         TEST(turns_the_sixty_fifth_away),
         TEST(coalesces_for_who_does_not_read),
         TEST(lets_requests_wait_for_who_does_not_read),
+        TEST(never_answers_more_at_once_than_there_is_room_for),
         TEST(hangs_up_on_who_would_not_hear_of_elections),
         TEST(opens_its_file_as_configured),
         TEST(takes_the_place_of_the_dead_only),
+        TEST(takes_who_is_too_busy_to_answer_for_alive),
         TEST(leaves_the_file_of_another_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,167 +1,5 @@
-/*
- * The offices of three members that talk in memory, and of one that is alone. Time is what the test says, the disk
- * keeps everything at once, and clients are words; what they are told is compared as text.
- */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "agent/office.h"
-#include "agent_fakes.h"
-
-enum { MEMBERS = 3, QUEUE_MAX = 4096 };
-static const uint64_t MS = 1000000;
-
-/* ---- What others do in the agent ---- */
-
-static struct config_group section;
-
-const struct config_group *config_group_of(const struct config *config, const char *group)
-{
-    return strcmp(group, "bully") == 0 ? &section : NULL;
-}
-
-/* ---- A world ---- */
-
-struct packet {
-    el_node from, to;
-    size_t size;
-    uint8_t bytes[SEAL_PAYLOAD_MAX];
-};
-
-struct member {
-    struct config config;
-    struct record record;
-    struct host *host;
-    struct offices offices;
-    unsigned saves;
-    bool is_cut;
-    int disk_error;
-};
-
-static struct member members[MEMBERS];
-static uint32_t member_count;
-static uint64_t now;
-static struct packet queue[QUEUE_MAX];
-static size_t queued;
-static char heard[4096];
-
-static uint64_t read_clock(void *whose)
-{
-    return now;
-}
-
-static uint64_t toss(void *whose)
-{
-    return 0;
-}
-
-static void post(void *whose, el_node to, const uint8_t *payload, size_t size)
-{
-    const struct member *from = whose;
-    if (queued == QUEUE_MAX || from->is_cut || members[to - 1].is_cut) return;
-    struct packet *packet = &queue[queued++];
-    packet->from = from->config.self;
-    packet->to = to;
-    packet->size = size;
-    memcpy(packet->bytes, payload, size);
-}
-
-static void save(void *whose, struct record_image *image)
-{
-    struct member *m = whose;
-    m->saves++;
-    free(image);
-}
-
-static void changed(void *whose, struct host_group *group)
-{
-    struct member *m = whose;
-    office_changed(office_of(&m->offices, group));
-}
-
-static void note(void *whose, struct host_group *group, const char *text)
-{
-}
-
-static void tell(void *whose, void *client, struct office *o, const struct office_event *event)
-{
-    static const char *const names[] = {"elected", "lease", "stop", "lost"};
-    const size_t used = strlen(heard);
-    if (event->type == OFFICE_LEASE && strstr(heard, " lease; ")) return; /* the first will do */
-    snprintf(heard + used, sizeof heard - used, "%s %s%s%s; ", (const char *)client, names[event->type],
-             event->reason ? " " : "", event->reason ? event->reason : "");
-}
-
-static void settle(void)
-{
-    bool goes_on = true;
-    while (goes_on) {
-        goes_on = queued > 0;
-        for (uint32_t i = 0; i < member_count; i++)
-            for (; members[i].saves > 0; members[i].saves--, goes_on = true)
-                host_saved(members[i].host, 0, members[i].disk_error);
-        if (queued == 0) continue;
-        const struct packet first = queue[0];
-        memmove(queue, queue + 1, --queued * sizeof *queue);
-        host_receive(members[first.to - 1].host, first.from, first.bytes, first.size);
-    }
-}
-
-static void pass(uint64_t ms)
-{
-    for (uint64_t end = now + ms * MS; now < end; now += 5 * MS) {
-        for (uint32_t i = 0; i < member_count; i++) (void)host_tick(members[i].host);
-        settle();
-        for (uint32_t i = 0; i < member_count; i++) (void)offices_tick(&members[i].offices);
-        settle();
-    }
-}
-
-static void begin(uint32_t count)
-{
-    now = 1000 * MS;
-    queued = 0;
-    heard[0] = '\0';
-    member_count = count;
-    section = (struct config_group){.name = "bully", .algorithm = el_algorithm_named("bully")};
-    for (uint32_t i = 0; i < count; i++) {
-        struct member *m = &members[i];
-        *m = (struct member){.config = {.cluster = "test", .member_count = count, .self = i + 1, .drift = 200}};
-        m->config.transmit_max = 5 * MS;
-        for (uint32_t k = 0; k < count; k++) {
-            m->config.members[k].id = k + 1;
-            snprintf(m->config.members[k].name, sizeof m->config.members[k].name, "m%u", k + 1);
-        }
-        const struct host_hooks hooks = {m, read_clock, post, save, changed, note, toss, read_clock};
-        m->host = host_new(&m->config, &m->record, hooks);
-        m->offices.host = m->host;
-        m->offices.config = &m->config;
-        m->offices.tell = tell;
-    }
-}
-
-static int finish(void **state)
-{
-    for (uint32_t i = 0; i < member_count; i++) {
-        offices_free(&members[i].offices);
-        host_free(members[i].host);
-    }
-    member_count = 0;
-    return 0;
-}
-
-static struct office *office(uint32_t member, const char *group)
-{
-    char text[200];
-    struct host_group *found = host_find(members[member - 1].host, group, text, sizeof text);
-    if (!found) fail_msg("%s", text);
-    return office_of(&members[member - 1].offices, found);
-}
+/* Which of its clients leads a group, alone and among three members. */
+#include "offices.h"
 
 static char a[] = "a", b[] = "b", c[] = "c";
 
@@ -263,6 +101,31 @@ static void waits_for_the_deadline_of_whom_it_hung_up_on(void **state)
     }
     wait_for("b elected");
     expect_heard("b elected; ");
+}
+
+static void stands_until_the_time_of_the_expelled_is_over(void **state)
+{
+    begin(1);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_withdraw(o, a, OFFICE_EXPELLED), OFFICE_DONE);
+    assert_true(host_stands(o->group, 1, NULL));
+    pass(3000);
+    assert_false(host_stands(o->group, 1, NULL));
+    assert_int_not_equal(host_view_of(o->group).role, EL_LEADER);
+}
+
+static void tells_one_term_from_the_next(void **state)
+{
+    begin(1);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    is_deaf = true;
+    assert_int_equal(host_resign(o->group), EL_PERFORMED);
+    while (host_view_of(o->group).role != EL_LEADER) pass(5);
+    is_deaf = false;
+    office_changed(o);
+    expect_heard("a elected; a lost no-quorum; a elected; ");
 }
 
 static void stands_for_nobody_when_the_last_is_gone(void **state)
@@ -413,7 +276,6 @@ static void keeps_office_if_who_is_to_have_it_is_silent(void **state)
     pass(2100);
     heard[0] = '\0';
     assert_int_equal(office_transfer(office(1, "g"), 2), OFFICE_OUT_OF_TOUCH);
-    pass(100);
     assert_true(office(1, "g")->is_held);
 }
 
@@ -491,6 +353,8 @@ int main(void)
         cmocka_unit_test_teardown(gives_the_next_a_higher_token, finish),
         cmocka_unit_test_teardown(takes_who_hangs_up_for_dead, finish),
         cmocka_unit_test_teardown(waits_for_the_deadline_of_whom_it_hung_up_on, finish),
+        cmocka_unit_test_teardown(stands_until_the_time_of_the_expelled_is_over, finish),
+        cmocka_unit_test_teardown(tells_one_term_from_the_next, finish),
         cmocka_unit_test_teardown(stands_for_nobody_when_the_last_is_gone, finish),
         cmocka_unit_test_teardown(proclaims_for_the_holder_alone, finish),
         cmocka_unit_test_teardown(deposes_after_the_work_has_stopped, finish),

@@ -182,7 +182,7 @@ static void slots_are_written_in_turn_also_after_a_restart(void **state)
         save(record);
         record_close(record);
         read_bytes(after);
-        const int kept = i % 2; /* creating filled slot 0 */
+        const size_t kept = (size_t)i % 2; /* creating filled slot 0 */
         assert_memory_equal(before + kept * RECORD_SLOT, after + kept * RECORD_SLOT, RECORD_SLOT);
         memcpy(before, after, FILE_SIZE);
     }
@@ -196,7 +196,7 @@ static void an_image_that_was_skipped_does_not_upset_the_turns(void **state)
     create_and_save(1); /* into slot 1 */
     struct record *record = open_as(&me, RECORD_READY);
     for (int i = 0; i < 4; i++) {
-        const int newest = 1 - i % 2;
+        const size_t newest = 1 - (size_t)i % 2;
         read_bytes(before);
         free(record_image_of(record));
         put(record, 5, 200 + (uint64_t)i);
@@ -260,34 +260,40 @@ static void all_groups_fit_and_no_more(void **state)
     record_close(record);
 }
 
-static struct record *shared;
-static void *write_in_thread(void *image)
+struct errand {
+    struct record *record;
+    struct record_image *image;
+    int error;
+};
+
+static void *write_in_thread(void *argument)
 {
-    return (void *)(intptr_t)record_write(shared, image);
+    struct errand *errand = argument;
+    errand->error = record_write(errand->record, errand->image);
+    return NULL;
 }
 
 static void another_thread_writes_while_this_one_goes_on(void **state)
 {
     create();
-    shared = open_as(&me, RECORD_READY);
+    struct record *record = open_as(&me, RECORD_READY);
     for (uint64_t i = 1; i <= 50; i++) {
-        put(shared, 5, i);
-        struct record_image *image = record_image_of(shared);
+        put(record, 5, i);
+        struct errand errand = {record, record_image_of(record), -1};
         pthread_t thread;
-        assert_int_equal(pthread_create(&thread, NULL, write_in_thread, image), 0);
-        put(shared, 5, 1000 + i);
-        put(shared, 100 + i, i);
-        void *error = NULL;
-        pthread_join(thread, &error);
-        assert_null(error);
-        free(image);
+        assert_int_equal(pthread_create(&thread, NULL, write_in_thread, &errand), 0);
+        put(record, 5, 1000 + i);
+        put(record, 100 + i, i);
+        pthread_join(thread, NULL);
+        assert_int_equal(errand.error, 0);
+        free(errand.image);
     }
-    record_close(shared);
-    shared = open_as(&me, RECORD_READY);
-    assert_int_equal(epoch_of(shared, 5), 50);
-    assert_int_equal(epoch_of(shared, 149), 49);
-    assert_int_equal(epoch_of(shared, 150), 0);
-    record_close(shared);
+    record_close(record);
+    record = open_as(&me, RECORD_READY);
+    assert_int_equal(epoch_of(record, 5), 50);
+    assert_int_equal(epoch_of(record, 149), 49);
+    assert_int_equal(epoch_of(record, 150), 0);
+    record_close(record);
 }
 
 /* ---- It survives, or knows that it does not ---- */

@@ -250,11 +250,11 @@ static void packets_under_the_old_keys_are_heard_after_the_new(void **state)
 static void the_other_side_renews_if_the_first_is_silent(void **state)
 {
     connect_both();
-    for (unsigned i = 0; i < 400; i++) {
+    for (unsigned i = 0; i < 310; i++) {
         say(2, 1, "b");
         pass(500);
     }
-    assert_int_equal(deliveries, 402);
+    assert_int_equal(deliveries, 312);
     assert_int_equal(stats(1).handshakes, 2);
     assert_int_equal(dropped(1) + dropped(2), 0);
 }
@@ -289,6 +289,54 @@ static void who_only_hears_says_so(void **state)
     assert_int_equal(deliveries, 62);
     assert_int_equal(stats(1).handshakes, 1);
     assert_int_equal(stats(2).sent, 1);
+}
+
+static void who_has_answered_owes_nothing(void **state)
+{
+    connect_both();
+    now += SEAL_S;
+    tick_all();
+    assert_int_equal(wired, 1);
+    assert_int_equal(wire[0].from, 1); /* it heard the last word */
+    assert_int_equal(wire[0].size, SEAL_DATA_SIZE);
+}
+
+static void after_a_success_retries_are_quick_again(void **state)
+{
+    begin();
+    for (unsigned i = 0; i < 40; i++) {
+        say(1, 2, "hello");
+        now += 250 * SEAL_MS;
+        seal_tick(nodes[1], now);
+        wired = 0;
+    }
+    now += 5 * SEAL_S;
+    say(1, 2, "hello");
+    carry();
+    was_heard("1>2 hello; ");
+    now += 180 * SEAL_S;
+    say(1, 2, "again");
+    (void)take(0);
+    pass(250);
+    was_heard("1>2 again; ");
+}
+
+static void the_second_answer_of_a_tie_is_waited_for(void **state)
+{
+    begin();
+    say(1, 2, "one");
+    say(2, 1, "two");
+    carry_one();
+    carry_one();
+    const struct packet slow = take(0); /* the answer to 1 */
+    assert_int_equal(slow.to, 1);
+    carry();
+    was_heard("2>1 two; 1>2 one; ");
+    now += 100 * SEAL_MS;
+    tick_all();
+    hand_over(&slow);
+    assert_int_equal(dropped(1), 0);
+    assert_int_equal(stats(1).handshakes, 2);
 }
 
 static void silence_on_both_sides_stays_silence(void **state)
@@ -381,6 +429,9 @@ int main(void)
         cmocka_unit_test(the_other_side_renews_if_the_first_is_silent),
         cmocka_unit_test(a_session_is_dropped_after_three_minutes),
         cmocka_unit_test(who_only_hears_says_so),
+        cmocka_unit_test(who_has_answered_owes_nothing),
+        cmocka_unit_test(after_a_success_retries_are_quick_again),
+        cmocka_unit_test(the_second_answer_of_a_tie_is_waited_for),
         cmocka_unit_test(silence_on_both_sides_stays_silence),
         cmocka_unit_test(a_peer_that_starts_again_is_heard_at_once),
         cmocka_unit_test(a_peer_that_starts_again_and_waits_is_found),

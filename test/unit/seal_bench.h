@@ -51,7 +51,10 @@ static inline void write_down(void *whose, uint32_t peer, const uint8_t *payload
 
 static inline struct seal_config config_of(uint32_t self)
 {
-    struct seal_config c = {.self = self, .count = NODES, .public_keys = publics, .cluster_key_count = 1};
+    struct seal_config c = {.self = self,
+                            .count = NODES,
+                            .public_keys = (const uint8_t(*)[SEAL_KEY])publics,
+                            .cluster_key_count = 1};
     memcpy(c.secret_key, secrets[self - 1], SEAL_KEY);
     memset(c.cluster_keys[0], 'k', SEAL_KEY);
     memset(c.cluster_id, 'i', SEAL_CLUSTER_ID);

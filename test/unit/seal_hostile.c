@@ -101,6 +101,17 @@ static void no_byte_of_a_data_packet_may_change(void **state)
     assert_int_equal(stats(2).replayed, 1);
 }
 
+/* From a member, but more than a payload may be. */
+static void more_than_fits_is_dropped(void **state)
+{
+    connect_both();
+    const uint8_t payload[SEAL_PAYLOAD_MAX + 1] = {0};
+    seal_session_send(nodes[1], now, 2, seal_session_best(nodes[1], now, 2), payload, sizeof payload);
+    const struct packet p = take(0);
+    is_dropped(&p);
+    assert_int_equal(stats(2).malformed, 1);
+}
+
 static void what_is_sent_back_to_its_sender_is_dropped(void **state)
 {
     begin();
@@ -268,7 +279,7 @@ static void twenty_at_once_from_all_and_then_twenty_a_second(void **state)
     for (unsigned i = 0; i < SEAL_PEERS_MAX; i++) assert_true(seal_keygen(secret[i], public_keys[i]));
     struct seal_config c = config_of(2);
     c.count = SEAL_PEERS_MAX;
-    c.public_keys = public_keys;
+    c.public_keys = (const uint8_t(*)[SEAL_KEY])public_keys;
     memcpy(c.secret_key, secret[1], SEAL_KEY);
     start_with(2, &c);
     unsigned answered = 0;
@@ -365,6 +376,7 @@ int main(void)
         cmocka_unit_test(no_byte_may_change_even_with_the_macs_made_right),
         cmocka_unit_test(no_byte_of_an_answer_may_change),
         cmocka_unit_test(no_byte_of_a_data_packet_may_change),
+        cmocka_unit_test(more_than_fits_is_dropped),
         cmocka_unit_test(what_is_sent_back_to_its_sender_is_dropped),
         cmocka_unit_test(a_stranger_gets_no_answer),
         cmocka_unit_test(another_cluster_key_gets_no_answer),
