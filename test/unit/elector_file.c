@@ -235,6 +235,24 @@ static void a_leader_whose_file_is_removed_leads_no_more(void **state)
     elector_close(b);
 }
 
+static void who_waited_for_a_file_that_is_removed_waits_for_its_successor(void **state)
+{
+    elector *a = opened(), *b = opened(), *c = opened();
+    elector_term term;
+    elected(a, "jobs");
+    assert_int_equal(elector_campaign(b, "jobs", NULL, 0, &term),
+                     ELECTOR_TIMEOUT); /* it has the old file open */
+    assert_int_equal(unlink(file_of("jobs")), 0);
+    const uint64_t token = elected(c, "jobs");
+    elector_close(a);
+    assert_int_equal(elector_campaign(b, "jobs", NULL, 300, &term),
+                     ELECTOR_TIMEOUT); /* a lock on it is worth nothing */
+    assert_true(elector_is_leader(c, "jobs"));
+    elector_close(c);
+    assert_true(elected(b, "jobs") > token);
+    elector_close(b);
+}
+
 static void what_is_no_file_is_refused_with_its_name(void **state)
 {
     elector *e = opened();
@@ -417,6 +435,7 @@ int main(void)
         TEST(a_damaged_file_is_outgrown_by_the_clock_or_by_what_is_left),
         TEST(tokens_that_are_used_up_elect_nobody),
         TEST(a_leader_whose_file_is_removed_leads_no_more),
+        TEST(who_waited_for_a_file_that_is_removed_waits_for_its_successor),
         TEST(what_is_no_file_is_refused_with_its_name),
         TEST(who_is_killed_has_let_go),
         TEST(many_contend_and_one_leads_at_a_time),
