@@ -395,7 +395,10 @@ void host_group_start(struct host_group *group)
 void host_stand(struct host_group *group, bool stands, uint64_t priority)
 {
     const el_node self = group->host->config->self;
-    const bool begins = stands && !group->stands;
+    /* Elections without a lease take a call for the news that whoever leads is gone. */
+    const bool is_led =
+        group->shown.leader != EL_NOBODY && group->shown.leader != self && host_worst_failover_ns(group) == 0;
+    const bool begins = stands && !group->stands && !is_led;
     group->stands = stands;
     group->priorities[self - 1] = priority;
     set_role(group, self);

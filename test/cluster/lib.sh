@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120 # names are shared by the files that run.sh sources
 # What the stories are told with: clusters of real agents on loopback, work that leaves traces, and the witness.
 # Sourced by run.sh, in a process of its own for each story: name, dir, prefix, port and lib are set.
 

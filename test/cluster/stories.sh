@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
 # Elections, deaths and pauses.
 
 # The witness itself must be able to see.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
 # Every algorithm over real sockets, not only the one that is meant for them.
 
 all_agree() { # GROUP...

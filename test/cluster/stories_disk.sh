@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
 # Disks that fail, and records that are lost.
 
 # The leader's next record fails; a new group needs one. It steps down, says why, and leaves.

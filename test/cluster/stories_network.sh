@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
 # Networks that part, lie and repeat themselves.
 
 calm='lease = 3s' # where a busy machine must not look like a fault

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
 # Two tales in which a lease that is counted wrongly would show, told with the program as it is and with the bug in it.
 
 # Answers come late; then the leader is not heard any more. Its lease counts from when it asked.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
 # What is asked for wrongly is refused with one clear line.
 
 one_line() { # WHAT PATTERN CODE COMMAND...
