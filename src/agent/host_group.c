@@ -25,11 +25,12 @@ static void send_now(struct host_group *group, const struct host_held *held)
 {
     struct host *host = group->host;
     const struct machine *machine = held->from_detector ? &group->detector : &group->election;
-    struct wire_entry entry = {.type = WIRE_MESSAGE,
-                               .group = group->key,
-                               .settings = group->settings,
-                               .flags = held->from_detector ? WIRE_DETECTOR : 0,
-                               .msg = held->msg};
+    struct wire_entry entry = {
+        .type = WIRE_MESSAGE,
+        .group = group->key,
+        .settings = group->settings,
+        .flags = (uint8_t)((held->from_detector ? WIRE_DETECTOR : 0) | (group->stands ? WIRE_STANDS : 0)),
+        .msg = held->msg};
     if (held->timer != EL_NO_TIMER)
         entry.msg.aux = machine_left(machine, held->timer, held->slot, host_now(host));
     if (entry.msg.to == EL_NOBODY || entry.msg.to > group->cluster.count) return;
