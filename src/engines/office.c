@@ -13,6 +13,7 @@ elector_status engine_fail(elector *e, elector_status status, const char *format
 {
     va_list arguments;
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is begun in the line above
     vsnprintf(e->message, sizeof e->message, format, arguments);
     va_end(arguments);
     return status;
@@ -219,6 +220,7 @@ elector_status engine_gone(elector *e, const char *reason, const char *format, .
 {
     va_list arguments;
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is begun in the line above
     vsnprintf(e->message, sizeof e->message, format, arguments);
     va_end(arguments);
     if (e->gone) return ELECTOR_LOST;

@@ -159,11 +159,11 @@ static void a_path_that_is_no_folder_is_a_beginning_of_names(void **state)
 
 /* ---- Damage ---- */
 
-static uint64_t wall_ms(void)
+static uint64_t wall_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 static uint64_t token_after(const char *text)
@@ -187,9 +187,9 @@ static void a_damaged_file_is_outgrown_by_the_clock_or_by_what_is_left(void **st
         "\xff\xfe 4503599627370496 \n", /* 2^52 is no more than damage */
     };
     for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
-        const uint64_t before = wall_ms(), token = token_after(damage[i]);
+        const uint64_t before = wall_us(), token = token_after(damage[i]);
         assert_true(token > before);
-        assert_true(token <= wall_ms() + 1);
+        assert_true(token <= wall_us() + 1);
     }
     assert_int_equal(token_after("elector-lock 4503599627370000 torn"), UINT64_C(4503599627370001));
 }
@@ -232,6 +232,24 @@ static void a_leader_whose_file_is_removed_leads_no_more(void **state)
     assert_false(elector_is_leader(a, "jobs"));
     assert_true(elector_is_leader(b, "jobs"));
     elector_close(a);
+    elector_close(b);
+}
+
+static void who_waited_for_a_file_that_is_removed_waits_for_its_successor(void **state)
+{
+    elector *a = opened(), *b = opened(), *c = opened();
+    elector_term term;
+    elected(a, "jobs");
+    assert_int_equal(elector_campaign(b, "jobs", NULL, 0, &term),
+                     ELECTOR_TIMEOUT); /* it has the old file open */
+    assert_int_equal(unlink(file_of("jobs")), 0);
+    const uint64_t token = elected(c, "jobs");
+    elector_close(a);
+    assert_int_equal(elector_campaign(b, "jobs", NULL, 300, &term),
+                     ELECTOR_TIMEOUT); /* a lock on it is worth nothing */
+    assert_true(elector_is_leader(c, "jobs"));
+    elector_close(c);
+    assert_true(elected(b, "jobs") > token);
     elector_close(b);
 }
 
@@ -417,6 +435,7 @@ int main(void)
         TEST(a_damaged_file_is_outgrown_by_the_clock_or_by_what_is_left),
         TEST(tokens_that_are_used_up_elect_nobody),
         TEST(a_leader_whose_file_is_removed_leads_no_more),
+        TEST(who_waited_for_a_file_that_is_removed_waits_for_its_successor),
         TEST(what_is_no_file_is_refused_with_its_name),
         TEST(who_is_killed_has_let_go),
         TEST(many_contend_and_one_leads_at_a_time),
