@@ -10,6 +10,7 @@ ELECTOR=${ELECTOR:-build/release/elector}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
+documented='run campaign observe status transfer resign init keygen agent doctor' # with their options
 
 # ---- What there is --------------------------------------------------------------------------------
 
@@ -18,7 +19,7 @@ there_verbs() { "$ELECTOR" --help | sed -n 's/^  \([a-z][a-z]*\)  *[a-z].*/\1/p'
 # The options of the verbs whose options the page lists: "verb option" to a line. In a help text they begin their lines.
 there_options() {
     local verb
-    for verb in run campaign observe status transfer resign init keygen agent; do
+    for verb in $documented; do
         "$ELECTOR" "$verb" --help | sed -nE 's/^  ((-[a-zA-Z]), )?(--[a-z-]+)( .*)?$/\2\n\3/p' | grep -vxE -- '|--help' |
             sed "s/^/$verb /"
     done
@@ -98,7 +99,7 @@ check_variables() { # elector(1) has every variable of elector run
 
 check_invented() { # and elector(1) has no option under a verb that the verb has not
     local verb
-    for verb in run campaign observe status transfer resign init keygen agent; do
+    for verb in $documented; do
         part "$1/elector.1.scd" "^## elector $verb( |\$)" | grep -E '^\*-' | grep -oE -- '\*--?[a-zA-Z-]+\*' | tr -d '*' |
             grep -vxFf <(there_options | sed -n "s/^$verb //p") | sed "s/^/$verb /" || true
     done
