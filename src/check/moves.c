@@ -406,6 +406,7 @@ static bool may_pass(const struct walk *walk)
 static void pass(struct walk *walk)
 {
     struct check_model *model = walk->model;
+    struct check_step step = {.type = CHECK_TICK, .shed = walk->shed};
     struct check_world after;
     if (!may_pass(walk)) return;
     check_copy_world(&after, walk->from);
@@ -418,7 +419,10 @@ static void pass(struct walk *walk)
         const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
         uint32_t number = walk->from->flight[i];
         if (letter->left != LEFT_NONE && letter->left < model->parts) {
-            if (!model->timely || !(flags_of(walk, letter->msg.to) & LOCAL_ALIVE)) continue;
+            if (!model->timely || !(flags_of(walk, letter->msg.to) & LOCAL_ALIVE)) {
+                if (step.shed_count < CHECK_SENT_MAX) walk->shed[step.shed_count++] = number;
+                continue;
+            }
         } else if (letter->left != LEFT_NONE) {
             number = check_aged_letter(model, number);
         }
@@ -426,7 +430,6 @@ static void pass(struct walk *walk)
     }
     if (model->config->horizon) after.ticks++;
     after.dawn = model->config->rounds;
-    struct check_step step = {.type = CHECK_TICK};
     walk->is_moving = true;
     arrive(walk, &after, &step);
 }
