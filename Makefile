@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help run test bench bench-checker lint format rewrite install coverage soak mutants setup
+.PHONY: help run demo test bench bench-checker lint format rewrite install coverage soak mutants setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -12,7 +12,10 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 	@echo "Variables: JOBS=$(JOBS)  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)"
 
-run: build-release ## build, and show an election
+run: build-release ## build, and show a leader die in five ways, with real processes
+	@scripts/show
+
+demo: build-release ## a short story in three elections, in virtual time
 	@build/release/elector demo
 
 # One ctest over both builds, so that there is one summary and one verdict.

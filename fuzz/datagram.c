@@ -2,6 +2,7 @@
  * Payloads of a peer that has the keys and means ill, into a host with one group: entries of every kind, spoilt in every
  * way. The first byte says who speaks and whether the head is put right first.
  */
+#define _DEFAULT_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static uint64_t draw(void *whose)
     return seed >> 11;
 }
 
-static void send(void *whose, el_node to, const uint8_t *payload, size_t size)
+static void take(void *whose, el_node to, const uint8_t *payload, size_t size)
 {
     (void)whose, (void)to, (void)payload;
     if (size > SEAL_PAYLOAD_MAX) abort();
@@ -83,7 +84,7 @@ static void begin(void)
 static void begin_again(void)
 {
     char text[200];
-    const struct host_hooks hooks = {NULL, tell_now, send, save, change, note, draw, tell_now};
+    const struct host_hooks hooks = {NULL, tell_now, take, save, change, note, draw, tell_now};
     if (!record) begin();
     host_free(host);
     host = host_new(&config, record, hooks);

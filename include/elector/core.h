@@ -335,7 +335,8 @@ struct el_note_text {
  * One algorithm. All strings and tables are static. Handlers that are NULL ignore their event (a detector
  * has no view). None may retain a pointer past its return.
  */
-struct el_algorithm {
+struct
+    el_algorithm { /* NOLINT(clang-analyzer-optin.performance.Padding): by what they say; there are a few dozen */
     const char *name;
     const char *summary;      /* one line */
     const char *idea;         /* a paragraph for a reader who never met it */

@@ -200,6 +200,12 @@ static void before_waiting(uv_prepare_t *handle)
     struct agent *agent = handle->data;
     uint64_t next = host_tick(agent->host);
     const uint64_t now = boot_time();
+    if (host_has_failed(agent->host) && !agent->is_done) {
+        log_event(LOG_ERROR_LEVEL, NULL,
+                  "the record takes no more; stepping down from everything, and leaving");
+        control_failed(agent->control, "disk");
+        finish(agent, AGENT_DISK_FAILED);
+    }
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;
     if (alive < next) next = alive;

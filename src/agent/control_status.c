@@ -12,7 +12,7 @@ json_t *control_text(const char *text)
     size_t size = 0;
     json_t *string = json_string(text);
     if (string) return string;
-    for (; text[size] && size < sizeof plain; size++)
+    for (; size < sizeof plain && text[size]; size++)
         plain[size] = (char)(text[size] & 0x80 ? '?' : text[size]);
     return json_stringn(plain, size);
 }

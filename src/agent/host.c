@@ -129,13 +129,13 @@ static uint64_t shown_until(const struct host_group *group)
 
 uint64_t host_tick(struct host *host)
 {
-    uint64_t now = host_now(host), next = host->refresh_at;
+    uint64_t now = host_now(host);
     for (struct host_group *group = host->groups; group; group = group->next) {
         while (host_group_fire(group, now)) now = host_now(host);
         if (shown_until(group) <= now) host_group_show(group);
     }
     if (host->refresh_at <= now) refresh(host, now);
-    next = host->refresh_at;
+    uint64_t next = host->refresh_at;
     for (struct host_group *group = host->groups; group; group = group->next) {
         const uint64_t due = host_group_due(group), until = shown_until(group);
         if (due < next) next = due;

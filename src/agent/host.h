@@ -56,6 +56,9 @@ void host_set_office(struct host_group *, void *);
 
 /* Whether somebody here wants to lead, and how much: peers are told. */
 void host_stand(struct host_group *, bool stands, uint64_t priority);
+/* Whom its machine would like to hand over to, told once; nobody: it is content. It is for the office to stop the
+ * work first, and then to transfer. */
+el_node host_wish(struct host_group *);
 /* The work must have been stopped. */
 enum el_answer host_resign(struct host_group *);
 enum el_answer host_transfer(struct host_group *, el_node to);

@@ -25,11 +25,12 @@ static void send_now(struct host_group *group, const struct host_held *held)
 {
     struct host *host = group->host;
     const struct machine *machine = held->from_detector ? &group->detector : &group->election;
-    struct wire_entry entry = {.type = WIRE_MESSAGE,
-                               .group = group->key,
-                               .settings = group->settings,
-                               .flags = held->from_detector ? WIRE_DETECTOR : 0,
-                               .msg = held->msg};
+    struct wire_entry entry = {
+        .type = WIRE_MESSAGE,
+        .group = group->key,
+        .settings = group->settings,
+        .flags = (uint8_t)((held->from_detector ? WIRE_DETECTOR : 0) | (group->stands ? WIRE_STANDS : 0)),
+        .msg = held->msg};
     if (held->timer != EL_NO_TIMER)
         entry.msg.aux = machine_left(machine, held->timer, held->slot, host_now(host));
     if (entry.msg.to == EL_NOBODY || entry.msg.to > group->cluster.count) return;
@@ -38,9 +39,7 @@ static void send_now(struct host_group *group, const struct host_held *held)
         return;
     }
     struct link_hooks hooks;
-    struct link *link = &group->links[entry.msg.to - 1];
-    if (!link_send(link, host_link_hooks(group, &hooks), host_now(host), &entry.msg))
-        hooks.failed(group, &entry.msg);
+    link_send(&group->links[entry.msg.to - 1], host_link_hooks(group, &hooks), host_now(host), &entry.msg);
     group->links_due = 0;
 }
 
@@ -81,6 +80,8 @@ static void note(struct host_group *group, const struct machine *machine, const 
     const char *at = el_note_text(machine->algorithm, action->note);
     char text[256];
     size_t used = 0;
+    if (machine == &group->election && action->note + 1 == machine->algorithm->wish)
+        group->wish = (el_node)action->values[0];
     for (; at && *at && used + 72 < sizeof text; at++) {
         const bool is_place = (*at == '@' || *at == '#') && (at[1] == '1' || at[1] == '2');
         if (!is_place) {
@@ -263,7 +264,7 @@ void host_group_show(struct host_group *group)
     const struct host_view now = host_view_of(group);
     const struct host_view *was = &group->shown;
     if (now.role == was->role && now.leader == was->leader && now.token == was->token &&
-        now.deadline_ns == was->deadline_ns && now.value == was->value)
+        now.deadline_ns == was->deadline_ns && now.value == was->value && !group->wish)
         return;
     group->shown = now;
     group->host->hooks.changed(group->host->hooks.whose, group);
@@ -459,6 +460,13 @@ void host_proclaim(struct host_group *group, const char *value)
     host_send_value(group, EL_NOBODY);
     host_group_show(group);
     host_flush(group->host);
+}
+
+el_node host_wish(struct host_group *group)
+{
+    const el_node wish = group->wish;
+    group->wish = EL_NOBODY;
+    return wish <= group->cluster.count ? wish : EL_NOBODY;
 }
 
 const char *host_name(const struct host_group *group)

@@ -35,6 +35,7 @@ struct host_group {
     uint64_t links_due;
 
     bool stands;
+    el_node wish;      /* whom the machine would hand over to, once the work has stopped */
     uint64_t saved_by; /* the write after which what it saved is on disk */
     struct host_held held[HOST_HELD_MAX];
     uint32_t held_count;

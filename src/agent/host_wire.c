@@ -150,7 +150,11 @@ static void on_entry(struct host *host, el_node from, const struct wire_entry *e
     /* Who speaks is known by its key, whatever the message says. */
     if (is_message && (entry->msg.from != from || entry->msg.to != host->config->self)) return;
     switch (entry->type) {
-    case WIRE_MESSAGE: host_group_hear(group, entry->flags & WIRE_DETECTOR, &entry->msg); break;
+    case WIRE_MESSAGE:
+        if (entry->flags & WIRE_STANDS) /* a vote may overtake the word that it is one */
+            host_group_peer_stands(group, from, true, group->priorities[from - 1], host_now(host));
+        host_group_hear(group, entry->flags & WIRE_DETECTOR, &entry->msg);
+        break;
     case WIRE_LINKED:
     case WIRE_LINK_ACK:
         if (!group->has_links) break;

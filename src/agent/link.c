@@ -28,13 +28,15 @@ static void send_one(const struct link *link, const struct link_hooks *hooks, ui
     hooks->send(hooks->whose, link->peer, &entry);
 }
 
-bool link_send(struct link *link, const struct link_hooks *hooks, uint64_t now, const struct el_msg *msg)
+void link_send(struct link *link, const struct link_hooks *hooks, uint64_t now, const struct el_msg *msg)
 {
-    if (link->count == LINK_WAITING_MAX) return false;
+    if (link->count == LINK_WAITING_MAX) {
+        link->is_full = true;
+        return;
+    }
     link->waiting[link->count++] = (struct link_waiting){*msg, now};
     if (link->retry_at == UINT64_MAX) link->retry_at = now + link->pause;
     send_one(link, hooks, link->count - 1);
-    return true;
 }
 
 static void drop_first(struct link *link, uint32_t count)
@@ -106,13 +108,14 @@ static void fail_all(struct link *link, const struct link_hooks *hooks)
     const uint32_t count = link->count;
     for (uint32_t i = 0; i < count; i++) failed[i] = link->waiting[i].msg;
     drop_first(link, count);
+    link->is_full = false;
     begin_anew(link, hooks);
     for (uint32_t i = 0; i < count; i++) hooks->failed(hooks->whose, &failed[i]); /* which may send anew */
 }
 
 uint64_t link_tick(struct link *link, const struct link_hooks *hooks, uint64_t now, uint64_t patience)
 {
-    if (link->count && now - link->waiting[0].since >= patience) {
+    if (link->count && (link->is_full || now - link->waiting[0].since >= patience)) {
         fail_all(link, hooks);
         return UINT64_MAX;
     }

@@ -30,6 +30,7 @@ struct link {
     el_node peer;
     uint64_t life;  /* of our numbering */
     uint32_t first; /* the number of the first that waits */
+    bool is_full;   /* nobody takes them: it has failed, as the next tick finds */
     uint32_t count;
     uint64_t retry_at, pause;
     uint64_t their_life;
@@ -40,8 +41,8 @@ struct link {
 };
 
 void link_init(struct link *, el_node peer, const struct link_hooks *);
-/* False: too many wait already; the message has failed at once. */
-bool link_send(struct link *, const struct link_hooks *, uint64_t now, const struct el_msg *);
+/* Never calls back but to send. If too many wait already, this one is lost and those fail at the next tick. */
+void link_send(struct link *, const struct link_hooks *, uint64_t now, const struct el_msg *);
 void link_receive(struct link *, const struct link_hooks *, uint64_t now, const struct wire_entry *);
 /* Sends again what waits, and gives up what has waited for `patience`. Returns when it is to be called next. */
 uint64_t link_tick(struct link *, const struct link_hooks *, uint64_t now, uint64_t patience);

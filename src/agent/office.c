@@ -95,13 +95,16 @@ static void begin(struct office *o, const struct host_view *view)
 void office_changed(struct office *o)
 {
     const struct host_view view = host_view_of(o->group);
+    const el_node wish = host_wish(o->group);
     const bool leads = view.role == EL_LEADER && !o->all->has_failed;
     if (o->is_held && (!leads || view.token != o->token)) end(o);
     if (!leads) return;
     if (o->is_held) {
-        if (o->ending != OFFICE_STAYS || view.deadline_ns == o->deadline_ns) return;
-        o->deadline_ns = view.deadline_ns;
-        tell(o, o->holder, OFFICE_LEASE, NULL);
+        if (o->ending == OFFICE_STAYS && view.deadline_ns != o->deadline_ns) {
+            o->deadline_ns = view.deadline_ns;
+            tell(o, o->holder, OFFICE_LEASE, NULL);
+        }
+        if (wish) (void)office_transfer(o, wish); /* a better one is back; declined, it leads on */
     } else if (!o->candidates || o->all->is_leaving) {
         (void)host_resign(o->group); /* it came too late for whoever wanted it */
     } else {

@@ -24,7 +24,8 @@ enum wire_type {
     WIRE_FAREWELL /* the sender is about to leave */
 };
 
-enum { WIRE_DETECTOR = 1 /* MESSAGE */, WIRE_STANDS = 1 /* GROUP */ };
+/* Of a MESSAGE: it is the detector's; of a MESSAGE or a GROUP: its sender wants to lead. */
+enum { WIRE_DETECTOR = 1, WIRE_STANDS = 2 };
 
 struct wire_entry {
     enum wire_type type;

@@ -361,6 +361,16 @@ static bool make_workers(struct check_search *search)
     return true;
 }
 
+static bool make_tables(struct check_search *search, bool eventually)
+{
+    const struct check_config *config = search->config;
+    search->covers = config->reduce && search->model.soup && !eventually;
+    if (search->covers && !check_cover_init(&search->cover, &search->model, config->memory)) return false;
+    const bool numbered = eventually || check_may_be_ample(&search->model);
+    return check_visited_init(&search->visited, config->memory, numbered) &&
+           (!eventually || check_edges_init(search));
+}
+
 static void search_all(struct check_search *search)
 {
     begin(search, &search->workers[0]);
@@ -410,13 +420,7 @@ static bool run(const struct check_config *config, struct check_result *result, 
     search.next = &search.frontiers[1];
     if (!check_model_init(&search.model, config, result->text, sizeof result->text)) {
         result->verdict = CHECK_REFUSED;
-    } else if ((search.covers = config->reduce && search.model.soup && !eventually) &&
-               !check_cover_init(&search.cover, &search.model, config->memory)) {
-        result->verdict = CHECK_STOPPED;
-        snprintf(result->text, sizeof result->text, "out of memory");
-    } else if (!check_visited_init(&search.visited, config->memory,
-                                   eventually || check_may_be_ample(&search.model)) ||
-               !make_workers(&search) || (eventually && !check_edges_init(&search))) {
+    } else if (!make_tables(&search, eventually) || !make_workers(&search)) {
         result->verdict = CHECK_STOPPED;
         snprintf(result->text, sizeof result->text, "out of memory");
     } else {

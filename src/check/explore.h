@@ -13,7 +13,7 @@
 struct check_edges;
 struct worker;
 
-struct check_search {
+struct check_search { /* NOLINT(clang-analyzer-optin.performance.Padding): there is one */
     const struct check_config *config;
     struct check_result *result;
     struct check_model model;

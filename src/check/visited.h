@@ -18,7 +18,7 @@ struct check_origin {
     uint32_t move;   /* the how-manieth of its successors */
 };
 
-struct check_visited {
+struct check_visited { /* NOLINT(clang-analyzer-optin.performance.Padding): the counters lie apart on purpose */
     struct check_slot *slots;
     _Atomic uint32_t *numbers; /* beside each slot, where a world's number must be found again; NULL: nowhere */
     uint64_t mask;

@@ -16,6 +16,7 @@ static const struct cli_verb verbs[] = {
     {"init", "the files of a new cluster: configuration, keys, state", cli_init},
     {"keygen", "a member's keys: make a pair, or print the public one", cli_keygen},
     {"agent", "this host's member of a cluster", cli_agent},
+    {"doctor", "what is wrong with a member, and what to do", cli_doctor},
     {NULL, "To understand elections", NULL},
     {"algorithms", "list the elections, or explain one", cli_algorithms},
     {"sim", "run an election in virtual time, and count", cli_sim},

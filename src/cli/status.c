@@ -5,7 +5,7 @@
 
 #include "cli.h"
 #include "engines/engine.h"
-#include "engines/wire.h"
+#include "status.h"
 
 enum { LINES_MAX = 64 }; /* of 32 groups each */
 
@@ -131,8 +131,7 @@ static int complain(const char *text, elector_status status)
     return status == ELECTOR_REFUSED ? CLI_NO : CLI_CANNOT_TELL;
 }
 
-/* All lines of the answer in one object. */
-static elector_status gather(struct wire *w, const char *group, json_t **all)
+elector_status cli_ask_status(struct wire *w, const char *group, json_t **all)
 {
     json_t *request = json_pack("{si ss}", "id", 1, "op", "status"), *line;
     const uint64_t until_ns = engine_until(WIRE_ANSWER_MS);
@@ -159,7 +158,7 @@ static int ask_agent(struct wire *w, const struct request *r)
     int code;
     if (status != ELECTOR_OK)
         return complain(w->reason, status == ELECTOR_REFUSED ? ELECTOR_UNAVAILABLE : status);
-    status = gather(w, r->group, &all);
+    status = cli_ask_status(w, r->group, &all);
     wire_close(w);
     if (status != ELECTOR_OK) {
         code = complain(w->reason, status);

@@ -105,7 +105,7 @@ test_help() {
     accepts "help as a verb" 0 '^Usage: elector VERB' help
     accepts "version" 0 '^elector [0-9]' --version
     local verb
-    for verb in algorithms sim compare detect demo init keygen; do
+    for verb in algorithms sim compare detect demo init keygen doctor; do
         accepts "help of $verb" 0 "^Usage: elector $verb" "$verb" --help
         verify "help of $verb" "has a line wider than 112" test -z "$(in_columns "$out" | grep -E '.{113}')"
         run --help
@@ -155,7 +155,7 @@ test_verbs() {
     refuses "unknown algorithm" 2 "'bullied'.*elector algorithms" algorithms bullied
     refuses "unknown algorithm or file" 2 "'bullied'.*elector algorithms" sim bullied --nodes 5
     local verb
-    for verb in algorithms sim compare detect demo init keygen; do
+    for verb in algorithms sim compare detect demo init keygen doctor; do
         refuses "unknown option of $verb" 2 'unknown option --frob' "$verb" --frob
         refuses "unknown short option of $verb" 2 'unknown option -x' "$verb" -x
     done
@@ -683,6 +683,47 @@ test_init() {
     verify "init that was refused" "makes a folder" test ! -e "$dir/x"
 }
 
+# once_well ARGUMENTS: runs them until they succeed, for a minute at most.
+once_well() {
+    local tries=0
+    run "$@"
+    while [ "$status" -ne 0 ] && [ $((tries++)) -lt 600 ]; do
+        sleep 0.1
+        run "$@"
+    done
+}
+
+test_doctor() {
+    local dir=$scratch/doctor agent port=$((20000 + RANDOM % 10000))
+    run init --out "$dir" --members "a=127.0.0.1:$port"
+    run init --out "$dir/other" --members "a=127.0.0.1:$port"
+    local conf=$dir/a/elector.conf
+    accepts "doctor without an agent" 3 "^ok     address .*:$port is free" doctor --config "$conf"
+    verify "doctor without an agent" "does not say so" grep -qE "^[?]      agent .*is the agent running" "$out"
+    accepts "doctor without a configuration" 1 "^WRONG  configuration .*none: cannot read it" doctor --config "$dir/none"
+    chmod 644 "$dir/a/member.key"
+    accepts "doctor of an open key" 1 "^WRONG  keys .*others may read" doctor --config "$conf"
+    chmod 600 "$dir/a/member.key"
+    mv "$dir/a/elector.state" "$scratch/first"
+    accepts "doctor without a state" 1 "^WRONG  state file .*is missing" doctor --config "$conf"
+    verify "doctor without a state" "makes one" test ! -e "$dir/a/elector.state"
+    cp "$dir/other/a/elector.state" "$dir/a/elector.state"
+    accepts "doctor of a strange state" 1 "^WRONG  state file .*of another cluster" doctor --config "$conf"
+    truncate -s 1000 "$dir/a/elector.state"
+    accepts "doctor of a damaged state" 1 "^WRONG  state file .*is damaged" doctor --config "$conf"
+    mv "$scratch/first" "$dir/a/elector.state"
+    "$ELECTOR" agent --config "$conf" 2>"$dir/log" </dev/null &
+    agent=$!
+    once_well doctor --config "$conf"
+    verify "doctor of a good member" "exits with $status: $(grep WRONG "$out")" test "$status" -eq 0
+    [ "$(stat -f -c %T "$dir")" = btrfs ] ||
+        verify "doctor of a good member" "does not know that it runs" grep -qE "^ok     state file .*in use" "$out"
+    verify "doctor of a good member" "counts no majority" grep -qE "^ok     majority +1 of 1" "$out"
+    kill -TERM "$agent"
+    wait "$agent" || true
+    refuses "doctor of no file" 2 "--config needs" doctor --config
+}
+
 # ---- Colours --------------------------------------------------------------------------------------
 
 escapes() { grep -c $'\033' "$1" || true; }
@@ -733,6 +774,7 @@ test_detect
 test_determinism
 test_keygen
 test_init
+test_doctor
 test_colours
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -300,6 +300,7 @@ test_contenders() {
 
 # ---- Nothing is left ------------------------------------------------------------------------------
 
+holds_lock() { find "/proc/$1/fd" -lname "$dir/locks/*" | grep -q .; }
 keeper_of() { cat "/proc/$1/task/$1/children"; }
 
 test_families() {
@@ -320,10 +321,20 @@ test_families() {
     verify "$name" "some were left when the next began" test ! -e "$dir/left"
     verify "$name" "the keeper says nothing" says 'g: elector run has died; the command is killed'
 
+    fresh "the keeper shares the lock, and the command does not"
+    in_background locks g -- "$scratch/witness"
+    await "$name" "it leads" test -s "$dir/pids"
+    keeper=$(keeper_of "$run")
+    verify "$name" "the keeper has none" holds_lock "${keeper% }"
+    verify "$name" "the command has it" test -z "$(holds_lock "$(cat "$dir/pids")" && echo yes)"
+    kill -TERM "$run"
+    ends_with 143
+
     fresh "the keeper is killed"
     in_background locks g -- "$scratch/stubborn"
     await "$name" "all have begun" lines pids . 4
     keeper=$(keeper_of "$run")
+    keeper=${keeper% }
     kill -KILL "$keeper"
     ends_with 137
     verify "$name" "some are left" all_gone "$dir/pids"
@@ -332,6 +343,7 @@ test_families() {
     in_background fake --once --stop-timeout 0.2 fake -- "$scratch/stubborn"
     await "$name" "all have begun" lines pids . 4
     keeper=$(keeper_of "$run")
+    keeper=${keeper% }
     kill -STOP "$keeper"
     : >"$dir/fake/broken"
     ends_with 75

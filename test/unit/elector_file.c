@@ -159,11 +159,11 @@ static void a_path_that_is_no_folder_is_a_beginning_of_names(void **state)
 
 /* ---- Damage ---- */
 
-static uint64_t wall_ms(void)
+static uint64_t wall_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 static uint64_t token_after(const char *text)
@@ -187,9 +187,9 @@ static void a_damaged_file_is_outgrown_by_the_clock_or_by_what_is_left(void **st
         "\xff\xfe 4503599627370496 \n", /* 2^52 is no more than damage */
     };
     for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
-        const uint64_t before = wall_ms(), token = token_after(damage[i]);
+        const uint64_t before = wall_us(), token = token_after(damage[i]);
         assert_true(token > before);
-        assert_true(token <= wall_ms() + 1);
+        assert_true(token <= wall_us() + 1);
     }
     assert_int_equal(token_after("elector-lock 4503599627370000 torn"), UINT64_C(4503599627370001));
 }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 /* Noise_IKpsk2_25519_ChaChaPoly_BLAKE2b of cacophony's vectors: github.com/mcginty/snow, tests/vectors/cacophony.txt,
- * at aabed3159dee (earlier versions have the same messages, but hashes that were taken too early). */
+ * at aabed3159dee (earlier versions have the same messages and other handshake hashes). */
 static const char prologue[] = "4a6f686e2047616c74";
 static const char psk[] = "54686973206973206d7920417573747269616e20706572737065637469766521";
 static const char init_static[] = "e61ef9919cde45dd5f82166404bd08e38bceb5dfdfded0a34c8df7ed542214d1";

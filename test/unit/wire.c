@@ -9,24 +9,22 @@
 
 #include "agent/wire.h"
 
-static const struct el_msg msg = {.from = 1,
-                                  .to = 2,
-                                  .subject = 3,
-                                  .kind = 4,
-                                  .flags = 5,
-                                  .epoch = 6,
-                                  .rank = 7,
-                                  .aux = 8,
-                                  .more = 9,
-                                  .extra = {10, 11, 12, 13}};
+/* Each word another. */
+#define MSG                           \
+    {                                 \
+        1, 2, 3, 4, 5, 0, 6, 7, 8, 9, \
+        {                             \
+            10, 11, 12, 13            \
+        }                             \
+    }
 
 static const struct wire_entry entries[] = {
     {.type = WIRE_MESSAGE,
      .group = 0x1122334455667788,
      .settings = 0xCAFE0001,
      .flags = WIRE_DETECTOR,
-     .msg = msg},
-    {.type = WIRE_LINKED, .group = 2, .settings = 3, .life = UINT64_MAX, .sequence = 77, .msg = msg},
+     .msg = MSG},
+    {.type = WIRE_LINKED, .group = 2, .settings = 3, .life = UINT64_MAX, .sequence = 77, .msg = MSG},
     {.type = WIRE_LINK_ACK, .group = 2, .life = 5, .answers = UINT64_MAX, .sequence = UINT32_MAX},
     {.type = WIRE_WHO, .group = UINT64_MAX},
     {.type = WIRE_GROUP,
