@@ -237,10 +237,11 @@ struct host_view host_view_of(const struct host_group *group)
 {
     uint64_t bound;
     const struct el_view view = machine_view(&group->election, &bound);
-    struct host_view shown = {.role = view.role, .leader = view.leader, .token = view.term, .value = ""};
+    const uint64_t token = view.term ? view.term : 1; /* some count no terms; to clients 0 is nobody's */
+    struct host_view shown = {.role = view.role, .leader = view.leader, .token = token, .value = ""};
     const uint64_t now = host_now(group->host);
     const bool is_new =
-        view.role == EL_LEADER && !(group->shown.role == EL_LEADER && group->shown.token == view.term);
+        view.role == EL_LEADER && !(group->shown.role == EL_LEADER && group->shown.token == token);
     shown.lease_end_ns = shown.deadline_ns = UINT64_MAX;
     if (view.role == EL_LEADER && bound != UINT64_MAX) {
         shown.lease_end_ns = bound;

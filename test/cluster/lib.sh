@@ -55,6 +55,7 @@ number() { printf '%d' $(($(printf '%d' "'$1") - 96)); } # a is 1
 start() { # MEMBER...
     local m
     for m in "$@"; do
+        [ -z "${agent[$m]:-}" ] || await 30 "the last life of $m is over" has_ended "${agent[$m]}"
         "${via[@]}" "$ELECTOR" agent --config "$(conf "$m")" >> "$dir/$m.log" 2>&1 &
         agent[$m]=$!
     done

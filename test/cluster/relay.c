@@ -127,16 +127,18 @@ static int send_late(void)
 
 static void obey(const char *line)
 {
-    int from, to;
-    unsigned number;
-    char what[16];
-    if (sscanf(line, "%d %d %15s %u", &from, &to, what, &number) != 4) return;
+    char *rest = NULL, what[16] = "";
+    const long from = strtol(line, &rest, 10), to = strtol(rest, &rest, 10);
+    const size_t length = strcspn(rest += strspn(rest, " "), " ");
+    if (length == 0 || length >= sizeof what) return;
+    memcpy(what, rest, length);
+    const unsigned number = (unsigned)strtoul(rest + length, NULL, 10);
     for (int i = 1; i <= count; i++)
         for (int j = 1; j <= count; j++)
             for (int fault = 0; fault < FAULTS; fault++)
                 if ((from == 0 || from == i) && (to == 0 || to == j) && strcmp(fault_names[fault], what) == 0)
                     link_of(i, j)->faults[fault] = number;
-    printf("%d %d %s %u\n", from, to, what, number);
+    printf("%ld %ld %s %u\n", from, to, what, number);
     fflush(stdout);
 }
 
@@ -177,7 +179,8 @@ int main(int argc, char **argv)
     struct pollfd polled[1 + MEMBERS_MAX * MEMBERS_MAX] = {{.fd = STDIN_FILENO, .events = POLLIN}};
     struct link *polled_links[1 + MEMBERS_MAX * MEMBERS_MAX];
     nfds_t places = 1;
-    count = argc == 4 ? atoi(argv[2]) : 0;
+    count = argc == 4 ? (int)strtol(argv[2], NULL, 10) : 0;
+    const uint16_t port = argc == 4 ? (uint16_t)strtoul(argv[3], NULL, 10) : 0;
     if (count < 1 || count > MEMBERS_MAX) {
         fprintf(stderr, "usage: cluster-relay PREFIX COUNT PORT < commands\n");
         return 2;
@@ -185,7 +188,7 @@ int main(int argc, char **argv)
     for (int i = 1; i <= count; i++)
         for (int j = 1; j <= count; j++) {
             if (i == j) continue;
-            if (!open_link(link_of(i, j), argv[1], i, j, (uint16_t)atoi(argv[3]))) {
+            if (!open_link(link_of(i, j), argv[1], i, j, port)) {
                 perror("cluster-relay");
                 return 1;
             }

@@ -58,6 +58,7 @@ story_every_algorithm() {
     stand_for c "${names[@]}"
     find_leaderless 40 "${names[@]}"
     [ ${#leaderless[@]} -eq 0 ] || fail "with one candidate there is no leader for all three in ${leaderless[*]}"
+    for g in "${names[@]}"; do await 40 "the candidate for $g is elected" grep -q "^elected $g token" "$dir/campaign-c.log"; done
     stand_for 'a b' "${names[@]}"
     find_leaderless 40 "${names[@]}"
     [ ${#leaderless[@]} -eq 0 ] || fail "with more candidates there is no leader for all three in ${leaderless[*]}"

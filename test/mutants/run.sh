@@ -35,13 +35,14 @@ plant() { # MUTANT-FOLDER: writes mutant.c, whose lines `from` must occur exactl
         open(my $out, ">", "$dir/mutant.c"); print $out $text;' "$(cat "$1/file")" "$1"
 }
 
-libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_core.a")
+libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
+    "$build/libelector.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -pthread)
 
 # A mutant counts as found when a test that passes without it fails, traps or hangs with it.
 find_by_test() { # MUTANT-FOLDER TEST
     local source
     for source in $(compgen -G "test/$2.c" || compgen -G "test/$2/*.c"); do
-        $cc "${flags[@]}" "$source" "$1/mutant.o" "${libraries[@]}" -lcmocka -ljansson -pthread -o "$1/test.bin" || return 2
+        $cc "${flags[@]}" "$source" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
         ELECTOR_RUNS=30000 timeout 120 "$1/test.bin" || return 0
     done
     return 1
@@ -50,7 +51,7 @@ find_by_test() { # MUTANT-FOLDER TEST
 # And when the checker comes to another verdict. That it comes to none in time does not count.
 find_by_check() { # MUTANT-FOLDER ROW
     local status=0
-    $cc "${flags[@]}" '-DELECTOR_VERSION="mutant"' src/cli/main.c "$1/mutant.o" "${libraries[@]}" -ljansson -pthread \
+    $cc "${flags[@]}" '-DELECTOR_VERSION="mutant"' src/cli/main.c "$1/mutant.o" "${libraries[@]}" \
         -o "$1/elector" || return 2
     ELECTOR=$1/elector test/check/run.sh --row "$2" || status=$?
     case $status in
