@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct config config;
     static struct record record;
-    const struct host_hooks hooks = {NULL, read_clock, post, save, changed, note, toss, read_clock};
+    const struct host_hooks hooks = {NULL, read_clock, post, save, changed, note, note, toss, read_clock};
     static const char first[] = "{\"op\":\"observe\"}\n{\"op\":\"campaign\",\"group\":\"g\",\"value\":\"v\"}\n";
     struct connection *friend, *stranger;
     uv_loop_t loop;

@@ -84,7 +84,7 @@ static void begin(void)
 static void begin_again(void)
 {
     char text[200];
-    const struct host_hooks hooks = {NULL, tell_now, take, save, change, note, draw, tell_now};
+    const struct host_hooks hooks = {NULL, tell_now, take, save, change, note, note, draw, tell_now};
     if (!record) begin();
     host_free(host);
     host = host_new(&config, record, hooks);

@@ -105,7 +105,7 @@ static inline int begin(void **state)
                                                                   .groups = {2002},
                                                                   .group_count = 1};
     snprintf(config->members[0].name, sizeof config->members[0].name, "a");
-    const struct host_hooks hooks = {NULL, read_clock, post, save, changed, note, toss, read_clock};
+    const struct host_hooks hooks = {NULL, read_clock, post, save, changed, note, note, toss, read_clock};
     t.host = host_new(config, &t.record, hooks);
     char text[300];
     uv_loop_init(&t.loop);

@@ -133,7 +133,7 @@ static inline void begin(uint32_t count)
             m->config.members[k].id = k + 1;
             snprintf(m->config.members[k].name, sizeof m->config.members[k].name, "m%u", k + 1);
         }
-        const struct host_hooks hooks = {m, read_clock, post, save, changed, note, toss, read_clock};
+        const struct host_hooks hooks = {m, read_clock, post, save, changed, note, note, toss, read_clock};
         m->host = host_new(&m->config, &m->record, hooks);
         m->offices.host = m->host;
         m->offices.config = &m->config;

@@ -135,7 +135,13 @@ static void host_changed(void *whose, struct host_group *group)
 static void host_notes(void *whose, struct host_group *group, const char *text)
 {
     (void)whose;
-    log_event(group ? LOG_DEBUG_LEVEL : LOG_WARN_LEVEL, group ? host_name(group) : NULL, "%s", text);
+    log_event(LOG_DEBUG_LEVEL, host_name(group), "%s", text);
+}
+
+static void host_warns(void *whose, struct host_group *group, const char *text)
+{
+    (void)whose;
+    log_event(LOG_WARN_LEVEL, group ? host_name(group) : NULL, "%s", text);
 }
 
 /* ---- What the seal needs ---- */
@@ -216,8 +222,23 @@ static void before_waiting(uv_prepare_t *handle)
     wake_at(agent, next > now ? next : now + 1);
 }
 
+/* What a group's machine was begun with. */
+static bool is_same_group(const struct config_group *a, const struct config_group *b)
+{
+    if (strcmp(a->name, b->name) != 0 || a->algorithm != b->algorithm || a->option_count != b->option_count)
+        return false;
+    for (uint32_t i = 0; i < a->option_count; i++)
+        if (strcmp(a->options[i][0], b->options[i][0]) != 0 || strcmp(a->options[i][1], b->options[i][1]) != 0)
+            return false;
+    return true;
+}
+
 static bool is_same_cluster(const struct config *a, const struct config *b)
 {
+    if (a->drift != b->drift || a->transmit_max != b->transmit_max || a->group_count != b->group_count)
+        return false;
+    for (uint32_t i = 0; i < a->group_count; i++)
+        if (!is_same_group(&a->groups[i], &b->groups[i])) return false;
     if (a->member_count != b->member_count || a->self != b->self || a->has_keys != b->has_keys ||
         memcmp(a->cluster_id, b->cluster_id, sizeof a->cluster_id) != 0 || strcmp(a->state, b->state) != 0 ||
         strcmp(a->socket, b->socket) != 0)
@@ -225,7 +246,8 @@ static bool is_same_cluster(const struct config *a, const struct config *b)
     for (uint32_t i = 0; i < a->member_count; i++) {
         const struct config_member *x = &a->members[i], *y = &b->members[i];
         if (x->id != y->id || x->role != y->role || strcmp(x->name, y->name) != 0 ||
-            memcmp(x->public_key, y->public_key, SEAL_KEY) != 0)
+            memcmp(x->public_key, y->public_key, SEAL_KEY) != 0 ||
+            memcmp(&x->address, &y->address, sizeof x->address) != 0)
             return false;
     }
     return true;
@@ -240,9 +262,10 @@ static void reload(struct agent *agent)
     if (!config_read(fresh, config->path, text, sizeof text)) {
         log_event(LOG_ERROR_LEVEL, NULL, "%s; the old configuration goes on", text);
     } else if (!is_same_cluster(config, fresh)) {
-        log_event(LOG_ERROR_LEVEL, NULL,
-                  "members, keys of members, paths and the cluster's id change only with a restart; the old "
-                  "configuration goes on");
+        log_event(
+            LOG_ERROR_LEVEL, NULL,
+            "members, groups and their settings, paths and the cluster's id change only with a restart; the "
+            "old configuration goes on");
     } else {
         *config = *fresh;
         seal_set_cluster_keys(agent->seal, (const uint8_t(*)[SEAL_KEY])config->cluster_keys,
@@ -328,8 +351,8 @@ static int open_all(struct agent *agent)
     if (agent->socket < 0) return refuse(text, AGENT_CANNOT_START);
     agent->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (agent->timer < 0) return refuse("cannot have a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
-    const struct host_hooks hooks = {agent,        host_asks_now, host_sends,       host_saves,
-                                     host_changed, host_notes,    host_asks_random, host_asks_wall};
+    const struct host_hooks hooks = {agent,      host_asks_now, host_sends,       host_saves,    host_changed,
+                                     host_notes, host_warns,    host_asks_random, host_asks_wall};
     agent->host = host_new(agent->config, agent->record, hooks);
     if (!agent->host) return refuse("out of memory", AGENT_CANNOT_START);
     agent->control = control_new(&agent->loop, agent->config, agent->host, text, sizeof text);

@@ -33,6 +33,8 @@ struct host_hooks {
     void (*save)(void *whose, struct record_image *);
     void (*changed)(void *whose, struct host_group *); /* its view, or only the deadline or the value of it */
     void (*note)(void *whose, struct host_group *, const char *text); /* what a machine did, in words */
+    void (*warn)(void *whose, struct host_group *,
+                 const char *text); /* what an operator should mend; the group may be NULL */
     uint64_t (*random)(void *whose);
     uint64_t (*wall_ms)(void *whose);
 };

@@ -394,6 +394,14 @@ void host_group_start(struct host_group *group)
 
 /* ---- What is asked of it ---- */
 
+/* Not for a lease after a hand-over: the machine waits for the heir, and a call would overrule that. */
+static void call(struct host_group *group)
+{
+    if (host_now(group->host) < group->heir_until) return;
+    machine_step(&group->election, &(struct el_event){.type = EL_REQUEST, .request = EL_CAMPAIGN});
+    host_group_show(group);
+}
+
 void host_stand(struct host_group *group, bool stands, uint64_t priority)
 {
     const el_node self = group->host->config->self;
@@ -406,18 +414,13 @@ void host_stand(struct host_group *group, bool stands, uint64_t priority)
     set_role(group, self);
     const struct wire_entry entry = host_describe(group);
     host_put_all(group->host, &entry);
-    if (begins) {
-        machine_step(&group->election, &(struct el_event){.type = EL_REQUEST, .request = EL_CAMPAIGN});
-        host_group_show(group);
-    }
+    if (begins) call(group);
     host_flush(group->host);
 }
 
 void host_campaign(struct host_group *group)
 {
-    if (!group->stands) return;
-    machine_step(&group->election, &(struct el_event){.type = EL_REQUEST, .request = EL_CAMPAIGN});
-    host_group_show(group);
+    if (group->stands) call(group);
     host_flush(group->host);
 }
 
@@ -447,7 +450,9 @@ enum el_answer host_resign(struct host_group *group)
 
 enum el_answer host_transfer(struct host_group *group, el_node to)
 {
-    return ask(group, EL_TRANSFER, to);
+    const enum el_answer answer = ask(group, EL_TRANSFER, to);
+    if (answer == EL_PERFORMED) group->heir_until = host_now(group->host) + host_option(group, "lease", 0);
+    return answer;
 }
 
 void host_proclaim(struct host_group *group, const char *value)

@@ -35,8 +35,9 @@ struct host_group {
     uint64_t links_due;
 
     bool stands;
-    el_node wish;      /* whom the machine would hand over to, once the work has stopped */
-    uint64_t saved_by; /* the write after which what it saved is on disk */
+    uint64_t heir_until; /* until when one that it was handed over to has precedence */
+    el_node wish;        /* whom the machine would hand over to, once the work has stopped */
+    uint64_t saved_by;   /* the write after which what it saved is on disk */
     struct host_held held[HOST_HELD_MAX];
     uint32_t held_count;
 

@@ -89,7 +89,7 @@ static void complain(struct host *host, struct host_group *group, el_node from, 
     host->told_at[from - 1] = now;
     snprintf(text, sizeof text, "%s has %s: nothing it says is counted", host->config->members[from - 1].name,
              what);
-    host->hooks.note(host->hooks.whose, group, text);
+    host->hooks.warn(host->hooks.whose, group, text);
 }
 
 static void on_value(struct host_group *group, el_node from, const struct wire_entry *entry)
@@ -168,8 +168,7 @@ static void on_entry(struct host *host, el_node from, const struct wire_entry *e
         break;
     }
     case WIRE_VALUE: on_value(group, from, entry); break;
-    case WIRE_GROUP:
-    case WIRE_FAREWELL: break;
+    case WIRE_GROUP: break;
     }
 }
 

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-enum { MILLISECOND = 1000000 };
-static const uint64_t PAUSE_FIRST = 20 * MILLISECOND, PAUSE_MOST = 500 * MILLISECOND;
+static const uint64_t PAUSE_FIRST = 20000000, PAUSE_MOST = 500000000; /* 20 ms, half a second */
 
 static void begin_anew(struct link *link, const struct link_hooks *hooks)
 {

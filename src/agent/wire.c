@@ -13,7 +13,6 @@ static const uint8_t layout[][PARTS_MAX] = {
     [WIRE_WHO] = {GROUP},
     [WIRE_GROUP] = {GROUP, SETTINGS, FLAGS, NUMBER, NAME},
     [WIRE_VALUE] = {GROUP, NUMBER, VALUE},
-    [WIRE_FAREWELL] = {END},
 };
 enum { TYPES = sizeof layout / sizeof *layout };
 

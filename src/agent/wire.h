@@ -18,10 +18,9 @@ enum wire_type {
     WIRE_MESSAGE = 1, /* of an election, or of the detector beside it */
     WIRE_LINKED,      /* the same over a link that keeps order and loses nothing */
     WIRE_LINK_ACK,
-    WIRE_WHO,     /* which group is that? */
-    WIRE_GROUP,   /* this one, by name; and whether somebody here wants to lead it */
-    WIRE_VALUE,   /* what its leader proclaims */
-    WIRE_FAREWELL /* the sender is about to leave */
+    WIRE_WHO,   /* which group is that? */
+    WIRE_GROUP, /* this one, by name; and whether somebody here wants to lead it */
+    WIRE_VALUE  /* what its leader proclaims */
 };
 
 /* Of a MESSAGE: it is the detector's; of a MESSAGE or a GROUP: its sender wants to lead. */

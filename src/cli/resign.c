@@ -11,7 +11,7 @@ static void write_help(void)
     fputs(
         "Usage: elector resign GROUP [--url URL]\n\n"
         "Whoever leads GROUP through this agent is told to stop, loses office once it has, or at the end of its lease,\n"
-        "and is no candidate until it campaigns again. Returns when the request is taken. Only at the leader's agent;\n"
+        "and stands again behind its equals. Returns when the request is taken. Only at the leader's agent;\n"
         "`elector status GROUP` says which that is.\n\n"
         "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
         "Exit codes: 0 it is under way; 1 refused; 2 usage; 3 no agent.\n",

@@ -114,8 +114,8 @@ static void start(el_node node)
     const enum record_outcome outcome =
         record_open(&member->record, member->path, &identity, text, sizeof text);
     assert_true(outcome != RECORD_REFUSED);
-    const struct host_hooks hooks = {member,       hook_now,  hook_send,   hook_save,
-                                     hook_changed, hook_note, hook_random, hook_wall};
+    const struct host_hooks hooks = {member,    hook_now,  hook_send,   hook_save, hook_changed,
+                                     hook_note, hook_note, hook_random, hook_wall};
     member->host = host_new(&member->config, member->record, hooks);
     assert_non_null(member->host);
     member->alive = true;
@@ -345,6 +345,27 @@ static void resigning_and_handing_over_take_no_lease(void **state)
     close_world();
 }
 
+/* As a runner does that rejoins: it must not overtake the heir. */
+static void who_has_handed_over_lets_the_heir_go_first(void **state)
+{
+    for (uint64_t delay = 0; delay < 20; delay++) {
+        char text[200];
+        open_world();
+        seed += delay;
+        for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+        pass(3000);
+        const el_node first = leader(), second = first == 3 ? 1 : first + 1;
+        assert_int_equal(host_transfer(host_find(members[first].host, "billing", text, sizeof text), second),
+                         EL_PERFORMED);
+        for (uint64_t i = 0; i < delay; i++) now += MILLISECOND / 10;
+        stand(first, false);
+        stand(first, true);
+        pass(500);
+        assert_int_equal(leader(), second);
+        close_world();
+    }
+}
+
 static void nothing_is_said_before_it_is_saved(void **state)
 {
     open_world();
@@ -458,6 +479,7 @@ int main(void)
         cmocka_unit_test(a_lost_disk_forgets_no_token),
         cmocka_unit_test(a_cut_off_leader_stops_before_another_begins),
         cmocka_unit_test(resigning_and_handing_over_take_no_lease),
+        cmocka_unit_test(who_has_handed_over_lets_the_heir_go_first),
         cmocka_unit_test(nothing_is_said_before_it_is_saved),
         cmocka_unit_test(a_failed_disk_ends_every_claim),
         cmocka_unit_test(other_settings_or_members_are_not_listened_to),
