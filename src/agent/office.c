@@ -92,6 +92,19 @@ static void begin(struct office *o, const struct host_view *view)
     if (c->value[0] || view->value[0]) host_proclaim(o->group, c->value);
 }
 
+/*
+ * A deadline that has passed ends a tenure for good, even if the lease is then renewed after all: its token has been
+ * given. Nobody holds the office until the lease is over that the holder knew of, margin and all; then it resigns.
+ */
+static void close_for_a_while(struct office *o, const struct host_view *view)
+{
+    o->is_held = true;
+    o->holder = NULL;
+    o->ending = OFFICE_ENDS;
+    o->to = EL_NOBODY;
+    o->stop_by = o->deadline_ns + (view->lease_end_ns - view->deadline_ns);
+}
+
 void office_changed(struct office *o)
 {
     const struct host_view view = host_view_of(o->group);
@@ -107,6 +120,8 @@ void office_changed(struct office *o)
         if (wish) (void)office_transfer(o, wish); /* a better one is back; declined, it leads on */
     } else if (!o->candidates || o->all->is_leaving) {
         (void)host_resign(o->group); /* it came too late for whoever wanted it */
+    } else if (view.token == o->token && view.deadline_ns != UINT64_MAX) {
+        close_for_a_while(o, &view);
     } else {
         begin(o, &view);
     }

@@ -241,6 +241,31 @@ static void loses_without_a_majority(void **state)
     wait_for("a elected"); /* it is still a candidate */
 }
 
+/* The deadline passes, and only then, though before the lease is over, an answer renews it. */
+static void never_gives_one_token_twice(void **state)
+{
+    begin(3);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    pass(1500);
+    members[0].is_cut = true;
+    const uint64_t token = o->token, deadline = o->deadline_ns, end = host_view_of(o->group).lease_end_ns;
+    while (now + 60 * MS < deadline) pass(5);
+    members[0].is_cut = false;
+    heard[0] = '\0';
+    for (; now < deadline; now += 5 * MS) (void)host_tick(members[0].host); /* a beat goes out and waits */
+    (void)host_tick(members[0].host);
+    expect_heard("a lost no-quorum; ");
+    assert_true(queued > 0);
+    settle();
+    assert_true(now < end && host_view_of(o->group).token == token); /* its machine leads on */
+    expect_heard("");
+    wait_for("elected");
+    assert_true(now >= end); /* the margin is kept */
+    assert_true(o->token > token);
+}
+
 static void transfers_once_the_work_has_stopped(void **state)
 {
     begin(3);
@@ -362,6 +387,7 @@ int main(void)
         cmocka_unit_test_teardown(loses_everything_with_the_disk, finish),
         cmocka_unit_test_teardown(ends_when_the_disk_is_said_to_fail, finish),
         cmocka_unit_test_teardown(loses_without_a_majority, finish),
+        cmocka_unit_test_teardown(never_gives_one_token_twice, finish),
         cmocka_unit_test_teardown(transfers_once_the_work_has_stopped, finish),
         cmocka_unit_test_teardown(keeps_office_if_who_is_to_have_it_is_silent, finish),
         cmocka_unit_test_teardown(resigns_if_the_transfer_fails_after_stopping, finish),
