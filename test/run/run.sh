@@ -419,6 +419,16 @@ test_leases() {
     kill -TERM "$run"
     ends_with 0
 
+    fresh "lost and elected anew in one breath"
+    : >"$dir/fake/again"
+    in_background fake fake -- "$scratch/witness"
+    await "$name" "it leads" has seen '^1$'
+    : >"$dir/fake/stop"
+    await "$name" "it works by the new token" has seen '^2$'
+    verify "$name" "gave it up again" test "$(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" = "campaign stopped "
+    kill -TERM "$run"
+    ends_with 143
+
     fresh "a connection that breaks"
     in_background fake fake -- "$scratch/witness"
     await "$name" "it leads" has seen '^1$'
