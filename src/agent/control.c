@@ -305,7 +305,7 @@ struct control *control_new(uv_loop_t *loop, const struct config *config, struct
 bool control_leave(struct control *control)
 {
     const bool is_done = offices_leave(&control->offices);
-    control_do_chores_soon(control);
+    if (!uv_is_active((const uv_handle_t *)&control->chores)) control_do_chores_soon(control);
     return is_done;
 }
 
