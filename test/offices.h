@@ -128,6 +128,8 @@ static inline void begin(uint32_t count)
         *m = (struct member){.config = {.cluster = "test", .member_count = count, .self = i + 1, .drift = 200}};
         m->config.groups[m->config.group_count++] =
             (struct config_group){.name = "bully", .algorithm = el_algorithm_named("bully")};
+        m->config.groups[m->config.group_count++] =
+            (struct config_group){.name = "raft", .algorithm = el_algorithm_named("raft")};
         m->config.transmit_max = 5 * MS;
         for (uint32_t k = 0; k < count; k++) {
             m->config.members[k].id = k + 1;

@@ -109,7 +109,7 @@ static void wrote_record(uv_work_t *work, int status)
         log_event(LOG_ERROR_LEVEL, NULL, "cannot write %s: %s; stepping down from everything, and leaving",
                   agent->config->state, strerror(error));
         host_saved(agent->host, version, error);
-        control_failed(agent->control, "disk");
+        if (agent->control) control_failed(agent->control, "disk");
         finish(agent, AGENT_DISK_FAILED);
         return;
     }
@@ -403,6 +403,7 @@ static void close_handle(uv_handle_t *handle, void *whose)
 static void close_all(struct agent *agent)
 {
     if (agent->control) control_free(agent->control);
+    agent->control = NULL; /* what the last write changes is nobody's news any more */
     uv_walk(&agent->loop, close_handle, NULL);
     uv_run(&agent->loop, UV_RUN_DEFAULT); /* a write that is under way is waited for */
     uv_loop_close(&agent->loop);

@@ -80,6 +80,7 @@ void control_changed(struct control *control, struct host_group *group)
     struct office *o = control_office(control, group);
     if (!o) return;
     office_changed(o);
+    if (o->is_held && o->ending != OFFICE_STAYS) control_do_chores_soon(control);
     const struct host_view view = host_view_of(group);
     const uint64_t value = el_fingerprint(view.value, strlen(view.value)).low;
     /* That only the deadline has moved is nothing to observers. */
@@ -304,7 +305,7 @@ struct control *control_new(uv_loop_t *loop, const struct config *config, struct
 bool control_leave(struct control *control)
 {
     const bool is_done = offices_leave(&control->offices);
-    control_do_chores_soon(control);
+    if (!uv_is_active((const uv_handle_t *)&control->chores)) control_do_chores_soon(control);
     return is_done;
 }
 

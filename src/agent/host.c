@@ -57,8 +57,9 @@ struct host_group *host_find(struct host *host, const char *name, char *text, si
         return NULL;
     }
     if (group) return group;
-    if (host->group_count == RECORD_GROUPS_MAX) {
-        snprintf(text, size, "there are %d groups already, which is all there can be", RECORD_GROUPS_MAX);
+    if (host->group_count == RECORD_GROUPS_MAX || !record_has_room(host->record, key)) {
+        snprintf(text, size, "there are %d groups on record already, which is all there can be",
+                 RECORD_GROUPS_MAX);
         return NULL;
     }
     group = host_group_new(host, name, key, text, size);

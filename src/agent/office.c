@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const uint64_t SECOND = 1000000000;
-enum { TOUCH_S = 2, PATIENCE_S = 10 /* for a `stop` where no lease sets a deadline */ };
+enum { TOUCH_S = 2, HAND_OVER_S = 2, PATIENCE_S = 10 /* for a `stop` where no lease sets a deadline */ };
 
 /* ---- Candidates ---- */
 
@@ -92,6 +92,16 @@ static void begin(struct office *o, const struct host_view *view)
     if (c->value[0] || view->value[0]) host_proclaim(o->group, c->value);
 }
 
+/* Nobody holds it until then, or until the claim ends by itself; after that it resigns. */
+static void close_until(struct office *o, uint64_t stop_by)
+{
+    o->is_held = true;
+    o->holder = NULL;
+    o->ending = OFFICE_ENDS;
+    o->to = EL_NOBODY;
+    o->stop_by = stop_by;
+}
+
 void office_changed(struct office *o)
 {
     const struct host_view view = host_view_of(o->group);
@@ -107,6 +117,10 @@ void office_changed(struct office *o)
         if (wish) (void)office_transfer(o, wish); /* a better one is back; declined, it leads on */
     } else if (!o->candidates || o->all->is_leaving) {
         (void)host_resign(o->group); /* it came too late for whoever wanted it */
+    } else if (view.token == o->token && view.deadline_ns != UINT64_MAX) {
+        /* A deadline that has passed ends a tenure for good, though the lease was renewed after it: its token has been
+         * given. The margin is kept. */
+        close_until(o, o->deadline_ns + (view.lease_end_ns - view.deadline_ns));
     } else {
         begin(o, &view);
     }
@@ -145,11 +159,15 @@ static void finish(struct office *o, const char *reason)
     const el_node to = o->all->is_leaving ? best_peer(o) : o->ending == OFFICE_TRANSFERS ? o->to : EL_NOBODY;
     if (was && take_out(o, was)) insert(o, was); /* others first */
     o->reason = reason;
-    if (to == EL_NOBODY || host_transfer(o->group, to) != EL_PERFORMED) {
+    const bool hands_over = to != EL_NOBODY && host_transfer(o->group, to) == EL_PERFORMED;
+    if (!hands_over) {
         if (to && !o->all->is_leaving) o->reason = "not-transferred";
         (void)host_resign(o->group);
     }
-    if (o->is_held && o->reason) end(o); /* an algorithm that knows no resigning */
+    if (o->is_held && o->reason) { /* an algorithm that knows no resigning, or leads until the other does */
+        end(o);
+        if (hands_over && !o->all->is_leaving) close_until(o, host_clock(o->all->host) + HAND_OVER_S * SECOND);
+    }
     o->reason = NULL;
     stand(o);
     const bool is_wanted = !o->is_held && o->stands && to == EL_NOBODY;
@@ -302,10 +320,8 @@ bool offices_tick(struct offices *all)
     for (uint32_t i = 0; i < all->count; i++) {
         struct office *o = all->list[i];
         if (!o->is_held || o->ending == OFFICE_STAYS) continue;
-        if (o->stop_by <= now)
-            finish(o, reason_of(o));
-        else
-            waits = true;
+        if (o->stop_by <= now) finish(o, reason_of(o));
+        if (o->is_held && o->ending != OFFICE_STAYS) waits = true;
     }
     return waits;
 }

@@ -62,7 +62,7 @@ struct office {
     struct office_candidate *candidates; /* the first is the next */
     uint32_t candidate_count;
     bool is_held;
-    struct office_candidate *holder; /* NULL though held: expelled, its time runs out */
+    struct office_candidate *holder; /* NULL though held: expelled or too late, its time runs out */
     uint64_t token, deadline_ns;     /* as the holder was told */
     enum office_ending ending;       /* not STAYS: stop was said, and by stop_by it is over */
     el_node to;

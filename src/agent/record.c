@@ -160,6 +160,12 @@ bool record_get(const struct record *record, uint64_t group_key, struct el_durab
     return true;
 }
 
+bool record_has_room(const struct record *record, uint64_t group_key)
+{
+    const struct record_contents *contents = &record->contents;
+    return contents->count < RECORD_GROUPS_MAX || is_at(contents, place_of(contents, group_key), group_key);
+}
+
 bool record_put(struct record *record, uint64_t group_key, const struct el_durable *durable)
 {
     struct record_contents *contents = &record->contents;

@@ -164,6 +164,17 @@ static void in_pause(struct run *run)
     }
 }
 
+/* What was lost may be ours again in the same breath, and then nobody tells of the loss any more. */
+static void in_leaving(struct run *run)
+{
+    const bool again = elector_is_leader(run->elector, run->request->group);
+    if (again && !run->ending_signal && !run->request->once) {
+        run->state = RUN_CAMPAIGN;
+    } else if (again || run->lost || supervise_now_ns() >= run->next_ns) {
+        run_rejoin(run);
+    }
+}
+
 static void go_on(struct run *run)
 {
     const uint64_t now_ns = supervise_now_ns();
@@ -179,9 +190,7 @@ static void go_on(struct run *run)
     case RUN_WORK: at_work(run); break;
     case RUN_STOPPING: run_press(run); break;
     case RUN_PAUSE: in_pause(run); break;
-    case RUN_LEAVING:
-        if (run->lost || now_ns >= run->next_ns) run_rejoin(run);
-        break;
+    case RUN_LEAVING: in_leaving(run); break;
     case RUN_DONE: break;
     }
 }

@@ -125,11 +125,11 @@ void run_dispatch(struct run *run)
     if (!run->elector || run->broken) return;
     const elector_status status = elector_dispatch(run->elector);
     if (status != ELECTOR_LOST && status != ELECTOR_UNAVAILABLE) return;
-    if (run->state == RUN_CAMPAIGN || run->state == RUN_LEAVING) {
+    if (run->state == RUN_CAMPAIGN) {
         on_failure(run, status);
         return;
     }
-    run->broken = true;
+    run->broken = run->lost = true;
     snprintf(run->reason, sizeof run->reason, "%s", elector_message(run->elector));
 }
 

@@ -39,6 +39,12 @@ static void restore_signals(const struct supervise_command *command)
     sigprocmask(SIG_SETMASK, &command->signals, NULL);
 }
 
+static bool is_too_late(const struct supervise_page *page)
+{
+    const uint64_t at_ns = atomic_load(&page->kill_at_ns);
+    return at_ns && supervise_now_ns() >= at_ns;
+}
+
 /*
  * The page gets our number before the keeper is asked to be alive, and the kernel is told to kill us with it before
  * that: so either we see that it is gone, or somebody else knows whom to kill.
@@ -52,6 +58,10 @@ static _Noreturn void become_command(const struct keeper *keeper, pid_t parent)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(CANNOT_EXECUTE);
     if (keeper->command->takes_terminal) tcsetpgrp(STDIN_FILENO, getpid());
     restore_signals(keeper->command);
+    if (is_too_late(page)) { /* who started us was stopped for a while */
+        atomic_store(&page->overdue, true);
+        _exit(CANNOT_EXECUTE);
+    }
     execvp(keeper->command->words[0], keeper->command->words);
     const int error = errno;
     atomic_store(&page->exec_error, error);
@@ -125,7 +135,7 @@ static void set_timer(struct keeper *keeper, uint64_t at_ns)
 static void watch_time(struct keeper *keeper)
 {
     const uint64_t at_ns = atomic_load(&keeper->work->page->kill_at_ns);
-    if (at_ns && supervise_now_ns() >= at_ns && !keeper->killing) {
+    if (is_too_late(keeper->work->page) && !keeper->killing) {
         atomic_store(&keeper->work->page->overdue, true);
         kill_all(keeper);
     }

@@ -3,7 +3,8 @@
  *
  *     away     nobody answers           stalled   the lease is not moved on any more, and nothing is heard
  *     held     another leads            stop      a hand-over is asked for, once for each file
- *     broken   the connection breaks
+ *     broken   the connection breaks    again     who has stopped is elected anew at once
+ *     mute     nobody tells of the loss after a stop
  *
  * The lease is $ELECTOR_FAKE_LEASE_MS (2000) and moves on with every dispatch; the file `deadline` has its last end. What
  * `elector run` says is appended to the file `log`.
@@ -147,7 +148,11 @@ elector_status elector_stopped(elector *e, const char *group)
     (void)group;
     if (!e->stopping) return ELECTOR_NOT_LEADING;
     write_log("stopped");
-    lose(e);
+    if (there_is("mute"))
+        e->standing = e->leading = e->stopping = false;
+    else
+        lose(e);
+    if (there_is("again")) win(e);
     return ELECTOR_OK;
 }
 

@@ -419,6 +419,29 @@ test_leases() {
     kill -TERM "$run"
     ends_with 0
 
+    fresh "lost and elected anew in one breath"
+    : >"$dir/fake/again"
+    in_background fake fake -- "$scratch/witness"
+    await "$name" "it leads" has seen '^1$'
+    : >"$dir/fake/stop"
+    await "$name" "it works by the new token" has seen '^2$'
+    kill -TERM "$run"
+    ends_with 143
+
+    fresh "told to end, and the agent leaves too"
+    : >"$dir/fake/mute"
+    # shellcheck disable=SC2016
+    in_background fake fake -- bash -c 'trap "echo >>$dir/asked; until [ -e $dir/go ]; do sleep 0.01; done; exit 0" TERM
+        echo "$ELECTOR_TOKEN" >>"$dir/seen"; while :; do sleep 0.01; done'
+    await "$name" "it leads" has seen '^1$'
+    : >"$dir/fake/stop"
+    await "$name" "the command is to stop" test -e "$dir/asked"
+    kill -TERM "$run"
+    : >"$dir/go"
+    await "$name" "it says so" has fake/log '^stopped'
+    : >"$dir/fake/broken"
+    if await "$name" "it ends" gone "$run"; then ends_with 143; fi
+
     fresh "a connection that breaks"
     in_background fake fake -- "$scratch/witness"
     await "$name" "it leads" has seen '^1$'

@@ -309,6 +309,11 @@ static void hands_over_before_it_leaves(void **state)
     assert_non_null(strstr(stop, "\"event\":\"stop\""));
     assert_non_null(strstr(stop, "\"reason\":\"leaving\""));
     expect_part(other, "{\"op\":\"campaign\",\"group\":\"h\"}", "\"error\":\"leaving\"");
+    uv_timer_start(&t.control->chores, t.control->chores.timer_cb, 60000, 0);
+    assert_false(control_leave(t.control)); /* asked again before each wait, which it does not cut short */
+    uv_update_time(&t.loop);
+    assert_true(uv_timer_get_due_in(&t.control->chores) > 0);
+    control_do_chores_soon(t.control);
     snprintf(line, sizeof line, "{\"op\":\"stopped\",\"group\":\"g\",\"token\":%lld}", (long long)token);
     say(fd, line);
     assert_non_null(strstr(hear(fd), "\"reason\":\"leaving\""));

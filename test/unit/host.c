@@ -398,6 +398,24 @@ static void a_failed_disk_ends_every_claim(void **state)
     close_world();
 }
 
+/* Groups of earlier lives stay on record; one more must not cost all others their leader. */
+static void a_group_too_many_is_refused(void **state)
+{
+    char text[200];
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    const el_node first = leader();
+    for (uint64_t key = 1; record_has_room(members[first].record, key + 1); key++)
+        assert_true(record_put(members[first].record, key, &(struct el_durable){.epoch = 1}));
+    assert_null(host_find(members[first].host, "one-more", text, sizeof text));
+    assert_non_null(strstr(text, "4096 groups"));
+    assert_false(host_has_failed(members[first].host));
+    pass(1000);
+    assert_int_equal(leader(), first);
+    close_world();
+}
+
 static void other_settings_or_members_are_not_listened_to(void **state)
 {
     open_world();
@@ -482,6 +500,7 @@ int main(void)
         cmocka_unit_test(who_has_handed_over_lets_the_heir_go_first),
         cmocka_unit_test(nothing_is_said_before_it_is_saved),
         cmocka_unit_test(a_failed_disk_ends_every_claim),
+        cmocka_unit_test(a_group_too_many_is_refused),
         cmocka_unit_test(other_settings_or_members_are_not_listened_to),
         cmocka_unit_test(garbage_is_dropped),
         cmocka_unit_test(every_algorithm_elects_over_datagrams),

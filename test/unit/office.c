@@ -241,6 +241,31 @@ static void loses_without_a_majority(void **state)
     wait_for("a elected"); /* it is still a candidate */
 }
 
+/* The deadline passes, and only then, though before the lease is over, an answer renews it. */
+static void never_gives_one_token_twice(void **state)
+{
+    begin(3);
+    lead(1, a);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    pass(1500);
+    members[0].is_cut = true;
+    const uint64_t token = o->token, deadline = o->deadline_ns, end = host_view_of(o->group).lease_end_ns;
+    while (now + 60 * MS < deadline) pass(5);
+    members[0].is_cut = false;
+    heard[0] = '\0';
+    for (; now < deadline; now += 5 * MS) (void)host_tick(members[0].host); /* a beat goes out and waits */
+    (void)host_tick(members[0].host);
+    expect_heard("a lost no-quorum; ");
+    assert_true(queued > 0);
+    settle();
+    assert_true(now < end && host_view_of(o->group).token == token); /* its machine leads on */
+    expect_heard("");
+    wait_for("elected");
+    assert_true(now >= end); /* the margin is kept */
+    assert_true(o->token > token);
+}
+
 static void transfers_once_the_work_has_stopped(void **state)
 {
     begin(3);
@@ -327,6 +352,45 @@ static void leaves_alone_too(void **state)
     assert_int_not_equal(host_view_of(office(1, "g")->group).role, EL_LEADER);
 }
 
+/* Its machine leads until the other is elected; the work must not begin again meanwhile. */
+static void begins_nothing_while_it_hands_over(void **state)
+{
+    begin(3);
+    struct office *o = office(1, "raft");
+    assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
+    for (uint32_t i = 2; i <= 3; i++) (void)office(i, "raft");
+    wait_for("a elected");
+    assert_int_equal(office_enter(office(2, "raft"), b, 0, ""), OFFICE_DONE);
+    pass(1500);
+    heard[0] = '\0';
+    assert_int_equal(office_transfer(o, 2), OFFICE_DONE);
+    assert_int_equal(office_stopped(o, a, o->token), OFFICE_DONE);
+    expect_heard("a stop transferred; a lost transferred; ");
+    wait_for("elected");
+    expect_heard("b elected; ");
+    assert_false(o->is_held);
+}
+
+/* The other is gone before it can be elected. */
+static void leads_again_if_a_hand_over_comes_to_nothing(void **state)
+{
+    begin(3);
+    struct office *o = office(1, "raft");
+    assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
+    for (uint32_t i = 2; i <= 3; i++) (void)office(i, "raft");
+    wait_for("a elected");
+    assert_int_equal(office_enter(office(2, "raft"), b, 0, ""), OFFICE_DONE);
+    pass(1500);
+    const uint64_t token = o->token;
+    assert_int_equal(office_transfer(o, 2), OFFICE_DONE);
+    members[1].is_cut = true;
+    heard[0] = '\0';
+    assert_int_equal(office_stopped(o, a, token), OFFICE_DONE);
+    wait_for("elected");
+    assert_string_equal(heard, "a lost transferred; a elected; ");
+    assert_true(o->token > token);
+}
+
 static void leads_by_rank_where_nobody_can_resign(void **state)
 {
     begin(1);
@@ -362,11 +426,14 @@ int main(void)
         cmocka_unit_test_teardown(loses_everything_with_the_disk, finish),
         cmocka_unit_test_teardown(ends_when_the_disk_is_said_to_fail, finish),
         cmocka_unit_test_teardown(loses_without_a_majority, finish),
+        cmocka_unit_test_teardown(never_gives_one_token_twice, finish),
         cmocka_unit_test_teardown(transfers_once_the_work_has_stopped, finish),
         cmocka_unit_test_teardown(keeps_office_if_who_is_to_have_it_is_silent, finish),
         cmocka_unit_test_teardown(resigns_if_the_transfer_fails_after_stopping, finish),
         cmocka_unit_test_teardown(hands_over_when_it_leaves, finish),
         cmocka_unit_test_teardown(leaves_alone_too, finish),
+        cmocka_unit_test_teardown(begins_nothing_while_it_hands_over, finish),
+        cmocka_unit_test_teardown(leads_again_if_a_hand_over_comes_to_nothing, finish),
         cmocka_unit_test_teardown(leads_by_rank_where_nobody_can_resign, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
