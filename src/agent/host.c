@@ -44,6 +44,18 @@ void host_free(struct host *host)
     free(host);
 }
 
+/* The record keeps groups of earlier starts too. One that has no place there could never promise anything. */
+static bool has_room(const struct host *host, uint64_t key)
+{
+    struct el_durable durable;
+    uint32_t taken = record_count(host->record);
+    if (host->group_count == RECORD_GROUPS_MAX) return false;
+    if (taken + host->group_count < RECORD_GROUPS_MAX || record_get(host->record, key, &durable)) return true;
+    for (const struct host_group *group = host->groups; group; group = group->next)
+        taken += !record_get(host->record, group->key, &durable); /* it will be there */
+    return taken < RECORD_GROUPS_MAX;
+}
+
 struct host_group *host_find(struct host *host, const char *name, char *text, size_t size)
 {
     if (!config_is_group_name(name)) {
@@ -57,8 +69,10 @@ struct host_group *host_find(struct host *host, const char *name, char *text, si
         return NULL;
     }
     if (group) return group;
-    if (host->group_count == RECORD_GROUPS_MAX) {
-        snprintf(text, size, "there are %d groups already, which is all there can be", RECORD_GROUPS_MAX);
+    if (!has_room(host, key)) {
+        snprintf(text, size,
+                 "there are %d groups already, or were once, which is all there can be: use one of them",
+                 RECORD_GROUPS_MAX);
         return NULL;
     }
     group = host_group_new(host, name, key, text, size);
