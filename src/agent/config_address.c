@@ -71,13 +71,32 @@ static bool is_one_host(struct sockaddr_storage *address)
     return !IN6_IS_ADDR_UNSPECIFIED(host) && !IN6_IS_ADDR_MULTICAST(host);
 }
 
+/* For a name that is not looked up: its own, and like nobody's (2001:db8::/32), but that this host is this host. */
+static void stand_in(const char *host, struct sockaddr_storage *address)
+{
+    const struct el_hash sum = el_fingerprint(host, strlen(host));
+    memset(address, 0, sizeof *address);
+    if (strcmp(host, "localhost") == 0) {
+        address->ss_family = AF_INET;
+        v4(address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        return;
+    }
+    address->ss_family = AF_INET6;
+    memcpy(v6(address)->sin6_addr.s6_addr, "\x20\x01\x0d\xb8", 4);
+    memcpy(v6(address)->sin6_addr.s6_addr + 8, &sum.low, 8);
+}
+
 bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *address, char *reason,
                        size_t size)
 {
     char host[254];
     uint16_t port = 0;
     if (!config_split_address(text, host, sizeof host, &port, reason, size)) return false;
-    const int error = look_up(host, numeric, address);
+    int error = look_up(host, numeric, address);
+    if (error == EAI_NONAME && numeric) {
+        stand_in(host, address);
+        error = 0;
+    }
     if (error) {
         snprintf(reason, size,
                  "cannot find the host '%.80s': %s; write its address in numbers, or make it known", host,

@@ -219,16 +219,24 @@ static bool clear_path(const struct sockaddr_un *address, char *text, size_t siz
 }
 
 /* Nobody but us until it has the group and the mode that it is to have. */
-static bool bind_closed(int fd, const struct config *config, const struct sockaddr_un *address)
+static bool bind_closed(int fd, const struct sockaddr_un *address)
 {
     const mode_t mask = umask(0177);
     const bool is_bound = bind(fd, (const struct sockaddr *)address, sizeof *address) == 0;
     const int error = errno;
     (void)umask(mask);
     errno = error;
-    return is_bound &&
-           (!config->has_socket_group || lchown(address->sun_path, (uid_t)-1, config->socket_group) == 0) &&
-           chmod(address->sun_path, config->socket_mode) == 0 && listen(fd, BACKLOG) == 0;
+    return is_bound;
+}
+
+/* NULL, or what hinders. */
+static const char *open_up(int fd, const struct config *config)
+{
+    if (config->has_socket_group && lchown(config->socket, (uid_t)-1, config->socket_group) != 0)
+        return "be in the group that `socket-group` names, or name another";
+    if (chmod(config->socket, config->socket_mode) != 0 || listen(fd, BACKLOG) != 0)
+        return "configure another path";
+    return NULL;
 }
 
 static bool listen_at(struct control *control, char *text, size_t size)
@@ -243,9 +251,15 @@ static bool listen_at(struct control *control, char *text, size_t size)
     snprintf(address.sun_path, sizeof address.sun_path, "%s", config->socket);
     if (!clear_path(&address, text, size)) return false;
     control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (control->fd < 0 || !bind_closed(control->fd, config, &address) || lstat(config->socket, &file) != 0) {
+    if (control->fd < 0 || !bind_closed(control->fd, &address) || lstat(config->socket, &file) != 0) {
         snprintf(text, size, "cannot listen at %s: %s; is its folder there and ours to write?", config->socket,
                  strerror(errno));
+        return false;
+    }
+    const char *hint = open_up(control->fd, config);
+    if (hint) {
+        snprintf(text, size, "cannot open %s to others: %s; %s", config->socket, strerror(errno), hint);
+        (void)unlink(config->socket);
         return false;
     }
     control->device = file.st_dev;

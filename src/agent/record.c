@@ -180,6 +180,11 @@ bool record_put(struct record *record, uint64_t group_key, const struct el_durab
     return true;
 }
 
+uint32_t record_count(const struct record *record)
+{
+    return record->contents.count;
+}
+
 bool record_forgot(const struct record *record)
 {
     return record->contents.forgot;

@@ -35,6 +35,7 @@ void record_close(struct record *);
 
 /* Whether it was once lost: then a group of which nothing is known may have been promised something. */
 bool record_forgot(const struct record *);
+uint32_t record_count(const struct record *); /* of groups, which are never taken out */
 bool record_get(const struct record *, uint64_t group_key, struct el_durable *);
 /* Whether it knows that group, or can take one more: groups of earlier lives stay in it. */
 bool record_has_room(const struct record *, uint64_t group_key);

@@ -149,9 +149,11 @@ static int assign(struct founding *f, const char *list, enum config_role role, c
 static int check_place(const struct founding *f, const char *place, const char *option)
 {
     if (!place) return CLI_YES;
-    if (!*place || strlen(place) > PLACE_MAX || strpbrk(place, "\n;"))
-        return cli_usage_error("init", "--%s is the name of a file, at most %d characters, without ';'", option,
-                               PLACE_MAX);
+    if (!*place || strlen(place) > PLACE_MAX || strpbrk(place, "\n;") || strchr(" \t", *place) ||
+        strchr(" \t", place[strlen(place) - 1]))
+        return cli_usage_error(
+            "init", "--%s is the name of a file, at most %d characters, without ';' or blanks around it",
+            option, PLACE_MAX);
     if (f->here && f->count > 1 && !strstr(place, "%n"))
         return cli_usage_error(
             "init", "--%s: all members are on this host, so write %%n where the member's name goes", option);
@@ -214,6 +216,31 @@ static void write_conf(FILE *out, const struct founding *f, const struct newcome
     fputs("\n\n[group *]\nalgorithm = quorum\n", out);
 }
 
+static void place_of(const struct founding *f, const struct newcomer *member, const char *file,
+                     char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/%s%s%s", f->out, member->name, file ? "/" : "", file ? file : "");
+}
+
+/* What the agent would say of it, said before anything is made. */
+static int read_back(const struct founding *f, const struct newcomer *self)
+{
+    char path[PATH_MAX], text[512] = "out of memory", *bytes = NULL;
+    size_t size = 0;
+    struct config *config = calloc(1, sizeof *config);
+    FILE *out = config ? open_memstream(&bytes, &size) : NULL;
+    bool good = false;
+    snprintf(path, sizeof path, "/etc/elector/elector.conf");
+    if (f->here) place_of(f, self, files[0], path);
+    if (out) {
+        write_conf(out, f, self);
+        if (fclose(out) == 0) good = config_parse(config, path, bytes, size, true, text, sizeof text);
+    }
+    free(bytes);
+    free(config);
+    return good ? CLI_YES : cli_usage_error("init", "an agent would refuse this: %s", text);
+}
+
 static bool refuse(const char *path, const char *what)
 {
     fprintf(stderr, "elector init: %s: cannot %s: %s\n", path, what, strerror(errno));
@@ -241,12 +268,6 @@ static bool make_state(const char *path, const struct founding *f, uint64_t id)
     if (record_create(path, &identity, text, sizeof text)) return true;
     fprintf(stderr, "elector init: %s\n", text);
     return false;
-}
-
-static void place_of(const struct founding *f, const struct newcomer *member, const char *file,
-                     char path[PATH_MAX])
-{
-    snprintf(path, PATH_MAX, "%s/%s%s%s", f->out, member->name, file ? "/" : "", file ? file : "");
 }
 
 static bool make_folder(const struct founding *f, struct newcomer *member)
@@ -356,6 +377,10 @@ static int found(struct founding *f)
     if (!draw(f)) {
         fputs("elector init: there is no randomness to be had\n", stderr);
         return CLI_CANNOT_TELL;
+    }
+    for (uint32_t i = 0; i < f->count; i++) {
+        const int refused = read_back(f, &f->newcomers[i]);
+        if (refused) return refused;
     }
     if (!make_files(f)) return CLI_CANNOT_TELL;
     tell(f);

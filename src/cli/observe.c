@@ -21,7 +21,14 @@ static void write_help(void)
 /* What others have written goes to a terminal: no control characters. */
 static void write_plain(const char *text)
 {
-    for (; *text; text++) putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+    unsigned char before = 0;
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text, next = (unsigned char)text[1];
+        const bool is_late =
+            (c == 0xC2 && next >= 0x80 && next < 0xA0) || (before == 0xC2 && c < 0xA0); /* U+0080… */
+        putchar(c < ' ' || c == 127 || is_late ? '?' : c);
+        before = c;
+    }
 }
 
 static void write_json(const elector_event *event)

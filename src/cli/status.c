@@ -7,8 +7,6 @@
 #include "engines/engine.h"
 #include "status.h"
 
-enum { LINES_MAX = 64 }; /* of 32 groups each */
-
 struct request {
     const char *group, *url;
     bool json;
@@ -131,6 +129,22 @@ static int complain(const char *text, elector_status status)
     return status == ELECTOR_REFUSED ? CLI_NO : CLI_CANNOT_TELL;
 }
 
+enum { GROUPS_MAX = 4096 }; /* of an agent */
+
+/* The groups of one more line. False: it has none, or too many: lines could follow for ever. */
+static bool add_line(json_t *all, const json_t *line)
+{
+    json_t *groups = json_object_get(line, "groups"), *sum = json_object_get(all, "groups");
+    uint64_t worst = 0, slower;
+    if (json_array_size(groups) == 0 || json_array_size(sum) >= GROUPS_MAX ||
+        json_array_extend(sum, groups) != 0)
+        return false;
+    (void)wire_number(all, "worst_failover_ms", 0, &worst);
+    if (wire_number(line, "worst_failover_ms", worst, &slower))
+        json_object_set_new(all, "worst_failover_ms", json_integer((json_int_t)slower));
+    return true;
+}
+
 elector_status cli_ask_status(struct wire *w, const char *group, json_t **all)
 {
     json_t *request = json_pack("{si ss}", "id", 1, "op", "status"), *line;
@@ -138,11 +152,16 @@ elector_status cli_ask_status(struct wire *w, const char *group, json_t **all)
     if (request && group) json_object_set_new(request, "group", json_string(group));
     elector_status status = wire_ask(w, request, until_ns, all);
     bool more = status == ELECTOR_OK && json_is_true(json_object_get(*all, "more"));
-    for (int lines = 1; more && status == ELECTOR_OK; lines++) {
-        status = lines < LINES_MAX ? wire_hear(w, until_ns, &line) : ELECTOR_LOST;
+    while (more) {
+        status = wire_hear(w, until_ns, &line);
         if (status != ELECTOR_OK) break;
-        json_array_extend(json_object_get(*all, "groups"), json_object_get(line, "groups"));
         more = json_is_true(json_object_get(line, "more"));
+        if (!add_line(*all, line)) {
+            snprintf(w->reason, sizeof w->reason,
+                     "the agent at %s sent a status that does not end; is it an agent?", w->path);
+            status = ELECTOR_LOST;
+            more = false;
+        }
         json_decref(line);
     }
     json_object_del(*all, "more");

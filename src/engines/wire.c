@@ -77,6 +77,10 @@ static bool flush(struct wire *w)
         const ssize_t sent = send(w->fd, w->out, w->out_size, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
+        if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) { /* it may have said why: reading tells */
+            w->out_size = 0;
+            return true;
+        }
         if (sent < 0) {
             end_by(w, errno);
             return false;
@@ -178,11 +182,27 @@ bool wire_wait(struct wire *w, uint64_t until_ns)
     return ready > 0 || engine_now() < until_ns;
 }
 
+/* An error that answers no request: it does not take us, or not what we sent. */
+static bool turns_away(struct wire *w, const json_t *line)
+{
+    char text[200];
+    if (json_object_get(line, "id") || !json_is_false(json_object_get(line, "ok"))) return false;
+    wire_refusal(line, text, sizeof text);
+    snprintf(w->reason, sizeof w->reason, "the agent at %s: %s", w->path, text);
+    return true;
+}
+
 elector_status wire_hear(struct wire *w, uint64_t until_ns, json_t **line)
 {
     for (;;) {
         const int got = wire_read(w, line);
         if (got < 0) return ELECTOR_LOST;
+        if (got > 0 && turns_away(w, *line)) {
+            json_decref(*line);
+            *line = NULL;
+            wire_close(w);
+            return ELECTOR_UNAVAILABLE;
+        }
         if (got > 0 && !json_object_get(*line, "event")) return ELECTOR_OK;
         if (got > 0) json_decref(*line);
         *line = NULL;

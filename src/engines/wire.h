@@ -36,7 +36,8 @@ bool wire_wait(struct wire *, uint64_t until_ns);
 
 /*
  * For who has one question and no use for events: the next line that is none; then the same after a request, whose
- * reference is stolen. ELECTOR_OK and a line to be freed; ELECTOR_LOST or ELECTOR_UNAVAILABLE with the reason.
+ * reference is stolen. ELECTOR_OK and a line to be freed; ELECTOR_LOST or ELECTOR_UNAVAILABLE with the reason, which
+ * may be that of an agent that turns us away.
  */
 elector_status wire_hear(struct wire *, uint64_t until_ns, json_t **line);
 elector_status wire_ask(struct wire *, json_t *request, uint64_t until_ns, json_t **answer);

@@ -643,6 +643,10 @@ test_keygen() {
 
 test_init() {
     local dir=$scratch/init name file
+    refuses "init of what no agent would read" 2 "not text" init --out "$dir" --members a=127.0.0.1:1 --socket $'x\001'
+    refuses "init of one address twice" 2 "same address" init --out "$dir" --members 'a=[::1]:1,b=[0:0::1]:1'
+    refuses "init of a place with a blank before" 2 "--state is the name" init --out "$dir" --members a=127.0.0.1:1 --state ' x'
+    verify "init of what no agent would read" "makes something" test ! -e "$dir"
     accepts "init on this host" 0 'elector agent --config .*/c/elector.conf$' init --out "$dir" --cluster shop \
         --members 'a=127.0.0.1:7401,b=localhost:7402,c=[::1]:7403,d=127.0.0.1:7404' --witness c --observer d
     verify "init" "counts the observer" grep -q '4 members, 3 votes, of which 1 may fail' "$out"
@@ -700,6 +704,8 @@ test_doctor() {
     local conf=$dir/a/elector.conf
     accepts "doctor without an agent" 3 "^ok     address .*:$port is free" doctor --config "$conf"
     verify "doctor without an agent" "does not say so" grep -qE "^[?]      agent .*is the agent running" "$out"
+    run init --out "$dir/named" --members "a=localhost:$port,b=name.invalid:$port"
+    accepts "doctor of hosts by name" 1 "^ok     configuration" doctor --config "$dir/named/a/elector.conf"
     accepts "doctor without a configuration" 1 "^WRONG  configuration .*none: cannot read it" doctor --config "$dir/none"
     chmod 644 "$dir/a/member.key"
     accepts "doctor of an open key" 1 "^WRONG  keys .*others may read" doctor --config "$conf"

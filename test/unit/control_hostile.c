@@ -3,7 +3,9 @@
 #include "control.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 /* ---- Hostile clients ---- */
 
@@ -177,6 +179,27 @@ static void opens_its_file_as_configured(void **state)
     assert_int_not_equal(mask, 0177); /* and puts the mask back */
 }
 
+/* As a user who is not in it, which root is of none. The file goes again: the next start would find it dead. */
+static void says_whose_group_it_cannot_have(void **state)
+{
+    char text[300] = "";
+    struct config other = t.config;
+    int status = 0;
+    snprintf(other.socket, sizeof other.socket, "%s/grouped", t.folder);
+    other.has_socket_group = true;
+    assert_int_equal(chmod(t.folder, 0777), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0)) _exit(1);
+        if (control_new(&t.loop, &other, t.host, text, sizeof text)) _exit(2);
+        if (!strstr(text, "socket-group") || !strstr(text, other.socket)) _exit(3);
+        _exit(access(other.socket, F_OK) == 0 ? 4 : 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    (void)unlink(other.socket);
+    assert_int_equal(status, 0);
+}
+
 static void takes_the_place_of_the_dead_only(void **state)
 {
     char text[300];
@@ -260,6 +283,7 @@ int main(void)
         TEST(hangs_up_on_who_would_not_hear_of_elections),
         TEST(opens_its_file_as_configured),
         TEST(takes_the_place_of_the_dead_only),
+        TEST(says_whose_group_it_cannot_have),
         TEST(takes_who_is_too_busy_to_answer_for_alive),
         TEST(leaves_the_file_of_another_alone),
     };

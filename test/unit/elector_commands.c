@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "engines/wire.h"
 #include "fake_agent.h"
 
 static struct fake_agent agent;
@@ -190,6 +191,61 @@ static void status_is_a_table(void **state)
     assert_non_null(strstr(c.said, "is it an agent?"));
 }
 
+/* However many lines it takes: an agent has up to 4096 groups, and writes at most 32 of them into a line. */
+static void status_has_as_many_lines_as_it_takes(void **state)
+{
+    struct command c;
+    static char lines[65536];
+    size_t used = (size_t)snprintf(
+        lines, sizeof lines,
+        "\"ok\":true,\"worst_failover_ms\":5,\"more\":true,\"groups\":[{\"group\":\"g0\"}]}\n");
+    for (int i = 1; i < 200; i++)
+        used += (size_t)snprintf(
+            lines + used, sizeof lines - used,
+            "{\"id\":1,\"ok\":true,\"worst_failover_ms\":%d,\"more\":%s,\"groups\":[{\"group\":\"g%d\"}]%s",
+            i == 77 ? 777 : 6, i < 199 ? "true" : "false", i, i < 199 ? "}\n" : "");
+    fake_refuse(&agent, "status", lines);
+    assert_int_equal(verb(&c, "status", "--output", "json", NULL), 1);
+    json_t *all = json_loads(c.said, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(all, "groups")), 200);
+    assert_int_equal(json_integer_value(json_object_get(all, "worst_failover_ms")), 777);
+    json_decref(all);
+    /* A line without groups says nothing, and could go on for ever. */
+    fake_refuse(&agent, "status",
+                "\"ok\":true,\"more\":true,\"groups\":[]}\n{\"id\":1,\"ok\":true,\"more\":true,\"groups\":[]");
+    assert_int_equal(verb(&c, "status", NULL, NULL, NULL), 3);
+    assert_non_null(strstr(c.said, "is it an agent?"));
+}
+
+/* Whom an agent turns away has said nothing that it has read: the answer is to nobody in particular. */
+static const char turned_away[] = "{\"ok\":false,\"error\":\"too-many\",\"message\":\"64 are here\"}";
+
+static void a_full_agent_is_no_answer(void **state)
+{
+    struct command c;
+    fake_refuse(&agent, "status", turned_away);
+    assert_int_equal(verb(&c, "status", NULL, NULL, NULL), 3);
+    assert_non_null(strstr(c.said, "64 are here\n"));
+    fake_refuse(&agent, "resign", turned_away);
+    assert_int_equal(verb(&c, "resign", "jobs", NULL, NULL), 3);
+    assert_non_null(strstr(c.said, "64 are here\n"));
+}
+
+static void last_words_are_heard_though_nobody_listens(void **state)
+{
+    static struct wire w;
+    int ends[2];
+    json_t *answer;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+    w = (struct wire){.fd = ends[0]};
+    assert_true(write(ends[1], turned_away, sizeof turned_away - 1) > 0 && write(ends[1], "\n", 1) == 1);
+    close(ends[1]);
+    assert_int_equal(wire_ask(&w, json_pack("{si}", "id", 1), UINT64_MAX, &answer), ELECTOR_UNAVAILABLE);
+    assert_null(answer);
+    assert_non_null(strstr(w.reason, "64 are here"));
+    wire_close(&w);
+}
+
 static void observe_prints_every_change(void **state)
 {
     struct command c;
@@ -210,9 +266,10 @@ static void observe_prints_every_change(void **state)
         request = fake_asked(&agent, "observe");
     }
     json_decref(request);
-    fake_say(&agent,
-             "{\"event\":\"leader\",\"group\":\"jobs\",\"leader\":\"b\\u001b\",\"token\":6,\"value\":\"b:1\"}");
-    says(&c, "jobs is led by b? token 6 at b:1\n");
+    fake_say(
+        &agent,
+        "{\"event\":\"leader\",\"group\":\"jobs\",\"leader\":\"b\\u001b\",\"token\":6,\"value\":\"b\\u009b1é\"}");
+    says(&c, "jobs is led by b? token 6 at b??1é\n"); /* a terminal may take U+009B for an escape too */
     kill(c.pid, SIGTERM);
     assert_int_equal(ended(&c), -SIGTERM);
 }
@@ -246,6 +303,9 @@ int main(void)
         TEST(python_can_do_without_the_library),
         TEST(a_shell_can_do_without_the_library),
         TEST(status_is_a_table),
+        TEST(status_has_as_many_lines_as_it_takes),
+        TEST(a_full_agent_is_no_answer),
+        TEST(last_words_are_heard_though_nobody_listens),
         TEST(observe_prints_every_change),
         TEST(resign_and_transfer_ask_the_agent),
     };

@@ -454,6 +454,30 @@ static void garbage_is_dropped(void **state)
     close_world();
 }
 
+/* Groups of earlier starts stay in the record. One more than fit there is refused; the member goes on with the others. */
+static void a_full_record_takes_no_new_group_and_ends_nobody(void **state)
+{
+    char text[200] = "";
+    uint64_t key = 1;
+    open_world();
+    stand(1, true);
+    pass(3000);
+    assert_true(leads(1));
+    struct member *full = &members[1];
+    while (record_count(full->record) < RECORD_GROUPS_MAX - 1)
+        assert_true(record_put(full->record, key++, &(struct el_durable){.epoch = 1}));
+    assert_non_null(host_find(full->host, "last", text, sizeof text));
+    assert_null(host_find(full->host, "other", text, sizeof text));
+    assert_non_null(strstr(text, "4096"));
+    for (el_node node = 2; node <= MEMBERS; node++)
+        host_stand(host_find(members[node].host, "other", text, sizeof text), true, 0);
+    pass(3000); /* in which the others speak of it */
+    assert_null(host_find(full->host, "other", text, sizeof text));
+    assert_false(host_has_failed(full->host));
+    assert_true(leads(1));
+    close_world();
+}
+
 /* ---- Every algorithm over the same links ---- */
 
 static void every_algorithm_elects_over_datagrams(void **state)
@@ -503,6 +527,7 @@ int main(void)
         cmocka_unit_test(a_group_too_many_is_refused),
         cmocka_unit_test(other_settings_or_members_are_not_listened_to),
         cmocka_unit_test(garbage_is_dropped),
+        cmocka_unit_test(a_full_record_takes_no_new_group_and_ends_nobody),
         cmocka_unit_test(every_algorithm_elects_over_datagrams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
