@@ -92,12 +92,11 @@ static void complain(struct host *host, struct host_group *group, el_node from, 
     host->hooks.warn(host->hooks.whose, group, text);
 }
 
+/* Only the leader's, of this very term; what comes before its claim comes again. */
 static void on_value(struct host_group *group, el_node from, const struct wire_entry *entry)
 {
-    uint64_t bound;
-    const struct el_view view = machine_view(&group->election, &bound);
-    const bool is_leaders = view.leader == from ? entry->number >= view.term : entry->number > view.term;
-    if (!is_leaders || entry->number < group->value_token || from == group->host->config->self) return;
+    const struct host_view view = host_view_of(group);
+    if (view.leader != from || view.token != entry->number) return;
     if (entry->number == group->value_token && strcmp(entry->text, group->value) == 0) return;
     snprintf(group->value, sizeof group->value, "%s", entry->text);
     group->value_token = entry->number;
