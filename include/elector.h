@@ -99,10 +99,15 @@ ELECTOR_API void elector_close(elector *); /* resigns from everything; NULL is f
 /* Why the last call failed, in one line. Never NULL. */
 ELECTOR_API const char *elector_message(const elector *);
 
+#define ELECTOR_NEVER UINT64_MAX
+
 typedef struct elector_options {
     size_t size;       /* sizeof(elector_options): set by elector_options_init */
     uint64_t priority; /* of equal members the higher is preferred; default 0 */
     const char *value; /* proclaimed when elected; may be NULL */
+    uint64_t
+        preempt_after_ms; /* where the group's configuration has preempt = on: how long it stands before a leader of
+                                  lower priority makes way for it; default 0; ELECTOR_NEVER */
 } elector_options;
 ELECTOR_API void elector_options_init(elector_options *);
 

@@ -173,12 +173,26 @@ static bool may_campaign(const struct request *r)
     return false;
 }
 
+/* How long it stands before a leader of lower priority is to make way; UINT32_MAX: for ever. */
+static bool read_patience(const struct request *r, uint64_t *patience)
+{
+    const json_t *preempt = json_object_get(r->object, "preempt");
+    if (!read_number(r, "preempt_after_ms", false, patience)) return false;
+    if (preempt && !json_is_boolean(preempt)) return false;
+    if (json_is_false(preempt) || *patience > UINT32_MAX) *patience = UINT32_MAX;
+    return true;
+}
+
 /* Entered comes before elected, so it is said first. */
 static void on_campaign(const struct request *r)
 {
-    uint64_t priority;
+    uint64_t priority, patience;
     const char *value;
     char text[300];
+    if (!read_patience(r, &patience)) {
+        refuse(r, "bad-request", "`preempt_after_ms` is a number of milliseconds, `preempt` true or false");
+        return;
+    }
     if (!read_number(r, "priority", false, &priority)) {
         refuse(r, "bad-request", "`priority` must be a whole number below 2^53");
         return;
@@ -198,6 +212,7 @@ static void on_campaign(const struct request *r)
     r->from->campaigns++;
     control_add(&r->from->entered, o->number);
     if (office_enter(o, r->from, priority, value ? value : "") != OFFICE_DONE) connection_doom(r->from);
+    office_be_patient(o, r->from, (uint32_t)patience);
 }
 
 static void on_resign(const struct request *r)

@@ -58,6 +58,9 @@ void host_set_office(struct host_group *, void *);
 
 /* Whether somebody here wants to lead, and how much: peers are told. */
 void host_stand(struct host_group *, bool stands, uint64_t priority);
+/* How long it is content to stand while a lower-ranked one leads; UINT32_MAX: for ever. Peers learn it with the next
+ * host_stand(), or within a second. */
+void host_be_patient(struct host_group *, uint32_t ms);
 /* Whom its machine would like to hand over to, told once; nobody: it is content. It is for the office to stop the
  * work first, and then to transfer. */
 el_node host_wish(struct host_group *);

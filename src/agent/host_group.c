@@ -213,12 +213,24 @@ static void set_role(struct host_group *group, el_node member)
                                                         : may;
 }
 
-void host_group_peer_stands(struct host_group *group, el_node peer, bool stands, uint64_t priority,
+void host_group_peer_speaks(struct host_group *group, el_node peer, uint64_t now)
+{
+    if (group->stood_at[peer - 1] == 0) group->stands_since[peer - 1] = now;
+    group->stood_at[peer - 1] = now;
+    set_role(group, peer);
+}
+
+void host_group_peer_stands(struct host_group *group, el_node peer, const struct wire_entry *entry,
                             uint64_t now)
 {
-    group->stood_at[peer - 1] = stands ? now : 0;
-    group->priorities[peer - 1] = priority;
-    set_role(group, peer);
+    group->priorities[peer - 1] = entry->number;
+    group->patience[peer - 1] = entry->patience;
+    if (entry->flags & WIRE_STANDS) {
+        host_group_peer_speaks(group, peer, now);
+    } else {
+        group->stood_at[peer - 1] = 0;
+        set_role(group, peer);
+    }
 }
 
 void host_group_expire_peers(struct host_group *group, uint64_t now)
@@ -259,12 +271,21 @@ struct host_view host_view_of(const struct host_group *group)
     return shown;
 }
 
+/* Whether whom the machine would hand over to has stood for as long as it wanted to. */
+static bool is_ripe(const struct host_group *group)
+{
+    const el_node heir = group->wish;
+    if (heir == EL_NOBODY || heir > group->cluster.count || group->stood_at[heir - 1] == 0) return false;
+    const uint64_t stood = host_now(group->host) - group->stands_since[heir - 1];
+    return group->patience[heir - 1] != UINT32_MAX && stood / 1000000 >= group->patience[heir - 1];
+}
+
 void host_group_show(struct host_group *group)
 {
     const struct host_view now = host_view_of(group);
     const struct host_view *was = &group->shown;
     if (now.role == was->role && now.leader == was->leader && now.token == was->token &&
-        now.deadline_ns == was->deadline_ns && now.value == was->value && !group->wish)
+        now.deadline_ns == was->deadline_ns && now.value == was->value && !is_ripe(group))
         return;
     group->shown = now;
     group->host->hooks.changed(group->host->hooks.whose, group);
@@ -469,9 +490,14 @@ void host_proclaim(struct host_group *group, const char *value)
 
 el_node host_wish(struct host_group *group)
 {
-    const el_node wish = group->wish;
-    group->wish = EL_NOBODY;
-    return wish <= group->cluster.count ? wish : EL_NOBODY;
+    const el_node wish = is_ripe(group) ? group->wish : EL_NOBODY;
+    if (wish) group->wish = EL_NOBODY;
+    return wish;
+}
+
+void host_be_patient(struct host_group *group, uint32_t ms)
+{
+    group->patience[group->host->config->self - 1] = ms;
 }
 
 const char *host_name(const struct host_group *group)

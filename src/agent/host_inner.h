@@ -27,6 +27,8 @@ struct host_group {
     uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX];
     uint8_t roles[CONFIG_MEMBERS_MAX];
     uint64_t stood_at[CONFIG_MEMBERS_MAX]; /* when a peer last said that it wants to lead */
+    uint64_t stands_since[CONFIG_MEMBERS_MAX];
+    uint32_t patience[CONFIG_MEMBERS_MAX]; /* in ms: see wire.h */
     struct el_value values[HOST_OPTIONS_MAX], detector_values[HOST_OPTIONS_MAX];
     uint64_t margin;
     struct machine election, detector;
@@ -94,7 +96,9 @@ void host_group_release(struct host_group *); /* what waited for the disk */
 uint64_t host_group_due(const struct host_group *);
 bool host_group_fire(struct host_group *, uint64_t now);
 /* What a peer says of its wish to lead. */
-void host_group_peer_stands(struct host_group *, el_node peer, bool stands, uint64_t priority, uint64_t now);
+void host_group_peer_stands(struct host_group *, el_node peer, const struct wire_entry *, uint64_t now);
+/* A message of it says so, too. */
+void host_group_peer_speaks(struct host_group *, el_node peer, uint64_t now);
 void host_group_expire_peers(struct host_group *, uint64_t now);
 const struct link_hooks *host_link_hooks(struct host_group *, struct link_hooks *);
 

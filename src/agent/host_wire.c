@@ -47,6 +47,7 @@ struct wire_entry host_describe(const struct host_group *group)
                                .group = group->key,
                                .settings = group->settings,
                                .flags = group->stands ? WIRE_STANDS : 0,
+                               .patience = group->patience[group->host->config->self - 1],
                                .number = group->priorities[group->host->config->self - 1]};
     entry.length = (uint8_t)strlen(group->name);
     memcpy(entry.text, group->name, entry.length);
@@ -120,7 +121,7 @@ static void on_group(struct host *host, el_node from, const struct wire_entry *e
         return;
     }
     const bool knew = group->stood_at[from - 1] != 0;
-    host_group_peer_stands(group, from, entry->flags & WIRE_STANDS, entry->number, host_now(host));
+    host_group_peer_stands(group, from, entry, host_now(host));
     if (!knew && group->stands) { /* it may have just begun, and not know us */
         const struct wire_entry ours = host_describe(group);
         host_put(host, from, &ours);
@@ -151,7 +152,7 @@ static void on_entry(struct host *host, el_node from, const struct wire_entry *e
     switch (entry->type) {
     case WIRE_MESSAGE:
         if (entry->flags & WIRE_STANDS) /* a vote may overtake the word that it is one */
-            host_group_peer_stands(group, from, true, group->priorities[from - 1], host_now(host));
+            host_group_peer_speaks(group, from, host_now(host));
         host_group_hear(group, entry->flags & WIRE_DETECTOR, &entry->msg);
         break;
     case WIRE_LINKED:

@@ -46,6 +46,7 @@ static void stand(struct office *o)
     if (stands == o->stands && priority == o->priority) return;
     o->stands = stands;
     o->priority = priority;
+    host_be_patient(o->group, stands ? o->candidates->patience : 0);
     host_stand(o->group, stands, priority);
 }
 
@@ -211,6 +212,14 @@ enum office_answer office_enter(struct office *o, void *client, uint64_t priorit
     stand(o);
     office_changed(o);
     return OFFICE_DONE;
+}
+
+void office_be_patient(struct office *o, const void *client, uint32_t ms)
+{
+    struct office_candidate *c = find(o, client);
+    if (!c) return;
+    c->patience = ms;
+    host_be_patient(o->group, o->candidates->patience);
 }
 
 /*

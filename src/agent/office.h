@@ -47,6 +47,7 @@ struct office_candidate {
     struct office_candidate *next;
     void *client;
     uint64_t priority, arrival;
+    uint32_t patience; /* host_be_patient() */
     char value[HOST_VALUE_MAX + 1];
 };
 
@@ -96,6 +97,8 @@ void offices_free(struct offices *); /* what it holds, not itself; nothing is re
 void office_changed(struct office *);
 
 enum office_answer office_enter(struct office *, void *client, uint64_t priority, const char *value);
+/* Of who has entered. */
+void office_be_patient(struct office *, const void *client, uint32_t ms);
 enum office_answer office_withdraw(struct office *, void *client, enum office_way);
 enum office_answer office_stopped(struct office *, const void *client, uint64_t token);
 enum office_answer office_proclaim(struct office *, const void *client, const char *value);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum part { END, GROUP, SETTINGS, FLAGS, MSG, LIFE, ANSWERS, SEQUENCE, NUMBER, NAME, VALUE };
+enum part { END, GROUP, SETTINGS, FLAGS, MSG, LIFE, ANSWERS, SEQUENCE, NUMBER, PATIENCE, NAME, VALUE };
 enum { PARTS_MAX = 8 };
 
 static const uint8_t layout[][PARTS_MAX] = {
@@ -11,7 +11,7 @@ static const uint8_t layout[][PARTS_MAX] = {
     [WIRE_LINKED] = {GROUP, SETTINGS, LIFE, SEQUENCE, MSG},
     [WIRE_LINK_ACK] = {GROUP, LIFE, ANSWERS, SEQUENCE},
     [WIRE_WHO] = {GROUP},
-    [WIRE_GROUP] = {GROUP, SETTINGS, FLAGS, NUMBER, NAME},
+    [WIRE_GROUP] = {GROUP, SETTINGS, FLAGS, NUMBER, PATIENCE, NAME},
     [WIRE_VALUE] = {GROUP, NUMBER, VALUE},
 };
 enum { TYPES = sizeof layout / sizeof *layout };
@@ -50,6 +50,7 @@ static void put_part(struct writer *w, const struct wire_entry *entry, enum part
     case ANSWERS: put(w, entry->answers, 8); break;
     case SEQUENCE: put(w, entry->sequence, 4); break;
     case NUMBER: put(w, entry->number, 8); break;
+    case PATIENCE: put(w, entry->patience, 4); break;
     case NAME:
     case VALUE: put_text(w, entry); break;
     case END: break;
@@ -117,6 +118,7 @@ static void get_part(struct reader *r, struct wire_entry *entry, enum part part)
     case ANSWERS: entry->answers = get(r, 8); break;
     case SEQUENCE: entry->sequence = (uint32_t)get(r, 4); break;
     case NUMBER: entry->number = get(r, 8); break;
+    case PATIENCE: entry->patience = (uint32_t)get(r, 4); break;
     case NAME: get_text(r, entry, WIRE_NAME_MAX); break;
     case VALUE: get_text(r, entry, WIRE_VALUE_MAX); break;
     case END: break;

@@ -36,6 +36,8 @@ struct wire_entry {
     uint64_t life; /* LINKED, LINK_ACK: the sender's, as drawn when it began; LINK_ACK also: which it answers */
     uint64_t answers;
     uint32_t sequence;
+    uint32_t
+        patience; /* GROUP: how many ms it stands before a lower-ranked leader makes way; UINT32_MAX: never */
     uint64_t number; /* GROUP: priority; VALUE: token */
     uint8_t length;
     char text[WIRE_VALUE_MAX + 1]; /* GROUP: name; VALUE: value; ends with 0 */

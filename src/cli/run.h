@@ -19,6 +19,7 @@ struct run_request {
     const char *group, *url, *value;
     char **command; /* ends with NULL; borrowed */
     uint64_t priority;
+    uint64_t preempt_after_ns; /* UINT64_MAX: never */
     struct rank rank;
     bool ranked, once, no_wait, waits, quiet, verbose;
     uint64_t wait_ns, stop_timeout_ns;

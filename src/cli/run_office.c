@@ -91,6 +91,8 @@ static void campaign(struct run *run)
     elector_term term = {0};
     elector_options_init(&options);
     options.value = run->request->value;
+    options.preempt_after_ms =
+        run->request->preempt_after_ns == UINT64_MAX ? ELECTOR_NEVER : run->request->preempt_after_ns / 1000000;
     if (!measure(run, &options.priority)) {
         run_finish(run, CLI_CANNOT_TELL);
         return;

@@ -12,6 +12,9 @@ static const char help[] =
     "  --url URL               unix:PATH, an agent's socket; file:PATH, a folder of locks on this host.\n"
     "                          Else $ELECTOR_URL, else the agent's usual socket, else a folder on this host\n"
     "  --priority N            of equal members the higher is preferred\n"
+    "  --preempt-after SECONDS where the group's configuration has preempt = on: stand for so long before a leader of\n"
+    "                          lower priority makes way (0)\n"
+    "  --no-preempt            wait for as long as another leads\n"
     "  --rank WHAT             a priority that is measured: ip, cpu (processors x MHz), disk:PATH (free MiB),\n"
     "                          files:PATH (how many), uptime (seconds), cmd:COMMAND (its first line; no shell)\n"
     "  --value TEXT            proclaimed when elected, for all to see\n"
@@ -105,6 +108,10 @@ static int read_text(const char *name, const char *value, const char **text)
 
 static bool read_switch(struct run_request *request, const char *word)
 {
+    if (strcmp(word, "--no-preempt") == 0) {
+        request->preempt_after_ns = UINT64_MAX;
+        return true;
+    }
     const struct {
         const char *name;
         bool *set;
@@ -137,6 +144,8 @@ static int read_option(struct run_request *request, int argc, char **argv, int *
     if (option(argc, argv, at, "url", NULL, &value)) return read_text("url", value, &request->url);
     if (option(argc, argv, at, "value", NULL, &value)) return read_text("value", value, &request->value);
     if (option(argc, argv, at, "priority", NULL, &value)) return read_priority(request, value);
+    if (option(argc, argv, at, "preempt-after", NULL, &value))
+        return seconds_option("--preempt-after", value, &request->preempt_after_ns);
     if (option(argc, argv, at, "rank", NULL, &value)) return read_rank(request, value);
     if (option(argc, argv, at, "exit-code", "-E", &value)) return read_exit_code(request, value);
     if (option(argc, argv, at, "restart", NULL, &value)) return read_restart(request, value);

@@ -182,11 +182,16 @@ static elector_status tell(struct engine *engine, json_t *request)
     return lost(a);
 }
 
-static elector_status campaign(struct engine *engine, const char *group, uint64_t priority, const char *value)
+static elector_status campaign(struct engine *engine, const char *group, const elector_options *options)
 {
     json_t *request =
-        json_pack("{ss ss sI}", "op", "campaign", "group", group, "priority", (json_int_t)priority);
-    if (request && *value) json_object_set_new(request, "value", json_string(value));
+        json_pack("{ss ss sI}", "op", "campaign", "group", group, "priority", (json_int_t)options->priority);
+    if (request && options->value && *options->value)
+        json_object_set_new(request, "value", json_string(options->value));
+    if (request && options->preempt_after_ms == ELECTOR_NEVER)
+        json_object_set_new(request, "preempt", json_false());
+    else if (request && options->preempt_after_ms)
+        json_object_set_new(request, "preempt_after_ms", json_integer((json_int_t)options->preempt_after_ms));
     return tell(engine, request);
 }
 

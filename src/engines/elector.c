@@ -156,6 +156,8 @@ static elector_status check_options(elector *e, const elector_options *options)
         return engine_fail(e, ELECTOR_INVALID, "elector_options: call elector_options_init() first");
     if (options->priority >= ENGINE_TOKEN_END)
         return engine_fail(e, ELECTOR_INVALID, "a priority is below 2^53");
+    if (options->preempt_after_ms != ELECTOR_NEVER && options->preempt_after_ms >= UINT32_MAX)
+        return engine_fail(e, ELECTOR_INVALID, "preempt_after_ms is below 2^32 - 1, or ELECTOR_NEVER");
     return options->value ? check_value(e, options->value) : ELECTOR_OK;
 }
 
@@ -235,8 +237,9 @@ static elector_status begin_campaign(elector *e, struct office *o, const elector
 {
     if (o->standing) return ELECTOR_OK;
     o->standing = true;
-    const elector_status status = e->engine->kind->campaign(
-        e->engine, o->group, options ? options->priority : 0, options && options->value ? options->value : "");
+    elector_options presets;
+    elector_options_init(&presets);
+    const elector_status status = e->engine->kind->campaign(e->engine, o->group, options ? options : &presets);
     if (status != ELECTOR_OK) o->standing = false;
     return settle(e, status);
 }

@@ -29,7 +29,7 @@ struct engine_kind {
     elector_status (*open)(elector *owner, const char *rest, struct engine **out);
     void (*close)(struct engine *); /* resigns from everything, and reports nothing */
     /* Returns once it has begun; engine_elected() follows, perhaps within. `value` may be "". */
-    elector_status (*campaign)(struct engine *, const char *group, uint64_t priority, const char *value);
+    elector_status (*campaign)(struct engine *, const char *group, const elector_options *);
     elector_status (*resign)(struct engine *, const char *group);
     elector_status (*transfer)(struct engine *, const char *group, const char *member);
     elector_status (*proclaim)(struct engine *, const char *group, const char *value);

@@ -108,14 +108,14 @@ static bool try_to_lead(struct folder *f, struct seat *s)
     return true;
 }
 
-static elector_status campaign(struct engine *engine, const char *group, uint64_t priority, const char *value)
+static elector_status campaign(struct engine *engine, const char *group, const elector_options *options)
 {
-    struct folder *f = folder_of(engine);
+    struct folder *f =
+        folder_of(engine); /* priorities: nobody compares, the first to find the lock free has it */
     elector_status status = ELECTOR_OK;
     struct seat *s = seat_at(f, group, &status);
-    (void)priority; /* nobody compares: the first to find the lock free has it */
     if (!s) return status;
-    snprintf(s->value, sizeof s->value, "%s", value);
+    snprintf(s->value, sizeof s->value, "%s", options->value ? options->value : "");
     s->stands = true;
     s->due_ns = engine_until(RETRY_MS);
     if (try_to_lead(f, s)) return ELECTOR_OK;

@@ -478,6 +478,48 @@ static void a_full_record_takes_no_new_group_and_ends_nobody(void **state)
     close_world();
 }
 
+/* ---- Making way ---- */
+
+/* When 1 leads and 3, of higher priority, begins to stand: for how many ms it leads on content; 0: 6 s and more. */
+static uint64_t makes_way_after(uint32_t patience)
+{
+    char text[200];
+    uint64_t waited = 0;
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) {
+        struct config *config = &members[node].config;
+        die(node);
+        config->group_count = 1;
+        config->groups[0] =
+            (struct config_group){.name = "billing", .options = {{"preempt", "on"}}, .option_count = 1};
+        unlink(members[node].path);
+        const struct record_identity identity = {.cluster_id = {7}, .member = node};
+        assert_true(record_create(members[node].path, &identity, text, sizeof text));
+        start(node);
+    }
+    stand(1, true);
+    pass(3000);
+    assert_int_equal(leader(), 1);
+    struct host_group *third = host_find(members[3].host, "billing", text, sizeof text);
+    host_be_patient(third, patience);
+    host_stand(third, true, 9);
+    struct host_group *first = host_find(members[1].host, "billing", text, sizeof text);
+    while (waited < 6000 && !host_wish(first)) {
+        pass(100);
+        waited += 100;
+    }
+    close_world();
+    return waited < 6000 ? waited : 0;
+}
+
+static void makes_way_when_the_better_one_has_stood_long_enough(void **state)
+{
+    const uint64_t at_once = makes_way_after(0), later = makes_way_after(3000);
+    assert_true(at_once > 0 && at_once <= 1500);
+    assert_true(later >= 3000 && later <= 4500);
+    assert_int_equal(makes_way_after(UINT32_MAX), 0);
+}
+
 /* ---- Every algorithm over the same links ---- */
 
 static void every_algorithm_elects_over_datagrams(void **state)
@@ -528,6 +570,7 @@ int main(void)
         cmocka_unit_test(other_settings_or_members_are_not_listened_to),
         cmocka_unit_test(garbage_is_dropped),
         cmocka_unit_test(a_full_record_takes_no_new_group_and_ends_nobody),
+        cmocka_unit_test(makes_way_when_the_better_one_has_stood_long_enough),
         cmocka_unit_test(every_algorithm_elects_over_datagrams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
