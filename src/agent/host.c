@@ -112,6 +112,7 @@ static void refresh(struct host *host, uint64_t now)
     host->refresh_at = now + SECOND;
     for (struct host_group *group = host->groups; group; group = group->next) {
         host_group_expire_peers(group, now);
+        host_group_call_again(group, now);
         if (group->wish) host_group_show(group); /* it may be ripe by now */
         if (!group->stands) continue;
         const struct wire_entry entry = host_describe(group);

@@ -6,7 +6,7 @@
 #include "core/machine.h"
 
 static const uint64_t SECOND = 1000000000;
-enum { STANDS_FOR_S = 4 };
+enum { STANDS_FOR_S = 4, CALLS_AGAIN_S = 2 };
 
 /* ---- What a machine asks for ---- */
 
@@ -168,7 +168,9 @@ uint64_t host_group_due(const struct host_group *group)
 static void tick_links(struct host_group *group, uint64_t now)
 {
     struct link_hooks hooks;
-    const uint64_t patience = 8 * group->cluster.transmit_max + SECOND / 4;
+    /* Only who wants to be told gives up: the others were promised that nothing is lost. */
+    const bool tells = group->election.algorithm->needs & EL_NEEDS_HOP_ACKS;
+    const uint64_t patience = tells ? 8 * group->cluster.transmit_max + SECOND : UINT64_MAX / 2;
     group->links_due = UINT64_MAX;
     for (uint32_t i = 0; i < group->cluster.count; i++) {
         const uint64_t due = link_tick(&group->links[i], host_link_hooks(group, &hooks), now, patience);
@@ -437,6 +439,19 @@ void host_stand(struct host_group *group, bool stands, uint64_t priority)
     host_put_all(group->host, &entry);
     if (begins) call(group);
     host_flush(group->host);
+}
+
+void host_group_call_again(struct host_group *group, uint64_t now)
+{
+    const bool needs_calls = !group->election.algorithm->beats && group->stands;
+    if (!needs_calls || group->shown.leader) {
+        group->leaderless_since = 0;
+    } else if (group->leaderless_since == 0) {
+        group->leaderless_since = now;
+    } else if (now - group->leaderless_since >= CALLS_AGAIN_S * SECOND) {
+        group->leaderless_since = now;
+        call(group);
+    }
 }
 
 void host_campaign(struct host_group *group)

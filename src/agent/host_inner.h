@@ -37,9 +37,10 @@ struct host_group {
     uint64_t links_due;
 
     bool stands;
-    uint64_t heir_until; /* until when one that it was handed over to has precedence */
-    el_node wish;        /* whom the machine would hand over to, once the work has stopped */
-    uint64_t saved_by;   /* the write after which what it saved is on disk */
+    uint64_t leaderless_since; /* 0: somebody leads */
+    uint64_t heir_until;       /* until when one that it was handed over to has precedence */
+    el_node wish;              /* whom the machine would hand over to, once the work has stopped */
+    uint64_t saved_by;         /* the write after which what it saved is on disk */
     struct host_held held[HOST_HELD_MAX];
     uint32_t held_count;
 
@@ -99,6 +100,8 @@ bool host_group_fire(struct host_group *, uint64_t now);
 void host_group_peer_stands(struct host_group *, el_node peer, const struct wire_entry *, uint64_t now);
 /* A message of it says so, too. */
 void host_group_peer_speaks(struct host_group *, el_node peer, uint64_t now);
+/* An election that came to nothing, since who takes part changed in the middle of it, is called again. */
+void host_group_call_again(struct host_group *, uint64_t now);
 void host_group_expire_peers(struct host_group *, uint64_t now);
 const struct link_hooks *host_link_hooks(struct host_group *, struct link_hooks *);
 

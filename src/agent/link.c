@@ -14,7 +14,7 @@ static void begin_anew(struct link *link, const struct link_hooks *hooks)
 
 void link_init(struct link *link, el_node peer, const struct link_hooks *hooks)
 {
-    *link = (struct link){.peer = peer, .retry_at = UINT64_MAX};
+    *link = (struct link){.peer = peer, .retry_at = UINT64_MAX, .boot = hooks->random(hooks->whose) | 1};
     begin_anew(link, hooks);
 }
 
@@ -46,16 +46,32 @@ static void drop_first(struct link *link, uint32_t count)
     if (link->count == 0) link->retry_at = UINT64_MAX;
 }
 
+/* Lives that were followed by another, the last few of them. */
+static bool was_retired(const uint64_t past[LINK_PAST], uint64_t life)
+{
+    for (uint32_t i = 0; i < LINK_PAST; i++)
+        if (past[i] == life) return life != 0;
+    return false;
+}
+
+static void retire(uint64_t past[LINK_PAST], uint64_t life)
+{
+    memmove(past + 1, past, (LINK_PAST - 1) * sizeof *past);
+    past[0] = life;
+}
+
 static void acknowledge(const struct link *link, const struct link_hooks *hooks)
 {
     struct wire_entry entry = {
-        .type = WIRE_LINK_ACK, .life = link->life, .answers = link->their_life, .sequence = link->expected - 1};
+        .type = WIRE_LINK_ACK, .life = link->boot, .answers = link->their_life, .sequence = link->expected - 1};
     hooks->send(hooks->whose, link->peer, &entry);
 }
 
 static void on_message(struct link *link, const struct link_hooks *hooks, const struct wire_entry *entry)
 {
     if (entry->life != link->their_life) {
+        if (was_retired(link->their_past, entry->life)) return; /* a copy that comes late */
+        retire(link->their_past, link->their_life);
         link->their_life = entry->life;
         link->expected = 1;
     }
@@ -77,12 +93,15 @@ static void on_ack(struct link *link, const struct link_hooks *hooks, uint64_t n
                    const struct wire_entry *entry)
 {
     if (entry->answers != link->life) return;
-    const bool is_another =
-        link->receiver && link->receiver != entry->life && entry->sequence + 1 < link->first;
-    link->receiver = entry->life;
-    if (is_another) {
-        renumber(link, hooks, now);
-        return;
+    if (entry->life != link->receiver) {
+        if (was_retired(link->past_receivers, entry->life)) return;
+        const bool is_another = link->receiver != 0;
+        retire(link->past_receivers, link->receiver);
+        link->receiver = entry->life;
+        if (is_another && link->first > 1) { /* it waits for what it heard in another life */
+            renumber(link, hooks, now);
+            return;
+        }
     }
     const uint32_t done = entry->sequence + 1 - link->first;
     if (done == 0 || done > link->count) return;

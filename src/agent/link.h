@@ -11,7 +11,7 @@
 
 #include "agent/wire.h"
 
-enum { LINK_WAITING_MAX = 64 };
+enum { LINK_WAITING_MAX = 64, LINK_PAST = 4 };
 
 struct link_waiting {
     struct el_msg msg;
@@ -35,8 +35,9 @@ struct link {
     uint64_t retry_at, pause;
     uint64_t their_life;
     uint32_t expected; /* of theirs, next */
-    uint64_t
-        receiver; /* the life of their numbering that acknowledged ours first: another is another process */
+    uint64_t boot;     /* of this end, for as long as it lives; in acknowledgements */
+    uint64_t receiver; /* the boot of the other end, as it acknowledged: another is another process */
+    uint64_t past_receivers[LINK_PAST], their_past[LINK_PAST];
     struct link_waiting waiting[LINK_WAITING_MAX];
 };
 

@@ -364,10 +364,8 @@ int cli_check(int argc, char **argv)
     int status = read_request(&request, argc, argv);
     if (status == CLI_YES) {
         status = complete(&request);
-        if (status == CLI_YES) {
-            status = answer(&request);
-            sim_plan_free(&request.plan);
-        }
+        if (status == CLI_YES) status = answer(&request);
+        if (request.config.cluster) sim_plan_free(&request.plan);
     }
     sim_settings_free(&request.settings);
     return status;
