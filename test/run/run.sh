@@ -195,7 +195,7 @@ g true
 --restart maybe g -- true
 --no-wait --wait 4 g -- true
 --quiet --verbose g -- true
---no-preempt g -- true
+--preempt-after soon g -- true
 --url nonsense g -- true
 --url file:/tmp ../g -- true
 END
@@ -234,8 +234,8 @@ test_waiting() {
     in_background locks h -- "$scratch/witness"
     await "$name" "it leads" lines pids . 2
     holder=$run
-    in_background locks h -- true
-    sleep 0.2
+    in_background locks --verbose h -- true
+    await "$name" "it campaigns" says 'h: campaigning'
     kill -INT "$run" # ignored from the beginning, as the shell does for what is in the background
     kill -TERM "$run"
     ends_with 143
