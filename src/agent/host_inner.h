@@ -1,4 +1,4 @@
-/* The inside of the host. Shared by host.c, host_group.c and host_wire.c, and nobody else. */
+/* The inside of the host. Shared by the files host*.c and nobody else. */
 #ifndef ELECTOR_AGENT_HOST_INNER_H
 #define ELECTOR_AGENT_HOST_INNER_H
 
@@ -93,7 +93,6 @@ struct host_group *host_by_key(struct host *, uint64_t key);
 void host_group_start(struct host_group *);
 void host_group_hear(struct host_group *, bool for_detector, const struct el_msg *);
 void host_group_show(struct host_group *);
-void host_group_release(struct host_group *); /* what waited for the disk */
 uint64_t host_group_due(const struct host_group *);
 bool host_group_fire(struct host_group *, uint64_t now);
 /* What a peer says of its wish to lead. */
@@ -103,6 +102,12 @@ void host_group_peer_speaks(struct host_group *, el_node peer, uint64_t now);
 /* An election that came to nothing, since who takes part changed in the middle of it, is called again. */
 void host_group_call_again(struct host_group *, uint64_t now);
 void host_group_expire_peers(struct host_group *, uint64_t now);
+
+/* host_act.c */
+struct machine_owner host_group_owner(struct host_group *);
+/* What it saved is not on disk yet, so that nothing may be said or claimed that came after. */
+bool host_group_is_waiting(const struct host_group *);
+void host_group_release(struct host_group *); /* what waited for the disk */
 const struct link_hooks *host_link_hooks(struct host_group *, struct link_hooks *);
 
 #endif

@@ -1,47 +1,7 @@
 /* What can happen next in a world: each move of each node, of the network, of time, and each fault still in the budget. */
 #include <string.h>
 
-#include "model.h"
-
-struct walk {
-    struct check_model *model;
-    struct check_memo *memo;
-    const struct check_world *from;
-    const struct check_local *locals[CHECK_NODES_MAX]; /* of that world */
-    check_visitor *visit;
-    void *whose;
-    bool goes_on;   /* the visitor wants more */
-    bool is_moving; /* something can happen that is no fault */
-    uint32_t shed[CHECK_SENT_MAX];
-};
-
-static const struct check_local *local_of(const struct walk *walk, el_node node)
-{
-    return walk->locals[node - 1];
-}
-
-static uint8_t flags_of(const struct walk *walk, el_node node)
-{
-    return check_head_of(local_of(walk, node))->flags;
-}
-
-static bool is_awake(const struct walk *walk, el_node node)
-{
-    return (flags_of(walk, node) & (LOCAL_ALIVE | LOCAL_PAUSED)) == LOCAL_ALIVE;
-}
-
-static bool is_left(const struct walk *walk, enum check_budget budget)
-{
-    return walk->model->config->budget[budget] == CHECK_ANY ||
-           check_spent(walk->from->spent, budget) < walk->model->config->budget[budget];
-}
-
-/* What there is any number of is not counted. */
-static void spend_one(const struct walk *walk, struct check_world *world, enum check_budget budget)
-{
-    if (walk->model->config->budget[budget] == CHECK_ANY) return;
-    world->spent[budget / 8] += UINT64_C(1) << budget % 8 * 8; /* no budget is as large as a byte */
-}
+#include "walk.h"
 
 /* ---- What is under way ---- */
 
@@ -55,7 +15,7 @@ static bool is_before(const struct check_model *model, uint32_t a, uint32_t b)
 }
 
 /* Nobody will ever do anything with it, as its algorithm says. */
-static bool is_moot(const struct walk *walk, const struct check_world *world, uint32_t number)
+static bool is_moot(const struct check_walk *walk, const struct check_world *world, uint32_t number)
 {
     const struct check_model *model = walk->model;
     const struct check_letter *letter = check_letter_at(model, number);
@@ -70,7 +30,7 @@ static bool is_moot(const struct walk *walk, const struct check_world *world, ui
     return model->algorithm->moot(head + 1, &cfg, &letter->msg);
 }
 
-static void post(const struct walk *walk, struct check_world *world, uint32_t letter)
+void check_post(const struct check_walk *walk, struct check_world *world, uint32_t letter)
 {
     const struct check_model *model = walk->model;
     if (is_moot(walk, world, letter)) return;
@@ -90,7 +50,7 @@ static void take_out(struct check_world *world, uint32_t at)
 }
 
 /* After its step, what waits for this node may be moot. */
-static void drop_moot(const struct walk *walk, struct check_world *world, el_node node)
+static void drop_moot(const struct check_walk *walk, struct check_world *world, el_node node)
 {
     const struct check_model *model = walk->model;
     for (uint32_t i = 0; model->uses_moot && i < world->flight_count;) {
@@ -101,7 +61,7 @@ static void drop_moot(const struct walk *walk, struct check_world *world, el_nod
     }
 }
 
-static bool cannot_return(const struct walk *walk, const struct check_world *world)
+static bool cannot_return(const struct check_walk *walk, const struct check_world *world)
 {
     const uint8_t *budget = walk->model->config->budget;
     const bool restarts =
@@ -112,7 +72,7 @@ static bool cannot_return(const struct walk *walk, const struct check_world *wor
 }
 
 /* What will never be looked at is as good as gone: returns to the dead, and letters to those who stay dead. */
-static void drop_dead_letters(const struct walk *walk, struct check_world *world)
+static void drop_dead_letters(const struct check_walk *walk, struct check_world *world)
 {
     const struct check_model *model = walk->model;
     const bool final = model->config->reduce && !model->hop_acks && cannot_return(walk, world);
@@ -133,7 +93,8 @@ static void drop_dead_letters(const struct walk *walk, struct check_world *world
 /* ---- Arriving at a new world ---- */
 
 /* Without as many of those from `first` on as there are too many; which of equal ones makes no difference. */
-static void shed(struct walk *walk, const struct check_world *world, struct check_step *step, uint32_t first)
+static void shed(struct check_walk *walk, const struct check_world *world, struct check_step *step,
+                 uint32_t first)
 {
     const uint32_t excess = world->flight_count - walk->model->config->flight;
     for (uint32_t i = first; i + excess <= world->flight_count && walk->goes_on; i++) {
@@ -151,7 +112,7 @@ static void shed(struct walk *walk, const struct check_world *world, struct chec
     }
 }
 
-static void arrive(struct walk *walk, struct check_world *world, struct check_step *step)
+void check_arrive(struct check_walk *walk, struct check_world *world, struct check_step *step)
 {
     const uint32_t most = walk->model->config->flight;
     if (!walk->goes_on) return;
@@ -174,28 +135,20 @@ static bool calls(const struct check_model *model, uint32_t was, const struct ch
     return step->type == CHECK_CALL || step->type == CHECK_REVIVE || misses_leader;
 }
 
-/* What a step uses up: a letter under way, by its place, and one of a budget. */
-struct cost {
-    uint32_t letter;
-    enum check_budget budget;
-};
-#define NO_LETTER UINT32_MAX
-static const struct cost FREE = {NO_LETTER, CHECK_BUDGETS};
-
-static void pay(const struct walk *walk, struct check_world *after, struct cost cost)
+void check_pay(const struct check_walk *walk, struct check_world *after, struct check_cost cost)
 {
     check_copy_world(after, walk->from);
-    if (cost.letter != NO_LETTER) take_out(after, cost.letter);
-    if (cost.budget != CHECK_BUDGETS) spend_one(walk, after, cost.budget);
+    if (cost.letter != CHECK_NO_LETTER) take_out(after, cost.letter);
+    if (cost.budget != CHECK_BUDGETS) check_spend_one(walk, after, cost.budget);
 }
 
 /* A node takes a step: every way that it can come out. */
-static void let(struct walk *walk, struct cost cost, struct check_step step, uint64_t event)
+void check_let(struct check_walk *walk, struct check_cost cost, struct check_step step, uint64_t event)
 {
     struct check_model *model = walk->model;
     const uint32_t was = walk->from->local[step.node - 1];
     const struct check_outcomes outcomes =
-        check_outcomes_of(walk->memo, was, event, is_left(walk, CHECK_CRASH));
+        check_outcomes_of(walk->memo, was, event, check_is_left(walk, CHECK_CRASH));
     const struct check_outcome *outcome = outcomes.first;
     const bool was_fault = step.is_fault;
     walk->is_moving |= !step.is_fault;
@@ -205,23 +158,23 @@ static void let(struct walk *walk, struct cost cost, struct check_step step, uin
             check_give_up(model, "too many messages are under way at once: bound them with --flight");
             return;
         }
-        pay(walk, &after, cost);
+        check_pay(walk, &after, cost);
         after.local[step.node - 1] = outcome->local;
         if (outcome->local != was) drop_moot(walk, &after, step.node);
-        for (uint32_t j = 0; j < outcome->sent; j++) post(walk, &after, outcome->letters[j]);
-        if (outcome->dying >= 0) spend_one(walk, &after, CHECK_CRASH);
+        for (uint32_t j = 0; j < outcome->sent; j++) check_post(walk, &after, outcome->letters[j]);
+        if (outcome->dying >= 0) check_spend_one(walk, &after, CHECK_CRASH);
         if (outcome->dying >= 0 || step.type == CHECK_DIE) drop_dead_letters(walk, &after);
         step.is_fault = was_fault || outcome->dying >= 0;
         after.called |= calls(model, was, &step);
         after.dawn &= belongs_to_dawn(step.type);
         step.outcome = outcome;
-        arrive(walk, &after, &step);
+        check_arrive(walk, &after, &step);
     }
 }
 
 /* ---- The network ---- */
 
-static bool is_head(const struct walk *walk, uint32_t at)
+static bool is_head(const struct check_walk *walk, uint32_t at)
 {
     const struct check_model *model = walk->model;
     const uint32_t *flight = walk->from->flight;
@@ -233,18 +186,18 @@ static bool is_head(const struct walk *walk, uint32_t at)
 }
 
 /* It meets nobody: the sender is told so, where hops are acknowledged. */
-static void meet_nobody(struct walk *walk, uint32_t at)
+static void meet_nobody(struct check_walk *walk, uint32_t at)
 {
     const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
     struct check_world after;
-    pay(walk, &after, (struct cost){at, CHECK_BUDGETS});
-    const bool sender_lives = flags_of(walk, letter->msg.from) & LOCAL_ALIVE;
+    check_pay(walk, &after, (struct check_cost){at, CHECK_BUDGETS});
+    const bool sender_lives = check_flags_of(walk, letter->msg.from) & LOCAL_ALIVE;
     const bool returns = walk->model->hop_acks && sender_lives;
-    if (returns) post(walk, &after, check_add_letter(walk->model, &letter->msg, LEFT_NONE, true));
+    if (returns) check_post(walk, &after, check_add_letter(walk->model, &letter->msg, LEFT_NONE, true));
     struct check_step step = {
         .type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at], .kept = returns};
     walk->is_moving = true;
-    arrive(walk, &after, &step);
+    check_arrive(walk, &after, &step);
 }
 
 static bool loss_goes_without_saying(const struct check_model *model)
@@ -252,41 +205,43 @@ static bool loss_goes_without_saying(const struct check_model *model)
     return model->soup || (model->config->reduce && model->late_is_lost);
 }
 
-static void deliver(struct walk *walk, uint32_t at)
+void check_deliver(struct check_walk *walk, uint32_t at)
 {
     const uint32_t number = walk->from->flight[at];
     const struct check_letter *letter = check_letter_at(walk->model, number);
     const el_node to = letter->returns ? letter->msg.from : letter->msg.to;
     struct check_step step = {
         .type = letter->returns ? CHECK_RETURN : CHECK_DELIVER, .node = to, .letter = number};
-    if (!(flags_of(walk, to) & LOCAL_ALIVE)) {
+    if (!(check_flags_of(walk, to) & LOCAL_ALIVE)) {
         walk->is_moving = true;
         if (!loss_goes_without_saying(walk->model)) meet_nobody(walk, at);
         return;
     }
-    if (!is_awake(walk, to) || local_of(walk, to)->is_overdue) return;
+    if (!check_is_awake(walk, to) || check_local_of(walk, to)->is_overdue) return;
     step.kept = walk->model->soup;
-    let(walk, (struct cost){step.kept ? NO_LETTER : at, CHECK_BUDGETS}, step, check_event(step.type, number));
-    if (walk->model->soup || letter->returns || !is_left(walk, CHECK_DUPLICATE)) return;
+    check_let(walk, (struct check_cost){step.kept ? CHECK_NO_LETTER : at, CHECK_BUDGETS}, step,
+              check_event(step.type, number));
+    if (walk->model->soup || letter->returns || !check_is_left(walk, CHECK_DUPLICATE)) return;
     step.kept = step.is_fault = true;
-    let(walk, (struct cost){NO_LETTER, CHECK_DUPLICATE}, step, check_event(step.type, number));
+    check_let(walk, (struct check_cost){CHECK_NO_LETTER, CHECK_DUPLICATE}, step,
+              check_event(step.type, number));
 }
 
-static void lose(struct walk *walk, uint32_t at)
+void check_lose(struct check_walk *walk, uint32_t at)
 {
     const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
-    if (letter->returns || !is_left(walk, CHECK_LOSE) || loss_goes_without_saying(walk->model)) return;
+    if (letter->returns || !check_is_left(walk, CHECK_LOSE) || loss_goes_without_saying(walk->model)) return;
     struct check_world after;
-    pay(walk, &after, (struct cost){at, CHECK_LOSE});
+    check_pay(walk, &after, (struct check_cost){at, CHECK_LOSE});
     struct check_step step = {
         .type = CHECK_DROP, .node = letter->msg.to, .letter = walk->from->flight[at], .is_fault = true};
-    arrive(walk, &after, &step);
+    check_arrive(walk, &after, &step);
 }
 
 /* ---- Nodes ---- */
 
 /* An answer may land exactly at the timeout: at one instant messages come first. */
-static bool must_hear_first(const struct walk *walk, el_node node)
+static bool must_hear_first(const struct check_walk *walk, el_node node)
 {
     for (uint32_t i = 0; walk->model->timely && i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[i]);
@@ -295,10 +250,10 @@ static bool must_hear_first(const struct walk *walk, el_node node)
     return false;
 }
 
-static void fire(struct walk *walk, el_node node)
+static void fire(struct check_walk *walk, el_node node)
 {
     const struct check_model *model = walk->model;
-    const struct check_local *local = local_of(walk, node);
+    const struct check_local *local = check_local_of(walk, node);
     const uint16_t *left = check_left_of(model, local);
     const bool timed = model->config->time == CHECK_TICKS;
     for (uint32_t i = 0; i < model->left_count; i++) {
@@ -308,102 +263,105 @@ static void fire(struct walk *walk, el_node node)
             continue;
         const uint32_t timer = i / (model->count + 1), slot = i % (model->count + 1);
         const struct check_step step = {.type = CHECK_FIRE, .node = node, .timer = timer, .slot = slot};
-        let(walk, FREE, step, check_event(CHECK_FIRE, timer << 16 | slot));
+        check_let(walk, CHECK_FREE_OF_COST, step, check_event(CHECK_FIRE, timer << 16 | slot));
     }
 }
 
-static void judge_peers(struct walk *walk, el_node node)
+static void judge_peers(struct check_walk *walk, el_node node)
 {
-    const uint32_t suspects = check_head_of(local_of(walk, node))->suspects;
+    const uint32_t suspects = check_head_of(check_local_of(walk, node))->suspects;
     const struct check_config *config = walk->model->config;
     if (!walk->model->algorithm->on_suspect || !(config->detect || config->budget[CHECK_SUSPECT])) return;
     for (el_node peer = 1; peer <= walk->model->count; peer++) {
-        const bool suspected = suspects & 1u << (peer - 1), lives = flags_of(walk, peer) & LOCAL_ALIVE;
+        const bool suspected = suspects & 1u << (peer - 1), lives = check_flags_of(walk, peer) & LOCAL_ALIVE;
         struct check_step step = {
             .type = suspected ? CHECK_TELL_TRUST : CHECK_TELL_SUSPECT, .node = node, .peer = peer};
         if (peer == node || (suspected && !lives)) continue;
         if (!suspected && lives) {
-            if (!is_left(walk, CHECK_SUSPECT)) continue;
+            if (!check_is_left(walk, CHECK_SUSPECT)) continue;
             step.is_fault = true;
-            let(walk, (struct cost){NO_LETTER, CHECK_SUSPECT}, step, check_event(step.type, peer));
+            check_let(walk, (struct check_cost){CHECK_NO_LETTER, CHECK_SUSPECT}, step,
+                      check_event(step.type, peer));
         } else {
-            let(walk, FREE, step, check_event(step.type, peer));
+            check_let(walk, CHECK_FREE_OF_COST, step, check_event(step.type, peer));
         }
     }
 }
 
-static void spend(struct walk *walk, enum check_budget budget, struct check_step step, uint32_t what)
+void check_spend(struct check_walk *walk, enum check_budget budget, struct check_step step, uint32_t what)
 {
-    if (!is_left(walk, budget)) return;
+    if (!check_is_left(walk, budget)) return;
     step.is_fault = true;
-    let(walk, (struct cost){NO_LETTER, budget}, step, check_event(step.type, what));
+    check_let(walk, (struct check_cost){CHECK_NO_LETTER, budget}, step, check_event(step.type, what));
 }
 
-static void ask(struct walk *walk, el_node node)
+void check_ask(struct check_walk *walk, el_node node)
 {
-    if (!local_of(walk, node)->leading || !walk->model->algorithm->on_request) return;
-    spend(walk, CHECK_RESIGN, (struct check_step){.type = CHECK_ASK_RESIGN, .node = node}, 0);
+    if (!check_local_of(walk, node)->leading || !walk->model->algorithm->on_request) return;
+    check_spend(walk, CHECK_RESIGN, (struct check_step){.type = CHECK_ASK_RESIGN, .node = node}, 0);
     for (el_node peer = 1; peer <= walk->model->count; peer++)
         if (peer != node)
-            spend(walk, CHECK_TRANSFER,
-                  (struct check_step){.type = CHECK_ASK_TRANSFER, .node = node, .peer = peer}, peer);
+            check_spend(walk, CHECK_TRANSFER,
+                        (struct check_step){.type = CHECK_ASK_TRANSFER, .node = node, .peer = peer}, peer);
 }
 
-static void act(struct walk *walk, el_node node)
+static void act(struct check_walk *walk, el_node node)
 {
-    const uint8_t flags = flags_of(walk, node);
+    const uint8_t flags = check_flags_of(walk, node);
     const struct check_step revive = {.type = CHECK_REVIVE, .node = node};
     struct check_step wiped = revive;
     wiped.wiped = true;
     if (!(flags & LOCAL_ALIVE)) {
-        spend(walk, CHECK_RESTART, revive, 0);
-        spend(walk, CHECK_WIPE, wiped, 1);
+        check_spend(walk, CHECK_RESTART, revive, 0);
+        check_spend(walk, CHECK_WIPE, wiped, 1);
         return;
     }
-    spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
+    check_spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
     if (flags & LOCAL_PAUSED) {
-        let(walk, FREE, (struct check_step){.type = CHECK_GO_ON, .node = node}, check_event(CHECK_GO_ON, 0));
+        check_let(walk, CHECK_FREE_OF_COST, (struct check_step){.type = CHECK_GO_ON, .node = node},
+                  check_event(CHECK_GO_ON, 0));
         return;
     }
     fire(walk, node);
-    spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
-    if (local_of(walk, node)->is_overdue) return;
+    check_spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
+    if (check_local_of(walk, node)->is_overdue) return;
     if (flags & LOCAL_CALLS)
-        let(walk, FREE, (struct check_step){.type = CHECK_CALL, .node = node}, check_event(CHECK_CALL, 0));
+        check_let(walk, CHECK_FREE_OF_COST, (struct check_step){.type = CHECK_CALL, .node = node},
+                  check_event(CHECK_CALL, 0));
     judge_peers(walk, node);
-    ask(walk, node);
+    check_ask(walk, node);
 }
 
 /* ---- Time ---- */
 
-static bool something_runs(const struct walk *walk)
+static bool something_runs(const struct check_walk *walk)
 {
     const struct check_model *model = walk->model;
     for (uint32_t i = 0; i < walk->from->flight_count; i++)
         if (check_letter_at(model, walk->from->flight[i])->left != LEFT_NONE) return true;
     for (el_node node = 1; node <= model->count; node++) {
-        const uint16_t *left = check_left_of(model, local_of(walk, node));
+        const uint16_t *left = check_left_of(model, check_local_of(walk, node));
         for (size_t i = 0; i < model->left_count; i++)
             if (left[i] != LEFT_NONE && left[i] != LEFT_OVERDUE) return true;
     }
     return false;
 }
 
-static bool may_pass(const struct walk *walk)
+static bool may_pass(const struct check_walk *walk)
 {
     const struct check_model *model = walk->model;
     if (model->config->time != CHECK_TICKS || !something_runs(walk)) return false;
     for (el_node node = 1; node <= model->count; node++)
-        if (is_awake(walk, node) && local_of(walk, node)->is_due) return false;
+        if (check_is_awake(walk, node) && check_local_of(walk, node)->is_due) return false;
     for (uint32_t i = 0; model->timely && i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
-        if (letter->left == 0 && is_awake(walk, letter->msg.to)) return false;
+        if (letter->left == 0 && check_is_awake(walk, letter->msg.to)) return false;
     }
     return true;
 }
 
 /* One tick more for everything; a letter that is too late by then is lost, or waits for a timely link's receiver. */
-static void pass(struct walk *walk)
+void check_pass(struct check_walk *walk)
 {
     struct check_model *model = walk->model;
     struct check_step step = {.type = CHECK_TICK, .shed = walk->shed};
@@ -419,203 +377,45 @@ static void pass(struct walk *walk)
         const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
         uint32_t number = walk->from->flight[i];
         if (letter->left != LEFT_NONE && letter->left < model->parts) {
-            if (!model->timely || !(flags_of(walk, letter->msg.to) & LOCAL_ALIVE)) {
+            if (!model->timely || !(check_flags_of(walk, letter->msg.to) & LOCAL_ALIVE)) {
                 if (step.shed_count < CHECK_SENT_MAX) walk->shed[step.shed_count++] = number;
                 continue;
             }
         } else if (letter->left != LEFT_NONE) {
             number = check_aged_letter(model, number);
         }
-        post(walk, &after, number);
+        check_post(walk, &after, number);
     }
     if (model->config->horizon) after.ticks++;
     after.dawn = model->config->rounds;
     walk->is_moving = true;
-    arrive(walk, &after, &step);
-}
-
-/* ---- Rounds: one order, and what the budgets allow instead ---- */
-
-/* Which of two that arrive at one instant is heard first: by receiver, sender, and then what they say. */
-static bool comes_first(const struct el_msg *a, const struct el_msg *b)
-{
-    if (a->to != b->to) return a->to < b->to;
-    if (a->from != b->from) return a->from < b->from;
-    if (a->kind != b->kind) return a->kind < b->kind;
-    return memcmp(a, b, sizeof *a) < 0;
-}
-
-static bool has_arrived(const struct walk *walk, uint32_t at)
-{
-    const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
-    return letter->left == 0 && is_awake(walk, letter->msg.to);
-}
-
-static uint32_t first_arrived(const struct walk *walk)
-{
-    uint32_t first = UINT32_MAX;
-    for (uint32_t i = 0; i < walk->from->flight_count; i++) {
-        if (!has_arrived(walk, i)) continue;
-        const struct el_msg *msg = &check_letter_at(walk->model, walk->from->flight[i])->msg;
-        if (first == UINT32_MAX ||
-            comes_first(msg, &check_letter_at(walk->model, walk->from->flight[first])->msg))
-            first = i;
-    }
-    return first;
-}
-
-static void delay(struct walk *walk, uint32_t at)
-{
-    struct check_model *model = walk->model;
-    const struct check_letter *letter = check_letter_at(model, walk->from->flight[at]);
-    if (!is_left(walk, CHECK_DELAY)) return;
-    struct check_world after;
-    pay(walk, &after, (struct cost){at, CHECK_DELAY});
-    post(walk, &after, check_add_letter(model, &letter->msg, (uint16_t)model->parts, false));
-    struct check_step step = {
-        .type = CHECK_PUT_OFF, .node = letter->msg.to, .letter = walk->from->flight[at], .is_fault = true};
-    arrive(walk, &after, &step);
-}
-
-/* Lost on a broken link, which is no fault of its own. */
-static void vanish(struct walk *walk, uint32_t at)
-{
-    struct check_world after;
-    pay(walk, &after, (struct cost){at, CHECK_BUDGETS});
-    after.dawn = 0;
-    struct check_step step = {.type = CHECK_DROP, .letter = walk->from->flight[at]};
-    step.node = check_letter_at(walk->model, step.letter)->msg.to;
-    walk->is_moving = true;
-    arrive(walk, &after, &step);
-}
-
-static void hear(struct walk *walk, uint32_t first)
-{
-    const struct el_msg *msg = &check_letter_at(walk->model, walk->from->flight[first])->msg;
-    const el_node to = msg->to;
-    if (walk->from->broken & check_link(walk->model->count, msg->from, msg->to)) {
-        vanish(walk, first);
-        return;
-    }
-    deliver(walk, first);
-    lose(walk, first);
-    delay(walk, first);
-    for (uint32_t i = 0; i < walk->from->flight_count && is_left(walk, CHECK_REORDER); i++) {
-        const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[i]);
-        if (i == first || !has_arrived(walk, i) || letter->msg.to != to) continue;
-        const struct check_step step = {
-            .type = CHECK_DELIVER, .node = to, .letter = walk->from->flight[i], .is_fault = true};
-        let(walk, (struct cost){i, CHECK_REORDER}, step, check_event(CHECK_DELIVER, walk->from->flight[i]));
-    }
-}
-
-/* At one instant nodes do not see each other, so who dies, comes back or stands still does so at its beginning. */
-static void trouble(struct walk *walk)
-{
-    for (el_node node = 1; node <= walk->model->count; node++) {
-        const uint8_t flags = flags_of(walk, node);
-        const struct check_step revive = {.type = CHECK_REVIVE, .node = node};
-        struct check_step wiped = revive;
-        wiped.wiped = true;
-        if (!(flags & LOCAL_ALIVE)) {
-            spend(walk, CHECK_RESTART, revive, 0);
-            spend(walk, CHECK_WIPE, wiped, 1);
-            continue;
-        }
-        spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
-        if (flags & LOCAL_PAUSED) {
-            let(walk, FREE, (struct check_step){.type = CHECK_GO_ON, .node = node},
-                check_event(CHECK_GO_ON, 0));
-            continue;
-        }
-        spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
-        if (!local_of(walk, node)->is_overdue) ask(walk, node);
-    }
-}
-
-static void break_links(struct walk *walk, enum check_budget budget, uint32_t links, bool mends)
-{
-    struct check_world after;
-    if (!mends && (!is_left(walk, budget) || (walk->from->broken & links) == links)) return;
-    check_copy_world(&after, walk->from);
-    after.broken = mends ? 0 : after.broken | links;
-    if (!mends) spend_one(walk, &after, budget);
-    struct check_step step = {.type = CHECK_BREAK, .is_fault = true};
-    arrive(walk, &after, &step);
-}
-
-static void trouble_links(struct walk *walk)
-{
-    const uint32_t count = walk->model->count;
-    if (count > 5) return;
-    if (walk->from->broken) break_links(walk, CHECK_CUT, 0, true);
-    for (el_node a = 1; a <= count; a++) {
-        uint32_t all = 0;
-        for (el_node b = 1; b <= count; b++) {
-            if (a == b) continue;
-            break_links(walk, CHECK_CUT, check_link(count, a, b), false);
-            all |= check_link(count, a, b) | check_link(count, b, a);
-        }
-        break_links(walk, CHECK_PART, all, false);
-    }
-}
-
-static bool fire_first(struct walk *walk, bool overdue)
-{
-    for (el_node node = 1; node <= walk->model->count; node++) {
-        const struct check_local *local = local_of(walk, node);
-        if (!is_awake(walk, node) || !(overdue ? local->is_overdue : local->is_due)) continue;
-        const uint16_t *left = check_left_of(walk->model, local);
-        for (uint32_t i = 0; i < walk->model->left_count; i++) {
-            if (left[i] != (overdue ? LEFT_OVERDUE : 0)) continue;
-            if (local->ends_first && i + 1 != local->ends_first) continue;
-            const uint32_t timer = i / (walk->model->count + 1), slot = i % (walk->model->count + 1);
-            const struct check_step step = {.type = CHECK_FIRE, .node = node, .timer = timer, .slot = slot};
-            let(walk, FREE, step, check_event(CHECK_FIRE, timer << 16 | slot));
-            return true;
-        }
-    }
-    return false;
-}
-
-static void play_round(struct walk *walk)
-{
-    if (walk->from->dawn) {
-        trouble(walk);
-        trouble_links(walk);
-    }
-    if (fire_first(walk, true)) return;
-    const uint32_t first = first_arrived(walk);
-    if (first != UINT32_MAX)
-        hear(walk, first);
-    else if (!fire_first(walk, false))
-        pass(walk);
+    check_arrive(walk, &after, &step);
 }
 
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                       check_visitor *visit, void *whose)
 {
-    struct walk walk;
+    struct check_walk walk;
     walk.model = model, walk.memo = memo, walk.from = world, walk.visit = visit, walk.whose = whose;
     walk.goes_on = true, walk.is_moving = false;
     for (uint32_t i = 0; i < model->count; i++) walk.locals[i] = check_local_at(model, world->local[i]);
     for (el_node node = 1; node <= model->count; node++) {
-        if (flags_of(&walk, node) & LOCAL_STARTED) continue;
+        if (check_flags_of(&walk, node) & LOCAL_STARTED) continue;
         const struct check_step step = {.type = CHECK_START, .node = node};
-        let(&walk, FREE, step, check_event(CHECK_START, 0));
+        check_let(&walk, CHECK_FREE_OF_COST, step, check_event(CHECK_START, 0));
         return true;
     }
     if (model->config->rounds) {
-        play_round(&walk);
+        check_play_round(&walk);
         return walk.is_moving;
     }
     for (uint32_t i = 0; i < world->flight_count; i++) {
         if (!is_head(&walk, i)) continue;
-        deliver(&walk, i);
-        lose(&walk, i);
+        check_deliver(&walk, i);
+        check_lose(&walk, i);
     }
     for (el_node node = 1; node <= model->count; node++) act(&walk, node);
-    pass(&walk);
+    check_pass(&walk);
     return walk.is_moving;
 }
 
