@@ -1,0 +1,127 @@
+/* Hosts whose disk is stuck, fails or is full, and whose peers have other ideas, or none. */
+#include "hosts.h"
+
+static void nothing_is_said_before_it_is_saved(void **state)
+{
+    open_world();
+    pass(1000);
+    for (el_node node = 1; node <= MEMBERS; node++) members[node].disk_is_stuck = true;
+    for (el_node node = 1; node <= MEMBERS; node++) die(node);
+    for (el_node node = 1; node <= MEMBERS; node++) start(node); /* each start saves a new incarnation */
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(5000);
+    assert_int_equal(leader(), 0);
+    for (el_node node = 1; node <= MEMBERS; node++) members[node].disk_is_stuck = false;
+    pass(5000);
+    assert_int_not_equal(leader(), 0);
+    close_world();
+}
+
+static void a_failed_disk_ends_every_claim(void **state)
+{
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    const el_node first = leader();
+    members[first].writing = record_image_of(members[first].record);
+    members[first].disk_fails = true;
+    finish_write(&members[first]);
+    assert_int_equal(leader(), 0);
+    pass(4000);
+    assert_int_not_equal(leader(), 0);
+    assert_int_not_equal(leader(), first);
+    close_world();
+}
+
+/* Groups of earlier lives stay on record; one more must not cost all others their leader. */
+static void a_group_too_many_is_refused(void **state)
+{
+    char text[200];
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    const el_node first = leader();
+    for (uint64_t key = 1; record_has_room(members[first].record, key + 1); key++)
+        assert_true(record_put(members[first].record, key, &(struct el_durable){.epoch = 1}));
+    assert_null(host_find(members[first].host, "one-more", text, sizeof text));
+    assert_non_null(strstr(text, "4096 groups"));
+    assert_false(host_has_failed(members[first].host));
+    pass(1000);
+    assert_int_equal(leader(), first);
+    close_world();
+}
+
+static void other_settings_or_members_are_not_listened_to(void **state)
+{
+    open_world();
+    die(3);
+    die(2);
+    members[3].config.members[0].role = CONFIG_WITNESS; /* it has another idea of who is what */
+    start(3);
+    stand(1, true);
+    stand(3, true);
+    pass(4000);
+    assert_int_equal(leader(), 0); /* 1 and 3 are no majority together */
+    start(2);
+    pass(4000);
+    assert_int_equal(leader(), 1);
+    close_world();
+}
+
+static void garbage_is_dropped(void **state)
+{
+    uint8_t bytes[SEAL_PAYLOAD_MAX];
+    open_world();
+    stand(1, true);
+    pass(3000);
+    for (unsigned i = 0; i < 20000; i++) {
+        const size_t size = hook_random(NULL) % sizeof bytes;
+        for (size_t j = 0; j < size; j++) bytes[j] = (uint8_t)hook_random(NULL);
+        if (queued && i % 2) { /* a real one, spoilt */
+            memcpy(bytes, queue[0].bytes, queue[0].size);
+            bytes[hook_random(NULL) % queue[0].size] ^= (uint8_t)(1u << hook_random(NULL) % 8);
+            host_receive(members[2].host, 1 + (el_node)(hook_random(NULL) % 4), bytes, queue[0].size);
+        } else {
+            host_receive(members[2].host, 1 + (el_node)(hook_random(NULL) % 4), bytes, size);
+        }
+        if (i % 50 == 0) pass(20);
+    }
+    close_world();
+}
+
+/* Groups of earlier starts stay in the record. One more than fit there is refused; the member goes on with the others. */
+static void a_full_record_takes_no_new_group_and_ends_nobody(void **state)
+{
+    char text[200] = "";
+    uint64_t key = 1;
+    open_world();
+    stand(1, true);
+    pass(3000);
+    assert_true(leads(1));
+    struct member *full = &members[1];
+    while (record_count(full->record) < RECORD_GROUPS_MAX - 1)
+        assert_true(record_put(full->record, key++, &(struct el_durable){.epoch = 1}));
+    assert_non_null(host_find(full->host, "last", text, sizeof text));
+    assert_null(host_find(full->host, "other", text, sizeof text));
+    assert_non_null(strstr(text, "4096"));
+    for (el_node node = 2; node <= MEMBERS; node++)
+        host_stand(host_find(members[node].host, "other", text, sizeof text), true, 0);
+    pass(3000); /* in which the others speak of it */
+    assert_null(host_find(full->host, "other", text, sizeof text));
+    assert_false(host_has_failed(full->host));
+    assert_true(leads(1));
+    close_world();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_said_before_it_is_saved),
+        cmocka_unit_test(a_failed_disk_ends_every_claim),
+        cmocka_unit_test(a_group_too_many_is_refused),
+        cmocka_unit_test(other_settings_or_members_are_not_listened_to),
+        cmocka_unit_test(garbage_is_dropped),
+        cmocka_unit_test(a_full_record_takes_no_new_group_and_ends_nobody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
