@@ -47,6 +47,12 @@ static void changed(void *whose, struct host_group *group)
     if (control) control_changed(control, group);
 }
 
+static void renewed(void *whose, uint32_t cell)
+{
+    (void)whose;
+    if (control) control_renewed(control, cell);
+}
+
 static void note(void *whose, struct host_group *group, const char *text)
 {
     (void)whose, (void)group, (void)text;
@@ -83,7 +89,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct config config;
     static struct record record;
-    const struct host_hooks hooks = {NULL, read_clock, post, save, changed, note, note, toss, read_clock};
+    const struct host_hooks hooks = {.whose = NULL,
+                                     .now = read_clock,
+                                     .send = post,
+                                     .save = save,
+                                     .changed = changed,
+                                     .renewed = renewed,
+                                     .note = note,
+                                     .warn = note,
+                                     .random = toss,
+                                     .wall_ms = read_clock};
     static const char first[] = "{\"op\":\"observe\"}\n{\"op\":\"campaign\",\"group\":\"g\",\"value\":\"v\"}\n";
     struct connection *friend, *stranger;
     uv_loop_t loop;

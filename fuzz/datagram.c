@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/host_inner.h"
+#include "agent/session.h"
 
 enum { MEMBERS = 3 };
 
@@ -84,7 +84,14 @@ static void begin(void)
 static void begin_again(void)
 {
     char text[200];
-    const struct host_hooks hooks = {NULL, tell_now, take, save, change, note, note, draw, tell_now};
+    const struct host_hooks hooks = {.now = tell_now,
+                                     .send = take,
+                                     .save = save,
+                                     .changed = change,
+                                     .note = note,
+                                     .warn = note,
+                                     .random = draw,
+                                     .wall_ms = tell_now};
     if (!record) begin();
     host_free(host);
     host = host_new(&config, record, hooks);
@@ -109,8 +116,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if ((bytes[0] & 4) && length >= WIRE_HEAD + 13) { /* past the digests, which nobody guesses */
         payload[0] = WIRE_VERSION;
         put_word(payload + 1, host->members, 8);
-        put_word(payload + WIRE_HEAD + 1, group->key, 8);
-        put_word(payload + WIRE_HEAD + 9, group->settings, 4);
+        const uint8_t type = payload[WIRE_HEAD];
+        const bool has_group = type != WIRE_SESSION && type != WIRE_BOARD;
+        if (has_group) put_word(payload + WIRE_HEAD + 1, group->key, 8);
+        put_word(payload + WIRE_HEAD + (has_group ? 9 : 1), group->session->settings, 4);
     }
     host_receive(host, bytes[0] % 4, payload, length);
     now += (uint64_t)(bytes[0] >> 3) * 10000000;

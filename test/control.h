@@ -65,6 +65,11 @@ static inline void changed(void *whose, struct host_group *group)
     if (t.control) control_changed(t.control, group);
 }
 
+static inline void renewed(void *whose, uint32_t cell)
+{
+    if (t.control) control_renewed(t.control, cell);
+}
+
 static inline void note(void *whose, struct host_group *group, const char *text)
 {
 }
@@ -105,7 +110,16 @@ static inline int begin(void **state)
                                                                   .groups = {2002},
                                                                   .group_count = 1};
     snprintf(config->members[0].name, sizeof config->members[0].name, "a");
-    const struct host_hooks hooks = {NULL, read_clock, post, save, changed, note, note, toss, read_clock};
+    const struct host_hooks hooks = {.whose = NULL,
+                                     .now = read_clock,
+                                     .send = post,
+                                     .save = save,
+                                     .changed = changed,
+                                     .renewed = renewed,
+                                     .note = note,
+                                     .warn = note,
+                                     .random = toss,
+                                     .wall_ms = read_clock};
     t.host = host_new(config, &t.record, hooks);
     char text[300];
     uv_loop_init(&t.loop);

@@ -116,8 +116,15 @@ static inline void start(el_node node)
     const enum record_outcome outcome =
         record_open(&member->record, member->path, &identity, text, sizeof text);
     assert_true(outcome != RECORD_REFUSED);
-    const struct host_hooks hooks = {member,    hook_now,  hook_send,   hook_save, hook_changed,
-                                     hook_note, hook_note, hook_random, hook_wall};
+    const struct host_hooks hooks = {.whose = member,
+                                     .now = hook_now,
+                                     .send = hook_send,
+                                     .save = hook_save,
+                                     .changed = hook_changed,
+                                     .note = hook_note,
+                                     .warn = hook_note,
+                                     .random = hook_random,
+                                     .wall_ms = hook_wall};
     member->host = host_new(&member->config, member->record, hooks);
     assert_non_null(member->host);
     member->alive = true;

@@ -79,6 +79,12 @@ static inline void changed(void *whose, struct host_group *group)
     if (!is_deaf) office_changed(office_of(&m->offices, group));
 }
 
+static inline void renewed(void *whose, uint32_t cell)
+{
+    struct member *m = whose;
+    if (!is_deaf) offices_renewed(&m->offices, cell);
+}
+
 static inline void note(void *whose, struct host_group *group, const char *text)
 {
 }
@@ -135,7 +141,16 @@ static inline void begin(uint32_t count)
             m->config.members[k].id = k + 1;
             snprintf(m->config.members[k].name, sizeof m->config.members[k].name, "m%u", k + 1);
         }
-        const struct host_hooks hooks = {m, read_clock, post, save, changed, note, note, toss, read_clock};
+        const struct host_hooks hooks = {.whose = m,
+                                         .now = read_clock,
+                                         .send = post,
+                                         .save = save,
+                                         .changed = changed,
+                                         .renewed = renewed,
+                                         .note = note,
+                                         .warn = note,
+                                         .random = toss,
+                                         .wall_ms = read_clock};
         m->host = host_new(&m->config, &m->record, hooks);
         m->offices.host = m->host;
         m->offices.config = &m->config;

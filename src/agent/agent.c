@@ -132,10 +132,16 @@ static void host_changed(void *whose, struct host_group *group)
     if (agent->control) control_changed(agent->control, group);
 }
 
+static void host_renews(void *whose, uint32_t cell)
+{
+    struct agent *agent = whose;
+    if (agent->control) control_renewed(agent->control, cell);
+}
+
 static void host_notes(void *whose, struct host_group *group, const char *text)
 {
     (void)whose;
-    log_event(LOG_DEBUG_LEVEL, host_name(group), "%s", text);
+    log_event(LOG_DEBUG_LEVEL, group ? host_name(group) : NULL, "%s", text);
 }
 
 static void host_warns(void *whose, struct host_group *group, const char *text)
@@ -351,8 +357,16 @@ static int open_all(struct agent *agent)
     if (agent->socket < 0) return refuse(text, AGENT_CANNOT_START);
     agent->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (agent->timer < 0) return refuse("cannot have a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
-    const struct host_hooks hooks = {agent,      host_asks_now, host_sends,       host_saves,    host_changed,
-                                     host_notes, host_warns,    host_asks_random, host_asks_wall};
+    const struct host_hooks hooks = {.whose = agent,
+                                     .now = host_asks_now,
+                                     .send = host_sends,
+                                     .save = host_saves,
+                                     .changed = host_changed,
+                                     .renewed = host_renews,
+                                     .note = host_notes,
+                                     .warn = host_warns,
+                                     .random = host_asks_random,
+                                     .wall_ms = host_asks_wall};
     agent->host = host_new(agent->config, agent->record, hooks);
     if (!agent->host) return refuse("out of memory", AGENT_CANNOT_START);
     agent->control = control_new(&agent->loop, agent->config, agent->host, text, sizeof text);

@@ -75,6 +75,11 @@ static void on_office_event(void *whose, void *client, struct office *o, const s
     connection_wake(c);
 }
 
+void control_renewed(struct control *control, uint32_t cell)
+{
+    offices_renewed(&control->offices, cell);
+}
+
 void control_changed(struct control *control, struct host_group *group)
 {
     struct office *o = control_office(control, group);

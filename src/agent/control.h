@@ -18,6 +18,8 @@ struct control;
 struct control *control_new(uv_loop_t *, const struct config *, struct host *, char *text, size_t size);
 /* For host_hooks.changed. */
 void control_changed(struct control *, struct host_group *);
+/* For host_hooks.renewed. */
+void control_renewed(struct control *, uint32_t cell);
 /* Nobody here is to lead any more: whoever does is asked to stop, then it is handed over. True when nobody does; ask
  * again whenever the loop has gone round. Until control_free() the rest is served as before. */
 bool control_leave(struct control *);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/host_inner.h"
+#include "agent/session.h"
 
 static const uint64_t SECOND = 1000000000;
 
@@ -39,9 +40,72 @@ void host_free(struct host *host)
     while (host && host->groups) {
         struct host_group *group = host->groups;
         host->groups = group->next;
-        host_group_free(group);
+        if (group->session)
+            session_group_free((struct session_group *)group);
+        else
+            host_solo_free((struct host_solo *)group);
     }
+    while (host && host->sessions) {
+        struct session *s = host->sessions;
+        host->sessions = s->next;
+        session_free(s);
+    }
+    if (host) free(host->index);
     free(host);
+}
+
+/* ---- Groups by key ---- */
+
+static uint32_t place_of(const struct host *host, uint64_t key)
+{
+    uint32_t at = (uint32_t)(key ^ key >> 32) & (host->index_size - 1);
+    while (host->index[at] && host->index[at]->key != key) at = (at + 1) & (host->index_size - 1);
+    return at;
+}
+
+struct host_group *host_by_key(const struct host *host, uint64_t key)
+{
+    return host->index ? host->index[place_of(host, key)] : NULL;
+}
+
+/* More than twice as many places as groups. */
+static bool make_index(struct host *host)
+{
+    struct host_group **was = host->index;
+    if (host->index && 2 * (host->group_count + 1) < host->index_size) return true;
+    const uint32_t size = host->index ? 2 * host->index_size : 16;
+    struct host_group **index = calloc(size, sizeof(struct host_group *));
+    if (!index) return false;
+    host->index = index;
+    host->index_size = size;
+    for (struct host_group *group = host->groups; group; group = group->next)
+        host->index[place_of(host, group->key)] = group;
+    free(was);
+    return true;
+}
+
+static struct host_group *make_group(struct host *host, const char *name, uint64_t key, char *text, size_t size)
+{
+    const struct config_group *section = config_group_of(host->config, name);
+    const struct el_algorithm *algorithm = section && section->algorithm ? section->algorithm : &el_quorum;
+    snprintf(text, size, "out of memory");
+    if (!make_index(host)) return NULL;
+    if (algorithm == &el_quorum) {
+        struct session *s = session_for(host, section);
+        if (s && s->group_count == SESSION_GROUPS_MAX)
+            snprintf(text, size, "there are %d groups already, which is all there can be", SESSION_GROUPS_MAX);
+        struct session_group *group = s ? session_group_new(s, name, key) : NULL;
+        return group ? &group->base : NULL;
+    }
+    if (host->solo_count == RECORD_GROUPS_MAX || !record_has_room(host->record, key)) {
+        snprintf(text, size, "there are %d groups on record already, which is all there can be",
+                 RECORD_GROUPS_MAX);
+        return NULL;
+    }
+    struct host_solo *group = host_solo_new(host, name, key, section, algorithm);
+    if (!group) return NULL;
+    host->solo_count++;
+    return &group->base;
 }
 
 struct host_group *host_find(struct host *host, const char *name, char *text, size_t size)
@@ -57,17 +121,17 @@ struct host_group *host_find(struct host *host, const char *name, char *text, si
         return NULL;
     }
     if (group) return group;
-    if (host->group_count == RECORD_GROUPS_MAX || !record_has_room(host->record, key)) {
-        snprintf(text, size, "there are %d groups on record already, which is all there can be",
-                 RECORD_GROUPS_MAX);
-        return NULL;
-    }
-    group = host_group_new(host, name, key, text, size);
+    group = make_group(host, name, key, text, size);
     if (!group) return NULL;
     group->next = host->groups;
     host->groups = group;
     host->group_count++;
-    host_group_start(group);
+    host->index[place_of(host, key)] = group;
+    if (group->session) return group;
+    struct host_solo *solo = host_solo_of(group);
+    solo->next_solo = host->solos;
+    host->solos = solo;
+    host_solo_start(solo);
     host_flush(host);
     return group;
 }
@@ -96,51 +160,59 @@ void host_saved(struct host *host, uint64_t version, int error)
     (void)version; /* one at a time */
     host->writes_done++;
     if (error) host->has_failed = true;
-    for (struct host_group *group = host->groups; group; group = group->next)
-        if (host->has_failed)
-            host_group_show(group); /* it does not lead any more */
-        else
-            host_group_release(group);
+    for (struct host_group *group = host->groups; group && host->has_failed; group = group->next)
+        host_group_show(group); /* it does not lead any more */
+    for (struct host_solo *group = host->solos; group && !host->has_failed; group = group->next_solo)
+        host_solo_release(group);
+    for (struct session *s = host->sessions; s && !host->has_failed; s = s->next) session_release(s);
     host_flush(host);
 }
 
 /* ---- Time ---- */
 
-/* Now and then: who wants to lead what, and what leaders proclaim, in case it was lost on the way. */
 static void refresh(struct host *host, uint64_t now)
 {
     host->refresh_at = now + SECOND;
-    for (struct host_group *group = host->groups; group; group = group->next) {
-        host_group_expire_peers(group, now);
-        host_group_call_again(group, now);
-        if (group->wish) host_group_show(group); /* it may be ripe by now */
-        if (!group->stands) continue;
-        const struct wire_entry entry = host_describe(group);
-        host_put_all(host, &entry);
-        if (group->shown.role == EL_LEADER && group->value_token == group->shown.token && group->value[0])
-            host_send_value(group, EL_NOBODY);
-    }
+    for (struct host_solo *group = host->solos; group; group = group->next_solo) host_solo_refresh(group, now);
+    for (struct session *s = host->sessions; s; s = s->next)
+        session_show_wishes(s); /* one may be ripe by now */
     for (el_node to = 1; to <= host->config->member_count; to++)
         if (now - host->sent_at[to - 1] >= SECOND / 2) host_greet(host, to);
 }
 
 /* A claim also ends for its clients a margin before the lease does. */
-static uint64_t shown_until(const struct host_group *group)
+static uint64_t shown_until(const struct host_solo *group)
 {
-    return group->shown.role == EL_LEADER ? group->shown.deadline_ns : UINT64_MAX;
+    return group->base.shown.role == EL_LEADER ? group->base.shown.deadline_ns : UINT64_MAX;
+}
+
+/* Voters keep silent from their start, and meet before there is a group. */
+static void begin_sessions(struct host *host)
+{
+    host->has_begun = true;
+    (void)session_for(host, NULL);
+    for (uint32_t i = 0; i < host->config->group_count; i++) {
+        const struct config_group *section = &host->config->groups[i];
+        if (!section->algorithm || section->algorithm == &el_quorum) (void)session_for(host, section);
+    }
 }
 
 uint64_t host_tick(struct host *host)
 {
     uint64_t now = host_now(host);
-    for (struct host_group *group = host->groups; group; group = group->next) {
-        while (host_group_fire(group, now)) now = host_now(host);
-        if (shown_until(group) <= now) host_group_show(group);
+    if (!host->has_begun) begin_sessions(host);
+    for (struct host_solo *group = host->solos; group; group = group->next_solo) {
+        while (host_solo_fire(group, now)) now = host_now(host);
+        if (shown_until(group) <= now) host_group_show(&group->base);
     }
     if (host->refresh_at <= now) refresh(host, now);
     uint64_t next = host->refresh_at;
-    for (struct host_group *group = host->groups; group; group = group->next) {
-        const uint64_t due = host_group_due(group), until = shown_until(group);
+    for (struct session *s = host->sessions; s; s = s->next) {
+        const uint64_t due = session_tick(s);
+        if (due < next) next = due;
+    }
+    for (struct host_solo *group = host->solos; group; group = group->next_solo) {
+        const uint64_t due = host_solo_due(group), until = shown_until(group);
         if (due < next) next = due;
         if (until < next) next = until;
     }
@@ -172,8 +244,9 @@ uint64_t host_worst_failover_ns(const struct host_group *group)
     const uint64_t lease = host_option(group, "lease", 0);
     const uint64_t stagger = host_option(group, "stagger", 0);
     const uint64_t again = host_option(group, "re-ask", 0);
-    const uint64_t million = 1000000, drift = group->cluster.drift;
+    const struct config *config = group->host->config;
+    const uint64_t million = 1000000, drift = config->drift;
     if (lease == 0) return 0;
     const uint64_t promise = lease / (million - drift) * (million + drift);
-    return promise + stagger * group->cluster.count + again + 4 * group->cluster.transmit_max;
+    return promise + stagger * config->member_count + again + 4 * config->transmit_max;
 }

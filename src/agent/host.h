@@ -37,6 +37,8 @@ struct host_hooks {
                  const char *text); /* what an operator should mend; the group may be NULL */
     uint64_t (*random)(void *whose);
     uint64_t (*wall_ms)(void *whose);
+    /* The deadline of all groups with this cell is another; may be NULL. */
+    void (*renewed)(void *whose, uint32_t cell);
 };
 
 struct host *host_new(const struct config *, struct record *, struct host_hooks);
@@ -55,6 +57,14 @@ const struct el_algorithm *host_algorithm(const struct host_group *);
 struct host_view host_view_of(const struct host_group *);
 void *host_office(const struct host_group *); /* a word for whoever serves the clients */
 void host_set_office(struct host_group *, void *);
+
+/*
+ * Groups that are led by promises of the same members have one deadline, in a cell that they share: it is renewed for all
+ * of them at once, and `changed` is not called for that. HOST_NO_CELL: this one has a deadline, if any, of its own.
+ */
+#define HOST_NO_CELL UINT32_MAX
+uint32_t host_cell(const struct host_group *);
+uint64_t host_cell_deadline(const struct host *, uint32_t cell);
 
 /* Whether somebody here wants to lead, and how much: peers are told. */
 void host_stand(struct host_group *, bool stands, uint64_t priority);

@@ -6,6 +6,8 @@
 #include "agent/link.h"
 #include "agent/machine.h"
 
+struct session;
+
 enum { HOST_OPTIONS_MAX = 24, HOST_HELD_MAX = 256, HOST_UNKNOWN_MAX = 32 };
 
 /* A message that waits for the disk. What is left of its timer is read when it leaves. */
@@ -15,14 +17,29 @@ struct host_held {
     bool from_detector;
 };
 
+/*
+ * A group. It is one of a session's many (session.h), or has machines of its own (struct host_solo), in both cases as
+ * the first member of a greater struct.
+ */
 struct host_group {
     struct host *host;
     struct host_group *next;
-    char name[CONFIG_NAME_MAX + 1];
+    struct session *session; /* NULL: it has machines of its own */
+    const char *name;
     uint64_t key;
-    uint32_t settings; /* a digest that all members must share */
     void *office;
+    uint64_t heir_until; /* until when one that it was handed over to has precedence */
+    char *value;         /* NULL: none */
+    uint64_t value_token;
+    struct host_view shown; /* as `changed` was last called for */
+    el_node wish;           /* whom the machine would hand over to, once the work has stopped */
+    bool stands;
+};
 
+struct host_solo {
+    struct host_group base;
+    struct host_solo *next_solo;
+    uint32_t settings;                    /* a digest that all members must share */
     struct el_cluster cluster, detectors; /* the same members; each machine has options of its own */
     uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX];
     uint8_t roles[CONFIG_MEMBERS_MAX];
@@ -30,23 +47,15 @@ struct host_group {
     uint64_t stands_since[CONFIG_MEMBERS_MAX];
     uint32_t patience[CONFIG_MEMBERS_MAX]; /* in ms: see wire.h */
     struct el_value values[HOST_OPTIONS_MAX], detector_values[HOST_OPTIONS_MAX];
-    uint64_t margin;
     struct machine election, detector;
     bool has_detector, has_links;
     struct link *links; /* [count], where the algorithm needs them */
     uint64_t links_due;
-
-    bool stands;
     uint64_t leaderless_since; /* 0: somebody leads */
-    uint64_t heir_until;       /* until when one that it was handed over to has precedence */
-    el_node wish;              /* whom the machine would hand over to, once the work has stopped */
     uint64_t saved_by;         /* the write after which what it saved is on disk */
     struct host_held held[HOST_HELD_MAX];
     uint32_t held_count;
-
-    struct host_view shown; /* as `changed` was last called for */
-    char value[HOST_VALUE_MAX + 1];
-    uint64_t value_token;
+    char name[CONFIG_NAME_MAX + 1];
 };
 
 struct host {
@@ -55,7 +64,13 @@ struct host {
     struct host_hooks hooks;
     uint64_t members; /* a digest of who they are */
     struct host_group *groups;
-    uint32_t group_count;
+    uint32_t group_count, solo_count;
+    struct host_group *
+        *index; /* by key; index_size is a power of two, and more than twice as many as there are */
+    uint32_t index_size;
+    struct host_solo *solos;
+    struct session *sessions;
+    bool has_begun;
     uint64_t writes_begun, writes_done;
     bool is_dirty, has_failed;
     uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
@@ -75,39 +90,57 @@ static inline uint64_t host_now(const struct host *host)
 
 /* host.c */
 void host_write(struct host *); /* begins to write the record, if there is something new in it */
+struct host_group *host_by_key(const struct host *, uint64_t key);
 
 /* host_wire.c */
 void host_put(struct host *, el_node to, const struct wire_entry *);
 void host_greet(struct host *, el_node to); /* an empty word, so that both know that the link works */
 void host_put_all(struct host *, const struct wire_entry *);
 void host_flush(struct host *); /* ends every call: what was said and saved goes out */
-struct wire_entry host_describe(const struct host_group *);
-void host_send_value(struct host_group *, el_node to); /* 0: to all */
+void host_complain(struct host *, struct host_group *, el_node of, const char *what);
 
 /* host_group.c */
 /* The value of an option by name; `otherwise` if the algorithm has none of that name. */
 uint64_t host_option(const struct host_group *, const char *name, uint64_t otherwise);
-struct host_group *host_group_new(struct host *, const char *name, uint64_t key, char *text, size_t size);
-void host_group_free(struct host_group *);
-struct host_group *host_by_key(struct host *, uint64_t key);
-void host_group_start(struct host_group *);
-void host_group_hear(struct host_group *, bool for_detector, const struct el_msg *);
+/* Members that count by other times, or another algorithm, must not count each other's votes. */
+uint32_t host_digest_settings(const struct host *, const struct el_algorithm *, const struct el_value *);
 void host_group_show(struct host_group *);
-uint64_t host_group_due(const struct host_group *);
-bool host_group_fire(struct host_group *, uint64_t now);
-/* What a peer says of its wish to lead. */
-void host_group_peer_stands(struct host_group *, el_node peer, const struct wire_entry *, uint64_t now);
-/* A message of it says so, too. */
-void host_group_peer_speaks(struct host_group *, el_node peer, uint64_t now);
-/* An election that came to nothing, since who takes part changed in the middle of it, is called again. */
-void host_group_call_again(struct host_group *, uint64_t now);
-void host_group_expire_peers(struct host_group *, uint64_t now);
+void host_set_value(struct host_group *, const char *value, uint64_t token);
+/* What a machine did, in words. */
+void host_note(struct host *, struct host_group *, const struct el_algorithm *, const struct el_action *);
 
-/* host_act.c */
-struct machine_owner host_group_owner(struct host_group *);
+/* host_solo.c */
+struct host_solo *host_solo_new(struct host *, const char *name, uint64_t key,
+                                const struct config_group *section, const struct el_algorithm *);
+void host_solo_free(struct host_solo *);
+void host_solo_start(struct host_solo *);
+void host_solo_hear(struct host_solo *, bool for_detector, const struct el_msg *);
+uint64_t host_solo_due(const struct host_solo *);
+bool host_solo_fire(struct host_solo *, uint64_t now);
+void host_solo_stand(struct host_solo *, bool stands, uint64_t priority);
+/* Asks for an election. */
+void host_solo_call(struct host_solo *);
+enum el_answer host_solo_ask(struct host_solo *, enum el_request_what, el_node to);
+/* What a peer says of its wish to lead. */
+void host_solo_peer_stands(struct host_solo *, el_node peer, const struct wire_entry *, uint64_t now);
+/* A message of it says so, too. */
+void host_solo_peer_speaks(struct host_solo *, el_node peer, uint64_t now);
+/* Now and then: who wants to lead, and what is proclaimed, in case it was lost; an election that came to nothing is
+ * called again; peers that have said nothing for long want nothing. */
+void host_solo_refresh(struct host_solo *, uint64_t now);
+struct wire_entry host_solo_describe(const struct host_solo *);
+void host_solo_send_value(struct host_solo *, el_node to); /* 0: to all */
+
+/* host_solo_act.c */
+struct machine_owner host_solo_owner(struct host_solo *);
 /* What it saved is not on disk yet, so that nothing may be said or claimed that came after. */
-bool host_group_is_waiting(const struct host_group *);
-void host_group_release(struct host_group *); /* what waited for the disk */
-const struct link_hooks *host_link_hooks(struct host_group *, struct link_hooks *);
+bool host_solo_is_waiting(const struct host_solo *);
+void host_solo_release(struct host_solo *); /* what waited for the disk */
+const struct link_hooks *host_link_hooks(struct host_solo *, struct link_hooks *);
+
+static inline struct host_solo *host_solo_of(struct host_group *group)
+{
+    return group->session ? NULL : (struct host_solo *)group;
+}
 
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agent/host_inner.h"
+#include "agent/session.h"
 
 static const uint64_t SECOND = 1000000000;
 
@@ -41,30 +42,6 @@ void host_flush(struct host *host)
     host_write(host);
 }
 
-struct wire_entry host_describe(const struct host_group *group)
-{
-    struct wire_entry entry = {.type = WIRE_GROUP,
-                               .group = group->key,
-                               .settings = group->settings,
-                               .flags = group->stands ? WIRE_STANDS : 0,
-                               .patience = group->patience[group->host->config->self - 1],
-                               .number = group->priorities[group->host->config->self - 1]};
-    entry.length = (uint8_t)strlen(group->name);
-    memcpy(entry.text, group->name, entry.length);
-    return entry;
-}
-
-void host_send_value(struct host_group *group, el_node to)
-{
-    struct wire_entry entry = {.type = WIRE_VALUE, .group = group->key, .number = group->value_token};
-    entry.length = (uint8_t)strlen(group->value);
-    memcpy(entry.text, group->value, entry.length);
-    if (to)
-        host_put(group->host, to, &entry);
-    else
-        host_put_all(group->host, &entry);
-}
-
 /* ---- Hearing ---- */
 
 /* A group of which nothing is known here: who speaks of it is asked for its name, now and then. */
@@ -82,7 +59,7 @@ static void ask_who(struct host *host, el_node from, uint64_t key, uint64_t now)
     host_put(host, from, &(struct wire_entry){.type = WIRE_WHO, .group = key});
 }
 
-static void complain(struct host *host, struct host_group *group, el_node from, const char *what)
+void host_complain(struct host *host, struct host_group *group, el_node from, const char *what)
 {
     const uint64_t now = host_now(host);
     char text[160];
@@ -98,10 +75,7 @@ static void on_value(struct host_group *group, el_node from, const struct wire_e
 {
     const struct host_view view = host_view_of(group);
     if (view.leader != from || view.token != entry->number) return;
-    if (entry->number == group->value_token && strcmp(entry->text, group->value) == 0) return;
-    snprintf(group->value, sizeof group->value, "%s", entry->text);
-    group->value_token = entry->number;
-    group->shown.value = NULL;
+    host_set_value(group, entry->text, entry->number);
     host_group_show(group);
 }
 
@@ -115,60 +89,98 @@ static void on_group(struct host *host, el_node from, const struct wire_entry *e
             return;
         group = host_find(host, entry->text, reason, sizeof reason);
     }
+    struct host_solo *solo = group ? host_solo_of(group) : NULL;
     if (!group || strcmp(group->name, entry->text) != 0) return;
-    if (entry->settings != group->settings) {
-        complain(host, group, from, "other settings for this group");
+    if (!solo || entry->settings != solo->settings) {
+        host_complain(host, group, from, "other settings for this group");
         return;
     }
-    const bool knew = group->stood_at[from - 1] != 0;
-    host_group_peer_stands(group, from, entry, host_now(host));
+    const bool knew = solo->stood_at[from - 1] != 0;
+    host_solo_peer_stands(solo, from, entry, host_now(host));
     if (!knew && group->stands) { /* it may have just begun, and not know us */
-        const struct wire_entry ours = host_describe(group);
+        const struct wire_entry ours = host_solo_describe(solo);
         host_put(host, from, &ours);
     }
-    if (group->shown.role == EL_LEADER && group->value_token == group->shown.token && group->value[0])
-        host_send_value(group, from);
+    host_solo_send_value(solo, from);
+}
+
+/* Of a group with machines of its own. */
+static void on_solo(struct host *host, struct host_solo *solo, el_node from, const struct wire_entry *entry)
+{
+    struct link_hooks hooks;
+    switch (entry->type) {
+    case WIRE_MESSAGE:
+        if (entry->flags & WIRE_STANDS) /* a vote may overtake the word that it is one */
+            host_solo_peer_speaks(solo, from, host_now(host));
+        host_solo_hear(solo, entry->flags & WIRE_DETECTOR, &entry->msg);
+        break;
+    case WIRE_LINKED:
+    case WIRE_LINK_ACK:
+        if (!solo->has_links) break;
+        link_receive(&solo->links[from - 1], host_link_hooks(solo, &hooks), host_now(host), entry);
+        solo->links_due = 0;
+        host_group_show(&solo->base);
+        break;
+    case WIRE_WHO: {
+        const struct wire_entry ours = host_solo_describe(solo);
+        host_put(host, from, &ours);
+        break;
+    }
+    case WIRE_VALUE: on_value(&solo->base, from, entry); break;
+    default: break;
+    }
+}
+
+static struct session *session_with(struct host *host, uint32_t settings)
+{
+    struct session *s = host->sessions;
+    while (s && s->settings != settings) s = s->next;
+    return s;
+}
+
+/* Of sessions and their boards. Whose settings nobody here has shares no session with us. */
+static void on_session(struct host *host, el_node from, const struct wire_entry *entry)
+{
+    struct session *s = session_with(host, entry->settings);
+    if (!s) {
+        host_complain(host, NULL, from, "settings that this member has not");
+        return;
+    }
+    switch (entry->type) {
+    case WIRE_SESSION: session_hear(s, &entry->msg); break;
+    case WIRE_BOARD: board_hear_state(s, from, entry); break;
+    default: board_hear_posting(s, from, entry); break;
+    }
 }
 
 static void on_entry(struct host *host, el_node from, const struct wire_entry *entry)
 {
-    struct host_group *group = host_by_key(host, entry->group);
-    struct link_hooks hooks;
-    const bool is_message = entry->type == WIRE_MESSAGE || entry->type == WIRE_LINKED;
+    const bool is_linked = entry->type == WIRE_MESSAGE || entry->type == WIRE_LINKED;
+    const bool has_message = is_linked || entry->type == WIRE_SESSION;
+    /* Who speaks is known by its key, whatever the message says. */
+    if (has_message && (entry->msg.from != from || entry->msg.to != host->config->self)) return;
     if (entry->type == WIRE_GROUP) {
         on_group(host, from, entry);
         return;
     }
-    if (!group) {
-        if (is_message) ask_who(host, from, entry->group, host_now(host));
+    if (entry->type == WIRE_SESSION || entry->type == WIRE_BOARD || entry->type == WIRE_POSTING) {
+        on_session(host, from, entry);
         return;
     }
-    if (is_message && entry->settings != group->settings) {
-        complain(host, group, from, "other settings for this group");
+    struct host_group *group = host_by_key(host, entry->group);
+    if (!group) { /* one of a session's will be posted */
+        if (is_linked && !session_with(host, entry->settings))
+            ask_who(host, from, entry->group, host_now(host));
         return;
     }
-    /* Who speaks is known by its key, whatever the message says. */
-    if (is_message && (entry->msg.from != from || entry->msg.to != host->config->self)) return;
-    switch (entry->type) {
-    case WIRE_MESSAGE:
-        if (entry->flags & WIRE_STANDS) /* a vote may overtake the word that it is one */
-            host_group_peer_speaks(group, from, host_now(host));
-        host_group_hear(group, entry->flags & WIRE_DETECTOR, &entry->msg);
-        break;
-    case WIRE_LINKED:
-    case WIRE_LINK_ACK:
-        if (!group->has_links) break;
-        link_receive(&group->links[from - 1], host_link_hooks(group, &hooks), host_now(host), entry);
-        group->links_due = 0;
-        host_group_show(group);
-        break;
-    case WIRE_WHO: {
-        const struct wire_entry ours = host_describe(group);
-        host_put(host, from, &ours);
-        break;
-    }
-    case WIRE_VALUE: on_value(group, from, entry); break;
-    case WIRE_GROUP: break;
+    struct host_solo *solo = host_solo_of(group);
+    const uint32_t settings = solo ? solo->settings : group->session->settings;
+    if (is_linked && entry->settings != settings) {
+        host_complain(host, group, from, "other settings for this group");
+    } else if (solo) {
+        on_solo(host, solo, from, entry);
+    } else if (entry->type == WIRE_MESSAGE) {
+        session_group_hear((struct session_group *)group, &entry->msg);
     }
 }
 
@@ -181,7 +193,7 @@ void host_receive(struct host *host, el_node from, const uint8_t *payload, size_
     (void)host_tick(host); /* what is overdue comes before anything that is heard */
     if (!wire_head(payload, size, &digest)) return;
     if (digest != host->members) {
-        complain(host, NULL, from, "another list of members");
+        host_complain(host, NULL, from, "another list of members");
         return;
     }
     host->heard[from - 1] = host_now(host);

@@ -127,6 +127,12 @@ void office_changed(struct office *o)
     }
 }
 
+void offices_renewed(struct offices *all, uint32_t cell)
+{
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->list[i]->is_held && host_cell(all->list[i]->group) == cell) office_changed(all->list[i]);
+}
+
 /* ---- Ending one ---- */
 
 static bool is_in_touch(const struct office *o, el_node peer)

@@ -95,6 +95,8 @@ void offices_free(struct offices *); /* what it holds, not itself; nothing is re
 
 /* For host_hooks.changed. */
 void office_changed(struct office *);
+/* For host_hooks.renewed. */
+void offices_renewed(struct offices *, uint32_t cell);
 
 enum office_answer office_enter(struct office *, void *client, uint64_t priority, const char *value);
 /* Of who has entered. */

@@ -3,8 +3,25 @@
 
 #include <string.h>
 
-enum part { END, GROUP, SETTINGS, FLAGS, MSG, LIFE, ANSWERS, SEQUENCE, NUMBER, PATIENCE, NAME, VALUE };
-enum { PARTS_MAX = 8 };
+enum part {
+    END,
+    GROUP,
+    SETTINGS,
+    FLAGS,
+    MSG,
+    LIFE,
+    ANSWERS,
+    SEQUENCE,
+    NUMBER,
+    PATIENCE,
+    VERSION,
+    BEFORE,
+    CLAIM,
+    NAME,
+    VALUE,
+    MORE
+};
+enum { PARTS_MAX = 12 };
 
 static const uint8_t layout[][PARTS_MAX] = {
     [WIRE_MESSAGE] = {GROUP, SETTINGS, FLAGS, MSG},
@@ -13,6 +30,9 @@ static const uint8_t layout[][PARTS_MAX] = {
     [WIRE_WHO] = {GROUP},
     [WIRE_GROUP] = {GROUP, SETTINGS, FLAGS, NUMBER, PATIENCE, NAME},
     [WIRE_VALUE] = {GROUP, NUMBER, VALUE},
+    [WIRE_SESSION] = {SETTINGS, MSG},
+    [WIRE_BOARD] = {SETTINGS, FLAGS, LIFE, ANSWERS, VERSION, BEFORE},
+    [WIRE_POSTING] = {GROUP, SETTINGS, FLAGS, LIFE, VERSION, BEFORE, NUMBER, PATIENCE, CLAIM, NAME, MORE},
 };
 enum { TYPES = sizeof layout / sizeof *layout };
 
@@ -29,10 +49,10 @@ static void put(struct writer *w, uint64_t value, uint32_t bytes)
     for (uint32_t i = 0; i < bytes && w->fits; i++) *w->at++ = (uint8_t)(value >> 8 * i);
 }
 
-static void put_text(struct writer *w, const struct wire_entry *entry)
+static void put_text(struct writer *w, const char *text, uint8_t length)
 {
-    put(w, entry->length, 1);
-    for (uint32_t i = 0; i < entry->length; i++) put(w, (uint8_t)entry->text[i], 1);
+    put(w, length, 1);
+    for (uint32_t i = 0; i < length; i++) put(w, (uint8_t)text[i], 1);
 }
 
 static void put_part(struct writer *w, const struct wire_entry *entry, enum part part)
@@ -51,8 +71,16 @@ static void put_part(struct writer *w, const struct wire_entry *entry, enum part
     case SEQUENCE: put(w, entry->sequence, 4); break;
     case NUMBER: put(w, entry->number, 8); break;
     case PATIENCE: put(w, entry->patience, 4); break;
+    case VERSION: put(w, entry->version, 8); break;
+    case BEFORE: put(w, entry->before, 8); break;
+    case CLAIM:
+        put(w, entry->term, 8);
+        put(w, entry->heir_term, 8);
+        put(w, entry->heir, 2);
+        break;
     case NAME:
-    case VALUE: put_text(w, entry); break;
+    case VALUE: put_text(w, entry->text, entry->length); break;
+    case MORE: put_text(w, entry->value, entry->value_length); break;
     case END: break;
     }
 }
@@ -90,15 +118,16 @@ static uint64_t get(struct reader *r, uint32_t bytes)
     return r->good ? value : 0;
 }
 
-static void get_text(struct reader *r, struct wire_entry *entry, uint32_t most)
+static uint8_t get_text(struct reader *r, char *text, uint32_t most)
 {
-    entry->length = (uint8_t)get(r, 1);
-    if (entry->length > most || (size_t)(r->end - r->at) < entry->length ||
-        memchr(r->at, 0, entry->length)) /* a name or a value is text */
+    const uint8_t length = (uint8_t)get(r, 1);
+    if (length > most || (size_t)(r->end - r->at) < length ||
+        memchr(r->at, 0, length)) /* a name or a value is text */
         r->good = false;
-    if (!r->good) return;
-    memcpy(entry->text, r->at, entry->length);
-    r->at += entry->length;
+    if (!r->good) return 0;
+    memcpy(text, r->at, length);
+    r->at += length;
+    return length;
 }
 
 static void get_part(struct reader *r, struct wire_entry *entry, enum part part)
@@ -119,8 +148,16 @@ static void get_part(struct reader *r, struct wire_entry *entry, enum part part)
     case SEQUENCE: entry->sequence = (uint32_t)get(r, 4); break;
     case NUMBER: entry->number = get(r, 8); break;
     case PATIENCE: entry->patience = (uint32_t)get(r, 4); break;
-    case NAME: get_text(r, entry, WIRE_NAME_MAX); break;
-    case VALUE: get_text(r, entry, WIRE_VALUE_MAX); break;
+    case VERSION: entry->version = get(r, 8); break;
+    case BEFORE: entry->before = get(r, 8); break;
+    case CLAIM:
+        entry->term = get(r, 8);
+        entry->heir_term = get(r, 8);
+        entry->heir = (uint32_t)get(r, 2);
+        break;
+    case NAME: entry->length = get_text(r, entry->text, WIRE_NAME_MAX); break;
+    case VALUE: entry->length = get_text(r, entry->text, WIRE_VALUE_MAX); break;
+    case MORE: entry->value_length = get_text(r, entry->value, WIRE_VALUE_MAX); break;
     case END: break;
     }
 }

@@ -18,13 +18,18 @@ enum wire_type {
     WIRE_MESSAGE = 1, /* of an election, or of the detector beside it */
     WIRE_LINKED,      /* the same over a link that keeps order and loses nothing */
     WIRE_LINK_ACK,
-    WIRE_WHO,   /* which group is that? */
-    WIRE_GROUP, /* this one, by name; and whether somebody here wants to lead it */
-    WIRE_VALUE  /* what its leader proclaims */
+    WIRE_WHO,     /* which group is that? */
+    WIRE_GROUP,   /* this one, by name; and whether somebody here wants to lead it */
+    WIRE_VALUE,   /* what its leader proclaims */
+    WIRE_SESSION, /* of sessions, and no group's */
+    WIRE_BOARD,   /* how far a board has got, and how far the receiver's was read: see board.h */
+    WIRE_POSTING, /* what its sender has to say of a group */
 };
 
 /* Of a MESSAGE: it is the detector's; of a MESSAGE or a GROUP: its sender wants to lead. */
 enum { WIRE_DETECTOR = 1, WIRE_STANDS = 2 };
+/* Of a BOARD: something before what came is missing; of a POSTING: answer with a BOARD. */
+enum { WIRE_GAP = 4, WIRE_PLEASE = 8 };
 
 struct wire_entry {
     enum wire_type type;
@@ -33,14 +38,21 @@ struct wire_entry {
         settings; /* MESSAGE, LINKED, GROUP: a digest of the group's settings, which must be the same for all */
     uint8_t flags;
     struct el_msg msg; /* MESSAGE, LINKED */
-    uint64_t life; /* LINKED, LINK_ACK: the sender's, as drawn when it began; LINK_ACK also: which it answers */
+    uint64_t life; /* LINKED, LINK_ACK: the sender's, as drawn when it began; LINK_ACK also: which it answers.
+                    * BOARD, POSTING: the sender's incarnation; BOARD also: the receiver's, as it is known */
     uint64_t answers;
+    uint64_t version; /* BOARD, POSTING: the newest, this one's */
+    uint64_t before;  /* BOARD: read so far; POSTING: the one before it */
     uint32_t sequence;
     uint32_t
         patience; /* GROUP: how many ms it stands before a lower-ranked leader makes way; UINT32_MAX: never */
-    uint64_t number; /* GROUP: priority; VALUE: token */
+    uint64_t number;          /* GROUP: priority; VALUE: token */
+    uint64_t term, heir_term; /* POSTING: the claim, 0 if none */
+    uint32_t heir;
     uint8_t length;
-    char text[WIRE_VALUE_MAX + 1]; /* GROUP: name; VALUE: value; ends with 0 */
+    char text[WIRE_VALUE_MAX + 1]; /* GROUP, POSTING: name; VALUE: value; ends with 0 */
+    uint8_t value_length;
+    char value[WIRE_VALUE_MAX + 1]; /* POSTING */
 };
 
 /* A payload in the making. */

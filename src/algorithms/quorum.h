@@ -178,6 +178,8 @@ struct quorum {
     struct quorum_group *group;
     struct quorum_ballot *ballots; /* by position - 1 */
     uint32_t *news;                /* what groups must be told of, gathered: enum quorum_news */
+    bool
+        shared; /* one of many groups on these sessions: its host spreads the claims, and beats no more for a victory */
     bool late; /* a timer's event: after a pause others may be overdue, and what seems to run may be over */
 };
 

@@ -17,8 +17,7 @@ bool quorum_supports(const struct quorum *q, el_node voter)
     return b->inc && b->inc == p->inc && b->epoch == p->v_epoch;
 }
 
-/* Its promise runs, and was made while it stood by us in this group. */
-static bool is_backed(const struct quorum *q, el_node voter)
+bool quorum_is_backed(const struct quorum *q, el_node voter)
 {
     const struct quorum_peer *p = quorum_peer(q, voter);
     const struct quorum_ballot *b = ballot(q, voter);
@@ -27,7 +26,7 @@ static bool is_backed(const struct quorum *q, el_node voter)
 
 /* Our own promise is as new as any, and comes first of those: then what bounds the claim is not renewed by ourselves, and
  * if we stood still for too long its end is what we learn first. */
-static bool is_newer(const struct quorum *q, el_node other, el_node voter)
+bool quorum_is_newer(const struct quorum *q, el_node other, el_node voter)
 {
     const uint64_t theirs = quorum_peer(q, other)->base, base = quorum_peer(q, voter)->base;
     if (other == q->cfg->self || voter == q->cfg->self) return other == q->cfg->self && other != voter;
@@ -38,10 +37,10 @@ el_node quorum_bound_by(const struct quorum *q)
 {
     const uint32_t count = q->cfg->cluster->count;
     for (el_node voter = 1; voter <= count; voter++) {
-        if (!is_backed(q, voter)) continue;
+        if (!quorum_is_backed(q, voter)) continue;
         uint32_t newer = 0;
         for (el_node other = 1; other <= count; other++)
-            newer += is_backed(q, other) && is_newer(q, other, voter);
+            newer += quorum_is_backed(q, other) && quorum_is_newer(q, other, voter);
         if (newer + 1 == q->me->majority) return voter;
     }
     return EL_NOBODY;
@@ -96,7 +95,7 @@ bool quorum_has_majority(const struct quorum *q)
 {
     uint32_t votes = 0;
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
-        votes += ballot(q, voter)->granted && quorum_supports(q, voter) && is_backed(q, voter);
+        votes += ballot(q, voter)->granted && quorum_supports(q, voter) && quorum_is_backed(q, voter);
     return votes >= q->me->majority;
 }
 
@@ -128,8 +127,7 @@ void quorum_try_to_win(const struct quorum *q)
     g->claim_heir_term = 0;
     forget_votes(q);
     choose_heir(q);
-    quorum_session_beat(
-        q, claim_of(g)); /* also tells the others; where many groups win at once, one beat will do */
+    if (!q->shared) quorum_session_beat(q, claim_of(g)); /* also tells the others */
     *q->news |= QUORUM_REVIEW;
 }
 

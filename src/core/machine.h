@@ -28,6 +28,10 @@ void el_choose(struct el_outbox *out, uint32_t n);
 void el_note(struct el_outbox *out, uint32_t note, uint64_t first, uint64_t second);
 void el_verdict(struct el_outbox *out, el_node peer, bool suspected);
 
+/* Bytes from the network: every field that names a member must name one that exists. el_step() asks this. */
+bool el_is_well_formed(const struct el_algorithm *algorithm, const struct el_config *cfg,
+                       const struct el_msg *msg);
+
 /* ---- Configuration ---- */
 
 static inline uint64_t el_number(const struct el_config *cfg, uint32_t option)

@@ -4,9 +4,8 @@
  */
 #include "machine.h"
 
-/* Bytes from the network: every field that names a member must name one that exists. */
-static bool well_formed(const struct el_algorithm *algorithm, const struct el_config *cfg,
-                        const struct el_msg *m)
+bool el_is_well_formed(const struct el_algorithm *algorithm, const struct el_config *cfg,
+                       const struct el_msg *m)
 {
     const uint32_t count = cfg->cluster->count;
     return m->kind >= 1 && m->kind <= algorithm->kind_count && m->from >= 1 && m->from <= count &&
@@ -17,7 +16,7 @@ static bool well_formed(const struct el_algorithm *algorithm, const struct el_co
 static void on_message(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
                        const struct el_event *event, struct el_outbox *out)
 {
-    if (!well_formed(algorithm, cfg, &event->msg)) {
+    if (!el_is_well_formed(algorithm, cfg, &event->msg)) {
         el_note(out, EL_NOTE_MALFORMED, event->msg.kind, event->msg.from);
     } else if (algorithm->on_arrival) {
         algorithm->on_arrival(state, cfg, &event->msg, event->elapsed, out);

@@ -1,28 +1,28 @@
-/* What the machines of a group ask for: messages, over links where they need them, records, notes, verdicts. */
+/* What the machines of a group with its own ask for: messages, over links where they need them, records, notes, verdicts. */
 #include <string.h>
 
 #include "agent/host_inner.h"
 
 static uint64_t machine_now(void *whose)
 {
-    return host_now(((struct host_group *)whose)->host);
+    return host_now(((struct host_solo *)whose)->base.host);
 }
 
 static uint64_t machine_random(void *whose)
 {
-    const struct host *host = ((struct host_group *)whose)->host;
+    const struct host *host = ((struct host_solo *)whose)->base.host;
     return host->hooks.random(host->hooks.whose);
 }
 
-static void send_now(struct host_group *group, const struct host_held *held)
+static void send_now(struct host_solo *group, const struct host_held *held)
 {
-    struct host *host = group->host;
+    struct host *host = group->base.host;
     const struct machine *machine = held->from_detector ? &group->detector : &group->election;
     struct wire_entry entry = {
         .type = WIRE_MESSAGE,
-        .group = group->key,
+        .group = group->base.key,
         .settings = group->settings,
-        .flags = (uint8_t)((held->from_detector ? WIRE_DETECTOR : 0) | (group->stands ? WIRE_STANDS : 0)),
+        .flags = (uint8_t)((held->from_detector ? WIRE_DETECTOR : 0) | (group->base.stands ? WIRE_STANDS : 0)),
         .msg = held->msg};
     if (held->timer != EL_NO_TIMER)
         entry.msg.aux = machine_left(machine, held->timer, held->slot, host_now(host));
@@ -36,19 +36,19 @@ static void send_now(struct host_group *group, const struct host_held *held)
     group->links_due = 0;
 }
 
-bool host_group_is_waiting(const struct host_group *group)
+bool host_solo_is_waiting(const struct host_solo *group)
 {
-    return group->saved_by > group->host->writes_done;
+    return group->saved_by > group->base.host->writes_done;
 }
 
-static void send_later(struct host_group *group, const struct machine *machine, const struct el_action *action)
+static void send_later(struct host_solo *group, const struct machine *machine, const struct el_action *action)
 {
     const struct host_held held = {.msg = action->msg,
                                    .timer = action->timer,
                                    .slot = action->slot,
                                    .from_detector = machine == &group->detector};
-    if (group->host->has_failed) return;
-    if (!host_group_is_waiting(group) || held.from_detector) {
+    if (group->base.host->has_failed) return;
+    if (!host_solo_is_waiting(group) || held.from_detector) {
         send_now(group, &held);
         return;
     }
@@ -59,43 +59,24 @@ static void send_later(struct host_group *group, const struct machine *machine, 
     group->held[group->held_count++] = held;
 }
 
-static void save(struct host_group *group, const struct el_durable *durable)
+static void save(struct host_solo *group, const struct el_durable *durable)
 {
-    struct host *host = group->host;
-    if (!record_put(host->record, group->key, durable)) host->has_failed = true;
+    struct host *host = group->base.host;
+    if (!record_put(host->record, group->base.key, durable)) host->has_failed = true;
     host->is_dirty = true;
     group->saved_by = host->writes_begun + 1;
 }
 
-static void note(struct host_group *group, const struct machine *machine, const struct el_action *action)
+static void note(struct host_solo *group, const struct machine *machine, const struct el_action *action)
 {
-    const struct host *host = group->host;
-    const char *at = el_note_text(machine->algorithm, action->note);
-    char text[256];
-    size_t used = 0;
     if (machine == &group->election && action->note + 1 == machine->algorithm->wish)
-        group->wish = (el_node)action->values[0];
-    for (; at && *at && used + 72 < sizeof text; at++) {
-        const bool is_place = (*at == '@' || *at == '#') && (at[1] == '1' || at[1] == '2');
-        if (!is_place) {
-            text[used++] = *at;
-            continue;
-        }
-        const uint64_t value = action->values[at[1] - '1'];
-        if (*at == '@' && value >= 1 && value <= group->cluster.count)
-            used +=
-                (size_t)snprintf(text + used, sizeof text - used, "%s", host->config->members[value - 1].name);
-        else
-            used += (size_t)snprintf(text + used, sizeof text - used, "%llu", (unsigned long long)value);
-        at++;
-    }
-    text[used] = '\0';
-    host->hooks.note(host->hooks.whose, group, text);
+        group->base.wish = (el_node)action->values[0];
+    host_note(group->base.host, &group->base, machine->algorithm, action);
 }
 
 static void act(void *whose, struct machine *machine, const struct el_action *action)
 {
-    struct host_group *group = whose;
+    struct host_solo *group = whose;
     switch (action->type) {
     case EL_SEND: send_later(group, machine, action); break;
     case EL_SAVE: save(group, &action->durable); break;
@@ -111,44 +92,44 @@ static void act(void *whose, struct machine *machine, const struct el_action *ac
     }
 }
 
-void host_group_release(struct host_group *group)
+void host_solo_release(struct host_solo *group)
 {
-    if (host_group_is_waiting(group)) return;
+    if (host_solo_is_waiting(group)) return;
     for (uint32_t i = 0; i < group->held_count; i++) send_now(group, &group->held[i]);
     group->held_count = 0;
-    host_group_show(group);
+    host_group_show(&group->base);
 }
 
 /* ---- Links that lose nothing ---- */
 
 static void link_sends(void *whose, el_node to, struct wire_entry *entry)
 {
-    struct host_group *group = whose;
-    entry->group = group->key;
+    struct host_solo *group = whose;
+    entry->group = group->base.key;
     entry->settings = group->settings;
-    host_put(group->host, to, entry);
+    host_put(group->base.host, to, entry);
 }
 
 static void link_delivers(void *whose, const struct el_msg *msg)
 {
-    struct host_group *group = whose;
+    struct host_solo *group = whose;
     machine_step(&group->election, &(struct el_event){.type = EL_MESSAGE, .msg = *msg});
 }
 
 static void link_fails(void *whose, const struct el_msg *msg)
 {
-    struct host_group *group = whose;
+    struct host_solo *group = whose;
     if (group->election.algorithm->on_unsent)
         machine_step(&group->election, &(struct el_event){.type = EL_UNSENT, .msg = *msg});
 }
 
-const struct link_hooks *host_link_hooks(struct host_group *group, struct link_hooks *hooks)
+const struct link_hooks *host_link_hooks(struct host_solo *group, struct link_hooks *hooks)
 {
     *hooks = (struct link_hooks){group, link_sends, link_delivers, link_fails, machine_random};
     return hooks;
 }
 
-struct machine_owner host_group_owner(struct host_group *group)
+struct machine_owner host_solo_owner(struct host_solo *group)
 {
     return (struct machine_owner){group, machine_now, machine_random, act};
 }

@@ -1,0 +1,207 @@
+/* See session.h. */
+#include "agent/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/machine.h"
+
+/* ---- Life ---- */
+
+static struct session *session_new(struct host *host, const struct el_value *values, uint32_t settings)
+{
+    const struct config *config = host->config;
+    const uint64_t actions = el_outbox_bound(&el_quorum, config->member_count);
+    char name[32];
+    snprintf(name, sizeof name, "sessions %08x", settings); /* which no group can be called */
+    const uint64_t key = seal_group_key(config->cluster_id, name);
+    struct session *s = record_has_room(host->record, key) ? calloc(1, sizeof *s) : NULL;
+    if (!s) return NULL;
+    s->out =
+        (struct el_outbox){.actions = calloc(actions, sizeof *s->out.actions), .capacity = (uint32_t)actions};
+    s->cells = calloc(SESSION_CELLS_MAX, sizeof *s->cells);
+    if (!s->out.actions || !s->cells) {
+        session_free(s);
+        return NULL;
+    }
+    s->host = host;
+    s->settings = settings;
+    s->key = key;
+    memcpy(s->values, values, sizeof s->values);
+    s->cluster = (struct el_cluster){.count = config->member_count,
+                                     .ids = s->ids,
+                                     .attributes = s->priorities,
+                                     .roles = s->roles,
+                                     .transmit_max = config->transmit_max,
+                                     .process_max = CONFIG_PROCESS_MAX,
+                                     .drift = config->drift,
+                                     .options = s->values};
+    s->cfg = (struct el_config){&s->cluster, config->self};
+    s->margin = values[QUORUM_OPTION_MARGIN].number;
+    s->next_due = UINT64_MAX;
+    for (el_node member = 1; member <= config->member_count; member++)
+        s->ids[member - 1] = config->members[member - 1].id;
+    for (uint32_t timer = 0; timer < QUORUM_ASKED; timer++)
+        for (uint32_t slot = 0; slot <= CONFIG_MEMBERS_MAX; slot++) s->timers[timer][slot] = UINT64_MAX;
+    return s;
+}
+
+void session_free(struct session *s)
+{
+    free(s->out.actions);
+    free(s->cells);
+    free(s->held);
+    free(s->unshown);
+    free(s->groups);
+    free(s->heap);
+    free(s);
+}
+
+static void beat(const struct quorum *q)
+{
+    if (q->me->inc && quorum_is_voter(q->cfg, q->cfg->self))
+        quorum_session_beat(q, (struct quorum_claim){0}); /* claims are posted */
+}
+
+static void begin(struct session *s)
+{
+    const struct host *host = s->host;
+    struct el_start start = {.how = EL_FRESH};
+    struct session_step step;
+    if (record_get(host->record, s->key, &start.durable))
+        start.how = EL_RESTORED;
+    else if (record_forgot(host->record))
+        start.how = EL_LOST;
+    s->has_begun_anew = start.how != EL_FRESH;
+    s->began_at = host_now(host);
+    session_open(s, NULL, false, &step);
+    quorum_session_start(&step.q, &start);
+    if (start.how == EL_LOST) quorum_session_wall_clock(&step.q, host->hooks.wall_ms(host->hooks.whose));
+    beat(&step.q);
+    session_close(s, NULL, &step);
+}
+
+struct session *session_for(struct host *host, const struct config_group *section)
+{
+    struct el_value values[HOST_OPTIONS_MAX] = {0};
+    config_values(section, &el_quorum, values);
+    const uint32_t settings = host_digest_settings(host, &el_quorum, values);
+    for (struct session *s = host->sessions; s; s = s->next)
+        if (s->settings == settings) return s;
+    struct session *s = session_new(host, values, settings);
+    if (!s) return NULL;
+    s->number = host->sessions ? host->sessions->number + 1 : 0;
+    s->next = host->sessions;
+    host->sessions = s;
+    begin(s);
+    return s;
+}
+
+/* ---- Hearing ---- */
+
+static bool is_of_sessions(uint8_t kind)
+{
+    return kind == QUORUM_BEAT || kind == QUORUM_ACK || kind == QUORUM_FLOOR_ASKED || kind == QUORUM_FLOOR ||
+           kind == QUORUM_OBIT;
+}
+
+/* Each group is told in its turn; until then the dead one's promise does not live, and nothing of it is counted. */
+static void bury(struct session *s, const struct quorum *q, el_node who, uint64_t inc)
+{
+    if (who == s->cfg.self || inc == 0 || inc <= s->peers[who - 1].dead) return;
+    quorum_session_bury(q, who, inc);
+    if (s->obituary_count == CONFIG_MEMBERS_MAX) session_tell_news(s, UINT32_MAX);
+    s->obituaries[s->obituary_count++] = (struct session_obituary){who, inc};
+    *q->news |= QUORUM_REVIEW;
+}
+
+void session_hear(struct session *s, const struct el_msg *m)
+{
+    struct session_step step;
+    const uint64_t inc = s->peers[m->from - 1].inc;
+    if (!el_is_well_formed(&el_quorum, &s->cfg, m) || !is_of_sessions(m->kind)) return;
+    session_open(s, NULL, false, &step);
+    if (quorum_session_admit(&step.q, m)) {
+        if (m->kind == QUORUM_OBIT)
+            bury(s, &step.q, m->subject, quorum_inc_about(m));
+        else
+            quorum_session_hear(&step.q, m);
+    }
+    session_close(s, NULL, &step);
+    if (s->peers[m->from - 1].inc != inc) board_meet(s, m->from);
+}
+
+void session_bury(struct session *s, el_node who, uint64_t inc)
+{
+    struct session_step step;
+    if (who == s->cfg.self || inc == 0 || inc <= s->peers[who - 1].dead || s->me.inc == 0) return;
+    session_open(s, NULL, false, &step);
+    bury(s, &step.q, who, inc);
+    for (el_node to = 1; to <= s->cluster.count; to++)
+        if (to != s->cfg.self && to != who)
+            quorum_send(&step.q, to,
+                        (struct el_msg){.kind = QUORUM_OBIT, .subject = who, .extra = {0, 0, inc}});
+    session_close(s, NULL, &step);
+}
+
+/* ---- Time ---- */
+
+static void fire(struct session *s, uint32_t timer, uint32_t slot)
+{
+    struct session_step step;
+    s->timers[timer][slot] = UINT64_MAX;
+    session_open(s, NULL, true, &step);
+    if (timer == QUORUM_PULSE) {
+        beat(&step.q);
+        if (el_number(&s->cfg, QUORUM_OPTION_PREEMPT)) step.news |= SESSION_HEIRS; /* it is counted in beats */
+    } else {
+        quorum_session_timer(&step.q, timer, slot);
+    }
+    session_close(s, NULL, &step);
+}
+
+/* The end of a promise that a claim may stand on comes before everything else that is due. */
+static bool fire_lease(struct session *s, uint64_t now)
+{
+    for (el_node voter = 1; voter <= s->cluster.count; voter++)
+        if (s->timers[QUORUM_LEASE][voter] <= now) {
+            fire(s, QUORUM_LEASE, voter);
+            return true;
+        }
+    return false;
+}
+
+static void fire_earliest(struct session *s)
+{
+    for (uint32_t timer = 0; timer < QUORUM_ASKED; timer++)
+        for (uint32_t slot = 0; slot <= s->cluster.count; slot++)
+            if (s->timers[timer][slot] == s->next_due) {
+                fire(s, timer, slot);
+                return;
+            }
+}
+
+static bool fire_one(struct session *s, uint64_t now)
+{
+    const uint64_t groups_due = s->heap_count ? session_due_of(s->heap[0]) : UINT64_MAX;
+    if (s->next_due > now && groups_due > now) return false;
+    if (fire_lease(s, now)) return true;
+    if (s->next_due <= groups_due)
+        fire_earliest(s);
+    else
+        session_group_fire(s->heap[0], groups_due);
+    return true;
+}
+
+uint64_t session_tick(struct session *s)
+{
+    uint64_t now = host_now(s->host);
+    while (fire_one(s, now)) now = host_now(s->host);
+    uint64_t next = session_end_cells(s, now);
+    session_tell_news(s, SESSION_CHUNK);
+    board_flush(s);
+    if (s->left) return now;
+    if (s->next_due < next) next = s->next_due;
+    if (s->heap_count && session_due_of(s->heap[0]) < next) next = session_due_of(s->heap[0]);
+    return next;
+}

@@ -1,0 +1,198 @@
+/*
+ * The sessions of this member with all others, for one set of times, and the groups that stand on them. Beats are
+ * between members: a group at rest costs no message, no timer and no time, however many there are. What a member has to
+ * say of its groups (who stands, who leads, who is the heir) is posted on its board, which the others copy (board.c).
+ *
+ * The machines are those of src/algorithms/quorum_session.h and quorum_group.h, called one at a time; this is their
+ * host, as machine.h is of the others. Shared by session*.c, board.c and host*.c, and nobody else.
+ */
+#ifndef ELECTOR_AGENT_SESSION_H
+#define ELECTOR_AGENT_SESSION_H
+
+#include "agent/host_inner.h"
+#include "algorithms/quorum_group.h"
+
+enum {
+    SESSION_GROUPS_MAX = 131072,
+    SESSION_GROUP_TIMERS = QUORUM_TIMERS - QUORUM_ASKED,
+    SESSION_CELLS_MAX = 1024,
+    SESSION_CHUNK = 1024, /* groups that are looked at before the network is listened to again */
+};
+#define SESSION_NO_CELL UINT32_MAX
+
+/* How much a member wants to lead a group. */
+struct session_rank {
+    uint64_t priority, since;
+    uint32_t patience;
+};
+
+struct session_group {
+    struct host_group base;
+    struct quorum_group quorum;
+    uint64_t timers[SESSION_GROUP_TIMERS]; /* when they are due; UINT64_MAX: not armed */
+    uint64_t candidates;                   /* who wants to lead, a bit for each member */
+    struct session_rank *ranks;            /* [count]; NULL: nobody has said how much */
+    uint64_t posted;                       /* the version of our board that it was posted with; 0: never */
+    struct session_group *older, *newer;   /* on the board */
+    uint32_t place;                        /* among those with a timer, and 1; 0: it has none */
+    uint32_t cell;                         /* leading: of the session's cells */
+    bool is_unshown;                       /* it is among those that wait for the disk */
+    struct quorum_ballot ballots[];        /* [count], and its name */
+};
+
+/* Groups that are led by the promises of the same voters end at the same time. */
+struct session_cell {
+    uint64_t voters; /* a bit for each */
+    uint64_t deadline, lease_end;
+    uint32_t groups;
+    bool is_over; /* the deadline has passed, and the groups were shown so */
+};
+
+struct session_held {
+    el_node to;
+    uint64_t group; /* its key; 0: of no group */
+    uint8_t flags;
+    struct el_msg msg;
+};
+
+/* What was read of a peer's board, and sent to it of ours. */
+struct board_peer {
+    uint64_t life, read;        /* which incarnation's, how far */
+    struct session_group *next; /* to be sent; NULL: all is */
+    uint64_t sent, sent_at;     /* up to this version, and when */
+    uint32_t unanswered;        /* how many of those it has not said that it has read */
+    bool owes_answer, has_gap;
+};
+
+/* What bears upon all groups of a session at once; when it differs, they must look. */
+struct session_backing {
+    uint64_t inc, epoch; /* of the promise that runs; 0: none does */
+    uint64_t v_epoch;
+    bool linked;
+};
+
+struct session_obituary {
+    el_node who;
+    uint64_t inc;
+};
+
+struct session {
+    struct host *host;
+    struct session *next;
+    uint32_t number;
+    uint64_t key; /* of its record */
+    uint32_t settings;
+    struct el_value values[HOST_OPTIONS_MAX];
+    struct el_cluster cluster;
+    struct el_config cfg;
+    uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX]; /* as the group that is called has them */
+    uint8_t roles[CONFIG_MEMBERS_MAX];
+    uint64_t margin;
+
+    struct quorum_member me;
+    struct quorum_peer peers[CONFIG_MEMBERS_MAX];
+    struct session_backing backing[CONFIG_MEMBERS_MAX];
+    uint64_t timers[QUORUM_ASKED][CONFIG_MEMBERS_MAX + 1];
+    uint64_t next_due;
+    struct el_outbox out;
+    bool has_begun_anew; /* not its first life */
+    uint64_t began_at;
+
+    uint64_t saved_by; /* the write after which what it saved is on disk */
+    struct session_held *held;
+    uint32_t held_count, held_room;
+    struct session_group **unshown; /* lead, but that is not on disk yet */
+    uint32_t unshown_count, unshown_room;
+
+    struct session_group **groups;
+    uint32_t group_count, group_room;
+    struct session_group **heap; /* those with a timer, the earliest first */
+    uint32_t heap_count, heap_room;
+
+    uint32_t news; /* of the sessions, that not all groups have been told of: enum quorum_news, SESSION_HEIRS */
+    uint32_t cursor, left;
+    struct session_obituary obituaries[CONFIG_MEMBERS_MAX];
+    uint32_t obituary_count;
+
+    struct session_cell *cells;
+    uint32_t cell_count;
+
+    uint64_t version; /* of our board */
+    struct session_group *oldest, *newest;
+    struct board_peer boards[CONFIG_MEMBERS_MAX];
+};
+enum { SESSION_HEIRS = 256 }; /* leaders name their heirs afresh */
+
+/* session.c */
+/* The sessions that a group of these settings stands on, begun if it is the first; NULL: no memory. */
+struct session *session_for(struct host *, const struct config_group *section);
+void session_free(struct session *);
+void session_hear(struct session *, const struct el_msg *); /* of no group */
+/* Whatever is due; then some groups are told the news. Returns when the next is due. */
+uint64_t session_tick(struct session *);
+void session_release(struct session *); /* what waited for the disk */
+bool session_is_waiting(const struct session *);
+/* The life of a member is over, and all its work: exactly that life. Others are told. */
+void session_bury(struct session *, el_node who, uint64_t inc);
+
+/* session_step.c: one call of the machines */
+struct session_step {
+    struct quorum q;
+    uint32_t news;
+    struct quorum_claim claim; /* as it was */
+};
+/* `group` may be NULL. */
+void session_open(struct session *, struct session_group *, bool late, struct session_step *);
+/* Carries out what the machines asked for, and sees to what follows from it. */
+void session_close(struct session *, struct session_group *, struct session_step *);
+
+/* session_group.c */
+struct session_group *session_group_new(struct session *, const char *name, uint64_t key);
+void session_group_free(struct session_group *);
+void session_group_hear(struct session_group *, const struct el_msg *);
+void session_group_fire(struct session_group *, uint64_t now); /* its earliest timer */
+void session_group_stand(struct session_group *, bool stands, uint64_t priority);
+void session_group_be_patient(struct session_group *, uint32_t ms);
+void session_group_call(struct session_group *);
+enum el_answer session_group_ask(struct session_group *, enum el_request_what, el_node to);
+/* A peer has posted this. */
+void session_group_read(struct session_group *, el_node peer, const struct wire_entry *);
+void session_group_forget_peer(struct session_group *, el_node peer); /* whose life was another */
+struct el_view session_group_view(const struct session_group *, uint64_t *bound);
+void session_tell_news(struct session *, uint32_t most);
+void session_show_wishes(struct session *);
+struct quorum_claim session_claim_of(const struct session_group *);
+
+/* session_cells.c */
+/* Which cell a group belongs to now. */
+void session_assign_cell(struct session_group *, const struct quorum *);
+/* Promises were renewed, or ended: hooks.renewed. */
+void session_renew_cells(struct session *);
+/* Shows the groups of those whose time is over; returns when the next one's is. */
+uint64_t session_end_cells(struct session *, uint64_t now);
+
+/* session_heap.c */
+void session_heap_mend(struct session_group *); /* its timers have changed */
+
+/* board.c: see there */
+void board_post(struct session_group *); /* something about it has changed */
+void board_flush(struct session *);
+void board_state(struct session *, el_node to); /* how far both are; goes with every beat */
+void board_hear_state(struct session *, el_node from, const struct wire_entry *);
+void board_hear_posting(struct session *, el_node from, const struct wire_entry *);
+void board_meet(struct session *, el_node peer); /* in another life */
+
+static inline struct session *session_of(const struct session_group *group)
+{
+    return group->base.session;
+}
+
+static inline uint64_t session_due_of(const struct session_group *group)
+{
+    uint64_t due = group->timers[0];
+    for (uint32_t i = 1; i < SESSION_GROUP_TIMERS; i++)
+        if (group->timers[i] < due) due = group->timers[i];
+    return due;
+}
+
+#endif

@@ -1,0 +1,94 @@
+/* See struct session_cell: what renews a hundred thousand groups is one number. */
+#include <stdlib.h>
+
+#include "agent/session.h"
+
+static uint32_t cell_with(struct session *s, uint64_t voters)
+{
+    uint32_t unused = SESSION_NO_CELL;
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        if (s->cells[i].voters == voters && s->cells[i].groups) return i;
+        if (s->cells[i].groups == 0) unused = i;
+    }
+    if (unused == SESSION_NO_CELL && s->cell_count < SESSION_CELLS_MAX) unused = s->cell_count++;
+    if (unused != SESSION_NO_CELL) s->cells[unused] = (struct session_cell){.voters = voters};
+    return unused;
+}
+
+static uint64_t voters_behind(const struct session *s, const struct quorum *q)
+{
+    uint64_t voters = 0;
+    for (el_node voter = 1; voter <= s->cluster.count; voter++)
+        if (quorum_is_backed(q, voter)) voters |= UINT64_C(1) << (voter - 1);
+    return voters;
+}
+
+/* The majority-th newest of their promises ends it, as in quorum_bound_by(). */
+static uint64_t end_of(const struct session *s, uint64_t voters)
+{
+    const struct quorum q = {.cfg = &s->cfg, .peers = (struct quorum_peer *)(uintptr_t)s->peers};
+    for (el_node voter = 1; voter <= s->cluster.count; voter++) {
+        uint32_t newer = 0;
+        if (!(voters >> (voter - 1) & 1)) continue;
+        for (el_node other = 1; other <= s->cluster.count; other++)
+            newer += voters >> (other - 1) & 1 && quorum_is_newer(&q, other, voter);
+        if (newer + 1 == s->me.majority) return s->timers[QUORUM_LEASE][voter];
+    }
+    return 0;
+}
+
+static void reckon(const struct session *s, struct session_cell *cell)
+{
+    const uint64_t end = end_of(s, cell->voters);
+    cell->lease_end = end == UINT64_MAX ? 0 : end; /* what is not armed bounds nothing any more */
+    cell->deadline = cell->lease_end > s->margin ? cell->lease_end - s->margin : 0;
+}
+
+void session_assign_cell(struct session_group *group, const struct quorum *q)
+{
+    struct session *s = session_of(group);
+    const bool leads = group->quorum.role == QUORUM_LEADER;
+    const uint64_t voters = leads ? voters_behind(s, q) : 0;
+    struct session_cell *was = group->cell == SESSION_NO_CELL ? NULL : &s->cells[group->cell];
+    if (leads ? was && was->voters == voters : !was) return;
+    if (was) was->groups--;
+    group->cell = leads ? cell_with(s, voters) : SESSION_NO_CELL;
+    if (group->cell == SESSION_NO_CELL)
+        return; /* without a cell it has no time left, and is seen to lead no more */
+    struct session_cell *cell = &s->cells[group->cell];
+    cell->groups++;
+    reckon(s, cell);
+}
+
+void session_renew_cells(struct session *s)
+{
+    const struct host_hooks *hooks = &s->host->hooks;
+    const uint64_t now = host_now(s->host);
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        struct session_cell *cell = &s->cells[i];
+        const uint64_t was = cell->deadline;
+        if (cell->groups == 0) continue;
+        reckon(s, cell);
+        if (cell->deadline > now) cell->is_over = false;
+        if (cell->deadline != was && hooks->renewed)
+            hooks->renewed(hooks->whose, s->number * SESSION_CELLS_MAX + i);
+    }
+}
+
+uint64_t session_end_cells(struct session *s, uint64_t now)
+{
+    uint64_t next = UINT64_MAX;
+    bool ended = false;
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        struct session_cell *cell = &s->cells[i];
+        if (cell->groups == 0 || cell->is_over) continue;
+        if (cell->deadline <= now) {
+            cell->is_over = ended = true;
+        } else if (cell->deadline < next) {
+            next = cell->deadline;
+        }
+    }
+    for (uint32_t i = 0; ended && i < s->group_count; i++)
+        if (s->groups[i]->cell != SESSION_NO_CELL) host_group_show(&s->groups[i]->base);
+    return next;
+}

@@ -1,0 +1,251 @@
+/* A group of a session: what it hears, what is asked of it, and what it is told of the sessions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/session.h"
+#include "core/machine.h"
+
+/* ---- Life ---- */
+
+static bool make_room(struct session *s)
+{
+    if (s->group_count < s->group_room) return true;
+    const uint32_t room = s->group_room ? 2 * s->group_room : 16;
+    struct session_group **groups = realloc(s->groups, room * sizeof(struct session_group *));
+    if (groups) s->groups = groups;
+    struct session_group **heap = realloc(s->heap, room * sizeof(struct session_group *));
+    if (heap) s->heap = heap;
+    struct session_group **unshown = realloc(s->unshown, room * sizeof(struct session_group *));
+    if (unshown) s->unshown = unshown;
+    if (!groups || !heap || !unshown) return false;
+    s->group_room = s->heap_room = s->unshown_room = room;
+    return true;
+}
+
+struct session_group *session_group_new(struct session *s, const char *name, uint64_t key)
+{
+    const size_t ballots = s->cluster.count * sizeof(struct quorum_ballot), length = strlen(name);
+    if (s->group_count == SESSION_GROUPS_MAX || !make_room(s)) return NULL;
+    struct session_group *group = calloc(1, sizeof *group + ballots + length + 1);
+    if (!group) return NULL;
+    char *text = (char *)group->ballots + ballots;
+    memcpy(text, name, length);
+    group->base = (struct host_group){.host = s->host, .session = s, .name = text, .key = key};
+    group->cell = SESSION_NO_CELL;
+    for (uint32_t i = 0; i < SESSION_GROUP_TIMERS; i++) group->timers[i] = UINT64_MAX;
+    s->groups[s->group_count++] = group;
+    return group;
+}
+
+void session_group_free(struct session_group *group)
+{
+    free(group->ranks);
+    free(group->base.value);
+    free(group);
+}
+
+struct quorum_claim session_claim_of(const struct session_group *group)
+{
+    const struct quorum_group *g = &group->quorum;
+    if (g->role != QUORUM_LEADER) return (struct quorum_claim){0};
+    return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
+}
+
+struct el_view session_group_view(const struct session_group *group, uint64_t *bound)
+{
+    struct session *s = session_of(group);
+    struct el_view view;
+    const struct quorum q = {.cfg = &s->cfg,
+                             .me = &s->me,
+                             .peers = s->peers,
+                             .group = (struct quorum_group *)(uintptr_t)&group->quorum,
+                             .ballots = (struct quorum_ballot *)(uintptr_t)group->ballots};
+    quorum_group_view(&q, &view); /* which only reads */
+    *bound = UINT64_MAX;
+    if (view.role == EL_LEADER) *bound = group->cell == SESSION_NO_CELL ? 0 : s->cells[group->cell].lease_end;
+    return view;
+}
+
+/* ---- Events ---- */
+
+void session_group_hear(struct session_group *group, const struct el_msg *m)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    if (!el_is_well_formed(&el_quorum, &s->cfg, m)) return;
+    const uint64_t inc = s->peers[m->from - 1].inc;
+    session_open(s, NULL, false, &step);
+    const bool admitted = quorum_session_admit(&step.q, m);
+    session_close(s, NULL, &step);
+    if (s->peers[m->from - 1].inc != inc) board_meet(s, m->from);
+    if (!admitted) return;
+    switch (m->kind) {
+    case QUORUM_VOTE:
+    case QUORUM_GRANT:
+    case QUORUM_REFUSE:
+    case QUORUM_RELEASE:
+    case QUORUM_CHECK: break;
+    default: return;
+    }
+    session_open(s, group, false, &step);
+    if (m->kind == QUORUM_VOTE && s->roles[m->from - 1] == EL_ORDINARY &&
+        s->host->config->members[m->from - 1].role == CONFIG_VOTER)
+        s->roles[m->from - 1] =
+            EL_CANDIDATE; /* who asks for votes wants to lead, whether or not its word has come */
+    quorum_group_hear(&step.q, m);
+    session_close(s, group, &step);
+}
+
+void session_group_fire(struct session_group *group, uint64_t due)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    uint32_t timer = 0;
+    while (group->timers[timer] != due) timer++;
+    group->timers[timer] = UINT64_MAX;
+    session_open(s, group, true, &step);
+    quorum_group_timer(&step.q, QUORUM_ASKED + timer);
+    session_close(s, group, &step);
+}
+
+void session_group_call(struct session_group *group)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    session_open(s, group, false, &step);
+    quorum_on_campaign(&step.q);
+    session_close(s, group, &step);
+}
+
+enum el_answer session_group_ask(struct session_group *group, enum el_request_what what, el_node to)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    session_open(s, group, false, &step);
+    const enum el_answer answer = quorum_on_request(&step.q, what, to);
+    session_close(s, group, &step);
+    return answer;
+}
+
+/* ---- Who wants to lead ---- */
+
+static void rank(struct session_group *group, el_node member, uint64_t priority, uint32_t patience)
+{
+    const struct session *s = session_of(group);
+    if (!group->ranks && priority == 0 && patience == 0) return;
+    if (!group->ranks) group->ranks = calloc(s->cluster.count, sizeof *group->ranks);
+    if (!group->ranks) return; /* it is not preferred */
+    struct session_rank *r = &group->ranks[member - 1];
+    if (!(group->candidates >> (member - 1) & 1)) r->since = host_now(s->host);
+    r->priority = priority;
+    r->patience = patience;
+}
+
+static void set_candidate(struct session_group *group, el_node member, bool stands)
+{
+    const uint64_t bit = UINT64_C(1) << (member - 1);
+    group->candidates = stands ? group->candidates | bit : group->candidates & ~bit;
+}
+
+/* Who leads may want another heir now; who does not may have its turn. */
+static void look_again(struct session_group *group)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    session_open(s, group, false, &step);
+    if (group->quorum.role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
+    step.news = QUORUM_REVIEW;
+    session_close(s, group, &step);
+}
+
+void session_group_be_patient(struct session_group *group, uint32_t ms)
+{
+    const el_node self = session_of(group)->cfg.self;
+    rank(group, self, group->ranks ? group->ranks[self - 1].priority : 0, ms);
+}
+
+void session_group_stand(struct session_group *group, bool stands, uint64_t priority)
+{
+    const struct session *s = session_of(group);
+    rank(group, s->cfg.self, priority, group->ranks ? group->ranks[s->cfg.self - 1].patience : 0);
+    set_candidate(group, s->cfg.self, stands);
+    board_post(group);
+    board_flush(session_of(group)); /* what it says of itself goes before what it asks for */
+    look_again(group);
+}
+
+static void read_claim(struct session_group *group, el_node peer, const struct wire_entry *entry)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    struct el_msg claim = {.kind = QUORUM_BEAT,
+                           .from = peer,
+                           .to = s->cfg.self,
+                           .subject = entry->heir ? entry->heir : peer,
+                           .epoch = entry->term,
+                           .rank = entry->heir_term,
+                           .more = entry->life};
+    if (!el_is_well_formed(&el_quorum, &s->cfg, &claim) || claim.rank >= EL_EPOCH_MAX) return;
+    session_open(s, group, false, &step);
+    quorum_see(&step.q, entry->term);
+    quorum_on_claim(&step.q, &claim);
+    session_close(s, group, &step);
+}
+
+static void read_value(struct session_group *group, el_node peer, const struct wire_entry *entry)
+{
+    const bool leads = group->quorum.claim.id == peer && group->quorum.claim.term == entry->term;
+    if (entry->term && leads) host_set_value(&group->base, entry->value, entry->term);
+}
+
+void session_group_read(struct session_group *group, el_node peer, const struct wire_entry *entry)
+{
+    const bool stood = group->candidates >> (peer - 1) & 1, stands = entry->flags & WIRE_STANDS;
+    const uint64_t priority = group->ranks ? group->ranks[peer - 1].priority : 0;
+    rank(group, peer, entry->number, entry->patience);
+    set_candidate(group, peer, stands || entry->term); /* whoever leads wanted to */
+    read_claim(group, peer, entry);
+    read_value(group, peer, entry);
+    if (stood != stands || priority != entry->number) look_again(group);
+    host_group_show(&group->base);
+}
+
+void session_group_forget_peer(struct session_group *group, el_node peer)
+{
+    set_candidate(group, peer, false);
+}
+
+void session_show_wishes(struct session *s)
+{
+    if (!el_number(&s->cfg, QUORUM_OPTION_PREEMPT)) return;
+    for (uint32_t i = 0; i < s->group_count; i++)
+        if (s->groups[i]->base.wish) host_group_show(&s->groups[i]->base);
+}
+
+/* ---- News ---- */
+
+static void tell_one(struct session_group *group, uint32_t news)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    session_open(s, group, false, &step);
+    for (uint32_t i = 0; i < s->obituary_count; i++)
+        quorum_on_obit(&step.q, s->obituaries[i].who, s->obituaries[i].inc);
+    if (news & SESSION_HEIRS && group->quorum.role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
+    step.news |= news & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED);
+    session_close(s, group, &step);
+}
+
+/* In turn, from where it was left off; what is new begins a round of its own. */
+void session_tell_news(struct session *s, uint32_t most)
+{
+    for (; s->left && most; most--) {
+        const uint32_t news = s->news;
+        if (s->cursor >= s->group_count) s->cursor = 0;
+        s->left--;
+        tell_one(s->groups[s->cursor++], news);
+    }
+    if (s->left) return;
+    s->news = 0;
+    s->obituary_count = 0;
+}

@@ -1,0 +1,216 @@
+/* One call of the machines: what they work on, and what they ask for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/session.h"
+#include "core/machine.h"
+
+/* ---- Before ---- */
+
+/* To sessions whoever votes may lead; to a group only those who want to. */
+static uint8_t role_of(const struct session *s, const struct session_group *group, el_node member)
+{
+    const enum config_role role = s->host->config->members[member - 1].role;
+    const bool wants = !group || group->candidates >> (member - 1) & 1;
+    const uint8_t may = wants ? EL_CANDIDATE : EL_ORDINARY;
+    return role == CONFIG_OBSERVER ? EL_OBSERVER : role == CONFIG_WITNESS ? EL_ORDINARY : may;
+}
+
+void session_open(struct session *s, struct session_group *group, bool late, struct session_step *step)
+{
+    s->out.count = 0;
+    for (el_node member = 1; member <= s->cluster.count; member++) {
+        s->roles[member - 1] = role_of(s, group, member);
+        s->priorities[member - 1] = group && group->ranks ? group->ranks[member - 1].priority : 0;
+    }
+    *step = (struct session_step){.q = {.cfg = &s->cfg,
+                                        .out = &s->out,
+                                        .me = &s->me,
+                                        .peers = s->peers,
+                                        .group = group ? &group->quorum : NULL,
+                                        .ballots = group ? group->ballots : NULL,
+                                        .shared = true,
+                                        .late = late}};
+    step->q.news = &step->news;
+    if (group) step->claim = session_claim_of(group);
+}
+
+/* ---- What they ask for ---- */
+
+static uint64_t *timer_at(struct session *s, struct session_group *group, uint32_t timer, uint32_t slot)
+{
+    if (timer < QUORUM_ASKED) return &s->timers[timer][slot];
+    el_require(group);
+    return &group->timers[timer - QUORUM_ASKED];
+}
+
+static void arm(struct session *s, struct session_group *group, const struct el_action *action)
+{
+    const struct host *host = s->host;
+    const uint64_t now = host_now(host), width = action->max - action->min;
+    const uint64_t jitter = width ? host->hooks.random(host->hooks.whose) % (width + 1) : 0;
+    const uint64_t length = action->min + jitter;
+    *timer_at(s, group, action->timer, action->slot) =
+        length < UINT64_MAX - 1 - now ? now + length : UINT64_MAX - 1;
+}
+
+static void move(struct session *s, struct session_group *group, const struct el_action *action)
+{
+    uint64_t *from = timer_at(s, group, action->timer, action->slot);
+    if (*from == UINT64_MAX) return;
+    *timer_at(s, group, action->to, action->slot) = *from;
+    *from = UINT64_MAX;
+}
+
+bool session_is_waiting(const struct session *s)
+{
+    return s->saved_by > s->host->writes_done;
+}
+
+static void send_now(struct session *s, const struct session_held *held)
+{
+    const struct wire_entry entry = {.type = held->group ? WIRE_MESSAGE : WIRE_SESSION,
+                                     .group = held->group,
+                                     .settings = s->settings,
+                                     .flags = held->flags,
+                                     .msg = held->msg};
+    host_put(s->host, held->to, &entry);
+    if (held->msg.kind == QUORUM_BEAT) board_state(s, held->to);
+}
+
+static void send_later(struct session *s, const struct session_group *group, const struct el_msg *msg)
+{
+    const struct session_held held = {.to = msg->to,
+                                      .group = group ? group->base.key : 0,
+                                      .flags = group && group->base.stands ? WIRE_STANDS : 0,
+                                      .msg = *msg};
+    if (s->host->has_failed || msg->to == EL_NOBODY || msg->to > s->cluster.count) return;
+    if (!session_is_waiting(s)) {
+        send_now(s, &held);
+        return;
+    }
+    if (s->held_count == s->held_room) {
+        const uint32_t room = s->held_room ? 2 * s->held_room : 64;
+        struct session_held *more = realloc(s->held, room * sizeof *more);
+        if (!more) return; /* lost, as on a network */
+        s->held = more;
+        s->held_room = room;
+    }
+    s->held[s->held_count++] = held;
+}
+
+void session_release(struct session *s)
+{
+    if (session_is_waiting(s)) return;
+    for (uint32_t i = 0; i < s->held_count; i++) send_now(s, &s->held[i]);
+    s->held_count = 0;
+    while (s->unshown_count) {
+        struct session_group *group = s->unshown[--s->unshown_count];
+        group->is_unshown = false;
+        host_group_show(&group->base);
+    }
+}
+
+static void save(struct session *s, const struct el_durable *durable)
+{
+    struct host *host = s->host;
+    if (!record_put(host->record, s->key, durable)) host->has_failed = true;
+    host->is_dirty = true;
+    s->saved_by = host->writes_begun + 1;
+}
+
+static void note(struct session *s, struct session_group *group, const struct el_action *action)
+{
+    if (group && action->note + 1 == el_quorum.wish) group->base.wish = (el_node)action->values[0];
+    host_note(s->host, group ? &group->base : NULL, &el_quorum, action);
+}
+
+static void carry_out(struct session *s, struct session_group *group)
+{
+    for (uint32_t i = 0; i < s->out.count; i++) {
+        const struct el_action *action = &s->out.actions[i];
+        switch (action->type) {
+        case EL_ARM: arm(s, group, action); break;
+        case EL_DISARM: *timer_at(s, group, action->timer, action->slot) = UINT64_MAX; break;
+        case EL_MOVE: move(s, group, action); break;
+        case EL_SEND: send_later(s, group, &action->msg); break;
+        case EL_SAVE: save(s, &action->durable); break;
+        case EL_NOTE: note(s, group, action); break;
+        case EL_CHOOSE:
+        case EL_VERDICT: break; /* which quorum does not */
+        }
+    }
+    s->next_due = UINT64_MAX;
+    for (uint32_t timer = 0; timer < QUORUM_ASKED; timer++)
+        for (uint32_t slot = 0; slot <= s->cluster.count; slot++)
+            if (s->timers[timer][slot] < s->next_due) s->next_due = s->timers[timer][slot];
+    if (group) session_heap_mend(group);
+}
+
+/* ---- What follows ---- */
+
+static void add_news(struct session *s, uint32_t news)
+{
+    if (news == 0) return;
+    s->news |= news;
+    s->left = s->group_count;
+}
+
+/* A promise that was counted on has ended or is another: who led by it must look before anything else happens. */
+static void look_at_leases(struct session *s, bool late)
+{
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        struct session_group *group = s->groups[i];
+        struct session_step step;
+        if (group->quorum.role != QUORUM_LEADER) continue;
+        session_open(s, group, late, &step);
+        step.news = QUORUM_LAPSED;
+        session_close(s, group, &step);
+    }
+}
+
+static struct session_backing backing_of(const struct quorum_peer *p)
+{
+    struct session_backing b = {.v_epoch = p->v_epoch, .linked = p->linked};
+    if (p->lease) {
+        b.inc = p->base_inc;
+        b.epoch = p->base_epoch;
+    }
+    return b;
+}
+
+static void see_what_changed(struct session *s, bool late)
+{
+    bool leases = false;
+    for (uint32_t i = 0; i < s->cluster.count; i++) {
+        const struct session_backing now = backing_of(&s->peers[i]), was = s->backing[i];
+        s->backing[i] = now;
+        leases = leases || now.inc != was.inc || now.epoch != was.epoch;
+        if (now.v_epoch != was.v_epoch) add_news(s, QUORUM_REVIEW);
+        if (now.linked != was.linked) add_news(s, QUORUM_REVIEW | SESSION_HEIRS);
+    }
+    if (leases) look_at_leases(s, late);
+    session_renew_cells(s);
+}
+
+static bool is_same_claim(const struct quorum_claim *a, const struct quorum_claim *b)
+{
+    return a->term == b->term && a->heir == b->heir && a->heir_term == b->heir_term;
+}
+
+void session_close(struct session *s, struct session_group *group, struct session_step *step)
+{
+    const bool late = step->q.late;
+    if (group)
+        quorum_group_news(&step->q);
+    else
+        add_news(s, step->news);
+    carry_out(s, group);
+    if (group) {
+        const struct quorum_claim claim = session_claim_of(group);
+        if (!is_same_claim(&claim, &step->claim)) board_post(group);
+        session_assign_cell(group, &step->q);
+        host_group_show(&group->base);
+    }
+    see_what_changed(s, late);
+}
