@@ -60,19 +60,30 @@ void session_assign_cell(struct session_group *group, const struct quorum *q)
     reckon(s, cell);
 }
 
+static void show_led(struct session *s)
+{
+    for (uint32_t i = 0; i < s->group_count; i++)
+        if (s->groups[i]->cell != SESSION_NO_CELL) host_group_show(&s->groups[i]->base);
+}
+
 void session_renew_cells(struct session *s)
 {
     const struct host_hooks *hooks = &s->host->hooks;
     const uint64_t now = host_now(s->host);
+    bool begins_again = false;
     for (uint32_t i = 0; i < s->cell_count; i++) {
         struct session_cell *cell = &s->cells[i];
         const uint64_t was = cell->deadline;
         if (cell->groups == 0) continue;
         reckon(s, cell);
-        if (cell->deadline > now) cell->is_over = false;
+        if (cell->is_over && cell->deadline > now) {
+            cell->is_over = false;
+            begins_again = true;
+        }
         if (cell->deadline != was && hooks->renewed)
             hooks->renewed(hooks->whose, s->number * SESSION_CELLS_MAX + i);
     }
+    if (begins_again) show_led(s);
 }
 
 uint64_t session_end_cells(struct session *s, uint64_t now)
@@ -88,7 +99,6 @@ uint64_t session_end_cells(struct session *s, uint64_t now)
             next = cell->deadline;
         }
     }
-    for (uint32_t i = 0; ended && i < s->group_count; i++)
-        if (s->groups[i]->cell != SESSION_NO_CELL) host_group_show(&s->groups[i]->base);
+    if (ended) show_led(s);
     return next;
 }

@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
 # Disks that fail, and records that are lost.
 
-# The leader's next record fails; a new group needs one. It steps down, says why, and leaves.
+# The leader's next record fails: an election by raft needs one. It steps down, says why, and leaves.
 fails_at_work() { # INJECTION TEXT
     local old
     needs strace
     export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 # which does not work beside a tracer
-    begin 3
+    begin 3 "[group another]" "algorithm = raft"
     old=$leader
     strace -f -p "${agent[$old]}" -o "$dir/strace.out" -e "inject=$1" 2> "$dir/strace.log" &
     await 30 "the tracer is attached" traces_or_cannot
