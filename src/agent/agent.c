@@ -29,6 +29,7 @@ struct agent {
     struct seal *seal;
     struct control *control;
     int socket, timer;
+    uint64_t wakes_at; /* what the timer is set to; 0: nothing */
     uv_loop_t loop;
     uv_poll_t on_socket, on_timer;
     uv_prepare_t before_waiting;
@@ -188,13 +189,16 @@ static void on_due(uv_poll_t *handle, int status, int events)
     uint64_t times;
     (void)status, (void)events;
     (void)!read(agent->timer, &times, sizeof times);
+    agent->wakes_at = 0;
 }
 
 static void wake_at(struct agent *agent, uint64_t at)
 {
     const struct itimerspec when = {
         .it_value = {.tv_sec = (time_t)(at / SECOND), .tv_nsec = (long)(at % SECOND)}};
+    if (at == agent->wakes_at) return;
     (void)timerfd_settime(agent->timer, TFD_TIMER_ABSTIME, &when, NULL);
+    agent->wakes_at = at;
 }
 
 static uint64_t keep_alive(struct agent *agent, uint64_t now)
