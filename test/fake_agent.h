@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@ struct fake_agent {
     bool mute;           /* answers nothing */
     char refused_op[32]; /* this one is answered with: */
     char answer[65536];  /* up to the closing brace; "%s": raw, instead of all */
+    bool promises_page;  /* to who wants one, with this descriptor, if it is any: */
+    int page;            /* -1: none */
     json_t *asked;       /* an array: all requests that were read */
     bool closed;         /* the client has gone */
     pthread_t thread;
@@ -45,6 +48,21 @@ static inline void fake_write(int fd, const char *text)
     }
 }
 
+/* The same, and a descriptor with it. */
+static inline void fake_write_with(int fd, const char *text, int passed)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof passed)] = {0};
+    struct iovec bytes = {.iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text)};
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof passed);
+    memcpy(CMSG_DATA(rights), &passed, sizeof passed);
+    (void)!sendmsg(fd, &message, MSG_NOSIGNAL); /* short enough to go at once */
+}
+
 /* With the mutex held. */
 static inline void fake_answer(struct fake_agent *a, const json_t *request)
 {
@@ -57,6 +75,12 @@ static inline void fake_answer(struct fake_agent *a, const json_t *request)
             snprintf(line, sizeof line, "%s\n", a->answer + (a->answer[0] == '!'));
         else
             snprintf(line, sizeof line, "{\"id\":%s,%s}\n", id, a->answer);
+    } else if (strcmp(op, "hello") == 0 && a->promises_page && json_is_true(json_object_get(request, "page"))) {
+        snprintf(line, sizeof line, "{\"id\":%s,\"ok\":true,\"version\":1,\"page\":true}\n", id);
+        if (a->page >= 0) {
+            fake_write_with(a->client, line, a->page);
+            line[0] = '\0';
+        }
     } else if (strcmp(op, "hello") == 0) {
         snprintf(line, sizeof line,
                  "{\"id\":%s,\"ok\":true,\"version\":1,\"member\":\"a\",\"cluster\":\"shop\"}\n", id);
@@ -134,7 +158,7 @@ static inline bool fake_start(struct fake_agent *a)
     snprintf(a->path, sizeof a->path, "%s/agent.sock", a->folder);
     snprintf(a->url, sizeof a->url, "unix:%s", a->path);
     snprintf(address.sun_path, sizeof address.sun_path, "%s", a->path);
-    a->client = -1;
+    a->client = a->page = -1;
     a->asked = json_array();
     a->listener = socket(AF_UNIX, SOCK_STREAM, 0);
     pthread_mutex_init(&a->mutex, NULL);
@@ -179,6 +203,15 @@ static inline void fake_refuse(struct fake_agent *a, const char *op, const char 
     pthread_mutex_lock(&a->mutex);
     snprintf(a->refused_op, sizeof a->refused_op, "%s", op);
     snprintf(a->answer, sizeof a->answer, "%s", answer);
+    pthread_mutex_unlock(&a->mutex);
+}
+
+/* From now on: a page, and the descriptor that it is said to be, borrowed; -1: but nothing comes. */
+static inline void fake_promise_page(struct fake_agent *a, int page)
+{
+    pthread_mutex_lock(&a->mutex);
+    a->promises_page = true;
+    a->page = page;
     pthread_mutex_unlock(&a->mutex);
 }
 

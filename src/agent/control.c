@@ -48,7 +48,14 @@ struct office *control_find_office(struct control *control, const char *group)
     return NULL;
 }
 
-static json_t *office_event(const struct office *o, const struct office_event *event)
+/* Who reads the page need not be told. */
+static bool is_published_to(const struct connection *c, const struct office *o)
+{
+    return c->has_page && o->is_published;
+}
+
+static json_t *office_event(const struct connection *c, const struct office *o,
+                            const struct office_event *event)
 {
     static const char *const names[] = {
         [OFFICE_ELECTED] = "elected", [OFFICE_LEASE] = "lease", [OFFICE_STOP] = "stop", [OFFICE_LOST] = "lost"};
@@ -56,6 +63,8 @@ static json_t *office_event(const struct office *o, const struct office_event *e
                              (json_int_t)event->token);
     if (line && event->type != OFFICE_LOST)
         json_object_set_new(line, "deadline_ns", control_deadline(event->deadline_ns));
+    if (line && event->type == OFFICE_ELECTED && is_published_to(c, o))
+        json_object_set_new(line, "slot", json_integer(o->number));
     if (line && event->reason) json_object_set_new(line, "reason", json_string(event->reason));
     return line;
 }
@@ -65,13 +74,14 @@ static void on_office_event(void *whose, void *client, struct office *o, const s
     struct connection *c = client;
     struct control *control = whose;
     if (event->type == OFFICE_STOP) control_do_chores_soon(control); /* to see the deadline pass */
+    if (event->type == OFFICE_LEASE && is_published_to(c, o) && !event->was_late) return;
     if (event->type == OFFICE_LEASE) {
         control_add(&c->lease_waits, o->number);
         connection_wake(c);
         return;
     }
     control_remove(&c->lease_waits, o->number);
-    connection_say(c, office_event(o, event));
+    connection_say(c, office_event(c, o, event));
     connection_wake(c);
 }
 
@@ -301,8 +311,10 @@ struct control *control_new(uv_loop_t *loop, const struct config *config, struct
     control->offices.config = config;
     control->offices.whose = control;
     control->offices.tell = on_office_event;
+    control->offices.page = control->page = page_new();
     if (!listen_at(control, text, size)) {
         if (control->fd >= 0) close(control->fd);
+        page_free(control->page);
         free(control);
         return NULL;
     }
@@ -345,6 +357,8 @@ void control_free(struct control *control)
         if (c) connection_close(c, OFFICE_EXPELLED);
     }
     offices_free(&control->offices);
+    page_free(control->page);
+    control->page = NULL;
     if (lstat(control->config->socket, &file) == 0 && file.st_dev == control->device &&
         file.st_ino == control->inode)
         (void)unlink(control->config->socket);

@@ -74,11 +74,33 @@ static void say_news(struct connection *c)
     }
 }
 
+/* The page goes with the first of these bytes. If it cannot (others hold too many of our descriptors), they go alone:
+ * who was promised a page and gets none gives it back. */
+static ssize_t send_with_page(struct connection *c)
+{
+    const int fd = page_fd(c->control->page);
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {0};
+    struct iovec bytes = {.iov_base = c->out + c->out_first, .iov_len = c->out_size};
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+    const ssize_t size = sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (size >= 0 || errno == ETOOMANYREFS) c->page_waits = false;
+    if (size < 0 && errno == ETOOMANYREFS) errno = EINTR; /* and so without it */
+    return size;
+}
+
 /* False: the socket takes no more now, or never again. */
 static bool write_out(struct connection *c)
 {
     while (c->out_size > 0) {
-        const ssize_t size = send(c->fd, c->out + c->out_first, c->out_size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const ssize_t size = c->page_waits
+                                 ? send_with_page(c)
+                                 : send(c->fd, c->out + c->out_first, c->out_size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (size < 0 && errno == EINTR) continue;
         if (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
             connection_close(c, OFFICE_DIES);

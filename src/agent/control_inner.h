@@ -42,6 +42,10 @@ struct connection {
     bool is_closed;
     bool is_doomed; /* to be hung up on, but not from within a call of the host */
 
+    bool has_page;   /* and reads its deadlines there */
+    bool page_waits; /* it is to go with the next bytes */
+    bool had_page;   /* it went: once is enough, for who does not read holds our descriptors */
+
     bool has_news; /* something to write or to tell of, since it last went on */
 
     size_t in_size;
@@ -72,6 +76,7 @@ struct control {
     uint32_t connection_count;
     uv_poll_t listener;
     uv_timer_t chores;
+    struct page *page; /* NULL: there is none */
     int fd, spare_fd;
     dev_t device; /* of the socket's file: only our own is taken away */
     ino_t inode;

@@ -131,14 +131,33 @@ static bool read_value(const struct request *r, bool is_needed, const char **val
 
 /* ---- Operations ---- */
 
+/* Before it is a candidate, for only who hears `elected` after this learns its slot; giving it back goes at any time. */
+static void set_page(const struct request *r, bool is_wanted)
+{
+    struct connection *c = r->from;
+    const struct offices *offices = &r->control->offices;
+    if (is_wanted && r->control->page && !c->had_page && c->campaigns == 0)
+        c->has_page = c->page_waits = c->had_page = true;
+    if (is_wanted || !c->has_page) return;
+    c->has_page = c->page_waits = false;
+    for (uint32_t i = 0; i < offices->count; i++)
+        if (control_has(&c->entered, i)) control_add(&c->lease_waits, i);
+}
+
 static void on_hello(const struct request *r)
 {
     const struct config *config = r->control->config;
+    const json_t *page = json_object_get(r->object, "page");
     uint64_t version;
     if (!read_number(r, "version", false, &version) || version > 1) {
         refuse(r, "bad-request", "the only version is 1");
         return;
     }
+    if (page && !json_is_boolean(page)) {
+        refuse(r, "bad-request", "`page` must be true or false");
+        return;
+    }
+    if (page) set_page(r, json_is_true(page));
     json_t *names = json_array(), *line = answer(r->id, true);
     for (uint32_t i = 0; names && i < config->member_count; i++)
         json_array_append_new(names, control_text(config->members[i].name));
@@ -147,6 +166,7 @@ static void on_hello(const struct request *r)
         json_object_set_new(line, "member", control_text(config->members[config->self - 1].name));
         json_object_set_new(line, "cluster", control_text(config->cluster));
         json_object_set(line, "members", names);
+        if (page) json_object_set_new(line, "page", json_boolean(r->from->has_page));
     }
     json_decref(names);
     connection_say(r->from, line);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const uint64_t SECOND = 1000000000;
+static const uint64_t LATE_NS = 1000000;
 enum { TOUCH_S = 2, HAND_OVER_S = 2, PATIENCE_S = 10 /* for a `stop` where no lease sets a deadline */ };
 
 /* ---- Candidates ---- */
@@ -50,6 +51,31 @@ static void stand(struct office *o)
     host_stand(o->group, stands, priority);
 }
 
+/* ---- The page ---- */
+
+/* Where there is no lease, nothing moves on, and a token may be given twice: that is not for a page. */
+static void publish(struct office *o)
+{
+    o->is_published = o->all->page && o->deadline_ns != UINT64_MAX;
+    if (!o->is_published) return;
+    page_set_deadline(o->all->page, o->number, o->deadline_ns);
+    page_occupy(o->all->page, o->number, o->token, o->number);
+}
+
+/* True: too late for who had looked at the clock before us, or nearly. */
+static bool publish_lease(const struct office *o, uint64_t before_ns)
+{
+    if (!o->is_published) return false;
+    page_set_deadline(o->all->page, o->number, o->deadline_ns);
+    return host_clock(o->all->host) + LATE_NS >= before_ns;
+}
+
+static void take_back(struct office *o)
+{
+    if (o->is_published) page_vacate(o->all->page, o->number);
+    o->is_published = false;
+}
+
 /* ---- A tenure ---- */
 
 static void tell(struct office *o, const struct office_candidate *c, enum office_event_type type,
@@ -72,6 +98,7 @@ static void end(struct office *o)
 {
     const struct office_candidate *was = o->holder;
     const char *reason = why(o);
+    take_back(o);
     o->is_held = false;
     o->holder = NULL;
     o->ending = OFFICE_STAYS;
@@ -89,8 +116,20 @@ static void begin(struct office *o, const struct host_view *view)
     o->deadline_ns = view->deadline_ns;
     o->ending = OFFICE_STAYS;
     o->reason = NULL;
+    publish(o);
     tell(o, c, OFFICE_ELECTED, NULL);
     if (c->value[0] || view->value[0]) host_proclaim(o->group, c->value);
+}
+
+static void move_on(struct office *o, uint64_t deadline_ns)
+{
+    const uint64_t before_ns = o->deadline_ns;
+    o->deadline_ns = deadline_ns;
+    const struct office_event event = {.type = OFFICE_LEASE,
+                                       .token = o->token,
+                                       .deadline_ns = deadline_ns,
+                                       .was_late = publish_lease(o, before_ns)};
+    if (o->holder) o->all->tell(o->all->whose, o->holder->client, o, &event);
 }
 
 /* Nobody holds it until then, or until the claim ends by itself; after that it resigns. */
@@ -111,10 +150,7 @@ void office_changed(struct office *o)
     if (o->is_held && (!leads || view.token != o->token)) end(o);
     if (!leads) return;
     if (o->is_held) {
-        if (o->ending == OFFICE_STAYS && view.deadline_ns != o->deadline_ns) {
-            o->deadline_ns = view.deadline_ns;
-            tell(o, o->holder, OFFICE_LEASE, NULL);
-        }
+        if (o->ending == OFFICE_STAYS && view.deadline_ns != o->deadline_ns) move_on(o, view.deadline_ns);
         if (wish) (void)office_transfer(o, wish); /* a better one is back; declined, it leads on */
     } else if (!o->candidates || o->all->is_leaving) {
         (void)host_resign(o->group); /* it came too late for whoever wanted it */
@@ -163,6 +199,7 @@ static el_node best_peer(const struct office *o)
 static void finish(struct office *o, const char *reason)
 {
     struct office_candidate *was = o->holder;
+    take_back(o); /* before anybody else can hear of it */
     const el_node to = o->all->is_leaving ? best_peer(o) : o->ending == OFFICE_TRANSFERS ? o->to : EL_NOBODY;
     if (was && take_out(o, was)) insert(o, was); /* others first */
     o->reason = reason;
@@ -194,6 +231,7 @@ static void end_soon(struct office *o, enum office_ending how, el_node to)
     o->ending = how;
     o->to = to;
     o->stop_by = o->deadline_ns == UINT64_MAX ? patience : o->deadline_ns;
+    if (o->is_published) page_freeze(o->all->page, o->number, o->deadline_ns);
 }
 
 static void ask_to_stop(struct office *o, enum office_ending how, el_node to)
@@ -240,6 +278,7 @@ enum office_answer office_withdraw(struct office *o, void *client, enum office_w
     (void)take_out(o, c);
     if (o->is_held && o->holder == c && way == OFFICE_EXPELLED) {
         o->holder = NULL;
+        take_back(o);
         if (o->ending == OFFICE_STAYS) end_soon(o, OFFICE_ENDS, EL_NOBODY);
     } else if (o->is_held && o->holder == c) {
         if (way == OFFICE_DIES) o->holder = NULL; /* nobody is left to be told */

@@ -10,6 +10,9 @@
 #define ELECTOR_AGENT_OFFICE_H
 
 #include "agent/host.h"
+#include "agent/page.h"
+
+_Static_assert((int)RECORD_GROUPS_MAX <= (int)PAGE_SLOTS, "an office's number is its slot");
 
 enum office_event_type { OFFICE_ELECTED, OFFICE_LEASE, OFFICE_STOP, OFFICE_LOST };
 
@@ -18,6 +21,7 @@ struct office_event {
     uint64_t token;
     uint64_t deadline_ns; /* UINT64_MAX: no lease */
     const char *reason;   /* STOP, LOST: one word */
+    bool was_late;        /* LEASE: who reads the page may have seen the old deadline pass */
 };
 
 /* What is said of a request. All but OFFICE_DONE: nothing was done. */
@@ -65,6 +69,7 @@ struct office {
     bool is_held;
     struct office_candidate *holder; /* NULL though held: expelled or too late, its time runs out */
     uint64_t token, deadline_ns;     /* as the holder was told */
+    bool is_published;               /* they are on the page, in slot `number` */
     enum office_ending ending;       /* not STAYS: stop was said, and by stop_by it is over */
     el_node to;
     uint64_t stop_by;
@@ -80,6 +85,7 @@ struct office {
 struct offices {
     struct host *host;
     const struct config *config;
+    struct page *page; /* borrowed; NULL: there is none */
     void *whose;
     /* May be called from within any call here or of the host; must not call back. */
     void (*tell)(void *whose, void *client, struct office *, const struct office_event *);

@@ -83,7 +83,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 /* The clock of the deadline, which also counts while the machine sleeps. */
 static void set_timer(const struct run *run)
 {
-    uint64_t at_ns = run->state == RUN_WORK ? run->term_at_ns : run->next_ns;
+    uint64_t at_ns = run->state == RUN_WORK ? sooner(run->term_at_ns, run->look_at_ns) : run->next_ns;
     if (run->state == RUN_CAMPAIGN) at_ns = 0;
     if (run->state == RUN_CAMPAIGN || run->state == RUN_APART) at_ns = sooner(at_ns, run->give_up_ns);
     const struct itimerspec when = {
@@ -113,7 +113,7 @@ static void wait_for_something(struct run *run)
 static void begin_to_lead(struct run *run)
 {
     run->token = elector_token(run->elector, run->request->group);
-    run->deadline_ns = run->lease_ns = run->term_at_ns = run->kill_at_ns = 0;
+    run->deadline_ns = run->lease_ns = run->term_at_ns = run->kill_at_ns = run->look_at_ns = 0;
     run->backoff_ns = 0;
     run->give_up_ns = 0; /* it was elected; later it waits as long as it takes */
     run->state = RUN_PAUSE;

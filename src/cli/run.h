@@ -58,6 +58,7 @@ struct run {
     /* The office. Instants are on CLOCK_BOOTTIME; 0 is never. */
     uint64_t token, deadline_ns, lease_ns; /* lease_ns: the longest left that was seen */
     uint64_t term_at_ns, kill_at_ns;       /* TERM and KILL before the deadline */
+    uint64_t look_at_ns;                   /* to see whether it has moved on, of which nobody tells */
     bool stop_asked, lost, another_leads;
     char reason[128];
 

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engines/engine.h"
+#include "engines/page_view.h"
 #include "engines/wire.h"
 
 enum { LINES_A_TURN = 256 }; /* so that a flood does not keep dispatch() for ever */
@@ -16,6 +18,7 @@ struct agent {
     struct engine base;
     struct wire wire;
     json_int_t asked; /* the id of the last request */
+    bool has_page;    /* where deadlines are published, so that nobody tells of leases */
 };
 
 static struct agent *agent_of(struct engine *engine)
@@ -51,6 +54,17 @@ static bool read_token(const json_t *event, uint64_t *token)
     return wire_number(event, "token", 1, token) && *token < ENGINE_TOKEN_END;
 }
 
+/* Only of a page that we have; absent: it is told of leases. */
+static bool read_slot(const struct agent *a, const json_t *event, uint32_t *slot)
+{
+    uint64_t number;
+    *slot = ENGINE_NO_SLOT;
+    if (!a->has_page || !json_object_get(event, "slot")) return true;
+    if (!wire_number(event, "slot", 0, &number) || number >= PAGE_SLOTS) return false;
+    *slot = (uint32_t)number;
+    return true;
+}
+
 /* Null and absent are "nobody", anything else is a name. */
 static bool read_leader(const json_t *from, elector_leader *leader)
 {
@@ -83,6 +97,7 @@ static bool hear_event(struct agent *a, const json_t *event, const char *name)
     elector *owner = a->base.owner;
     const char *group = wire_text(event, "group", ELECTOR_GROUP_MAX), *reason = wire_text(event, "reason", 127);
     uint64_t token = 0, deadline_ns = 0;
+    uint32_t slot;
     const bool moves = strcmp(name, "lease") == 0, begins = strcmp(name, "elected") == 0;
     const bool stops = strcmp(name, "stop") == 0, ends = strcmp(name, "lost") == 0;
     if (strcmp(name, "leader") == 0) return group && hear_leader(a, event, group);
@@ -93,9 +108,9 @@ static bool hear_event(struct agent *a, const json_t *event, const char *name)
         engine_lost(owner, group, token, reason, strcmp(reason, "resigned") != 0);
         return true;
     }
-    if (!read_deadline(event, &deadline_ns)) return false;
+    if (!read_deadline(event, &deadline_ns) || !read_slot(a, event, &slot)) return false;
     if (moves) engine_lease(owner, group, token, deadline_ns);
-    if (begins) engine_elected(owner, group, token, deadline_ns);
+    if (begins) engine_elected(owner, group, token, deadline_ns, slot);
     if (stops) engine_stop(owner, group, token, deadline_ns, reason);
     return true;
 }
@@ -248,16 +263,36 @@ static void close_agent(struct engine *engine)
     free(engine);
 }
 
-static elector_status greet(struct agent *a)
+/* Whether a page was given, and whether it is one. */
+static void take_page(struct agent *a, bool is_given, bool *is_good)
+{
+    const int fd = wire_take_passed(&a->wire);
+    a->has_page = is_given && fd >= 0 && engine_page(a->base.owner, fd);
+    *is_good = a->has_page || !is_given;
+    if (fd >= 0) close(fd);
+}
+
+static elector_status hello(struct agent *a, bool wants_page, bool *is_good)
 {
     json_t *answer;
     uint64_t version = 0;
-    elector_status status =
-        ask(a, json_pack("{ss si}", "op", "hello", "version", 1), engine_until(WIRE_ANSWER_MS), &answer);
+    elector_status status = ask(a, json_pack("{ss si sb}", "op", "hello", "version", 1, "page", wants_page),
+                                engine_until(WIRE_ANSWER_MS), &answer);
     if (status == ELECTOR_OK && (!wire_number(answer, "version", 1, &version) || version != 1))
         status = engine_fail(a->base.owner, ELECTOR_UNAVAILABLE,
                              "the agent at %s speaks another version of the protocol, not 1", a->wire.path);
+    if (status == ELECTOR_OK)
+        take_page(a, wants_page && json_is_true(json_object_get(answer, "page")), is_good);
     json_decref(answer);
+    return status;
+}
+
+/* Who does not like the page it is given gives it back, and is told of leases. */
+static elector_status greet(struct agent *a)
+{
+    bool is_good = true;
+    elector_status status = hello(a, true, &is_good);
+    if (status == ELECTOR_OK && !is_good) status = hello(a, false, &is_good);
     return status == ELECTOR_TIMEOUT || status == ELECTOR_LOST ? ELECTOR_UNAVAILABLE : status;
 }
 
@@ -267,6 +302,7 @@ static elector_status open_agent(elector *owner, const char *path, struct engine
     if (!a) return engine_fail(owner, ELECTOR_NO_MEMORY, "out of memory");
     a->base = (struct engine){.kind = &engine_agent, .owner = owner};
     a->asked = 0;
+    a->has_page = false;
     elector_status status = wire_open(&a->wire, path);
     if (status != ELECTOR_OK) engine_fail(owner, status, "%s", a->wire.reason);
     if (status == ELECTOR_OK) status = greet(a);

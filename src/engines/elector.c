@@ -78,6 +78,7 @@ static void close_engine(elector *e)
 {
     if (e->engine) e->engine->kind->close(e->engine);
     e->engine = NULL;
+    page_view_clear(&e->page); /* who still holds it keeps its memory */
 }
 
 /* At the end of each call into the engine. */
@@ -115,6 +116,7 @@ void elector_close(elector *e)
         free(o);
         o = next;
     }
+    page_view_free(&e->page);
     free(e->queue);
     free(e);
 }
@@ -273,6 +275,7 @@ elector_status elector_campaign(elector *e, const char *group, const elector_opt
     if (status == ELECTOR_OK && timeout_ms != 0) status = await_election(e, o, engine_until(timeout_ms));
     if (status == ELECTOR_OK && !elector_is_leader(e, group))
         status = engine_fail(e, ELECTOR_TIMEOUT, "%s: not elected yet; the campaign goes on", group);
+    office_refresh(e, o);
     if (status == ELECTOR_OK && term) *term = o->term;
     return status;
 }
@@ -330,20 +333,22 @@ elector_status elector_stopped(elector *e, const char *group)
 uint64_t elector_deadline(const elector *e, const char *group)
 {
     const struct office *o = group ? office_find(e, group) : NULL;
-    return o ? atomic_load_explicit(&o->deadline_ns, memory_order_acquire) : 0;
-}
-
-bool elector_is_leader(const elector *e, const char *group)
-{
-    const uint64_t deadline_ns = elector_deadline(e, group);
-    return deadline_ns != 0 &&
-           engine_now() < deadline_ns; /* the clock last: who dozes off in between errs safely */
+    uint64_t token;
+    return o ? office_deadline(e, o, &token) : 0;
 }
 
 uint64_t elector_token(const elector *e, const char *group)
 {
-    if (!elector_is_leader(e, group)) return 0;
-    return atomic_load_explicit(&office_find(e, group)->token, memory_order_relaxed);
+    const struct office *o = group ? office_find(e, group) : NULL;
+    uint64_t token = 0;
+    const uint64_t deadline_ns = o ? office_deadline(e, o, &token) : 0;
+    /* The clock last: who dozes off in between errs safely. */
+    return deadline_ns != 0 && engine_now() < deadline_ns ? token : 0;
+}
+
+bool elector_is_leader(const elector *e, const char *group)
+{
+    return elector_token(e, group) != 0;
 }
 
 /* ---- Observing ---- */

@@ -47,8 +47,14 @@ extern const struct engine_kind engine_agent, engine_file;
 elector_status engine_fail(elector *, elector_status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What is heard. Groups that nobody campaigned for have no office, so only engine_leader() counts there. */
-void engine_elected(elector *, const char *group, uint64_t token, uint64_t deadline_ns);
+/* A page of deadlines (agent/page.h), from the descriptor that it came in, which is borrowed. False: it is none. It is
+ * there for as long as the engine is open. */
+bool engine_page(elector *, int fd);
+#define ENGINE_NO_SLOT UINT32_MAX
+
+/* What is heard. Groups that nobody campaigned for have no office, so only engine_leader() counts there. With a slot of the
+ * page the deadline is read there from now on, and a lease is told only if it was moved on too late. */
+void engine_elected(elector *, const char *group, uint64_t token, uint64_t deadline_ns, uint32_t slot);
 void engine_lease(elector *, const char *group, uint64_t token, uint64_t deadline_ns);
 void engine_stop(elector *, const char *group, uint64_t token, uint64_t deadline_ns, const char *reason);
 /* `stands`: it is a candidate still. */

@@ -102,7 +102,7 @@ static bool try_to_lead(struct folder *f, struct seat *s)
     if (!lock_begin(&s->lock)) return false;
     s->leads = true;
     s->due_ns = engine_until(LOOK_MS);
-    engine_elected(f->base.owner, s->group, s->lock.token, ENGINE_NEVER);
+    engine_elected(f->base.owner, s->group, s->lock.token, ENGINE_NEVER, ENGINE_NO_SLOT);
     if (!lock_proclaim(&s->lock, s->value))
         s->value[0] = '\0'; /* a full disk: it leads, and its value is not seen */
     return true;

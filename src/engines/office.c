@@ -21,10 +21,26 @@ elector_status engine_fail(elector *e, elector_status status, const char *format
 
 /* ---- Offices ---- */
 
+/* Eight bytes at a time: it is asked before every write. */
+static size_t bucket_of(const char *group, size_t length)
+{
+    uint64_t hash = length, word = 0;
+    for (size_t at = 0; at + 8 < length; at += 8) {
+        memcpy(&word, group + at, 8);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    if (length >= 8)
+        memcpy(&word, group + length - 8, 8);
+    else
+        for (size_t at = 0; at < length; at++) word = word << 8 | (unsigned char)group[at];
+    return ((hash ^ word) * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
+}
+
 struct office *office_find(const elector *e, const char *group)
 {
-    struct office *o = atomic_load_explicit(&e->offices, memory_order_acquire);
-    while (o && strcmp(o->group, group) != 0) o = o->next;
+    const size_t length = strlen(group);
+    struct office *o = atomic_load_explicit(&e->buckets[bucket_of(group, length)], memory_order_acquire);
+    while (o && (o->length != length || memcmp(o->group, group, length) != 0)) o = o->next_in_bucket;
     return o;
 }
 
@@ -43,22 +59,51 @@ struct office *office_make(elector *e, const char *group, elector_status *status
         return NULL;
     }
     snprintf(o->group, sizeof o->group, "%s", group);
+    o->length = strlen(group);
+    o->slot = ENGINE_NO_SLOT;
+    _Atomic(struct office *) *bucket = &e->buckets[bucket_of(group, o->length)];
     o->next = atomic_load_explicit(&e->offices, memory_order_relaxed);
+    o->next_in_bucket = atomic_load_explicit(bucket, memory_order_relaxed);
     e->office_count++;
     atomic_store_explicit(&e->offices, o, memory_order_release);
+    atomic_store_explicit(bucket, o, memory_order_release);
     return o;
 }
 
 static void begin_work(struct office *o)
 {
-    atomic_store_explicit(&o->token, o->term.token, memory_order_relaxed);
     atomic_store_explicit(&o->deadline_ns, o->term.deadline_ns, memory_order_release);
+    atomic_store_explicit(&o->token, o->term.token, memory_order_release);
 }
 
 void office_end_work(struct office *o)
 {
     o->over = true;
-    atomic_store_explicit(&o->deadline_ns, 0, memory_order_release);
+    atomic_store_explicit(&o->token, 0, memory_order_release);
+}
+
+uint64_t office_deadline(const elector *e, const struct office *o, uint64_t *token)
+{
+    *token = atomic_load_explicit(&o->token, memory_order_acquire);
+    if (*token == 0) return 0;
+    const uint32_t slot = atomic_load_explicit(&o->slot, memory_order_acquire);
+    const uint64_t deadline_ns = slot == ENGINE_NO_SLOT
+                                     ? atomic_load_explicit(&o->deadline_ns, memory_order_acquire)
+                                     : page_view_deadline(&e->page, slot, *token);
+    return atomic_load_explicit(&o->token, memory_order_acquire) == *token ? deadline_ns : 0;
+}
+
+/* A slot that was taken back: the last that was seen stands until we hear why. */
+static uint64_t newest_deadline(const elector *e, const struct office *o)
+{
+    const uint32_t slot = atomic_load_explicit(&o->slot, memory_order_relaxed);
+    const uint64_t read = slot == ENGINE_NO_SLOT ? 0 : page_view_deadline(&e->page, slot, o->term.token);
+    return read ? read : o->term.deadline_ns;
+}
+
+void office_refresh(const elector *e, struct office *o)
+{
+    o->term.deadline_ns = newest_deadline(e, o);
 }
 
 /* ---- The queue ---- */
@@ -104,6 +149,7 @@ static void lose(elector *e, struct office *o, const char *reason)
 {
     office_end_work(o);
     o->leading = o->stopping = false;
+    office_refresh(e, o);
     struct queued *q = push(e, ELECTOR_LOST_OFFICE, o->group);
     if (q) {
         q->term = o->term;
@@ -148,7 +194,12 @@ static void move_on(struct office *o, uint64_t deadline_ns)
     if (!o->over) begin_work(o);
 }
 
-void engine_elected(elector *e, const char *group, uint64_t token, uint64_t deadline_ns)
+bool engine_page(elector *e, int fd)
+{
+    return page_view_map(&e->page, fd);
+}
+
+void engine_elected(elector *e, const char *group, uint64_t token, uint64_t deadline_ns, uint32_t slot)
 {
     struct office *o = office_find(e, group);
     if (!o || !o->standing || e->gone) return;
@@ -162,6 +213,7 @@ void engine_elected(elector *e, const char *group, uint64_t token, uint64_t dead
         return;
     }
     if (o->leading) lose(e, o, "elected anew");
+    atomic_store_explicit(&o->slot, slot, memory_order_release); /* which is nobody's now: there is no token */
     take_office(e, o, token, deadline_ns);
 }
 
@@ -242,17 +294,21 @@ bool engine_is_gone(const elector *e)
 void office_expire(elector *e)
 {
     const uint64_t now = engine_now();
-    for (struct office *o = atomic_load_explicit(&e->offices, memory_order_relaxed); o; o = o->next)
-        if (o->leading && o->term.deadline_ns <= now) {
-            o->lapsed = !o->over;
-            lose(e, o, "the deadline has passed");
-        }
+    for (struct office *o = atomic_load_explicit(&e->offices, memory_order_relaxed); o; o = o->next) {
+        if (!o->leading) continue;
+        office_refresh(e, o);
+        if (o->term.deadline_ns > now) continue;
+        o->lapsed = !o->over;
+        lose(e, o, "the deadline has passed");
+    }
 }
 
 uint64_t office_next_deadline(const elector *e)
 {
     uint64_t next = ENGINE_NEVER;
-    for (const struct office *o = atomic_load_explicit(&e->offices, memory_order_relaxed); o; o = o->next)
-        if (o->leading && o->term.deadline_ns < next) next = o->term.deadline_ns;
+    for (const struct office *o = atomic_load_explicit(&e->offices, memory_order_relaxed); o; o = o->next) {
+        const uint64_t its = o->leading ? newest_deadline(e, o) : ENGINE_NEVER;
+        if (its < next) next = its;
+    }
     return next;
 }

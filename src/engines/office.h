@@ -8,17 +8,21 @@
 #include <stdatomic.h>
 
 #include "engines/engine.h"
+#include "engines/page_view.h"
 
-enum { OFFICES_MAX = 256, EVENTS_MAX = 3 * OFFICES_MAX, REASON_MAX = 127, URL_MAX = 4095 };
+enum { OFFICES_MAX = 256, BUCKETS = 256, EVENTS_MAX = 3 * OFFICES_MAX, REASON_MAX = 127, URL_MAX = 4095 };
 
 struct office {
-    struct office *next;
+    struct office *next, *next_in_bucket;
+    size_t length; /* of the group's name */
     char group[ELECTOR_GROUP_MAX + 1];
     /*
-     * For all threads. Leading is deadline > now and nothing else, one word, so there is nothing to tear. The token is
-     * written before the deadline that makes it valid.
+     * For all threads, in the manner of a slot of the page, and for the same reasons: the token is written after what it
+     * makes valid and taken away first; who reads has the same token before and after. 0: nobody here may work.
      */
-    _Atomic uint64_t token, deadline_ns;
+    _Atomic uint64_t token;
+    _Atomic uint64_t deadline_ns; /* as told; where there is no slot */
+    _Atomic uint32_t slot;        /* of the page, or ENGINE_NO_SLOT */
     /* For the owner's thread. */
     elector_term term; /* the last one */
     bool standing;     /* is a candidate, or leads */
@@ -39,8 +43,10 @@ struct queued {
 };
 
 struct elector {
-    _Atomic(struct office *) offices;
+    _Atomic(struct office *) offices;          /* all */
+    _Atomic(struct office *) buckets[BUCKETS]; /* the same, to be found by name */
     size_t office_count;
+    struct page_view page;
     const struct engine_kind *kind; /* NULL: the URL made no sense */
     struct engine *engine;          /* NULL: not open */
     char rest[URL_MAX + 1];         /* of the URL */
@@ -56,6 +62,10 @@ struct elector {
 struct office *office_find(const elector *, const char *group);
 /* NULL: too many, or no memory, with the message and *status set. */
 struct office *office_make(elector *, const char *group, elector_status *status);
+/* Until when it leads, and with which token, as this thread sees it now; 0: it does not. */
+uint64_t office_deadline(const elector *, const struct office *, uint64_t *token);
+/* The term's deadline as it is now. */
+void office_refresh(const elector *, struct office *);
 /* From now on nobody here may work for it: before anybody else is told. */
 void office_end_work(struct office *);
 /* Offices whose deadline has passed are lost, whoever is silent. */

@@ -1,5 +1,5 @@
 /* JSON lines over a Unix socket, in bounded buffers. */
-#define _GNU_SOURCE /* SOCK_CLOEXEC */
+#define _GNU_SOURCE /* SOCK_CLOEXEC, MSG_CMSG_CLOEXEC */
 #include "engines/wire.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static elector_status say_why_not(struct wire *w, int error)
 elector_status wire_open(struct wire *w, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    w->fd = -1;
+    w->fd = w->passed = -1;
     w->size = w->used = w->out_size = 0;
     w->path[0] = w->reason[0] = '\0';
     if (strlen(path) >= sizeof address.sun_path) {
@@ -53,7 +53,8 @@ elector_status wire_open(struct wire *w, const char *path)
 void wire_close(struct wire *w)
 {
     if (w->fd >= 0) close(w->fd);
-    w->fd = -1;
+    if (w->passed >= 0) close(w->passed);
+    w->fd = w->passed = -1;
 }
 
 static void end(struct wire *w, const char *what)
@@ -137,6 +138,40 @@ static json_t *next_line(struct wire *w, bool *none)
     return parse(w, start, (size_t)(stop - start));
 }
 
+/* Whatever the other side hands us is ours to close. */
+static void keep_first(struct wire *w, struct msghdr *message)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+        for (size_t at = 0; at + sizeof(int) <= c->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + at, sizeof fd);
+            if (w->passed < 0)
+                w->passed = fd;
+            else
+                close(fd);
+        }
+    }
+}
+
+int wire_take_passed(struct wire *w)
+{
+    const int fd = w->passed;
+    w->passed = -1;
+    return fd;
+}
+
+static ssize_t receive(struct wire *w)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))]; /* what does not fit the kernel closes */
+    struct iovec room = {.iov_base = w->in + w->size, .iov_len = sizeof w->in - w->size};
+    struct msghdr message = {
+        .msg_iov = &room, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    const ssize_t got = recvmsg(w->fd, &message, MSG_CMSG_CLOEXEC);
+    if (got >= 0) keep_first(w, &message);
+    return got;
+}
+
 /* 1: there is more in the buffer. */
 static int fill(struct wire *w)
 {
@@ -147,7 +182,7 @@ static int fill(struct wire *w)
         end(w, "sent a line longer than 65536 bytes; is it an agent?");
         return -1;
     }
-    const ssize_t got = recv(w->fd, w->in + w->size, sizeof w->in - w->size, 0);
+    const ssize_t got = receive(w);
     if (got > 0) {
         w->size += (size_t)got;
         return 1;

@@ -13,6 +13,7 @@ enum { WIRE_REQUEST_MAX = 4096, WIRE_LINE_MAX = 65536, WIRE_ANSWER_MS = 5000 };
 
 struct wire {
     int fd;            /* -1: closed */
+    int passed;        /* a descriptor that came along, not taken yet; -1: none */
     size_t size, used; /* of in: read, and already given out */
     size_t out_size;
     char path[108];
@@ -31,6 +32,8 @@ bool wire_send(struct wire *, json_t *request);
 bool wire_is_full(const struct wire *);
 /* 1 and a line to be freed; 0: none yet; -1: it has ended, and the reason says why. */
 int wire_read(struct wire *, json_t **line);
+/* The descriptor that came with a line read so far, or before it, to be closed; -1: none. Only the first is kept. */
+int wire_take_passed(struct wire *);
 /* Until there is input, output has room, or the time is up (then false). */
 bool wire_wait(struct wire *, uint64_t until_ns);
 

@@ -1,0 +1,397 @@
+/*
+ * elector.h over an agent that publishes its deadlines on a page: leading is read there, without a word from the agent, in
+ * every thread; and what is no page does no harm.
+ */
+#define _GNU_SOURCE /* memfd_create */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "agent/page.h"
+#include "elector.h"
+#include "fake_agent.h"
+
+enum { SLOT = 17, LONG_MS = 30000, TENURES = 300 };
+#define S UINT64_C(1000000000)
+
+static struct fake_agent agent;
+static struct page *page;
+static elector *e;
+static char heard[4096];
+
+static void hear(void *whose, const elector_event *event)
+{
+    static const char *const names[] = {"", "elected", "stop", "lost", "leader"};
+    char text[200];
+    const bool has_reason = event->type == ELECTOR_STOP || event->type == ELECTOR_LOST_OFFICE;
+    snprintf(text, sizeof text, "%s %llu%s%s; ", names[event->type], (unsigned long long)event->term.token,
+             has_reason ? " " : "", has_reason ? event->reason : "");
+    strncat(heard, text, sizeof heard - strlen(heard) - 1);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
+}
+
+static int start(void **state)
+{
+    heard[0] = '\0';
+    page = page_new();
+    if (!page || !fake_start(&agent)) return -1;
+    fake_promise_page(&agent, page_fd(page));
+    if (elector_open(agent.url, &e) != ELECTOR_OK) return -1;
+    elector_on_event(e, hear, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    elector_close(e);
+    e = NULL;
+    fake_stop(&agent);
+    page_free(page);
+    return 0;
+}
+
+static void say(const char *event, uint64_t token, uint64_t deadline_ns, const char *rest)
+{
+    char line[300];
+    snprintf(line, sizeof line, "{\"event\":\"%s\",\"group\":\"jobs\",\"token\":%llu,\"deadline_ns\":%llu%s}",
+             event, (unsigned long long)token, (unsigned long long)deadline_ns, rest);
+    fake_say(&agent, line);
+}
+
+static void hears(const char *expected)
+{
+    for (int i = 0; i < 3000 && strcmp(heard, expected) != 0; i++) elector_wait(e, 10);
+    assert_string_equal(heard, expected);
+    heard[0] = '\0';
+}
+
+static void publish(uint64_t token, uint64_t deadline_ns)
+{
+    char rest[40];
+    page_set_deadline(page, SLOT, deadline_ns);
+    page_occupy(page, SLOT, token, SLOT);
+    snprintf(rest, sizeof rest, ",\"slot\":%d", SLOT);
+    say("elected", token, deadline_ns, rest);
+}
+
+static void become_leader(uint64_t token, uint64_t deadline_ns)
+{
+    char wanted[40];
+    const elector_status status = elector_campaign(e, "jobs", NULL, 0, NULL);
+    assert_true(status == ELECTOR_TIMEOUT);
+    publish(token, deadline_ns);
+    snprintf(wanted, sizeof wanted, "elected %d; ", (int)token);
+    hears(wanted);
+}
+
+/* ---- The ordinary life ---- */
+
+static void leads_by_the_page_without_a_word_of_the_agent(void **state)
+{
+    const uint64_t first = now_ns() + 60 * S;
+    json_t *request = fake_asked(&agent, "hello");
+    assert_true(json_is_true(json_object_get(request, "page")));
+    json_decref(request);
+    become_leader(7, first);
+    assert_true(elector_is_leader(e, "jobs"));
+    assert_false(elector_is_leader(e, "other"));
+    assert_int_equal(elector_token(e, "jobs"), 7);
+    assert_int_equal(elector_deadline(e, "jobs"), first);
+    page_set_deadline(page, SLOT, first + S);
+    assert_int_equal(elector_deadline(e, "jobs"), first + S);
+    page_set_deadline(page, SLOT, now_ns()); /* nobody has moved it on */
+    assert_false(elector_is_leader(e, "jobs"));
+    assert_int_equal(elector_token(e, "jobs"), 0);
+}
+
+static void the_term_and_the_loop_have_the_newest_deadline(void **state)
+{
+    elector_term term;
+    become_leader(7, now_ns() + 60 * S);
+    const uint64_t later = now_ns() + 1000 * S;
+    page_set_deadline(page, SLOT, later);
+    assert_true(elector_timeout_ms(e) > 900000);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, 0, &term), ELECTOR_OK);
+    assert_int_equal(term.deadline_ns, later);
+    assert_int_equal(elector_dispatch(e), ELECTOR_OK);
+    assert_string_equal(heard, "");
+}
+
+static void a_slot_that_is_taken_back_leads_no_more_and_the_reason_follows(void **state)
+{
+    become_leader(7, now_ns() + 60 * S);
+    page_vacate(page, SLOT);
+    assert_false(elector_is_leader(e, "jobs"));
+    assert_int_equal(elector_dispatch(e), ELECTOR_OK);
+    assert_string_equal(heard, "");
+    say("lost", 7, 0, ",\"reason\":\"preempted\"");
+    hears("lost 7 preempted; ");
+    become_leader(8, now_ns() + 60 * S);
+    assert_int_equal(elector_token(e, "jobs"), 8);
+}
+
+static void who_hears_late_of_a_new_tenure_does_not_take_it_for_its_own(void **state)
+{
+    become_leader(7, now_ns() + 60 * S);
+    page_vacate(page, SLOT);
+    page_set_deadline(page, SLOT, now_ns() + 60 * S);
+    page_occupy(page, SLOT, 8, SLOT); /* ours or another client's: nobody has said so */
+    assert_false(elector_is_leader(e, "jobs"));
+}
+
+static void events_come_in_their_order_and_stop_has_the_deadline(void **state)
+{
+    const uint64_t deadline_ns = now_ns() + 60 * S;
+    become_leader(7, deadline_ns);
+    page_freeze(page, SLOT, deadline_ns);
+    say("stop", 7, deadline_ns, ",\"reason\":\"transferred\"");
+    hears("stop 7 transferred; ");
+    assert_true(elector_is_leader(e, "jobs"));
+    assert_int_equal(elector_stopped(e, "jobs"), ELECTOR_OK);
+    assert_false(elector_is_leader(e, "jobs")); /* though the page has it still */
+    say("lost", 7, 0, ",\"reason\":\"transferred\"");
+    hears("lost 7 transferred; ");
+}
+
+static void a_deadline_that_passes_is_a_loss_until_the_agent_says_otherwise(void **state)
+{
+    become_leader(7, now_ns() + 60 * S);
+    page_set_deadline(page, SLOT, now_ns());
+    hears("lost 7 the deadline has passed; ");
+    const uint64_t later = now_ns() + 60 * S;
+    page_set_deadline(page, SLOT, later); /* it was slow */
+    assert_false(elector_is_leader(e, "jobs"));
+    say("lease", 7, later, "");
+    hears("elected 7; ");
+    assert_int_equal(elector_deadline(e, "jobs"), later);
+    page_set_deadline(page, SLOT, later + S);
+    assert_int_equal(elector_deadline(e, "jobs"), later + S);
+}
+
+static void an_agent_that_is_gone_moves_nothing_on(void **state)
+{
+    become_leader(7, now_ns() + 60 * S);
+    fake_hang_up(&agent);
+    assert_true(elector_is_leader(e, "jobs")); /* nobody else can lead before the deadline */
+    hears("lost 7 the agent is gone; ");
+    assert_false(elector_is_leader(e, "jobs"));
+}
+
+static void every_group_is_found_by_its_name(void **state)
+{
+    char name[64];
+    for (int i = 0; i < 256; i++) {
+        snprintf(name, sizeof name, "%.*s%d", i % 8 * 8,
+                 "a-name-that-is-as-long-as-many-are-and-longer-than-most", i);
+        assert_int_equal(elector_campaign(e, name, NULL, 0, NULL), ELECTOR_TIMEOUT);
+        page_set_deadline(page, (uint32_t)i, now_ns() + 60 * S);
+        page_occupy(page, (uint32_t)i, (uint64_t)i + 1, (uint32_t)i);
+        char line[300];
+        snprintf(line, sizeof line,
+                 "{\"event\":\"elected\",\"group\":\"%s\",\"token\":%d,\"deadline_ns\":1,\"slot\":%d}", name,
+                 i + 1, i);
+        fake_say(&agent, line);
+    }
+    for (int i = 0; i < 256; i++) {
+        snprintf(name, sizeof name, "%.*s%d", i % 8 * 8,
+                 "a-name-that-is-as-long-as-many-are-and-longer-than-most", i);
+        for (int k = 0; k < 3000 && !elector_is_leader(e, name); k++) elector_wait(e, 10);
+        assert_int_equal(elector_token(e, name), i + 1);
+    }
+    assert_false(elector_is_leader(e, "a-name-that-is-as-long-as-many-are"));
+    assert_false(elector_is_leader(e, ""));
+}
+
+/* ---- What is no page ---- */
+
+static elector *open_again(int fd)
+{
+    elector_close(e);
+    fake_promise_page(&agent, fd);
+    assert_int_equal(elector_open(agent.url, &e), ELECTOR_OK);
+    elector_on_event(e, hear, NULL);
+    return e;
+}
+
+/* It gives it back, and leads by what it is told. */
+static void is_not_believed(int fd)
+{
+    open_again(fd);
+    json_t *request = fake_asked(&agent, "hello");
+    assert_true(json_is_false(json_object_get(request, "page")));
+    json_decref(request);
+    become_leader(7, now_ns() + 200 * S);
+    page_vacate(page, SLOT); /* which is not where it looks */
+    assert_true(elector_is_leader(e, "jobs"));
+    say("lease", 7, now_ns() + 600 * S, "");
+    for (int i = 0; i < 3000 && elector_timeout_ms(e) < 300000; i++) elector_wait(e, 10);
+    assert_true(elector_deadline(e, "jobs") > now_ns() + 300 * S);
+    if (fd >= 0) close(fd);
+}
+
+static int file_of(off_t size)
+{
+    const int fd = memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_equal(ftruncate(fd, size), 0);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE), 0);
+    return fd;
+}
+
+static void what_is_no_page_does_no_harm(void **state)
+{
+    struct page_header header = {.magic = PAGE_MAGIC,
+                                 .version = PAGE_VERSION + 1,
+                                 .size = sizeof header,
+                                 .cell_count = PAGE_CELLS,
+                                 .slot_count = PAGE_SLOTS};
+    const int newer = memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_equal(pwrite(newer, &header, sizeof header, 0), sizeof header);
+    assert_int_equal(ftruncate(newer, sizeof(struct page_map)), 0);
+    assert_int_equal(fcntl(newer, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE), 0);
+    is_not_believed(newer);
+    is_not_believed(-1);
+    is_not_believed(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    is_not_believed(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    is_not_believed(file_of(4096));
+    is_not_believed(file_of(sizeof(struct page_map)));
+}
+
+static void a_slot_without_a_page_means_nothing(void **state)
+{
+    elector_close(e);
+    agent.promises_page = false; /* as an agent of before */
+    assert_int_equal(elector_open(agent.url, &e), ELECTOR_OK);
+    elector_on_event(e, hear, NULL);
+    become_leader(7, now_ns() + 60 * S);
+    page_vacate(page, SLOT);
+    assert_true(elector_is_leader(e, "jobs"));
+}
+
+static void a_slot_that_there_is_not_ends_the_connection(void **state)
+{
+    static const char *const slots[] = {"131072", "-1", "\"3\"", "null"};
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        char rest[40];
+        open_again(page_fd(page));
+        assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
+        snprintf(rest, sizeof rest, ",\"slot\":%s", slots[i]);
+        say("elected", 7, now_ns() + 60 * S, rest);
+        elector_status status = ELECTOR_OK;
+        for (int k = 0; k < 3000 && status != ELECTOR_LOST; k++) status = elector_wait(e, 10);
+        assert_int_equal(status, ELECTOR_LOST);
+        assert_false(elector_is_leader(e, "jobs"));
+    }
+}
+
+/* Descriptors that nobody asked for are closed: the next one has the same number. */
+static void what_else_is_passed_is_closed(void **state)
+{
+    const int before = dup(0);
+    close(before);
+    for (int i = 0; i < 50; i++) {
+        pthread_mutex_lock(&agent.mutex);
+        fake_write_with(agent.client, "{\"event\":\"gossip\"}\n", page_fd(page));
+        pthread_mutex_unlock(&agent.mutex);
+    }
+    become_leader(7, now_ns() + 60 * S);
+    elector_close(e);
+    e = NULL;
+    assert_true(fake_is_left(&agent));
+    const int after = dup(0);
+    close(after);
+    assert_true(after <= before);
+}
+
+/* ---- Threads ---- */
+
+static atomic_bool over;
+static _Atomic uint64_t taken_back; /* tokens up to this one lead no more */
+
+struct asker {
+    pthread_t thread;
+    _Atomic uint64_t seen;
+    atomic_int wrong;
+};
+
+static void *ask(void *whose)
+{
+    struct asker *me = whose;
+    while (!atomic_load(&over)) {
+        const uint64_t gone = atomic_load(&taken_back), token = elector_token(e, "jobs");
+        if (token == 0) continue;
+        if (token <= gone || token < atomic_load(&me->seen)) atomic_fetch_add(&me->wrong, 1);
+        atomic_store(&me->seen, token);
+    }
+    return NULL;
+}
+
+/* The agent takes it back, elects, and now and then is killed: then it is another page, with other tenures on it. */
+static void any_thread_may_ask_while_pages_come_and_go(void **state)
+{
+    static struct asker askers[2];
+    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&askers[i].thread, NULL, ask, &askers[i]), 0);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
+    for (uint64_t token = 1; token <= TENURES; token++) {
+        publish(token, now_ns() + 600 * S);
+        for (int i = 0; i < 3000 && elector_token(e, "jobs") != token; i++) elector_wait(e, 10);
+        assert_int_equal(elector_token(e, "jobs"), token);
+        page_vacate(page, SLOT);
+        atomic_store(&taken_back, token);
+        if (token % 10) {
+            say("lost", token, 0, ",\"reason\":\"x\"");
+            continue;
+        }
+        struct page *other = page_new(); /* where others lead, with tokens that were ours */
+        for (uint32_t slot = 0; slot < 2 * SLOT; slot++) {
+            page_set_deadline(other, slot, now_ns() + 600 * S);
+            page_occupy(other, slot, token, slot);
+        }
+        fake_hang_up(&agent);
+        while (elector_wait(e, LONG_MS) != ELECTOR_LOST) {}
+        assert_true(fake_is_left(&agent));
+        fake_promise_page(&agent, page_fd(other));
+        assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
+        page_free(page);
+        page = other;
+    }
+    atomic_store(&over, true);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(askers[i].thread, NULL);
+        assert_int_equal(askers[i].wrong, 0);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(leads_by_the_page_without_a_word_of_the_agent),
+        TEST(the_term_and_the_loop_have_the_newest_deadline),
+        TEST(a_slot_that_is_taken_back_leads_no_more_and_the_reason_follows),
+        TEST(who_hears_late_of_a_new_tenure_does_not_take_it_for_its_own),
+        TEST(events_come_in_their_order_and_stop_has_the_deadline),
+        TEST(a_deadline_that_passes_is_a_loss_until_the_agent_says_otherwise),
+        TEST(an_agent_that_is_gone_moves_nothing_on),
+        TEST(every_group_is_found_by_its_name),
+        TEST(what_is_no_page_does_no_harm),
+        TEST(a_slot_without_a_page_means_nothing),
+        TEST(a_slot_that_there_is_not_ends_the_connection),
+        TEST(what_else_is_passed_is_closed),
+        TEST(any_thread_may_ask_while_pages_come_and_go),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
