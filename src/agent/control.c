@@ -31,7 +31,7 @@ static bool awaits(struct connection *c, const char *name)
 struct office *control_office(struct control *control, struct host_group *group)
 {
     const uint32_t before = control->offices.count;
-    struct office *o = office_of(&control->offices, group);
+    struct office *o = before < CONTROL_GROUPS_MAX ? office_of(&control->offices, group) : host_office(group);
     if (!o || o->number < before) return o;
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         struct connection *c = control->connections[i];
@@ -43,15 +43,20 @@ struct office *control_office(struct control *control, struct host_group *group)
 
 struct office *control_find_office(struct control *control, const char *group)
 {
-    for (uint32_t i = 0; i < control->offices.count; i++)
-        if (strcmp(host_name(control->offices.list[i]->group), group) == 0) return control->offices.list[i];
-    return NULL;
+    struct host_group *known = host_known(control->host, group);
+    return known ? host_office(known) : NULL;
 }
 
 /* Who reads the page need not be told. */
 static bool is_published_to(const struct connection *c, const struct office *o)
 {
     return c->has_page && o->is_published;
+}
+
+static bool has_page(void *whose, const void *client)
+{
+    (void)whose;
+    return ((const struct connection *)client)->has_page;
 }
 
 static json_t *office_event(const struct connection *c, const struct office *o,
@@ -139,7 +144,12 @@ struct connection *control_adopt(struct control *control, int fd, struct control
     uint32_t place = 0;
     while (place < CONTROL_CONNECTIONS_MAX && control->connections[place]) place++;
     struct connection *c = place < CONTROL_CONNECTIONS_MAX ? calloc(1, sizeof *c) : NULL;
-    if (c) *c = (struct connection){.control = control, .fd = fd, .place = place, .who = who};
+    if (c) { /* one by one: most of it is sets, which stay untouched */
+        c->control = control;
+        c->fd = fd;
+        c->place = place;
+        c->who = who;
+    }
     if (!c || !connection_begin(c, control->loop)) {
         free(who.gids);
         free(c);
@@ -311,6 +321,7 @@ struct control *control_new(uv_loop_t *loop, const struct config *config, struct
     control->offices.config = config;
     control->offices.whose = control;
     control->offices.tell = on_office_event;
+    control->offices.reads_page = has_page;
     control->offices.page = control->page = page_new();
     if (!listen_at(control, text, size)) {
         if (control->fd >= 0) close(control->fd);

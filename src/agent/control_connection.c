@@ -24,11 +24,22 @@ void connection_wake(struct connection *c)
     control_do_chores_soon(c->control);
 }
 
-static void make_room(struct connection *c)
+/* What was written makes room only when it is needed: there may be much that waits. */
+static bool make_room(struct connection *c, size_t size)
 {
-    if (c->out_first == 0) return;
-    memmove(c->out, c->out + c->out_first, c->out_size);
+    const size_t most = CONTROL_OUT_MAX + (size_t)c->campaigns * CONTROL_OUT_EACH;
+    if (c->out_first + c->out_size + size <= c->out_room) return true;
+    if (c->out_size + size > most) return false;
+    if (c->out_first) memmove(c->out, c->out + c->out_first, c->out_size);
     c->out_first = 0;
+    if (2 * (c->out_size + size) <= c->out_room) return true;
+    const size_t wanted = 2 * (c->out_size + size), room = wanted < most ? wanted : most;
+    if (room <= c->out_room) return c->out_size + size <= c->out_room;
+    char *out = realloc(c->out, room);
+    if (!out) return false;
+    c->out = out;
+    c->out_room = room;
+    return true;
 }
 
 void connection_say(struct connection *c, json_t *line)
@@ -38,13 +49,13 @@ void connection_say(struct connection *c, json_t *line)
         return;
     }
     if (!c->is_closed && !c->is_doomed) {
-        make_room(c);
-        const size_t room = sizeof c->out - c->out_size;
-        const size_t size = json_dumpb(line, c->out + c->out_size, room, JSON_COMPACT);
-        if (size == 0 || size >= room) {
+        const size_t size = json_dumpb(line, NULL, 0, JSON_COMPACT);
+        if (size == 0 || !make_room(c, size + 1)) {
             connection_doom(c);
         } else {
-            c->out[c->out_size + size] = '\n';
+            char *at = c->out + c->out_first + c->out_size;
+            (void)json_dumpb(line, at, size, JSON_COMPACT);
+            at[size] = '\n';
             c->out_size += size + 1;
         }
     }
@@ -54,7 +65,7 @@ void connection_say(struct connection *c, json_t *line)
 static json_t *lease_event(const struct office *o)
 {
     return json_pack("{ss ss sI so}", "event", "lease", "group", host_name(o->group), "token",
-                     (json_int_t)o->token, "deadline_ns", control_deadline(o->deadline_ns));
+                     (json_int_t)o->token, "deadline_ns", control_deadline(office_told_until(o)));
 }
 
 /* What was coalesced, as it is now. */
@@ -179,7 +190,7 @@ static void withdraw_all(struct connection *c, enum office_way way)
     const struct offices *offices = &c->control->offices;
     for (uint32_t i = 0; i < offices->count; i++)
         if (control_has(&c->entered, i)) (void)office_withdraw(offices->list[i], c, way);
-    c->entered = (struct control_set){0};
+    memset(&c->entered, 0, sizeof c->entered);
     c->campaigns = 0;
 }
 
@@ -257,4 +268,7 @@ void connection_close(struct connection *c, enum office_way way)
     withdraw_all(c, way);
     json_decref(c->status_id);
     free(c->who.gids);
+    free(c->out);
+    c->out = NULL;
+    c->out_first = c->out_size = c->out_room = 0;
 }

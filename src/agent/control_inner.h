@@ -8,16 +8,18 @@
 #include "agent/office.h"
 
 enum {
-    CONTROL_LINE_MAX = 4096,      /* a request, with its newline */
-    CONTROL_OUT_MAX = 65536,      /* what waits for a client that does not read */
-    CONTROL_OUT_BUSY = 32768,     /* from here on its requests wait too */
-    CONTROL_BATCH = 16384,        /* what is coalesced is written in pieces of about this size */
-    CONTROL_STATUS_BYTES = 8192,  /* after so many, groups go to another line */
-    CONTROL_STATUS_GROUPS = 32,   /* so do they after so many */
-    CONTROL_ID_MAX = 64,          /* an id that is a string */
-    CONTROL_AWAITED_MAX = 64,     /* groups observed by name before there are any */
-    CONTROL_CAMPAIGNS_MAX = 1024, /* of one connection */
-    CONTROL_WORDS = RECORD_GROUPS_MAX / 64
+    CONTROL_LINE_MAX = 4096,     /* a request, with its newline */
+    CONTROL_OUT_MAX = 65536,     /* what waits for a client that does not read */
+    CONTROL_OUT_EACH = 512,      /* and so much more for each of its candidacies: many may be decided at once */
+    CONTROL_OUT_BUSY = 32768,    /* from here on its requests wait too */
+    CONTROL_BATCH = 16384,       /* what is coalesced is written in pieces of about this size */
+    CONTROL_STATUS_BYTES = 8192, /* after so many, groups go to another line */
+    CONTROL_STATUS_GROUPS = 32,  /* so do they after so many */
+    CONTROL_ID_MAX = 64,         /* an id that is a string */
+    CONTROL_AWAITED_MAX = 64,    /* groups observed by name before there are any */
+    CONTROL_CAMPAIGNS_MAX = 131072, /* of one connection */
+    CONTROL_GROUPS_MAX = 135168,    /* that a client can ask for: those of sessions, and the others */
+    CONTROL_WORDS = CONTROL_GROUPS_MAX / 64
 };
 
 /* A bit for each office, by its number. */
@@ -49,7 +51,8 @@ struct connection {
     bool has_news; /* something to write or to tell of, since it last went on */
 
     size_t in_size;
-    size_t out_first, out_size;
+    size_t out_first, out_size, out_room;
+    char *out;
 
     bool observes_all;
     uint32_t campaigns;
@@ -64,7 +67,6 @@ struct connection {
 
     char awaited[CONTROL_AWAITED_MAX][CONFIG_NAME_MAX + 1];
     char in[CONTROL_LINE_MAX];
-    char out[CONTROL_OUT_MAX];
 };
 
 struct control {

@@ -140,8 +140,11 @@ static void set_page(const struct request *r, bool is_wanted)
         c->has_page = c->page_waits = c->had_page = true;
     if (is_wanted || !c->has_page) return;
     c->has_page = c->page_waits = false;
-    for (uint32_t i = 0; i < offices->count; i++)
-        if (control_has(&c->entered, i)) control_add(&c->lease_waits, i);
+    for (uint32_t i = 0; i < offices->count; i++) {
+        if (!control_has(&c->entered, i)) continue;
+        if (office_is_held_by(offices->list[i], c)) office_tell_leases(offices->list[i]);
+        control_add(&c->lease_waits, i);
+    }
 }
 
 static void on_hello(const struct request *r)
@@ -187,7 +190,7 @@ static bool may_campaign(const struct request *r)
     else if (r->from->has_ended)
         refuse(r, "not-possible", "a candidate must stay connected");
     else if (r->from->campaigns == CONTROL_CAMPAIGNS_MAX)
-        refuse(r, "too-many", "a connection is a candidate for at most 1024 groups");
+        refuse(r, "too-many", "a connection is a candidate for at most 131072 groups");
     else
         return true;
     return false;

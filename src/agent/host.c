@@ -136,6 +136,13 @@ struct host_group *host_find(struct host *host, const char *name, char *text, si
     return group;
 }
 
+struct host_group *host_known(const struct host *host, const char *name)
+{
+    if (!config_is_group_name(name)) return NULL;
+    struct host_group *group = host_by_key(host, seal_group_key(host->config->cluster_id, name));
+    return group && strcmp(group->name, name) == 0 ? group : NULL;
+}
+
 struct host_group *host_next(struct host *host, struct host_group *after)
 {
     return after ? after->next : host->groups;

@@ -51,6 +51,8 @@ void host_saved(struct host *, uint64_t version, int error);
 
 /* NULL with the reason in text: no such name, too many, or its hash collides. */
 struct host_group *host_find(struct host *, const char *name, char *text, size_t size);
+/* One that is there already; NULL: there is none. */
+struct host_group *host_known(const struct host *, const char *name);
 struct host_group *host_next(struct host *, struct host_group *after); /* all of them; NULL begins and ends */
 const char *host_name(const struct host_group *);
 const struct el_algorithm *host_algorithm(const struct host_group *);
@@ -60,8 +62,9 @@ void host_set_office(struct host_group *, void *);
 
 /*
  * Groups that are led by promises of the same members have one deadline, in a cell that they share: it is renewed for all
- * of them at once, and `changed` is not called for that. HOST_NO_CELL: this one has a deadline, if any, of its own.
+ * of them at once, and `changed` is not called for that; it is when a group comes into another cell. HOST_NO_CELL: this one has a deadline, if any, of its own.
  */
+enum { HOST_CELLS_MAX = 1024 }; /* cells have smaller numbers */
 #define HOST_NO_CELL UINT32_MAX
 uint32_t host_cell(const struct host_group *);
 uint64_t host_cell_deadline(const struct host *, uint32_t cell);

@@ -121,9 +121,10 @@ void host_group_show(struct host_group *group)
     const bool is_renewed = now.deadline_ns != was->deadline_ns && !group->session;
     if (waits && group->session) show_later(shared(group));
     if (now.role == was->role && now.leader == was->leader && now.token == was->token && !is_renewed &&
-        now.value == was->value && !is_ripe(group))
+        now.value == was->value && host_cell(group) == group->shown_cell && !is_ripe(group))
         return;
     group->shown = now;
+    group->shown_cell = host_cell(group);
     group->host->hooks.changed(group->host->hooks.whose, group);
 }
 
@@ -131,13 +132,14 @@ uint32_t host_cell(const struct host_group *group)
 {
     const struct session_group *of = (const struct session_group *)group;
     if (!group->session || of->cell == SESSION_NO_CELL) return HOST_NO_CELL;
-    return group->session->number * SESSION_CELLS_MAX + of->cell;
+    return session_cell_number(group->session, of->cell);
 }
 
 uint64_t host_cell_deadline(const struct host *host, uint32_t cell)
 {
     for (const struct session *s = host->sessions; s; s = s->next)
-        if (s->number == cell / SESSION_CELLS_MAX) return s->cells[cell % SESSION_CELLS_MAX].deadline;
+        if (session_cell_number(s, cell % SESSION_CELLS_MAX) == cell)
+            return s->cells[cell % SESSION_CELLS_MAX].deadline;
     return 0;
 }
 

@@ -32,7 +32,8 @@ struct host_group {
     char *value;         /* NULL: none */
     uint64_t value_token;
     struct host_view shown; /* as `changed` was last called for */
-    el_node wish;           /* whom the machine would hand over to, once the work has stopped */
+    uint32_t shown_cell;
+    el_node wish; /* whom the machine would hand over to, once the work has stopped */
     bool stands;
 };
 

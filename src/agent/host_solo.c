@@ -133,7 +133,8 @@ struct host_solo *host_solo_new(struct host *host, const char *name, uint64_t ke
     struct host_solo *group = calloc(1, sizeof *group);
     if (!group) return NULL;
     snprintf(group->name, sizeof group->name, "%s", name);
-    group->base = (struct host_group){.host = host, .name = group->name, .key = key};
+    group->base =
+        (struct host_group){.host = host, .name = group->name, .key = key, .shown_cell = HOST_NO_CELL};
     group->cluster = (struct el_cluster){.count = config->member_count,
                                          .ids = group->ids,
                                          .attributes = group->priorities,

@@ -1,4 +1,5 @@
 /* See office.h. */
+#define _GNU_SOURCE /* strdup */
 #include "agent/office.h"
 
 #include <stdlib.h>
@@ -15,6 +16,12 @@ static struct office_candidate *find(const struct office *o, const void *client)
     struct office_candidate *c = o->candidates;
     while (c && c->client != client) c = c->next;
     return c;
+}
+
+static void free_candidate(struct office_candidate *c)
+{
+    free(c->value);
+    free(c);
 }
 
 /* Behind all that are as good. */
@@ -51,29 +58,67 @@ static void stand(struct office *o)
     host_stand(o->group, stands, priority);
 }
 
-/* ---- The page ---- */
+/* ---- Leases ---- */
+
+/* One that is asked to stop knows the deadline that it was told, and no later one. */
+static bool follows_cell(const struct office *o)
+{
+    return o->is_held && o->ending == OFFICE_STAYS && o->cell != HOST_NO_CELL;
+}
+
+uint64_t office_told_until(const struct office *o)
+{
+    return follows_cell(o) ? o->all->cells[o->cell] : o->deadline_ns;
+}
+
+static void catch_up(struct office *o)
+{
+    o->deadline_ns = office_told_until(o);
+}
+
+static void tell_no_leases(struct office *o)
+{
+    if (!o->is_told) return;
+    o->is_told = false;
+    *(o->told_before ? &o->told_before->told_after : &o->all->told) = o->told_after;
+    if (o->told_after) o->told_after->told_before = o->told_before;
+}
+
+void office_tell_leases(struct office *o)
+{
+    if (o->is_told || !o->is_held) return;
+    o->is_told = true;
+    o->told_before = NULL;
+    o->told_after = o->all->told;
+    if (o->told_after) o->told_after->told_before = o;
+    o->all->told = o;
+}
+
+/* Into a cell of the host's, or out of all: what was published of the one it leaves is what its holder knows. */
+static void set_cell(struct office *o, uint32_t cell)
+{
+    catch_up(o);
+    o->cell = cell < HOST_CELLS_MAX ? cell : HOST_NO_CELL;
+    if (o->cell == HOST_NO_CELL) return;
+    o->all->cells[o->cell] = host_cell_deadline(o->all->host, o->cell);
+    page_set_deadline(o->all->page, PAGE_SLOTS + o->cell, o->all->cells[o->cell]);
+}
 
 /* Where there is no lease, nothing moves on, and a token may be given twice: that is not for a page. */
 static void publish(struct office *o)
 {
-    o->is_published = o->all->page && o->deadline_ns != UINT64_MAX;
+    set_cell(o, host_cell(o->group));
+    o->is_published = o->all->page && o->number < PAGE_SLOTS && o->deadline_ns != UINT64_MAX;
     if (!o->is_published) return;
-    page_set_deadline(o->all->page, o->number, o->deadline_ns);
-    page_occupy(o->all->page, o->number, o->token, o->number);
-}
-
-/* True: too late for who had looked at the clock before us, or nearly. */
-static bool publish_lease(const struct office *o, uint64_t before_ns)
-{
-    if (!o->is_published) return false;
-    page_set_deadline(o->all->page, o->number, o->deadline_ns);
-    return host_clock(o->all->host) + LATE_NS >= before_ns;
+    if (o->cell == HOST_NO_CELL) page_set_deadline(o->all->page, o->number, o->deadline_ns);
+    page_occupy(o->all->page, o->number, o->token, o->cell == HOST_NO_CELL ? o->number : PAGE_SLOTS + o->cell);
 }
 
 static void take_back(struct office *o)
 {
     if (o->is_published) page_vacate(o->all->page, o->number);
     o->is_published = false;
+    tell_no_leases(o);
 }
 
 /* ---- A tenure ---- */
@@ -97,6 +142,7 @@ static const char *why(const struct office *o)
 static void end(struct office *o)
 {
     const struct office_candidate *was = o->holder;
+    catch_up(o);
     const char *reason = why(o);
     take_back(o);
     o->is_held = false;
@@ -116,20 +162,59 @@ static void begin(struct office *o, const struct host_view *view)
     o->deadline_ns = view->deadline_ns;
     o->ending = OFFICE_STAYS;
     o->reason = NULL;
+    o->cell = HOST_NO_CELL;
     publish(o);
+    if (!o->is_published || !o->all->reads_page || !o->all->reads_page(o->all->whose, c->client))
+        office_tell_leases(o);
     tell(o, c, OFFICE_ELECTED, NULL);
-    if (c->value[0] || view->value[0]) host_proclaim(o->group, c->value);
+    if (c->value || view->value[0]) host_proclaim(o->group, c->value ? c->value : "");
 }
 
+/* Too late for who had looked at the clock before us, or nearly: it may have seen the old deadline pass. */
+static bool is_late(const struct offices *all, uint64_t before_ns)
+{
+    return host_clock(all->host) + LATE_NS >= before_ns;
+}
+
+static void tell_lease(struct office *o, bool was_late)
+{
+    const struct office_event event = {
+        .type = OFFICE_LEASE, .token = o->token, .deadline_ns = o->deadline_ns, .was_late = was_late};
+    if (o->holder) o->all->tell(o->all->whose, o->holder->client, o, &event);
+}
+
+/* It has come into another cell, or has a deadline of its own that has moved on. */
 static void move_on(struct office *o, uint64_t deadline_ns)
 {
-    const uint64_t before_ns = o->deadline_ns;
+    const uint64_t before_ns = office_told_until(o);
+    set_cell(o, host_cell(o->group));
+    if (deadline_ns == before_ns && o->cell == HOST_NO_CELL) return;
     o->deadline_ns = deadline_ns;
-    const struct office_event event = {.type = OFFICE_LEASE,
-                                       .token = o->token,
-                                       .deadline_ns = deadline_ns,
-                                       .was_late = publish_lease(o, before_ns)};
-    if (o->holder) o->all->tell(o->all->whose, o->holder->client, o, &event);
+    if (o->is_published && o->cell != HOST_NO_CELL)
+        page_move(o->all->page, o->number, PAGE_SLOTS + o->cell);
+    else if (o->is_published)
+        page_set_deadline(o->all->page, o->number, deadline_ns);
+    tell_lease(o, o->is_published && is_late(o->all, before_ns));
+}
+
+void offices_renewed(struct offices *all, uint32_t cell)
+{
+    if (cell >= HOST_CELLS_MAX) return;
+    const uint64_t before_ns = all->cells[cell];
+    all->cells[cell] = host_cell_deadline(all->host, cell);
+    page_set_deadline(all->page, PAGE_SLOTS + cell, all->cells[cell]);
+    const bool was_late = is_late(all, before_ns);
+    for (struct office *o = all->told; o; o = o->told_after) {
+        if (!follows_cell(o) || o->cell != cell) continue;
+        catch_up(o);
+        tell_lease(o, false);
+    }
+    for (uint32_t i = 0; was_late && i < all->count; i++) {
+        struct office *o = all->list[i];
+        if (!follows_cell(o) || o->cell != cell || o->is_told) continue;
+        catch_up(o);
+        tell_lease(o, true);
+    }
 }
 
 /* Nobody holds it until then, or until the claim ends by itself; after that it resigns. */
@@ -150,7 +235,8 @@ void office_changed(struct office *o)
     if (o->is_held && (!leads || view.token != o->token)) end(o);
     if (!leads) return;
     if (o->is_held) {
-        if (o->ending == OFFICE_STAYS && view.deadline_ns != o->deadline_ns) move_on(o, view.deadline_ns);
+        if (o->ending == OFFICE_STAYS && (o->cell == HOST_NO_CELL || host_cell(o->group) != o->cell))
+            move_on(o, view.deadline_ns);
         if (wish) (void)office_transfer(o, wish); /* a better one is back; declined, it leads on */
     } else if (!o->candidates || o->all->is_leaving) {
         (void)host_resign(o->group); /* it came too late for whoever wanted it */
@@ -161,12 +247,6 @@ void office_changed(struct office *o)
     } else {
         begin(o, &view);
     }
-}
-
-void offices_renewed(struct offices *all, uint32_t cell)
-{
-    for (uint32_t i = 0; i < all->count; i++)
-        if (all->list[i]->is_held && host_cell(all->list[i]->group) == cell) office_changed(all->list[i]);
 }
 
 /* ---- Ending one ---- */
@@ -228,6 +308,8 @@ static const char *reason_of(const struct office *o)
 static void end_soon(struct office *o, enum office_ending how, el_node to)
 {
     const uint64_t patience = host_clock(o->all->host) + PATIENCE_S * SECOND;
+    catch_up(o);
+    tell_no_leases(o);
     o->ending = how;
     o->to = to;
     o->stop_by = o->deadline_ns == UINT64_MAX ? patience : o->deadline_ns;
@@ -251,7 +333,7 @@ enum office_answer office_enter(struct office *o, void *client, uint64_t priorit
     if (!c) return OFFICE_NO_MEMORY;
     c->client = client;
     c->priority = priority;
-    snprintf(c->value, sizeof c->value, "%s", value);
+    c->value = value[0] ? strdup(value) : NULL;
     insert(o, c);
     stand(o);
     office_changed(o);
@@ -284,7 +366,7 @@ enum office_answer office_withdraw(struct office *o, void *client, enum office_w
         if (way == OFFICE_DIES) o->holder = NULL; /* nobody is left to be told */
         finish(o, "resigned");
     }
-    free(c);
+    free_candidate(c);
     stand(o);
     return OFFICE_DONE;
 }
@@ -341,9 +423,17 @@ bool office_stands(const struct office *o, const void *client)
 struct office *office_of(struct offices *all, struct host_group *group)
 {
     struct office *o = host_office(group);
-    if (o || all->count == RECORD_GROUPS_MAX) return o;
+    if (o) return o;
+    if (all->count == all->room) {
+        const uint32_t room = all->room ? 2 * all->room : 16;
+        struct office **list = realloc(all->list, room * sizeof(struct office *));
+        if (!list) return NULL;
+        all->list = list;
+        all->room = room;
+    }
     o = calloc(1, sizeof *o);
     if (!o) return NULL;
+    o->cell = HOST_NO_CELL;
     o->all = all;
     o->group = group;
     o->number = all->count;
@@ -359,12 +449,14 @@ void offices_free(struct offices *all)
         while (o->candidates) {
             struct office_candidate *c = o->candidates;
             o->candidates = c->next;
-            free(c);
+            free_candidate(c);
         }
         host_set_office(o->group, NULL);
         free(o);
     }
-    all->count = 0;
+    free(all->list);
+    all->list = NULL;
+    all->count = all->room = 0;
 }
 
 bool offices_tick(struct offices *all)

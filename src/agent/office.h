@@ -12,7 +12,7 @@
 #include "agent/host.h"
 #include "agent/page.h"
 
-_Static_assert((int)RECORD_GROUPS_MAX <= (int)PAGE_SLOTS, "an office's number is its slot");
+_Static_assert((int)HOST_CELLS_MAX <= (int)PAGE_SHARED_CELLS, "a cell of the host's has one on the page");
 
 enum office_event_type { OFFICE_ELECTED, OFFICE_LEASE, OFFICE_STOP, OFFICE_LOST };
 
@@ -52,7 +52,7 @@ struct office_candidate {
     void *client;
     uint64_t priority, arrival;
     uint32_t patience; /* host_be_patient() */
-    char value[HOST_VALUE_MAX + 1];
+    char *value;       /* NULL: none */
 };
 
 enum office_ending { OFFICE_STAYS, OFFICE_TRANSFERS, OFFICE_ENDS };
@@ -68,9 +68,12 @@ struct office {
     uint32_t candidate_count;
     bool is_held;
     struct office_candidate *holder; /* NULL though held: expelled or too late, its time runs out */
-    uint64_t token, deadline_ns;     /* as the holder was told */
-    bool is_published;               /* they are on the page, in slot `number` */
-    enum office_ending ending;       /* not STAYS: stop was said, and by stop_by it is over */
+    uint64_t token, deadline_ns; /* as the holder was told; where it is in a cell, offices.cells knows better */
+    uint32_t cell;               /* of the host's, or HOST_NO_CELL */
+    bool is_told;                /* by lines, of each lease: it is on that list */
+    struct office *told_before, *told_after;
+    bool is_published;         /* they are on the page, in slot `number` */
+    enum office_ending ending; /* not STAYS: stop was said, and by stop_by it is over */
     el_node to;
     uint64_t stop_by;
     const char *reason; /* why it is about to be lost, if that is our doing */
@@ -89,8 +92,12 @@ struct offices {
     void *whose;
     /* May be called from within any call here or of the host; must not call back. */
     void (*tell)(void *whose, void *client, struct office *, const struct office_event *);
-    struct office *list[RECORD_GROUPS_MAX];
-    uint32_t count;
+    /* Whether it reads its deadlines on the page; may be NULL: none does. */
+    bool (*reads_page)(void *whose, const void *client);
+    struct office **list;
+    uint32_t count, room;
+    struct office *told;            /* those whose holders must be told of each lease */
+    uint64_t cells[HOST_CELLS_MAX]; /* their deadlines, as published */
     uint64_t arrivals;
     bool is_leaving, has_failed;
 };
@@ -103,6 +110,10 @@ void offices_free(struct offices *); /* what it holds, not itself; nothing is re
 void office_changed(struct office *);
 /* For host_hooks.renewed. */
 void offices_renewed(struct offices *, uint32_t cell);
+/* Its holder reads the page no more. */
+void office_tell_leases(struct office *);
+/* Until when its holder leads, as far as it could know. */
+uint64_t office_told_until(const struct office *);
 
 enum office_answer office_enter(struct office *, void *client, uint64_t priority, const char *value);
 /* Of who has entered. */

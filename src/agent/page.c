@@ -78,6 +78,11 @@ void page_occupy(struct page *page, uint32_t slot, uint64_t token, uint32_t cell
     atomic_store_explicit(&s->token, token, memory_order_release);
 }
 
+void page_move(struct page *page, uint32_t slot, uint32_t cell)
+{
+    if (page) atomic_store_explicit(&page->map->slots[slot].cell, cell, memory_order_release);
+}
+
 void page_freeze(struct page *page, uint32_t slot, uint64_t deadline_ns)
 {
     if (!page) return;

@@ -72,6 +72,8 @@ int page_fd(const struct page *);
 void page_set_deadline(struct page *, uint32_t cell, uint64_t deadline_ns);
 /* Of a vacant slot. Its cell has its deadline already. */
 void page_occupy(struct page *, uint32_t slot, uint64_t token, uint32_t cell);
+/* Of one that is occupied, to a cell that has its deadline already. */
+void page_move(struct page *, uint32_t slot, uint32_t cell);
 void page_freeze(struct page *, uint32_t slot, uint64_t deadline_ns);
 void page_vacate(struct page *, uint32_t slot);
 

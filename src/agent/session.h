@@ -15,7 +15,7 @@
 enum {
     SESSION_GROUPS_MAX = 131072,
     SESSION_GROUP_TIMERS = QUORUM_TIMERS - QUORUM_ASKED,
-    SESSION_CELLS_MAX = 1024,
+    SESSION_CELLS_MAX = 64,
     SESSION_CHUNK = 1024, /* groups that are looked at before the network is listened to again */
 };
 #define SESSION_NO_CELL UINT32_MAX
@@ -45,7 +45,8 @@ struct session_cell {
     uint64_t voters; /* a bit for each */
     uint64_t deadline, lease_end;
     uint32_t groups;
-    bool is_over; /* the deadline has passed, and the groups were shown so */
+    bool is_retired; /* a promise behind it is another now: nobody is renewed by it, and all will leave */
+    bool is_over;    /* the deadline has passed, and the groups were shown so */
 };
 
 struct session_held {
@@ -166,6 +167,8 @@ struct quorum_claim session_claim_of(const struct session_group *);
 /* session_cells.c */
 /* Which cell a group belongs to now. */
 void session_assign_cell(struct session_group *, const struct quorum *);
+/* What this voter promised has ended, or is another life's or epoch's. */
+void session_retire_cells(struct session *, el_node voter);
 /* Promises were renewed, or ended: hooks.renewed. */
 void session_renew_cells(struct session *);
 /* Shows the groups of those whose time is over; returns when the next one's is. */
@@ -181,6 +184,12 @@ void board_state(struct session *, el_node to); /* how far both are; goes with e
 void board_hear_state(struct session *, el_node from, const struct wire_entry *);
 void board_hear_posting(struct session *, el_node from, const struct wire_entry *);
 void board_meet(struct session *, el_node peer); /* in another life */
+
+/* Among those of all sessions. */
+static inline uint32_t session_cell_number(const struct session *s, uint32_t cell)
+{
+    return s->number * SESSION_CELLS_MAX + cell;
+}
 
 static inline struct session *session_of(const struct session_group *group)
 {

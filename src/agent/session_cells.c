@@ -7,7 +7,7 @@ static uint32_t cell_with(struct session *s, uint64_t voters)
 {
     uint32_t unused = SESSION_NO_CELL;
     for (uint32_t i = 0; i < s->cell_count; i++) {
-        if (s->cells[i].voters == voters && s->cells[i].groups) return i;
+        if (s->cells[i].voters == voters && s->cells[i].groups && !s->cells[i].is_retired) return i;
         if (s->cells[i].groups == 0) unused = i;
     }
     if (unused == SESSION_NO_CELL && s->cell_count < SESSION_CELLS_MAX) unused = s->cell_count++;
@@ -50,7 +50,7 @@ void session_assign_cell(struct session_group *group, const struct quorum *q)
     const bool leads = group->quorum.role == QUORUM_LEADER;
     const uint64_t voters = leads ? voters_behind(s, q) : 0;
     struct session_cell *was = group->cell == SESSION_NO_CELL ? NULL : &s->cells[group->cell];
-    if (leads ? was && was->voters == voters : !was) return;
+    if (leads ? was && was->voters == voters && !was->is_retired : !was) return;
     if (was) was->groups--;
     group->cell = leads ? cell_with(s, voters) : SESSION_NO_CELL;
     if (group->cell == SESSION_NO_CELL)
@@ -58,6 +58,12 @@ void session_assign_cell(struct session_group *group, const struct quorum *q)
     struct session_cell *cell = &s->cells[group->cell];
     cell->groups++;
     reckon(s, cell);
+}
+
+void session_retire_cells(struct session *s, el_node voter)
+{
+    for (uint32_t i = 0; i < s->cell_count; i++)
+        if (s->cells[i].voters >> (voter - 1) & 1) s->cells[i].is_retired = true;
 }
 
 static void show_led(struct session *s)
@@ -74,14 +80,13 @@ void session_renew_cells(struct session *s)
     for (uint32_t i = 0; i < s->cell_count; i++) {
         struct session_cell *cell = &s->cells[i];
         const uint64_t was = cell->deadline;
-        if (cell->groups == 0) continue;
+        if (cell->groups == 0 || cell->is_retired) continue;
         reckon(s, cell);
         if (cell->is_over && cell->deadline > now) {
             cell->is_over = false;
             begins_again = true;
         }
-        if (cell->deadline != was && hooks->renewed)
-            hooks->renewed(hooks->whose, s->number * SESSION_CELLS_MAX + i);
+        if (cell->deadline != was && hooks->renewed) hooks->renewed(hooks->whose, session_cell_number(s, i));
     }
     if (begins_again) show_led(s);
 }

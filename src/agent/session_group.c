@@ -30,7 +30,8 @@ struct session_group *session_group_new(struct session *s, const char *name, uin
     if (!group) return NULL;
     char *text = (char *)group->ballots + ballots;
     memcpy(text, name, length);
-    group->base = (struct host_group){.host = s->host, .session = s, .name = text, .key = key};
+    group->base = (struct host_group){
+        .host = s->host, .session = s, .name = text, .key = key, .shown_cell = HOST_NO_CELL};
     group->cell = SESSION_NO_CELL;
     for (uint32_t i = 0; i < SESSION_GROUP_TIMERS; i++) group->timers[i] = UINT64_MAX;
     s->groups[s->group_count++] = group;

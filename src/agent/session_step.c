@@ -185,7 +185,10 @@ static void see_what_changed(struct session *s, bool late)
     for (uint32_t i = 0; i < s->cluster.count; i++) {
         const struct session_backing now = backing_of(&s->peers[i]), was = s->backing[i];
         s->backing[i] = now;
-        leases = leases || now.inc != was.inc || now.epoch != was.epoch;
+        if (now.inc != was.inc || now.epoch != was.epoch) {
+            session_retire_cells(s, i + 1);
+            leases = true;
+        }
         if (now.v_epoch != was.v_epoch) add_news(s, QUORUM_REVIEW);
         if (now.linked != was.linked) add_news(s, QUORUM_REVIEW | SESSION_HEIRS);
     }
