@@ -180,7 +180,9 @@ static void on_readable(uv_poll_t *handle, int status, int events)
     struct agent *agent = handle->data;
     (void)status, (void)events;
     (void)host_tick(agent->host); /* what is overdue comes first */
+    host_hold(agent->host);
     (void)net_receive(agent->socket, hear, agent);
+    host_release(agent->host);
 }
 
 static void on_due(uv_poll_t *handle, int status, int events)

@@ -98,6 +98,15 @@ void board_flush(struct session *s)
     }
 }
 
+bool board_has_sent(const struct session_group *group)
+{
+    const struct session *s = session_of(group);
+    for (el_node peer = 1; peer <= s->cluster.count; peer++)
+        if (peer != s->cfg.self && s->peers[peer - 1].linked && s->boards[peer - 1].sent < group->posted)
+            return false;
+    return true;
+}
+
 void board_state(struct session *s, el_node to)
 {
     struct board_peer *b = &s->boards[to - 1];

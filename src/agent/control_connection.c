@@ -180,7 +180,9 @@ void connection_hear(struct connection *c, const char *bytes, size_t size)
     if (size > room) size = room;
     memcpy(c->in + c->in_size, bytes, size);
     c->in_size += size;
+    host_hold(c->control->host); /* it may ask for many things at once */
     connection_go_on(c);
+    host_release(c->control->host);
 }
 
 /* ---- The loop ---- */
@@ -188,8 +190,11 @@ void connection_hear(struct connection *c, const char *bytes, size_t size)
 static void withdraw_all(struct connection *c, enum office_way way)
 {
     const struct offices *offices = &c->control->offices;
+    if (c->campaigns == 0) return;
+    host_hold(c->control->host);
     for (uint32_t i = 0; i < offices->count; i++)
         if (control_has(&c->entered, i)) (void)office_withdraw(offices->list[i], c, way);
+    host_release(c->control->host);
     memset(&c->entered, 0, sizeof c->entered);
     c->campaigns = 0;
 }

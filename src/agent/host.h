@@ -44,6 +44,10 @@ struct host_hooks {
 struct host *host_new(const struct config *, struct record *, struct host_hooks);
 void host_free(struct host *);
 
+/* What is said from here on waits, so that datagrams fill up, until it is released as often as it was held. */
+void host_hold(struct host *);
+void host_release(struct host *);
+
 void host_receive(struct host *, el_node from, const uint8_t *payload, size_t size);
 /* Whatever is due. Returns when the next is; UINT64_MAX: nothing. Call it before anything else after a wait. */
 uint64_t host_tick(struct host *);

@@ -74,6 +74,7 @@ struct host {
     bool has_begun;
     uint64_t writes_begun, writes_done;
     bool is_dirty, has_failed;
+    uint32_t holds;
     uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
     uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when we last complained of its member list */
     uint64_t sent_at[CONFIG_MEMBERS_MAX];

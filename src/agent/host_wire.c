@@ -35,8 +35,19 @@ void host_put_all(struct host *host, const struct wire_entry *entry)
     for (el_node to = 1; to <= host->config->member_count; to++) host_put(host, to, entry);
 }
 
+void host_hold(struct host *host)
+{
+    host->holds++;
+}
+
+void host_release(struct host *host)
+{
+    if (--host->holds == 0) host_flush(host);
+}
+
 void host_flush(struct host *host)
 {
+    if (host->holds) return;
     for (el_node to = 1; to <= host->config->member_count; to++)
         if (host->out[to - 1].size > WIRE_HEAD) send_off(host, to);
     host_write(host);

@@ -200,6 +200,7 @@ uint64_t session_tick(struct session *s)
     uint64_t next = session_end_cells(s, now);
     session_tell_news(s, SESSION_CHUNK);
     board_flush(s);
+    session_take_turns(s);
     if (s->left) return now;
     if (s->next_due < next) next = s->next_due;
     if (s->heap_count && session_due_of(s->heap[0]) < next) next = session_due_of(s->heap[0]);

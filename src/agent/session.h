@@ -16,7 +16,8 @@ enum {
     SESSION_GROUPS_MAX = 131072,
     SESSION_GROUP_TIMERS = QUORUM_TIMERS - QUORUM_ASKED,
     SESSION_CELLS_MAX = 64,
-    SESSION_CHUNK = 1024, /* groups that are looked at before the network is listened to again */
+    SESSION_STANDING_MAX = 1024, /* groups that ask for votes at a time: the others wait for their turn */
+    SESSION_CHUNK = 1024,        /* groups that are looked at before the network is listened to again */
 };
 #define SESSION_NO_CELL UINT32_MAX
 
@@ -36,8 +37,10 @@ struct session_group {
     struct session_group *older, *newer;   /* on the board */
     uint32_t place;                        /* among those with a timer, and 1; 0: it has none */
     uint32_t cell;                         /* leading: of the session's cells */
-    bool is_unshown;                       /* it is among those that wait for the disk */
-    struct quorum_ballot ballots[];        /* [count], and its name */
+    bool waits_for_turn, is_due;           /* to be called, or its STAND timer has run out */
+    struct session_group *next_in_turn;
+    bool is_unshown;                /* it is among those that wait for the disk */
+    struct quorum_ballot ballots[]; /* [count], and its name */
 };
 
 /* Groups that are led by the promises of the same voters end at the same time. */
@@ -110,6 +113,9 @@ struct session {
     struct session_group **heap; /* those with a timer, the earliest first */
     uint32_t heap_count, heap_room;
 
+    uint32_t standing; /* groups that ask for votes */
+    struct session_group *first_in_turn, *last_in_turn;
+
     uint32_t news; /* of the sessions, that not all groups have been told of: enum quorum_news, SESSION_HEIRS */
     uint32_t cursor, left;
     struct session_obituary obituaries[CONFIG_MEMBERS_MAX];
@@ -141,6 +147,7 @@ struct session_step {
     struct quorum q;
     uint32_t news;
     struct quorum_claim claim; /* as it was */
+    bool stood;
 };
 /* `group` may be NULL. */
 void session_open(struct session *, struct session_group *, bool late, struct session_step *);
@@ -155,6 +162,7 @@ void session_group_fire(struct session_group *, uint64_t now); /* its earliest t
 void session_group_stand(struct session_group *, bool stands, uint64_t priority);
 void session_group_be_patient(struct session_group *, uint32_t ms);
 void session_group_call(struct session_group *);
+void session_take_turns(struct session *); /* of those who could not be called at once */
 enum el_answer session_group_ask(struct session_group *, enum el_request_what, el_node to);
 /* A peer has posted this. */
 void session_group_read(struct session_group *, el_node peer, const struct wire_entry *);
@@ -180,7 +188,8 @@ void session_heap_mend(struct session_group *); /* its timers have changed */
 /* board.c: see there */
 void board_post(struct session_group *); /* something about it has changed */
 void board_flush(struct session *);
-void board_state(struct session *, el_node to); /* how far both are; goes with every beat */
+bool board_has_sent(const struct session_group *); /* to all who answer */
+void board_state(struct session *, el_node to);    /* how far both are; goes with every beat */
 void board_hear_state(struct session *, el_node from, const struct wire_entry *);
 void board_hear_posting(struct session *, el_node from, const struct wire_entry *);
 void board_meet(struct session *, el_node peer); /* in another life */

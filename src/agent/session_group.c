@@ -97,25 +97,76 @@ void session_group_hear(struct session_group *group, const struct el_msg *m)
     session_close(s, group, &step);
 }
 
-void session_group_fire(struct session_group *group, uint64_t due)
+static void run_out(struct session_group *group, uint32_t timer)
 {
     struct session *s = session_of(group);
     struct session_step step;
-    uint32_t timer = 0;
-    while (group->timers[timer] != due) timer++;
-    group->timers[timer] = UINT64_MAX;
     session_open(s, group, true, &step);
-    quorum_group_timer(&step.q, QUORUM_ASKED + timer);
+    quorum_group_timer(&step.q, timer);
     session_close(s, group, &step);
 }
 
-void session_group_call(struct session_group *group)
+static void campaign(struct session_group *group)
 {
     struct session *s = session_of(group);
     struct session_step step;
     session_open(s, group, false, &step);
     quorum_on_campaign(&step.q);
     session_close(s, group, &step);
+}
+
+/* ---- Turns ---- */
+
+/* Asking for votes that nobody can give yet, or more than anybody can hear, makes all of it slower. */
+static bool may_take_turn(const struct session_group *group)
+{
+    return session_of(group)->standing < SESSION_STANDING_MAX && board_has_sent(group);
+}
+
+static void wait_for_turn(struct session_group *group, bool is_due)
+{
+    struct session *s = session_of(group);
+    group->is_due = group->is_due || is_due;
+    if (group->waits_for_turn) return;
+    group->waits_for_turn = true;
+    group->next_in_turn = NULL;
+    *(s->last_in_turn ? &s->last_in_turn->next_in_turn : &s->first_in_turn) = group;
+    s->last_in_turn = group;
+}
+
+void session_take_turns(struct session *s)
+{
+    while (s->first_in_turn && may_take_turn(s->first_in_turn)) {
+        struct session_group *group = s->first_in_turn;
+        const bool is_due = group->is_due;
+        s->first_in_turn = group->next_in_turn;
+        if (!s->first_in_turn) s->last_in_turn = NULL;
+        group->waits_for_turn = group->is_due = false;
+        if (is_due)
+            run_out(group, QUORUM_STAND);
+        else if (group->base.stands)
+            campaign(group);
+    }
+}
+
+void session_group_fire(struct session_group *group, uint64_t due)
+{
+    uint32_t timer = 0;
+    while (group->timers[timer] != due) timer++;
+    group->timers[timer] = UINT64_MAX;
+    session_heap_mend(group);
+    if (QUORUM_ASKED + timer == QUORUM_STAND && !may_take_turn(group))
+        wait_for_turn(group, true);
+    else
+        run_out(group, QUORUM_ASKED + timer);
+}
+
+void session_group_call(struct session_group *group)
+{
+    if (may_take_turn(group))
+        campaign(group);
+    else
+        wait_for_turn(group, false);
 }
 
 enum el_answer session_group_ask(struct session_group *group, enum el_request_what what, el_node to)

@@ -32,7 +32,9 @@ void session_open(struct session *s, struct session_group *group, bool late, str
                                         .shared = true,
                                         .late = late}};
     step->q.news = &step->news;
-    if (group) step->claim = session_claim_of(group);
+    if (!group) return;
+    step->claim = session_claim_of(group);
+    step->stood = group->quorum.role == QUORUM_CANDIDATE;
 }
 
 /* ---- What they ask for ---- */
@@ -212,6 +214,7 @@ void session_close(struct session *s, struct session_group *group, struct sessio
     if (group) {
         const struct quorum_claim claim = session_claim_of(group);
         if (!is_same_claim(&claim, &step->claim)) board_post(group);
+        s->standing += (group->quorum.role == QUORUM_CANDIDATE) - (uint32_t)step->stood;
         session_assign_cell(group, &step->q);
         host_group_show(&group->base);
     }
