@@ -67,7 +67,7 @@ static void connect_both(void)
     seal_initiate(nodes[0], now, 2);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+int LLVMFuzzerInitialize(int *argc, char ***argv) /* NOLINT(readability-non-const-parameter): libFuzzer's */
 {
     (void)argc, (void)argv;
     for (unsigned i = 0; i < 2; i++)

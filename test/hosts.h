@@ -76,7 +76,7 @@ static inline void hook_save(void *whose, struct record_image *image)
     struct member *member = whose;
     assert_null(member->writing); /* one at a time */
     member->writing = image;
-    member->written_at = now + 2 * MILLISECOND;
+    member->written_at = now + UINT64_C(2) * MILLISECOND;
 }
 
 static inline bool leads(el_node node)
@@ -159,7 +159,7 @@ static inline void open_world(void)
                                          .member_count = MEMBERS,
                                          .self = node,
                                          .drift = 10000,
-                                         .transmit_max = 2 * MILLISECOND};
+                                         .transmit_max = UINT64_C(2) * MILLISECOND};
         for (el_node each = 1; each <= MEMBERS; each++) {
             snprintf(member->config.members[each - 1].name, 16, "m%u", each);
             member->config.members[each - 1].id = each;

@@ -99,7 +99,7 @@ void host_put(struct host *, el_node to, const struct wire_entry *);
 void host_greet(struct host *, el_node to); /* an empty word, so that both know that the link works */
 void host_put_all(struct host *, const struct wire_entry *);
 void host_flush(struct host *); /* ends every call: what was said and saved goes out */
-void host_complain(struct host *, struct host_group *, el_node of, const char *what);
+void host_complain(struct host *, struct host_group *, el_node from, const char *what);
 
 /* host_group.c */
 /* The value of an option by name; `otherwise` if the algorithm has none of that name. */

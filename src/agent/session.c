@@ -19,8 +19,7 @@ static struct session *session_new(struct host *host, const struct el_value *val
     if (!s) return NULL;
     s->out =
         (struct el_outbox){.actions = calloc(actions, sizeof *s->out.actions), .capacity = (uint32_t)actions};
-    s->cells = calloc(SESSION_CELLS_MAX, sizeof *s->cells);
-    if (!s->out.actions || !s->cells) {
+    if (!s->out.actions) {
         session_free(s);
         return NULL;
     }
@@ -49,7 +48,6 @@ static struct session *session_new(struct host *host, const struct el_value *val
 void session_free(struct session *s)
 {
     free(s->out.actions);
-    free(s->cells);
     free(s->held);
     free(s->unshown);
     free(s->groups);

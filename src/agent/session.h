@@ -121,7 +121,7 @@ struct session {
     struct session_obituary obituaries[CONFIG_MEMBERS_MAX];
     uint32_t obituary_count;
 
-    struct session_cell *cells;
+    struct session_cell cells[SESSION_CELLS_MAX];
     uint32_t cell_count;
 
     uint64_t version; /* of our board */
@@ -158,7 +158,7 @@ void session_close(struct session *, struct session_group *, struct session_step
 struct session_group *session_group_new(struct session *, const char *name, uint64_t key);
 void session_group_free(struct session_group *);
 void session_group_hear(struct session_group *, const struct el_msg *);
-void session_group_fire(struct session_group *, uint64_t now); /* its earliest timer */
+void session_group_fire(struct session_group *, uint64_t due); /* the timer that is due then */
 void session_group_stand(struct session_group *, bool stands, uint64_t priority);
 void session_group_be_patient(struct session_group *, uint32_t ms);
 void session_group_call(struct session_group *);

@@ -42,7 +42,7 @@ bool check_cover_init(struct check_cover *cover, const struct check_model *model
     cover->heads = reserve(BUCKETS * sizeof *cover->heads);
     cover->arena = reserve(cover->arena_size);
     cover->places = reserve(cover->place_max * sizeof *cover->places);
-    cover->locks = calloc(LOCKS, sizeof *cover->locks);
+    cover->locks = calloc(LOCKS, sizeof(pthread_mutex_t));
     cover->renamed = reserve(renamed_bytes(cover));
     for (int i = 0; cover->locks && i < LOCKS; i++) pthread_mutex_init(&cover->locks[i], NULL);
     return cover->heads && cover->arena && cover->places && cover->locks && cover->renamed;
@@ -172,12 +172,12 @@ static bool add(struct check_cover *cover, struct check_visited *visited, struct
 {
     for (uint32_t *link = head; *link;) {
         struct kept *each = kept_at(cover, *link - 1);
-        if (!same_key(&each->key, &candidate->head.key)) {
-            link = &each->next;
-        } else if (covers(each, letters_of(each), &candidate->head, candidate->letters)) {
+        const bool is_kin = same_key(&each->key, &candidate->head.key);
+        if (is_kin && covers(each, letters_of(each), &candidate->head, candidate->letters)) {
             *number = *link - 1;
             return false;
-        } else if (covers(&candidate->head, candidate->letters, each, letters_of(each))) {
+        }
+        if (is_kin && covers(&candidate->head, candidate->letters, each, letters_of(each))) {
             *link = each->next; /* it has had its turn; it covers nothing that the new one does not */
         } else {
             link = &each->next;

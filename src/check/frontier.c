@@ -124,7 +124,7 @@ bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model,
     *at++ = world->broken | (uint32_t)world->called << CALLED_AT | (uint32_t)world->dawn << DAWN_AT;
     *at++ = (uint32_t)world->ticks << 16 | world->flight_count;
     memcpy(at, world->spent, sizeof world->spent);
-    at += 2 * CHECK_SPENT_WORDS;
+    at += (size_t)2 * CHECK_SPENT_WORDS;
     memcpy(at, world->local, model->count * sizeof *at);
     at += model->count;
     memcpy(at, world->flight, world->flight_count * sizeof *at);
@@ -145,7 +145,7 @@ bool check_chunk_next(const struct check_chunk *chunk, const struct check_model 
     world->ticks = (uint16_t)(*word >> 16);
     world->flight_count = (uint16_t)*word++;
     memcpy(world->spent, word, sizeof world->spent);
-    word += 2 * CHECK_SPENT_WORDS;
+    word += (size_t)2 * CHECK_SPENT_WORDS;
     memcpy(world->local, word, model->count * sizeof *word);
     word += model->count;
     memcpy(world->flight, word, world->flight_count * sizeof *word);

@@ -267,8 +267,8 @@ enum el_violation check_violation(const struct check_model *model, const struct 
 bool check_must_lead(const struct check_model *model, const struct check_world *world);
 /* All the living follow one that lives and leads. */
 bool check_is_agreed(const struct check_model *model, const struct check_world *world);
-/* The history after `node` went from one local state to another; *broken gets what that breaks. */
-uint32_t check_remember(struct check_model *model, uint32_t history, el_node node, uint32_t before,
+/* The history after that of this number, when `node` went from one local state to another; *broken gets what that breaks. */
+uint32_t check_remember(struct check_model *model, uint32_t number, el_node node, uint32_t before,
                         uint32_t after, uint32_t *broken);
 
 #endif

@@ -74,7 +74,7 @@ static void rename_slots(const struct check_model *model, uint16_t *left, const 
     uint16_t before[CHECK_NODES_MAX + 1];
     const uint32_t slots = model->count + 1;
     for (uint32_t timer = 0; timer < model->algorithm->timer_count; timer++) {
-        memcpy(before, left + timer * slots, slots * sizeof *before);
+        memcpy(before, left + (size_t)timer * slots, slots * sizeof *before);
         for (uint32_t slot = 1; slot < slots; slot++) left[timer * slots + to[slot]] = before[slot];
     }
 }

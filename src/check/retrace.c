@@ -57,7 +57,11 @@ static struct check_move describe(const struct check_model *model, const struct 
 static void add_move(struct check_path *path, struct check_move move)
 {
     struct check_move *moves = realloc(path->moves, (path->count + 1) * sizeof *moves);
-    if (!moves) return;
+    if (!moves) {
+        free(move.shed);
+        free(move.sent);
+        return;
+    }
     path->moves = moves;
     path->moves[path->count++] = move;
 }
@@ -104,7 +108,7 @@ static uint32_t *chain(const struct check_search *search, uint32_t number, uint3
 {
     uint32_t length = 0;
     for (uint32_t at = number; at != UINT32_MAX; at = search->visited.origins[at].parent) length++;
-    uint32_t *numbers = calloc(length, sizeof *numbers);
+    uint32_t *numbers = calloc((size_t)length + 1, sizeof *numbers);
     *count = numbers ? length : 0;
     for (uint32_t at = number; numbers && at != UINT32_MAX; at = search->visited.origins[at].parent)
         numbers[--length] = at;

@@ -163,7 +163,7 @@ static void finish(struct maker *maker, struct attempt *attempt, bool dies)
     struct check_outcome *outcome = (struct check_outcome *)(void *)(memo->arena + memo->arena_used);
     memset(outcome, 0, sizeof *outcome);
     outcome->local = check_add_local(memo->model, attempt->bytes);
-    outcome->dying = dies ? (int16_t)maker->dying : -1;
+    outcome->dying = (int16_t)(dies ? maker->dying : -1);
     outcome->choice_count = attempt->choice_count;
     memcpy(outcome->choices, attempt->choices, sizeof outcome->choices);
     outcome->sent = attempt->sent;

@@ -299,7 +299,9 @@ static int complete(struct check_request *request)
         return cli_usage_error("check", "--rates names %u clocks, and there are %u members",
                                request->rate_count, plan->cluster.count);
     if (!request->tick_given) config->tick = plan->cluster.transmit_max;
-    if (!request->detect_given) config->detect = !config->algorithm->beats;
+    if (!request
+             ->detect_given) /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a plan that was built has one */
+        config->detect = !config->algorithm->beats;
     if (!request->time_given) config->time = needs_ticks(config->algorithm) ? CHECK_TICKS : CHECK_FREE;
     if (!config->properties) config->properties = check_claimed(config->algorithm);
     if (!config->properties)

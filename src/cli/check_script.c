@@ -55,7 +55,7 @@ static uint32_t find(const struct script *script, const struct el_msg *msg, uint
 
 static void take(struct script *script, uint32_t at)
 {
-    if (at == UINT32_MAX) return;
+    if (at >= script->count || !script->flight) return;
     script->count--;
     memmove(script->flight + at, script->flight + at + 1, (script->count - at) * sizeof *script->flight);
 }

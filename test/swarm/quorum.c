@@ -56,7 +56,8 @@ static void tell_of_lives(unsigned id)
 {
     bool counted = !story.slow_disks;
     unsigned life = 1;
-    for (double at = within(8 * LEASE); at < TIME; at += 1 + within(6 * LEASE)) {
+    double at = within(8 * LEASE);
+    while (at < TIME) {
         tell("; crash %u@%.1f", id, at);
         const unsigned witness = member();
         if (counted && witness != id && one_in(3))
@@ -68,6 +69,7 @@ static void tell_of_lives(unsigned id)
         tell("; %s %u@%.1f", wiped ? "wipe" : "restart", id, at);
         counted = counted && !wiped;
         life++;
+        at += 1 + within(6 * LEASE);
     }
 }
 

@@ -107,7 +107,7 @@ static void also_where_letters_are_read_any_number_of_times(void **state)
 static void arm_by_name(void *state, const struct el_config *cfg, const struct el_start *start,
                         struct el_outbox *out)
 {
-    arm(out, cfg->self * TICK);
+    arm(out, (el_duration)cfg->self * TICK);
 }
 
 /* 2 leads and says so at the second tick; 1 leads if it hears that before its own alarm of the first. */

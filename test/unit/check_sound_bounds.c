@@ -105,9 +105,9 @@ static void looks_at_one_combination_of_clocks_if_it_is_named(void **state)
     toy.on_start = arm_for_a_while;
     question.time = CHECK_TICKS;
     question.rates = true;
-    for (uint8_t i = 0; i < COMBINATIONS; i++) {
-        rate[0] = i % 3;
-        rate[1] = i / 3;
+    for (uint32_t i = 0; i < COMBINATIONS; i++) {
+        rate[0] = (uint8_t)(i % 3);
+        rate[1] = (uint8_t)(i / 3);
         question.rate = rate;
         holds(CHECK_ONE_LEADER);
         sum += result.states;

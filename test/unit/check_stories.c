@@ -18,7 +18,7 @@ static uint32_t excused(const struct el_algorithm *algorithm, uint32_t faults)
 static void play(const char *path)
 {
     struct sim_settings settings = {0};
-    struct sim_plan plan;
+    struct sim_plan plan = {0};
     struct sim_error error;
     if (sim_settings_read(&settings, path, &error) != 0 || sim_plan_build(&plan, &settings, &error) != 0)
         fail_msg("%s: %s", path, error.text);

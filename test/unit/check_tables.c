@@ -211,7 +211,7 @@ static void also_from_the_disk(void **state)
 
 static void and_half_from_the_disk(void **state)
 {
-    comes_back_whole(3 * CHECK_CHUNK_WORDS * sizeof(uint32_t), true);
+    comes_back_whole(sizeof(uint32_t) * 3 * CHECK_CHUNK_WORDS, true);
 }
 
 int main(void)

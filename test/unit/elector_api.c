@@ -72,8 +72,8 @@ static void say(const char *event, uint64_t token, int64_t from_now_ms, const ch
     char line[300];
     snprintf(line, sizeof line,
              "{\"event\":\"%s\",\"group\":\"jobs\",\"token\":%llu,\"deadline_ns\":%llu,\"reason\":\"%s\"}",
-             event, (unsigned long long)token, (unsigned long long)((int64_t)now_ns() + from_now_ms * 1000000),
-             reason);
+             event, (unsigned long long)token,
+             (unsigned long long)now_ns() + (unsigned long long)from_now_ms * 1000000, reason);
     fake_say(&agent, line);
 }
 

@@ -143,8 +143,8 @@ static void campaign_ends_with_its_agent(void **state)
 static void python_can_do_without_the_library(void **state)
 {
     struct command c;
-    run(&c,
-        (const char *const[]){"python3", ELECTOR_SOURCE_DIR "/examples/campaign.py", "jobs", agent.path, NULL});
+    const char *const script = ELECTOR_SOURCE_DIR "/examples/campaign.py";
+    run(&c, (const char *const[]){"python3", script, "jobs", agent.path, NULL});
     campaigns_well(&c);
     says(&c, "a job under token 5\n");
     fake_hang_up(&agent);
@@ -155,7 +155,8 @@ static void python_can_do_without_the_library(void **state)
 static void a_shell_can_do_without_the_library(void **state)
 {
     struct command c;
-    run(&c, (const char *const[]){"sh", ELECTOR_SOURCE_DIR "/examples/campaign.sh", "jobs", agent.path, NULL});
+    const char *const script = ELECTOR_SOURCE_DIR "/examples/campaign.sh";
+    run(&c, (const char *const[]){"sh", script, "jobs", agent.path, NULL});
     campaigns_well(&c);
     fake_hang_up(&agent);
     says(&c, "the agent is gone");

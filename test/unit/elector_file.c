@@ -349,7 +349,7 @@ static void many_contend_and_one_leads_at_a_time(void **state)
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     int lines = 0;
-    for (; fscanf(file, "%c %llu\n", &kind, &token) == 2; lines++) {
+    for (; fscanf(file, "%c %llu\n", &kind, &token) == 2; lines++) { /* NOLINT(cert-err34-c): our own numbers */
         assert_int_equal(kind, lines % 2 == 0 ? 'b' : 'e');
         if (kind == 'b')
             assert_true(token > last);

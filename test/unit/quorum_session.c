@@ -23,7 +23,7 @@ static void a_number_is_saved_before_anything_is_sent(void **state)
 static void a_later_life_is_silent_for_the_longest_promise_of_all(void **state)
 {
     sit_in_quorum(3, 1);
-    comes_back_with(1, WHOLE(5), 3 * PROMISE, 0);
+    comes_back_with(1, WHOLE(5), UINT64_C(3) * PROMISE, 0);
     noted("keeps-silent");
     timer_did(QUORUM_SILENCE, 0, "arm 303");
     sit_in_quorum(3, 1);

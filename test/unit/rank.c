@@ -91,7 +91,7 @@ static void counts_the_files_of_a_folder(void **state)
     snprintf(text, sizeof text, "files:%s", folder);
     assert_true(measure(text, &number, problem));
     assert_int_equal(number, 0);
-    for (char name = 'a'; name <= 'c'; name++) {
+    for (int name = 'a'; name <= 'c'; name++) {
         snprintf(text, sizeof text, "%s/%c", folder, name);
         FILE *file = fopen(text, "w");
         assert_non_null(file);
@@ -100,7 +100,7 @@ static void counts_the_files_of_a_folder(void **state)
     snprintf(text, sizeof text, "files:%s", folder);
     assert_true(measure(text, &number, problem));
     assert_int_equal(number, 3);
-    for (char name = 'a'; name <= 'c'; name++) {
+    for (int name = 'a'; name <= 'c'; name++) {
         snprintf(text, sizeof text, "%s/%c", folder, name);
         unlink(text);
     }
