@@ -53,7 +53,12 @@ static void renewed(void *whose, uint32_t cell)
     if (control) control_renewed(control, cell);
 }
 
-static void note(void *whose, struct host_group *group, const char *text)
+static void note(void *whose, struct host_group *group, const struct host_note *what)
+{
+    (void)whose, (void)group, (void)what;
+}
+
+static void warn(void *whose, struct host_group *group, const char *text)
 {
     (void)whose, (void)group, (void)text;
 }
@@ -96,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                      .changed = changed,
                                      .renewed = renewed,
                                      .note = note,
-                                     .warn = note,
+                                     .warn = warn,
                                      .random = toss,
                                      .wall_ms = read_clock};
     static const char first[] = "{\"op\":\"observe\"}\n{\"op\":\"campaign\",\"group\":\"g\",\"value\":\"v\"}\n";
