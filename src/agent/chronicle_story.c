@@ -4,7 +4,7 @@
 #include "agent/chronicle_inner.h"
 #include "algorithms/quorum.h"
 
-static const uint64_t AFTERWARDS_NS = 50000000, BEFORE_NS = 5000000000;
+static const uint64_t AFTERWARDS_NS = 50000000, BEFORE_NS = 5000000000, WITH_IT_NS = 1000000;
 
 /* What a story is made from: the change, and how it stood before. */
 struct plot {
@@ -89,9 +89,16 @@ static bool find_plot(struct plot *p)
     return p->end != NULL;
 }
 
+/* A vote that came with the news belongs to it. */
+static bool brings(const struct chronicle_entry *vote, const struct chronicle_entry *e)
+{
+    return vote && vote->what == CHRONICLE_HEARD && e->at_ns - vote->at_ns < WITH_IT_NS;
+}
+
 static uint64_t first_number(const struct plot *p, uint64_t *first_ns)
 {
     const struct chronicle_ring *steps = &p->c->steps;
+    const struct chronicle_entry *last = NULL;
     const uint64_t since = p->before ? p->before->number : 0;
     for (uint32_t i = 0; i < chronicle_held(steps); i++) {
         const struct chronicle_entry *e = chronicle_at(steps, i);
@@ -99,9 +106,12 @@ static uint64_t first_number(const struct plot *p, uint64_t *first_ns)
         if (e->number > p->end->number) break;
         const bool begins = p->before ? is_cause(e, p->before->who)
                                       : e->group && is_told(p->c, e) && p->end->at_ns - e->at_ns < BEFORE_NS;
-        if (!begins) continue;
-        *first_ns = e->at_ns;
-        return e->number;
+        if (begins) {
+            if (brings(last, e)) e = last;
+            *first_ns = e->at_ns;
+            return e->number;
+        }
+        last = e;
     }
     *first_ns = p->end->at_ns;
     return p->end->number;

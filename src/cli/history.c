@@ -13,7 +13,7 @@ static void write_help(void)
         "  began: elected (it asked for votes), pushed (it was given them unasked), handed over, seen (by its claim alone)\n"
         "  ended: resigned, worker gone, handed over, lease ran out, deposed (by itself; its own agent knows);\n"
         "         released, obituary, let go, lost sight, followed (as others see it)\n\n"
-        "  -n N                   the last N, 1 to 64 (16)\n"
+        "  -n, --last N           the last N, 1 to 64 (16)\n"
         "  --url URL              unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
         "  --output text|json     json: the agent's own words, one object\n\n"
         "Exit codes: 0 told; 1 nobody has led, or there is no such group; 2 usage; 3 no agent.\n",

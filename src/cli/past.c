@@ -30,6 +30,9 @@ int past_read(struct past *p, int argc, char **argv, bool takes_last)
         } else if (takes_last && strcmp(argv[i], "-n") == 0) {
             if (++i == argc || !read_last(argv[i], &p->last))
                 return cli_usage_error(p->verb, "-n needs a number from 1 to %d", LAST_MAX);
+        } else if (takes_last && cli_option(argc, argv, &i, "last", &value)) {
+            if (!value || !read_last(value, &p->last))
+                return cli_usage_error(p->verb, "--last needs a number from 1 to %d", LAST_MAX);
         } else if (argv[i][0] == '-' || p->group) {
             return cli_usage_error(p->verb, "did not expect %s; `elector %s --help` lists the options", argv[i],
                                    p->verb);

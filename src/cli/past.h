@@ -11,7 +11,7 @@ struct past {
     bool json;
 };
 
-/* Reads GROUP, --url, --output, and -n where `takes_last`. CLI_YES, or the exit code after a message. */
+/* Reads GROUP, --url, --output, and -n, --last where `takes_last`. CLI_YES, or the exit code after a message. */
 int past_read(struct past *, int argc, char **argv, bool takes_last);
 /* The agent's answer, to be freed; NULL after a message, with the exit code. */
 json_t *past_ask(const struct past *, int *code);

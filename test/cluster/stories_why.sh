@@ -23,7 +23,7 @@ story_why() {
     new=$leader
     await_told "$old" "^ +0 +the worker at $old is gone: its connection ended"
     await_told "$old" "^Before, $old led with token [0-9]+ for .*, until its worker was gone\."
-    await_told "$new" "$new is released from its promise to $old"
+    await_told "$new" "$new (is released from its promise to $old|learns with a vote that $old has released it)"
     await_told "$new" "$old votes for $new, in term $token"
     await_told "$new" "$new is granted the group by a majority, and leads in term $token"
     await_told "$new" "the worker at $new is told that it leads"
@@ -78,6 +78,7 @@ story_why_not() { # nothing to tell, nobody to ask
     asked 2 'only an agent knows the past' history work --url "file:$dir/lock"
     asked 2 'a number from 1 to 64' history work -n 65 --url "$(url a)"
     asked 2 'a number from 1 to 64' history work -n
+    asked 2 '--last needs a number' history work --last=0
     asked 2 'did not expect -n' why work -n 3
     asked 2 'text or json' why work --output xml
     work a

@@ -288,6 +288,21 @@ static void silence_begins_when_it_was_last_broken(void **state)
                                 "450008 the worker at b is told that it leads");
 }
 
+static void a_vote_that_brings_the_news_comes_first(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    hear(QUORUM_GRANT, C, 0, 8, EL_NOBODY);
+    note(QUORUM_IS_PROVED_FREE, A, 0);
+    note(QUORUM_IS_PUSHED, C, 8);
+    lead(A, B, 8, 0);
+    assert_string_equal(tell(), "0 c votes for b, in term 8; "
+                                "1 b learns with a vote that a has released it; "
+                                "2 b is given the vote of c unasked, and stands in term 8; "
+                                "3 b leads, with token 8");
+    assert_string_equal(history(8), "a 5 seen released, b 8 handed over leads");
+}
+
 static void what_comes_long_after_is_another_story(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
@@ -385,6 +400,7 @@ int main(void)
         TEST(nothing_to_tell_before_anything_changes),
         TEST(a_story_begins_with_its_cause),
         TEST(silence_begins_when_it_was_last_broken),
+        TEST(a_vote_that_brings_the_news_comes_first),
         TEST(what_comes_long_after_is_another_story),
         TEST(a_story_without_an_end_is_told_as_far_as_it_goes),
         TEST(a_long_story_keeps_its_beginning_and_its_end),
