@@ -82,7 +82,7 @@ static void count_packets(const struct promises_settings *s, struct promises *p)
 {
     const uint64_t others = p->count.votes + s->observers - 1, span = 1000 * SECOND;
     p->packets_sent = (others + s->voters - 1) * span / s->beat;
-    p->packets_all = 2 * s->voters * others * span / s->beat;
+    p->packets_all = UINT64_C(2) * s->voters * others * span / s->beat;
 }
 
 static void warn(const struct promises_settings *s, struct promises *p)

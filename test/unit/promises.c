@@ -8,11 +8,11 @@
 
 #include "cli/promises.h"
 
-enum { MS = 1000000 };
+static const uint64_t MS = 1000000;
 
 static struct promises_settings usual(void)
 {
-    return (struct promises_settings){.lease = UINT64_C(1000) * MS,
+    return (struct promises_settings){.lease = 1000 * MS,
                                       .beat = 150 * MS,
                                       .margin = 50 * MS,
                                       .reask = 200 * MS,
@@ -66,7 +66,7 @@ static void bounds_are_their_formulas(void **state)
 {
     const struct promises_settings s = usual();
     const struct promises p = promises_of(&s);
-    const uint64_t slow = p.promise * 1000 / 995 + 1, election = (3 * 25 + 200 + 4 * 10) * (uint64_t)MS;
+    const uint64_t slow = p.promise * 1000 / 995 + 1, election = (3 * 25 + 200 + 4 * 10) * MS;
     assert_int_equal(p.bounds[PROMISES_WORKER_CRASH], 22 * MS);
     assert_int_equal(p.bounds[PROMISES_TRANSFER], 22 * MS);
     assert_int_equal(p.bounds[PROMISES_RESIGN], 22 * MS);
@@ -97,10 +97,10 @@ static void work_is_stopped_before_the_lease_ends(void **state)
 static void a_long_lease_leaves_five_seconds_to_stop(void **state)
 {
     struct promises_settings s = usual();
-    s.lease = UINT64_C(60000) * MS;
+    s.lease = 60000 * MS;
     const struct promises p = promises_of(&s);
-    assert_int_equal(p.deadline - p.kill_at, UINT64_C(1000) * MS);
-    assert_int_equal(p.kill_at - p.term_at, UINT64_C(5000) * MS);
+    assert_int_equal(p.deadline - p.kill_at, 1000 * MS);
+    assert_int_equal(p.kill_at - p.term_at, 5000 * MS);
 }
 
 /* With x as it is told, (D - g) / (1 - x) is P / (1 + x), to a millionth. */
