@@ -123,16 +123,10 @@ static enum chronicle_end end_by(const struct chronicle_entry *e, el_node leader
     }
 }
 
-/* Who asked and had to wait for its votes was elected, though they came unasked in the end. */
 static enum chronicle_beginning beginning_by(const struct chronicle_entry *e, el_node leader, uint64_t token,
-                                             bool is_self, bool *asked)
+                                             bool is_self)
 {
     switch (chronicle_quorum_note(e)) {
-    case QUORUM_REFUSES_HELD:
-    case QUORUM_REFUSES_LOW:
-    case QUORUM_REFUSES_SILENT:
-        if (e->token == leader) *asked = true;
-        return CHRONICLE_SEEN;
     case QUORUM_STANDS:
     case QUORUM_RISES: return is_self && e->token == token ? CHRONICLE_ELECTED : CHRONICLE_SEEN;
     case QUORUM_GRANTS: return e->token == leader && e->more == token ? CHRONICLE_ELECTED : CHRONICLE_SEEN;
@@ -143,13 +137,20 @@ static enum chronicle_beginning beginning_by(const struct chronicle_entry *e, el
     }
 }
 
-/* Where the tenure before began; NULL: too long ago, or there was none. */
-static const struct chronicle_entry *last_leader(const struct chronicle *c, uint64_t group)
+static bool is_refusal_of(const struct chronicle_entry *e, el_node who)
+{
+    const int note = chronicle_quorum_note(e);
+    return (note == QUORUM_REFUSES_HELD || note == QUORUM_REFUSES_LOW || note == QUORUM_REFUSES_SILENT) &&
+           e->token == who;
+}
+
+/* The last change, or the last that was to somebody; NULL: too long ago, or there was none. */
+static const struct chronicle_entry *last_change(const struct chronicle *c, uint64_t group, bool to_somebody)
 {
     const uint32_t held = chronicle_held(&c->changes);
     for (uint32_t back = 1; back <= held && back <= LOOK_BACK; back++) {
         const struct chronicle_entry *e = chronicle_at(&c->changes, held - back);
-        if (e->group == group && e->who) return e;
+        if (e->group == group && (e->who || !to_somebody)) return e;
     }
     return NULL;
 }
@@ -163,31 +164,34 @@ static enum chronicle_end end_by_default(const struct chronicle_entry *e, bool i
     return e->more < LATELY_NS ? CHRONICLE_LET_GO : CHRONICLE_LOST_SIGHT;
 }
 
+/* Who asked while nobody led, and had to wait for its votes, was elected, though they came unasked in the end. */
 static void judge(const struct chronicle *c, struct chronicle_entry *change)
 {
-    const struct chronicle_entry *last = last_leader(c, change->group);
-    const el_node before = change->whom ? change->whom : last ? last->who : EL_NOBODY;
+    const struct chronicle_entry *began = last_change(c, change->group, true),
+                                 *latest = last_change(c, change->group, false);
+    const el_node before = change->whom ? change->whom : began ? began->who : EL_NOBODY;
     const bool was_self = before == c->config->self, is_self = change->who == c->config->self;
     const uint32_t held = chronicle_held(&c->steps);
+    enum chronicle_end ended = CHRONICLE_GOES_ON;
+    enum chronicle_beginning beginning = CHRONICLE_SEEN;
     bool asked = false;
     for (uint32_t back = 1; back <= held && back <= LOOK_BACK; back++) {
         const struct chronicle_entry *e = chronicle_at(&c->steps, held - back);
-        if (last && e->number < last->number) break;
+        if (began && e->number < began->number) break;
         if (!chronicle_is_of(e, change->group)) continue;
-        const enum chronicle_end end = end_by(e, before, was_self);
-        if (before && end > change->ended) change->ended = (uint8_t)end;
-        if (change->who == EL_NOBODY) continue;
-        const enum chronicle_beginning began = beginning_by(e, change->who, change->token, is_self, &asked);
-        if (began > change->began) change->began = (uint8_t)began;
+        const enum chronicle_end end = before ? end_by(e, before, was_self) : CHRONICLE_GOES_ON;
+        const enum chronicle_beginning how =
+            change->who ? beginning_by(e, change->who, change->token, is_self) : CHRONICLE_SEEN;
+        if (end > ended) ended = end;
+        if (how > beginning) beginning = how;
+        if (!latest || e->number > latest->number) asked = asked || is_refusal_of(e, change->who);
     }
-    const enum chronicle_end usual = end_by_default(change, was_self);
-    if (change->ended == CHRONICLE_GOES_ON) change->ended = (uint8_t)usual;
-    if (change->began != CHRONICLE_PUSHED) return;
-    const bool was_left = change->ended >= CHRONICLE_RELEASED && change->ended != CHRONICLE_OBITUARY;
-    if (asked)
-        change->began = CHRONICLE_ELECTED;
-    else if (was_left)
-        change->began = CHRONICLE_HANDED_OVER;
+    if (ended == CHRONICLE_GOES_ON) ended = end_by_default(change, was_self);
+    if (beginning == CHRONICLE_PUSHED && asked) beginning = CHRONICLE_ELECTED;
+    if (beginning == CHRONICLE_PUSHED && ended >= CHRONICLE_RELEASED && ended != CHRONICLE_OBITUARY)
+        beginning = CHRONICLE_HANDED_OVER;
+    change->ended = (uint8_t)ended;
+    change->began = (uint8_t)beginning;
 }
 
 void chronicle_lead(struct chronicle *c, uint64_t now_ns, uint64_t group, el_node before, el_node leader,

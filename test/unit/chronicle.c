@@ -174,6 +174,17 @@ static void who_asked_first_was_elected(void **state)
     assert_string_equal(history(8), "a 5 seen lost sight, c 8 elected leads");
 }
 
+static void who_asked_in_vain_is_an_heir_all_the_same(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    note(QUORUM_REFUSES_HELD, C, A); /* it had asked for another term, long ago */
+    note(QUORUM_IS_RELEASED, A, 5);
+    note(QUORUM_PUSHES, C, 8);
+    lead(A, EL_NOBODY, 0, 0);
+    lead(EL_NOBODY, C, 8, 0);
+    assert_string_equal(history(8), "a 5 seen released, c 8 handed over leads");
+}
+
 static void an_heir_of_the_dead_is_pushed(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
@@ -391,6 +402,7 @@ int main(void)
         TEST(the_oldest_changes_go_first),
         TEST(a_release_that_is_pushed_is_a_hand_over),
         TEST(who_asked_first_was_elected),
+        TEST(who_asked_in_vain_is_an_heir_all_the_same),
         TEST(an_heir_of_the_dead_is_pushed),
         TEST(another_term_explains_nothing),
         TEST(another_ones_release_ends_nothing),

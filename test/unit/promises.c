@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -29,11 +30,12 @@ static const char *warnings(struct promises_settings s)
 {
     static char text[400];
     const struct promises p = promises_of(&s);
+    size_t used = 0;
     text[0] = '\0';
     for (enum promises_warning w = 0; w < PROMISES_WARNINGS; w++) {
         if (!p.warnings[w]) continue;
-        if (text[0]) strcat(text, " ");
-        strcat(text, promises_warning_name(w));
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "",
+                                 promises_warning_name(w));
         assert_true(strlen(promises_warning_text(w)) > 20);
     }
     return text;
