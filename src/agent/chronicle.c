@@ -8,7 +8,7 @@
 #include "algorithms/quorum.h"
 
 /* A change is explained by what came shortly before; a search through all of it would make many at once slow. */
-enum { LOOK_BACK = 256 };
+enum { LOOK_BACK = 64 };
 static const uint64_t LATELY_NS = 10000000;
 
 struct chronicle *chronicle_new(const struct config *config, uint64_t now_ns)
@@ -46,8 +46,7 @@ uint64_t chronicle_group(const char *name)
 
 int chronicle_quorum_note(const struct chronicle_entry *e)
 {
-    const struct el_algorithm *quorum = el_algorithm_named("quorum");
-    if (e->what != CHRONICLE_NOTE || e->by->notes != quorum->notes || e->note >= quorum->note_count) return -1;
+    if (e->what != CHRONICLE_NOTE || e->by != &el_quorum || e->note >= QUORUM_NOTES) return -1;
     return (int)e->note;
 }
 
@@ -57,7 +56,7 @@ static void add(struct chronicle *c, struct chronicle_ring *ring, struct chronic
 {
     entry.number = ++c->added;
     entry.times = 1;
-    ring->entries[ring->count++ % ring->size] = entry;
+    ring->entries[ring->count++ & (ring->size - 1)] = entry;
 }
 
 void chronicle_note(struct chronicle *c, uint64_t now_ns, uint64_t group, const struct host_note *note)
@@ -76,7 +75,7 @@ void chronicle_note(struct chronicle *c, uint64_t now_ns, uint64_t group, const 
 void chronicle_hear(struct chronicle *c, uint64_t now_ns, uint64_t group, const struct el_algorithm *by,
                     const struct el_msg *m)
 {
-    if (!c || strcmp(by->name, "quorum") != 0 || (m->kind != QUORUM_GRANT && m->kind != QUORUM_REFUSE)) return;
+    if (!c || by != &el_quorum || (m->kind != QUORUM_GRANT && m->kind != QUORUM_REFUSE)) return;
     if (m->from > c->config->member_count || m->subject > c->config->member_count) return;
     add(c, &c->steps,
         (struct chronicle_entry){.what = CHRONICLE_HEARD,
@@ -144,15 +143,24 @@ static bool is_refusal_of(const struct chronicle_entry *e, el_node who)
            e->token == who;
 }
 
-/* The last change, or the last that was to somebody; NULL: too long ago, or there was none. */
-static const struct chronicle_entry *last_change(const struct chronicle *c, uint64_t group, bool to_somebody)
+static uint32_t within_reach(const struct chronicle_ring *ring)
 {
-    const uint32_t held = chronicle_held(&c->changes);
-    for (uint32_t back = 1; back <= held && back <= LOOK_BACK; back++) {
-        const struct chronicle_entry *e = chronicle_at(&c->changes, held - back);
-        if (e->group == group && (e->who || !to_somebody)) return e;
+    const uint32_t held = chronicle_held(ring);
+    return held < LOOK_BACK ? held : LOOK_BACK;
+}
+
+/* The last change, and the last that was to somebody; NULL: too long ago, or there was none. */
+static void find_last(const struct chronicle *c, uint64_t group, const struct chronicle_entry **change,
+                      const struct chronicle_entry **leader)
+{
+    const uint32_t reach = within_reach(&c->changes);
+    *change = *leader = NULL;
+    for (uint32_t back = 1; back <= reach && !*leader; back++) {
+        const struct chronicle_entry *e = chronicle_back(&c->changes, back);
+        if (e->group != group) continue;
+        if (!*change) *change = e;
+        if (e->who) *leader = e;
     }
-    return NULL;
 }
 
 /* Where no note says why. */
@@ -167,16 +175,16 @@ static enum chronicle_end end_by_default(const struct chronicle_entry *e, bool i
 /* Who asked while nobody led, and had to wait for its votes, was elected, though they came unasked in the end. */
 static void judge(const struct chronicle *c, struct chronicle_entry *change)
 {
-    const struct chronicle_entry *began = last_change(c, change->group, true),
-                                 *latest = last_change(c, change->group, false);
+    const struct chronicle_entry *began, *latest;
+    find_last(c, change->group, &latest, &began);
     const el_node before = change->whom ? change->whom : began ? began->who : EL_NOBODY;
     const bool was_self = before == c->config->self, is_self = change->who == c->config->self;
-    const uint32_t held = chronicle_held(&c->steps);
+    const uint32_t reach = within_reach(&c->steps);
     enum chronicle_end ended = CHRONICLE_GOES_ON;
     enum chronicle_beginning beginning = CHRONICLE_SEEN;
     bool asked = false;
-    for (uint32_t back = 1; back <= held && back <= LOOK_BACK; back++) {
-        const struct chronicle_entry *e = chronicle_at(&c->steps, held - back);
+    for (uint32_t back = 1; back <= reach; back++) {
+        const struct chronicle_entry *e = chronicle_back(&c->steps, back);
         if (began && e->number < began->number) break;
         if (!chronicle_is_of(e, change->group)) continue;
         const enum chronicle_end end = before ? end_by(e, before, was_self) : CHRONICLE_GOES_ON;
@@ -226,6 +234,11 @@ uint32_t chronicle_tenures(const struct chronicle *c, uint64_t group, struct chr
         const struct chronicle_entry *e = chronicle_at(&c->changes, i);
         if (e->group != group) continue;
         struct chronicle_tenure *last = count ? &list[count - 1] : NULL;
+        if (last && last->leader == e->who && last->token == e->token) {
+            last->ended_ns = 0; /* it was out of sight, and has led on */
+            last->ended = CHRONICLE_GOES_ON;
+            continue;
+        }
         if (last) close_last(last, e);
         if (e->who == EL_NOBODY) continue;
         const uint64_t nobody = last ? e->at_ns - last->ended_ns : UINT64_MAX;

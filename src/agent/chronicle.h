@@ -10,7 +10,7 @@
 #include "agent/host.h"
 
 enum {
-    CHRONICLE_STEPS = 32768,
+    CHRONICLE_STEPS = 32768, /* powers of two, both */
     CHRONICLE_CHANGES = 8192,
     CHRONICLE_STORY_MAX = 64, /* steps of a story */
     CHRONICLE_TEXT = 256

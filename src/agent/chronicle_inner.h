@@ -6,7 +6,7 @@
 
 struct chronicle_ring {
     struct chronicle_entry *entries;
-    uint32_t size;
+    uint32_t size;  /* a power of two */
     uint64_t count; /* that were ever added */
 };
 
@@ -24,7 +24,13 @@ static inline uint32_t chronicle_held(const struct chronicle_ring *ring)
 /* 0 is the oldest that is left. */
 static inline const struct chronicle_entry *chronicle_at(const struct chronicle_ring *ring, uint32_t index)
 {
-    return &ring->entries[(ring->count - chronicle_held(ring) + index) % ring->size];
+    return &ring->entries[(ring->count - chronicle_held(ring) + index) & (ring->size - 1)];
+}
+
+/* 1 is the newest; at most as many as are held. */
+static inline const struct chronicle_entry *chronicle_back(const struct chronicle_ring *ring, uint32_t back)
+{
+    return &ring->entries[(ring->count - back) & (ring->size - 1)];
 }
 
 /* Whether it is about the group, or about all. */

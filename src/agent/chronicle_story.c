@@ -10,7 +10,8 @@ static const uint64_t AFTERWARDS_NS = 50000000, BEFORE_NS = 5000000000, WITH_IT_
 struct plot {
     const struct chronicle *c;
     uint64_t group;
-    const struct chronicle_entry *before; /* its leader began; NULL: there was none */
+    const struct chronicle_entry *before; /* its leader was seen to lead; NULL: there was none */
+    const struct chronicle_entry *first;  /* for the first time */
     const struct chronicle_entry *end;    /* it leads no more, as was seen first */
     const struct chronicle_entry *after;  /* the next began; NULL: not yet */
 };
@@ -73,18 +74,29 @@ static bool is_aftermath(const struct chronicle_entry *e)
 
 /* ---- Which change ---- */
 
+static bool is_same_tenure(const struct chronicle_entry *a, const struct chronicle_entry *b)
+{
+    return a && a->who == b->who && a->token == b->token;
+}
+
+/* From the newest back. Who was out of sight for a while, and is back in the same term, has led on. */
 static bool find_plot(struct plot *p)
 {
     const struct chronicle_ring *changes = &p->c->changes;
     for (uint32_t i = chronicle_held(changes); i > 0; i--) {
         const struct chronicle_entry *e = chronicle_at(changes, i - 1);
         if (e->group != p->group) continue;
-        if (p->end == NULL && e->who) p->after = e;
-        if (p->end && e->who) {
-            p->before = e;
+        if (e->who && (!p->end || (!p->before && is_same_tenure(p->after, e)))) {
+            p->after = p->end = e;
+        } else if (e->who && !p->before) {
+            p->before = p->first = e;
+        } else if (e->who && is_same_tenure(p->before, e)) {
+            p->first = e;
+        } else if (e->who) {
             break;
+        } else if (!p->before) {
+            p->end = e;
         }
-        p->end = e;
     }
     return p->end != NULL;
 }
@@ -171,7 +183,8 @@ static void tell_all(const struct plot *p, struct chronicle_story *story, uint64
         for (; next < chronicle_held(changes); next++) {
             const struct chronicle_entry *change = chronicle_at(changes, next);
             if (e && change->number > e->number) break;
-            if (change->group == p->group && change->number >= p->end->number) tell(story, change);
+            const bool is_later = p->after && change->number > p->after->number;
+            if (change->group == p->group && change->number >= p->end->number && !is_later) tell(story, change);
         }
         if (e && is_in(p, e, first, story->first_ns)) tell(story, e);
     }
@@ -183,9 +196,9 @@ static void describe(const struct plot *p, struct chronicle_story *story)
     if (before) {
         story->before = (struct chronicle_tenure){.leader = before->who,
                                                   .token = before->token,
-                                                  .began_ns = before->at_ns,
+                                                  .began_ns = p->first->at_ns,
                                                   .ended_ns = p->end->at_ns,
-                                                  .began = before->began,
+                                                  .began = p->first->began,
                                                   .ended = p->end->ended};
         if (after && after->ended > p->end->ended) story->before.ended = after->ended;
     }

@@ -16,7 +16,7 @@ tokens_rise() { # MEMBER: and there are several
 
 story_why() {
     local old new m line
-    begin 3
+    begin 3 '[group work]' 'lease = 3s' # so that a busy machine changes no leader by itself
     old=$leader
     kill -KILL "${runner[$old]}" # and the keeper lets go when all is dead
     await_leader "$token"
@@ -24,18 +24,18 @@ story_why() {
     await_told "$old" "^ +0 +the worker at $old is gone: its connection ended"
     await_told "$old" "^Before, $old led with token [0-9]+ for .*, until its worker was gone\."
     await_told "$new" "$new (is released from its promise to $old|learns with a vote that $old has released it)"
-    await_told "$new" "$old votes for $new, in term $token"
+    await_told "$new" "[abc] votes for $new, in term $token"
     await_told "$new" "$new is granted the group by a majority, and leads in term $token"
     await_told "$new" "the worker at $new is told that it leads"
 
     old=$new
     m=$(others "$old" | while read -r each; do [ "$(field "$each" work candidates)" = 0 ] || echo "$each"; done | head -n 1)
-    "$ELECTOR" transfer work --to "$m" --url "$(url "$old")" > "$dir/transfer.log"
+    await 30 "$old takes the request" "$ELECTOR" transfer work --to "$m" --url "$(url "$old")" > "$dir/transfer.log" 2>&1
     await 60 "$m works" works_at "$m"
     await_told "$old" "^ +0 +$old is asked to hand over to $m: its worker is told to stop"
     await_told "$old" "the worker at $old says that its work has stopped"
     await_told "$old" "$old ends its term, and hands the group to $m in term $token"
-    await_told "$m" "$old votes for $m, in term $token"
+    await_told "$m" "[abc] votes for $m, in term $token"
 
     work "$(others "$old" | grep -v "$m")" # the one whose runner was killed
     old=$m

@@ -120,6 +120,26 @@ static void tenures_come_in_their_order(void **state)
     assert_int_equal(tenures[0].nobody_ns, 100 * 1000); /* though the one before is not told */
 }
 
+static void who_was_out_of_sight_has_led_on(void **state)
+{
+    lead(EL_NOBODY, C, 3, 0);
+    note(QUORUM_IS_RELEASED, C, 3);
+    lead(C, A, 5, 0);
+    us += 1000000;
+    lead(A, EL_NOBODY, 0, 450);
+    lead(EL_NOBODY, A, 5, 0);
+    assert_string_equal(history(8), "c 3 seen released, a 5 seen leads");
+    assert_string_equal(tell(),
+                        "0 b is released from its promise to c, in terms up to 3; 1 a leads, with token 5");
+    us += 1000000;
+    note(QUORUM_IS_RELEASED, A, 5);
+    lead(A, B, 9, 0);
+    assert_string_equal(history(8), "c 3 seen released, a 5 seen released, b 9 seen leads");
+    assert_string_equal(tell(),
+                        "0 b is released from its promise to a, in terms up to 5; 1 b leads, with token 9");
+    assert_int_equal(story.before.ended_ns - story.before.began_ns, 2000004 * UINT64_C(1000));
+}
+
 static void groups_are_kept_apart(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
@@ -397,6 +417,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tenures_come_in_their_order),
+        TEST(who_was_out_of_sight_has_led_on),
         TEST(groups_are_kept_apart),
         TEST(much_noise_takes_no_tenure_away),
         TEST(the_oldest_changes_go_first),
