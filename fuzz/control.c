@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/chronicle.h"
 #include "agent/control_inner.h"
 #include "agent_fakes.h"
 
@@ -53,7 +54,12 @@ static void renewed(void *whose, uint32_t cell)
     if (control) control_renewed(control, cell);
 }
 
-static void note(void *whose, struct host_group *group, const char *text)
+static void note(void *whose, struct host_group *group, const struct host_note *what)
+{
+    (void)whose, (void)group, (void)what;
+}
+
+static void warn(void *whose, struct host_group *group, const char *text)
 {
     (void)whose, (void)group, (void)text;
 }
@@ -96,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                      .changed = changed,
                                      .renewed = renewed,
                                      .note = note,
-                                     .warn = note,
+                                     .warn = warn,
                                      .random = toss,
                                      .wall_ms = read_clock};
     static const char first[] = "{\"op\":\"observe\"}\n{\"op\":\"campaign\",\"group\":\"g\",\"value\":\"v\"}\n";
@@ -112,7 +118,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uv_loop_init(&loop);
     struct host *host = host_new(&config, &record, hooks);
     control = control_new(&loop, &config, host, text, sizeof text);
-    if (!control) abort();
+    static struct chronicle *chronicle; /* goes on from one to the next, as its rings do in an agent */
+    if (!chronicle) chronicle = chronicle_new(&config, now);
+    if (!control || !chronicle) abort();
+    control_set_chronicle(control, chronicle);
     const int one = join(1, &friend), two = join(2, &stranger);
     connection_hear(friend, first, sizeof first - 1);
     while (size > 0) {

@@ -54,10 +54,17 @@ static void change(void *whose, struct host_group *which)
     (void)host_view_of(which);
 }
 
-static void note(void *whose, struct host_group *which, const char *text)
+static void warn(void *whose, struct host_group *which, const char *text)
 {
     (void)whose, (void)which;
     if (strlen(text) > 4096) abort();
+}
+
+static void note(void *whose, struct host_group *which, const struct host_note *what)
+{
+    char text[256];
+    host_note_text(&config, what, text, sizeof text);
+    warn(whose, which, text);
 }
 
 static void begin(void)
@@ -89,7 +96,7 @@ static void begin_again(void)
                                      .save = save,
                                      .changed = change,
                                      .note = note,
-                                     .warn = note,
+                                     .warn = warn,
                                      .random = draw,
                                      .wall_ms = tell_now};
     if (!record) begin();

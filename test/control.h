@@ -70,7 +70,11 @@ static inline void renewed(void *whose, uint32_t cell)
     if (t.control) control_renewed(t.control, cell);
 }
 
-static inline void note(void *whose, struct host_group *group, const char *text)
+static inline void note(void *whose, struct host_group *group, const struct host_note *what)
+{
+}
+
+static inline void warn(void *whose, struct host_group *group, const char *text)
 {
 }
 
@@ -117,7 +121,7 @@ static inline int begin(void **state)
                                      .changed = changed,
                                      .renewed = renewed,
                                      .note = note,
-                                     .warn = note,
+                                     .warn = warn,
                                      .random = toss,
                                      .wall_ms = read_clock};
     t.host = host_new(config, &t.record, hooks);

@@ -101,11 +101,18 @@ static inline void hook_changed(void *whose, struct host_group *group)
     elections++;
 }
 
-static inline void hook_note(void *whose, struct host_group *group, const char *text)
+static inline void hook_warn(void *whose, struct host_group *group, const char *text)
 {
     if (getenv("ELECTOR_TELL"))
         print_message("%6llu %u %s\n", (unsigned long long)(now / MILLISECOND),
                       ((struct member *)whose)->config.self, text);
+}
+
+static inline void hook_note(void *whose, struct host_group *group, const struct host_note *note)
+{
+    char text[256];
+    host_note_text(&((struct member *)whose)->config, note, text, sizeof text);
+    hook_warn(whose, group, text);
 }
 
 static inline void start(el_node node)
@@ -122,7 +129,7 @@ static inline void start(el_node node)
                                      .save = hook_save,
                                      .changed = hook_changed,
                                      .note = hook_note,
-                                     .warn = hook_note,
+                                     .warn = hook_warn,
                                      .random = hook_random,
                                      .wall_ms = hook_wall};
     member->host = host_new(&member->config, member->record, hooks);

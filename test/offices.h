@@ -85,7 +85,11 @@ static inline void renewed(void *whose, uint32_t cell)
     if (!is_deaf) offices_renewed(&m->offices, cell);
 }
 
-static inline void note(void *whose, struct host_group *group, const char *text)
+static inline void note(void *whose, struct host_group *group, const struct host_note *what)
+{
+}
+
+static inline void warn(void *whose, struct host_group *group, const char *text)
 {
 }
 
@@ -148,7 +152,7 @@ static inline void begin(uint32_t count)
                                          .changed = changed,
                                          .renewed = renewed,
                                          .note = note,
-                                         .warn = note,
+                                         .warn = warn,
                                          .random = toss,
                                          .wall_ms = read_clock};
         m->host = host_new(&m->config, &m->record, hooks);

@@ -13,6 +13,7 @@
 #include <sodium.h>
 #include <uv.h>
 
+#include "agent/chronicle.h"
 #include "agent/control.h"
 #include "agent/host.h"
 #include "agent/log.h"
@@ -28,6 +29,7 @@ struct agent {
     struct host *host;
     struct seal *seal;
     struct control *control;
+    struct chronicle *chronicle;
     int socket, timer;
     uint64_t wakes_at; /* what the timer is set to; 0: nothing */
     uv_loop_t loop;
@@ -44,6 +46,7 @@ struct writing {
     uv_work_t work;
     struct agent *agent;
     struct record_image *image;
+    uint64_t begun;
     int error;
 };
 
@@ -103,7 +106,8 @@ static void wrote_record(uv_work_t *work, int status)
     struct writing *writing = work->data;
     struct agent *agent = writing->agent;
     const int error = status ? EIO : writing->error;
-    const uint64_t version = writing->image->version;
+    const uint64_t version = writing->image->version, now = boot_time();
+    chronicle_write(agent->chronicle, now, now - writing->begun);
     free(writing->image);
     free(writing);
     if (error) {
@@ -122,7 +126,7 @@ static void host_saves(void *whose, struct record_image *image)
     struct agent *agent = whose;
     struct writing *writing = calloc(1, sizeof *writing);
     if (!writing) abort(); /* what is not on disk was never said; a start finds it so */
-    *writing = (struct writing){.agent = agent, .image = image};
+    *writing = (struct writing){.agent = agent, .image = image, .begun = boot_time()};
     writing->work.data = writing;
     if (uv_queue_work(&agent->loop, &writing->work, write_record, wrote_record) != 0) abort();
 }
@@ -139,10 +143,21 @@ static void host_renews(void *whose, uint32_t cell)
     if (agent->control) control_renewed(agent->control, cell);
 }
 
-static void host_notes(void *whose, struct host_group *group, const char *text)
+static void host_notes(void *whose, struct host_group *group, const struct host_note *note)
 {
-    (void)whose;
+    const struct agent *agent = whose;
+    char text[256];
+    chronicle_note(agent->chronicle, boot_time(), group ? chronicle_group(host_name(group)) : 0, note);
+    if (!log_is_verbose()) return;
+    host_note_text(agent->config, note, text, sizeof text);
     log_event(LOG_DEBUG_LEVEL, group ? host_name(group) : NULL, "%s", text);
+}
+
+static void host_heard_of(void *whose, struct host_group *group, const struct el_msg *msg)
+{
+    const struct agent *agent = whose;
+    chronicle_hear(agent->chronicle, boot_time(), chronicle_group(host_name(group)), host_algorithm(group),
+                   msg);
 }
 
 static void host_warns(void *whose, struct host_group *group, const char *text)
@@ -372,11 +387,15 @@ static int open_all(struct agent *agent)
                                      .note = host_notes,
                                      .warn = host_warns,
                                      .random = host_asks_random,
-                                     .wall_ms = host_asks_wall};
-    agent->host = host_new(agent->config, agent->record, hooks);
+                                     .wall_ms = host_asks_wall,
+                                     .heard = host_heard_of};
+    agent->chronicle = chronicle_new(agent->config, boot_time());
+    agent->host = agent->chronicle ? host_new(agent->config, agent->record, hooks) : NULL;
     if (!agent->host) return refuse("out of memory", AGENT_CANNOT_START);
     agent->control = control_new(&agent->loop, agent->config, agent->host, text, sizeof text);
-    return agent->control ? 0 : refuse(text, AGENT_CANNOT_START);
+    if (!agent->control) return refuse(text, AGENT_CANNOT_START);
+    control_set_chronicle(agent->control, agent->chronicle);
+    return 0;
 }
 
 static void begin(struct agent *agent)
@@ -428,6 +447,7 @@ static void close_all(struct agent *agent)
     uv_run(&agent->loop, UV_RUN_DEFAULT); /* a write that is under way is waited for */
     uv_loop_close(&agent->loop);
     host_free(agent->host);
+    chronicle_free(agent->chronicle);
     seal_free(agent->seal);
     if (agent->record) record_close(agent->record);
     if (agent->socket >= 0) close(agent->socket);

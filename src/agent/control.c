@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "agent/chronicle.h"
 #include "agent/control_inner.h"
 
 enum { CHORES_MS = 10, BACKLOG = 64 };
@@ -95,16 +96,38 @@ void control_renewed(struct control *control, uint32_t cell)
     offices_renewed(&control->offices, cell);
 }
 
+void control_set_chronicle(struct control *control, struct chronicle *chronicle)
+{
+    control->offices.chronicle = chronicle;
+}
+
+/* Before the office acts upon it, so that what follows is written below. */
+static bool note_leader(const struct control *control, struct office *o)
+{
+    const struct host_view view = host_view_of(o->group);
+    const el_node before = o->seen.leader;
+    if (view.leader == before && view.token == o->seen.token) return false;
+    const uint64_t heard =
+        before && before != control->config->self ? host_heard(control->host, before) : UINT64_MAX;
+    o->seen.leader = view.leader;
+    o->seen.token = view.token;
+    chronicle_lead(control->offices.chronicle, host_clock(control->host), chronicle_group(host_name(o->group)),
+                   before, view.leader, view.token, heard);
+    return true;
+}
+
 void control_changed(struct control *control, struct host_group *group)
 {
     struct office *o = control_office(control, group);
     if (!o) return;
+    const bool is_another = note_leader(control, o);
     office_changed(o);
     if (o->is_held && o->ending != OFFICE_STAYS) control_do_chores_soon(control);
     const struct host_view view = host_view_of(group);
     const uint64_t value = el_fingerprint(view.value, strlen(view.value)).low;
     /* That only the deadline has moved is nothing to observers. */
-    if (view.leader == o->seen.leader && view.token == o->seen.token && value == o->seen.value) return;
+    if (!is_another && view.leader == o->seen.leader && view.token == o->seen.token && value == o->seen.value)
+        return;
     o->seen.leader = view.leader;
     o->seen.token = view.token;
     o->seen.value = value;

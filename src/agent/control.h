@@ -16,6 +16,9 @@ struct control;
 
 /* Listens. Both are borrowed. NULL with one line: what, where, what to do. */
 struct control *control_new(uv_loop_t *, const struct config *, struct host *, char *text, size_t size);
+/* From now on what changes and what clients do is written there, and told from there. Borrowed. */
+struct chronicle;
+void control_set_chronicle(struct control *, struct chronicle *);
 /* For host_hooks.changed. */
 void control_changed(struct control *, struct host_group *);
 /* For host_hooks.renewed. */

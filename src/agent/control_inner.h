@@ -15,6 +15,8 @@ enum {
     CONTROL_BATCH = 16384,       /* what is coalesced is written in pieces of about this size */
     CONTROL_STATUS_BYTES = 8192, /* after so many, groups go to another line */
     CONTROL_STATUS_GROUPS = 32,  /* so do they after so many */
+    CONTROL_HISTORY_MAX = 64,    /* tenures in one answer */
+    CONTROL_HISTORY_USUAL = 16,
     CONTROL_ID_MAX = 64,         /* an id that is a string */
     CONTROL_AWAITED_MAX = 64,    /* groups observed by name before there are any */
     CONTROL_CAMPAIGNS_MAX = 131072, /* of one connection */
@@ -134,5 +136,9 @@ json_t *control_nobody_event(const char *group);
 json_t *control_status_of(const struct control *, const struct office *); /* one group */
 /* The next line of a status of all; moves status_next on, and ends in_status with the last. */
 json_t *control_status_line(struct connection *);
+
+/* control_story.c */
+json_t *control_history(const struct control *, const struct office *, uint32_t most);
+json_t *control_why(const struct control *, const struct office *);
 
 #endif

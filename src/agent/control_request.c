@@ -331,6 +331,12 @@ static void on_observe(const struct request *r)
     connection_wake(c);
 }
 
+static void say_with_id(const struct request *r, json_t *line)
+{
+    set_id(line, r->id);
+    connection_say(r->from, line);
+}
+
 static void on_status(const struct request *r)
 {
     const struct office *o = r->group ? control_find_office(r->control, r->group) : NULL;
@@ -339,14 +345,39 @@ static void on_status(const struct request *r)
         return;
     }
     if (o) {
-        json_t *line = control_status_of(r->control, o);
-        set_id(line, r->id);
-        connection_say(r->from, line);
+        say_with_id(r, control_status_of(r->control, o));
         return;
     }
     r->from->in_status = true;
     r->from->status_next = 0;
     r->from->status_id = r->id ? json_deep_copy(r->id) : NULL;
+}
+
+/* Of whoever may look, as with status. NULL: it has been refused. */
+static const struct office *look_up(const struct request *r)
+{
+    const struct office *o = control_find_office(r->control, r->group);
+    if (!o) refuse(r, "unknown-group", "nothing is known of such a group here");
+    return o;
+}
+
+static void on_history(const struct request *r)
+{
+    uint64_t most;
+    const bool is_number = read_number(r, "last", false, &most);
+    if (!json_object_get(r->object, "last")) most = CONTROL_HISTORY_USUAL;
+    if (!is_number || most == 0 || most > CONTROL_HISTORY_MAX) {
+        refuse(r, "bad-request", "`last` must be a whole number from 1 to 64");
+        return;
+    }
+    const struct office *o = look_up(r);
+    if (o) say_with_id(r, control_history(r->control, o, (uint32_t)most));
+}
+
+static void on_why(const struct request *r)
+{
+    const struct office *o = look_up(r);
+    if (o) say_with_id(r, control_why(r->control, o));
 }
 
 /* ---- Which ---- */
@@ -358,7 +389,8 @@ static const struct operation {
 } operations[] = {
     {"hello", on_hello, false},      {"campaign", on_campaign, true}, {"resign", on_resign, true},
     {"transfer", on_transfer, true}, {"stopped", on_stopped, true},   {"proclaim", on_proclaim, true},
-    {"observe", on_observe, false},  {"status", on_status, false},
+    {"observe", on_observe, false},  {"status", on_status, false},    {"history", on_history, true},
+    {"why", on_why, true},
 };
 
 static const struct operation *find_operation(const char *name)

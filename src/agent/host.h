@@ -25,6 +25,13 @@ struct host_view {
     const char *value; /* of the leader; "" */
 };
 
+/* What a machine did, in numbers: host_note_text() has the words. */
+struct host_note {
+    const struct el_algorithm *by; /* the group's, or the detector below it */
+    uint32_t number;
+    uint64_t values[2];
+};
+
 struct host_hooks {
     void *whose;
     uint64_t (*now)(void *whose); /* CLOCK_BOOTTIME, in ns; tests bring their own */
@@ -32,13 +39,15 @@ struct host_hooks {
     /* To be written and synced by another thread; host_saved() when that is done. The host frees nothing of it. */
     void (*save)(void *whose, struct record_image *);
     void (*changed)(void *whose, struct host_group *); /* its view, or only the deadline or the value of it */
-    void (*note)(void *whose, struct host_group *, const char *text); /* what a machine did, in words */
+    void (*note)(void *whose, struct host_group *, const struct host_note *); /* the group may be NULL */
     void (*warn)(void *whose, struct host_group *,
                  const char *text); /* what an operator should mend; the group may be NULL */
     uint64_t (*random)(void *whose);
     uint64_t (*wall_ms)(void *whose);
     /* The deadline of all groups with this cell is another; may be NULL. */
     void (*renewed)(void *whose, uint32_t cell);
+    /* A message to a group of quorum, of who may speak, before it is acted upon; may be NULL. */
+    void (*heard)(void *whose, struct host_group *, const struct el_msg *);
 };
 
 struct host *host_new(const struct config *, struct record *, struct host_hooks);
@@ -96,5 +105,7 @@ uint64_t host_clock(const struct host *); /* what hooks.now says */
 uint64_t host_heard(const struct host *, el_node peer);
 /* From a leader's silence to the next one's election, at the worst, with this group's settings; 0: no bound. */
 uint64_t host_worst_failover_ns(const struct host_group *);
+/* One sentence without its subject, members by name. `text` is ended in any case. */
+void host_note_text(const struct config *, const struct host_note *, char *text, size_t size);
 
 #endif

@@ -143,28 +143,31 @@ uint64_t host_cell_deadline(const struct host *host, uint32_t cell)
     return 0;
 }
 
-void host_note(struct host *host, struct host_group *group, const struct el_algorithm *algorithm,
-               const struct el_action *action)
+void host_note_text(const struct config *config, const struct host_note *note, char *text, size_t size)
 {
-    const char *at = el_note_text(algorithm, action->note);
-    char text[256];
+    const char *at = el_note_text(note->by, note->number);
     size_t used = 0;
-    for (; at && *at && used + 72 < sizeof text; at++) {
+    for (; at && *at && used + 72 < size; at++) {
         const bool is_place = (*at == '@' || *at == '#') && (at[1] == '1' || at[1] == '2');
         if (!is_place) {
             text[used++] = *at;
             continue;
         }
-        const uint64_t value = action->values[at[1] - '1'];
-        if (*at == '@' && value >= 1 && value <= host->config->member_count)
-            used +=
-                (size_t)snprintf(text + used, sizeof text - used, "%s", host->config->members[value - 1].name);
+        const uint64_t value = note->values[at[1] - '1'];
+        if (*at == '@' && value >= 1 && value <= config->member_count)
+            used += (size_t)snprintf(text + used, size - used, "%s", config->members[value - 1].name);
         else
-            used += (size_t)snprintf(text + used, sizeof text - used, "%llu", (unsigned long long)value);
+            used += (size_t)snprintf(text + used, size - used, "%llu", (unsigned long long)value);
         at++;
     }
     text[used] = '\0';
-    host->hooks.note(host->hooks.whose, group, text);
+}
+
+void host_note(struct host *host, struct host_group *group, const struct el_algorithm *algorithm,
+               const struct el_action *action)
+{
+    const struct host_note note = {algorithm, action->note, {action->values[0], action->values[1]}};
+    host->hooks.note(host->hooks.whose, group, &note);
 }
 
 /* ---- What is asked of it ---- */

@@ -108,7 +108,7 @@ uint64_t host_option(const struct host_group *, const char *name, uint64_t other
 uint32_t host_digest_settings(const struct host *, const struct el_algorithm *, const struct el_value *);
 void host_group_show(struct host_group *);
 void host_set_value(struct host_group *, const char *value, uint64_t token);
-/* What a machine did, in words. */
+/* What a machine did, for hooks.note. */
 void host_note(struct host *, struct host_group *, const struct el_algorithm *, const struct el_action *);
 
 /* host_solo.c */

@@ -15,6 +15,11 @@ void log_set(bool json, bool verbose)
     is_verbose = verbose;
 }
 
+bool log_is_verbose(void)
+{
+    return is_verbose;
+}
+
 /* Quotes, backslashes and control characters cannot break a line into two, or out of its quotes. */
 static void put_quoted(FILE *to, const char *text)
 {

@@ -85,10 +85,13 @@ struct office {
     } seen;                    /* by observers; for whoever has some */
 };
 
+struct chronicle;
+
 struct offices {
     struct host *host;
     const struct config *config;
     struct page *page; /* borrowed; NULL: there is none */
+    struct chronicle *chronicle; /* what is asked and told goes there, too; NULL: nowhere */
     void *whose;
     /* May be called from within any call here or of the host; must not call back. */
     void (*tell)(void *whose, void *client, struct office *, const struct office_event *);

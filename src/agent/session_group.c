@@ -88,6 +88,8 @@ void session_group_hear(struct session_group *group, const struct el_msg *m)
     case QUORUM_CHECK: break;
     default: return;
     }
+    const struct host_hooks *hooks = &s->host->hooks;
+    if (hooks->heard) hooks->heard(hooks->whose, &group->base, m);
     session_open(s, group, false, &step);
     if (m->kind == QUORUM_VOTE && s->roles[m->from - 1] == EL_ORDINARY &&
         s->host->config->members[m->from - 1].role == CONFIG_VOTER)

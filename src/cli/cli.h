@@ -32,6 +32,9 @@ int cli_observe(int argc, char **argv);
 int cli_resign(int argc, char **argv);
 int cli_transfer(int argc, char **argv);
 int cli_status(int argc, char **argv);
+int cli_history(int argc, char **argv);
+int cli_why(int argc, char **argv);
+int cli_plan(int argc, char **argv);
 
 /* "elector VERB: text", and the exit code of a usage error. */
 int cli_usage_error(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -48,6 +51,9 @@ bool cli_option(int argc, char **argv, int *at, const char *name, const char **v
 
 /* "--output text|json"; false with a message if it is neither, or NULL. */
 bool cli_output(const char *verb, const char *value, bool *json);
+
+/* To standard output in as many columns, with what would confuse a terminal replaced. */
+void cli_cell(const char *text, int width);
 
 /* A key of 32 bytes as one line of base64, into a new file that only its owner can read. False with a message. */
 bool cli_write_key(const char *verb, const char *path, const unsigned char *key);

@@ -52,6 +52,16 @@ bool cli_output(const char *verb, const char *value, bool *json)
     return false;
 }
 
+void cli_cell(const char *text, int width)
+{
+    int columns = 0;
+    for (; *text; text++) {
+        putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    }
+    for (; columns < width; columns++) putchar(' ');
+}
+
 int cli_finish(const char *verb, FILE *out, int status)
 {
     if (fflush(out) == 0 && !ferror(out)) return status;

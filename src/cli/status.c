@@ -28,15 +28,9 @@ static void write_help(void)
 
 /* ---- The table ---- */
 
-/* In as many columns, with what would confuse a terminal replaced. */
 static void write_cell(const char *text, int width)
 {
-    int columns = 0;
-    for (; *text; text++) {
-        putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    }
-    for (; columns < width; columns++) putchar(' ');
+    cli_cell(text, width);
     putchar(' ');
 }
 

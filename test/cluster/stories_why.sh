@@ -1,0 +1,89 @@
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
+# What agents tell of a change afterwards: the cause, the votes, the tenures.
+
+why() { "$ELECTOR" why work --url "$(url "$1")" > "$dir/why-$1" 2>&1; } # MEMBER
+past() { "$ELECTOR" history work --url "$(url "$1")" > "$dir/history-$1" 2>&1; }
+told() { # MEMBER PATTERN: in its story
+    why "$1" && grep -qE -e "$2" "$dir/why-$1"
+}
+await_told() { await 30 "$1 tells '$2', not: $(cat "$dir/why-$1" 2> /dev/null)" told "$1" "$2"; }
+
+tokens_rise() { # MEMBER: and there are several
+    past "$1" || return 1
+    "$ELECTOR" history work --output json --url "$(url "$1")" | grep -oE '"token":[0-9]+' | cut -d: -f2 > "$dir/tokens-$1"
+    [ "$(wc -l < "$dir/tokens-$1")" -ge 3 ] && sort -C -n -u "$dir/tokens-$1"
+}
+
+story_why() {
+    local old new m line
+    begin 3 '[group work]' 'lease = 3s' # so that a busy machine changes no leader by itself
+    old=$leader
+    kill -KILL "${runner[$old]}" # and the keeper lets go when all is dead
+    await_leader "$token"
+    new=$leader
+    await_told "$old" "^ +0 +the worker at $old is gone: its connection ended"
+    await_told "$old" "^Before, $old led with token [0-9]+ for .*, until its worker was gone\."
+    await_told "$new" "$new (is released from its promise to $old|learns with a vote that $old has released it)"
+    await_told "$new" "[abc] votes for $new, in term $token"
+    await_told "$new" "$new is granted the group by a majority, and leads in term $token"
+    await_told "$new" "the worker at $new is told that it leads"
+
+    old=$new
+    m=$(others "$old" | while read -r each; do [ "$(field "$each" work candidates)" = 0 ] || echo "$each"; done | head -n 1)
+    await 30 "$old takes the request" "$ELECTOR" transfer work --to "$m" --url "$(url "$old")" > "$dir/transfer.log" 2>&1
+    await 60 "$m works" works_at "$m"
+    await_told "$old" "^ +0 +$old is asked to hand over to $m: its worker is told to stop"
+    await_told "$old" "the worker at $old says that its work has stopped"
+    await_told "$old" "$old ends its term, and hands the group to $m in term $token"
+    await_told "$m" "[abc] votes for $m, in term $token"
+
+    work "$(others "$old" | grep -v "$m")" # the one whose runner was killed
+    old=$m
+    kill -KILL "${agent[$old]}"
+    await_leader "$token"
+    new=$leader
+    await_told "$new" "^ +0 +$old is heard for the last time"
+    await_told "$new" "$old has been silent for [0-9]+ ms: nobody is known to lead"
+    m=$(others "$old" | grep -v "$new")
+    await_told "$new" "$m votes for $new, in term $token"
+    await_told "$new" "^Before, $old led .* until it was lost from sight\. Nobody led for "
+    for m in $(others "$old"); do
+        await 30 "the tokens that $m tells rise: $(cat "$dir/history-$m" 2> /dev/null)" tokens_rise "$m"
+        grep -qE "$old +[0-9]+ +handed over +lost sight|$old +[0-9]+ +elected +lost sight" "$dir/history-$m" || fail "$m knows no end of $old: $(cat "$dir/history-$m")"
+    done
+    line=$("$ELECTOR" history work -n 1 --output json --url "$(url "$new")")
+    [[ $line == *"\"leader\":\"$new\",\"token\":$token,"*'"ended":null'* ]] || fail "history says $line"
+    line=$("$ELECTOR" why work --output json --url "$(url "$new")")
+    [[ $line == *'"steps":[{"us":0,"by":"link"'* ]] || fail "why says $line"
+    judge
+}
+
+story_why_not() { # nothing to tell, nobody to ask
+    local code
+    found 1
+    start a
+    asked() { # CODE TEXT ARGUMENTS
+        local wanted=$1 text=$2
+        shift 2
+        code=0
+        "$ELECTOR" "$@" > "$dir/asked" 2>&1 || code=$?
+        if [ "$code" != "$wanted" ] || ! grep -qF -e "$text" "$dir/asked"; then fail "$* ends with $code and says $(cat "$dir/asked")"; fi
+    }
+    asked 1 'nothing is known of such a group here' why nowhere --url "$(url a)"
+    asked 1 'nothing is known of such a group here' history nowhere --url "$(url a)"
+    asked 2 "a group's name is" why ' ' --url "$(url a)"
+    asked 3 'is the agent running' why work --url "unix:$dir/absent"
+    asked 3 'is the agent running' history work --url "unix:$dir/absent"
+    asked 2 'which group?' why
+    asked 2 'only an agent knows the past' history work --url "file:$dir/lock"
+    asked 2 'a number from 1 to 64' history work -n 65 --url "$(url a)"
+    asked 2 'a number from 1 to 64' history work -n
+    asked 2 '--last needs a number' history work --last=0
+    asked 2 'did not expect -n' why work -n 3
+    asked 2 'text or json' why work --output xml
+    work a
+    await_leader
+    asked 0 'the worker at a is told that it leads' why work --url "$(url a)"
+    asked 0 'Nobody is known to have led before.' why work --url "$(url a)"
+    asked 0 'elected' history work --url "$(url a)"
+}
