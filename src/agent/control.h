@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "agent/host.h"
+#include "agent/obituary.h"
 
 enum { CONTROL_CONNECTIONS_MAX = 64 };
 
@@ -16,6 +17,8 @@ struct control;
 
 /* Listens. Both are borrowed. NULL with one line: what, where, what to do. */
 struct control *control_new(uv_loop_t *, const struct config *, struct host *, char *text, size_t size);
+/* Who is told what clients work at; borrowed. Before the first of them. */
+void control_watch_by(struct control *, struct obituary *);
 /* For host_hooks.changed. */
 void control_changed(struct control *, struct host_group *);
 /* For host_hooks.renewed. */

@@ -40,6 +40,8 @@ struct connection {
     int fd;
     uint32_t place;
     struct control_who who;
+    uint32_t work;  /* its process, or what it has said its work is: see obituary.h */
+    int passed;     /* a descriptor that came, and that no request has asked for yet; -1: none */
     bool has_ended; /* it will send no more: what is written still goes out */
     bool is_closed;
     bool is_doomed; /* to be hung up on, but not from within a call of the host */
@@ -73,6 +75,7 @@ struct control {
     uv_loop_t *loop;
     const struct config *config;
     struct host *host;
+    struct obituary *obituary;
     struct offices offices;
     struct connection *connections[CONTROL_CONNECTIONS_MAX];
     uint32_t connection_count;

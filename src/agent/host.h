@@ -7,6 +7,7 @@
 
 #include "agent/config.h"
 #include "agent/record.h"
+#include "agent/wire.h"
 #include "elector/core.h"
 
 enum { HOST_VALUE_MAX = 255 };
@@ -96,5 +97,10 @@ uint64_t host_clock(const struct host *); /* what hooks.now says */
 uint64_t host_heard(const struct host *, el_node peer);
 /* From a leader's silence to the next one's election, at the worst, with this group's settings; 0: no bound. */
 uint64_t host_worst_failover_ns(const struct host_group *);
+
+/* What peers are to be told when this process and all the work of its clients are over. False: nothing. */
+bool host_obituary(const struct host *, struct wire_payload *);
+/* For so long it may be of use to them. */
+uint64_t host_longest_lease_ns(const struct host *);
 
 #endif
