@@ -139,14 +139,6 @@ static void nobody_buries_another(void **state)
     close_world();
 }
 
-static void who_does_not_stand_has_nothing_to_say(void **state)
-{
-    struct wire_payload payload;
-    open_world();
-    assert_false(host_obituary(members[1].host, &payload));
-    close_world();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,7 +148,6 @@ int main(void)
         cmocka_unit_test(a_new_life_is_not_buried_with_the_old),
         cmocka_unit_test(another_number_frees_nothing),
         cmocka_unit_test(nobody_buries_another),
-        cmocka_unit_test(who_does_not_stand_has_nothing_to_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
