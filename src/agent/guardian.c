@@ -174,7 +174,7 @@ bool guardian_end_all(struct guardian *g)
 
 void guardian_tell(const struct guardian *g)
 {
-    const struct timespec pause = {.tv_nsec = GUARDIAN_PAUSE_MS * 1000000};
+    const struct timespec pause = {.tv_nsec = GUARDIAN_PAUSE_MS * 1000000L};
     for (int time = 0; time < GUARDIAN_TIMES; time++) {
         if (time > 0) nanosleep(&pause, NULL);
         for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) {

@@ -86,10 +86,10 @@ static void nothing_since(const char *words)
     was_told(all);
 }
 
-static void send_with(int fd, const char *line, int passed)
+static void send_with(int fd, char *line, int passed)
 {
     char room[CMSG_SPACE(sizeof(int))] = {0};
-    struct iovec part = {(char *)(uintptr_t)line, strlen(line)};
+    struct iovec part = {line, strlen(line)};
     struct msghdr head = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
     struct cmsghdr *c = CMSG_FIRSTHDR(&head);
@@ -101,12 +101,14 @@ static void send_with(int fd, const char *line, int passed)
     go_round();
 }
 
+static char work_request[] = "{\"op\":\"work\"}\n", hello_request[] = "{\"op\":\"hello\"}\n";
+
 /* Says what its work is; the far end of its line. */
 static int lay_line(int fd)
 {
     int ends[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    send_with(fd, "{\"op\":\"work\"}\n", ends[1]);
+    send_with(fd, work_request, ends[1]);
     close(ends[1]);
     assert_string_equal(await(fd), "{\"ok\":true}");
     return ends[0];
@@ -164,11 +166,11 @@ static void nothing_but_a_line_is_taken(void **state)
     const int fd = join(), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     const char *refused = "\"error\":\"bad-request\"";
     expect_part(fd, "{\"op\":\"work\"}", refused);
-    send_with(fd, "{\"op\":\"work\"}\n", nothing);
+    send_with(fd, work_request, nothing);
     assert_non_null(strstr(await(fd), refused));
-    send_with(fd, "{\"op\":\"work\"}\n", t.clients[0]); /* a stream */
+    send_with(fd, work_request, t.clients[0]); /* a stream */
     assert_non_null(strstr(await(fd), refused));
-    send_with(fd, "{\"op\":\"hello\"}\n", nothing); /* kept until it closes */
+    send_with(fd, hello_request, nothing); /* kept until it closes */
     assert_non_null(strstr(await(fd), "\"ok\":true"));
     lead(fd, "g");
     was_told("begin 0; watch 2; ");
