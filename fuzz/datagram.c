@@ -124,10 +124,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         payload[0] = WIRE_VERSION;
         put_word(payload + 1, host->members, 8);
         const uint8_t type = payload[WIRE_HEAD];
-        const bool has_group = type != WIRE_SESSION && type != WIRE_BOARD;
+        const bool has_group = type != WIRE_SESSION && type != WIRE_BOARD && type != WIRE_OBITUARY;
         if (has_group) put_word(payload + WIRE_HEAD + 1, group->key, 8);
         put_word(payload + WIRE_HEAD + (has_group ? 9 : 1), group->session->settings, 4);
     }
+    /* As it comes alive, or sealed in advance: never by both ways. */
+    if (wire_may_pass(payload, length, true) && wire_may_pass(payload, length, false)) abort();
     host_receive(host, bytes[0] % 4, payload, length);
     now += (uint64_t)(bytes[0] >> 3) * 10000000;
     (void)host_tick(host);

@@ -19,17 +19,21 @@
 #include "agent/log.h"
 #include "agent/net.h"
 #include "agent/notify.h"
+#include "agent/obituary.h"
+#include "agent/wire.h"
 
 static const uint64_t SECOND = 1000000000;
 enum { LEAVE_WITHIN_S = 10 };
 
 struct agent {
     struct config *config;
+    const char *program;
     struct record *record;
     struct host *host;
     struct seal *seal;
     struct control *control;
     struct chronicle *chronicle;
+    struct obituary *obituary;
     int socket, timer;
     uint64_t wakes_at; /* what the timer is set to; 0: nothing */
     uv_loop_t loop;
@@ -179,6 +183,15 @@ static void seal_sends(void *whose, uint32_t peer, const uint8_t *datagram, size
 static void seal_delivers(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
 {
     struct agent *agent = whose;
+    if (wire_may_pass(payload, size, false)) host_receive(agent->host, peer, payload, size);
+}
+
+static void seal_buries(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+{
+    struct agent *agent = whose;
+    if (!wire_may_pass(payload, size, true)) return;
+    log_event(LOG_WARN_LEVEL, NULL, "%s is dead, and its work is over: its guardian says so",
+              agent->config->members[peer - 1].name);
     host_receive(agent->host, peer, payload, size);
 }
 
@@ -242,6 +255,8 @@ static void before_waiting(uv_prepare_t *handle)
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;
     if (alive < next) next = alive;
+    const uint64_t guarded = obituary_tick(agent->obituary);
+    if (guarded < next) next = guarded;
     if (agent->is_leaving) {
         if (control_leave(agent->control) || now >= agent->leave_by) finish(agent, 0);
         if (agent->leave_by < next) next = agent->leave_by;
@@ -361,7 +376,7 @@ static int open_seal(struct agent *agent)
     memcpy(seal.secret_key, config->secret_key, SEAL_KEY);
     memcpy(seal.cluster_keys, config->cluster_keys, sizeof seal.cluster_keys);
     memcpy(seal.cluster_id, config->cluster_id, sizeof seal.cluster_id);
-    agent->seal = seal_new(&seal, (struct seal_hooks){agent, seal_sends, seal_delivers});
+    agent->seal = seal_new(&seal, (struct seal_hooks){agent, seal_sends, seal_delivers, seal_buries});
     sodium_memzero(&seal, sizeof seal);
     return agent->seal
                ? 0
@@ -392,9 +407,12 @@ static int open_all(struct agent *agent)
     agent->chronicle = chronicle_new(agent->config, boot_time());
     agent->host = agent->chronicle ? host_new(agent->config, agent->record, hooks) : NULL;
     if (!agent->host) return refuse("out of memory", AGENT_CANNOT_START);
+    agent->obituary = obituary_new(&agent->loop, agent->config, agent->host, agent->seal, agent->program);
+    if (!agent->obituary) return refuse("out of memory", AGENT_CANNOT_START);
     agent->control = control_new(&agent->loop, agent->config, agent->host, text, sizeof text);
     if (!agent->control) return refuse(text, AGENT_CANNOT_START);
     control_set_chronicle(agent->control, agent->chronicle);
+    control_watch_by(agent->control, agent->obituary);
     return 0;
 }
 
@@ -443,6 +461,8 @@ static void close_all(struct agent *agent)
 {
     if (agent->control) control_free(agent->control);
     agent->control = NULL; /* what the last write changes is nobody's news any more */
+    obituary_free(agent->obituary);
+    agent->obituary = NULL;
     uv_walk(&agent->loop, close_handle, NULL);
     uv_run(&agent->loop, UV_RUN_DEFAULT); /* a write that is under way is waited for */
     uv_loop_close(&agent->loop);
@@ -454,9 +474,9 @@ static void close_all(struct agent *agent)
     if (agent->timer >= 0) close(agent->timer);
 }
 
-int agent_run(struct config *config)
+int agent_run(struct config *config, const char *program)
 {
-    struct agent agent = {.config = config, .socket = -1, .timer = -1};
+    struct agent agent = {.config = config, .program = program, .socket = -1, .timer = -1};
     char address[80];
     log_set(config->log == CONFIG_LOG_JSON, config->verbose);
     if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)

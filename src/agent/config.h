@@ -62,6 +62,7 @@ struct config {
     char state[4096]; /* the record's file */
     enum config_log log;
     bool verbose;
+    bool guardian;            /* a process of its own tells peers of our death */
     uint32_t drift;           /* millionths */
     el_duration transmit_max; /* the longest that a message is believed to take */
     struct config_group groups[CONFIG_GROUPS_MAX];

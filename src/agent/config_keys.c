@@ -168,6 +168,12 @@ static bool read_verbose(struct config_reading *r, const char *value)
     return config_fail(r, r->line, "'verbose' is on or off, not '%s'", value);
 }
 
+static bool read_guardian(struct config_reading *r, const char *value)
+{
+    if (units_switch(value, &r->config->guardian)) return true;
+    return config_fail(r, r->line, "'guardian' is on or off, not '%s'", value);
+}
+
 /* ---- [group NAME] ---- */
 
 static bool read_algorithm(struct config_reading *r, const char *value)
@@ -220,6 +226,7 @@ static const struct {
     {CONFIG_IN_AGENT, "state", read_state},
     {CONFIG_IN_AGENT, "log", read_log},
     {CONFIG_IN_AGENT, "verbose", read_verbose},
+    {CONFIG_IN_AGENT, "guardian", read_guardian},
     {CONFIG_IN_GROUP, "algorithm", read_algorithm},
     {CONFIG_IN_GROUP, "allow", config_read_allow},
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -116,6 +117,15 @@ static bool note_leader(const struct control *control, struct office *o)
     return true;
 }
 
+static void on_tenure(void *whose, void *client, struct office *o)
+{
+    struct control *control = whose;
+    const struct connection *c = client;
+    obituary_let_go(control->obituary, o->work);
+    o->work = !c ? OBITUARY_NONE : c->work ? c->work : OBITUARY_BLIND;
+    obituary_hold(control->obituary, o->work);
+}
+
 void control_changed(struct control *control, struct host_group *group)
 {
     struct office *o = control_office(control, group);
@@ -172,6 +182,7 @@ struct connection *control_adopt(struct control *control, int fd, struct control
         c->fd = fd;
         c->place = place;
         c->who = who;
+        c->passed = -1;
     }
     if (!c || !connection_begin(c, control->loop)) {
         free(who.gids);
@@ -205,6 +216,22 @@ static bool ask_who(int fd, struct control_who *who)
     return true;
 }
 
+/* A pidfd of whoever connected. Asked by its number it could be another by now, where that one is gone already: then a
+ * stranger's end is waited for, as well as the connection's. */
+static int process_of(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+#ifdef SO_PEERPIDFD
+    int process = -1;
+    socklen_t bytes = sizeof process;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &process, &bytes) == 0) return process;
+    if (errno != ENOPROTOOPT) return -1;
+#endif
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0) return -1;
+    return (int)syscall(SYS_pidfd_open, peer.pid, 0);
+}
+
 static void turn_away(int fd)
 {
     static const char line[] =
@@ -232,12 +259,14 @@ static void on_knock(uv_poll_t *poll, int status, int events)
     const int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) let_in_and_out(control);
     if (fd < 0) return;
-    if (control->connection_count == CONTROL_CONNECTIONS_MAX)
+    if (control->connection_count == CONTROL_CONNECTIONS_MAX) {
         turn_away(fd);
-    else if (ask_who(fd, &who))
-        (void)control_adopt(control, fd, who);
-    else
+    } else if (ask_who(fd, &who)) {
+        struct connection *c = control_adopt(control, fd, who);
+        if (c) c->work = obituary_add(control->obituary, GUARDIAN_WATCH, process_of(fd));
+    } else {
         close(fd);
+    }
 }
 
 /* ---- The socket's file ---- */
@@ -346,6 +375,7 @@ struct control *control_new(uv_loop_t *loop, const struct config *config, struct
     control->offices.tell = on_office_event;
     control->offices.reads_page = has_page;
     control->offices.page = control->page = page_new();
+    control->offices.tenure = on_tenure;
     if (!listen_at(control, text, size)) {
         if (control->fd >= 0) close(control->fd);
         page_free(control->page);
@@ -365,6 +395,11 @@ struct control *control_new(uv_loop_t *loop, const struct config *config, struct
     for (struct host_group *group = host_next(host, NULL); group; group = host_next(host, group))
         (void)control_office(control, group);
     return control;
+}
+
+void control_watch_by(struct control *control, struct obituary *obituary)
+{
+    control->obituary = obituary;
 }
 
 bool control_leave(struct control *control)

@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "agent/host.h"
+#include "agent/obituary.h"
 
 enum { CONTROL_CONNECTIONS_MAX = 64 };
 
@@ -19,6 +20,8 @@ struct control *control_new(uv_loop_t *, const struct config *, struct host *, c
 /* From now on what changes and what clients do is written there, and told from there. Borrowed. */
 struct chronicle;
 void control_set_chronicle(struct control *, struct chronicle *);
+/* Who is told what clients work at; borrowed. Before the first of them. */
+void control_watch_by(struct control *, struct obituary *);
 /* For host_hooks.changed. */
 void control_changed(struct control *, struct host_group *);
 /* For host_hooks.renewed. */

@@ -8,6 +8,8 @@
 
 #include "agent/control_inner.h"
 
+enum { PASSED_MAX = 4 }; /* descriptors at once; the kernel closes what is beyond */
+
 /* ---- Out ---- */
 
 void connection_doom(struct connection *c)
@@ -209,10 +211,33 @@ static void hear_end(struct connection *c)
     connection_go_on(c);
 }
 
+/* A descriptor that came with what was read; of several, which no request asks for, the last. */
+static void take_passed(struct connection *c, struct msghdr *head)
+{
+    int fds[PASSED_MAX];
+    for (struct cmsghdr *m = CMSG_FIRSTHDR(head); m; m = CMSG_NXTHDR(head, m)) {
+        if (m->cmsg_level != SOL_SOCKET || m->cmsg_type != SCM_RIGHTS) continue;
+        const size_t count = (m->cmsg_len - CMSG_LEN(0)) / sizeof *fds;
+        memcpy(fds, CMSG_DATA(m), count * sizeof *fds);
+        for (size_t i = 0; i < count; i++) {
+            if (c->passed >= 0) close(c->passed);
+            c->passed = fds[i];
+        }
+    }
+}
+
 static void read_in(struct connection *c)
 {
     char bytes[CONTROL_LINE_MAX];
-    const ssize_t size = recv(c->fd, bytes, sizeof c->in - c->in_size, MSG_DONTWAIT);
+    union {
+        char room[CMSG_SPACE(PASSED_MAX * sizeof(int))];
+        struct cmsghdr aligned;
+    } control;
+    struct iovec part = {bytes, sizeof c->in - c->in_size};
+    struct msghdr head = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    const ssize_t size = recvmsg(c->fd, &head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (size >= 0) take_passed(c, &head);
     if (size > 0)
         connection_hear(c, bytes, (size_t)size);
     else if (size == 0)
@@ -270,7 +295,9 @@ void connection_close(struct connection *c, enum office_way way)
     c->control->connection_count--;
     uv_close((uv_handle_t *)&c->poll, on_closed);
     close(c->fd);
+    if (c->passed >= 0) close(c->passed);
     withdraw_all(c, way);
+    obituary_drop(c->control->obituary, c->work);
     json_decref(c->status_id);
     free(c->who.gids);
     free(c->out);

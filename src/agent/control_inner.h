@@ -17,8 +17,8 @@ enum {
     CONTROL_STATUS_GROUPS = 32,  /* so do they after so many */
     CONTROL_HISTORY_MAX = 64,    /* tenures in one answer */
     CONTROL_HISTORY_USUAL = 16,
-    CONTROL_ID_MAX = 64,         /* an id that is a string */
-    CONTROL_AWAITED_MAX = 64,    /* groups observed by name before there are any */
+    CONTROL_ID_MAX = 64,            /* an id that is a string */
+    CONTROL_AWAITED_MAX = 64,       /* groups observed by name before there are any */
     CONTROL_CAMPAIGNS_MAX = 131072, /* of one connection */
     CONTROL_GROUPS_MAX = 135168,    /* that a client can ask for: those of sessions, and the others */
     CONTROL_WORDS = CONTROL_GROUPS_MAX / 64
@@ -42,6 +42,8 @@ struct connection {
     int fd;
     uint32_t place;
     struct control_who who;
+    uint32_t work;  /* its process, or what it has said its work is: see obituary.h */
+    int passed;     /* a descriptor that came, and that no request has asked for yet; -1: none */
     bool has_ended; /* it will send no more: what is written still goes out */
     bool is_closed;
     bool is_doomed; /* to be hung up on, but not from within a call of the host */
@@ -75,6 +77,7 @@ struct control {
     uv_loop_t *loop;
     const struct config *config;
     struct host *host;
+    struct obituary *obituary;
     struct offices offices;
     struct connection *connections[CONTROL_CONNECTIONS_MAX];
     uint32_t connection_count;

@@ -1,6 +1,7 @@
 /* What a client asks: one JSON object, one answer. */
 #define _GNU_SOURCE
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "agent/control_inner.h"
@@ -380,6 +381,43 @@ static void on_why(const struct request *r)
     if (o) say_with_id(r, control_why(r->control, o));
 }
 
+/* ---- Work ---- */
+
+static bool is_line(int fd)
+{
+    int domain = 0, type = 0;
+    socklen_t size = sizeof domain;
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0) return false;
+    size = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && domain == AF_UNIX &&
+           type == SOCK_SEQPACKET;
+}
+
+/* From now on it is not the process that is waited for, but what is at the other end of the line. */
+static void on_work(const struct request *r)
+{
+    struct connection *c = r->from;
+    struct control *control = r->control;
+    const int line = c->passed;
+    c->passed = -1;
+    if (line < 0 || !is_line(line)) {
+        refuse(r, "bad-request", "`work` comes with a socket of type SOCK_SEQPACKET, as SCM_RIGHTS");
+        if (line >= 0) close(line);
+        return;
+    }
+    const uint32_t before = c->work;
+    c->work = obituary_add(control->obituary, GUARDIAN_LINE, line);
+    for (uint32_t i = 0; i < control->offices.count; i++) {
+        struct office *o = control->offices.list[i];
+        if (!office_is_held_by(o, c)) continue;
+        obituary_hold(control->obituary, c->work);
+        obituary_let_go(control->obituary, o->work);
+        o->work = c->work;
+    }
+    obituary_drop(control->obituary, before);
+    agree(r);
+}
+
 /* ---- Which ---- */
 
 static const struct operation {
@@ -390,7 +428,7 @@ static const struct operation {
     {"hello", on_hello, false},      {"campaign", on_campaign, true}, {"resign", on_resign, true},
     {"transfer", on_transfer, true}, {"stopped", on_stopped, true},   {"proclaim", on_proclaim, true},
     {"observe", on_observe, false},  {"status", on_status, false},    {"history", on_history, true},
-    {"why", on_why, true},
+    {"why", on_why, true},           {"work", on_work, false},
 };
 
 static const struct operation *find_operation(const char *name)

@@ -111,6 +111,9 @@ void host_set_value(struct host_group *, const char *value, uint64_t token);
 /* What a machine did, for hooks.note. */
 void host_note(struct host *, struct host_group *, const struct el_algorithm *, const struct el_action *);
 
+/* host_obituary.c */
+void host_bury(struct host *, el_node from, const struct wire_entry *);
+
 /* host_solo.c */
 struct host_solo *host_solo_new(struct host *, const char *name, uint64_t key,
                                 const struct config_group *section, const struct el_algorithm *);

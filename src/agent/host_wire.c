@@ -174,6 +174,10 @@ static void on_entry(struct host *host, el_node from, const struct wire_entry *e
         on_group(host, from, entry);
         return;
     }
+    if (entry->type == WIRE_OBITUARY) {
+        host_bury(host, from, entry);
+        return;
+    }
     if (entry->type == WIRE_SESSION || entry->type == WIRE_BOARD || entry->type == WIRE_POSTING) {
         on_session(host, from, entry);
         return;

@@ -45,6 +45,21 @@ int net_open(const struct config *config, char *text, size_t size)
     return fd;
 }
 
+int net_open_aside(const struct config *config)
+{
+    struct sockaddr_storage address = config->members[config->self - 1].address;
+    const int fd = socket(address.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (address.ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)&address)->sin6_port = 0;
+    else
+        ((struct sockaddr_in *)&address)->sin_port = 0;
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&address, length_of(&address)) == 0) return fd;
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
 bool net_send(int socket, const struct config_member *to, const uint8_t *datagram, size_t size)
 {
     const ssize_t sent = sendto(socket, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL,

@@ -6,6 +6,9 @@
 
 /* Bound to the member's own address. -1 with the reason: what is in the way, and what to do. */
 int net_open(const struct config *, char *text, size_t size);
+/* Another at the same address, at any port: for datagrams that are nobody's to answer. Whoever holds it does not keep an
+ * agent from starting. -1: errno. */
+int net_open_aside(const struct config *);
 /* A datagram that cannot be sent is lost, as datagrams are; false if that is worth a word. */
 bool net_send(int socket, const struct config_member *to, const uint8_t *datagram, size_t size);
 

@@ -142,6 +142,11 @@ static void tell(struct office *o, const struct office_candidate *c, enum office
     if (c) o->all->tell(o->all->whose, c->client, o, &event);
 }
 
+static void announce(struct office *o, void *client)
+{
+    if (o->all->tenure) o->all->tenure(o->all->whose, client, o);
+}
+
 static const char *why(const struct office *o)
 {
     if (o->reason) return o->reason;
@@ -160,6 +165,7 @@ static void end(struct office *o)
     o->holder = NULL;
     o->ending = OFFICE_STAYS;
     o->reason = NULL;
+    announce(o, NULL);
     tell(o, was, OFFICE_LOST, reason);
     stand(o);
 }
@@ -173,6 +179,7 @@ static void begin(struct office *o, const struct host_view *view)
     o->deadline_ns = view->deadline_ns;
     o->ending = OFFICE_STAYS;
     o->reason = NULL;
+    announce(o, c->client);
     o->cell = HOST_NO_CELL;
     publish(o);
     if (!o->is_published || !o->all->reads_page || !o->all->reads_page(o->all->whose, c->client))

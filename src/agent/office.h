@@ -83,6 +83,7 @@ struct office {
         el_node leader;
         uint64_t token, value; /* its fingerprint */
     } seen;                    /* by observers; for whoever has some */
+    uint32_t work;             /* a word for whoever watches over it */
 };
 
 struct chronicle;
@@ -90,11 +91,14 @@ struct chronicle;
 struct offices {
     struct host *host;
     const struct config *config;
-    struct page *page; /* borrowed; NULL: there is none */
+    struct page *page;           /* borrowed; NULL: there is none */
     struct chronicle *chronicle; /* what is asked and told goes there, too; NULL: nowhere */
     void *whose;
     /* May be called from within any call here or of the host; must not call back. */
     void (*tell)(void *whose, void *client, struct office *, const struct office_event *);
+    /* A tenure begins, before its holder hears of it, or is over: then whoever held it may be gone (client is NULL). Where
+     * its holder was expelled it goes on until its time is over. NULL: nobody asks. Must not call back either. */
+    void (*tenure)(void *whose, void *client, struct office *);
     /* Whether it reads its deadlines on the page; may be NULL: none does. */
     bool (*reads_page)(void *whose, const void *client);
     struct office **list;

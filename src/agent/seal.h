@@ -35,6 +35,8 @@ struct seal_hooks {
     void (*send)(void *whose, uint32_t peer, const uint8_t *datagram, size_t size);
     void (*deliver)(void *whose, uint32_t peer, const uint8_t *payload,
                     size_t size); /* authentic, in no order, once */
+    /* The same of what seal_obituary() sealed, and of nothing else. NULL: nobody listens to it. */
+    void (*bury)(void *whose, uint32_t peer, const uint8_t *payload, size_t size);
 };
 
 struct seal_stats {
@@ -53,6 +55,16 @@ void seal_send(struct seal *, uint64_t now_ns, uint32_t peer, const uint8_t *pay
 void seal_receive(struct seal *, uint64_t now_ns, const uint8_t *datagram, size_t size);
 /* Handshakes again and new keys in time. Returns when it wants to be called next, at the latest. */
 uint64_t seal_tick(struct seal *, uint64_t now_ns);
+
+/*
+ * Seals what is to be sent only after our death, by somebody who has no keys: under the session in use, with counters
+ * that ordinary packets never have. Each can be opened once, and none after a later one. Writes a datagram and returns
+ * its size; 0: there is no session with that peer.
+ */
+size_t seal_obituary(struct seal *, uint64_t now_ns, uint32_t peer, const uint8_t *payload, size_t size,
+                     uint8_t out[SEAL_DATAGRAM_MAX]);
+/* Which session that would be; 0: none. Once it is another, what was sealed before is soon worth nothing. */
+uint64_t seal_in_use(struct seal *, uint64_t now_ns, uint32_t peer);
 
 /* Another ring of cluster keys, without a gap: sessions that stand go on until they are renewed. */
 void seal_set_cluster_keys(struct seal *, const uint8_t (*keys)[SEAL_KEY], uint32_t count);

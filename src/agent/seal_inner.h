@@ -4,6 +4,7 @@
  *   initiation  type version 0 0 | index of the initiator (4) | Noise's first message (120) | tag (16) | mac (16)
  *   answer      type version 0 0 | index of the responder (4) | of the initiator (4) | Noise's second (64) | tag (16)
  *   data        type version 0 0 | index of the receiver (4) | counter (8) | sealed payload (16 more than plain)
+ *               (the counter's top bit is set in what was sealed in advance: seal_obituary.c)
  *   plain       magic (4) | version sender 0 0 | boot id (16) | counter (8) | mark of the cluster (8) | payload
  *
  * The mac is keyed by the cluster's id and the responder's public key, the tag by a cluster key; both are over all that
@@ -24,6 +25,7 @@
 #define SEAL_LAST_SEND_NS (170 * SEAL_S)      /* then nothing is sealed with it any more, */
 #define SEAL_DEAD_NS (180 * SEAL_S)           /* and then it is wiped */
 #define SEAL_LAST_COUNTER (UINT64_C(1) << 60) /* or after so many packets */
+#define SEAL_IN_ADVANCE (UINT64_C(1) << 63)   /* counters from here on are those of obituaries */
 #define SEAL_TIE_NS (5 * SEAL_S) /* sessions made closer together than this were begun by both at once */
 
 #define SEAL_RETRY_NS (250 * SEAL_MS)
@@ -72,6 +74,13 @@ enum {
 _Static_assert(SEAL_ANSWER_SIZE <= SEAL_INITIATION_SIZE, "no answer is larger than what asked for it");
 _Static_assert(SEAL_PAYLOAD_MAX + SEAL_DATA_SIZE <= SEAL_DATAGRAM_MAX, "a payload fits");
 _Static_assert(SEAL_PAYLOAD_MAX + SEAL_PLAIN_HEAD <= SEAL_DATAGRAM_MAX, "a payload fits");
+_Static_assert(SEAL_LAST_COUNTER < SEAL_IN_ADVANCE, "no nonce is used twice");
+
+/* Zeroes: none. Without the top bit. */
+struct seal_obituaries {
+    uint64_t sealed; /* by us */
+    uint64_t below;  /* of theirs, these are refused: a later one was opened */
+};
 
 struct seal_session {
     bool stands;    /* zeroes: free */
@@ -83,6 +92,7 @@ struct seal_session {
     uint8_t boot[SEAL_BOOT_ID];
     uint8_t sends[NOISE_KEY], receives[NOISE_KEY];
     struct replay seen;
+    struct seal_obituaries obituaries;
 };
 
 /* A start of the peer. What is retired was followed by another one, and does not come back. */
@@ -123,8 +133,9 @@ struct seal_peer {
     bool has_boot;      /* the one in use is known: */
     uint8_t boot[SEAL_BOOT_ID];
     uint64_t allowed_ns; /* initiations, see seal_allow() */
-    struct replay seen;  /* these two in plain only */
+    struct replay seen;  /* these three in plain only */
     uint64_t counter;
+    struct seal_obituaries obituaries;
 };
 
 struct seal {
@@ -180,7 +191,13 @@ bool seal_boot_use(struct seal_peer *, const uint8_t boot[SEAL_BOOT_ID]);
 /* One in every interval, and a burst of them after a rest. The word starts as 0. */
 bool seal_allow(uint64_t *word, uint64_t now, uint64_t every_ns, uint64_t burst);
 
+/* seal_obituary.c: what is sealed in advance. */
+/* Of a packet that is authentic: delivers it, or drops it as seen before. */
+void seal_on_obituary(struct seal *, uint32_t peer, struct seal_obituaries *, uint64_t counter,
+                      const uint8_t *payload, size_t size);
+
 /* seal_plain.c */
+void seal_plain_head(const struct seal *, uint64_t counter, uint8_t head[SEAL_PLAIN_HEAD]);
 void seal_plain_send(struct seal *, uint32_t peer, const uint8_t *payload, size_t size);
 void seal_plain_receive(struct seal *, const uint8_t *datagram, size_t size);
 

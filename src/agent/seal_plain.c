@@ -17,13 +17,18 @@ static void put_start(uint32_t sender, uint8_t start[8])
     el_put(start + 4, SEAL_VERSION | sender << 8, 4);
 }
 
+void seal_plain_head(const struct seal *s, uint64_t counter, uint8_t head[SEAL_PLAIN_HEAD])
+{
+    put_start(s->self, head);
+    memcpy(head + 8, s->boot, SEAL_BOOT_ID);
+    el_put(head + 24, counter, 8);
+    el_put(head + 32, seal_group_key(s->cluster_id, ""), 8);
+}
+
 void seal_plain_send(struct seal *s, uint32_t peer, const uint8_t *payload, size_t size)
 {
     uint8_t datagram[SEAL_DATAGRAM_MAX];
-    put_start(s->self, datagram);
-    memcpy(datagram + 8, s->boot, SEAL_BOOT_ID);
-    el_put(datagram + 24, s->peers[peer - 1].counter++, 8);
-    el_put(datagram + 32, seal_group_key(s->cluster_id, ""), 8);
+    seal_plain_head(s, s->peers[peer - 1].counter++, datagram);
     if (size > 0) memcpy(datagram + SEAL_PLAIN_HEAD, payload, size);
     s->stats.sent++;
     s->hooks.send(s->hooks.whose, peer, datagram, SEAL_PLAIN_HEAD + size);
@@ -48,6 +53,15 @@ void seal_plain_receive(struct seal *s, const uint8_t *datagram, size_t size)
         return;
     }
     struct seal_peer *p = &s->peers[peer - 1];
+    const uint64_t counter = el_get(datagram + 24, 8);
+    if (counter & SEAL_IN_ADVANCE) { /* of the start that is known, and of no other */
+        if (p->has_boot && memcmp(p->boot, datagram + 8, SEAL_BOOT_ID) == 0)
+            seal_on_obituary(s, peer, &p->obituaries, counter, datagram + SEAL_PLAIN_HEAD,
+                             size - SEAL_PLAIN_HEAD);
+        else
+            s->stats.strangers++;
+        return;
+    }
     if (seal_boot_is_retired(p, datagram + 8)) {
         s->stats.replayed++;
         return;
@@ -55,8 +69,9 @@ void seal_plain_receive(struct seal *s, const uint8_t *datagram, size_t size)
     if (seal_boot_use(p, datagram + 8)) {
         s->stats.handshakes++;
         memset(&p->seen, 0, sizeof p->seen);
+        p->obituaries.below = 0;
     }
-    if (!replay_accept(&p->seen, el_get(datagram + 24, 8))) {
+    if (!replay_accept(&p->seen, counter)) {
         s->stats.replayed++;
         return;
     }

@@ -33,6 +33,7 @@ static const uint8_t layout[][PARTS_MAX] = {
     [WIRE_SESSION] = {SETTINGS, MSG},
     [WIRE_BOARD] = {SETTINGS, FLAGS, LIFE, ANSWERS, VERSION, BEFORE},
     [WIRE_POSTING] = {GROUP, SETTINGS, FLAGS, LIFE, VERSION, BEFORE, NUMBER, PATIENCE, CLAIM, NAME, MORE},
+    [WIRE_OBITUARY] = {SETTINGS, NUMBER},
 };
 enum { TYPES = sizeof layout / sizeof *layout };
 
@@ -183,4 +184,14 @@ enum wire_outcome wire_next(const uint8_t *payload, size_t size, size_t *at, str
     if (!r.good) return WIRE_BAD;
     *at = (size_t)(r.at - payload);
     return WIRE_ENTRY;
+}
+
+bool wire_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advance)
+{
+    struct wire_entry entry;
+    size_t at = WIRE_HEAD;
+    enum wire_outcome outcome;
+    while ((outcome = wire_next(payload, size, &at, &entry)) == WIRE_ENTRY)
+        if ((entry.type == WIRE_OBITUARY) != sealed_in_advance) return false;
+    return !sealed_in_advance || (outcome == WIRE_END && size > WIRE_HEAD);
 }

@@ -24,6 +24,7 @@ enum wire_type {
     WIRE_SESSION, /* of sessions, and no group's */
     WIRE_BOARD,   /* how far a board has got, and how far the receiver's was read: see board.h */
     WIRE_POSTING, /* what its sender has to say of a group */
+    WIRE_OBITUARY /* all that this incarnation of the sender held, in sessions of these settings, is over */
 };
 
 /* Of a MESSAGE: it is the detector's; of a MESSAGE or a GROUP: its sender wants to lead. */
@@ -35,7 +36,8 @@ struct wire_entry {
     enum wire_type type;
     uint64_t group; /* its key */
     uint32_t
-        settings; /* MESSAGE, LINKED, GROUP: a digest of the group's settings, which must be the same for all */
+        settings; /* MESSAGE, LINKED, GROUP: a digest of the group's settings, which must be the same for all;
+                     OBITUARY: of the sessions' */
     uint8_t flags;
     struct el_msg msg; /* MESSAGE, LINKED */
     uint64_t life; /* LINKED, LINK_ACK: the sender's, as drawn when it began; LINK_ACK also: which it answers.
@@ -46,7 +48,7 @@ struct wire_entry {
     uint32_t sequence;
     uint32_t
         patience; /* GROUP: how many ms it stands before a lower-ranked leader makes way; UINT32_MAX: never */
-    uint64_t number;          /* GROUP: priority; VALUE: token */
+    uint64_t number;          /* GROUP: priority; VALUE: token; OBITUARY: incarnation */
     uint64_t term, heir_term; /* POSTING: the claim, 0 if none */
     uint32_t heir;
     uint8_t length;
@@ -70,5 +72,11 @@ enum wire_outcome { WIRE_ENTRY, WIRE_END, WIRE_BAD };
 bool wire_head(const uint8_t *payload, size_t size, uint64_t *members_digest);
 /* The next entry; *at begins at WIRE_HEAD. */
 enum wire_outcome wire_next(const uint8_t *payload, size_t size, size_t *at, struct wire_entry *);
+
+/*
+ * Whether a payload may come by the way it came: obituaries, and nothing but them, are sealed in advance. So what a
+ * guardian holds can say nothing else, and what an agent says is no obituary while it lives.
+ */
+bool wire_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advance);
 
 #endif

@@ -31,7 +31,7 @@ static int run(const char *path, bool check, bool verbose)
         config_describe(config, stdout);
     } else {
         config->verbose |= verbose;
-        code = agent_run(config);
+        code = agent_run(config, "/proc/self/exe"); /* which knows `guardian` */
     }
     config_wipe(config);
     free(config);

@@ -24,6 +24,7 @@ int cli_check(int argc, char **argv);
 int cli_demo(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_agent(int argc, char **argv);
+int cli_guardian(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_keygen(int argc, char **argv);
 int cli_init(int argc, char **argv);

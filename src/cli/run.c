@@ -212,6 +212,7 @@ int run_loop(struct run *run)
         run_renew(run);
         run_read_news(run);
     }
+    run_let_go(run);
     elector_close(run->elector);
     return run->exit_code;
 }
@@ -229,7 +230,7 @@ int cli_run(int argc, char **argv)
     const int status = run_read_request(&request, argc, argv);
     if (status != CLI_YES) return status;
     char about[sizeof "elector run: " + 256];
-    struct run run = {.request = &request};
+    struct run run = {.request = &request, .command.line = -1};
     if (!run_find_url(&request, run.url, sizeof run.url)) return CLI_CANNOT_TELL;
     snprintf(about, sizeof about, "elector run: %.255s", request.group);
     run.command.about = about;

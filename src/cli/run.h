@@ -93,6 +93,8 @@ bool run_leads(const struct run *);
 void run_leave(struct run *); /* the answer to STOP */
 void run_rejoin(struct run *);
 void run_finish(struct run *, int exit_code);
+void run_let_go(
+    struct run *); /* nothing runs, and nothing will under this connection: a guardian that asks is told */
 
 /* ---- The work (run_work.c) ------------------------------------------------------------------------ */
 

@@ -2,8 +2,12 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "agent/guardian.h"
 #include "cli.h"
+#include "engines/engine.h"
 #include "run.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -41,8 +45,29 @@ static void on_event(void *whose, const elector_event *event)
 
 /* ---- Connections ---------------------------------------------------------------------------------- */
 
+void run_let_go(struct run *run)
+{
+    if (run->command.line < 0) return;
+    const ssize_t sent =
+        send(run->command.line, GUARDIAN_LINE_OVER, sizeof GUARDIAN_LINE_OVER - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)sent;
+    close(run->command.line);
+    run->command.line = -1;
+}
+
+/* An agent that knows no such thing, or a lock, does without. */
+static void lay_line(struct run *run)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
+    run->command.line = ends[0];
+    if (engine_work(run->elector, ends[1]) != ELECTOR_OK) run_let_go(run);
+    close(ends[1]);
+}
+
 static void disconnect(struct run *run)
 {
+    run_let_go(run);
     elector_close(run->elector);
     run->elector = NULL;
     run->broken = false;
@@ -119,6 +144,7 @@ void run_connect(struct run *run)
         return;
     }
     elector_on_event(run->elector, on_event, run);
+    lay_line(run);
     campaign(run);
 }
 

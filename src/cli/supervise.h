@@ -10,6 +10,9 @@
  * inherits the supervisor's descriptors: a lock or a connection by which leadership is held outlives a supervisor that
  * is killed, until the keeper has ended the work and itself. If the keeper dies, the command dies with it
  * (PR_SET_PDEATHSIG) and the supervisor, which is a subreaper too, kills and reaps the rest.
+ *
+ * When the agent dies its guardian speaks to the keeper, not to the supervisor, which may hang: the keeper kills the
+ * command and says so when nothing is left, and no later keeper starts one under the same line.
  */
 #ifndef ELECTOR_SUPERVISE_H
 #define ELECTOR_SUPERVISE_H
@@ -35,6 +38,7 @@ struct supervise_command {
     sigset_t signals;    /* the signals that it blocks */
     bool ignores_pipe;   /* SIGPIPE is ignored, as it was for us */
     bool takes_terminal; /* it becomes the foreground of the terminal at descriptor 0 */
+    int line; /* by which a guardian asks for the end of it, and is told (agent/guardian.h); -1: none */
 };
 
 enum supervise_news {

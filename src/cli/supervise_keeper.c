@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "agent/guardian.h"
 #include "supervise.h"
 
 enum { KILL_AGAIN_MS = 20, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
@@ -21,6 +22,8 @@ struct keeper {
     int signals, timer;
     uint64_t timer_at_ns;
     bool killing, told_exit;
+    bool line_ended; /* nothing more is to be heard there */
+    bool owes_word;  /* the guardian has asked */
 };
 
 static void tell(const struct keeper *keeper, int kind, int value)
@@ -121,6 +124,32 @@ static void on_order(struct keeper *keeper)
     }
 }
 
+/*
+ * What is read here is read by no other keeper, so the line is closed to all of them: who comes late finds its end, and
+ * starts nothing. That end alone is no order: agent and guardian are both gone then, and the deadline decides.
+ */
+static void hear_line(struct keeper *keeper)
+{
+    char word[sizeof GUARDIAN_LINE_END];
+    const int line = keeper->command->line;
+    if (line < 0 || keeper->line_ended) return;
+    const ssize_t size = recv(line, word, sizeof word, MSG_DONTWAIT);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    keeper->line_ended = true;
+    shutdown(line, SHUT_RD);
+    if (size != (ssize_t)sizeof word - 1 || memcmp(word, GUARDIAN_LINE_END, sizeof word - 1) != 0) return;
+    keeper->owes_word = true;
+    kill_all(keeper);
+}
+
+static void pay_word(const struct keeper *keeper)
+{
+    if (!keeper->owes_word) return;
+    const ssize_t sent = send(keeper->command->line, GUARDIAN_LINE_OVER, sizeof GUARDIAN_LINE_OVER - 1,
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)sent; /* then it waits for the lease */
+}
+
 /* ---- Time ----------------------------------------------------------------------------------------- */
 
 static void set_timer(struct keeper *keeper, uint64_t at_ns)
@@ -203,8 +232,11 @@ _Noreturn void supervise_keep(struct supervise *work, const struct supervise_com
 {
     struct keeper keeper = {.work = work, .command = command};
     settle(&keeper);
+    hear_line(&keeper);
     if (keeper.signals < 0 || keeper.timer < 0) {
         atomic_store(&work->page->exec_error, errno);
+    } else if (keeper.line_ended) {
+        atomic_store(&work->page->overdue, true);
     } else {
         start_command(&keeper);
     }
@@ -213,15 +245,18 @@ _Noreturn void supervise_keep(struct supervise *work, const struct supervise_com
     while (!work->tree.empty) {
         struct pollfd polled[] = {{.fd = work->socket, .events = POLLIN},
                                   {.fd = keeper.signals, .events = POLLIN},
-                                  {.fd = keeper.timer, .events = POLLIN}};
+                                  {.fd = keeper.timer, .events = POLLIN},
+                                  {.fd = keeper.line_ended ? -1 : command->line, .events = POLLIN}};
         watch_time(&keeper);
         poll(polled, sizeof polled / sizeof *polled, keeper.killing ? KILL_AGAIN_MS : -1);
         drain(keeper.signals);
         drain(keeper.timer);
+        if (polled[3].revents) hear_line(&keeper);
         if (polled[0].revents) on_order(&keeper);
         if (keeper.killing) supervise_tree_signal_all(&work->tree, SIGKILL);
         take_in(&keeper);
     }
+    pay_word(&keeper);
     supervise_cgroup_remove(&work->tree);
     tell(&keeper, SUPERVISE_EMPTY, 0);
     _exit(0);

@@ -239,6 +239,14 @@ static elector_status observe(struct engine *engine, const char *group)
     return tell(engine, request);
 }
 
+static elector_status work(struct engine *engine, int line)
+{
+    agent_of(engine)->wire.passes = line;
+    const elector_status status = tell(engine, json_pack("{ss}", "op", "work"));
+    agent_of(engine)->wire.passes = -1;
+    return status;
+}
+
 static elector_status leader_of(struct engine *engine, const char *group, uint64_t until_ns,
                                 elector_leader *leader)
 {
@@ -337,6 +345,7 @@ const struct engine_kind engine_agent = {
     .proclaim = proclaim,
     .stopped = stopped,
     .observe = observe,
+    .work = work,
     .leader_of = leader_of,
     .fd = descriptor,
     .deadline = deadline,

@@ -351,6 +351,14 @@ bool elector_is_leader(const elector *e, const char *group)
     return elector_token(e, group) != 0;
 }
 
+elector_status engine_work(elector *e, int line)
+{
+    const elector_status status = open_engine(e);
+    if (status != ELECTOR_OK) return status;
+    if (!e->engine->kind->work) return engine_fail(e, ELECTOR_REFUSED, "nobody watches over work here");
+    return settle(e, e->engine->kind->work(e->engine, line));
+}
+
 /* ---- Observing ---- */
 
 elector_status elector_observe(elector *e, const char *group)

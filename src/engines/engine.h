@@ -35,6 +35,7 @@ struct engine_kind {
     elector_status (*proclaim)(struct engine *, const char *group, const char *value);
     elector_status (*stopped)(struct engine *, const char *group, uint64_t token);
     elector_status (*observe)(struct engine *, const char *group); /* NULL: all */
+    elector_status (*work)(struct engine *, int line);             /* may be absent: see engine_work() */
     elector_status (*leader_of)(struct engine *, const char *group, uint64_t until_ns, elector_leader *);
     int (*fd)(const struct engine *);
     uint64_t (*deadline)(const struct engine *); /* when to dispatch even without input; ENGINE_NEVER */
@@ -64,6 +65,12 @@ void engine_leader(elector *, const char *group, const elector_leader *);
 elector_status engine_gone(elector *, const char *reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool engine_is_gone(const elector *);
+
+/*
+ * For who starts processes that work: the guardian of an agent that died asks for their end through the line, a
+ * SOCK_SEQPACKET socket (borrowed), and does not wait for the end of this process. docs/socket-protocol.md, `work`.
+ */
+elector_status engine_work(elector *, int line);
 
 /* CLOCK_BOOTTIME, in nanoseconds. */
 uint64_t engine_now(void);

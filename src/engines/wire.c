@@ -33,7 +33,7 @@ static elector_status say_why_not(struct wire *w, int error)
 elector_status wire_open(struct wire *w, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    w->fd = w->passed = -1;
+    w->fd = w->passed = w->passes = -1;
     w->size = w->used = w->out_size = 0;
     w->path[0] = w->reason[0] = '\0';
     if (strlen(path) >= sizeof address.sun_path) {
@@ -72,10 +72,32 @@ static void end_by(struct wire *w, int error)
 
 /* ---- Sending ---- */
 
+static ssize_t send_out(struct wire *w)
+{
+    union {
+        char room[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr aligned;
+    } control = {{0}};
+    struct iovec part = {w->out, w->out_size};
+    struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
+    if (w->passes >= 0) {
+        head.msg_control = &control;
+        head.msg_controllen = sizeof control.room;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&head);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof w->passes);
+        memcpy(CMSG_DATA(c), &w->passes, sizeof w->passes);
+    }
+    const ssize_t sent = sendmsg(w->fd, &head, MSG_NOSIGNAL);
+    if (sent > 0) w->passes = -1;
+    return sent;
+}
+
 static bool flush(struct wire *w)
 {
     while (w->fd >= 0 && w->out_size > 0) {
-        const ssize_t sent = send(w->fd, w->out, w->out_size, MSG_NOSIGNAL);
+        const ssize_t sent = send_out(w);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
         if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) { /* it may have said why: reading tells */

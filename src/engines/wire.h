@@ -16,6 +16,7 @@ struct wire {
     int passed;        /* a descriptor that came along, not taken yet; -1: none */
     size_t size, used; /* of in: read, and already given out */
     size_t out_size;
+    int passes; /* a descriptor that goes out with the next bytes; -1: none. Borrowed */
     char path[108];
     char reason[512]; /* why it ended, or would not begin */
     char out[2 * WIRE_REQUEST_MAX];

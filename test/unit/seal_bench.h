@@ -49,6 +49,13 @@ static inline void write_down(void *whose, uint32_t peer, const uint8_t *payload
     deliveries++;
 }
 
+static inline void write_obituary(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+{
+    const size_t length = strlen(heard);
+    snprintf(heard + length, sizeof heard - length, "%u is dead, %u hears: ", peer, *(const uint32_t *)whose);
+    write_down(whose, peer, payload, size);
+}
+
 static inline struct seal_config config_of(uint32_t self)
 {
     struct seal_config c = {.self = self,
@@ -63,7 +70,8 @@ static inline struct seal_config config_of(uint32_t self)
 
 static inline void start_with(uint32_t node, const struct seal_config *config)
 {
-    const struct seal_hooks hooks = {.whose = &positions[node], .send = put_on_wire, .deliver = write_down};
+    const struct seal_hooks hooks = {
+        .whose = &positions[node], .send = put_on_wire, .deliver = write_down, .bury = write_obituary};
     seal_free(nodes[node]);
     nodes[node] = seal_new(config, hooks);
     assert_non_null(nodes[node]);

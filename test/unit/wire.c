@@ -35,6 +35,7 @@ static const struct wire_entry entries[] = {
      .length = 7,
      .text = "billing"},
     {.type = WIRE_VALUE, .group = 9, .number = 1u << 20, .length = 0, .text = ""},
+    {.type = WIRE_OBITUARY, .settings = 0xCAFE0002, .number = UINT64_C(1) << 40},
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
@@ -70,6 +71,33 @@ static void is_never_cut_short(void **state)
     }
 }
 
+static bool passes(bool sealed_in_advance, size_t first, size_t second, size_t cut)
+{
+    struct wire_payload payload;
+    wire_begin(&payload, 1);
+    assert_true(wire_add(&payload, &entries[first]));
+    if (second < ENTRIES) assert_true(wire_add(&payload, &entries[second]));
+    return wire_may_pass(payload.bytes, payload.size - cut, sealed_in_advance);
+}
+
+static void obituaries_and_nothing_else_are_sealed_in_advance(void **state)
+{
+    const size_t obituary = ENTRIES - 1, none = ENTRIES;
+    struct wire_payload payload;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        assert_int_equal(passes(true, i, none, 0), i == obituary);
+        assert_int_equal(passes(false, i, none, 0), i != obituary);
+        assert_int_equal(passes(true, obituary, i, 0), i == obituary);
+        assert_false(passes(false, obituary, i, 0));
+        assert_int_equal(passes(false, i, obituary, 0), false);
+    }
+    assert_false(passes(true, obituary, obituary, 1)); /* cut short */
+    wire_begin(&payload, 1);
+    assert_true(wire_may_pass(payload.bytes, payload.size, false)); /* a greeting */
+    assert_false(wire_may_pass(payload.bytes, payload.size, true));
+    assert_false(wire_may_pass(payload.bytes, 3, true));
+}
+
 static void other_versions_and_types_are_not_understood(void **state)
 {
     uint8_t bytes[64] = {WIRE_VERSION + 1};
@@ -81,7 +109,7 @@ static void other_versions_and_types_are_not_understood(void **state)
     assert_false(wire_head(bytes, WIRE_HEAD - 1, &digest));
     assert_false(wire_head(bytes, 0, &digest));
     assert_int_equal(wire_next(bytes, sizeof bytes, &at, &entry), WIRE_BAD);
-    bytes[WIRE_HEAD] = WIRE_VALUE + 1;
+    bytes[WIRE_HEAD] = WIRE_OBITUARY + 1;
     assert_int_equal(wire_next(bytes, sizeof bytes, &at, &entry), WIRE_BAD);
     bytes[WIRE_HEAD] = 255;
     assert_int_equal(wire_next(bytes, sizeof bytes, &at, &entry), WIRE_BAD);
@@ -123,6 +151,7 @@ int main(void)
         cmocka_unit_test(comes_back_as_it_was),
         cmocka_unit_test(is_never_cut_short),
         cmocka_unit_test(other_versions_and_types_are_not_understood),
+        cmocka_unit_test(obituaries_and_nothing_else_are_sealed_in_advance),
         cmocka_unit_test(a_name_is_text_and_short),
         cmocka_unit_test(a_full_payload_takes_no_more),
     };

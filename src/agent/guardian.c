@@ -1,0 +1,281 @@
+/* See guardian.h. */
+#define _GNU_SOURCE
+#include "agent/guardian.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/log.h"
+
+enum { GUARDIAN_FDS_MAX = 4 };
+
+/* ---- What the agent says ---- */
+
+static bool is_watched(enum guardian_kind kind)
+{
+    return kind == GUARDIAN_WATCH || kind == GUARDIAN_LINE || kind == GUARDIAN_BLIND;
+}
+
+static void let_go(struct guardian_watched *one)
+{
+    if (one->fd >= 0) close(one->fd);
+    one->fd = -1;
+}
+
+static void unwatch(struct guardian *g, uint32_t number)
+{
+    for (uint32_t i = 0; i < g->watched_count; i++) {
+        if (g->watched[i].number != number) continue;
+        let_go(&g->watched[i]);
+        g->watched[i] = g->watched[--g->watched_count];
+        return;
+    }
+    g->is_mute = true;
+}
+
+/* What comes without its descriptor cannot be watched, whatever it was meant to be. */
+static bool watch(struct guardian *g, enum guardian_kind kind, uint32_t number, int fd)
+{
+    if (g->watched_count == GUARDIAN_WATCHED_MAX) {
+        g->is_mute = true;
+        return false;
+    }
+    g->watched[g->watched_count++] =
+        (struct guardian_watched){.number = number, .kind = fd < 0 ? GUARDIAN_BLIND : kind, .fd = fd};
+    return fd >= 0;
+}
+
+static void keep_obituary(struct guardian *g, const struct guardian_message *m, size_t size)
+{
+    if (m->number < 1 || m->number > GUARDIAN_PEERS_MAX || m->size > GUARDIAN_DATAGRAM_MAX ||
+        size != GUARDIAN_HEAD + m->size) {
+        g->is_mute = true;
+        return;
+    }
+    struct guardian_obituary *obituary = &g->obituaries[m->number - 1];
+    obituary->size = m->size;
+    obituary->address = m->address;
+    memcpy(obituary->datagram, m->datagram, m->size);
+}
+
+/* True: the descriptor is kept. */
+static bool take(struct guardian *g, const struct guardian_message *m, size_t size, int fd)
+{
+    const enum guardian_kind kind = (enum guardian_kind)m->kind;
+    if (is_watched(kind)) return watch(g, kind, m->number, fd);
+    switch (kind) {
+    case GUARDIAN_BEGIN:
+        if (g->socket >= 0 || fd < 0) break;
+        g->socket = fd;
+        return true;
+    case GUARDIAN_UNWATCH: unwatch(g, m->number); return false;
+    case GUARDIAN_OBITUARY: keep_obituary(g, m, size); return false;
+    case GUARDIAN_PATIENCE:
+        g->patience_ms = m->number < GUARDIAN_PATIENCE_MAX_MS ? m->number : GUARDIAN_PATIENCE_MAX_MS;
+        return false;
+    case GUARDIAN_GOODBYE: g->has_left = true; return false;
+    default: break;
+    }
+    g->is_mute = true;
+    return false;
+}
+
+void guardian_take(struct guardian *g, const struct guardian_message *m, size_t size, int fd)
+{
+    const bool is_whole = size >= GUARDIAN_HEAD && size <= sizeof *m;
+    if (!is_whole) g->is_mute = true;
+    const bool is_kept = is_whole && take(g, m, size, fd);
+    if (!is_kept && fd >= 0) close(fd);
+}
+
+void guardian_close(struct guardian *g)
+{
+    for (uint32_t i = 0; i < g->watched_count; i++) let_go(&g->watched[i]);
+    g->watched_count = 0;
+    if (g->socket >= 0) close(g->socket);
+    g->socket = -1;
+}
+
+/* ---- After its death ---- */
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void ask_for_the_end(const struct guardian *g)
+{
+    for (uint32_t i = 0; i < g->watched_count; i++)
+        if (g->watched[i].kind == GUARDIAN_LINE)
+            (void)!send(g->watched[i].fd, GUARDIAN_LINE_END, sizeof GUARDIAN_LINE_END - 1,
+                        MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+enum state { GOES_ON, IS_OVER, NEVER_KNOWN };
+
+/* A line that ends without the word says nothing: a keeper that was killed may have left something behind. Who said it
+ * and went before it was asked resets the line, which hides the word once. */
+static enum state read_line(int fd)
+{
+    char word[sizeof GUARDIAN_LINE_OVER];
+    ssize_t size = recv(fd, word, sizeof word, MSG_DONTWAIT);
+    if (size < 0 && errno == ECONNRESET) size = recv(fd, word, sizeof word, MSG_DONTWAIT);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return GOES_ON;
+    const bool is_over =
+        size == (ssize_t)sizeof word - 1 && memcmp(word, GUARDIAN_LINE_OVER, sizeof word - 1) == 0;
+    return is_over ? IS_OVER : NEVER_KNOWN;
+}
+
+static enum state look_at(const struct guardian_watched *one, short events)
+{
+    if (one->kind == GUARDIAN_BLIND || events & POLLNVAL) return NEVER_KNOWN;
+    if (events == 0) return GOES_ON;
+    if (one->kind == GUARDIAN_LINE) return read_line(one->fd);
+    return events & POLLIN ? IS_OVER : NEVER_KNOWN; /* a pidfd is readable once its process is dead */
+}
+
+/* Looks at all that go on still, after waiting for one of them to change. */
+static enum state look_at_all(struct guardian *g, int timeout_ms)
+{
+    struct pollfd polled[GUARDIAN_WATCHED_MAX];
+    enum state all = IS_OVER;
+    for (uint32_t i = 0; i < g->watched_count; i++)
+        polled[i] = (struct pollfd){.fd = g->watched[i].is_over ? -1 : g->watched[i].fd, .events = POLLIN};
+    if (poll(polled, g->watched_count, timeout_ms) < 0 && errno != EINTR) return NEVER_KNOWN;
+    for (uint32_t i = 0; i < g->watched_count; i++) {
+        if (g->watched[i].is_over) continue;
+        const enum state state = look_at(&g->watched[i], polled[i].revents);
+        if (state == NEVER_KNOWN) return NEVER_KNOWN;
+        if (state == GOES_ON) all = GOES_ON;
+        g->watched[i].is_over = state == IS_OVER;
+    }
+    return all;
+}
+
+bool guardian_end_all(struct guardian *g)
+{
+    const uint64_t until = now_ms() + g->patience_ms;
+    ask_for_the_end(g);
+    if (g->is_mute) return false;
+    enum state state = look_at_all(g, 0);
+    for (uint64_t now = now_ms(); state == GOES_ON && now < until; now = now_ms())
+        state = look_at_all(g, (int)(until - now));
+    return state == IS_OVER;
+}
+
+void guardian_tell(const struct guardian *g)
+{
+    const struct timespec pause = {.tv_nsec = GUARDIAN_PAUSE_MS * 1000000L};
+    for (int time = 0; time < GUARDIAN_TIMES; time++) {
+        if (time > 0) nanosleep(&pause, NULL);
+        for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) {
+            const struct guardian_obituary *o = &g->obituaries[i];
+            if (o->size)
+                (void)!sendto(g->socket, o->datagram, o->size, MSG_DONTWAIT | MSG_NOSIGNAL,
+                              (const struct sockaddr *)&o->address, sizeof o->address);
+        }
+    }
+}
+
+/* ---- Its life ---- */
+
+/* One descriptor at most belongs to a message. */
+static int descriptor_of(struct guardian *g, struct msghdr *head)
+{
+    int fds[GUARDIAN_FDS_MAX], fd = -1;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(head); c; c = CMSG_NXTHDR(head, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+        const size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof *fds;
+        memcpy(fds, CMSG_DATA(c), count * sizeof *fds);
+        for (size_t i = 0; i < count; i++) {
+            if (fd >= 0) {
+                g->is_mute = true;
+                close(fds[i]);
+            } else {
+                fd = fds[i];
+            }
+        }
+    }
+    return fd;
+}
+
+/* False: the agent has closed its end. */
+static bool hear(struct guardian *g, int channel)
+{
+    union {
+        char room[CMSG_SPACE(GUARDIAN_FDS_MAX * sizeof(int))];
+        struct cmsghdr aligned;
+    } control;
+    struct guardian_message m;
+    struct iovec part = {&m, sizeof m};
+    struct msghdr head = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    const ssize_t size = recvmsg(channel, &head, MSG_CMSG_CLOEXEC);
+    if (size < 0 && errno == EINTR) return true;
+    if (size <= 0) return false;
+    const int fd = descriptor_of(g, &head);
+    if (head.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) g->is_mute = true;
+    guardian_take(g, &m, (size_t)size, fd);
+    return !g->has_left;
+}
+
+static void drop_privileges(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    (void)syscall(SYS_capset, &head, none);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* what it holds is for nobody to read */
+}
+
+/* Who stops a whole session or service means the agent; we go when it has gone. */
+static void ignore_signals(void)
+{
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) (void)signal(signals[i], SIG_IGN);
+}
+
+static uint32_t peers_of(const struct guardian *g)
+{
+    uint32_t peers = 0;
+    for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) peers += g->obituaries[i].size > 0;
+    return peers;
+}
+
+static void mourn(struct guardian *g)
+{
+    const uint32_t works = g->watched_count - 1;
+    if (!guardian_end_all(g)) {
+        log_event(LOG_WARN_LEVEL, NULL,
+                  "the agent is dead, and whether its work is over is not known: its leases decide");
+        return;
+    }
+    guardian_tell(g);
+    log_event(LOG_WARN_LEVEL, NULL, "the agent is dead; work of %u clients is over, and %u peers were told",
+              works, peers_of(g));
+}
+
+int guardian_main(int channel, int agent)
+{
+    static struct guardian g = {.socket = -1}; /* too large for a stack */
+    const struct guardian_message ready = {.kind = GUARDIAN_READY};
+    (void)setsid();
+    ignore_signals();
+    drop_privileges();
+    prctl(PR_SET_NAME, "elector-guard", 0, 0, 0);
+    (void)watch(&g, GUARDIAN_WATCH, 0, agent); /* a channel that is closed is no death */
+    if (send(channel, &ready, GUARDIAN_HEAD, MSG_NOSIGNAL) < 0) return 1;
+    while (hear(&g, channel)) {}
+    if (!g.has_left && g.socket >= 0) mourn(&g);
+    guardian_close(&g);
+    return 0;
+}

@@ -1,0 +1,85 @@
+/*
+ * The guardian: a small process beside the agent, which outlives it. It has no keys and knows nothing of elections. The
+ * agent tells it what is worked at in its name, and hands it datagrams that are sealed already. When the agent dies,
+ * the guardian sees to it that all of that work ends, and only when it knows that nothing is left it sends the datagrams.
+ * Whatever it does not know for certain keeps it silent: then the lease decides, as if there were no guardian.
+ *
+ * Between them is a pair of SOCK_SEQPACKET sockets; a message is a struct guardian_message, perhaps with a descriptor.
+ * The agent sends what it does before a client may work under it, and the guardian reads everything before the end.
+ */
+#ifndef ELECTOR_AGENT_GUARDIAN_H
+#define ELECTOR_AGENT_GUARDIAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum {
+    GUARDIAN_WATCHED_MAX = 256,
+    GUARDIAN_PEERS_MAX = 64,
+    GUARDIAN_DATAGRAM_MAX = 1200,
+    GUARDIAN_PATIENCE_MAX_MS = 10 * 60 * 1000,
+    GUARDIAN_TIMES = 3,   /* that each datagram is sent, */
+    GUARDIAN_PAUSE_MS = 3 /* so long apart */
+};
+
+enum guardian_kind {
+    GUARDIAN_BEGIN = 1, /* with a datagram socket to send from; the first, and once */
+    GUARDIAN_WATCH, /* `number` is a process: with its pidfd; its end is waited for, and never brought about */
+    GUARDIAN_LINE, /* `number` is work under a keeper: with the end of a pair of SOCK_SEQPACKET sockets, see below */
+    GUARDIAN_BLIND,   /* `number` cannot be watched: as long as it is there, nothing is known */
+    GUARDIAN_UNWATCH, /* `number` is over, or was never begun */
+    GUARDIAN_OBITUARY, /* a datagram to `address`, as the one for peer `number`; of size 0: there is none any more */
+    GUARDIAN_PATIENCE, /* `number` milliseconds after the agent's death, obituaries are of no use any more */
+    GUARDIAN_GOODBYE,  /* the agent leaves in good order: nothing is to be done */
+    GUARDIAN_READY     /* the one thing that the guardian says */
+};
+
+/* On a line: the guardian asks for the end of the work; whoever keeps it kills it, and answers once nothing is left of it
+ * and nothing of it can begin any more. */
+#define GUARDIAN_LINE_END "end"
+#define GUARDIAN_LINE_OVER "over"
+
+struct guardian_message {
+    uint32_t kind, number;
+    uint32_t size; /* of the datagram; what follows may be cut off behind it */
+    struct sockaddr_storage address;
+    uint8_t datagram[GUARDIAN_DATAGRAM_MAX];
+};
+#define GUARDIAN_HEAD offsetof(struct guardian_message, datagram)
+
+struct guardian_watched {
+    uint32_t number;
+    enum guardian_kind kind;
+    int fd; /* -1: of what cannot be watched */
+    bool is_over;
+};
+
+struct guardian_obituary {
+    uint32_t size; /* 0: none */
+    struct sockaddr_storage address;
+    uint8_t datagram[GUARDIAN_DATAGRAM_MAX];
+};
+
+struct guardian { /* zeroes, but for socket = -1, begin it */
+    int socket;
+    bool has_left; /* the agent has said goodbye */
+    bool is_mute;  /* something was not understood: nothing is certain any more */
+    uint32_t patience_ms;
+    uint32_t watched_count;
+    struct guardian_watched watched[GUARDIAN_WATCHED_MAX];
+    struct guardian_obituary obituaries[GUARDIAN_PEERS_MAX]; /* by position - 1 */
+};
+
+/* Takes one message in, and the descriptor over (-1: none came). */
+void guardian_take(struct guardian *, const struct guardian_message *, size_t size, int fd);
+/* The agent is dead. True: all work of its clients is over, for certain. False: that cannot be known, or not in time. */
+bool guardian_end_all(struct guardian *);
+void guardian_tell(const struct guardian *); /* every peer, several times */
+void guardian_close(struct guardian *);
+
+/* A guardian's life, in its own process; `agent` is a pidfd of it. Returns the exit code. */
+int guardian_main(int channel, int agent);
+
+#endif

@@ -1,0 +1,31 @@
+/* What is to be said once we are dead, and what is made of it. */
+#include "agent/host_inner.h"
+#include "agent/session.h"
+
+bool host_obituary(const struct host *host, struct wire_payload *payload)
+{
+    bool is_said = false;
+    wire_begin(payload, host->members);
+    for (const struct session *s = host->sessions; s; s = s->next) {
+        const struct wire_entry entry = {.type = WIRE_OBITUARY, .settings = s->settings, .number = s->me.inc};
+        if (s->me.inc && wire_add(payload, &entry)) is_said = true; /* what does not fit waits for its lease */
+    }
+    return is_said;
+}
+
+/* Of itself alone, and of the life that it names. */
+void host_bury(struct host *host, el_node from, const struct wire_entry *entry)
+{
+    for (struct session *s = host->sessions; s; s = s->next)
+        if (s->settings == entry->settings) session_bury(s, from, entry->number);
+}
+
+uint64_t host_longest_lease_ns(const struct host *host)
+{
+    uint64_t longest = 0;
+    for (const struct session *s = host->sessions; s; s = s->next) {
+        const uint64_t lease = s->values[QUORUM_OPTION_LEASE].number;
+        if (lease > longest) longest = lease;
+    }
+    return longest;
+}

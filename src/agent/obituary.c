@@ -1,0 +1,331 @@
+/* See obituary.h. */
+#define _GNU_SOURCE
+#include "agent/obituary.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/log.h"
+#include "agent/net.h"
+#include "agent/obituary_spawn.h"
+
+static const uint64_t MS = 1000000, SECOND = 1000000000;
+static const uint64_t NOT_TAKEN = UINT64_MAX; /* no session has this number */
+enum {
+    PAUSE_FIRST_MS = 100,
+    PAUSE_MOST_MS = 10000,
+    STEADY_S = 10,
+    GOODBYE_MS = 1000,
+    LEAST_PATIENCE_MS = 1000
+};
+
+_Static_assert((int)CONFIG_MEMBERS_MAX <= (int)GUARDIAN_PEERS_MAX, "an obituary for each peer");
+_Static_assert((int)SEAL_DATAGRAM_MAX <= (int)GUARDIAN_DATAGRAM_MAX, "whatever its size");
+
+struct work {
+    enum guardian_kind kind;
+    int fd;
+    uint32_t holds;
+    bool is_used, is_dropped;
+    bool is_told; /* to the guardian that runs */
+};
+
+struct obituary {
+    uv_loop_t *loop;
+    const struct config *config;
+    struct host *host;
+    struct seal *seal;
+    const char *program;
+    struct work works[OBITUARY_WORKS_MAX]; /* by number */
+
+    pid_t pid; /* 0: none runs */
+    int channel;
+    uv_poll_t *poll;
+    uint64_t started_at, start_at, pause_ms;
+    bool is_armed; /* it was said that it has an obituary for somebody */
+    bool has_all;  /* that runs knows of all work that is held: it may have obituaries */
+    uint32_t patience_ms;
+    struct wire_payload payload;
+    uint64_t sealed_by[CONFIG_MEMBERS_MAX]; /* the session; 0: the guardian has none for that peer */
+};
+
+/* ---- A guardian's life ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+static void close_channel(struct obituary *o)
+{
+    if (o->poll) uv_close((uv_handle_t *)o->poll, on_closed);
+    o->poll = NULL;
+    close(o->channel);
+    o->channel = -1;
+}
+
+/* It must be dead before anything is done that it does not know of. */
+static void end_guardian(struct obituary *o)
+{
+    if (o->pid == 0) return;
+    kill(o->pid, SIGKILL); /* it is our child and not waited for: nobody else has that number */
+    while (waitpid(o->pid, NULL, 0) < 0 && errno == EINTR) {}
+    o->pid = 0;
+    close_channel(o);
+    o->has_all = o->is_armed = false;
+    o->patience_ms = 0;
+    memset(o->sealed_by, 0, sizeof o->sealed_by);
+    for (uint32_t i = 0; i < OBITUARY_WORKS_MAX; i++) o->works[i].is_told = false;
+}
+
+static void start_later(struct obituary *o)
+{
+    const uint64_t now = host_clock(o->host);
+    if (now - o->started_at >= STEADY_S * SECOND) o->pause_ms = 0;
+    o->pause_ms = o->pause_ms ? 2 * o->pause_ms : PAUSE_FIRST_MS;
+    if (o->pause_ms > PAUSE_MOST_MS) o->pause_ms = PAUSE_MOST_MS;
+    o->start_at = now + o->pause_ms * MS;
+}
+
+static void lose_guardian(struct obituary *o, const char *how)
+{
+    end_guardian(o);
+    start_later(o);
+    log_event(LOG_WARN_LEVEL, NULL,
+              "the guardian %s; another is started in %llu ms, and until then peers would wait for our leases",
+              how, (unsigned long long)o->pause_ms);
+}
+
+static bool say(struct obituary *o, struct guardian_message *m, int fd)
+{
+    union {
+        char room[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr aligned;
+    } control = {{0}};
+    struct iovec part = {m, GUARDIAN_HEAD + m->size};
+    struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
+    if (fd >= 0) {
+        head.msg_control = &control;
+        head.msg_controllen = sizeof control.room;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&head);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    }
+    return sendmsg(o->channel, &head, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
+static void on_channel(uv_poll_t *poll, int status, int events)
+{
+    struct obituary *o = poll->data;
+    struct guardian_message m;
+    (void)events;
+    const ssize_t size = status < 0 ? 0 : recv(o->channel, &m, sizeof m, MSG_DONTWAIT);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (size < (ssize_t)GUARDIAN_HEAD || m.kind != GUARDIAN_READY) lose_guardian(o, "has died");
+}
+
+static bool listen_to(struct obituary *o)
+{
+    o->poll = calloc(1, sizeof *o->poll);
+    if (o->poll && uv_poll_init(o->loop, o->poll, o->channel) != 0) {
+        free(o->poll);
+        o->poll = NULL;
+    }
+    if (!o->poll) return false;
+    o->poll->data = o;
+    return uv_poll_start(o->poll, UV_READABLE, on_channel) == 0;
+}
+
+static void start_guardian(struct obituary *o)
+{
+    struct guardian_message begin = {.kind = GUARDIAN_BEGIN};
+    o->started_at = host_clock(o->host);
+    const int error = obituary_spawn(o->program, o->config->log == CONFIG_LOG_JSON, &o->pid, &o->channel);
+    if (error) {
+        o->pid = 0;
+        start_later(o);
+        log_event(LOG_WARN_LEVEL, NULL,
+                  "cannot start a guardian: %s; until that works, peers would wait for our leases",
+                  strerror(error));
+        return;
+    }
+    const int socket = net_open_aside(o->config);
+    if (socket < 0 || !listen_to(o) || !say(o, &begin, socket)) lose_guardian(o, "cannot be spoken to");
+    if (socket >= 0) close(socket);
+}
+
+/* ---- Work ---- */
+
+static bool is_dead(int pidfd)
+{
+    struct pollfd polled = {.fd = pidfd, .events = POLLIN};
+    return poll(&polled, 1, 0) != 0;
+}
+
+/* A process that is dead while its connection is not has left it to another, whom we do not know. */
+static void tell_work(struct obituary *o, uint32_t number)
+{
+    struct work *w = &o->works[number];
+    const bool is_blind = w->fd < 0 || (w->kind == GUARDIAN_WATCH && is_dead(w->fd));
+    struct guardian_message m = {.kind = is_blind ? GUARDIAN_BLIND : w->kind, .number = number};
+    if (o->pid == 0 || w->is_told) return;
+    w->is_told = say(o, &m, is_blind ? -1 : w->fd);
+    if (!w->is_told && o->has_all) lose_guardian(o, "takes nothing in");
+}
+
+uint32_t obituary_add(struct obituary *o, enum guardian_kind kind, int fd)
+{
+    if (fd < 0) return OBITUARY_BLIND;
+    for (uint32_t i = OBITUARY_BLIND + 1; o && i < OBITUARY_WORKS_MAX; i++) {
+        if (o->works[i].is_used) continue;
+        o->works[i] = (struct work){.kind = kind, .fd = fd, .is_used = true};
+        return i;
+    }
+    close(fd);
+    return OBITUARY_BLIND;
+}
+
+static void free_work(struct work *w)
+{
+    close(w->fd);
+    *w = (struct work){.fd = -1};
+}
+
+void obituary_drop(struct obituary *o, uint32_t work)
+{
+    if (!o || work <= OBITUARY_BLIND) return;
+    o->works[work].is_dropped = true;
+    if (o->works[work].holds == 0) free_work(&o->works[work]);
+}
+
+void obituary_hold(struct obituary *o, uint32_t work)
+{
+    if (!o || work == OBITUARY_NONE) return;
+    if (o->works[work].holds++ == 0) tell_work(o, work);
+}
+
+void obituary_let_go(struct obituary *o, uint32_t work)
+{
+    if (!o || work == OBITUARY_NONE) return;
+    struct work *w = &o->works[work];
+    if (--w->holds > 0) return;
+    struct guardian_message m = {.kind = GUARDIAN_UNWATCH, .number = work};
+    if (w->is_told && !say(o, &m, -1)) lose_guardian(o, "takes nothing in");
+    w->is_told = false;
+    if (w->is_dropped) free_work(w);
+}
+
+/* To one that has just begun, as fast as it takes it in. */
+static void tell_all_work(struct obituary *o)
+{
+    bool has_all = true;
+    for (uint32_t i = OBITUARY_BLIND; i < OBITUARY_WORKS_MAX; i++) {
+        if (o->works[i].holds == 0) continue;
+        tell_work(o, i);
+        has_all = has_all && o->works[i].is_told;
+    }
+    o->has_all = has_all;
+}
+
+/* ---- Obituaries ---- */
+
+static bool payload_has_changed(struct obituary *o)
+{
+    static struct wire_payload fresh;
+    if (!host_obituary(o->host, &fresh)) fresh.size = 0;
+    if (fresh.size == o->payload.size && memcmp(fresh.bytes, o->payload.bytes, fresh.size) == 0) return false;
+    o->payload = fresh;
+    return true;
+}
+
+/* What is not taken in now is sealed again the next time. */
+static void seal_for(struct obituary *o, el_node peer, uint64_t session)
+{
+    struct guardian_message m = {.kind = GUARDIAN_OBITUARY, .number = peer};
+    if (session && o->payload.size)
+        m.size = (uint32_t)seal_obituary(o->seal, host_clock(o->host), peer, o->payload.bytes, o->payload.size,
+                                         m.datagram);
+    m.address = o->config->members[peer - 1].address;
+    o->sealed_by[peer - 1] = !say(o, &m, -1) ? NOT_TAKEN : m.size ? session : 0;
+    if (o->is_armed || m.size == 0 || o->sealed_by[peer - 1] == NOT_TAKEN) return;
+    o->is_armed = true;
+    log_event(LOG_INFO_LEVEL, NULL, "guarded by process %d: when this agent dies, peers hear of it",
+              (int)o->pid);
+}
+
+static void seal_for_all(struct obituary *o)
+{
+    const bool is_other = payload_has_changed(o);
+    for (el_node peer = 1; peer <= o->config->member_count; peer++) {
+        if (peer == o->config->self) continue;
+        const uint64_t session = o->payload.size ? seal_in_use(o->seal, host_clock(o->host), peer) : 0;
+        if (is_other || session != o->sealed_by[peer - 1]) seal_for(o, peer, session);
+    }
+}
+
+static void tell_patience(struct obituary *o)
+{
+    const uint64_t lease_ms = host_longest_lease_ns(o->host) / MS;
+    uint32_t patience_ms = lease_ms < GUARDIAN_PATIENCE_MAX_MS ? (uint32_t)lease_ms : GUARDIAN_PATIENCE_MAX_MS;
+    if (patience_ms < LEAST_PATIENCE_MS) patience_ms = LEAST_PATIENCE_MS;
+    struct guardian_message m = {.kind = GUARDIAN_PATIENCE, .number = patience_ms};
+    if (patience_ms != o->patience_ms && say(o, &m, -1)) o->patience_ms = patience_ms;
+}
+
+/* ---- All of it ---- */
+
+static void say_goodbye(struct obituary *o)
+{
+    struct guardian_message m = {.kind = GUARDIAN_GOODBYE};
+    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, o->pid, 0), .events = POLLIN};
+    if (o->pid && ended.fd >= 0 && say(o, &m, -1)) (void)poll(&ended, 1, GOODBYE_MS);
+    if (ended.fd >= 0) close(ended.fd);
+    end_guardian(o);
+}
+
+struct obituary *obituary_new(uv_loop_t *loop, const struct config *config, struct host *host,
+                              struct seal *seal, const char *program)
+{
+    struct obituary *o = calloc(1, sizeof *o);
+    if (!o) return NULL;
+    o->loop = loop;
+    o->config = config;
+    o->host = host;
+    o->seal = seal;
+    o->channel = -1;
+    o->program = program;
+    for (uint32_t i = 0; i < OBITUARY_WORKS_MAX; i++) o->works[i].fd = -1;
+    return o;
+}
+
+void obituary_free(struct obituary *o)
+{
+    if (!o) return;
+    if (o->pid) say_goodbye(o);
+    for (uint32_t i = 0; i < OBITUARY_WORKS_MAX; i++)
+        if (o->works[i].fd >= 0) close(o->works[i].fd);
+    free(o);
+}
+
+uint64_t obituary_tick(struct obituary *o)
+{
+    const bool is_wanted = o->config->guardian && o->program;
+    if (!is_wanted && o->pid) say_goodbye(o);
+    if (!is_wanted) return UINT64_MAX;
+    if (o->pid == 0 && host_clock(o->host) >= o->start_at) start_guardian(o);
+    if (o->pid == 0) return o->start_at;
+    if (!o->has_all) tell_all_work(o);
+    if (o->pid && o->has_all) {
+        tell_patience(o);
+        seal_for_all(o);
+    }
+    return host_clock(o->host) + SECOND;
+}

@@ -1,0 +1,43 @@
+/*
+ * The agent's side of the guardian (guardian.h): starts it, and another when it dies; tells it what its clients work at;
+ * and keeps it in datagrams that are sealed with the sessions in use.
+ *
+ * Work has a number. It is held while somebody leads by it; only then the guardian knows of it, and it does before the
+ * client hears that it leads. Whatever cannot be told to a guardian ends that guardian: one that does not know of all
+ * work must not speak.
+ */
+#ifndef ELECTOR_AGENT_OBITUARY_H
+#define ELECTOR_AGENT_OBITUARY_H
+
+#include <uv.h>
+
+#include "agent/guardian.h"
+#include "agent/host.h"
+
+enum { OBITUARY_NONE, OBITUARY_BLIND /* what cannot be watched */, OBITUARY_WORKS_MAX = 250 };
+_Static_assert((int)OBITUARY_WORKS_MAX < (int)GUARDIAN_WATCHED_MAX,
+               "the guardian has room for all of it, and for the agent");
+
+struct obituary;
+
+/*
+ * All are borrowed. The program (NULL: none is to be had) is executed as `PROGRAM guardian words|json`, with the channel and a
+ * pidfd of this process as descriptors 3 and 4. NULL: no memory. Nothing runs before the first obituary_tick().
+ */
+struct obituary *obituary_new(uv_loop_t *, const struct config *, struct host *, struct seal *,
+                              const char *program);
+/* Says goodbye, and waits until the guardian is gone. Run the loop once more after it. NULL is nothing. */
+void obituary_free(struct obituary *);
+
+/* What is due. Returns when it wants to be called again, at the latest; call it before each wait. */
+uint64_t obituary_tick(struct obituary *);
+
+/* Of a client: its process (GUARDIAN_WATCH, a pidfd) or a line to whoever keeps its work (GUARDIAN_LINE). Takes the
+ * descriptor over; -1, or too many: OBITUARY_BLIND. In all of these the obituary may be NULL: nobody watches then. */
+uint32_t obituary_add(struct obituary *, enum guardian_kind, int fd);
+void obituary_drop(struct obituary *,
+                   uint32_t work); /* the client is gone; what is held stays until it is let go of */
+void obituary_hold(struct obituary *, uint32_t work);
+void obituary_let_go(struct obituary *, uint32_t work);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * What is sealed in advance, for somebody who has no keys to send once we are dead. Its counters have the top bit set, so
+ * that no nonce is used twice; of those that a session has seen, only a later one is opened.
+ */
+#include <string.h>
+
+#include "agent/seal_inner.h"
+#include "core/bytes.h"
+#include "core/machine.h"
+
+uint64_t seal_in_use(struct seal *s, uint64_t now_ns, uint32_t peer)
+{
+    el_require(peer >= 1 && peer <= s->count && peer != s->self);
+    if (s->plain) return 1;
+    const struct seal_session *best = seal_session_best(s, now_ns, peer);
+    return best ? UINT64_C(1) + best->mine : 0;
+}
+
+static size_t put_plain(const struct seal *s, uint64_t counter, const uint8_t *payload, size_t size,
+                        uint8_t *out)
+{
+    seal_plain_head(s, counter, out);
+    memcpy(out + SEAL_PLAIN_HEAD, payload, size);
+    return SEAL_PLAIN_HEAD + size;
+}
+
+size_t seal_obituary(struct seal *s, uint64_t now_ns, uint32_t peer, const uint8_t *payload, size_t size,
+                     uint8_t out[SEAL_DATAGRAM_MAX])
+{
+    el_require(peer >= 1 && peer <= s->count && peer != s->self && size >= 1 && size <= SEAL_PAYLOAD_MAX);
+    struct seal_session *session = s->plain ? NULL : seal_session_best(s, now_ns, peer);
+    if (!s->plain && !session) return 0;
+    struct seal_obituaries *obituaries = session ? &session->obituaries : &s->peers[peer - 1].obituaries;
+    const uint64_t counter = SEAL_IN_ADVANCE | obituaries->sealed++;
+    if (s->plain) return put_plain(s, counter, payload, size, out);
+    el_put(out, SEAL_DATA | SEAL_VERSION << 8, 4);
+    el_put(out + 4, session->theirs, 4);
+    el_put(out + 8, counter, 8);
+    noise_seal(session->sends, counter, out, SEAL_DATA_HEAD, payload, size, out + SEAL_DATA_HEAD);
+    return SEAL_DATA_SIZE + size;
+}
+
+void seal_on_obituary(struct seal *s, uint32_t peer, struct seal_obituaries *obituaries, uint64_t counter,
+                      const uint8_t *payload, size_t size)
+{
+    const uint64_t number = counter & ~SEAL_IN_ADVANCE;
+    if (number < obituaries->below) {
+        s->stats.replayed++;
+        return;
+    }
+    obituaries->below = number + 1;
+    if (size == 0 || !s->hooks.bury) {
+        s->stats.malformed++;
+        return;
+    }
+    s->stats.received++;
+    s->hooks.bury(s->hooks.whose, peer, payload, size);
+}

@@ -1,0 +1,18 @@
+/* elector guardian: what the agent starts beside itself. */
+#include <string.h>
+#include <sys/socket.h>
+
+#include "agent/guardian.h"
+#include "agent/log.h"
+#include "agent/obituary_spawn.h"
+#include "cli.h"
+
+int cli_guardian(int argc, char **argv)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (getsockopt(OBITUARY_CHANNEL, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
+        return cli_usage_error("guardian", "it is started by the agent, and by nobody else");
+    log_set(argc > 1 && strcmp(argv[1], "json") == 0, false);
+    return guardian_main(OBITUARY_CHANNEL, OBITUARY_AGENT);
+}

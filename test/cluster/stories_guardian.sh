@@ -1,0 +1,107 @@
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
+# An agent dies, and its guardian sees to the rest. Where a lease is longer than any wait here, it was the guardian.
+
+very_long=('[group work]' 'lease = 600s')
+
+guardian_of() { # MEMBER: the process that its agent said last
+    sed -n 's/.*guarded by process \([0-9]*\).*/\1/p' "$dir/$1.log" | tail -n 1
+}
+is_guarded() { [ -n "$(guardian_of "$1")" ] && ! has_ended "$(guardian_of "$1")"; }
+is_guarded_anew() { is_guarded "$1" && [ "$(guardian_of "$1")" != "$2" ]; } # MEMBER PID
+nobody_was_told() {
+    local m
+    for m in "${members[@]}"; do
+        ! log_says "$m" 'its guardian says so' || fail "$m was told, though nobody could know"
+    done
+}
+
+story_guardian_tells() {
+    local old_worker guardian
+    begin 3 "${very_long[@]}"
+    await 60 "$leader is guarded" is_guarded "$leader"
+    old_worker=$worker guardian=$(guardian_of "$leader")
+    kill -KILL "${agent[$leader]}"
+    await_leader "$token"
+    await 30 "the old worker ended" has_ended "$old_worker"
+    await 30 "the guardian ends" has_ended "$guardian"
+    judge
+}
+
+# It dies first: the agent says so and has another, which is as good.
+story_guardian_dies() {
+    local old guardian
+    begin 3 "${very_long[@]}"
+    old=$leader
+    await 60 "$old is guarded" is_guarded "$old"
+    guardian=$(guardian_of "$old")
+    kill -KILL "$guardian"
+    await_log "$old" 'the guardian has died'
+    await 60 "another guards $old" is_guarded_anew "$old" "$guardian"
+    kill -KILL "${agent[$old]}"
+    await_leader "$token"
+    judge
+}
+
+story_guardian_and_agent_die() {
+    begin 3
+    await 60 "$leader is guarded" is_guarded "$leader"
+    kill -KILL "$(guardian_of "$leader")" "${agent[$leader]}"
+    await_leader "$token"
+    nobody_was_told
+    judge
+}
+
+# elector run hangs, and nobody is left who would tell it anything: its keeper hears the guardian all the same.
+story_guardian_finds_run_stopped() {
+    begin 3 "${very_long[@]}"
+    await 60 "$leader is guarded" is_guarded "$leader"
+    kill -STOP "${runner[$leader]}"
+    kill -KILL "${agent[$leader]}"
+    await_leader "$token"
+    judge
+}
+
+# An application is never killed; whether it still works nobody knows.
+story_guardian_waits_for_an_application() {
+    local old old_worker
+    found 3
+    start "${members[@]}"
+    work_by_library "${members[@]}"
+    await_leader
+    old=$leader old_worker=$worker
+    await 60 "$old is guarded" is_guarded "$old"
+    kill -KILL "${agent[$old]}"
+    await_leader "$token"
+    ! has_ended "$old_worker" || fail "the application was killed"
+    await_log "$old" 'its leases decide'
+    nobody_was_told
+    judge
+}
+
+story_guardian_finds_an_application_dead() {
+    found 3 "${very_long[@]}"
+    start "${members[@]}"
+    work_by_library "${members[@]}"
+    await_leader
+    await 60 "$leader is guarded" is_guarded "$leader"
+    kill -KILL "${agent[$leader]}" "$worker"
+    await_leader "$token"
+    judge
+}
+
+# Who leaves in good order leaves nobody behind; who comes back is buried by nothing that was said of an earlier life.
+story_guardian_leaves() {
+    local old guardian
+    begin 3 "${very_long[@]}"
+    old=$leader
+    await 60 "$old is guarded" is_guarded "$old"
+    guardian=$(guardian_of "$old")
+    kill -TERM "${agent[$old]}"
+    await_exit "${agent[$old]}" 0 "agent $old"
+    has_ended "$guardian" || fail "the guardian is still there"
+    await_leader "$token"
+    nobody_was_told
+    kill -KILL "${agent[$leader]}"
+    start "$leader"
+    judge
+}

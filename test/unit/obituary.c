@@ -1,0 +1,254 @@
+/*
+ * What an agent tells its guardian, and when. The guardian is this very program, started by the real thing as `PROGRAM
+ * guardian`: it writes down what it hears.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+
+#include "control.h"
+
+static struct obituary *obituary;
+static char log_path[128], told[4096];
+
+/* ---- The guardian ---- */
+
+static int write_all_down(void)
+{
+    static const char *const names[] = {
+        [GUARDIAN_BEGIN] = "begin", [GUARDIAN_WATCH] = "watch",     [GUARDIAN_LINE] = "line",
+        [GUARDIAN_BLIND] = "blind", [GUARDIAN_UNWATCH] = "unwatch", [GUARDIAN_GOODBYE] = "goodbye"};
+    const struct guardian_message ready = {.kind = GUARDIAN_READY};
+    struct guardian_message m;
+    const char *path = getenv("ELECTOR_TEST_LOG");
+    const int log = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (log < 0 || send(3, &ready, GUARDIAN_HEAD, MSG_NOSIGNAL) < 0) return 1;
+    dprintf(log, "%d: ", (int)getpid());
+    while (recv(3, &m, sizeof m, 0) > 0) {
+        if (m.kind == GUARDIAN_PATIENCE || m.kind == GUARDIAN_OBITUARY) continue;
+        if (m.kind > GUARDIAN_GOODBYE) return 1;
+        dprintf(log, "%s %u; ", names[m.kind], m.number);
+        if (m.kind == GUARDIAN_GOODBYE) break;
+    }
+    return 0;
+}
+
+/* ---- The bench ---- */
+
+static int begin_guarded(void **state)
+{
+    if (begin(state) != 0) return -1;
+    snprintf(log_path, sizeof log_path, "%s/log", t.folder);
+    setenv("ELECTOR_TEST_LOG", log_path, 1);
+    t.config.guardian = true;
+    obituary = obituary_new(&t.loop, &t.config, t.host, NULL, "/proc/self/exe");
+    control_watch_by(t.control, obituary);
+    return obituary ? 0 : -1;
+}
+
+static int finish_guarded(void **state)
+{
+    control_watch_by(t.control, NULL);
+    obituary_free(obituary);
+    unlink(log_path);
+    return finish(state);
+}
+
+static void read_log(void)
+{
+    const int fd = open(log_path, O_RDONLY | O_CLOEXEC);
+    const ssize_t size = fd < 0 ? 0 : read(fd, told, sizeof told - 1);
+    told[size > 0 ? size : 0] = '\0';
+    if (fd >= 0) close(fd);
+}
+
+/* Until the guardian's words end so. */
+static void was_told(const char *words)
+{
+    for (int i = 0; i < 600; i++) {
+        (void)obituary_tick(obituary);
+        go_round();
+        read_log();
+        const size_t length = strlen(told), wanted = strlen(words);
+        if (length >= wanted && strcmp(told + length - wanted, words) == 0) return;
+        usleep(5000);
+    }
+    fail_msg("it was told '%s', not '%s'", told, words);
+}
+
+/* Something that it is told later than all else, so that what it was not told is known. */
+static void nothing_since(const char *words)
+{
+    obituary_hold(obituary, OBITUARY_BLIND);
+    obituary_let_go(obituary, OBITUARY_BLIND);
+    char all[256];
+    snprintf(all, sizeof all, "%sblind 1; unwatch 1; ", words);
+    was_told(all);
+}
+
+static void send_with(int fd, char *line, int passed)
+{
+    char room[CMSG_SPACE(sizeof(int))] = {0};
+    struct iovec part = {line, strlen(line)};
+    struct msghdr head = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&head);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof passed);
+    memcpy(CMSG_DATA(c), &passed, sizeof passed);
+    assert_true(sendmsg(fd, &head, MSG_NOSIGNAL) > 0);
+    go_round();
+}
+
+static char work_request[] = "{\"op\":\"work\"}\n", hello_request[] = "{\"op\":\"hello\"}\n";
+
+/* Says what its work is; the far end of its line. */
+static int lay_line(int fd)
+{
+    int ends[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    send_with(fd, work_request, ends[1]);
+    close(ends[1]);
+    assert_string_equal(await(fd), "{\"ok\":true}");
+    return ends[0];
+}
+
+/* ---- Who is watched ---- */
+
+static void a_client_is_watched_while_it_leads(void **state)
+{
+    was_told("begin 0; ");
+    const int fd = join(), other = join();
+    nothing_since("begin 0; ");
+    lead(fd, "g");
+    say(other, "{\"op\":\"campaign\",\"group\":\"g\"}");
+    nothing_since("watch 2; ");
+    hang_up(fd);
+    was_told("unwatch 2; watch 3; "); /* the other is next */
+}
+
+static void it_is_watched_once_however_much_it_leads(void **state)
+{
+    const int fd = join();
+    lead(fd, "g");
+    lead(fd, "h");
+    was_told("begin 0; watch 2; ");
+    say(fd, "{\"op\":\"resign\",\"group\":\"g\"}");
+    nothing_since("watch 2; ");
+    say(fd, "{\"op\":\"resign\",\"group\":\"h\"}");
+    was_told("unwatch 2; ");
+}
+
+static void a_line_takes_the_place_of_the_process(void **state)
+{
+    const int fd = join();
+    lead(fd, "g");
+    was_told("begin 0; watch 2; ");
+    const int line = lay_line(fd);
+    was_told("line 3; unwatch 2; ");
+    hang_up(fd);
+    was_told("unwatch 3; ");
+    close(line);
+}
+
+static void a_line_may_come_before_the_office(void **state)
+{
+    const int fd = join(), line = lay_line(fd);
+    was_told("begin 0; ");
+    lead(fd, "g");
+    was_told("begin 0; line 3; ");
+    close(line);
+}
+
+static void nothing_but_a_line_is_taken(void **state)
+{
+    const int fd = join(), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const char *refused = "\"error\":\"bad-request\"";
+    expect_part(fd, "{\"op\":\"work\"}", refused);
+    send_with(fd, work_request, nothing);
+    assert_non_null(strstr(await(fd), refused));
+    send_with(fd, work_request, t.clients[0]); /* a stream */
+    assert_non_null(strstr(await(fd), refused));
+    send_with(fd, hello_request, nothing); /* kept until it closes */
+    assert_non_null(strstr(await(fd), "\"ok\":true"));
+    lead(fd, "g");
+    was_told("begin 0; watch 2; ");
+    close(nothing);
+}
+
+static void whom_the_kernel_does_not_know_is_not_watched_but_remembered(void **state)
+{
+    const int fd = join_as(0, 0);
+    lead(fd, "g");
+    was_told("begin 0; blind 1; ");
+    hang_up(fd);
+    was_told("unwatch 1; ");
+}
+
+/* We hung up on it, so it may work on until the deadline that it knows. */
+static void one_that_is_expelled_is_watched_until_its_time_is_over(void **state)
+{
+    const int fd = join();
+    lead(fd, "g");
+    was_told("begin 0; watch 2; ");
+    say(fd, "no JSON");
+    assert_true(has_ended(fd));
+    nothing_since("watch 2; ");
+    for (int i = 0; i < 100; i++) pass(100);
+    was_told("unwatch 2; ");
+}
+
+/* ---- The guardian's own life ---- */
+
+static pid_t guardian_pid(void)
+{
+    read_log();
+    return (pid_t)strtol(told, NULL, 10);
+}
+
+static void another_is_told_all_that_is_held(void **state)
+{
+    const int fd = join();
+    lead(fd, "g");
+    const int line = lay_line(fd);
+    was_told(": begin 0; line 3; ");
+    assert_int_equal(kill(guardian_pid(), SIGKILL), 0);
+    for (int i = 0; i < 600 && strchr(told, ':') == strrchr(told, ':'); i++) {
+        pass(100); /* it is waited a little, lest one that cannot live be started for ever */
+        (void)obituary_tick(obituary);
+        usleep(1000);
+        read_log();
+    }
+    assert_ptr_not_equal(strchr(told, ':'), strrchr(told, ':'));
+    was_told(": begin 0; line 3; ");
+    close(line);
+}
+
+static void it_goes_when_it_is_not_wanted_any_more(void **state)
+{
+    was_told("begin 0; ");
+    const pid_t pid = guardian_pid();
+    t.config.guardian = false; /* read anew */
+    assert_int_equal(obituary_tick(obituary), UINT64_MAX);
+    was_told("goodbye 0; ");
+    assert_int_equal(kill(pid, 0), -1);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) return strcmp(argv[1], "guardian") == 0 ? write_all_down() : 2;
+#define GUARDED(name) cmocka_unit_test_setup_teardown(name, begin_guarded, finish_guarded)
+    const struct CMUnitTest tests[] = {
+        GUARDED(a_client_is_watched_while_it_leads),
+        GUARDED(it_is_watched_once_however_much_it_leads),
+        GUARDED(a_line_takes_the_place_of_the_process),
+        GUARDED(a_line_may_come_before_the_office),
+        GUARDED(nothing_but_a_line_is_taken),
+        GUARDED(whom_the_kernel_does_not_know_is_not_watched_but_remembered),
+        GUARDED(one_that_is_expelled_is_watched_until_its_time_is_over),
+        GUARDED(another_is_told_all_that_is_held),
+        GUARDED(it_goes_when_it_is_not_wanted_any_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
