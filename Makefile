@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help run demo test bench bench-checker lint format rewrite install coverage soak mutants setup
+.PHONY: help run demo test bench bench-checker bench-is-leader lint format rewrite install coverage soak mutants setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -30,6 +30,9 @@ bench: build-release ## measure speed
 bench-checker: build-release ## the checker beside SPIN, which is installed first
 	@scripts/setup spin
 	@BUILD=build/release bench/checker/run.sh
+
+bench-is-leader: build-release ## what it costs to ask before every write whether one leads
+	@build/release/bench/bench-is-leader
 
 lint: setup ## formatting and static analysis; changes nothing
 	@cmake --preset asan >/dev/null

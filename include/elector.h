@@ -11,7 +11,9 @@
  * A leader leads until a deadline that moves on while a majority supports it. Nothing that only a leader may do is
  * done without asking elector_is_leader() just before, which compares the deadline with the clock at that very
  * instant; and what outlives that instant is fenced: give the token to the resource, which refuses lower ones.
- * The deadline moves on in elector_dispatch() and whatever waits, so call one of them more often than a lease lasts.
+ * To ask takes no lock and no system call, so it can be asked before every write. The agent moves the deadline on by itself
+ * where it can (docs/library.md says where not); events, a request to stop among them, come from elector_dispatch() and
+ * whatever waits, so call one of them no later than elector_timeout_ms() says.
  *
  * Threads: one elector belongs to one thread at a time, except that elector_is_leader(), elector_token() and
  * elector_deadline() may be called from any thread while another is inside any other call but elector_close().

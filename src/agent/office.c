@@ -211,7 +211,7 @@ static void move_on(struct office *o, uint64_t deadline_ns)
     if (o->is_published && o->cell != HOST_NO_CELL)
         page_move(o->all->page, o->number, PAGE_SLOTS + o->cell);
     else if (o->is_published)
-        page_set_deadline(o->all->page, o->number, deadline_ns);
+        page_freeze(o->all->page, o->number, deadline_ns); /* it may come from a cell that others move on */
     tell_lease(o, o->is_published && is_late(o->all, before_ns));
 }
 

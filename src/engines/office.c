@@ -21,19 +21,26 @@ elector_status engine_fail(elector *e, elector_status status, const char *format
 
 /* ---- Offices ---- */
 
-/* Eight bytes at a time: it is asked before every write. */
+static uint64_t mix(uint64_t hash, const char *bytes, size_t count)
+{
+    uint64_t word = 0;
+    memcpy(&word, bytes, count); /* a constant wherever it is called */
+    return (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* It is asked before every write, so a word at a time; the last one overlaps. */
 static size_t bucket_of(const char *group, size_t length)
 {
-    uint64_t hash = length, word = 0;
-    for (size_t at = 0; at + 8 < length; at += 8) {
-        memcpy(&word, group + at, 8);
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = length;
+    if (length >= 8) {
+        for (size_t at = 0; at + 8 < length; at += 8) hash = mix(hash, group + at, 8);
+        hash = mix(hash, group + length - 8, 8);
+    } else if (length >= 4) {
+        hash = mix(mix(hash, group, 4), group + length - 4, 4);
+    } else {
+        for (size_t at = 0; at < length; at++) hash = mix(hash, group + at, 1);
     }
-    if (length >= 8)
-        memcpy(&word, group + length - 8, 8);
-    else
-        for (size_t at = 0; at < length; at++) word = word << 8 | (unsigned char)group[at];
-    return ((hash ^ word) * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
+    return hash >> 56;
 }
 
 struct office *office_find(const elector *e, const char *group)

@@ -28,7 +28,7 @@ static bool is_page(int fd)
 /* Over what is there, in one step. */
 static bool map_over(struct page_view *view, int flags, int fd)
 {
-    void *at = (void *)(uintptr_t)view->map;
+    void *at = view->map;
     void *map = mmap(at, sizeof(struct page_map), PROT_READ, flags | (at ? MAP_FIXED : 0), fd, 0);
     if (map == MAP_FAILED) return false;
     view->map = map;
@@ -47,7 +47,7 @@ void page_view_clear(struct page_view *view)
 
 void page_view_free(struct page_view *view)
 {
-    if (view->map) munmap((void *)(uintptr_t)view->map, sizeof(struct page_map));
+    if (view->map) munmap(view->map, sizeof(struct page_map));
     view->map = NULL;
 }
 

@@ -13,8 +13,8 @@
 
 #include "agent/page.h"
 
-struct page_view {              /* zeroed: nothing was ever mapped */
-    const struct page_map *map; /* changes once: from NULL */
+struct page_view {        /* zeroed: nothing was ever mapped */
+    struct page_map *map; /* cannot be written to; changes once: from NULL */
 };
 
 /* The descriptor is borrowed. False: it is no page of this version, and nothing is mapped. */

@@ -98,6 +98,18 @@ story_run_stops() {
 }
 is_another_worker() { look && [ "$worker" != "$1" ] && [ "$(grep -c "^tick $token .* $worker\$" "$dir/ticks")" -ge 20 ]; }
 
+# Nobody tells `elector run` that a lease was renewed: it looks in time, also where TERM and KILL come at one instant.
+story_no_time_to_stop() {
+    found 1
+    start a
+    "$ELECTOR" run --url "$(url a)" --quiet --stop-timeout 0 work -- "$lib/cluster-worker" "$dir/ticks" >> "$dir/run-a.log" 2>&1 &
+    runner[a]=$!
+    await_leader
+    await 60 "work that lasts for several leases" lasts
+    judge
+}
+lasts() { look && has_ticks "$token" 1200; }
+
 # A host that sleeps: agent and worker wake together, long after others have gone on.
 story_host_sleeps() {
     local old

@@ -46,7 +46,7 @@ static void nobody_but_its_maker_can_write_to_it(void **state)
 {
     const int fd = page_fd(page);
     assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
-    assert_int_equal(mprotect((void *)(uintptr_t)view.map, 4096, PROT_READ | PROT_WRITE), -1);
+    assert_int_equal(mprotect(view.map, 4096, PROT_READ | PROT_WRITE), -1);
     assert_int_equal(pwrite(fd, "x", 1, 0), -1);
     assert_int_equal(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096), -1);
     assert_int_equal(ftruncate(fd, 4096), -1);

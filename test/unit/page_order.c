@@ -23,27 +23,30 @@
 #include "agent/page.h"
 #include "engines/page_view.h"
 
-enum { SLOT = 3, SHARED = PAGE_SLOTS + 1, INSTRUCTIONS_MAX = 20000 };
+#ifdef ELECTOR_SANITIZED /* with all that is checked beside, a reading is long */
+enum { STRIDE = 7 };
+#else
+enum { STRIDE = 1 };
+#endif
+
+enum { SLOT = 3, SHARED = PAGE_SLOTS + 1, INSTRUCTIONS_MAX = 20000, TOKENS = 2 };
 
 static struct page *page;
 static struct page_view view;
 
 /* ---- The story ---- */
 
-/* Three tenures: of the slot's own cell, of a shared one, which is frozen while the others' goes on, and of its own. */
+/* Two tenures: of a shared cell, which is frozen while the others' goes on, and of the slot's own. */
 static const struct step {
     enum { DEADLINE, OCCUPY, FREEZE, VACATE } what;
     uint64_t value; /* token or deadline */
     uint32_t cell;
-    uint64_t then[3]; /* until when tokens 1, 2 and 3 lead after it */
+    uint64_t then[TOKENS]; /* until when each token leads after it */
 } story[] = {
-    {DEADLINE, 11, SLOT, {0}},        {OCCUPY, 1, SLOT, {11}},
-    {DEADLINE, 12, SLOT, {12}},       {VACATE, 0, 0, {0}},
-    {DEADLINE, 21, SHARED, {0}},      {OCCUPY, 2, SHARED, {0, 21}},
-    {DEADLINE, 22, SHARED, {0, 22}},  {FREEZE, 22, 0, {0, 22}},
-    {DEADLINE, 99, SHARED, {0, 22}},  {VACATE, 0, 0, {0}},
-    {DEADLINE, 31, SLOT, {0}},        {OCCUPY, 3, SLOT, {0, 0, 31}},
-    {DEADLINE, 32, SLOT, {0, 0, 32}}, {VACATE, 0, 0, {0}},
+    {DEADLINE, 11, SHARED, {0}}, {OCCUPY, 1, SHARED, {11}},    {DEADLINE, 12, SHARED, {12}},
+    {FREEZE, 12, 0, {12}},       {DEADLINE, 99, SHARED, {12}}, {VACATE, 0, 0, {0}},
+    {DEADLINE, 21, SLOT, {0}},   {OCCUPY, 2, SLOT, {0, 21}},   {DEADLINE, 22, SLOT, {0, 22}},
+    {VACATE, 0, 0, {0}},
 };
 enum { STEPS = sizeof story / sizeof *story };
 
@@ -118,7 +121,7 @@ static pid_t lead(void (*what)(void))
     return led;
 }
 
-static void go_on(pid_t led, int how)
+static void go_on(pid_t led, enum __ptrace_request how)
 {
     assert_int_equal(ptrace(how, led, NULL, NULL), 0);
     await_stop(led);
@@ -146,7 +149,9 @@ static int start(void **state)
     *shared = (struct shared){0};
     page = page_new();
     view = (struct page_view){0};
-    return page && page_view_map(&view, page_fd(page)) ? 0 : -1;
+    if (!page || !page_view_map(&view, page_fd(page))) return -1;
+    for (size_t at = 0; at < STEPS; at++) go(&story[at]); /* there are leftovers everywhere */
+    return 0;
 }
 
 static int stop(void **state)
@@ -180,10 +185,10 @@ static void whoever_is_overtaken_reads_what_was_true_meanwhile(void **state)
     long instructions = 0, times = 0;
     for (size_t from = 0; from <= STEPS; from++)
         for (size_t to = from + 1; to <= STEPS; to++)
-            for (uint64_t token = 1; token <= 3; token++)
+            for (uint64_t token = 1; token <= TOKENS; token++)
                 for (long i = 0; i < INSTRUCTIONS_MAX && truth(from, token) + truth(to, token) &&
                                  overtake(reader, token, from, to, i);
-                     i++, times++)
+                     i += STRIDE, times++)
                     if (i > instructions) instructions = i;
     end(reader);
     assert_in_range(instructions, 10, INSTRUCTIONS_MAX - 1);
@@ -199,7 +204,7 @@ static void whoever_reads_between_two_instructions_is_not_misled(void **state)
     long instructions = 0;
     while (!shared->done && instructions++ < INSTRUCTIONS_MAX) {
         go_on(writer, PTRACE_SINGLESTEP);
-        for (uint64_t token = 1; token <= 3 && !shared->done; token++) {
+        for (uint64_t token = 1; token <= TOKENS && !shared->done; token++) {
             const size_t step = shared->step;
             expect_true(page_view_deadline(&view, SLOT, token), token, step, step + 1, instructions);
         }
