@@ -5,18 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/chronicle.h"
+#include "agent/office_past.h"
 
 static const uint64_t SECOND = 1000000000;
 static const uint64_t LATE_NS = 1000000;
 enum { TOUCH_S = 2, HAND_OVER_S = 2, PATIENCE_S = 10 /* for a `stop` where no lease sets a deadline */ };
-
-/* For whoever asks later why it came as it did. */
-static void record(const struct office *o, enum chronicle_what what, el_node who, const char *reason)
-{
-    chronicle_office(o->all->chronicle, host_clock(o->all->host), chronicle_group(host_name(o->group)), what,
-                     who, reason);
-}
 
 /* ---- Candidates ---- */
 
@@ -137,8 +130,7 @@ static void tell(struct office *o, const struct office_candidate *c, enum office
 {
     const struct office_event event = {
         .type = type, .token = o->token, .deadline_ns = o->deadline_ns, .reason = reason};
-    if (c && type == OFFICE_ELECTED) record(o, CHRONICLE_TOLD_ELECTED, EL_NOBODY, NULL);
-    if (c && type == OFFICE_LOST) record(o, CHRONICLE_TOLD_LOST, EL_NOBODY, reason);
+    if (c) office_record_event(o, &event);
     if (c) o->all->tell(o->all->whose, c->client, o, &event);
 }
 
@@ -337,11 +329,7 @@ static void end_soon(struct office *o, enum office_ending how, el_node to)
 static void ask_to_stop(struct office *o, enum office_ending how, el_node to)
 {
     end_soon(o, how, to);
-    record(o,
-           o->all->is_leaving        ? CHRONICLE_ASKED_TO_LEAVE
-           : how == OFFICE_TRANSFERS ? CHRONICLE_ASKED_TO_TRANSFER
-                                     : CHRONICLE_ASKED_TO_RESIGN,
-           to, NULL);
+    office_record_stop(o, how, to);
     tell(o, o->holder, OFFICE_STOP, reason_of(o));
 }
 
@@ -358,7 +346,7 @@ enum office_answer office_enter(struct office *o, void *client, uint64_t priorit
     c->priority = priority;
     c->value = value[0] ? strdup(value) : NULL;
     insert(o, c);
-    record(o, CHRONICLE_ENTERED, EL_NOBODY, NULL);
+    office_record(o, CHRONICLE_ENTERED);
     stand(o);
     office_changed(o);
     return OFFICE_DONE;
@@ -382,10 +370,7 @@ enum office_answer office_withdraw(struct office *o, void *client, enum office_w
     struct office_candidate *c = find(o, client);
     if (!c) return OFFICE_NO_CANDIDATE;
     (void)take_out(o, c);
-    static const enum chronicle_what ways[] = {[OFFICE_RESIGNS] = CHRONICLE_RESIGNED,
-                                               [OFFICE_DIES] = CHRONICLE_GONE,
-                                               [OFFICE_EXPELLED] = CHRONICLE_EXPELLED};
-    if (o->is_held && o->holder == c) record(o, ways[way], EL_NOBODY, NULL);
+    if (o->is_held && o->holder == c) office_record_way(o, way);
     if (o->is_held && o->holder == c && way == OFFICE_EXPELLED) {
         o->holder = NULL;
         take_back(o);
@@ -403,7 +388,7 @@ enum office_answer office_stopped(struct office *o, const void *client, uint64_t
 {
     if (!office_is_held_by(o, client) || o->token != token) return OFFICE_NOT_LEADING;
     if (o->ending == OFFICE_STAYS) return OFFICE_NOT_ASKED;
-    record(o, CHRONICLE_STOPPED, EL_NOBODY, NULL);
+    office_record(o, CHRONICLE_STOPPED);
     finish(o, reason_of(o));
     return OFFICE_DONE;
 }
@@ -495,7 +480,7 @@ bool offices_tick(struct offices *all)
     for (uint32_t i = 0; i < all->count; i++) {
         struct office *o = all->list[i];
         if (!o->is_held || o->ending == OFFICE_STAYS) continue;
-        if (o->stop_by <= now && o->holder) record(o, CHRONICLE_OVERDUE, EL_NOBODY, NULL);
+        if (o->stop_by <= now && o->holder) office_record(o, CHRONICLE_OVERDUE);
         if (o->stop_by <= now) finish(o, reason_of(o));
         if (o->is_held && o->ending != OFFICE_STAYS) waits = true;
     }
