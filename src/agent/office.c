@@ -1,11 +1,9 @@
 /* See office.h. */
 #define _GNU_SOURCE /* strdup */
-#include "agent/office.h"
+#include "agent/office_past.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "agent/office_past.h"
 
 static const uint64_t SECOND = 1000000000;
 static const uint64_t LATE_NS = 1000000;
