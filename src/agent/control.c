@@ -33,6 +33,8 @@ struct office *control_office(struct control *control, struct host_group *group)
     const uint32_t before = control->offices.count;
     struct office *o = before < CONTROL_GROUPS_MAX ? office_of(&control->offices, group) : host_office(group);
     if (!o || o->number < before) return o;
+    o->place.subject = o;
+    feed_change(&control->feed, &o->place);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         struct connection *c = control->connections[i];
         if (!c || (!awaits(c, host_name(group)) && !c->observes_all)) continue;
@@ -105,9 +107,11 @@ void control_changed(struct control *control, struct host_group *group)
     const uint64_t value = el_fingerprint(view.value, strlen(view.value)).low;
     /* That only the deadline has moved is nothing to observers. */
     if (view.leader == o->seen.leader && view.token == o->seen.token && value == o->seen.value) return;
+    control_count(control, o, &view);
     o->seen.leader = view.leader;
     o->seen.token = view.token;
     o->seen.value = value;
+    feed_change(&control->feed, &o->place);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         struct connection *c = control->connections[i];
         if (!c || !control_has(&c->observed, o->number)) continue;
@@ -317,6 +321,7 @@ struct control *control_new(uv_loop_t *loop, const struct config *config, struct
     control->config = config;
     control->host = host;
     control->fd = -1;
+    feed_init(&control->feed);
     control->offices.host = host;
     control->offices.config = config;
     control->offices.whose = control;

@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "agent/host.h"
+#include "agent/metrics.h"
 
 enum { CONTROL_CONNECTIONS_MAX = 64 };
 
@@ -16,6 +17,8 @@ struct control;
 
 /* Listens. Both are borrowed. NULL with one line: what, where, what to do. */
 struct control *control_new(uv_loop_t *, const struct config *, struct host *, char *text, size_t size);
+/* What changes is counted there from now on. Borrowed. */
+void control_count_in(struct control *, struct metrics *);
 /* For host_hooks.changed. */
 void control_changed(struct control *, struct host_group *);
 /* For host_hooks.renewed. */

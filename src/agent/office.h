@@ -9,6 +9,7 @@
 #ifndef ELECTOR_AGENT_OFFICE_H
 #define ELECTOR_AGENT_OFFICE_H
 
+#include "agent/feed.h"
 #include "agent/host.h"
 #include "agent/page.h"
 
@@ -83,6 +84,8 @@ struct office {
         el_node leader;
         uint64_t token, value; /* its fingerprint */
     } seen;                    /* by observers; for whoever has some */
+    uint64_t lost_ns;          /* since when a leader is missing; 0: it is not, or nobody waits for one */
+    struct feed_place place;   /* among those that changed */
 };
 
 struct offices {

@@ -34,7 +34,8 @@ struct seal_hooks {
     void *whose;
     void (*send)(void *whose, uint32_t peer, const uint8_t *datagram, size_t size);
     void (*deliver)(void *whose, uint32_t peer, const uint8_t *payload,
-                    size_t size); /* authentic, in no order, once */
+                    size_t size);                                         /* authentic, in no order, once */
+    void (*answered)(void *whose, uint32_t peer, uint64_t round_trip_ns); /* a handshake; may be NULL */
 };
 
 struct seal_stats {

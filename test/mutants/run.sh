@@ -36,7 +36,7 @@ plant() { # MUTANT-FOLDER: writes mutant.c, whose lines `from` must occur exactl
 }
 
 libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
-    "$build/libelector.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -pthread)
+    "$build/libelector.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -pthread)
 
 # A mutant counts as found when a test that passes without it fails, traps or hangs with it.
 find_by_test() { # MUTANT-FOLDER TEST
