@@ -108,24 +108,30 @@ static const char *hint_of(int error)
     }
 }
 
-static int listen_at(const struct sockaddr_storage *address, uint16_t *port)
+static int listen_at(const struct sockaddr_storage *address)
 {
     const int one = 1, room = SEND_BUFFER;
-    struct sockaddr_storage bound;
-    socklen_t size = sizeof bound;
     const int fd = socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room); /* those that are accepted inherit it */
     if (address->ss_family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
     if (bind(fd, (const struct sockaddr *)address, config_address_size(address)) == 0 &&
-        listen(fd, BACKLOG) == 0 && getsockname(fd, (struct sockaddr *)&bound, &size) == 0) {
-        *port = config_port(&bound);
+        listen(fd, BACKLOG) == 0)
         return fd;
-    }
     const int error = errno;
     close(fd);
     errno = error;
+    return -1;
+}
+
+int http_listen(const struct sockaddr_storage *address, char *text, size_t size)
+{
+    char where[80];
+    const int fd = listen_at(address), error = errno;
+    if (fd >= 0) return fd;
+    config_write_address(address, where, sizeof where);
+    snprintf(text, size, "cannot listen for HTTP on %s: %s%s", where, strerror(error), hint_of(error));
     return -1;
 }
 
@@ -147,14 +153,19 @@ static void on_completed(void *whose, struct MHD_Connection *c, void **seen,
 static struct MHD_Daemon *start(struct http *http, int fd)
 {
     const unsigned patience = http->with.patience_s ? http->with.patience_s : HTTP_PATIENCE_S;
+    const struct MHD_OptionItem options[] = {
+        {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, HTTP_CONNECTIONS_MAX, NULL},
+        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, HTTP_OF_ONE_ADDRESS_MAX, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, HTTP_REQUEST_MAX, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, patience, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_escaped, NULL},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},
+        {MHD_OPTION_END, 0, NULL},
+    };
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_on_request, http,
-                            MHD_OPTION_LISTEN_SOCKET, (MHD_socket)fd,                                 /* */
-                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,              /* */
-                            MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)HTTP_OF_ONE_ADDRESS_MAX,    /* */
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_REQUEST_MAX,             /* */
-                            MHD_OPTION_CONNECTION_TIMEOUT, patience, MHD_OPTION_STRICT_FOR_CLIENT, 1, /* */
-                            MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                        /* */
-                            MHD_OPTION_NOTIFY_COMPLETED, on_completed, http, MHD_OPTION_END);
+                            MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
 /* ---- Life ---- */
@@ -181,20 +192,20 @@ struct http *http_new(uv_loop_t *loop, const struct http_setup *setup, char *tex
 {
     const struct sockaddr_storage *address = &setup->config->http;
     struct http *http = calloc(1, sizeof *http);
-    char where[80];
+    struct sockaddr_storage bound = {0};
+    socklen_t room = sizeof bound;
     if (!http) {
         snprintf(text, size, "out of memory");
         return NULL;
     }
     http->with = *setup;
     http->is_local = config_is_loopback(address);
-    const int fd = listen_at(address, &http->port);
+    const int fd = http_listen(address, text, size);
     if (fd < 0) {
-        config_write_address(address, where, sizeof where);
-        snprintf(text, size, "cannot listen for HTTP on %s: %s%s", where, strerror(errno), hint_of(errno));
         free(http);
         return NULL;
     }
+    if (getsockname(fd, (struct sockaddr *)&bound, &room) == 0) http->port = config_port(&bound);
     http->daemon = start(http, fd);
     if (!http->daemon) close(fd);
     if (!http->daemon || !watch(http, loop)) {

@@ -32,6 +32,8 @@ struct http_setup {
 
 /* Listens. NULL with one line: what, where, what to do. */
 struct http *http_new(uv_loop_t *, const struct http_setup *, char *text, size_t size);
+/* Only the socket, which does not block. -1 with the line. */
+int http_listen(const struct sockaddr_storage *, char *text, size_t size);
 uint16_t http_port(const struct http *);
 /* From now on /healthz says that it is not well, and why. The word is borrowed. */
 void http_set_unwell(struct http *, const char *why);

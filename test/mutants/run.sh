@@ -43,7 +43,7 @@ find_by_test() { # MUTANT-FOLDER TEST
     local source
     for source in $(compgen -G "test/$2.c" || compgen -G "test/$2/*.c"); do
         $cc "${flags[@]}" "$source" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
-        ELECTOR_RUNS=30000 timeout 120 "$1/test.bin" || return 0
+        ELECTOR_RUNS=30000 ELECTOR_GIVE_UP_S=4 timeout 120 "$1/test.bin" || return 0
     done
     return 1
 }
