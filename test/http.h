@@ -57,7 +57,7 @@ static inline bool is_over(time_t *end)
     const char *wanted = getenv("ELECTOR_GIVE_UP_S");
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (*end == 0) *end = now.tv_sec + (wanted ? atoi(wanted) : 30);
+    if (*end == 0) *end = now.tv_sec + (wanted ? strtol(wanted, NULL, 10) : 30);
     return now.tv_sec >= *end;
 }
 
@@ -137,8 +137,7 @@ static inline const char *get(const char *path)
 
 static inline int code_of(const char *answer)
 {
-    int code = 0;
-    return sscanf(answer, "HTTP/1.%*d %d", &code) == 1 ? code : 0;
+    return strncmp(answer, "HTTP/1.", 7) == 0 && strlen(answer) > 12 ? (int)strtol(answer + 9, NULL, 10) : 0;
 }
 
 static inline const char *body_of(const char *answer)

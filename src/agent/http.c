@@ -184,7 +184,8 @@ static bool watch(struct http *http, uv_loop_t *loop)
     (void)uv_timer_init(loop, &http->timer); /* these two cannot fail */
     (void)uv_timer_init(loop, &http->keep_alive);
     http->handles = 3;
-    (void)uv_timer_start(&http->keep_alive, on_keep_alive, HTTP_KEEP_ALIVE_S * 1000, HTTP_KEEP_ALIVE_S * 1000);
+    const uint64_t every_ms = UINT64_C(1000) * HTTP_KEEP_ALIVE_S;
+    (void)uv_timer_start(&http->keep_alive, on_keep_alive, every_ms, every_ms);
     return uv_poll_start(&http->poll, UV_READABLE, on_readable) == 0;
 }
 

@@ -57,7 +57,7 @@ enum MHD_Result http_on_request(void *whose, struct MHD_Connection *, const char
 enum MHD_Result http_status(struct http *, struct MHD_Connection *);
 enum MHD_Result http_metrics(struct http *, struct MHD_Connection *);
 enum MHD_Result http_events(struct http *, struct MHD_Connection *);
-void http_wake_readers(void *http); /* there is something to tell them */
-void http_comment(struct http *);   /* to all readers */
+void http_wake_readers(void *whose); /* there is something to tell them */
+void http_comment(struct http *);    /* to all readers */
 
 #endif

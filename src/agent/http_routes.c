@@ -1,5 +1,6 @@
 /* Which path is answered how. */
 #define _GNU_SOURCE
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -7,27 +8,36 @@
 
 /* ---- Short answers ---- */
 
-static enum MHD_Result answer_json(struct http *http, struct MHD_Connection *c, unsigned code, json_t *line)
+/* NULL: no memory. Takes the reference. */
+static struct MHD_Response *make_json(json_t *line)
 {
     struct http_text text = {0};
     struct MHD_Response *response = NULL;
     if (http_set_json(&text, "", line, "\n"))
         response = MHD_create_response_from_buffer(text.size, text.bytes, MHD_RESPMEM_MUST_FREE);
-    return http_answer(http, c, code, "application/json", response);
+    if (!response) free(text.bytes);
+    return response;
+}
+
+static enum MHD_Result answer_json(struct http *http, struct MHD_Connection *c, unsigned code, json_t *line)
+{
+    return http_answer(http, c, code, "application/json", make_json(line));
+}
+
+static json_t *error_of(const char *error, const char *message)
+{
+    return json_pack("{ss ss}", "error", error, "message", message);
 }
 
 static enum MHD_Result refuse(struct http *http, struct MHD_Connection *c, unsigned code, const char *error,
                               const char *message)
 {
-    return answer_json(http, c, code, json_pack("{ss ss}", "error", error, "message", message));
+    return answer_json(http, c, code, error_of(error, message));
 }
 
 static enum MHD_Result refuse_method(struct http *http, struct MHD_Connection *c)
 {
-    static const char line[] =
-        "{\"error\":\"method\",\"message\":\"nothing is changed over HTTP: GET or HEAD\"}\n";
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(sizeof line - 1, (void *)(uintptr_t)line, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = make_json(error_of("method", "nothing is changed over HTTP: GET or HEAD"));
     if (response) (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     return http_answer(http, c, MHD_HTTP_METHOD_NOT_ALLOWED, "application/json", response);
 }

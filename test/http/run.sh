@@ -201,7 +201,7 @@ except OSError:
 print("taken", flush=True)
 time.sleep(100)' > "$dir/taken" &
 pids+=($!)
-await "7480 is taken" grep -q taken "$dir/taken"
+await "7480 is taken" grep -qs taken "$dir/taken"
 end "${agent[c]}"
 sed -i "/^http = /d" "$dir/c/c/elector.conf"
 start c

@@ -101,8 +101,8 @@ static void survives_nonsense(void **state)
         drop(fd);
     }
     memset(bytes, 'a', sizeof bytes - 1);
-    memcpy(bytes, "GET /", 5);
     const int fd = call();
+    put(fd, "GET /");
     send_bytes(fd, bytes, sizeof bytes - 1);
     (void)read_until(fd, NULL);
     if (code_of(h.answer) != 414 && code_of(h.answer) != 431 && h.answer[0])
