@@ -383,9 +383,8 @@ static int open_http(struct agent *agent)
     char text[512];
     if (!agent->config->http.ss_family) return 0;
     agent->http = http_new(&agent->loop, &setup, text, sizeof text);
-    if (agent->http) return 0;
-    if (!agent->config->http_is_default) return refuse(text, AGENT_CANNOT_START);
-    log_event(LOG_WARN_LEVEL, NULL, "%s; goes on without", text);
+    if (!agent->http && !agent->config->http_is_default) return refuse(text, AGENT_CANNOT_START);
+    if (!agent->http) log_event(LOG_WARN_LEVEL, NULL, "%s; goes on without", text);
     return 0;
 }
 
@@ -460,7 +459,7 @@ static void close_handle(uv_handle_t *handle, void *whose)
 
 static void close_all(struct agent *agent)
 {
-    if (agent->http) http_free(agent->http);
+    http_free(agent->http);
     if (agent->control) control_free(agent->control);
     agent->control = NULL; /* what the last write changes is nobody's news any more */
     uv_walk(&agent->loop, close_handle, NULL);
@@ -475,13 +474,12 @@ static void close_all(struct agent *agent)
 
 int agent_run(struct config *config)
 {
-    struct agent agent = {.config = config, .socket = -1, .timer = -1};
+    struct agent agent = {.config = config, .socket = -1, .timer = -1, .metrics.version = ELECTOR_VERSION};
     char address[80], http[80] = "nowhere";
     log_set(config->log == CONFIG_LOG_JSON, config->verbose);
     if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)
         return refuse("libsodium or libuv does not start", AGENT_CANNOT_START);
     (void)signal(SIGPIPE, SIG_IGN);
-    agent.metrics.version = ELECTOR_VERSION;
     agent.metrics.started_ms = host_asks_wall(&agent);
     agent.code = open_all(&agent);
     if (agent.code == 0) {

@@ -56,7 +56,7 @@ static enum MHD_Result on_health(struct http *http, struct MHD_Connection *c)
 static bool leads_here(const struct http *http, const struct office *o, const struct host_view *view)
 {
     return view->role == EL_LEADER && o->is_held && o->holder && o->token == view->token &&
-           host_clock(http->with.host) < o->deadline_ns;
+           host_clock(http->with.host) < office_told_until(o);
 }
 
 static enum MHD_Result on_leader(struct http *http, struct MHD_Connection *c, const char *url)

@@ -80,7 +80,7 @@ static void says_503_after_the_deadline_that_the_worker_knows(void **state)
     expect(other, "{\"op\":\"resign\",\"group\":\"g\",\"force\":true}", "{\"ok\":true}");
     expect_code("/leader/g", 200);
     const struct office *o = control_find_office(t.control, "g");
-    for (int i = 0; i < 1000 && t.now <= o->deadline_ns; i++, t.now += 5 * MS) {
+    for (int i = 0; i < 1000 && t.now <= office_told_until(o); i++, t.now += 5 * MS) {
         for (; t.saves > 0; t.saves--) host_saved(t.host, 0, 0);
         (void)host_tick(t.host);
     }
