@@ -35,9 +35,9 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector doctor [--config FILE]\n\n"
-        "Looks at what a member needs: configuration, keys, state file, clocks, address, HTTP; then asks its agent\n"
-        "whom it hears and who leads. One line each: ok, warn, WRONG with what to do, or ? where it cannot tell. Changes nothing,\n"
-        "and does not disturb an agent that runs. Best run as the agent's user.\n\n"
+        "Looks at what a member needs: configuration, keys, state file, clocks, address, HTTP; then asks its agent whom\n"
+        "it hears and who leads. One line each: ok, warn, WRONG with what to do, or ? where it cannot tell. Changes\n"
+        "nothing, and does not disturb an agent that runs. Best run as the agent's user.\n\n"
         "  --config FILE    the configuration (/etc/elector/elector.conf)\n"
         "  --help           this text\n\n"
         "Exit codes: 0 all is well; 1 something is wrong; 2 usage; 3 cannot tell, for instance because no agent runs.\n",
