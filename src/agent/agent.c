@@ -16,6 +16,7 @@
 #include "agent/chronicle.h"
 #include "agent/control.h"
 #include "agent/host.h"
+#include "agent/http.h"
 #include "agent/log.h"
 #include "agent/net.h"
 #include "agent/notify.h"
@@ -34,6 +35,9 @@ struct agent {
     struct control *control;
     struct chronicle *chronicle;
     struct obituary *obituary;
+    struct http *http; /* NULL: none */
+    struct metrics metrics;
+    size_t hearing; /* bytes of the datagram that is being opened */
     int socket, timer;
     uint64_t wakes_at; /* what the timer is set to; 0: nothing */
     uv_loop_t loop;
@@ -50,8 +54,8 @@ struct writing {
     uv_work_t work;
     struct agent *agent;
     struct record_image *image;
-    uint64_t begun;
     int error;
+    uint64_t took_ns;
 };
 
 static uint64_t boot_time(void)
@@ -102,7 +106,9 @@ static void host_sends(void *whose, el_node to, const uint8_t *payload, size_t s
 static void write_record(uv_work_t *work)
 {
     struct writing *writing = work->data;
+    const uint64_t began = boot_time();
     writing->error = record_write(writing->agent->record, writing->image);
+    writing->took_ns = boot_time() - began;
 }
 
 static void wrote_record(uv_work_t *work, int status)
@@ -110,8 +116,9 @@ static void wrote_record(uv_work_t *work, int status)
     struct writing *writing = work->data;
     struct agent *agent = writing->agent;
     const int error = status ? EIO : writing->error;
-    const uint64_t version = writing->image->version, now = boot_time();
-    chronicle_write(agent->chronicle, now, now - writing->begun);
+    const uint64_t version = writing->image->version;
+    chronicle_write(agent->chronicle, boot_time(), writing->took_ns);
+    metrics_observe(&agent->metrics.fsyncs, writing->took_ns);
     free(writing->image);
     free(writing);
     if (error) {
@@ -130,7 +137,7 @@ static void host_saves(void *whose, struct record_image *image)
     struct agent *agent = whose;
     struct writing *writing = calloc(1, sizeof *writing);
     if (!writing) abort(); /* what is not on disk was never said; a start finds it so */
-    *writing = (struct writing){.agent = agent, .image = image, .begun = boot_time()};
+    *writing = (struct writing){.agent = agent, .image = image};
     writing->work.data = writing;
     if (uv_queue_work(&agent->loop, &writing->work, write_record, wrote_record) != 0) abort();
 }
@@ -176,13 +183,16 @@ static void seal_sends(void *whose, uint32_t peer, const uint8_t *datagram, size
 {
     struct agent *agent = whose;
     const struct config_member *to = &agent->config->members[peer - 1];
-    if (!net_send(agent->socket, to, datagram, size))
-        log_event(LOG_DEBUG_LEVEL, NULL, "cannot send to %s: %s", to->name, strerror(errno));
+    struct metrics_peer *counted = &agent->metrics.peers[peer - 1];
+    const bool is_sent = net_send(agent->socket, to, datagram, size);
+    *(is_sent ? &counted->sent_bytes : &counted->unsent) += is_sent ? size : 1;
+    if (!is_sent) log_event(LOG_DEBUG_LEVEL, NULL, "cannot send to %s: %s", to->name, strerror(errno));
 }
 
 static void seal_delivers(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
 {
     struct agent *agent = whose;
+    agent->metrics.peers[peer - 1].received_bytes += agent->hearing;
     if (wire_may_pass(payload, size, false)) host_receive(agent->host, peer, payload, size);
 }
 
@@ -195,11 +205,18 @@ static void seal_buries(void *whose, uint32_t peer, const uint8_t *payload, size
     host_receive(agent->host, peer, payload, size);
 }
 
+static void seal_was_answered(void *whose, uint32_t peer, uint64_t round_trip_ns)
+{
+    struct agent *agent = whose;
+    metrics_observe(&agent->metrics.peers[peer - 1].round_trips, round_trip_ns);
+}
+
 /* ---- The loop ---- */
 
 static void hear(void *whose, const uint8_t *datagram, size_t size)
 {
     struct agent *agent = whose;
+    agent->hearing = size;
     seal_receive(agent->seal, boot_time(), datagram, size);
 }
 
@@ -264,37 +281,6 @@ static void before_waiting(uv_prepare_t *handle)
     wake_at(agent, next > now ? next : now + 1);
 }
 
-/* What a group's machine was begun with. */
-static bool is_same_group(const struct config_group *a, const struct config_group *b)
-{
-    if (strcmp(a->name, b->name) != 0 || a->algorithm != b->algorithm || a->option_count != b->option_count)
-        return false;
-    for (uint32_t i = 0; i < a->option_count; i++)
-        if (strcmp(a->options[i][0], b->options[i][0]) != 0 || strcmp(a->options[i][1], b->options[i][1]) != 0)
-            return false;
-    return true;
-}
-
-static bool is_same_cluster(const struct config *a, const struct config *b)
-{
-    if (a->drift != b->drift || a->transmit_max != b->transmit_max || a->group_count != b->group_count)
-        return false;
-    for (uint32_t i = 0; i < a->group_count; i++)
-        if (!is_same_group(&a->groups[i], &b->groups[i])) return false;
-    if (a->member_count != b->member_count || a->self != b->self || a->has_keys != b->has_keys ||
-        memcmp(a->cluster_id, b->cluster_id, sizeof a->cluster_id) != 0 || strcmp(a->state, b->state) != 0 ||
-        strcmp(a->socket, b->socket) != 0)
-        return false;
-    for (uint32_t i = 0; i < a->member_count; i++) {
-        const struct config_member *x = &a->members[i], *y = &b->members[i];
-        if (x->id != y->id || x->role != y->role || strcmp(x->name, y->name) != 0 ||
-            memcmp(x->public_key, y->public_key, SEAL_KEY) != 0 ||
-            memcmp(&x->address, &y->address, sizeof x->address) != 0)
-            return false;
-    }
-    return true;
-}
-
 /* Keys, permissions and logging are taken over; what the protocol stands on takes a restart. */
 static void reload(struct agent *agent)
 {
@@ -303,7 +289,7 @@ static void reload(struct agent *agent)
     if (!fresh) return;
     if (!config_read(fresh, config->path, text, sizeof text)) {
         log_event(LOG_ERROR_LEVEL, NULL, "%s; the old configuration goes on", text);
-    } else if (!is_same_cluster(config, fresh)) {
+    } else if (!config_is_same_cluster(config, fresh)) {
         log_event(
             LOG_ERROR_LEVEL, NULL,
             "members, groups and their settings, paths and the cluster's id change only with a restart; the "
@@ -330,6 +316,7 @@ static void on_signal(uv_signal_t *handle, int number)
         log_event(LOG_INFO_LEVEL, NULL, "leaving: what this member leads is handed over");
         notify("STOPPING=1");
         agent->is_leaving = true;
+        if (agent->http) http_set_unwell(agent->http, "leaving");
         agent->leave_by = boot_time() + LEAVE_WITHIN_S * SECOND;
     }
 }
@@ -376,11 +363,31 @@ static int open_seal(struct agent *agent)
     memcpy(seal.secret_key, config->secret_key, SEAL_KEY);
     memcpy(seal.cluster_keys, config->cluster_keys, sizeof seal.cluster_keys);
     memcpy(seal.cluster_id, config->cluster_id, sizeof seal.cluster_id);
-    agent->seal = seal_new(&seal, (struct seal_hooks){agent, seal_sends, seal_delivers, seal_buries});
+    agent->seal = seal_new(&seal, (struct seal_hooks){.whose = agent,
+                                                      .send = seal_sends,
+                                                      .deliver = seal_delivers,
+                                                      .bury = seal_buries,
+                                                      .answered = seal_was_answered});
     sodium_memzero(&seal, sizeof seal);
     return agent->seal
                ? 0
                : refuse("cannot seal traffic: no memory, or libsodium does not start", AGENT_CANNOT_START);
+}
+
+/* Who asked for it does not go without; the usual place may be another agent's of this host. */
+static int open_http(struct agent *agent)
+{
+    const struct http_setup setup = {.config = agent->config,
+                                     .host = agent->host,
+                                     .control = agent->control,
+                                     .seal = agent->seal,
+                                     .metrics = &agent->metrics};
+    char text[512];
+    if (!agent->config->http.ss_family) return 0;
+    agent->http = http_new(&agent->loop, &setup, text, sizeof text);
+    if (!agent->http && !agent->config->http_is_default) return refuse(text, AGENT_CANNOT_START);
+    if (!agent->http) log_event(LOG_WARN_LEVEL, NULL, "%s; goes on without", text);
+    return 0;
 }
 
 static int open_all(struct agent *agent)
@@ -413,7 +420,8 @@ static int open_all(struct agent *agent)
     if (!agent->control) return refuse(text, AGENT_CANNOT_START);
     control_set_chronicle(agent->control, agent->chronicle);
     control_watch_by(agent->control, agent->obituary);
-    return 0;
+    control_count_in(agent->control, &agent->metrics);
+    return open_http(agent);
 }
 
 static void begin(struct agent *agent)
@@ -459,6 +467,7 @@ static void close_handle(uv_handle_t *handle, void *whose)
 
 static void close_all(struct agent *agent)
 {
+    http_free(agent->http);
     if (agent->control) control_free(agent->control);
     agent->control = NULL; /* what the last write changes is nobody's news any more */
     obituary_free(agent->obituary);
@@ -476,20 +485,23 @@ static void close_all(struct agent *agent)
 
 int agent_run(struct config *config, const char *program)
 {
-    struct agent agent = {.config = config, .program = program, .socket = -1, .timer = -1};
-    char address[80];
+    struct agent agent = {
+        .config = config, .program = program, .socket = -1, .timer = -1, .metrics.version = ELECTOR_VERSION};
+    char address[80], http[80] = "nowhere";
     log_set(config->log == CONFIG_LOG_JSON, config->verbose);
     if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)
         return refuse("libsodium or libuv does not start", AGENT_CANNOT_START);
     (void)signal(SIGPIPE, SIG_IGN);
+    agent.metrics.started_ms = host_asks_wall(&agent);
     agent.code = open_all(&agent);
     if (agent.code == 0) {
         begin(&agent);
         agent.watchdog = notify_watchdog_ns();
         config_write_address(&config->members[config->self - 1].address, address, sizeof address);
-        log_event(LOG_INFO_LEVEL, NULL, "member %s of %s, %u members, on %s%s; clients at %s",
+        if (agent.http) config_write_address(&config->http, http, sizeof http);
+        log_event(LOG_INFO_LEVEL, NULL, "member %s of %s, %u members, on %s%s; clients at %s, HTTP at %s",
                   config->members[config->self - 1].name, config->cluster, config->member_count, address,
-                  config->has_keys ? "" : " without keys", config->socket);
+                  config->has_keys ? "" : " without keys", config->socket, http);
         warn_of_promises(config);
         notify("READY=1");
         uv_run(&agent.loop, UV_RUN_DEFAULT);

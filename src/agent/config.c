@@ -108,6 +108,8 @@ static void set_defaults(struct config *config, const char *path)
     config->guardian = true;
     config->drift = 10000;
     config->transmit_max = 10000000;
+    config->http_is_default = config_http_of("7480", true, &config->http, NULL, 0);
+    config->http_groups = 1000;
 }
 
 bool config_parse(struct config *config, const char *path, const char *bytes, size_t byte_count, bool form_only,

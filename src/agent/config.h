@@ -62,9 +62,12 @@ struct config {
     char state[4096]; /* the record's file */
     enum config_log log;
     bool verbose;
-    bool guardian;            /* a process of its own tells peers of our death */
-    uint32_t drift;           /* millionths */
-    el_duration transmit_max; /* the longest that a message is believed to take */
+    bool guardian;                /* a process of its own tells peers of our death */
+    struct sockaddr_storage http; /* family 0: off */
+    bool http_is_default;         /* nobody asked for it: it can be gone without */
+    uint32_t http_groups;         /* up to so many are listed one by one */
+    uint32_t drift;               /* millionths */
+    el_duration transmit_max;     /* the longest that a message is believed to take */
     struct config_group groups[CONFIG_GROUPS_MAX];
     uint32_t group_count;
 };
@@ -98,8 +101,13 @@ bool config_address(const char *text, struct sockaddr_storage *, char *reason, s
 void config_write_address(const struct sockaddr_storage *, char *text, size_t size);
 /* Its form alone: cut into the host and the port, and nobody looked up. */
 bool config_split_address(const char *text, char *host, size_t room, uint16_t *port, char *reason, size_t size);
+uint16_t config_port(const struct sockaddr_storage *);
+socklen_t config_address_size(const struct sockaddr_storage *);
 bool config_is_loopback(const struct sockaddr_storage *);
 /* 1 to 63 of letters, digits, '.', '_' and '-'; not beginning with '-' or '.'. */
 bool config_is_member_name(const char *text);
+
+/* Members, groups and their settings, paths: all that the protocol stands on. Keys, permissions and logging may differ. */
+bool config_is_same_cluster(const struct config *, const struct config *);
 
 #endif

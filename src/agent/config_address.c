@@ -86,8 +86,15 @@ static void stand_in(const char *host, struct sockaddr_storage *address)
     memcpy(v6(address)->sin6_addr.s6_addr + 8, &sum.low, 8);
 }
 
-bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *address, char *reason,
-                       size_t size)
+static void set_port(struct sockaddr_storage *address, uint16_t port)
+{
+    if (address->ss_family == AF_INET)
+        v4(address)->sin_port = htons(port);
+    else
+        v6(address)->sin6_port = htons(port);
+}
+
+static bool find(const char *text, bool numeric, struct sockaddr_storage *address, char *reason, size_t size)
 {
     char host[254];
     uint16_t port = 0;
@@ -103,11 +110,25 @@ bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *
                  gai_strerror(error));
         return false;
     }
-    if (!is_one_host(address)) return refuse(text, "the host is not one host", reason, size);
-    if (address->ss_family == AF_INET)
-        v4(address)->sin_port = htons(port);
-    else
-        v6(address)->sin6_port = htons(port);
+    set_port(address, port);
+    return true;
+}
+
+bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *address, char *reason,
+                       size_t size)
+{
+    if (!find(text, numeric, address, reason, size)) return false;
+    return is_one_host(address) || refuse(text, "the host is not one host", reason, size);
+}
+
+bool config_http_of(const char *text, bool numeric, struct sockaddr_storage *address, char *reason, size_t size)
+{
+    uint64_t port = 0;
+    if (!units_number(text, 65535, &port) || port == 0) return find(text, numeric, address, reason, size);
+    memset(address, 0, sizeof *address);
+    address->ss_family = AF_INET;
+    v4(address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    set_port(address, (uint16_t)port);
     return true;
 }
 
@@ -134,4 +155,15 @@ bool config_is_loopback(const struct sockaddr_storage *address)
     struct sockaddr_storage copy = *address;
     if (copy.ss_family == AF_INET) return ntohl(v4(&copy)->sin_addr.s_addr) >> 24 == 127;
     return IN6_IS_ADDR_LOOPBACK(&v6(&copy)->sin6_addr);
+}
+
+uint16_t config_port(const struct sockaddr_storage *address)
+{
+    struct sockaddr_storage copy = *address;
+    return ntohs(copy.ss_family == AF_INET ? v4(&copy)->sin_port : v6(&copy)->sin6_port);
+}
+
+socklen_t config_address_size(const struct sockaddr_storage *address)
+{
+    return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }

@@ -32,6 +32,13 @@ static void describe_group(const struct config_group *group, FILE *out)
     fputc('\n', out);
 }
 
+static void describe_http(const struct config *config, FILE *out)
+{
+    char address[80] = "off";
+    if (config->http.ss_family) config_write_address(&config->http, address, sizeof address);
+    fprintf(out, "http %s%s\n", address, config->http_is_default ? ", unless that is in use" : "");
+}
+
 bool config_describe(const struct config *config, FILE *out)
 {
     char id[2 * SEAL_CLUSTER_ID + 1], time[UNITS_TIME_TEXT];
@@ -44,6 +51,7 @@ bool config_describe(const struct config *config, FILE *out)
         fprintf(out, "traffic is sealed; cluster keys: %u\n", config->cluster_key_count);
     else
         fputs("traffic is not sealed, and stays on this host\n", out);
+    describe_http(config, out);
     fprintf(out, "socket %s, mode %04o\nstate %s\ngroups\n", config->socket, (unsigned)config->socket_mode,
             config->state);
     bool all = false;

@@ -53,6 +53,8 @@ bool config_check_groups(struct config_reading *);
 
 bool config_read_allow(struct config_reading *, const char *value);
 bool config_key_of(const char *text, uint8_t key[SEAL_KEY]);
+/* PORT on loopback, or an address to listen at, which may be all of this host. */
+bool config_http_of(const char *text, bool numeric, struct sockaddr_storage *, char *reason, size_t size);
 bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *, char *reason, size_t size);
 
 #endif

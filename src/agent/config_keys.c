@@ -155,6 +155,26 @@ static bool read_state(struct config_reading *r, const char *value)
     return read_path(r, value, r->config->state, sizeof r->config->state);
 }
 
+static bool read_http(struct config_reading *r, const char *value)
+{
+    char reason[200];
+    struct config *config = r->config;
+    config->http_is_default = false;
+    memset(&config->http, 0, sizeof config->http);
+    if (strcmp(value, "off") == 0 || config_http_of(value, r->form_only, &config->http, reason, sizeof reason))
+        return true;
+    return config_fail(r, r->line, "'http' is a port, an address or off: %s", reason);
+}
+
+static bool read_http_groups(struct config_reading *r, const char *value)
+{
+    uint64_t most = 0;
+    if (!units_number(value, 1000000, &most))
+        return config_fail(r, r->line, "'http-groups' is a whole number up to 1000000, not '%s'", value);
+    r->config->http_groups = (uint32_t)most;
+    return true;
+}
+
 static bool read_log(struct config_reading *r, const char *value)
 {
     r->config->log = strcmp(value, "json") == 0 ? CONFIG_LOG_JSON : CONFIG_LOG_WORDS;
@@ -224,6 +244,8 @@ static const struct {
     {CONFIG_IN_AGENT, "socket-mode", read_socket_mode},
     {CONFIG_IN_AGENT, "socket-group", read_socket_group},
     {CONFIG_IN_AGENT, "state", read_state},
+    {CONFIG_IN_AGENT, "http", read_http},
+    {CONFIG_IN_AGENT, "http-groups", read_http_groups},
     {CONFIG_IN_AGENT, "log", read_log},
     {CONFIG_IN_AGENT, "verbose", read_verbose},
     {CONFIG_IN_AGENT, "guardian", read_guardian},

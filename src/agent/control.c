@@ -35,6 +35,8 @@ struct office *control_office(struct control *control, struct host_group *group)
     const uint32_t before = control->offices.count;
     struct office *o = before < CONTROL_GROUPS_MAX ? office_of(&control->offices, group) : host_office(group);
     if (!o || o->number < before) return o;
+    o->place.subject = o;
+    feed_change(&control->feed, &o->place);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         struct connection *c = control->connections[i];
         if (!c || (!awaits(c, host_name(group)) && !c->observes_all)) continue;
@@ -103,13 +105,14 @@ void control_set_chronicle(struct control *control, struct chronicle *chronicle)
 }
 
 /* Before the office acts upon it, so that what follows is written below. */
-static bool note_leader(const struct control *control, struct office *o)
+static bool note_leader(struct control *control, struct office *o)
 {
     const struct host_view view = host_view_of(o->group);
     const el_node before = o->seen.leader;
     if (view.leader == before && view.token == o->seen.token) return false;
     const uint64_t heard =
         before && before != control->config->self ? host_heard(control->host, before) : UINT64_MAX;
+    control_count(control, o, &view);
     o->seen.leader = view.leader;
     o->seen.token = view.token;
     chronicle_lead(control->offices.chronicle, host_clock(control->host), chronicle_group(host_name(o->group)),
@@ -138,9 +141,11 @@ void control_changed(struct control *control, struct host_group *group)
     /* That only the deadline has moved is nothing to observers. */
     if (!is_another && view.leader == o->seen.leader && view.token == o->seen.token && value == o->seen.value)
         return;
+    control_count(control, o, &view);
     o->seen.leader = view.leader;
     o->seen.token = view.token;
     o->seen.value = value;
+    feed_change(&control->feed, &o->place);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         struct connection *c = control->connections[i];
         if (!c || !control_has(&c->observed, o->number)) continue;
@@ -369,6 +374,7 @@ struct control *control_new(uv_loop_t *loop, const struct config *config, struct
     control->config = config;
     control->host = host;
     control->fd = -1;
+    feed_init(&control->feed);
     control->offices.host = host;
     control->offices.config = config;
     control->offices.whose = control;

@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "agent/host.h"
+#include "agent/metrics.h"
 #include "agent/obituary.h"
 
 enum { CONTROL_CONNECTIONS_MAX = 64 };
@@ -22,6 +23,8 @@ struct chronicle;
 void control_set_chronicle(struct control *, struct chronicle *);
 /* Who is told what clients work at; borrowed. Before the first of them. */
 void control_watch_by(struct control *, struct obituary *);
+/* What changes is counted there from now on. Borrowed. */
+void control_count_in(struct control *, struct metrics *);
 /* For host_hooks.changed. */
 void control_changed(struct control *, struct host_group *);
 /* For host_hooks.renewed. */

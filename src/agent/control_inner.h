@@ -1,10 +1,11 @@
-/* The inside of the control socket. Shared by control*.c, its test and its fuzzer, and nobody else. */
+/* The inside of the control socket. Shared by control*.c, their tests and fuzzer, and http*.c, which tells the same. */
 #ifndef ELECTOR_AGENT_CONTROL_INNER_H
 #define ELECTOR_AGENT_CONTROL_INNER_H
 
 #include <jansson.h>
 
 #include "agent/control.h"
+#include "agent/feed.h"
 #include "agent/office.h"
 
 enum {
@@ -79,6 +80,8 @@ struct control {
     struct host *host;
     struct obituary *obituary;
     struct offices offices;
+    struct feed feed;        /* of offices */
+    struct metrics *metrics; /* NULL: nobody counts */
     struct connection *connections[CONTROL_CONNECTIONS_MAX];
     uint32_t connection_count;
     uv_poll_t listener;
@@ -127,6 +130,10 @@ void connection_doom(struct connection *);
 void connection_wake(struct connection *); /* there is something new to say */
 void connection_close(struct connection *, enum office_way);
 
+/* control_count.c */
+/* What is new is not `seen` yet. */
+void control_count(struct control *, struct office *, const struct host_view *);
+
 /* control_request.c */
 void control_request(struct connection *, const char *line, size_t size);
 void control_refuse(struct connection *, const json_t *id, const char *error, const char *message);
@@ -136,6 +143,8 @@ json_t *control_text(const char *text); /* whatever bytes a peer has sent, as a 
 json_t *control_deadline(uint64_t deadline_ns);
 json_t *control_leader_event(const struct control *, const struct office *);
 json_t *control_nobody_event(const char *group);
+json_t *control_begin_status(const struct control *); /* with the members, and no groups yet */
+json_t *control_describe_group(const struct control *, const struct office *);
 json_t *control_status_of(const struct control *, const struct office *); /* one group */
 /* The next line of a status of all; moves status_next on, and ends in_status with the last. */
 json_t *control_status_line(struct connection *);

@@ -81,7 +81,7 @@ static json_t *lease_left(const struct control *control, const struct host_view 
     return json_integer((json_int_t)(end > now ? (end - now) / MILLISECOND : 0));
 }
 
-static json_t *describe_group(const struct control *control, const struct office *o)
+json_t *control_describe_group(const struct control *control, const struct office *o)
 {
     static const char *const roles[] = {
         [EL_IDLE] = "idle", [EL_ELECTING] = "electing", [EL_FOLLOWER] = "follower", [EL_LEADER] = "leader"};
@@ -94,8 +94,7 @@ static json_t *describe_group(const struct control *control, const struct office
                      describe_promises(algorithm));
 }
 
-/* With the members; groups are to be appended. */
-static json_t *begin_status(const struct control *control)
+json_t *control_begin_status(const struct control *control)
 {
     const struct config *config = control->config;
     json_t *members = json_array();
@@ -107,7 +106,7 @@ static json_t *begin_status(const struct control *control)
 
 static size_t append_group(const struct control *control, json_t *line, const struct office *o, uint64_t *worst)
 {
-    json_t *group = describe_group(control, o);
+    json_t *group = control_describe_group(control, o);
     const size_t size = group ? json_dumpb(group, NULL, 0, JSON_COMPACT) : 0;
     const uint64_t failover = host_worst_failover_ns(o->group);
     if (failover > *worst) *worst = failover;
@@ -123,7 +122,7 @@ static void end_status(json_t *line, uint64_t worst)
 json_t *control_status_of(const struct control *control, const struct office *o)
 {
     uint64_t worst = 0;
-    json_t *line = begin_status(control);
+    json_t *line = control_begin_status(control);
     if (!line) return NULL;
     (void)append_group(control, line, o, &worst);
     end_status(line, worst);
@@ -136,7 +135,7 @@ json_t *control_status_line(struct connection *c)
     uint64_t worst = 0;
     size_t size = 0;
     uint32_t groups = 0;
-    json_t *line = begin_status(control);
+    json_t *line = control_begin_status(control);
     while (line && c->status_next < control->offices.count && groups < CONTROL_STATUS_GROUPS &&
            size < CONTROL_STATUS_BYTES) {
         size += append_group(control, line, control->offices.list[c->status_next], &worst);

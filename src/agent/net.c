@@ -9,11 +9,6 @@
 
 enum { BATCH = 32, BATCHES = 4, ROOM = 1500, BUFFER = 1 << 20 };
 
-static socklen_t length_of(const struct sockaddr_storage *address)
-{
-    return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
 static void say_why(const struct config *config, int error, char *text, size_t size)
 {
     char address[80];
@@ -37,7 +32,7 @@ int net_open(const struct config *config, char *text, size_t size)
     if (address->ss_family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room); /* as much as the kernel allows */
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    if (bind(fd, (const struct sockaddr *)address, length_of(address)) != 0) {
+    if (bind(fd, (const struct sockaddr *)address, config_address_size(address)) != 0) {
         say_why(config, errno, text, size);
         close(fd);
         return -1;
@@ -53,7 +48,7 @@ int net_open_aside(const struct config *config)
         ((struct sockaddr_in6 *)&address)->sin6_port = 0;
     else
         ((struct sockaddr_in *)&address)->sin_port = 0;
-    if (fd < 0 || bind(fd, (const struct sockaddr *)&address, length_of(&address)) == 0) return fd;
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&address, config_address_size(&address)) == 0) return fd;
     const int error = errno;
     close(fd);
     errno = error;
@@ -63,7 +58,7 @@ int net_open_aside(const struct config *config)
 bool net_send(int socket, const struct config_member *to, const uint8_t *datagram, size_t size)
 {
     const ssize_t sent = sendto(socket, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL,
-                                (const struct sockaddr *)&to->address, length_of(&to->address));
+                                (const struct sockaddr *)&to->address, config_address_size(&to->address));
     return sent >= 0 || errno == EAGAIN || errno == ECONNREFUSED || errno == ENOBUFS || errno == EINTR;
 }
 

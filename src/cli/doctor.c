@@ -16,12 +16,11 @@
 #include "agent/net.h"
 #include "agent/record_slot.h"
 #include "cli.h"
+#include "doctor.h"
 #include "engines/engine.h"
 #include "status.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20, SPINS = 1000000, READINGS = 5, USUAL_DRIFT = 10000 };
-
-enum verdict { FINE, WARN, WRONG, CANNOT_TELL };
 
 struct doctor {
     const char *path;      /* of the configuration */
@@ -36,9 +35,9 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector doctor [--config FILE]\n\n"
-        "Looks at what a member needs: configuration, keys, state file, clocks, address; then asks its agent whom it\n"
-        "hears and who leads. One line each: ok, warn, WRONG with what to do, or ? where it cannot tell. Changes nothing,\n"
-        "and does not disturb an agent that runs. Best run as the agent's user.\n\n"
+        "Looks at what a member needs: configuration, keys, state file, clocks, address, HTTP; then asks its agent whom\n"
+        "it hears and who leads. One line each: ok, warn, WRONG with what to do, or ? where it cannot tell. Changes\n"
+        "nothing, and does not disturb an agent that runs. Best run as the agent's user.\n\n"
         "  --config FILE    the configuration (/etc/elector/elector.conf)\n"
         "  --help           this text\n\n"
         "Exit codes: 0 all is well; 1 something is wrong; 2 usage; 3 cannot tell, for instance because no agent runs.\n",
@@ -380,6 +379,14 @@ static void check_address(struct doctor *d)
     say(d, FINE, "address", "%s is free for an agent", address);
 }
 
+static void check_http(struct doctor *d)
+{
+    char text[512];
+    if (!d->is_whole || (d->in_use && !d->status)) return;
+    const enum verdict verdict = doctor_http(d->config, d->status && is_ours(d), text, sizeof text);
+    say(d, verdict, "http", "%s", text);
+}
+
 static void check_member(struct doctor *d, const json_t *member, size_t *votes, size_t *heard)
 {
     const char *name = wire_text(member, "name", 255), *self = wire_text(d->status, "member", 255);
@@ -457,6 +464,7 @@ static int examine(struct doctor *d)
     check_clocks(d);
     check_agent(d);
     check_address(d);
+    check_http(d);
     if (d->status) check_cluster(d);
     json_decref(d->status);
     if (d->config) config_wipe(d->config);

@@ -211,6 +211,8 @@ static void write_conf(FILE *out, const struct founding *f, const struct newcome
     fprintf(out, "\n[agent]\nself = %s\nkey-file = member.key\ncluster-key-file = cluster.key\nsocket = ",
             self->name);
     write_place(out, f->socket, "agent.sock", "/run/elector/agent.sock", f, self);
+    /* Where many are on one host, each has an address of its own already. */
+    fprintf(out, "\nhttp = %s", f->here ? self->address : "127.0.0.1:7480");
     fputs("\nstate = ", out);
     write_place(out, f->state, "elector.state", "/var/lib/elector/elector.state", f, self);
     fputs("\n\n[group *]\nalgorithm = quorum\n", out);

@@ -36,14 +36,14 @@ plant() { # MUTANT-FOLDER: writes mutant.c, whose lines `from` must occur exactl
 }
 
 libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
-    "$build/libelector.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -pthread)
+    "$build/libelector.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -pthread)
 
 # A mutant counts as found when a test that passes without it fails, traps or hangs with it.
 find_by_test() { # MUTANT-FOLDER TEST
     local source
     for source in $(compgen -G "test/$2.c" || compgen -G "test/$2/*.c"); do
         $cc "${flags[@]}" "$source" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
-        ELECTOR_RUNS=30000 timeout 120 "$1/test.bin" || return 0
+        ELECTOR_RUNS=30000 ELECTOR_GIVE_UP_S=4 timeout 120 "$1/test.bin" || return 0
     done
     return 1
 }

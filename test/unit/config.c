@@ -59,6 +59,33 @@ static void everything_can_be_said(void **state)
     assert_string_equal(address, "127.0.0.2:7401");
 }
 
+/* Where HTTP is served, as it was understood. */
+static const char *http_of(const char *line)
+{
+    static char address[80];
+    char content[600];
+    snprintf(content, sizeof content, ALL "%s", line);
+    accepts(content);
+    if (!config.http.ss_family) return "off";
+    config_write_address(&config.http, address, sizeof address);
+    return address;
+}
+
+static void http_is_on_loopback_unless_told_otherwise(void **state)
+{
+    assert_string_equal(http_of(""), "127.0.0.1:7480");
+    assert_true(config.http_is_default);
+    assert_int_equal(config.http_groups, 1000);
+    assert_string_equal(http_of("http = 81\nhttp-groups = 0\n"), "127.0.0.1:81");
+    assert_false(config.http_is_default);
+    assert_int_equal(config.http_groups, 0);
+    assert_string_equal(http_of("http = 0.0.0.0:82\n"), "0.0.0.0:82");
+    assert_string_equal(http_of("http = [::]:83\n"), "[::]:83");
+    assert_string_equal(http_of("http = [::1]:83\n"), "[::1]:83");
+    assert_int_equal(config_port(&config.http), 83);
+    assert_string_equal(http_of("http = off\n"), "off");
+}
+
 static void a_section_holds_for_its_name_then_the_longest_prefix_then_all(void **state)
 {
     accepts(
@@ -276,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_file_takes_the_defaults),
         cmocka_unit_test(everything_can_be_said),
+        cmocka_unit_test(http_is_on_loopback_unless_told_otherwise),
         cmocka_unit_test(a_section_holds_for_its_name_then_the_longest_prefix_then_all),
         cmocka_unit_test(values_are_presets_and_what_was_set),
         cmocka_unit_test(a_cluster_s_id_comes_from_its_name),

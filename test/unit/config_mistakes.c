@@ -127,6 +127,16 @@ static void mistakes_about_the_agent(void **state)
     refuses(ALL "socket-group = no-such-group\n",
             ":14: there is no group 'no-such-group' on this host; create it, or name another");
     refuses(ALL "log = xml\n", ":14: 'log' is words or json, not 'xml'");
+    refuses(
+        ALL "http = 0\n",
+        ":14: 'http' is a port, an address or off: an address is HOST:PORT or [IPV6]:PORT; in '0' the port is missing");
+    mentions(ALL "http = 65536\n", ":14: 'http' is a port, an address or off: ");
+    mentions(ALL "http = on\n", ":14: 'http' is a port, an address or off: ");
+    mentions(ALL "http = 127.0.0.1\n", "the port is missing");
+    mentions(ALL "http = 127.0.0.1:0\n", "the port is no number from 1 to 65535");
+    mentions(ALL "http = ::1:80\n", "put an IPv6 host in brackets");
+    refuses(ALL "http-groups = many\n", ":14: 'http-groups' is a whole number up to 1000000, not 'many'");
+    mentions(ALL "http-groups = 1000001\n", ":14: 'http-groups' is a whole number");
     refuses(ALL "verbose = yes\n", ":14: 'verbose' is on or off, not 'yes'");
     refuses(ALL "state =\n", ":14: the name of a file is missing");
     char longer[300] = ALL "socket = /";
