@@ -132,11 +132,6 @@ static void tell(struct office *o, const struct office_candidate *c, enum office
     if (c) o->all->tell(o->all->whose, c->client, o, &event);
 }
 
-static void announce(struct office *o, void *client)
-{
-    if (o->all->tenure) o->all->tenure(o->all->whose, client, o);
-}
-
 static const char *why(const struct office *o)
 {
     if (o->reason) return o->reason;
@@ -155,7 +150,7 @@ static void end(struct office *o)
     o->holder = NULL;
     o->ending = OFFICE_STAYS;
     o->reason = NULL;
-    announce(o, NULL);
+    if (o->all->tenure) o->all->tenure(o->all->whose, NULL, o);
     tell(o, was, OFFICE_LOST, reason);
     stand(o);
 }
@@ -169,7 +164,7 @@ static void begin(struct office *o, const struct host_view *view)
     o->deadline_ns = view->deadline_ns;
     o->ending = OFFICE_STAYS;
     o->reason = NULL;
-    announce(o, c->client);
+    if (o->all->tenure) o->all->tenure(o->all->whose, c->client, o);
     o->cell = HOST_NO_CELL;
     publish(o);
     if (!o->is_published || !o->all->reads_page || !o->all->reads_page(o->all->whose, c->client))
