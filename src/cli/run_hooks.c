@@ -65,7 +65,8 @@ void run_tell_lost(struct run *run)
 void run_tell_leader(struct run *run, const elector_leader *leader)
 {
     struct run_hooks *hooks = &run->hooks;
-    if (!leader->name[0]) return;
+    const bool is_known = hooks->heard.token == leader->token && strcmp(hooks->heard.leader, leader->name) == 0;
+    if (!leader->name[0] || is_known) return;
     hooks->heard = (struct run_hook){.event = RUN_NEW_LEADER, .token = leader->token, .is_me = leader->is_me};
     snprintf(hooks->heard.leader, sizeof hooks->heard.leader, "%s", leader->name);
     hooks->has_heard = true;

@@ -64,3 +64,67 @@ story_spread() {
     judge_all
     no_errors a b
 }
+
+# ---- Who is no good ----
+
+checked() { # MEMBER...: a candidate that is well while there is a file of its name, and whose command fails while there is another
+    local m
+    for m in "$@"; do
+        # shellcheck disable=SC2016 # for the shell below
+        "$ELECTOR" run --url "$(url "$m")" --restart on-failure --health-cmd "test -e $dir/well-$m" --health-interval 0.1 \
+            --health-failures 2 work -- sh -c '[ ! -e "$1/bad-$2" ] || exit 3; exec "$0" "$1/ticks"' "$lib/cluster-worker" "$dir" "$m" \
+            >> "$dir/run-$m.log" 2>&1 &
+        runner[$m]=$!
+    done
+}
+
+stands_with() { [[ $(status a work) == *"{\"member\":\"$1\",\"priority\":$2}"* ]]; } # MEMBER PRIORITY
+run_says() { grep -q -e "$2" "$dir/run-$1.log"; }                                # MEMBER TEXT
+does_not_stand() { [[ $(status a work) != *"{\"member\":\"$1\""* ]]; }
+
+story_health() {
+    local first second m
+    found 3
+    start a b c
+    touch "$dir"/well-{a,b,c}
+    checked a b c
+    await_leader
+    first=$leader
+    rm "$dir/well-$first"
+    await_leader "$token"
+    second=$leader
+    [ "$second" != "$first" ] || fail "$first leads on although it is not well"
+    run_says "$first" "the health check fails; handing over to" || fail "$first does not say why"
+    await 30 "$first does not stand" does_not_stand "$first"
+    touch "$dir/well-$first"
+    await 30 "$first stands behind the others" stands_with "$first" 0
+    # Nobody else is there: who leads leads on, and says so.
+    for m in $(others "$second"); do
+        rm "$dir/well-$m"
+        await 30 "$m does not stand" does_not_stand "$m"
+    done
+    rm "$dir/well-$second"
+    await 30 "$second says that it is alone" run_says "$second" "the health check fails; leading on, for nobody else stands"
+    look
+    [ "$leader" = "$second" ] || fail "$leader leads, not $second"
+    judge
+    no_errors a b c
+}
+
+story_fails_again_and_again() {
+    local first
+    found 3
+    start a b c
+    touch "$dir"/well-{a,b,c}
+    checked a b c
+    await_leader
+    first=$leader
+    touch "$dir/bad-$first"
+    kill -KILL "$worker"
+    await_leader "$token"
+    [ "$leader" != "$first" ] || fail "$first leads on although its command fails"
+    run_says "$first" "the command fails again and again; handing over to $leader" || fail "$first does not say why"
+    await 30 "$first stands behind the others" stands_with "$first" 0
+    judge
+    no_errors a b c
+}
