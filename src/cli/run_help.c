@@ -51,8 +51,9 @@ static const char beside[] =
     "  --hook-timeout SECONDS  a hook that takes longer is killed (30)\n"
     "  --health-cmd CMD        must succeed for this host to stand, and to go on leading: who fails hands over to another\n"
     "                          candidate, or leads on if there is none\n"
-    "  --health-interval SECONDS, --health-timeout SECONDS, --health-failures N\n"
-    "                          how often (2), for how long at most (2), how many failures in a row count (3)\n\n";
+    "  --health-interval SECONDS   how often (2)\n"
+    "  --health-timeout SECONDS    for how long at most (2)\n"
+    "  --health-failures N         how many failures in a row count (3)\n\n";
 
 static const char rest[] =
     "The command finds ELECTOR_GROUP, ELECTOR_TOKEN, ELECTOR_ID (this member), ELECTOR_SOCKET (the URL) and\n"

@@ -93,7 +93,8 @@ static void moves_only_to_who_stays(void **state)
 {
     struct spread_watch watch = {0};
     assert_false(spread_is_due(&watch, NULL, 0, 5, 1000, 100));
-    assert_false(spread_is_due(&watch, "b", 5, 5, 1000, 100)); /* as good is not better */
+    assert_false(spread_is_due(&watch, "b", 5, 5, 500, 100));
+    assert_false(spread_is_due(&watch, "b", 5, 5, 1000, 100)); /* as good is not better, however long */
     assert_false(spread_is_due(&watch, "b", 6, 5, 1000, 100));
     assert_false(spread_is_due(&watch, "b", 6, 5, 1099, 100));
     assert_true(spread_is_due(&watch, "b", 6, 5, 1100, 100));
