@@ -122,7 +122,8 @@ static bool expand(struct expansion *e, size_t used, const char *rest, const cha
 
 bool run_groups_add(struct run_groups *groups, const char *text, char *problem, size_t size)
 {
-    struct expansion e = {.groups = groups, .text = text, .problem = problem, .size = size};
+    struct expansion e = {.groups = groups, .text = text, .size = size};
+    e.problem = problem;
     for (const char *from = text;;) {
         const char *end = from;
         bool inside = false;
