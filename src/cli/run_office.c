@@ -269,12 +269,8 @@ static uint64_t least(uint64_t a, uint64_t b)
  * but not so long that a renewal which is merely late ends the work: a quarter of the lease at most. The length of a
  * lease is the most that was ever left, since what is left when we look may be little because we looked late.
  */
-void run_renew(struct run *run)
+static void move_on(struct run *run, uint64_t deadline_ns, uint64_t now_ns)
 {
-    if (!run->token || !run_leads(run)) return;
-    const uint64_t deadline_ns = elector_deadline(run->runner->elector, run->group),
-                   now_ns = supervise_now_ns();
-    if (deadline_ns == run->deadline_ns) return;
     run->deadline_ns = deadline_ns;
     run->term_at_ns = run->kill_at_ns = 0;
     if (deadline_ns != 0 && deadline_ns != UINT64_MAX) {
@@ -284,4 +280,14 @@ void run_renew(struct run *run)
                           least(least(run->request->stop_timeout_ns, run->lease_ns / 4), run->kill_at_ns - 1);
     }
     supervise_until(&run->work, run->kill_at_ns);
+}
+
+/* Nobody tells that the deadline has moved on, so it is looked at eight times a lease, long before KILL is due. */
+void run_renew(struct run *run)
+{
+    if (!run->token || !run_leads(run)) return;
+    const uint64_t deadline_ns = elector_deadline(run->runner->elector, run->group);
+    const uint64_t now_ns = supervise_now_ns();
+    if (deadline_ns != run->deadline_ns) move_on(run, deadline_ns, now_ns);
+    run->look_at_ns = run->kill_at_ns ? now_ns + run->lease_ns / 8 : 0;
 }
