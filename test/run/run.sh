@@ -317,7 +317,7 @@ holds_lock() { find "/proc/$1/fd" -lname "$dir/locks/*" | grep -q .; }
 keeper_of() { cat "/proc/$1/task/$1/children"; }
 
 test_families() {
-    local keeper
+    local keeper p
     fresh "grandchildren of a command that ends"
     # shellcheck disable=SC2016
     status_is 5 locks --stop-timeout 0.3 g -- bash -c '"$1" & until [ "$(wc -l <"$dir/pids")" -ge 4 ]; do sleep 0.01; done; exit 5' - "$scratch/stubborn" 2>/dev/null
@@ -333,6 +333,16 @@ test_families() {
         if kill -0 "$p" 2>/dev/null && ! grep -q "^State:.[ZX]" /proc/$p/status; then echo "$p" >>"$dir/left"; fi; done <"$dir/pids"'
     verify "$name" "some were left when the next began" test ! -e "$dir/left"
     verify "$name" "the keeper says nothing" says 'g: elector run has died; the command is killed'
+
+    fresh "the command is killed"
+    in_background locks --stop-timeout 0.3 g -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    for p in $(cat "$dir/pids"); do ! grep -q stubborn "/proc/$p/cmdline" || kill -KILL "$p"; done
+    # shellcheck disable=SC2016
+    status_is 0 locks -w 60 g -- sh -c 'while read -r p; do
+        if kill -0 "$p" 2>/dev/null && ! grep -q "^State:.[ZX]" /proc/$p/status; then echo "$p" >>"$dir/left"; fi; done <"$dir/pids"'
+    verify "$name" "some were left when the next began" test ! -e "$dir/left"
+    ends_with 137
 
     fresh "the keeper shares the lock, and the command does not"
     in_background locks g -- "$scratch/witness"
