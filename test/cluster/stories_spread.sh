@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120 # names are shared by the files that run.sh sources
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120,SC2004 # names are shared by the files that run.sh sources
 # Many groups on few hosts: shared out evenly, again when a host goes or comes back, and never two at work for one.
 
 shards=16
