@@ -337,7 +337,7 @@ test_families() {
     fresh "the command is killed"
     in_background locks --stop-timeout 0.3 g -- "$scratch/stubborn"
     await "$name" "all have begun" lines pids . 4
-    for p in $(cat "$dir/pids"); do ! grep -q stubborn "/proc/$p/cmdline" || kill -KILL "$p"; done
+    while read -r p; do ! grep -q stubborn "/proc/$p/cmdline" || kill -KILL "$p"; done <"$dir/pids"
     # shellcheck disable=SC2016
     status_is 0 locks -w 60 g -- sh -c 'while read -r p; do
         if kill -0 "$p" 2>/dev/null && ! grep -q "^State:.[ZX]" /proc/$p/status; then echo "$p" >>"$dir/left"; fi; done <"$dir/pids"'
@@ -570,7 +570,7 @@ test_hooks() {
     : >"$dir/fake/broken"
     await "$name" "the loss is told" has events '^lost  1$'
     verify "$name" "the command ran" test ! -e "$dir/seen"
-    verify "$name" "the hook went on" test -z "$(grep done "$dir/events")"
+    verify "$name" "the hook went on" test -z "$(grep "done" "$dir/events")"
     kill -TERM "$run"
     ends_with 143
 
