@@ -259,7 +259,5 @@ _Noreturn void supervise_keep(struct supervise *work, const struct supervise_com
     pay_word(&keeper);
     tell(&keeper, SUPERVISE_EMPTY, 0);
     supervise_cgroup_remove(&work->tree); /* which takes the kernel a while: the news go first */
-    tell(&keeper, SUPERVISE_EMPTY, 0);
-    supervise_cgroup_remove(&work->tree); /* which takes the kernel a while: the news go first */
     _exit(0);
 }
