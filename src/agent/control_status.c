@@ -81,16 +81,32 @@ static json_t *lease_left(const struct control *control, const struct host_view 
     return json_integer((json_int_t)(end > now ? (end - now) / MILLISECOND : 0));
 }
 
+/* Who wants to lead it and is there, with the priority that it stands with. */
+static json_t *describe_standing(const struct control *control, const struct office *o)
+{
+    json_t *list = json_array();
+    for (el_node member = 1; list && member <= control->config->member_count; member++) {
+        const bool is_self = member == control->config->self;
+        uint64_t priority;
+        if (!host_stands(o->group, member, &priority)) continue;
+        if (!is_self && host_heard(control->host, member) >= 2 * SECOND) continue;
+        json_array_append_new(list, json_pack("{so sI}", "member", member_name(control->config, member),
+                                              "priority", (json_int_t)priority));
+    }
+    return list;
+}
+
 json_t *control_describe_group(const struct control *control, const struct office *o)
 {
     static const char *const roles[] = {
         [EL_IDLE] = "idle", [EL_ELECTING] = "electing", [EL_FOLLOWER] = "follower", [EL_LEADER] = "leader"};
     const struct host_view view = host_view_of(o->group);
     const struct el_algorithm *algorithm = host_algorithm(o->group);
-    return json_pack("{ss ss so sI ss so sI so so}", "group", host_name(o->group), "algorithm", algorithm->name,
-                     "leader", member_name(control->config, view.leader), "token", (json_int_t)view.token,
-                     "role", roles[view.role], "lease_left_ms", lease_left(control, &view), "candidates",
-                     (json_int_t)o->candidate_count, "value", control_text(view.value), "promises",
+    return json_pack("{ss ss so sI ss so sI so so so}", "group", host_name(o->group), "algorithm",
+                     algorithm->name, "leader", member_name(control->config, view.leader), "token",
+                     (json_int_t)view.token, "role", roles[view.role], "lease_left_ms",
+                     lease_left(control, &view), "candidates", (json_int_t)o->candidate_count, "standing",
+                     describe_standing(control, o), "value", control_text(view.value), "promises",
                      describe_promises(algorithm));
 }
 

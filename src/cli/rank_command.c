@@ -11,28 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "aside.h"
 #include "rank.h"
 
-enum { LIMIT_MS = 5000, WORDS_MAX = 64, LINE_MAX_SIZE = 256 };
+enum { LIMIT_MS = 5000, LINE_MAX_SIZE = 256 };
 
 static int64_t now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Into words that end with NULL; false if there are none, or too many. */
-static bool split(char *text, char **words)
-{
-    size_t count = 0;
-    char *rest = NULL;
-    for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
-        if (count == WORDS_MAX) return false;
-        words[count++] = word;
-    }
-    words[count] = NULL;
-    return count > 0;
 }
 
 static _Noreturn void execute(char **words, int output)
@@ -120,15 +108,9 @@ static bool run(char **words, uint64_t *number, char *problem, size_t size)
 
 bool rank_by_command(const char *command, uint64_t *number, char *problem, size_t size)
 {
-    char *words[WORDS_MAX + 1], *text = strdup(command);
-    bool ranked = false;
-    if (!text) {
-        snprintf(problem, size, "out of memory");
-    } else if (!split(text, words)) {
-        snprintf(problem, size, "a command of 1 to %d words is needed", WORDS_MAX);
-    } else {
-        ranked = run(words, number, problem, size);
-    }
-    free(text);
+    struct aside_words *words = aside_split(command);
+    if (!words) snprintf(problem, size, "a command of 1 to %d words is needed", ASIDE_WORDS_MAX);
+    const bool ranked = words && run(words->list, number, problem, size);
+    free(words);
     return ranked;
 }

@@ -15,21 +15,23 @@
 static const uint64_t leaving_ns = 5 * SECOND;
 static const uint64_t first_retry_ns = SECOND / 10, last_retry_ns = 5 * SECOND;
 
-static const char *group_of(const struct run *run)
-{
-    return run->request->group;
-}
-
 void run_finish(struct run *run, int exit_code)
 {
     run->state = RUN_DONE;
     run->exit_code = exit_code;
 }
 
+static struct run *find(struct runner *runner, const char *group)
+{
+    for (size_t i = 0; i < runner->count; i++)
+        if (strcmp(runner->runs[i].group, group) == 0) return &runner->runs[i];
+    return NULL;
+}
+
 static void on_event(void *whose, const elector_event *event)
 {
-    struct run *run = whose;
-    if (strcmp(event->group, group_of(run)) != 0) return;
+    struct run *run = find(whose, event->group);
+    if (!run) return;
     switch (event->type) {
     case ELECTOR_ELECTED: run->lost = run->stop_asked = false; break;
     case ELECTOR_STOP: run->stop_asked = true; break;
@@ -37,6 +39,7 @@ static void on_event(void *whose, const elector_event *event)
     case ELECTOR_NEW_LEADER:
         run->another_leads = event->leader.name[0] && !event->leader.is_me;
         if (run->another_leads && run->request->verbose) run_say(run, "%s leads", event->leader.name);
+        run_tell_leader(run, &event->leader);
         break;
     }
     if ((event->type == ELECTOR_STOP || event->type == ELECTOR_LOST_OFFICE) && event->reason)
@@ -45,69 +48,85 @@ static void on_event(void *whose, const elector_event *event)
 
 /* ---- Connections ---------------------------------------------------------------------------------- */
 
-void run_let_go(struct run *run)
+void run_let_go(struct runner *runner)
 {
-    if (run->command.line < 0) return;
-    const ssize_t sent =
-        send(run->command.line, GUARDIAN_LINE_OVER, sizeof GUARDIAN_LINE_OVER - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (runner->command.line < 0) return;
+    const ssize_t sent = send(runner->command.line, GUARDIAN_LINE_OVER, sizeof GUARDIAN_LINE_OVER - 1,
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)sent;
-    close(run->command.line);
-    run->command.line = -1;
+    close(runner->command.line);
+    runner->command.line = -1;
 }
 
-/* An agent that knows no such thing, or a lock, does without. */
-static void lay_line(struct run *run)
+/*
+ * An agent that knows no such thing, or a lock, does without. So do many groups: the guardian's word is heard by one keeper,
+ * which can answer for its own work only, and not for that of the others.
+ */
+static void lay_line(struct runner *runner)
 {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
-    run->command.line = ends[0];
-    if (engine_work(run->elector, ends[1]) != ELECTOR_OK) run_let_go(run);
+    if (runner->count != 1 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
+    runner->command.line = ends[0];
+    if (engine_work(runner->elector, ends[1]) != ELECTOR_OK) run_let_go(runner);
     close(ends[1]);
 }
 
-static void disconnect(struct run *run)
+static void disconnect(struct runner *runner)
 {
-    run_let_go(run);
-    elector_close(run->elector);
-    run->elector = NULL;
-    run->broken = false;
-    run->token = 0;
+    run_let_go(runner);
+    elector_close(runner->elector);
+    run_forget_peers(runner);
+    runner->elector = NULL;
+    runner->broken = false;
 }
 
 /* Nobody answers. Said once, and again only if it is wanted. */
 static void try_later(struct run *run, const char *why)
 {
-    const bool first = run->retry_ns == 0;
+    struct runner *runner = run->runner;
+    const bool first = runner->retry_ns == 0;
     if ((first && !run->request->quiet) || run->request->verbose) run_say(run, "%s; trying again", why);
-    run->retry_ns = first ? first_retry_ns : 2 * run->retry_ns;
-    if (run->retry_ns > last_retry_ns) run->retry_ns = last_retry_ns;
-    disconnect(run);
+    runner->retry_ns = first ? first_retry_ns : 2 * runner->retry_ns;
+    if (runner->retry_ns > last_retry_ns) runner->retry_ns = last_retry_ns;
+    runner->connect_ns = supervise_now_ns() + runner->retry_ns;
+}
+
+static void fall_apart(struct run *run, const char *why)
+{
+    if (!run->runner->connect_ns) try_later(run, why); /* the first of its groups to know says it for all */
+    run->token = 0;
     run->state = RUN_APART;
-    run->next_ns = supervise_now_ns() + run->retry_ns;
+    run_let_go(run->runner); /* there is a line only where there is one group, and nothing of it runs */
 }
 
 /* What will not be better the next time ends it. */
 static void on_failure(struct run *run, elector_status status)
 {
-    const char *why = run->elector ? elector_message(run->elector) : "out of memory";
+    struct runner *runner = run->runner;
+    const char *why = runner->elector ? elector_message(runner->elector) : "out of memory";
     const bool may_come = status == ELECTOR_UNAVAILABLE || status == ELECTOR_LOST || status == ELECTOR_TIMEOUT;
     if (may_come && !run->request->no_wait) {
-        try_later(run, why);
+        runner->broken = true;
+        fall_apart(run, why);
         return;
     }
     run_say(run, "%s", why);
-    disconnect(run);
     run_finish(run, status == ELECTOR_INVALID ? CLI_USAGE : CLI_CANNOT_TELL);
 }
 
+/* Whoever had a short tenure stands behind all others for a while. */
 static bool measure(struct run *run, uint64_t *priority)
 {
     char problem[256] = "";
     *priority = run->request->priority;
-    if (!run->request->ranked || rank_measure(&run->request->rank, priority, problem, sizeof problem))
-        return true;
-    run_say(run, "--rank: %s", problem);
-    return false;
+    if (run->request->ranked && !rank_measure(&run->request->rank, priority, problem, sizeof problem)) {
+        run_say(run, "--rank: %s", problem);
+        return false;
+    }
+    if (run->request->spread) *priority = spread_priority(*priority, run->runner->id, run->group);
+    if (run->penalised_until_ns && supervise_now_ns() >= run->penalised_until_ns) run->penalised_until_ns = 0;
+    if (run->penalised_until_ns) *priority = 0;
+    return true;
 }
 
 static void campaign(struct run *run)
@@ -124,41 +143,79 @@ static void campaign(struct run *run)
     }
     run->lost = run->stop_asked = run->another_leads = false;
     run->reason[0] = '\0';
+    run->priority = options.priority;
     if (run->request->verbose)
-        run_say(run, "campaigning with priority %llu", (unsigned long long)options.priority);
-    const elector_status status = elector_campaign(run->elector, group_of(run), &options, 0, &term);
+        run_say(run, "campaigning with priority %llu%s", (unsigned long long)options.priority,
+                run->penalised_until_ns ? ", after a tenure that was short" : "");
+    const elector_status status = elector_campaign(run->runner->elector, run->group, &options, 0, &term);
     if (status != ELECTOR_OK && status != ELECTOR_TIMEOUT) {
         on_failure(run, status);
         return;
     }
     run->state = RUN_CAMPAIGN;
-    run->retry_ns = 0;
-    if (run->request->no_wait || run->request->verbose) elector_observe(run->elector, group_of(run));
+    run->runner->retry_ns = 0;
 }
 
-void run_connect(struct run *run)
+void run_stand(struct run *run)
 {
-    const elector_status status = elector_open(run->url, &run->elector);
+    if (!run->runner->well)
+        run->state = RUN_UNWELL;
+    else
+        campaign(run);
+}
+
+static void observe(struct run *run)
+{
+    const struct run_request *request = run->request;
+    if (request->no_wait || request->verbose || request->hooks[RUN_NEW_LEADER])
+        elector_observe(run->runner->elector, run->group);
+}
+
+/* All of them are apart or done. */
+void run_connect(struct runner *runner)
+{
+    struct run *any = NULL;
+    for (size_t i = 0; i < runner->count && !any; i++)
+        if (runner->runs[i].state == RUN_APART) any = &runner->runs[i];
+    if (!any) return;
+    disconnect(runner);
+    runner->connect_ns = 0;
+    const elector_status status = elector_open(runner->url, &runner->elector);
     if (status != ELECTOR_OK) {
-        on_failure(run, status);
+        on_failure(any, status);
+        for (size_t i = 0; any->state == RUN_DONE && i < runner->count; i++)
+            if (runner->runs[i].state == RUN_APART) run_finish(&runner->runs[i], any->exit_code);
         return;
     }
-    elector_on_event(run->elector, on_event, run);
-    lay_line(run);
-    campaign(run);
+    elector_on_event(runner->elector, on_event, runner);
+    lay_line(runner);
+    if (!run_learn_id(runner) && runner->request->spread) {
+        runner->broken = true;
+        fall_apart(any, "the agent does not say which member it is");
+        return;
+    }
+    for (size_t i = 0; i < runner->count && !runner->broken; i++) {
+        struct run *run = &runner->runs[i];
+        if (run->state != RUN_APART) continue;
+        run_stand(run);
+        if (run->state == RUN_CAMPAIGN || run->state == RUN_UNWELL) observe(run);
+    }
 }
 
-void run_dispatch(struct run *run)
+/* Those at work stop it first; the others wait for the next connection at once. */
+void run_dispatch(struct runner *runner)
 {
-    if (!run->elector || run->broken) return;
-    const elector_status status = elector_dispatch(run->elector);
+    if (!runner->elector || runner->broken) return;
+    const elector_status status = elector_dispatch(runner->elector);
     if (status != ELECTOR_LOST && status != ELECTOR_UNAVAILABLE) return;
-    if (run->state == RUN_CAMPAIGN) {
-        on_failure(run, status);
-        return;
+    runner->broken = true;
+    for (size_t i = 0; i < runner->count; i++) {
+        struct run *run = &runner->runs[i];
+        if (run->state == RUN_DONE || run->state == RUN_APART) continue;
+        run->lost = true;
+        snprintf(run->reason, sizeof run->reason, "%s", elector_message(runner->elector));
+        if (run->state == RUN_CAMPAIGN || run->state == RUN_UNWELL) on_failure(run, status);
     }
-    run->broken = run->lost = true;
-    snprintf(run->reason, sizeof run->reason, "%s", elector_message(run->elector));
 }
 
 /* The work is done with; the library says when another may have it. */
@@ -166,7 +223,13 @@ void run_leave(struct run *run)
 {
     run->state = RUN_LEAVING;
     run->next_ns = supervise_now_ns() + leaving_ns;
-    elector_stopped(run->elector, group_of(run));
+    elector_stopped(run->runner->elector, run->group);
+}
+
+static void quit(struct run *run, int exit_code)
+{
+    if (run->runner->elector && !run->runner->broken) elector_resign(run->runner->elector, run->group);
+    run_finish(run, exit_code);
 }
 
 /* Out of office, and nothing runs any more. Who was told to end does. */
@@ -175,15 +238,15 @@ void run_rejoin(struct run *run)
     const struct run_request *request = run->request;
     run->token = 0;
     if (run->ending_signal) {
-        run_finish(run, 128 + run->ending_signal);
+        quit(run, 128 + run->ending_signal);
     } else if (request->once) {
-        run_finish(run, request->exit_code >= 0 ? request->exit_code : RUN_LOST);
-    } else if (!run->elector || run->broken) {
-        try_later(run, run->reason[0] ? run->reason : "the connection is lost");
+        quit(run, request->exit_code >= 0 ? request->exit_code : RUN_LOST);
+    } else if (!run->runner->elector || run->runner->broken) {
+        fall_apart(run, run->reason[0] ? run->reason : "the connection is lost");
     } else {
-        elector_resign(run->elector,
-                       group_of(run)); /* a candidacy that still stands; the new one is measured anew */
-        campaign(run);
+        /* A candidacy that still stands; the new one is measured anew. */
+        elector_resign(run->runner->elector, run->group);
+        run_stand(run);
     }
 }
 
@@ -191,8 +254,9 @@ void run_rejoin(struct run *run)
 
 bool run_leads(const struct run *run)
 {
-    return run->elector && !run->broken && elector_is_leader(run->elector, group_of(run)) &&
-           elector_token(run->elector, group_of(run)) == run->token;
+    const struct runner *runner = run->runner;
+    return runner->elector && !runner->broken && elector_is_leader(runner->elector, run->group) &&
+           elector_token(runner->elector, run->group) == run->token;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -221,8 +285,9 @@ static void move_on(struct run *run, uint64_t deadline_ns, uint64_t now_ns)
 /* Nobody tells that the deadline has moved on, so it is looked at eight times a lease, long before KILL is due. */
 void run_renew(struct run *run)
 {
-    if (!run_leads(run)) return;
-    const uint64_t deadline_ns = elector_deadline(run->elector, group_of(run)), now_ns = supervise_now_ns();
+    if (!run->token || !run_leads(run)) return;
+    const uint64_t deadline_ns = elector_deadline(run->runner->elector, run->group);
+    const uint64_t now_ns = supervise_now_ns();
     if (deadline_ns != run->deadline_ns) move_on(run, deadline_ns, now_ns);
     run->look_at_ns = run->kill_at_ns ? now_ns + run->lease_ns / 8 : 0;
 }

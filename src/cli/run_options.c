@@ -6,45 +6,7 @@
 #include "cli.h"
 #include "run.h"
 
-static const char help[] =
-    "Usage: elector run [options] GROUP -- COMMAND [ARGUMENT...]\n\n"
-    "Campaigns for GROUP and runs COMMAND while it leads: on many hosts, at one at a time. Without a shell.\n\n"
-    "  --url URL               unix:PATH, an agent's socket; file:PATH, a folder of locks on this host.\n"
-    "                          Else $ELECTOR_URL, else the agent's usual socket, else a folder on this host\n"
-    "  --priority N            of equal members the higher is preferred\n"
-    "  --preempt-after SECONDS where the group's configuration has preempt = on: stand for so long before a leader of\n"
-    "                          lower priority makes way (0)\n"
-    "  --no-preempt            wait for as long as another leads\n"
-    "  --rank WHAT             a priority that is measured: ip, cpu (processors x MHz), disk:PATH (free MiB),\n"
-    "                          files:PATH (how many), uptime (seconds), cmd:COMMAND (its first line; no shell)\n"
-    "  --value TEXT            proclaimed when elected, for all to see\n"
-    "  -n, --no-wait           do not wait: give up if another leads, or after 2 seconds\n"
-    "  -w, --wait SECONDS      give up after so long\n"
-    "  -E, --exit-code CODE    the exit code if not elected (1 unless given), and of --once (75 unless given)\n"
-    "  --once                  when leadership is lost, exit; otherwise campaign again\n"
-    "  --restart WHEN          never, on-failure or always: start the command again while still leading,\n"
-    "                          after 0.1 s, twice as long each time up to 30 s, anew after 60 s of running\n"
-    "  --stop-timeout SECONDS  between SIGTERM and SIGKILL, 5 unless given; less if the lease ends before\n"
-    "  --quiet                 only what went wrong\n"
-    "  --verbose               every step\n\n"
-    "The command finds ELECTOR_GROUP, ELECTOR_TOKEN, ELECTOR_ID (this member), ELECTOR_SOCKET (the URL) and\n"
-    "ELECTOR_DEADLINE_NS (on CLOCK_BOOTTIME, when it was started; 0: no lease) in its environment. The signals INT,\n"
-    "TERM, HUP, QUIT, USR1, USR2, WINCH, TSTP and CONT are passed on to its process group.\n\n"
-    "When leadership is to be handed over or its deadline nears, all that the command has started gets SIGTERM, then\n"
-    "SIGKILL; only when nothing is left is leadership given up. This holds also if the agent hangs, and if elector\n"
-    "run is stopped or killed: a second process (elector-keeper) kills the command then. What it cannot stop: what other\n"
-    "services do on the command's behalf; commands that change their user; and where both processes are killed in one\n"
-    "instant, all but the command itself. Give the token to what the command writes to, which refuses lower ones.\n\n"
-    "Exit: the command's status, 128 and the number of the signal that ended it; 126 it cannot be executed,\n"
-    "127 it is not found; 1 not elected; 75 leadership lost with --once; 2 usage; 3 no election is possible.\n\n"
-    "Examples:\n"
-    "  elector run billing -- ./worker --queue invoices\n"
-    "  elector run --once -w 60 --rank disk:/var backup -- rsync -a /srv/ vault:/srv/\n";
-
-void run_write_help(void)
-{
-    fputs(help, stdout);
-}
+#define SECOND UINT64_C(1000000000)
 
 /* 2.5: up to a week. */
 static bool read_seconds(const char *text, uint64_t *ns)
@@ -76,6 +38,7 @@ static int read_exit_code(struct run_request *request, const char *value)
 
 static int read_priority(struct run_request *request, const char *value)
 {
+    request->prefers = true;
     if (value && rank_number(value, &request->priority)) return CLI_YES;
     return cli_usage_error("run", "--priority takes a whole number from 0 to 2^53 - 1");
 }
@@ -100,6 +63,35 @@ static int read_restart(struct run_request *request, const char *value)
                            value ? value : "");
 }
 
+static int read_groups(struct run_request *request, const char *value)
+{
+    char problem[300] = "";
+    if (!value) return cli_usage_error("run", "--group needs names, such as 'shard-{0..63}'");
+    if (!request->groups) request->groups = calloc(1, sizeof *request->groups);
+    if (!request->groups) return cli_out_of_memory("run");
+    if (run_groups_add(request->groups, value, problem, sizeof problem)) return CLI_YES;
+    return cli_usage_error("run", "%s", problem);
+}
+
+static int read_command(const char *name, const char *value, struct aside_words **words)
+{
+    struct aside_words *read = value ? aside_split(value) : NULL;
+    if (!read)
+        return cli_usage_error("run", "--%s takes a command of 1 to %d words, split at blanks, without a shell",
+                               name, ASIDE_WORDS_MAX);
+    free(*words); /* the last one counts */
+    *words = read;
+    return CLI_YES;
+}
+
+static int read_failures(struct run_request *request, const char *value)
+{
+    if (value && rank_number(value, &request->health_failures) && request->health_failures >= 1 &&
+        request->health_failures <= 1000)
+        return CLI_YES;
+    return cli_usage_error("run", "--health-failures takes a whole number from 1 to 1000");
+}
+
 static int read_text(const char *name, const char *value, const char **text)
 {
     *text = value;
@@ -115,10 +107,10 @@ static bool read_switch(struct run_request *request, const char *word)
     const struct {
         const char *name;
         bool *set;
-    } switches[] = {{"-n", &request->no_wait},       {"--no-wait", &request->no_wait},
-                    {"--once", &request->once},      {"--quiet", &request->quiet},
-                    {"-q", &request->quiet},         {"-v", &request->verbose},
-                    {"--verbose", &request->verbose}};
+    } switches[] = {{"-n", &request->no_wait},      {"--no-wait", &request->no_wait},
+                    {"--once", &request->once},     {"--quiet", &request->quiet},
+                    {"-q", &request->quiet},        {"-v", &request->verbose},
+                    {"--spread", &request->spread}, {"--verbose", &request->verbose}};
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
         if (strcmp(word, switches[i].name) != 0) continue;
         *switches[i].set = true;
@@ -137,10 +129,45 @@ static bool option(int argc, char **argv, int *at, const char *name, const char 
     return cli_option(argc, argv, at, name, value);
 }
 
+/* What runs beside the command. False: none of these. */
+static bool read_aside(struct run_request *request, int argc, char **argv, int *at, int *status)
+{
+    const struct {
+        const char *name;
+        struct aside_words **words;
+    } commands[] = {{"on-elected", &request->hooks[RUN_ELECTED]},
+                    {"on-lost", &request->hooks[RUN_LOST_OFFICE]},
+                    {"on-leader", &request->hooks[RUN_NEW_LEADER]},
+                    {"health-cmd", &request->health}};
+    const struct {
+        const char *name, *dashed;
+        uint64_t *ns;
+    } times[] = {{"hook-timeout", "--hook-timeout", &request->hook_timeout_ns},
+                 {"health-interval", "--health-interval", &request->health_interval_ns},
+                 {"health-timeout", "--health-timeout", &request->health_timeout_ns},
+                 {"penalty", "--penalty", &request->penalty_ns}};
+    const char *value = NULL;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (!cli_option(argc, argv, at, commands[i].name, &value)) continue;
+        *status = read_command(commands[i].name, value, commands[i].words);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        if (!cli_option(argc, argv, at, times[i].name, &value)) continue;
+        *status = seconds_option(times[i].dashed, value, times[i].ns);
+        return true;
+    }
+    if (!cli_option(argc, argv, at, "health-failures", &value)) return false;
+    *status = read_failures(request, value);
+    return true;
+}
+
 static int read_option(struct run_request *request, int argc, char **argv, int *at)
 {
     const char *value = NULL;
-    if (read_switch(request, argv[*at])) return CLI_YES;
+    int status = CLI_YES;
+    if (read_switch(request, argv[*at]) || read_aside(request, argc, argv, at, &status)) return status;
+    if (option(argc, argv, at, "group", NULL, &value)) return read_groups(request, value);
     if (option(argc, argv, at, "url", NULL, &value)) return read_text("url", value, &request->url);
     if (option(argc, argv, at, "value", NULL, &value)) return read_text("value", value, &request->value);
     if (option(argc, argv, at, "priority", NULL, &value)) return read_priority(request, value);
@@ -158,23 +185,81 @@ static int read_option(struct run_request *request, int argc, char **argv, int *
     return cli_usage_error("run", "unknown option %s; `elector run --help` lists them", argv[*at]);
 }
 
+static bool has_hooks(const struct run_request *request)
+{
+    return request->hooks[RUN_ELECTED] || request->hooks[RUN_LOST_OFFICE] || request->hooks[RUN_NEW_LEADER];
+}
+
+static int check_spread(const struct run_request *request)
+{
+    if (!request->spread) return CLI_YES;
+    if (request->ranked)
+        return cli_usage_error("run", "--spread and --rank exclude each other: both say who is preferred");
+    if (request->priority > SPREAD_PRIORITY_MAX)
+        return cli_usage_error("run", "with --spread a priority is at most 2^33 - 1");
+    return CLI_YES;
+}
+
+static int check_many(const struct run_request *request)
+{
+    if (request->groups->count > 1 && (request->no_wait || request->waits))
+        return cli_usage_error("run", "--no-wait and --wait are for one group, not for %zu",
+                               request->groups->count);
+    return CLI_YES;
+}
+
+static int check_health(const struct run_request *request)
+{
+    if (request->health && (!request->health_interval_ns || !request->health_timeout_ns))
+        return cli_usage_error("run", "--health-interval and --health-timeout are above 0");
+    if (!request->hook_timeout_ns) return cli_usage_error("run", "--hook-timeout is above 0");
+    return CLI_YES;
+}
+
 static int check_request(const struct run_request *request)
 {
-    if (!request->group) return cli_usage_error("run", "which group? elector run GROUP -- COMMAND");
-    if (!request->command || !request->command[0])
-        return cli_usage_error("run", "which command? elector run %s -- COMMAND", request->group);
-    if (request->ranked && request->priority)
+    if (!request->groups) return cli_usage_error("run", "which group? elector run GROUP -- COMMAND");
+    if (request->command && !request->command[0])
+        return cli_usage_error("run", "which command? elector run %s -- COMMAND", request->groups->names[0]);
+    if (!request->command && !has_hooks(request))
+        return cli_usage_error("run", "which command? elector run %s -- COMMAND, or hooks such as --on-elected",
+                               request->groups->names[0]);
+    if (request->ranked && request->prefers)
         return cli_usage_error("run", "--rank measures the priority; leave out one of --rank and --priority");
     if (request->no_wait && request->waits)
         return cli_usage_error("run", "--no-wait and --wait exclude each other");
     if (request->quiet && request->verbose)
         return cli_usage_error("run", "--quiet and --verbose exclude each other");
-    return CLI_YES;
+    int status = check_many(request);
+    if (status == CLI_YES) status = check_spread(request);
+    return status == CLI_YES ? check_health(request) : status;
+}
+
+/* The presets: keepalived's for priority, which leaves room below for who is to stand behind all others. */
+static struct run_request usual_request(void)
+{
+    return (struct run_request){.exit_code = -1,
+                                .priority = 100,
+                                .restart = RUN_AS_USUAL,
+                                .stop_timeout_ns = 5 * SECOND,
+                                .hook_timeout_ns = 30 * SECOND,
+                                .health_interval_ns = 2 * SECOND,
+                                .health_timeout_ns = 2 * SECOND,
+                                .health_failures = 3,
+                                .penalty_ns = 30 * SECOND};
+}
+
+void run_free_request(struct run_request *request)
+{
+    for (size_t i = 0; i < RUN_EVENTS; i++) free(request->hooks[i]);
+    free(request->health);
+    free(request->groups);
 }
 
 int run_read_request(struct run_request *request, int argc, char **argv)
 {
-    *request = (struct run_request){.exit_code = -1, .stop_timeout_ns = UINT64_C(5000000000)};
+    *request = usual_request();
+    const char *group = NULL;
     int status = CLI_YES;
     for (int at = 1; at < argc && status == CLI_YES; at++) {
         if (strcmp(argv[at], "--") == 0) {
@@ -183,12 +268,16 @@ int run_read_request(struct run_request *request, int argc, char **argv)
         }
         if (argv[at][0] == '-') {
             status = read_option(request, argc, argv, &at);
-        } else if (request->group) {
+        } else if (group) {
             status = cli_usage_error("run", "'%s': the command comes after --: elector run %s -- %s", argv[at],
-                                     request->group, argv[at]);
+                                     group, argv[at]);
         } else {
-            request->group = argv[at];
+            group = argv[at];
+            status = read_groups(request, group);
         }
     }
-    return status == CLI_YES ? check_request(request) : status;
+    if (status == CLI_YES) status = check_request(request);
+    if (status == CLI_YES && request->restart == RUN_AS_USUAL)
+        request->restart = request->groups->count > 1 ? RUN_ON_FAILURE : RUN_NEVER;
+    return status;
 }

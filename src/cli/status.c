@@ -17,7 +17,7 @@ static void write_help(void)
     fputs(
         "Usage: elector status [GROUP] [--url URL] [--output text|json]\n\n"
         "What an agent knows: for each group (or GROUP alone) who leads, with which token, how much of the lease is left,\n"
-        "how many voters it hears, and how long a failover takes at the worst.\n\n"
+        "how many voters it hears, how long a failover takes at the worst, and which members stand, with which priority.\n\n"
         "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP\n"
         "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
         "  --output text|json     json: the agent's own words, one object\n\n"
@@ -62,6 +62,23 @@ static void count_voters(const json_t *status, char *text, size_t size)
     snprintf(text, size, voters ? "%zu of %zu" : "-", reachable, voters);
 }
 
+/* "a=100 b=100 c=0": who stands, with the priority that counts now; -: nobody does. */
+static void write_standing(const json_t *group)
+{
+    const json_t *standing = json_object_get(group, "standing"), *one;
+    size_t i;
+    if (json_array_size(standing) == 0) fputs("-", stdout);
+    json_array_foreach(standing, i, one)
+    {
+        const char *member = wire_text(one, "member", 255);
+        uint64_t priority = 0;
+        char text[300];
+        (void)wire_number(one, "priority", 0, &priority);
+        snprintf(text, sizeof text, "%s=%" PRIu64, member ? member : "?", priority);
+        write_cell(text, 0);
+    }
+}
+
 static void write_row(const json_t *group, const json_t *status, const char *voters)
 {
     char token[32] = "-";
@@ -73,7 +90,8 @@ static void write_row(const json_t *group, const json_t *status, const char *vot
     write_cell(token, 16);
     write_ms_cell(group, "lease_left_ms", 10);
     write_cell(voters, 8);
-    write_ms_cell(json_object_get(group, "worst_failover_ms") ? group : status, "worst_failover_ms", 0);
+    write_ms_cell(json_object_get(group, "worst_failover_ms") ? group : status, "worst_failover_ms", 14);
+    write_standing(group);
     putchar('\n');
 }
 
@@ -89,8 +107,8 @@ static int write_table(const json_t *status)
         puts("No groups: nobody has campaigned or observed here yet.");
         return CLI_YES;
     }
-    printf("%-20s %-12s %-16s %-10s %-8s %s\n", "GROUP", "LEADER", "TOKEN", "LEASE LEFT", "VOTERS",
-           "WORST FAILOVER");
+    printf("%-20s %-12s %-16s %-10s %-8s %-14s %s\n", "GROUP", "LEADER", "TOKEN", "LEASE LEFT", "VOTERS",
+           "WORST FAILOVER", "CANDIDATES");
     json_array_foreach(groups, i, group)
     {
         write_row(group, status, voters);

@@ -22,6 +22,37 @@ bool supervise_init(void)
     return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 
+/* Those that run, and the children that are neither a keeper nor a work. */
+static struct supervise *works;
+static bool (*is_ours)(pid_t child);
+
+void supervise_spare(bool (*ours)(pid_t child))
+{
+    is_ours = ours;
+}
+
+/* A keeper that is given up is a child like any other. */
+static bool is_spared(pid_t child)
+{
+    for (const struct supervise *work = works; work; work = work->next)
+        if (work->keeper == child) return !work->forced;
+    return is_ours && is_ours(child);
+}
+
+static void forget(const struct supervise *work)
+{
+    struct supervise **at = &works;
+    while (*at && *at != work) at = &(*at)->next;
+    if (*at) *at = work->next;
+}
+
+/* In a keeper: the others' are not its business, and must end when the supervisor does. */
+static void close_others(void)
+{
+    for (const struct supervise *work = works; work; work = work->next) close(work->socket);
+    works = NULL;
+}
+
 static struct supervise_page *make_page(uint64_t kill_at_ns)
 {
     struct supervise_page *page =
@@ -34,14 +65,24 @@ static struct supervise_page *make_page(uint64_t kill_at_ns)
 static int give_up(struct supervise *work, int error)
 {
     if (work->page) munmap(work->page, sizeof *work->page);
-    supervise_cgroup_remove(&work->tree);
+    if (work->forced || work->keeper <= 0) supervise_cgroup_remove(&work->tree); /* else the keeper does */
+    forget(work);
     *work = (struct supervise){0};
     return error;
+}
+
+void supervise_bury(struct supervise *work)
+{
+    if (!work->gone) return;
+    kill(work->gone, SIGKILL);
+    waitpid(work->gone, NULL, 0);
+    work->gone = 0;
 }
 
 int supervise_start(struct supervise *work, const struct supervise_command *command, uint64_t kill_at_ns)
 {
     int ends[2];
+    supervise_bury(work);
     *work = (struct supervise){.page = make_page(kill_at_ns)};
     if (!work->page) return give_up(work, errno);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return give_up(work, errno);
@@ -49,6 +90,7 @@ int supervise_start(struct supervise *work, const struct supervise_command *comm
     work->keeper = fork();
     if (work->keeper == 0) {
         close(ends[0]);
+        close_others();
         work->socket = ends[1];
         supervise_keep(work, command);
     }
@@ -59,6 +101,8 @@ int supervise_start(struct supervise *work, const struct supervise_command *comm
         return give_up(work, error);
     }
     work->socket = ends[0];
+    work->next = works;
+    works = work;
     return 0;
 }
 
@@ -96,18 +140,17 @@ void supervise_force(struct supervise *work)
     if (!work->keeper || work->forced) return;
     work->forced = true;
     work->tree.leader = atomic_load(&work->page->command);
+    work->tree.spares = is_spared;
     kill(work->keeper, SIGKILL);
     supervise_tree_signal_all(&work->tree, SIGKILL);
 }
 
 static enum supervise_news end(struct supervise *work)
 {
+    const pid_t keeper = work->forced ? 0 : work->keeper;
     close(work->socket);
-    if (!work->forced) {
-        kill(work->keeper, SIGKILL); /* it is about to exit; nothing is below it */
-        waitpid(work->keeper, NULL, 0);
-    }
     give_up(work, 0);
+    work->gone = keeper; /* its exit is not waited for: who waits for our office would wait, too */
     return SUPERVISE_EMPTY;
 }
 
@@ -128,7 +171,10 @@ static enum supervise_news read_by_ourselves(struct supervise *work, int *value)
 enum supervise_news supervise_read(struct supervise *work, int *value)
 {
     struct supervise_message message;
-    if (!work->keeper) return SUPERVISE_NOTHING;
+    if (!work->keeper) {
+        if (work->gone && waitpid(work->gone, NULL, WNOHANG) != 0) work->gone = 0;
+        return SUPERVISE_NOTHING;
+    }
     if (!work->forced) {
         const ssize_t size = recv(work->socket, &message, sizeof message, MSG_DONTWAIT);
         if (size < 0 && (errno == EAGAIN || errno == EINTR)) return SUPERVISE_NOTHING;

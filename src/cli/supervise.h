@@ -33,7 +33,7 @@ struct supervise_page {
 };
 
 struct supervise_command {
-    const char *about;   /* begins the keeper's messages */
+    char about[96];      /* begins the keeper's messages */
     char *const *words;  /* for execvp */
     sigset_t signals;    /* the signals that it blocks */
     bool ignores_pipe;   /* SIGPIPE is ignored, as it was for us */
@@ -46,15 +46,17 @@ enum supervise_news {
     SUPERVISE_FAILED,  /* it could not be executed; errno */
     SUPERVISE_EXITED,  /* the command itself; its exit code, or 128 and the signal's number */
     SUPERVISE_STOPPED, /* by job control; the signal */
-    SUPERVISE_EMPTY,   /* nothing is left of it, and the keeper is gone too: the last news */
+    SUPERVISE_EMPTY,   /* nothing is left of it, and the keeper is about to exit: the last news */
 };
 
 /* Zeroed: nothing runs. */
 struct supervise {
     pid_t keeper; /* 0: nothing runs */
+    pid_t gone;   /* the last one: nothing is below it, and it is reaped when there is time; 0: it was */
     int socket;   /* to the keeper; to be polled for input */
     bool forced;  /* the keeper is given up; we do it ourselves */
     bool told_exit;
+    struct supervise *next; /* of all that run */
     struct supervise_page *page;
     struct supervise_tree tree;
 };
@@ -62,8 +64,13 @@ struct supervise {
 /* Once, before all. False: the kernel is too old. */
 bool supervise_init(void);
 
-/* 0, or errno. `kill_at_ns` as in the page. The environment is our own. */
+/*
+ * 0, or errno. `kill_at_ns` as in the page. The environment is our own. There may be many works at a time; each stays
+ * where it is until SUPERVISE_EMPTY.
+ */
 int supervise_start(struct supervise *, const struct supervise_command *, uint64_t kill_at_ns);
+void supervise_bury(
+    struct supervise *); /* a keeper that has said SUPERVISE_EMPTY; supervise_start() does so, too */
 void supervise_until(struct supervise *, uint64_t kill_at_ns);
 void supervise_signal(struct supervise *, int signal); /* to the process group */
 void supervise_stop(struct supervise *);               /* SIGTERM to all of it */
@@ -77,6 +84,12 @@ void supervise_force(struct supervise *);
 
 /* Never waits. Until SUPERVISE_NOTHING, there may be more. */
 enum supervise_news supervise_read(struct supervise *, int *value);
+
+/*
+ * Children of the supervisor that are not to be taken for what a dead keeper has left: false unless told otherwise. A
+ * keeper that lives is spared without being asked for.
+ */
+void supervise_spare(bool (*is_ours)(pid_t child));
 
 uint64_t supervise_now_ns(void); /* CLOCK_BOOTTIME */
 

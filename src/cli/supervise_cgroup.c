@@ -46,11 +46,12 @@ static bool find_place(char *place, size_t size)
 
 void supervise_cgroup_make(struct supervise_tree *tree)
 {
+    static unsigned made; /* there may be several works at a time */
     char mount[PATH_MAX], place[PATH_MAX];
     tree->cgroup[0] = '\0';
     if (!find_mount(mount, sizeof mount) || !find_place(place, sizeof place)) return;
-    const int size = snprintf(tree->cgroup, sizeof tree->cgroup, "%s%s/elector-run-%d", mount,
-                              place[1] ? place : "", (int)getpid());
+    const int size = snprintf(tree->cgroup, sizeof tree->cgroup, "%s%s/elector-run-%d-%u", mount,
+                              place[1] ? place : "", (int)getpid(), ++made);
     if (size < 0 || (size_t)size >= sizeof tree->cgroup || mkdir(tree->cgroup, 0755) != 0)
         tree->cgroup[0] = '\0';
 }

@@ -257,7 +257,7 @@ _Noreturn void supervise_keep(struct supervise *work, const struct supervise_com
         take_in(&keeper);
     }
     pay_word(&keeper);
-    supervise_cgroup_remove(&work->tree);
     tell(&keeper, SUPERVISE_EMPTY, 0);
+    supervise_cgroup_remove(&work->tree); /* which takes the kernel a while: the news go first */
     _exit(0);
 }

@@ -28,13 +28,25 @@ static void take_numbers(struct children *children, FILE *file)
     }
 }
 
+/* Our own: we are one thread, which is quicker to ask. Nobody leaves this list but by our reaping. */
+static bool list_own(struct children *children)
+{
+    FILE *file = fopen("/proc/thread-self/children", "re");
+    children->count = 0;
+    if (!file) return false;
+    take_numbers(children, file);
+    fclose(file);
+    return true;
+}
+
 /*
- * The children of a process, over its threads. False if the kernel does not list them. The list may miss some while
- * others end, so it is good for signals and never proves that nothing is left.
+ * The children of a process, over its threads. False if the kernel does not list them. The list of another may miss some
+ * while others end, so it is good for signals and never proves that nothing is left.
  */
 static bool list_children(struct children *children, pid_t parent)
 {
     char path[320];
+    if (parent == getpid()) return list_own(children);
     children->count = 0;
     snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
     DIR *threads = opendir(path);
@@ -64,6 +76,11 @@ void supervise_tree_signal(const struct supervise_tree *tree, int signal)
     if (tree->leader > 0 && (!tree->leader_reaped || !children_are_listed())) kill(-tree->leader, signal);
 }
 
+static bool is_spared(const struct supervise_tree *tree, pid_t child)
+{
+    return tree->spares && tree->spares(child);
+}
+
 /* Those in the group have had theirs. */
 static void signal_below(const struct supervise_tree *tree, pid_t parent, int signal, int depth)
 {
@@ -72,6 +89,7 @@ static void signal_below(const struct supervise_tree *tree, pid_t parent, int si
     if (list_children(children, parent)) {
         for (size_t i = 0; i < children->count; i++) {
             const pid_t child = children->list[i];
+            if (depth == 0 && is_spared(tree, child)) continue;
             if (depth < DEPTH_MAX) signal_below(tree, child, signal, depth + 1);
             if (tree->leader_reaped || getpgid(child) != tree->leader) kill(child, signal);
         }
@@ -114,24 +132,40 @@ static void look_at_leader(struct supervise_tree *tree)
     }
 }
 
-/* All but the leader; false if there may be more. */
-static bool reap_listed(const struct supervise_tree *tree)
+enum left { LEFT_SOME, LEFT_LEADER, LEFT_SPARED, LEFT_NONE };
+
+static enum left look_at(const struct supervise_tree *tree, pid_t child, bool *reaped)
 {
-    struct children *children = malloc(sizeof *children);
-    bool others = false;
-    if (!children) return false;
-    if (list_children(children, getpid())) {
-        for (size_t i = 0; i < children->count; i++) {
-            const pid_t child = children->list[i];
-            if (child != tree->leader && waitpid(child, NULL, WNOHANG) == 0) others = true;
-        }
-        if (children->count == CHILDREN_MAX) others = true;
-    }
-    free(children);
-    return !others;
+    if (is_spared(tree, child)) return LEFT_SPARED;
+    if (child == tree->leader) return LEFT_LEADER;
+    if (waitpid(child, NULL, WNOHANG) == 0) return LEFT_SOME;
+    *reaped = true;
+    return LEFT_NONE;
 }
 
-/* With nothing but the leader to be seen: the proof. */
+/*
+ * All but the leader and who is spared. LEFT_SOME if there may be more. After whatever was reaped the list is read again: what
+ * it left behind came to us when it died, which may have been after we had read.
+ */
+static enum left reap_listed(const struct supervise_tree *tree)
+{
+    struct children *children = malloc(sizeof *children);
+    enum left left = LEFT_SOME;
+    for (bool again = children != NULL; again;) {
+        again = false;
+        left = LEFT_NONE;
+        if (!list_own(children)) break;
+        if (children->count == CHILDREN_MAX) left = LEFT_SOME;
+        for (size_t i = 0; i < children->count; i++) {
+            const enum left one = look_at(tree, children->list[i], &again);
+            if (one < left) left = one;
+        }
+    }
+    free(children);
+    return left;
+}
+
+/* With nothing but the leader to be seen: the proof, where nobody is spared. */
 static void reap_the_rest(struct supervise_tree *tree)
 {
     siginfo_t info = {0};
@@ -147,6 +181,15 @@ void supervise_tree_reap(struct supervise_tree *tree)
 {
     if (tree->empty) return;
     look_at_leader(tree);
-    const bool alone = reap_listed(tree);
-    if (alone && (tree->leader_ended || tree->leader <= 0)) reap_the_rest(tree);
+    enum left left = reap_listed(tree);
+    if (left == LEFT_SOME || !(tree->leader_ended || tree->leader <= 0)) return;
+    if (!tree->spares || !children_are_listed()) {
+        reap_the_rest(tree);
+        return;
+    }
+    if (left == LEFT_LEADER && waitpid(tree->leader, NULL, WNOHANG) != 0) {
+        tree->leader_reaped = true;
+        left = reap_listed(tree); /* what it had left to us */
+    }
+    tree->empty = left > LEFT_LEADER;
 }

@@ -2,8 +2,11 @@
  * Everything that descends from a command: to signal it, and to know for sure that nothing of it is left.
  *
  * Whoever calls these is a child subreaper (PR_SET_CHILD_SUBREAPER), so what is orphaned below it becomes its child,
- * and "no children" (ECHILD) means that nothing is left, whatever sessions and groups were made. The leader of the
- * group is reaped last: as long as its process id is taken, signals to the group cannot reach a stranger.
+ * and "no children" (ECHILD) means that nothing is left, whatever sessions and groups were made. Where the caller has
+ * children of its own besides, it says which to spare; then a list of its children with none but those is the proof:
+ * a child leaves that list only when the caller reaps it, and who is orphaned joins it before its parent can be
+ * reaped. The leader of the group is reaped last: as long as its process id is taken, signals to the group cannot reach a
+ * stranger.
  */
 #ifndef ELECTOR_SUPERVISE_TREE_H
 #define ELECTOR_SUPERVISE_TREE_H
@@ -20,6 +23,7 @@ struct supervise_tree {
     int leader_stopped_by;          /* job control: the signal, until it is read and set to 0 */
     bool empty;                     /* nothing is left */
     char cgroup[PATH_MAX];          /* empty: there is none */
+    bool (*spares)(pid_t child);    /* a child of the caller that is none of this; NULL: there are none */
 };
 
 /* To the process group alone. */

@@ -19,6 +19,7 @@
 
 #include "cli/cli.h"
 #include "elector.h"
+#include "engines/engine.h"
 
 enum { LOOK_MS = 20 };
 
@@ -154,6 +155,23 @@ elector_status elector_stopped(elector *e, const char *group)
         lose(e);
     if (there_is("again")) win(e);
     return ELECTOR_OK;
+}
+
+/* No agent: nobody is asked who else stands. */
+elector_status elector_transfer(elector *e, const char *group, const char *member)
+{
+    (void)e, (void)group, (void)member;
+    return ELECTOR_REFUSED;
+}
+
+int engine_left_ms(uint64_t until_ns) /* for the wire, which is not used */
+{
+    return until_ns == UINT64_MAX ? -1 : 0;
+}
+
+uint64_t engine_now(void)
+{
+    return now_ns();
 }
 
 uint64_t elector_deadline(const elector *e, const char *group)

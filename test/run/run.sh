@@ -198,6 +198,19 @@ g true
 --preempt-after soon g -- true
 --url nonsense g -- true
 --url file:/tmp ../g -- true
+--on-elected g -- true
+--hook-timeout x --on-elected true g
+--health-failures 0 g -- true
+--health-interval 0 --health-cmd true g -- true
+--penalty x g -- true
+--group g{0..256} -- true
+--group g{0..} -- true
+--group g{1,{2,3}} -- true
+--group g} -- true
+--group g,g -- true
+--group g{1..2} --wait 3 -- true
+--spread --rank ip g -- true
+--spread --priority 8589934592 g -- true
 END
     status_is 0 "$ELECTOR" run --help >"$out"
     verify "help" "has no usage" grep -q '^Usage: elector run' "$out"
@@ -304,7 +317,7 @@ holds_lock() { find "/proc/$1/fd" -lname "$dir/locks/*" | grep -q .; }
 keeper_of() { cat "/proc/$1/task/$1/children"; }
 
 test_families() {
-    local keeper
+    local keeper p
     fresh "grandchildren of a command that ends"
     # shellcheck disable=SC2016
     status_is 5 locks --stop-timeout 0.3 g -- bash -c '"$1" & until [ "$(wc -l <"$dir/pids")" -ge 4 ]; do sleep 0.01; done; exit 5' - "$scratch/stubborn" 2>/dev/null
@@ -320,6 +333,16 @@ test_families() {
         if kill -0 "$p" 2>/dev/null && ! grep -q "^State:.[ZX]" /proc/$p/status; then echo "$p" >>"$dir/left"; fi; done <"$dir/pids"'
     verify "$name" "some were left when the next began" test ! -e "$dir/left"
     verify "$name" "the keeper says nothing" says 'g: elector run has died; the command is killed'
+
+    fresh "the command is killed"
+    in_background locks --stop-timeout 0.3 g -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    while read -r p; do ! grep -q stubborn "/proc/$p/cmdline" || kill -KILL "$p"; done <"$dir/pids"
+    # shellcheck disable=SC2016
+    status_is 0 locks -w 60 g -- sh -c 'while read -r p; do
+        if kill -0 "$p" 2>/dev/null && ! grep -q "^State:.[ZX]" /proc/$p/status; then echo "$p" >>"$dir/left"; fi; done <"$dir/pids"'
+    verify "$name" "some were left when the next began" test ! -e "$dir/left"
+    ends_with 137
 
     fresh "the keeper shares the lock, and the command does not"
     in_background locks g -- "$scratch/witness"
@@ -493,7 +516,151 @@ test_leases() {
     await "$name" "all has ended" all_gone "$dir/pids"
 }
 
-[ $# -gt 0 ] || set -- first_minute status usage waiting contenders families signals restart leases
+# ---- Beside the command ---------------------------------------------------------------------------
+
+cat >"$scratch/note" <<'END'
+#!/usr/bin/env bash
+echo "$ELECTOR_EVENT $ELECTOR_LEADER $ELECTOR_TOKEN" >>"$dir/events"
+echo "hook-$ELECTOR_EVENT" >>"$dir/fake/log"
+END
+cat >"$scratch/worker" <<'END'
+#!/usr/bin/env bash
+trap 'echo ended >>"$dir/events"; echo ended >>"$dir/fake/log"; exit 0' TERM
+echo "work $ELECTOR_EVENT$ELECTOR_TOKEN" >>"$dir/events"
+while :; do sleep 0.01; done
+END
+chmod +x "$scratch/note" "$scratch/worker"
+
+told() { test "$(tr '\n' ';' <"$dir/events")" = "$1"; }
+log_is() { test "$(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" = "$1"; }
+
+test_hooks() {
+    fresh "hooks in order"
+    in_background fake --on-elected "$scratch/note" --on-lost "$scratch/note" --on-leader "$scratch/note" fake -- "$scratch/worker"
+    await "$name" "it works" has events '^work 1$'
+    : >"$dir/fake/held"
+    : >"$dir/fake/stop"
+    await "$name" "another leads" has events '^leader other 9$'
+    verify "$name" "not in order: $(tr '\n' ';' <"$dir/events")" told "elected myself 1;work 1;ended;lost  1;leader other 9;"
+    verify "$name" "is let go before the hook has run: $(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" \
+        log_is "campaign hook-elected ended hook-lost stopped campaign hook-leader "
+    kill -TERM "$run"
+    ends_with 143
+
+    fresh "hooks that fail and hang"
+    status_is 5 fake --on-elected false --on-lost "$scratch/note" fake -- sh -c 'exit 5'
+    verify "$name" "is not said" says 'fake: --on-elected ended with 1'
+    verify "$name" "no other hook runs" has events '^lost  1$'
+    status_is 6 fake --on-elected 'sleep 1000' --hook-timeout 0.2 fake -- sh -c 'exit 6'
+    verify "$name" "is not said" says 'fake: --on-elected was ended: it took too long'
+
+    fresh "a hook is no work, and holds no lease"
+    in_background fake --on-lost 'sleep 1000' --hook-timeout 8 fake -- "$scratch/witness"
+    await "$name" "it leads" has seen '^1$'
+    : >"$dir/fake/stalled"
+    await "$name" "it leads again" has seen '^2$'
+    rm "$dir/fake/stalled"
+    verify "$name" "the hook had ended" test -z "$(says 'on-lost was ended' && echo yes)"
+    kill -KILL "$run"
+
+    fresh "elected, and lost before the hook has ended"
+    in_background fake --on-elected "$scratch/slow" --on-lost "$scratch/note" fake -- "$scratch/witness"
+    await "$name" "the hook has begun" has events '^slow$'
+    : >"$dir/fake/away"
+    : >"$dir/fake/broken"
+    await "$name" "the loss is told" has events '^lost  1$'
+    verify "$name" "the command ran" test ! -e "$dir/seen"
+    verify "$name" "the hook went on" test -z "$(grep "done" "$dir/events")"
+    kill -TERM "$run"
+    ends_with 143
+
+    fresh "hooks alone"
+    in_background fake --on-elected "$scratch/note" --on-lost "$scratch/note" fake
+    await "$name" "it leads" has events '^elected myself 1$'
+    : >"$dir/fake/stop"
+    await "$name" "it leads again" has events '^elected myself 2$'
+    kill -TERM "$run"
+    ends_with 143
+    verify "$name" "not in order: $(tr '\n' ';' <"$dir/events")" told "elected myself 1;lost  1;elected myself 2;lost  2;"
+}
+
+test_health() {
+    fresh "health"
+    in_background fake --health-cmd "test -e $dir/well" --health-interval 0.1 --health-failures 2 --penalty 1 fake -- "$scratch/worker"
+    await "$name" "it says so" says 'the health check ended with 1; not standing until it passes'
+    verify "$name" "it campaigned all the same" test ! -e "$dir/fake/log"
+    : >"$dir/well"
+    await "$name" "it works" has events '^work 1$'
+    rm "$dir/well"
+    await "$name" "it gives up" has fake/log '^resign'
+    verify "$name" "in another order: $(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" log_is "campaign ended resign "
+    verify "$name" "is not said" says 'fake: the health check fails; giving up'
+    : >"$dir/fake/held"
+    : >"$dir/well"
+    await "$name" "it stands behind the others" has fake/log '^campaign 0 '
+    await "$name" "it stands as before" lines fake/log '^campaign 100 ' 2
+    rm "$dir/fake/held"
+    await "$name" "it works again" has events '^work 2$'
+    kill -TERM "$run"
+    ends_with 0
+
+    fresh "a check that hangs"
+    in_background fake --health-cmd 'sleep 1000' --health-interval 0.1 --health-timeout 0.1 fake -- true
+    await "$name" "it is said" says 'the health check was ended: it took too long'
+    verify "$name" "it campaigned all the same" test ! -e "$dir/fake/log"
+    kill -TERM "$run"
+    ends_with 143
+}
+
+# ---- Many groups ----------------------------------------------------------------------------------
+
+cat >"$scratch/slow" <<'END'
+#!/usr/bin/env bash
+echo slow >>"$dir/events"
+sleep 3
+echo done >>"$dir/events"
+END
+cat >"$scratch/family" <<'END'
+#!/usr/bin/env bash
+# Of each group: one that stays, and one in a session of its own.
+trap '' TERM
+setsid bash -c 'echo $$ >>"$dir/pids-$ELECTOR_GROUP"; while :; do sleep 1; done' &
+echo $$ >>"$dir/pids-$ELECTOR_GROUP"
+while :; do sleep 1; done
+END
+chmod +x "$scratch/slow" "$scratch/family"
+
+family_is_there() { [ "$(wc -l <"$dir/pids-$1")" -ge "$2" ]; }
+some_live() {
+    local pid
+    while read -r pid; do ! gone "$pid" || return 1; done <"$1"
+}
+
+test_many() {
+    local g keeper
+    fresh "many groups"
+    in_background locks --stop-timeout 0.2 --group 'g{1..3},h' --restart on-failure -- "$scratch/family"
+    for g in g1 g2 g3 h; do await "$name" "$g is at work" family_is_there $g 2; done
+    cp "$dir/pids-g2" "$dir/first"
+    keeper=$(parent_of "$(tail -n1 "$dir/pids-g2")") # of the command, or of its child's parent
+    [ "$(cat "/proc/$keeper/comm")" = elector-keeper ] || keeper=$(parent_of "$keeper")
+    kill -KILL "$keeper"
+    await "$name" "g2 has ended" all_gone "$dir/first"
+    await "$name" "g2 is at work again" family_is_there g2 4
+    for g in g1 g3 h; do
+        verify "$name" "$g was ended, too" some_live "$dir/pids-$g"
+        verify "$name" "$g was started again" test "$(wc -l <"$dir/pids-$g")" -eq 2
+    done
+    kill -KILL "$run"
+    for g in g1 g2 g3 h; do await "$name" "nothing is left of $g" all_gone "$dir/pids-$g"; done
+
+    fresh "many groups that end"
+    # shellcheck disable=SC2016
+    status_is 7 locks --group 'a,b-{x,y}' --restart never -- sh -c 'echo "$ELECTOR_GROUP" >>"$dir/ran"; [ "$ELECTOR_GROUP" != b-x ] || exit 7'
+    verify "$name" "others ran: $(sort "$dir/ran" | tr '\n' ' ')" test "$(sort "$dir/ran" | tr '\n' ' ')" = "a b-x b-y "
+}
+
+[ $# -gt 0 ] || set -- first_minute status usage waiting contenders families signals restart leases hooks health many
 for test in "$@"; do "test_$test"; done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -199,8 +199,9 @@ static void tells_its_status(void **state)
         "\"algorithm\":\"quorum\",\"leader\":\"a\",\"token\":%lld,\"role\":\"leader\",\"lease_left_ms\":",
         (long long)token);
     if (strncmp(line, want, strlen(want)) != 0) fail_msg("%s", line);
-    assert_non_null(
-        strstr(line, "\"candidates\":1,\"value\":\"\",\"promises\":\"never two leaders at one instant; "));
+    assert_non_null(strstr(
+        line,
+        "\"candidates\":1,\"standing\":[{\"member\":\"a\",\"priority\":0}],\"value\":\"\",\"promises\":\"never two leaders at one instant; "));
     assert_non_null(strstr(line, "\"worst_failover_ms\":"));
     assert_int_equal(number_in(line, "id"), 7);
 }

@@ -1,0 +1,142 @@
+/* See aside.h. */
+#define _GNU_SOURCE
+#include "aside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ASIDE_MAX = 512, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
+
+static pid_t running[ASIDE_MAX]; /* 0: a free place */
+
+struct aside_words *aside_split(const char *text)
+{
+    size_t count = 0;
+    char *rest = NULL;
+    struct aside_words *words = calloc(1, sizeof *words + strlen(text) + 1);
+    if (!words) return NULL;
+    memcpy(words->text, text, strlen(text) + 1);
+    for (char *word = strtok_r(words->text, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
+        if (count == ASIDE_WORDS_MAX) {
+            count = 0;
+            break;
+        }
+        words->list[count++] = word;
+    }
+    if (count > 0) return words;
+    free(words);
+    return NULL;
+}
+
+/* ---- Which children are ours ---- */
+
+static bool enlist(pid_t pid, pid_t instead)
+{
+    for (size_t i = 0; i < ASIDE_MAX; i++) {
+        if (running[i] != instead) continue;
+        running[i] = pid;
+        return true;
+    }
+    return false;
+}
+
+bool aside_is(pid_t pid)
+{
+    for (size_t i = 0; i < ASIDE_MAX; i++)
+        if (running[i] == pid) return true;
+    return false;
+}
+
+/* ---- To start ---- */
+
+static _Noreturn void execute(const struct aside_words *words, const sigset_t *signals, pid_t parent)
+{
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    setpgid(0, 0);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(CANNOT_EXECUTE);
+    sigaction(SIGPIPE, &usual, NULL);
+    sigprocmask(SIG_SETMASK, signals, NULL);
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+    execvp(words->list[0], words->list);
+    _exit(errno == ENOENT ? NOT_FOUND : CANNOT_EXECUTE);
+}
+
+/* What the last one had in its group was killed with it, and came to us to be reaped. */
+static void reap_last(struct aside *aside)
+{
+    siginfo_t info = {0};
+    while (aside->last && waitid(P_PGID, (id_t)aside->last, &info, WEXITED | WNOHANG) == 0 && info.si_pid)
+        info.si_pid = 0;
+    aside->last = 0;
+}
+
+int aside_start(struct aside *aside, const struct aside_words *words, const sigset_t *signals,
+                uint64_t until_ns)
+{
+    const pid_t self = getpid();
+    reap_last(aside);
+    const pid_t child = fork();
+    if (child == 0) execute(words, signals, self);
+    if (child < 0) return errno;
+    setpgid(child, child); /* whoever is first */
+    const int fd = (int)syscall(SYS_pidfd_open, child, 0);
+    if (fd < 0 || !enlist(child, 0)) {
+        const int error = fd < 0 ? errno : EAGAIN;
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        if (fd >= 0) close(fd);
+        return error;
+    }
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    *aside = (struct aside){.pid = child, .fd = fd, .until_ns = until_ns};
+    return 0;
+}
+
+/* ---- To end ---- */
+
+void aside_cut(struct aside *aside)
+{
+    if (!aside->pid) return;
+    aside->cut = true;
+    kill(-aside->pid, SIGKILL); /* it is not reaped yet: its number is its own */
+    kill(aside->pid, SIGKILL);
+}
+
+bool aside_look(struct aside *aside, uint64_t now_ns, int *status)
+{
+    siginfo_t info = {0};
+    if (!aside->pid) return false;
+    if (waitid(P_PID, (id_t)aside->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid) {
+        if (now_ns >= aside->until_ns && !aside->cut) aside_cut(aside);
+        return false;
+    }
+    const bool cut = aside->cut;
+    aside_cut(aside);                                     /* what it has left behind */
+    if (waitpid(aside->pid, status, 0) < 0) *status = -1; /* a force took it */
+    if (cut) *status = -1;
+    (void)enlist(0, aside->pid);
+    close(aside->fd);
+    *aside = (struct aside){.last = aside->pid};
+    return true;
+}
+
+const char *aside_describe(int status, char *text, size_t size)
+{
+    if (status == -1)
+        snprintf(text, size, "was ended: it took too long, or came too late");
+    else if (WIFSIGNALED(status))
+        snprintf(text, size, "was killed by signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) == NOT_FOUND)
+        snprintf(text, size, "was not found, or ended with 127");
+    else
+        snprintf(text, size, "ended with %d", WEXITSTATUS(status));
+    return text;
+}

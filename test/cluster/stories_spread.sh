@@ -1,0 +1,130 @@
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120,SC2004 # names are shared by the files that run.sh sources
+# Many groups on few hosts: shared out evenly, again when a host goes or comes back, and never two at work for one.
+
+shards=16
+
+spread() { # MEMBER...
+    local m
+    for m in "$@"; do
+        # shellcheck disable=SC2016 # for the shell below
+        "$ELECTOR" run --url "$(url "$m")" --group "shard-{0..$((shards - 1))}" --spread -- \
+            sh -c 'exec "$0" "$1/ticks-$ELECTOR_GROUP"' "$lib/cluster-worker" "$dir" >> "$dir/run-$m.log" 2>&1 &
+        runner[$m]=$!
+    done
+}
+
+# Who leads which, by what the agent says that is asked: "shard-0 a" and so on, in order.
+shares() { # MEMBER
+    "$ELECTOR" status --url "$(url "$1")" 2> /dev/null | awk '/^shard-/ { print $1, $2 }' | sort
+}
+
+# Each shard is led by the member that says the highest priority, of the members that are there.
+is_settled() { # MEMBER COUNT
+    "$ELECTOR" status --url "$(url "$1")" 2> /dev/null | awk -v all="$shards" -v members="$2" '
+        /^shard-/ {
+            best = ""; most = -1; standing = 0
+            for (i = 1; i <= NF; i++) if (split($i, x, "=") == 2) { standing++; if (x[2] + 0 > most) { most = x[2] + 0; best = x[1] } }
+            right += $2 == best && standing == members
+        }
+        END { exit right != all }'
+}
+
+none_is_short() { # FILE MEMBER...: each leads a fifth of its even share at least, and more than none
+    local file=$1 m
+    shift
+    for m in "$@"; do [ "$(grep -c " $m\$" "$file")" -ge $((shards / $# / 5 + 1)) ] || fail "$m leads too few: $(tr '\n' ' ' < "$file")"; done
+}
+
+judge_all() {
+    local i
+    for ((i = 0; i < shards; i++)); do
+        witness "$dir/ticks-shard-$i" || fail "the witness of shard-$i: $(head -n 1 "$dir/witness")"
+    done
+}
+
+story_spread() {
+    found 3
+    start a b c
+    spread a b c
+    await 60 "all are where they belong" is_settled a 3
+    shares a > "$dir/first"
+    none_is_short "$dir/first" a b c
+    # A host goes: its shards go to the others, and no other moves.
+    kill -KILL "${agent[c]}"
+    await 60 "the others have them all" is_settled a 2
+    shares a > "$dir/second"
+    ! grep -v ' c$' "$dir/first" | grep -vxF -f "$dir/second" > "$dir/moved" || fail "moved without need: $(head -n 1 "$dir/moved")"
+    # It comes back, and has again what it had.
+    start c
+    await 60 "all are where they belonged" is_settled a 3
+    shares a > "$dir/third"
+    cmp -s "$dir/first" "$dir/third" || fail "shared out in another way than before"
+    kill -TERM "${runner[@]}"
+    for m in a b c; do await_exit "${runner[$m]}" 143 "elector run of $m"; done
+    judge_all
+    no_errors a b
+}
+
+# ---- Who is no good ----
+
+checked() { # MEMBER...: a candidate that is well while there is a file of its name, and whose command fails while there is another
+    local m
+    for m in "$@"; do
+        # shellcheck disable=SC2016 # for the shell below
+        "$ELECTOR" run --url "$(url "$m")" --restart on-failure --health-cmd "test -e $dir/well-$m" --health-interval 0.1 \
+            --health-failures 2 work -- sh -c '[ ! -e "$1/bad-$2" ] || exit 3; exec "$0" "$1/ticks"' "$lib/cluster-worker" "$dir" "$m" \
+            >> "$dir/run-$m.log" 2>&1 &
+        runner[$m]=$!
+    done
+}
+
+stands_with() { [[ $(status a work) == *"{\"member\":\"$1\",\"priority\":$2}"* ]]; } # MEMBER PRIORITY
+run_says() { grep -q -e "$2" "$dir/run-$1.log"; }                                # MEMBER TEXT
+does_not_stand() { [[ $(status a work) != *"{\"member\":\"$1\""* ]]; }
+
+story_health() {
+    local first second m
+    found 3
+    start a b c
+    touch "$dir"/well-{a,b,c}
+    checked a b c
+    await_leader
+    first=$leader
+    rm "$dir/well-$first"
+    await_leader "$token"
+    second=$leader
+    [ "$second" != "$first" ] || fail "$first leads on although it is not well"
+    run_says "$first" "the health check fails; handing over to" || fail "$first does not say why"
+    await 30 "$first does not stand" does_not_stand "$first"
+    touch "$dir/well-$first"
+    await 30 "$first stands behind the others" stands_with "$first" 0
+    # Nobody else is there: who leads leads on, and says so.
+    for m in $(others "$second"); do
+        rm "$dir/well-$m"
+        await 30 "$m does not stand" does_not_stand "$m"
+    done
+    rm "$dir/well-$second"
+    await 30 "$second says that it is alone" run_says "$second" "the health check fails; leading on, for nobody else stands"
+    look
+    [ "$leader" = "$second" ] || fail "$leader leads, not $second"
+    judge
+    no_errors a b c
+}
+
+story_fails_again_and_again() {
+    local first
+    found 3
+    start a b c
+    touch "$dir"/well-{a,b,c}
+    checked a b c
+    await_leader
+    first=$leader
+    touch "$dir/bad-$first"
+    kill -KILL "$worker"
+    await_leader "$token"
+    [ "$leader" != "$first" ] || fail "$first leads on although its command fails"
+    run_says "$first" "the command fails again and again; handing over to $leader" || fail "$first does not say why"
+    await 30 "$first stands behind the others" stands_with "$first" 0
+    judge
+    no_errors a b c
+}
