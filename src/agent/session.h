@@ -66,9 +66,10 @@ struct board_peer {
 
 /* What bears upon all groups of a session at once; when it differs, they must look. */
 struct session_backing {
+    uint64_t life;
     uint64_t inc, epoch; /* of the promise that runs; 0: none does */
     uint64_t v_epoch;
-    bool linked;
+    bool linked, recent;
 };
 
 struct session_obituary {

@@ -171,7 +171,8 @@ static void look_at_leases(struct session *s, bool late)
 
 static struct session_backing backing_of(const struct quorum_peer *p)
 {
-    struct session_backing b = {.v_epoch = p->v_epoch, .linked = p->linked};
+    struct session_backing b = {
+        .life = p->inc, .v_epoch = p->v_epoch, .linked = p->linked, .recent = p->recent};
     if (p->lease) {
         b.inc = p->base_inc;
         b.epoch = p->base_epoch;
@@ -186,8 +187,9 @@ static void see_what_changed(struct session *s, bool late)
         const struct session_backing now = backing_of(&s->peers[i]), was = s->backing[i];
         s->backing[i] = now;
         leases = leases || now.inc != was.inc || now.epoch != was.epoch;
-        if (now.v_epoch != was.v_epoch) add_news(s, QUORUM_REVIEW);
-        if (now.linked != was.linked) add_news(s, QUORUM_REVIEW | SESSION_HEIRS);
+        /* Who is heard again leads again what it claims. */
+        if (now.v_epoch != was.v_epoch || now.recent > was.recent) add_news(s, QUORUM_REVIEW);
+        if (now.linked != was.linked || now.life != was.life) add_news(s, QUORUM_REVIEW | SESSION_HEIRS);
     }
     if (leases) look_at_leases(s, late);
     session_renew_cells(s);
