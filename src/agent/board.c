@@ -129,6 +129,8 @@ void board_hear_state(struct session *s, el_node from, const struct wire_entry *
     struct board_peer *b = &s->boards[from - 1];
     const uint64_t read = entry->answers == s->me.inc ? entry->before : 0, now = host_now(s->host);
     const bool is_late = now - b->sent_at >= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
+    /* Who is behind says so: not everybody beats. */
+    if (entry->version > (entry->life == b->life ? b->read : 0)) b->owes_answer = true;
     if (read > s->version) return;
     if (read >= b->sent) b->unanswered = 0;
     if (read < b->sent && (is_late || entry->flags & WIRE_GAP)) send_again(s, b, read);
