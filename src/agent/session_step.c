@@ -114,7 +114,12 @@ void session_release(struct session *s)
 static void save(struct session *s, const struct el_durable *durable)
 {
     struct host *host = s->host;
-    if (!record_put(host->record, s->key, durable)) host->has_failed = true;
+    struct el_durable *past = &host->past;
+    past->epoch = quorum_highest(past->epoch, durable->epoch);
+    for (uint32_t i = 0; i < 2; i++) past->word[i] = quorum_highest(past->word[i], durable->word[i]);
+    if (!record_put(host->record, s->key, durable) ||
+        !record_put(host->record, session_past_key(host->config), past))
+        host->has_failed = true;
     host->is_dirty = true;
     s->saved_by = host->writes_begun + 1;
 }
