@@ -60,10 +60,11 @@ static struct {
     bool cut[HOSTS_MAX + 1][HOSTS_MAX + 1];
     uint32_t loss, twice; /* in hundredths */
     uint64_t delay_min, delay_max, write_min, write_max;
-    bool (*takes)(const struct letter *); /* NULL: the network takes every letter */
+    bool (*takes)(struct letter *); /* NULL: the network takes every letter, as it is */
     struct tenure watched[WATCHED_MAX];
     unsigned watched_count;
-    uint64_t sent, sent_bytes, changes, renewals, warnings; /* of all */
+    uint64_t sent, changes, renewals, warnings;
+    uint64_t looks; /* at the clock: whatever touches a group does */
 } world;
 
 static inline uint64_t dice(uint64_t below)
@@ -142,6 +143,7 @@ static inline uint64_t between(uint64_t min, uint64_t max)
 
 static inline uint64_t hook_now(void *whose)
 {
+    world.looks++;
     return clock_of(whose);
 }
 
@@ -162,7 +164,6 @@ static inline void hook_send(void *whose, el_node to, const uint8_t *payload, si
     assert_true(size <= sizeof letter.bytes);
     memcpy(letter.bytes, payload, size);
     world.sent++;
-    world.sent_bytes += size;
     if (world.cut[letter.from][to] || (world.takes && !world.takes(&letter)) || dice(100) < world.loss) return;
     letter.at = world.now + between(world.delay_min, world.delay_max);
     post(&letter);
@@ -460,6 +461,31 @@ static inline bool let_go(el_node node, unsigned watched, el_node to)
         t->until = world.now;
     after_event(node);
     return answer == EL_PERFORMED;
+}
+
+/* So many groups more, of which nobody watches who leads them. */
+static inline struct host_group *plain_group(el_node node, unsigned number)
+{
+    char name[16], text[TEXT];
+    snprintf(name, sizeof name, "plain%u", number);
+    struct host_group *group = host_find(world.hosts[node].host, name, text, sizeof text);
+    require(group);
+    return group;
+}
+
+static inline void stand_for_plain(el_node node, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++) host_stand(plain_group(node, i), true, 0);
+    after_event(node);
+}
+
+/* How many of these a host leads. */
+static inline unsigned plain_led(el_node node, unsigned first, unsigned count)
+{
+    unsigned led = 0;
+    for (unsigned i = first; i < first + count; i++)
+        led += host_view_of(plain_group(node, i)).role == EL_LEADER;
+    return led;
 }
 
 static inline bool leads(el_node node, unsigned watched)

@@ -257,17 +257,6 @@ static void judge_group(unsigned i)
         for (el_node each = 1; each <= world.count; each++) {
             uint64_t known, said;
             const bool stands = host_stands(&group_of(each, i)->base, each, &said);
-            if (getenv("ELECTOR_TELL") && host_stands(&here->base, each, &known) != stands)
-                print_message(
-                    "%s: leader %u; %u at %u: %d, %d; posted %llu version %llu read %llu life %llu inc %llu sent %llu next %d\n",
-                    world.watched[i].name, leader, each, node, stands, !stands,
-                    (unsigned long long)group_of(each, i)->posted,
-                    (unsigned long long)session_at(each, i)->version,
-                    (unsigned long long)session_of(here)->boards[each - 1].read,
-                    (unsigned long long)session_of(here)->boards[each - 1].life,
-                    (unsigned long long)session_at(each, i)->me.inc,
-                    (unsigned long long)session_at(each, i)->boards[node - 1].sent,
-                    session_at(each, i)->boards[node - 1].next != NULL);
             require(host_stands(&here->base, each, &known) == stands);
             if (stands) require(known == said);
         }
