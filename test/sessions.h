@@ -18,7 +18,7 @@
 
 #include "agent/session.h"
 
-enum { HOSTS_MAX = 5, WATCHED_MAX = 24, MILLION = 1000000, DRIFT = 10000, TEXT = 200 };
+enum { HOSTS_MAX = 5, WATCHED_MAX = 24, LETTERS_MAX = 50000, MILLION = 1000000, DRIFT = 10000, TEXT = 200 };
 #define MS UINT64_C(1000000)
 
 struct letter {
@@ -67,6 +67,14 @@ static struct {
     uint64_t looks; /* at the clock: whatever touches a group does */
 } world;
 
+/* All tests fail in a run, which can be repeated. */
+#define require(condition)                                                                            \
+    do {                                                                                              \
+        if (!(condition))                                                                             \
+            fail_msg("run %llu, %.3f ms: %s", (unsigned long long)world.run, (double)world.now / 1e6, \
+                     #condition);                                                                     \
+    } while (0)
+
 static inline uint64_t dice(uint64_t below)
 {
     world.seed ^= world.seed << 13;
@@ -104,6 +112,7 @@ static inline bool comes_before(const struct letter *a, const struct letter *b)
 
 static inline void post(const struct letter *letter)
 {
+    require(world.letter_count < LETTERS_MAX); /* or they beget each other */
     if (world.letter_count == world.letter_room) {
         world.letter_room = world.letter_room ? 2 * world.letter_room : 256;
         world.letters = realloc(world.letters, world.letter_room * sizeof(struct letter *));
@@ -206,14 +215,6 @@ static inline void hook_warn(void *whose, struct host_group *group, const char *
 }
 
 /* ---- Watching ---- */
-
-/* All tests fail in a run, which can be repeated. */
-#define require(condition)                                                                            \
-    do {                                                                                              \
-        if (!(condition))                                                                             \
-            fail_msg("run %llu, %.3f ms: %s", (unsigned long long)world.run, (double)world.now / 1e6, \
-                     #condition);                                                                     \
-    } while (0)
 
 static inline struct session_group *group_at(el_node node, unsigned watched)
 {

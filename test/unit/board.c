@@ -29,17 +29,25 @@ static unsigned known_at(el_node node, el_node who, unsigned count)
     return known;
 }
 
+/* Two of five: nobody is elected, and nothing posted but what is asked for. */
+static void open_minority(enum config_role second)
+{
+    prepare_world(5, 0);
+    for (el_node node = 1; node <= 5; node++) world.hosts[node].config.members[1].role = second;
+    start(1);
+    start(2);
+    pass(500);
+}
+
 static void whichever_letter_is_lost_comes_again(void **state)
 {
     for (lost_letter = 0; lost_letter < 8; lost_letter++) {
-        open_world(3);
-        pass(500);
+        open_minority(CONFIG_VOTER);
         posting_letters = 0;
         world.takes = loses_one_of_postings;
         stand_for_plain(1, 0, SOME);
         pass(400);
         assert_int_equal(known_at(2, 1, SOME), SOME);
-        assert_int_equal(known_at(3, 1, SOME), SOME);
         close_world();
     }
 }
@@ -48,10 +56,7 @@ static void whichever_letter_is_lost_comes_again(void **state)
 static void who_never_beats_hears_again_what_it_missed(void **state)
 {
     for (enum config_role role = CONFIG_WITNESS; role <= CONFIG_OBSERVER; role++) {
-        prepare_world(3, 0);
-        for (el_node node = 1; node <= 3; node++) world.hosts[node].config.members[1].role = role;
-        start_all();
-        pass(500);
+        open_minority(role);
         posting_letters = lost_letter = 0;
         world.takes = loses_one_of_postings;
         stand_for_plain(1, 0, 1);
@@ -92,8 +97,7 @@ static void thousands_get_there_and_a_lost_one_makes_no_flood(void **state)
 {
     uint64_t sent[2];
     for (unsigned i = 0; i < 2; i++) {
-        open_world(3);
-        pass(500);
+        open_minority(CONFIG_VOTER);
         posting_letters = 0;
         lost_letter = i ? 0 : UINT32_MAX;
         world.takes = loses_one_of_postings;
@@ -101,10 +105,11 @@ static void thousands_get_there_and_a_lost_one_makes_no_flood(void **state)
         stand_for_plain(1, 0, MANY);
         pass(1500);
         assert_int_equal(known_at(2, 1, MANY), MANY);
-        assert_int_equal(known_at(3, 1, MANY), MANY);
         sent[i] = world.sent;
         close_world();
     }
+    print_message("%llu letters, %llu where one was lost\n", (unsigned long long)sent[0],
+                  (unsigned long long)sent[1]);
     assert_true(sent[1] < sent[0] + sent[0] / 4);
 }
 

@@ -93,6 +93,39 @@ static void a_voter_that_let_go_in_one_group_backs_no_other_until_it_joins(void 
     close_world();
 }
 
+/* The vote overtakes the answers to beats, which then bring nothing new. */
+static void a_number_that_comes_with_one_vote_is_news_for_all_groups(void **state)
+{
+    open_world(3);
+    const unsigned a = watch("a"), b = watch("b");
+    stand(1, a, true, 0);
+    stand(1, b, true, 0);
+    pass(3000);
+    const struct session_group *led = group_of(1, a);
+    struct session *voter = world.hosts[3].host->sessions;
+    struct wire_payload payload;
+    wire_begin(&payload, world.hosts[3].host->members);
+    const uint64_t epoch = ++voter->peers[0].epoch;
+    assert_true(wire_add(&payload, &(struct wire_entry){.type = WIRE_MESSAGE,
+                                                        .group = led->base.key,
+                                                        .settings = voter->settings,
+                                                        .msg = {.kind = QUORUM_GRANT,
+                                                                .from = 3,
+                                                                .to = 1,
+                                                                .subject = 3,
+                                                                .epoch = led->quorum.standing,
+                                                                .aux = voter->peers[0].seen,
+                                                                .rank = epoch,
+                                                                .more = voter->me.inc,
+                                                                .extra = {session_of(led)->me.inc}}}));
+    host_receive(world.hosts[1].host, 3, payload.bytes, payload.size);
+    after_event(1);
+    pass(1000);
+    assert_int_equal(voters_of(a), 7);
+    assert_int_equal(voters_of(b), 7);
+    close_world();
+}
+
 static void a_lapse_ends_the_groups_of_one_cell_and_no_other(void **state)
 {
     open_world(3);
@@ -115,6 +148,29 @@ static void a_lapse_ends_the_groups_of_one_cell_and_no_other(void **state)
     assert_int_equal(voters_of(a), 5);
     assert_true(world.changes > changes);
     assert_int_equal(world.watched[a].begun, 1);
+    close_world();
+}
+
+static unsigned roles_of_leaders(const struct session *s)
+{
+    unsigned leading = 0;
+    for (uint32_t i = 0; i < s->group_count; i++) leading += s->groups[i]->quorum.role == QUORUM_LEADER;
+    return leading;
+}
+
+/* More than are told at once: what ends a claim is seen by all of them before anything else happens. */
+static void a_lapse_ends_thousands_at_once(void **state)
+{
+    open_world(3);
+    stand_for_plain(1, 0, THOUSANDS);
+    pass(3000);
+    const struct session *s = world.hosts[1].host->sessions;
+    assert_int_equal(roles_of_leaders(s), THOUSANDS);
+    cut_both_ways(1, 2, true);
+    cut_both_ways(1, 3, true);
+    const uint64_t end = world.now + 3000 * MS;
+    while (roles_of_leaders(s) == THOUSANDS && step(end)) {}
+    assert_int_equal(roles_of_leaders(s), 0);
     close_world();
 }
 
@@ -199,6 +255,7 @@ static void news_in_the_middle_of_news_lose_nothing(void **state)
 {
     open_world(5);
     stand_for_plain(1, 0, THOUSANDS);
+    pass(1000);
     stand_for_plain(4, THOUSANDS, THOUSANDS);
     pass(3000);
     stand_for_plain(2, 0, 2 * THOUSANDS);
@@ -210,10 +267,14 @@ static void news_in_the_middle_of_news_lose_nothing(void **state)
     die(1);
     die(4);
     struct session *s = world.hosts[2].host->sessions;
-    session_bury(s, 1, first);
-    session_tell_news(s, THOUSANDS);
-    assert_true(s->left > 0);
+    s->cursor = 0;
     session_bury(s, 4, second);
+    session_tell_news(s, THOUSANDS); /* which are not the dead one's */
+    assert_true(s->left > 0);
+    session_bury(s, 1, first);
+    session_tell_news(s, UINT32_MAX);
+    for (uint32_t i = 0; i < s->group_count; i++) /* it is the heir of all of them */
+        assert_int_equal(s->groups[i]->quorum.holder.id, 2);
     host_flush(world.hosts[2].host);
     after_event(2);
     pass(500); /* shorter than a lease: nobody waits for a promise to end */
@@ -277,22 +338,21 @@ static void nothing_is_said_before_it_is_on_disk(void **state)
 
 static void a_vote_waits_for_the_disk_and_so_does_who_won(void **state)
 {
-    for (el_node stuck = 1; stuck <= 2; stuck++) {
+    for (el_node stuck = 1; stuck <= 2; stuck++) { /* the one who wins; or all who would vote for it */
         save_every_term();
         start_all();
         const unsigned group = watch("a");
+        stand(1, group, true, 0);
         pass(2000);
-        if (stuck == 2) world.hosts[3].is_stuck = true;
+        assert_true(let_go(1, group, EL_NOBODY));
+        pass(100);
         world.hosts[stuck].is_stuck = true;
-        stand(1, group, true, 0);
-        pass(700);
-        stand(1, group, false, 0); /* while it is called in vain, a block is used up */
-        stand(1, group, true, 0);
-        pass(3000);
-        const bool had_to_save = world.hosts[stuck].writing != NULL;
-        if (had_to_save) assert_int_equal(leader_of(group), 0);
-        if (had_to_save && stuck == 1)
-            assert_int_not_equal(host_view_of(&group_of(2, group)->base).leader, 1); /* nor said */
+        if (stuck == 2) world.hosts[3].is_stuck = true;
+        pass(3000); /* the next term is not on record, and must be before it is granted */
+        assert_non_null(world.hosts[stuck].writing);
+        assert_int_equal(leader_of(group), 0);
+        assert_int_equal(world.watched[group].begun, 1); /* nor was anybody meanwhile */
+        assert_int_equal(host_view_of(&group_of(2, group)->base).leader, 0);
         world.hosts[1].is_stuck = world.hosts[2].is_stuck = world.hosts[3].is_stuck = false;
         pass(3000);
         assert_int_equal(leader_of(group), 1);
@@ -453,7 +513,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_group_has_a_leader_of_its_own),
         cmocka_unit_test(a_voter_that_let_go_in_one_group_backs_no_other_until_it_joins),
+        cmocka_unit_test(a_number_that_comes_with_one_vote_is_news_for_all_groups),
         cmocka_unit_test(a_lapse_ends_the_groups_of_one_cell_and_no_other),
+        cmocka_unit_test(a_lapse_ends_thousands_at_once),
         cmocka_unit_test(the_heir_is_the_best_that_stands_and_is_linked),
         cmocka_unit_test(an_obituary_frees_all_groups_of_that_life_for_their_heirs),
         cmocka_unit_test(news_in_the_middle_of_news_lose_nothing),
