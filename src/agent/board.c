@@ -138,9 +138,15 @@ void board_hear_state(struct session *s, el_node from, const struct wire_entry *
     struct board_peer *b = &s->boards[from - 1];
     const uint64_t read = entry->answers == s->me.inc ? entry->before : 0, now = host_now(s->host);
     const bool is_late = now - b->sent_at >= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
+    /* Who is behind says so: not everybody beats. */
+    if (entry->version > (entry->life == b->life ? b->read : 0)) b->owes_answer = true;
     if (read > s->version) return;
     if (read >= b->sent) b->unanswered = 0;
-    if (read < b->sent && (is_late || entry->flags & WIRE_GAP)) send_again(s, b, read);
+    /* All that follows a lost one tells of the same gap: once is enough, until that may be lost, too. */
+    const bool is_told = entry->flags & WIRE_GAP && b->again != read + 1;
+    if (read >= b->sent || !(is_late || is_told)) return;
+    b->again = read + 1;
+    send_again(s, b, read);
 }
 
 void board_hear_posting(struct session *s, el_node from, const struct wire_entry *entry)
@@ -176,7 +182,7 @@ void board_meet(struct session *s, el_node peer)
     struct board_peer *b = &s->boards[peer - 1];
     b->life = b->read = 0;
     b->next = s->oldest;
-    b->sent = 0;
+    b->sent = b->again = 0;
     b->unanswered = 0;
     for (uint32_t i = 0; i < s->group_count; i++) session_group_forget_peer(s->groups[i], peer);
 }

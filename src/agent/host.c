@@ -30,6 +30,7 @@ struct host *host_new(const struct config *config, struct record *record, struct
     host->record = record;
     host->hooks = hooks;
     host->members = digest_members(config);
+    host->has_past = record_get(record, session_past_key(config), &host->past);
     host->refresh_at = hooks.now(hooks.whose) + SECOND;
     for (uint32_t i = 0; i < config->member_count; i++) wire_begin(&host->out[i], host->members);
     return host;

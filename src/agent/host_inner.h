@@ -71,6 +71,8 @@ struct host {
     uint32_t index_size;
     struct host_solo *solos;
     struct session *sessions;
+    struct el_durable past; /* the highest that sessions of any settings have saved */
+    bool has_past;          /* an earlier life had sessions */
     bool has_begun;
     uint64_t writes_begun, writes_done;
     bool is_dirty, has_failed;

@@ -8,6 +8,11 @@
 
 /* ---- Life ---- */
 
+uint64_t session_past_key(const struct config *config)
+{
+    return seal_group_key(config->cluster_id, "sessions of any settings"); /* which no group can be called */
+}
+
 static struct session *session_new(struct host *host, const struct el_value *values, uint32_t settings)
 {
     const struct config *config = host->config;
@@ -15,7 +20,9 @@ static struct session *session_new(struct host *host, const struct el_value *val
     char name[32];
     snprintf(name, sizeof name, "sessions %08x", settings); /* which no group can be called */
     const uint64_t key = seal_group_key(config->cluster_id, name);
-    struct session *s = record_has_room(host->record, key) ? calloc(1, sizeof *s) : NULL;
+    const bool has_room =
+        record_has_room(host->record, key) && record_has_room(host->record, session_past_key(config));
+    struct session *s = has_room ? calloc(1, sizeof *s) : NULL;
     if (!s) return NULL;
     s->out =
         (struct el_outbox){.actions = calloc(actions, sizeof *s->out.actions), .capacity = (uint32_t)actions};
@@ -61,15 +68,28 @@ static void beat(const struct quorum *q)
         quorum_session_beat(q, (struct quorum_claim){0}); /* claims are posted */
 }
 
+/*
+ * Whoever changes the settings of a group moves it to other sessions. Those must not promise what was promised by the
+ * sessions that it comes from, nor grant their terms: they begin above the highest of all, and keep silent for the longest.
+ */
+static enum el_start_how recall(const struct host *host, uint64_t key, struct el_durable *durable)
+{
+    const struct el_durable *past = &host->past;
+    if (!record_get(host->record, key, durable)) {
+        if (record_forgot(host->record)) return EL_LOST;
+        if (!host->has_past) return EL_FRESH;
+    }
+    durable->epoch = quorum_highest(durable->epoch, past->epoch);
+    for (uint32_t i = 0; i < 2; i++) durable->word[i] = quorum_highest(durable->word[i], past->word[i]);
+    return EL_RESTORED;
+}
+
 static void begin(struct session *s)
 {
     const struct host *host = s->host;
     struct el_start start = {.how = EL_FRESH};
     struct session_step step;
-    if (record_get(host->record, s->key, &start.durable))
-        start.how = EL_RESTORED;
-    else if (record_forgot(host->record))
-        start.how = EL_LOST;
+    start.how = recall(host, s->key, &start.durable);
     s->has_begun_anew = start.how != EL_FRESH;
     s->began_at = host_now(host);
     session_open(s, NULL, false, &step);
@@ -103,12 +123,17 @@ static bool is_of_sessions(uint8_t kind)
            kind == QUORUM_OBIT;
 }
 
+/* Before a call of the machines begins: telling is one, too. */
+static void make_room_for_an_obituary(struct session *s)
+{
+    if (s->obituary_count == CONFIG_MEMBERS_MAX) session_tell_news(s, UINT32_MAX);
+}
+
 /* Each group is told in its turn; until then the dead one's promise does not live, and nothing of it is counted. */
 static void bury(struct session *s, const struct quorum *q, el_node who, uint64_t inc)
 {
     if (who == s->cfg.self || inc == 0 || inc <= s->peers[who - 1].dead) return;
     quorum_session_bury(q, who, inc);
-    if (s->obituary_count == CONFIG_MEMBERS_MAX) session_tell_news(s, UINT32_MAX);
     s->obituaries[s->obituary_count++] = (struct session_obituary){who, inc};
     *q->news |= QUORUM_REVIEW;
 }
@@ -118,6 +143,7 @@ void session_hear(struct session *s, const struct el_msg *m)
     struct session_step step;
     const uint64_t inc = s->peers[m->from - 1].inc;
     if (!el_is_well_formed(&el_quorum, &s->cfg, m) || !is_of_sessions(m->kind)) return;
+    if (m->kind == QUORUM_OBIT) make_room_for_an_obituary(s);
     session_open(s, NULL, false, &step);
     if (quorum_session_admit(&step.q, m)) {
         if (m->kind == QUORUM_OBIT)
@@ -133,6 +159,7 @@ void session_bury(struct session *s, el_node who, uint64_t inc)
 {
     struct session_step step;
     if (who == s->cfg.self || inc == 0 || inc <= s->peers[who - 1].dead || s->me.inc == 0) return;
+    make_room_for_an_obituary(s);
     session_open(s, NULL, false, &step);
     bury(s, &step.q, who, inc);
     for (el_node to = 1; to <= s->cluster.count; to++)

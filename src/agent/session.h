@@ -64,15 +64,17 @@ struct board_peer {
     uint64_t life, read;        /* which incarnation's, how far */
     struct session_group *next; /* to be sent; NULL: all is */
     uint64_t sent, sent_at;     /* up to this version, and when */
+    uint64_t again;             /* and 1: from where it was last sent again because of a gap; 0: never */
     uint32_t unanswered;        /* how many of those it has not said that it has read */
     bool owes_answer, has_gap;
 };
 
 /* What bears upon all groups of a session at once; when it differs, they must look. */
 struct session_backing {
+    uint64_t life;
     uint64_t inc, epoch; /* of the promise that runs; 0: none does */
     uint64_t v_epoch;
-    bool linked;
+    bool linked, recent;
 };
 
 struct session_obituary {
@@ -131,6 +133,8 @@ struct session {
 enum { SESSION_HEIRS = 256 }; /* leaders name their heirs afresh */
 
 /* session.c */
+/* Of the record of what sessions of any settings have used. */
+uint64_t session_past_key(const struct config *);
 /* The sessions that a group of these settings stands on, begun if it is the first; NULL: no memory. */
 struct session *session_for(struct host *, const struct config_group *section);
 void session_free(struct session *);

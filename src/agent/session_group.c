@@ -183,11 +183,19 @@ enum el_answer session_group_ask(struct session_group *group, enum el_request_wh
 
 /* ---- Who wants to lead ---- */
 
+/* Since when those stand who did before somebody said how much is not known: for ever. */
+static void make_ranks(struct session_group *group)
+{
+    const uint32_t count = session_of(group)->cluster.count;
+    group->ranks = calloc(count, sizeof *group->ranks);
+    for (uint32_t i = 0; i < count && group->ranks; i++) group->ranks[i].since = 1;
+}
+
 static void rank(struct session_group *group, el_node member, uint64_t priority, uint32_t patience)
 {
     const struct session *s = session_of(group);
     if (!group->ranks && priority == 0 && patience == 0) return;
-    if (!group->ranks) group->ranks = calloc(s->cluster.count, sizeof *group->ranks);
+    if (!group->ranks) make_ranks(group);
     if (!group->ranks) return; /* it is not preferred */
     struct session_rank *r = &group->ranks[member - 1];
     if (!(group->candidates >> (member - 1) & 1)) r->since = host_now(s->host);

@@ -116,7 +116,12 @@ void session_release(struct session *s)
 static void save(struct session *s, const struct el_durable *durable)
 {
     struct host *host = s->host;
-    if (!record_put(host->record, s->key, durable)) host->has_failed = true;
+    struct el_durable *past = &host->past;
+    past->epoch = quorum_highest(past->epoch, durable->epoch);
+    for (uint32_t i = 0; i < 2; i++) past->word[i] = quorum_highest(past->word[i], durable->word[i]);
+    if (!record_put(host->record, s->key, durable) ||
+        !record_put(host->record, session_past_key(host->config), past))
+        host->has_failed = true;
     host->is_dirty = true;
     s->saved_by = host->writes_begun + 1;
 }
@@ -173,7 +178,8 @@ static void look_at_leases(struct session *s, bool late)
 
 static struct session_backing backing_of(const struct quorum_peer *p)
 {
-    struct session_backing b = {.v_epoch = p->v_epoch, .linked = p->linked};
+    struct session_backing b = {
+        .life = p->inc, .v_epoch = p->v_epoch, .linked = p->linked, .recent = p->recent};
     if (p->lease) {
         b.inc = p->base_inc;
         b.epoch = p->base_epoch;
@@ -191,8 +197,9 @@ static void see_what_changed(struct session *s, bool late)
             session_retire_cells(s, i + 1);
             leases = true;
         }
-        if (now.v_epoch != was.v_epoch) add_news(s, QUORUM_REVIEW);
-        if (now.linked != was.linked) add_news(s, QUORUM_REVIEW | SESSION_HEIRS);
+        /* Who is heard again leads again what it claims. */
+        if (now.v_epoch != was.v_epoch || now.recent > was.recent) add_news(s, QUORUM_REVIEW);
+        if (now.linked != was.linked || now.life != was.life) add_news(s, QUORUM_REVIEW | SESSION_HEIRS);
     }
     if (leases) look_at_leases(s, late);
     session_renew_cells(s);

@@ -179,7 +179,10 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
         b->epoch = m->rank;
         b->hopeless = 0;
         b->granted = b->granted || (g->role == QUORUM_CANDIDATE && !(m->flags & QUORUM_JOIN));
-        if (m->flags & QUORUM_JOIN && quorum_clock_of(m) > g->heir_term) g->heir = EL_NOBODY; /* a higher one */
+        if (m->flags & QUORUM_JOIN && quorum_clock_of(m) > g->heir_term) {
+            g->heir = EL_NOBODY; /* a higher one, with the next beat, or at once where beats bear no claim */
+            if (q->shared) (void)quorum_prepare_claim(q);
+        }
         quorum_try_to_win(q);
     } else if (g->role == QUORUM_IDLE &&
                !g->stopping) { /* to give it back is to let go of earlier terms, too */

@@ -1,0 +1,533 @@
+/* Groups on shared sessions: what is one group's, what is a member's, and what bears upon all groups at once. */
+#include "sessions.h"
+
+enum { HUNDREDS = 300, THOUSANDS = 2500 };
+
+static uint64_t voters_of(unsigned group)
+{
+    const el_node leader = leader_of(group);
+    require(leader);
+    const struct session_group *at = group_of(leader, group);
+    return session_of(at)->cells[at->cell].voters;
+}
+
+static void cut_both_ways(el_node a, el_node b, bool is_cut)
+{
+    world.cut[a][b] = world.cut[b][a] = is_cut;
+}
+
+/* A group that one host's letters do not speak of. */
+static struct {
+    uint64_t key;
+    el_node from, to;
+} unspoken;
+
+static bool leaves_it_out(struct letter *letter)
+{
+    size_t at = WIRE_HEAD;
+    struct wire_entry entry;
+    struct wire_payload rest;
+    if (letter->from != unspoken.from || letter->to != unspoken.to) return true;
+    wire_begin(&rest, world.hosts[letter->from].host->members);
+    while (wire_next(letter->bytes, letter->size, &at, &entry) == WIRE_ENTRY)
+        if (entry.type != WIRE_MESSAGE || entry.group != unspoken.key) assert_true(wire_add(&rest, &entry));
+    memcpy(letter->bytes, rest.bytes, rest.size);
+    letter->size = rest.size;
+    return true;
+}
+
+static void silence(unsigned group, el_node from, el_node to)
+{
+    unspoken.key = world.watched[group].key;
+    unspoken.from = from;
+    unspoken.to = to;
+    world.takes = leaves_it_out;
+}
+
+/* ---- Leading ---- */
+
+static void each_group_has_a_leader_of_its_own(void **state)
+{
+    open_world(3);
+    unsigned groups[3];
+    for (unsigned i = 0; i < 3; i++) {
+        const char *const names[] = {"one", "two", "three"};
+        groups[i] = watch(names[i]);
+        stand((el_node)i + 1, groups[i], true, 0);
+    }
+    pass(3000);
+    for (unsigned i = 0; i < 3; i++)
+        for (el_node node = 1; node <= 3; node++)
+            assert_int_equal(host_view_of(&group_of(node, groups[i])->base).leader, i + 1);
+    assert_true(let_go(2, groups[1], EL_NOBODY));
+    pass(1000);
+    assert_int_equal(leader_of(groups[0]), 1);
+    assert_int_equal(leader_of(groups[2]), 3);
+    close_world();
+}
+
+/* Q9, Q11, Q12: who helped another in one group must be asked again for all others. */
+static void a_voter_that_let_go_in_one_group_backs_no_other_until_it_joins(void **state)
+{
+    open_world(3);
+    const unsigned a = watch("a"), b = watch("b");
+    stand(1, a, true, 0);
+    stand(1, b, true, 0);
+    pass(3000);
+    stand(3, a, true, 0);
+    assert_int_equal(voters_of(a), 7);
+    assert_int_equal(voters_of(b), 7);
+    cut_both_ways(1, 3, true);
+    pass(2500); /* 3 gave its vote in a to itself, and backs nobody in b */
+    assert_int_equal(leader_of(a), 1);
+    assert_int_equal(voters_of(a), 3);
+    assert_int_equal(world.hosts[3].host->sessions->peers[0].epoch, 1);
+    silence(b, 1, 3);
+    cut_both_ways(1, 3, false);
+    pass(2500);
+    assert_int_equal(voters_of(a), 7);
+    assert_int_equal(voters_of(b), 3);
+    world.takes = NULL;
+    pass(1000);
+    assert_int_equal(voters_of(b), 7);
+    close_world();
+}
+
+/* The vote overtakes the answers to beats, which then bring nothing new. */
+static void a_number_that_comes_with_one_vote_is_news_for_all_groups(void **state)
+{
+    open_world(3);
+    const unsigned a = watch("a"), b = watch("b");
+    stand(1, a, true, 0);
+    stand(1, b, true, 0);
+    pass(3000);
+    const struct session_group *led = group_of(1, a);
+    struct session *voter = world.hosts[3].host->sessions;
+    struct wire_payload payload;
+    wire_begin(&payload, world.hosts[3].host->members);
+    const uint64_t epoch = ++voter->peers[0].epoch;
+    assert_true(wire_add(&payload, &(struct wire_entry){.type = WIRE_MESSAGE,
+                                                        .group = led->base.key,
+                                                        .settings = voter->settings,
+                                                        .msg = {.kind = QUORUM_GRANT,
+                                                                .from = 3,
+                                                                .to = 1,
+                                                                .subject = 3,
+                                                                .epoch = led->quorum.standing,
+                                                                .aux = voter->peers[0].seen,
+                                                                .rank = epoch,
+                                                                .more = voter->me.inc,
+                                                                .extra = {session_of(led)->me.inc}}}));
+    host_receive(world.hosts[1].host, 3, payload.bytes, payload.size);
+    after_event(1);
+    pass(1000);
+    assert_int_equal(voters_of(a), 7);
+    assert_int_equal(voters_of(b), 7);
+    close_world();
+}
+
+static void a_lapse_ends_the_groups_of_one_cell_and_no_other(void **state)
+{
+    open_world(3);
+    const unsigned a = watch("a"), b = watch("b"), c = watch("c");
+    for (unsigned i = a; i <= c; i++) stand(1, i, true, 0);
+    pass(3000);
+    silence(b, 1, 3);
+    die(3);
+    start(3); /* in its new life it backs what it is asked to join, when it has kept silent */
+    pass(3000);
+    assert_int_equal(voters_of(a), 7);
+    assert_int_equal(voters_of(b), 3);
+    assert_int_equal(voters_of(c), 7);
+    const uint64_t changes = world.changes;
+    cut_both_ways(1, 2, true);
+    pass(2000);
+    assert_int_equal(leader_of(a), 1);
+    assert_int_equal(leader_of(c), 1);
+    assert_int_equal(leader_of(b), 0);
+    assert_int_equal(voters_of(a), 5);
+    assert_true(world.changes > changes);
+    assert_int_equal(world.watched[a].begun, 1);
+    close_world();
+}
+
+static unsigned roles_of_leaders(const struct session *s)
+{
+    unsigned leading = 0;
+    for (uint32_t i = 0; i < s->group_count; i++) leading += s->groups[i]->quorum.role == QUORUM_LEADER;
+    return leading;
+}
+
+/* More than are told at once: what ends a claim is seen by all of them before anything else happens. */
+static void a_lapse_ends_thousands_at_once(void **state)
+{
+    open_world(3);
+    stand_for_plain(1, 0, THOUSANDS);
+    pass(3000);
+    const struct session *s = world.hosts[1].host->sessions;
+    assert_int_equal(roles_of_leaders(s), THOUSANDS);
+    cut_both_ways(1, 2, true);
+    cut_both_ways(1, 3, true);
+    const uint64_t end = world.now + 3000 * MS;
+    while (roles_of_leaders(s) == THOUSANDS && step(end)) {}
+    assert_int_equal(roles_of_leaders(s), 0);
+    close_world();
+}
+
+/* ---- Heirs ---- */
+
+static el_node heir_of(unsigned group)
+{
+    return session_claim_of(group_of(leader_of(group), group)).heir;
+}
+
+static void the_heir_is_the_best_that_stands_and_is_linked(void **state)
+{
+    open_world(3);
+    const unsigned group = watch("a");
+    stand(1, group, true, 0);
+    pass(3000);
+    assert_int_equal(heir_of(group), 0);
+    stand(2, group, true, 5);
+    pass(300);
+    assert_int_equal(heir_of(group), 2);
+    stand(3, group, true, 9);
+    pass(300);
+    assert_int_equal(heir_of(group), 3);
+    cut_both_ways(1, 3, true);
+    pass(1500);
+    assert_int_equal(heir_of(group), 2);
+    cut_both_ways(1, 3, false);
+    pass(1000);
+    assert_int_equal(heir_of(group), 3);
+    assert_int_equal(group_of(2, group)->quorum.claim_heir, 3); /* as the others read */
+    stand(3, group, false, 0);
+    pass(300);
+    assert_int_equal(heir_of(group), 2);
+    die(2);
+    start(2); /* and stands no more */
+    pass(1500);
+    assert_int_equal(heir_of(group), 0);
+    assert_int_equal(leader_of(group), 1);
+    close_world();
+}
+
+/* ---- The dead ---- */
+
+static void an_obituary_frees_all_groups_of_that_life_for_their_heirs(void **state)
+{
+    open_world(3);
+    const unsigned group = watch("a");
+    stand(1, group, true, 0);
+    stand_for_plain(1, 0, HUNDREDS);
+    pass(3000);
+    stand(3, group, true, 0);
+    stand_for_plain(2, 0, HUNDREDS);
+    pass(1000);
+    assert_int_equal(heir_of(group), 3);
+    assert_int_equal(plain_led(1, 0, HUNDREDS), HUNDREDS);
+    const uint64_t inc = world.hosts[1].host->sessions->me.inc;
+    const unsigned life = world.hosts[1].life;
+    die(1);
+    bury(2, world.hosts[2].host->sessions, 1, life, inc);
+    pass(100); /* no lease is waited for */
+    assert_int_equal(leader_of(group), 3);
+    assert_int_equal(plain_led(2, 0, HUNDREDS), HUNDREDS);
+
+    start(1);
+    pass(2000);
+    stand(1, group, true, 0);
+    pass(100);
+    assert_true(let_go(3, group, 1));
+    pass(300);
+    assert_int_equal(leader_of(group), 1);
+    const unsigned begun = world.watched[group].begun;
+    session_bury(world.hosts[2].host->sessions, 1, inc); /* the old news again */
+    session_bury(world.hosts[3].host->sessions, 1, inc);
+    pass(2000);
+    assert_int_equal(leader_of(group), 1);
+    assert_int_equal(world.watched[group].begun, begun);
+    close_world();
+}
+
+/* More groups than are told at once; the second death comes while they are being told of the first. */
+static void news_in_the_middle_of_news_lose_nothing(void **state)
+{
+    open_world(5);
+    stand_for_plain(1, 0, THOUSANDS);
+    pass(1000);
+    stand_for_plain(4, THOUSANDS, THOUSANDS);
+    pass(3000);
+    stand_for_plain(2, 0, 2 * THOUSANDS);
+    pass(2000);
+    assert_int_equal(plain_led(1, 0, THOUSANDS), THOUSANDS);
+    assert_int_equal(plain_led(4, THOUSANDS, THOUSANDS), THOUSANDS);
+    const uint64_t first = world.hosts[1].host->sessions->me.inc,
+                   second = world.hosts[4].host->sessions->me.inc;
+    die(1);
+    die(4);
+    struct session *s = world.hosts[2].host->sessions;
+    s->cursor = 0;
+    session_bury(s, 4, second);
+    session_tell_news(s, THOUSANDS); /* which are not the dead one's */
+    assert_true(s->left > 0);
+    session_bury(s, 1, first);
+    session_tell_news(s, UINT32_MAX);
+    for (uint32_t i = 0; i < s->group_count; i++) /* it is the heir of all of them */
+        assert_int_equal(s->groups[i]->quorum.holder.id, 2);
+    host_flush(world.hosts[2].host);
+    after_event(2);
+    pass(500); /* shorter than a lease: nobody waits for a promise to end */
+    assert_int_equal(plain_led(2, 0, 2 * THOUSANDS), 2 * THOUSANDS);
+    close_world();
+}
+
+/* More obituaries than there is room for, of lives that are long over: what the last one does is done in full. */
+static void many_obituaries_at_once_disarm_what_they_should(void **state)
+{
+    open_world(3);
+    const unsigned group = watch("a");
+    stand(1, group, true, 0);
+    pass(3000);
+    struct session *s = session_at(2, group);
+    const uint64_t inc = s->peers[0].inc;
+    for (uint32_t i = 0; i < CONFIG_MEMBERS_MAX; i++)
+        s->obituaries[s->obituary_count++] = (struct session_obituary){3, 0};
+    die(1);
+    session_bury(s, 1, inc);
+    assert_int_equal(s->timers[QUORUM_PROMISED][1], UINT64_MAX);
+    assert_int_equal(s->timers[QUORUM_LINKED][1], UINT64_MAX);
+    close_world();
+}
+
+/* ---- The disk ---- */
+
+static void save_every_term(void)
+{
+    prepare_world(3, 0);
+    for (el_node node = 1; node <= 3; node++) {
+        world.hosts[node].config.group_count = 1;
+        world.hosts[node].config.groups[0] =
+            (struct config_group){.name = "a", .options = {{"block", "1"}}, .option_count = 1};
+    }
+}
+
+static bool has_said_who_it_is(struct letter *letter)
+{
+    size_t at = WIRE_HEAD;
+    struct wire_entry entry;
+    while (wire_next(letter->bytes, letter->size, &at, &entry) == WIRE_ENTRY)
+        if (world.hosts[letter->from].host->writes_done == 0) fail_msg("says what is not on disk");
+    return true;
+}
+
+static void nothing_is_said_before_it_is_on_disk(void **state)
+{
+    prepare_world(3, 0);
+    world.takes = has_said_who_it_is;
+    for (el_node node = 1; node <= 3; node++) world.hosts[node].is_stuck = true;
+    start_all();
+    const unsigned group = watch("a");
+    for (el_node node = 1; node <= 3; node++) stand(node, group, true, 0);
+    pass(2000);
+    for (el_node node = 1; node <= 3; node++) world.hosts[node].is_stuck = false;
+    pass(3000);
+    assert_int_not_equal(leader_of(group), 0);
+    close_world();
+}
+
+static void a_vote_waits_for_the_disk_and_so_does_who_won(void **state)
+{
+    for (el_node stuck = 1; stuck <= 2; stuck++) { /* the one who wins; or all who would vote for it */
+        save_every_term();
+        start_all();
+        const unsigned group = watch("a");
+        stand(1, group, true, 0);
+        pass(2000);
+        assert_true(let_go(1, group, EL_NOBODY));
+        pass(100);
+        world.hosts[stuck].is_stuck = true;
+        if (stuck == 2) world.hosts[3].is_stuck = true;
+        pass(3000); /* the next term is not on record, and must be before it is granted */
+        assert_non_null(world.hosts[stuck].writing);
+        assert_int_equal(leader_of(group), 0);
+        assert_int_equal(world.watched[group].begun, 1); /* nor was anybody meanwhile */
+        assert_int_equal(host_view_of(&group_of(2, group)->base).leader, 0);
+        world.hosts[1].is_stuck = world.hosts[2].is_stuck = world.hosts[3].is_stuck = false;
+        pass(3000);
+        assert_int_equal(leader_of(group), 1);
+        close_world();
+    }
+}
+
+static void who_cannot_save_leads_nothing(void **state)
+{
+    save_every_term();
+    start_all();
+    const unsigned group = watch("a");
+    stand(1, group, true, 0);
+    pass(3000);
+    assert_int_equal(leader_of(group), 1);
+    stand(2, group, true, 0);
+    pass(500);
+    world.hosts[1].fails = true;
+    for (unsigned i = 0; i < 4 && !host_has_failed(world.hosts[1].host); i++) {
+        const el_node leader = leader_of(group);
+        if (leader) (void)let_go(leader, group, leader == 1 ? 2 : 1);
+        pass(1500);
+    }
+    assert_true(host_has_failed(world.hosts[1].host));
+    assert_false(leads(1, group));
+    pass(3000);
+    assert_int_equal(leader_of(group), 2);
+    close_world();
+}
+
+/* ---- Other settings ---- */
+
+static void set_lease(el_node node, const char *lease)
+{
+    struct config *config = &world.hosts[node].config;
+    config->group_count = 1;
+    config->groups[0] = (struct config_group){.name = "*", .option_count = 1};
+    snprintf(config->groups[0].options[0][0], 64, "lease");
+    snprintf(config->groups[0].options[0][1], 64, "%s", lease);
+}
+
+static void other_settings_forget_no_token(void **state)
+{
+    open_world(3);
+    const unsigned group = watch("a");
+    for (el_node node = 1; node <= 3; node++) stand(node, group, true, 0);
+    pass(3000);
+    for (unsigned i = 0; i < 5; i++) {
+        const el_node leader = leader_of(group);
+        assert_true(let_go(leader, group, leader % 3 + 1));
+        pass(1000);
+    }
+    for (el_node node = 1; node <= 3; node++) die(node);
+    pass(3000);
+    for (el_node node = 1; node <= 3; node++) {
+        set_lease(node, "2s");
+        start(node);
+        stand(node, group, true, 0);
+    }
+    pass(6000); /* tokens are looked at all the time */
+    assert_int_not_equal(leader_of(group), 0);
+    close_world();
+}
+
+/* One after another, as they are restarted: the second must keep what it promised in its earlier life. */
+static void settings_are_changed_one_by_one_and_two_never_lead(void **state)
+{
+    open_world(3);
+    const unsigned group = watch("a");
+    stand(1, group, true, 0);
+    pass(3000);
+    assert_int_equal(leader_of(group), 1);
+    set_lease(3, "2s");
+    die(3);
+    start(3);
+    pass(4000);
+    stand(3, group, true, 0);
+    assert_int_equal(leader_of(group), 1);
+    set_lease(2, "2s");
+    die(2);
+    start(2);
+    stand(2, group, true, 0);
+    pass(6000);
+    assert_int_not_equal(leader_of(group), 0);
+    assert_int_not_equal(leader_of(group), 1);
+    close_world();
+}
+
+/* ---- Time ---- */
+
+static void the_earliest_timer_of_thousands_is_known(void **state)
+{
+    open_world(3);
+    cut_both_ways(1, 2, true);
+    cut_both_ways(1, 3, true);
+    stand_for_plain(1, 0, THOUSANDS);
+    struct session *s = world.hosts[1].host->sessions;
+    for (unsigned round = 0; round < 20000; round++) {
+        struct session_group *group = s->groups[dice(s->group_count)];
+        group->timers[dice(SESSION_GROUP_TIMERS)] = one_in(3) ? UINT64_MAX : world.now + dice(1000 * MS);
+        session_heap_mend(group);
+    }
+    uint32_t armed = 0;
+    for (uint32_t i = 0; i < s->group_count; i++) armed += session_due_of(s->groups[i]) != UINT64_MAX;
+    assert_int_equal(s->heap_count, armed);
+    for (uint32_t i = 0; i < s->heap_count; i++) {
+        assert_int_equal(s->heap[i]->place, i + 1);
+        assert_true(session_due_of(s->heap[(i ? i - 1 : 0) / 2]) <= session_due_of(s->heap[i]));
+    }
+    close_world();
+}
+
+static uint64_t looks_while_idle(unsigned groups)
+{
+    open_world(3);
+    pass(500);
+    stand_for_plain(1, 0, groups);
+    stand_for_plain(2, groups, groups);
+    pass(4000);
+    assert_int_equal(plain_led(1, 0, groups), groups);
+    assert_int_equal(plain_led(2, groups, groups), groups);
+    world.looks = world.changes = world.sent = 0;
+    pass(2000);
+    const uint64_t looks = world.looks;
+    assert_int_equal(world.changes, 0);
+    close_world();
+    return looks;
+}
+
+static void groups_at_rest_cost_nothing(void **state)
+{
+    assert_int_equal(looks_while_idle(2000), looks_while_idle(10));
+}
+
+/* A deadline that has passed is passed; that the lease is renewed after it gives nobody the token again by surprise. */
+static void who_was_paused_past_its_deadline_is_shown_so(void **state)
+{
+    for (uint64_t ms = 700; ms < 1300; ms += 25) {
+        open_world(3);
+        const unsigned group = watch("a");
+        stand(1, group, true, 0);
+        pass(3000);
+        const uint64_t changes = world.changes;
+        const uint64_t deadline = host_view_of(&group_of(1, group)->base).deadline_ns;
+        world.hosts[1].paused_until = world.now + ms * MS;
+        pass(ms);
+        after_event(1);
+        if (deadline <= clock_of(&world.hosts[1]))
+            assert_true(world.changes > changes); /* its clients were told */
+        pass(3000);
+        assert_int_equal(leader_of(group), 1);
+        close_world();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_group_has_a_leader_of_its_own),
+        cmocka_unit_test(a_voter_that_let_go_in_one_group_backs_no_other_until_it_joins),
+        cmocka_unit_test(a_number_that_comes_with_one_vote_is_news_for_all_groups),
+        cmocka_unit_test(a_lapse_ends_the_groups_of_one_cell_and_no_other),
+        cmocka_unit_test(a_lapse_ends_thousands_at_once),
+        cmocka_unit_test(the_heir_is_the_best_that_stands_and_is_linked),
+        cmocka_unit_test(an_obituary_frees_all_groups_of_that_life_for_their_heirs),
+        cmocka_unit_test(news_in_the_middle_of_news_lose_nothing),
+        cmocka_unit_test(many_obituaries_at_once_disarm_what_they_should),
+        cmocka_unit_test(nothing_is_said_before_it_is_on_disk),
+        cmocka_unit_test(a_vote_waits_for_the_disk_and_so_does_who_won),
+        cmocka_unit_test(who_cannot_save_leads_nothing),
+        cmocka_unit_test(other_settings_forget_no_token),
+        cmocka_unit_test(settings_are_changed_one_by_one_and_two_never_lead),
+        cmocka_unit_test(the_earliest_timer_of_thousands_is_known),
+        cmocka_unit_test(groups_at_rest_cost_nothing),
+        cmocka_unit_test(who_was_paused_past_its_deadline_is_shown_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
