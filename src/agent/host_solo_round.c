@@ -29,9 +29,9 @@ static void enter(struct host_solo *group, uint32_t round)
 {
     const struct host *host = group->base.host;
     struct link_hooks hooks;
-    char text[64];
-    snprintf(text, sizeof text, "the election is held again: round %u", round);
-    host->hooks.note(host->hooks.whose, &group->base, text);
+    char text[96];
+    snprintf(text, sizeof text, "an election came to nothing, and is held again: round %u", round);
+    host->hooks.warn(host->hooks.whose, &group->base, text);
     group->round = round;
     memset(group->leads, 0, sizeof group->leads);
     for (uint32_t i = 0; i < group->cluster.count; i++)
