@@ -18,10 +18,11 @@ run: build-release ## build, and show a leader die in five ways, with real proce
 demo: build-release ## a short story in three elections, in virtual time
 	@build/release/elector demo
 
-# One ctest over both builds, so that there is one summary and one verdict.
+# One ctest over both builds, so that there is one summary and one verdict. One more at once than there are processors:
+# what runs real processes (cluster, run) waits for them most of the time.
 test: build-release build-asan ## all tests, in a release build and under sanitizers
 	@echo 'subdirs(asan release)' > build/CTestTestfile.cmake
-	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS) -LE soak
+	@ctest --test-dir build --output-on-failure --no-tests=error -j $$(($(JOBS) + 1)) -LE soak
 
 bench: build-release ## measure speed
 	@test -x build/release/bench/elector-bench || { echo "make bench: there is no bench/*.c to build" >&2; exit 1; }

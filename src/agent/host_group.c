@@ -123,8 +123,13 @@ void host_group_show(struct host_group *group)
     if (now.role == was->role && now.leader == was->leader && now.token == was->token && !is_renewed &&
         now.value == was->value && host_cell(group) == group->shown_cell && !is_ripe(group))
         return;
+    const bool begins_or_ends = (now.role == EL_LEADER) != (was->role == EL_LEADER);
     group->shown = now;
     group->shown_cell = host_cell(group);
+    if (begins_or_ends && !group->session && solo(group)->has_links && group->stands) {
+        const struct wire_entry entry = host_solo_describe(solo(group));
+        host_put_all(group->host, &entry);
+    }
     group->host->hooks.changed(group->host->hooks.whose, group);
 }
 
@@ -185,9 +190,10 @@ static void call(struct host_group *group)
 void host_stand(struct host_group *group, bool stands, uint64_t priority)
 {
     const el_node self = group->host->config->self;
+    const el_node leader = group->shown.leader;
     /* Elections without a lease take a call for the news that whoever leads is gone. */
-    const bool is_led =
-        group->shown.leader != EL_NOBODY && group->shown.leader != self && host_worst_failover_ns(group) == 0;
+    const bool is_led = leader != EL_NOBODY && leader != self && host_stands(group, leader, NULL) &&
+                        host_worst_failover_ns(group) == 0;
     const bool begins = stands && !group->stands && !is_led;
     group->stands = stands;
     if (group->session)

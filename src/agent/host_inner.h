@@ -42,7 +42,7 @@ struct host_solo {
     struct host_solo *next_solo;
     uint32_t settings;                    /* a digest that all members must share */
     struct el_cluster cluster, detectors; /* the same members; each machine has options of its own */
-    uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX];
+    uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX], ranks[CONFIG_MEMBERS_MAX];
     uint8_t roles[CONFIG_MEMBERS_MAX];
     uint64_t stood_at[CONFIG_MEMBERS_MAX]; /* when a peer last said that it wants to lead */
     uint64_t stands_since[CONFIG_MEMBERS_MAX];
@@ -52,8 +52,12 @@ struct host_solo {
     bool has_detector, has_links;
     struct link *links; /* [count], where the algorithm needs them */
     uint64_t links_due;
-    uint64_t leaderless_since; /* 0: somebody leads */
-    uint64_t saved_by;         /* the write after which what it saved is on disk */
+    uint32_t round;           /* of an election over links, which counts no terms: see host_solo_round.c */
+    uint32_t fruitless;       /* rounds in a row that came to nothing */
+    uint64_t unsettled_since; /* 0: there is a leader, as all say that were heard */
+    bool suspected[CONFIG_MEMBERS_MAX]; /* by the detector */
+    bool leads[CONFIG_MEMBERS_MAX];     /* as a peer last said, of this round */
+    uint64_t saved_by;                  /* the write after which what it saved is on disk */
     struct host_held held[HOST_HELD_MAX];
     uint32_t held_count;
     char name[CONFIG_NAME_MAX + 1];
@@ -137,6 +141,14 @@ void host_solo_peer_speaks(struct host_solo *, el_node peer, uint64_t now);
 void host_solo_refresh(struct host_solo *, uint64_t now);
 struct wire_entry host_solo_describe(const struct host_solo *);
 void host_solo_send_value(struct host_solo *, el_node to); /* 0: to all */
+
+/* host_solo_round.c */
+/* Now and then: an election that came to nothing is called, or held, again. */
+void host_solo_call_again(struct host_solo *, uint64_t now);
+/* What a peer says is of this round, or of a later one, which is joined. False: of an earlier one, and it is told. */
+bool host_solo_is_of_round(struct host_solo *, el_node peer, uint32_t round);
+/* It leads, and for somebody. */
+bool host_solo_leads(const struct host_solo *);
 
 /* host_solo_act.c */
 struct machine_owner host_solo_owner(struct host_solo *);

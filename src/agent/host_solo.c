@@ -6,7 +6,7 @@
 #include "core/machine.h"
 
 static const uint64_t SECOND = 1000000000;
-enum { STANDS_FOR_S = 4, CALLS_AGAIN_S = 2 };
+enum { STANDS_FOR_S = 4 };
 
 /* ---- Time ---- */
 
@@ -66,6 +66,9 @@ static void set_role(struct host_solo *group, el_node member)
     group->roles[member - 1] = role == CONFIG_OBSERVER  ? EL_OBSERVER
                                : role == CONFIG_WITNESS ? EL_ORDINARY
                                                         : may;
+    /* Many know no ordinary members. There, too, who wants to lead ranks above all who do not. */
+    const uint64_t priority = group->priorities[member - 1];
+    group->ranks[member - 1] = wants ? priority + (priority < UINT64_MAX) : 0;
 }
 
 void host_solo_peer_speaks(struct host_solo *group, el_node peer, uint64_t now)
@@ -93,6 +96,7 @@ static void expire_peers(struct host_solo *group, uint64_t now)
         uint64_t *at = &group->stood_at[peer - 1];
         if (*at == 0 || now - *at < STANDS_FOR_S * SECOND) continue;
         *at = 0;
+        group->leads[peer - 1] = false;
         set_role(group, peer);
     }
 }
@@ -137,7 +141,7 @@ struct host_solo *host_solo_new(struct host *host, const char *name, uint64_t ke
         (struct host_group){.host = host, .name = group->name, .key = key, .shown_cell = HOST_NO_CELL};
     group->cluster = (struct el_cluster){.count = config->member_count,
                                          .ids = group->ids,
-                                         .attributes = group->priorities,
+                                         .attributes = group->ranks,
                                          .roles = group->roles,
                                          .transmit_max = config->transmit_max,
                                          .process_max = CONFIG_PROCESS_MAX,
@@ -214,12 +218,14 @@ enum el_answer host_solo_ask(struct host_solo *group, enum el_request_what what,
 struct wire_entry host_solo_describe(const struct host_solo *group)
 {
     const el_node self = group->base.host->config->self;
-    struct wire_entry entry = {.type = WIRE_GROUP,
-                               .group = group->base.key,
-                               .settings = group->settings,
-                               .flags = group->base.stands ? WIRE_STANDS : 0,
-                               .patience = group->patience[self - 1],
-                               .number = group->priorities[self - 1]};
+    struct wire_entry entry = {
+        .type = WIRE_GROUP,
+        .group = group->base.key,
+        .settings = group->settings,
+        .flags = (uint8_t)((group->base.stands ? WIRE_STANDS : 0) | (host_solo_leads(group) ? WIRE_LEADS : 0)),
+        .round = group->round,
+        .patience = group->patience[self - 1],
+        .number = group->priorities[self - 1]};
     entry.length = (uint8_t)strlen(group->name);
     memcpy(entry.text, group->name, entry.length);
     return entry;
@@ -238,24 +244,10 @@ void host_solo_send_value(struct host_solo *group, el_node to)
         host_put_all(base->host, &entry);
 }
 
-/* An election that came to nothing, since who takes part changed in the middle of it, is called again. */
-static void call_again(struct host_solo *group, uint64_t now)
-{
-    const bool needs_calls = !group->election.algorithm->beats && group->base.stands;
-    if (!needs_calls || group->base.shown.leader) {
-        group->leaderless_since = 0;
-    } else if (group->leaderless_since == 0) {
-        group->leaderless_since = now;
-    } else if (now - group->leaderless_since >= CALLS_AGAIN_S * SECOND) {
-        group->leaderless_since = now;
-        host_campaign(&group->base);
-    }
-}
-
 void host_solo_refresh(struct host_solo *group, uint64_t now)
 {
     expire_peers(group, now);
-    call_again(group, now);
+    host_solo_call_again(group, now);
     if (group->base.wish) host_group_show(&group->base); /* it may be ripe by now */
     if (!group->base.stands) return;
     const struct wire_entry entry = host_solo_describe(group);

@@ -82,6 +82,7 @@ static void act(void *whose, struct machine *machine, const struct el_action *ac
     case EL_SAVE: save(group, &action->durable); break;
     case EL_NOTE: note(group, machine, action); break;
     case EL_VERDICT:
+        group->suspected[action->peer - 1] = action->suspected;
         machine_step(&group->election, &(struct el_event){.type = action->suspected ? EL_SUSPECT : EL_TRUST,
                                                           .peer = action->peer});
         break;
@@ -107,6 +108,7 @@ static void link_sends(void *whose, el_node to, struct wire_entry *entry)
     struct host_solo *group = whose;
     entry->group = group->base.key;
     entry->settings = group->settings;
+    entry->round = group->round;
     host_put(group->base.host, to, entry);
 }
 

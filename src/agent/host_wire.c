@@ -106,9 +106,13 @@ static void on_group(struct host *host, el_node from, const struct wire_entry *e
         host_complain(host, group, from, "other settings for this group");
         return;
     }
+    const uint32_t round = solo->round;
+    const bool is_news = host_solo_is_of_round(solo, from, entry->round);
     const bool knew = solo->stood_at[from - 1] != 0;
     host_solo_peer_stands(solo, from, entry, host_now(host));
-    if (!knew && group->stands) { /* it may have just begun, and not know us */
+    solo->leads[from - 1] = is_news && entry->flags & WIRE_LEADS;
+    if (solo->round != round) host_campaign(group); /* it is held again */
+    if (!knew && group->stands) {                   /* it may have just begun, and not know us */
         const struct wire_entry ours = host_solo_describe(solo);
         host_put(host, from, &ours);
     }
@@ -128,6 +132,7 @@ static void on_solo(struct host *host, struct host_solo *solo, el_node from, con
     case WIRE_LINKED:
     case WIRE_LINK_ACK:
         if (!solo->has_links) break;
+        if (entry->type == WIRE_LINKED && !host_solo_is_of_round(solo, from, entry->round)) break;
         link_receive(&solo->links[from - 1], host_link_hooks(solo, &hooks), host_now(host), entry);
         solo->links_due = 0;
         host_group_show(&solo->base);

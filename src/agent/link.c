@@ -18,6 +18,14 @@ void link_init(struct link *link, el_node peer, const struct link_hooks *hooks)
     begin_anew(link, hooks);
 }
 
+void link_begin_anew(struct link *link, const struct link_hooks *hooks)
+{
+    link->count = 0;
+    link->is_full = false;
+    link->retry_at = UINT64_MAX;
+    begin_anew(link, hooks);
+}
+
 static void send_one(const struct link *link, const struct link_hooks *hooks, uint32_t place)
 {
     struct wire_entry entry = {.type = WIRE_LINKED,

@@ -42,6 +42,8 @@ struct link {
 };
 
 void link_init(struct link *, el_node peer, const struct link_hooks *);
+/* All that waits is forgotten, and nobody is told: it belonged to what is over. */
+void link_begin_anew(struct link *, const struct link_hooks *);
 /* Never calls back but to send. If too many wait already, this one is lost and those fail at the next tick. */
 void link_send(struct link *, const struct link_hooks *, uint64_t now, const struct el_msg *);
 void link_receive(struct link *, const struct link_hooks *, uint64_t now, const struct wire_entry *);

@@ -2,6 +2,7 @@
 #include "agent/machine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct machine_timer *timer_at(const struct machine *m, uint32_t timer, uint32_t slot)
 {
@@ -29,8 +30,15 @@ bool machine_init(struct machine *m, const struct el_algorithm *algorithm, const
         machine_free(m);
         return false;
     }
-    for (size_t i = 0; i < timer_count(m); i++) m->timers[i].deadline = UINT64_MAX;
+    machine_reset(m);
     return true;
+}
+
+void machine_reset(struct machine *m)
+{
+    memset(m->state, 0, el_state_size(m->algorithm, m->cfg.cluster->count));
+    for (size_t i = 0; i < timer_count(m); i++) m->timers[i] = (struct machine_timer){.deadline = UINT64_MAX};
+    m->next_due = UINT64_MAX;
 }
 
 void machine_free(struct machine *m)

@@ -36,6 +36,8 @@ struct machine {
 bool machine_init(struct machine *, const struct el_algorithm *, const struct el_cluster *, el_node self,
                   struct machine_owner);
 void machine_free(struct machine *);
+/* As it was after machine_init(): EL_START comes next. */
+void machine_reset(struct machine *);
 
 void machine_step(struct machine *, const struct el_event *);
 /* Fires one timer that is due: what bounds a claim first, then the earliest. False: none is. */

@@ -12,6 +12,7 @@ enum part {
     LIFE,
     ANSWERS,
     SEQUENCE,
+    ROUND,
     NUMBER,
     PATIENCE,
     VERSION,
@@ -25,10 +26,10 @@ enum { PARTS_MAX = 12 };
 
 static const uint8_t layout[][PARTS_MAX] = {
     [WIRE_MESSAGE] = {GROUP, SETTINGS, FLAGS, MSG},
-    [WIRE_LINKED] = {GROUP, SETTINGS, LIFE, SEQUENCE, MSG},
+    [WIRE_LINKED] = {GROUP, SETTINGS, ROUND, LIFE, SEQUENCE, MSG},
     [WIRE_LINK_ACK] = {GROUP, LIFE, ANSWERS, SEQUENCE},
     [WIRE_WHO] = {GROUP},
-    [WIRE_GROUP] = {GROUP, SETTINGS, FLAGS, NUMBER, PATIENCE, NAME},
+    [WIRE_GROUP] = {GROUP, SETTINGS, FLAGS, ROUND, NUMBER, PATIENCE, NAME},
     [WIRE_VALUE] = {GROUP, NUMBER, VALUE},
     [WIRE_SESSION] = {SETTINGS, MSG},
     [WIRE_BOARD] = {SETTINGS, FLAGS, LIFE, ANSWERS, VERSION, BEFORE},
@@ -70,6 +71,7 @@ static void put_part(struct writer *w, const struct wire_entry *entry, enum part
     case LIFE: put(w, entry->life, 8); break;
     case ANSWERS: put(w, entry->answers, 8); break;
     case SEQUENCE: put(w, entry->sequence, 4); break;
+    case ROUND: put(w, entry->round, 4); break;
     case NUMBER: put(w, entry->number, 8); break;
     case PATIENCE: put(w, entry->patience, 4); break;
     case VERSION: put(w, entry->version, 8); break;
@@ -147,6 +149,7 @@ static void get_part(struct reader *r, struct wire_entry *entry, enum part part)
     case LIFE: entry->life = get(r, 8); break;
     case ANSWERS: entry->answers = get(r, 8); break;
     case SEQUENCE: entry->sequence = (uint32_t)get(r, 4); break;
+    case ROUND: entry->round = (uint32_t)get(r, 4); break;
     case NUMBER: entry->number = get(r, 8); break;
     case PATIENCE: entry->patience = (uint32_t)get(r, 4); break;
     case VERSION: entry->version = get(r, 8); break;

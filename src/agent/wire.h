@@ -29,6 +29,8 @@ enum wire_type {
 
 /* Of a MESSAGE: it is the detector's; of a MESSAGE or a GROUP: its sender wants to lead. */
 enum { WIRE_DETECTOR = 1, WIRE_STANDS = 2 };
+/* Of a GROUP: its sender leads. */
+enum { WIRE_LEADS = 16 };
 /* Of a BOARD: something before what came is missing; of a POSTING: answer with a BOARD. */
 enum { WIRE_GAP = 4, WIRE_PLEASE = 8 };
 
@@ -46,6 +48,7 @@ struct wire_entry {
     uint64_t version; /* BOARD, POSTING: the newest, this one's */
     uint64_t before;  /* BOARD: read so far; POSTING: the one before it */
     uint32_t sequence;
+    uint32_t round; /* LINKED, GROUP: of the election; 0 where none are counted */
     uint32_t
         patience; /* GROUP: how many ms it stands before a lower-ranked leader makes way; UINT32_MAX: never */
     uint64_t number;          /* GROUP: priority; VALUE: token; OBITUARY: incarnation */

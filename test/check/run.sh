@@ -49,7 +49,7 @@ failures=$scratch/failures
 
 # Under sanitizers a world takes ten times as long; the code that it runs through is the same in a small row.
 is_too_large() { # WORLDS ARGUMENTS
-    [ -n "${ELECTOR_SANITIZED-}" ] && { [[ $2 == *--orders* ]] || { [ "$1" != - ] && [ "$1" -gt 1500 ]; }; }
+    [ -n "${ELECTOR_SANITIZED-}" ] && { [[ $2 == *--orders* ]] || { [ "$1" != - ] && [ "$1" -gt 600 ]; }; }
 }
 
 pass() { passed=$((passed + 1)); }

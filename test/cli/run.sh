@@ -698,9 +698,10 @@ once_well() {
 }
 
 test_doctor() {
-    local dir=$scratch/doctor agent port=$((20000 + RANDOM % 10000))
-    run init --out "$dir" --members "a=127.0.0.1:$port"
-    run init --out "$dir/other" --members "a=127.0.0.1:$port"
+    local dir=$scratch/doctor agent port=7400
+    local host=127.$((1 + $$ % 250)).$((1 + $$ / 250 % 250)).1 # nobody else's on this machine
+    run init --out "$dir" --members "a=$host:$port"
+    run init --out "$dir/other" --members "a=$host:$port"
     local conf=$dir/a/elector.conf
     accepts "doctor without an agent" 3 "^ok     address .*:$port is free" doctor --config "$conf"
     verify "doctor without an agent" "does not say so" grep -qE "^[?]      agent .*is the agent running" "$out"

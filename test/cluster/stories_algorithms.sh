@@ -46,14 +46,20 @@ find_leaderless() { # SECONDS GROUP...
     done
 }
 
-# The candidates of one member first, then all others: most of these elections were written for ranks that stand still
-# while they run, and somebody who begins to stand changes its rank.
-story_every_algorithm() {
-    local names lines=() g
+# A cluster with a group for each algorithm, by its name.
+names=()
+found_every_algorithm() {
+    local lines=() g
     mapfile -t names < <("$ELECTOR" algorithms | awk '/^$/ { exit } { print $1 }')
     [ ${#names[@]} -ge 10 ] || fail "only ${#names[@]} algorithms are listed"
     for g in "${names[@]}"; do lines+=("[group $g]" "algorithm = $g"); done
     found 3 "${lines[@]}"
+}
+
+# The candidates of one member first, then all others.
+story_every_algorithm() {
+    local g
+    found_every_algorithm
     start "${members[@]}"
     stand_for c "${names[@]}"
     find_leaderless 40 "${names[@]}"
@@ -62,5 +68,16 @@ story_every_algorithm() {
     stand_for 'a b' "${names[@]}"
     find_leaderless 40 "${names[@]}"
     [ ${#leaderless[@]} -eq 0 ] || fail "with more candidates there is no leader for all three in ${leaderless[*]}"
+    no_errors "${members[@]}"
+}
+
+# All members begin within milliseconds, in the middle of each other's elections: what comes of that is held again until
+# all name one leader.
+story_every_algorithm_at_once() {
+    found_every_algorithm
+    start "${members[@]}"
+    stand_for 'a b c' "${names[@]}"
+    find_leaderless 90 "${names[@]}"
+    [ ${#leaderless[@]} -eq 0 ] || fail "there is no leader for all three in ${leaderless[*]}"
     no_errors "${members[@]}"
 }

@@ -175,3 +175,21 @@ story_key_rotation() {
     no_errors "${members[@]}"
     judge
 }
+
+# The same over IPv6, where all members share one address: they are told apart by their ports.
+story_ipv6() {
+    local m list='' i=0 first
+    members=(a b c)
+    grep -qs '^0*1 .* lo$' /proc/net/if_inet6 || skip "there is no ::1 here"
+    for m in "${members[@]}"; do list+="${list:+,}$m=[::1]:$((port + 3000 * i++))"; done
+    "$ELECTOR" init --members "$list" --cluster "$name" --out "$dir/c" > "$dir/init.log"
+    grep -q '^address = \[::1\]' "$(conf a)" || fail "init writes another address"
+    start "${members[@]}"
+    work "${members[@]}"
+    await_leader
+    first=$token
+    kill -KILL "${agent[$leader]}"
+    await_leader "$first"
+    judge
+    for m in "${members[@]}"; do ! grep -q 'level=error' "$dir/$m.log" || fail "$m logs an error"; done
+}

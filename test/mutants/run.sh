@@ -38,11 +38,18 @@ plant() { # MUTANT-FOLDER: writes mutant.c, whose lines `from` must occur exactl
 libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
     "$build/libelector.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -pthread)
 
+# A test is compiled once for all its mutants: that costs more than to plant, link and run most of them.
+sources_of() { compgen -G "test/$1.c" || compgen -G "test/$1/*.c"; } # TEST
+object_of() { echo "$work/t/${1//\//.}.o"; }                          # SOURCE
+prepare() { # SOURCE: one that does not compile fails again, with its mutants
+    $cc "${flags[@]}" -c "$1" -o "$(object_of "$1")" 2> /dev/null || true
+}
+
 # A mutant counts as found when a test that passes without it fails, traps or hangs with it.
 find_by_test() { # MUTANT-FOLDER TEST
     local source
-    for source in $(compgen -G "test/$2.c" || compgen -G "test/$2/*.c"); do
-        $cc "${flags[@]}" "$source" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
+    for source in $(sources_of "$2"); do
+        $cc "${flags[@]}" "$(object_of "$source")" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
         ELECTOR_RUNS=30000 ELECTOR_GIVE_UP_S=4 timeout 120 "$1/test.bin" || return 0
     done
     return 1
@@ -90,11 +97,14 @@ try() { # MUTANT-FOLDER
     [ -z "${SHOW:-}" ] || cat "$dir/log"
 }
 
-export -f plant find_by_test find_by_check report try
+export -f sources_of object_of prepare plant find_by_test find_by_check report try
 export build cc work
 export SHOW=${only:+1}
 arrays=$(declare -p flags libraries)
 export arrays
+mkdir "$work/t"
+{ cat "$work"/m/${only:-*}/test 2> /dev/null || true; } | sort -u | while read -r test; do sources_of "$test"; done |
+    xargs -P "$(nproc)" -I{} bash -c 'eval "$arrays"; prepare {}'
 printf '%s\n' "$work"/m/${only:-*} | xargs -P "$(nproc)" -I{} bash -c 'eval "$arrays"; try {}' | tee "$work/table"
 found=$(grep -c '^found' "$work/table" || true)
 total=$(find "$work/m" -mindepth 2 -maxdepth 2 \( -name test -o -name check \) -path "$work/m/${only:-*}/*" | wc -l)

@@ -17,7 +17,7 @@
 #include "sim/world.h"
 
 #ifdef ELECTOR_SANITIZED
-enum { RUNS = 25 };
+enum { RUNS = 10 };
 #else
 enum { RUNS = 100 };
 #endif

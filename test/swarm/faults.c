@@ -2,7 +2,7 @@
 #include "swarm.h"
 
 #ifdef ELECTOR_SANITIZED
-enum { RUNS_DEFAULT = 8000 };
+enum { RUNS_DEFAULT = 3000 };
 #else
 enum { RUNS_DEFAULT = 60000 };
 #endif

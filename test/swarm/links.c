@@ -160,7 +160,7 @@ static struct tally try_all(const char *algorithm, const char *option)
     const uint32_t nodes = node_count();
     const uint32_t graphs = 1u << (nodes * (nodes - 1));
 #ifdef ELECTOR_SANITIZED
-    const uint32_t stride = 16;
+    const uint32_t stride = 32;
 #else
     const uint32_t stride = environment("ELECTOR_LINK_STRIDE", 1);
 #endif

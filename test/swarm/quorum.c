@@ -13,7 +13,7 @@
 #include "sim/transcript.h"
 
 #ifdef ELECTOR_SANITIZED
-enum { RUNS = 400 };
+enum { RUNS = 200 };
 #else
 enum { RUNS = 6000 };
 #endif

@@ -7,7 +7,7 @@
 #include "sim/random.h"
 
 #ifdef ELECTOR_SANITIZED
-enum { RUNS = 2000 };
+enum { RUNS = 1000 };
 #else
 enum { RUNS = 20000 };
 #endif

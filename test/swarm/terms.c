@@ -6,7 +6,7 @@
 #include "swarm.h"
 
 #ifdef ELECTOR_SANITIZED
-enum { RUNS_DEFAULT = 4000 };
+enum { RUNS_DEFAULT = 1500 };
 #else
 enum { RUNS_DEFAULT = 48000 };
 #endif

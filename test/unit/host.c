@@ -1,6 +1,8 @@
 /* Hosts of three members: who is elected, who takes over, who makes way; and every algorithm over the same links. */
 #include "hosts.h"
 
+#include "agent/host_inner.h"
+
 /* ---- What is asked of it ---- */
 
 static void who_stands_is_elected_and_nobody_else(void **state)
@@ -81,6 +83,25 @@ static void a_lost_disk_forgets_no_token(void **state)
     close_world();
 }
 
+/* Not even if all are lost at once: no member says that it is new. hook_changed() compares. */
+static void all_disks_lost_forget_no_token(void **state)
+{
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    assert_int_equal(elections, 1);
+    for (el_node node = 1; node <= MEMBERS; node++) die(node);
+    for (el_node node = 1; node <= MEMBERS; node++) {
+        unlink(members[node].path);
+        start(node);
+        stand(node, true);
+    }
+    pass(20000);
+    assert_int_not_equal(leader(), 0);
+    assert_int_equal(elections, 2);
+    close_world();
+}
+
 static void a_cut_off_leader_stops_before_another_begins(void **state)
 {
     open_world();
@@ -127,6 +148,7 @@ static void who_has_handed_over_lets_the_heir_go_first(void **state)
         seed += delay;
         for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
         pass(3000);
+        jitter = delay * 2 * MILLISECOND;
         const el_node first = leader(), second = first == 3 ? 1 : first + 1;
         assert_int_equal(host_transfer(host_find(members[first].host, "billing", text, sizeof text), second),
                          EL_PERFORMED);
@@ -137,6 +159,21 @@ static void who_has_handed_over_lets_the_heir_go_first(void **state)
         assert_int_equal(leader(), second);
         close_world();
     }
+}
+
+/* Work is over a margin before the lease is. */
+static void clients_are_told_when_work_must_be_over(void **state)
+{
+    char text[200];
+    open_world();
+    stand(2, true);
+    pass(3000);
+    struct host_group *group = host_find(members[2].host, "billing", text, sizeof text);
+    const struct host_view view = host_view_of(group);
+    assert_int_equal(view.role, EL_LEADER);
+    assert_true(host_option(group, "margin", 0) > 0);
+    assert_int_equal(view.deadline_ns, view.lease_end_ns - host_option(group, "margin", 0));
+    close_world();
 }
 
 /* ---- Making way ---- */
@@ -222,9 +259,11 @@ int main(void)
         cmocka_unit_test(a_dead_leader_is_replaced_after_its_lease),
         cmocka_unit_test(all_at_once_come_back_with_a_higher_token),
         cmocka_unit_test(a_lost_disk_forgets_no_token),
+        cmocka_unit_test(all_disks_lost_forget_no_token),
         cmocka_unit_test(a_cut_off_leader_stops_before_another_begins),
         cmocka_unit_test(resigning_and_handing_over_take_no_lease),
         cmocka_unit_test(who_has_handed_over_lets_the_heir_go_first),
+        cmocka_unit_test(clients_are_told_when_work_must_be_over),
         cmocka_unit_test(makes_way_when_the_better_one_has_stood_long_enough),
         cmocka_unit_test(every_algorithm_elects_over_datagrams),
     };

@@ -1,6 +1,8 @@
 /* Hosts whose disk is stuck, fails or is full, and whose peers have other ideas, or none. */
 #include "hosts.h"
 
+#include "agent/host_inner.h"
+
 static void nothing_is_said_before_it_is_saved(void **state)
 {
     open_world();
@@ -82,6 +84,40 @@ static void other_settings_or_members_are_not_listened_to(void **state)
     close_world();
 }
 
+/* A beat of the detector beside bully: who is heard of is alive. */
+static void bring_beat(el_node from, el_node says)
+{
+    char text[200];
+    struct host_group *group = host_find(members[1].host, "other", text, sizeof text);
+    struct wire_payload payload;
+    const struct wire_entry entry = {.type = WIRE_MESSAGE,
+                                     .group = group->key,
+                                     .settings = host_solo_of(group)->settings,
+                                     .flags = WIRE_DETECTOR,
+                                     .msg = {.from = says, .to = 1, .subject = says, .kind = 1}};
+    wire_begin(&payload, group->host->members);
+    assert_true(wire_add(&payload, &entry));
+    host_receive(members[1].host, from, payload.bytes, payload.size);
+}
+
+static void nobody_speaks_in_anothers_name(void **state)
+{
+    char text[200];
+    open_world();
+    members[1].config.group_count = 1;
+    members[1].config.groups[0] =
+        (struct config_group){.name = "other", .algorithm = el_algorithm_named("bully")};
+    struct host_group *group = host_find(members[1].host, "other", text, sizeof text);
+    assert_non_null(group);
+    pass(10000);
+    assert_true(host_solo_of(group)->suspected[2]); /* 3 was never heard of in this group */
+    bring_beat(2, 3);
+    assert_true(host_solo_of(group)->suspected[2]);
+    bring_beat(3, 3);
+    assert_false(host_solo_of(group)->suspected[2]);
+    close_world();
+}
+
 static void garbage_is_dropped(void **state)
 {
     uint8_t bytes[SEAL_PAYLOAD_MAX];
@@ -134,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_failed_disk_ends_every_claim),
         cmocka_unit_test(a_group_too_many_is_refused),
         cmocka_unit_test(other_settings_or_members_are_not_listened_to),
+        cmocka_unit_test(nobody_speaks_in_anothers_name),
         cmocka_unit_test(garbage_is_dropped),
         cmocka_unit_test(a_full_record_takes_no_new_group_and_ends_nobody),
     };
