@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # etcd, as it comes: three servers. The worker is a holder of `etcdctl lock` that is killed (its lease of 1 s, which etcd
 # makes 2, has to end) or asked to go (SIGTERM, which releases); the agent is the server that leads, until a write succeeds.
+# shellcheck source=bench/failover/peer.sh
 source "$(dirname "$0")/peer.sh"
 needs etcd etcdctl
 export ETCDCTL_API=3

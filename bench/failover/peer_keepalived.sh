@@ -2,6 +2,7 @@
 # keepalived: two hosts as network namespaces on a bridge, VRRP version 3 with priorities 200 and 100. The master is killed,
 # which to the other is silence, or ended, which tells it. Until the other says MASTER. It votes with nobody: two
 # masters are possible, which the others exclude.
+# shellcheck source=bench/failover/peer.sh
 source "$(dirname "$0")/peer.sh"
 needs keepalived ip
 tag=el$(($$ % 10000))

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # libraft: three servers with pre-vote. The agent is the server that leads, killed; its application dies with it, so that
 # is what a worker's death costs too. With its own times, and with the shortest that held on a machine like this.
+# shellcheck source=bench/failover/peer.sh
 source "$(dirname "$0")/peer.sh"
 "$BENCH/peer-raft" 2> "$work/built" || grep -q usage "$work/built" || skip "libraft-dev was not there when this was built (scripts/setup-peers)"
 base=$(free_port)

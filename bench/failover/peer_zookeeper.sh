@@ -2,6 +2,7 @@
 # ZooKeeper: three servers, and two candidates of its recipe over its C library. The worker is a candidate that is killed
 # (its session, two ticks, has to end) or asked to go (it closes the session); the agent is the server that leads, until
 # a new candidate's node is made.
+# shellcheck source=bench/failover/peer.sh
 source "$(dirname "$0")/peer.sh"
 needs java
 [ -r /usr/share/java/zookeeper.jar ] || skip "zookeeper is not installed (scripts/setup-peers)"

@@ -1,6 +1,7 @@
 /* See trial.h. What a datagram takes here is the unit in which the rest is told. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -35,6 +36,32 @@ static _Noreturn void echo(int fd)
         const ssize_t got = recvfrom(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &size);
         if (got > 0) (void)!sendto(fd, bytes, (size_t)got, 0, (struct sockaddr *)&from, size);
     }
+}
+
+static void measure_death(void)
+{
+    struct pollfd wanted = {.events = POLLIN};
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ends[0]);
+        for (;;) pause();
+    }
+    close(ends[1]);
+    pause_us(UINT64_C(10) * PACE_US);
+    wanted.fd = ends[0];
+    const uint64_t from = now_ns();
+    kill(pid, SIGKILL);
+    if (poll(&wanted, 1, 1000) == 1) print_sample("kernel", "death-notice", now_ns() - from);
+    waitpid(pid, NULL, 0);
+    close(ends[0]);
+}
+
+void measure_deaths(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) measure_death();
 }
 
 void measure_round_trips(uint32_t count)

@@ -36,6 +36,8 @@ _Noreturn void candidate_run(uint32_t member, const char *url, const char *group
 
 /* roundtrip.c: between two processes over loopback, one at a time, one each ms. */
 void measure_round_trips(uint32_t count);
+/* From kill -9 of a process to the end of its connection: what nobody can be faster than. */
+void measure_deaths(uint32_t count);
 
 /* For table.awk: one line for each trial. */
 static inline void print_sample(const char *system, const char *what, uint64_t ns)

@@ -2,6 +2,7 @@
 # etcd with a key for each election, all under one lease of 2 s that is kept alive; then the holder and the server it spoke to
 # are killed, and another waits for the lease to end and takes all keys.
 sizes=("${@:2}")
+# shellcheck source=bench/failover/peer.sh
 source "$(dirname "$0")/../failover/peer.sh"
 needs etcd etcdctl
 export ETCDCTL_API=3

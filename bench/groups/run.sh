@@ -47,4 +47,5 @@ for size in "${sizes[@]}"; do
     *) row elector "$size" failed - - - - ;;
     esac
 done
-[ ${#etcd_sizes[@]} -eq 0 ] || IDLE=$idle BENCH=$BUILD/bench bench/groups/peer_etcd.sh "$scratch" "${etcd_sizes[@]}"
+[ ${#etcd_sizes[@]} -eq 0 ] || IDLE=$idle BENCH=$BUILD/bench bench/groups/peer_etcd.sh "$scratch" "${etcd_sizes[@]}" ||
+    echo "etcd: failed: $(tail -n 1 "$scratch/script.log")"

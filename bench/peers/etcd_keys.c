@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,10 +38,10 @@ static void write_key(char text[13], uint32_t number)
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char name[16];
     snprintf(name, sizeof name, "g-%07u", number % 10000000);
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         const uint32_t three = (uint32_t)(uint8_t)name[3 * i] << 16 | (uint32_t)(uint8_t)name[3 * i + 1] << 8 |
                                (uint32_t)(uint8_t)name[3 * i + 2];
-        for (int k = 0; k < 4; k++) text[4 * i + k] = letters[three >> (18 - 6 * k) & 63];
+        for (size_t k = 0; k < 4; k++) text[4 * i + k] = letters[three >> (18 - 6 * k) & 63];
     }
     text[12] = '\0';
 }
@@ -76,7 +77,16 @@ static void send_all(int fd, const char *bytes, size_t size)
     }
 }
 
-/* One answer of a connection that is kept: its length is in the head. */
+/* Of a body: by its length, or by the empty chunk that ends it. */
+static bool is_whole(const char *answer, size_t size, const char *body)
+{
+    static const char end[] = "\r\n0\r\n\r\n";
+    const char *length = strcasestr(answer, "\ncontent-length:");
+    if (length && length < body) return size >= (size_t)(body - answer) + strtoul(length + 16, NULL, 10);
+    return size >= sizeof end && memcmp(answer + size - (sizeof end - 1), end, sizeof end - 1) == 0;
+}
+
+/* One answer of a connection that is kept. */
 static void read_answer(int fd)
 {
     static char answer[ROOM];
@@ -86,10 +96,9 @@ static void read_answer(int fd)
         if (got <= 0) give_up("etcd has hung up");
         size += (size_t)got;
         answer[size] = '\0';
-        const char *body = strstr(answer, "\r\n\r\n"), *length = strcasestr(answer, "\ncontent-length:");
-        if (!body) continue;
-        if (!strstr(answer, " 200 ") || !length) give_up(answer);
-        if (size < (size_t)(body + 4 - answer) + strtoul(length + 16, NULL, 10)) continue;
+        const char *body = strstr(answer, "\r\n\r\n");
+        if (!body || !is_whole(answer, size, body + 4)) continue;
+        if (!strstr(answer, " 200 ")) give_up("etcd refuses");
         if (!strstr(body, "\"succeeded\":true")) give_up("a key is another's");
         return;
     }
