@@ -48,19 +48,15 @@ if [ "${1:-}" = --profile ]; then # NAME FOLDER
         (while ((SECONDS < seconds + 120)); do :; done) & # not for ever, whatever becomes of us
     done
     sleep "$seconds"
-    changes=0
-    for m in "${members[@]}"; do
-        seen=$(wc -l < "$dir/observe-$m.log")
-        [ "$seen" -ge 1 ] || fail "$m was not observed"
-        changes=$((changes + seen - 1))
-    done
+    load=$(cut -d ' ' -f 1 /proc/loadavg)
     for m in "${members[@]}"; do
         await 60 "$m answers" names_token "$m"
-        [ "$last" = "$token" ] || changes=$((changes + 1))
+        [ -s "$dir/observe-$m.log" ] || fail "$m was not observed"
     done
-    load=$(cut -d ' ' -f 1 /proc/loadavg)
-    [ "$changes" -eq 0 ] || fail "$changes changes seen in $seconds s without a failure (load $load): $(cat "$dir"/observe-*.log | sort -u | head -n 4 | tr '\n' '|')"
-    echo "ok   $name: $leader led for $seconds s, load $load" > "$dir/result"
+    terms=$(sed -n 's/.* token \([0-9]*\).*/\1/p' "$dir"/observe-*.log | sort -u | wc -l)
+    blind=$(cat "$dir"/observe-*.log | grep -c nobody || true) # that a beat is late is no failover, but worth a word
+    [ "$terms $last" = "1 $token" ] || fail "$((terms - 1)) failovers in $seconds s without a failure, load $load"
+    echo "ok   $name: $leader led for $seconds s, load $load; views in which nobody led for a while: $blind" > "$dir/result"
     exit 0
 fi
 
