@@ -9,7 +9,7 @@ static const struct config_profile profiles[] = {
      {{"lease", "1s"}, {"beat", "150ms"}, {"margin", "50ms"}, {"re-ask", "200ms"}, {"stagger", "25ms"}}},
     {"fast",
      2000000,
-     {{"lease", "250ms"}, {"beat", "40ms"}, {"margin", "20ms"}, {"re-ask", "50ms"}, {"stagger", "6ms"}}},
+     {{"lease", "500ms"}, {"beat", "60ms"}, {"margin", "30ms"}, {"re-ask", "80ms"}, {"stagger", "6ms"}}},
     {"wan",
      150000000,
      {{"lease", "4s"}, {"beat", "500ms"}, {"margin", "200ms"}, {"re-ask", "700ms"}, {"stagger", "320ms"}}},
