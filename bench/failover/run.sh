@@ -26,20 +26,25 @@ trap 'exit 143' TERM INT
 
 load() { cut -d ' ' -f 1-3 /proc/loadavg; }
 run() { # COMMAND…: so that a signal reaches it
+    local code=0
     "$@" &
     child=$!
-    wait "$child" || { echo "$(basename "$1") failed; its log:" >&2 && tail -n 5 "$work"/*.log "$work"/*/*.log >&2 2> /dev/null; exit 1; }
+    wait "$child" || code=$?
     child=
+    return $code
 }
 
 prefix=127.$((1 + $$ % 250)).$((1 + $$ / 250 % 250))
 port=$((7400 + $$ % 2000))
 "$ELECTOR" init --members "a=$prefix.1:$port,b=$prefix.2:$port,c=$prefix.3:$port" --cluster bench --out "$work/cluster" > "$work/init.log"
 before=$(load)
-run "$BENCH/bench-failover" "$ELECTOR" "$work/cluster" "$lease_ms" "$trials" "${kinds[@]}" > "$work/samples"
+run "$BENCH/bench-failover" "$ELECTOR" "$work/cluster" "$lease_ms" "$trials" "${kinds[@]}" > "$work/samples" || {
+    tail -n 3 "$work"/cluster/*.log >&2
+    exit 1
+}
 for peer in "${peers[@]}"; do
     mkdir "$work/$peer"
-    run "bench/failover/peer_$peer.sh" "$work/$peer" >> "$work/samples"
+    run "bench/failover/peer_$peer.sh" "$work/$peer" >> "$work/samples" || echo "$peer: ended early; what it gave until then is below" >&2
 done
 echo "Time without a leader: from what ended it until the successor knows. Lease $lease_ms ms; $(nproc) processors; load $before before,"
 echo "$(load) after. elector command: until the successor's command has begun."
