@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
-static const char *const FOLDER = "/work";
+static const char *const FOLDER = "/election";
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int events;
@@ -95,8 +95,8 @@ int main(int argc, char **argv)
     if (!zk) return 1;
     while (zoo_state(zk) != ZOO_CONNECTED_STATE) await_event(events);
     (void)zoo_create(zk, FOLDER, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0); /* or it is there */
-    const int code = zoo_create(zk, "/work/n-", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, path,
-                                sizeof path);
+    const int code = zoo_create(zk, "/election/n-", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE,
+                                path, sizeof path);
     if (code != ZOK) give_up("create", code);
     (void)!write(STDOUT_FILENO, "stands\n", 7);
     await_turn(zk, path + strlen(FOLDER) + 1);
