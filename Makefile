@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help run demo test bench bench-checker bench-is-leader lint format rewrite install coverage soak mutants setup
+.PHONY: help run demo test bench bench-checker bench-is-leader bench-failover bench-groups lint format rewrite install coverage soak mutants setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -34,6 +34,12 @@ bench-checker: build-release ## the checker beside SPIN, which is installed firs
 
 bench-is-leader: build-release ## what it costs to ask before every write whether one leads
 	@build/release/bench/bench-is-leader
+
+bench-failover: build-release ## how long nobody leads, beside the peers that are installed (TRIALS=200; scripts/setup-peers)
+	@BUILD=build/release bench/failover/run.sh
+
+bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000 10000 100000")
+	@BUILD=build/release bench/groups/run.sh
 
 lint: setup ## formatting and static analysis; changes nothing
 	@cmake --preset asan >/dev/null

@@ -14,7 +14,8 @@ enum {
     CONFIG_MEMBERS_MAX = SEAL_PEERS_MAX,
     CONFIG_GROUPS_MAX = 256,
     CONFIG_ALLOWED_MAX = 16,
-    CONFIG_OPTIONS_MAX = 16
+    CONFIG_OPTIONS_MAX = 16,
+    CONFIG_PROFILE_OPTIONS = 5
 };
 
 #define CONFIG_PROCESS_MAX UINT64_C(1000000) /* Tprocess, in ns: what times are checked against */
@@ -42,6 +43,15 @@ struct config_group {
     bool restricted; /* there is an `allow` line */
 };
 
+/* Times that fit together, by name: what a quorum group has where its section says nothing else. */
+struct config_profile {
+    const char *name;
+    el_duration transmit_max;
+    struct {
+        const char *name, *value;
+    } options[CONFIG_PROFILE_OPTIONS];
+};
+
 enum config_log { CONFIG_LOG_WORDS /* key=value */, CONFIG_LOG_JSON };
 
 struct config {
@@ -62,12 +72,13 @@ struct config {
     char state[4096]; /* the record's file */
     enum config_log log;
     bool verbose;
-    bool guardian;                /* a process of its own tells peers of our death */
-    struct sockaddr_storage http; /* family 0: off */
-    bool http_is_default;         /* nobody asked for it: it can be gone without */
-    uint32_t http_groups;         /* up to so many are listed one by one */
-    uint32_t drift;               /* millionths */
-    el_duration transmit_max;     /* the longest that a message is believed to take */
+    bool guardian;                        /* a process of its own tells peers of our death */
+    struct sockaddr_storage http;         /* family 0: off */
+    bool http_is_default;                 /* nobody asked for it: it can be gone without */
+    uint32_t http_groups;                 /* up to so many are listed one by one */
+    uint32_t drift;                       /* millionths */
+    el_duration transmit_max;             /* the longest that a message is believed to take */
+    const struct config_profile *profile; /* NULL: none was named, and presets hold, which are those of lan */
     struct config_group groups[CONFIG_GROUPS_MAX];
     uint32_t group_count;
 };
@@ -80,9 +91,12 @@ bool config_parse(struct config *, const char *path, const char *bytes, size_t b
                   char *text, size_t size);
 /* A short summary for people, no secrets in it. False: it could not be written. */
 bool config_describe(const struct config *, FILE *out);
-/* Presets, and above them what the section says (NULL: nothing): one for each option of its algorithm. Lists of members
+/* NULL: there is none of that name. */
+const struct config_profile *config_profile_named(const char *name);
+/* Presets, above them the profile, above it what the section says (either NULL: nothing): one for each option of its algorithm. Lists of members
  * stay empty, roles are the members' own. The section comes from a configuration that was read, so it cannot fail. */
-void config_values(const struct config_group *, const struct el_algorithm *, struct el_value *values);
+void config_values(const struct config_profile *, const struct config_group *, const struct el_algorithm *,
+                   struct el_value *values);
 /* The section that holds for a group; NULL: none, so the defaults. */
 const struct config_group *config_group_of(const struct config *, const char *group);
 /* Whether such a process may campaign there. */

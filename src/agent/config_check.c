@@ -147,5 +147,6 @@ bool config_check(struct config_reading *r)
         return config_fail(r, 0, "the cluster has no name; write `name = ` into [cluster]");
     if (!r->self[0]) return config_fail(r, 0, "which member is this? Write `self = NAME` into [agent]");
     derive_cluster_id(r->config);
+    if (r->config->profile && r->transmit_line == 0) r->config->transmit_max = r->config->profile->transmit_max;
     return config_check_members(r) && config_check_keys(r) && config_check_groups(r);
 }

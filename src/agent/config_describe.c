@@ -45,6 +45,7 @@ bool config_describe(const struct config *config, FILE *out)
     sodium_bin2hex(id, sizeof id, config->cluster_id, SEAL_CLUSTER_ID);
     fprintf(out, "cluster %s, id %s\n", config->cluster, id);
     describe_members(config, out);
+    fprintf(out, "  profile %s\n", config->profile ? config->profile->name : "lan");
     fprintf(out, "  messages take at most %s, clocks drift by at most %u.%06u\n",
             units_write_time(config->transmit_max, time), config->drift / 1000000, config->drift % 1000000);
     if (config->has_keys)

@@ -116,14 +116,15 @@ static const struct el_option *option_named(const struct el_algorithm *algorithm
     return NULL;
 }
 
-void config_values(const struct config_group *section, const struct el_algorithm *algorithm,
-                   struct el_value *values)
+void config_values(const struct config_profile *profile, const struct config_group *section,
+                   const struct el_algorithm *algorithm, struct el_value *values)
 {
     char ignored[200];
     for (uint32_t i = 0; i < algorithm->option_count; i++) {
         const struct el_option *option = &algorithm->options[i];
+        const char *preset = config_profile_preset(profile, algorithm, option);
         values[i] = (struct el_value){0};
-        if (option->preset) units_option(option, option->preset, &values[i].number, ignored, sizeof ignored);
+        if (preset) units_option(option, preset, &values[i].number, ignored, sizeof ignored);
     }
     for (uint32_t i = 0; section && i < section->option_count; i++) {
         const struct el_option *option = option_named(algorithm, section->options[i][0]);
@@ -213,7 +214,7 @@ static bool check_times(struct config_reading *r, uint32_t line, const struct el
     struct side less, more;
     if (algorithm->option_count > sizeof values / sizeof *values)
         return config_fail(r, line, "too many options");
-    config_values(section, algorithm, values);
+    config_values(r->config->profile, section, algorithm, values);
     for (uint32_t i = 0; i < algorithm->inequality_count; i++) {
         const struct el_inequality *rule = &algorithm->inequalities[i];
         add_up(r->config, algorithm, values, rule->less, &less);

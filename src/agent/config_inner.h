@@ -51,6 +51,9 @@ bool config_check_members(struct config_reading *);
 bool config_check_keys(struct config_reading *);
 bool config_check_groups(struct config_reading *);
 
+/* An option's preset under a profile (NULL: none); NULL: it has none. */
+const char *config_profile_preset(const struct config_profile *, const struct el_algorithm *,
+                                  const struct el_option *);
 bool config_read_allow(struct config_reading *, const char *value);
 bool config_key_of(const char *text, uint8_t key[SEAL_KEY]);
 /* PORT on loopback, or an address to listen at, which may be all of this host. */

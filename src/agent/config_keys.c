@@ -53,6 +53,13 @@ static bool read_transmit(struct config_reading *r, const char *value)
     return config_fail(r, r->line, "'transmit' is a time with its unit, such as 20ms, not '%s'", value);
 }
 
+static bool read_profile(struct config_reading *r, const char *value)
+{
+    r->config->profile = config_profile_named(value);
+    if (r->config->profile) return true;
+    return config_fail(r, r->line, "'profile' is lan, fast or wan, not '%s'", value);
+}
+
 /* ---- [member NAME] ---- */
 
 static bool read_id(struct config_reading *r, const char *value)
@@ -233,6 +240,7 @@ static const struct {
     {CONFIG_IN_CLUSTER, "id", read_cluster_id},
     {CONFIG_IN_CLUSTER, "drift", read_drift},
     {CONFIG_IN_CLUSTER, "transmit", read_transmit},
+    {CONFIG_IN_CLUSTER, "profile", read_profile},
     {CONFIG_IN_MEMBER, "id", read_id},
     {CONFIG_IN_MEMBER, "address", read_address},
     {CONFIG_IN_MEMBER, "role", read_role},

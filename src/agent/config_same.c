@@ -16,7 +16,8 @@ static bool is_same_group(const struct config_group *a, const struct config_grou
 
 bool config_is_same_cluster(const struct config *a, const struct config *b)
 {
-    if (a->drift != b->drift || a->transmit_max != b->transmit_max || a->group_count != b->group_count)
+    if (a->drift != b->drift || a->transmit_max != b->transmit_max || a->profile != b->profile ||
+        a->group_count != b->group_count)
         return false;
     for (uint32_t i = 0; i < a->group_count; i++)
         if (!is_same_group(&a->groups[i], &b->groups[i])) return false;

@@ -91,6 +91,7 @@ static void on_office_event(void *whose, void *client, struct office *o, const s
     }
     control_remove(&c->lease_waits, o->number);
     connection_say(c, office_event(c, o, event));
+    if (event->type == OFFICE_ELECTED && !c->has_news) connection_push(c);
     connection_wake(c);
 }
 

@@ -127,6 +127,16 @@ static bool write_out(struct connection *c)
     return true;
 }
 
+/* From within a call of the host, so nothing may come of it. What does not go out now goes out later. */
+void connection_push(struct connection *c)
+{
+    if (c->is_closed || c->is_doomed || c->page_waits) return;
+    const ssize_t size = send(c->fd, c->out + c->out_first, c->out_size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (size <= 0) return;
+    c->out_first += (size_t)size;
+    c->out_size -= (size_t)size;
+}
+
 /* ---- In ---- */
 
 static bool is_busy(const struct connection *c)

@@ -127,6 +127,8 @@ void connection_say(struct connection *, json_t *);
 void connection_go_on(struct connection *);
 /* To be hung up on, soon: these may be called from within a call of the host, which the others may not. */
 void connection_doom(struct connection *);
+/* Sends what was said at once: who is elected hears of it before the peers do. */
+void connection_push(struct connection *);
 void connection_wake(struct connection *); /* there is something new to say */
 void connection_close(struct connection *, enum office_way);
 

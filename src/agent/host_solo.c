@@ -124,7 +124,7 @@ static bool make_machines(struct host_solo *group, const struct el_algorithm *al
     if (!machine_init(&group->election, algorithm, &group->cluster, self, owner)) return false;
     group->has_detector = algorithm->on_suspect && !algorithm->beats;
     if (!group->has_detector) return true;
-    config_values(NULL, heartbeat, group->detector_values);
+    config_values(NULL, NULL, heartbeat, group->detector_values);
     group->detectors = group->cluster;
     group->detectors.options = group->detector_values;
     return machine_init(&group->detector, heartbeat, &group->detectors, self, owner);
@@ -148,7 +148,7 @@ struct host_solo *host_solo_new(struct host *host, const char *name, uint64_t ke
                                          .drift = config->drift,
                                          .options = group->values};
     el_require(algorithm->option_count <= HOST_OPTIONS_MAX);
-    config_values(section, algorithm, group->values);
+    config_values(config->profile, section, algorithm, group->values);
     for (el_node member = 1; member <= config->member_count; member++) {
         group->ids[member - 1] = config->members[member - 1].id;
         set_role(group, member);

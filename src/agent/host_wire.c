@@ -48,7 +48,8 @@ void host_release(struct host *host)
 void host_flush(struct host *host)
 {
     if (host->holds) return;
-    for (el_node to = 1; to <= host->config->member_count; to++)
+    /* Of equals the higher id is the heir, who should hear first. */
+    for (el_node to = host->config->member_count; to > 0; to--)
         if (host->out[to - 1].size > WIRE_HEAD) send_off(host, to);
     host_write(host);
 }

@@ -102,7 +102,7 @@ static void begin(struct session *s)
 struct session *session_for(struct host *host, const struct config_group *section)
 {
     struct el_value values[HOST_OPTIONS_MAX] = {0};
-    config_values(section, &el_quorum, values);
+    config_values(host->config->profile, section, &el_quorum, values);
     const uint32_t settings = host_digest_settings(host, &el_quorum, values);
     for (struct session *s = host->sessions; s; s = s->next)
         if (s->settings == settings) return s;

@@ -60,7 +60,7 @@ static struct plan plan_of(const struct config *config, const struct config_grou
     plan.algorithm = section && section->algorithm ? section->algorithm : el_algorithm_named("quorum");
     plan.has_promises = strcmp(plan.algorithm->name, "quorum") == 0;
     if (!plan.has_promises) return plan;
-    config_values(section, plan.algorithm, values);
+    config_values(config->profile, section, plan.algorithm, values);
     plan.settings = (struct promises_settings){.lease = option_of(plan.algorithm, values, "lease"),
                                                .beat = option_of(plan.algorithm, values, "beat"),
                                                .margin = option_of(plan.algorithm, values, "margin"),

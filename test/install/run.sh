@@ -50,6 +50,16 @@ else
 fi
 if readelf -d "$library" | grep -q 'SONAME.*\[libelector\.so\.0\]'; then pass SONAME; else fail "no SONAME libelector.so.0"; fi
 
+# The service: it starts what was installed, and is as confined as it can be.
+unit=$prefix/lib/systemd/system/elector-agent.service
+if grep -qF "ExecStart=$prefix/bin/elector agent" "$unit"; then pass "a service"; else fail "no service, or it starts something else: $unit"; fi
+if command -v systemd-analyze >/dev/null; then
+    exposure=$(systemd-analyze security --offline=yes --no-pager "$unit" 2>&1 | sed -n 's/.*exposure level for .*: \([0-9.]*\) .*/\1/p')
+    if awk "BEGIN { exit !(${exposure:-10} <= 2.0) }"; then pass "exposed by $exposure of 10"; else fail "the service is exposed by ${exposure:-?}, more than 2.0"; fi
+    unknown=$(systemd-analyze verify "$unit" 2>&1 | grep -F elector-agent.service: | grep -vF "'man " || true)
+    if [ -z "$unknown" ]; then pass "systemd understands the service"; else fail "$unknown"; fi
+fi
+
 read -ra flags <<<"$(pkg-config --cflags --libs elector)"
 if "$CC" -Wall -Werror examples/ten_lines.c "${flags[@]}" -o "$scratch/shared"; then
     elects "pkg-config, shared" "$scratch/shared"

@@ -105,8 +105,8 @@ static void values_are_presets_and_what_was_set(void **state)
     const struct config_group *group = config_group_of(&config, "x");
     const struct el_algorithm *quorum = el_algorithm_named("quorum");
     struct el_value values[16], presets[16];
-    config_values(group, group->algorithm, values);
-    config_values(NULL, quorum, presets);
+    config_values(NULL, group, group->algorithm, values);
+    config_values(NULL, NULL, quorum, presets);
     assert_string_equal(quorum->options[0].name, "lease");
     assert_int_equal(values[0].number, UINT64_C(2500000000));
     assert_int_equal(presets[0].number, UINT64_C(1000000000));
@@ -114,6 +114,57 @@ static void values_are_presets_and_what_was_set(void **state)
     assert_int_equal(values[5].number, 7);
     assert_int_equal(values[6].number, 1);
     assert_int_equal(presets[6].number, 0);
+}
+
+static uint64_t value_named(const struct config_group *group, const char *name)
+{
+    const struct el_algorithm *quorum = el_algorithm_named("quorum");
+    struct el_value values[16];
+    config_values(config.profile, group, quorum, values);
+    for (uint32_t i = 0; i < quorum->option_count; i++)
+        if (strcmp(quorum->options[i].name, name) == 0) return values[i].number;
+    fail_msg("quorum has no option '%s'", name);
+    return 0;
+}
+
+static void lan_is_what_holds_where_no_profile_is_named(void **state)
+{
+    static const char *const names[] = {"lease", "beat", "margin", "re-ask", "stagger"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        accepts(ALL);
+        const uint64_t preset = value_named(NULL, names[i]), transmit = config.transmit_max;
+        accepts(CLUSTER "profile = lan\n" MEMBERS AGENT);
+        assert_int_equal(value_named(NULL, names[i]), preset);
+        assert_int_equal(config.transmit_max, transmit);
+    }
+}
+
+/* accepts() has checked that its times fit together. */
+static void a_profile_is_a_set_of_times_for_quorum(void **state)
+{
+    accepts(CLUSTER "profile = fast\n" MEMBERS AGENT "[group x]\nalgorithm = chubby\n");
+    assert_true(value_named(NULL, "lease") < UINT64_C(1000000000));
+    assert_true(config.transmit_max < 10000000);
+    struct el_value chubby[16], presets[16];
+    const struct config_group *group = config_group_of(&config, "x");
+    assert_true(group->algorithm->option_count <= 16);
+    config_values(config.profile, group, group->algorithm, chubby);
+    config_values(NULL, NULL, group->algorithm, presets);
+    for (uint32_t i = 0; i < group->algorithm->option_count; i++)
+        assert_int_equal(chubby[i].number, presets[i].number);
+    accepts(CLUSTER "profile = wan\n" MEMBERS AGENT);
+    assert_true(value_named(NULL, "lease") > UINT64_C(1000000000));
+    assert_true(config.transmit_max >= 100000000);
+}
+
+static void what_is_said_goes_above_the_profile_in_any_order(void **state)
+{
+    accepts("[cluster]\nname = shop\ntransmit = 20ms\nprofile = wan\n" MEMBERS AGENT "[group x]\nlease = 9s\n");
+    assert_int_equal(config.transmit_max, 20000000);
+    assert_int_equal(value_named(config_group_of(&config, "x"), "lease"), UINT64_C(9000000000));
+    assert_int_equal(value_named(config_group_of(&config, "x"), "beat"), value_named(NULL, "beat"));
+    accepts("[cluster]\nname = shop\nprofile = wan\ntransmit = 20ms\n" MEMBERS AGENT);
+    assert_int_equal(config.transmit_max, 20000000);
 }
 
 static void a_cluster_s_id_comes_from_its_name(void **state)
@@ -306,6 +357,9 @@ int main(void)
         cmocka_unit_test(http_is_on_loopback_unless_told_otherwise),
         cmocka_unit_test(a_section_holds_for_its_name_then_the_longest_prefix_then_all),
         cmocka_unit_test(values_are_presets_and_what_was_set),
+        cmocka_unit_test(lan_is_what_holds_where_no_profile_is_named),
+        cmocka_unit_test(a_profile_is_a_set_of_times_for_quorum),
+        cmocka_unit_test(what_is_said_goes_above_the_profile_in_any_order),
         cmocka_unit_test(a_cluster_s_id_comes_from_its_name),
         cmocka_unit_test(only_who_is_allowed_may_campaign),
         cmocka_unit_test(a_summary_says_who_and_how_many),

@@ -16,7 +16,7 @@ static void mistakes_in_lines(void **state)
     refuses(ALL AGENT, ":14: there is a section [agent] already; join them");
     refuses(CLUSTER "name = y\n", ":3: 'name' was set in this section already; keep one");
     refuses(CLUSTER "nmae = y\n",
-            ":3: there is no key 'nmae' in this section; there are name, id, drift, transmit");
+            ":3: there is no key 'nmae' in this section; there are name, id, drift, transmit, profile");
     refuses(CLUSTER "x\x01 = y\n", ":3: this is not text; a configuration is a text file");
     char longer[400] = CLUSTER "drift = ";
     memset(longer + strlen(longer), '0', 300);
@@ -51,6 +51,7 @@ static void mistakes_about_the_cluster(void **state)
         snprintf(content, sizeof content, "[cluster]\ntransmit = %s\n", times[i]);
         mentions(content, ":2: 'transmit' is a time with its unit, such as 20ms, not '");
     }
+    refuses(CLUSTER "profile = lam\n", ":3: 'profile' is lan, fast or wan, not 'lam'");
 }
 
 static void mistakes_about_members(void **state)

@@ -1,0 +1,200 @@
+/*
+ * Many groups on three agents: how long until one candidate leads them all, what they cost at rest, and how long until
+ * others lead them when that agent is killed.
+ *
+ *     bench-groups ELECTOR FOLDER COUNT IDLE_S
+ *
+ * FOLDER: what `elector init` made for members a, b and c. Prints one line of numbers: groups, ms to acquire all, % of a core
+ * at rest (all three agents), datagrams a second, bytes a group and agent, ms until all have a new leader; - for what could
+ * not be measured. Datagrams are those of this network namespace.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/cluster.h"
+#include "crowd.h"
+
+static const uint64_t MS = 1000000, PATIENCE_S = 300;
+
+static struct cluster cluster;
+static struct crowd crowds[MEMBERS];
+
+static void clean_up(void)
+{
+    cluster_end(&cluster);
+}
+
+/* What was started dies with this process: it asked the kernel for that. */
+static void on_end(int number)
+{
+    (void)number;
+    _exit(143);
+}
+
+/* ---- What the kernel counts ---- */
+
+static uint64_t number_in(const char *path, const char *behind)
+{
+    char line[512];
+    uint64_t number = 0;
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        const size_t length = strlen(behind);
+        if (strncmp(line, behind, length) != 0) continue;
+        number = strtoull(line + length, NULL, 10);
+        break;
+    }
+    if (file) fclose(file);
+    return number;
+}
+
+/* In ns, of all threads. */
+static uint64_t cpu_of(pid_t pid)
+{
+    char path[300];
+    uint64_t sum = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *threads = opendir(path);
+    for (const struct dirent *one; threads && (one = readdir(threads));) {
+        if (one->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/schedstat", pid, one->d_name);
+        sum += number_in(path, "");
+    }
+    if (threads) closedir(threads);
+    return sum;
+}
+
+static uint64_t cpu_of_all(void)
+{
+    pid_t pids[PIDS_MAX];
+    uint64_t sum = 0;
+    for (uint32_t m = 0; m < MEMBERS; m++)
+        for (int i = cluster_processes(&cluster, m, pids); i > 0; i--) sum += cpu_of(pids[i - 1]);
+    return sum;
+}
+
+static uint64_t memory_of_all(void)
+{
+    char path[64];
+    uint64_t sum = 0;
+    for (uint32_t m = 0; m < MEMBERS; m++) {
+        snprintf(path, sizeof path, "/proc/%d/status", cluster.agents[m]);
+        sum += number_in(path, "VmRSS:") * 1024;
+    }
+    return sum;
+}
+
+/* Udp: names, then Udp: numbers; what was sent is the fourth. */
+static uint64_t datagrams(void)
+{
+    char line[512];
+    uint64_t sent = 0;
+    FILE *file = fopen("/proc/net/snmp", "re");
+    while (file && fgets(line, sizeof line, file)) {
+        char *at = line + 5;
+        if (strncmp(line, "Udp: ", 5) != 0 || *at < '0' || *at > '9') continue;
+        for (int field = 0; field < 4; field++) sent = strtoull(at, &at, 10);
+    }
+    if (file) fclose(file);
+    return sent;
+}
+
+/* ---- Phases ---- */
+
+static void stop_if_refused(uint32_t crowd)
+{
+    if (crowds[crowd].refusal[0] == '\0') return;
+    fprintf(stderr, "bench-groups: %u groups are more than the agent takes: it stopped at %u: %s\n",
+            crowds[crowd].count, crowds[crowd].entered, crowds[crowd].refusal);
+    exit(3);
+}
+
+static _Noreturn void give_up(const char *what)
+{
+    fprintf(stderr, "bench-groups: not in time: %s (led %u, %u, %u; stands in %u, %u, %u)\n", what,
+            crowds[0].elected, crowds[1].elected, crowds[2].elected, crowds[0].entered, crowds[1].entered,
+            crowds[2].entered);
+    exit(1);
+}
+
+static uint64_t acquire_all(uint32_t count)
+{
+    const uint64_t from = now_ns();
+    while (crowds[0].elected < count) {
+        crowd_turn(crowds, 1, 1000);
+        stop_if_refused(0);
+        if (now_ns() - from > PATIENCE_S * 1000 * MS) give_up("all are led");
+    }
+    return now_ns() - from;
+}
+
+static void let_others_stand(uint32_t count)
+{
+    const uint64_t from = now_ns();
+    while (crowds[1].entered < count || crowds[2].entered < count) {
+        crowd_turn(crowds, MEMBERS, 1000);
+        stop_if_refused(1);
+        stop_if_refused(2);
+        if (now_ns() - from > PATIENCE_S * 1000 * MS) give_up("the others stand");
+    }
+}
+
+static void rest(uint64_t ms)
+{
+    const uint64_t end = now_ns() + ms * MS;
+    for (uint64_t now; (now = now_ns()) < end;) crowd_turn(crowds, MEMBERS, (int)((end - now) / MS) + 1);
+}
+
+static uint64_t take_over(uint32_t count)
+{
+    const uint32_t before = crowds[1].elected + crowds[2].elected;
+    const uint64_t from = now_ns();
+    kill(cluster.agents[0], SIGKILL);
+    while (crowds[1].elected + crowds[2].elected < before + count) {
+        crowd_turn(crowds, MEMBERS, 1000);
+        if (now_ns() - from > PATIENCE_S * 1000 * MS) give_up("all are led by others");
+    }
+    return now_ns() - from;
+}
+
+int main(int argc, char **argv)
+{
+    static char paths[MEMBERS][300];
+    if (argc != 5) {
+        fprintf(stderr, "usage: bench-groups ELECTOR FOLDER COUNT IDLE_S\n");
+        return 2;
+    }
+    const uint32_t count = (uint32_t)strtoul(argv[3], NULL, 10);
+    const uint64_t idle_s = strtoull(argv[4], NULL, 10);
+    cluster = (struct cluster){.program = argv[1], .folder = argv[2]};
+    atexit(clean_up);
+    signal(SIGTERM, on_end);
+    signal(SIGINT, on_end);
+    for (uint32_t m = 0; m < MEMBERS; m++) cluster_start(&cluster, m);
+    for (uint32_t m = 0; m < MEMBERS; m++) {
+        snprintf(paths[m], sizeof paths[m], "%s/%s/agent.sock", cluster.folder, member_names[m]);
+        if (!crowd_open(&crowds[m], paths[m], count)) give_up("a connection");
+    }
+    pause_us(1500000); /* so that sessions are there, and memory is touched */
+    const uint64_t memory = memory_of_all();
+    const uint64_t acquired = acquire_all(count);
+    let_others_stand(count);
+    rest(3000);
+    const uint64_t grown = memory_of_all() - memory, cpu = cpu_of_all(), sent = datagrams(), from = now_ns();
+    rest(idle_s * 1000);
+    const double elapsed = (double)(now_ns() - from);
+    const double busy = 100 * (double)(cpu_of_all() - cpu) / elapsed;
+    const double rate = 1e9 * (double)(datagrams() - sent) / elapsed;
+    const uint32_t again = crowds[0].elected - count + crowds[1].elected + crowds[2].elected;
+    if (again) fprintf(stderr, "bench-groups: %u groups changed hands while nothing was wrong\n", again);
+    const uint64_t over = take_over(count);
+    printf("%u %.1f %.2f %.0f %" PRIu64 " %.1f\n", count, (double)acquired / 1e6, busy, rate,
+           grown / MEMBERS / count, (double)over / 1e6);
+    for (uint32_t m = 0; m < MEMBERS; m++) crowd_close(&crowds[m]);
+    return 0;
+}

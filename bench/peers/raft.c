@@ -1,0 +1,123 @@
+/*
+ * One of three servers of libraft over its libuv back end, for the failover bench.
+ *
+ *     peer-raft NUMBER FOLDER PORT ELECTION_MS HEARTBEAT_MS
+ *
+ * Servers listen at 127.0.0.1:PORT+NUMBER, NUMBER from 1 to 3. Prints `leads` when it does. SIGUSR1: a leader hands over.
+ */
+#define _GNU_SOURCE
+#ifdef PEER_IS_THERE
+#include <raft.h>
+#include <raft/uv.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SERVERS = 3 };
+
+static struct raft raft;
+static struct raft_transfer transfer;
+static bool leads;
+
+static int apply(struct raft_fsm *fsm, const struct raft_buffer *buffer, void **result)
+{
+    (void)fsm, (void)buffer;
+    *result = NULL;
+    return 0;
+}
+
+static int snapshot(struct raft_fsm *fsm, struct raft_buffer *buffers[], unsigned *count)
+{
+    (void)fsm;
+    *count = 1;
+    *buffers = raft_calloc(1, sizeof **buffers);
+    if (!*buffers) return RAFT_NOMEM;
+    (*buffers)[0].len = 8;
+    (*buffers)[0].base = raft_calloc(1, 8);
+    return (*buffers)[0].base ? 0 : RAFT_NOMEM;
+}
+
+static int restore(struct raft_fsm *fsm, struct raft_buffer *buffer)
+{
+    (void)fsm;
+    raft_free(buffer->base);
+    return 0;
+}
+
+/* After every event: whatever made it a leader. */
+static void look(uv_check_t *check)
+{
+    (void)check;
+    if (raft_state(&raft) == RAFT_LEADER && !leads) (void)!write(STDOUT_FILENO, "leads\n", 6);
+    leads = raft_state(&raft) == RAFT_LEADER;
+}
+
+static void on_asked(uv_signal_t *handle, int number)
+{
+    (void)handle, (void)number;
+    if (!leads) return;
+    const int code = raft_transfer(&raft, &transfer, 0, NULL);
+    if (code) fprintf(stderr, "peer-raft: transfer: %s (%d)\n", raft_errmsg(&raft), code);
+}
+
+static void require(int code, const char *what)
+{
+    if (code == 0) return;
+    fprintf(stderr, "peer-raft: %s: %s (%d)\n", what, raft_errmsg(&raft), code);
+    exit(1);
+}
+
+static void found(unsigned port)
+{
+    struct raft_configuration members;
+    char address[32];
+    raft_configuration_init(&members);
+    for (unsigned id = 1; id <= SERVERS; id++) {
+        snprintf(address, sizeof address, "127.0.0.1:%u", port + id);
+        require(raft_configuration_add(&members, id, address, RAFT_VOTER), "configuration");
+    }
+    const int code = raft_bootstrap(&raft, &members);
+    if (code != RAFT_CANTBOOTSTRAP) require(code, "bootstrap"); /* or there is a log already */
+    raft_configuration_close(&members);
+}
+
+int main(int argc, char **argv)
+{
+    static struct raft_uv_transport transport;
+    static struct raft_io io;
+    static struct raft_fsm fsm = {.version = 1, .apply = apply, .snapshot = snapshot, .restore = restore};
+    uv_loop_t loop;
+    uv_check_t check;
+    uv_signal_t asked;
+    char address[32];
+    if (argc != 6) {
+        fprintf(stderr, "usage: peer-raft NUMBER FOLDER PORT ELECTION_MS HEARTBEAT_MS\n");
+        return 2;
+    }
+    const unsigned id = (unsigned)strtoul(argv[1], NULL, 10), port = (unsigned)strtoul(argv[3], NULL, 10);
+    signal(SIGPIPE, SIG_IGN); /* it writes to sockets whose other end is gone */
+    snprintf(address, sizeof address, "127.0.0.1:%u", port + id);
+    uv_loop_init(&loop);
+    require(raft_uv_tcp_init(&transport, &loop), "tcp");
+    require(raft_uv_init(&io, &loop, argv[2], &transport), "uv");
+    require(raft_init(&raft, &io, &fsm, id, address), "init");
+    found(port);
+    raft_set_election_timeout(&raft, (unsigned)strtoul(argv[4], NULL, 10));
+    raft_set_heartbeat_timeout(&raft, (unsigned)strtoul(argv[5], NULL, 10));
+    raft_set_pre_vote(&raft, true);
+    require(raft_start(&raft), "start");
+    uv_check_init(&loop, &check);
+    uv_check_start(&check, look);
+    uv_signal_init(&loop, &asked);
+    uv_signal_start(&asked, on_asked, SIGUSR1);
+    return uv_run(&loop, UV_RUN_DEFAULT);
+}
+#else
+#include <stdio.h>
+int main(void)
+{
+    fprintf(stderr, "peer-raft: built without libraft-dev\n");
+    return 69;
+}
+#endif

@@ -1,0 +1,32 @@
+/* Profiles: times of quorum that fit together, for a kind of network. docs/operations.md says how they were chosen. */
+#include <string.h>
+
+#include "config_inner.h"
+
+static const struct config_profile profiles[] = {
+    {"lan",
+     10000000,
+     {{"lease", "1s"}, {"beat", "150ms"}, {"margin", "50ms"}, {"re-ask", "200ms"}, {"stagger", "25ms"}}},
+    {"fast",
+     2000000,
+     {{"lease", "500ms"}, {"beat", "60ms"}, {"margin", "30ms"}, {"re-ask", "80ms"}, {"stagger", "6ms"}}},
+    {"wan",
+     150000000,
+     {{"lease", "4s"}, {"beat", "500ms"}, {"margin", "200ms"}, {"re-ask", "700ms"}, {"stagger", "320ms"}}},
+};
+
+const struct config_profile *config_profile_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
+        if (strcmp(profiles[i].name, name) == 0) return &profiles[i];
+    return NULL;
+}
+
+const char *config_profile_preset(const struct config_profile *profile, const struct el_algorithm *algorithm,
+                                  const struct el_option *option)
+{
+    if (profile && strcmp(algorithm->name, "quorum") == 0)
+        for (size_t i = 0; i < CONFIG_PROFILE_OPTIONS; i++)
+            if (strcmp(profile->options[i].name, option->name) == 0) return profile->options[i].value;
+    return option->preset;
+}
