@@ -128,6 +128,19 @@ static inline void post(const struct letter *letter)
     world.letters[at] = copy;
 }
 
+/* Leaves out of a letter what is not to be kept. */
+static inline void strip(struct letter *letter, bool (*keeps)(const struct wire_entry *))
+{
+    size_t at = WIRE_HEAD;
+    struct wire_entry entry;
+    struct wire_payload rest;
+    wire_begin(&rest, world.hosts[letter->from].host->members);
+    while (wire_next(letter->bytes, letter->size, &at, &entry) == WIRE_ENTRY)
+        if (keeps(&entry)) assert_true(wire_add(&rest, &entry));
+    memcpy(letter->bytes, rest.bytes, rest.size);
+    letter->size = rest.size;
+}
+
 static inline struct letter *take_letter(void)
 {
     struct letter *first = world.letters[0], *last = world.letters[--world.letter_count];

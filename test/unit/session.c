@@ -22,17 +22,14 @@ static struct {
     el_node from, to;
 } unspoken;
 
+static bool is_spoken(const struct wire_entry *entry)
+{
+    return entry->type != WIRE_MESSAGE || entry->group != unspoken.key;
+}
+
 static bool leaves_it_out(struct letter *letter)
 {
-    size_t at = WIRE_HEAD;
-    struct wire_entry entry;
-    struct wire_payload rest;
-    if (letter->from != unspoken.from || letter->to != unspoken.to) return true;
-    wire_begin(&rest, world.hosts[letter->from].host->members);
-    while (wire_next(letter->bytes, letter->size, &at, &entry) == WIRE_ENTRY)
-        if (entry.type != WIRE_MESSAGE || entry.group != unspoken.key) assert_true(wire_add(&rest, &entry));
-    memcpy(letter->bytes, rest.bytes, rest.size);
-    letter->size = rest.size;
+    if (letter->from == unspoken.from && letter->to == unspoken.to) strip(letter, is_spoken);
     return true;
 }
 
