@@ -17,16 +17,10 @@
 #include <cmocka.h>
 
 #include "agent/session.h"
+#include "letters.h"
 
 enum { HOSTS_MAX = 5, WATCHED_MAX = 24, LETTERS_MAX = 50000, MILLION = 1000000, DRIFT = 10000, TEXT = 200 };
 #define MS UINT64_C(1000000)
-
-struct letter {
-    uint64_t at, order;
-    el_node from, to;
-    size_t size;
-    uint8_t bytes[SEAL_PAYLOAD_MAX];
-};
 
 struct hosted {
     struct host *host;
@@ -54,9 +48,8 @@ struct tenure {
 static struct {
     struct hosted hosts[HOSTS_MAX + 1];
     unsigned count;
-    uint64_t now, seed, order, run;
-    struct letter **letters; /* a heap */
-    size_t letter_count, letter_room;
+    uint64_t now, seed, run;
+    struct mail mail;
     bool cut[HOSTS_MAX + 1][HOSTS_MAX + 1];
     uint32_t loss, twice; /* in hundredths */
     uint64_t delay_min, delay_max, write_min, write_max;
@@ -105,42 +98,16 @@ static inline uint64_t when(const struct hosted *h, uint64_t shown)
 
 /* ---- Letters ---- */
 
-static inline bool comes_before(const struct letter *a, const struct letter *b)
-{
-    return a->at != b->at ? a->at < b->at : a->order < b->order;
-}
-
 static inline void post(const struct letter *letter)
 {
-    require(world.letter_count < LETTERS_MAX); /* or they beget each other */
-    if (world.letter_count == world.letter_room) {
-        world.letter_room = world.letter_room ? 2 * world.letter_room : 256;
-        world.letters = realloc(world.letters, world.letter_room * sizeof(struct letter *));
-        assert_non_null(world.letters);
-    }
-    struct letter *copy = malloc(sizeof *copy);
-    assert_non_null(copy);
-    *copy = *letter;
-    copy->order = ++world.order;
-    size_t at = world.letter_count++;
-    for (; at && comes_before(copy, world.letters[(at - 1) / 2]); at = (at - 1) / 2)
-        world.letters[at] = world.letters[(at - 1) / 2];
-    world.letters[at] = copy;
+    require(world.mail.count < LETTERS_MAX); /* or they beget each other */
+    mail_post(&world.mail, letter);
 }
 
-static inline struct letter *take_letter(void)
+/* Leaves out of a letter what is not to be kept. */
+static inline void strip(struct letter *letter, bool (*keeps)(const struct wire_entry *))
 {
-    struct letter *first = world.letters[0], *last = world.letters[--world.letter_count];
-    size_t at = 0;
-    for (size_t child = 1; child < world.letter_count; child = 2 * at + 1) {
-        if (child + 1 < world.letter_count && comes_before(world.letters[child + 1], world.letters[child]))
-            child++;
-        if (comes_before(last, world.letters[child])) break;
-        world.letters[at] = world.letters[child];
-        at = child;
-    }
-    world.letters[at] = last;
-    return first;
+    letter_strip(letter, world.hosts[letter->from].host->members, keeps);
 }
 
 static inline uint64_t between(uint64_t min, uint64_t max)
@@ -357,9 +324,7 @@ static inline void close_world(void)
         die(node);
         unlink(world.hosts[node].path);
     }
-    while (world.letter_count) free(take_letter());
-    free(world.letters);
-    world.letters = NULL;
+    mail_free(&world.mail);
 }
 
 /* ---- Time ---- */
@@ -379,7 +344,7 @@ static inline void finish_write(el_node node)
 
 static inline void deliver_first(void)
 {
-    struct letter *letter = take_letter();
+    struct letter *letter = mail_take(&world.mail);
     const struct hosted *to = &world.hosts[letter->to];
     if (to->alive && to->paused_until > world.now) { /* it waits in a socket */
         letter->at = to->paused_until;
@@ -402,7 +367,7 @@ static inline uint64_t next_of(const struct hosted *h, bool *is_write)
 /* The first thing that happens, if it does until then. */
 static inline bool step(uint64_t end)
 {
-    uint64_t next = world.letter_count ? world.letters[0]->at : UINT64_MAX;
+    uint64_t next = world.mail.count ? world.mail.letters[0]->at : UINT64_MAX;
     el_node at = EL_NOBODY;
     bool is_write = false, writes;
     for (el_node node = 1; node <= world.count; node++) {

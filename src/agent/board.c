@@ -93,7 +93,7 @@ void board_flush(struct session *s)
     for (el_node to = 1; to <= s->cluster.count; to++) {
         if (to == s->cfg.self) continue;
         send_postings(s, to);
-        if (s->boards[to - 1].owes_answer) board_state(s, to);
+        if (s->boards[to - 1].owes_answer) board_state(s, to, false);
         s->boards[to - 1].owes_answer = false;
     }
 }
@@ -107,13 +107,13 @@ bool board_has_sent(const struct session_group *group)
     return true;
 }
 
-void board_state(struct session *s, el_node to)
+void board_state(struct session *s, el_node to, bool please)
 {
     struct board_peer *b = &s->boards[to - 1];
     host_put(s->host, to,
              &(struct wire_entry){.type = WIRE_BOARD,
                                   .settings = s->settings,
-                                  .flags = b->has_gap ? WIRE_GAP : 0,
+                                  .flags = (uint8_t)((b->has_gap ? WIRE_GAP : 0) | (please ? WIRE_PLEASE : 0)),
                                   .life = s->me.inc,
                                   .answers = b->life,
                                   .version = s->version,
@@ -138,8 +138,9 @@ void board_hear_state(struct session *s, el_node from, const struct wire_entry *
     struct board_peer *b = &s->boards[from - 1];
     const uint64_t read = entry->answers == s->me.inc ? entry->before : 0, now = host_now(s->host);
     const bool is_late = now - b->sent_at >= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
-    /* Who is behind says so: not everybody beats. */
-    if (entry->version > (entry->life == b->life ? b->read : 0)) b->owes_answer = true;
+    /* Who is behind says so, as not everybody beats; but no answer is answered. */
+    if (entry->flags & WIRE_PLEASE && entry->version > (entry->life == b->life ? b->read : 0))
+        b->owes_answer = true;
     if (read > s->version) return;
     if (read >= b->sent) b->unanswered = 0;
     /* All that follows a lost one tells of the same gap: once is enough, until that may be lost, too. */

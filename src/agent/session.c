@@ -223,10 +223,13 @@ uint64_t session_tick(struct session *s)
     uint64_t now = host_now(s->host);
     while (fire_one(s, now)) now = host_now(s->host);
     uint64_t next = session_end_cells(s, now);
-    session_tell_news(s, SESSION_CHUNK);
+    if (s->left <= SESSION_CHUNK || now - s->told_at >= SESSION_PACE) {
+        s->told_at = now;
+        session_tell_news(s, SESSION_CHUNK);
+    }
     board_flush(s);
     session_take_turns(s);
-    if (s->left) return now;
+    if (s->left && s->told_at + SESSION_PACE < next) next = s->told_at + SESSION_PACE;
     if (s->next_due < next) next = s->next_due;
     if (s->heap_count && session_due_of(s->heap[0]) < next) next = session_due_of(s->heap[0]);
     return next;

@@ -20,6 +20,8 @@ enum {
     SESSION_CHUNK = 1024,        /* groups that are looked at before the network is listened to again */
 };
 #define SESSION_NO_CELL UINT32_MAX
+/* Between two such lots, in ns: what they all say at once no socket takes, and beats are lost with it. */
+#define SESSION_PACE UINT64_C(1000000)
 
 /* How much a member wants to lead a group. */
 struct session_rank {
@@ -120,6 +122,7 @@ struct session {
 
     uint32_t news; /* of the sessions, that not all groups have been told of: enum quorum_news, SESSION_HEIRS */
     uint32_t cursor, left;
+    uint64_t told_at; /* when some were told last */
     struct session_obituary obituaries[CONFIG_MEMBERS_MAX];
     uint32_t obituary_count;
 
@@ -193,7 +196,8 @@ void session_heap_mend(struct session_group *); /* its timers have changed */
 void board_post(struct session_group *); /* something about it has changed */
 void board_flush(struct session *);
 bool board_has_sent(const struct session_group *); /* to all who answer */
-void board_state(struct session *, el_node to);    /* how far both are; goes with every beat */
+/* How far both are; goes with every beat, and asks for an answer from who is behind. */
+void board_state(struct session *, el_node to, bool please);
 void board_hear_state(struct session *, el_node from, const struct wire_entry *);
 void board_hear_posting(struct session *, el_node from, const struct wire_entry *);
 void board_meet(struct session *, el_node peer); /* in another life */

@@ -56,8 +56,7 @@ void session_assign_cell(struct session_group *group, const struct quorum *q)
     if (group->cell == SESSION_NO_CELL)
         return; /* without a cell it has no time left, and is seen to lead no more */
     struct session_cell *cell = &s->cells[group->cell];
-    cell->groups++;
-    reckon(s, cell);
+    if (cell->groups++ == 0) reckon(s, cell); /* that of others is renewed for all of them */
 }
 
 void session_retire_cells(struct session *s, el_node voter)
@@ -82,7 +81,7 @@ void session_renew_cells(struct session *s)
         const uint64_t was = cell->deadline;
         if (cell->groups == 0 || cell->is_retired) continue;
         reckon(s, cell);
-        if (cell->is_over && cell->deadline > now) {
+        if (was <= now && cell->deadline > now) {
             cell->is_over = false;
             begins_again = true;
         }

@@ -77,7 +77,7 @@ static void send_now(struct session *s, const struct session_held *held)
                                      .flags = held->flags,
                                      .msg = held->msg};
     host_put(s->host, held->to, &entry);
-    if (held->msg.kind == QUORUM_BEAT) board_state(s, held->to);
+    if (held->msg.kind == QUORUM_BEAT) board_state(s, held->to, true);
 }
 
 static void send_later(struct session *s, const struct session_group *group, const struct el_msg *msg)

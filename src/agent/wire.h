@@ -31,7 +31,7 @@ enum wire_type {
 enum { WIRE_DETECTOR = 1, WIRE_STANDS = 2 };
 /* Of a GROUP: its sender leads. */
 enum { WIRE_LEADS = 16 };
-/* Of a BOARD: something before what came is missing; of a POSTING: answer with a BOARD. */
+/* Of a BOARD: something before what came is missing; of a POSTING: answer with a BOARD; of a BOARD: if you are behind. */
 enum { WIRE_GAP = 4, WIRE_PLEASE = 8 };
 
 struct wire_entry {

@@ -66,6 +66,32 @@ static void who_never_beats_hears_again_what_it_missed(void **state)
     }
 }
 
+static bool is_no_posting(const struct wire_entry *entry)
+{
+    return entry->type != WIRE_POSTING;
+}
+
+static bool loses_postings(struct letter *letter)
+{
+    strip(letter, is_no_posting);
+    return true;
+}
+
+static void two_that_are_behind_each_other_do_not_talk_without_end(void **state)
+{
+    open_minority(CONFIG_VOTER);
+    world.takes = loses_postings;
+    stand_for_plain(1, 0, SOME);
+    stand_for_plain(2, SOME, SOME);
+    world.sent = 0;
+    pass(2000);
+    assert_true(world.sent < 1000);
+    world.takes = NULL;
+    pass(400);
+    assert_int_equal(known_at(2, 1, SOME), SOME);
+    close_world();
+}
+
 /* What a letter brings, not when it comes, decides. */
 static void what_is_late_or_doubled_changes_nothing(void **state)
 {
@@ -108,8 +134,6 @@ static void thousands_get_there_and_a_lost_one_makes_no_flood(void **state)
         sent[i] = world.sent;
         close_world();
     }
-    print_message("%llu letters, %llu where one was lost\n", (unsigned long long)sent[0],
-                  (unsigned long long)sent[1]);
     assert_true(sent[1] < sent[0] + sent[0] / 4);
 }
 
@@ -243,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whichever_letter_is_lost_comes_again),
         cmocka_unit_test(who_never_beats_hears_again_what_it_missed),
+        cmocka_unit_test(two_that_are_behind_each_other_do_not_talk_without_end),
         cmocka_unit_test(what_is_late_or_doubled_changes_nothing),
         cmocka_unit_test(thousands_get_there_and_a_lost_one_makes_no_flood),
         cmocka_unit_test(who_comes_back_is_told_everything),
