@@ -117,7 +117,7 @@ story_one_id_twice() {
     found 3
     mkdir "$dir/c/twin"
     cp -p "$dir/c/c/"* "$dir/c/twin/"
-    sed -i "s/^address = $prefix\.3:/address = $prefix.9:/" "$dir/c/twin/elector.conf"
+    sed -i "s/^\(address\|http\) = $prefix\.3:/\1 = $prefix.9:/" "$dir/c/twin/elector.conf"
     start a b c twin
     work twin c a b
     await_leader
