@@ -23,16 +23,26 @@ static uint64_t voters_behind(const struct session *s, const struct quorum *q)
     return voters;
 }
 
-/* The majority-th newest of their promises ends it, as in quorum_bound_by(). */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * The majority-th newest of their promises ends it, as in quorum_bound_by(), or our own: that is renewed with each beat, so
+ * that it passes for the newest, but what other groups ask for between two beats is newer, and who stands still beats not.
+ */
 static uint64_t end_of(const struct session *s, uint64_t voters)
 {
+    const bool counts = voters >> (s->cfg.self - 1) & 1;
+    const uint64_t own = counts ? s->timers[QUORUM_LEASE][s->cfg.self] : UINT64_MAX;
     const struct quorum q = {.cfg = &s->cfg, .peers = (struct quorum_peer *)(uintptr_t)s->peers};
     for (el_node voter = 1; voter <= s->cluster.count; voter++) {
         uint32_t newer = 0;
         if (!(voters >> (voter - 1) & 1)) continue;
         for (el_node other = 1; other <= s->cluster.count; other++)
             newer += voters >> (other - 1) & 1 && quorum_is_newer(&q, other, voter);
-        if (newer + 1 == s->me.majority) return s->timers[QUORUM_LEASE][voter];
+        if (newer + 1 == s->me.majority) return earlier(s->timers[QUORUM_LEASE][voter], own);
     }
     return 0;
 }
