@@ -70,6 +70,7 @@ static struct {
 
 static inline uint64_t dice(uint64_t below)
 {
+    require(below > 0);
     world.seed ^= world.seed << 13;
     world.seed ^= world.seed >> 7;
     world.seed ^= world.seed << 17;

@@ -193,7 +193,7 @@ static void set_up(uint64_t run)
         struct hosted *h = &world.hosts[node];
         h->offset = dice(100000 * MS);
         h->rate = one_in(2) ? MILLION - DRIFT + (uint32_t)dice(2 * DRIFT + 1)
-                            : MILLION + (one_in(2) ? DRIFT : -DRIFT);
+                            : (one_in(2) ? MILLION + DRIFT : MILLION - DRIFT);
         if (has_guest) h->config.members[count - 1].role = guest;
         if (!has_slow) continue;
         h->config.group_count = 1;
