@@ -68,6 +68,8 @@ static struct {
                      #condition);                                                                     \
     } while (0)
 
+static char record_paths[HOSTS_MAX + 1][64];
+
 static inline uint64_t dice(uint64_t below)
 {
     require(below > 0);
@@ -280,8 +282,15 @@ static inline void make_record(el_node node)
     assert_true(record_create(h->path, &identity, text, sizeof text));
 }
 
+/* Also after a test that failed. */
+static inline void sweep(void)
+{
+    for (el_node node = 1; node <= HOSTS_MAX; node++) unlink(record_paths[node]);
+}
+
 static inline void prepare_world(unsigned count, uint64_t run)
 {
+    if (!record_paths[1][0]) (void)atexit(sweep);
     const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; /* each write is synced */
     memset(&world, 0, sizeof world);
     world.count = count;
@@ -304,6 +313,7 @@ static inline void prepare_world(unsigned count, uint64_t run)
         }
         h->rate = MILLION;
         snprintf(h->path, sizeof h->path, "%s/elector-sessions-%d-%u", folder, (int)getpid(), node);
+        memcpy(record_paths[node], h->path, sizeof h->path);
         make_record(node);
     }
 }
