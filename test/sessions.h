@@ -447,31 +447,6 @@ static inline bool let_go(el_node node, unsigned watched, el_node to)
     return answer == EL_PERFORMED;
 }
 
-/* So many groups more, of which nobody watches who leads them. */
-static inline struct host_group *plain_group(el_node node, unsigned number)
-{
-    char name[16], text[TEXT];
-    snprintf(name, sizeof name, "plain%u", number);
-    struct host_group *group = host_find(world.hosts[node].host, name, text, sizeof text);
-    require(group);
-    return group;
-}
-
-static inline void stand_for_plain(el_node node, unsigned first, unsigned count)
-{
-    for (unsigned i = first; i < first + count; i++) host_stand(plain_group(node, i), true, 0);
-    after_event(node);
-}
-
-/* How many of these a host leads. */
-static inline unsigned plain_led(el_node node, unsigned first, unsigned count)
-{
-    unsigned led = 0;
-    for (unsigned i = first; i < first + count; i++)
-        led += host_view_of(plain_group(node, i)).role == EL_LEADER;
-    return led;
-}
-
 static inline bool leads(el_node node, unsigned watched)
 {
     const struct session_group *group = group_at(node, watched);

@@ -1,0 +1,32 @@
+/* Groups by the thousand on hosts with shared sessions. */
+#ifndef TEST_PLAIN_GROUPS_H
+#define TEST_PLAIN_GROUPS_H
+
+#include "sessions.h"
+
+/* So many groups more, of which nobody watches who leads them. */
+static inline struct host_group *plain_group(el_node node, unsigned number)
+{
+    char name[16], text[TEXT];
+    snprintf(name, sizeof name, "plain%u", number);
+    struct host_group *group = host_find(world.hosts[node].host, name, text, sizeof text);
+    require(group);
+    return group;
+}
+
+static inline void stand_for_plain(el_node node, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++) host_stand(plain_group(node, i), true, 0);
+    after_event(node);
+}
+
+/* How many of these a host leads. */
+static inline unsigned plain_led(el_node node, unsigned first, unsigned count)
+{
+    unsigned led = 0;
+    for (unsigned i = first; i < first + count; i++)
+        led += host_view_of(plain_group(node, i)).role == EL_LEADER;
+    return led;
+}
+
+#endif
