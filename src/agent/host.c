@@ -93,6 +93,10 @@ static struct host_group *make_group(struct host *host, const char *name, uint64
     if (!make_index(host)) return NULL;
     if (algorithm == &el_quorum) {
         struct session *s = session_for(host, section);
+        if (!s)
+            snprintf(text, size,
+                     "the groups here differ in their times in %d ways already, which is all there can be",
+                     SESSIONS_MAX);
         if (s && s->group_count == SESSION_GROUPS_MAX)
             snprintf(text, size, "there are %d groups already, which is all there can be", SESSION_GROUPS_MAX);
         struct session_group *group = s ? session_group_new(s, name, key) : NULL;

@@ -90,8 +90,6 @@ static void begin(struct session *s)
     struct el_start start = {.how = EL_FRESH};
     struct session_step step;
     start.how = recall(host, s->key, &start.durable);
-    s->has_begun_anew = start.how != EL_FRESH;
-    s->began_at = host_now(host);
     session_open(s, NULL, false, &step);
     quorum_session_start(&step.q, &start);
     if (start.how == EL_LOST) quorum_session_wall_clock(&step.q, host->hooks.wall_ms(host->hooks.whose));
@@ -106,9 +104,10 @@ struct session *session_for(struct host *host, const struct config_group *sectio
     const uint32_t settings = host_digest_settings(host, &el_quorum, values);
     for (struct session *s = host->sessions; s; s = s->next)
         if (s->settings == settings) return s;
-    struct session *s = session_new(host, values, settings);
+    const uint32_t number = host->sessions ? host->sessions->number + 1 : 0;
+    struct session *s = number < SESSIONS_MAX ? session_new(host, values, settings) : NULL;
     if (!s) return NULL;
-    s->number = host->sessions ? host->sessions->number + 1 : 0;
+    s->number = number;
     s->next = host->sessions;
     host->sessions = s;
     begin(s);

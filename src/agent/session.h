@@ -14,12 +14,14 @@
 
 enum {
     SESSION_GROUPS_MAX = 131072,
+    SESSIONS_MAX = 16, /* sets of times that groups of one agent may differ in */
     SESSION_GROUP_TIMERS = QUORUM_TIMERS - QUORUM_ASKED,
     SESSION_CELLS_MAX = 64,
     SESSION_STANDING_MAX = 1024, /* groups that ask for votes at a time: the others wait for their turn */
     SESSION_CHUNK = 1024,        /* groups that are looked at before the network is listened to again */
 };
 #define SESSION_NO_CELL UINT32_MAX
+_Static_assert((int)SESSIONS_MAX *(int)SESSION_CELLS_MAX <= (int)HOST_CELLS_MAX, "each cell has a number");
 /* Between two such lots, in ns: what they all say at once no socket takes, and beats are lost with it. */
 #define SESSION_PACE UINT64_C(1000000)
 
@@ -103,8 +105,6 @@ struct session {
     uint64_t timers[QUORUM_ASKED][CONFIG_MEMBERS_MAX + 1];
     uint64_t next_due;
     struct el_outbox out;
-    bool has_begun_anew; /* not its first life */
-    uint64_t began_at;
 
     uint64_t saved_by; /* the write after which what it saved is on disk */
     struct session_held *held;
@@ -138,7 +138,7 @@ enum { SESSION_HEIRS = 256 }; /* leaders name their heirs afresh */
 /* session.c */
 /* Of the record of what sessions of any settings have used. */
 uint64_t session_past_key(const struct config *);
-/* The sessions that a group of these settings stands on, begun if it is the first; NULL: no memory. */
+/* The sessions that a group of these settings stands on, begun if it is the first; NULL: no memory, or too many. */
 struct session *session_for(struct host *, const struct config_group *section);
 void session_free(struct session *);
 void session_hear(struct session *, const struct el_msg *); /* of no group */

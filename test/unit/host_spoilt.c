@@ -163,6 +163,27 @@ static void a_full_record_takes_no_new_group_and_ends_nobody(void **state)
     close_world();
 }
 
+/* Each set of times has sessions of its own, and there are not that many. */
+static void times_that_differ_in_too_many_ways_are_refused(void **state)
+{
+    char text[200] = "";
+    unsigned found = 0;
+    open_world();
+    struct config *config = &members[1].config;
+    for (unsigned i = 0; i < 20; i++) {
+        struct config_group *section = &config->groups[config->group_count++];
+        *section = (struct config_group){.option_count = 1};
+        snprintf(section->name, sizeof section->name, "g%u", i);
+        snprintf(section->options[0][0], sizeof section->options[0][0], "lease");
+        snprintf(section->options[0][1], sizeof section->options[0][1], "%ums", 2000 + i);
+        if (host_find(members[1].host, section->name, text, sizeof text)) found++;
+    }
+    assert_int_equal(found, 15); /* and those of who asks for nothing */
+    assert_non_null(strstr(text, "16 ways"));
+    assert_non_null(host_find(members[1].host, "one-more", text, sizeof text));
+    close_world();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +194,7 @@ int main(void)
         cmocka_unit_test(nobody_speaks_in_anothers_name),
         cmocka_unit_test(garbage_is_dropped),
         cmocka_unit_test(a_full_record_takes_no_new_group_and_ends_nobody),
+        cmocka_unit_test(times_that_differ_in_too_many_ways_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
