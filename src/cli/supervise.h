@@ -29,7 +29,7 @@ struct supervise_page {
     _Atomic uint64_t kill_at_ns; /* on CLOCK_BOOTTIME; 0: no limit */
     _Atomic pid_t command;
     _Atomic int exec_error; /* errno, if it could not be executed */
-    _Atomic bool overdue;   /* the keeper has killed it, for the time was up */
+    _Atomic bool overdue;   /* the keeper has killed it, for the time was up, or the agent is dead */
 };
 
 struct supervise_command {

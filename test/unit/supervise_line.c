@@ -95,6 +95,7 @@ static void all_is_dead_before_it_says_so(void **state)
     assert_true(is_answered(10000));
     assert_int_equal(kill(far, 0), -1);
     assert_int_equal(errno, ESRCH);
+    assert_true(atomic_load(&work.page->overdue)); /* not of its own accord */
     await_end();
 }
 
