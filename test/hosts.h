@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "agent/flight.h"
 #include "agent/host.h"
 #include "agent/seal.h"
 
@@ -29,9 +30,10 @@ struct member {
     struct record *record;
     struct config config;
     struct record_image *writing;
+    struct flight *flight;
     uint64_t written_at;
     bool alive, disk_is_stuck, disk_fails;
-    char path[64];
+    char path[64], flight_path[80];
 };
 
 static struct member members[MEMBERS + 1];
@@ -46,6 +48,8 @@ static uint64_t lost_percent;
 static uint64_t last_token; /* of whoever led last, in true time */
 static el_node last_leader;
 static unsigned elections;
+static uint64_t recorded_size;                                   /* 0: nobody is */
+static void (*on_changed)(struct member *, struct host_group *); /* may be NULL */
 
 /* ---- The world ---- */
 
@@ -100,6 +104,7 @@ static inline bool leads(el_node node)
 static inline void hook_changed(void *whose, struct host_group *group)
 {
     struct member *member = whose;
+    if (on_changed) on_changed(member, group);
     const struct host_view view = host_view_of(group);
     if (view.role != EL_LEADER || strcmp(host_name(group), "billing") != 0) return;
     if (member->config.self == last_leader && view.token == last_token) return;
@@ -131,15 +136,20 @@ static inline void start(el_node node)
     const enum record_outcome outcome =
         record_open(&member->record, member->path, &identity, text, sizeof text);
     assert_true(outcome != RECORD_REFUSED);
-    const struct host_hooks hooks = {.whose = member,
-                                     .now = hook_now,
-                                     .send = hook_send,
-                                     .save = hook_save,
-                                     .changed = hook_changed,
-                                     .note = hook_note,
-                                     .warn = hook_warn,
-                                     .random = hook_random,
-                                     .wall_ms = hook_wall};
+    struct host_hooks hooks = {.whose = member,
+                               .now = hook_now,
+                               .send = hook_send,
+                               .save = hook_save,
+                               .changed = hook_changed,
+                               .note = hook_note,
+                               .warn = hook_warn,
+                               .random = hook_random,
+                               .wall_ms = hook_wall};
+    if (recorded_size) {
+        member->flight = flight_open(member->flight_path, recorded_size, &member->config, member->record,
+                                     &hooks, text, sizeof text);
+        assert_non_null(member->flight);
+    }
     member->host = host_new(&member->config, member->record, hooks);
     assert_non_null(member->host);
     member->alive = true;
@@ -151,6 +161,8 @@ static inline void die(el_node node)
     struct member *member = &members[node];
     if (!member->alive) return;
     host_free(member->host);
+    flight_close(member->flight);
+    member->flight = NULL;
     record_close(member->record);
     free(member->writing);
     member->writing = NULL;
@@ -182,6 +194,7 @@ static inline void open_world(void)
         /* In memory, where there is such a place: no disk is asked to sync for a test in virtual time. */
         snprintf(member->path, sizeof member->path, "%s/elector-host-%d-%u",
                  access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid(), node);
+        snprintf(member->flight_path, sizeof member->flight_path, "%s.flight", member->path);
         unlink(member->path);
         const struct record_identity identity = {.cluster_id = {7}, .member = node};
         assert_true(record_create(member->path, &identity, text, sizeof text));

@@ -74,7 +74,7 @@ static void start_agent(void)
     snprintf(path, sizeof path, "%s/elector.conf", folder);
     const int size = snprintf(bytes, sizeof bytes,
                               "[cluster]\nname = bench\n[member a]\nid = 1\naddress = 127.0.0.1:%u\n"
-                              "[agent]\nself = a\nsocket = %s/agent.sock\nstate = %s/state\n",
+                              "[agent]\nself = a\nsocket = %s/agent.sock\nstate = %s/state\nrecorder = off\n",
                               free_port(), folder, folder);
     if (!config_parse(&config, path, bytes, (size_t)size, false, text, sizeof text)) errx(1, "%s", text);
     memcpy(identity.cluster_id, config.cluster_id, sizeof identity.cluster_id);

@@ -15,6 +15,7 @@
 
 #include "agent/chronicle.h"
 #include "agent/control.h"
+#include "agent/flight.h"
 #include "agent/host.h"
 #include "agent/http.h"
 #include "agent/log.h"
@@ -38,6 +39,7 @@ struct agent {
     struct http *http; /* NULL: none */
     struct metrics metrics;
     size_t hearing; /* bytes of the datagram that is being opened */
+    struct flight *flight;
     int socket, timer;
     uint64_t wakes_at; /* what the timer is set to; 0: nothing */
     uv_loop_t loop;
@@ -121,15 +123,12 @@ static void wrote_record(uv_work_t *work, int status)
     metrics_observe(&agent->metrics.fsyncs, writing->took_ns);
     free(writing->image);
     free(writing);
-    if (error) {
+    if (error)
         log_event(LOG_ERROR_LEVEL, NULL, "cannot write %s: %s; stepping down from everything, and leaving",
                   agent->config->state, strerror(error));
-        host_saved(agent->host, version, error);
-        if (agent->control) control_failed(agent->control, "disk");
-        finish(agent, AGENT_DISK_FAILED);
-        return;
-    }
-    host_saved(agent->host, version, 0);
+    host_saved(agent->host, version, error);
+    if (error && agent->control) control_failed(agent->control, "disk");
+    if (error) finish(agent, AGENT_DISK_FAILED);
 }
 
 static void host_saves(void *whose, struct record_image *image)
@@ -400,21 +399,22 @@ static int open_all(struct agent *agent)
     if (agent->socket < 0) return refuse(text, AGENT_CANNOT_START);
     agent->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (agent->timer < 0) return refuse("cannot have a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
-    const struct host_hooks hooks = {.whose = agent,
-                                     .now = host_asks_now,
-                                     .send = host_sends,
-                                     .save = host_saves,
-                                     .changed = host_changed,
-                                     .renewed = host_renews,
-                                     .note = host_notes,
-                                     .warn = host_warns,
-                                     .random = host_asks_random,
-                                     .wall_ms = host_asks_wall,
-                                     .heard = host_heard_of};
+    struct host_hooks hooks = {.whose = agent,
+                               .now = host_asks_now,
+                               .send = host_sends,
+                               .save = host_saves,
+                               .changed = host_changed,
+                               .renewed = host_renews,
+                               .note = host_notes,
+                               .warn = host_warns,
+                               .random = host_asks_random,
+                               .wall_ms = host_asks_wall,
+                               .heard = host_heard_of};
     agent->chronicle = chronicle_new(agent->config, boot_time());
+    agent->flight = flight_begin(agent->config, agent->record, &hooks);
     agent->host = agent->chronicle ? host_new(agent->config, agent->record, hooks) : NULL;
-    if (!agent->host) return refuse("out of memory", AGENT_CANNOT_START);
-    agent->obituary = obituary_new(&agent->loop, agent->config, agent->host, agent->seal, agent->program);
+    if (agent->host)
+        agent->obituary = obituary_new(&agent->loop, agent->config, agent->host, agent->seal, agent->program);
     if (!agent->obituary) return refuse("out of memory", AGENT_CANNOT_START);
     agent->control = control_new(&agent->loop, agent->config, agent->host, text, sizeof text);
     if (!agent->control) return refuse(text, AGENT_CANNOT_START);
@@ -476,6 +476,7 @@ static void close_all(struct agent *agent)
     uv_run(&agent->loop, UV_RUN_DEFAULT); /* a write that is under way is waited for */
     uv_loop_close(&agent->loop);
     host_free(agent->host);
+    flight_close(agent->flight);
     chronicle_free(agent->chronicle);
     seal_free(agent->seal);
     if (agent->record) record_close(agent->record);

@@ -106,6 +106,7 @@ static void set_defaults(struct config *config, const char *path)
     snprintf(config->state, sizeof config->state, "%s", "/var/lib/elector/elector.state");
     config->socket_mode = 0660;
     config->guardian = true;
+    config->recorder = UINT64_C(4) << 20;
     config->drift = 10000;
     config->transmit_max = 10000000;
     config->http_is_default = config_http_of("7480", true, &config->http, NULL, 0);

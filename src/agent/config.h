@@ -18,6 +18,8 @@ enum {
     CONFIG_PROFILE_OPTIONS = 5
 };
 
+#define CONFIG_RECORDER_MIN (UINT64_C(64) << 10)
+#define CONFIG_RECORDER_MAX (UINT64_C(1) << 30)
 #define CONFIG_PROCESS_MAX UINT64_C(1000000) /* Tprocess, in ns: what times are checked against */
 
 enum config_role { CONFIG_VOTER, CONFIG_WITNESS /* votes, never leads */, CONFIG_OBSERVER /* neither */ };
@@ -72,6 +74,8 @@ struct config {
     char state[4096]; /* the record's file */
     enum config_log log;
     bool verbose;
+    uint64_t recorder;                    /* bytes of the flight recorder's file; 0: none */
+    char recorder_file[4096];             /* "": beside the state file, with .flight added */
     bool guardian;                        /* a process of its own tells peers of our death */
     struct sockaddr_storage http;         /* family 0: off */
     bool http_is_default;                 /* nobody asked for it: it can be gone without */

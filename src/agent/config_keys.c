@@ -201,6 +201,21 @@ static bool read_guardian(struct config_reading *r, const char *value)
     return config_fail(r, r->line, "'guardian' is on or off, not '%s'", value);
 }
 
+static bool read_recorder(struct config_reading *r, const char *value)
+{
+    r->config->recorder = 0;
+    if (strcmp(value, "off") == 0 ||
+        units_size(value, CONFIG_RECORDER_MIN, CONFIG_RECORDER_MAX, &r->config->recorder))
+        return true;
+    return config_fail(r, r->line, "'recorder' is off, or a size from 64KiB to 1GiB such as 4MiB, not '%s'",
+                       value);
+}
+
+static bool read_recorder_file(struct config_reading *r, const char *value)
+{
+    return read_path(r, value, r->config->recorder_file, sizeof r->config->recorder_file);
+}
+
 /* ---- [group NAME] ---- */
 
 static bool read_algorithm(struct config_reading *r, const char *value)
@@ -257,6 +272,8 @@ static const struct {
     {CONFIG_IN_AGENT, "log", read_log},
     {CONFIG_IN_AGENT, "verbose", read_verbose},
     {CONFIG_IN_AGENT, "guardian", read_guardian},
+    {CONFIG_IN_AGENT, "recorder", read_recorder},
+    {CONFIG_IN_AGENT, "recorder-file", read_recorder_file},
     {CONFIG_IN_GROUP, "algorithm", read_algorithm},
     {CONFIG_IN_GROUP, "allow", config_read_allow},
 };

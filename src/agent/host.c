@@ -31,8 +31,10 @@ struct host *host_new(const struct config *config, struct record *record, struct
     host->hooks = hooks;
     host->members = digest_members(config);
     host->has_past = record_get(record, session_past_key(config), &host->past);
-    host->refresh_at = hooks.now(hooks.whose) + SECOND;
+    const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_BEGINS});
+    host->refresh_at = host_now(host) + SECOND;
     for (uint32_t i = 0; i < config->member_count; i++) wire_begin(&host->out[i], host->members);
+    host_leave(host, entry);
     return host;
 }
 
@@ -113,6 +115,23 @@ static struct host_group *make_group(struct host *host, const char *name, uint64
     return &group->base;
 }
 
+struct host_group *host_add(struct host *host, const char *name, uint64_t key, char *text, size_t size)
+{
+    struct host_group *group = make_group(host, name, key, text, size);
+    if (!group) return NULL;
+    group->next = host->groups;
+    host->groups = group;
+    host->group_count++;
+    host->index[place_of(host, key)] = group;
+    if (group->session) return group;
+    struct host_solo *solo = host_solo_of(group);
+    solo->next_solo = host->solos;
+    host->solos = solo;
+    host_solo_start(solo);
+    host_flush(host);
+    return group;
+}
+
 struct host_group *host_find(struct host *host, const char *name, char *text, size_t size)
 {
     if (!config_is_group_name(name)) {
@@ -126,18 +145,10 @@ struct host_group *host_find(struct host *host, const char *name, char *text, si
         return NULL;
     }
     if (group) return group;
-    group = make_group(host, name, key, text, size);
-    if (!group) return NULL;
-    group->next = host->groups;
-    host->groups = group;
-    host->group_count++;
-    host->index[place_of(host, key)] = group;
-    if (group->session) return group;
-    struct host_solo *solo = host_solo_of(group);
-    solo->next_solo = host->solos;
-    host->solos = solo;
-    host_solo_start(solo);
-    host_flush(host);
+    const struct host_entry entry =
+        host_enter(host, (struct host_call){.what = HOST_FINDS, .bytes = name, .size = strlen(name)});
+    group = host_add(host, name, key, text, size);
+    host_leave(host, entry);
     return group;
 }
 
@@ -169,7 +180,8 @@ void host_write(struct host *host)
 
 void host_saved(struct host *host, uint64_t version, int error)
 {
-    (void)version; /* one at a time */
+    const struct host_entry entry =
+        host_enter(host, (struct host_call){.what = HOST_SAVED, .numbers = {version, (uint64_t)(error != 0)}});
     host->writes_done++;
     if (error) host->has_failed = true;
     for (struct host_group *group = host->groups; group && host->has_failed; group = group->next)
@@ -178,6 +190,7 @@ void host_saved(struct host *host, uint64_t version, int error)
         host_solo_release(group);
     for (struct session *s = host->sessions; s && !host->has_failed; s = s->next) session_release(s);
     host_flush(host);
+    host_leave(host, entry);
 }
 
 /* ---- Time ---- */
@@ -211,6 +224,7 @@ static void begin_sessions(struct host *host)
 
 uint64_t host_tick(struct host *host)
 {
+    const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_TICKS});
     uint64_t now = host_now(host);
     if (!host->has_begun) begin_sessions(host);
     for (struct host_solo *group = host->solos; group; group = group->next_solo) {
@@ -229,10 +243,21 @@ uint64_t host_tick(struct host *host)
         if (until < next) next = until;
     }
     host_flush(host);
+    host_leave(host, entry);
     return next;
 }
 
 /* ---- What is asked about it ---- */
+
+bool host_is_saving(const struct host *host)
+{
+    return host->writes_begun > host->writes_done;
+}
+
+uint32_t host_holds(const struct host *host)
+{
+    return host->holds;
+}
 
 bool host_has_failed(const struct host *host)
 {

@@ -33,6 +33,37 @@ struct host_note {
     uint64_t values[2];
 };
 
+/*
+ * All that can happen to a host, call by call. One happens at one instant, `at`: the clock stands still until it returns. So
+ * what a host does is a function of its configuration, its record, its calls, and of what random and wall_ms answer: flight.h.
+ */
+enum host_called {
+    HOST_BEGINS,
+    HOST_TICKS,
+    HOST_RECEIVES, /* numbers: from; bytes: the payload */
+    HOST_SAVED,    /* numbers: version, error */
+    HOST_FINDS,    /* a group that is new; bytes: its name */
+    HOST_STANDS,   /* numbers: whether, priority */
+    HOST_WAITS,    /* host_be_patient(); numbers: ms */
+    HOST_WISHES,
+    HOST_RESIGNS,
+    HOST_TRANSFERS, /* numbers: to */
+    HOST_PROCLAIMS, /* bytes: the value */
+    HOST_CAMPAIGNS,
+    HOST_HOLDS,
+    HOST_RELEASES
+};
+
+struct host_call {
+    enum host_called what;
+    struct host *host; /* as it is before */
+    uint64_t at;
+    uint64_t group; /* its key, where it is about one */
+    uint64_t numbers[2];
+    const void *bytes; /* borrowed */
+    size_t size;
+};
+
 struct host_hooks {
     void *whose;
     uint64_t (*now)(void *whose); /* CLOCK_BOOTTIME, in ns; tests bring their own */
@@ -49,10 +80,25 @@ struct host_hooks {
     void (*renewed)(void *whose, uint32_t cell);
     /* A message to a group of quorum, of who may speak, before it is acted upon; may be NULL. */
     void (*heard)(void *whose, struct host_group *, const struct el_msg *);
+    /* Every call from outside, before and after, also if `changed` or `renewed` makes it; may be NULL. What the host calls
+     * of itself is no call. */
+    void (*called)(void *whose, const struct host_call *);
+    void (*returned)(void *whose);
 };
 
 struct host *host_new(const struct config *, struct record *, struct host_hooks);
 void host_free(struct host *);
+
+/*
+ * All of its state as bytes, between two calls; and a new host's from such bytes, whoever they come from. False: there is no room;
+ * it has groups with machines of their own, which are not packed; or the bytes make no sense, and the host is only to be freed.
+ */
+struct flight_bytes;
+bool host_pack(struct host *, struct flight_bytes *);
+bool host_unpack(struct host *, struct flight_bytes *);
+/* A write is under way; as often is held. */
+bool host_is_saving(const struct host *);
+uint32_t host_holds(const struct host *);
 
 /* What is said from here on waits, so that datagrams fill up, until it is released as often as it was held. */
 void host_hold(struct host *);
@@ -67,6 +113,8 @@ void host_saved(struct host *, uint64_t version, int error);
 struct host_group *host_find(struct host *, const char *name, char *text, size_t size);
 /* One that is there already; NULL: there is none. */
 struct host_group *host_known(const struct host *, const char *name);
+struct host_group *host_by_key(const struct host *, uint64_t key);
+uint64_t host_key(const struct host_group *);
 struct host_group *host_next(struct host *, struct host_group *after); /* all of them; NULL begins and ends */
 const char *host_name(const struct host_group *);
 const struct el_algorithm *host_algorithm(const struct host_group *);

@@ -130,7 +130,7 @@ void host_group_show(struct host_group *group)
         const struct wire_entry entry = host_solo_describe(solo(group));
         host_put_all(group->host, &entry);
     }
-    group->host->hooks.changed(group->host->hooks.whose, group);
+    host_tell_changed(group);
 }
 
 uint32_t host_cell(const struct host_group *group)
@@ -187,8 +187,14 @@ static void call(struct host_group *group)
         host_solo_call(host_solo_of(group));
 }
 
+static struct host_entry enter(struct host_group *group, enum host_called what, uint64_t a, uint64_t b)
+{
+    return host_enter(group->host, (struct host_call){.what = what, .group = group->key, .numbers = {a, b}});
+}
+
 void host_stand(struct host_group *group, bool stands, uint64_t priority)
 {
+    const struct host_entry entry = enter(group, HOST_STANDS, stands, priority);
     const el_node self = group->host->config->self;
     const el_node leader = group->shown.leader;
     /* Elections without a lease take a call for the news that whoever leads is gone. */
@@ -202,12 +208,15 @@ void host_stand(struct host_group *group, bool stands, uint64_t priority)
         host_solo_stand(host_solo_of(group), stands, priority);
     if (begins) call(group);
     host_flush(group->host);
+    host_leave(group->host, entry);
 }
 
 void host_campaign(struct host_group *group)
 {
+    const struct host_entry entry = enter(group, HOST_CAMPAIGNS, 0, 0);
     if (group->stands) call(group);
     host_flush(group->host);
+    host_leave(group->host, entry);
 }
 
 bool host_stands(const struct host_group *group, el_node member, uint64_t *priority)
@@ -230,13 +239,18 @@ static enum el_answer ask(struct host_group *group, enum el_request_what what, e
 
 enum el_answer host_resign(struct host_group *group)
 {
-    return ask(group, EL_RESIGN, EL_NOBODY);
+    const struct host_entry entry = enter(group, HOST_RESIGNS, 0, 0);
+    const enum el_answer answer = ask(group, EL_RESIGN, EL_NOBODY);
+    host_leave(group->host, entry);
+    return answer;
 }
 
 enum el_answer host_transfer(struct host_group *group, el_node to)
 {
+    const struct host_entry entry = enter(group, HOST_TRANSFERS, to, 0);
     const enum el_answer answer = ask(group, EL_TRANSFER, to);
     if (answer == EL_PERFORMED) group->heir_until = host_now(group->host) + host_option(group, "lease", 0);
+    host_leave(group->host, entry);
     return answer;
 }
 
@@ -249,7 +263,7 @@ void host_set_value(struct host_group *group, const char *value, uint64_t token)
     group->shown.value = NULL; /* whatever it was, it is another now */
 }
 
-void host_proclaim(struct host_group *group, const char *value)
+static void proclaim(struct host_group *group, const char *value)
 {
     const struct host_view view = host_view_of(group);
     if (view.role != EL_LEADER) return;
@@ -262,19 +276,38 @@ void host_proclaim(struct host_group *group, const char *value)
     host_flush(group->host);
 }
 
+void host_proclaim(struct host_group *group, const char *value)
+{
+    const struct host_entry entry = host_enter(
+        group->host,
+        (struct host_call){.what = HOST_PROCLAIMS, .group = group->key, .bytes = value, .size = strlen(value)});
+    proclaim(group, value);
+    host_leave(group->host, entry);
+}
+
 el_node host_wish(struct host_group *group)
 {
+    if (group->wish == EL_NOBODY) return EL_NOBODY;
+    const struct host_entry entry = enter(group, HOST_WISHES, 0, 0);
     const el_node wish = is_ripe(group) ? group->wish : EL_NOBODY;
     if (wish) group->wish = EL_NOBODY;
+    host_leave(group->host, entry);
     return wish;
 }
 
 void host_be_patient(struct host_group *group, uint32_t ms)
 {
+    const struct host_entry entry = enter(group, HOST_WAITS, ms, 0);
     if (group->session)
         session_group_be_patient(shared(group), ms);
     else
         host_solo_of(group)->patience[group->host->config->self - 1] = ms;
+    host_leave(group->host, entry);
+}
+
+uint64_t host_key(const struct host_group *group)
+{
+    return group->key;
 }
 
 const char *host_name(const struct host_group *group)

@@ -81,6 +81,9 @@ struct host {
     uint64_t writes_begun, writes_done;
     bool is_dirty, has_failed;
     uint32_t holds;
+    uint32_t depth;                       /* of calls */
+    bool is_outside;                      /* in a hook that may call back */
+    uint64_t instant;                     /* of the outermost call */
     uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
     uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when we last complained of its member list */
     uint64_t sent_at[CONFIG_MEMBERS_MAX];
@@ -93,12 +96,21 @@ struct host {
 
 static inline uint64_t host_now(const struct host *host)
 {
-    return host->hooks.now(host->hooks.whose);
+    return host->depth ? host->instant : host->hooks.now(host->hooks.whose);
 }
 
 /* host.c */
+struct host_group *host_add(struct host *, const char *name, uint64_t key, char *text, size_t size);
 void host_write(struct host *); /* begins to write the record, if there is something new in it */
-struct host_group *host_by_key(const struct host *, uint64_t key);
+
+/* host_call.c: every call from outside is between these two. */
+struct host_entry {
+    bool is_told, was_outside;
+};
+struct host_entry host_enter(struct host *, struct host_call);
+void host_leave(struct host *, struct host_entry);
+void host_tell_changed(struct host_group *);
+void host_tell_renewed(struct host *, uint32_t cell);
 
 /* host_wire.c */
 void host_put(struct host *, el_node to, const struct wire_entry *);

@@ -37,12 +37,16 @@ void host_put_all(struct host *host, const struct wire_entry *entry)
 
 void host_hold(struct host *host)
 {
+    const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_HOLDS});
     host->holds++;
+    host_leave(host, entry);
 }
 
 void host_release(struct host *host)
 {
+    const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_RELEASES});
     if (--host->holds == 0) host_flush(host);
+    host_leave(host, entry);
 }
 
 void host_flush(struct host *host)
@@ -205,7 +209,7 @@ static void on_entry(struct host *host, el_node from, const struct wire_entry *e
     }
 }
 
-void host_receive(struct host *host, el_node from, const uint8_t *payload, size_t size)
+static void receive(struct host *host, el_node from, const uint8_t *payload, size_t size)
 {
     uint64_t digest;
     size_t at = WIRE_HEAD;
@@ -220,4 +224,12 @@ void host_receive(struct host *host, el_node from, const uint8_t *payload, size_
     host->heard[from - 1] = host_now(host);
     while (wire_next(payload, size, &at, &entry) == WIRE_ENTRY) on_entry(host, from, &entry);
     host_flush(host);
+}
+
+void host_receive(struct host *host, el_node from, const uint8_t *payload, size_t size)
+{
+    const struct host_entry entry = host_enter(
+        host, (struct host_call){.what = HOST_RECEIVES, .numbers = {from}, .bytes = payload, .size = size});
+    receive(host, from, payload, size);
+    host_leave(host, entry);
 }

@@ -131,6 +131,15 @@ struct record_image *record_image_of(struct record *record)
     return image_of(&record->contents);
 }
 
+/* A slot has a version above 0, and nothing may have been written yet: so it is that of the next write. */
+struct record_image *record_copy(struct record *record)
+{
+    record->contents.version++;
+    struct record_image *image = image_of(&record->contents);
+    record->contents.version--;
+    return image;
+}
+
 /* ---- In memory ---- */
 
 /* Where it is, or would be. */
@@ -420,10 +429,21 @@ enum record_outcome record_open(struct record **made, const char *path, const st
     return outcome;
 }
 
+struct record *record_restore(const unsigned char *bytes, size_t size)
+{
+    struct record *record = make(&(struct record_identity){0}, -1);
+    if (record && record_slot_decode(bytes, size, &record->contents) != RECORD_SLOT_GOOD) {
+        record_close(record);
+        return NULL;
+    }
+    if (record) record->contents.version--;
+    return record;
+}
+
 void record_close(struct record *record)
 {
     if (!record) return;
-    close(record->writer->fd); /* which unlocks it */
+    if (record->writer->fd >= 0) close(record->writer->fd); /* which unlocks it */
     pthread_mutex_destroy(&record->writer->one_at_a_time);
     free(record->writer);
     free(record);

@@ -49,6 +49,9 @@ struct record_image {
     unsigned char bytes[];
 };
 struct record_image *record_image_of(struct record *);
+/* As it is, for whoever wants to begin again from here: record_restore(), which has no file. NULL: damaged, or no memory. */
+struct record_image *record_copy(struct record *);
+struct record *record_restore(const unsigned char *bytes, size_t size);
 /* Writes and syncs. 0, or an errno: then nothing may be sent that depended on it, and no second try made. */
 int record_write(const struct record *, const struct record_image *);
 

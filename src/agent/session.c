@@ -97,7 +97,7 @@ static void begin(struct session *s)
     session_close(s, NULL, &step);
 }
 
-struct session *session_for(struct host *host, const struct config_group *section)
+struct session *session_add(struct host *host, const struct config_group *section, bool *is_new)
 {
     struct el_value values[HOST_OPTIONS_MAX] = {0};
     config_values(host->config->profile, section, &el_quorum, values);
@@ -110,7 +110,15 @@ struct session *session_for(struct host *host, const struct config_group *sectio
     s->number = number;
     s->next = host->sessions;
     host->sessions = s;
-    begin(s);
+    *is_new = true;
+    return s;
+}
+
+struct session *session_for(struct host *host, const struct config_group *section)
+{
+    bool is_new = false;
+    struct session *s = session_add(host, section, &is_new);
+    if (s && is_new) begin(s);
     return s;
 }
 

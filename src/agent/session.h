@@ -140,6 +140,8 @@ enum { SESSION_HEIRS = 256 }; /* leaders name their heirs afresh */
 uint64_t session_past_key(const struct config *);
 /* The sessions that a group of these settings stands on, begun if it is the first; NULL: no memory, or too many. */
 struct session *session_for(struct host *, const struct config_group *section);
+/* The same, and if it is new it is still to be begun. */
+struct session *session_add(struct host *, const struct config_group *section, bool *is_new);
 void session_free(struct session *);
 void session_hear(struct session *, const struct el_msg *); /* of no group */
 /* Whatever is due; then some groups are told the news. Returns when the next is due. */

@@ -83,7 +83,6 @@ static void show_led(struct session *s)
 
 void session_renew_cells(struct session *s)
 {
-    const struct host_hooks *hooks = &s->host->hooks;
     const uint64_t now = host_now(s->host);
     bool begins_again = false;
     for (uint32_t i = 0; i < s->cell_count; i++) {
@@ -95,7 +94,7 @@ void session_renew_cells(struct session *s)
             cell->is_over = false;
             begins_again = true;
         }
-        if (cell->deadline != was && hooks->renewed) hooks->renewed(hooks->whose, session_cell_number(s, i));
+        if (cell->deadline != was) host_tell_renewed(s->host, session_cell_number(s, i));
     }
     if (begins_again) show_led(s);
 }

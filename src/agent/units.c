@@ -34,6 +34,25 @@ bool units_number(const char *text, uint64_t most, uint64_t *number)
     return read_digits(text, 10, most, number);
 }
 
+bool units_size(const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
+{
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB"};
+    const size_t digits = strspn(text, "0123456789");
+    char number[24];
+    uint64_t value;
+    if (digits >= sizeof number) return false;
+    memcpy(number, text, digits);
+    number[digits] = '\0';
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned shift = 10 * i;
+        if (strcmp(text + digits, names[i]) != 0) continue;
+        if (!units_number(number, most >> shift, &value) || value << shift < least) return false;
+        *bytes = value << shift;
+        return true;
+    }
+    return false;
+}
+
 bool units_octal(const char *text, uint64_t most, uint64_t *number)
 {
     return read_digits(text, 8, most, number);

@@ -15,7 +15,8 @@ enum { UNITS_TIME_TEXT = 32 };
 bool units_number(const char *text, uint64_t most, uint64_t *number);
 bool units_octal(const char *text, uint64_t most, uint64_t *number);
 bool units_time(const char *text, el_duration *time); /* "150ms", "1.5s"; above 0, and at most a day */
-bool units_millionths(const char *text, uint32_t most, uint32_t *millionths); /* "0.01" */
+bool units_millionths(const char *text, uint32_t most, uint32_t *millionths);      /* "0.01" */
+bool units_size(const char *text, uint64_t least, uint64_t most, uint64_t *bytes); /* "4MiB", "512KiB" */
 bool units_switch(const char *text, bool *on);
 /* A flag, a choice, a number or a time; false with what it should have been. */
 bool units_option(const struct el_option *, const char *value, uint64_t *number, char *reason, size_t size);

@@ -36,6 +36,7 @@ int cli_status(int argc, char **argv);
 int cli_history(int argc, char **argv);
 int cli_why(int argc, char **argv);
 int cli_plan(int argc, char **argv);
+int cli_replay(int argc, char **argv);
 
 /* "elector VERB: text", and the exit code of a usage error. */
 int cli_usage_error(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -19,6 +19,7 @@ static const struct cli_verb verbs[] = {
     {"keygen", "a member's keys: make a pair, or print the public one", cli_keygen},
     {"agent", "this host's member of a cluster", cli_agent},
     {"plan", "what a configuration promises: failover, failures, drift", cli_plan},
+    {"replay", "what agents recorded, run again, put together and judged", cli_replay},
     {"doctor", "what is wrong with a member, and what to do", cli_doctor},
     {NULL, "To understand elections", NULL},
     {"algorithms", "list the elections, or explain one", cli_algorithms},

@@ -139,7 +139,8 @@ static void hear_line(struct keeper *keeper)
     shutdown(line, SHUT_RD);
     if (size != (ssize_t)sizeof word - 1 || memcmp(word, GUARDIAN_LINE_END, sizeof word - 1) != 0) return;
     keeper->owes_word = true;
-    atomic_store(&keeper->work->page->overdue, true); /* whoever reads of its death must not take it for its own will */
+    atomic_store(&keeper->work->page->overdue,
+                 true); /* whoever reads of its death must not take it for its own will */
     kill_all(keeper);
 }
 

@@ -105,7 +105,7 @@ test_help() {
     accepts "help as a verb" 0 '^Usage: elector VERB' help
     accepts "version" 0 '^elector [0-9]' --version
     local verb
-    for verb in algorithms sim compare detect demo init keygen doctor; do
+    for verb in algorithms sim compare detect demo init keygen replay doctor; do
         accepts "help of $verb" 0 "^Usage: elector $verb" "$verb" --help
         verify "help of $verb" "has a line wider than 112" test -z "$(in_columns "$out" | grep -E '.{113}')"
         run --help
@@ -155,7 +155,7 @@ test_verbs() {
     refuses "unknown algorithm" 2 "'bullied'.*elector algorithms" algorithms bullied
     refuses "unknown algorithm or file" 2 "'bullied'.*elector algorithms" sim bullied --nodes 5
     local verb
-    for verb in algorithms sim compare detect demo init keygen doctor; do
+    for verb in algorithms sim compare detect demo init keygen replay doctor; do
         refuses "unknown option of $verb" 2 'unknown option --frob' "$verb" --frob
         refuses "unknown short option of $verb" 2 'unknown option -x' "$verb" -x
     done
@@ -731,6 +731,33 @@ test_doctor() {
     refuses "doctor of no file" 2 "--config needs" doctor --config
 }
 
+test_replay() {
+    local dir=$scratch/replay agent
+    local host=127.$((1 + $$ % 250)).$((1 + $$ / 250 % 250)).1
+    run init --out "$dir" --members "a=$host:7400"
+    run init --out "$dir/other" --members "a=$host:7400"
+    sed -i 's/^self = .*/&\nrecorder = 64KiB/' "$dir/a/elector.conf" "$dir/other/a/elector.conf"
+    for conf in "$dir/a" "$dir/other/a"; do
+        "$ELECTOR" agent --config "$conf/elector.conf" 2>"$dir/log" </dev/null &
+        agent=$!
+        once_well status --url "unix:$conf/agent.sock"
+        kill -TERM "$agent"
+        wait "$agent" || true
+    done
+    local file=$dir/a/elector.state.flight
+    accepts "replay" 0 "flight: a of .* [0-9]+ inputs, [0-9]+ messages: agrees" replay "$file"
+    verify "a recording" "is open to others" test "$(stat -c %a "$file")" = 600
+    refuses "replay of nothing" 2 'name a recording' replay
+    refuses "replay of no file" 3 'none: cannot read it' replay "$dir/none"
+    refuses "replay of another file" 3 'is no recording of an agent' replay "$dir/a/elector.conf"
+    refuses "replay of two clusters" 3 'is of another cluster' replay "$file" "$dir/other/a/elector.state.flight"
+    refuses "replay of no group" 2 'no group was led; say whose story with --group' replay --output svg "$file"
+    refuses "replay in no format" 2 '--output is report, text' replay --output xml "$file"
+    refuses "replay of no name" 2 '--group wants the name' replay --group '' "$file"
+    truncate -s 8000 "$file"
+    refuses "replay of what is cut off" 3 'cut off|damaged' replay "$file"
+}
+
 # ---- Colours --------------------------------------------------------------------------------------
 
 escapes() { grep -c $'\033' "$1" || true; }
@@ -782,6 +809,7 @@ test_determinism
 test_keygen
 test_init
 test_doctor
+test_replay
 test_colours
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -54,11 +54,11 @@ static int leave_during_a_write(int error)
     snprintf(folder, sizeof folder, "/tmp/elector-leaves-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/agent.conf", folder);
-    const int size =
-        snprintf(bytes, sizeof bytes,
-                 "[cluster]\nname = test\n[member a]\nid = 1\naddress = 127.0.0.1:%u\n"
-                 "[agent]\nself = a\nsocket = %s/socket\nstate = %s/state\n[group g]\nlease = 1s\n",
-                 free_port(), folder, folder);
+    const int size = snprintf(
+        bytes, sizeof bytes,
+        "[cluster]\nname = test\n[member a]\nid = 1\naddress = 127.0.0.1:%u\n"
+        "[agent]\nself = a\nsocket = %s/socket\nstate = %s/state\nrecorder = off\n[group g]\nlease = 1s\n",
+        free_port(), folder, folder);
     if (!config_parse(&config, path, bytes, (size_t)size, false, text, sizeof text)) fail_msg("%s", text);
     memcpy(identity.cluster_id, config.cluster_id, sizeof identity.cluster_id);
     identity.member = 1;

@@ -63,7 +63,7 @@ static void configure(struct member *m, char name, const unsigned ports[AGENTS])
     const int size = snprintf(bytes, sizeof bytes,
                               "[cluster]\nname = test\n[member a]\nid = 1\naddress = 127.0.0.1:%u\n"
                               "[member b]\nid = 2\naddress = 127.0.0.1:%u\n"
-                              "[agent]\nself = %c\nsocket = %s/%c.sock\nstate = %s/%c.state\n"
+                              "[agent]\nself = %c\nsocket = %s/%c.sock\nstate = %s/%c.state\nrecorder = off\n"
                               "[group calm]\nlease = 5s\n", /* where a busy machine must not cost the office */
                               ports[0], ports[1], name, folder, name, folder, name);
     if (!config_parse(&m->config, path, bytes, (size_t)size, false, text, sizeof text)) fail_msg("%s", text);

@@ -1,0 +1,165 @@
+/*
+ * Bytes as a recording: first as they are, then as the frames of one whose head, beginning and checksums are put right, which
+ * nobody guesses. The first byte says what it begins with: nothing, bytes that are said to be a host's state, or a real one's
+ * with a few bytes changed.
+ */
+#include <sodium.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/flight_replay.h"
+#include "agent/record_slot.h"
+
+enum { SIZE = 1 << 17 };
+
+static void judge(const uint8_t *bytes, size_t size)
+{
+    char text[512];
+    struct flight_report report;
+    struct flight_tape *tape = flight_take("it", bytes, size, text, sizeof text);
+    if (!tape) return;
+    (void)flight_replay(tape, NULL, true, &report);
+    flight_tape_free(tape);
+}
+
+static const char config[] = "[cluster]\nname = it\nid = 07000000000000000000000000000000\n"
+                             "[member a]\nid = 1\naddress = 127.0.0.1:1\n"
+                             "[member b]\nid = 2\naddress = 127.0.0.1:2\n"
+                             "[member c]\nid = 3\naddress = 127.0.0.1:3\n"
+                             "[agent]\nself = a\n[group other]\nalgorithm = raft\n";
+
+/* One entry more, in place; its frames are written between the two calls. */
+static struct flight_bytes begin_entry(uint8_t *file, size_t used)
+{
+    return (struct flight_bytes){.at = file + used + FLIGHT_ENTRY_HEAD, .end = file + SIZE / 2};
+}
+
+static size_t end_entry(uint8_t *file, size_t used, const struct flight_bytes *frames, uint32_t *sum)
+{
+    const size_t size = (size_t)(frames->at - (file + used + FLIGHT_ENTRY_HEAD));
+    struct flight_bytes head = {.at = file + used, .end = file + used + FLIGHT_ENTRY_HEAD};
+    *sum = flight_chain(*sum, file + used + FLIGHT_ENTRY_HEAD, size);
+    flight_put(&head, size, 4);
+    flight_put(&head, *sum, 4);
+    return used + FLIGHT_ENTRY_HEAD + size;
+}
+
+static void put_beginning(struct flight_bytes *frames, const uint8_t *state, size_t size)
+{
+    static struct record_contents contents = {.version = 1};
+    static unsigned char slot[RECORD_SLOT];
+    record_slot_encode(&contents, slot);
+    for (int i = 0; i < 3; i++) flight_put(frames, 1000000000, 8); /* which boot, and when */
+    flight_put_bytes(frames, config, sizeof config - 1);
+    flight_put_bytes(frames, slot, record_slot_size(0));
+    flight_put_bytes(frames, state, size);
+}
+
+/* ---- A host in the middle of its life ---- */
+
+static uint64_t ten_seconds(void *whose)
+{
+    return UINT64_C(10000000000);
+}
+
+static void sends(void *whose, el_node to, const uint8_t *payload, size_t size)
+{
+}
+
+static void saves(void *whose, struct record_image *image)
+{
+    free(image);
+}
+
+static void changed(void *whose, struct host_group *group)
+{
+}
+
+static void notes(void *whose, struct host_group *group, const struct host_note *note)
+{
+}
+
+static void warns(void *whose, struct host_group *group, const char *text)
+{
+}
+
+static size_t pack_one(uint8_t *state, size_t room)
+{
+    static struct config parsed;
+    static struct record_contents contents = {.version = 1};
+    static unsigned char slot[RECORD_SLOT];
+    char text[512];
+    const struct host_hooks hooks = {.now = ten_seconds,
+                                     .send = sends,
+                                     .save = saves,
+                                     .changed = changed,
+                                     .note = notes,
+                                     .warn = warns,
+                                     .random = ten_seconds,
+                                     .wall_ms = ten_seconds};
+    struct flight_bytes bytes = {.at = state, .end = state + room};
+    record_slot_encode(&contents, slot);
+    if (!config_parse(&parsed, "it", config, sizeof config - 1, true, text, sizeof text)) abort();
+    struct record *record = record_restore(slot, record_slot_size(0));
+    struct host *host = host_new(&parsed, record, hooks);
+    (void)host_tick(host);
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "group-%d", i);
+        host_stand(host_find(host, text, text + 64, 256), true, 7);
+    }
+    host_saved(host, 2, 0);
+    if (!host_pack(host, &bytes)) abort();
+    host_free(host);
+    record_close(record);
+    return (size_t)(bytes.at - state);
+}
+
+/* Three bytes each: where, and what is there instead. */
+static size_t spoil(uint8_t *state, const uint8_t *data, size_t size)
+{
+    static uint8_t whole[SIZE / 8];
+    static size_t length;
+    if (length == 0) length = pack_one(whole, sizeof whole);
+    memcpy(state, whole, length);
+    for (size_t at = 0; at + 3 <= size; at += 3)
+        state[((size_t)data[at] | (size_t)data[at + 1] << 8) % length] = data[at + 2];
+    return length;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static uint8_t file[SIZE];
+    uint32_t sum = 0;
+    if (sodium_init() < 0) abort();
+    judge(data, size);
+    if (size < 4 || size > SIZE / 4) return 0;
+    static uint8_t spoilt[SIZE / 8];
+    const size_t most = size - 3, wanted = (size_t)data[1] | (size_t)data[2] << 8;
+    const size_t taken = data[0] % 3 == 0 ? 0 : wanted < most ? wanted : most;
+    const bool is_spoilt = data[0] % 3 == 2;
+    const size_t state = is_spoilt ? spoil(spoilt, data + 3, taken) : taken;
+    memset(file, 0, sizeof file);
+    memcpy(file, flight_magic, FLIGHT_MAGIC);
+    struct flight_bytes frames = begin_entry(file, FLIGHT_HEAD);
+    put_beginning(&frames, is_spoilt ? spoilt : data + 3, state);
+    size_t used = end_entry(file, FLIGHT_HEAD, &frames, &sum);
+    for (size_t at = 3 + taken; at < size;) { /* a length, and as many bytes */
+        const size_t length = data[at] < size - at - 1 ? data[at] : size - at - 1;
+        frames = begin_entry(file, used);
+        if ((size_t)(frames.end - frames.at) < length) break;
+        memcpy(frames.at, data + at + 1, length);
+        frames.at += length;
+        used = end_entry(file, used, &frames, &sum);
+        at += 1 + length;
+    }
+    struct flight_bytes head = {.at = file + FLIGHT_MAGIC, .end = file + FLIGHT_HEAD};
+    flight_put(&head, FLIGHT_VERSION, 4);
+    flight_put(&head, 0, 4);
+    flight_put(&head, used, 8);
+    for (int i = 0; i < 2; i++) flight_put(&head, 0, 8); /* nothing is pending, of no generation */
+    flight_put(&head, flight_half(sizeof file), 8);
+    judge(file, sizeof file);
+    return 0;
+}

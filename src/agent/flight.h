@@ -1,0 +1,91 @@
+/*
+ * The flight recorder: all that goes into a host (host.h, struct host_call), what the dice and the wall clock answered, and
+ * digests of what came out, in a file of bounded size. Whoever runs the same calls through the same code gets the same out
+ * (flight_replay.h), or one of the two is wrong.
+ *
+ * The file is mapped and has its size from the beginning, so that writing is copying: nothing is waited for, and what was
+ * recorded survives the death of the process at any instruction, though not the host's. Little-endian:
+ *
+ *   half      two of them, each a recording of its own: when one is full the other goes on, with all of the host's state at its
+ *             beginning (host_pack). So there always is at least half a file of the last that happened.
+ *   head      of a half: magic (zeros: nothing is there), version, flags, `used` (up to where it is whole), `pending` (bytes of a
+ *             call that has not returned), which generation it is, the size of a half
+ *   entries   length, checksum, frames. The checksum goes on from the one before, so that nothing can be left out.
+ *             The first says what it begins with: which boot, when, configuration as text (no secrets), record, and the
+ *             host's state; none: the host begins with the first call.
+ *             Each of the others is a call from outside, with everything that happened until it returned.
+ *   frames    a tag, then what belongs to it: a call (its time as a step from the last entry's), an answer, an output, a return
+ *
+ * A host that cannot be packed is recorded until the first half is full; then it is over, with a warning. The recording of the
+ * life before is kept as FILE.1.
+ */
+#ifndef ELECTOR_AGENT_FLIGHT_H
+#define ELECTOR_AGENT_FLIGHT_H
+
+#include "agent/host.h"
+
+enum {
+    FLIGHT_VERSION = 1,
+    FLIGHT_MAGIC = 8,
+    FLIGHT_HEAD = 48,
+    FLIGHT_ENTRY_HEAD = 8,
+    FLIGHT_BOOT = 16,
+};
+extern const char flight_magic[FLIGHT_MAGIC];
+
+enum { FLIGHT_CLOSED = 1, FLIGHT_FULL = 2 }; /* flags: it ended in order; it ended for want of room */
+
+/* Tags below FLIGHT_RANDOM are enum host_called. */
+enum flight_tag {
+    FLIGHT_RANDOM = 32, /* 8 bytes */
+    FLIGHT_WALL,        /* a number */
+    FLIGHT_SENT,        /* to; digest */
+    FLIGHT_SAVES,       /* digest */
+    FLIGHT_CHANGED,     /* digest */
+    FLIGHT_RENEWED,     /* digest */
+    FLIGHT_RETURNED,
+    FLIGHT_RETURNED_NOTED, /* digest of the notes that were made */
+};
+
+struct flight;
+
+/* Wraps the hooks: begin the host with what they are then. NULL with the reason: then there is no recording, the hooks are as they
+ * were, and nothing else is amiss. The configuration and the record are borrowed. */
+struct flight *flight_open(const char *path, uint64_t size, const struct config *, struct record *,
+                           struct host_hooks *, char *text, size_t room);
+/* The same as the configuration wants it, with a line in the log where it does not succeed. */
+struct flight *flight_begin(const struct config *, struct record *, struct host_hooks *);
+/* After the host is freed. May be NULL. */
+void flight_close(struct flight *);
+
+/* ---- What writer and reader share: flight_frame.c ---- */
+
+/* Bytes that are written to or read from; once something did not fit, `failed` stays. */
+struct flight_bytes {
+    uint8_t *at, *end;
+    bool failed;
+};
+void flight_put(struct flight_bytes *, uint64_t value, unsigned bytes);
+void flight_put_number(struct flight_bytes *, uint64_t value); /* seven bits a byte */
+void flight_put_bytes(struct flight_bytes *, const void *, size_t size);
+uint64_t flight_get(struct flight_bytes *, unsigned bytes);
+uint64_t flight_get_number(struct flight_bytes *);
+const uint8_t *flight_get_bytes(struct flight_bytes *, size_t *size); /* in place; NULL: failed */
+
+void flight_put_call(struct flight_bytes *, const struct host_call *, uint64_t since);
+/* False: what is there is no call. `since` is added to its time. */
+bool flight_get_call(struct flight_bytes *, uint64_t since, bool is_first, struct host_call *);
+
+/* Digests of what comes out. */
+uint32_t flight_sum(const void *bytes, size_t size);
+uint32_t flight_sum_view(struct host_group *);
+uint64_t flight_sum_note(uint64_t so_far, struct host_group *, const struct host_note *);
+/* The second half begins there. */
+size_t flight_half(size_t file_size);
+/* The checksum of an entry. */
+uint32_t flight_chain(uint32_t before, const uint8_t *bytes, size_t size);
+
+/* A configuration as text that config_parse() takes, with all that a host goes by and no secret; the caller frees it. */
+char *flight_config_text(const struct config *);
+
+#endif

@@ -1,0 +1,188 @@
+/* Frames of a recording: see flight.h. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/flight.h"
+#include "core/bytes.h"
+
+const char flight_magic[FLIGHT_MAGIC] = {'e', 'l', 'f', 'l', 'i', 'g', 'h', 't'};
+
+/* ---- Numbers and bytes ---- */
+
+static bool has_room(struct flight_bytes *b, size_t size)
+{
+    if (b->failed || (size_t)(b->end - b->at) < size) b->failed = true;
+    return !b->failed;
+}
+
+void flight_put(struct flight_bytes *b, uint64_t value, unsigned bytes)
+{
+    if (!has_room(b, bytes)) return;
+    el_put(b->at, value, bytes);
+    b->at += bytes;
+}
+
+uint64_t flight_get(struct flight_bytes *b, unsigned bytes)
+{
+    if (!has_room(b, bytes)) return 0;
+    b->at += bytes;
+    return el_get(b->at - bytes, bytes);
+}
+
+void flight_put_number(struct flight_bytes *b, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7) flight_put(b, (value & 0x7F) | 0x80, 1);
+    flight_put(b, value, 1);
+}
+
+uint64_t flight_get_number(struct flight_bytes *b)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        const uint64_t byte = flight_get(b, 1);
+        value |= (byte & 0x7F) << shift;
+        if (byte < 0x80) return value;
+    }
+    b->failed = true; /* no number is longer */
+    return 0;
+}
+
+void flight_put_bytes(struct flight_bytes *b, const void *bytes, size_t size)
+{
+    flight_put_number(b, size);
+    if (!has_room(b, size)) return;
+    if (size) memcpy(b->at, bytes, size);
+    b->at += size;
+}
+
+const uint8_t *flight_get_bytes(struct flight_bytes *b, size_t *size)
+{
+    const uint64_t length = flight_get_number(b);
+    if (b->failed || length > (uint64_t)(b->end - b->at)) {
+        b->failed = true;
+        return NULL;
+    }
+    *size = (size_t)length;
+    b->at += length;
+    return b->at - length;
+}
+
+/* ---- Calls ---- */
+
+/* What belongs to each. */
+static const struct {
+    bool has_group;
+    uint8_t numbers;
+    bool has_bytes;
+} shapes[] = {
+    [HOST_BEGINS] = {0},
+    [HOST_TICKS] = {0},
+    [HOST_RECEIVES] = {.numbers = 1, .has_bytes = true},
+    [HOST_SAVED] = {.numbers = 2},
+    [HOST_FINDS] = {.has_bytes = true},
+    [HOST_STANDS] = {.has_group = true, .numbers = 2},
+    [HOST_WAITS] = {.has_group = true, .numbers = 1},
+    [HOST_WISHES] = {.has_group = true},
+    [HOST_RESIGNS] = {.has_group = true},
+    [HOST_TRANSFERS] = {.has_group = true, .numbers = 1},
+    [HOST_PROCLAIMS] = {.has_group = true, .has_bytes = true},
+    [HOST_CAMPAIGNS] = {.has_group = true},
+    [HOST_HOLDS] = {0},
+    [HOST_RELEASES] = {0},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+void flight_put_call(struct flight_bytes *b, const struct host_call *call, uint64_t since)
+{
+    flight_put(b, (uint64_t)call->what, 1);
+    if (since != UINT64_MAX) flight_put_number(b, call->at - since);
+    if (shapes[call->what].has_group) flight_put(b, call->group, 8);
+    for (uint32_t i = 0; i < shapes[call->what].numbers; i++) flight_put_number(b, call->numbers[i]);
+    if (shapes[call->what].has_bytes) flight_put_bytes(b, call->bytes, call->size);
+}
+
+bool flight_get_call(struct flight_bytes *b, uint64_t since, bool is_first, struct host_call *call)
+{
+    const uint64_t what = flight_get(b, 1);
+    if (b->failed || what >= SHAPES) return false;
+    *call = (struct host_call){.what = (enum host_called)what, .at = since};
+    if (is_first) call->at += flight_get_number(b);
+    if (call->at < since) return false;
+    if (shapes[what].has_group) call->group = flight_get(b, 8);
+    for (uint32_t i = 0; i < shapes[what].numbers; i++) call->numbers[i] = flight_get_number(b);
+    if (shapes[what].has_bytes) call->bytes = flight_get_bytes(b, &call->size);
+    return !b->failed;
+}
+
+/* ---- Digests ---- */
+
+uint32_t flight_sum(const void *bytes, size_t size)
+{
+    return (uint32_t)el_fingerprint(bytes, size).low;
+}
+
+uint32_t flight_sum_view(struct host_group *group)
+{
+    const struct host_view view = host_view_of(group);
+    const uint64_t words[] = {
+        host_key(group),  (uint64_t)view.role, view.leader,      view.token,
+        view.deadline_ns, view.lease_end_ns,   host_cell(group), flight_sum(view.value, strlen(view.value))};
+    return flight_sum(words, sizeof words);
+}
+
+uint64_t flight_sum_note(uint64_t so_far, struct host_group *group, const struct host_note *note)
+{
+    const uint64_t words[] = {so_far, group ? host_key(group) : 0, note->number, note->values[0],
+                              note->values[1]};
+    return el_fingerprint(words, sizeof words).low | 1; /* 0: none were made */
+}
+
+size_t flight_half(size_t file_size)
+{
+    return file_size / 2 & ~(size_t)7;
+}
+
+uint32_t flight_chain(uint32_t before, const uint8_t *bytes, size_t size)
+{
+    const uint64_t words[] = {before, size, el_fingerprint(bytes, size).low};
+    return flight_sum(words, sizeof words);
+}
+
+/* ---- The configuration ---- */
+
+static void write_group(FILE *out, const struct config_group *group)
+{
+    fprintf(out, "[group %s]\nalgorithm = %s\n", group->name,
+            group->algorithm ? group->algorithm->name : "quorum");
+    for (uint32_t i = 0; i < group->option_count; i++)
+        fprintf(out, "%s = %s\n", group->options[i][0], group->options[i][1]);
+}
+
+/* Addresses are none of the host's business, but a configuration has them. */
+static void write_config(FILE *out, const struct config *config)
+{
+    static const char *const roles[] = {"voter", "witness", "observer"};
+    fprintf(out, "[cluster]\nname = %s\nid = ", config->cluster);
+    for (uint32_t i = 0; i < sizeof config->cluster_id; i++) fprintf(out, "%02x", config->cluster_id[i]);
+    fprintf(out, "\ndrift = 0.%06u\ntransmit = %lluns\n", config->drift,
+            (unsigned long long)config->transmit_max);
+    if (config->profile) fprintf(out, "profile = %s\n", config->profile->name);
+    for (uint32_t i = 0; i < config->member_count; i++)
+        fprintf(out, "[member %s]\nid = %llu\naddress = 127.0.0.1:%u\nrole = %s\n", config->members[i].name,
+                (unsigned long long)config->members[i].id, i + 1, roles[config->members[i].role]);
+    fprintf(out, "[agent]\nself = %s\n", config->members[config->self - 1].name);
+    for (uint32_t i = 0; i < config->group_count; i++) write_group(out, &config->groups[i]);
+}
+
+char *flight_config_text(const struct config *config)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    write_config(out, config);
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
+}

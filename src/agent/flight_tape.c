@@ -1,0 +1,170 @@
+/* Reading a recording: see flight_replay.h. */
+#define _GNU_SOURCE
+#include "agent/flight_tape.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/bytes.h"
+
+bool flight_entry(const struct flight_part *part, size_t *at, uint32_t *sum, struct flight_bytes *frames)
+{
+    if (part->used - *at < FLIGHT_ENTRY_HEAD) return false;
+    uint8_t *entry = part->bytes + *at;
+    const uint64_t size = el_get(entry, 4);
+    if (size > part->used - *at - FLIGHT_ENTRY_HEAD) return false;
+    *sum = flight_chain(*sum, entry + FLIGHT_ENTRY_HEAD, (size_t)size);
+    if (*sum != (uint32_t)el_get(entry + 4, 4)) return false;
+    *frames = (struct flight_bytes){.at = entry + FLIGHT_ENTRY_HEAD, .end = entry + FLIGHT_ENTRY_HEAD + size};
+    *at += FLIGHT_ENTRY_HEAD + (size_t)size;
+    return true;
+}
+
+/* ---- The head, and what it begins with ---- */
+
+static bool refuse(const char *path, const char *why, char *text, size_t room)
+{
+    snprintf(text, room, "%s: %s", path, why);
+    return false;
+}
+
+static bool read_head(struct flight_part *part, size_t size, const char *path, char *text, size_t room)
+{
+    if (size < FLIGHT_HEAD || memcmp(part->bytes, flight_magic, FLIGHT_MAGIC) != 0)
+        return refuse(path, "is no recording of an agent, or is damaged", text, room);
+    const uint64_t version = el_get(part->bytes + 8, 4), used = el_get(part->bytes + 16, 8),
+                   pending = el_get(part->bytes + 24, 8);
+    if (version != FLIGHT_VERSION)
+        return refuse(path, "was recorded by another version of elector; replay it with that one", text, room);
+    if (el_get(part->bytes + 40, 8) != size || used < FLIGHT_HEAD || used > size || pending > size - used)
+        return refuse(path, "is cut off, or damaged", text, room);
+    part->flags = (uint32_t)el_get(part->bytes + 12, 4);
+    part->generation = el_get(part->bytes + 32, 8);
+    part->used = (size_t)used;
+    part->pending = (size_t)pending;
+    return true;
+}
+
+static bool read_beginning(struct flight_part *part, const char *path, char *text, size_t room)
+{
+    struct flight_bytes frames;
+    part->calls = FLIGHT_HEAD;
+    if (!flight_entry(part, &part->calls, &part->sum, &frames) || frames.end - frames.at < FLIGHT_BOOT)
+        return refuse(path, "its beginning is damaged", text, room);
+    memcpy(part->boot, frames.at, FLIGHT_BOOT);
+    frames.at += FLIGHT_BOOT;
+    part->at = flight_get(&frames, 8);
+    part->config = flight_get_bytes(&frames, &part->config_size);
+    part->record = part->config ? flight_get_bytes(&frames, &part->record_size) : NULL;
+    const uint8_t *state = part->record ? flight_get_bytes(&frames, &part->state_size) : NULL;
+    if (!state) return refuse(path, "its beginning is damaged", text, room);
+    part->state = frames.at - part->state_size;
+    return true;
+}
+
+/* A half in which nothing is, or not yet, is left out. */
+static bool read_part(struct flight_tape *tape, size_t at, size_t size, const char *path, char *text,
+                      size_t room)
+{
+    static const uint8_t nothing[FLIGHT_MAGIC];
+    struct flight_part *part = &tape->parts[tape->part_count];
+    *part = (struct flight_part){.bytes = tape->bytes + at};
+    if (size >= FLIGHT_MAGIC && memcmp(part->bytes, nothing, FLIGHT_MAGIC) == 0) return true;
+    if (!read_head(part, size, path, text, room) || !read_beginning(part, path, text, room)) return false;
+    tape->part_count++;
+    return true;
+}
+
+static bool read_parts(struct flight_tape *tape, const char *path, char *text, size_t room)
+{
+    const size_t half = flight_half(tape->size);
+    if (!read_part(tape, 0, half, path, text, room) || !read_part(tape, half, half, path, text, room))
+        return false;
+    if (tape->part_count == 0) return refuse(path, "nothing is recorded there", text, room);
+    if (tape->part_count == 2 && tape->parts[0].generation > tape->parts[1].generation) {
+        const struct flight_part newer = tape->parts[0];
+        tape->parts[0] = tape->parts[1];
+        tape->parts[1] = newer;
+    }
+    if (tape->part_count == 2 &&
+        (tape->parts[0].generation + 1 != tape->parts[1].generation || tape->parts[1].state_size == 0))
+        return refuse(path, "its halves do not belong together", text, room);
+    const struct flight_part *first = &tape->parts[0];
+    return config_parse(&tape->config, path, (const char *)first->config, first->config_size, true, text, room);
+}
+
+struct flight_tape *flight_take(const char *path, const uint8_t *bytes, size_t size, char *text, size_t room)
+{
+    struct flight_tape *tape = calloc(1, sizeof *tape);
+    if (tape) tape->bytes = malloc(size ? size : 1);
+    if (!tape || !tape->bytes) {
+        snprintf(text, room, "out of memory");
+        flight_tape_free(tape);
+        return NULL;
+    }
+    if (size) memcpy(tape->bytes, bytes, size);
+    tape->size = size;
+    if (read_parts(tape, path, text, room)) return tape;
+    flight_tape_free(tape);
+    return NULL;
+}
+
+void flight_tape_free(struct flight_tape *tape)
+{
+    if (tape) free(tape->bytes);
+    free(tape);
+}
+
+const struct config *flight_config(const struct flight_tape *tape)
+{
+    return &tape->config;
+}
+
+const uint8_t *flight_boot(const struct flight_tape *tape)
+{
+    return tape->parts[0].boot;
+}
+
+/* ---- The file ---- */
+
+static uint8_t *read_all(int fd, size_t size)
+{
+    uint8_t *bytes = malloc(size ? size : 1);
+    for (size_t done = 0; bytes && done < size;) {
+        const ssize_t got = read(fd, bytes + done, size - done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got > 0) {
+            done += (size_t)got;
+            continue;
+        }
+        if (got == 0) errno = EIO; /* it is shorter than it was */
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+struct flight_tape *flight_load(const char *path, char *text, size_t room)
+{
+    struct stat status;
+    struct flight_tape *tape = NULL;
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        snprintf(text, room, "%s: cannot read it: %s", path, strerror(errno));
+    } else if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > CONFIG_RECORDER_MAX) {
+        snprintf(text, room, "%s: is no recording of an agent", path);
+    } else {
+        uint8_t *bytes = read_all(fd, (size_t)status.st_size);
+        if (bytes)
+            tape = flight_take(path, bytes, (size_t)status.st_size, text, room);
+        else
+            snprintf(text, room, "%s: cannot read it: %s", path, strerror(errno));
+        free(bytes);
+    }
+    if (fd >= 0) close(fd);
+    return tape;
+}

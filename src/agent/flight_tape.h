@@ -1,0 +1,31 @@
+/* The inside of a recording that is read. Shared by flight_tape.c and flight_replay.c. */
+#ifndef ELECTOR_AGENT_FLIGHT_TAPE_H
+#define ELECTOR_AGENT_FLIGHT_TAPE_H
+
+#include "agent/flight_replay.h"
+
+struct flight_part { /* a half */
+    uint8_t *bytes;
+    size_t used, pending; /* pending: bytes behind `used` */
+    uint32_t flags;
+    uint32_t sum; /* of the beginning */
+    size_t calls; /* where they begin */
+    uint64_t generation, at;
+    uint8_t *state; /* the host's; state_size 0: it begins */
+    const uint8_t *config, *record;
+    size_t state_size, config_size, record_size;
+    uint8_t boot[FLIGHT_BOOT];
+};
+
+struct flight_tape {
+    uint8_t *bytes;
+    size_t size;
+    struct flight_part parts[2]; /* the older first */
+    uint32_t part_count;
+    struct config config;
+};
+
+/* The frames of the entry at *at, and *at moves on. False: it is damaged. */
+bool flight_entry(const struct flight_part *, size_t *at, uint32_t *sum, struct flight_bytes *frames);
+
+#endif

@@ -1,0 +1,84 @@
+/* Words that go into bytes, or come out of them, by the same calls. Of host_pack.c, which says what for. */
+#ifndef ELECTOR_AGENT_PACK_H
+#define ELECTOR_AGENT_PACK_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/flight.h"
+
+struct pack {
+    struct flight_bytes *b;
+    bool reads;
+    uint32_t members;
+};
+
+static inline void wrong(const struct pack *p)
+{
+    p->b->failed = true;
+}
+
+static inline void word(const struct pack *p, uint64_t *value)
+{
+    if (p->reads)
+        *value = flight_get_number(p->b);
+    else
+        flight_put_number(p->b, *value);
+}
+
+static inline void word32(const struct pack *p, uint32_t *value, uint32_t most)
+{
+    uint64_t wide = *value;
+    word(p, &wide);
+    if (wide > most) wrong(p);
+    if (p->reads) *value = wide > most ? 0 : (uint32_t)wide;
+}
+
+static inline void flag(const struct pack *p, bool *value)
+{
+    uint32_t wide = *value;
+    word32(p, &wide, 1);
+    *value = wide != 0;
+}
+
+static inline void raw(const struct pack *p, void *bytes, size_t size)
+{
+    size_t found = size;
+    const uint8_t *from = NULL;
+    if (!p->reads)
+        flight_put_bytes(p->b, bytes, size);
+    else
+        from = flight_get_bytes(p->b, &found);
+    if (!p->reads) return;
+    if (from && found == size)
+        memcpy(bytes, from, size);
+    else
+        wrong(p);
+}
+
+static inline void words(const struct pack *p, uint64_t *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) word(p, &list[i]);
+}
+
+/* A string of its own, or none. */
+static inline void text(const struct pack *p, char **value)
+{
+    char read[HOST_VALUE_MAX + 1];
+    size_t size = *value ? strlen(*value) : 0;
+    if (!p->reads) {
+        flight_put_bytes(p->b, *value ? *value : "", size);
+        return;
+    }
+    const uint8_t *from = flight_get_bytes(p->b, &size);
+    if (!from || size > HOST_VALUE_MAX || memchr(from, '\0', size)) {
+        wrong(p);
+        return;
+    }
+    memcpy(read, from, size);
+    read[size] = '\0';
+    *value = size ? strdup(read) : NULL;
+    if (size && !*value) wrong(p);
+}
+
+#endif

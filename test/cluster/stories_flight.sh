@@ -1,0 +1,47 @@
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
+# What agents recorded is run again: it agrees, and what was promised was kept.
+
+replay() { # FORMAT: of all lives of all members
+    "$ELECTOR" replay --output "$1" "$dir"/c/*/elector.state.flight* > "$dir/replay-$1" 2> "$dir/replay.err"
+}
+
+story_flight_recorder() {
+    local old
+    begin 3 '[group work]' 'lease = 2s'
+    old=$leader
+    kill -KILL "${agent[$old]}"
+    await_leader "$token"
+    start "$old"
+    await 60 "$old names $leader" sees "$old" "$leader"
+    replay report || fail "it does not agree: $(grep -v agrees "$dir/replay-report" | head -n 1)"
+    [ "$(grep -c ': agrees' "$dir/replay-report")" = 4 ] || fail "not four lives: $(head -n 1 "$dir/replay-report")"
+    grep -Eq '^[2-9] terms of office: one leader to a token' "$dir/replay-report" ||
+        fail "it judges otherwise: $(tail -n 1 "$dir/replay-report")"
+    for old in text jsonl mermaid shiviz svg; do
+        replay "$old" || fail "no $old: $(head -n 1 "$dir/replay.err")"
+        [ -s "$dir/replay-$old" ] || fail "an empty $old"
+    done
+    grep -q 'LEADS' "$dir/replay-text" || fail "nobody leads in the text"
+    judge
+}
+
+# Agents that count a lease from the answer recorded it, and the program as it is does another thing with the same inputs.
+story_planted_recorded_by_other_code() {
+    local right=$ELECTOR
+    plant quorum-lease-from-the-answer
+    begin 3
+    await 60 "the work goes on" has_ticks "$token" 60
+    replay report || fail "the code that recorded it disagrees with itself: $(head -n 1 "$dir/replay-report")"
+    ELECTOR=$right
+    ! replay report || fail "other code does the same, it says"
+    grep -q 'DIVERGES at input [0-9]* (' "$dir/replay-report" || fail "it says something else: $(head -n 1 "$dir/replay-report")"
+}
+
+# And where it broke what was promised, the same code agrees with the recording, and the judge does not.
+story_planted_recorded_overlap() {
+    plant quorum-speaks-at-once
+    tell_quick_restarts
+    expect_red
+    ! replay report || fail "two were in office at once, and the recordings do not say so"
+    grep -q '^VIOLATED: group work: ' "$dir/replay-report" || fail "it says something else: $(head -n 1 "$dir/replay-report")"
+}

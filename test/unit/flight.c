@@ -1,0 +1,347 @@
+/* The flight recorder: what hosts did is done again, and whatever differs is found. */
+#include "hosts.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+
+#include "agent/flight_replay.h"
+#include "agent/flight_tape.h"
+
+static const uint64_t MIB = 1048576;
+
+/* ---- Recordings ---- */
+
+struct bytes {
+    uint8_t *at;
+    size_t size;
+};
+
+static struct bytes read_recording(const char *path)
+{
+    struct bytes read = {malloc(recorded_size), recorded_size};
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(read.at, 1, read.size, file), read.size);
+    fclose(file);
+    return read;
+}
+
+static struct flight_report replay_bytes(struct bytes of, bool unfinished)
+{
+    char text[512];
+    struct flight_report report = {.verdict = FLIGHT_DAMAGED};
+    struct flight_tape *tape = flight_take("it", of.at, of.size, text, sizeof text);
+    if (!tape) {
+        snprintf(report.text, sizeof report.text, "%.200s", text);
+        return report;
+    }
+    assert_true(flight_replay(tape, NULL, unfinished, &report));
+    flight_tape_free(tape);
+    return report;
+}
+
+static struct flight_report replay_file(el_node node)
+{
+    const struct bytes read = read_recording(members[node].flight_path);
+    const struct flight_report report = replay_bytes(read, false);
+    free(read.at);
+    return report;
+}
+
+static void close_recorded(void)
+{
+    char old[96];
+    close_world();
+    on_changed = NULL;
+    recorded_size = 0;
+    for (el_node node = 1; node <= MEMBERS; node++) {
+        unlink(members[node].flight_path);
+        snprintf(old, sizeof old, "%s.1", members[node].flight_path);
+        unlink(old);
+    }
+}
+
+/* Elections, a value, a hand-over, a resignation, a cut link. */
+static void live_through_much(void)
+{
+    char text[200];
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    const el_node first = leader();
+    assert_int_not_equal(first, 0);
+    host_proclaim(host_find(members[first].host, "billing", text, sizeof text), "10.0.0.1:80");
+    pass(100);
+    const el_node next = first % MEMBERS + 1;
+    (void)host_transfer(host_find(members[first].host, "billing", text, sizeof text), next);
+    pass(2000);
+    cut[1][2] = cut[2][1] = true;
+    pass(2000);
+    cut[1][2] = cut[2][1] = false;
+    if (leader()) (void)host_resign(host_find(members[leader()].host, "billing", text, sizeof text));
+    pass(3000);
+}
+
+static void all_agree(void)
+{
+    for (el_node node = 1; node <= MEMBERS; node++) {
+        const struct flight_report report = replay_file(node);
+        if (report.verdict != FLIGHT_AGREES) fail_msg("member %u: %s", node, report.text);
+        assert_true(report.inputs > 100);
+        assert_true(report.sent > 30);
+        assert_true(report.flags == FLIGHT_CLOSED);
+        assert_null(report.unfinished);
+    }
+}
+
+/* ---- What is the same ---- */
+
+static void what_was_done_is_done_again(void **state)
+{
+    recorded_size = 4 * MIB;
+    open_world();
+    live_through_much();
+    for (el_node node = 1; node <= MEMBERS; node++) die(node);
+    all_agree();
+    close_recorded();
+}
+
+static void under_every_algorithm(void **state)
+{
+    uint32_t count;
+    const struct el_algorithm *const *all = el_algorithms(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        char text[200];
+        open_world();
+        recorded_size = 4 * MIB;
+        for (el_node node = 1; node <= MEMBERS; node++) {
+            struct config *config = &members[node].config;
+            die(node);
+            config->group_count = 1;
+            snprintf(config->groups[0].name, sizeof config->groups[0].name, "other");
+            config->groups[0].algorithm = all[i];
+        }
+        for (el_node node = 1; node <= MEMBERS; node++) start(node);
+        for (el_node node = 1; node <= MEMBERS; node++)
+            host_stand(host_find(members[node].host, "other", text, sizeof text), true, node);
+        pass(4000);
+        for (el_node node = 1; node <= MEMBERS; node++) die(node);
+        all_agree();
+        close_recorded();
+    }
+}
+
+/* As an office does: whoever is elected proclaims at once, and once gives up in the same breath. */
+static void proclaim_or_resign(struct member *member, struct host_group *group)
+{
+    static unsigned times;
+    const struct host_view view = host_view_of(group);
+    if (view.role != EL_LEADER || view.value[0]) return;
+    if (times++ == 1)
+        (void)host_resign(group);
+    else
+        host_proclaim(group, "from within");
+}
+
+static void calls_from_within_come_at_the_same_point(void **state)
+{
+    recorded_size = 4 * MIB;
+    open_world();
+    on_changed = proclaim_or_resign;
+    live_through_much();
+    for (el_node node = 1; node <= MEMBERS; node++) die(node);
+    all_agree();
+    close_recorded();
+}
+
+static void a_lost_record_asks_for_the_time_of_day(void **state)
+{
+    recorded_size = 4 * MIB;
+    open_world();
+    pass(1000);
+    die(2);
+    unlink(members[2].path);
+    start(2);
+    stand(2, true);
+    pass(8000);
+    die(2);
+    const struct flight_report report = replay_file(2);
+    if (report.verdict != FLIGHT_AGREES) fail_msg("%s", report.text);
+    close_recorded();
+}
+
+static void the_recording_before_is_kept_once(void **state)
+{
+    char old[96];
+    recorded_size = 4 * MIB;
+    open_world();
+    pass(3000);
+    die(1);
+    const uint64_t inputs = replay_file(1).inputs;
+    start(1);
+    snprintf(old, sizeof old, "%s.1", members[1].flight_path);
+    const struct bytes read = read_recording(old);
+    assert_int_equal(replay_bytes(read, false).inputs, inputs);
+    free(read.at);
+    close_recorded();
+}
+
+/* ---- What is not ---- */
+
+static void other_settings_do_other_things(void **state)
+{
+    char text[512];
+    struct flight_report report;
+    recorded_size = 4 * MIB;
+    open_world();
+    live_through_much();
+    die(1);
+    struct flight_tape *tape = flight_load(members[1].flight_path, text, sizeof text);
+    assert_non_null(tape);
+    tape->config.drift++;
+    assert_true(flight_replay(tape, NULL, false, &report));
+    assert_int_equal(report.verdict, FLIGHT_DIVERGES);
+    assert_non_null(strstr(report.text, "it writes its record, but not as it did"));
+    flight_tape_free(tape);
+    close_recorded();
+}
+
+static void every_flipped_byte_is_found(void **state)
+{
+    recorded_size = MIB / 4;
+    open_world();
+    stand(1, true);
+    pass(1500);
+    die(1);
+    struct bytes read = read_recording(members[1].flight_path);
+    const struct flight_report whole = replay_bytes(read, false);
+    assert_int_equal(whole.verdict, FLIGHT_AGREES);
+    size_t used = 0;
+    for (unsigned i = 0; i < 8; i++) used |= (size_t)read.at[16 + i] << 8 * i;
+    for (size_t at = 0; at < used; at += at < 100 ? 1 : 37) {
+        if ((at >= 12 && at < 16) || (at >= 24 && at < 40))
+            continue; /* flags, what is pending, and which generation it is */
+        read.at[at] ^= 0x10;
+        const struct flight_report report = replay_bytes(read, false);
+        if (report.verdict == FLIGHT_AGREES) fail_msg("byte %zu", at);
+        read.at[at] ^= 0x10;
+    }
+    free(read.at);
+    close_recorded();
+}
+
+static void what_is_cut_off_is_refused(void **state)
+{
+    recorded_size = MIB / 4;
+    open_world();
+    pass(500);
+    die(1);
+    const struct bytes read = read_recording(members[1].flight_path);
+    size_t used = 0;
+    for (unsigned i = 0; i < 8; i++) used |= (size_t)read.at[16 + i] << 8 * i;
+    for (size_t size = 0; size < used; size += size < 64 ? 1 : 101)
+        assert_int_equal(replay_bytes((struct bytes){read.at, size}, false).verdict, FLIGHT_DAMAGED);
+    free(read.at);
+    close_recorded();
+}
+
+/* ---- Ends ---- */
+
+/* Older halves are overwritten, and what is left begins in the middle of a life, with a state that must be whole. */
+static void a_full_recorder_goes_on_in_its_other_half(void **state)
+{
+    for (unsigned seconds = 20; seconds < 60; seconds += 7) {
+        recorded_size = CONFIG_RECORDER_MIN;
+        open_world();
+        const uint64_t begun = now;
+        on_changed = proclaim_or_resign;
+        for (unsigned i = 0; i < seconds; i++) {
+            char text[200];
+            const el_node who = i % MEMBERS + 1;
+            stand(who, i % 5 != 0);
+            host_be_patient(host_find(members[who].host, "billing", text, sizeof text), i * 100);
+            cut[1][2] = i % 7 == 3;
+            snprintf(text, sizeof text, "group-%u", i % 11);
+            host_stand(host_find(members[who].host, text, text + 100, 100), true, i);
+            pass(1000);
+        }
+        for (el_node node = 1; node <= MEMBERS; node++) die(node);
+        for (el_node node = 1; node <= MEMBERS; node++) {
+            const struct flight_report report = replay_file(node);
+            if (report.verdict != FLIGHT_AGREES) fail_msg("member %u, %u s: %s", node, seconds, report.text);
+            assert_int_equal(report.flags, FLIGHT_CLOSED);
+            assert_true(report.began > begun);
+            assert_true(now - report.ended < UINT64_C(1000) * MILLISECOND);
+        }
+        close_recorded();
+    }
+}
+
+static void what_cannot_be_packed_is_recorded_while_there_is_room(void **state)
+{
+    char text[200];
+    open_world();
+    recorded_size = CONFIG_RECORDER_MIN;
+    for (el_node node = 1; node <= MEMBERS; node++) {
+        struct config *config = &members[node].config;
+        die(node);
+        config->group_count = 1;
+        snprintf(config->groups[0].name, sizeof config->groups[0].name, "other");
+        config->groups[0].algorithm = el_algorithm_named("raft");
+    }
+    for (el_node node = 1; node <= MEMBERS; node++) start(node);
+    for (el_node node = 1; node <= MEMBERS; node++)
+        host_stand(host_find(members[node].host, "other", text, sizeof text), true, node);
+    pass(30000);
+    for (el_node node = 1; node <= MEMBERS; node++) die(node);
+    const struct flight_report report = replay_file(1);
+    assert_int_equal(report.verdict, FLIGHT_AGREES);
+    assert_int_equal(report.flags, FLIGHT_CLOSED | FLIGHT_FULL);
+    assert_true(now - report.ended > UINT64_C(10000) * MILLISECOND);
+    close_recorded();
+}
+
+static struct bytes seen_inside;
+
+static void read_inside(struct member *member, struct host_group *group)
+{
+    if (host_view_of(group).role == EL_LEADER && !seen_inside.at)
+        seen_inside = read_recording(member->flight_path);
+}
+
+/* As whoever dies there would leave it. */
+static void a_call_that_did_not_return_is_told_of(void **state)
+{
+    recorded_size = 4 * MIB;
+    open_world();
+    on_changed = read_inside;
+    stand(1, true);
+    pass(3000);
+    assert_non_null(seen_inside.at);
+    const struct flight_report before = replay_bytes(seen_inside, false),
+                               with = replay_bytes(seen_inside, true);
+    assert_int_equal(before.verdict, FLIGHT_AGREES);
+    assert_non_null(before.unfinished);
+    assert_int_equal(with.verdict, FLIGHT_AGREES);
+    assert_int_equal(with.inputs, before.inputs + 1);
+    free(seen_inside.at);
+    close_recorded();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_done_is_done_again),
+        cmocka_unit_test(under_every_algorithm),
+        cmocka_unit_test(calls_from_within_come_at_the_same_point),
+        cmocka_unit_test(a_lost_record_asks_for_the_time_of_day),
+        cmocka_unit_test(the_recording_before_is_kept_once),
+        cmocka_unit_test(other_settings_do_other_things),
+        cmocka_unit_test(every_flipped_byte_is_found),
+        cmocka_unit_test(what_is_cut_off_is_refused),
+        cmocka_unit_test(a_full_recorder_goes_on_in_its_other_half),
+        cmocka_unit_test(what_cannot_be_packed_is_recorded_while_there_is_room),
+        cmocka_unit_test(a_call_that_did_not_return_is_told_of),
+    };
+    return sodium_init() < 0 || cmocka_run_group_tests(tests, NULL, NULL);
+}
