@@ -48,6 +48,7 @@ prepare() { # SOURCE: one that does not compile fails again, with its mutants
 # A mutant counts as found when a test that passes without it fails, traps or hangs with it.
 find_by_test() { # MUTANT-FOLDER TEST
     local source
+    ulimit -t 120 # what it has started and lost must not run for ever
     for source in $(sources_of "$2"); do
         $cc "${flags[@]}" "$(object_of "$source")" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
         ELECTOR_RUNS=30000 ELECTOR_GIVE_UP_S=4 timeout 120 "$1/test.bin" || return 0
