@@ -93,6 +93,11 @@ static void stop_all(const struct keeper *keeper)
     supervise_tree_signal_all(&keeper->work->tree, SIGCONT);
 }
 
+static void set_overdue(const struct keeper *keeper)
+{
+    atomic_store(&keeper->work->page->overdue, true);
+}
+
 static void kill_all(struct keeper *keeper)
 {
     keeper->killing = true;
@@ -139,8 +144,7 @@ static void hear_line(struct keeper *keeper)
     shutdown(line, SHUT_RD);
     if (size != (ssize_t)sizeof word - 1 || memcmp(word, GUARDIAN_LINE_END, sizeof word - 1) != 0) return;
     keeper->owes_word = true;
-    atomic_store(&keeper->work->page->overdue,
-                 true); /* whoever reads of its death must not take it for its own will */
+    set_overdue(keeper); /* whoever reads of its death must not take it for its own will */
     kill_all(keeper);
 }
 
@@ -167,7 +171,7 @@ static void watch_time(struct keeper *keeper)
 {
     const uint64_t at_ns = atomic_load(&keeper->work->page->kill_at_ns);
     if (is_too_late(keeper->work->page) && !keeper->killing) {
-        atomic_store(&keeper->work->page->overdue, true);
+        set_overdue(keeper);
         kill_all(keeper);
     }
     if (at_ns != keeper->timer_at_ns) set_timer(keeper, at_ns);
