@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "agent/agent.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,203 +10,35 @@
 #include <unistd.h>
 
 #include <sodium.h>
-#include <uv.h>
 
-#include "agent/chronicle.h"
-#include "agent/control.h"
-#include "agent/flight.h"
-#include "agent/host.h"
-#include "agent/http.h"
+#include "agent/agent_inner.h"
 #include "agent/log.h"
 #include "agent/net.h"
 #include "agent/notify.h"
-#include "agent/obituary.h"
-#include "agent/wire.h"
 
 static const uint64_t SECOND = 1000000000;
 enum { LEAVE_WITHIN_S = 10 };
 
-struct agent {
-    struct config *config;
-    const char *program;
-    struct record *record;
-    struct host *host;
-    struct seal *seal;
-    struct control *control;
-    struct chronicle *chronicle;
-    struct obituary *obituary;
-    struct http *http; /* NULL: none */
-    struct metrics metrics;
-    size_t hearing; /* bytes of the datagram that is being opened */
-    struct flight *flight;
-    int socket, timer;
-    uint64_t wakes_at; /* what the timer is set to; 0: nothing */
-    uv_loop_t loop;
-    uv_poll_t on_socket, on_timer;
-    uv_prepare_t before_waiting;
-    uv_signal_t on_signal[4];
-    uint64_t watchdog, watchdog_at;
-    bool is_leaving, is_done;
-    uint64_t leave_by;
-    int code;
-};
-
-struct writing {
-    uv_work_t work;
-    struct agent *agent;
-    struct record_image *image;
-    int error;
-    uint64_t took_ns;
-};
-
-static uint64_t boot_time(void)
+uint64_t agent_clock(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now); /* which goes on while the host is suspended */
     return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
-static void finish(struct agent *agent, int code)
+uint64_t agent_wall_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void agent_finish(struct agent *agent, int code)
 {
     if (agent->is_done) return;
     agent->is_done = true;
     agent->code = code;
     uv_stop(&agent->loop);
-}
-
-/* ---- What the host needs ---- */
-
-static uint64_t host_asks_now(void *whose)
-{
-    (void)whose;
-    return boot_time();
-}
-
-static uint64_t host_asks_random(void *whose)
-{
-    uint64_t drawn;
-    (void)whose;
-    randombytes_buf(&drawn, sizeof drawn);
-    return drawn;
-}
-
-static uint64_t host_asks_wall(void *whose)
-{
-    struct timespec now;
-    (void)whose;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-static void host_sends(void *whose, el_node to, const uint8_t *payload, size_t size)
-{
-    struct agent *agent = whose;
-    seal_send(agent->seal, boot_time(), to, payload, size);
-}
-
-static void write_record(uv_work_t *work)
-{
-    struct writing *writing = work->data;
-    const uint64_t began = boot_time();
-    writing->error = record_write(writing->agent->record, writing->image);
-    writing->took_ns = boot_time() - began;
-}
-
-static void wrote_record(uv_work_t *work, int status)
-{
-    struct writing *writing = work->data;
-    struct agent *agent = writing->agent;
-    const int error = status ? EIO : writing->error;
-    const uint64_t version = writing->image->version;
-    chronicle_write(agent->chronicle, boot_time(), writing->took_ns);
-    metrics_observe(&agent->metrics.fsyncs, writing->took_ns);
-    free(writing->image);
-    free(writing);
-    if (error)
-        log_event(LOG_ERROR_LEVEL, NULL, "cannot write %s: %s; stepping down from everything, and leaving",
-                  agent->config->state, strerror(error));
-    host_saved(agent->host, version, error);
-    if (error && agent->control) control_failed(agent->control, "disk");
-    if (error) finish(agent, AGENT_DISK_FAILED);
-}
-
-static void host_saves(void *whose, struct record_image *image)
-{
-    struct agent *agent = whose;
-    struct writing *writing = calloc(1, sizeof *writing);
-    if (!writing) abort(); /* what is not on disk was never said; a start finds it so */
-    *writing = (struct writing){.agent = agent, .image = image};
-    writing->work.data = writing;
-    if (uv_queue_work(&agent->loop, &writing->work, write_record, wrote_record) != 0) abort();
-}
-
-static void host_changed(void *whose, struct host_group *group)
-{
-    struct agent *agent = whose;
-    if (agent->control) control_changed(agent->control, group);
-}
-
-static void host_renews(void *whose, uint32_t cell)
-{
-    struct agent *agent = whose;
-    if (agent->control) control_renewed(agent->control, cell);
-}
-
-static void host_notes(void *whose, struct host_group *group, const struct host_note *note)
-{
-    const struct agent *agent = whose;
-    char text[256];
-    chronicle_note(agent->chronicle, boot_time(), group ? chronicle_group(host_name(group)) : 0, note);
-    if (!log_is_verbose()) return;
-    host_note_text(agent->config, note, text, sizeof text);
-    log_event(LOG_DEBUG_LEVEL, group ? host_name(group) : NULL, "%s", text);
-}
-
-static void host_heard_of(void *whose, struct host_group *group, const struct el_msg *msg)
-{
-    const struct agent *agent = whose;
-    chronicle_hear(agent->chronicle, boot_time(), chronicle_group(host_name(group)), host_algorithm(group),
-                   msg);
-}
-
-static void host_warns(void *whose, struct host_group *group, const char *text)
-{
-    (void)whose;
-    log_event(LOG_WARN_LEVEL, group ? host_name(group) : NULL, "%s", text);
-}
-
-/* ---- What the seal needs ---- */
-
-static void seal_sends(void *whose, uint32_t peer, const uint8_t *datagram, size_t size)
-{
-    struct agent *agent = whose;
-    const struct config_member *to = &agent->config->members[peer - 1];
-    struct metrics_peer *counted = &agent->metrics.peers[peer - 1];
-    const bool is_sent = net_send(agent->socket, to, datagram, size);
-    *(is_sent ? &counted->sent_bytes : &counted->unsent) += is_sent ? size : 1;
-    if (!is_sent) log_event(LOG_DEBUG_LEVEL, NULL, "cannot send to %s: %s", to->name, strerror(errno));
-}
-
-static void seal_delivers(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
-{
-    struct agent *agent = whose;
-    agent->metrics.peers[peer - 1].received_bytes += agent->hearing;
-    if (wire_may_pass(payload, size, false)) host_receive(agent->host, peer, payload, size);
-}
-
-static void seal_buries(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
-{
-    struct agent *agent = whose;
-    if (!wire_may_pass(payload, size, true)) return;
-    log_event(LOG_WARN_LEVEL, NULL, "%s is dead, and its work is over: its guardian says so",
-              agent->config->members[peer - 1].name);
-    host_receive(agent->host, peer, payload, size);
-}
-
-static void seal_was_answered(void *whose, uint32_t peer, uint64_t round_trip_ns)
-{
-    struct agent *agent = whose;
-    metrics_observe(&agent->metrics.peers[peer - 1].round_trips, round_trip_ns);
 }
 
 /* ---- The loop ---- */
@@ -216,7 +47,7 @@ static void hear(void *whose, const uint8_t *datagram, size_t size)
 {
     struct agent *agent = whose;
     agent->hearing = size;
-    seal_receive(agent->seal, boot_time(), datagram, size);
+    seal_receive(agent->seal, agent_clock(), datagram, size);
 }
 
 static void on_readable(uv_poll_t *handle, int status, int events)
@@ -261,12 +92,12 @@ static void before_waiting(uv_prepare_t *handle)
 {
     struct agent *agent = handle->data;
     uint64_t next = host_tick(agent->host);
-    const uint64_t now = boot_time();
+    const uint64_t now = agent_clock();
     if (host_has_failed(agent->host) && !agent->is_done) {
         log_event(LOG_ERROR_LEVEL, NULL,
                   "the record takes no more; stepping down from everything, and leaving");
         control_failed(agent->control, "disk");
-        finish(agent, AGENT_DISK_FAILED);
+        agent_finish(agent, AGENT_DISK_FAILED);
     }
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;
@@ -274,7 +105,7 @@ static void before_waiting(uv_prepare_t *handle)
     const uint64_t guarded = obituary_tick(agent->obituary);
     if (guarded < next) next = guarded;
     if (agent->is_leaving) {
-        if (control_leave(agent->control) || now >= agent->leave_by) finish(agent, 0);
+        if (control_leave(agent->control) || now >= agent->leave_by) agent_finish(agent, 0);
         if (agent->leave_by < next) next = agent->leave_by;
     }
     wake_at(agent, next > now ? next : now + 1);
@@ -310,13 +141,13 @@ static void on_signal(uv_signal_t *handle, int number)
     if (number == SIGHUP) {
         reload(agent);
     } else if (agent->is_leaving) {
-        finish(agent, 128 + number); /* asked twice */
+        agent_finish(agent, 128 + number); /* asked twice */
     } else {
         log_event(LOG_INFO_LEVEL, NULL, "leaving: what this member leads is handed over");
         notify("STOPPING=1");
         agent->is_leaving = true;
         if (agent->http) http_set_unwell(agent->http, "leaving");
-        agent->leave_by = boot_time() + LEAVE_WITHIN_S * SECOND;
+        agent->leave_by = agent_clock() + LEAVE_WITHIN_S * SECOND;
     }
 }
 
@@ -362,11 +193,7 @@ static int open_seal(struct agent *agent)
     memcpy(seal.secret_key, config->secret_key, SEAL_KEY);
     memcpy(seal.cluster_keys, config->cluster_keys, sizeof seal.cluster_keys);
     memcpy(seal.cluster_id, config->cluster_id, sizeof seal.cluster_id);
-    agent->seal = seal_new(&seal, (struct seal_hooks){.whose = agent,
-                                                      .send = seal_sends,
-                                                      .deliver = seal_delivers,
-                                                      .bury = seal_buries,
-                                                      .answered = seal_was_answered});
+    agent->seal = seal_new(&seal, agent_seal_hooks(agent));
     sodium_memzero(&seal, sizeof seal);
     return agent->seal
                ? 0
@@ -399,18 +226,8 @@ static int open_all(struct agent *agent)
     if (agent->socket < 0) return refuse(text, AGENT_CANNOT_START);
     agent->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (agent->timer < 0) return refuse("cannot have a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
-    struct host_hooks hooks = {.whose = agent,
-                               .now = host_asks_now,
-                               .send = host_sends,
-                               .save = host_saves,
-                               .changed = host_changed,
-                               .renewed = host_renews,
-                               .note = host_notes,
-                               .warn = host_warns,
-                               .random = host_asks_random,
-                               .wall_ms = host_asks_wall,
-                               .heard = host_heard_of};
-    agent->chronicle = chronicle_new(agent->config, boot_time());
+    struct host_hooks hooks = agent_host_hooks(agent);
+    agent->chronicle = chronicle_new(agent->config, agent_clock());
     agent->flight = flight_begin(agent->config, agent->record, &hooks);
     agent->host = agent->chronicle ? host_new(agent->config, agent->record, hooks) : NULL;
     if (agent->host)
@@ -493,7 +310,7 @@ int agent_run(struct config *config, const char *program)
     if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)
         return refuse("libsodium or libuv does not start", AGENT_CANNOT_START);
     (void)signal(SIGPIPE, SIG_IGN);
-    agent.metrics.started_ms = host_asks_wall(&agent);
+    agent.metrics.started_ms = agent_wall_ms();
     agent.code = open_all(&agent);
     if (agent.code == 0) {
         begin(&agent);

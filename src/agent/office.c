@@ -1,12 +1,12 @@
 /* See office.h. */
 #define _GNU_SOURCE /* strdup */
+#include "agent/office_lease.h"
 #include "agent/office_past.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const uint64_t SECOND = 1000000000;
-static const uint64_t LATE_NS = 1000000;
 enum { TOUCH_S = 2, HAND_OVER_S = 2, PATIENCE_S = 10 /* for a `stop` where no lease sets a deadline */ };
 
 /* ---- Candidates ---- */
@@ -58,69 +58,6 @@ static void stand(struct office *o)
     host_stand(o->group, stands, priority);
 }
 
-/* ---- Leases ---- */
-
-/* One that is asked to stop knows the deadline that it was told, and no later one. */
-static bool follows_cell(const struct office *o)
-{
-    return o->is_held && o->ending == OFFICE_STAYS && o->cell != HOST_NO_CELL;
-}
-
-uint64_t office_told_until(const struct office *o)
-{
-    return follows_cell(o) ? o->all->cells[o->cell] : o->deadline_ns;
-}
-
-static void catch_up(struct office *o)
-{
-    o->deadline_ns = office_told_until(o);
-}
-
-static void tell_no_leases(struct office *o)
-{
-    if (!o->is_told) return;
-    o->is_told = false;
-    *(o->told_before ? &o->told_before->told_after : &o->all->told) = o->told_after;
-    if (o->told_after) o->told_after->told_before = o->told_before;
-}
-
-void office_tell_leases(struct office *o)
-{
-    if (o->is_told || !o->is_held) return;
-    o->is_told = true;
-    o->told_before = NULL;
-    o->told_after = o->all->told;
-    if (o->told_after) o->told_after->told_before = o;
-    o->all->told = o;
-}
-
-/* Into a cell of the host's, or out of all: what was published of the one it leaves is what its holder knows. */
-static void set_cell(struct office *o, uint32_t cell)
-{
-    catch_up(o);
-    o->cell = cell < HOST_CELLS_MAX ? cell : HOST_NO_CELL;
-    if (o->cell == HOST_NO_CELL) return;
-    o->all->cells[o->cell] = host_cell_deadline(o->all->host, o->cell);
-    page_set_deadline(o->all->page, PAGE_SLOTS + o->cell, o->all->cells[o->cell]);
-}
-
-/* Where there is no lease, nothing moves on, and a token may be given twice: that is not for a page. */
-static void publish(struct office *o)
-{
-    set_cell(o, host_cell(o->group));
-    o->is_published = o->all->page && o->number < PAGE_SLOTS && o->deadline_ns != UINT64_MAX;
-    if (!o->is_published) return;
-    if (o->cell == HOST_NO_CELL) page_set_deadline(o->all->page, o->number, o->deadline_ns);
-    page_occupy(o->all->page, o->number, o->token, o->cell == HOST_NO_CELL ? o->number : PAGE_SLOTS + o->cell);
-}
-
-static void take_back(struct office *o)
-{
-    if (o->is_published) page_vacate(o->all->page, o->number);
-    o->is_published = false;
-    tell_no_leases(o);
-}
-
 /* ---- A tenure ---- */
 
 static void tell(struct office *o, const struct office_candidate *c, enum office_event_type type,
@@ -143,9 +80,9 @@ static const char *why(const struct office *o)
 static void end(struct office *o)
 {
     const struct office_candidate *was = o->holder;
-    catch_up(o);
+    office_catch_up(o);
     const char *reason = why(o);
-    take_back(o);
+    office_take_back(o);
     o->is_held = false;
     o->holder = NULL;
     o->ending = OFFICE_STAYS;
@@ -166,58 +103,11 @@ static void begin(struct office *o, const struct host_view *view)
     o->reason = NULL;
     if (o->all->tenure) o->all->tenure(o->all->whose, c->client, o);
     o->cell = HOST_NO_CELL;
-    publish(o);
+    office_publish(o);
     if (!o->is_published || !o->all->reads_page || !o->all->reads_page(o->all->whose, c->client))
         office_tell_leases(o);
     tell(o, c, OFFICE_ELECTED, NULL);
     if (c->value || view->value[0]) host_proclaim(o->group, c->value ? c->value : "");
-}
-
-/* Too late for who had looked at the clock before us, or nearly: it may have seen the old deadline pass. */
-static bool is_late(const struct offices *all, uint64_t before_ns)
-{
-    return host_clock(all->host) + LATE_NS >= before_ns;
-}
-
-static void tell_lease(struct office *o, bool was_late)
-{
-    const struct office_event event = {
-        .type = OFFICE_LEASE, .token = o->token, .deadline_ns = o->deadline_ns, .was_late = was_late};
-    if (o->holder) o->all->tell(o->all->whose, o->holder->client, o, &event);
-}
-
-/* It has come into another cell, or has a deadline of its own that has moved on. */
-static void move_on(struct office *o, uint64_t deadline_ns)
-{
-    const uint64_t before_ns = office_told_until(o);
-    set_cell(o, host_cell(o->group));
-    if (deadline_ns == before_ns && o->cell == HOST_NO_CELL) return;
-    o->deadline_ns = deadline_ns;
-    if (o->is_published && o->cell != HOST_NO_CELL)
-        page_move(o->all->page, o->number, PAGE_SLOTS + o->cell);
-    else if (o->is_published)
-        page_freeze(o->all->page, o->number, deadline_ns); /* it may come from a cell that others move on */
-    tell_lease(o, o->is_published && is_late(o->all, before_ns));
-}
-
-void offices_renewed(struct offices *all, uint32_t cell)
-{
-    if (cell >= HOST_CELLS_MAX) return;
-    const uint64_t before_ns = all->cells[cell];
-    all->cells[cell] = host_cell_deadline(all->host, cell);
-    page_set_deadline(all->page, PAGE_SLOTS + cell, all->cells[cell]);
-    const bool was_late = is_late(all, before_ns);
-    for (struct office *o = all->told; o; o = o->told_after) {
-        if (!follows_cell(o) || o->cell != cell) continue;
-        catch_up(o);
-        tell_lease(o, false);
-    }
-    for (uint32_t i = 0; was_late && i < all->count; i++) {
-        struct office *o = all->list[i];
-        if (!follows_cell(o) || o->cell != cell || o->is_told) continue;
-        catch_up(o);
-        tell_lease(o, true);
-    }
 }
 
 /* Nobody holds it until then, or until the claim ends by itself; after that it resigns. */
@@ -239,7 +129,7 @@ void office_changed(struct office *o)
     if (!leads) return;
     if (o->is_held) {
         if (o->ending == OFFICE_STAYS && (o->cell == HOST_NO_CELL || host_cell(o->group) != o->cell))
-            move_on(o, view.deadline_ns);
+            office_move_on(o, view.deadline_ns);
         if (wish) (void)office_transfer(o, wish); /* a better one is back; declined, it leads on */
     } else if (!o->candidates || o->all->is_leaving) {
         (void)host_resign(o->group); /* it came too late for whoever wanted it */
@@ -282,7 +172,7 @@ static el_node best_peer(const struct office *o)
 static void finish(struct office *o, const char *reason)
 {
     struct office_candidate *was = o->holder;
-    take_back(o); /* before anybody else can hear of it */
+    office_take_back(o); /* before anybody else can hear of it */
     const el_node to = o->all->is_leaving ? best_peer(o) : o->ending == OFFICE_TRANSFERS ? o->to : EL_NOBODY;
     if (was && take_out(o, was)) insert(o, was); /* others first */
     o->reason = reason;
@@ -311,8 +201,8 @@ static const char *reason_of(const struct office *o)
 static void end_soon(struct office *o, enum office_ending how, el_node to)
 {
     const uint64_t patience = host_clock(o->all->host) + PATIENCE_S * SECOND;
-    catch_up(o);
-    tell_no_leases(o);
+    office_catch_up(o);
+    office_tell_no_leases(o);
     o->ending = how;
     o->to = to;
     o->stop_by = o->deadline_ns == UINT64_MAX ? patience : o->deadline_ns;
@@ -366,7 +256,7 @@ enum office_answer office_withdraw(struct office *o, void *client, enum office_w
     if (o->is_held && o->holder == c) office_record_way(o, way);
     if (o->is_held && o->holder == c && way == OFFICE_EXPELLED) {
         o->holder = NULL;
-        take_back(o);
+        office_take_back(o);
         if (o->ending == OFFICE_STAYS) end_soon(o, OFFICE_ENDS, EL_NOBODY);
     } else if (o->is_held && o->holder == c) {
         if (way == OFFICE_DIES) o->holder = NULL; /* nobody is left to be told */

@@ -305,7 +305,7 @@ void check_ask(struct check_walk *walk, el_node node)
                         (struct check_step){.type = CHECK_ASK_TRANSFER, .node = node, .peer = peer}, peer);
 }
 
-static void act(struct check_walk *walk, el_node node)
+bool check_come_or_go(struct check_walk *walk, el_node node)
 {
     const uint8_t flags = check_flags_of(walk, node);
     const struct check_step revive = {.type = CHECK_REVIVE, .node = node};
@@ -314,18 +314,22 @@ static void act(struct check_walk *walk, el_node node)
     if (!(flags & LOCAL_ALIVE)) {
         check_spend(walk, CHECK_RESTART, revive, 0);
         check_spend(walk, CHECK_WIPE, wiped, 1);
-        return;
+        return false;
     }
     check_spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
-    if (flags & LOCAL_PAUSED) {
-        check_let(walk, CHECK_FREE_OF_COST, (struct check_step){.type = CHECK_GO_ON, .node = node},
-                  check_event(CHECK_GO_ON, 0));
-        return;
-    }
+    if (!(flags & LOCAL_PAUSED)) return true;
+    check_let(walk, CHECK_FREE_OF_COST, (struct check_step){.type = CHECK_GO_ON, .node = node},
+              check_event(CHECK_GO_ON, 0));
+    return false;
+}
+
+static void act(struct check_walk *walk, el_node node)
+{
+    if (!check_come_or_go(walk, node)) return;
     fire(walk, node);
     check_spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
     if (check_local_of(walk, node)->is_overdue) return;
-    if (flags & LOCAL_CALLS)
+    if (check_flags_of(walk, node) & LOCAL_CALLS)
         check_let(walk, CHECK_FREE_OF_COST, (struct check_step){.type = CHECK_CALL, .node = node},
                   check_event(CHECK_CALL, 0));
     judge_peers(walk, node);

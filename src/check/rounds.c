@@ -81,21 +81,7 @@ static void hear(struct check_walk *walk, uint32_t first)
 static void trouble(struct check_walk *walk)
 {
     for (el_node node = 1; node <= walk->model->count; node++) {
-        const uint8_t flags = check_flags_of(walk, node);
-        const struct check_step revive = {.type = CHECK_REVIVE, .node = node};
-        struct check_step wiped = revive;
-        wiped.wiped = true;
-        if (!(flags & LOCAL_ALIVE)) {
-            check_spend(walk, CHECK_RESTART, revive, 0);
-            check_spend(walk, CHECK_WIPE, wiped, 1);
-            continue;
-        }
-        check_spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);
-        if (flags & LOCAL_PAUSED) {
-            check_let(walk, CHECK_FREE_OF_COST, (struct check_step){.type = CHECK_GO_ON, .node = node},
-                      check_event(CHECK_GO_ON, 0));
-            continue;
-        }
+        if (!check_come_or_go(walk, node)) continue;
         check_spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
         if (!check_local_of(walk, node)->is_overdue) check_ask(walk, node);
     }

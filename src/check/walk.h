@@ -66,6 +66,8 @@ void check_lose(struct check_walk *walk, uint32_t at);
 void check_spend(struct check_walk *walk, enum check_budget budget, struct check_step step, uint32_t what);
 /* A leader is asked to resign, or to hand over. */
 void check_ask(struct check_walk *walk, el_node node);
+/* It comes back, dies, or goes on after a pause. False: there is nothing else that it could do. */
+bool check_come_or_go(struct check_walk *walk, el_node node);
 /* Time passes, if nothing has to happen before. */
 void check_pass(struct check_walk *walk);
 /* Puts a letter under way, in its place. */
