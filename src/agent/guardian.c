@@ -267,13 +267,11 @@ static void mourn(struct guardian *g)
 int guardian_main(int channel, int agent)
 {
     static struct guardian g = {.socket = -1}; /* too large for a stack */
-    const struct guardian_message ready = {.kind = GUARDIAN_READY};
     (void)setsid();
     ignore_signals();
     drop_privileges();
     prctl(PR_SET_NAME, "elector-guard", 0, 0, 0);
     (void)watch(&g, GUARDIAN_WATCH, 0, agent); /* a channel that is closed is no death */
-    if (send(channel, &ready, GUARDIAN_HEAD, MSG_NOSIGNAL) < 0) return 1;
     while (hear(&g, channel)) {}
     if (!g.has_left && g.socket >= 0) mourn(&g);
     guardian_close(&g);

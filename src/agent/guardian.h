@@ -32,8 +32,7 @@ enum guardian_kind {
     GUARDIAN_UNWATCH, /* `number` is over, or was never begun */
     GUARDIAN_OBITUARY, /* a datagram to `address`, as the one for peer `number`; of size 0: there is none any more */
     GUARDIAN_PATIENCE, /* `number` milliseconds after the agent's death, obituaries are of no use any more */
-    GUARDIAN_GOODBYE,  /* the agent leaves in good order: nothing is to be done */
-    GUARDIAN_READY     /* the one thing that the guardian says */
+    GUARDIAN_GOODBYE   /* the agent leaves in good order: nothing is to be done */
 };
 
 /* On a line: the guardian asks for the end of the work; whoever keeps it kills it, and answers once nothing is left of it

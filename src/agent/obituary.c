@@ -122,14 +122,11 @@ static bool say(struct obituary *o, struct guardian_message *m, int fd)
     return sendmsg(o->channel, &head, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
+/* A guardian says nothing: a word that nobody had read would take from it, at our death, what it had not read yet. */
 static void on_channel(uv_poll_t *poll, int status, int events)
 {
-    struct obituary *o = poll->data;
-    struct guardian_message m;
-    (void)events;
-    const ssize_t size = status < 0 ? 0 : recv(o->channel, &m, sizeof m, MSG_DONTWAIT);
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (size < (ssize_t)GUARDIAN_HEAD || m.kind != GUARDIAN_READY) lose_guardian(o, "has died");
+    (void)status, (void)events;
+    lose_guardian(poll->data, "has died");
 }
 
 static bool listen_to(struct obituary *o)

@@ -1,6 +1,7 @@
 /* The guardian without an agent: what it is told by messages, real processes, lines and sockets. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -10,9 +11,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -273,8 +276,6 @@ static void nonsense_makes_it_mute(void **state)
     is_mute_after(&m, GUARDIAN_HEAD);
     m = message(GUARDIAN_BEGIN, 0); /* a second time */
     is_mute_after(&m, GUARDIAN_HEAD);
-    m = message(GUARDIAN_READY, 0);
-    is_mute_after(&m, GUARDIAN_HEAD);
     m = message((enum guardian_kind)1000, 0);
     is_mute_after(&m, GUARDIAN_HEAD);
 }
@@ -321,12 +322,18 @@ static pid_t live(int agent, int *channel)
     }
     close(ends[1]);
     *channel = ends[0];
-    struct guardian_message ready;
-    assert_true(recv(*channel, &ready, sizeof ready, 0) >= (ssize_t)GUARDIAN_HEAD);
-    assert_int_equal(ready.kind, GUARDIAN_READY);
     pass(*channel, message(GUARDIAN_BEGIN, 0), g.socket);
     pass(*channel, obituary("gone"), -1);
     return pid;
+}
+
+static void await_that_all_is_heard(int channel)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    for (int unread = 1, i = 0; unread > 0 && i < 60000; i++) {
+        nanosleep(&nap, NULL);
+        assert_int_equal(ioctl(channel, SIOCOUTQ, &unread), 0);
+    }
 }
 
 static void the_death_of_its_agent_is_told(void **state)
@@ -334,12 +341,35 @@ static void the_death_of_its_agent_is_told(void **state)
     int agent_fd, channel, status = -1;
     const pid_t agent = sleeper(&agent_fd), pid = live(agent_fd, &channel);
     pass(channel, message(GUARDIAN_PATIENCE, 60000), -1);
+    await_that_all_is_heard(channel);
     kill(pid, SIGTERM); /* with its whole group: it stays */
     kill(pid, SIGHUP);
     put_down(agent);
     close(channel);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
+    assert_int_equal(count_told(), GUARDIAN_TIMES);
+    close(agent_fd);
+}
+
+/* An agent that dies while its guardian is being started has told it all that it must know. */
+static void a_death_before_its_first_breath_is_told(void **state)
+{
+    int agent_fd, ends[2];
+    const pid_t agent = sleeper(&agent_fd);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    pass(ends[0], message(GUARDIAN_BEGIN, 0), g.socket);
+    pass(ends[0], obituary("gone"), -1);
+    pass(ends[0], message(GUARDIAN_PATIENCE, 60000), -1);
+    put_down(agent);
+    close(ends[0]);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(STDERR_FILENO);
+        _exit(guardian_main(ends[1], agent_fd));
+    }
+    close(ends[1]);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_int_equal(count_told(), GUARDIAN_TIMES);
     close(agent_fd);
 }
@@ -407,6 +437,7 @@ int main(void)
         IN_BENCH(nonsense_makes_it_mute),
         IN_BENCH(more_than_there_is_room_for_makes_it_mute),
         IN_BENCH(the_death_of_its_agent_is_told),
+        IN_BENCH(a_death_before_its_first_breath_is_told),
         IN_BENCH(a_closed_channel_is_no_death),
         IN_BENCH(after_a_goodbye_nothing_is_told),
         IN_BENCH(what_it_was_told_last_counts),
