@@ -188,7 +188,6 @@ void seal_on_answer(struct seal *s, uint64_t now, const uint8_t *datagram, size_
     }
     struct seal_session *session = seal_session_new(s, now, peer);
     session->born_ns = p->asking_since_ns; /* not later than it is for the other side */
-    if (s->hooks.answered) s->hooks.answered(s->hooks.whose, peer, now - p->asking_since_ns);
     session->begun_by = s->self;
     session->mine = index;
     session->theirs = (uint32_t)el_get(datagram + 4, 4);
