@@ -7,6 +7,16 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+/* Before all others may connect: what anybody could have found until then. */
+static mode_t mode_before;
+
+int chmod(const char *path, mode_t mode)
+{
+    struct stat file;
+    if (lstat(path, &file) == 0 && S_ISSOCK(file.st_mode)) mode_before = file.st_mode & 07777;
+    return fchmodat(AT_FDCWD, path, mode, 0);
+}
+
 /* ---- Hostile clients ---- */
 
 static void hangs_up_on_garbage(void **state)
@@ -199,6 +209,7 @@ static void opens_its_file_as_configured(void **state)
     struct stat file;
     assert_int_equal(stat(t.config.socket, &file), 0);
     assert_int_equal(file.st_mode & 07777, 0660);
+    assert_int_equal(mode_before, 0600);
     assert_true(S_ISSOCK(file.st_mode));
     const mode_t mask = umask(022);
     (void)umask(mask);
