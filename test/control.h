@@ -100,6 +100,7 @@ static inline int begin(void **state)
     snprintf(config->cluster, sizeof config->cluster, "shop");
     snprintf(config->socket, sizeof config->socket, "%s/agent.sock", t.folder);
     config->socket_mode = 0660;
+    config->socket_per_user = 48;
     config->self = config->member_count = 1;
     config->transmit_max = 5 * MS;
     config->drift = 200;

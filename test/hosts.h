@@ -32,6 +32,7 @@ struct member {
     struct record_image *writing;
     struct flight *flight;
     uint64_t written_at;
+    uint64_t answers[MEMBERS + 1], longest_trip_ns, shortest_trip_ns;
     bool alive, disk_is_stuck, disk_fails;
     char path[64], flight_path[80];
 };
@@ -91,6 +92,16 @@ static inline void hook_save(void *whose, struct record_image *image)
     member->written_at = now + UINT64_C(2) * MILLISECOND;
 }
 
+static inline void hook_answered(void *whose, el_node peer, uint64_t round_trip_ns)
+{
+    struct member *member = whose;
+    assert_in_range(peer, 1, MEMBERS);
+    member->answers[peer]++;
+    if (round_trip_ns > member->longest_trip_ns) member->longest_trip_ns = round_trip_ns;
+    if (round_trip_ns < member->shortest_trip_ns || member->shortest_trip_ns == 0)
+        member->shortest_trip_ns = round_trip_ns;
+}
+
 static inline bool leads(el_node node)
 {
     char text[200];
@@ -144,7 +155,8 @@ static inline void start(el_node node)
                                .note = hook_note,
                                .warn = hook_warn,
                                .random = hook_random,
-                               .wall_ms = hook_wall};
+                               .wall_ms = hook_wall,
+                               .answered = hook_answered};
     if (recorded_size) {
         member->flight = flight_open(member->flight_path, recorded_size, &member->config, member->record,
                                      &hooks, text, sizeof text);

@@ -119,6 +119,12 @@ static void host_warns(void *whose, struct host_group *group, const char *text)
     log_event(LOG_WARN_LEVEL, group ? host_name(group) : NULL, "%s", text);
 }
 
+static void host_was_answered(void *whose, el_node peer, uint64_t round_trip_ns)
+{
+    struct agent *agent = whose;
+    metrics_observe(&agent->metrics.peers[peer - 1].round_trips, round_trip_ns);
+}
+
 struct host_hooks agent_host_hooks(struct agent *agent)
 {
     return (struct host_hooks){.whose = agent,
@@ -131,6 +137,7 @@ struct host_hooks agent_host_hooks(struct agent *agent)
                                .warn = host_warns,
                                .random = host_asks_random,
                                .wall_ms = host_asks_wall,
+                               .answered = host_was_answered,
                                .heard = host_heard_of};
 }
 
@@ -162,17 +169,8 @@ static void seal_buries(void *whose, uint32_t peer, const uint8_t *payload, size
     host_receive(agent->host, peer, payload, size);
 }
 
-static void seal_was_answered(void *whose, uint32_t peer, uint64_t round_trip_ns)
-{
-    struct agent *agent = whose;
-    metrics_observe(&agent->metrics.peers[peer - 1].round_trips, round_trip_ns);
-}
-
 struct seal_hooks agent_seal_hooks(struct agent *agent)
 {
-    return (struct seal_hooks){.whose = agent,
-                               .send = seal_sends,
-                               .deliver = seal_delivers,
-                               .bury = seal_buries,
-                               .answered = seal_was_answered};
+    return (struct seal_hooks){
+        .whose = agent, .send = seal_sends, .deliver = seal_delivers, .bury = seal_buries};
 }

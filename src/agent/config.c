@@ -105,6 +105,7 @@ static void set_defaults(struct config *config, const char *path)
     snprintf(config->socket, sizeof config->socket, "%s", "/run/elector/agent.sock");
     snprintf(config->state, sizeof config->state, "%s", "/var/lib/elector/elector.state");
     config->socket_mode = 0660;
+    config->socket_per_user = 48;
     config->guardian = true;
     config->recorder = UINT64_C(4) << 20;
     config->drift = 10000;

@@ -12,6 +12,7 @@
 enum {
     CONFIG_NAME_MAX = 63,
     CONFIG_MEMBERS_MAX = SEAL_PEERS_MAX,
+    CONFIG_CLIENTS_MAX = 64, /* connected to the socket at a time */
     CONFIG_GROUPS_MAX = 256,
     CONFIG_ALLOWED_MAX = 16,
     CONFIG_OPTIONS_MAX = 16,
@@ -71,7 +72,8 @@ struct config {
     mode_t socket_mode; /* 0660 */
     gid_t socket_group;
     bool has_socket_group;
-    char state[4096]; /* the record's file */
+    uint32_t socket_per_user; /* up to so many connections of one user; 48 */
+    char state[4096];         /* the record's file */
     enum config_log log;
     bool verbose;
     uint64_t recorder;                    /* bytes of the flight recorder's file; 0: none */

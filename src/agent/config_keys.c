@@ -157,6 +157,16 @@ static bool read_socket_group(struct config_reading *r, const char *value)
     return true;
 }
 
+static bool read_socket_per_user(struct config_reading *r, const char *value)
+{
+    uint64_t most = 0;
+    if (!units_number(value, CONFIG_CLIENTS_MAX, &most) || most == 0)
+        return config_fail(r, r->line, "'socket-per-user' is a whole number from 1 to %d, not '%s'",
+                           CONFIG_CLIENTS_MAX, value);
+    r->config->socket_per_user = (uint32_t)most;
+    return true;
+}
+
 static bool read_state(struct config_reading *r, const char *value)
 {
     return read_path(r, value, r->config->state, sizeof r->config->state);
@@ -266,6 +276,7 @@ static const struct {
     {CONFIG_IN_AGENT, "socket", read_socket},
     {CONFIG_IN_AGENT, "socket-mode", read_socket_mode},
     {CONFIG_IN_AGENT, "socket-group", read_socket_group},
+    {CONFIG_IN_AGENT, "socket-per-user", read_socket_per_user},
     {CONFIG_IN_AGENT, "state", read_state},
     {CONFIG_IN_AGENT, "http", read_http},
     {CONFIG_IN_AGENT, "http-groups", read_http_groups},
@@ -281,7 +292,7 @@ enum { KEYS = sizeof keys / sizeof *keys };
 
 static bool refuse_key(struct config_reading *r, const char *key)
 {
-    char names[160] = "";
+    char names[200] = "";
     for (size_t i = 0; i < KEYS; i++) {
         const size_t used = strlen(names);
         if (keys[i].section == r->section)

@@ -238,13 +238,45 @@ static int process_of(int fd)
     return (int)syscall(SYS_pidfd_open, peer.pid, 0);
 }
 
-static void turn_away(int fd)
+static void turn_away(int fd, const char *why)
 {
-    static const char line[] =
-        "{\"ok\":false,\"error\":\"too-many\",\"message\":\"64 clients are connected, which is "
-        "all there can be\"}\n";
-    (void)!send(fd, line, sizeof line - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    char line[256];
+    const int size =
+        snprintf(line, sizeof line, "{\"ok\":false,\"error\":\"too-many\",\"message\":\"%s\"}\n", why);
+    (void)!send(fd, line, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
     close(fd);
+}
+
+static const char all_there_can_be[] = "64 clients are connected, which is all there can be";
+
+/* So that one cannot keep all others out. */
+static bool has_enough(const struct control *control, uid_t uid)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++)
+        count += control->connections[i] && control->connections[i]->who.uid == uid;
+    return count >= control->config->socket_per_user;
+}
+
+static void let_in(struct control *control, int fd)
+{
+    struct control_who who;
+    char why[160];
+    if (!ask_who(fd, &who)) {
+        close(fd);
+        return;
+    }
+    if (has_enough(control, who.uid)) {
+        snprintf(
+            why, sizeof why,
+            "user %u has %u connections here, which is what `socket-per-user` in the agent's configuration allows",
+            (unsigned)who.uid, control->config->socket_per_user);
+        free(who.gids);
+        turn_away(fd, why);
+        return;
+    }
+    struct connection *c = control_adopt(control, fd, who);
+    if (c) c->work = obituary_add(control->obituary, GUARDIAN_WATCH, process_of(fd));
 }
 
 /* Without a descriptor left, who comes would be announced for ever: one is kept, to let it in and out again. */
@@ -253,26 +285,21 @@ static void let_in_and_out(struct control *control)
     if (control->spare_fd < 0) return;
     close(control->spare_fd);
     const int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd >= 0) turn_away(fd);
+    if (fd >= 0) turn_away(fd, all_there_can_be);
     control->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 static void on_knock(uv_poll_t *poll, int status, int events)
 {
     struct control *control = poll->data;
-    struct control_who who;
     if (status < 0 || !(events & UV_READABLE)) return;
     const int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) let_in_and_out(control);
     if (fd < 0) return;
-    if (control->connection_count == CONTROL_CONNECTIONS_MAX) {
-        turn_away(fd);
-    } else if (ask_who(fd, &who)) {
-        struct connection *c = control_adopt(control, fd, who);
-        if (c) c->work = obituary_add(control->obituary, GUARDIAN_WATCH, process_of(fd));
-    } else {
-        close(fd);
-    }
+    if (control->connection_count == CONTROL_CONNECTIONS_MAX)
+        turn_away(fd, all_there_can_be);
+    else
+        let_in(control, fd);
 }
 
 /* ---- The socket's file ---- */

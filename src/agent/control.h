@@ -12,7 +12,7 @@
 #include "agent/metrics.h"
 #include "agent/obituary.h"
 
-enum { CONTROL_CONNECTIONS_MAX = 64 };
+enum { CONTROL_CONNECTIONS_MAX = CONFIG_CLIENTS_MAX };
 
 struct control;
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/failover.h"
 #include "agent/host_inner.h"
 #include "agent/session.h"
 
@@ -275,15 +276,14 @@ uint64_t host_heard(const struct host *host, el_node peer)
     return at == 0 ? UINT64_MAX : now > at ? now - at : 0;
 }
 
-/* The promise that others wait out, then each place in line, and two exchanges. */
 uint64_t host_worst_failover_ns(const struct host_group *group)
 {
-    const uint64_t lease = host_option(group, "lease", 0);
-    const uint64_t stagger = host_option(group, "stagger", 0);
-    const uint64_t again = host_option(group, "re-ask", 0);
     const struct config *config = group->host->config;
-    const uint64_t million = 1000000, drift = config->drift;
-    if (lease == 0) return 0;
-    const uint64_t promise = lease / (million - drift) * (million + drift);
-    return promise + stagger * config->member_count + again + 4 * config->transmit_max;
+    const struct failover f = {.lease = host_option(group, "lease", 0),
+                               .stagger = host_option(group, "stagger", 0),
+                               .reask = host_option(group, "re-ask", 0),
+                               .transmit = config->transmit_max,
+                               .drift = config->drift,
+                               .members = config->member_count};
+    return f.lease ? failover_worst_ns(&f) : 0;
 }

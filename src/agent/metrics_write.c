@@ -115,7 +115,7 @@ static const struct {
     {"elector_network_peer_sent_failures_total", "counter", "to",
      "Datagrams to a member that this host refused to send.", write_unsent},
     {"elector_network_peer_round_trip_time_seconds", "histogram", "to",
-     "From the first message of a handshake to its answer.", write_round_trips},
+     "From what a leader's promise is asked with to the promise.", write_round_trips},
     {"elector_network_peer_connected", "gauge", "to", "Whether there is a session with a member.",
      write_connected},
     {"elector_network_peer_silence_seconds", "gauge", "from", "How long ago a member was last heard.",

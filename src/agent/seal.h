@@ -37,7 +37,6 @@ struct seal_hooks {
                     size_t size); /* authentic, in no order, once */
     /* The same of what seal_obituary() sealed, and of nothing else. NULL: nobody listens to it. */
     void (*bury)(void *whose, uint32_t peer, const uint8_t *payload, size_t size);
-    void (*answered)(void *whose, uint32_t peer, uint64_t round_trip_ns); /* a handshake; may be NULL */
 };
 
 struct seal_stats {

@@ -80,16 +80,36 @@ static uint32_t find_peer(const struct seal *s, const uint8_t public_key[SEAL_KE
     return 0;
 }
 
+/* Whether it was looked into before, bit by bit the same. Nobody without the cluster key makes a tag. */
+static bool was_looked_into(struct seal *s, const uint8_t *datagram)
+{
+    const uint64_t tag = el_get(datagram + SEAL_INITIATION_TAG, 8);
+    for (uint32_t i = 0; i < SEAL_TAGS; i++)
+        if (s->tags[i] == tag) return true;
+    return false;
+}
+
+static void note_tag(struct seal *s, const uint8_t *datagram)
+{
+    s->tags[s->tag_next] = el_get(datagram + SEAL_INITIATION_TAG, 8);
+    s->tag_next = (s->tag_next + 1) % SEAL_TAGS;
+}
+
 /* Reads an initiation that a member may have made; the stats say why it is not one. Returns who it is from, or 0. */
 static uint32_t read_initiation(struct seal *s, uint64_t now, struct noise *n, const uint8_t *datagram,
                                 uint8_t payload[SEAL_INITIATION_PAYLOAD])
 {
     const uint8_t *message = datagram + SEAL_INITIATION_HEAD;
     uint8_t own[SEAL_KEY], who[SEAL_KEY];
+    if (was_looked_into(s, datagram)) { /* what is played back uses up nothing that others need */
+        s->stats.replayed++;
+        return 0;
+    }
     if (!seal_allow(&s->allowed_ns, now, SEAL_ALL_EVERY_NS, SEAL_ALL_BURST)) {
         s->stats.rate_limited++;
         return 0;
     }
+    note_tag(s, datagram);
     memcpy(own, s->peers[s->self - 1].public_key, SEAL_KEY);
     begin(s, n, own);
     if (!noise_read_who(n, s->secret_key, message, SEAL_INITIATION_NOISE, who)) {
@@ -188,7 +208,6 @@ void seal_on_answer(struct seal *s, uint64_t now, const uint8_t *datagram, size_
     }
     struct seal_session *session = seal_session_new(s, now, peer);
     session->born_ns = p->asking_since_ns; /* not later than it is for the other side */
-    if (s->hooks.answered) s->hooks.answered(s->hooks.whose, peer, now - p->asking_since_ns);
     session->begun_by = s->self;
     session->mine = index;
     session->theirs = (uint32_t)el_get(datagram + 4, 4);

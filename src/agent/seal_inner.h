@@ -43,6 +43,7 @@ enum {
     SEAL_VERSION = 1,
     SEAL_ALL_BURST = 20,
     SEAL_ONE_BURST = 5,
+    SEAL_TAGS = 256, /* of the last initiations that were looked into */
     SEAL_BOOT_ID = 16,
     SEAL_SESSIONS = 4, /* of a peer: the one in use, the one before, one begun by each side */
     SEAL_KEPT = 16,
@@ -151,6 +152,8 @@ struct seal {
     uint8_t boot[SEAL_BOOT_ID];
     uint64_t stamp; /* initiations made */
     uint64_t allowed_ns;
+    uint64_t tags[SEAL_TAGS]; /* their first bytes */
+    uint32_t tag_next;
     struct seal_peer peers[]; /* by position - 1 */
 };
 

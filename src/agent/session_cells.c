@@ -59,9 +59,10 @@ void session_assign_cell(struct session_group *group, const struct quorum *q)
     struct session *s = session_of(group);
     const bool leads = group->quorum.role == QUORUM_LEADER;
     const uint64_t voters = leads ? voters_behind(s, q) : 0;
-    struct session_cell *was = group->cell == SESSION_NO_CELL ? NULL : &s->cells[group->cell];
-    if (leads ? was && was->voters == voters && !was->is_retired : !was) return;
-    if (was) was->groups--;
+    const uint32_t was = group->cell;
+    const bool had = was != SESSION_NO_CELL;
+    if (leads ? had && s->cells[was].voters == voters && !s->cells[was].is_retired : !had) return;
+    if (had) s->cells[was].groups--;
     group->cell = leads ? cell_with(s, voters) : SESSION_NO_CELL;
     if (group->cell == SESSION_NO_CELL)
         return; /* without a cell it has no time left, and is seen to lead no more */

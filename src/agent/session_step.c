@@ -56,10 +56,19 @@ static void arm(struct session *s, struct session_group *group, const struct el_
         length < UINT64_MAX - 1 - now ? now + length : UINT64_MAX - 1;
 }
 
+/* What a promise answers was sent a lease before the end that its probe has had since. */
+static void tell_round_trip(const struct session *s, el_node peer, uint64_t end)
+{
+    const struct host_hooks *hooks = &s->host->hooks;
+    const uint64_t passed = host_now(s->host) + el_number(&s->cfg, QUORUM_OPTION_LEASE);
+    if (hooks->answered && peer != s->cfg.self) hooks->answered(hooks->whose, peer, passed - end);
+}
+
 static void move(struct session *s, struct session_group *group, const struct el_action *action)
 {
     uint64_t *from = timer_at(s, group, action->timer, action->slot);
     if (*from == UINT64_MAX) return;
+    if (action->timer == QUORUM_PROBE) tell_round_trip(s, action->slot, *from);
     *timer_at(s, group, action->to, action->slot) = *from;
     *from = UINT64_MAX;
 }

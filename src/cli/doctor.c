@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -261,43 +260,26 @@ static bool advances(clockid_t id)
 
 static void check_source(struct doctor *d)
 {
-    static const char *const good[] = {"tsc", "kvm-clock", "arch_sys_counter"};
-    char name[64] = "";
+    char name[64] = "", text[256];
     const ssize_t count =
         read_some("/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof name - 1);
     name[count > 0 ? count : 0] = '\0';
     name[strcspn(name, "\n")] = '\0';
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        if (strcmp(name, good[i]) != 0) continue;
-        say(d, FINE, "clock source", "%s", name);
-        return;
-    }
-    if (*name)
-        say(d, WARN, "clock source",
-            "%s, which is slow or rare; the kernel's log says why it is not tsc, kvm-clock or arch_sys_counter",
-            name);
-    else
-        say(d, WARN, "clock source", "/sys does not tell");
+    const enum verdict verdict = doctor_source(name, text, sizeof text);
+    say(d, verdict, "clock source", "%s", text);
 }
 
-/* What the kernel is told to add to the clock's rate; the drift that leases allow for must cover it. */
 static void check_rate(struct doctor *d)
 {
     struct timex t = {.modes = 0};
-    const long allowed = d->config ? (long)d->config->drift : USUAL_DRIFT;
+    char text[256];
     if (adjtimex(&t) < 0) {
         say(d, WARN, "clock rate", "the kernel does not tell: %s", strerror(errno));
         return;
     }
-    const long ticks = sysconf(_SC_CLK_TCK);
-    const double rate = (double)t.freq / 65536 + (double)(t.tick * ticks - 1000000); /* millionths */
-    if (rate > (double)allowed || rate < -(double)allowed)
-        say(d, WRONG, "clock rate",
-            "is changed by %.0f millionths, and `drift` allows for %ld; see to the time service, or raise drift everywhere",
-            rate, allowed);
-    else
-        say(d, FINE, "clock rate", "changed by %.1f millionths of %ld allowed%s", rate, allowed,
-            t.status & STA_UNSYNC ? "; not synchronised, which leases do not need" : "");
+    const uint32_t drift = d->config ? d->config->drift : USUAL_DRIFT;
+    const enum verdict verdict = doctor_rate(&t, sysconf(_SC_CLK_TCK), drift, text, sizeof text);
+    say(d, verdict, "clock rate", "%s", text);
 }
 
 static void check_clocks(struct doctor *d)

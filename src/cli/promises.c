@@ -1,7 +1,7 @@
 /* See promises.h. */
 #include "promises.h"
 
-#include "elector/parts.h"
+#include "agent/failover.h"
 
 static const uint64_t MILLISECOND = 1000000, SECOND = 1000000000, MILLION = 1000000;
 
@@ -36,21 +36,24 @@ struct promises_votes promises_count(uint32_t voters, uint32_t witnesses)
     return count;
 }
 
-/* As host_worst_failover_ns() has it, and the promise on the slowest clock that is allowed. */
 static void bound_failovers(const struct promises_settings *s, struct promises *p)
 {
-    const uint64_t hop = s->transmit + s->process, members = p->count.votes + s->observers;
-    const uint64_t election = s->stagger * members + s->reask + 4 * s->transmit;
-    p->promise = el_lease_promised(s->lease, s->drift) + 1;
-    const uint64_t rate = MILLION - s->drift;
-    const uint64_t slow = p->promise / rate * MILLION + p->promise % rate * MILLION / rate + 1;
+    const struct failover f = {.lease = s->lease,
+                               .stagger = s->stagger,
+                               .reask = s->reask,
+                               .transmit = s->transmit,
+                               .drift = s->drift,
+                               .members = p->count.votes + s->observers};
+    const uint64_t hop = s->transmit + s->process;
+    const uint64_t slow = failover_silence_ns(&f), election = failover_election_ns(&f);
+    p->promise = failover_promise_ns(&f);
     p->detection = 3 * s->beat + hop;
     p->bounds[PROMISES_WORKER_CRASH] = 2 * hop;
     p->bounds[PROMISES_TRANSFER] = 2 * hop;
     p->bounds[PROMISES_RESIGN] = 2 * hop;
     p->bounds[PROMISES_AGENT_CRASH_GUARDED] = 3 * hop;
     p->bounds[PROMISES_AGENT_CRASH] = slow + election;
-    p->bounds[PROMISES_HOST_SILENT] = slow + election;
+    p->bounds[PROMISES_HOST_SILENT] = failover_worst_ns(&f);
     p->bounds[PROMISES_MAJORITY_BACK] = slow + s->beat + election;
     p->bounds[PROMISES_ALL_RESTART] = slow + election;
     p->bounds[PROMISES_FOLLOWER_RESTARTS] = 0;

@@ -172,7 +172,7 @@ static void begin_to_lead(struct run *run)
     run->quick_failures = 0;
     run->yields = run->is_alone = false;
     run->asked_at = 0;
-    run->watch = (struct spread_watch){0};
+    run->watch.better[0] = '\0';
     run->elected_ns = supervise_now_ns();
     runner->give_up_ns = 0; /* it was elected; later it waits as long as it takes */
     run->state = RUN_PAUSE;
@@ -367,6 +367,10 @@ static int start(struct runner *runner)
         struct run *run = &runner->runs[i];
         *run = (struct run){.runner = runner, .request = runner->request, .group = groups->names[i]};
     }
+    if (runner->request->spread && !spread_init(&runner->spread, groups->count))
+        return cli_out_of_memory("run");
+    for (size_t i = 0; runner->request->spread && i < groups->count; i++)
+        spread_name(&runner->spread, i, groups->names[i]);
     runner->command.words = runner->request->command;
     runner->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (runner->timer < 0 || !take_signals(runner) || !supervise_init()) {
@@ -390,6 +394,7 @@ int cli_run(int argc, char **argv)
     int status = run_read_request(&request, argc, argv);
     if (status == CLI_YES)
         status = run_find_url(&request, runner.url, sizeof runner.url) ? start(&runner) : CLI_CANNOT_TELL;
+    spread_free(&runner.spread);
     free(runner.runs);
     run_free_request(&request);
     return status;

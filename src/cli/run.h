@@ -100,7 +100,7 @@ struct run {
     uint64_t token, deadline_ns, lease_ns; /* lease_ns: the longest left that was seen */
     uint64_t term_at_ns, kill_at_ns;       /* TERM and KILL before the deadline */
     uint64_t look_at_ns;                   /* to see whether it has moved on, of which nobody tells */
-    uint64_t elected_ns, priority;         /* since when it leads; as it stands now */
+    uint64_t elected_ns;                   /* since when it leads */
     bool stop_asked, lost, another_leads;
     bool yields, is_alone; /* it has asked to hand over; it wanted to, and was told that nobody else stands */
     char reason[128];
@@ -143,7 +143,8 @@ struct runner {
     uint64_t failures; /* in a row */
     bool well;         /* no check, or it has passed and did not fail too often since */
 
-    struct wire *wire; /* to ask with, where it is an agent; NULL: not open */
+    struct wire *wire;    /* to ask with, where it is an agent; NULL: not open */
+    struct spread spread; /* of all groups, in the order of runs; where it is asked for */
     uint64_t spread_ns;
     unsigned spread_turn;
 
@@ -198,6 +199,8 @@ void run_look_at_health(struct runner *);
 
 /* Who else could lead this group, with which priority: the best of them. False: nobody, or nobody can tell. */
 bool run_find_successor(struct run *, char *name, uint64_t *priority);
+/* Who stands for this group, which is number `group` of those to be spread; nobody, if the agent does not say. */
+void run_note_standing(struct run *, struct spread *, size_t group);
 bool run_has_agent(const struct runner *);
 bool run_learn_id(struct runner *); /* false: it did not answer */
 void run_forget_peers(struct runner *);

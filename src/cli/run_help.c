@@ -17,7 +17,7 @@ static const char election[] =
     "  --group NAMES           instead of GROUP, up to 256: a,b,c or shard-{0..63} or {eu,us}-{1..3}; may be repeated.\n"
     "                          COMMAND runs once for each group led, ELECTOR_GROUP says which\n"
     "  --spread                share the groups out evenly over all hosts that do the same, and again when one comes\n"
-    "                          or goes; only the groups that must move do\n"
+    "                          or goes; few groups move that need not\n"
     "  --priority N            of equal members the higher is preferred (100)\n"
     "  --rank WHAT             a priority that is measured: ip, cpu (processors x MHz), disk:PATH (free MiB),\n"
     "                          files:PATH (how many), uptime (seconds), cmd:COMMAND (its first line; no shell)\n"

@@ -137,13 +137,14 @@ static void campaign(struct run *run)
     options.value = run->request->value;
     options.preempt_after_ms =
         run->request->preempt_after_ns == UINT64_MAX ? ELECTOR_NEVER : run->request->preempt_after_ns / 1000000;
+    if (run->request->spread)
+        options.preempt_after_ms = ELECTOR_NEVER; /* the heaviest may have its share already */
     if (!measure(run, &options.priority)) {
         run_finish(run, CLI_CANNOT_TELL);
         return;
     }
     run->lost = run->stop_asked = run->another_leads = false;
     run->reason[0] = '\0';
-    run->priority = options.priority;
     if (run->request->verbose)
         run_say(run, "campaigning with priority %llu%s", (unsigned long long)options.priority,
                 run->penalised_until_ns ? ", after a tenure that was short" : "");

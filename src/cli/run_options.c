@@ -195,6 +195,9 @@ static int check_spread(const struct run_request *request)
     if (!request->spread) return CLI_YES;
     if (request->ranked)
         return cli_usage_error("run", "--spread and --rank exclude each other: both say who is preferred");
+    if (request->preempt_after_ns > 0 && request->preempt_after_ns != UINT64_MAX)
+        return cli_usage_error("run",
+                               "--spread hands over by itself, and never by --preempt-after: leave it out");
     if (request->priority > SPREAD_PRIORITY_MAX)
         return cli_usage_error("run", "with --spread a priority is at most 2^33 - 1");
     return CLI_YES;

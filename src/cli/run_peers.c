@@ -77,15 +77,35 @@ static bool best_of(const json_t *standing, const char *self, char *name, uint64
     return found;
 }
 
+/* The answer that it is part of is to be freed. */
+static const json_t *ask_who_stands(struct run *run, json_t **answer)
+{
+    *answer = ask(run->runner, json_pack("{ss ss}", "op", "status", "group", run->group));
+    return json_object_get(json_array_get(json_object_get(*answer, "groups"), 0), "standing");
+}
+
 bool run_find_successor(struct run *run, char *name, uint64_t *priority)
 {
-    struct runner *runner = run->runner;
-    if (!run_has_agent(runner)) return false;
-    json_t *answer = ask(runner, json_pack("{ss ss}", "op", "status", "group", run->group));
-    const json_t *group = json_array_get(json_object_get(answer, "groups"), 0);
-    const bool found = best_of(json_object_get(group, "standing"), runner->id, name, priority);
+    json_t *answer = NULL;
+    if (!run_has_agent(run->runner)) return false;
+    const bool found = best_of(ask_who_stands(run, &answer), run->runner->id, name, priority);
     json_decref(answer);
     return found;
+}
+
+void run_note_standing(struct run *run, struct spread *spread, size_t group)
+{
+    json_t *answer = NULL;
+    const json_t *standing = ask_who_stands(run, &answer), *one;
+    size_t i;
+    spread_forget(spread, group);
+    json_array_foreach(standing, i, one)
+    {
+        const char *member = wire_text(one, "member", ELECTOR_NAME_MAX);
+        uint64_t priority = 0;
+        if (member && wire_number(one, "priority", 0, &priority)) spread_note(spread, group, member, priority);
+    }
+    json_decref(answer);
 }
 
 /* ---- Making way ---- */

@@ -127,7 +127,8 @@ elector_status elector_campaign(elector *e, const char *group, const elector_opt
 {
     char text[64];
     (void)group, (void)timeout_ms, (void)term;
-    snprintf(text, sizeof text, "campaign %llu", (unsigned long long)options->priority);
+    snprintf(text, sizeof text, "campaign %llu %s", (unsigned long long)options->priority,
+             options->preempt_after_ms == ELECTOR_NEVER ? "never preempts" : "may preempt");
     write_log(text);
     e->standing = true;
     if (!there_is("held")) win(e);

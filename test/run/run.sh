@@ -211,6 +211,7 @@ g true
 --group g{1..2} --wait 3 -- true
 --spread --rank ip g -- true
 --spread --priority 8589934592 g -- true
+--spread --preempt-after 5 g -- true
 END
     status_is 0 "$ELECTOR" run --help >"$out"
     verify "help" "has no usage" grep -q '^Usage: elector run' "$out"
@@ -221,7 +222,10 @@ END
     verify "rank" "is not used" has fake/log '^campaign 41 '
     fresh "priority"
     status_is 0 fake --priority 12 fake -- true
-    verify "priority" "is not used" has fake/log '^campaign 12 '
+    verify "priority" "is not used" has fake/log '^campaign 12 may preempt'
+    fresh "spread" # the heaviest may have its share already
+    status_is 0 fake --spread fake -- true
+    verify "spread" "preempts" has fake/log '^campaign [0-9]* never preempts'
 }
 
 # ---- Waiting --------------------------------------------------------------------------------------

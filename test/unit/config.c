@@ -14,6 +14,7 @@ static void a_small_file_takes_the_defaults(void **state)
     assert_string_equal(config.socket, "/run/elector/agent.sock");
     assert_string_equal(config.state, "/var/lib/elector/elector.state");
     assert_int_equal(config.socket_mode, 0660);
+    assert_int_equal(config.socket_per_user, 48);
     assert_int_equal(config.drift, 10000);
     assert_int_equal(config.transmit_max, 10000000);
     assert_int_equal(config.log, CONFIG_LOG_WORDS);
@@ -29,7 +30,7 @@ static void everything_can_be_said(void **state)
         "[member c]\nid=30\naddress = [::1]:7403\nrole = observer\n"
         "[member a]\nid = 10\naddress = 127.0.0.1:7401\nrole = voter\n"
         "[member b]\nid = 20\naddress : 127.0.0.2:7401\nrole = witness\n"
-        "[agent]\nself = b\nsocket = run/x.sock\nsocket-mode = 0600\nsocket-group = root\nstate = /x/y\n"
+        "[agent]\nself = b\nsocket = run/x.sock\nsocket-mode = 0600\nsocket-group = root\nsocket-per-user = 64\nstate = /x/y\n"
         "log = json\nverbose = on\n"
         "[group billing]\nlease = 2s\nbeat = 0.2s\npreempt = on\nallow = user:root, uid:1000,group:root , gid:7\n"
         "[group web/*]\nalgorithm = quorum\nlease = 3s\n[group *]\nlease = 4s\n");
@@ -49,6 +50,7 @@ static void everything_can_be_said(void **state)
     assert_string_equal(config.socket, expected);
     assert_string_equal(config.state, "/x/y");
     assert_int_equal(config.socket_mode, 0600);
+    assert_int_equal(config.socket_per_user, 64);
     assert_true(config.has_socket_group);
     assert_int_equal(config.socket_group, 0);
     assert_int_equal(config.log, CONFIG_LOG_JSON);

@@ -136,6 +136,8 @@ static void mistakes_about_the_agent(void **state)
     mentions(ALL "http = 127.0.0.1\n", "the port is missing");
     mentions(ALL "http = 127.0.0.1:0\n", "the port is no number from 1 to 65535");
     mentions(ALL "http = ::1:80\n", "put an IPv6 host in brackets");
+    refuses(ALL "socket-per-user = 0\n", ":14: 'socket-per-user' is a whole number from 1 to 64, not '0'");
+    mentions(ALL "socket-per-user = 65\n", ":14: 'socket-per-user' is a whole number");
     refuses(ALL "http-groups = many\n", ":14: 'http-groups' is a whole number up to 1000000, not 'many'");
     mentions(ALL "http-groups = 1000001\n", ":14: 'http-groups' is a whole number");
     refuses(ALL "verbose = yes\n", ":14: 'verbose' is on or off, not 'yes'");

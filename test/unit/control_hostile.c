@@ -7,6 +7,16 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+/* Before all others may connect: what anybody could have found until then. */
+static mode_t mode_before;
+
+int chmod(const char *path, mode_t mode)
+{
+    struct stat file;
+    if (lstat(path, &file) == 0 && S_ISSOCK(file.st_mode)) mode_before = file.st_mode & 07777;
+    return fchmodat(AT_FDCWD, path, mode, 0);
+}
+
 /* ---- Hostile clients ---- */
 
 static void hangs_up_on_garbage(void **state)
@@ -62,8 +72,34 @@ static void hears_lines_in_pieces(void **state)
     assert_non_null(strstr(hear(fd), "true"));
 }
 
+/* The others' places are free, and taken by others. */
+static void one_user_cannot_have_all_places(void **state)
+{
+    const uid_t another = getuid() + 1;
+    for (int i = 0; i < 48; i++) expect_part(join(), "{\"op\":\"hello\"}", "true");
+    const int fd = join();
+    const char *line = hear(fd);
+    assert_non_null(strstr(line, "\"error\":\"too-many\""));
+    assert_non_null(strstr(line, "has 48 connections here"));
+    assert_non_null(strstr(line, "socket-per-user"));
+    assert_true(has_ended(fd));
+    expect_part(join_as(another, 1), "{\"op\":\"hello\"}", "true");
+    hang_up(t.clients[3]);
+    expect_part(join(), "{\"op\":\"hello\"}", "true");
+}
+
+static void another_users_places_do_not_count(void **state)
+{
+    for (int i = 0; i < 48; i++) (void)join_as(getuid() + 1, 1);
+    expect_part(join(), "{\"op\":\"hello\"}", "true");
+    t.config.socket_per_user = 1;
+    const int fd = join();
+    assert_non_null(strstr(hear(fd), "too-many"));
+}
+
 static void turns_the_sixty_fifth_away(void **state)
 {
+    t.config.socket_per_user = CONTROL_CONNECTIONS_MAX;
     for (int i = 0; i < CONTROL_CONNECTIONS_MAX; i++) (void)join();
     go_round();
     const int fd = join();
@@ -173,6 +209,7 @@ static void opens_its_file_as_configured(void **state)
     struct stat file;
     assert_int_equal(stat(t.config.socket, &file), 0);
     assert_int_equal(file.st_mode & 07777, 0660);
+    assert_int_equal(mode_before, 0600);
     assert_true(S_ISSOCK(file.st_mode));
     const mode_t mask = umask(022);
     (void)umask(mask);
@@ -276,6 +313,8 @@ int main(void)
         TEST(hangs_up_on_garbage),
         TEST(hangs_up_on_long_lines_and_deep_ones),
         TEST(hears_lines_in_pieces),
+        TEST(one_user_cannot_have_all_places),
+        TEST(another_users_places_do_not_count),
         TEST(turns_the_sixty_fifth_away),
         TEST(coalesces_for_who_does_not_read),
         TEST(lets_requests_wait_for_who_does_not_read),

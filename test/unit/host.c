@@ -63,6 +63,44 @@ static void all_at_once_come_back_with_a_higher_token(void **state)
     close_world();
 }
 
+/* As `elector plan` says it (unit/promises): P / (1 - ρ) + n δ + r + 4 o. */
+static void the_worst_failover_is_on_the_slowest_clock(void **state)
+{
+    char text[200];
+    open_world();
+    const struct config *config = &members[1].config;
+    const struct host_group *group = host_find(members[1].host, "billing", text, sizeof text);
+    const double rho = config->drift / 1e6, lease = (double)host_option(group, "lease", 0);
+    const double slow = lease * (1 + rho) / (1 - rho) / (1 - rho);
+    const uint64_t election =
+        MEMBERS * host_option(group, "stagger", 0) + host_option(group, "re-ask", 0) + 4 * config->transmit_max;
+    assert_true(rho > 0 && lease > 0);
+    assert_in_range(host_worst_failover_ns(group), (uint64_t)slow + election, (uint64_t)slow + election + 5);
+    close_world();
+}
+
+/* A millisecond there and one back; what is lost makes it longer, never shorter. */
+static void round_trips_are_measured_by_beats(void **state)
+{
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    for (el_node node = 1; node <= MEMBERS; node++) {
+        for (el_node peer = 1; peer <= MEMBERS; peer++)
+            assert_int_equal(members[node].answers[peer] > 10, peer != node);
+        assert_int_equal(members[node].answers[node], 0);
+        assert_int_equal(members[node].shortest_trip_ns, 2 * MILLISECOND);
+        members[node].longest_trip_ns = 0;
+    }
+    pass(1000);
+    assert_int_equal(members[1].longest_trip_ns, 2 * MILLISECOND);
+    lost_percent = 30;
+    pass(3000);
+    assert_int_equal(members[1].shortest_trip_ns, 2 * MILLISECOND);
+    assert_true(members[1].longest_trip_ns > 100 * UINT64_C(1000000));
+    close_world();
+}
+
 static void a_lost_disk_forgets_no_token(void **state)
 {
     open_world();
@@ -258,6 +296,8 @@ int main(void)
         cmocka_unit_test(the_others_know_who_leads_and_what_it_proclaims),
         cmocka_unit_test(a_dead_leader_is_replaced_after_its_lease),
         cmocka_unit_test(all_at_once_come_back_with_a_higher_token),
+        cmocka_unit_test(the_worst_failover_is_on_the_slowest_clock),
+        cmocka_unit_test(round_trips_are_measured_by_beats),
         cmocka_unit_test(a_lost_disk_forgets_no_token),
         cmocka_unit_test(all_disks_lost_forget_no_token),
         cmocka_unit_test(a_cut_off_leader_stops_before_another_begins),

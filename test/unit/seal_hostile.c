@@ -207,6 +207,23 @@ static void a_replayed_initiation_displaces_nothing(void **state)
     assert_int_equal(dropped(1), 0);
 }
 
+/* One that was seen on the wire is sent for ever: whoever comes then gets in all the same. */
+static void what_is_played_back_keeps_nobody_out(void **state)
+{
+    begin();
+    say(1, 2, "hello");
+    const struct packet first = wire[0];
+    carry();
+    was_heard("1>2 hello; ");
+    for (unsigned i = 0; i < 1000; i++) is_dropped(&first);
+    start(1);
+    say(1, 2, "again");
+    carry();
+    was_heard("1>2 again; ");
+    assert_int_equal(stats(2).replayed, 1000);
+    assert_int_equal(stats(2).rate_limited, 0);
+}
+
 static void an_older_initiation_of_the_same_start_is_dropped(void **state)
 {
     begin();
@@ -383,6 +400,7 @@ int main(void)
         cmocka_unit_test(another_cluster_gets_no_answer),
         cmocka_unit_test(a_member_is_who_its_key_says),
         cmocka_unit_test(a_replayed_initiation_displaces_nothing),
+        cmocka_unit_test(what_is_played_back_keeps_nobody_out),
         cmocka_unit_test(an_older_initiation_of_the_same_start_is_dropped),
         cmocka_unit_test(an_initiation_of_an_earlier_start_is_dropped),
         cmocka_unit_test(a_replay_to_one_that_started_again_takes_nothing_over),
