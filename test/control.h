@@ -38,6 +38,8 @@ static struct {
     size_t client_count;
     char line[CONTROL_OUT_MAX];
     bool is_real; /* the clock */
+    unsigned posted;
+    void (*on_post)(void); /* may be NULL */
 } t;
 
 static inline uint64_t read_clock(void *whose)
@@ -52,6 +54,8 @@ static inline uint64_t toss(void *whose)
 
 static inline void post(void *whose, el_node to, const uint8_t *payload, size_t size)
 {
+    t.posted++;
+    if (t.on_post) t.on_post();
 }
 
 static inline void save(void *whose, struct record_image *image)
@@ -90,7 +94,8 @@ static inline void pass(uint64_t ms)
     for (uint64_t end = t.now + ms * MS; t.now < end; t.now += 5 * MS) go_round();
 }
 
-static inline int begin(void **state)
+/* The others observe: they are told, and nobody waits for them. */
+static inline int begin_with(uint32_t members)
 {
     memset(&t, 0, sizeof t);
     t.now = 1000 * MS;
@@ -101,20 +106,25 @@ static inline int begin(void **state)
     snprintf(config->socket, sizeof config->socket, "%s/agent.sock", t.folder);
     config->socket_mode = 0660;
     config->socket_per_user = 48;
-    config->self = config->member_count = 1;
+    config->self = 1;
+    config->member_count = members;
     config->transmit_max = 5 * MS;
     config->drift = 200;
-    config->members[0].id = 1;
-    ((struct sockaddr_in *)(void *)&config->members[0].address)->sin_family = AF_INET;
-    ((struct sockaddr_in *)(void *)&config->members[0].address)->sin_port = htons(7400);
-    ((struct sockaddr_in *)(void *)&config->members[0].address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (uint32_t i = 0; i < members; i++) {
+        struct sockaddr_in *address = (struct sockaddr_in *)(void *)&config->members[i].address;
+        config->members[i].id = i + 1;
+        config->members[i].role = i == 0 ? CONFIG_VOTER : CONFIG_OBSERVER;
+        snprintf(config->members[i].name, sizeof config->members[i].name, "%c", 'a' + (int)i);
+        address->sin_family = AF_INET;
+        address->sin_port = htons((uint16_t)(7400 + i));
+        address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    }
     config->groups[config->group_count++] = (struct config_group){.name = "secret",
                                                                   .restricted = true,
                                                                   .users = {1001},
                                                                   .user_count = 1,
                                                                   .groups = {2002},
                                                                   .group_count = 1};
-    snprintf(config->members[0].name, sizeof config->members[0].name, "a");
     const struct host_hooks hooks = {.whose = NULL,
                                      .now = read_clock,
                                      .send = post,
@@ -131,6 +141,11 @@ static inline int begin(void **state)
     t.control = control_new(&t.loop, config, t.host, text, sizeof text);
     if (!t.control) fprintf(stderr, "%s\n", text);
     return t.control ? 0 : -1;
+}
+
+static inline int begin(void **state)
+{
+    return begin_with(1);
 }
 
 static inline int finish(void **state)

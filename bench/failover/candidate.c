@@ -12,7 +12,7 @@ struct candidate {
     const char *group;
     elector *elector;
     int reports;
-    uint64_t woken_at;
+    uint64_t woken_at, asked_at;
 };
 
 static void report(const struct candidate *c, enum report_kind kind, uint64_t token, uint64_t at)
@@ -25,7 +25,6 @@ static void on_event(void *whose, const elector_event *event)
 {
     struct candidate *c = whose;
     if (event->type == ELECTOR_ELECTED) report(c, REPORT_ELECTED, event->term.token, c->woken_at);
-    if (event->type == ELECTOR_LOST_OFFICE) report(c, REPORT_LOST, event->term.token, c->woken_at);
     if (event->type == ELECTOR_STOP) (void)elector_stopped(c->elector, c->group); /* there is no work to end */
 }
 
@@ -40,9 +39,11 @@ static elector_status campaign(struct candidate *c)
 static elector_status obey(struct candidate *c, const struct order *order)
 {
     if (order->what == 'c') return campaign(c);
-    report(c, REPORT_ASKED, 0, now_ns());
-    return order->what == 'r' ? elector_resign(c->elector, c->group)
-                              : elector_transfer(c->elector, c->group, order->to);
+    const uint64_t asked_at = now_ns();
+    const elector_status status = order->what == 'r' ? elector_resign(c->elector, c->group)
+                                                     : elector_transfer(c->elector, c->group, order->to);
+    c->asked_at = asked_at; /* reported when nothing is under way that it would delay */
+    return status;
 }
 
 static void take_order(struct candidate *c, int orders)
@@ -73,5 +74,7 @@ void candidate_run(uint32_t member, const char *url, const char *group, int orde
         c.woken_at = now_ns();
         if (wanted[1].revents) take_order(&c, orders);
         if (elector_dispatch(c.elector) != ELECTOR_OK) _exit(0);
+        if (c.asked_at) report(&c, REPORT_ASKED, 0, c.asked_at);
+        c.asked_at = 0;
     }
 }

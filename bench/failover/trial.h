@@ -15,8 +15,7 @@ enum report_kind {
     REPORT_STANDS = 1,
     REPORT_ELECTED, /* at: when its descriptor became readable with the news */
     REPORT_ASKED,   /* at: when it began to resign, or to hand over */
-    REPORT_LOST,
-    REPORT_FAILED, /* the order could not be carried out; the candidate has said why */
+    REPORT_FAILED,  /* the order could not be carried out; the candidate has said why */
 };
 
 /* One line of a candidate to the driver, written at once, so that lines stay whole. */

@@ -72,7 +72,6 @@ static void take(struct driver *d, const struct report *r)
         d->leader = r->member;
         break;
     case REPORT_ASKED: d->asked_at = r->at_ns; break;
-    case REPORT_LOST: break;
     case REPORT_FAILED: d->has_failed = true; break;
     }
 }
@@ -92,6 +91,14 @@ static void await_leader_after(struct driver *d, uint64_t token)
 {
     while (d->token <= token && !d->has_failed)
         if (!hear(d, PATIENCE_MS)) give_up("a new leader");
+}
+
+/* Who asked says so when it is done, which may be later. */
+static uint64_t since_asked(struct driver *d)
+{
+    while (d->asked_at == 0 && !d->has_failed)
+        if (!hear(d, PATIENCE_MS)) give_up("when it was asked");
+    return d->elected_at - d->asked_at;
 }
 
 /* Lets all come to rest; what is reported meanwhile counts. */
@@ -190,18 +197,20 @@ static uint64_t trial_transfer(struct driver *d)
 {
     const uint32_t to = (d->leader + 1 + (uint32_t)random() % (MEMBERS - 1)) % MEMBERS;
     const uint64_t token = d->token;
+    d->asked_at = 0;
     order(d, d->leader, 't', to);
     await_leader_after(d, token);
-    return d->elected_at - d->asked_at;
+    return since_asked(d);
 }
 
 static uint64_t trial_resign(struct driver *d)
 {
     const uint32_t was = d->leader;
     const uint64_t token = d->token;
+    d->asked_at = 0;
     order(d, was, 'r', NOBODY);
     await_leader_after(d, token);
-    const uint64_t took = d->elected_at - d->asked_at;
+    const uint64_t took = since_asked(d);
     order(d, was, 'c', NOBODY);
     return took;
 }

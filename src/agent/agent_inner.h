@@ -27,6 +27,8 @@ struct agent {
     struct flight *flight;
     int socket, timer;
     uint64_t wakes_at; /* what the timer is set to; 0: nothing */
+    uint64_t drawn[32];
+    uint32_t drawn_left;
     uv_loop_t loop;
     uv_poll_t on_socket, on_timer;
     uv_prepare_t before_waiting;

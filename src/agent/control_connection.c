@@ -16,6 +16,7 @@ void connection_doom(struct connection *c)
 {
     if (c->is_closed || c->is_doomed) return;
     c->is_doomed = true;
+    c->watched = 0;
     (void)uv_poll_stop(&c->poll);
     control_do_chores_soon(c->control);
 }
@@ -162,9 +163,13 @@ static bool take_line(struct connection *c)
     return true;
 }
 
+/* It may ask for many things at once; what they mean to peers leaves before anything is written here. */
 static void take_lines(struct connection *c)
 {
+    if (is_busy(c) || c->in_size == 0) return;
+    host_hold(c->control->host);
     while (!is_busy(c) && take_line(c)) {}
+    host_release(c->control->host);
 }
 
 static void watch(struct connection *c);
@@ -192,9 +197,7 @@ void connection_hear(struct connection *c, const char *bytes, size_t size)
     if (size > room) size = room;
     memcpy(c->in + c->in_size, bytes, size);
     c->in_size += size;
-    host_hold(c->control->host); /* it may ask for many things at once */
     connection_go_on(c);
-    host_release(c->control->host);
 }
 
 /* ---- The loop ---- */
@@ -278,6 +281,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 static void watch(struct connection *c)
 {
     const int events = (may_read(c) ? UV_READABLE : 0) | (c->out_size > 0 || c->in_status ? UV_WRITABLE : 0);
+    if (events == c->watched) return; /* libuv would ask the kernel anew */
+    c->watched = events;
     if (events == 0 ? uv_poll_stop(&c->poll) : uv_poll_start(&c->poll, events, on_poll)) connection_doom(c);
 }
 
@@ -303,10 +308,10 @@ void connection_close(struct connection *c, enum office_way way)
     c->is_closed = true;
     c->control->connections[c->place] = NULL;
     c->control->connection_count--;
+    withdraw_all(c, way); /* first of all: somebody waits for what it led */
     uv_close((uv_handle_t *)&c->poll, on_closed);
     close(c->fd);
     if (c->passed >= 0) close(c->passed);
-    withdraw_all(c, way);
     obituary_drop(c->control->obituary, c->work);
     json_decref(c->status_id);
     free(c->who.gids);

@@ -48,6 +48,7 @@ struct connection {
     bool has_ended; /* it will send no more: what is written still goes out */
     bool is_closed;
     bool is_doomed; /* to be hung up on, but not from within a call of the host */
+    int watched;    /* what the loop waits for on it */
 
     bool has_page;   /* and reads its deadlines there */
     bool page_waits; /* it is to go with the next bytes */

@@ -49,12 +49,23 @@ void host_release(struct host *host)
     host_leave(host, entry);
 }
 
+/* The heir should hear first. A release comes to it with a vote, so it is told the most; of equals it is the higher id. */
+static el_node who_hears_first(const struct host *host)
+{
+    el_node first = EL_NOBODY;
+    size_t most = WIRE_HEAD;
+    for (el_node to = host->config->member_count; to > 0; to--) {
+        if (host->out[to - 1].size <= most) continue;
+        first = to;
+        most = host->out[to - 1].size;
+    }
+    return first;
+}
+
 void host_flush(struct host *host)
 {
     if (host->holds) return;
-    /* Of equals the higher id is the heir, who should hear first. */
-    for (el_node to = host->config->member_count; to > 0; to--)
-        if (host->out[to - 1].size > WIRE_HEAD) send_off(host, to);
+    for (el_node to; (to = who_hears_first(host)) != EL_NOBODY && !host->has_failed;) send_off(host, to);
     host_write(host);
 }
 

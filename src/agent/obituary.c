@@ -34,6 +34,7 @@ struct work {
     uint32_t holds;
     bool is_used, is_dropped;
     bool is_told; /* to the guardian that runs */
+    bool is_over; /* let go of, which the guardian hears when nobody waits for us */
 };
 
 struct obituary {
@@ -43,6 +44,7 @@ struct obituary {
     struct seal *seal;
     const char *program;
     struct work works[OBITUARY_WORKS_MAX]; /* by number */
+    bool has_over;                         /* some of them */
 
     pid_t pid; /* 0: none runs */
     int channel;
@@ -199,25 +201,41 @@ static void free_work(struct work *w)
 void obituary_drop(struct obituary *o, uint32_t work)
 {
     if (!o || work <= OBITUARY_BLIND) return;
-    o->works[work].is_dropped = true;
-    if (o->works[work].holds == 0) free_work(&o->works[work]);
+    struct work *w = &o->works[work];
+    w->is_dropped = true;
+    if (w->holds == 0 && !w->is_over) free_work(w);
+}
+
+static void unwatch(struct obituary *o, uint32_t work)
+{
+    struct work *w = &o->works[work];
+    struct guardian_message m = {.kind = GUARDIAN_UNWATCH, .number = work};
+    if (w->is_told && !say(o, &m, -1)) lose_guardian(o, "takes nothing in");
+    w->is_told = w->is_over = false;
+    if (w->is_dropped) free_work(w);
 }
 
 void obituary_hold(struct obituary *o, uint32_t work)
 {
     if (!o || work == OBITUARY_NONE) return;
-    if (o->works[work].holds++ == 0) tell_work(o, work);
+    if (o->works[work].holds++ > 0) return;
+    if (o->works[work].is_over) unwatch(o, work); /* it may be another process's by now */
+    tell_work(o, work);
 }
 
+/* A successor waits for what follows: the guardian hears of it later. Until then it knows of more than there is. */
 void obituary_let_go(struct obituary *o, uint32_t work)
 {
     if (!o || work == OBITUARY_NONE) return;
-    struct work *w = &o->works[work];
-    if (--w->holds > 0) return;
-    struct guardian_message m = {.kind = GUARDIAN_UNWATCH, .number = work};
-    if (w->is_told && !say(o, &m, -1)) lose_guardian(o, "takes nothing in");
-    w->is_told = false;
-    if (w->is_dropped) free_work(w);
+    if (--o->works[work].holds > 0) return;
+    o->works[work].is_over = o->has_over = true;
+}
+
+static void unwatch_what_is_over(struct obituary *o)
+{
+    for (uint32_t i = OBITUARY_BLIND; o->has_over && i < OBITUARY_WORKS_MAX; i++)
+        if (o->works[i].is_over) unwatch(o, i);
+    o->has_over = false;
 }
 
 /* To one that has just begun, as fast as it takes it in. */
@@ -315,6 +333,7 @@ void obituary_free(struct obituary *o)
 uint64_t obituary_tick(struct obituary *o)
 {
     const bool is_wanted = o->config->guardian && o->program;
+    unwatch_what_is_over(o);
     if (!is_wanted && o->pid) say_goodbye(o);
     if (!is_wanted) return UINT64_MAX;
     if (o->pid == 0 && host_clock(o->host) >= o->start_at) start_guardian(o);

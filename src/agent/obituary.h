@@ -3,7 +3,7 @@
  * and keeps it in datagrams that are sealed with the sessions in use.
  *
  * Work has a number. It is held while somebody leads by it; only then the guardian knows of it, and it does before the
- * client hears that it leads. Whatever cannot be told to a guardian ends that guardian: one that does not know of all
+ * client hears that it leads; that it is over is told at the next tick. Whatever cannot be told to a guardian ends that guardian: one that does not know of all
  * work must not speak.
  */
 #ifndef ELECTOR_AGENT_OBITUARY_H

@@ -177,6 +177,23 @@ static void resigning_and_handing_over_take_no_lease(void **state)
     close_world();
 }
 
+static void the_heir_hears_first(void **state)
+{
+    for (el_node hop = 1; hop < MEMBERS; hop++) {
+        char text[200];
+        open_world();
+        for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+        pass(3000);
+        const el_node first = leader(), heir = (first + hop - 1) % MEMBERS + 1;
+        const size_t before = queued;
+        assert_int_equal(host_transfer(host_find(members[first].host, "billing", text, sizeof text), heir),
+                         EL_PERFORMED);
+        assert_int_equal(queued, before + 2);
+        assert_int_equal(queue[before].to, heir);
+        close_world();
+    }
+}
+
 /* As a runner does that rejoins: it must not overtake the heir. */
 static void who_has_handed_over_lets_the_heir_go_first(void **state)
 {
@@ -302,6 +319,7 @@ int main(void)
         cmocka_unit_test(all_disks_lost_forget_no_token),
         cmocka_unit_test(a_cut_off_leader_stops_before_another_begins),
         cmocka_unit_test(resigning_and_handing_over_take_no_lease),
+        cmocka_unit_test(the_heir_hears_first),
         cmocka_unit_test(who_has_handed_over_lets_the_heir_go_first),
         cmocka_unit_test(clients_are_told_when_work_must_be_over),
         cmocka_unit_test(makes_way_when_the_better_one_has_stood_long_enough),

@@ -124,7 +124,18 @@ static void a_client_is_watched_while_it_leads(void **state)
     say(other, "{\"op\":\"campaign\",\"group\":\"g\"}");
     nothing_since("watch 2; ");
     hang_up(fd);
-    was_told("unwatch 2; watch 3; "); /* the other is next */
+    was_told("watch 3; unwatch 2; "); /* the other is next, which nobody waits for the guardian to forget */
+}
+
+/* What it stands for may be another's by now. */
+static void what_is_held_again_is_told_anew(void **state)
+{
+    was_told("begin 0; ");
+    obituary_hold(obituary, OBITUARY_BLIND);
+    obituary_let_go(obituary, OBITUARY_BLIND);
+    obituary_hold(obituary, OBITUARY_BLIND);
+    was_told("begin 0; blind 1; unwatch 1; blind 1; ");
+    obituary_let_go(obituary, OBITUARY_BLIND);
 }
 
 static void it_is_watched_once_however_much_it_leads(void **state)
@@ -240,6 +251,7 @@ int main(int argc, char **argv)
 #define GUARDED(name) cmocka_unit_test_setup_teardown(name, begin_guarded, finish_guarded)
     const struct CMUnitTest tests[] = {
         GUARDED(a_client_is_watched_while_it_leads),
+        GUARDED(what_is_held_again_is_told_anew),
         GUARDED(it_is_watched_once_however_much_it_leads),
         GUARDED(a_line_takes_the_place_of_the_process),
         GUARDED(a_line_may_come_before_the_office),

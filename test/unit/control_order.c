@@ -1,0 +1,82 @@
+/* A successor waits for what leaves the host: that goes first, and the lines and descriptors of who let go after it. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+
+#include "control.h"
+
+static int begin_observed(void **state)
+{
+    return begin_with(2);
+}
+
+static int watched = -1; /* a descriptor */
+static bool was_silent, was_open;
+
+/* As it is when the first word leaves. */
+static void look(void)
+{
+    char byte;
+    was_silent = recv(watched, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+    t.on_post = NULL;
+}
+
+static void look_whether_open(void)
+{
+    was_open = fcntl(watched, F_GETFD) >= 0;
+    t.on_post = NULL;
+}
+
+static void peers_hear_of_it_before_who_resigned(void **state)
+{
+    const int fd = join();
+    lead(fd, "g");
+    pass(1000);
+    while (try_hear(fd)) {}
+    watched = fd;
+    was_silent = false;
+    t.on_post = look;
+    say(fd, "{\"op\":\"resign\",\"group\":\"g\"}");
+    assert_non_null(strstr(hear(fd), "\"event\":\"lost\""));
+    assert_true(was_silent);
+}
+
+/* What is asked in one breath leaves in one datagram. */
+static void many_requests_are_one_word_to_peers(void **state)
+{
+    const int fd = join();
+    lead(fd, "g");
+    lead(fd, "h");
+    pass(1000);
+    const char both[] = "{\"op\":\"resign\",\"group\":\"g\"}\n{\"op\":\"resign\",\"group\":\"h\"}\n";
+    t.posted = 0;
+    assert_int_equal(send(fd, both, sizeof both - 1, MSG_NOSIGNAL), sizeof both - 1);
+    uv_run(&t.loop, UV_RUN_NOWAIT);
+    assert_int_equal(t.posted, 1);
+}
+
+static void who_dies_is_released_before_its_connection_is_closed(void **state)
+{
+    const int fd = join();
+    lead(fd, "g");
+    pass(1000);
+    for (size_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++)
+        if (t.control->connections[i]) watched = t.control->connections[i]->fd;
+    was_open = false;
+    shutdown(fd, SHUT_RDWR);
+    t.on_post = look_whether_open;
+    go_round();
+    assert_int_equal(t.control->connection_count, 0);
+    assert_null(t.on_post);
+    assert_true(was_open);
+}
+
+int main(void)
+{
+#define OBSERVED(name) cmocka_unit_test_setup_teardown(name, begin_observed, finish)
+    const struct CMUnitTest tests[] = {
+        OBSERVED(peers_hear_of_it_before_who_resigned),
+        OBSERVED(many_requests_are_one_word_to_peers),
+        OBSERVED(who_dies_is_released_before_its_connection_is_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
