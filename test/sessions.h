@@ -31,7 +31,7 @@ struct hosted {
     uint64_t offset;                         /* of its clock */
     uint32_t rate;                           /* of its clock, in millionths */
     unsigned life;
-    bool alive, is_stuck, fails; /* the last two: its disk */
+    bool alive, is_stuck, fails, is_fileless; /* the last three: its disk */
     char path[64];
 };
 
@@ -57,14 +57,17 @@ static struct {
     struct tenure watched[WATCHED_MAX];
     unsigned watched_count;
     uint64_t sent, changes, renewals, warnings;
+    void (*explain)(void); /* how it came to this; may be NULL */
 } world;
 
 /* All tests fail in a run, which can be repeated. */
 #define require(condition)                                                                            \
     do {                                                                                              \
-        if (!(condition))                                                                             \
+        if (!(condition)) {                                                                           \
+            if (world.explain) world.explain();                                                       \
             fail_msg("run %llu, %.3f ms: %s", (unsigned long long)world.run, (double)world.now / 1e6, \
                      #condition);                                                                     \
+        }                                                                                             \
     } while (0)
 
 static char record_paths[HOSTS_MAX + 1][64];
@@ -198,10 +201,25 @@ static inline struct session_group *group_at(el_node node, unsigned watched)
     return (struct session_group *)group;
 }
 
+/* This life may work by this token until then: never two at once, and tokens rise. */
+static inline void take_office(struct tenure *t, el_node node, unsigned life, uint64_t token, uint64_t until)
+{
+    if (t->host == node && t->life == life && t->token == token) {
+        if (until > t->until) t->until = until;
+        return;
+    }
+    require(t->until <= world.now); /* never two at once */
+    require(token > t->token);
+    t->host = node;
+    t->life = life;
+    t->token = token;
+    t->until = until;
+    t->begun++;
+}
+
 static inline void watch_one(el_node node, unsigned i)
 {
     const struct hosted *h = &world.hosts[node];
-    struct tenure *t = &world.watched[i];
     const struct session_group *group = group_at(node, i);
     if (!group) return;
     const struct host_view view = host_view_of(&group->base);
@@ -209,18 +227,7 @@ static inline void watch_one(el_node node, unsigned i)
     require((view.role == EL_LEADER) == (group->base.shown.role == EL_LEADER));
     if (view.role != EL_LEADER) return;
     require(view.deadline_ns > clock_of(h) && view.lease_end_ns >= view.deadline_ns);
-    const uint64_t until = when(h, view.lease_end_ns);
-    if (t->host == node && t->life == h->life && t->token == view.token) {
-        if (until > t->until) t->until = until;
-        return;
-    }
-    require(t->until <= world.now); /* never two at once */
-    require(view.token > t->token);
-    t->host = node;
-    t->life = h->life;
-    t->token = view.token;
-    t->until = until;
-    t->begun++;
+    take_office(&world.watched[i], node, h->life, view.token, when(h, view.lease_end_ns));
 }
 
 static inline void after_event(el_node node)
@@ -233,23 +240,27 @@ static inline void after_event(el_node node)
 
 /* ---- Lives ---- */
 
+static inline struct host_hooks hooks_of(struct hosted *h)
+{
+    return (struct host_hooks){.whose = h,
+                               .now = hook_now,
+                               .send = hook_send,
+                               .save = hook_save,
+                               .changed = hook_changed,
+                               .note = hook_note,
+                               .warn = hook_warn,
+                               .random = hook_random,
+                               .wall_ms = hook_wall,
+                               .renewed = hook_renewed};
+}
+
 static inline void start(el_node node)
 {
     struct hosted *h = &world.hosts[node];
     char text[TEXT];
     const struct record_identity identity = {.cluster_id = {7}, .member = node};
     require(record_open(&h->record, h->path, &identity, text, sizeof text) != RECORD_REFUSED);
-    const struct host_hooks hooks = {.whose = h,
-                                     .now = hook_now,
-                                     .send = hook_send,
-                                     .save = hook_save,
-                                     .changed = hook_changed,
-                                     .note = hook_note,
-                                     .warn = hook_warn,
-                                     .random = hook_random,
-                                     .wall_ms = hook_wall,
-                                     .renewed = hook_renewed};
-    h->host = host_new(&h->config, h->record, hooks);
+    h->host = host_new(&h->config, h->record, hooks_of(h));
     assert_non_null(h->host);
     h->life++;
     h->alive = true;
@@ -342,7 +353,7 @@ static inline void finish_write(el_node node)
 {
     struct hosted *h = &world.hosts[node];
     struct record_image *image = h->writing;
-    const int error = h->fails ? 5 : record_write(h->record, image);
+    const int error = h->fails ? 5 : h->is_fileless ? 0 : record_write(h->record, image);
     h->writing = NULL;
     const uint64_t version = image->version;
     free(image);
@@ -479,6 +490,69 @@ static inline void bury(el_node witness, struct session *s, el_node dead, unsign
     session_bury(s, dead, inc);
     host_flush(world.hosts[witness].host);
     after_event(witness);
+}
+
+/* ---- When all has been well for long enough ---- */
+
+/* As an office does, where nobody wants to lead any more. */
+static inline void resign_the_unwilling(void)
+{
+    for (unsigned i = 0; i < world.watched_count; i++) {
+        const el_node node = leader_of(i);
+        if (node && !group_of(node, i)->base.stands) (void)let_go(node, i, EL_NOBODY);
+    }
+}
+
+static inline void judge_candidates(const struct session_group *here, unsigned i)
+{
+    for (el_node each = 1; each <= world.count; each++) {
+        uint64_t known, said;
+        const bool stands = host_stands(&group_of(each, i)->base, each, &said);
+        require(host_stands(&here->base, each, &known) == stands);
+        if (stands) require(known == said);
+    }
+}
+
+/* It is the best of the others who stand. */
+static inline void judge_heir(const struct session_group *here, unsigned i, el_node leader)
+{
+    const struct quorum_claim claim = session_claim_of(group_of(leader, i));
+    uint64_t most = 0, priority;
+    require(here->quorum.claim_heir == claim.heir);
+    require(!claim.heir || here->quorum.claim_heir_term == claim.heir_term);
+    require(!claim.heir || host_stands(&here->base, claim.heir, &most));
+    for (el_node each = 1; each <= world.count; each++)
+        if (each != leader && host_stands(&here->base, each, &priority))
+            require(claim.heir && priority <= most);
+}
+
+/* Nobody who might has not joined. */
+static inline void judge_backing(const struct session_group *at)
+{
+    const struct session *s = session_of(at);
+    require(at->cell != SESSION_NO_CELL);
+    for (el_node each = 1; each <= world.count; each++)
+        if (s->host->config->members[each - 1].role != CONFIG_OBSERVER)
+            require(s->cells[at->cell].voters >> (each - 1) & 1);
+}
+
+static inline void judge_group(unsigned i)
+{
+    const el_node leader = leader_of(i);
+    require(leader != EL_NOBODY);
+    const struct host_view truth = host_view_of(&group_of(leader, i)->base);
+    for (el_node node = 1; node <= world.count; node++) {
+        const struct session_group *here = group_at(node, i);
+        require(here);
+        const struct host_view view = host_view_of(&here->base);
+        require(view.leader == leader && view.token == truth.token);
+        require(strcmp(view.value, truth.value) == 0);
+        judge_candidates(here, i);
+        if (node == leader)
+            judge_backing(here);
+        else
+            judge_heir(here, i, leader);
+    }
 }
 
 #endif

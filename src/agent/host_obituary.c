@@ -2,10 +2,17 @@
 #include "agent/host_inner.h"
 #include "agent/session.h"
 
+/* The number of this life is on disk; otherwise the next may have it, too, and would be taken for the dead one. */
+static bool is_on_record(const struct host *host)
+{
+    return host->writes_done > (host->has_failed ? 1 : 0);
+}
+
 bool host_obituary(const struct host *host, struct wire_payload *payload)
 {
     bool is_said = false;
     wire_begin(payload, host->members);
+    if (!is_on_record(host)) return false;
     for (const struct session *s = host->sessions; s; s = s->next) {
         const struct wire_entry entry = {.type = WIRE_OBITUARY, .settings = s->settings, .number = s->me.inc};
         if (s->me.inc && wire_add(payload, &entry)) is_said = true; /* what does not fit waits for its lease */

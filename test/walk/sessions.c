@@ -1,0 +1,247 @@
+/*
+ * Every run, within bounds, of three real hosts with two groups on one session: see scenes.h for what may happen, and the
+ * bounds below for how much of it. In every world: never two may work for a group at once, tokens rise, what is shown is what
+ * was told and no more than the promises behind that very group allow (sessions.h, stills.h). The last worlds go on
+ * without faults, and then every group that somebody wants has one leader whom all know.
+ *
+ * Environment: ELECTOR_WALK=soak for the larger bounds, ELECTOR_WALK=NAME for one of them, ELECTOR_TELL for the hosts' own words.
+ */
+#include <time.h>
+
+#include "scene_moves.h"
+
+enum { DEPTH_MAX = 8000, LEASE_MS = 340, WELL_LEASES = 6 };
+
+/* Times that fit together, and meet as often as they can: at the bounds there is 1 ns between a lease and a promise. */
+static const struct config_profile times = {
+    "walk",
+    MS,
+    {{"lease", "340ms"}, {"beat", "100ms"}, {"margin", "20ms"}, {"re-ask", "120ms"}, {"stagger", "30ms"}}};
+
+struct frame {
+    struct scene scene;
+    struct moves moves;
+};
+
+static struct {
+    const struct bounds *bounds;
+    struct frame *frames;
+    uint32_t depth, deepest;
+    struct known seen;
+    uint64_t moves, leaves, ran_on, end;
+    bool is_running_on;
+} walk;
+
+static void explain(void)
+{
+    print_message("%s:\n", walk.bounds->name);
+    for (uint32_t i = 0; i <= walk.depth; i++) {
+        const struct frame *f = &walk.frames[i];
+        if (f->moves.next) print_move(&f->scene, &f->moves.list[f->moves.next - 1]);
+    }
+    if (walk.is_running_on) print_message("and then, undisturbed:\n");
+}
+
+/* ---- How it begins ---- */
+
+static void quietly(struct scene *w, uint64_t ms)
+{
+    static const struct bounds none = {.name = "beginning"};
+    struct moves moves;
+    const uint64_t end = w->now + ms * MS;
+    for (find_moves(w, &none, end, &moves); moves.count; find_moves(w, &none, end, &moves))
+        make_move(w, &moves.list[0]);
+    w->now = end;
+}
+
+static void want(struct scene *w, el_node node, uint8_t group)
+{
+    const struct move move = {.what = MOVE_ASK, .node = (uint8_t)node, .ask = CALL_STAND, .group = group};
+    if (is_alive(w, node))
+        ask(w, &move);
+    else
+        w->wants[node - 1] |= (uint8_t)(1u << group);
+}
+
+static void begin_scene(struct scene *w, const struct bounds *b)
+{
+    memset(w, 0, sizeof *w);
+    w->now = world.now = 1000 * MS;
+    for (el_node node = 1; node <= STILL_HOSTS; node++) {
+        char text[TEXT];
+        const struct record_identity identity = {.cluster_id = {7}, .member = node};
+        struct hosted *h = &world.hosts[node];
+        h->config.profile = &times;
+        h->config.drift = 0;
+        h->is_fileless = true;
+        require(record_open(&h->record, h->path, &identity, text, sizeof text) == RECORD_READY);
+        struct record_image *fresh = record_copy(h->record);
+        assert_non_null(fresh);
+        w->at[node - 1] = keep_dead(fresh->bytes, (uint32_t)fresh->size);
+        free(fresh);
+        put_away(node);
+    }
+    want(w, 1, 0);
+    want(w, 2, 1);
+    for (el_node node = 1; node <= STILL_HOSTS; node++) {
+        const struct move start = {.what = MOVE_START, .node = (uint8_t)node};
+        make_move(w, &start);
+        if (!b->from_start) quietly(w, 10); /* they do not beat together */
+    }
+    if (!b->from_start) quietly(w, 2 * LEASE_MS);
+    want(w, 2, 0);
+    want(w, 1, 1);
+    if (!b->from_start) quietly(w, 110);
+    if (!b->from_start) require(w->tenures[0].host == 1 && w->tenures[1].host == 2);
+}
+
+/* ---- How it ends ---- */
+
+static void bring_to_life(const struct scene *w, el_node node)
+{
+    struct hosted *h = &world.hosts[node];
+    revive(node, w->at[node - 1]);
+    album.live[node] = 0;
+    h->life = w->lives[node - 1];
+    h->written_at = world.now;
+    h->paused_until = 0;
+    if (h->host) return;
+    h->life++;
+    (void)make_host(node);
+    for (unsigned i = 0; i < STILL_GROUPS; i++)
+        if (w->wants[node - 1] >> i & 1) stand(node, i, true, 0);
+}
+
+static bool is_wanted(const struct scene *w, unsigned group)
+{
+    for (unsigned i = 0; i < STILL_HOSTS; i++)
+        if (w->wants[i] >> group & 1) return true;
+    return false;
+}
+
+/* All is well from here on: what is late is lost. */
+static void run_on(const struct scene *w)
+{
+    walk.is_running_on = true;
+    world.now = w->now;
+    world.takes = NULL;
+    world.seed = 1;
+    for (unsigned i = 0; i < STILL_GROUPS; i++) {
+        struct tenure *t = &world.watched[i];
+        t->host = w->tenures[i].host;
+        t->life = w->tenures[i].life;
+        t->token = w->tenures[i].token;
+        t->until = w->tenures[i].until;
+    }
+    for (el_node node = 1; node <= STILL_HOSTS; node++) bring_to_life(w, node);
+    for (el_node node = 1; node <= STILL_HOSTS; node++) after_event(node);
+    for (unsigned leases = 0; leases < WELL_LEASES; leases++) {
+        pass(LEASE_MS);
+        resign_the_unwilling();
+    }
+    for (unsigned i = 0; i < STILL_GROUPS; i++)
+        if (is_wanted(w, i)) judge_group(i);
+    for (el_node node = 1; node <= STILL_HOSTS; node++) put_away(node);
+    mail_free(&world.mail);
+    walk.is_running_on = false;
+    walk.ran_on++;
+}
+
+/* ---- All of it ---- */
+
+static void enter(const struct scene *w)
+{
+    struct frame *f = &walk.frames[walk.depth];
+    bool is_new;
+    const struct el_hash sum = scene_sum(w);
+    (void)know(&walk.seen, sum, 0, &is_new);
+    if (!is_new) {
+        walk.depth--;
+        return;
+    }
+    if (walk.depth > walk.deepest) walk.deepest = walk.depth;
+    find_moves(w, walk.bounds, walk.end, &f->moves);
+    if (f->moves.count) return;
+    walk.leaves++;
+    if (sum.high % walk.bounds->run_on == 0) run_on(w);
+    walk.depth--;
+}
+
+static void explore(const struct bounds *b)
+{
+    const clock_t began = clock();
+    prepare_world(STILL_HOSTS, 0);
+    world.explain = explain;
+    (void)watch("a");
+    (void)watch("b");
+    memset(&walk, 0, sizeof walk);
+    walk.bounds = b;
+    walk.frames = calloc(DEPTH_MAX, sizeof *walk.frames);
+    assert_non_null(walk.frames);
+    begin_scene(&walk.frames[0].scene, b);
+    walk.end = walk.frames[0].scene.now + b->until_ms * MS;
+    walk.depth = 1;
+    walk.frames[1].scene = walk.frames[0].scene;
+    enter(&walk.frames[1].scene);
+    while (walk.depth) {
+        struct frame *f = &walk.frames[walk.depth];
+        if (f->moves.next == f->moves.count) {
+            walk.depth--;
+            continue;
+        }
+        const struct move *move = &f->moves.list[f->moves.next++];
+        require(walk.depth + 1 < DEPTH_MAX);
+        struct scene *next = &walk.frames[walk.depth + 1].scene;
+        *next = f->scene;
+        walk.frames[walk.depth + 1].moves.next = 0;
+        make_move(next, move);
+        walk.moves++;
+        walk.depth++;
+        enter(next);
+    }
+    const double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
+    print_message("%s, %u faults, %u ms: %llu worlds, %llu moves, %u deep, %llu last ones, of which %llu went on; "
+                  "%u states of a host, %llu calls, %llu revivals, %llu compared; %.1f s, %.0f worlds/s\n",
+                  b->name, b->total, b->until_ms, (unsigned long long)walk.seen.count,
+                  (unsigned long long)walk.moves, walk.deepest, (unsigned long long)walk.leaves,
+                  (unsigned long long)walk.ran_on, album.still_count, (unsigned long long)album.calls,
+                  (unsigned long long)album.revivals, (unsigned long long)album.compared, seconds,
+                  (double)walk.seen.count / (seconds > 0 ? seconds : 1));
+    assert_true(walk.ran_on > 0 && album.compared > 0);
+    free(walk.seen.places);
+    free(walk.frames);
+    close_album();
+    close_world();
+}
+
+static const struct bounds all_bounds[] = {
+    {.name = "links", .most = {1, 1, 1, 1}, .total = 2, .until_ms = 450, .run_on = 1},
+    {.name = "deaths", .most = {[FAULT_DEATH] = 1, [FAULT_SLOW] = 1}, .total = 2, .until_ms = 500, .run_on = 4},
+    {.name = "deaths2", .most = {[FAULT_DEATH] = 2}, .total = 2, .until_ms = 300, .run_on = 4},
+    {.name = "clients", .most = {[FAULT_ASK] = 2}, .total = 2, .until_ms = 500, .run_on = 1},
+    {.name = "clients2", .most = {[FAULT_ASK] = 1, [FAULT_LATE] = 1, [FAULT_CUT] = 1, [FAULT_PAUSE] = 1}, .total = 2, .until_ms = 500, .run_on = 1},
+    {.name = "order", .any_order = true, .from_start = true, .total = 1, .until_ms = 20, .run_on = 1},
+    {.name = "beginning",
+     .most = {1, 1, 1, 1, 1, 1, 1},
+     .total = 1,
+     .until_ms = 400,
+     .from_start = true,
+     .run_on = 1},
+};
+
+static void two_groups_on_one_session_never_have_two_leaders(void **state)
+{
+    const char *only = getenv("ELECTOR_WALK");
+    for (size_t i = 0; i < sizeof all_bounds / sizeof *all_bounds; i++)
+        for (uint8_t total = 1; total <= all_bounds[i].total; total++) { /* so the first trace has the fewest */
+            struct bounds b = all_bounds[i];
+            b.total = total;
+            if (!only || strcmp(only, b.name) == 0) explore(&b);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_groups_on_one_session_never_have_two_leaders)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
