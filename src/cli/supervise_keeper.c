@@ -232,18 +232,19 @@ _Noreturn void supervise_keep(struct supervise *work, const struct supervise_com
     let_go_of_output();
     take_in(&keeper);
     while (!work->tree.empty) {
+        const bool was_killing = keeper.killing;
         struct pollfd polled[] = {{.fd = work->socket, .events = POLLIN},
                                   {.fd = keeper.signals, .events = POLLIN},
                                   {.fd = keeper.timer, .events = POLLIN},
                                   {.fd = line && !keeper.line_ended ? line->socket : -1, .events = POLLIN}};
         watch_time(&keeper);
         poll(polled, sizeof polled / sizeof *polled, keeper.killing ? KILL_AGAIN_MS : -1);
-        drain(keeper.signals);
-        drain(keeper.timer);
-        if (polled[3].revents) hear_line(&keeper);
+        if (polled[3].revents) hear_line(&keeper); /* others wait for the answer */
+        if (polled[1].revents) drain(keeper.signals);
+        if (polled[2].revents) drain(keeper.timer);
         if (polled[0].revents) on_order(&keeper);
-        if (keeper.killing) supervise_tree_signal_all(&work->tree, SIGKILL);
         take_in(&keeper);
+        if (was_killing && !work->tree.empty) supervise_tree_signal_all(&work->tree, SIGKILL);
     }
     supervise_line_count_out(work->line, &work->page->is_counted);
     tell(&keeper, SUPERVISE_EMPTY, 0);
