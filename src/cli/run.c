@@ -336,6 +336,7 @@ int run_loop(struct runner *runner)
         run_look_at_health(runner);
         if (is_apart(runner) && supervise_now_ns() >= runner->connect_ns) run_connect(runner);
         if (settle(runner)) break;
+        if (runner->broken && is_apart(runner)) run_let_go(runner);
         run_spread(runner);
         wait_for_something(runner);
         read_signals(runner);
@@ -385,7 +386,7 @@ static int start(struct runner *runner)
 int cli_run(int argc, char **argv)
 {
     struct run_request request;
-    struct runner runner = {.request = &request, .command.line = -1};
+    struct runner runner = {.request = &request};
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") != 0) continue;
         run_write_help();

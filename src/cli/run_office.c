@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/guardian.h"
 #include "cli.h"
 #include "engines/engine.h"
 #include "run.h"
@@ -50,24 +49,18 @@ static void on_event(void *whose, const elector_event *event)
 
 void run_let_go(struct runner *runner)
 {
-    if (runner->command.line < 0) return;
-    const ssize_t sent = send(runner->command.line, GUARDIAN_LINE_OVER, sizeof GUARDIAN_LINE_OVER - 1,
-                              MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)sent;
-    close(runner->command.line);
-    runner->command.line = -1;
+    supervise_line_end(runner->command.line);
+    supervise_line_free(runner->command.line);
+    runner->command.line = NULL;
 }
 
-/*
- * An agent that knows no such thing, or a lock, does without. So do many groups: the guardian's word is heard by one keeper,
- * which can answer for its own work only, and not for that of the others.
- */
+/* An agent that knows no such thing, or a lock, does without. */
 static void lay_line(struct runner *runner)
 {
     int ends[2];
-    if (runner->count != 1 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
-    runner->command.line = ends[0];
-    if (engine_work(runner->elector, ends[1]) != ELECTOR_OK) run_let_go(runner);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
+    runner->command.line = supervise_line_new(ends[0]);
+    if (!runner->command.line || engine_work(runner->elector, ends[1]) != ELECTOR_OK) run_let_go(runner);
     close(ends[1]);
 }
 
@@ -96,7 +89,6 @@ static void fall_apart(struct run *run, const char *why)
     if (!run->runner->connect_ns) try_later(run, why); /* the first of its groups to know says it for all */
     run->token = 0;
     run->state = RUN_APART;
-    run_let_go(run->runner); /* there is a line only where there is one group, and nothing of it runs */
 }
 
 /* What will not be better the next time ends it. */

@@ -64,7 +64,10 @@ static struct supervise_page *make_page(uint64_t kill_at_ns)
 
 static int give_up(struct supervise *work, int error)
 {
-    if (work->page) munmap(work->page, sizeof *work->page);
+    if (work->page) {
+        supervise_line_count_out(work->line, &work->page->is_counted); /* unless the keeper has */
+        munmap(work->page, sizeof *work->page);
+    }
     if (work->forced || work->keeper <= 0) supervise_cgroup_remove(&work->tree); /* else the keeper does */
     forget(work);
     *work = (struct supervise){0};
@@ -83,10 +86,11 @@ int supervise_start(struct supervise *work, const struct supervise_command *comm
 {
     int ends[2];
     supervise_bury(work);
-    *work = (struct supervise){.page = make_page(kill_at_ns)};
+    *work = (struct supervise){.page = make_page(kill_at_ns), .line = command->line};
     if (!work->page) return give_up(work, errno);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return give_up(work, errno);
     supervise_cgroup_make(&work->tree);
+    supervise_line_count(work->line, &work->page->is_counted);
     work->keeper = fork();
     if (work->keeper == 0) {
         close(ends[0]);

@@ -11,8 +11,7 @@
  * is killed, until the keeper has ended the work and itself. If the keeper dies, the command dies with it
  * (PR_SET_PDEATHSIG) and the supervisor, which is a subreaper too, kills and reaps the rest.
  *
- * When the agent dies its guardian speaks to the keeper, not to the supervisor, which may hang: the keeper kills the
- * command and says so when nothing is left, and no later keeper starts one under the same line.
+ * When the agent dies its guardian speaks to the keepers, not to the supervisor, which may hang: see supervise_line.h.
  */
 #ifndef ELECTOR_SUPERVISE_H
 #define ELECTOR_SUPERVISE_H
@@ -22,23 +21,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "supervise_line.h"
 #include "supervise_tree.h"
 
 /* Shared by the supervisor, the keeper and, until it executes, the command. */
 struct supervise_page {
     _Atomic uint64_t kill_at_ns; /* on CLOCK_BOOTTIME; 0: no limit */
     _Atomic pid_t command;
-    _Atomic int exec_error; /* errno, if it could not be executed */
-    _Atomic bool overdue;   /* the keeper has killed it, for the time was up, or the agent is dead */
+    _Atomic int exec_error;  /* errno, if it could not be executed */
+    _Atomic bool overdue;    /* the keeper has killed it, for the time was up, or the agent is dead */
+    _Atomic bool is_counted; /* by the line */
 };
 
 struct supervise_command {
-    char about[96];      /* begins the keeper's messages */
-    char *const *words;  /* for execvp */
-    sigset_t signals;    /* the signals that it blocks */
-    bool ignores_pipe;   /* SIGPIPE is ignored, as it was for us */
-    bool takes_terminal; /* it becomes the foreground of the terminal at descriptor 0 */
-    int line; /* by which a guardian asks for the end of it, and is told (agent/guardian.h); -1: none */
+    char about[96];              /* begins the keeper's messages */
+    char *const *words;          /* for execvp */
+    sigset_t signals;            /* the signals that it blocks */
+    bool ignores_pipe;           /* SIGPIPE is ignored, as it was for us */
+    bool takes_terminal;         /* it becomes the foreground of the terminal at descriptor 0 */
+    struct supervise_line *line; /* of all works of a connection; borrowed until all have ended; NULL: none */
 };
 
 enum supervise_news {
@@ -57,6 +58,7 @@ struct supervise {
     bool forced;  /* the keeper is given up; we do it ourselves */
     bool told_exit;
     struct supervise *next; /* of all that run */
+    struct supervise_line *line;
     struct supervise_page *page;
     struct supervise_tree tree;
 };

@@ -11,7 +11,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "agent/guardian.h"
 #include "supervise.h"
 
 enum { KILL_AGAIN_MS = 20, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
@@ -23,7 +22,6 @@ struct keeper {
     uint64_t timer_at_ns;
     bool killing, told_exit;
     bool line_ended; /* nothing more is to be heard there */
-    bool owes_word;  /* the guardian has asked */
 };
 
 static void tell(const struct keeper *keeper, int kind, int value)
@@ -109,7 +107,8 @@ static void on_orphaned(struct keeper *keeper)
     if (!keeper->killing)
         dprintf(STDERR_FILENO, "%s: elector run has died; the command is killed\n", keeper->command->about);
     close(keeper->work->socket);
-    keeper->work->socket = -1; /* poll skips it */
+    keeper->work->socket = -1;              /* poll skips it */
+    supervise_line_end(keeper->work->line); /* nobody is left who could begin anything */
     kill_all(keeper);
 }
 
@@ -129,31 +128,14 @@ static void on_order(struct keeper *keeper)
     }
 }
 
-/*
- * What is read here is read by no other keeper, so the line is closed to all of them: who comes late finds its end, and
- * starts nothing. That end alone is no order: agent and guardian are both gone then, and the deadline decides.
- */
 static void hear_line(struct keeper *keeper)
 {
-    char word[sizeof GUARDIAN_LINE_END];
-    const int line = keeper->command->line;
-    if (line < 0 || keeper->line_ended) return;
-    const ssize_t size = recv(line, word, sizeof word, MSG_DONTWAIT);
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    keeper->line_ended = true;
-    shutdown(line, SHUT_RD);
-    if (size != (ssize_t)sizeof word - 1 || memcmp(word, GUARDIAN_LINE_END, sizeof word - 1) != 0) return;
-    keeper->owes_word = true;
-    set_overdue(keeper); /* whoever reads of its death must not take it for its own will */
+    if (keeper->line_ended) return;
+    const enum supervise_word word = supervise_line_hear(keeper->work->line);
+    keeper->line_ended = word != SUPERVISE_SILENCE;
+    if (word != SUPERVISE_END) return; /* if both are gone the deadline decides */
+    set_overdue(keeper);               /* whoever reads of its death must not take it for its own will */
     kill_all(keeper);
-}
-
-static void pay_word(const struct keeper *keeper)
-{
-    if (!keeper->owes_word) return;
-    const ssize_t sent = send(keeper->command->line, GUARDIAN_LINE_OVER, sizeof GUARDIAN_LINE_OVER - 1,
-                              MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)sent; /* then it waits for the lease */
 }
 
 /* ---- Time ----------------------------------------------------------------------------------------- */
@@ -237,6 +219,7 @@ static void let_go_of_output(void)
 _Noreturn void supervise_keep(struct supervise *work, const struct supervise_command *command)
 {
     struct keeper keeper = {.work = work, .command = command};
+    const struct supervise_line *line = work->line;
     settle(&keeper);
     hear_line(&keeper);
     if (keeper.signals < 0 || keeper.timer < 0) {
@@ -249,20 +232,21 @@ _Noreturn void supervise_keep(struct supervise *work, const struct supervise_com
     let_go_of_output();
     take_in(&keeper);
     while (!work->tree.empty) {
+        const bool was_killing = keeper.killing;
         struct pollfd polled[] = {{.fd = work->socket, .events = POLLIN},
                                   {.fd = keeper.signals, .events = POLLIN},
                                   {.fd = keeper.timer, .events = POLLIN},
-                                  {.fd = keeper.line_ended ? -1 : command->line, .events = POLLIN}};
+                                  {.fd = line && !keeper.line_ended ? line->socket : -1, .events = POLLIN}};
         watch_time(&keeper);
         poll(polled, sizeof polled / sizeof *polled, keeper.killing ? KILL_AGAIN_MS : -1);
-        drain(keeper.signals);
-        drain(keeper.timer);
-        if (polled[3].revents) hear_line(&keeper);
+        if (polled[3].revents) hear_line(&keeper); /* others wait for the answer */
+        if (polled[1].revents) drain(keeper.signals);
+        if (polled[2].revents) drain(keeper.timer);
         if (polled[0].revents) on_order(&keeper);
-        if (keeper.killing) supervise_tree_signal_all(&work->tree, SIGKILL);
         take_in(&keeper);
+        if (was_killing && !work->tree.empty) supervise_tree_signal_all(&work->tree, SIGKILL);
     }
-    pay_word(&keeper);
+    supervise_line_count_out(work->line, &work->page->is_counted);
     tell(&keeper, SUPERVISE_EMPTY, 0);
     supervise_cgroup_remove(&work->tree); /* which takes the kernel a while: the news go first */
     _exit(0);

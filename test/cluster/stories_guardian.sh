@@ -61,6 +61,24 @@ story_guardian_finds_run_stopped() {
     judge
 }
 
+# Many groups under one elector run have one line: all keepers hear its word, and the last one answers. See stories_spread.sh.
+story_guardian_tells_of_many() {
+    found 3 '[group shard-*]' 'lease = 600s'
+    start a b c
+    spread a b c
+    await 120 "all are where they belong" is_settled a 3
+    await 60 "c is guarded" is_guarded c
+    kill -KILL "${agent[c]}"
+    await 60 "the others have them all" is_settled a 2
+    start c
+    await 120 "all are where they belonged" is_settled a 3
+    await 60 "c is guarded" is_guarded c
+    kill -STOP "${runner[c]}"
+    kill -KILL "${agent[c]}"
+    await 60 "the others have them all again" is_settled a 2
+    judge_all
+}
+
 # An application is never killed; whether it still works nobody knows.
 story_guardian_waits_for_an_application() {
     local old old_worker

@@ -26,7 +26,7 @@ static int run(uint64_t kill_at_ns)
 {
     char word[] = "true";
     char *const words[] = {word, NULL};
-    const struct supervise_command command = {.about = "test", .words = words, .line = -1};
+    const struct supervise_command command = {.about = "test", .words = words};
     struct supervise work = {0};
     int value = 0;
     assert_int_equal(supervise_start(&work, &command, kill_at_ns), 0);

@@ -38,7 +38,7 @@ static void start(struct supervise *work, const char *name, const char *then)
         "until [ -e %s/%s ]; do sleep 0.01; done; %s",
         folder, name, folder, name, folder, name, folder, name, then);
     char *const words[] = {shell, option, text, NULL};
-    struct supervise_command command = {.about = "test", .words = words, .line = -1};
+    struct supervise_command command = {.about = "test", .words = words};
     assert_int_equal(supervise_start(work, &command, 0), 0);
 }
 
