@@ -63,32 +63,27 @@ try_server() {
         stamp
         began=$now
         kill -KILL "${servers[$was]}"
-        until leads $(((was + 1) % 3)) || leads $(((was + 2) % 3)); do sleep 0.001; done
-        stamp
-        sample agent "$began" "$now"
+        sample agent "$began" "$("$BENCH/peer-leads" etcd $((base + 10 + (was + 1) % 3)) $((base + 10 + (was + 2) % 3)))"
         end KILL "${servers[$was]}"
         serve "$was" existing
         await 60 "etcd $was is back" has_leader "$was"
     done
 }
 try_transfer() {
-    local to began asked
+    local to began seen news at
     while ((taken < trials)); do
         leader
         to=$(((led + 1) % 3))
         leads $to || true # its number
+        exec {news}< <(exec "$BENCH/peer-leads" etcd $((base + 10 + to)))
+        seen=$!
         doze 50 50
         stamp
         began=$now
         request "$led" maintenance/transfer-leadership "{\"targetID\":\"${ids[$to]}\"}"
-        asked=$link
-        until leads $to; do
-            stamp
-            ((now - began < 5000000)) || break
-        done
-        stamp
-        exec {asked}>&-
-        ((now - began >= 5000000)) || sample transfer "$began" "$now" # the other may not have caught up
+        if read -rt 5 -u "$news" at; then sample transfer "$began" "$at"; fi # or the other had not caught up
+        end KILL "$seen"
+        exec {news}<&- {link}>&-
     done
 }
 

@@ -17,12 +17,16 @@ serve() { # NUMBER: which it says when it leads
     servers[$1]=$!
     started+=($!)
 }
-last_word() { while read -rt 0.02 -u "$news" leader; do :; done; }
+next_leader() { # SECONDS: false: there was none
+    local line
+    read -rt "$1" -u "$news" line || return 1
+    stamp
+    leader=$line
+}
 rest() {
     doze $((5 * election + 50)) $((5 * beat))
-    last_word
+    while next_leader 0.02; do :; done # the last word counts
 }
-next_leader() { read -rt "$1" -u "$news" leader && stamp; } # SECONDS
 try_server() { # SIGNAL
     local was began
     while ((taken < trials)); do

@@ -67,9 +67,7 @@ try_server() {
         stamp
         began=$now
         kill -KILL "${servers[$was]}"
-        until leads $(((was + 1) % 3)) || leads $(((was + 2) % 3)); do sleep 0.001; done
-        stamp
-        sample agent "$began" "$now"
+        sample agent "$began" "$("$BENCH/peer-leads" zookeeper $((base + (was + 1) % 3)) $((base + (was + 2) % 3)))"
         end KILL "${servers[$was]}"
         serve "$was"
         await 60 "ZooKeeper serves again" serves

@@ -103,6 +103,7 @@ int main(int argc, char **argv)
     uv_loop_init(&loop);
     require(raft_uv_tcp_init(&transport, &loop), "tcp");
     require(raft_uv_init(&io, &loop, argv[2], &transport), "uv");
+    raft_uv_set_connect_retry_delay(&io, 10); /* its own second would be in the way of the next trial */
     require(raft_init(&raft, &io, &fsm, id, address), "init");
     found(port);
     raft_set_election_timeout(&raft, (unsigned)strtoul(argv[4], NULL, 10));
