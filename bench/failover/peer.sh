@@ -1,4 +1,4 @@
-# shellcheck shell=bash # sourced by the peers' scripts, whose first argument is a folder of their own
+# shellcheck shell=bash disable=SC2034,SC2154 # sourced by the peers' scripts, whose first argument is a folder of their own
 # What the peers' scripts share. Their output is for table.awk: a sample is `SYSTEM KIND NS`, `# SYSTEM …` goes into the legend, and
 # `- SYSTEM KIND WHY` says why there is none. Time is bash's, read without a process: good to a tenth of a millisecond.
 set -euo pipefail
@@ -55,18 +55,21 @@ fifo() { # NAME: a fifo of that name below $work, whose descriptor is in $fd
     exec {fd}<> "$work/$1"
 }
 free_port() { # forty from there on are believed to be free
-    local port=$((20000 + $$ % 1200 * 10)) taken
+    local port=$((20000 + $$ % 1200 * 10)) taken i
     taken=$(awk '{ split($2, part, ":"); print part[2] }' /proc/net/tcp /proc/net/tcp6 2> /dev/null)
-    until [ -z "$(for i in {0..39}; do printf '%04X\n' $((port + i)); done | grep -Fx "$taken")" ]; do port=$((port + 40)); done
+    while for i in {0..39}; do printf '%04X\n' $((port + i)); done | grep -Fx "$taken" > /dev/null; do port=$((port + 40)); done
     echo $port
 }
-await() { # SECONDS WHAT COMMAND…
-    local end=$((SECONDS + $1)) what=$2
-    shift 2
+within() { # SECONDS COMMAND…: until it succeeds; false: it did not in time
+    local end=$((SECONDS + $1))
+    shift
     until "$@"; do
-        ((SECONDS < end)) || give_up "$what"
+        ((SECONDS < end)) || return 1
         sleep 0.02
     done
+}
+await() { # SECONDS WHAT COMMAND…
+    within "$1" "${@:3}" || give_up "$2"
 }
 end() { # SIGNAL PROCESS…: and waits for it
     local signal=$1 pid

@@ -52,7 +52,7 @@ stand() { # ELECTION HOSTS
 has_standing() { ask "$1" kv/range '{"key":"ZQ==","range_end":"Zg==","count_only":true}' && [[ ${answer/\}/,\"count\":\"0\"} == *"\"count\":\"$2\""* ]]; } # e to f
 await_standing() { # COUNT
     leader
-    await 60 "$1 candidates stand" has_standing "$led" "$1"
+    within 10 has_standing "$led" "$1"
 }
 try_server() {
     local was began

@@ -56,7 +56,7 @@ await_standing() { # COUNT: they say so
         doze $((4 * tick)) 0 # their sessions are over
         return
     fi
-    while ((stood < $1)); do hear 60 || give_up "candidates stand"; done
+    while ((stood < $1)); do hear 10 || return 1; done
 }
 try_server() {
     local was began

@@ -12,12 +12,13 @@ BUILD=$(realpath "${BUILD:-build/release}")
 ELECTOR=$(realpath "${ELECTOR:-$BUILD/elector}")
 trials=${TRIALS:-200}
 export PEER_TRIALS=${PEER_TRIALS:-200} BENCH=$BUILD/bench
-read -ra kinds <<< "${KINDS:-round-trip worker agent silence silence-fast transfer resign command}"
+read -ra kinds <<< "${KINDS-round-trip worker agent silence silence-fast transfer resign command}"
 read -ra peers <<< "${PEERS-etcd zookeeper keepalived libraft}"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/elector-failover.XXXXXX")
 export ELECTOR_BENCH_WORK=$work # by which all that was started is known
 children=()
+# shellcheck disable=SC2317 # by the trap
 finish() {
     trap '' TERM INT
     local tries pids
