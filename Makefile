@@ -35,7 +35,7 @@ bench-checker: build-release ## the checker beside SPIN, which is installed firs
 bench-is-leader: build-release ## what it costs to ask before every write whether one leads
 	@build/release/bench/bench-is-leader
 
-bench-failover: build-release ## how long nobody leads, beside the peers that are installed (TRIALS=200; scripts/setup-peers)
+bench-failover: build-release ## how long nobody leads, beside the peers that are installed: 20 minutes (TRIALS=200 PEER_TRIALS=200 PEERS="etcd …")
 	@BUILD=build/release bench/failover/run.sh
 
 bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000 10000 100000")

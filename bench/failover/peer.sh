@@ -1,13 +1,19 @@
-# shellcheck shell=bash # sourced by the peers' scripts, whose first argument is a folder of their own
-# What the peers' scripts share: time by bash, which costs tenths of a millisecond where they take several.
+# shellcheck shell=bash disable=SC2034,SC2154 # sourced by the peers' scripts, whose first argument is a folder of their own
+# What the peers' scripts share. Their output is for table.awk: a sample is `SYSTEM KIND NS`, `# SYSTEM …` goes into the legend, and
+# `- SYSTEM KIND WHY` says why there is none. Time is bash's, read without a process: good to a tenth of a millisecond.
 set -euo pipefail
 work=$1
-export trials=${PEER_TRIALS:-10}
+system=$(basename "$0" .sh | sed s/peer_//)
+trials=${PEER_TRIALS:-200}
+pairs=$((trials < 20 ? trials : 20)) # elections at once, where one trial waits for seconds
 started=()
 exec 3>&2 2>> "$work/script.log" # bash tells of every process that is killed
+trap '' PIPE                     # servers die while they are spoken to
 
+say() { echo "bench-failover: $system: $*" >&3; }
 skip() { # WHY: one line, and no samples
-    echo "$(basename "$0" .sh | sed s/peer_//): skipped: $*" >&3
+    say "skipped: $*"
+    echo "# $system: skipped: $*"
     exit 0
 }
 needs() { # COMMAND…
@@ -15,37 +21,65 @@ needs() { # COMMAND…
     for command in "$@"; do command -v "$command" > /dev/null || skip "$command is not installed (scripts/setup-peers)"; done
 }
 give_up() {
-    echo "$(basename "$0"): not in time: $*" >&3
+    say "not in time: $*"
     exit 1
 }
-now_us() { echo "${EPOCHREALTIME/[^0-9]/}"; }
-sample() { echo "$1 $2 $((($4 - $3) * 1000))"; } # SYSTEM WHAT FROM TO, in us
+legend() { echo "# $system: $*"; }
+none() { echo "- $system $*"; } # KIND WHY
+stamp() { now=${EPOCHREALTIME/[^0-9]/}; } # us, in $now: a substitution would cost a process
+sample() { # KIND FROM TO, in us; counts in $taken, which try_kind sets
+    echo "$system $1 $((($3 - $2) * 1000))"
+    taken=$((taken + 1))
+    ((taken * 4 / trials == (taken - 1) * 4 / trials || taken == trials)) || say "$1: $taken of $trials"
+}
+try_kind() { # KIND COMMAND…: says how long it took; the command goes on until `taken` is `trials`
+    local kind=$1 since=$SECONDS
+    shift
+    taken=0
+    say "$kind"
+    "$@"
+    say "$kind: $taken trials in $((SECONDS - since)) s"
+}
 start() { # LOG COMMAND…: in the background, its process in $!
     local log=$1
     shift
     "$@" < /dev/null >> "$work/$log" 2>&1 &
     started+=($!)
 }
-drain() { # FD: what came before is no news
-    while read -rt 0.02 -u "$1" _; do :; done
+doze() { # MS OF_CHANCE: that long and a random part of as much again, so that trials fall anywhere between two beats
+    local ms=$(($1 + RANDOM % ($2 + 1)))
+    sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
 }
-free_port() { # three from there on are believed to be free
-    local port=$((20000 + $$ % 20000))
-    while grep -qiE ":($(printf '%X|%X|%X' $port $((port + 1)) $((port + 2)))) " /proc/net/tcp /proc/net/tcp6 2> /dev/null; do port=$((port + 7)); done
+fifo() { # NAME: a fifo of that name below $work, whose descriptor is in $fd
+    mkfifo "$work/$1"
+    exec {fd}<> "$work/$1"
+}
+free_port() { # forty from there on are believed to be free
+    local port=$((20000 + $$ % 1200 * 10)) taken i
+    taken=$(awk '{ split($2, part, ":"); print part[2] }' /proc/net/tcp /proc/net/tcp6 2> /dev/null)
+    while for i in {0..39}; do printf '%04X\n' $((port + i)); done | grep -Fx "$taken" > /dev/null; do port=$((port + 40)); done
     echo $port
 }
-await() { # SECONDS WHAT COMMAND…
-    local end=$((SECONDS + $1)) what=$2
-    shift 2
+within() { # SECONDS COMMAND…: until it succeeds; false: it did not in time
+    local end=$((SECONDS + $1))
+    shift
     until "$@"; do
-        ((SECONDS < end)) || give_up "$what"
-        sleep 0.05
+        ((SECONDS < end)) || return 1
+        sleep 0.02
     done
 }
+await() { # SECONDS WHAT COMMAND…
+    within "$1" "${@:3}" || give_up "$2"
+}
+end() { # SIGNAL PROCESS…: and waits for it
+    local signal=$1 pid
+    shift
+    for pid in "$@"; do kill "-$signal" "$pid" 2> /dev/null || true; done
+    for pid in "$@"; do wait "$pid" 2> /dev/null || true; done
+}
 end_all() {
-    local pid
-    for pid in "${started[@]}"; do kill -KILL "$pid" 2> /dev/null || true; done
-    wait 2> /dev/null || true
+    end KILL "${started[@]}"
+    started=()
 }
 trap end_all EXIT
 trap 'exit 143' TERM INT

@@ -1,96 +1,100 @@
 #!/usr/bin/env bash
-# etcd, as it comes: three servers. The worker is a holder of `etcdctl lock` that is killed (its lease of 1 s, which etcd
-# makes 2, has to end) or asked to go (SIGTERM, which releases); the agent is the server that leads, until a write succeeds.
+# etcd: three servers, asked over its JSON gateway, and `etcdctl lock`, whose lease of 1 s etcd takes only where elections are quick.
+# ETCD_TIMES: heartbeat/election in ms; etcd's own are 100/1000, and make the lease 2 s.
 # shellcheck source=bench/failover/peer.sh
 source "$(dirname "$0")/peer.sh"
 needs etcd etcdctl
+# shellcheck source=bench/failover/peer_elections.sh
+source "$(dirname "$0")/peer_elections.sh"
 export ETCDCTL_API=3
+times=${ETCD_TIMES:-10/100}
 base=$(free_port)
-ends='' cluster=''
+all_hosts='' cluster='' hosts='' led=''
 for i in 0 1 2; do
-    ends+="${ends:+,}127.0.0.1:$((base + 10 + i))"
+    all_hosts+="${all_hosts:+,}127.0.0.1:$((base + 10 + i))"
     cluster+="${cluster:+,}n$i=http://127.0.0.1:$((base + 20 + i))"
 done
-servers=()
+servers=() ids=()
 serve() { # NUMBER STATE
     start "etcd$1.log" env ETCD_UNSUPPORTED_ARCH=arm64 etcd --name "n$1" --data-dir "$work/data$1" --initial-cluster "$cluster" --initial-cluster-state "$2" \
+        --heartbeat-interval "${times%/*}" --election-timeout "${times#*/}" \
         --listen-client-urls "http://127.0.0.1:$((base + 10 + $1))" --advertise-client-urls "http://127.0.0.1:$((base + 10 + $1))" \
         --listen-peer-urls "http://127.0.0.1:$((base + 20 + $1))" --initial-advertise-peer-urls "http://127.0.0.1:$((base + 20 + $1))"
     servers[$1]=$!
 }
-writes() { etcdctl --endpoints "${1:-$ends}" --dial-timeout 1s --command-timeout 0.3s put probe 1 > /dev/null 2>&1; }
-leader() { # its number
-    local i
-    for i in 0 1 2; do
-        etcdctl --endpoints "127.0.0.1:$((base + 10 + i))" endpoint status --write-out fields 2> /dev/null |
-            awk -F ' : ' '/"MemberID"/ { m = $2 } /"Leader"/ { l = $2 } END { exit m != l }' && echo "$i" && return
-    done
+# A connection for each request: bash writes line by line, which TCP holds back on an old one.
+request() { # NUMBER PATH BODY: the connection is in $link
+    { exec {link}<> "/dev/tcp/127.0.0.1/$((base + 10 + $1))"; } 2> /dev/null || return 1
+    printf 'POST /v3/%s HTTP/1.0\r\nContent-Length: %s\r\n\r\n%s' "$2" "${#3}" "$3" >&"$link"
 }
-
-for i in 0 1 2; do serve $i new; done
-await 60 "etcd accepts writes" writes
-
-# Two that want a lock: whoever has it writes a line to its fifo.
-declare -A fifo=() holder=()
-for c in x y; do
-    mkfifo "$work/$c"
-    exec {fd}<> "$work/$c"
-    fifo[$c]=$fd
-done
-want() { # NAME
-    etcdctl --endpoints "$ends" lock --ttl=1 work < /dev/null > "$work/$1" 2>> "$work/lock.log" &
-    holder[$1]=$!
+take_answer() { # in $answer
+    answer=
+    read -rd '' -t 1 -u "$link" answer || true # it ends with the connection
+    exec {link}>&-
+    [ -n "$answer" ]
+}
+ask() { request "$@" && take_answer; } # NUMBER PATH BODY
+leads() { # NUMBER: it believes that it leads itself
+    ask "$1" maintenance/status '{}' && [[ $answer =~ \"member_id\":\"([0-9]+)\" ]] || return 1
+    ids[$1]=${BASH_REMATCH[1]}
+    [[ $answer == *"\"leader\":\"${ids[$1]}\""* ]]
+}
+has_leader() { ask "$1" maintenance/status '{}' && [[ $answer =~ \"leader\":\"[1-9] ]]; }
+serves() { has_leader 0 && has_leader 1 && has_leader 2; }
+find_leader() { for led in 0 1 2; do ! leads "$led" || return 0; done && return 1; }
+leader() { await 60 "etcd has a leader" find_leader; }
+hosts_of() { hosts=127.0.0.1:$((base + 10 + $1)); }
+hosts_but() { hosts=127.0.0.1:$((base + 10 + ($1 + 1) % 3)),127.0.0.1:$((base + 10 + ($1 + 2) % 3)); }
+stand() { # ELECTION HOSTS
+    etcdctl --endpoints "$2" lock --ttl=1 "e$1" < /dev/null > "$work/news" 2>> "$work/lock.log" &
     started+=($!)
 }
-try_lock() { # WHAT SIGNAL
-    local has=x waits=y was from to i
-    drain "${fifo[$has]}"
-    want $has
-    read -rt 60 -u "${fifo[$has]}" _ || give_up "the first lock"
-    for ((i = 0; i < trials; i++)); do
-        want $waits
-        sleep 0.5
-        drain "${fifo[$waits]}"
-        from=$(now_us)
-        kill "-$2" "${holder[$has]}"
-        if read -rt 20 -u "${fifo[$waits]}" _; then
-            to=$(now_us)
-            sample etcd "$1" "$from" "$to"
-        else # its own lease has ended while it waited, on a busy machine: that is no sample
-            kill -KILL "${holder[$waits]}" 2> /dev/null || true
-            want $waits
-            read -rt 60 -u "${fifo[$waits]}" _ || give_up "the next lock"
-        fi
-        wait "${holder[$has]}" 2> /dev/null || true
-        was=$has has=$waits waits=$was
-    done
-    kill -TERM "${holder[$has]}"
-    wait "${holder[$has]}" 2> /dev/null || true
+has_standing() { ask "$1" kv/range '{"key":"ZQ==","range_end":"Zg==","count_only":true}' && [[ ${answer/\}/,\"count\":\"0\"} == *"\"count\":\"$2\""* ]]; } # e to f
+await_standing() { # COUNT
+    leader
+    within 10 has_standing "$led" "$1"
 }
-try_lock worker:lock_ttl_1 KILL
-try_lock resign:lock TERM
+try_server() {
+    local was began
+    while ((taken < trials)); do
+        leader
+        was=$led
+        doze 150 100
+        stamp
+        began=$now
+        kill -KILL "${servers[$was]}"
+        sample agent "$began" "$("$BENCH/peer-leads" etcd $((base + 10 + (was + 1) % 3)) $((base + 10 + (was + 2) % 3)))"
+        end KILL "${servers[$was]}"
+        serve "$was" existing
+        await 60 "etcd $was is back" has_leader "$was"
+    done
+}
+try_transfer() {
+    local to began seen news at
+    while ((taken < trials)); do
+        leader
+        to=$(((led + 1) % 3))
+        leads $to || true # its number
+        exec {news}< <(exec "$BENCH/peer-leads" etcd $((base + 10 + to)))
+        seen=$!
+        doze 50 50
+        stamp
+        began=$now
+        request "$led" maintenance/transfer-leadership "{\"targetID\":\"${ids[$to]}\"}"
+        if read -rt 5 -u "$news" at; then sample transfer "$began" "$at"; fi # or the other had not caught up
+        end KILL "$seen"
+        exec {news}<&- {link}>&-
+    done
+}
 
-rounds=$((trials < 5 ? trials : 5)) # each takes seconds
-for ((i = 0; i < rounds; i++)); do
-    was=$(leader)
-    others=$(tr ',' '\n' <<< "$ends" | grep -v ":$((base + 10 + was))$" | paste -sd,)
-    from=$(now_us)
-    kill -KILL "${servers[$was]}"
-    until writes "$others"; do :; done
-    to=$(now_us)
-    sample etcd agent:leading_server "$from" "$to"
-    wait "${servers[$was]}" 2> /dev/null || true
-    serve "$was" existing
-    await 60 "etcd $was is back" writes "127.0.0.1:$((base + 10 + was))"
-    sleep 1
-done
-for ((i = 0; i < trials; i++)); do
-    was=$(leader)
-    next=$(((was + 1) % 3))
-    id=$(etcdctl --endpoints "$ends" member list | awk -F ', ' -v name="n$next" '$3 == name { print $1 }')
-    from=$(now_us)
-    etcdctl --endpoints "127.0.0.1:$((base + 10 + was))" move-leader "$id" > /dev/null
-    to=$(now_us)
-    sample etcd transfer:move-leader_with_etcdctl "$from" "$to"
-    sleep 0.2
-done
+legend "$(etcd --version | sed -n 's/^etcd Version: //p'), heartbeat/election $times ms, the shortest that held here (its own: 100/1000); lock's lease 1 s, the shortest"
+legend "worker: \`etcdctl lock\` killed, $pairs locks at a time; resign: asked to release, one by one"
+legend "agent: the leading server killed, until another leads; transfer: move-leader, until the other leads"
+legend "silence: the leading server and $pairs holders of locks stopped, until other clients have them"
+for i in 0 1 2; do serve $i new; done
+await 60 "etcd serves" serves
+try_kind worker try_holders worker KILL
+try_kind resign try_holders resign TERM
+try_kind silence try_silence silence
+try_kind agent try_server
+try_kind transfer try_transfer

@@ -1,83 +1,113 @@
 #!/usr/bin/env bash
-# keepalived: two hosts as network namespaces on a bridge, VRRP version 3 with priorities 200 and 100. The master is killed,
-# which to the other is silence, or ended, which tells it. Until the other says MASTER. It votes with nobody: two
-# masters are possible, which the others exclude.
+# keepalived: two hosts that share an address by VRRP version 3. The first, which is preferred, is this one's network, because
+# only there the kernel tells of processes that die; the other is a namespace. It votes with nobody: two masters are possible,
+# which the others exclude. KEEPALIVED_INTERVAL: between its advertisements, in s; its own is 1.
 # shellcheck source=bench/failover/peer.sh
 source "$(dirname "$0")/peer.sh"
 needs keepalived ip
-tag=el$(($$ % 10000))
+interval=${KEEPALIVED_INTERVAL:-0.01} # the shortest that it takes
+tag=el$(($$ % 100000))
 clean() {
     end_all
-    local n
-    for n in 1 2; do ip netns del "$tag-$n" 2> /dev/null || true; done
-    ip netns del "$tag-0" 2> /dev/null || true
+    ip link del "$tag" 2> /dev/null || true
+    ip netns del "$tag" 2> /dev/null || true
 }
+ip netns add "$tag" 2> /dev/null || skip "no network namespaces here (not root?)"
 trap clean EXIT
-ip netns add "$tag-0" || skip "no network namespaces here"
-ip -n "$tag-0" link add name bridge0 type bridge
-ip -n "$tag-0" link set bridge0 up
+ip link add "$tag" type veth peer name "$tag" netns "$tag"
+ip addr add 198.18.77.1/24 dev "$tag" # of those that are kept for benches
+ip -n "$tag" addr add 198.18.77.2/24 dev "$tag"
+ip link set "$tag" up
+ip -n "$tag" link set "$tag" up
+hosts=() fifos=() worker=''
 for n in 1 2; do
-    ip netns add "$tag-$n"
-    ip -n "$tag-$n" link add eth0 type veth peer name "v$n" netns "$tag-0"
-    ip -n "$tag-0" link set "v$n" master bridge0 up
-    ip -n "$tag-$n" addr add "10.77.0.$n/24" dev eth0
-    ip -n "$tag-$n" link set lo up
-    ip -n "$tag-$n" link set eth0 up
-done
-pids=() fifos=()
-for n in 1 2; do
-    mkfifo "$work/news$n"
-    exec {fd}<> "$work/news$n"
+    fifo "news$n"
     fifos[n]=$fd
 done
-serve() { # NUMBER INTERVAL
+cp "$(command -v sleep)" "$work/$tag" # processes are tracked by name
+work() {
+    start worker.log "$work/$tag" 100000
+    worker=$!
+}
+serve() { # NUMBER: the second is a little less preferred, so that it waits hardly longer than it must
+    rm -f "$work/$1"*.pid # it takes a dead process for itself
+    echo 0 > "$work/preference$1"
     cat > "$work/$1.conf" << END
 global_defs {
     vrrp_version 3
     vrrp_notify_fifo $work/news$1
 }
+vrrp_track_process worker {
+    process $tag
+}
+track_file preference {
+    file $work/preference$1
+    weight 1
+}
 vrrp_instance work {
-    interface eth0
+    interface $tag
     state BACKUP
     virtual_router_id 51
-    priority $((300 - 100 * $1))
-    advert_int $2
-    virtual_ipaddress { 10.77.0.100/24 }
+    priority $((256 - 2 * $1))
+    advert_int $interval
+    virtual_ipaddress { 198.18.77.100/24 }
+    track_file { preference }
+$([ "$1" != 1 ] || echo 'track_process { worker }')
 }
 END
-    start "keepalived$1.log" ip netns exec "$tag-$1" keepalived --dont-fork --log-console --vrrp -f "$work/$1.conf" -p "$work/$1.pid" -r "$work/$1-vrrp.pid"
-    pids[$1]=$!
+    local inside=()
+    [ "$1" = 1 ] || inside=(ip netns exec "$tag")
+    start "keepalived$1.log" "${inside[@]}" keepalived --dont-fork --log-console --vrrp -f "$work/$1.conf" -p "$work/$1.pid" -r "$work/$1-vrrp.pid"
+    hosts[$1]=$!
 }
+processes_of() { # NUMBER: it is two processes, in $its; the one that is told of the other's death is first
+    its=("$(< "$work/$1-vrrp.pid")" "${hosts[$1]}")
+}
+drain() { while read -rt 0.01 -u "${fifos[$1]}" _; do :; done; } # NUMBER
 await_master() { # NUMBER
     local line
     while read -rt 60 -u "${fifos[$1]}" line; do [[ $line != *MASTER* ]] || return 0; done
     give_up "host $1 is master"
 }
-for interval in ${KEEPALIVED_INTERVALS:-1 0.1}; do
-    serve 1 "$interval"
-    await_master 1
-    serve 2 "$interval"
-    for way in silence:KILL resign:TERM; do
-        for ((i = 0; i < trials; i++)); do
-            sleep "$(awk "BEGIN { print 3 * $interval + 0.5 }")"
-            drain "${fifos[2]}"
-            mapfile -t its < <(ip netns pids "$tag-1") # it is two processes
-            from=$(now_us)
-            if [ "${way#*:}" = KILL ]; then
-                kill -KILL "${its[@]}"
-            else
-                kill -TERM "${pids[1]}"
-            fi
-            await_master 2
-            to=$(now_us)
-            sample keepalived "${way%:*}:every_${interval}_s" "$from" "$to"
-            wait "${pids[1]}" 2> /dev/null || true
-            drain "${fifos[1]}"
-            rm -f "$work"/1*.pid # it takes a dead process for itself
-            serve 1 "$interval"
-            await_master 1
-        done
+try_way() { # KIND DOES UNDOES
+    local began
+    while ((taken < trials)); do
+        doze 60 60
+        drain 2
+        processes_of 1
+        stamp
+        began=$now
+        $2
+        await_master 2
+        stamp
+        sample "$1" "$began" "$now"
+        drain 1
+        $3
+        await_master 1
     done
-    kill -TERM "${pids[1]}" "${pids[2]}"
-    wait "${pids[1]}" "${pids[2]}" 2> /dev/null || true
-done
+}
+kill_worker() { kill -KILL "$worker"; }
+kill_host() { kill -KILL "${its[@]}"; }
+stop_host() { kill -STOP "${its[@]}"; }
+continue_host() { kill -CONT "${its[@]}"; }
+end_host() { kill -TERM "${hosts[1]}"; }
+serve_again() { # an address that is left of the last life is no matter to it
+    end KILL "${its[@]}"
+    serve 1
+}
+lower() { echo -100 > "$work/preference1"; }
+raise() { echo 0 > "$work/preference1"; }
+
+legend "$(keepalived --version 2>&1 | sed -n 's/^Keepalived v\([0-9.]*\).*/\1/p'), VRRP 3, advertisements every $interval s (its own: 1), the shortest; two hosts, no majority: not safe in a partition"
+legend "worker: a tracked process killed; agent: keepalived killed; silence: it is stopped"
+legend "transfer: the other becomes preferred; resign: SIGTERM, which tells the other"
+work
+serve 1
+await_master 1
+serve 2
+sleep 0.5
+try_kind worker try_way worker kill_worker work
+try_kind agent try_way agent kill_host serve_again
+try_kind silence try_way silence stop_host continue_host
+try_kind transfer try_way transfer lower raise
+try_kind resign try_way resign end_host serve_again

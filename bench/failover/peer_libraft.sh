@@ -1,57 +1,73 @@
 #!/usr/bin/env bash
-# libraft: three servers with pre-vote. The agent is the server that leads, killed; its application dies with it, so that
-# is what a worker's death costs too. With its own times, and with the shortest that held on a machine like this.
+# libraft: three servers with pre-vote. It is a library, so that a worker and its agent are one process and die together.
+# LIBRAFT_TIMES: election/heartbeat in ms; its own are 1000/100.
 # shellcheck source=bench/failover/peer.sh
 source "$(dirname "$0")/peer.sh"
 "$BENCH/peer-raft" 2> "$work/built" || grep -q usage "$work/built" || skip "libraft-dev was not there when this was built (scripts/setup-peers)"
+times=${LIBRAFT_TIMES:-15/3}
+election=${times%/*} beat=${times#*/}
 base=$(free_port)
-mkfifo "$work/news"
-exec {news}<> "$work/news"
+fifo news
+news=$fd
 servers=()
-serve() { # NUMBER ELECTION HEARTBEAT: says who leads as a line NUMBER
-    mkdir -p "$work/$2/$1"
-    "$BENCH/peer-raft" "$1" "$work/$2/$1" "$base" "$2" "$3" > >(exec sed -u "s/.*/$1/" > "$work/news") 2>> "$work/raft.log" &
+leader=''
+serve() { # NUMBER: which it says when it leads
+    mkdir -p "$work/$1"
+    "$BENCH/peer-raft" "$1" "$work/$1" "$base" "$election" "$beat" > "$work/news" 2>> "$work/raft.log" &
     servers[$1]=$!
     started+=($!)
 }
-last_word() {
+next_leader() { # SECONDS: false: there was none
     local line
-    while read -rt 0.05 -u "$news" line; do leader=$line; done
+    read -rt "$1" -u "$news" line || return 1
+    stamp
+    leader=$line
 }
-next_leader() {
-    read -rt 60 -u "$news" leader || give_up "a leader"
+rest() {
+    doze $((5 * election + 50)) $((5 * beat))
+    while next_leader 0.02; do :; done # the last word counts
 }
-for times in ${LIBRAFT_TIMES:-1000/100 15/3}; do
-    election=${times%/*} beat=${times#*/}
-    for n in 1 2 3; do serve $n "$election" "$beat"; done
-    next_leader
-    for ((i = 0; i < trials; i++)); do
-        sleep "$(awk "BEGIN { print $election / 500 + 0.3 }")"
-        last_word
+try_server() { # SIGNAL
+    local was began
+    while ((taken < trials)); do
+        rest
         was=$leader
-        from=$(now_us)
-        kill -KILL "${servers[$was]}"
-        next_leader
-        to=$(now_us)
-        sample libraft "agent:$times" "$from" "$to"
-        wait "${servers[$was]}" 2> /dev/null || true
-        serve "$was" "$election" "$beat"
+        stamp
+        began=$now
+        kill "-$1" "${servers[$was]}"
+        next_leader 60 || give_up "a leader"
+        if [ "$1" = KILL ]; then
+            echo "libraft worker $(((now - began) * 1000))"
+            sample agent "$began" "$now"
+            end KILL "${servers[$was]}"
+            serve "$was"
+        else
+            sample silence "$began" "$now"
+            kill -CONT "${servers[$was]}"
+        fi
     done
-    for ((i = 0; i < trials; i++)); do
-        sleep "$(awk "BEGIN { print $election / 500 + 0.3 }")"
-        last_word
-        for ((tries = 0; tries < 10; tries++)); do # it gives up where the other has not caught up in time
-            from=$(now_us)
-            kill -USR1 "${servers[$leader]}"
-            ! read -rt 5 -u "$news" next || break
-        done
-        to=$(now_us)
-        [ "$tries" -lt 10 ] || give_up "a transfer"
-        leader=$next
-        sample libraft "transfer:$times" "$from" "$to"
+}
+try_transfer() { # KIND SIGNAL
+    local began tries=0
+    while ((taken < trials)); do
+        rest
+        stamp
+        began=$now
+        kill "-$2" "${servers[$leader]}"
+        if next_leader 5; then # it gives up where the other has not caught up in time
+            sample "$1" "$began" "$now"
+        else
+            ((tries++ < 20)) || give_up "transfers"
+        fi
     done
-    for n in 1 2 3; do kill -KILL "${servers[$n]}"; done
-    wait 2> /dev/null || true
-    last_word
-    base=$((base + 10))
-done
+}
+
+legend "$(pkg-config --modversion raft 2> /dev/null || true), election/heartbeat $times ms, the shortest that held here (its own: 1000/100)"
+legend "worker, agent: one process, killed, the same trials; silence: it is stopped"
+legend "transfer: to a server that is named; resign: to the one that libraft chooses"
+for n in 1 2 3; do serve $n; done
+next_leader 60 || give_up "the first leader"
+try_kind agent try_server KILL
+try_kind silence try_server STOP
+try_kind transfer try_transfer transfer USR1
+try_kind resign try_transfer resign USR2

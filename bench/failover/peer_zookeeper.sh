@@ -1,29 +1,31 @@
 #!/usr/bin/env bash
-# ZooKeeper: three servers, and two candidates of its recipe over its C library. The worker is a candidate that is killed
-# (its session, two ticks, has to end) or asked to go (it closes the session); the agent is the server that leads, until
-# a new candidate's node is made.
+# ZooKeeper: three servers, and candidates of its recipe over its C library, whose sessions last two ticks, the least that it grants.
+# ZOOKEEPER_TICK: in ms; its own is 2000.
 # shellcheck source=bench/failover/peer.sh
 source "$(dirname "$0")/peer.sh"
 needs java
-[ -r /usr/share/java/zookeeper.jar ] || skip "zookeeper is not installed (scripts/setup-peers)"
-"$BENCH/peer-zookeeper" 2> "$work/built" || grep -q usage "$work/built" || skip "libzookeeper-mt-dev was not there when this was built"
+jar=/usr/share/java/zookeeper.jar
+[ -r $jar ] || skip "it is not installed (scripts/setup-peers)"
+"$BENCH/peer-zookeeper" 2> "$work/built" || grep -q usage "$work/built" || skip "libzookeeper-mt-dev was not there when this was built (scripts/setup-peers)"
+# shellcheck source=bench/failover/peer_elections.sh
+source "$(dirname "$0")/peer_elections.sh"
+tick=${ZOOKEEPER_TICK:-100}
 base=$(free_port)
-hosts="127.0.0.1:$base,127.0.0.1:$((base + 1)),127.0.0.1:$((base + 2))"
+all_hosts="127.0.0.1:$base,127.0.0.1:$((base + 1)),127.0.0.1:$((base + 2))" hosts='' led=''
 servers=()
-serve() { # NUMBER
-    start "zk$1.log" java -Xmx96m -cp "$work/n$1:/usr/share/java/zookeeper.jar" "-Dzookeeper.log.dir=$work" "-Dzookeeper.admin.enableServer=false" \
+serve() { # NUMBER: as a small program, which is how Java starts soonest
+    start "zk$1.log" java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx96m -cp "$work/n$1:$jar" "-Dzookeeper.log.dir=$work" "-Dzookeeper.admin.enableServer=false" \
         org.apache.zookeeper.server.quorum.QuorumPeerMain "$work/n$1/zoo.cfg"
     servers[$1]=$!
 }
-found() { # TICK
+found() {
     local i k
     for i in 0 1 2; do
-        rm -rf "$work/n$i"
         mkdir -p "$work/n$i/data"
         echo $((i + 1)) > "$work/n$i/data/myid"
         {
-            printf 'tickTime=%s\ninitLimit=50\nsyncLimit=20\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\n' "$1" "$work/n$i/data" $((base + i))
-            echo '4lw.commands.whitelist=*'
+            printf 'tickTime=%s\ninitLimit=50\nsyncLimit=5\ndataDir=%s\nclientPort=%s\nclientPortAddress=127.0.0.1\n' "$tick" "$work/n$i/data" $((base + i))
+            printf '4lw.commands.whitelist=*\nmaxClientCnxns=0\n'
             for k in 0 1 2; do echo "server.$((k + 1))=127.0.0.1:$((base + 10 + k)):$((base + 20 + k))"; done
         } > "$work/n$i/zoo.cfg"
         echo 'log4j.rootLogger=ERROR' > "$work/n$i/log4j.properties"
@@ -31,68 +33,54 @@ found() { # TICK
     done
     await 90 "ZooKeeper serves" serves
 }
-mode() { # NUMBER: leader, follower or nothing
-    local line
-    { exec {fd}<> "/dev/tcp/127.0.0.1/$((base + $1))"; } 2> /dev/null || return 0
-    echo srvr >&"$fd"
-    while read -rt 2 -u "$fd" line; do [[ $line != Mode:* ]] || echo "${line#Mode: }"; done || true
-    exec {fd}>&-
+mode_of() { # NUMBER: leader, follower or nothing, in $mode
+    local line link
+    mode=
+    { exec {link}<> "/dev/tcp/127.0.0.1/$((base + $1))"; } 2> /dev/null || return 0
+    echo srvr >&"$link"
+    while read -rt 1 -u "$link" line; do [[ $line != Mode:* ]] || mode=${line#Mode: }; done
+    exec {link}>&-
 }
-leader() {
-    local i
-    for i in 0 1 2; do [ "$(mode $i)" != leader ] || { echo $i && return; }; done
-}
-serves() { [ -n "$(leader)" ] && [ -n "$(mode 0)" ] && [ -n "$(mode 1)" ] && [ -n "$(mode 2)" ]; }
-
-declare -A fifo=() holder=()
-for c in x y; do
-    mkfifo "$work/$c"
-    exec {fd}<> "$work/$c"
-    fifo[$c]=$fd
-done
-want() { # NAME SESSION
-    drain "${fifo[$1]}"
-    "$BENCH/peer-zookeeper" "$hosts" "$2" > "$work/$1" 2>> "$work/candidates.log" &
-    holder[$1]=$!
+leads() { mode_of "$1" && [ "$mode" = leader ]; }
+find_leader() { for led in 0 1 2; do ! leads "$led" || return 0; done && return 1; }
+leader() { await 60 "ZooKeeper has a leader" find_leader; }
+serves() { for i in 0 1 2; do mode_of $i && [ -n "$mode" ] || return 1; done; }
+hosts_of() { hosts=127.0.0.1:$((base + $1)); }
+hosts_but() { hosts=127.0.0.1:$((base + ($1 + 1) % 3)),127.0.0.1:$((base + ($1 + 2) % 3)); }
+stand() { # ELECTION HOSTS
+    "$BENCH/peer-zookeeper" "$2" $((2 * tick)) "e$1" > "$work/news" 2>> "$work/candidates.log" &
     started+=($!)
-    read -rt 60 -u "${fifo[$1]}" _ || give_up "a candidate stands"
 }
-try_candidates() { # WHAT SIGNAL SESSION
-    local has=x waits=y was from to i
-    want $has "$3"
-    read -rt 60 -u "${fifo[$has]}" _ || give_up "the first election"
-    for ((i = 0; i < trials; i++)); do
-        want $waits "$3"
-        sleep 0.3
-        from=$(now_us)
-        kill "-$2" "${holder[$has]}"
-        read -rt 60 -u "${fifo[$waits]}" _ || give_up "the next election"
-        to=$(now_us)
-        sample zookeeper "$1" "$from" "$to"
-        wait "${holder[$has]}" 2> /dev/null || true
-        was=$has has=$waits waits=$was
+await_standing() { # COUNT: they say so
+    if (($1 == 0)); then
+        doze $((4 * tick)) 0 # their sessions are over
+        return
+    fi
+    while ((stood < $1)); do hear 10 || return 1; done
+}
+try_server() {
+    local was began
+    while ((taken < trials)); do
+        leader
+        was=$led
+        doze 50 100
+        stamp
+        began=$now
+        kill -KILL "${servers[$was]}"
+        sample agent "$began" "$("$BENCH/peer-leads" zookeeper $((base + (was + 1) % 3)) $((base + (was + 2) % 3)))"
+        end KILL "${servers[$was]}"
+        serve "$was"
+        await 60 "ZooKeeper serves again" serves
     done
-    kill -TERM "${holder[$has]}"
-    wait "${holder[$has]}" 2> /dev/null || true
 }
-try_server() { # WHAT
-    local was from to
-    was=$(leader)
-    from=$(now_us)
-    kill -KILL "${servers[$was]}"
-    want x 10000
-    to=$(now_us)
-    sample zookeeper "$1" "$from" "$to"
-    kill -KILL "${holder[x]}"
-    wait "${holder[x]}" "${servers[$was]}" 2> /dev/null || true
-    serve "$was"
-    await 60 "ZooKeeper serves again" serves
-}
-for tick in ${ZOOKEEPER_TICKS:-2000 100}; do
-    found "$tick"
-    try_candidates "worker:tick_$tick" KILL $((2 * tick))
-    try_candidates "resign:tick_$tick" TERM $((2 * tick))
-    rounds=$((trials < 5 ? trials : 5)) # each takes seconds
-    for ((r = 0; r < rounds; r++)); do try_server "agent:leading_server,_tick_$tick"; done
-    end_all
-done
+
+legend "$(basename /usr/share/java/zookeeper-[0-9]*.jar .jar | sed 's/[^0-9]*//'), tick $tick ms (its own: 2000); sessions of two ticks, the shortest; syncLimit 5"
+legend "worker: candidate of its recipe killed, $pairs elections at a time; resign: closes its session, one by one"
+legend "agent: the leading server killed, until another leads"
+legend "silence: the leading server and $pairs leaders stopped, until other candidates lead"
+none transfer "has none"
+found
+try_kind worker try_holders worker KILL
+try_kind resign try_holders resign TERM
+try_kind silence try_silence silence
+try_kind agent try_server

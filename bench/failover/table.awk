@@ -1,5 +1,5 @@
-# Samples (SYSTEM WHAT NS, in any order) as a table: median, 99th percentile, how many round trips that is, and how many
-# times as long each peer takes. A percentile of n samples is the one at rank ceil(p n), so of few it is the largest.
+# Samples (SYSTEM KIND NS, in any order) as tables: first what it comes to, then all figures. `# SYSTEM: …` goes into the legend,
+# `- SYSTEM KIND WHY` says why there are no samples. A percentile of n samples is the one at rank ceil(p n), so of few it is the largest.
 function percentile(list, n, p,    rank) {
     rank = int(p * n)
     if (rank < p * n) rank++
@@ -10,39 +10,104 @@ function span(ns) {
     if (ns < 1e7) return sprintf("%.2f ms", ns / 1e6)
     return sprintf("%.0f ms", ns / 1e6)
 }
-function factor(x) { return x < 10 ? sprintf("%.1f", x) : sprintf("%.0f", x) }
+function factor(x) { return sprintf(x < 0.95 ? "%.2fx" : x < 10 ? "%.1fx" : "%.0fx", x) }
+function put(text) { # without spaces at its end
+    sub(/ +$/, "", text)
+    print text
+}
+function sort(list, n,    gap, i, j, x) { # Shell's
+    for (gap = int(n / 2); gap > 0; gap = int(gap / 2))
+        for (i = gap + 1; i <= n; i++) {
+            x = list[i]
+            for (j = i; j > gap && list[j - gap] > x; j -= gap) list[j] = list[j - gap]
+            list[j] = x
+        }
+}
+function trips(key) { return unit && key in median ? factor(median[key] / unit) : "-" }
+function beside(kind, who,    theirs) { # how many times as long it takes there
+    theirs = who " " kind
+    sub(/-fast$/, "", theirs)
+    if (("elector " kind) in median && theirs in median) return factor(median[theirs] / median["elector " kind])
+    return "-"
+}
+function fold(text,    line, words, n, i) { # at 100 columns
+    n = split(text, words, " ")
+    line = " "
+    for (i = 1; i <= n; i++) {
+        if (length(line) + 1 + length(words[i]) > 100) {
+            print line
+            line = "   "
+        }
+        line = line " " words[i]
+    }
+    print line
+}
+/^#/ { legend[++legends] = substr($0, 3); next }
+/^-/ {
+    why = $4
+    for (i = 5; i <= NF; i++) why = why " " $i
+    legend[++legends] = $2 ": " $3 ": - " why
+    next
+}
 {
     key = $1 " " $2
-    if (!(key in count)) order[++keys] = key
     sample[key, ++count[key]] = $3 + 0
 }
 END {
-    for (k = 1; k <= keys; k++) {
-        key = order[k]
+    kinds = split("worker agent silence silence-fast transfer resign command", kind, " ")
+    systems = split("elector etcd zookeeper keepalived libraft", who, " ")
+    title["worker"] = "worker: kill -9"
+    title["agent"] = "agent: kill -9"
+    title["silence"] = "host silent, all stopped"
+    title["silence-fast"] = "  with profile fast (1)"
+    title["transfer"] = "graceful transfer"
+    title["resign"] = "resign"
+    title["command"] = "elector run: kill -9 (2)"
+    for (key in count) {
         n = count[key]
         for (i = 1; i <= n; i++) list[i] = sample[key, i]
-        for (gap = int(n / 2); gap > 0; gap = int(gap / 2)) # shell sort
-            for (i = gap + 1; i <= n; i++) {
-                x = list[i]
-                for (j = i; j > gap && list[j - gap] > x; j -= gap) list[j] = list[j - gap]
-                list[j] = x
-            }
+        sort(list, n)
         median[key] = percentile(list, n, 0.5)
         high[key] = percentile(list, n, 0.99)
     }
     unit = median["loopback round-trip"]
-    printf "%-12s %-34s %6s %10s %10s %9s %9s\n", "", "", "trials", "median", "p99", "round", "times"
-    printf "%-12s %-34s %6s %10s %10s %9s %9s\n", "", "", "", "", "", "trips", "elector"
-    for (k = 1; k <= keys; k++) {
-        split(order[k], part, " ")
-        key = order[k]
-        what = part[2]
-        sub(/:.*/, "", what) # worker:ttl-1 is compared with worker
-        ours = "elector " what
-        trips = unit ? factor(median[key] / unit) : "-"
-        times = part[1] != "elector" && ours in median ? factor(median[key] / median[ours]) : ""
-        gsub(/[:]/, ", ", part[2])
-        gsub(/_/, " ", part[2])
-        printf "%-12s %-34s %6d %10s %10s %9s %9s\n", part[1], part[2], count[key], span(median[key]), span(high[key]), trips, times
+    print "TIME WITHOUT A LEADER, from what ended it until its successor knows."
+    print machine "."
+    print ""
+    row = "%-25s %7s %8s %6s %8s | %7s %9s %10s %7s"
+    put(sprintf(row, "", "ELECTOR", "", "", "x round", "x FASTER THAN", "", "", ""))
+    put(sprintf(row, "what ended the leader", "median", "p99", "trials", "trip", "etcd", "zookeeper", "keepalived", "libraft"))
+    put(sprintf(row, "", "", "", "", "", "", "", "", ""))
+    for (k = 1; k <= kinds; k++) {
+        key = "elector " kind[k]
+        if (!(key in median)) continue
+        put(sprintf(row, title[kind[k]], span(median[key]), span(high[key]), count[key], trips(key), beside(kind[k], "etcd"),
+            beside(kind[k], "zookeeper"), beside(kind[k], "keepalived"), beside(kind[k], "libraft")))
+    }
+    key = "loopback round-trip"
+    if (key in median) put(sprintf(row, "a datagram there and back", span(median[key]), span(high[key]), count[key], trips(key), "", "", "", ""))
+    key = "kernel death-notice"
+    if (key in median) put(sprintf(row, "news of a death (3)", span(median[key]), span(high[key]), count[key], trips(key), "", "", "", ""))
+    print "(1) lease 500 ms. (2) until the successor's command has begun. (3) from kill -9 to the end of a connection:"
+    print "nobody can know sooner. Below 1x: that peer is faster, at the settings below."
+    print ""
+    print "ALL FIGURES"
+    row = "%-26s %-11s %6s %10s %10s %14s %12s"
+    put(sprintf(row, "what ended the leader", "system", "trials", "median", "p99", "x round trip", "x elector"))
+    for (k = 1; k <= kinds; k++) {
+        called = title[kind[k]]
+        for (s = 1; s <= systems; s++) {
+            key = who[s] " " kind[k]
+            if (!(key in median)) continue
+            put(sprintf(row, called, who[s], count[key], span(median[key]), span(high[key]), trips(key), s == 1 ? "" : beside(kind[k], who[s])))
+            called = ""
+        }
+    }
+    if (legends) print ""
+    for (i = 1; i <= legends; i++) {
+        split(legend[i], part, ": ")
+        if (part[1] != last) print part[1]
+        last = part[1]
+        fold(substr(legend[i], length(part[1]) + 3))
     }
 }

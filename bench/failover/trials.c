@@ -4,7 +4,9 @@
  *
  *     bench-failover ELECTOR FOLDER LEASE_MS TRIALS WHAT…
  *
- * FOLDER: what `elector init` made for members a, b and c. WHAT: round-trip, worker, agent, silence, transfer, resign,
+ * FOLDER: what `elector init` made for members a, b and c. Others of this program may run beside it with folders next to
+ * this one: while one rests, another tries, but only one ends a leader at a time (FOLDER/../turn), unless it waits for
+ * leases anyway. WHAT: round-trip, worker, agent, silence, transfer, resign,
  * command. A line for each trial: SYSTEM WHAT NS. `command` runs `elector run`, and is timed until the successor's command
  * has begun.
  */
@@ -14,13 +16,14 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "trial.h"
 
-enum { PATIENCE_MS = 60000, ROUND_TRIPS = 3000, DEATHS = 200, NOBODY = MEMBERS };
+enum { PATIENCE_MS = 60000, ECHO_MS = 20, ROUND_TRIPS = 3000, DEATHS = 200, NOBODY = MEMBERS };
 static const char *const GROUP = "work";
 
 struct driver {
@@ -173,7 +176,6 @@ static uint64_t trial_agent(struct driver *d)
     unseat(d, was);
     cluster_start(&d->cluster, was);
     seat(d, was);
-    rest(d, d->lease_ms + d->lease_ms / 2); /* until it votes again */
     return took;
 }
 
@@ -189,7 +191,6 @@ static uint64_t trial_silence(struct driver *d)
     const uint64_t took = d->elected_at - from;
     for (int i = 0; i < count; i++) kill(pids[i], SIGCONT);
     kill(d->seats[was].pid, SIGCONT);
-    rest(d, d->lease_ms);
     return took;
 }
 
@@ -218,18 +219,37 @@ static uint64_t trial_resign(struct driver *d)
 static const struct {
     const char *name;
     uint64_t (*run)(struct driver *);
+    uint64_t rest_percent; /* of a lease, until all is as before: one that was killed votes again */
+    bool waits_for_leases;
 } kinds[] = {
-    {"worker", trial_worker},     {"agent", trial_agent},   {"silence", trial_silence},
-    {"transfer", trial_transfer}, {"resign", trial_resign},
+    {"worker", trial_worker, 0, false},    {"agent", trial_agent, 150, false},
+    {"silence", trial_silence, 100, true}, {"transfer", trial_transfer, 0, false},
+    {"resign", trial_resign, 0, false},
 };
+
+static int take_turn(const struct driver *d)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/../turn", d->cluster.folder);
+    const int turn = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (turn < 0 || flock(turn, LOCK_EX) != 0) give_up("a turn");
+    return turn;
+}
 
 static void try_kind(struct driver *d, size_t kind, uint32_t trials)
 {
     for (uint32_t i = 0; i < trials; i++) {
         rest_a_while(d);
+        const int turn = kinds[kind].waits_for_leases ? -1 : take_turn(d);
         const uint64_t took = kinds[kind].run(d);
         if (d->has_failed) exit(1);
         print_sample("elector", kinds[kind].name, took);
+        if (turn >= 0) {
+            rest(d, ECHO_MS);
+            flock(turn, LOCK_UN); /* candidates have inherited it */
+            close(turn);
+        }
+        rest(d, d->lease_ms * kinds[kind].rest_percent / 100);
     }
 }
 

@@ -46,12 +46,11 @@ for size in "${sizes[@]}"; do
     ticks=$(($(cpu) - ticks)) sent=$(($(packets) - sent))
     heir=$(grant $((base + 11))) # kept, so that it is there when it is needed
     start keep.log etcdctl --endpoints "127.0.0.1:$((base + 11))" lease keep-alive "$heir"
-    from=$(now_us)
+    stamp
+    from=$now
     kill -KILL "$keeper" "${servers[0]}"
     until "$BENCH/peer-etcd_keys" $((base + 11)) "$size" $((16#$heir)) > /dev/null; do sleep 0.02; done
-    over=$((($(now_us) - from) / 1000))
-    printf '%-10s %8s %12s %10s %12s %12s %14s\n' etcd "$size" "$took" \
-        "$(awk "BEGIN { printf \"%.2f\", $ticks * 100 / $(getconf CLK_TCK) / ${IDLE:-20} }")" "$((sent / ${IDLE:-20}))" "$((grown / 3 / size))" "$over"
+    stamp
+    echo "etcd $size $took $(awk "BEGIN { printf \"%.2f\", $ticks * 100 / $(getconf CLK_TCK) / ${IDLE:-20} }") $((sent / ${IDLE:-20})) $((grown / 3 / size)) $(((now - from) / 1000))"
     end_all
-    started=()
 done

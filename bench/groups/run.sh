@@ -26,26 +26,46 @@ finish() {
 trap finish EXIT
 trap 'exit 143' TERM INT
 
-row() { # SYSTEM GROUPS ACQUIRE CPU PACKETS BYTES OVER
-    printf '%-10s %8s %12s %10s %12s %12s %14s\n' "$@"
+say() { echo "bench-groups: $*" >&2; }
+line='%-8s %8s %11s %14s %10s %14s %18s\n'
+row() { # SYSTEM GROUPS ACQUIRE_MS CPU_PERCENT PACKETS BYTES OVER_MS; - or a word where there is no figure
+    local units=('' '' ' ms' ' %' '' ' B' ' ms') cells=("$@") i
+    for i in "${!cells[@]}"; do [[ ! ${cells[i]} =~ ^-?[0-9.]+$ ]] || cells[i]+=${units[i]}; done
+    # shellcheck disable=SC2059 # one line for heads and figures
+    printf "$line" "${cells[@]}"
 }
-echo "$(nproc) processors, load $(cut -d ' ' -f 1-3 /proc/loadavg); at rest for $idle s"
-[ "${ELECTOR_BENCH_NET:-}" = own ] || echo "not in a network namespace of its own: datagrams are those of the whole host"
-row '' groups 'all led' 'CPU' 'packets' 'bytes/group' 'after kill -9'
-row '' '' ms '% of a core' 'a second' 'and member' 'all led, ms'
+run() { # COMMAND…: its output in $scratch/rows; so that a signal reaches it
+    local code=0
+    "$@" > "$scratch/rows" &
+    child=$!
+    wait "$child" || code=$?
+    child=
+    return $code
+}
+echo "WHAT MANY GROUPS COST: three members on this machine, one candidate that leads all groups, at rest for $idle s."
+echo "$(nproc) processors, load $(cut -d ' ' -f 1-3 /proc/loadavg).$([ "${ELECTOR_BENCH_NET:-}" = own ] || echo " No network namespace of its own: packets are those of the whole host.")"
+echo
+row '' groups 'until all' 'CPU of a' 'packets' 'memory, for' 'all led again'
+row '' '' 'are led' 'core, at rest' 'a second' 'one group (1)' 'after kill -9 (2)'
 prefix=127.$((1 + $$ % 250)).$((1 + $$ / 250 % 250))
 for size in "${sizes[@]}"; do
     "$ELECTOR" init --members "a=$prefix.1:7400,b=$prefix.2:7400,c=$prefix.3:7400" --cluster bench --out "$scratch/$size" > /dev/null
-    "$BUILD/bench/bench-groups" "$ELECTOR" "$scratch/$size" "$size" "$idle" > "$scratch/row" &
-    child=$!
+    say "elector: $size groups"
     code=0
-    wait "$child" || code=$?
-    child=
+    run "$BUILD/bench/bench-groups" "$ELECTOR" "$scratch/$size" "$size" "$idle" || code=$?
     case $code in
-    0) read -ra numbers < "$scratch/row" && row elector "${numbers[@]}" ;;
+    0) read -ra numbers < "$scratch/rows" && row elector "${numbers[@]}" ;;
     3) row elector "$size" refused - - - - ;;
     *) row elector "$size" failed - - - - ;;
     esac
 done
-[ ${#etcd_sizes[@]} -eq 0 ] || IDLE=$idle BENCH=$BUILD/bench bench/groups/peer_etcd.sh "$scratch" "${etcd_sizes[@]}" ||
-    echo "etcd: failed: $(tail -n 1 "$scratch/script.log")"
+if [ ${#etcd_sizes[@]} -gt 0 ]; then
+    say "etcd: ${etcd_sizes[*]} keys"
+    IDLE=$idle BENCH=$BUILD/bench run bench/groups/peer_etcd.sh "$scratch" "${etcd_sizes[@]}" ||
+        say "etcd: ended early: $(tail -n 1 "$scratch/script.log")"
+    while read -ra numbers; do [ "${numbers[0]}" != etcd ] || row "${numbers[@]}"; done < "$scratch/rows"
+fi
+echo
+echo "(1) at each member, beyond what it takes without groups. (2) of the agent at which all groups are led;"
+echo "etcd: of the holder and the server that it speaks to, with a key for each group under one lease of 2 s."
+echo "At best groups that nothing happens to are free: CPU and packets do not grow with them, and failover takes one lease."

@@ -3,7 +3,8 @@
  *
  *     peer-raft NUMBER FOLDER PORT ELECTION_MS HEARTBEAT_MS
  *
- * Servers listen at 127.0.0.1:PORT+NUMBER, NUMBER from 1 to 3. Prints `leads` when it does. SIGUSR1: a leader hands over.
+ * Servers listen at 127.0.0.1:PORT+NUMBER, NUMBER from 1 to 3. Prints NUMBER when it leads. A leader hands over to the next
+ * number at SIGUSR1, to whom libraft chooses at SIGUSR2.
  */
 #define _GNU_SOURCE
 #ifdef PEER_IS_THERE
@@ -49,15 +50,16 @@ static int restore(struct raft_fsm *fsm, struct raft_buffer *buffer)
 static void look(uv_check_t *check)
 {
     (void)check;
-    if (raft_state(&raft) == RAFT_LEADER && !leads) (void)!write(STDOUT_FILENO, "leads\n", 6);
+    const char line[] = {(char)('0' + raft.id), '\n'};
+    if (raft_state(&raft) == RAFT_LEADER && !leads) (void)!write(STDOUT_FILENO, line, sizeof line);
     leads = raft_state(&raft) == RAFT_LEADER;
 }
 
 static void on_asked(uv_signal_t *handle, int number)
 {
-    (void)handle, (void)number;
+    (void)handle;
     if (!leads) return;
-    const int code = raft_transfer(&raft, &transfer, 0, NULL);
+    const int code = raft_transfer(&raft, &transfer, number == SIGUSR1 ? raft.id % SERVERS + 1 : 0, NULL);
     if (code) fprintf(stderr, "peer-raft: transfer: %s (%d)\n", raft_errmsg(&raft), code);
 }
 
@@ -89,7 +91,7 @@ int main(int argc, char **argv)
     static struct raft_fsm fsm = {.version = 1, .apply = apply, .snapshot = snapshot, .restore = restore};
     uv_loop_t loop;
     uv_check_t check;
-    uv_signal_t asked;
+    uv_signal_t asked[2];
     char address[32];
     if (argc != 6) {
         fprintf(stderr, "usage: peer-raft NUMBER FOLDER PORT ELECTION_MS HEARTBEAT_MS\n");
@@ -101,6 +103,7 @@ int main(int argc, char **argv)
     uv_loop_init(&loop);
     require(raft_uv_tcp_init(&transport, &loop), "tcp");
     require(raft_uv_init(&io, &loop, argv[2], &transport), "uv");
+    raft_uv_set_connect_retry_delay(&io, 10); /* its own second would be in the way of the next trial */
     require(raft_init(&raft, &io, &fsm, id, address), "init");
     found(port);
     raft_set_election_timeout(&raft, (unsigned)strtoul(argv[4], NULL, 10));
@@ -109,8 +112,10 @@ int main(int argc, char **argv)
     require(raft_start(&raft), "start");
     uv_check_init(&loop, &check);
     uv_check_start(&check, look);
-    uv_signal_init(&loop, &asked);
-    uv_signal_start(&asked, on_asked, SIGUSR1);
+    for (int i = 0; i < 2; i++) {
+        uv_signal_init(&loop, &asked[i]);
+        uv_signal_start(&asked[i], on_asked, i ? SIGUSR2 : SIGUSR1);
+    }
     return uv_run(&loop, UV_RUN_DEFAULT);
 }
 #else

@@ -1,31 +1,35 @@
 /*
  * A candidate of ZooKeeper's recipe, for the failover bench: an ephemeral sequential node, and a watch on the one before.
  *
- *     peer-zookeeper HOSTS SESSION_MS
+ *     peer-zookeeper HOSTS SESSION_MS NAME
  *
- * Prints `stands` and, once its node is the first, `elected`. SIGTERM closes the session.
+ * Prints `NAME stands` and, once its node is the first below /NAME, `NAME elected`. SIGTERM closes the session. One that the
+ * servers have ended is followed by another: it stands again.
  */
 #define _GNU_SOURCE
 #ifdef PEER_IS_THERE
 #define THREADED
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
-static const char *const FOLDER = "/election";
+static const char *name;
+static char folder[64];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int events;
+static bool has_expired;
 
 static void on_event(zhandle_t *zk, int type, int state, const char *path, void *whose)
 {
     (void)zk, (void)type, (void)path, (void)whose;
-    if (state == ZOO_EXPIRED_SESSION_STATE) _exit(3);
     pthread_mutex_lock(&lock);
+    if (state == ZOO_EXPIRED_SESSION_STATE) has_expired = true;
     events++;
     pthread_cond_signal(&changed);
     pthread_mutex_unlock(&lock);
@@ -38,44 +42,65 @@ static void await_event(int seen)
     pthread_mutex_unlock(&lock);
 }
 
-static _Noreturn void give_up(const char *what, int code)
+static void tell(const char *what)
 {
-    fprintf(stderr, "peer-zookeeper: %s: %s\n", what, zerror(code));
-    exit(1);
+    char line[128];
+    const int size = snprintf(line, sizeof line, "%s %s\n", name, what);
+    (void)!write(STDOUT_FILENO, line, (size_t)size);
 }
 
-/* The name before ours in `before`; empty: we are the first. */
-static void find_before(zhandle_t *zk, const char *mine, char *before, size_t size)
+/* The name before ours in `before`; empty: we are the first. False: that could not be asked. */
+static bool find_before(zhandle_t *zk, const char *mine, char *before, size_t size)
 {
     struct String_vector names;
-    const int code = zoo_get_children(zk, FOLDER, 0, &names);
-    if (code != ZOK) give_up("get children", code);
+    if (zoo_get_children(zk, folder, 0, &names) != ZOK) return false;
     before[0] = '\0';
     for (int i = 0; i < names.count; i++)
         if (strcmp(names.data[i], mine) < 0 && strcmp(names.data[i], before) > 0)
             snprintf(before, size, "%s", names.data[i]);
     deallocate_String_vector(&names);
+    return true;
 }
 
 static void await_turn(zhandle_t *zk, const char *mine)
 {
     char before[128], path[256];
-    for (;;) {
+    while (!has_expired) {
         const int seen = events;
-        find_before(zk, mine, before, sizeof before);
-        if (before[0] == '\0') return;
-        snprintf(path, sizeof path, "%s/%s", FOLDER, before);
-        const int code = zoo_wexists(zk, path, on_event, NULL, NULL);
-        if (code == ZOK) await_event(seen);
+        if (!find_before(zk, mine, before, sizeof before)) {
+            usleep(1000); /* no server just now */
+            continue;
+        }
+        if (before[0] == '\0') {
+            tell("elected");
+            return;
+        }
+        snprintf(path, sizeof path, "%s/%s", folder, before);
+        if (zoo_wexists(zk, path, on_event, NULL, NULL) == ZOK) await_event(seen);
     }
 }
 
+static bool stand(zhandle_t *zk, char *path, size_t size)
+{
+    char node[80];
+    snprintf(node, sizeof node, "%s/n-", folder);
+    (void)zoo_create(zk, folder, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0); /* or it is there */
+    if (zoo_create(zk, node, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, path, (int)size) != ZOK)
+        return false;
+    tell("stands");
+    return true;
+}
+
+static zhandle_t *session;
+
+/* SIGTERM, whenever it comes. */
 static void *wait_for_end(void *whose)
 {
     sigset_t *signals = whose;
     int number;
     sigwait(signals, &number);
-    return NULL;
+    if (session) zookeeper_close(session);
+    _exit(0);
 }
 
 int main(int argc, char **argv)
@@ -83,27 +108,26 @@ int main(int argc, char **argv)
     char path[256];
     sigset_t signals;
     pthread_t ending;
-    if (argc != 3) {
-        fprintf(stderr, "usage: peer-zookeeper HOSTS SESSION_MS\n");
+    if (argc != 4) {
+        fprintf(stderr, "usage: peer-zookeeper HOSTS SESSION_MS NAME\n");
         return 2;
     }
+    name = argv[3];
+    snprintf(folder, sizeof folder, "/%s", name);
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    zhandle_t *zk = zookeeper_init(argv[1], on_event, (int)strtol(argv[2], NULL, 10), NULL, NULL, 0);
-    if (!zk) return 1;
-    while (zoo_state(zk) != ZOO_CONNECTED_STATE) await_event(events);
-    (void)zoo_create(zk, FOLDER, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0); /* or it is there */
-    const int code = zoo_create(zk, "/election/n-", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE,
-                                path, sizeof path);
-    if (code != ZOK) give_up("create", code);
-    (void)!write(STDOUT_FILENO, "stands\n", 7);
-    await_turn(zk, path + strlen(FOLDER) + 1);
-    (void)!write(STDOUT_FILENO, "elected\n", 8);
     pthread_create(&ending, NULL, wait_for_end, &signals);
-    pthread_join(ending, NULL);
-    return zookeeper_close(zk);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    for (;;) {
+        has_expired = false;
+        session = zookeeper_init(argv[1], on_event, (int)strtol(argv[2], NULL, 10), NULL, NULL, 0);
+        if (!session) return 1;
+        while (zoo_state(session) != ZOO_CONNECTED_STATE && !has_expired) usleep(1000);
+        if (!has_expired && stand(session, path, sizeof path)) await_turn(session, path + strlen(folder) + 1);
+        while (!has_expired) await_event(events);
+        zookeeper_close(session);
+    }
 }
 #else
 #include <stdio.h>
