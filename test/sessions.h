@@ -205,8 +205,8 @@ static inline void watch_one(el_node node, unsigned i)
     const struct session_group *group = group_at(node, i);
     if (!group) return;
     const struct host_view view = host_view_of(&group->base);
-    require(view.leader == group->base.shown.leader && view.token == group->base.shown.token);
-    require((view.role == EL_LEADER) == (group->base.shown.role == EL_LEADER));
+    require(view.leader == group->base.shown_leader && view.token == group->base.shown_token);
+    require((view.role == EL_LEADER) == (group->base.shown_role == EL_LEADER));
     if (view.role != EL_LEADER) return;
     require(view.deadline_ns > clock_of(h) && view.lease_end_ns >= view.deadline_ns);
     const uint64_t until = when(h, view.lease_end_ns);

@@ -140,8 +140,9 @@ struct host_group *host_find(struct host *host, const char *name, char *text, si
     }
     const uint64_t key = seal_group_key(host->config->cluster_id, name);
     struct host_group *group = host_by_key(host, key);
-    if (group && strcmp(group->name, name) != 0) {
-        snprintf(text, size, "%s cannot be told from %s by its hash: choose another name", name, group->name);
+    if (group && strcmp(host_name(group), name) != 0) {
+        snprintf(text, size, "%s cannot be told from %s by its hash: choose another name", name,
+                 host_name(group));
         return NULL;
     }
     if (group) return group;
@@ -156,7 +157,7 @@ struct host_group *host_known(const struct host *host, const char *name)
 {
     if (!config_is_group_name(name)) return NULL;
     struct host_group *group = host_by_key(host, seal_group_key(host->config->cluster_id, name));
-    return group && strcmp(group->name, name) == 0 ? group : NULL;
+    return group && strcmp(host_name(group), name) == 0 ? group : NULL;
 }
 
 struct host_group *host_next(struct host *host, struct host_group *after)
@@ -208,7 +209,7 @@ static void refresh(struct host *host, uint64_t now)
 /* A claim also ends for its clients a margin before the lease does. */
 static uint64_t shown_until(const struct host_solo *group)
 {
-    return group->base.shown.role == EL_LEADER ? group->base.shown.deadline_ns : UINT64_MAX;
+    return group->base.shown_role == EL_LEADER ? group->shown_deadline : UINT64_MAX;
 }
 
 /* Voters keep silent from their start, and meet before there is a group. */
@@ -281,7 +282,7 @@ uint64_t host_worst_failover_ns(const struct host_group *group)
     const uint64_t lease = host_option(group, "lease", 0);
     const uint64_t stagger = host_option(group, "stagger", 0);
     const uint64_t again = host_option(group, "re-ask", 0);
-    const struct config *config = group->host->config;
+    const struct config *config = host_of(group)->config;
     const uint64_t million = 1000000, drift = config->drift;
     if (lease == 0) return 0;
     const uint64_t promise = lease / (million - drift) * (million + drift);

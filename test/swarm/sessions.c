@@ -257,8 +257,9 @@ static void judge_heir(const struct session_group *here, unsigned i, el_node lea
 {
     const struct quorum_claim claim = session_claim_of(group_of(leader, i));
     uint64_t most = 0, priority;
-    require(here->quorum.claim_heir == claim.heir);
-    require(!claim.heir || here->quorum.claim_heir_term == claim.heir_term);
+    const struct quorum_group *known = &session_unfold(here)->quorum;
+    require(known->claim_heir == claim.heir);
+    require(!claim.heir || known->claim_heir_term == claim.heir_term);
     require(!claim.heir || host_stands(&here->base, claim.heir, &most));
     for (el_node each = 1; each <= world.count; each++)
         if (each != leader && host_stands(&here->base, each, &priority))
