@@ -35,8 +35,7 @@ struct office *control_office(struct control *control, struct host_group *group)
     const uint32_t before = control->offices.count;
     struct office *o = before < CONTROL_GROUPS_MAX ? office_of(&control->offices, group) : host_office(group);
     if (!o || o->number < before) return o;
-    o->place.subject = o;
-    feed_change(&control->feed, &o->place);
+    feed_change(&control->feed, o->number);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         struct connection *c = control->connections[i];
         if (!c || (!awaits(c, host_name(group)) && !c->observes_all)) continue;
@@ -146,7 +145,7 @@ void control_changed(struct control *control, struct host_group *group)
     o->seen.leader = view.leader;
     o->seen.token = view.token;
     o->seen.value = value;
-    feed_change(&control->feed, &o->place);
+    feed_change(&control->feed, o->number);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         struct connection *c = control->connections[i];
         if (!c || !control_has(&c->observed, o->number)) continue;
@@ -375,7 +374,6 @@ struct control *control_new(uv_loop_t *loop, const struct config *config, struct
     control->config = config;
     control->host = host;
     control->fd = -1;
-    feed_init(&control->feed);
     control->offices.host = host;
     control->offices.config = config;
     control->offices.whose = control;
@@ -433,6 +431,7 @@ void control_free(struct control *control)
         if (c) connection_close(c, OFFICE_EXPELLED);
     }
     offices_free(&control->offices);
+    feed_free(&control->feed);
     page_free(control->page);
     control->page = NULL;
     if (lstat(control->config->socket, &file) == 0 && file.st_dev == control->device &&

@@ -9,7 +9,6 @@
 #ifndef ELECTOR_AGENT_OFFICE_H
 #define ELECTOR_AGENT_OFFICE_H
 
-#include "agent/feed.h"
 #include "agent/host.h"
 #include "agent/page.h"
 
@@ -86,7 +85,6 @@ struct office {
     } seen;                    /* by observers; for whoever has some */
     uint32_t work;             /* a word for whoever watches over it */
     uint64_t lost_ns;          /* since when a leader is missing; 0: it is not, or nobody waits for one */
-    struct feed_place place;   /* among those that changed */
 };
 
 struct chronicle;
