@@ -69,8 +69,8 @@ struct bounds {
     uint8_t total;     /* faults of all kinds */
     uint32_t until_ms; /* after its beginning */
     bool any_order;    /* the first letter of each link, and writes, come in any order */
-    bool from_start;   /* begins with hosts that have just begun; otherwise one leads one group, one the other */
-    uint32_t run_on;   /* every so many-th of the last worlds goes on undisturbed until all is well */
+    bool from_start; /* begins with hosts that have just begun; otherwise one leads one group, one the other */
+    uint32_t run_on; /* every so many-th of the last worlds goes on undisturbed until all is well */
 };
 
 static inline bool is_alive(const struct scene *w, el_node node)

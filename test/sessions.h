@@ -223,8 +223,8 @@ static inline void watch_one(el_node node, unsigned i)
     const struct session_group *group = group_at(node, i);
     if (!group) return;
     const struct host_view view = host_view_of(&group->base);
-    require(view.leader == group->base.shown.leader && view.token == group->base.shown.token);
-    require((view.role == EL_LEADER) == (group->base.shown.role == EL_LEADER));
+    require(view.leader == group->base.shown_leader && view.token == group->base.shown_token);
+    require((view.role == EL_LEADER) == (group->base.shown_role == EL_LEADER));
     if (view.role != EL_LEADER) return;
     require(view.deadline_ns > clock_of(h) && view.lease_end_ns >= view.deadline_ns);
     take_office(&world.watched[i], node, h->life, view.token, when(h, view.lease_end_ns));
@@ -518,8 +518,9 @@ static inline void judge_heir(const struct session_group *here, unsigned i, el_n
 {
     const struct quorum_claim claim = session_claim_of(group_of(leader, i));
     uint64_t most = 0, priority;
-    require(here->quorum.claim_heir == claim.heir);
-    require(!claim.heir || here->quorum.claim_heir_term == claim.heir_term);
+    const struct quorum_group *known = &session_unfold(here)->quorum;
+    require(known->claim_heir == claim.heir);
+    require(!claim.heir || known->claim_heir_term == claim.heir_term);
     require(!claim.heir || host_stands(&here->base, claim.heir, &most));
     for (el_node each = 1; each <= world.count; each++)
         if (each != leader && host_stands(&here->base, each, &priority))

@@ -9,7 +9,13 @@
 #include "agent/flight.h"
 #include "sessions.h"
 
-enum { STILL_GROUPS = 2, STILL_HOSTS = 3, STILL_SENT_MAX = 24, STILL_BYTES_MAX = 1 << 15, RECORD_BYTES_MAX = 4096 };
+enum {
+    STILL_GROUPS = 2,
+    STILL_HOSTS = 3,
+    STILL_SENT_MAX = 24,
+    STILL_BYTES_MAX = 1 << 15,
+    RECORD_BYTES_MAX = 4096
+};
 
 /* ---- What is kept once ---- */
 
@@ -101,13 +107,13 @@ static struct {
 } album;
 
 /* One more; there is room for a power of two. */
-#define album_push(list, count, what)                                                      \
-    do {                                                                                   \
-        if (((count) & ((count)-1)) == 0) {                                                \
+#define album_push(list, count, what)                                                       \
+    do {                                                                                    \
+        if (((count) & ((count)-1)) == 0) {                                                 \
             (list) = realloc((list), ((count) ? 2 * (size_t)(count) : 1) * sizeof *(list)); \
-            assert_non_null(list);                                                         \
-        }                                                                                  \
-        (list)[(count)++] = (what);                                                        \
+            assert_non_null(list);                                                          \
+        }                                                                                   \
+        (list)[(count)++] = (what);                                                         \
     } while (0)
 
 static inline uint32_t keep_letter(const struct letter *letter)
@@ -228,11 +234,9 @@ static inline void revive(el_node node, uint32_t number)
 static inline void judge_bound(const struct session_group *group, const struct host_view *view)
 {
     struct session *s = session_of(group);
-    const struct quorum q = {.cfg = &s->cfg,
-                             .me = &s->me,
-                             .peers = s->peers,
-                             .group = (struct quorum_group *)(uintptr_t)&group->quorum,
-                             .ballots = (struct quorum_ballot *)(uintptr_t)group->ballots};
+    struct session_work *work = session_unfold(group);
+    const struct quorum q = {
+        .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
     const el_node by = quorum_bound_by(&q);
     require(by != EL_NOBODY && view->lease_end_ns <= s->timers[QUORUM_LEASE][by]);
     require(view->deadline_ns == host_cell_deadline(s->host, host_cell(&group->base)));
@@ -244,8 +248,8 @@ static inline void judge_still(el_node node, struct still *still)
         const struct session_group *group = group_at(node, i);
         if (!group) continue;
         const struct host_view view = host_view_of(&group->base);
-        require(view.leader == group->base.shown.leader && view.token == group->base.shown.token);
-        require((view.role == EL_LEADER) == (group->base.shown.role == EL_LEADER));
+        require(view.leader == group->base.shown_leader && view.token == group->base.shown_token);
+        require((view.role == EL_LEADER) == (group->base.shown_role == EL_LEADER));
         still->groups[i].is_known = true;
         if (view.role != EL_LEADER) continue;
         require(view.deadline_ns > world.now && view.lease_end_ns >= view.deadline_ns);
@@ -257,7 +261,8 @@ static inline void judge_still(el_node node, struct still *still)
 }
 
 /* All of the host as bytes, in `room`; the sizes in *still. */
-static inline void describe(el_node node, const uint8_t *disk, uint32_t disk_size, uint8_t *room, struct still *still)
+static inline void describe(el_node node, const uint8_t *disk, uint32_t disk_size, uint8_t *room,
+                            struct still *still)
 {
     struct hosted *h = &world.hosts[node];
     struct flight_bytes b = {room, room + STILL_BYTES_MAX, false};
@@ -408,8 +413,7 @@ static inline struct outcome call_still(el_node node, const struct call *call)
     const bool performed = run_call(node, call, bytes, &after);
     struct outcome outcome = {
         .sent_at = album.sent_count, .sent = (uint8_t)album.posted_count, .performed = performed};
-    for (uint32_t i = 0; i < album.posted_count; i++)
-        album_push(album.sent, album.sent_count, album.posted[i]);
+    for (uint32_t i = 0; i < album.posted_count; i++) album_push(album.sent, album.sent_count, album.posted[i]);
     outcome.still = keep_still(bytes, &after);
     album.live[node] = outcome.still + 1;
     album_push(album.outcomes, album.outcome_count, outcome);

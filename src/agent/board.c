@@ -50,7 +50,8 @@ static void send_posting(struct session *s, el_node to, const struct session_gro
 {
     const struct host_group *base = &group->base;
     const struct quorum_claim claim = session_claim_of(group);
-    const struct session_rank *rank = group->ranks ? &group->ranks[s->cfg.self - 1] : NULL;
+    const struct session_rank *ranks = session_ranks(group), *rank = ranks ? &ranks[s->cfg.self - 1] : NULL;
+    const char *value = claim.term ? host_value_of(base, claim.term) : "";
     struct wire_entry entry = {.type = WIRE_POSTING,
                                .group = base->key,
                                .settings = s->settings,
@@ -64,12 +65,10 @@ static void send_posting(struct session *s, el_node to, const struct session_gro
                                .term = claim.term,
                                .heir_term = claim.heir_term,
                                .heir = claim.heir};
-    entry.length = (uint8_t)strlen(base->name);
-    memcpy(entry.text, base->name, entry.length);
-    if (claim.term && base->value && base->value_token == claim.term) {
-        entry.value_length = (uint8_t)strlen(base->value);
-        memcpy(entry.value, base->value, entry.value_length);
-    }
+    entry.length = (uint8_t)strlen(group->name);
+    memcpy(entry.text, group->name, entry.length);
+    entry.value_length = (uint8_t)strlen(value);
+    memcpy(entry.value, value, entry.value_length);
     host_put(s->host, to, &entry);
 }
 
@@ -170,7 +169,7 @@ void board_hear_posting(struct session *s, el_node from, const struct wire_entry
         seal_group_key(s->host->config->cluster_id, entry->text) == entry->group)
         group = host_find(s->host, entry->text, reason, sizeof reason);
     b->read = entry->version; /* whatever becomes of it: to be sent it again would not help */
-    if (!group || strcmp(group->name, entry->text) != 0) return;
+    if (!group || strcmp(host_name(group), entry->text) != 0) return;
     if (group->session != s) {
         host_complain(s->host, group, from, "other settings for this group");
         return;

@@ -35,8 +35,7 @@ struct office *control_office(struct control *control, struct host_group *group)
     const uint32_t before = control->offices.count;
     struct office *o = before < CONTROL_GROUPS_MAX ? office_of(&control->offices, group) : host_office(group);
     if (!o || o->number < before) return o;
-    o->place.subject = o;
-    feed_change(&control->feed, &o->place);
+    feed_change(&control->feed, o->number);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         struct connection *c = control->connections[i];
         if (!c || (!awaits(c, host_name(group)) && !c->observes_all)) continue;
@@ -54,7 +53,7 @@ struct office *control_find_office(struct control *control, const char *group)
 /* Who reads the page need not be told. */
 static bool is_published_to(const struct connection *c, const struct office *o)
 {
-    return c->has_page && o->is_published;
+    return c->has_page && o->tenure->is_published;
 }
 
 static bool has_page(void *whose, const void *client)
@@ -109,12 +108,12 @@ void control_set_chronicle(struct control *control, struct chronicle *chronicle)
 static bool note_leader(struct control *control, struct office *o)
 {
     const struct host_view view = host_view_of(o->group);
-    const el_node before = o->seen.leader;
+    const el_node before = o->seen_leader;
     if (view.leader == before && view.token == o->seen.token) return false;
     const uint64_t heard =
         before && before != control->config->self ? host_heard(control->host, before) : UINT64_MAX;
     control_count(control, o, &view);
-    o->seen.leader = view.leader;
+    o->seen_leader = (uint8_t)view.leader;
     o->seen.token = view.token;
     chronicle_lead(control->offices.chronicle, host_clock(control->host), chronicle_group(host_name(o->group)),
                    before, view.leader, view.token, heard);
@@ -125,9 +124,9 @@ static void on_tenure(void *whose, void *client, struct office *o)
 {
     struct control *control = whose;
     const struct connection *c = client;
-    obituary_let_go(control->obituary, o->work);
-    o->work = !c ? OBITUARY_NONE : c->work ? c->work : OBITUARY_BLIND;
-    obituary_hold(control->obituary, o->work);
+    obituary_let_go(control->obituary, o->tenure->work);
+    o->tenure->work = !c ? OBITUARY_NONE : c->work ? c->work : OBITUARY_BLIND;
+    obituary_hold(control->obituary, o->tenure->work);
 }
 
 void control_changed(struct control *control, struct host_group *group)
@@ -136,17 +135,17 @@ void control_changed(struct control *control, struct host_group *group)
     if (!o) return;
     const bool is_another = note_leader(control, o);
     office_changed(o);
-    if (o->is_held && o->ending != OFFICE_STAYS) control_do_chores_soon(control);
+    if (o->tenure->is_held && o->tenure->ending != OFFICE_STAYS) control_do_chores_soon(control);
     const struct host_view view = host_view_of(group);
     const uint64_t value = el_fingerprint(view.value, strlen(view.value)).low;
     /* That only the deadline has moved is nothing to observers. */
-    if (!is_another && view.leader == o->seen.leader && view.token == o->seen.token && value == o->seen.value)
+    if (!is_another && view.leader == o->seen_leader && view.token == o->seen.token && value == o->seen.value)
         return;
     control_count(control, o, &view);
-    o->seen.leader = view.leader;
+    o->seen_leader = (uint8_t)view.leader;
     o->seen.token = view.token;
     o->seen.value = value;
-    feed_change(&control->feed, &o->place);
+    feed_change(&control->feed, o->number);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         struct connection *c = control->connections[i];
         if (!c || !control_has(&c->observed, o->number)) continue;
@@ -402,7 +401,6 @@ struct control *control_new(uv_loop_t *loop, const struct config *config, struct
     control->config = config;
     control->host = host;
     control->fd = -1;
-    feed_init(&control->feed);
     control->offices.host = host;
     control->offices.config = config;
     control->offices.whose = control;
@@ -460,6 +458,7 @@ void control_free(struct control *control)
         if (c) connection_close(c, OFFICE_EXPELLED);
     }
     offices_free(&control->offices);
+    feed_free(&control->feed);
     page_free(control->page);
     control->page = NULL;
     if (lstat(control->config->socket, &file) == 0 && file.st_dev == control->device &&

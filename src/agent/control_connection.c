@@ -68,7 +68,7 @@ void connection_say(struct connection *c, json_t *line)
 static json_t *lease_event(const struct office *o)
 {
     return json_pack("{ss ss sI so}", "event", "lease", "group", host_name(o->group), "token",
-                     (json_int_t)o->token, "deadline_ns", control_deadline(office_told_until(o)));
+                     (json_int_t)o->tenure->token, "deadline_ns", control_deadline(office_told_until(o)));
 }
 
 /* What was coalesced, as it is now. */

@@ -27,7 +27,7 @@ static uint64_t lost_at(const struct control *control, el_node was, uint64_t now
 void control_count(struct control *control, struct office *o, const struct host_view *view)
 {
     struct metrics *metrics = control->metrics;
-    const el_node self = control->config->self, was = o->seen.leader, is = view->leader;
+    const el_node self = control->config->self, was = o->seen_leader, is = view->leader;
     const uint64_t now = host_clock(control->host);
     if (!metrics || (was == is && o->seen.token == view->token)) return; /* only its value */
     if (was != EL_NOBODY) metrics->led--;

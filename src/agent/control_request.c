@@ -411,8 +411,8 @@ static void on_work(const struct request *r)
         struct office *o = control->offices.list[i];
         if (!office_is_held_by(o, c)) continue;
         obituary_hold(control->obituary, c->work);
-        obituary_let_go(control->obituary, o->work);
-        o->work = c->work;
+        obituary_let_go(control->obituary, o->tenure->work);
+        o->tenure->work = c->work;
     }
     obituary_drop(control->obituary, before);
     agree(r);

@@ -1,53 +1,70 @@
 /* See feed.h. */
 #include "agent/feed.h"
 
-#include <stddef.h>
+#include <stdlib.h>
 
-static void take_out(struct feed_place *place)
+static const uint32_t NOT_IN_LINE = UINT32_MAX;
+
+static bool make_room(struct feed *feed, uint32_t place)
 {
-    if (!place->before) return;
-    place->before->after = place->after;
-    place->after->before = place->before;
-    place->before = place->after = NULL;
+    uint32_t room = feed->room ? feed->room : 16;
+    while (room <= place) room *= 2;
+    struct feed_place *places = room > feed->room ? realloc(feed->places, room * sizeof *places) : feed->places;
+    if (!places) return false;
+    for (uint32_t i = feed->room; i < room; i++) places[i] = (struct feed_place){NOT_IN_LINE, NOT_IN_LINE};
+    if (feed->room == 0) places[0] = (struct feed_place){0, 0};
+    feed->places = places;
+    feed->room = room;
+    return true;
 }
 
-static void put_behind(struct feed_place *place, struct feed_place *before)
+void feed_free(struct feed *feed)
 {
-    place->before = before;
-    place->after = before->after;
-    before->after->before = place;
-    before->after = place;
+    free(feed->places);
+    *feed = (struct feed){0};
 }
 
-void feed_init(struct feed *feed)
+/* Who stands behind it stands behind the one before. */
+static void take_out(struct feed *feed, uint32_t place)
 {
-    *feed = (struct feed){.ends = {.before = &feed->ends, .after = &feed->ends}};
+    const struct feed_place was = feed->places[place];
+    if (was.before == NOT_IN_LINE) return;
+    feed->places[was.before].after = was.after;
+    feed->places[was.after].before = was.before;
+    for (struct feed_reader *reader = feed->readers; reader; reader = reader->next)
+        if (reader->behind == place) reader->behind = was.before;
 }
 
-void feed_change(struct feed *feed, struct feed_place *place)
+void feed_change(struct feed *feed, uint32_t group)
 {
-    take_out(place); /* first: it may be the last itself */
-    put_behind(place, feed->ends.before);
+    const uint32_t place = group + 1;
+    if (!make_room(feed, place)) return;
+    take_out(feed, place); /* first: it may be the last itself */
+    const uint32_t last = feed->places[0].before;
+    feed->places[place] = (struct feed_place){.before = last, .after = 0};
+    feed->places[last].after = feed->places[0].before = place;
     if (feed->moved) feed->moved(feed->whose);
 }
 
-void feed_join(struct feed *feed, struct feed_place *reader)
+void feed_join(struct feed *feed, struct feed_reader *reader)
 {
-    reader->subject = NULL;
-    put_behind(reader, &feed->ends);
+    reader->behind = 0;
+    reader->next = feed->readers;
+    feed->readers = reader;
 }
 
-void feed_leave(struct feed_place *place)
+void feed_leave(struct feed *feed, struct feed_reader *reader)
 {
-    take_out(place);
+    struct feed_reader **at = &feed->readers;
+    while (*at && *at != reader) at = &(*at)->next;
+    if (*at) *at = reader->next;
 }
 
-void *feed_next(struct feed *feed, struct feed_place *reader)
+bool feed_next(struct feed *feed, struct feed_reader *reader, uint32_t *group)
 {
-    struct feed_place *next = reader->after;
-    while (next != &feed->ends && !next->subject) next = next->after; /* other readers */
-    if (next == &feed->ends) return NULL;
-    take_out(reader);
-    put_behind(reader, next);
-    return next->subject;
+    const uint32_t next = feed->room ? feed->places[reader->behind].after : 0;
+    if (next == 0) return false;
+    reader->behind = next;
+    *group = next - 1;
+    return true;
 }

@@ -3,28 +3,38 @@
  * it has not been told; a group that changes goes to the end of the line, so that it is told once, as it is then. Nothing
  * grows with a reader that is slow, and one that is new begins behind nobody and is told of everything.
  *
- * Places belong to whoever brings them, and stay where they are in memory for as long as they are in line.
+ * Groups are numbers from 0 on, readers are few, and belong to whoever brings them.
  */
 #ifndef ELECTOR_AGENT_FEED_H
 #define ELECTOR_AGENT_FEED_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct feed_place {
-    struct feed_place *before, *after; /* NULL: not in line */
-    void *subject;                     /* NULL: a reader */
+    uint32_t before, after;
+};
+
+struct feed_reader {
+    struct feed_reader *next;
+    uint32_t behind; /* the place of whom it was told of last */
 };
 
 struct feed {
-    struct feed_place ends; /* the line is a ring: behind the last comes the first, and this is between them */
+    struct feed_place *places; /* a ring: behind the last comes the first, and place 0 is between them */
+    uint32_t room;
+    struct feed_reader *readers;
     void *whose;
     void (*moved)(void *whose); /* may be NULL. From within any call of the host, so it must not call back */
 };
 
-void feed_init(struct feed *);
-/* It is the last now, and readers have something to hear. */
-void feed_change(struct feed *, struct feed_place *);
-void feed_join(struct feed *, struct feed_place *reader);
-void feed_leave(struct feed_place *);
-/* The next subject, which the reader has then been told of; NULL: it knows everything. */
-void *feed_next(struct feed *, struct feed_place *reader);
+/* All zeros is an empty one. */
+void feed_free(struct feed *);
+/* It is the last now, and readers have something to hear. Without memory for one that is new they do not hear of it. */
+void feed_change(struct feed *, uint32_t group);
+void feed_join(struct feed *, struct feed_reader *);
+void feed_leave(struct feed *, struct feed_reader *);
+/* The next group, which the reader has then been told of; false: it knows everything. */
+bool feed_next(struct feed *, struct feed_reader *, uint32_t *group);
 
 #endif

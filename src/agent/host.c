@@ -141,8 +141,9 @@ struct host_group *host_find(struct host *host, const char *name, char *text, si
     }
     const uint64_t key = seal_group_key(host->config->cluster_id, name);
     struct host_group *group = host_by_key(host, key);
-    if (group && strcmp(group->name, name) != 0) {
-        snprintf(text, size, "%s cannot be told from %s by its hash: choose another name", name, group->name);
+    if (group && strcmp(host_name(group), name) != 0) {
+        snprintf(text, size, "%s cannot be told from %s by its hash: choose another name", name,
+                 host_name(group));
         return NULL;
     }
     if (group) return group;
@@ -157,7 +158,7 @@ struct host_group *host_known(const struct host *host, const char *name)
 {
     if (!config_is_group_name(name)) return NULL;
     struct host_group *group = host_by_key(host, seal_group_key(host->config->cluster_id, name));
-    return group && strcmp(group->name, name) == 0 ? group : NULL;
+    return group && strcmp(host_name(group), name) == 0 ? group : NULL;
 }
 
 struct host_group *host_next(struct host *host, struct host_group *after)
@@ -209,7 +210,7 @@ static void refresh(struct host *host, uint64_t now)
 /* A claim also ends for its clients a margin before the lease does. */
 static uint64_t shown_until(const struct host_solo *group)
 {
-    return group->base.shown.role == EL_LEADER ? group->base.shown.deadline_ns : UINT64_MAX;
+    return group->base.shown_role == EL_LEADER ? group->shown_deadline : UINT64_MAX;
 }
 
 /* Voters keep silent from their start, and meet before there is a group. */
@@ -278,7 +279,7 @@ uint64_t host_heard(const struct host *host, el_node peer)
 
 uint64_t host_worst_failover_ns(const struct host_group *group)
 {
-    const struct config *config = group->host->config;
+    const struct config *config = host_of(group)->config;
     const struct failover f = {.lease = host_option(group, "lease", 0),
                                .stagger = host_option(group, "stagger", 0),
                                .reask = host_option(group, "re-ask", 0),

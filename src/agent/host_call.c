@@ -1,5 +1,6 @@
 /* A call into the host happens at one instant, and is told of if it came from outside. */
 #include "agent/host_inner.h"
+#include "agent/session.h"
 
 struct host_entry host_enter(struct host *host, struct host_call call)
 {
@@ -25,7 +26,7 @@ void host_leave(struct host *host, struct host_entry entry)
 
 void host_tell_changed(struct host_group *group)
 {
-    struct host *host = group->host;
+    struct host *host = host_of(group);
     const bool was_outside = host->is_outside;
     host->is_outside = true;
     host->hooks.changed(host->hooks.whose, group);

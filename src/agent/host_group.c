@@ -57,9 +57,10 @@ static struct host_view look(const struct host_group *group, bool *waits)
     const struct el_view view = view_of(group, &bound);
     const uint64_t token = view.term ? view.term : 1; /* some count no terms; to clients 0 is nobody's */
     struct host_view shown = {.role = view.role, .leader = view.leader, .token = token, .value = ""};
-    const uint64_t now = host_now(group->host), margin = host_option(group, "margin", 0);
+    const struct host *host = host_of(group);
+    const uint64_t now = host_now(host), margin = host_option(group, "margin", 0);
     const bool is_new =
-        view.role == EL_LEADER && !(group->shown.role == EL_LEADER && group->shown.token == token);
+        view.role == EL_LEADER && !(group->shown_role == EL_LEADER && group->shown_token == token);
     shown.lease_end_ns = shown.deadline_ns = UINT64_MAX;
     if (view.role == EL_LEADER && bound != UINT64_MAX) {
         shown.lease_end_ns = bound;
@@ -67,13 +68,13 @@ static struct host_view look(const struct host_group *group, bool *waits)
     }
     *waits = is_new && is_waiting(group);
     /* Too late, or not yet on disk: nobody is told that it leads. */
-    if (view.role == EL_LEADER && (shown.deadline_ns <= now || *waits || group->host->has_failed)) {
+    if (view.role == EL_LEADER && (shown.deadline_ns <= now || *waits || host->has_failed)) {
         shown.role = EL_ELECTING;
         shown.leader = EL_NOBODY;
         shown.lease_end_ns = shown.deadline_ns = UINT64_MAX;
     }
     if (shown.leader == EL_NOBODY) shown.token = 0;
-    if (shown.leader && group->value && group->value_token == shown.token) shown.value = group->value;
+    if (shown.leader) shown.value = host_value_of(group, shown.token);
     return shown;
 }
 
@@ -88,9 +89,10 @@ static uint64_t stands_since(const struct host_group *group, el_node member, uin
     const struct session_group *of = (const struct session_group *)group;
     *patience = 0;
     if (group->session && !(of->candidates >> (member - 1) & 1)) return 0;
-    if (group->session && !of->ranks) return 1;
-    *patience = group->session ? of->ranks[member - 1].patience : solo(group)->patience[member - 1];
-    if (group->session) return of->ranks[member - 1].since;
+    const struct session_rank *ranks = group->session ? session_ranks(of) : NULL;
+    if (group->session && !ranks) return 1;
+    *patience = ranks ? ranks[member - 1].patience : solo(group)->patience[member - 1];
+    if (ranks) return ranks[member - 1].since;
     return solo(group)->stood_at[member - 1] ? solo(group)->stands_since[member - 1] : 0;
 }
 
@@ -99,9 +101,9 @@ static bool is_ripe(const struct host_group *group)
 {
     const el_node heir = group->wish;
     uint32_t patience;
-    if (heir == EL_NOBODY || heir > group->host->config->member_count) return false;
+    if (heir == EL_NOBODY || heir > host_of(group)->config->member_count) return false;
     const uint64_t since = stands_since(group, heir, &patience);
-    return since && patience != UINT32_MAX && (host_now(group->host) - since) / 1000000 >= patience;
+    return since && patience != UINT32_MAX && (host_now(host_of(group)) - since) / 1000000 >= patience;
 }
 
 /* What is new on disk shows itself when it is there. */
@@ -117,18 +119,23 @@ void host_group_show(struct host_group *group)
 {
     bool waits;
     const struct host_view now = look(group, &waits);
-    const struct host_view *was = &group->shown;
-    const bool is_renewed = now.deadline_ns != was->deadline_ns && !group->session;
+    const uint16_t cell = host_cell(group) == HOST_NO_CELL ? HOST_CELLS_MAX : (uint16_t)host_cell(group);
+    const uint8_t value = now.value[0] ? HOST_VALUE_THIS : HOST_VALUE_NONE;
+    const bool is_renewed = !group->session && now.deadline_ns != solo(group)->shown_deadline;
     if (waits && group->session) show_later(shared(group));
-    if (now.role == was->role && now.leader == was->leader && now.token == was->token && !is_renewed &&
-        now.value == was->value && host_cell(group) == group->shown_cell && !is_ripe(group))
+    if (now.role == group->shown_role && now.leader == group->shown_leader && now.token == group->shown_token &&
+        !is_renewed && value == group->shown_value && cell == group->shown_cell && !is_ripe(group))
         return;
-    const bool begins_or_ends = (now.role == EL_LEADER) != (was->role == EL_LEADER);
-    group->shown = now;
-    group->shown_cell = host_cell(group);
+    const bool begins_or_ends = (now.role == EL_LEADER) != (group->shown_role == EL_LEADER);
+    group->shown_role = (uint8_t)now.role;
+    group->shown_leader = (uint8_t)now.leader;
+    group->shown_token = now.token;
+    group->shown_value = value;
+    group->shown_cell = cell;
+    if (!group->session) host_solo_of(group)->shown_deadline = now.deadline_ns;
     if (begins_or_ends && !group->session && solo(group)->has_links && group->stands) {
         const struct wire_entry entry = host_solo_describe(solo(group));
-        host_put_all(group->host, &entry);
+        host_put_all(host_of(group), &entry);
     }
     host_tell_changed(group);
 }
@@ -180,7 +187,7 @@ void host_note(struct host *host, struct host_group *group, const struct el_algo
 /* Not for a lease after a hand-over: the machine waits for the heir, and a call would overrule that. */
 static void call(struct host_group *group)
 {
-    if (host_now(group->host) < group->heir_until) return;
+    if (group->extra && host_now(host_of(group)) < group->extra->heir_until) return;
     if (group->session)
         session_group_call(shared(group));
     else
@@ -189,14 +196,14 @@ static void call(struct host_group *group)
 
 static struct host_entry enter(struct host_group *group, enum host_called what, uint64_t a, uint64_t b)
 {
-    return host_enter(group->host, (struct host_call){.what = what, .group = group->key, .numbers = {a, b}});
+    return host_enter(host_of(group), (struct host_call){.what = what, .group = group->key, .numbers = {a, b}});
 }
 
 void host_stand(struct host_group *group, bool stands, uint64_t priority)
 {
     const struct host_entry entry = enter(group, HOST_STANDS, stands, priority);
-    const el_node self = group->host->config->self;
-    const el_node leader = group->shown.leader;
+    const el_node self = host_of(group)->config->self;
+    const el_node leader = group->shown_leader;
     /* Elections without a lease take a call for the news that whoever leads is gone. */
     const bool is_led = leader != EL_NOBODY && leader != self && host_stands(group, leader, NULL) &&
                         host_worst_failover_ns(group) == 0;
@@ -207,24 +214,25 @@ void host_stand(struct host_group *group, bool stands, uint64_t priority)
     else
         host_solo_stand(host_solo_of(group), stands, priority);
     if (begins) call(group);
-    host_flush(group->host);
-    host_leave(group->host, entry);
+    host_flush(host_of(group));
+    host_leave(host_of(group), entry);
 }
 
 void host_campaign(struct host_group *group)
 {
     const struct host_entry entry = enter(group, HOST_CAMPAIGNS, 0, 0);
     if (group->stands) call(group);
-    host_flush(group->host);
-    host_leave(group->host, entry);
+    host_flush(host_of(group));
+    host_leave(host_of(group), entry);
 }
 
 bool host_stands(const struct host_group *group, el_node member, uint64_t *priority)
 {
     const struct session_group *of = (const struct session_group *)group;
-    const bool is_self = member == group->host->config->self;
+    const bool is_self = member == host_of(group)->config->self;
     uint32_t patience;
-    if (priority && group->session) *priority = of->ranks ? of->ranks[member - 1].priority : 0;
+    const struct session_rank *ranks = group->session ? session_ranks(of) : NULL;
+    if (priority && group->session) *priority = ranks ? ranks[member - 1].priority : 0;
     if (priority && !group->session) *priority = solo(group)->priorities[member - 1];
     return is_self ? group->stands : stands_since(group, member, &patience) != 0;
 }
@@ -233,7 +241,7 @@ static enum el_answer ask(struct host_group *group, enum el_request_what what, e
 {
     const enum el_answer answer = group->session ? session_group_ask(shared(group), what, to)
                                                  : host_solo_ask(host_solo_of(group), what, to);
-    host_flush(group->host);
+    host_flush(host_of(group));
     return answer;
 }
 
@@ -241,7 +249,7 @@ enum el_answer host_resign(struct host_group *group)
 {
     const struct host_entry entry = enter(group, HOST_RESIGNS, 0, 0);
     const enum el_answer answer = ask(group, EL_RESIGN, EL_NOBODY);
-    host_leave(group->host, entry);
+    host_leave(host_of(group), entry);
     return answer;
 }
 
@@ -249,18 +257,43 @@ enum el_answer host_transfer(struct host_group *group, el_node to)
 {
     const struct host_entry entry = enter(group, HOST_TRANSFERS, to, 0);
     const enum el_answer answer = ask(group, EL_TRANSFER, to);
-    if (answer == EL_PERFORMED) group->heir_until = host_now(group->host) + host_option(group, "lease", 0);
-    host_leave(group->host, entry);
+    struct host_extra *extra = answer == EL_PERFORMED ? host_extra_of(group) : NULL;
+    if (extra) extra->heir_until = host_now(host_of(group)) + host_option(group, "lease", 0);
+    host_leave(host_of(group), entry);
     return answer;
 }
 
 void host_set_value(struct host_group *group, const char *value, uint64_t token)
 {
-    if (group->value && group->value_token == token && strcmp(value, group->value) == 0) return;
-    free(group->value);
-    group->value = value[0] ? strdup(value) : NULL;
-    group->value_token = token;
-    group->shown.value = NULL; /* whatever it was, it is another now */
+    struct host_extra *extra = value[0] ? host_extra_of(group) : group->extra;
+    const bool had = extra && extra->value;
+    if (!had && value[0] == '\0') return;
+    if (had && extra->value_token == token && strcmp(value, extra->value) == 0) return;
+    group->shown_value = HOST_VALUE_OTHER; /* whatever it was, it is another now */
+    if (!extra) return;
+    free(extra->value);
+    extra->value = value[0] ? strdup(value) : NULL;
+    extra->value_token = token;
+}
+
+const char *host_value_of(const struct host_group *group, uint64_t token)
+{
+    const struct host_extra *extra = group->extra;
+    return extra && extra->value && extra->value_token == token ? extra->value : "";
+}
+
+struct host_extra *host_extra_of(struct host_group *group)
+{
+    if (!group->extra) group->extra = calloc(1, sizeof *group->extra);
+    return group->extra;
+}
+
+void host_free_extra(struct host_group *group)
+{
+    if (!group->extra) return;
+    free(group->extra->value);
+    free(group->extra->ranks);
+    free(group->extra);
 }
 
 static void proclaim(struct host_group *group, const char *value)
@@ -273,16 +306,16 @@ static void proclaim(struct host_group *group, const char *value)
     else
         host_solo_send_value(host_solo_of(group), EL_NOBODY);
     host_group_show(group);
-    host_flush(group->host);
+    host_flush(host_of(group));
 }
 
 void host_proclaim(struct host_group *group, const char *value)
 {
     const struct host_entry entry = host_enter(
-        group->host,
+        host_of(group),
         (struct host_call){.what = HOST_PROCLAIMS, .group = group->key, .bytes = value, .size = strlen(value)});
     proclaim(group, value);
-    host_leave(group->host, entry);
+    host_leave(host_of(group), entry);
 }
 
 el_node host_wish(struct host_group *group)
@@ -291,7 +324,7 @@ el_node host_wish(struct host_group *group)
     const struct host_entry entry = enter(group, HOST_WISHES, 0, 0);
     const el_node wish = is_ripe(group) ? group->wish : EL_NOBODY;
     if (wish) group->wish = EL_NOBODY;
-    host_leave(group->host, entry);
+    host_leave(host_of(group), entry);
     return wish;
 }
 
@@ -301,8 +334,8 @@ void host_be_patient(struct host_group *group, uint32_t ms)
     if (group->session)
         session_group_be_patient(shared(group), ms);
     else
-        host_solo_of(group)->patience[group->host->config->self - 1] = ms;
-    host_leave(group->host, entry);
+        host_solo_of(group)->patience[host_of(group)->config->self - 1] = ms;
+    host_leave(host_of(group), entry);
 }
 
 uint64_t host_key(const struct host_group *group)
@@ -312,7 +345,7 @@ uint64_t host_key(const struct host_group *group)
 
 const char *host_name(const struct host_group *group)
 {
-    return group->name;
+    return group->session ? ((const struct session_group *)group)->name : solo(group)->name;
 }
 
 const struct el_algorithm *host_algorithm(const struct host_group *group)

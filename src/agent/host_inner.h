@@ -17,29 +17,40 @@ struct host_held {
     bool from_detector;
 };
 
+/* What few groups have. */
+struct host_extra {
+    uint64_t heir_until; /* until when one that it was handed over to has precedence */
+    char *value;         /* NULL: none */
+    uint64_t value_token;
+    struct session_rank *ranks; /* of a session's group */
+};
+
+/* Which value was shown: another than the one that is there now, none, or this one. */
+enum host_value { HOST_VALUE_OTHER, HOST_VALUE_NONE, HOST_VALUE_THIS };
+
 /*
  * A group. It is one of a session's many (session.h), or has machines of its own (struct host_solo), in both cases as
  * the first member of a greater struct.
  */
 struct host_group {
-    struct host *host;
-    struct host_group *next;
     struct session *session; /* NULL: it has machines of its own */
-    const char *name;
+    struct host_group *next;
     uint64_t key;
     void *office;
-    uint64_t heir_until; /* until when one that it was handed over to has precedence */
-    char *value;         /* NULL: none */
-    uint64_t value_token;
-    struct host_view shown; /* as `changed` was last called for */
-    uint32_t shown_cell;
-    el_node wish; /* whom the machine would hand over to, once the work has stopped */
+    struct host_extra *extra; /* NULL: nothing of it is used */
+    uint64_t shown_token;     /* its view as `changed` was last called for, in this and those that follow */
+    uint16_t shown_cell;      /* HOST_CELLS_MAX: none */
+    uint8_t shown_role, shown_leader;
+    uint8_t shown_value; /* enum host_value */
+    uint8_t wish;        /* whom the machine would hand over to, once the work has stopped */
     bool stands;
 };
 
 struct host_solo {
     struct host_group base;
+    struct host *host;
     struct host_solo *next_solo;
+    uint64_t shown_deadline;
     uint32_t settings;                    /* a digest that all members must share */
     struct el_cluster cluster, detectors; /* the same members; each machine has options of its own */
     uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX], ranks[CONFIG_MEMBERS_MAX];
@@ -126,6 +137,10 @@ uint64_t host_option(const struct host_group *, const char *name, uint64_t other
 uint32_t host_digest_settings(const struct host *, const struct el_algorithm *, const struct el_value *);
 void host_group_show(struct host_group *);
 void host_set_value(struct host_group *, const char *value, uint64_t token);
+const char *host_value_of(const struct host_group *,
+                          uint64_t token);             /* what its leader said in that term; "" */
+struct host_extra *host_extra_of(struct host_group *); /* made if there is none; NULL: no memory */
+void host_free_extra(struct host_group *);
 /* What a machine did, for hooks.note. */
 void host_note(struct host *, struct host_group *, const struct el_algorithm *, const struct el_action *);
 

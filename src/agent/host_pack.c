@@ -16,66 +16,80 @@ enum { PACKED_GROUPS_MAX = 4096 }; /* it takes time, and the loop waits */
 
 /* ---- A group ---- */
 
+static void pack_byte(const struct pack *p, uint8_t *value, uint32_t most)
+{
+    uint32_t wide = *value;
+    word32(p, &wide, most);
+    *value = (uint8_t)wide;
+}
+
 static void pack_shown(const struct pack *p, struct host_group *g)
 {
-    struct host_view *shown = &g->shown;
-    uint32_t role = (uint32_t)shown->role;
-    uint32_t value = !shown->value ? 0 : shown->value == g->value ? 1 : 2;
-    word32(p, &role, EL_LEADER);
-    shown->role = (enum el_role)role;
-    word32(p, &shown->leader, p->members);
-    word(p, &shown->token);
-    word(p, &shown->deadline_ns);
-    word(p, &shown->lease_end_ns);
-    word32(p, &value, 2);
-    if (p->reads) shown->value = value == 1 ? g->value : value == 2 ? "" : NULL;
-    word32(p, &g->shown_cell, UINT32_MAX);
+    uint32_t cell = g->shown_cell;
+    pack_byte(p, &g->shown_role, EL_LEADER);
+    pack_byte(p, &g->shown_leader, p->members);
+    word(p, &g->shown_token);
+    pack_byte(p, &g->shown_value, HOST_VALUE_THIS);
+    word32(p, &cell, HOST_CELLS_MAX);
+    g->shown_cell = (uint16_t)cell;
+}
+
+static void pack_ranks(const struct pack *p, struct host_extra *extra)
+{
+    bool has = extra->ranks != NULL;
+    flag(p, &has);
+    if (p->reads && has) extra->ranks = calloc(p->members, sizeof *extra->ranks);
+    if (has && !extra->ranks) wrong(p);
+    for (uint32_t i = 0; has && extra->ranks && i < p->members; i++) {
+        word(p, &extra->ranks[i].priority);
+        word(p, &extra->ranks[i].since);
+        word32(p, &extra->ranks[i].patience, UINT32_MAX);
+    }
+}
+
+static void pack_extra(const struct pack *p, struct host_group *g)
+{
+    bool has = g->extra != NULL;
+    flag(p, &has);
+    struct host_extra *extra = has ? host_extra_of(g) : NULL;
+    if (has && !extra) wrong(p);
+    if (!extra) return;
+    word(p, &extra->heir_until);
+    text(p, &extra->value);
+    word(p, &extra->value_token);
+    pack_ranks(p, extra);
 }
 
 static void pack_base(const struct pack *p, struct host_group *g)
 {
-    word(p, &g->heir_until);
-    text(p, &g->value);
-    word(p, &g->value_token);
+    pack_extra(p, g);
     pack_shown(p, g);
-    word32(p, &g->wish, p->members);
+    pack_byte(p, &g->wish, p->members);
     flag(p, &g->stands);
 }
 
-static void pack_quorum(const struct pack *p, struct session_group *g)
+static void pack_work(const struct pack *p, struct session_group *g)
 {
-    struct quorum_group *q = &g->quorum;
+    struct session_work *work = session_unfold(g);
+    struct quorum_group *q = &work->quorum;
     raw(p, q, sizeof *q);
     if (q->holder.id > p->members || q->next.id > p->members || q->proof.id > p->members ||
         q->claim.id > p->members || q->claim_heir > p->members || q->heir > p->members ||
         q->role > QUORUM_LEADER)
         wrong(p);
-    raw(p, g->ballots, p->members * sizeof *g->ballots);
-}
-
-static void pack_ranks(const struct pack *p, struct session_group *g)
-{
-    bool has = g->ranks != NULL;
-    flag(p, &has);
-    if (p->reads && has) g->ranks = calloc(p->members, sizeof *g->ranks);
-    if (has && !g->ranks) wrong(p);
-    for (uint32_t i = 0; has && g->ranks && i < p->members; i++) {
-        word(p, &g->ranks[i].priority);
-        word(p, &g->ranks[i].since);
-        word32(p, &g->ranks[i].patience, UINT32_MAX);
-    }
+    raw(p, work->ballots, p->members * sizeof *work->ballots);
+    words(p, work->timers, SESSION_GROUP_TIMERS);
+    if (p->reads) session_fold(g);
 }
 
 static void pack_group(const struct pack *p, struct session_group *g)
 {
     const uint32_t cells = session_of(g)->cell_count;
     pack_base(p, &g->base);
-    pack_quorum(p, g);
-    words(p, g->timers, SESSION_GROUP_TIMERS);
+    pack_work(p, g);
     word(p, &g->candidates);
-    pack_ranks(p, g);
     word(p, &g->posted);
-    word32(p, &g->cell, UINT32_MAX);
+    pack_byte(p, &g->cell, SESSION_NO_CELL);
     if (g->cell != SESSION_NO_CELL && g->cell >= cells) wrong(p);
     flag(p, &g->waits_for_turn);
     flag(p, &g->is_due);
@@ -102,10 +116,10 @@ static void pack_heap(const struct pack *p, struct session *s)
 {
     word32(p, &s->heap_count, s->group_count);
     for (uint32_t i = 0; i < s->heap_count && !p->b->failed; i++) {
-        struct session_group *g = pack_pointer(p, s, p->reads ? NULL : s->heap[i]);
+        struct session_group *g = pack_pointer(p, s, p->reads ? NULL : s->heap[i].group);
         if (!g || (p->reads && g->place)) wrong(p);
         if (!p->reads || p->b->failed) continue;
-        s->heap[i] = g;
+        s->heap[i] = (struct session_timed){session_first_due(session_unfold(g)->timers), g};
         g->place = i + 1;
     }
     if (p->b->failed && p->reads) s->heap_count = 0;
@@ -277,7 +291,7 @@ static void pack_lists(const struct pack *p, struct session *s)
 }
 
 /* Whoever adds a field must say here what becomes of it. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 392 && sizeof(struct session) == 22080),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 120 && sizeof(struct session) == 25128),
                "a new field is packed");
 _Static_assert(sizeof(struct board_peer) == 56 && sizeof(struct session_backing) == 40, "so is a peer's");
 
@@ -399,21 +413,11 @@ static bool pack_groups(const struct pack *p, struct host *host)
     if (!order) return false;
     for (struct host_group *g = host->groups; g; g = g->next) order[--at] = g;
     for (uint32_t i = 0; i < count && order[i] && !p->b->failed; i++) {
-        flight_put_bytes(p->b, order[i]->name, strlen(order[i]->name));
+        flight_put_bytes(p->b, host_name(order[i]), strlen(host_name(order[i])));
         pack_group(p, (struct session_group *)order[i]);
     }
     free(order);
     return true;
-}
-
-/* What was shown as no value is no value now: whether it is the same is asked by its address. */
-static void mend_values(const struct host *host)
-{
-    for (struct host_group *g = host->groups; g; g = g->next) {
-        if (!g->shown.value || g->shown.value == g->value) continue;
-        const struct host_view view = host_view_of(g);
-        g->shown.value = view.value[0] ? NULL : view.value;
-    }
 }
 
 static bool pack(struct host *host, struct flight_bytes *b, bool reads)
@@ -433,7 +437,5 @@ bool host_pack(struct host *host, struct flight_bytes *b)
 
 bool host_unpack(struct host *host, struct flight_bytes *b)
 {
-    if (host->groups || host->sessions || !pack(host, b, true)) return false;
-    mend_values(host);
-    return true;
+    return !host->groups && !host->sessions && pack(host, b, true);
 }

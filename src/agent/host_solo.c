@@ -50,7 +50,7 @@ void host_solo_hear(struct host_solo *group, bool for_detector, const struct el_
     if (machine->algorithm->on_arrival) {
         const struct machine_timer *watch =
             &machine->timers[(size_t)machine->algorithm->stopwatch * (group->cluster.count + 1) + msg->from];
-        const uint64_t now = host_now(group->base.host);
+        const uint64_t now = host_now(group->host);
         event.elapsed = watch->armed_at && now > watch->armed_at ? now - watch->armed_at : 0;
     }
     machine_step(machine, &event);
@@ -59,8 +59,8 @@ void host_solo_hear(struct host_solo *group, bool for_detector, const struct el_
 
 static void set_role(struct host_solo *group, el_node member)
 {
-    const enum config_role role = group->base.host->config->members[member - 1].role;
-    const bool is_self = member == group->base.host->config->self;
+    const enum config_role role = group->host->config->members[member - 1].role;
+    const bool is_self = member == group->host->config->self;
     const bool wants = is_self ? group->base.stands : group->stood_at[member - 1] != 0;
     const uint8_t may = wants ? EL_CANDIDATE : EL_ORDINARY;
     group->roles[member - 1] = role == CONFIG_OBSERVER  ? EL_OBSERVER
@@ -120,7 +120,7 @@ static bool make_machines(struct host_solo *group, const struct el_algorithm *al
 {
     const struct machine_owner owner = host_solo_owner(group);
     const struct el_algorithm *heartbeat = el_detector_named("heartbeat");
-    const el_node self = group->base.host->config->self;
+    const el_node self = group->host->config->self;
     if (!machine_init(&group->election, algorithm, &group->cluster, self, owner)) return false;
     group->has_detector = algorithm->on_suspect && !algorithm->beats;
     if (!group->has_detector) return true;
@@ -137,8 +137,8 @@ struct host_solo *host_solo_new(struct host *host, const char *name, uint64_t ke
     struct host_solo *group = calloc(1, sizeof *group);
     if (!group) return NULL;
     snprintf(group->name, sizeof group->name, "%s", name);
-    group->base =
-        (struct host_group){.host = host, .name = group->name, .key = key, .shown_cell = HOST_NO_CELL};
+    group->host = host;
+    group->base = (struct host_group){.key = key, .shown_cell = HOST_CELLS_MAX};
     group->cluster = (struct el_cluster){.count = config->member_count,
                                          .ids = group->ids,
                                          .attributes = group->ranks,
@@ -166,13 +166,13 @@ void host_solo_free(struct host_solo *group)
     machine_free(&group->election);
     if (group->has_detector) machine_free(&group->detector);
     free(group->links);
-    free(group->base.value);
+    host_free_extra(&group->base);
     free(group);
 }
 
 void host_solo_start(struct host_solo *group)
 {
-    struct host *host = group->base.host;
+    struct host *host = group->host;
     struct el_event start = {.type = EL_START, .start = {.how = EL_FRESH}};
     const bool forgot = record_forgot(host->record);
     if (record_get(host->record, group->base.key, &start.start.durable))
@@ -188,12 +188,12 @@ void host_solo_start(struct host_solo *group)
 
 void host_solo_stand(struct host_solo *group, bool stands, uint64_t priority)
 {
-    const el_node self = group->base.host->config->self;
+    const el_node self = group->host->config->self;
     group->base.stands = stands;
     group->priorities[self - 1] = priority;
     set_role(group, self);
     const struct wire_entry entry = host_solo_describe(group);
-    host_put_all(group->base.host, &entry);
+    host_put_all(group->host, &entry);
 }
 
 void host_solo_call(struct host_solo *group)
@@ -217,7 +217,7 @@ enum el_answer host_solo_ask(struct host_solo *group, enum el_request_what what,
 
 struct wire_entry host_solo_describe(const struct host_solo *group)
 {
-    const el_node self = group->base.host->config->self;
+    const el_node self = group->host->config->self;
     struct wire_entry entry = {
         .type = WIRE_GROUP,
         .group = group->base.key,
@@ -234,14 +234,15 @@ struct wire_entry host_solo_describe(const struct host_solo *group)
 void host_solo_send_value(struct host_solo *group, el_node to)
 {
     const struct host_group *base = &group->base;
-    struct wire_entry entry = {.type = WIRE_VALUE, .group = base->key, .number = base->value_token};
-    if (base->shown.role != EL_LEADER || base->value_token != base->shown.token || !base->value) return;
-    entry.length = (uint8_t)strlen(base->value);
-    memcpy(entry.text, base->value, entry.length);
+    const char *value = host_value_of(base, base->shown_token);
+    struct wire_entry entry = {.type = WIRE_VALUE, .group = base->key, .number = base->shown_token};
+    if (base->shown_role != EL_LEADER || value[0] == '\0') return;
+    entry.length = (uint8_t)strlen(value);
+    memcpy(entry.text, value, entry.length);
     if (to)
-        host_put(base->host, to, &entry);
+        host_put(group->host, to, &entry);
     else
-        host_put_all(base->host, &entry);
+        host_put_all(group->host, &entry);
 }
 
 void host_solo_refresh(struct host_solo *group, uint64_t now)
@@ -251,6 +252,6 @@ void host_solo_refresh(struct host_solo *group, uint64_t now)
     if (group->base.wish) host_group_show(&group->base); /* it may be ripe by now */
     if (!group->base.stands) return;
     const struct wire_entry entry = host_solo_describe(group);
-    host_put_all(group->base.host, &entry);
+    host_put_all(group->host, &entry);
     host_solo_send_value(group, EL_NOBODY);
 }

@@ -5,18 +5,18 @@
 
 static uint64_t machine_now(void *whose)
 {
-    return host_now(((struct host_solo *)whose)->base.host);
+    return host_now(((struct host_solo *)whose)->host);
 }
 
 static uint64_t machine_random(void *whose)
 {
-    const struct host *host = ((struct host_solo *)whose)->base.host;
+    const struct host *host = ((struct host_solo *)whose)->host;
     return host->hooks.random(host->hooks.whose);
 }
 
 static void send_now(struct host_solo *group, const struct host_held *held)
 {
-    struct host *host = group->base.host;
+    struct host *host = group->host;
     const struct machine *machine = held->from_detector ? &group->detector : &group->election;
     struct wire_entry entry = {
         .type = WIRE_MESSAGE,
@@ -38,7 +38,7 @@ static void send_now(struct host_solo *group, const struct host_held *held)
 
 bool host_solo_is_waiting(const struct host_solo *group)
 {
-    return group->saved_by > group->base.host->writes_done;
+    return group->saved_by > group->host->writes_done;
 }
 
 static void send_later(struct host_solo *group, const struct machine *machine, const struct el_action *action)
@@ -47,7 +47,7 @@ static void send_later(struct host_solo *group, const struct machine *machine, c
                                    .timer = action->timer,
                                    .slot = action->slot,
                                    .from_detector = machine == &group->detector};
-    if (group->base.host->has_failed) return;
+    if (group->host->has_failed) return;
     if (!host_solo_is_waiting(group) || held.from_detector) {
         send_now(group, &held);
         return;
@@ -61,7 +61,7 @@ static void send_later(struct host_solo *group, const struct machine *machine, c
 
 static void save(struct host_solo *group, const struct el_durable *durable)
 {
-    struct host *host = group->base.host;
+    struct host *host = group->host;
     if (!record_put(host->record, group->base.key, durable)) host->has_failed = true;
     host->is_dirty = true;
     group->saved_by = host->writes_begun + 1;
@@ -70,8 +70,8 @@ static void save(struct host_solo *group, const struct el_durable *durable)
 static void note(struct host_solo *group, const struct machine *machine, const struct el_action *action)
 {
     if (machine == &group->election && action->note + 1 == machine->algorithm->wish)
-        group->base.wish = (el_node)action->values[0];
-    host_note(group->base.host, &group->base, machine->algorithm, action);
+        group->base.wish = (uint8_t)action->values[0];
+    host_note(group->host, &group->base, machine->algorithm, action);
 }
 
 static void act(void *whose, struct machine *machine, const struct el_action *action)
@@ -109,7 +109,7 @@ static void link_sends(void *whose, el_node to, struct wire_entry *entry)
     entry->group = group->base.key;
     entry->settings = group->settings;
     entry->round = group->round;
-    host_put(group->base.host, to, entry);
+    host_put(group->host, to, entry);
 }
 
 static void link_delivers(void *whose, const struct el_msg *msg)

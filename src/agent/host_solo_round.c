@@ -15,7 +15,7 @@ enum { AGAIN_S = 2, FRUITLESS_MAX = 3 };
 static void restart(struct host_solo *group, el_node incumbent)
 {
     machine_reset(&group->election);
-    group->unsettled_since = host_now(group->base.host);
+    group->unsettled_since = host_now(group->host);
     if (group->fruitless < FRUITLESS_MAX) group->fruitless++;
     machine_step(&group->election,
                  &(struct el_event){.type = EL_START, .start = {.how = EL_FRESH, .incumbent = incumbent}});
@@ -27,7 +27,7 @@ static void restart(struct host_solo *group, el_node incumbent)
 
 static void enter(struct host_solo *group, uint32_t round)
 {
-    const struct host *host = group->base.host;
+    const struct host *host = group->host;
     struct link_hooks hooks;
     char text[96];
     snprintf(text, sizeof text, "an election came to nothing, and is held again: round %u", round);
@@ -41,7 +41,7 @@ static void enter(struct host_solo *group, uint32_t round)
 
 bool host_solo_leads(const struct host_solo *group)
 {
-    return group->base.stands && group->base.shown.role == EL_LEADER;
+    return group->base.stands && group->base.shown_role == EL_LEADER;
 }
 
 /* Of those who say that they lead: the only one; nobody, if there are more, or none. */
@@ -50,7 +50,7 @@ static el_node only_leader(const struct host_solo *group)
     el_node found = EL_NOBODY;
     uint32_t count = 0;
     for (el_node member = 1; member <= group->cluster.count; member++) {
-        const bool is_self = member == group->base.host->config->self;
+        const bool is_self = member == group->host->config->self;
         if (!(is_self ? host_solo_leads(group) : group->leads[member - 1])) continue;
         found = member;
         count++;
@@ -65,7 +65,7 @@ static void hold_again(struct host_solo *group, el_node leads)
     } else if (group->base.stands && group->round < UINT32_MAX) {
         enter(group, group->round + 1);
         const struct wire_entry entry = host_solo_describe(group);
-        host_put_all(group->base.host, &entry);
+        host_put_all(group->host, &entry);
         host_campaign(&group->base);
     }
 }
@@ -73,8 +73,8 @@ static void hold_again(struct host_solo *group, el_node leads)
 void host_solo_call_again(struct host_solo *group, uint64_t now)
 {
     const el_node only = only_leader(group);
-    const bool is_settled = group->has_links ? group->base.shown.leader && group->base.shown.leader == only
-                                             : group->base.shown.leader != EL_NOBODY;
+    const bool is_settled = group->has_links ? group->base.shown_leader && group->base.shown_leader == only
+                                             : group->base.shown_leader != EL_NOBODY;
     /* Each round leaves more time than the last, and the first enough for a hop that fails. */
     const uint64_t wait = (AGAIN_S * SECOND + 8 * group->cluster.transmit_max) << group->fruitless;
     if (group->election.algorithm->beats) return;
@@ -96,7 +96,7 @@ bool host_solo_is_of_round(struct host_solo *group, el_node peer, uint32_t round
     if (!group->has_links || round == group->round) return true;
     if (round < group->round) {
         const struct wire_entry ours = host_solo_describe(group);
-        host_put(group->base.host, peer, &ours);
+        host_put(group->host, peer, &ours);
         return false;
     }
     enter(group, round);

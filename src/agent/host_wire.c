@@ -117,7 +117,7 @@ static void on_group(struct host *host, el_node from, const struct wire_entry *e
         group = host_find(host, entry->text, reason, sizeof reason);
     }
     struct host_solo *solo = group ? host_solo_of(group) : NULL;
-    if (!group || strcmp(group->name, entry->text) != 0) return;
+    if (!group || strcmp(host_name(group), entry->text) != 0) return;
     if (!solo || entry->settings != solo->settings) {
         host_complain(host, group, from, "other settings for this group");
         return;

@@ -8,7 +8,7 @@ struct http_reader {
     struct http_reader *next;
     struct http *http;
     struct MHD_Connection *connection;
-    struct feed_place place;
+    struct feed_reader place;
     struct http_text text;
     bool is_asleep; /* nothing to tell: the library leaves it alone */
     bool wants_comment;
@@ -18,9 +18,9 @@ struct http_reader {
 static bool make_text(struct http_reader *reader)
 {
     struct control *control = reader->http->with.control;
-    const struct office *o = feed_next(&control->feed, &reader->place);
-    if (o) {
-        json_t *line = control_leader_event(control, o);
+    uint32_t number;
+    if (feed_next(&control->feed, &reader->place, &number)) {
+        json_t *line = control_leader_event(control, control->offices.list[number]);
         if (line) json_object_del(line, "event"); /* there is only one kind */
         return http_set_json(&reader->text, "data: ", line, "\n\n");
     }
@@ -70,7 +70,7 @@ static void end(void *whose)
     while (*at != reader) at = &(*at)->next;
     *at = reader->next;
     reader->http->reader_count--;
-    feed_leave(&reader->place);
+    feed_leave(&reader->http->with.control->feed, &reader->place);
     free(reader->text.bytes);
     free(reader);
 }

@@ -9,7 +9,7 @@ static uint32_t count_waiting(const struct offices *offices)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < offices->count; i++)
-        count += offices->list[i]->seen.leader == EL_NOBODY && offices->list[i]->candidate_count > 0;
+        count += offices->list[i]->seen_leader == EL_NOBODY && offices->list[i]->candidate_count > 0;
     return count;
 }
 
@@ -36,12 +36,12 @@ static void look(const struct http *http, struct metrics_scene *scene)
 static uint64_t has_leader(const struct http *http, const struct office *o)
 {
     (void)http;
-    return o->seen.leader != EL_NOBODY;
+    return o->seen_leader != EL_NOBODY;
 }
 
 static uint64_t is_leader(const struct http *http, const struct office *o)
 {
-    return o->seen.leader == http->with.config->self;
+    return o->seen_leader == http->with.config->self;
 }
 
 static uint64_t token(const struct http *http, const struct office *o)

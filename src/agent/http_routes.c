@@ -55,7 +55,8 @@ static enum MHD_Result on_health(struct http *http, struct MHD_Connection *c)
 /* Whether a client of this agent may work now: that the member leads is not enough where nobody holds its office. */
 static bool leads_here(const struct http *http, const struct office *o, const struct host_view *view)
 {
-    return view->role == EL_LEADER && o->is_held && o->holder && o->token == view->token &&
+    const struct office_tenure *t = o->tenure;
+    return view->role == EL_LEADER && t->is_held && t->holder && t->token == view->token &&
            host_clock(http->with.host) < office_told_until(o);
 }
 

@@ -1,5 +1,4 @@
 /* See office.h. */
-#define _GNU_SOURCE /* strdup */
 #include "agent/office_lease.h"
 #include "agent/office_past.h"
 
@@ -18,17 +17,20 @@ static struct office_candidate *find(const struct office *o, const void *client)
     return c;
 }
 
-static void free_candidate(struct office_candidate *c)
+static uint32_t units_with(const char *value)
 {
-    free(c->value);
-    free(c);
+    return slab_units(offsetof(struct office_candidate, value) + strlen(value) + 1);
+}
+
+static void free_candidate(struct office *o, struct office_candidate *c)
+{
+    slab_give_back(&o->all->slab, c, units_with(c->value));
 }
 
 /* Behind all that are as good. */
 static void insert(struct office *o, struct office_candidate *c)
 {
     struct office_candidate **at = &o->candidates;
-    c->arrival = ++o->all->arrivals;
     while (*at && (*at)->priority >= c->priority) at = &(*at)->next;
     c->next = *at;
     *at = c;
@@ -50,10 +52,9 @@ static void stand(struct office *o)
 {
     const bool stands = o->candidates && !o->all->is_leaving && !o->all->has_failed;
     const uint64_t priority = stands ? o->candidates->priority : 0;
-    if (!stands && o->is_held) return;
-    if (stands == o->stands && priority == o->priority) return;
-    o->stands = stands;
-    o->priority = priority;
+    if (!stands && o->tenure->is_held) return;
+    uint64_t told;
+    if (host_stands(o->group, o->all->config->self, &told) == stands && told == priority) return;
     host_be_patient(o->group, stands ? o->candidates->patience : 0);
     host_stand(o->group, stands, priority);
 }
@@ -64,60 +65,78 @@ static void tell(struct office *o, const struct office_candidate *c, enum office
                  const char *reason)
 {
     const struct office_event event = {
-        .type = type, .token = o->token, .deadline_ns = o->deadline_ns, .reason = reason};
+        .type = type, .token = o->tenure->token, .deadline_ns = o->tenure->deadline_ns, .reason = reason};
     if (c) office_record_event(o, &event);
     if (c) o->all->tell(o->all->whose, c->client, o, &event);
 }
 
 static const char *why(const struct office *o)
 {
-    if (o->reason) return o->reason;
+    if (o->tenure->reason) return o->tenure->reason;
     if (o->all->has_failed || host_has_failed(o->all->host)) return "disk";
     /* A claim that ends before its time was given away by the machine itself. */
-    return host_clock(o->all->host) < o->deadline_ns ? "preempted" : "no-quorum";
+    return host_clock(o->all->host) < o->tenure->deadline_ns ? "preempted" : "no-quorum";
 }
 
 static void end(struct office *o)
 {
-    const struct office_candidate *was = o->holder;
+    const struct office_candidate *was = o->tenure->holder;
     office_catch_up(o);
     const char *reason = why(o);
     office_take_back(o);
-    o->is_held = false;
-    o->holder = NULL;
-    o->ending = OFFICE_STAYS;
-    o->reason = NULL;
+    o->tenure->is_held = false;
+    o->tenure->holder = NULL;
+    o->tenure->ending = OFFICE_STAYS;
+    o->tenure->reason = NULL;
     if (o->all->tenure) o->all->tenure(o->all->whose, NULL, o);
     tell(o, was, OFFICE_LOST, reason);
     stand(o);
 }
 
+/* Nobody holds it, and nobody has been told anything; it is not to be written to. */
+static const struct office_tenure none = {.cell = HOST_NO_CELL};
+
+static struct office_tenure *no_tenure(void)
+{
+    return (struct office_tenure *)(uintptr_t)&none;
+}
+
+static bool has_room(struct office *o)
+{
+    if (o->tenure != &none) return true;
+    struct office_tenure *tenure = slab_take(&o->all->slab, slab_units(sizeof *tenure));
+    if (!tenure) return false;
+    *tenure = none;
+    o->tenure = tenure;
+    return true;
+}
+
 static void begin(struct office *o, const struct host_view *view)
 {
     struct office_candidate *c = o->candidates;
-    o->is_held = true;
-    o->holder = c;
-    o->token = view->token;
-    o->deadline_ns = view->deadline_ns;
-    o->ending = OFFICE_STAYS;
-    o->reason = NULL;
+    o->tenure->is_held = true;
+    o->tenure->holder = c;
+    o->tenure->token = view->token;
+    o->tenure->deadline_ns = view->deadline_ns;
+    o->tenure->ending = OFFICE_STAYS;
+    o->tenure->reason = NULL;
     if (o->all->tenure) o->all->tenure(o->all->whose, c->client, o);
-    o->cell = HOST_NO_CELL;
+    o->tenure->cell = HOST_NO_CELL;
     office_publish(o);
-    if (!o->is_published || !o->all->reads_page || !o->all->reads_page(o->all->whose, c->client))
+    if (!o->tenure->is_published || !o->all->reads_page || !o->all->reads_page(o->all->whose, c->client))
         office_tell_leases(o);
     tell(o, c, OFFICE_ELECTED, NULL);
-    if (c->value || view->value[0]) host_proclaim(o->group, c->value ? c->value : "");
+    if (c->value[0] || view->value[0]) host_proclaim(o->group, c->value);
 }
 
 /* Nobody holds it until then, or until the claim ends by itself; after that it resigns. */
 static void close_until(struct office *o, uint64_t stop_by)
 {
-    o->is_held = true;
-    o->holder = NULL;
-    o->ending = OFFICE_ENDS;
-    o->to = EL_NOBODY;
-    o->stop_by = stop_by;
+    o->tenure->is_held = true;
+    o->tenure->holder = NULL;
+    o->tenure->ending = OFFICE_ENDS;
+    o->tenure->to = EL_NOBODY;
+    o->tenure->stop_by = stop_by;
 }
 
 void office_changed(struct office *o)
@@ -125,18 +144,19 @@ void office_changed(struct office *o)
     const struct host_view view = host_view_of(o->group);
     const el_node wish = host_wish(o->group);
     const bool leads = view.role == EL_LEADER && !o->all->has_failed;
-    if (o->is_held && (!leads || view.token != o->token)) end(o);
+    if (o->tenure->is_held && (!leads || view.token != o->tenure->token)) end(o);
     if (!leads) return;
-    if (o->is_held) {
-        if (o->ending == OFFICE_STAYS && (o->cell == HOST_NO_CELL || host_cell(o->group) != o->cell))
+    if (o->tenure->is_held) {
+        if (o->tenure->ending == OFFICE_STAYS &&
+            (o->tenure->cell == HOST_NO_CELL || host_cell(o->group) != o->tenure->cell))
             office_move_on(o, view.deadline_ns);
         if (wish) (void)office_transfer(o, wish); /* a better one is back; declined, it leads on */
-    } else if (!o->candidates || o->all->is_leaving) {
+    } else if (!o->candidates || o->all->is_leaving || !has_room(o)) {
         (void)host_resign(o->group); /* it came too late for whoever wanted it */
-    } else if (view.token == o->token && view.deadline_ns != UINT64_MAX) {
+    } else if (view.token == o->tenure->token && view.deadline_ns != UINT64_MAX) {
         /* A deadline that has passed ends a tenure for good, though the lease was renewed after it: its token has been
          * given. The margin is kept. */
-        close_until(o, o->deadline_ns + (view.lease_end_ns - view.deadline_ns));
+        close_until(o, o->tenure->deadline_ns + (view.lease_end_ns - view.deadline_ns));
     } else {
         begin(o, &view);
     }
@@ -171,23 +191,27 @@ static el_node best_peer(const struct office *o)
 /* The work has stopped, or its time is over. What follows ends the claim, and office_changed() hears of it at once. */
 static void finish(struct office *o, const char *reason)
 {
-    struct office_candidate *was = o->holder;
+    struct office_candidate *was = o->tenure->holder;
     office_take_back(o); /* before anybody else can hear of it */
-    const el_node to = o->all->is_leaving ? best_peer(o) : o->ending == OFFICE_TRANSFERS ? o->to : EL_NOBODY;
+    const el_node to = o->all->is_leaving                      ? best_peer(o)
+                       : o->tenure->ending == OFFICE_TRANSFERS ? o->tenure->to
+                                                               : EL_NOBODY;
     if (was && take_out(o, was)) insert(o, was); /* others first */
-    o->reason = reason;
+    o->tenure->reason = reason;
     const bool hands_over = to != EL_NOBODY && host_transfer(o->group, to) == EL_PERFORMED;
     if (!hands_over) {
-        if (to && !o->all->is_leaving) o->reason = "not-transferred";
+        if (to && !o->all->is_leaving) o->tenure->reason = "not-transferred";
         (void)host_resign(o->group);
     }
-    if (o->is_held && o->reason) { /* an algorithm that knows no resigning, or leads until the other does */
+    if (o->tenure->is_held &&
+        o->tenure->reason) { /* an algorithm that knows no resigning, or leads until the other does */
         end(o);
         if (hands_over && !o->all->is_leaving) close_until(o, host_clock(o->all->host) + HAND_OVER_S * SECOND);
     }
-    o->reason = NULL;
+    o->tenure->reason = NULL;
     stand(o);
-    const bool is_wanted = !o->is_held && o->stands && to == EL_NOBODY;
+    const bool is_wanted =
+        !o->tenure->is_held && host_stands(o->group, o->all->config->self, NULL) && to == EL_NOBODY;
     if (is_wanted && best_peer(o) == EL_NOBODY) host_campaign(o->group); /* for the others here */
     office_changed(o);
 }
@@ -195,7 +219,7 @@ static void finish(struct office *o, const char *reason)
 static const char *reason_of(const struct office *o)
 {
     if (o->all->is_leaving) return "leaving";
-    return o->ending == OFFICE_TRANSFERS ? "transferred" : "forced";
+    return o->tenure->ending == OFFICE_TRANSFERS ? "transferred" : "forced";
 }
 
 static void end_soon(struct office *o, enum office_ending how, el_node to)
@@ -203,17 +227,17 @@ static void end_soon(struct office *o, enum office_ending how, el_node to)
     const uint64_t patience = host_clock(o->all->host) + PATIENCE_S * SECOND;
     office_catch_up(o);
     office_tell_no_leases(o);
-    o->ending = how;
-    o->to = to;
-    o->stop_by = o->deadline_ns == UINT64_MAX ? patience : o->deadline_ns;
-    if (o->is_published) page_freeze(o->all->page, o->number, o->deadline_ns);
+    o->tenure->ending = (uint8_t)how;
+    o->tenure->to = (uint8_t)to;
+    o->tenure->stop_by = o->tenure->deadline_ns == UINT64_MAX ? patience : o->tenure->deadline_ns;
+    if (o->tenure->is_published) page_freeze(o->all->page, o->number, o->tenure->deadline_ns);
 }
 
 static void ask_to_stop(struct office *o, enum office_ending how, el_node to)
 {
     end_soon(o, how, to);
     office_record_stop(o, how, to);
-    tell(o, o->holder, OFFICE_STOP, reason_of(o));
+    tell(o, o->tenure->holder, OFFICE_STOP, reason_of(o));
 }
 
 /* ---- What clients ask ---- */
@@ -223,11 +247,11 @@ enum office_answer office_enter(struct office *o, void *client, uint64_t priorit
     if (o->all->is_leaving) return OFFICE_LEAVING;
     if (o->all->has_failed) return OFFICE_FAILED;
     if (find(o, client)) return OFFICE_ALREADY;
-    struct office_candidate *c = calloc(1, sizeof *c);
+    struct office_candidate *c = slab_take(&o->all->slab, units_with(value));
     if (!c) return OFFICE_NO_MEMORY;
     c->client = client;
     c->priority = priority;
-    c->value = value[0] ? strdup(value) : NULL;
+    memcpy(c->value, value, strlen(value));
     insert(o, c);
     office_record(o, CHRONICLE_ENTERED);
     stand(o);
@@ -253,24 +277,24 @@ enum office_answer office_withdraw(struct office *o, void *client, enum office_w
     struct office_candidate *c = find(o, client);
     if (!c) return OFFICE_NO_CANDIDATE;
     (void)take_out(o, c);
-    if (o->is_held && o->holder == c) office_record_way(o, way);
-    if (o->is_held && o->holder == c && way == OFFICE_EXPELLED) {
-        o->holder = NULL;
+    if (o->tenure->is_held && o->tenure->holder == c) office_record_way(o, way);
+    if (o->tenure->is_held && o->tenure->holder == c && way == OFFICE_EXPELLED) {
+        o->tenure->holder = NULL;
         office_take_back(o);
-        if (o->ending == OFFICE_STAYS) end_soon(o, OFFICE_ENDS, EL_NOBODY);
-    } else if (o->is_held && o->holder == c) {
-        if (way == OFFICE_DIES) o->holder = NULL; /* nobody is left to be told */
+        if (o->tenure->ending == OFFICE_STAYS) end_soon(o, OFFICE_ENDS, EL_NOBODY);
+    } else if (o->tenure->is_held && o->tenure->holder == c) {
+        if (way == OFFICE_DIES) o->tenure->holder = NULL; /* nobody is left to be told */
         finish(o, "resigned");
     }
-    free_candidate(c);
+    free_candidate(o, c);
     stand(o);
     return OFFICE_DONE;
 }
 
 enum office_answer office_stopped(struct office *o, const void *client, uint64_t token)
 {
-    if (!office_is_held_by(o, client) || o->token != token) return OFFICE_NOT_LEADING;
-    if (o->ending == OFFICE_STAYS) return OFFICE_NOT_ASKED;
+    if (!office_is_held_by(o, client) || o->tenure->token != token) return OFFICE_NOT_LEADING;
+    if (o->tenure->ending == OFFICE_STAYS) return OFFICE_NOT_ASKED;
     office_record(o, CHRONICLE_STOPPED);
     finish(o, reason_of(o));
     return OFFICE_DONE;
@@ -286,8 +310,8 @@ enum office_answer office_proclaim(struct office *o, const void *client, const c
 /* Asked before anything is stopped: who cannot take over does not cost the leader its office. */
 enum office_answer office_transfer(struct office *o, el_node to)
 {
-    if (!o->is_held) return OFFICE_NOT_LEADING;
-    if (o->ending != OFFICE_STAYS) return OFFICE_UNDER_WAY;
+    if (!o->tenure->is_held) return OFFICE_NOT_LEADING;
+    if (o->tenure->ending != OFFICE_STAYS) return OFFICE_UNDER_WAY;
     if (!host_algorithm(o->group)->on_request) return OFFICE_CANNOT;
     if (!may_lead(o, to)) return OFFICE_NOT_ELIGIBLE;
     if (!is_in_touch(o, to)) return OFFICE_OUT_OF_TOUCH;
@@ -298,8 +322,8 @@ enum office_answer office_transfer(struct office *o, el_node to)
 
 enum office_answer office_depose(struct office *o)
 {
-    if (!o->is_held) return OFFICE_NOT_LEADING;
-    if (o->ending != OFFICE_STAYS) return OFFICE_UNDER_WAY;
+    if (!o->tenure->is_held) return OFFICE_NOT_LEADING;
+    if (o->tenure->ending != OFFICE_STAYS) return OFFICE_UNDER_WAY;
     if (!host_algorithm(o->group)->on_request) return OFFICE_CANNOT;
     ask_to_stop(o, OFFICE_ENDS, EL_NOBODY);
     return OFFICE_DONE;
@@ -307,7 +331,7 @@ enum office_answer office_depose(struct office *o)
 
 bool office_is_held_by(const struct office *o, const void *client)
 {
-    return o->is_held && o->holder && o->holder->client == client;
+    return o->tenure->is_held && o->tenure->holder && o->tenure->holder->client == client;
 }
 
 bool office_stands(const struct office *o, const void *client)
@@ -328,9 +352,9 @@ struct office *office_of(struct offices *all, struct host_group *group)
         all->list = list;
         all->room = room;
     }
-    o = calloc(1, sizeof *o);
+    o = slab_take(&all->slab, slab_units(sizeof *o));
     if (!o) return NULL;
-    o->cell = HOST_NO_CELL;
+    o->tenure = no_tenure();
     o->all = all;
     o->group = group;
     o->number = all->count;
@@ -341,16 +365,8 @@ struct office *office_of(struct offices *all, struct host_group *group)
 
 void offices_free(struct offices *all)
 {
-    for (uint32_t i = 0; i < all->count; i++) {
-        struct office *o = all->list[i];
-        while (o->candidates) {
-            struct office_candidate *c = o->candidates;
-            o->candidates = c->next;
-            free_candidate(c);
-        }
-        host_set_office(o->group, NULL);
-        free(o);
-    }
+    for (uint32_t i = 0; i < all->count; i++) host_set_office(all->list[i]->group, NULL);
+    slab_free(&all->slab);
     free(all->list);
     all->list = NULL;
     all->count = all->room = 0;
@@ -362,10 +378,10 @@ bool offices_tick(struct offices *all)
     bool waits = false;
     for (uint32_t i = 0; i < all->count; i++) {
         struct office *o = all->list[i];
-        if (!o->is_held || o->ending == OFFICE_STAYS) continue;
-        if (o->stop_by <= now && o->holder) office_record(o, CHRONICLE_OVERDUE);
-        if (o->stop_by <= now) finish(o, reason_of(o));
-        if (o->is_held && o->ending != OFFICE_STAYS) waits = true;
+        if (!o->tenure->is_held || o->tenure->ending == OFFICE_STAYS) continue;
+        if (o->tenure->stop_by <= now && o->tenure->holder) office_record(o, CHRONICLE_OVERDUE);
+        if (o->tenure->stop_by <= now) finish(o, reason_of(o));
+        if (o->tenure->is_held && o->tenure->ending != OFFICE_STAYS) waits = true;
     }
     return waits;
 }
@@ -376,9 +392,9 @@ bool offices_leave(struct offices *all)
     all->is_leaving = true;
     for (uint32_t i = 0; i < all->count; i++) {
         struct office *o = all->list[i];
-        if (o->is_held && o->ending == OFFICE_STAYS) ask_to_stop(o, OFFICE_ENDS, EL_NOBODY);
+        if (o->tenure->is_held && o->tenure->ending == OFFICE_STAYS) ask_to_stop(o, OFFICE_ENDS, EL_NOBODY);
         stand(o);
-        is_done = is_done && !o->is_held;
+        is_done = is_done && !o->tenure->is_held;
     }
     return is_done;
 }
@@ -387,5 +403,5 @@ void offices_fail(struct offices *all)
 {
     all->has_failed = true;
     for (uint32_t i = 0; i < all->count; i++)
-        if (all->list[i]->is_held) end(all->list[i]);
+        if (all->list[i]->tenure->is_held) end(all->list[i]);
 }

@@ -9,9 +9,9 @@
 #ifndef ELECTOR_AGENT_OFFICE_H
 #define ELECTOR_AGENT_OFFICE_H
 
-#include "agent/feed.h"
 #include "agent/host.h"
 #include "agent/page.h"
+#include "agent/slab.h"
 
 _Static_assert((int)HOST_CELLS_MAX <= (int)PAGE_SHARED_CELLS, "a cell of the host's has one on the page");
 
@@ -51,43 +51,46 @@ enum office_way {
 struct office_candidate {
     struct office_candidate *next;
     void *client;
-    uint64_t priority, arrival;
+    uint64_t priority;
     uint32_t patience; /* host_be_patient() */
-    char *value;       /* NULL: none */
+    char value[];      /* "": none */
 };
 
 enum office_ending { OFFICE_STAYS, OFFICE_TRANSFERS, OFFICE_ENDS };
 
 struct offices;
 
+/* Of an office that is held from here, or was. */
+struct office_tenure {
+    struct office_candidate *holder; /* NULL though held: expelled or too late, its time runs out */
+    uint64_t token, deadline_ns; /* as the holder was told; where it is in a cell, offices.cells knows better */
+    uint64_t stop_by;
+    const char *reason;               /* why it is about to be lost, if that is our doing */
+    uint32_t told_before, told_after; /* numbers of offices, and 1 */
+    uint32_t cell;                    /* of the host's, or HOST_NO_CELL */
+    uint32_t work;                    /* a word for whoever watches over it */
+    uint8_t ending; /* enum office_ending; not STAYS: stop was said, and by stop_by it is over */
+    uint8_t to;
+    bool is_held;
+    bool is_told;      /* by lines, of each lease: it is on that list */
+    bool is_published; /* it is on the page, in the slot that has the office's number */
+};
+
 /* One for each group, for as long as there is the group. Read it; change it by the calls below. */
 struct office {
     struct offices *all;
     struct host_group *group;
-    uint32_t number;                     /* 0, 1, ... in all */
     struct office_candidate *candidates; /* the first is the next */
-    uint32_t candidate_count;
-    bool is_held;
-    struct office_candidate *holder; /* NULL though held: expelled or too late, its time runs out */
-    uint64_t token, deadline_ns; /* as the holder was told; where it is in a cell, offices.cells knows better */
-    uint32_t cell;               /* of the host's, or HOST_NO_CELL */
-    bool is_told;                /* by lines, of each lease: it is on that list */
-    struct office *told_before, *told_after;
-    bool is_published;         /* they are on the page, in slot `number` */
-    enum office_ending ending; /* not STAYS: stop was said, and by stop_by it is over */
-    el_node to;
-    uint64_t stop_by;
-    const char *reason; /* why it is about to be lost, if that is our doing */
-    bool stands;        /* as the host was told */
-    uint64_t priority;
+    struct office_tenure *tenure; /* the last; never NULL: before the first it is one that nobody holds */
     struct {
-        el_node leader;
         uint64_t token, value; /* its fingerprint */
-    } seen;                    /* by observers; for whoever has some */
-    uint32_t work;             /* a word for whoever watches over it */
+    } seen;                    /* by observers, with seen_leader; for whoever has some */
     uint64_t lost_ns;          /* since when a leader is missing; 0: it is not, or nobody waits for one */
-    struct feed_place place;   /* among those that changed */
+    uint32_t number;           /* 0, 1, ... in all */
+    uint16_t candidate_count;
+    uint8_t seen_leader;
 };
+_Static_assert(sizeof(struct office) <= 64 && sizeof(struct office_tenure) <= 64, "there may be very many");
 
 struct chronicle;
 
@@ -106,9 +109,9 @@ struct offices {
     bool (*reads_page)(void *whose, const void *client);
     struct office **list;
     uint32_t count, room;
-    struct office *told;            /* those whose holders must be told of each lease */
+    struct slab slab;               /* all of them, and their candidates and tenures */
+    uint32_t told;                  /* those whose holders must be told of each lease: a number, and 1 */
     uint64_t cells[HOST_CELLS_MAX]; /* their deadlines, as published */
-    uint64_t arrivals;
     bool is_leaving, has_failed;
 };
 

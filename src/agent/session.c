@@ -59,6 +59,7 @@ void session_free(struct session *s)
     free(s->unshown);
     free(s->groups);
     free(s->heap);
+    slab_free(&s->slab);
     free(s);
 }
 
@@ -215,13 +216,13 @@ static void fire_earliest(struct session *s)
 
 static bool fire_one(struct session *s, uint64_t now)
 {
-    const uint64_t groups_due = s->heap_count ? session_due_of(s->heap[0]) : UINT64_MAX;
+    const uint64_t groups_due = s->heap_count ? s->heap[0].due : UINT64_MAX;
     if (s->next_due > now && groups_due > now) return false;
     if (fire_lease(s, now)) return true;
     if (s->next_due <= groups_due)
         fire_earliest(s);
     else
-        session_group_fire(s->heap[0], groups_due);
+        session_group_fire(s->heap[0].group, groups_due);
     return true;
 }
 
@@ -238,6 +239,6 @@ uint64_t session_tick(struct session *s)
     session_take_turns(s);
     if (s->left && s->told_at + SESSION_PACE < next) next = s->told_at + SESSION_PACE;
     if (s->next_due < next) next = s->next_due;
-    if (s->heap_count && session_due_of(s->heap[0]) < next) next = session_due_of(s->heap[0]);
+    if (s->heap_count && s->heap[0].due < next) next = s->heap[0].due;
     return next;
 }

@@ -10,6 +10,7 @@
 #define ELECTOR_AGENT_SESSION_H
 
 #include "agent/host_inner.h"
+#include "agent/slab.h"
 #include "algorithms/quorum_group.h"
 
 enum {
@@ -20,7 +21,8 @@ enum {
     SESSION_STANDING_MAX = 1024, /* groups that ask for votes at a time: the others wait for their turn */
     SESSION_CHUNK = 1024,        /* groups that are looked at before the network is listened to again */
 };
-#define SESSION_NO_CELL UINT32_MAX
+enum { SESSION_NO_CELL = UINT8_MAX };
+_Static_assert((int)SESSION_CELLS_MAX < (int)SESSION_NO_CELL, "none has that number");
 _Static_assert((int)SESSIONS_MAX *(int)SESSION_CELLS_MAX <= (int)HOST_CELLS_MAX, "each cell has a number");
 /* Between two such lots, in ns: what they all say at once no socket takes, and beats are lost with it. */
 #define SESSION_PACE UINT64_C(1000000)
@@ -31,20 +33,38 @@ struct session_rank {
     uint32_t patience;
 };
 
+/*
+ * A group as it is kept, and there are many: what its machine works on is folded (session_fold.c), and unfolded for each call
+ * into the one place that its session has for that.
+ */
 struct session_group {
     struct host_group base;
-    struct quorum_group quorum;
-    uint64_t timers[SESSION_GROUP_TIMERS]; /* when they are due; UINT64_MAX: not armed */
-    uint64_t candidates;                   /* who wants to lead, a bit for each member */
-    struct session_rank *ranks;            /* [count]; NULL: nobody has said how much */
-    uint64_t posted;                       /* the version of our board that it was posted with; 0: never */
-    struct session_group *older, *newer;   /* on the board */
-    uint32_t place;                        /* among those with a timer, and 1; 0: it has none */
-    uint32_t cell;                         /* leading: of the session's cells */
-    bool waits_for_turn, is_due;           /* to be called, or its STAND timer has run out */
+    uint8_t *folded;                     /* of the session's slab */
+    uint64_t candidates;                 /* who wants to lead, a bit for each member */
+    uint64_t posted;                     /* the version of our board that it was posted with; 0: never */
+    struct session_group *older, *newer; /* on the board */
     struct session_group *next_in_turn;
-    bool is_unshown;                /* it is among those that wait for the disk */
-    struct quorum_ballot ballots[]; /* [count], and its name */
+    uint32_t place;              /* among those with a timer, and 1; 0: it has none */
+    uint8_t folded_units;        /* how long that is, in SLAB_UNITs */
+    uint8_t cell;                /* leading: of the session's cells */
+    uint8_t role;                /* of its machine, unfolded or not */
+    bool waits_for_turn, is_due; /* to be called, or its STAND timer has run out */
+    bool is_unshown;             /* it is among those that wait for the disk */
+    char name[];
+};
+
+/* What a group's machine works on, for one group at a time. All but the first are words to session_fold.c. */
+struct session_work {
+    const struct session_group *group;     /* whose it is, as it is folded or about to be; NULL: nobody's */
+    uint64_t timers[SESSION_GROUP_TIMERS]; /* when they are due; UINT64_MAX: not armed */
+    struct quorum_group quorum;
+    struct quorum_ballot ballots[CONFIG_MEMBERS_MAX];
+};
+
+/* A group with a timer, and when the first of them is due. */
+struct session_timed {
+    uint64_t due;
+    struct session_group *group;
 };
 
 /* Groups that are led by the promises of the same voters end at the same time. */
@@ -114,7 +134,9 @@ struct session {
 
     struct session_group **groups;
     uint32_t group_count, group_room;
-    struct session_group **heap; /* those with a timer, the earliest first */
+    struct slab slab; /* groups, and what is folded of them */
+    struct session_work work;
+    struct session_timed *heap; /* the earliest first */
     uint32_t heap_count, heap_room;
 
     uint32_t standing; /* groups that ask for votes */
@@ -191,8 +213,13 @@ void session_renew_cells(struct session *);
 /* Shows the groups of those whose time is over; returns when the next one's is. */
 uint64_t session_end_cells(struct session *, uint64_t now);
 
+/* session_fold.c */
+/* Its words, to be read; or to be written to, and then session_fold() follows, before those of another are asked for. */
+struct session_work *session_unfold(const struct session_group *);
+void session_fold(struct session_group *);
+
 /* session_heap.c */
-void session_heap_mend(struct session_group *); /* its timers have changed */
+void session_heap_mend(struct session_group *, uint64_t due); /* UINT64_MAX: it has no timer any more */
 
 /* board.c: see there */
 void board_post(struct session_group *); /* something about it has changed */
@@ -215,11 +242,22 @@ static inline struct session *session_of(const struct session_group *group)
     return group->base.session;
 }
 
-static inline uint64_t session_due_of(const struct session_group *group)
+/* [count]; NULL: nobody has said how much it wants to lead. */
+static inline struct session_rank *session_ranks(const struct session_group *group)
 {
-    uint64_t due = group->timers[0];
+    return group->base.extra ? group->base.extra->ranks : NULL;
+}
+
+static inline struct host *host_of(const struct host_group *group)
+{
+    return group->session ? group->session->host : ((const struct host_solo *)group)->host;
+}
+
+static inline uint64_t session_first_due(const uint64_t timers[SESSION_GROUP_TIMERS])
+{
+    uint64_t due = timers[0];
     for (uint32_t i = 1; i < SESSION_GROUP_TIMERS; i++)
-        if (group->timers[i] < due) due = group->timers[i];
+        if (timers[i] < due) due = timers[i];
     return due;
 }
 

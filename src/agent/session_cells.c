@@ -3,14 +3,14 @@
 
 #include "agent/session.h"
 
-static uint32_t cell_with(struct session *s, uint64_t voters)
+static uint8_t cell_with(struct session *s, uint64_t voters)
 {
-    uint32_t unused = SESSION_NO_CELL;
-    for (uint32_t i = 0; i < s->cell_count; i++) {
+    uint8_t unused = SESSION_NO_CELL;
+    for (uint8_t i = 0; i < s->cell_count; i++) {
         if (s->cells[i].voters == voters && s->cells[i].groups && !s->cells[i].is_retired) return i;
         if (s->cells[i].groups == 0) unused = i;
     }
-    if (unused == SESSION_NO_CELL && s->cell_count < SESSION_CELLS_MAX) unused = s->cell_count++;
+    if (unused == SESSION_NO_CELL && s->cell_count < SESSION_CELLS_MAX) unused = (uint8_t)s->cell_count++;
     if (unused != SESSION_NO_CELL) s->cells[unused] = (struct session_cell){.voters = voters};
     return unused;
 }
@@ -57,7 +57,7 @@ static void reckon(const struct session *s, struct session_cell *cell)
 void session_assign_cell(struct session_group *group, const struct quorum *q)
 {
     struct session *s = session_of(group);
-    const bool leads = group->quorum.role == QUORUM_LEADER;
+    const bool leads = group->role == QUORUM_LEADER;
     const uint64_t voters = leads ? voters_behind(s, q) : 0;
     const uint32_t was = group->cell;
     const bool had = was != SESSION_NO_CELL;

@@ -13,7 +13,7 @@ static bool make_room(struct session *s)
     const uint32_t room = s->group_room ? 2 * s->group_room : 16;
     struct session_group **groups = realloc(s->groups, room * sizeof(struct session_group *));
     if (groups) s->groups = groups;
-    struct session_group **heap = realloc(s->heap, room * sizeof(struct session_group *));
+    struct session_timed *heap = realloc(s->heap, room * sizeof *heap);
     if (heap) s->heap = heap;
     struct session_group **unshown = realloc(s->unshown, room * sizeof(struct session_group *));
     if (unshown) s->unshown = unshown;
@@ -24,43 +24,40 @@ static bool make_room(struct session *s)
 
 struct session_group *session_group_new(struct session *s, const char *name, uint64_t key)
 {
-    const size_t ballots = s->cluster.count * sizeof(struct quorum_ballot), length = strlen(name);
+    const size_t length = strlen(name);
     if (s->group_count == SESSION_GROUPS_MAX || !make_room(s)) return NULL;
-    struct session_group *group = calloc(1, sizeof *group + ballots + length + 1);
+    struct session_group *group =
+        slab_take(&s->slab, slab_units(offsetof(struct session_group, name) + length + 1));
     if (!group) return NULL;
-    char *text = (char *)group->ballots + ballots;
-    memcpy(text, name, length);
-    group->base = (struct host_group){
-        .host = s->host, .session = s, .name = text, .key = key, .shown_cell = HOST_NO_CELL};
+    memcpy(group->name, name, length);
+    group->base = (struct host_group){.session = s, .key = key, .shown_cell = HOST_CELLS_MAX};
     group->cell = SESSION_NO_CELL;
-    for (uint32_t i = 0; i < SESSION_GROUP_TIMERS; i++) group->timers[i] = UINT64_MAX;
+    s->work = (struct session_work){.group = group};
+    for (uint32_t i = 0; i < SESSION_GROUP_TIMERS; i++) s->work.timers[i] = UINT64_MAX;
+    session_fold(group);
     s->groups[s->group_count++] = group;
     return group;
 }
 
 void session_group_free(struct session_group *group)
 {
-    free(group->ranks);
-    free(group->base.value);
-    free(group);
+    host_free_extra(&group->base); /* the rest is the session's slab's */
 }
 
 struct quorum_claim session_claim_of(const struct session_group *group)
 {
-    const struct quorum_group *g = &group->quorum;
-    if (g->role != QUORUM_LEADER) return (struct quorum_claim){0};
+    if (group->role != QUORUM_LEADER) return (struct quorum_claim){0};
+    const struct quorum_group *g = &session_unfold(group)->quorum;
     return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
 }
 
 struct el_view session_group_view(const struct session_group *group, uint64_t *bound)
 {
     struct session *s = session_of(group);
+    struct session_work *work = session_unfold(group);
     struct el_view view;
-    const struct quorum q = {.cfg = &s->cfg,
-                             .me = &s->me,
-                             .peers = s->peers,
-                             .group = (struct quorum_group *)(uintptr_t)&group->quorum,
-                             .ballots = (struct quorum_ballot *)(uintptr_t)group->ballots};
+    const struct quorum q = {
+        .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
     quorum_group_view(&q, &view); /* which only reads */
     *bound = UINT64_MAX;
     if (view.role == EL_LEADER) *bound = group->cell == SESSION_NO_CELL ? 0 : s->cells[group->cell].lease_end;
@@ -153,10 +150,12 @@ void session_take_turns(struct session *s)
 
 void session_group_fire(struct session_group *group, uint64_t due)
 {
+    uint64_t *timers = session_unfold(group)->timers;
     uint32_t timer = 0;
-    while (group->timers[timer] != due) timer++;
-    group->timers[timer] = UINT64_MAX;
-    session_heap_mend(group);
+    while (timers[timer] != due) timer++;
+    timers[timer] = UINT64_MAX;
+    session_fold(group);
+    session_heap_mend(group, session_first_due(timers));
     if (QUORUM_ASKED + timer == QUORUM_STAND && !may_take_turn(group))
         wait_for_turn(group, true);
     else
@@ -184,20 +183,24 @@ enum el_answer session_group_ask(struct session_group *group, enum el_request_wh
 /* ---- Who wants to lead ---- */
 
 /* Since when those stand who did before somebody said how much is not known: for ever. */
-static void make_ranks(struct session_group *group)
+static struct session_rank *make_ranks(struct session_group *group)
 {
     const uint32_t count = session_of(group)->cluster.count;
-    group->ranks = calloc(count, sizeof *group->ranks);
-    for (uint32_t i = 0; i < count && group->ranks; i++) group->ranks[i].since = 1;
+    struct host_extra *extra = host_extra_of(&group->base);
+    struct session_rank *ranks = extra ? calloc(count, sizeof *ranks) : NULL;
+    for (uint32_t i = 0; i < count && ranks; i++) ranks[i].since = 1;
+    if (ranks) extra->ranks = ranks;
+    return ranks;
 }
 
 static void rank(struct session_group *group, el_node member, uint64_t priority, uint32_t patience)
 {
     const struct session *s = session_of(group);
-    if (!group->ranks && priority == 0 && patience == 0) return;
-    if (!group->ranks) make_ranks(group);
-    if (!group->ranks) return; /* it is not preferred */
-    struct session_rank *r = &group->ranks[member - 1];
+    struct session_rank *ranks = session_ranks(group);
+    if (!ranks && priority == 0 && patience == 0) return;
+    if (!ranks) ranks = make_ranks(group);
+    if (!ranks) return; /* it is not preferred */
+    struct session_rank *r = &ranks[member - 1];
     if (!(group->candidates >> (member - 1) & 1)) r->since = host_now(s->host);
     r->priority = priority;
     r->patience = patience;
@@ -215,7 +218,7 @@ static void look_again(struct session_group *group)
     struct session *s = session_of(group);
     struct session_step step;
     session_open(s, group, false, &step);
-    if (group->quorum.role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
+    if (group->role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
     step.news = QUORUM_REVIEW;
     session_close(s, group, &step);
 }
@@ -223,13 +226,15 @@ static void look_again(struct session_group *group)
 void session_group_be_patient(struct session_group *group, uint32_t ms)
 {
     const el_node self = session_of(group)->cfg.self;
-    rank(group, self, group->ranks ? group->ranks[self - 1].priority : 0, ms);
+    const struct session_rank *ranks = session_ranks(group);
+    rank(group, self, ranks ? ranks[self - 1].priority : 0, ms);
 }
 
 void session_group_stand(struct session_group *group, bool stands, uint64_t priority)
 {
     const struct session *s = session_of(group);
-    rank(group, s->cfg.self, priority, group->ranks ? group->ranks[s->cfg.self - 1].patience : 0);
+    const struct session_rank *ranks = session_ranks(group);
+    rank(group, s->cfg.self, priority, ranks ? ranks[s->cfg.self - 1].patience : 0);
     set_candidate(group, s->cfg.self, stands);
     board_post(group);
     board_flush(session_of(group)); /* what it says of itself goes before what it asks for */
@@ -256,14 +261,16 @@ static void read_claim(struct session_group *group, el_node peer, const struct w
 
 static void read_value(struct session_group *group, el_node peer, const struct wire_entry *entry)
 {
-    const bool leads = group->quorum.claim.id == peer && group->quorum.claim.term == entry->term;
-    if (entry->term && leads) host_set_value(&group->base, entry->value, entry->term);
+    const struct quorum_tenant *claim = &session_unfold(group)->quorum.claim;
+    if (entry->term && claim->id == peer && claim->term == entry->term)
+        host_set_value(&group->base, entry->value, entry->term);
 }
 
 void session_group_read(struct session_group *group, el_node peer, const struct wire_entry *entry)
 {
     const bool stood = group->candidates >> (peer - 1) & 1, stands = entry->flags & WIRE_STANDS;
-    const uint64_t priority = group->ranks ? group->ranks[peer - 1].priority : 0;
+    const struct session_rank *ranks = session_ranks(group);
+    const uint64_t priority = ranks ? ranks[peer - 1].priority : 0;
     rank(group, peer, entry->number, entry->patience);
     set_candidate(group, peer, stands || entry->term); /* whoever leads wanted to */
     read_claim(group, peer, entry);
@@ -293,7 +300,7 @@ static void tell_one(struct session_group *group, uint32_t news)
     session_open(s, group, false, &step);
     for (uint32_t i = 0; i < s->obituary_count; i++)
         quorum_on_obit(&step.q, s->obituaries[i].who, s->obituaries[i].inc);
-    if (news & SESSION_HEIRS && group->quorum.role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
+    if (news & SESSION_HEIRS && step.q.group->role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
     step.news |= news & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED);
     session_close(s, group, &step);
 }

@@ -18,23 +18,25 @@ static uint8_t role_of(const struct session *s, const struct session_group *grou
 
 void session_open(struct session *s, struct session_group *group, bool late, struct session_step *step)
 {
+    const struct session_rank *ranks = group ? session_ranks(group) : NULL;
+    struct session_work *work = group ? session_unfold(group) : NULL;
     s->out.count = 0;
     for (el_node member = 1; member <= s->cluster.count; member++) {
         s->roles[member - 1] = role_of(s, group, member);
-        s->priorities[member - 1] = group && group->ranks ? group->ranks[member - 1].priority : 0;
+        s->priorities[member - 1] = ranks ? ranks[member - 1].priority : 0;
     }
     *step = (struct session_step){.q = {.cfg = &s->cfg,
                                         .out = &s->out,
                                         .me = &s->me,
                                         .peers = s->peers,
-                                        .group = group ? &group->quorum : NULL,
-                                        .ballots = group ? group->ballots : NULL,
+                                        .group = work ? &work->quorum : NULL,
+                                        .ballots = work ? work->ballots : NULL,
                                         .shared = true,
                                         .late = late}};
     step->q.news = &step->news;
     if (!group) return;
     step->claim = session_claim_of(group);
-    step->stood = group->quorum.role == QUORUM_CANDIDATE;
+    step->stood = group->role == QUORUM_CANDIDATE;
 }
 
 /* ---- What they ask for ---- */
@@ -43,7 +45,7 @@ static uint64_t *timer_at(struct session *s, struct session_group *group, uint32
 {
     if (timer < QUORUM_ASKED) return &s->timers[timer][slot];
     el_require(group);
-    return &group->timers[timer - QUORUM_ASKED];
+    return &s->work.timers[timer - QUORUM_ASKED];
 }
 
 static void arm(struct session *s, struct session_group *group, const struct el_action *action)
@@ -137,7 +139,7 @@ static void save(struct session *s, const struct el_durable *durable)
 
 static void note(struct session *s, struct session_group *group, const struct el_action *action)
 {
-    if (group && action->note + 1 == el_quorum.wish) group->base.wish = (el_node)action->values[0];
+    if (group && action->note + 1 == el_quorum.wish) group->base.wish = (uint8_t)action->values[0];
     host_note(s->host, group ? &group->base : NULL, &el_quorum, action);
 }
 
@@ -160,7 +162,6 @@ static void carry_out(struct session *s, struct session_group *group)
     for (uint32_t timer = 0; timer < QUORUM_ASKED; timer++)
         for (uint32_t slot = 0; slot <= s->cluster.count; slot++)
             if (s->timers[timer][slot] < s->next_due) s->next_due = s->timers[timer][slot];
-    if (group) session_heap_mend(group);
 }
 
 /* ---- What follows ---- */
@@ -178,7 +179,7 @@ static void look_at_leases(struct session *s, bool late)
     for (uint32_t i = 0; i < s->group_count; i++) {
         struct session_group *group = s->groups[i];
         struct session_step step;
-        if (group->quorum.role != QUORUM_LEADER) continue;
+        if (group->role != QUORUM_LEADER) continue;
         session_open(s, group, late, &step);
         step.news = QUORUM_LAPSED;
         session_close(s, group, &step);
@@ -228,9 +229,11 @@ void session_close(struct session *s, struct session_group *group, struct sessio
         add_news(s, step->news);
     carry_out(s, group);
     if (group) {
+        session_fold(group);
+        session_heap_mend(group, session_first_due(s->work.timers));
         const struct quorum_claim claim = session_claim_of(group);
         if (!is_same_claim(&claim, &step->claim)) board_post(group);
-        s->standing += (group->quorum.role == QUORUM_CANDIDATE) - (uint32_t)step->stood;
+        s->standing += (group->role == QUORUM_CANDIDATE) - (uint32_t)step->stood;
         session_assign_cell(group, &step->q);
         host_group_show(&group->base);
     }

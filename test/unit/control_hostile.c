@@ -186,20 +186,20 @@ static void hangs_up_on_who_would_not_hear_of_elections(void **state)
         go_round();
     }
     assert_true(c->is_doomed);
-    const uint64_t deadline = kept->deadline_ns;
+    const uint64_t deadline = kept->tenure->deadline_ns;
     go_round();
     assert_null(t.control->connections[0]);
-    assert_true(kept->is_held);
-    assert_null(kept->holder);
+    assert_true(kept->tenure->is_held);
+    assert_null(kept->tenure->holder);
     while (t.now + 10 * MS < deadline) {
         pass(5);
-        assert_null(kept->holder);
+        assert_null(kept->tenure->holder);
     }
-    for (int i = 0; i < 1000 && !kept->holder; i++) {
+    for (int i = 0; i < 1000 && !kept->tenure->holder; i++) {
         usleep(1000);
         pass(5);
     }
-    assert_non_null(kept->holder);
+    assert_non_null(kept->tenure->holder);
 }
 
 /* ---- The socket's file ---- */

@@ -10,8 +10,6 @@
 #include "agent/feed.h"
 
 static struct feed feed;
-static struct feed_place groups[4];
-static const char *names[] = {"a", "b", "c", "d"};
 static int moves;
 
 static void moved(void *whose)
@@ -21,31 +19,37 @@ static void moved(void *whose)
 
 static int begin(void **state)
 {
-    memset(groups, 0, sizeof groups);
-    feed_init(&feed);
+    feed_free(&feed);
     feed.moved = moved;
     moves = 0;
-    for (int i = 0; i < 4; i++) groups[i].subject = (void *)(size_t)names[i];
     return 0;
 }
 
 static void change(const char *which)
 {
-    for (; *which; which++) feed_change(&feed, &groups[*which - 'a']);
+    for (; *which; which++) feed_change(&feed, (uint32_t)(*which - 'a'));
 }
 
-static const char *told(struct feed_place *reader)
+static uint32_t next(struct feed_reader *reader)
+{
+    uint32_t group = UINT32_MAX;
+    assert_true(feed_next(&feed, reader, &group));
+    return group;
+}
+
+static const char *told(struct feed_reader *reader)
 {
     static char text[32];
-    const char *name;
-    text[0] = '\0';
-    while (strlen(text) < 16 && (name = feed_next(&feed, reader))) strcat(text, name);
+    uint32_t group;
+    size_t size = 0;
+    while (size < 16 && feed_next(&feed, reader, &group)) text[size++] = (char)('a' + group);
+    text[size] = '\0';
     return text;
 }
 
 static void a_new_reader_is_told_of_all(void **state)
 {
-    struct feed_place reader = {0};
+    struct feed_reader reader = {0};
     change("abc");
     feed_join(&feed, &reader);
     assert_string_equal(told(&reader), "abc");
@@ -54,7 +58,7 @@ static void a_new_reader_is_told_of_all(void **state)
 
 static void what_changes_is_told_once(void **state)
 {
-    struct feed_place reader = {0};
+    struct feed_reader reader = {0};
     change("abc");
     feed_join(&feed, &reader);
     assert_string_equal(told(&reader), "abc");
@@ -65,17 +69,17 @@ static void what_changes_is_told_once(void **state)
 
 static void a_change_before_it_was_told_moves_back(void **state)
 {
-    struct feed_place reader = {0};
+    struct feed_reader reader = {0};
     change("abcd");
     feed_join(&feed, &reader);
-    assert_string_equal(feed_next(&feed, &reader), "a");
+    assert_int_equal(next(&reader), 0);
     change("b");
     assert_string_equal(told(&reader), "cdb");
 }
 
 static void the_last_may_change_again(void **state)
 {
-    struct feed_place reader = {0};
+    struct feed_reader reader = {0};
     change("aaa");
     feed_join(&feed, &reader);
     assert_string_equal(told(&reader), "a");
@@ -85,22 +89,36 @@ static void the_last_may_change_again(void **state)
 
 static void readers_do_not_get_in_each_others_way(void **state)
 {
-    struct feed_place fast = {0}, slow = {0}, late = {0};
+    struct feed_reader fast = {0}, slow = {0}, late = {0};
     change("abcd");
     feed_join(&feed, &fast);
     feed_join(&feed, &slow);
     assert_string_equal(told(&fast), "abcd");
-    assert_string_equal(feed_next(&feed, &slow), "a");
+    assert_int_equal(next(&slow), 0);
     change("a");
     feed_join(&feed, &late);
     assert_string_equal(told(&fast), "a");
     assert_string_equal(told(&late), "bcda");
-    feed_leave(&fast);
+    feed_leave(&feed, &fast);
     assert_string_equal(told(&slow), "bcda");
-    feed_leave(&late);
-    feed_leave(&late); /* twice is once */
+    feed_leave(&feed, &late);
+    feed_leave(&feed, &late); /* twice is once */
     change("d");
     assert_string_equal(told(&slow), "d");
+}
+
+static void thousands_stand_in_one_line(void **state)
+{
+    enum { GROUPS = 5000 };
+    struct feed_reader reader = {0};
+    feed_join(&feed, &reader);
+    uint32_t group;
+    assert_false(feed_next(&feed, &reader, &group));
+    for (uint32_t i = 0; i < GROUPS; i++) feed_change(&feed, i);
+    for (uint32_t i = 0; i < GROUPS; i += 2) feed_change(&feed, i);
+    for (uint32_t i = 1; i < GROUPS; i += 2) assert_int_equal(next(&reader), i);
+    for (uint32_t i = 0; i < GROUPS; i += 2) assert_int_equal(next(&reader), i);
+    assert_false(feed_next(&feed, &reader, &group));
 }
 
 int main(void)
@@ -111,6 +129,7 @@ int main(void)
         cmocka_unit_test_setup(a_change_before_it_was_told_moves_back, begin),
         cmocka_unit_test_setup(the_last_may_change_again, begin),
         cmocka_unit_test_setup(readers_do_not_get_in_each_others_way, begin),
+        cmocka_unit_test_setup(thousands_stand_in_one_line, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,7 +175,7 @@ static void bring_token(uint32_t round, uint64_t life)
                                      .life = life,
                                      .sequence = 1,
                                      .msg = {.from = 2, .to = 1, .subject = 2, .kind = 1}};
-    wire_begin(&payload, group->host->members);
+    wire_begin(&payload, members[1].host->members);
     assert_true(wire_add(&payload, &entry));
     host_receive(members[1].host, 2, payload.bytes, payload.size);
 }

@@ -95,7 +95,7 @@ static void bring_beat(el_node from, el_node says)
                                      .settings = host_solo_of(group)->settings,
                                      .flags = WIRE_DETECTOR,
                                      .msg = {.from = says, .to = 1, .subject = says, .kind = 1}};
-    wire_begin(&payload, group->host->members);
+    wire_begin(&payload, members[1].host->members);
     assert_true(wire_add(&payload, &entry));
     host_receive(members[1].host, from, payload.bytes, payload.size);
 }

@@ -85,7 +85,7 @@ static void says_503_after_the_deadline_that_the_worker_knows(void **state)
         (void)host_tick(t.host);
     }
     (void)uv_timer_stop(&t.control->chores);
-    assert_true(o->is_held && host_view_of(o->group).role == EL_LEADER);
+    assert_true(o->tenure->is_held && host_view_of(o->group).role == EL_LEADER);
     expect_code("/leader/g", 503);
 }
 
@@ -97,7 +97,7 @@ static void says_503_where_nobody_holds_the_office(void **state)
     say(fd, "no JSON");
     assert_true(has_ended(fd));
     const struct office *o = control_find_office(t.control, "g");
-    assert_true(o->is_held && !o->holder && host_view_of(o->group).role == EL_LEADER);
+    assert_true(o->tenure->is_held && !o->tenure->holder && host_view_of(o->group).role == EL_LEADER);
     expect_code("/leader/g", 503);
 }
 

@@ -30,12 +30,12 @@ static void elects_the_first_and_moves_its_deadline(void **state)
     begin(1);
     lead(1, a);
     expect_heard("a elected; ");
-    const uint64_t token = office(1, "g")->token, deadline = office(1, "g")->deadline_ns;
+    const uint64_t token = office(1, "g")->tenure->token, deadline = office(1, "g")->tenure->deadline_ns;
     assert_true(token > 0 && deadline > now);
     wait_for("lease");
     expect_heard("a lease; ");
-    assert_int_equal(office(1, "g")->token, token);
-    assert_true(office(1, "g")->deadline_ns > deadline);
+    assert_int_equal(office(1, "g")->tenure->token, token);
+    assert_true(office(1, "g")->tenure->deadline_ns > deadline);
 }
 
 static void orders_candidates_by_priority_then_arrival(void **state)
@@ -48,11 +48,64 @@ static void orders_candidates_by_priority_then_arrival(void **state)
     assert_int_equal(office_enter(o, c, 2, ""), OFFICE_DONE);
     assert_ptr_equal(o->candidates->client, c);
     assert_ptr_equal(o->candidates->next->client, b);
-    assert_ptr_equal(o->holder->client, a); /* who leads is not turned out by a better one */
+    assert_ptr_equal(o->tenure->holder->client, a); /* who leads is not turned out by a better one */
     assert_int_equal(office_enter(o, b, 7, ""), OFFICE_ALREADY);
     uint64_t priority;
     assert_true(host_stands(o->group, 1, &priority));
     assert_int_equal(priority, 2);
+}
+
+static struct office *office_numbered(unsigned i)
+{
+    char name[16];
+    snprintf(name, sizeof name, "g%u", i);
+    return office(1, name);
+}
+
+static bool is_led(unsigned i)
+{
+    return office_is_held_by(office_numbered(i), a);
+}
+
+/* Whose deadline, as its holder knows it, has moved on with the others'. */
+static void tells_all_that_are_left_of_each_lease(void **state)
+{
+    enum { OFFICES = 9 };
+    uint64_t deadlines[OFFICES];
+    begin(1);
+    for (unsigned i = 0; i < OFFICES; i++)
+        assert_int_equal(office_enter(office_numbered(i), a, 0, ""), OFFICE_DONE);
+    for (unsigned i = 0; i < OFFICES; i++)
+        while (!is_led(i)) pass(5);
+    static const unsigned gone[] = {4, 5, 3, 0, 8, 6};
+    for (unsigned k = 0; k < sizeof gone / sizeof *gone; k++) {
+        assert_int_equal(office_withdraw(office_numbered(gone[k]), a, OFFICE_RESIGNS), OFFICE_DONE);
+        for (unsigned i = 0; i < OFFICES; i++) deadlines[i] = office_numbered(i)->tenure->deadline_ns;
+        pass(2000);
+        for (unsigned i = 0; i < OFFICES; i++)
+            assert_int_equal(is_led(i), office_numbered(i)->tenure->deadline_ns > deadlines[i]);
+    }
+    assert_true(is_led(1) && is_led(2) && is_led(7));
+}
+
+/* Whoever needs more says so here. */
+static void thousands_take_little_memory(void **state)
+{
+    enum { OFFICES = 5000, BYTES_MAX = 96 };
+    begin(1);
+    for (unsigned i = 0; i < OFFICES; i++)
+        assert_int_equal(office_enter(office_numbered(i), a, 0, ""), OFFICE_DONE);
+    const struct offices *all = &members[0].offices;
+    assert_int_equal(all->count, OFFICES);
+    assert_true(all->slab.block_count * SLAB_BLOCK <= OFFICES * BYTES_MAX + SLAB_BLOCK);
+    for (unsigned i = 0; i < OFFICES; i++) {
+        struct office *o = office_numbered(i);
+        for (unsigned round = 0; round < 3; round++) {
+            assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+            assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
+        }
+    }
+    assert_true(all->slab.block_count * SLAB_BLOCK <= OFFICES * BYTES_MAX + SLAB_BLOCK);
 }
 
 static void gives_the_next_a_higher_token(void **state)
@@ -60,13 +113,13 @@ static void gives_the_next_a_higher_token(void **state)
     begin(1);
     lead(1, a);
     struct office *o = office(1, "g");
-    const uint64_t token = o->token;
+    const uint64_t token = o->tenure->token;
     assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
     heard[0] = '\0';
     assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
     wait_for("b elected");
     expect_heard("a lost resigned; b elected; ");
-    assert_true(o->token > token);
+    assert_true(o->tenure->token > token);
     assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_NO_CANDIDATE);
 }
 
@@ -77,7 +130,7 @@ static void takes_who_hangs_up_for_dead(void **state)
     struct office *o = office(1, "g");
     assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
     heard[0] = '\0';
-    const uint64_t deadline = o->deadline_ns;
+    const uint64_t deadline = o->tenure->deadline_ns;
     assert_int_equal(office_withdraw(o, a, OFFICE_DIES), OFFICE_DONE);
     wait_for("b elected");
     expect_heard("b elected; "); /* the dead are told nothing */
@@ -92,7 +145,7 @@ static void waits_for_the_deadline_of_whom_it_hung_up_on(void **state)
     assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
     pass(2000); /* renewed many times */
     heard[0] = '\0';
-    const uint64_t deadline = o->deadline_ns;
+    const uint64_t deadline = o->tenure->deadline_ns;
     assert_int_equal(office_withdraw(o, a, OFFICE_EXPELLED), OFFICE_DONE);
     while (now + 5 * MS < deadline) {
         pass(5);
@@ -165,7 +218,7 @@ static void deposes_after_the_work_has_stopped(void **state)
     struct office *o = office(1, "g");
     assert_int_equal(office_depose(o), OFFICE_NOT_LEADING);
     lead(1, a);
-    const uint64_t token = o->token;
+    const uint64_t token = o->tenure->token;
     assert_int_equal(office_stopped(o, a, token), OFFICE_NOT_ASKED);
     assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
     heard[0] = '\0';
@@ -189,11 +242,11 @@ static void takes_the_deadline_for_stopped(void **state)
     struct office *o = office(1, "g");
     heard[0] = '\0';
     assert_int_equal(office_depose(o), OFFICE_DONE);
-    const uint64_t deadline = o->deadline_ns;
+    const uint64_t deadline = o->tenure->deadline_ns;
     expect_heard("a stop forced; ");
     while (now + 5 * MS < deadline) {
         pass(5);
-        assert_true(o->is_held);
+        assert_true(o->tenure->is_held);
     }
     wait_for("lost");
     assert_true(strstr(heard, "a lost forced; ") == heard);
@@ -231,7 +284,7 @@ static void loses_without_a_majority(void **state)
     begin(3);
     lead(1, a);
     heard[0] = '\0';
-    const uint64_t deadline = office(1, "g")->deadline_ns;
+    const uint64_t deadline = office(1, "g")->tenure->deadline_ns;
     members[0].is_cut = true;
     wait_for("lost");
     assert_non_null(strstr(heard, "a lost no-quorum; "));
@@ -250,7 +303,8 @@ static void never_gives_one_token_twice(void **state)
     assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
     pass(1500);
     members[0].is_cut = true;
-    const uint64_t token = o->token, deadline = o->deadline_ns, end = host_view_of(o->group).lease_end_ns;
+    const uint64_t token = o->tenure->token, deadline = o->tenure->deadline_ns,
+                   end = host_view_of(o->group).lease_end_ns;
     while (now + 60 * MS < deadline) pass(5);
     members[0].is_cut = false;
     heard[0] = '\0';
@@ -263,7 +317,7 @@ static void never_gives_one_token_twice(void **state)
     expect_heard("");
     wait_for("elected");
     assert_true(now >= end); /* the margin is kept */
-    assert_true(o->token > token);
+    assert_true(o->tenure->token > token);
 }
 
 static void transfers_once_the_work_has_stopped(void **state)
@@ -280,15 +334,15 @@ static void transfers_once_the_work_has_stopped(void **state)
     assert_int_equal(office_transfer(o, 2), OFFICE_DONE);
     assert_int_equal(office_transfer(o, 2), OFFICE_UNDER_WAY);
     expect_heard("a stop transferred; ");
-    const uint64_t token = o->token;
+    const uint64_t token = o->tenure->token;
     pass(200);
     expect_heard("");
     assert_int_equal(office_stopped(o, a, token), OFFICE_DONE);
     wait_for("b elected");
     assert_true(strstr(heard, "a lost transferred; b elected; ") == heard);
-    assert_true(office(2, "g")->token > token);
+    assert_true(office(2, "g")->tenure->token > token);
     pass(3000);
-    assert_true(office(2, "g")->is_held); /* a is a candidate, but does not take it back */
+    assert_true(office(2, "g")->tenure->is_held); /* a is a candidate, but does not take it back */
 }
 
 static void keeps_office_if_who_is_to_have_it_is_silent(void **state)
@@ -301,7 +355,7 @@ static void keeps_office_if_who_is_to_have_it_is_silent(void **state)
     pass(2100);
     heard[0] = '\0';
     assert_int_equal(office_transfer(office(1, "g"), 2), OFFICE_OUT_OF_TOUCH);
-    assert_true(office(1, "g")->is_held);
+    assert_true(office(1, "g")->tenure->is_held);
 }
 
 static void resigns_if_the_transfer_fails_after_stopping(void **state)
@@ -315,7 +369,7 @@ static void resigns_if_the_transfer_fails_after_stopping(void **state)
     heard[0] = '\0';
     assert_int_equal(office_withdraw(office(2, "g"), b, OFFICE_RESIGNS), OFFICE_DONE);
     settle();
-    assert_int_equal(office_stopped(o, a, o->token), OFFICE_DONE);
+    assert_int_equal(office_stopped(o, a, o->tenure->token), OFFICE_DONE);
     assert_true(strstr(heard, "a lost not-transferred; ") == heard);
 }
 
@@ -332,7 +386,7 @@ static void hands_over_when_it_leaves(void **state)
     assert_false(offices_leave(&members[0].offices)); /* asked again, said once */
     expect_heard("a stop leaving; ");
     assert_int_equal(office_enter(o, b, 0, ""), OFFICE_LEAVING);
-    assert_int_equal(office_stopped(o, a, o->token), OFFICE_DONE);
+    assert_int_equal(office_stopped(o, a, o->tenure->token), OFFICE_DONE);
     assert_true(offices_leave(&members[0].offices));
     assert_false(host_stands(o->group, 1, NULL));
     wait_for("c elected");
@@ -364,11 +418,11 @@ static void begins_nothing_while_it_hands_over(void **state)
     pass(1500);
     heard[0] = '\0';
     assert_int_equal(office_transfer(o, 2), OFFICE_DONE);
-    assert_int_equal(office_stopped(o, a, o->token), OFFICE_DONE);
+    assert_int_equal(office_stopped(o, a, o->tenure->token), OFFICE_DONE);
     expect_heard("a stop transferred; a lost transferred; ");
     wait_for("elected");
     expect_heard("b elected; ");
-    assert_false(o->is_held);
+    assert_false(o->tenure->is_held);
 }
 
 /* The other is gone before it can be elected. */
@@ -381,14 +435,14 @@ static void leads_again_if_a_hand_over_comes_to_nothing(void **state)
     wait_for("a elected");
     assert_int_equal(office_enter(office(2, "raft"), b, 0, ""), OFFICE_DONE);
     pass(1500);
-    const uint64_t token = o->token;
+    const uint64_t token = o->tenure->token;
     assert_int_equal(office_transfer(o, 2), OFFICE_DONE);
     members[1].is_cut = true;
     heard[0] = '\0';
     assert_int_equal(office_stopped(o, a, token), OFFICE_DONE);
     wait_for("elected");
     assert_string_equal(heard, "a lost transferred; a elected; ");
-    assert_true(o->token > token);
+    assert_true(o->tenure->token > token);
 }
 
 static void leads_by_rank_where_nobody_can_resign(void **state)
@@ -397,14 +451,14 @@ static void leads_by_rank_where_nobody_can_resign(void **state)
     struct office *o = office(1, "bully");
     assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
     wait_for("a elected");
-    assert_true(o->deadline_ns == UINT64_MAX);
+    assert_true(o->tenure->deadline_ns == UINT64_MAX);
     assert_int_equal(office_depose(o), OFFICE_CANNOT);
     assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
     heard[0] = '\0';
     assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
     expect_heard("a lost resigned; b elected; ");
     assert_false(offices_leave(&members[0].offices));
-    assert_int_equal(office_stopped(o, b, o->token), OFFICE_DONE);
+    assert_int_equal(office_stopped(o, b, o->tenure->token), OFFICE_DONE);
     assert_true(offices_leave(&members[0].offices));
     expect_heard("b stop leaving; b lost leaving; ");
 }
@@ -414,6 +468,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(elects_the_first_and_moves_its_deadline, finish),
         cmocka_unit_test_teardown(orders_candidates_by_priority_then_arrival, finish),
+        cmocka_unit_test_teardown(tells_all_that_are_left_of_each_lease, finish),
+        cmocka_unit_test_teardown(thousands_take_little_memory, finish),
         cmocka_unit_test_teardown(gives_the_next_a_higher_token, finish),
         cmocka_unit_test_teardown(takes_who_hangs_up_for_dead, finish),
         cmocka_unit_test_teardown(waits_for_the_deadline_of_whom_it_hung_up_on, finish),

@@ -200,13 +200,13 @@ static void explore(const struct bounds *b)
         enter(next);
     }
     const double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
-    print_message("%s, %u faults, %u ms: %llu worlds, %llu moves, %u deep, %llu last ones, of which %llu went on; "
-                  "%u states of a host, %llu calls, %llu revivals, %llu compared; %.1f s, %.0f worlds/s\n",
-                  b->name, b->total, b->until_ms, (unsigned long long)walk.seen.count,
-                  (unsigned long long)walk.moves, walk.deepest, (unsigned long long)walk.leaves,
-                  (unsigned long long)walk.ran_on, album.still_count, (unsigned long long)album.calls,
-                  (unsigned long long)album.revivals, (unsigned long long)album.compared, seconds,
-                  (double)walk.seen.count / (seconds > 0 ? seconds : 1));
+    print_message(
+        "%s, %u faults, %u ms: %llu worlds, %llu moves, %u deep, %llu last ones, of which %llu went on; "
+        "%u states of a host, %llu calls, %llu revivals, %llu compared; %.1f s, %.0f worlds/s\n",
+        b->name, b->total, b->until_ms, (unsigned long long)walk.seen.count, (unsigned long long)walk.moves,
+        walk.deepest, (unsigned long long)walk.leaves, (unsigned long long)walk.ran_on, album.still_count,
+        (unsigned long long)album.calls, (unsigned long long)album.revivals, (unsigned long long)album.compared,
+        seconds, (double)walk.seen.count / (seconds > 0 ? seconds : 1));
     assert_true(walk.ran_on > 0 && album.compared > 0);
     free(walk.seen.places);
     free(walk.frames);
@@ -219,7 +219,11 @@ static const struct bounds all_bounds[] = {
     {.name = "deaths", .most = {[FAULT_DEATH] = 1, [FAULT_SLOW] = 1}, .total = 2, .until_ms = 500, .run_on = 4},
     {.name = "deaths2", .most = {[FAULT_DEATH] = 2}, .total = 2, .until_ms = 300, .run_on = 4},
     {.name = "clients", .most = {[FAULT_ASK] = 2}, .total = 2, .until_ms = 500, .run_on = 1},
-    {.name = "clients2", .most = {[FAULT_ASK] = 1, [FAULT_LATE] = 1, [FAULT_CUT] = 1, [FAULT_PAUSE] = 1}, .total = 2, .until_ms = 500, .run_on = 1},
+    {.name = "clients2",
+     .most = {[FAULT_ASK] = 1, [FAULT_LATE] = 1, [FAULT_CUT] = 1, [FAULT_PAUSE] = 1},
+     .total = 2,
+     .until_ms = 500,
+     .run_on = 1},
     {.name = "order", .any_order = true, .from_start = true, .total = 1, .until_ms = 20, .run_on = 1},
     {.name = "beginning",
      .most = {1, 1, 1, 1, 1, 1, 1},

@@ -1,0 +1,111 @@
+/*
+ * A group between two calls of its machine: of its words nearly all are zero, and the others small, so that it takes a
+ * tenth of the room. For eight words each a byte says which of them are not zero, and these follow, seven bits in a byte, the
+ * lowest first, as long as the eighth is set. One that is the same as the last that took more than a byte, as terms often are,
+ * is a zero. Timers are kept with one added: most are not armed. Where two numbers share a word the second may be alone.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/session.h"
+
+enum {
+    FIRST = offsetof(struct session_work, timers),
+    WORD = sizeof(uint64_t),
+    FIXED = SESSION_GROUP_TIMERS + (int)(sizeof(struct quorum_group) / WORD),
+    EACH = sizeof(struct quorum_ballot) / WORD,
+    WORDS_MAX = FIXED + (int)CONFIG_MEMBERS_MAX * EACH,
+    LONGEST = 10,  /* bytes of one */
+    FEW_UNITS = 2, /* enough for all that rest: what is new does not move when it is led */
+    HALVES = SESSION_GROUP_TIMERS + (int)(offsetof(struct quorum_group, claim_heir) / WORD),
+    FOLDED_MAX = WORDS_MAX * LONGEST + WORDS_MAX / 8 + 1
+};
+_Static_assert(sizeof(struct session_work) == FIRST + WORDS_MAX * WORD, "words, and nothing between them");
+_Static_assert(FOLDED_MAX <= (int)SLAB_UNITS_MAX * (int)SLAB_UNIT, "it fits into a piece");
+_Static_assert((int)SLAB_UNITS_MAX <= (int)UINT8_MAX, "which can be told");
+
+static uint32_t count_words(const struct session *s)
+{
+    return FIXED + s->cluster.count * EACH;
+}
+
+static uint64_t swap_halves(uint64_t word, uint32_t at)
+{
+    return at == HALVES || at == HALVES + 1 ? word << 32 | word >> 32 : word;
+}
+
+static uint64_t get(const struct session_work *work, uint32_t at)
+{
+    uint64_t word;
+    memcpy(&word, (const uint8_t *)work + FIRST + (size_t)at * WORD, sizeof word);
+    return at < SESSION_GROUP_TIMERS ? word + 1 : swap_halves(word, at);
+}
+
+static void put(struct session_work *work, uint32_t at, uint64_t word)
+{
+    word = at < SESSION_GROUP_TIMERS ? word - 1 : swap_halves(word, at);
+    memcpy((uint8_t *)work + FIRST + (size_t)at * WORD, &word, sizeof word);
+}
+
+struct session_work *session_unfold(const struct session_group *group)
+{
+    struct session *s = session_of(group);
+    struct session_work *work = &s->work;
+    const uint32_t count = count_words(s);
+    const uint8_t *from = group->folded;
+    uint64_t last = 0;
+    if (work->group == group) return work;
+    work->group = group;
+    memset(work->timers, 0xff, sizeof work->timers);
+    memset(&work->quorum, 0, (size_t)(count - SESSION_GROUP_TIMERS) * WORD);
+    for (uint32_t first = 0; first < count; first += 8) {
+        for (unsigned set = *from++; set; set &= set - 1) {
+            uint64_t word = *from & 0x7f;
+            for (unsigned shift = 7; *from++ & 0x80; shift += 7) word |= (uint64_t)(*from & 0x7f) << shift;
+            if (word == 0) word = last;
+            if (word > 0x7f) last = word;
+            put(work, first + (uint32_t)__builtin_ctz(set), word);
+        }
+    }
+    return work;
+}
+
+static uint32_t fold(const struct session_work *work, uint32_t count, uint8_t bytes[FOLDED_MAX])
+{
+    uint8_t *to = bytes;
+    uint64_t last = 0;
+    for (uint32_t first = 0; first < count; first += 8) {
+        uint8_t *set = to++;
+        *set = 0;
+        for (uint32_t i = 0; i < 8 && first + i < count; i++) {
+            uint64_t word = get(work, first + i);
+            if (word == 0) continue;
+            *set |= (uint8_t)(1u << i);
+            if (word == last)
+                word = 0;
+            else if (word > 0x7f)
+                last = word;
+            for (; word > 0x7f; word >>= 7) *to++ = (uint8_t)(word | 0x80);
+            *to++ = (uint8_t)word;
+        }
+    }
+    return (uint32_t)(to - bytes);
+}
+
+void session_fold(struct session_group *group)
+{
+    struct session *s = session_of(group);
+    const struct session_work *work = &s->work;
+    uint8_t bytes[FOLDED_MAX];
+    el_require(work->group == group);
+    const uint32_t size = fold(work, count_words(s), bytes);
+    const uint32_t units = size > (int)FEW_UNITS * (int)SLAB_UNIT ? slab_units(size) : FEW_UNITS;
+    if (units != group->folded_units) {
+        slab_give_back(&s->slab, group->folded, group->folded_units);
+        group->folded = slab_take(&s->slab, units);
+        if (!group->folded) abort(); /* who cannot keep a promise in mind must end, as one that crashed */
+        group->folded_units = (uint8_t)units;
+    }
+    memcpy(group->folded, bytes, size);
+    group->role = work->quorum.role;
+}
