@@ -38,7 +38,8 @@ static inline bool is_first_of_link(const struct scene *w, uint32_t at)
 {
     const struct letter *l = album.letters[w->queue[at]];
     for (uint32_t i = 0; i < at; i++)
-        if (album.letters[w->queue[i]]->from == l->from && album.letters[w->queue[i]]->to == l->to) return false;
+        if (album.letters[w->queue[i]]->from == l->from && album.letters[w->queue[i]]->to == l->to)
+            return false;
     return true;
 }
 
@@ -58,7 +59,8 @@ static inline void add_saves(const struct scene *w, const struct bounds *b, stru
     for (el_node node = 1; node <= STILL_HOSTS; node++) {
         if (!is_writing(w, node) || w->slow >> (node - 1) & 1) continue;
         add_move(moves, (struct move){.what = MOVE_SAVE, .node = (uint8_t)node});
-        if (may_spend(w, b, FAULT_SLOW)) add_move(moves, (struct move){.what = MOVE_SLOW, .node = (uint8_t)node});
+        if (may_spend(w, b, FAULT_SLOW))
+            add_move(moves, (struct move){.what = MOVE_SLOW, .node = (uint8_t)node});
         if (!b->any_order) return;
     }
 }
@@ -114,7 +116,8 @@ static inline void add_troubles(const struct scene *w, const struct bounds *b, s
     if (may_spend(w, b, FAULT_CUT)) add_cuts(moves);
     for (el_node node = 1; node <= STILL_HOSTS; node++) {
         if (!is_alive(w, node) || is_paused(w, node)) continue;
-        if (may_spend(w, b, FAULT_PAUSE)) add_move(moves, (struct move){.what = MOVE_PAUSE, .node = (uint8_t)node});
+        if (may_spend(w, b, FAULT_PAUSE))
+            add_move(moves, (struct move){.what = MOVE_PAUSE, .node = (uint8_t)node});
         if (may_spend(w, b, FAULT_ASK)) add_asks(w, node, moves);
     }
 }
@@ -144,8 +147,7 @@ static inline void print_letter(uint32_t number)
     struct wire_entry e;
     print_message(" m%u to m%u:", l->from, l->to);
     while (wire_next(l->bytes, l->size, &at, &e) == WIRE_ENTRY) {
-        if (e.type == WIRE_SESSION || e.type == WIRE_MESSAGE)
-            print_message(" %s", el_quorum.kinds[e.msg.kind]);
+        if (e.type == WIRE_SESSION || e.type == WIRE_MESSAGE) print_message(" %s", el_quorum.kinds[e.msg.kind]);
         if (e.type == WIRE_MESSAGE)
             for (unsigned i = 0; i < world.watched_count; i++)
                 if (world.watched[i].key == e.group) print_message("(%s)", world.watched[i].name);
@@ -153,7 +155,8 @@ static inline void print_letter(uint32_t number)
             print_message(" Posting(%s %llu%s, term %llu)", e.text, (unsigned long long)e.version,
                           e.flags & WIRE_STANDS ? " stands" : "", (unsigned long long)e.term);
         if (e.type == WIRE_BOARD)
-            print_message(" Board(%llu, read %llu)", (unsigned long long)e.version, (unsigned long long)e.before);
+            print_message(" Board(%llu, read %llu)", (unsigned long long)e.version,
+                          (unsigned long long)e.before);
         if (e.type == WIRE_OBITUARY) print_message(" obituary of life %llu", (unsigned long long)e.number);
     }
 }
