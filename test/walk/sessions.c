@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "scene_moves.h"
+#include "sessions_well.h"
 
 enum { DEPTH_MAX = 8000, LEASE_MS = 340, WELL_LEASES = 6 };
 
