@@ -35,6 +35,7 @@ struct scene {
     uint8_t wants[STILL_HOSTS]; /* a bit for each group that clients want to lead */
     uint8_t spent[FAULTS];
     uint8_t paused, slow; /* a bit for each host */
+    uint8_t any_order;
     uint8_t queue_count, late_count, socket_count;
     uint32_t queue[QUEUE_MAX], late[LATE_MAX], socket[SOCKET_MAX];
 };
@@ -66,10 +67,16 @@ struct move {
 struct bounds {
     const char *name;
     uint8_t most[FAULTS];
-    uint8_t total;     /* faults of all kinds */
-    uint32_t until_ms; /* after its beginning */
-    bool any_order;    /* the first letter of each link, and writes, come in any order */
-    bool from_start; /* begins with hosts that have just begun; otherwise one leads one group, one the other */
+    uint8_t total;              /* faults of all kinds */
+    uint32_t until_ms;          /* after its beginning */
+    bool any_order;             /* the first letter of each link, and writes, come in any order */
+    uint8_t wants[STILL_HOSTS]; /* in the beginning; a bit for each group */
+    enum {
+        BEGINS_LED,    /* m1 leads one group, and m2 the other */
+        BEGINS_SHARED, /* m1 leads both, in one cell */
+        BEGINS_LINKED, /* candidates have just come */
+        BEGINS_STARTED /* and so have all hosts */
+    } begins;
     uint32_t run_on; /* every so many-th of the last worlds goes on undisturbed until all is well */
 };
 
@@ -130,6 +137,11 @@ static inline void make_late(struct scene *w, uint32_t letter)
     w->late_count++;
 }
 
+static inline uint16_t link_of(uint32_t letter)
+{
+    return way(album.letters[letter]->from, album.letters[letter]->to);
+}
+
 static inline void send_letter(struct scene *w, uint32_t letter)
 {
     const struct letter *l = album.letters[letter];
@@ -139,7 +151,11 @@ static inline void send_letter(struct scene *w, uint32_t letter)
         return;
     }
     require(w->queue_count < QUEUE_MAX);
-    w->queue[w->queue_count++] = letter;
+    uint32_t at = w->queue_count++;
+    /* Where they come in any order, that of different links is none: such worlds are one. */
+    for (; w->any_order && at && link_of(w->queue[at - 1]) > link_of(letter); at--)
+        w->queue[at] = w->queue[at - 1];
+    w->queue[at] = letter;
 }
 
 static inline void judge_tenures(struct scene *w, el_node node)
@@ -194,10 +210,10 @@ static inline void kill(struct scene *w, const struct move *move)
         if (album.letters[w->socket[i]]->to == node) (void)take_out(w->socket, &w->socket_count, i);
 }
 
+/* What waited in its socket may come before its timers. */
 static inline void wake(struct scene *w, el_node node)
 {
     w->paused &= (uint8_t) ~(1u << (node - 1));
-    happen(w, node, (struct call){.what = CALL_TICK});
     for (uint32_t i = 0; i < w->socket_count;)
         if (album.letters[w->socket[i]]->to == node)
             send_letter(w, take_out(w->socket, &w->socket_count, i));

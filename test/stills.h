@@ -7,6 +7,7 @@
 #define TEST_STILLS_H
 
 #include "agent/flight.h"
+#include "known.h"
 #include "sessions.h"
 
 enum {
@@ -18,48 +19,6 @@ enum {
 };
 
 /* ---- What is kept once ---- */
-
-/* Numbers by fingerprint; 0: none yet. */
-struct known {
-    struct known_place {
-        struct el_hash what;
-        uint32_t number; /* and 1; 0: the place is free */
-    } * places;
-    uint64_t size, count;
-};
-
-static inline struct known_place *known_place(const struct known *k, struct el_hash what)
-{
-    uint64_t at = what.low & (k->size - 1);
-    while (k->places[at].number && (k->places[at].what.low != what.low || k->places[at].what.high != what.high))
-        at = (at + 1) & (k->size - 1);
-    return &k->places[at];
-}
-
-static inline void known_grow(struct known *k)
-{
-    struct known was = *k;
-    if (k->size && 3 * k->count < 2 * k->size) return;
-    k->size = k->size ? 2 * k->size : 1 << 16;
-    k->places = calloc(k->size, sizeof *k->places);
-    assert_non_null(k->places);
-    for (uint64_t i = 0; i < was.size; i++)
-        if (was.places[i].number) *known_place(k, was.places[i].what) = was.places[i];
-    free(was.places);
-}
-
-/* Its number, which is `next` if it is new: then *is_new. */
-static inline uint32_t know(struct known *k, struct el_hash what, uint32_t next, bool *is_new)
-{
-    known_grow(k);
-    struct known_place *place = known_place(k, what);
-    *is_new = place->number == 0;
-    if (!*is_new) return place->number - 1;
-    place->what = what;
-    place->number = next + 1;
-    k->count++;
-    return next;
-}
 
 /* What a call meets. */
 enum still_call {
@@ -75,7 +34,7 @@ enum still_call {
 };
 
 struct still {
-    uint8_t *bytes;
+    uint8_t *bytes;                       /* squeezed */
     uint32_t host, record, disk, writing; /* sizes: of each, one after another; no host: it is dead */
     uint64_t wake;
     struct {
@@ -105,6 +64,42 @@ static struct {
     uint32_t posted_count;
     uint64_t calls, revivals, compared;
 } album;
+
+/* Most of it is zeros: bytes that are none, counted, and then how many zeros follow. */
+static inline size_t squeeze(const uint8_t *from, size_t size, uint8_t *to)
+{
+    size_t used = 0, at = 0;
+    while (at < size) {
+        uint8_t bytes = 0, zeros = 0;
+        while (at + bytes < size && bytes < UINT8_MAX &&
+               (from[at + bytes] || (at + bytes + 1 < size && from[at + bytes + 1])))
+            bytes++;
+        to[used++] = bytes;
+        memcpy(to + used, from + at, bytes);
+        used += bytes;
+        at += bytes;
+        while (at < size && zeros < UINT8_MAX && !from[at]) zeros++, at++;
+        to[used++] = zeros;
+    }
+    return used;
+}
+
+static inline void expand(const uint8_t *from, uint8_t *to, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        const uint8_t bytes = *from++;
+        memcpy(to + at, from, bytes);
+        from += bytes;
+        at += bytes;
+        memset(to + at, 0, *from);
+        at += *from++;
+    }
+}
+
+static inline size_t still_size(const struct still *still)
+{
+    return (size_t)still->host + still->record + still->disk + still->writing;
+}
 
 /* One more; there is room for a power of two. */
 #define album_push(list, count, what)                                                       \
@@ -152,11 +147,40 @@ static inline uint64_t no_jitter(void *whose)
     return 0;
 }
 
+/* The shown deadline comes from the promises: the majority-th newest of those who support this very group ends it, or an earlier one. */
+static inline void judge_bound(const struct session_group *group, const struct host_view *view)
+{
+    struct session *s = session_of(group);
+    const struct session_work kept = s->work; /* a call may be under way, for another */
+    struct session_work *work = session_unfold(group);
+    const struct quorum q = {.cfg = &s->cfg,
+                             .me = &s->me,
+                             .peers = s->peers,
+                             .group = &work->quorum,
+                             .ballots = work->ballots};
+    const el_node by = quorum_bound_by(&q);
+    s->work = kept;
+    require(by != EL_NOBODY && view->deadline_ns + s->margin <= s->timers[QUORUM_LEASE][by]);
+}
+
+/* Whoever works for a group reads its cell at that very moment, in the middle of a call. */
+static inline void judge_renewed(void *whose, uint32_t cell)
+{
+    const struct hosted *h = whose;
+    for (unsigned i = 0; i < STILL_GROUPS; i++) {
+        const struct session_group *group = group_at(h->config.self, i);
+        if (!group || group->base.shown_cell != cell || group->base.shown_role != EL_LEADER) continue;
+        const struct host_view view = {.deadline_ns = host_cell_deadline(h->host, cell)};
+        if (view.deadline_ns > world.now) judge_bound(group, &view);
+    }
+}
+
 static inline struct host *make_host(el_node node)
 {
     struct hosted *h = &world.hosts[node];
     struct host_hooks hooks = hooks_of(h);
     hooks.random = no_jitter;
+    hooks.renewed = judge_renewed;
     assert_non_null(h->record);
     h->host = host_new(&h->config, h->record, hooks);
     assert_non_null(h->host);
@@ -215,9 +239,11 @@ static inline void revive(el_node node, uint32_t number)
 {
     const struct still *still = &album.stills[number];
     struct hosted *h = &world.hosts[node];
-    struct flight_bytes b = {still->bytes, still->bytes + still->host, false};
-    const uint8_t *record = still->bytes + still->host, *writing = record + still->record + still->disk;
+    static uint8_t bytes[STILL_BYTES_MAX];
+    struct flight_bytes b = {bytes, bytes + still->host, false};
+    const uint8_t *record = bytes + still->host, *writing = record + still->record + still->disk;
     if (album.live[node] == number + 1) return;
+    expand(still->bytes, bytes, still_size(still));
     put_away_host(node);
     album.revivals++;
     if (still->host == 0) {
@@ -228,18 +254,6 @@ static inline void revive(el_node node, uint32_t number)
     require(host_unpack(make_host(node), &b) && b.at == b.end);
     if (still->writing) h->writing = copy_image(writing, still->writing);
     album.live[node] = number + 1;
-}
-
-/* The shown deadline comes from the promises: the majority-th newest of those who support this very group ends it, or an earlier one. */
-static inline void judge_bound(const struct session_group *group, const struct host_view *view)
-{
-    struct session *s = session_of(group);
-    struct session_work *work = session_unfold(group);
-    const struct quorum q = {
-        .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
-    const el_node by = quorum_bound_by(&q);
-    require(by != EL_NOBODY && view->lease_end_ns <= s->timers[QUORUM_LEASE][by]);
-    require(view->deadline_ns == host_cell_deadline(s->host, host_cell(&group->base)));
 }
 
 static inline void judge_still(el_node node, struct still *still)
@@ -254,6 +268,7 @@ static inline void judge_still(el_node node, struct still *still)
         if (view.role != EL_LEADER) continue;
         require(view.deadline_ns > world.now && view.lease_end_ns >= view.deadline_ns);
         judge_bound(group, &view);
+        require(view.deadline_ns == host_cell_deadline(world.hosts[node].host, host_cell(&group->base)));
         still->groups[i].leads = true;
         still->groups[i].token = view.token;
         still->groups[i].lease_end = view.lease_end_ns;
@@ -283,16 +298,18 @@ static inline void describe(el_node node, const uint8_t *disk, uint32_t disk_siz
 
 static inline uint32_t keep_still(const uint8_t *bytes, struct still *still)
 {
-    const size_t size = (size_t)still->host + still->record + still->disk + still->writing;
+    static uint8_t squeezed[2 * STILL_BYTES_MAX];
+    const size_t size = still_size(still);
     const struct el_hash sum = el_fingerprint(bytes, size);
     const uint64_t words[] = {sum.low, sum.high, still->host, still->disk, still->writing, still->wake};
     bool is_new;
     const uint32_t number =
         know(&album.stills_known, el_fingerprint(words, sizeof words), album.still_count, &is_new);
     if (!is_new) return number;
-    still->bytes = malloc(size);
+    const size_t least = squeeze(bytes, size, squeezed);
+    still->bytes = malloc(least);
     assert_non_null(still->bytes);
-    memcpy(still->bytes, bytes, size);
+    memcpy(still->bytes, squeezed, least);
     album_push(album.stills, album.still_count, *still);
     return number;
 }
@@ -303,15 +320,23 @@ static inline uint32_t keep_dead(const uint8_t *disk, uint32_t size)
     return keep_still(disk, &(struct still){.disk = size, .wake = UINT64_MAX});
 }
 
+/* What its disk has, or gets when the write is done. */
+static inline uint32_t disk_of(uint32_t number, bool is_written, uint8_t *disk)
+{
+    static uint8_t bytes[STILL_BYTES_MAX];
+    const struct still *still = &album.stills[number];
+    const uint32_t size = is_written ? still->writing : still->disk;
+    require(size <= RECORD_BYTES_MAX);
+    expand(still->bytes, bytes, still_size(still));
+    memcpy(disk, bytes + still->host + still->record + (is_written ? still->disk : 0), size);
+    return size;
+}
+
 static inline uint32_t still_killed(uint32_t number, bool is_written)
 {
-    const struct still *still = &album.stills[number];
-    const uint8_t *disk = still->bytes + still->host + still->record;
-    uint8_t copy[RECORD_BYTES_MAX]; /* the list may move */
-    const uint32_t size = is_written ? still->writing : still->disk;
-    require(size <= sizeof copy);
-    memcpy(copy, is_written ? disk + still->disk : disk, size);
-    return keep_dead(copy, size);
+    uint8_t disk[RECORD_BYTES_MAX];
+    const uint32_t size = disk_of(number, is_written, disk);
+    return keep_dead(disk, size);
 }
 
 /* ---- Calls ---- */
@@ -330,7 +355,8 @@ static inline bool make_call(el_node node, const struct call *call)
     struct wire_payload obituary;
     enum el_answer answer = EL_PERFORMED;
     if (call->what == CALL_START) (void)make_host(node);
-    if (call->what != CALL_OBITUARY) (void)host_tick(h->host);
+    if (call->what != CALL_OBITUARY && call->what != CALL_RECEIVE)
+        (void)host_tick(h->host); /* as an agent does */
     switch (call->what) {
     case CALL_START:
         for (unsigned i = 0; i < STILL_GROUPS; i++)
@@ -358,16 +384,8 @@ static inline bool make_call(el_node node, const struct call *call)
 
 static inline bool run_call(el_node node, const struct call *call, uint8_t *bytes, struct still *after)
 {
-    const struct still *before = &album.stills[call->still];
     uint8_t disk[RECORD_BYTES_MAX];
-    uint32_t size = before->disk;
-    const uint8_t *from = before->bytes + before->host + before->record;
-    if (call->what == CALL_SAVED) {
-        from += before->disk;
-        size = before->writing;
-    }
-    require(size <= sizeof disk);
-    memcpy(disk, from, size);
+    const uint32_t size = disk_of(call->still, call->what == CALL_SAVED, disk);
     album.posted_count = 0;
     world.now = call->now;
     world.takes = keep_posted;
@@ -430,9 +448,9 @@ static inline void close_album(void)
     free(album.letters);
     free(album.outcomes);
     free(album.sent);
-    free(album.stills_known.places);
-    free(album.letters_known.places);
-    free(album.outcomes_known.places);
+    known_free(&album.stills_known);
+    known_free(&album.letters_known);
+    known_free(&album.outcomes_known);
     memset(&album, 0, sizeof album);
 }
 

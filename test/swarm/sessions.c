@@ -8,7 +8,7 @@
  * Environment: ELECTOR_SESSION_RUNS how many, ELECTOR_FIRST_RUN where to begin, ELECTOR_RUN only that one (with
  * ELECTOR_TELL in words).
  */
-#include "sessions.h"
+#include "sessions_well.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { RUNS = 15 };

@@ -139,6 +139,40 @@ static void nobody_buries_another(void **state)
     close_world();
 }
 
+/* The next life would have the same number, and nothing that it says would be counted. */
+static void a_life_that_is_not_on_disk_has_no_obituary(void **state)
+{
+    struct wire_payload payload;
+    open_world();
+    members[1].disk_is_stuck = members[2].disk_fails = true;
+    pass(500);
+    assert_non_null(members[1].writing);
+    assert_false(host_obituary(members[1].host, &payload));
+    assert_true(host_has_failed(members[2].host));
+    assert_false(host_obituary(members[2].host, &payload));
+    assert_true(host_obituary(members[3].host, &payload));
+    members[1].disk_is_stuck = false;
+    pass(500);
+    assert_true(host_obituary(members[1].host, &payload));
+    close_world();
+}
+
+/* What a second write would have added does not matter: the life is known to be one of its own. */
+static void who_cannot_write_any_more_still_has_one(void **state)
+{
+    struct wire_payload payload;
+    open_world();
+    pass(500);
+    die(1);
+    start(1);
+    pass(100);
+    members[1].disk_fails = true;
+    pass(3000); /* it has kept silent, and takes its next block of terms */
+    assert_true(host_has_failed(members[1].host));
+    assert_true(host_obituary(members[1].host, &payload));
+    close_world();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +182,8 @@ int main(void)
         cmocka_unit_test(a_new_life_is_not_buried_with_the_old),
         cmocka_unit_test(another_number_frees_nothing),
         cmocka_unit_test(nobody_buries_another),
+        cmocka_unit_test(a_life_that_is_not_on_disk_has_no_obituary),
+        cmocka_unit_test(who_cannot_write_any_more_still_has_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
