@@ -300,9 +300,9 @@ static void begin_from(struct replay *r, const struct flight_part *part)
 static void compare_with(struct replay *r, const struct flight_part *part)
 {
     uint8_t *bytes = malloc(part->state_size + 1);
-    struct flight_bytes state = {.at = bytes, .end = bytes + part->state_size + 1};
     r->is_no_room = !bytes;
     if (!bytes) return;
+    struct flight_bytes state = {.at = bytes, .end = bytes + part->state_size + 1};
     if (!r->host || !host_pack(r->host, &state) || (size_t)(state.at - bytes) != part->state_size ||
         memcmp(bytes, part->state, part->state_size) != 0)
         say(r, FLIGHT_DIVERGES, "its state is another than it was");

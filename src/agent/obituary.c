@@ -198,9 +198,14 @@ static void free_work(struct work *w)
     *w = (struct work){.fd = -1};
 }
 
+static bool has_a_place(uint32_t work)
+{
+    return work > OBITUARY_BLIND && work < OBITUARY_WORKS_MAX;
+}
+
 void obituary_drop(struct obituary *o, uint32_t work)
 {
-    if (!o || work <= OBITUARY_BLIND) return;
+    if (!o || !has_a_place(work)) return;
     struct work *w = &o->works[work];
     w->is_dropped = true;
     if (w->holds == 0 && !w->is_over) free_work(w);

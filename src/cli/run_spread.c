@@ -54,9 +54,10 @@ void run_spread(struct runner *runner)
         if (!runner->wire) return; /* it does not answer: whoever is next would wait as long */
     }
     spread_deal(&runner->spread);
-    for (size_t i = 0; i < runner->count && moves < MOVES_MAX; i++) {
+    for (size_t i = 0; i < runner->count; i++) {
         struct run *run = &runner->runs[i];
         const char *owner = find_owner(runner, i);
-        if (spread_is_due(&run->watch, owner, now_ns) && move(run, owner, now_ns)) moves++;
+        const bool is_due = spread_is_due(&run->watch, owner, now_ns);
+        if (is_due && moves < MOVES_MAX && move(run, owner, now_ns)) moves++;
     }
 }

@@ -218,14 +218,15 @@ static void a_liar_makes_no_group_and_breaks_nothing(void **state)
     pass(2000);
     const uint32_t count = world.hosts[2].host->group_count;
     uint64_t version = world.hosts[1].host->sessions->version;
-    say(3, 2, (struct wire_entry){.version = ++version, .group = 5, .text = "nosuch"});
-    say(3, 2, (struct wire_entry){.version = ++version, .group = key("no such"), .text = "no such"});
-    say(3, 2, (struct wire_entry){.version = ++version, .group = key(""), .text = ""});
-    say(3, 2, (struct wire_entry){.version = ++version, .group = key("billing"), .text = "other"});
+    say(3, 2, (struct wire_entry){.version = version + 1, .group = 5, .text = "nosuch"});
+    say(3, 2, (struct wire_entry){.version = version + 2, .group = key("no such"), .text = "no such"});
+    say(3, 2, (struct wire_entry){.version = version + 3, .group = key(""), .text = ""});
+    say(3, 2, (struct wire_entry){.version = version + 4, .group = key("billing"), .text = "other"});
     assert_int_equal(world.hosts[2].host->group_count, count);
-    for (uint64_t term = 1; term; term = term < UINT64_MAX / 2 ? 2 * term : 0)
+    version += 5;
+    for (uint64_t term = 1; term; term = term < UINT64_MAX / 2 ? 2 * term : 0, version++)
         say(3, 2,
-            (struct wire_entry){.version = ++version,
+            (struct wire_entry){.version = version,
                                 .group = key("billing"),
                                 .text = "billing",
                                 .term = EL_EPOCH_MAX,
