@@ -72,7 +72,7 @@ await_master() { # NUMBER
 try_way() { # KIND DOES UNDOES
     local began
     while ((taken < trials)); do
-        doze 60 60
+        doze 50 30 # a few advertisements
         drain 2
         processes_of 1
         stamp

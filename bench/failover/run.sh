@@ -24,7 +24,7 @@ finish() {
     local tries pids
     ((${#children[@]} == 0)) || kill -TERM "${children[@]}" 2> /dev/null || true
     for ((tries = 0; tries < 50; tries++)); do # a peer takes down what it set up
-        jobs -rp | grep -q . || break
+        kill -0 "${children[@]}" 2> /dev/null || break
         sleep 0.1
     done
     mapfile -t pids < <(grep -lsFxz "ELECTOR_BENCH_WORK=$work" /proc/[0-9]*/environ | tr -dc '0-9\n')

@@ -70,7 +70,7 @@ END {
         median[key] = percentile(list, n, 0.5)
         high[key] = percentile(list, n, 0.99)
     }
-    unit = median["loopback round-trip"]
+    if ("loopback round-trip" in median) unit = median["loopback round-trip"]
     print "TIME WITHOUT A LEADER, from what ended it until its successor knows."
     print machine "."
     print ""

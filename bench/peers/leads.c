@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PACE_US = 300, PATIENCE_US = 200000 };
+enum { PACE_NS = 300000, PATIENCE_US = 200000 };
 
 /* The digits after `label`, or an empty text. */
 static void find_number(const char *answer, const char *label, char *number, size_t size)
@@ -79,6 +79,6 @@ int main(int argc, char **argv)
         const bool yes = fd >= 0 && leads(peer, fd, (uint16_t)strtoul(argv[i], NULL, 10));
         if (fd >= 0) close(fd);
         if (yes) return printf("%lld\n", (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000) < 0;
-        nanosleep(&(struct timespec){.tv_nsec = PACE_US * 1000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = PACE_NS}, NULL);
     }
 }
