@@ -15,16 +15,17 @@ enum { UNDER_WAY_MAX = 1024 };
 
 static void take_down(struct session *s, struct session_group *group)
 {
+    struct session_group *older = session_group_at(s, group->older), *newer = session_group_at(s, group->newer);
     for (uint32_t i = 0; i < s->cluster.count; i++)
-        if (s->boards[i].next == group) s->boards[i].next = group->newer;
-    if (group->older)
-        group->older->newer = group->newer;
+        if (s->boards[i].next == group) s->boards[i].next = newer;
+    if (older)
+        older->newer = group->newer;
     else
-        s->oldest = group->newer;
-    if (group->newer)
-        group->newer->older = group->older;
+        s->oldest = newer;
+    if (newer)
+        newer->older = group->older;
     else
-        s->newest = group->older;
+        s->newest = older;
 }
 
 void board_post(struct session_group *group)
@@ -32,10 +33,10 @@ void board_post(struct session_group *group)
     struct session *s = session_of(group);
     if (group->posted) take_down(s, group);
     group->posted = ++s->version;
-    group->older = s->newest;
-    group->newer = NULL;
+    group->older = session_number_of(s->newest);
+    group->newer = 0;
     if (s->newest)
-        s->newest->newer = group;
+        s->newest->newer = group->number;
     else
         s->oldest = group;
     s->newest = group;
@@ -78,11 +79,11 @@ static void send_postings(struct session *s, el_node to)
     if (!b->next || b->unanswered >= UNDER_WAY_MAX) return;
     b->sent_at = host_now(s->host);
     while (b->next && b->unanswered < UNDER_WAY_MAX) {
-        const struct session_group *group = b->next;
+        const struct session_group *group = b->next, *older = session_group_at(s, group->older);
         const bool is_last = ++b->unanswered == UNDER_WAY_MAX || !group->newer;
-        send_posting(s, to, group, group->older ? group->older->posted : 0, is_last);
+        send_posting(s, to, group, older ? older->posted : 0, is_last);
         b->sent = group->posted;
-        b->next = group->newer;
+        b->next = session_group_at(s, group->newer);
     }
 }
 
@@ -126,7 +127,8 @@ void board_state(struct session *s, el_node to, bool please)
 static void send_again(struct session *s, struct board_peer *b, uint64_t read)
 {
     struct session_group *from = NULL;
-    for (struct session_group *group = s->newest; group && group->posted > read; group = group->older)
+    for (struct session_group *group = s->newest; group && group->posted > read;
+         group = session_group_at(s, group->older))
         from = group;
     b->next = from;
     b->unanswered = 0;

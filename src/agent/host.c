@@ -41,13 +41,10 @@ struct host *host_new(const struct config *config, struct record *record, struct
 
 void host_free(struct host *host)
 {
-    while (host && host->groups) {
-        struct host_group *group = host->groups;
-        host->groups = group->next;
-        if (group->session)
-            session_group_free((struct session_group *)group);
-        else
-            host_solo_free((struct host_solo *)group);
+    while (host && host->solos) {
+        struct host_solo *group = host->solos;
+        host->solos = group->next_solo;
+        host_solo_free(group);
     }
     while (host && host->sessions) {
         struct session *s = host->sessions;
@@ -58,32 +55,63 @@ void host_free(struct host *host)
     free(host);
 }
 
+/* ---- Groups by number ---- */
+
+/* For the index, and so never 0: first those of the sessions, then the others. */
+enum { SOLO_FIRST = SESSIONS_MAX * SESSION_GROUPS_MAX + 1 };
+
+static uint32_t number_of(struct host_group *group)
+{
+    if (!group->session) return SOLO_FIRST + host_solo_of(group)->number;
+    return group->session->number * SESSION_GROUPS_MAX + ((struct session_group *)group)->number;
+}
+
+static struct host_group *group_numbered(const struct host *host, uint32_t number)
+{
+    if (number >= SOLO_FIRST) return &host->solo_list[number - SOLO_FIRST]->base;
+    const struct session *s = host->session_list[(number - 1) / SESSION_GROUPS_MAX];
+    return &s->groups[(number - 1) % SESSION_GROUPS_MAX]->base;
+}
+
+/* In the order of those numbers. */
+struct host_group *host_next(struct host *host, struct host_group *after)
+{
+    const struct session *of = after ? after->session : NULL;
+    uint32_t at = of ? ((struct session_group *)after)->number : 0;
+    if (!after || of)
+        for (uint32_t i = of ? of->number : 0; i < SESSIONS_MAX && host->session_list[i]; i++, at = 0)
+            if (at < host->session_list[i]->group_count) return &host->session_list[i]->groups[at]->base;
+    at = after && !of ? host_solo_of(after)->number + 1 : 0;
+    return at < host->solo_count ? &host->solo_list[at]->base : NULL;
+}
+
 /* ---- Groups by key ---- */
 
 static uint32_t place_of(const struct host *host, uint64_t key)
 {
     uint32_t at = (uint32_t)(key ^ key >> 32) & (host->index_size - 1);
-    while (host->index[at] && host->index[at]->key != key) at = (at + 1) & (host->index_size - 1);
+    while (host->index[at] && group_numbered(host, host->index[at])->key != key)
+        at = (at + 1) & (host->index_size - 1);
     return at;
 }
 
 struct host_group *host_by_key(const struct host *host, uint64_t key)
 {
-    return host->index ? host->index[place_of(host, key)] : NULL;
+    const uint32_t number = host->index ? host->index[place_of(host, key)] : 0;
+    return number ? group_numbered(host, number) : NULL;
 }
 
-/* More than twice as many places as groups. */
 static bool make_index(struct host *host)
 {
-    struct host_group **was = host->index;
-    if (host->index && 2 * (host->group_count + 1) < host->index_size) return true;
+    uint32_t *was = host->index;
+    if (host->index && host->group_count + 1 <= host->index_size / 4 * 3) return true;
     const uint32_t size = host->index ? 2 * host->index_size : 16;
-    struct host_group **index = calloc(size, sizeof(struct host_group *));
+    uint32_t *index = calloc(size, sizeof *index);
     if (!index) return false;
     host->index = index;
     host->index_size = size;
-    for (struct host_group *group = host->groups; group; group = group->next)
-        host->index[place_of(host, group->key)] = group;
+    for (struct host_group *group = host_next(host, NULL); group; group = host_next(host, group))
+        host->index[place_of(host, group->key)] = number_of(group);
     free(was);
     return true;
 }
@@ -112,7 +140,8 @@ static struct host_group *make_group(struct host *host, const char *name, uint64
     }
     struct host_solo *group = host_solo_new(host, name, key, section, algorithm);
     if (!group) return NULL;
-    host->solo_count++;
+    group->number = host->solo_count;
+    host->solo_list[host->solo_count++] = group;
     return &group->base;
 }
 
@@ -120,10 +149,8 @@ struct host_group *host_add(struct host *host, const char *name, uint64_t key, c
 {
     struct host_group *group = make_group(host, name, key, text, size);
     if (!group) return NULL;
-    group->next = host->groups;
-    host->groups = group;
     host->group_count++;
-    host->index[place_of(host, key)] = group;
+    host->index[place_of(host, key)] = number_of(group);
     if (group->session) return group;
     struct host_solo *solo = host_solo_of(group);
     solo->next_solo = host->solos;
@@ -161,11 +188,6 @@ struct host_group *host_known(const struct host *host, const char *name)
     return group && strcmp(host_name(group), name) == 0 ? group : NULL;
 }
 
-struct host_group *host_next(struct host *host, struct host_group *after)
-{
-    return after ? after->next : host->groups;
-}
-
 /* ---- Disk ---- */
 
 void host_write(struct host *host)
@@ -186,7 +208,8 @@ void host_saved(struct host *host, uint64_t version, int error)
         host_enter(host, (struct host_call){.what = HOST_SAVED, .numbers = {version, (uint64_t)(error != 0)}});
     host->writes_done++;
     if (error) host->has_failed = true;
-    for (struct host_group *group = host->groups; group && host->has_failed; group = group->next)
+    for (struct host_group *group = host->has_failed ? host_next(host, NULL) : NULL; group;
+         group = host_next(host, group))
         host_group_show(group); /* it does not lead any more */
     for (struct host_solo *group = host->solos; group && !host->has_failed; group = group->next_solo)
         host_solo_release(group);

@@ -8,7 +8,12 @@
 
 struct session;
 
-enum { HOST_OPTIONS_MAX = 24, HOST_HELD_MAX = 256, HOST_UNKNOWN_MAX = 32 };
+enum {
+    SESSIONS_MAX = 16, /* sets of times that groups of one agent may differ in */
+    HOST_OPTIONS_MAX = 24,
+    HOST_HELD_MAX = 256,
+    HOST_UNKNOWN_MAX = 32
+};
 
 /* A message that waits for the disk. What is left of its timer is read when it leaves. */
 struct host_held {
@@ -34,7 +39,6 @@ enum host_value { HOST_VALUE_OTHER, HOST_VALUE_NONE, HOST_VALUE_THIS };
  */
 struct host_group {
     struct session *session; /* NULL: it has machines of its own */
-    struct host_group *next;
     uint64_t key;
     void *office;
     struct host_extra *extra; /* NULL: nothing of it is used */
@@ -50,6 +54,7 @@ struct host_solo {
     struct host_group base;
     struct host *host;
     struct host_solo *next_solo;
+    uint32_t number; /* its place in the host's list */
     uint64_t shown_deadline;
     uint32_t settings;                    /* a digest that all members must share */
     struct el_cluster cluster, detectors; /* the same members; each machine has options of its own */
@@ -79,13 +84,11 @@ struct host {
     struct record *record;
     struct host_hooks hooks;
     uint64_t members; /* a digest of who they are */
-    struct host_group *groups;
     uint32_t group_count, solo_count;
-    struct host_group *
-        *index; /* by key; index_size is a power of two, and more than twice as many as there are */
+    uint32_t *index; /* by key; see host.c. index_size is a power of two, and a quarter of it is free */
     uint32_t index_size;
-    struct host_solo *solos;
-    struct session *sessions;
+    struct host_solo *solos, *solo_list[RECORD_GROUPS_MAX];
+    struct session *sessions, *session_list[SESSIONS_MAX]; /* the last first; by their number */
     struct el_durable past; /* the highest that sessions of any settings have saved */
     bool has_past;          /* an earlier life had sessions */
     bool has_begun;

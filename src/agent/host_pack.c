@@ -97,19 +97,11 @@ static void pack_group(const struct pack *p, struct session_group *g)
 
 /* ---- Groups in lists ---- */
 
-/* `posted` is unique to a group, and its place among all is not kept: so this one finds it. */
-static uint32_t place_of(const struct session *s, const struct session_group *g)
-{
-    for (uint32_t i = 0; g && i < s->group_count; i++)
-        if (s->groups[i] == g) return i + 1;
-    return 0;
-}
-
 static struct session_group *pack_pointer(const struct pack *p, struct session *s, struct session_group *g)
 {
-    uint32_t place = p->reads ? 0 : place_of(s, g);
-    word32(p, &place, s->group_count);
-    return place && !p->b->failed ? s->groups[place - 1] : NULL;
+    uint32_t number = p->reads ? 0 : session_number_of(g);
+    word32(p, &number, s->group_count);
+    return p->b->failed ? NULL : session_group_at(s, number);
 }
 
 static void pack_heap(const struct pack *p, struct session *s)
@@ -141,13 +133,13 @@ static void pack_unshown(const struct pack *p, struct session *s)
 static void pack_turns(const struct pack *p, struct session *s)
 {
     uint32_t count = 0;
-    for (struct session_group *g = s->first_in_turn; g; g = g->next_in_turn) count++;
+    for (const struct session_group *g = s->first_in_turn; g; g = session_group_at(s, g->next_in_turn)) count++;
     word32(p, &count, s->group_count);
     struct session_group *at = s->first_in_turn;
     for (uint32_t i = 0; i < count && !p->b->failed; i++) {
         struct session_group *g = pack_pointer(p, s, p->reads ? NULL : at);
         if (!p->reads) {
-            at = at->next_in_turn;
+            at = session_group_at(s, at->next_in_turn);
             continue;
         }
         if (!g || g == s->last_in_turn || g->next_in_turn) {
@@ -155,7 +147,7 @@ static void pack_turns(const struct pack *p, struct session *s)
             return;
         }
         if (s->last_in_turn)
-            s->last_in_turn->next_in_turn = g;
+            s->last_in_turn->next_in_turn = g->number;
         else
             s->first_in_turn = g;
         s->last_in_turn = g;
@@ -181,8 +173,8 @@ static void hang_up(const struct pack *p, struct session *s)
         if (s->groups[i]->posted) order[count++] = s->groups[i];
     qsort(order, count, sizeof(struct session_group *), by_posting);
     for (uint32_t i = 0; i < count; i++) {
-        order[i]->older = i ? order[i - 1] : NULL;
-        order[i]->newer = i + 1 < count ? order[i + 1] : NULL;
+        order[i]->older = i ? order[i - 1]->number : 0;
+        order[i]->newer = i + 1 < count ? order[i + 1]->number : 0;
     }
     s->oldest = count ? order[0] : NULL;
     s->newest = count ? order[count - 1] : NULL;
@@ -291,7 +283,7 @@ static void pack_lists(const struct pack *p, struct session *s)
 }
 
 /* Whoever adds a field must say here what becomes of it. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 120 && sizeof(struct session) == 25128),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 25128),
                "a new field is packed");
 _Static_assert(sizeof(struct board_peer) == 56 && sizeof(struct session_backing) == 40, "so is a peer's");
 
@@ -334,14 +326,6 @@ static void pack_host(const struct pack *p, struct host *host)
     for (uint32_t i = 0; i < p->members; i++) pack_payload(p, &host->out[i]);
 }
 
-/* The sessions in the order in which they were begun. */
-static struct session *session_numbered(const struct host *host, uint32_t number)
-{
-    struct session *s = host->sessions;
-    while (s && s->number != number) s = s->next;
-    return s;
-}
-
 /* A session of these settings, of whichever section has them; NULL: none has. */
 static struct session *session_of_settings(struct host *host, uint32_t settings)
 {
@@ -363,7 +347,7 @@ static void pack_sessions(const struct pack *p, struct host *host)
     uint32_t count = host->sessions ? host->sessions->number + 1 : 0;
     word32(p, &count, CONFIG_GROUPS_MAX + 1);
     for (uint32_t i = 0; i < count && !p->b->failed; i++) {
-        struct session *s = p->reads ? NULL : session_numbered(host, i);
+        struct session *s = p->reads ? NULL : host->session_list[i];
         uint32_t settings = s ? s->settings : 0;
         word32(p, &settings, UINT32_MAX);
         if (p->reads) s = session_of_settings(host, settings);
@@ -374,7 +358,7 @@ static void pack_sessions(const struct pack *p, struct host *host)
     }
 }
 
-/* By name, in the order in which they were made, which is that of their session's list, too. */
+/* By name, in the order in which they were made, one session's after another's. */
 static void unpack_groups(const struct pack *p, struct host *host, uint32_t count)
 {
     char name[CONFIG_NAME_MAX + 1], reason[200];
@@ -401,23 +385,18 @@ static void unpack_groups(const struct pack *p, struct host *host, uint32_t coun
     }
 }
 
-static bool pack_groups(const struct pack *p, struct host *host)
+static void pack_groups(const struct pack *p, struct host *host)
 {
-    uint32_t count = host->group_count, at = host->group_count;
+    uint32_t count = host->group_count;
     word32(p, &count, SESSION_GROUPS_MAX);
     if (p->reads) {
         unpack_groups(p, host, count);
-        return true;
+        return;
     }
-    struct host_group **order = calloc((size_t)count + 1, sizeof(struct host_group *));
-    if (!order) return false;
-    for (struct host_group *g = host->groups; g; g = g->next) order[--at] = g;
-    for (uint32_t i = 0; i < count && order[i] && !p->b->failed; i++) {
-        flight_put_bytes(p->b, host_name(order[i]), strlen(host_name(order[i])));
-        pack_group(p, (struct session_group *)order[i]);
+    for (struct host_group *g = host_next(host, NULL); g && !p->b->failed; g = host_next(host, g)) {
+        flight_put_bytes(p->b, host_name(g), strlen(host_name(g)));
+        pack_group(p, (struct session_group *)g);
     }
-    free(order);
-    return true;
 }
 
 static bool pack(struct host *host, struct flight_bytes *b, bool reads)
@@ -425,7 +404,7 @@ static bool pack(struct host *host, struct flight_bytes *b, bool reads)
     const struct pack p = {b, reads, host->config->member_count};
     pack_host(&p, host);
     pack_sessions(&p, host);
-    if (b->failed || !pack_groups(&p, host)) return false;
+    if (!b->failed) pack_groups(&p, host);
     for (struct session *s = host->sessions; s && !b->failed; s = s->next) pack_lists(&p, s);
     return !b->failed;
 }
@@ -437,5 +416,5 @@ bool host_pack(struct host *host, struct flight_bytes *b)
 
 bool host_unpack(struct host *host, struct flight_bytes *b)
 {
-    return !host->groups && !host->sessions && pack(host, b, true);
+    return !host->group_count && !host->sessions && pack(host, b, true);
 }

@@ -346,7 +346,7 @@ struct office *office_of(struct offices *all, struct host_group *group)
     struct office *o = host_office(group);
     if (o) return o;
     if (all->count == all->room) {
-        const uint32_t room = all->room ? 2 * all->room : 16;
+        const uint32_t room = all->room ? 8 * all->room : 16; /* what is not used takes no memory */
         struct office **list = realloc(all->list, room * sizeof(struct office *));
         if (!list) return NULL;
         all->list = list;

@@ -54,6 +54,7 @@ static struct session *session_new(struct host *host, const struct el_value *val
 
 void session_free(struct session *s)
 {
+    for (uint32_t i = 0; i < s->group_count; i++) host_free_extra(&s->groups[i]->base);
     free(s->out.actions);
     free(s->held);
     free(s->unshown);
@@ -110,7 +111,7 @@ struct session *session_add(struct host *host, const struct config_group *sectio
     if (!s) return NULL;
     s->number = number;
     s->next = host->sessions;
-    host->sessions = s;
+    host->sessions = host->session_list[number] = s;
     *is_new = true;
     return s;
 }

@@ -15,7 +15,6 @@
 
 enum {
     SESSION_GROUPS_MAX = 131072,
-    SESSIONS_MAX = 16, /* sets of times that groups of one agent may differ in */
     SESSION_GROUP_TIMERS = QUORUM_TIMERS - QUORUM_ASKED,
     SESSION_CELLS_MAX = 64,
     SESSION_STANDING_MAX = 1024, /* groups that ask for votes at a time: the others wait for their turn */
@@ -39,11 +38,12 @@ struct session_rank {
  */
 struct session_group {
     struct host_group base;
-    uint8_t *folded;                     /* of the session's slab */
-    uint64_t candidates;                 /* who wants to lead, a bit for each member */
-    uint64_t posted;                     /* the version of our board that it was posted with; 0: never */
-    struct session_group *older, *newer; /* on the board */
-    struct session_group *next_in_turn;
+    uint8_t *folded;       /* of the session's slab */
+    uint64_t candidates;   /* who wants to lead, a bit for each member */
+    uint64_t posted;       /* the version of our board that it was posted with; 0: never */
+    uint32_t number;       /* its place among the session's, and 1: so others point to it; 0: to nobody */
+    uint32_t older, newer; /* on the board */
+    uint32_t next_in_turn;
     uint32_t place;              /* among those with a timer, and 1; 0: it has none */
     uint8_t folded_units;        /* how long that is, in SLAB_UNITs */
     uint8_t cell;                /* leading: of the session's cells */
@@ -187,7 +187,6 @@ void session_close(struct session *, struct session_group *, struct session_step
 
 /* session_group.c */
 struct session_group *session_group_new(struct session *, const char *name, uint64_t key);
-void session_group_free(struct session_group *);
 void session_group_hear(struct session_group *, const struct el_msg *);
 void session_group_fire(struct session_group *, uint64_t due); /* the timer that is due then */
 void session_group_stand(struct session_group *, bool stands, uint64_t priority);
@@ -235,6 +234,17 @@ void board_meet(struct session *, el_node peer); /* in another life */
 static inline uint32_t session_cell_number(const struct session *s, uint32_t cell)
 {
     return s->number * SESSION_CELLS_MAX + cell;
+}
+
+/* NULL: nobody has number 0. */
+static inline struct session_group *session_group_at(const struct session *s, uint32_t number)
+{
+    return number ? s->groups[number - 1] : NULL;
+}
+
+static inline uint32_t session_number_of(const struct session_group *group)
+{
+    return group ? group->number : 0;
 }
 
 static inline struct session *session_of(const struct session_group *group)

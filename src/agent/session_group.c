@@ -10,7 +10,8 @@
 static bool make_room(struct session *s)
 {
     if (s->group_count < s->group_room) return true;
-    const uint32_t room = s->group_room ? 2 * s->group_room : 16;
+    const uint32_t wanted = s->group_room ? 8 * s->group_room : 16; /* what is not used takes no memory */
+    const uint32_t room = wanted < SESSION_GROUPS_MAX ? wanted : SESSION_GROUPS_MAX;
     struct session_group **groups = realloc(s->groups, room * sizeof(struct session_group *));
     if (groups) s->groups = groups;
     struct session_timed *heap = realloc(s->heap, room * sizeof *heap);
@@ -36,12 +37,8 @@ struct session_group *session_group_new(struct session *s, const char *name, uin
     for (uint32_t i = 0; i < SESSION_GROUP_TIMERS; i++) s->work.timers[i] = UINT64_MAX;
     session_fold(group);
     s->groups[s->group_count++] = group;
+    group->number = s->group_count;
     return group;
-}
-
-void session_group_free(struct session_group *group)
-{
-    host_free_extra(&group->base); /* the rest is the session's slab's */
 }
 
 struct quorum_claim session_claim_of(const struct session_group *group)
@@ -128,8 +125,11 @@ static void wait_for_turn(struct session_group *group, bool is_due)
     group->is_due = group->is_due || is_due;
     if (group->waits_for_turn) return;
     group->waits_for_turn = true;
-    group->next_in_turn = NULL;
-    *(s->last_in_turn ? &s->last_in_turn->next_in_turn : &s->first_in_turn) = group;
+    group->next_in_turn = 0;
+    if (s->last_in_turn)
+        s->last_in_turn->next_in_turn = group->number;
+    else
+        s->first_in_turn = group;
     s->last_in_turn = group;
 }
 
@@ -138,7 +138,7 @@ void session_take_turns(struct session *s)
     while (s->first_in_turn && may_take_turn(s->first_in_turn)) {
         struct session_group *group = s->first_in_turn;
         const bool is_due = group->is_due;
-        s->first_in_turn = group->next_in_turn;
+        s->first_in_turn = session_group_at(s, group->next_in_turn);
         if (!s->first_in_turn) s->last_in_turn = NULL;
         group->waits_for_turn = group->is_due = false;
         if (is_due)
