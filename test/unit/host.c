@@ -1,4 +1,5 @@
 /* Hosts of three members: who is elected, who takes over, who makes way; and every algorithm over the same links. */
+#include "agent/wire.h"
 #include "hosts.h"
 
 #include "agent/host_inner.h"
@@ -139,6 +140,15 @@ static void resigning_and_handing_over_take_no_lease(void **state)
     close_world();
 }
 
+static bool has_posting(const struct datagram *datagram)
+{
+    struct wire_entry entry;
+    size_t at = WIRE_HEAD;
+    while (wire_next(datagram->bytes, datagram->size, &at, &entry) == WIRE_ENTRY)
+        if (entry.type == WIRE_POSTING) return true;
+    return false;
+}
+
 static void the_heir_hears_first(void **state)
 {
     for (el_node hop = 1; hop < MEMBERS; hop++) {
@@ -152,6 +162,7 @@ static void the_heir_hears_first(void **state)
                          EL_PERFORMED);
         assert_int_equal(queued, before + 2);
         assert_int_equal(queue[before].to, heir);
+        assert_true(has_posting(&queue[before])); /* and nothing is left to be said */
         close_world();
     }
 }
