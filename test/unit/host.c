@@ -167,6 +167,34 @@ static void the_heir_hears_first(void **state)
     }
 }
 
+static unsigned losses;
+
+static void count_losses(struct member *member, struct host_group *group)
+{
+    losses += host_view_of(group).role != EL_LEADER;
+}
+
+/* Nobody need ask for it: the word may be the first thing after a pause, and carry what renews a lease. */
+static void what_is_overdue_comes_before_what_is_heard(void **state)
+{
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    const el_node first = leader(), other = first == 3 ? 1 : first + 1;
+    uint8_t head[WIRE_HEAD]; /* a word that says nothing */
+    now += UINT64_C(200) * MILLISECOND;
+    (void)host_tick(members[other].host);
+    assert_true(queued > 0);
+    memcpy(head, queue[0].bytes, sizeof head);
+    now += UINT64_C(5000) * MILLISECOND;
+    losses = 0;
+    on_changed = count_losses;
+    host_receive(members[first].host, other, head, sizeof head);
+    on_changed = NULL;
+    assert_int_not_equal(losses, 0);
+    close_world();
+}
+
 /* As a runner does that rejoins: it must not overtake the heir. */
 static void who_has_handed_over_lets_the_heir_go_first(void **state)
 {
@@ -291,6 +319,7 @@ int main(void)
         cmocka_unit_test(a_cut_off_leader_stops_before_another_begins),
         cmocka_unit_test(resigning_and_handing_over_take_no_lease),
         cmocka_unit_test(the_heir_hears_first),
+        cmocka_unit_test(what_is_overdue_comes_before_what_is_heard),
         cmocka_unit_test(who_has_handed_over_lets_the_heir_go_first),
         cmocka_unit_test(clients_are_told_when_work_must_be_over),
         cmocka_unit_test(makes_way_when_the_better_one_has_stood_long_enough),
