@@ -1,5 +1,6 @@
 /* Hosts of three members: who is elected, who takes over, who makes way; and every algorithm over the same links. */
 #include "agent/wire.h"
+#include "algorithms/quorum.h"
 #include "hosts.h"
 
 #include "agent/host_inner.h"
@@ -167,6 +168,25 @@ static void the_heir_hears_first(void **state)
     }
 }
 
+/* A voter grants no term that its record does not reserve: that is done before somebody waits for it. */
+static void no_election_waits_for_the_disk(void **state)
+{
+    char text[200];
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    const uint64_t begun = quorum_counter(last_token);
+    while (quorum_counter(last_token) < begun + 200) { /* three blocks and more */
+        const el_node first = leader(), heir = first == 3 ? 1 : first + 1;
+        assert_int_equal(host_transfer(host_find(members[first].host, "billing", text, sizeof text), heir),
+                         EL_PERFORMED);
+        pass(1); /* which a message takes */
+        assert_int_equal(leader(), heir);
+        pass(1537);
+    }
+    close_world();
+}
+
 static unsigned losses;
 
 static void count_losses(struct member *member, struct host_group *group)
@@ -319,6 +339,7 @@ int main(void)
         cmocka_unit_test(a_cut_off_leader_stops_before_another_begins),
         cmocka_unit_test(resigning_and_handing_over_take_no_lease),
         cmocka_unit_test(the_heir_hears_first),
+        cmocka_unit_test(no_election_waits_for_the_disk),
         cmocka_unit_test(what_is_overdue_comes_before_what_is_heard),
         cmocka_unit_test(who_has_handed_over_lets_the_heir_go_first),
         cmocka_unit_test(clients_are_told_when_work_must_be_over),
