@@ -153,11 +153,8 @@ static inline void judge_bound(const struct session_group *group, const struct h
     struct session *s = session_of(group);
     const struct session_work kept = s->work; /* a call may be under way, for another */
     struct session_work *work = session_unfold(group);
-    const struct quorum q = {.cfg = &s->cfg,
-                             .me = &s->me,
-                             .peers = s->peers,
-                             .group = &work->quorum,
-                             .ballots = work->ballots};
+    const struct quorum q = {
+        .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
     const el_node by = quorum_bound_by(&q);
     s->work = kept;
     require(by != EL_NOBODY && view->deadline_ns + s->margin <= s->timers[QUORUM_LEASE][by]);

@@ -54,8 +54,7 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 {
     struct agent *agent = handle->data;
     (void)status, (void)events;
-    (void)host_tick(agent->host); /* what is overdue comes first */
-    host_hold(agent->host);
+    host_hold(agent->host); /* which looks for what is overdue before each word that it hears */
     (void)net_receive(agent->socket, hear, agent);
     host_release(agent->host);
 }

@@ -62,21 +62,6 @@ static bool has_page(void *whose, const void *client)
     return ((const struct connection *)client)->has_page;
 }
 
-static json_t *office_event(const struct connection *c, const struct office *o,
-                            const struct office_event *event)
-{
-    static const char *const names[] = {
-        [OFFICE_ELECTED] = "elected", [OFFICE_LEASE] = "lease", [OFFICE_STOP] = "stop", [OFFICE_LOST] = "lost"};
-    json_t *line = json_pack("{ss ss sI}", "event", names[event->type], "group", host_name(o->group), "token",
-                             (json_int_t)event->token);
-    if (line && event->type != OFFICE_LOST)
-        json_object_set_new(line, "deadline_ns", control_deadline(event->deadline_ns));
-    if (line && event->type == OFFICE_ELECTED && is_published_to(c, o))
-        json_object_set_new(line, "slot", json_integer(o->number));
-    if (line && event->reason) json_object_set_new(line, "reason", json_string(event->reason));
-    return line;
-}
-
 static void on_office_event(void *whose, void *client, struct office *o, const struct office_event *event)
 {
     struct connection *c = client;
@@ -89,7 +74,7 @@ static void on_office_event(void *whose, void *client, struct office *o, const s
         return;
     }
     control_remove(&c->lease_waits, o->number);
-    connection_say(c, office_event(c, o, event));
+    connection_say_event(c, o, event);
     if (event->type == OFFICE_ELECTED && !c->has_news) connection_push(c);
     connection_wake(c);
 }

@@ -1,6 +1,8 @@
 /* One client: lines in, lines out, and never more of either than there is room for. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -45,30 +47,66 @@ static bool make_room(struct connection *c, size_t size)
     return true;
 }
 
+static bool is_heard(const struct connection *c)
+{
+    return !c->is_closed && !c->is_doomed;
+}
+
+static void end_line(struct connection *c, size_t size)
+{
+    c->out[c->out_first + c->out_size + size] = '\n';
+    c->out_size += size + 1;
+}
+
 void connection_say(struct connection *c, json_t *line)
 {
     if (!line) {
         connection_doom(c); /* no memory: better no client than one that misses a line */
         return;
     }
-    if (!c->is_closed && !c->is_doomed) {
-        const size_t size = json_dumpb(line, NULL, 0, JSON_COMPACT);
+    if (is_heard(c)) {
+        const size_t used = c->out_first + c->out_size, room = c->out_room - used;
+        const size_t size = json_dumpb(line, c->out ? c->out + used : NULL, room, JSON_COMPACT);
         if (size == 0 || !make_room(c, size + 1)) {
             connection_doom(c);
         } else {
-            char *at = c->out + c->out_first + c->out_size;
-            (void)json_dumpb(line, at, size, JSON_COMPACT);
-            at[size] = '\n';
-            c->out_size += size + 1;
+            if (size >= room) (void)json_dumpb(line, c->out + c->out_first + c->out_size, size, JSON_COMPACT);
+            end_line(c, size);
         }
     }
     json_decref(line);
 }
 
-static json_t *lease_event(const struct office *o)
+/* Written by hand, as somebody waits for it: the names of groups need no quotes, and reasons are words of ours. */
+void connection_say_event(struct connection *c, const struct office *o, const struct office_event *event)
 {
-    return json_pack("{ss ss sI so}", "event", "lease", "group", host_name(o->group), "token",
-                     (json_int_t)o->tenure->token, "deadline_ns", control_deadline(office_told_until(o)));
+    static const char *const names[] = {
+        [OFFICE_ELECTED] = "elected", [OFFICE_LEASE] = "lease", [OFFICE_STOP] = "stop", [OFFICE_LOST] = "lost"};
+    const bool has_slot = event->type == OFFICE_ELECTED && c->has_page && o->tenure->is_published;
+    char deadline[48] = "", slot[24] = "", reason[64] = "", line[512];
+    if (event->type != OFFICE_LOST && event->deadline_ns > INT64_MAX)
+        snprintf(deadline, sizeof deadline, ",\"deadline_ns\":null");
+    else if (event->type != OFFICE_LOST)
+        snprintf(deadline, sizeof deadline, ",\"deadline_ns\":%" PRIu64, event->deadline_ns);
+    if (has_slot) snprintf(slot, sizeof slot, ",\"slot\":%u", o->number);
+    if (event->reason) snprintf(reason, sizeof reason, ",\"reason\":\"%s\"", event->reason);
+    const int size =
+        snprintf(line, sizeof line, "{\"event\":\"%s\",\"group\":\"%s\",\"token\":%" PRIu64 "%s%s%s}",
+                 names[event->type], host_name(o->group), event->token, deadline, slot, reason);
+    if (!is_heard(c)) return;
+    if (size >= (int)sizeof line || !make_room(c, (size_t)size + 1)) {
+        connection_doom(c);
+        return;
+    }
+    memcpy(c->out + c->out_first + c->out_size, line, (size_t)size);
+    end_line(c, (size_t)size);
+}
+
+static void say_lease(struct connection *c, const struct office *o)
+{
+    const struct office_event event = {
+        .type = OFFICE_LEASE, .token = o->tenure->token, .deadline_ns = office_told_until(o)};
+    connection_say_event(c, o, &event);
 }
 
 /* What was coalesced, as it is now. */
@@ -81,7 +119,7 @@ static void say_news(struct connection *c)
             i |= 63;
             continue;
         }
-        if (control_has(&c->lease_waits, i) && office_is_held_by(o, c)) connection_say(c, lease_event(o));
+        if (control_has(&c->lease_waits, i) && office_is_held_by(o, c)) say_lease(c, o);
         if (control_has(&c->leader_waits, i)) connection_say(c, control_leader_event(c->control, o));
         control_remove(&c->lease_waits, i);
         control_remove(&c->leader_waits, i);

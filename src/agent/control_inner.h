@@ -124,6 +124,7 @@ bool connection_begin(struct connection *, uv_loop_t *);
 void connection_hear(struct connection *, const char *bytes, size_t size); /* at most what there is room for */
 /* Appends a line and its newline, to be written soon; steals the reference. Without room the connection is doomed. */
 void connection_say(struct connection *, json_t *);
+void connection_say_event(struct connection *, const struct office *, const struct office_event *);
 /* Writes what can be written, then what was coalesced, then goes on with requests that had to wait. */
 void connection_go_on(struct connection *);
 /* To be hung up on, soon: these may be called from within a call of the host, which the others may not. */

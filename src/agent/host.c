@@ -224,8 +224,10 @@ static void refresh(struct host *host, uint64_t now)
 {
     host->refresh_at = now + SECOND;
     for (struct host_solo *group = host->solos; group; group = group->next_solo) host_solo_refresh(group, now);
-    for (struct session *s = host->sessions; s; s = s->next)
+    for (struct session *s = host->sessions; s; s = s->next) {
         session_show_wishes(s); /* one may be ripe by now */
+        session_look_ahead(s);
+    }
     for (el_node to = 1; to <= host->config->member_count; to++)
         if (now - host->sent_at[to - 1] >= SECOND / 2) host_greet(host, to);
 }

@@ -65,6 +65,7 @@ static el_node who_hears_first(const struct host *host)
 void host_flush(struct host *host)
 {
     if (host->holds) return;
+    for (struct session *s = host->sessions; s; s = s->next) board_flush(s);
     for (el_node to; (to = who_hears_first(host)) != EL_NOBODY && !host->has_failed;) send_off(host, to);
     host_write(host);
 }

@@ -180,6 +180,20 @@ void session_bury(struct session *s, el_node who, uint64_t inc)
 
 /* ---- Time ---- */
 
+void session_look_ahead(struct session *s)
+{
+    const struct quorum_member *me = &s->me;
+    const uint64_t half = el_number(&s->cfg, QUORUM_OPTION_BLOCK) / 2;
+    const uint64_t next = quorum_highest(me->clock, me->ceiling) + 1;
+    struct session_step step;
+    if (me->inc == 0 || me->silent || me->unlearned || !quorum_is_voter(&s->cfg, s->cfg.self)) return;
+    if (half == 0 || quorum_counter(me->clock) + half < quorum_counter(me->ceiling) || next >= EL_EPOCH_MAX)
+        return;
+    session_open(s, NULL, false, &step);
+    quorum_reserve(&step.q, next);
+    session_close(s, NULL, &step);
+}
+
 static void fire(struct session *s, uint32_t timer, uint32_t slot)
 {
     struct session_step step;

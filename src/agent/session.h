@@ -168,6 +168,8 @@ void session_free(struct session *);
 void session_hear(struct session *, const struct el_msg *); /* of no group */
 /* Whatever is due; then some groups are told the news. Returns when the next is due. */
 uint64_t session_tick(struct session *);
+/* Now and then: reserves terms while half a block is left, so that no election waits for the disk. */
+void session_look_ahead(struct session *);
 void session_release(struct session *); /* what waited for the disk */
 bool session_is_waiting(const struct session *);
 /* The life of a member is over, and all its work: exactly that life. Others are told. */

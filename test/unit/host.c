@@ -1,4 +1,6 @@
 /* Hosts of three members: who is elected, who takes over, who makes way; and every algorithm over the same links. */
+#include "agent/wire.h"
+#include "algorithms/quorum.h"
 #include "hosts.h"
 
 #include "agent/host_inner.h"
@@ -177,6 +179,15 @@ static void resigning_and_handing_over_take_no_lease(void **state)
     close_world();
 }
 
+static bool has_posting(const struct datagram *datagram)
+{
+    struct wire_entry entry;
+    size_t at = WIRE_HEAD;
+    while (wire_next(datagram->bytes, datagram->size, &at, &entry) == WIRE_ENTRY)
+        if (entry.type == WIRE_POSTING) return true;
+    return false;
+}
+
 static void the_heir_hears_first(void **state)
 {
     for (el_node hop = 1; hop < MEMBERS; hop++) {
@@ -190,8 +201,56 @@ static void the_heir_hears_first(void **state)
                          EL_PERFORMED);
         assert_int_equal(queued, before + 2);
         assert_int_equal(queue[before].to, heir);
+        assert_true(has_posting(&queue[before])); /* and nothing is left to be said */
         close_world();
     }
+}
+
+/* A voter grants no term that its record does not reserve: that is done before somebody waits for it. */
+static void no_election_waits_for_the_disk(void **state)
+{
+    char text[200];
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    const uint64_t begun = quorum_counter(last_token);
+    while (quorum_counter(last_token) < begun + 200) { /* three blocks and more */
+        const el_node first = leader(), heir = first == 3 ? 1 : first + 1;
+        assert_int_equal(host_transfer(host_find(members[first].host, "billing", text, sizeof text), heir),
+                         EL_PERFORMED);
+        pass(1); /* which a message takes */
+        assert_int_equal(leader(), heir);
+        pass(1537);
+    }
+    close_world();
+}
+
+static unsigned losses;
+
+static void count_losses(struct member *member, struct host_group *group)
+{
+    losses += host_view_of(group).role != EL_LEADER;
+}
+
+/* Nobody need ask for it: the word may be the first thing after a pause, and carry what renews a lease. */
+static void what_is_overdue_comes_before_what_is_heard(void **state)
+{
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    const el_node first = leader(), other = first == 3 ? 1 : first + 1;
+    uint8_t head[WIRE_HEAD]; /* a word that says nothing */
+    now += UINT64_C(200) * MILLISECOND;
+    (void)host_tick(members[other].host);
+    assert_true(queued > 0);
+    memcpy(head, queue[0].bytes, sizeof head);
+    now += UINT64_C(5000) * MILLISECOND;
+    losses = 0;
+    on_changed = count_losses;
+    host_receive(members[first].host, other, head, sizeof head);
+    on_changed = NULL;
+    assert_int_not_equal(losses, 0);
+    close_world();
 }
 
 /* As a runner does that rejoins: it must not overtake the heir. */
@@ -320,6 +379,8 @@ int main(void)
         cmocka_unit_test(a_cut_off_leader_stops_before_another_begins),
         cmocka_unit_test(resigning_and_handing_over_take_no_lease),
         cmocka_unit_test(the_heir_hears_first),
+        cmocka_unit_test(no_election_waits_for_the_disk),
+        cmocka_unit_test(what_is_overdue_comes_before_what_is_heard),
         cmocka_unit_test(who_has_handed_over_lets_the_heir_go_first),
         cmocka_unit_test(clients_are_told_when_work_must_be_over),
         cmocka_unit_test(makes_way_when_the_better_one_has_stood_long_enough),
