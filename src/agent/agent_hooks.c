@@ -168,8 +168,9 @@ static void seal_buries(void *whose, uint32_t peer, const uint8_t *payload, size
     struct agent *agent = whose;
     if (!wire_may_pass(payload, size, true)) return;
     host_receive(agent->host, peer, payload, size); /* first: whoever reads the log is not waited for */
-    log_event(LOG_WARN_LEVEL, NULL, "%s is dead, and its work is over: its guardian says so",
-              agent->config->members[peer - 1].name);
+    log_event(LOG_WARN_LEVEL, NULL, "%s is dead, and its work%s is over: its guardian says so",
+              agent->config->members[peer - 1].name,
+              payload[WIRE_HEAD] == WIRE_RELEASED ? " at some groups" : "");
 }
 
 struct seal_hooks agent_seal_hooks(struct agent *agent)

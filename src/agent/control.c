@@ -109,9 +109,9 @@ static void on_tenure(void *whose, void *client, struct office *o)
 {
     struct control *control = whose;
     const struct connection *c = client;
-    obituary_let_go(control->obituary, o->tenure->work);
+    obituary_let_go(control->obituary, o->tenure->work, o->group);
     o->tenure->work = !c ? OBITUARY_NONE : c->work ? c->work : OBITUARY_BLIND;
-    obituary_hold(control->obituary, o->tenure->work);
+    obituary_hold(control->obituary, o->tenure->work, o->group, o->tenure->token);
 }
 
 void control_changed(struct control *control, struct host_group *group)

@@ -410,8 +410,8 @@ static void on_work(const struct request *r)
     for (uint32_t i = 0; i < control->offices.count; i++) {
         struct office *o = control->offices.list[i];
         if (!office_is_held_by(o, c)) continue;
-        obituary_hold(control->obituary, c->work);
-        obituary_let_go(control->obituary, o->tenure->work);
+        obituary_hold(control->obituary, c->work, o->group, o->tenure->token);
+        obituary_let_go(control->obituary, o->tenure->work, o->group);
         o->tenure->work = c->work;
     }
     obituary_drop(control->obituary, before);

@@ -6,6 +6,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -27,17 +28,25 @@ static void let_go(struct guardian_watched *one)
 {
     if (one->fd >= 0) close(one->fd);
     one->fd = -1;
+    for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) free(one->releases[i]);
+}
+
+static struct guardian_watched *find(struct guardian *g, uint32_t number)
+{
+    for (uint32_t i = 0; i < g->watched_count; i++)
+        if (g->watched[i].number == number) return &g->watched[i];
+    return NULL;
 }
 
 static void unwatch(struct guardian *g, uint32_t number)
 {
-    for (uint32_t i = 0; i < g->watched_count; i++) {
-        if (g->watched[i].number != number) continue;
-        let_go(&g->watched[i]);
-        g->watched[i] = g->watched[--g->watched_count];
+    struct guardian_watched *one = find(g, number);
+    if (!one) {
+        g->is_mute = true;
         return;
     }
-    g->is_mute = true;
+    let_go(one);
+    *one = g->watched[--g->watched_count];
 }
 
 /* What comes without its descriptor cannot be watched, whatever it was meant to be. */
@@ -52,17 +61,39 @@ static bool watch(struct guardian *g, enum guardian_kind kind, uint32_t number, 
     return fd >= 0;
 }
 
-static void keep_obituary(struct guardian *g, const struct guardian_message *m, size_t size)
+static bool has_datagram(const struct guardian_message *m, size_t size, uint32_t peer)
 {
-    if (m->number < 1 || m->number > GUARDIAN_PEERS_MAX || m->size > GUARDIAN_DATAGRAM_MAX ||
-        size != GUARDIAN_HEAD + m->size) {
-        g->is_mute = true;
-        return;
-    }
-    struct guardian_obituary *obituary = &g->obituaries[m->number - 1];
+    return peer >= 1 && peer <= GUARDIAN_PEERS_MAX && m->size <= GUARDIAN_DATAGRAM_MAX &&
+           size == GUARDIAN_HEAD + m->size;
+}
+
+static void copy(struct guardian_obituary *obituary, const struct guardian_message *m)
+{
     obituary->size = m->size;
     obituary->address = m->address;
     memcpy(obituary->datagram, m->datagram, m->size);
+}
+
+static void keep_obituary(struct guardian *g, const struct guardian_message *m, size_t size)
+{
+    if (has_datagram(m, size, m->number))
+        copy(&g->obituaries[m->number - 1], m);
+    else
+        g->is_mute = true;
+}
+
+/* Where there is no memory there is no release. */
+static void keep_release(struct guardian *g, const struct guardian_message *m, size_t size)
+{
+    struct guardian_watched *one = find(g, m->number);
+    if (!one || !has_datagram(m, size, m->peer)) {
+        g->is_mute = true;
+        return;
+    }
+    struct guardian_obituary **kept = &one->releases[m->peer - 1];
+    free(*kept);
+    *kept = m->size ? malloc(sizeof **kept) : NULL;
+    if (*kept) copy(*kept, m);
 }
 
 /* True: the descriptor is kept. */
@@ -77,6 +108,7 @@ static bool take(struct guardian *g, const struct guardian_message *m, size_t si
         return true;
     case GUARDIAN_UNWATCH: unwatch(g, m->number); return false;
     case GUARDIAN_OBITUARY: keep_obituary(g, m, size); return false;
+    case GUARDIAN_RELEASE: keep_release(g, m, size); return false;
     case GUARDIAN_PATIENCE:
         g->patience_ms = m->number < GUARDIAN_PATIENCE_MAX_MS ? m->number : GUARDIAN_PATIENCE_MAX_MS;
         return false;
@@ -120,45 +152,74 @@ static void ask_for_the_end(const struct guardian *g)
                         MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-enum state { GOES_ON, IS_OVER, NEVER_KNOWN };
-
 /* A line that ends without the word says nothing: a keeper that was killed may have left something behind. Who said it
  * and went before it was asked resets the line, which hides the word once. */
-static enum state read_line(int fd)
+static enum guardian_state read_line(int fd)
 {
     char word[sizeof GUARDIAN_LINE_OVER];
     ssize_t size = recv(fd, word, sizeof word, MSG_DONTWAIT);
     if (size < 0 && errno == ECONNRESET) size = recv(fd, word, sizeof word, MSG_DONTWAIT);
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return GOES_ON;
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return GUARDIAN_GOES_ON;
     const bool is_over =
         size == (ssize_t)sizeof word - 1 && memcmp(word, GUARDIAN_LINE_OVER, sizeof word - 1) == 0;
-    return is_over ? IS_OVER : NEVER_KNOWN;
+    return is_over ? GUARDIAN_IS_OVER : GUARDIAN_NEVER_KNOWN;
 }
 
-static enum state look_at(const struct guardian_watched *one, short events)
+static enum guardian_state look_at(const struct guardian_watched *one, short events)
 {
-    if (one->kind == GUARDIAN_BLIND || events & POLLNVAL) return NEVER_KNOWN;
-    if (events == 0) return GOES_ON;
+    if (one->kind == GUARDIAN_BLIND || events & POLLNVAL) return GUARDIAN_NEVER_KNOWN;
+    if (events == 0) return GUARDIAN_GOES_ON;
     if (one->kind == GUARDIAN_LINE) return read_line(one->fd);
-    return events & POLLIN ? IS_OVER : NEVER_KNOWN; /* a pidfd is readable once its process is dead */
+    return events & POLLIN ? GUARDIAN_IS_OVER
+                           : GUARDIAN_NEVER_KNOWN; /* a pidfd is readable once its process is dead */
 }
 
 /* Looks at all that go on still, after waiting for one of them to change. */
-static enum state look_at_all(struct guardian *g, int timeout_ms)
+static enum guardian_state look_at_all(struct guardian *g, int timeout_ms)
 {
     struct pollfd polled[GUARDIAN_WATCHED_MAX];
-    enum state all = IS_OVER;
-    for (uint32_t i = 0; i < g->watched_count; i++)
-        polled[i] = (struct pollfd){.fd = g->watched[i].is_over ? -1 : g->watched[i].fd, .events = POLLIN};
-    if (poll(polled, g->watched_count, timeout_ms) < 0 && errno != EINTR) return NEVER_KNOWN;
+    enum guardian_state all = GUARDIAN_IS_OVER;
     for (uint32_t i = 0; i < g->watched_count; i++) {
-        if (g->watched[i].is_over) continue;
-        const enum state state = look_at(&g->watched[i], polled[i].revents);
-        if (state == NEVER_KNOWN) return NEVER_KNOWN;
-        if (state == GOES_ON) all = GOES_ON;
-        g->watched[i].is_over = state == IS_OVER;
+        const struct guardian_watched *one = &g->watched[i];
+        polled[i] = (struct pollfd){.fd = one->state == GUARDIAN_GOES_ON ? one->fd : -1, .events = POLLIN};
+    }
+    if (poll(polled, g->watched_count, timeout_ms) < 0 && errno != EINTR) return GUARDIAN_NEVER_KNOWN;
+    for (uint32_t i = 0; i < g->watched_count; i++) {
+        struct guardian_watched *one = &g->watched[i];
+        if (one->state == GUARDIAN_GOES_ON) one->state = look_at(one, polled[i].revents);
+        if (one->state == GUARDIAN_NEVER_KNOWN && all == GUARDIAN_IS_OVER) all = GUARDIAN_NEVER_KNOWN;
+        if (one->state == GUARDIAN_GOES_ON) all = GUARDIAN_GOES_ON;
     }
     return all;
+}
+
+static void send_off(const struct guardian *g, const struct guardian_obituary *o)
+{
+    if (o && o->size)
+        (void)!sendto(g->socket, o->datagram, o->size, MSG_DONTWAIT | MSG_NOSIGNAL,
+                      (const struct sockaddr *)&o->address, sizeof o->address);
+}
+
+static bool has_releases(const struct guardian_watched *one)
+{
+    for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++)
+        if (one->releases[i]) return true;
+    return false;
+}
+
+/* As long as the agent may live its leases do, whatever has become of its clients. True: more is to be said. */
+static bool tell_of_some(struct guardian *g)
+{
+    const struct guardian_watched *agent = find(g, 0);
+    bool is_more = false;
+    if (agent && agent->state != GUARDIAN_IS_OVER) return false;
+    for (uint32_t i = 0; i < g->watched_count; i++) {
+        struct guardian_watched *one = &g->watched[i];
+        if (one->state != GUARDIAN_IS_OVER || one->told == GUARDIAN_TIMES || !has_releases(one)) continue;
+        for (uint32_t peer = 0; peer < GUARDIAN_PEERS_MAX; peer++) send_off(g, one->releases[peer]);
+        if (++one->told < GUARDIAN_TIMES) is_more = true;
+    }
+    return is_more;
 }
 
 bool guardian_end_all(struct guardian *g)
@@ -166,10 +227,14 @@ bool guardian_end_all(struct guardian *g)
     const uint64_t until = now_ms() + g->patience_ms;
     ask_for_the_end(g);
     if (g->is_mute) return false;
-    enum state state = look_at_all(g, 0);
-    for (uint64_t now = now_ms(); state == GOES_ON && now < until; now = now_ms())
-        state = look_at_all(g, (int)(until - now));
-    return state == IS_OVER;
+    for (int timeout_ms = 0;;) {
+        const enum guardian_state state = look_at_all(g, timeout_ms);
+        if (state == GUARDIAN_IS_OVER) return true;
+        const bool is_more = tell_of_some(g);
+        const uint64_t now = now_ms();
+        if (!is_more && (state == GUARDIAN_NEVER_KNOWN || now >= until)) return false;
+        timeout_ms = is_more ? GUARDIAN_PAUSE_MS : (int)(until - now);
+    }
 }
 
 void guardian_tell(const struct guardian *g)
@@ -177,12 +242,7 @@ void guardian_tell(const struct guardian *g)
     const struct timespec pause = {.tv_nsec = GUARDIAN_PAUSE_MS * 1000000L};
     for (int time = 0; time < GUARDIAN_TIMES; time++) {
         if (time > 0) nanosleep(&pause, NULL);
-        for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) {
-            const struct guardian_obituary *o = &g->obituaries[i];
-            if (o->size)
-                (void)!sendto(g->socket, o->datagram, o->size, MSG_DONTWAIT | MSG_NOSIGNAL,
-                              (const struct sockaddr *)&o->address, sizeof o->address);
-        }
+        for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) send_off(g, &g->obituaries[i]);
     }
 }
 
@@ -251,12 +311,21 @@ static uint32_t peers_of(const struct guardian *g)
     return peers;
 }
 
+static uint32_t works_told_of(const struct guardian *g)
+{
+    uint32_t works = 0;
+    for (uint32_t i = 0; i < g->watched_count; i++) works += g->watched[i].number && g->watched[i].told;
+    return works;
+}
+
 static void mourn(struct guardian *g)
 {
     const uint32_t works = g->watched_count - 1;
     if (!guardian_end_all(g)) {
         log_event(LOG_WARN_LEVEL, NULL,
-                  "the agent is dead, and whether its work is over is not known: its leases decide");
+                  "the agent is dead; of %u clients the work of %u is over, and peers were told; of the rest "
+                  "that is not known: its leases decide",
+                  works, works_told_of(g));
         return;
     }
     guardian_tell(g);

@@ -1,8 +1,9 @@
 /*
  * The guardian: a small process beside the agent, which outlives it. It has no keys and knows nothing of elections. The
  * agent tells it what is worked at in its name, and hands it datagrams that are sealed already. When the agent dies,
- * the guardian sees to it that all of that work ends, and only when it knows that nothing is left it sends the datagrams.
- * Whatever it does not know for certain keeps it silent: then the lease decides, as if there were no guardian.
+ * the guardian sees to it that all of that work ends, and only when it knows that nothing is left it sends the obituaries.
+ * Of work that is over while other work goes on, or is not known to be over, it sends the releases. Whatever it does not
+ * know for certain keeps it silent: then the lease decides, as if there were no guardian.
  *
  * Between them is a pair of SOCK_SEQPACKET sockets; a message is a struct guardian_message, perhaps with a descriptor.
  * The agent sends what it does before a client may work under it, and the guardian reads everything before the end.
@@ -31,6 +32,7 @@ enum guardian_kind {
     GUARDIAN_BLIND,   /* `number` cannot be watched: as long as it is there, nothing is known */
     GUARDIAN_UNWATCH, /* `number` is over, or was never begun */
     GUARDIAN_OBITUARY, /* a datagram to `address`, as the one for peer `number`; of size 0: there is none any more */
+    GUARDIAN_RELEASE, /* a datagram to `address`, as the one for `peer` when only the work `number` is over; or none */
     GUARDIAN_PATIENCE, /* `number` milliseconds after the agent's death, obituaries are of no use any more */
     GUARDIAN_GOODBYE   /* the agent leaves in good order: nothing is to be done */
 };
@@ -41,24 +43,28 @@ enum guardian_kind {
 #define GUARDIAN_LINE_OVER "over"
 
 struct guardian_message {
-    uint32_t kind, number;
+    uint32_t kind, number, peer;
     uint32_t size; /* of the datagram; what follows may be cut off behind it */
     struct sockaddr_storage address;
     uint8_t datagram[GUARDIAN_DATAGRAM_MAX];
 };
 #define GUARDIAN_HEAD offsetof(struct guardian_message, datagram)
 
-struct guardian_watched {
-    uint32_t number;
-    enum guardian_kind kind;
-    int fd; /* -1: of what cannot be watched */
-    bool is_over;
-};
-
 struct guardian_obituary {
     uint32_t size; /* 0: none */
     struct sockaddr_storage address;
     uint8_t datagram[GUARDIAN_DATAGRAM_MAX];
+};
+
+enum guardian_state { GUARDIAN_GOES_ON, GUARDIAN_IS_OVER, GUARDIAN_NEVER_KNOWN };
+
+struct guardian_watched {
+    uint32_t number;
+    enum guardian_kind kind;
+    enum guardian_state state;
+    int fd;                                                 /* -1: of what cannot be watched */
+    uint32_t told;                                          /* how often its releases were sent */
+    struct guardian_obituary *releases[GUARDIAN_PEERS_MAX]; /* by position - 1; NULL: none */
 };
 
 struct guardian { /* zeroes, but for socket = -1, begin it */
@@ -73,7 +79,8 @@ struct guardian { /* zeroes, but for socket = -1, begin it */
 
 /* Takes one message in, and the descriptor over (-1: none came). */
 void guardian_take(struct guardian *, const struct guardian_message *, size_t size, int fd);
-/* The agent is dead. True: all work of its clients is over, for certain. False: that cannot be known, or not in time. */
+/* The agent is dead. True: all work of its clients is over, for certain. False: that cannot be known, or not in time; what
+ * is over was told. */
 bool guardian_end_all(struct guardian *);
 void guardian_tell(const struct guardian *); /* every peer, several times */
 void guardian_close(struct guardian *);

@@ -161,6 +161,13 @@ void host_note_text(const struct config *, const struct host_note *, char *text,
 
 /* What peers are to be told when this process and all the work of its clients are over. False: nothing. */
 bool host_obituary(const struct host *, struct wire_payload *);
+/* The same, when this process and the work of these tenures are over. It stays true whatever comes later, since a term is
+ * one tenure's: there is nothing to take back. */
+struct host_tenure {
+    struct host_group *group;
+    uint64_t term;
+};
+bool host_releases(const struct host *, const struct host_tenure *, uint32_t count, struct wire_payload *);
 /* For so long it may be of use to them. */
 uint64_t host_longest_lease_ns(const struct host *);
 

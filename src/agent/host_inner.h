@@ -149,6 +149,7 @@ void host_note(struct host *, struct host_group *, const struct el_algorithm *, 
 
 /* host_obituary.c */
 void host_bury(struct host *, el_node from, const struct wire_entry *);
+void host_hear_released(struct host *, el_node from, const struct wire_entry *);
 
 /* host_solo.c */
 struct host_solo *host_solo_new(struct host *, const char *name, uint64_t key,

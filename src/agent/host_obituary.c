@@ -20,6 +20,39 @@ bool host_obituary(const struct host *host, struct wire_payload *payload)
     return is_said;
 }
 
+bool host_releases(const struct host *host, const struct host_tenure *tenures, uint32_t count,
+                   struct wire_payload *payload)
+{
+    bool is_said = false;
+    wire_begin(payload, host->members);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct session *s = tenures[i].group->session;
+        if (!s) continue;
+        const struct wire_entry entry = {.type = WIRE_RELEASED,
+                                         .group = tenures[i].group->key,
+                                         .settings = s->settings,
+                                         .life = s->me.inc,
+                                         .number = tenures[i].term};
+        if (wire_add(payload, &entry)) is_said = true;
+    }
+    return is_said;
+}
+
+/* As if it had sent the Release itself, before it died. */
+void host_hear_released(struct host *host, el_node from, const struct wire_entry *entry)
+{
+    struct host_group *group = host_by_key(host, entry->group);
+    const struct el_msg release = {.kind = QUORUM_RELEASE,
+                                   .from = from,
+                                   .to = host->config->self,
+                                   .subject = from,
+                                   .epoch = entry->number,
+                                   .more = entry->life,
+                                   .extra = {0, 0, entry->life}};
+    if (group && group->session && group->session->settings == entry->settings)
+        session_group_hear((struct session_group *)group, &release);
+}
+
 /* Of itself alone, and of the life that it names. */
 void host_bury(struct host *host, el_node from, const struct wire_entry *entry)
 {

@@ -200,6 +200,10 @@ static void on_entry(struct host *host, el_node from, const struct wire_entry *e
         host_bury(host, from, entry);
         return;
     }
+    if (entry->type == WIRE_RELEASED) {
+        host_hear_released(host, from, entry);
+        return;
+    }
     if (entry->type == WIRE_SESSION || entry->type == WIRE_BOARD || entry->type == WIRE_POSTING) {
         on_session(host, from, entry);
         return;

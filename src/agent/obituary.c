@@ -22,10 +22,12 @@ enum {
     PAUSE_MOST_MS = 10000,
     STEADY_S = 10,
     GOODBYE_MS = 1000,
+    SEALED_MOST = 1000,
     LEAST_PATIENCE_MS = 1000
 };
 
 _Static_assert((int)CONFIG_MEMBERS_MAX <= (int)GUARDIAN_PEERS_MAX, "an obituary for each peer");
+_Static_assert((int)OBITUARY_GROUPS_MAX * 29 + (int)WIRE_HEAD <= (int)SEAL_PAYLOAD_MAX, "releases fit");
 _Static_assert((int)SEAL_DATAGRAM_MAX <= (int)GUARDIAN_DATAGRAM_MAX, "whatever its size");
 
 struct work {
@@ -35,6 +37,9 @@ struct work {
     bool is_used, is_dropped;
     bool is_told; /* to the guardian that runs */
     bool is_over; /* let go of, which the guardian hears when nobody waits for us */
+    bool is_new;  /* its tenures are others than when its releases were sealed */
+    uint32_t tenure_count;
+    struct host_tenure tenures[OBITUARY_GROUPS_MAX];
 };
 
 struct obituary {
@@ -52,9 +57,12 @@ struct obituary {
     uint64_t started_at, start_at, pause_ms;
     bool is_armed; /* it was said that it has an obituary for somebody */
     bool has_all;  /* that runs knows of all work that is held: it may have obituaries */
+    bool has_new;  /* some work is */
     uint32_t patience_ms;
     struct wire_payload payload;
     uint64_t sealed_by[CONFIG_MEMBERS_MAX]; /* the session; 0: the guardian has none for that peer */
+    uint32_t sealed_since
+        [CONFIG_MEMBERS_MAX]; /* releases; after too many a peer takes the obituary for an old one */
 };
 
 /* ---- A guardian's life ---- */
@@ -220,20 +228,44 @@ static void unwatch(struct obituary *o, uint32_t work)
     if (w->is_dropped) free_work(w);
 }
 
-void obituary_hold(struct obituary *o, uint32_t work)
+static void renew(struct obituary *o, struct work *w)
+{
+    w->is_new = o->has_new = true;
+}
+
+/* What has no room waits for its lease. */
+void obituary_hold(struct obituary *o, uint32_t work, struct host_group *group, uint64_t term)
 {
     if (!o || work == OBITUARY_NONE) return;
-    if (o->works[work].holds++ > 0) return;
-    if (o->works[work].is_over) unwatch(o, work); /* it may be another process's by now */
+    struct work *w = &o->works[work];
+    if (group && work != OBITUARY_BLIND && w->tenure_count < OBITUARY_GROUPS_MAX) {
+        w->tenures[w->tenure_count++] = (struct host_tenure){group, term};
+        renew(o, w);
+    }
+    if (w->holds++ > 0) return;
+    if (w->is_over) unwatch(o, work); /* it may be another process's by now */
     tell_work(o, work);
 }
 
-/* A successor waits for what follows: the guardian hears of it later. Until then it knows of more than there is. */
-void obituary_let_go(struct obituary *o, uint32_t work)
+static void forget(struct obituary *o, struct work *w, const struct host_group *group)
+{
+    for (uint32_t i = 0; i < w->tenure_count; i++) {
+        if (w->tenures[i].group != group) continue;
+        w->tenures[i] = w->tenures[--w->tenure_count];
+        renew(o, w);
+        return;
+    }
+}
+
+/* A successor waits for what follows: the guardian hears of it later. Until then it knows of more than there is, and
+ * what it would release is released. */
+void obituary_let_go(struct obituary *o, uint32_t work, const struct host_group *group)
 {
     if (!o || work == OBITUARY_NONE) return;
-    if (--o->works[work].holds > 0) return;
-    o->works[work].is_over = o->has_over = true;
+    struct work *w = &o->works[work];
+    forget(o, w, group);
+    if (--w->holds > 0) return;
+    w->is_over = o->has_over = true;
 }
 
 static void unwatch_what_is_over(struct obituary *o)
@@ -274,6 +306,7 @@ static void seal_for(struct obituary *o, el_node peer, uint64_t session)
         m.size = (uint32_t)seal_obituary(o->seal, host_clock(o->host), peer, o->payload.bytes, o->payload.size,
                                          m.datagram);
     m.address = o->config->members[peer - 1].address;
+    o->sealed_since[peer - 1] = 0;
     o->sealed_by[peer - 1] = !say(o, &m, -1) ? NOT_TAKEN : m.size ? session : 0;
     if (o->is_armed || m.size == 0 || o->sealed_by[peer - 1] == NOT_TAKEN) return;
     o->is_armed = true;
@@ -281,14 +314,45 @@ static void seal_for(struct obituary *o, el_node peer, uint64_t session)
               (int)o->pid);
 }
 
+/* The guardian may have an older one until this is taken in. */
+static void seal_release(struct obituary *o, el_node peer, uint32_t work, const struct wire_payload *payload)
+{
+    struct guardian_message m = {.kind = GUARDIAN_RELEASE, .number = work, .peer = peer};
+    m.address = o->config->members[peer - 1].address;
+    if (payload->size)
+        m.size = (uint32_t)seal_obituary(o->seal, host_clock(o->host), peer, payload->bytes, payload->size,
+                                         m.datagram);
+    if (!say(o, &m, -1) || ++o->sealed_since[peer - 1] == SEALED_MOST) o->sealed_by[peer - 1] = NOT_TAKEN;
+}
+
+/* Of all works for the peers of this set, of those that are new for all. */
+static void seal_releases(struct obituary *o, uint64_t peers)
+{
+    static struct wire_payload payload;
+    for (uint32_t i = OBITUARY_BLIND + 1; i < OBITUARY_WORKS_MAX; i++) {
+        struct work *w = &o->works[i];
+        const uint64_t wanted = w->is_new ? UINT64_MAX : peers;
+        w->is_new = false;
+        if (!w->is_told || !wanted) continue;
+        if (!host_releases(o->host, w->tenures, w->tenure_count, &payload)) payload.size = 0;
+        for (el_node peer = 1; peer <= o->config->member_count; peer++)
+            if (peer != o->config->self && wanted >> (peer - 1) & 1) seal_release(o, peer, i, &payload);
+    }
+    o->has_new = false;
+}
+
 static void seal_for_all(struct obituary *o)
 {
     const bool is_other = payload_has_changed(o);
+    uint64_t anew = 0; /* a bit for each peer */
     for (el_node peer = 1; peer <= o->config->member_count; peer++) {
         if (peer == o->config->self) continue;
         const uint64_t session = o->payload.size ? seal_in_use(o->seal, host_clock(o->host), peer) : 0;
-        if (is_other || session != o->sealed_by[peer - 1]) seal_for(o, peer, session);
+        if (!is_other && session == o->sealed_by[peer - 1]) continue;
+        seal_for(o, peer, session);
+        anew |= UINT64_C(1) << (peer - 1);
     }
+    if (anew || o->has_new) seal_releases(o, anew);
 }
 
 static void tell_patience(struct obituary *o)

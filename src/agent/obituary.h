@@ -5,6 +5,10 @@
  * Work has a number. It is held while somebody leads by it; only then the guardian knows of it, and it does before the
  * client hears that it leads; that it is over is told at the next tick. Whatever cannot be told to a guardian ends that guardian: one that does not know of all
  * work must not speak.
+ *
+ * Of each work the guardian also has releases, of the groups that are held by it. They name terms, and a term is one
+ * tenure's: one that is older than what is held by now frees what was free already, and nothing else. So nobody waits for
+ * them to be sealed, and where one does not come in time the lease decides.
  */
 #ifndef ELECTOR_AGENT_OBITUARY_H
 #define ELECTOR_AGENT_OBITUARY_H
@@ -14,7 +18,12 @@
 #include "agent/guardian.h"
 #include "agent/host.h"
 
-enum { OBITUARY_NONE, OBITUARY_BLIND /* what cannot be watched */, OBITUARY_WORKS_MAX = 250 };
+enum {
+    OBITUARY_NONE,
+    OBITUARY_BLIND, /* what cannot be watched */
+    OBITUARY_WORKS_MAX = 250,
+    OBITUARY_GROUPS_MAX = 32 /* of one work, that are released: as many as fit into a datagram */
+};
 _Static_assert((int)OBITUARY_WORKS_MAX < (int)GUARDIAN_WATCHED_MAX,
                "the guardian has room for all of it, and for the agent");
 
@@ -37,7 +46,8 @@ uint64_t obituary_tick(struct obituary *);
 uint32_t obituary_add(struct obituary *, enum guardian_kind, int fd);
 void obituary_drop(struct obituary *,
                    uint32_t work); /* the client is gone; what is held stays until it is let go of */
-void obituary_hold(struct obituary *, uint32_t work);
-void obituary_let_go(struct obituary *, uint32_t work);
+/* A group's tenure begins, or is over. NULL: of no group. */
+void obituary_hold(struct obituary *, uint32_t work, struct host_group *, uint64_t term);
+void obituary_let_go(struct obituary *, uint32_t work, const struct host_group *);
 
 #endif

@@ -58,8 +58,8 @@ uint64_t seal_tick(struct seal *, uint64_t now_ns);
 
 /*
  * Seals what is to be sent only after our death, by somebody who has no keys: under the session in use, with counters
- * that ordinary packets never have. Each can be opened once, and none after a later one. Writes a datagram and returns
- * its size; 0: there is no session with that peer.
+ * that ordinary packets never have. Each can be opened once, in any order, if it is among the last 2,048. Writes a datagram and
+ * returns its size; 0: there is no session with that peer.
  */
 size_t seal_obituary(struct seal *, uint64_t now_ns, uint32_t peer, const uint8_t *payload, size_t size,
                      uint8_t out[SEAL_DATAGRAM_MAX]);

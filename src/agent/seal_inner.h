@@ -25,7 +25,7 @@
 #define SEAL_LAST_SEND_NS (170 * SEAL_S)      /* then nothing is sealed with it any more, */
 #define SEAL_DEAD_NS (180 * SEAL_S)           /* and then it is wiped */
 #define SEAL_LAST_COUNTER (UINT64_C(1) << 60) /* or after so many packets */
-#define SEAL_IN_ADVANCE (UINT64_C(1) << 63)   /* counters from here on are those of obituaries */
+#define SEAL_IN_ADVANCE (UINT64_C(1) << 63)   /* counters from here on are those of the dead */
 #define SEAL_TIE_NS (5 * SEAL_S) /* sessions made closer together than this were begun by both at once */
 
 #define SEAL_RETRY_NS (250 * SEAL_MS)
@@ -79,8 +79,8 @@ _Static_assert(SEAL_LAST_COUNTER < SEAL_IN_ADVANCE, "no nonce is used twice");
 
 /* Zeroes: none. Without the top bit. */
 struct seal_obituaries {
-    uint64_t sealed; /* by us */
-    uint64_t below;  /* of theirs, these are refused: a later one was opened */
+    uint64_t sealed;    /* by us */
+    struct replay seen; /* of theirs */
 };
 
 struct seal_session {

@@ -1,6 +1,6 @@
 /*
  * What is sealed in advance, for somebody who has no keys to send once we are dead. Its counters have the top bit set, so
- * that no nonce is used twice; of those that a session has seen, only a later one is opened.
+ * that no nonce is used twice. They are opened once, in any order: what was sealed first may be true last.
  */
 #include <string.h>
 
@@ -43,12 +43,10 @@ size_t seal_obituary(struct seal *s, uint64_t now_ns, uint32_t peer, const uint8
 void seal_on_obituary(struct seal *s, uint32_t peer, struct seal_obituaries *obituaries, uint64_t counter,
                       const uint8_t *payload, size_t size)
 {
-    const uint64_t number = counter & ~SEAL_IN_ADVANCE;
-    if (number < obituaries->below) {
+    if (!replay_accept(&obituaries->seen, counter & ~SEAL_IN_ADVANCE)) {
         s->stats.replayed++;
         return;
     }
-    obituaries->below = number + 1;
     if (size == 0 || !s->hooks.bury) {
         s->stats.malformed++;
         return;

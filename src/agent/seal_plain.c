@@ -69,7 +69,7 @@ void seal_plain_receive(struct seal *s, const uint8_t *datagram, size_t size)
     if (seal_boot_use(p, datagram + 8)) {
         s->stats.handshakes++;
         memset(&p->seen, 0, sizeof p->seen);
-        p->obituaries.below = 0;
+        memset(&p->obituaries.seen, 0, sizeof p->obituaries.seen);
     }
     if (!replay_accept(&p->seen, counter)) {
         s->stats.replayed++;

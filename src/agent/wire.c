@@ -35,6 +35,7 @@ static const uint8_t layout[][PARTS_MAX] = {
     [WIRE_BOARD] = {SETTINGS, FLAGS, LIFE, ANSWERS, VERSION, BEFORE},
     [WIRE_POSTING] = {GROUP, SETTINGS, FLAGS, LIFE, VERSION, BEFORE, NUMBER, PATIENCE, CLAIM, NAME, MORE},
     [WIRE_OBITUARY] = {SETTINGS, NUMBER},
+    [WIRE_RELEASED] = {GROUP, SETTINGS, LIFE, NUMBER},
 };
 enum { TYPES = sizeof layout / sizeof *layout };
 
@@ -189,12 +190,17 @@ enum wire_outcome wire_next(const uint8_t *payload, size_t size, size_t *at, str
     return WIRE_ENTRY;
 }
 
+static bool is_of_the_dead(const struct wire_entry *entry)
+{
+    return entry->type == WIRE_OBITUARY || entry->type == WIRE_RELEASED;
+}
+
 bool wire_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advance)
 {
     struct wire_entry entry;
     size_t at = WIRE_HEAD;
     enum wire_outcome outcome;
     while ((outcome = wire_next(payload, size, &at, &entry)) == WIRE_ENTRY)
-        if ((entry.type == WIRE_OBITUARY) != sealed_in_advance) return false;
+        if (is_of_the_dead(&entry) != sealed_in_advance) return false;
     return !sealed_in_advance || (outcome == WIRE_END && size > WIRE_HEAD);
 }

@@ -18,13 +18,14 @@ enum wire_type {
     WIRE_MESSAGE = 1, /* of an election, or of the detector beside it */
     WIRE_LINKED,      /* the same over a link that keeps order and loses nothing */
     WIRE_LINK_ACK,
-    WIRE_WHO,     /* which group is that? */
-    WIRE_GROUP,   /* this one, by name; and whether somebody here wants to lead it */
-    WIRE_VALUE,   /* what its leader proclaims */
-    WIRE_SESSION, /* of sessions, and no group's */
-    WIRE_BOARD,   /* how far a board has got, and how far the receiver's was read: see board.h */
-    WIRE_POSTING, /* what its sender has to say of a group */
-    WIRE_OBITUARY /* all that this incarnation of the sender held, in sessions of these settings, is over */
+    WIRE_WHO,      /* which group is that? */
+    WIRE_GROUP,    /* this one, by name; and whether somebody here wants to lead it */
+    WIRE_VALUE,    /* what its leader proclaims */
+    WIRE_SESSION,  /* of sessions, and no group's */
+    WIRE_BOARD,    /* how far a board has got, and how far the receiver's was read: see board.h */
+    WIRE_POSTING,  /* what its sender has to say of a group */
+    WIRE_OBITUARY, /* all that this incarnation of the sender held, in sessions of these settings, is over */
+    WIRE_RELEASED  /* the same of its work in one group, in terms up to this one */
 };
 
 /* Of a MESSAGE: it is the detector's; of a MESSAGE or a GROUP: its sender wants to lead. */
@@ -43,7 +44,7 @@ struct wire_entry {
     uint8_t flags;
     struct el_msg msg; /* MESSAGE, LINKED */
     uint64_t life; /* LINKED, LINK_ACK: the sender's, as drawn when it began; LINK_ACK also: which it answers.
-                    * BOARD, POSTING: the sender's incarnation; BOARD also: the receiver's, as it is known */
+                    * BOARD, POSTING, RELEASED: the sender's incarnation; BOARD also: the receiver's, as it is known */
     uint64_t answers;
     uint64_t version; /* BOARD, POSTING: the newest, this one's */
     uint64_t before;  /* BOARD: read so far; POSTING: the one before it */
@@ -51,7 +52,7 @@ struct wire_entry {
     uint32_t round; /* LINKED, GROUP: of the election; 0 where none are counted */
     uint32_t
         patience; /* GROUP: how many ms it stands before a lower-ranked leader makes way; UINT32_MAX: never */
-    uint64_t number;          /* GROUP: priority; VALUE: token; OBITUARY: incarnation */
+    uint64_t number;          /* GROUP: priority; VALUE: token; OBITUARY: incarnation; RELEASED: term */
     uint64_t term, heir_term; /* POSTING: the claim, 0 if none */
     uint32_t heir;
     uint8_t length;
@@ -77,8 +78,8 @@ bool wire_head(const uint8_t *payload, size_t size, uint64_t *members_digest);
 enum wire_outcome wire_next(const uint8_t *payload, size_t size, size_t *at, struct wire_entry *);
 
 /*
- * Whether a payload may come by the way it came: obituaries, and nothing but them, are sealed in advance. So what a
- * guardian holds can say nothing else, and what an agent says is no obituary while it lives.
+ * Whether a payload may come by the way it came: what is over after a death, and nothing else, is sealed in advance. So
+ * what a guardian holds can say nothing else, and an agent does not say it while it lives.
  */
 bool wire_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advance);
 

@@ -1,4 +1,5 @@
 /* elector agent: runs a member of a cluster on this host. */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ static int run(const char *path, bool check, bool verbose)
         config_describe(config, stdout);
     } else {
         config->verbose |= verbose;
+        (void)setenv("UV_THREADPOOL_SIZE", "1",
+                     0); /* one writes the record, and its death is waited for, too */
         code = agent_run(config, "/proc/self/exe"); /* which knows `guardian` */
     }
     config_wipe(config);

@@ -96,6 +96,44 @@ story_guardian_waits_for_an_application() {
     judge
 }
 
+# Both on one agent: what is known to be over moves at once, and what is not waits until it is.
+other_by_library() { # MEMBER...: as work_by_library, in another group
+    local m
+    for m in "$@"; do
+        "$lib/cluster-worker" "$dir/ticks-other" "$(url "$m")" other >> "$dir/run-$m.log" 2>&1 &
+        application[$m]=$!
+    done
+}
+others_begun() { grep -c '^begin ' "$dir/ticks-other" 2> /dev/null || true; }
+other_has_begun() { [ "$(others_begun)" -ge "$1" ]; }                             # TIMES
+stands() { [[ $(status "$1" "$2") == *"{\"member\":\"$1\",\"priority\""* ]]; } # MEMBER GROUP
+
+story_guardian_tells_of_some() {
+    local m
+    declare -A application=()
+    found 3 "${very_long[@]}" '[group other]' 'lease = 600s'
+    start a b c
+    work a
+    await_leader
+    other_by_library a
+    await 60 "the application leads" other_has_begun 1
+    work b c
+    other_by_library b c
+    for m in b c; do
+        await 60 "$m stands for both" stands "$m" work
+        await 60 "$m stands for both" stands "$m" other
+    done
+    await 60 "a is guarded" is_guarded a
+    kill -KILL "${agent[a]}"
+    await_leader "$token"
+    ! has_ended "${application[a]}" || fail "the application was killed"
+    [ "$(others_begun)" = 1 ] || fail "its group has moved"
+    kill -KILL "${application[a]}"
+    await 60 "its group moves" other_has_begun 2
+    judge
+    witness "$dir/ticks-other" || fail "the witness: $(head -n 1 "$dir/witness")"
+}
+
 story_guardian_finds_an_application_dead() {
     found 3 "${very_long[@]}"
     start "${members[@]}"

@@ -59,6 +59,15 @@ static struct guardian_message obituary(const char *text)
     return m;
 }
 
+static void take_release(uint32_t number, const char *text)
+{
+    struct guardian_message m = obituary(text);
+    m.kind = GUARDIAN_RELEASE;
+    m.number = number;
+    m.peer = 2;
+    guardian_take(&g, &m, GUARDIAN_HEAD + m.size, -1);
+}
+
 static int begin(void **state)
 {
     struct sockaddr_storage own;
@@ -126,12 +135,17 @@ static void say(int line, const char *word)
     assert_int_equal(send(line, word, strlen(word), MSG_NOSIGNAL), strlen(word));
 }
 
-static int count_told(void)
+static int count_words(const char *word)
 {
     char text[16];
     int told = 0;
-    while (recv(ear, text, sizeof text, MSG_DONTWAIT) == 4) told += memcmp(text, "gone", 4) == 0;
+    while (recv(ear, text, sizeof text, MSG_DONTWAIT) == 4) told += memcmp(text, word, 4) == 0;
     return told;
+}
+
+static int count_told(void)
+{
+    return count_words("gone");
 }
 
 /* ---- What it may say, and when ---- */
@@ -250,6 +264,94 @@ static void a_later_obituary_takes_the_place_of_an_earlier(void **state)
     assert_int_equal(recv(ear, &(char[8]){0}, 8, MSG_DONTWAIT), -1);
 }
 
+/* ---- Of some ---- */
+
+/* One whose work is over beside one that works on, or of which nobody knows. */
+static void what_is_over_is_told_though_others_go_on(void **state)
+{
+    int dead_fd, living_fd;
+    const pid_t dead = sleeper(&dead_fd), living = sleeper(&living_fd);
+    hear(GUARDIAN_WATCH, 1, living_fd);
+    hear(GUARDIAN_WATCH, 2, dead_fd);
+    hear(GUARDIAN_BLIND, 3, -1);
+    take_release(1, "live");
+    take_release(2, "dead");
+    hear(GUARDIAN_PATIENCE, 20, -1);
+    put_down(dead);
+    assert_false(guardian_end_all(&g));
+    char text[16];
+    for (int i = 0; i < GUARDIAN_TIMES; i++) {
+        assert_int_equal(recv(ear, text, sizeof text, MSG_DONTWAIT), 4);
+        assert_memory_equal(text, "dead", 4);
+    }
+    assert_int_equal(recv(ear, text, sizeof text, MSG_DONTWAIT), -1);
+    put_down(living);
+}
+
+static void beside_what_is_never_known_all_others_are_told(void **state)
+{
+    const int first = lay_line(1), second = lay_line(2);
+    hear(GUARDIAN_BLIND, 3, -1);
+    take_release(1, "over");
+    take_release(2, "over");
+    say(second, GUARDIAN_LINE_OVER);
+    say(first, GUARDIAN_LINE_OVER);
+    assert_false(guardian_end_all(&g)); /* at once: it has a minute */
+    assert_int_equal(count_words("over"), 2 * GUARDIAN_TIMES);
+    close(first);
+    close(second);
+}
+
+/* Its leases may be renewed, and the same client may lead again. */
+static void nothing_is_released_while_the_agent_lives(void **state)
+{
+    int agent_fd, dead_fd;
+    const pid_t agent = sleeper(&agent_fd), dead = sleeper(&dead_fd);
+    hear(GUARDIAN_WATCH, 0, agent_fd);
+    hear(GUARDIAN_WATCH, 1, dead_fd);
+    take_release(1, "dead");
+    hear(GUARDIAN_PATIENCE, 20, -1);
+    put_down(dead);
+    assert_false(guardian_end_all(&g));
+    assert_int_equal(count_words("dead"), 0);
+    put_down(agent);
+}
+
+static void where_all_is_over_the_obituary_says_so(void **state)
+{
+    const int line = lay_line(1);
+    take_release(1, "dead");
+    say(line, GUARDIAN_LINE_OVER);
+    assert_true(guardian_end_all(&g));
+    assert_int_equal(count_words("dead"), 0);
+    close(line);
+}
+
+static void a_release_goes_with_its_work_and_makes_way_for_a_later_one(void **state)
+{
+    const int first = lay_line(1);
+    take_release(1, "old1");
+    hear(GUARDIAN_UNWATCH, 1, -1);
+    const int again = lay_line(1), other = lay_line(2), third = lay_line(3);
+    hear(GUARDIAN_BLIND, 4, -1);
+    take_release(2, "old2");
+    take_release(2, "new2");
+    take_release(3, "old3");
+    take_release(3, "");
+    say(again, GUARDIAN_LINE_OVER);
+    say(other, GUARDIAN_LINE_OVER);
+    say(third, GUARDIAN_LINE_OVER);
+    assert_false(g.is_mute);
+    assert_false(guardian_end_all(&g));
+    char text[16];
+    for (int i = 0; i < GUARDIAN_TIMES; i++) {
+        assert_int_equal(recv(ear, text, sizeof text, MSG_DONTWAIT), 4);
+        assert_memory_equal(text, "new2", 4);
+    }
+    assert_int_equal(recv(ear, text, sizeof text, MSG_DONTWAIT), -1);
+    close(first), close(again), close(other), close(third);
+}
+
 /* ---- What is not understood ---- */
 
 static void is_mute_after(const struct guardian_message *m, size_t size)
@@ -271,6 +373,18 @@ static void nonsense_makes_it_mute(void **state)
     m.number = 0;
     is_mute_after(&m, GUARDIAN_HEAD + m.size);
     m.number = GUARDIAN_PEERS_MAX + 1;
+    is_mute_after(&m, GUARDIAN_HEAD + m.size);
+    hear(GUARDIAN_BLIND, 1, -1);
+    m = obituary("gone");
+    m.kind = GUARDIAN_RELEASE;
+    m.number = 1;
+    m.peer = 0;
+    is_mute_after(&m, GUARDIAN_HEAD + m.size);
+    m.peer = GUARDIAN_PEERS_MAX + 1;
+    is_mute_after(&m, GUARDIAN_HEAD + m.size);
+    m.peer = 2;
+    is_mute_after(&m, GUARDIAN_HEAD + m.size - 1);
+    m.number = 2; /* nobody's */
     is_mute_after(&m, GUARDIAN_HEAD + m.size);
     m = message(GUARDIAN_UNWATCH, 77);
     is_mute_after(&m, GUARDIAN_HEAD);
@@ -434,6 +548,11 @@ int main(void)
         IN_BENCH(a_word_before_the_line_breaks_counts),
         IN_BENCH(what_cannot_be_watched_keeps_it_silent),
         IN_BENCH(a_later_obituary_takes_the_place_of_an_earlier),
+        IN_BENCH(what_is_over_is_told_though_others_go_on),
+        IN_BENCH(beside_what_is_never_known_all_others_are_told),
+        IN_BENCH(nothing_is_released_while_the_agent_lives),
+        IN_BENCH(where_all_is_over_the_obituary_says_so),
+        IN_BENCH(a_release_goes_with_its_work_and_makes_way_for_a_later_one),
         IN_BENCH(nonsense_makes_it_mute),
         IN_BENCH(more_than_there_is_room_for_makes_it_mute),
         IN_BENCH(the_death_of_its_agent_is_told),

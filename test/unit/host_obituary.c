@@ -173,6 +173,75 @@ static void who_cannot_write_any_more_still_has_one(void **state)
     close_world();
 }
 
+/* ---- Of one group ---- */
+
+static struct host_group *group_of(el_node node)
+{
+    char text[200];
+    return host_find(members[node].host, "billing", text, sizeof text);
+}
+
+static struct wire_payload release_of(el_node node, uint64_t term)
+{
+    const struct host_tenure tenure = {group_of(node), term};
+    struct wire_payload payload;
+    assert_true(host_releases(members[node].host, &tenure, 1, &payload));
+    assert_true(wire_may_pass(payload.bytes, payload.size, true));
+    return payload;
+}
+
+static void a_group_whose_work_is_over_is_led_on_at_once(void **state)
+{
+    const el_node first = elect();
+    const struct wire_payload payload = release_of(first, last_token);
+    const uint64_t quarter = lease_ms() / 4;
+    die(first);
+    bury(first, &payload);
+    pass(quarter);
+    assert_true(leader() != 0 && leader() != first);
+    close_world();
+}
+
+/* What was sealed for one tenure is worth nothing in the next, whoever of its clients has it. */
+static void a_release_of_an_earlier_tenure_frees_nothing(void **state)
+{
+    const el_node first = elect();
+    const struct wire_payload old = release_of(first, last_token - 1);
+    const uint64_t quarter = lease_ms() / 4;
+    die(first);
+    bury(first, &old);
+    pass(quarter);
+    assert_int_equal(leader(), 0);
+    close_world();
+}
+
+static void a_release_of_another_life_group_or_member_frees_nothing(void **state)
+{
+    for (int which = 0; which < 4; which++) {
+        const el_node first = elect(), liar = first == 1 ? 2 : 1, third = 6 - first - liar;
+        struct wire_payload truth = release_of(first, last_token), payload;
+        struct wire_entry entry;
+        uint64_t digest;
+        size_t at = WIRE_HEAD;
+        const uint64_t quarter = lease_ms() / 4;
+        assert_true(wire_head(truth.bytes, truth.size, &digest));
+        assert_int_equal(wire_next(truth.bytes, truth.size, &at, &entry), WIRE_ENTRY);
+        entry.life += which == 0;
+        entry.group += which == 1;
+        entry.settings += which == 2;
+        wire_begin(&payload, digest);
+        assert_true(wire_add(&payload, &entry));
+        die(first);
+        if (which < 3)
+            bury(first, &payload);
+        else
+            host_receive(members[third].host, liar, payload.bytes, payload.size);
+        pass(quarter);
+        assert_int_equal(leader(), 0);
+        close_world();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +253,9 @@ int main(void)
         cmocka_unit_test(nobody_buries_another),
         cmocka_unit_test(a_life_that_is_not_on_disk_has_no_obituary),
         cmocka_unit_test(who_cannot_write_any_more_still_has_one),
+        cmocka_unit_test(a_group_whose_work_is_over_is_led_on_at_once),
+        cmocka_unit_test(a_release_of_an_earlier_tenure_frees_nothing),
+        cmocka_unit_test(a_release_of_another_life_group_or_member_frees_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

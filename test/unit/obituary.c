@@ -6,12 +6,27 @@
 #include <fcntl.h>
 #include <signal.h>
 
+#include "agent/seal_inner.h"
 #include "control.h"
 
 static struct obituary *obituary;
+static struct config wider; /* where there is a peer */
+static struct seal *seal;
 static char log_path[128], told[4096];
 
 /* ---- The guardian ---- */
+
+/* In plain: of which work, for whom, and up to which terms. */
+static void write_release(int log, const struct guardian_message *m)
+{
+    struct wire_entry entry;
+    size_t at = WIRE_HEAD;
+    dprintf(log, "release %u to %u:", m->number, m->peer);
+    while (m->size > SEAL_PLAIN_HEAD &&
+           wire_next(m->datagram + SEAL_PLAIN_HEAD, m->size - SEAL_PLAIN_HEAD, &at, &entry) == WIRE_ENTRY)
+        dprintf(log, " %llu", (unsigned long long)entry.number);
+    dprintf(log, "; ");
+}
 
 static int write_all_down(void)
 {
@@ -25,6 +40,10 @@ static int write_all_down(void)
     dprintf(log, "%d: ", (int)getpid());
     while (recv(3, &m, sizeof m, 0) > 0) {
         if (m.kind == GUARDIAN_PATIENCE || m.kind == GUARDIAN_OBITUARY) continue;
+        if (m.kind == GUARDIAN_RELEASE) {
+            write_release(log, &m);
+            continue;
+        }
         if (m.kind > GUARDIAN_GOODBYE) return 1;
         dprintf(log, "%s %u; ", names[m.kind], m.number);
         if (m.kind == GUARDIAN_GOODBYE) break;
@@ -45,10 +64,32 @@ static int begin_guarded(void **state)
     return obituary ? 0 : -1;
 }
 
+static void seal_nothing(void *whose, uint32_t peer, const uint8_t *bytes, size_t size)
+{
+}
+
+/* The same with a peer, though the host knows none: it leads as it does alone. */
+static int begin_beside_a_peer(void **state)
+{
+    const struct seal_config plain = {.self = 1, .count = 2, .plain = true};
+    const struct seal_hooks hooks = {.send = seal_nothing, .deliver = seal_nothing};
+    if (begin_guarded(state) != 0) return -1;
+    obituary_free(obituary);
+    seal = seal_new(&plain, hooks);
+    wider = t.config;
+    wider.member_count = 2;
+    wider.members[1].address = wider.members[0].address;
+    obituary = seal ? obituary_new(&t.loop, &wider, t.host, seal, "/proc/self/exe") : NULL;
+    control_watch_by(t.control, obituary);
+    return obituary ? 0 : -1;
+}
+
 static int finish_guarded(void **state)
 {
     control_watch_by(t.control, NULL);
     obituary_free(obituary);
+    seal_free(seal);
+    seal = NULL;
     unlink(log_path);
     return finish(state);
 }
@@ -78,8 +119,8 @@ static void was_told(const char *words)
 /* Something that it is told later than all else, so that what it was not told is known. */
 static void nothing_since(const char *words)
 {
-    obituary_hold(obituary, OBITUARY_BLIND);
-    obituary_let_go(obituary, OBITUARY_BLIND);
+    obituary_hold(obituary, OBITUARY_BLIND, NULL, 0);
+    obituary_let_go(obituary, OBITUARY_BLIND, NULL);
     char all[256];
     snprintf(all, sizeof all, "%sblind 1; unwatch 1; ", words);
     was_told(all);
@@ -131,11 +172,11 @@ static void a_client_is_watched_while_it_leads(void **state)
 static void what_is_held_again_is_told_anew(void **state)
 {
     was_told("begin 0; ");
-    obituary_hold(obituary, OBITUARY_BLIND);
-    obituary_let_go(obituary, OBITUARY_BLIND);
-    obituary_hold(obituary, OBITUARY_BLIND);
+    obituary_hold(obituary, OBITUARY_BLIND, NULL, 0);
+    obituary_let_go(obituary, OBITUARY_BLIND, NULL);
+    obituary_hold(obituary, OBITUARY_BLIND, NULL, 0);
     was_told("begin 0; blind 1; unwatch 1; blind 1; ");
-    obituary_let_go(obituary, OBITUARY_BLIND);
+    obituary_let_go(obituary, OBITUARY_BLIND, NULL);
 }
 
 static void it_is_watched_once_however_much_it_leads(void **state)
@@ -209,6 +250,67 @@ static void one_that_is_expelled_is_watched_until_its_time_is_over(void **state)
     was_told("unwatch 2; ");
 }
 
+/* ---- What it may say of some ---- */
+
+static void was_told_of(uint32_t work, const json_int_t *terms, size_t count)
+{
+    char words[1024];
+    int size = snprintf(words, sizeof words, "release %u to 2:", work);
+    for (size_t i = 0; i < count; i++)
+        size += snprintf(words + size, sizeof words - (size_t)size, " %lld", (long long)terms[i]);
+    snprintf(words + size, sizeof words - (size_t)size, "; ");
+    was_told(words);
+}
+
+static void a_work_is_released_as_it_is_held(void **state)
+{
+    const int fd = join();
+    json_int_t terms[2];
+    terms[0] = lead(fd, "g");
+    was_told_of(2, terms, 1);
+    terms[1] = lead(fd, "h");
+    was_told_of(2, terms, 2);
+    say(fd, "{\"op\":\"resign\",\"group\":\"g\"}");
+    was_told_of(2, terms + 1, 1);
+    const json_int_t later = lead(join(), "g"); /* another's: each has its own */
+    was_told_of(3, &later, 1);
+    assert_true(later > terms[0]);
+}
+
+static void another_guardian_has_them_too(void **state)
+{
+    const int fd = join();
+    const json_int_t term = lead(fd, "g");
+    was_told_of(2, &term, 1);
+    assert_int_equal(kill((pid_t)strtol(told, NULL, 10), SIGKILL), 0);
+    for (int i = 0; i < 600 && strchr(told, 'b') == strrchr(told, 'b'); i++) {
+        pass(100);
+        (void)obituary_tick(obituary);
+        usleep(1000);
+        read_log();
+    }
+    char words[64];
+    snprintf(words, sizeof words, "begin 0; watch 2; release 2 to 2: %lld; ", (long long)term);
+    was_told(words);
+}
+
+/* What is more than fits is not told; what is told is true. */
+static void of_many_some_are_released(void **state)
+{
+    const int fd = join();
+    json_int_t terms[OBITUARY_GROUPS_MAX];
+    char name[16];
+    for (uint32_t i = 0; i < OBITUARY_GROUPS_MAX; i++) {
+        snprintf(name, sizeof name, "g%u", i);
+        terms[i] = lead(fd, name);
+    }
+    was_told_of(2, terms, OBITUARY_GROUPS_MAX);
+    (void)lead(fd, "more");
+    char words[64];
+    snprintf(words, sizeof words, " %lld; ", (long long)terms[OBITUARY_GROUPS_MAX - 1]);
+    nothing_since(words);
+}
+
 /* ---- The guardian's own life ---- */
 
 static pid_t guardian_pid(void)
@@ -248,6 +350,7 @@ static void it_goes_when_it_is_not_wanted_any_more(void **state)
 int main(int argc, char **argv)
 {
     if (argc > 1) return strcmp(argv[1], "guardian") == 0 ? write_all_down() : 2;
+#define BESIDE_A_PEER(name) cmocka_unit_test_setup_teardown(name, begin_beside_a_peer, finish_guarded)
 #define GUARDED(name) cmocka_unit_test_setup_teardown(name, begin_guarded, finish_guarded)
     const struct CMUnitTest tests[] = {
         GUARDED(a_client_is_watched_while_it_leads),
@@ -258,6 +361,9 @@ int main(int argc, char **argv)
         GUARDED(nothing_but_a_line_is_taken),
         GUARDED(whom_the_kernel_does_not_know_is_not_watched_but_remembered),
         GUARDED(one_that_is_expelled_is_watched_until_its_time_is_over),
+        BESIDE_A_PEER(a_work_is_released_as_it_is_held),
+        BESIDE_A_PEER(another_guardian_has_them_too),
+        BESIDE_A_PEER(of_many_some_are_released),
         GUARDED(another_is_told_all_that_is_held),
         GUARDED(it_goes_when_it_is_not_wanted_any_more),
     };

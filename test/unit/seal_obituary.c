@@ -49,8 +49,9 @@ static void counters_are_apart_from_those_of_the_living(void **state)
     say(1, 2, "still");
     carry();
     was_heard("1 is dead, 2 hears: 1>2 second; 1>2 still; ");
-    hand_over(&first); /* of an earlier day */
-    was_heard("");
+    hand_over(&first); /* which was to wait for longer */
+    hand_over(&second);
+    was_heard("1 is dead, 2 hears: 1>2 first; ");
 }
 
 static void is_bound_to_its_peer_and_its_bytes(void **state)
@@ -124,7 +125,8 @@ static void the_same_in_plain(void **state)
     hand_over(&second);
     hand_over(&second);
     hand_over(&first);
-    was_heard("1 is dead, 2 hears: 1>2 second; ");
+    hand_over(&first);
+    was_heard("1 is dead, 2 hears: 1>2 second; 1 is dead, 2 hears: 1>2 first; ");
     say(1, 2, "alive");
     carry();
     was_heard("1>2 alive; ");

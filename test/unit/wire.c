@@ -42,6 +42,7 @@ static const struct wire_entry entries[] = {
      .length = 7,
      .text = "billing"},
     {.type = WIRE_VALUE, .group = 9, .number = 1u << 20, .length = 0, .text = ""},
+    {.type = WIRE_RELEASED, .group = 9, .settings = 0xCAFE0002, .life = UINT64_C(1) << 40, .number = 1u << 20},
     {.type = WIRE_OBITUARY, .settings = 0xCAFE0002, .number = UINT64_C(1) << 40},
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
@@ -87,14 +88,15 @@ static bool passes(bool sealed_in_advance, size_t first, size_t second, size_t c
     return wire_may_pass(payload.bytes, payload.size - cut, sealed_in_advance);
 }
 
-static void obituaries_and_nothing_else_are_sealed_in_advance(void **state)
+static void what_is_of_the_dead_and_nothing_else_is_sealed_in_advance(void **state)
 {
-    const size_t obituary = ENTRIES - 1, none = ENTRIES;
+    const size_t released = ENTRIES - 2, obituary = ENTRIES - 1, none = ENTRIES;
     struct wire_payload payload;
     for (size_t i = 0; i < ENTRIES; i++) {
-        assert_int_equal(passes(true, i, none, 0), i == obituary);
-        assert_int_equal(passes(false, i, none, 0), i != obituary);
-        assert_int_equal(passes(true, obituary, i, 0), i == obituary);
+        const bool is_of_the_dead = i == released || i == obituary;
+        assert_int_equal(passes(true, i, none, 0), is_of_the_dead);
+        assert_int_equal(passes(false, i, none, 0), !is_of_the_dead);
+        assert_int_equal(passes(true, obituary, i, 0), is_of_the_dead);
         assert_false(passes(false, obituary, i, 0));
         assert_int_equal(passes(false, i, obituary, 0), false);
     }
@@ -116,7 +118,7 @@ static void other_versions_and_types_are_not_understood(void **state)
     assert_false(wire_head(bytes, WIRE_HEAD - 1, &digest));
     assert_false(wire_head(bytes, 0, &digest));
     assert_int_equal(wire_next(bytes, sizeof bytes, &at, &entry), WIRE_BAD);
-    bytes[WIRE_HEAD] = WIRE_OBITUARY + 1;
+    bytes[WIRE_HEAD] = WIRE_RELEASED + 1;
     assert_int_equal(wire_next(bytes, sizeof bytes, &at, &entry), WIRE_BAD);
     bytes[WIRE_HEAD] = 255;
     assert_int_equal(wire_next(bytes, sizeof bytes, &at, &entry), WIRE_BAD);
@@ -158,7 +160,7 @@ int main(void)
         cmocka_unit_test(comes_back_as_it_was),
         cmocka_unit_test(is_never_cut_short),
         cmocka_unit_test(other_versions_and_types_are_not_understood),
-        cmocka_unit_test(obituaries_and_nothing_else_are_sealed_in_advance),
+        cmocka_unit_test(what_is_of_the_dead_and_nothing_else_is_sealed_in_advance),
         cmocka_unit_test(a_name_is_text_and_short),
         cmocka_unit_test(a_full_payload_takes_no_more),
     };
