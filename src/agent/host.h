@@ -157,7 +157,8 @@ uint64_t host_worst_failover_ns(const struct host_group *);
 /* One sentence without its subject, members by name. `text` is ended in any case. */
 void host_note_text(const struct config *, const struct host_note *, char *text, size_t size);
 
-/* What peers are to be told when this process and all the work of its clients are over. False: nothing. */
+/* What peers are to be told when this process and all the work of its clients are over. False: nothing, or not before the number of
+ * this life is on disk. */
 bool host_obituary(const struct host *, struct wire_payload *);
 /* For so long it may be of use to them. */
 uint64_t host_longest_lease_ns(const struct host *);
