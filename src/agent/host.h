@@ -159,7 +159,8 @@ uint64_t host_worst_failover_ns(const struct host_group *);
 /* One sentence without its subject, members by name. `text` is ended in any case. */
 void host_note_text(const struct config *, const struct host_note *, char *text, size_t size);
 
-/* What peers are to be told when this process and all the work of its clients are over. False: nothing. */
+/* What peers are to be told when this process and all the work of its clients are over. False: nothing, or not before the number of
+ * this life is on disk. */
 bool host_obituary(const struct host *, struct wire_payload *);
 /* The same, when this process and the work of these tenures are over. It stays true whatever comes later, since a term is
  * one tenure's: there is nothing to take back. */
