@@ -38,8 +38,10 @@ static const char *told(struct feed_place *reader)
 {
     static char text[32];
     const char *name;
+    size_t size = 0;
     text[0] = '\0';
-    while (strlen(text) < 16 && (name = feed_next(&feed, reader))) strcat(text, name);
+    while (size < 16 && (name = feed_next(&feed, reader)))
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s", name);
     return text;
 }
 
