@@ -78,7 +78,7 @@ static inline uint64_t dice(uint64_t below)
     world.seed ^= world.seed << 13;
     world.seed ^= world.seed >> 7;
     world.seed ^= world.seed << 17;
-    return world.seed % below;
+    return below > 0 ? world.seed % below : 0;
 }
 
 static inline bool one_in(uint64_t n)

@@ -192,7 +192,6 @@ uint64_t elector_token(const elector *e, const char *group)
     return elector_is_leader(e, group) ? e->token : 0;
 }
 
-elector_status engine_work(elector *e, int line);
 elector_status engine_work(elector *e, int line)
 {
     (void)e, (void)line;

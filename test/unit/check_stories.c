@@ -20,8 +20,10 @@ static void play(const char *path)
     struct sim_settings settings = {0};
     struct sim_plan plan = {0};
     struct sim_error error;
-    if (sim_settings_read(&settings, path, &error) != 0 || sim_plan_build(&plan, &settings, &error) != 0)
+    if (sim_settings_read(&settings, path, &error) != 0 || sim_plan_build(&plan, &settings, &error) != 0) {
         fail_msg("%s: %s", path, error.text);
+        return;
+    }
     struct sim_world *world = sim_world_new(&plan, 0);
     assert_non_null(world);
     const struct sim_result *result = sim_world_run(world);

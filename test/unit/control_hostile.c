@@ -10,11 +10,11 @@
 /* Before all others may connect: what anybody could have found until then. */
 static mode_t mode_before;
 
-int chmod(const char *path, mode_t mode)
+int chmod(const char *file, mode_t mode)
 {
-    struct stat file;
-    if (lstat(path, &file) == 0 && S_ISSOCK(file.st_mode)) mode_before = file.st_mode & 07777;
-    return fchmodat(AT_FDCWD, path, mode, 0);
+    struct stat found;
+    if (lstat(file, &found) == 0 && S_ISSOCK(found.st_mode)) mode_before = found.st_mode & 07777;
+    return fchmodat(AT_FDCWD, file, mode, 0);
 }
 
 /* ---- Hostile clients ---- */

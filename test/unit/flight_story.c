@@ -82,12 +82,13 @@ static void shift(uint32_t run, int64_t by)
 
 static void messages_tell_how_clocks_differ(void **state)
 {
-    static const int64_t shifts[] = {0, INT64_C(5000) * MILLISECOND, INT64_C(-700) * MILLISECOND};
+    static const int64_t shifts[MEMBERS] = {0, INT64_C(5000) * MILLISECOND, INT64_C(-700) * MILLISECOND};
     live();
     listen_to_all();
-    for (uint32_t i = 0; i < story.run_count; i++) shift(i, shifts[i]);
+    assert_int_equal(story.run_count, MEMBERS);
+    for (uint32_t i = 0; i < MEMBERS; i++) shift(i, shifts[i]);
     flight_merge(&story);
-    for (uint32_t i = 0; i < story.run_count; i++) {
+    for (uint32_t i = 0; i < MEMBERS; i++) {
         assert_true(story.runs[i].is_placed);
         const int64_t off = story.runs[i].offset + shifts[i];
         assert_true((uint64_t)(off < 0 ? -off : off) <= story.runs[i].doubt);

@@ -200,7 +200,7 @@ static void a_slow_network_is_given_longer_rounds(void **state)
     for (uint32_t place = 0; (algorithm = next_algorithm(&place));) {
         if (algorithm->on_suspect) continue;
         open_led_by(algorithm, place);
-        jitter = 1500 * MILLISECOND;
+        jitter = UINT64_C(1500) * MILLISECOND;
         all_begin_to_stand(place);
         await_agreement(algorithm, "words take a second");
         close_world();

@@ -44,14 +44,16 @@ static void start(struct supervise *work, const char *name, const char *then)
 
 static pid_t orphan_of(const char *name)
 {
-    char path[128];
-    int pid = 0, ms = 0;
+    char path[128], line[32];
+    int ms = 0;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     while (access(path, F_OK) != 0) nap(&ms, "the orphan begins");
     FILE *file = fopen(path, "re");
     assert_non_null(file);
-    assert_int_equal(fscanf(file, "%d", &pid), 1);
+    assert_non_null(fgets(line, sizeof line, file));
     fclose(file);
+    const long pid = strtol(line, NULL, 10);
+    assert_true(pid > 0);
     return (pid_t)pid;
 }
 
