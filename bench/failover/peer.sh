@@ -5,6 +5,7 @@ set -euo pipefail
 work=$1
 system=$(basename "$0" .sh | sed s/peer_//)
 trials=${PEER_TRIALS:-200}
+limit=${PEER_SECONDS:-300} # for one kind
 pairs=$((trials < 20 ? trials : 20)) # elections at once, where one trial waits for seconds
 started=()
 exec 3>&2 2>> "$work/script.log" # bash tells of every process that is killed
@@ -32,12 +33,14 @@ sample() { # KIND FROM TO, in us; counts in $taken, which try_kind sets
     taken=$((taken + 1))
     ((taken * 4 / trials == (taken - 1) * 4 / trials || taken == trials)) || say "$1: $taken of $trials"
 }
-try_kind() { # KIND COMMAND…: says how long it took; the command goes on until `taken` is `trials`
+more() { ((taken < trials && SECONDS < deadline)); }
+try_kind() { # KIND COMMAND…, which goes on while there are `more` to take; says how long it took
     local kind=$1 since=$SECONDS
     shift
-    taken=0
+    taken=0 deadline=$((SECONDS + limit))
     say "$kind"
     "$@"
+    ((taken >= trials)) || legend "$kind: $taken trials, all that were to be had in $limit s (PEER_SECONDS)"
     say "$kind: $taken trials in $((SECONDS - since)) s"
 }
 start() { # LOG COMMAND…: in the background, its process in $!

@@ -88,9 +88,9 @@ empty_seats() {
 try_holders() { # KIND SIGNAL
     local e
     before=0 failures=0
-    while ((taken < trials)); do
+    while more; do
         seat_holders "$all_hosts" || { empty_seats && continue; }
-        while ((taken < trials)); do
+        while more; do
             seat_waiters "$all_hosts" || break
             for ((e = 1; e <= pairs; e++)); do
                 [ -z "${elected[$e]:-}" ] || continue # by itself
@@ -116,7 +116,7 @@ try_holders() { # KIND SIGNAL
 try_silence() { # KIND
     local e stopped
     before=0 failures=0
-    while ((taken < trials)); do
+    while more; do
         leader
         stopped=$led
         hosts_of "$stopped"

@@ -56,7 +56,7 @@ await_standing() { # COUNT
 }
 try_server() {
     local was began
-    while ((taken < trials)); do
+    while more; do
         leader
         was=$led
         doze 150 100
@@ -71,7 +71,7 @@ try_server() {
 }
 try_transfer() {
     local to began seen news at
-    while ((taken < trials)); do
+    while more; do
         leader
         to=$(((led + 1) % 3))
         leads $to || true # its number

@@ -71,7 +71,7 @@ await_master() { # NUMBER
 }
 try_way() { # KIND DOES UNDOES
     local began
-    while ((taken < trials)); do
+    while more; do
         doze 50 30 # a few advertisements
         drain 2
         processes_of 1

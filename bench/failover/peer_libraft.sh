@@ -29,7 +29,7 @@ rest() {
 }
 try_server() { # SIGNAL
     local was began
-    while ((taken < trials)); do
+    while more; do
         rest
         was=$leader
         stamp
@@ -49,7 +49,7 @@ try_server() { # SIGNAL
 }
 try_transfer() { # KIND SIGNAL
     local began tries=0
-    while ((taken < trials)); do
+    while more; do
         rest
         stamp
         began=$now

@@ -60,7 +60,7 @@ await_standing() { # COUNT: they say so
 }
 try_server() {
     local was began
-    while ((taken < trials)); do
+    while more; do
         leader
         was=$led
         doze 50 100
