@@ -57,6 +57,17 @@ fifo() { # NAME: a fifo of that name below $work, whose descriptor is in $fd
     mkfifo "$work/$1"
     exec {fd}<> "$work/$1"
 }
+declare -A begun=()
+next_line() { # FD SECONDS: in $line, its time in $now; false: none came. What came of one that is not whole yet is kept for the next time
+    if read -rt "$2" -u "$1" line; then
+        stamp
+        line=${begun[$1]:-}$line
+        begun[$1]=''
+    else
+        begun[$1]=${begun[$1]:-}$line
+        return 1
+    fi
+}
 free_port() { # forty from there on are believed to be free
     local port=$((20000 + $$ % 1200 * 10)) taken i
     taken=$(awk '{ split($2, part, ":"); print part[2] }' /proc/net/tcp /proc/net/tcp6 2> /dev/null)

@@ -13,8 +13,7 @@ stood=0 before=0 failures=0
 
 hear() { # SECONDS: one line of a candidate; false: none came
     local line
-    read -rt "$1" -u "$news" line || return 1
-    stamp
+    next_line "$news" "$1" || return 1
     case $line in
     *stands) stood=$((stood + 1)) ;;
     e*)

@@ -19,8 +19,7 @@ serve() { # NUMBER: which it says when it leads
 }
 next_leader() { # SECONDS: false: there was none
     local line
-    read -rt "$1" -u "$news" line || return 1
-    stamp
+    next_line "$news" "$1" || return 1
     leader=$line
 }
 rest() {
