@@ -59,7 +59,7 @@ fifo() { # NAME: a fifo of that name below $work, whose descriptor is in $fd
 }
 declare -A begun=()
 next_line() { # FD SECONDS: in $line, its time in $now; false: none came. What came of one that is not whole yet is kept for the next time
-    if read -rt "$2" -u "$1" line; then
+    if IFS= read -rt "$2" -u "$1" line; then
         stamp
         line=${begun[$1]:-}$line
         begun[$1]=''
