@@ -5,6 +5,7 @@ set -euo pipefail
 work=$1
 system=$(basename "$0" .sh | sed s/peer_//)
 trials=${PEER_TRIALS:-200}
+limit=${PEER_SECONDS:-300} # for one kind
 pairs=$((trials < 20 ? trials : 20)) # elections at once, where one trial waits for seconds
 started=()
 exec 3>&2 2>> "$work/script.log" # bash tells of every process that is killed
@@ -32,12 +33,14 @@ sample() { # KIND FROM TO, in us; counts in $taken, which try_kind sets
     taken=$((taken + 1))
     ((taken * 4 / trials == (taken - 1) * 4 / trials || taken == trials)) || say "$1: $taken of $trials"
 }
-try_kind() { # KIND COMMAND…: says how long it took; the command goes on until `taken` is `trials`
+more() { ((taken < trials && SECONDS < deadline)); }
+try_kind() { # KIND COMMAND…, which goes on while there are `more` to take; says how long it took
     local kind=$1 since=$SECONDS
     shift
-    taken=0
+    taken=0 deadline=$((SECONDS + limit))
     say "$kind"
     "$@"
+    ((taken >= trials)) || legend "$kind: $taken trials, all that were to be had in $limit s (PEER_SECONDS)"
     say "$kind: $taken trials in $((SECONDS - since)) s"
 }
 start() { # LOG COMMAND…: in the background, its process in $!
@@ -53,6 +56,17 @@ doze() { # MS OF_CHANCE: that long and a random part of as much again, so that t
 fifo() { # NAME: a fifo of that name below $work, whose descriptor is in $fd
     mkfifo "$work/$1"
     exec {fd}<> "$work/$1"
+}
+declare -A begun=()
+next_line() { # FD SECONDS: in $line, its time in $now; false: none came. What came of one that is not whole yet is kept for the next time
+    if IFS= read -rt "$2" -u "$1" line; then
+        stamp
+        line=${begun[$1]:-}$line
+        begun[$1]=''
+    else
+        begun[$1]=${begun[$1]:-}$line
+        return 1
+    fi
 }
 free_port() { # forty from there on are believed to be free
     local port=$((20000 + $$ % 1200 * 10)) taken i

@@ -13,8 +13,7 @@ stood=0 before=0 failures=0
 
 hear() { # SECONDS: one line of a candidate; false: none came
     local line
-    read -rt "$1" -u "$news" line || return 1
-    stamp
+    next_line "$news" "$1" || return 1
     case $line in
     *stands) stood=$((stood + 1)) ;;
     e*)
@@ -88,9 +87,9 @@ empty_seats() {
 try_holders() { # KIND SIGNAL
     local e
     before=0 failures=0
-    while ((taken < trials)); do
+    while more; do
         seat_holders "$all_hosts" || { empty_seats && continue; }
-        while ((taken < trials)); do
+        while more; do
             seat_waiters "$all_hosts" || break
             for ((e = 1; e <= pairs; e++)); do
                 [ -z "${elected[$e]:-}" ] || continue # by itself
@@ -116,7 +115,7 @@ try_holders() { # KIND SIGNAL
 try_silence() { # KIND
     local e stopped
     before=0 failures=0
-    while ((taken < trials)); do
+    while more; do
         leader
         stopped=$led
         hosts_of "$stopped"

@@ -56,7 +56,7 @@ await_standing() { # COUNT
 }
 try_server() {
     local was began
-    while ((taken < trials)); do
+    while more; do
         leader
         was=$led
         doze 150 100
@@ -71,7 +71,7 @@ try_server() {
 }
 try_transfer() {
     local to began seen news at
-    while ((taken < trials)); do
+    while more; do
         leader
         to=$(((led + 1) % 3))
         leads $to || true # its number
@@ -87,7 +87,7 @@ try_transfer() {
     done
 }
 
-legend "$(etcd --version | sed -n 's/^etcd Version: //p'), heartbeat/election $times ms, the shortest that held here (its own: 100/1000); lock's lease 1 s, the shortest"
+legend "$(etcd --version | sed -n 's/^etcd Version: //p'), heartbeat/election $times ms (its own: 100/1000); lock's lease 1 s, the shortest, which it makes 2 s where elections are slow"
 legend "worker: \`etcdctl lock\` killed, $pairs locks at a time; resign: asked to release, one by one"
 legend "agent: the leading server killed, until another leads; transfer: move-leader, until the other leads"
 legend "silence: the leading server and $pairs holders of locks stopped, until other clients have them"

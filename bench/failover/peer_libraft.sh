@@ -19,8 +19,7 @@ serve() { # NUMBER: which it says when it leads
 }
 next_leader() { # SECONDS: false: there was none
     local line
-    read -rt "$1" -u "$news" line || return 1
-    stamp
+    next_line "$news" "$1" || return 1
     leader=$line
 }
 rest() {
@@ -29,7 +28,7 @@ rest() {
 }
 try_server() { # SIGNAL
     local was began
-    while ((taken < trials)); do
+    while more; do
         rest
         was=$leader
         stamp
@@ -49,7 +48,7 @@ try_server() { # SIGNAL
 }
 try_transfer() { # KIND SIGNAL
     local began tries=0
-    while ((taken < trials)); do
+    while more; do
         rest
         stamp
         began=$now

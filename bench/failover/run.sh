@@ -3,8 +3,8 @@
 # stdout, progress on stderr. Ours first, with nothing beside it, then each peer; one that is not installed is skipped with a
 # line (scripts/setup-peers installs them), and one that fails leaves what it had. It takes about 20 minutes.
 #
-# Environment: ELECTOR, the program; BUILD, a built folder; TRIALS (200) of each kind, PEER_TRIALS (200), KINDS and PEERS to
-# run only some; KEEP=1 keeps the folder with samples and logs. Peers' times: ETCD_TIMES, ZOOKEEPER_TICK, KEEPALIVED_INTERVAL,
+# Environment: ELECTOR, the program; BUILD, a built folder; TRIALS (200) of each kind, PEER_TRIALS (200) for which each kind has
+# PEER_SECONDS (300), KINDS and PEERS to run only some; KEEP=1 keeps the folder with samples and logs. Peers' times: ETCD_TIMES, ZOOKEEPER_TICK, KEEPALIVED_INTERVAL,
 # LIBRAFT_TIMES (see bench/failover/peer_*.sh).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -78,7 +78,11 @@ try_ours() { # KIND
 port=$((7400 + $$ % 2000))
 failed=0
 before=$(load)
-touch "$work/samples"
+{
+    echo "# elector: presets, a lease of 1 s (its shortest profile, fast: 500 ms)"
+    echo "# elector: worker: candidate killed; agent: agent killed, of which its guardian tells; silence: all of a member stopped"
+    echo "# elector: clusters that take turns, one trial at a time: 2, for agent 4; silence: 8 side by side"
+} > "$work/samples"
 for kind in "${kinds[@]}"; do try_ours "$kind"; done
 for peer in "${peers[@]}"; do
     since=$SECONDS
