@@ -8,7 +8,7 @@
 #include "agent/flight_replay.h"
 #include "sim/world.h"
 
-enum { FLIGHT_RUNS_MAX = 64 };
+enum { FLIGHT_RUNS_MAX = 64, FLIGHT_OBITUARIES_MAX = 4096 };
 
 enum flight_what {
     FLIGHT_BEGAN,
@@ -64,6 +64,13 @@ struct flight_run {
     uint64_t life;                  /* the incarnation in which it led; 0: it never did */
 };
 
+/* The work of that life is over. */
+struct flight_obituary {
+    el_node who;
+    uint64_t life;
+    uint64_t group, term; /* in that group up to that term; 0: all of it */
+};
+
 enum flight_wrong { FLIGHT_SAME_TOKEN, FLIGHT_TOKEN_FELL, FLIGHT_OVERLAP };
 
 struct flight_violation {
@@ -77,10 +84,8 @@ struct flight_story {
     uint64_t group; /* the one whose messages, notes and views are told; 0: none */
     bool beats;     /* also what is said between members, of no group */
     bool is_out_of_memory;
-    struct {
-        el_node who;
-        uint64_t life;
-    } obituaries[FLIGHT_RUNS_MAX]; /* that were heard: the work of that life is over */
+    struct flight_obituary
+        obituaries[FLIGHT_OBITUARIES_MAX]; /* that were heard; what is beyond them ends nothing */
     uint32_t obituary_count;
     struct flight_event *events;
     size_t event_count, event_room;

@@ -81,15 +81,20 @@ static void judge_name(struct flight_story *story, const struct flight_name *nam
     report(story, FLIGHT_SAME_TOKEN, claim, &named);
 }
 
+static bool is_of(const struct flight_obituary *o, const struct flight_run *run,
+                  const struct flight_claim *claim)
+{
+    const bool is_here = o->group == 0 || (o->group == claim->group && claim->token <= o->term);
+    return is_here && o->who == run->self && o->life == run->life;
+}
+
 /* A death that was told of ends an office before its deadline. */
 static void end_by_obituary(const struct flight_story *story, struct flight_claim *claim)
 {
     const struct flight_run *run = &story->runs[claim->run];
     const uint64_t end = run->report.ended + (uint64_t)run->offset;
     for (uint32_t i = 0; i < story->obituary_count; i++)
-        if (story->obituaries[i].who == run->self && story->obituaries[i].life == run->life &&
-            claim->ended > end)
-            claim->ended = end;
+        if (is_of(&story->obituaries[i], run, claim) && claim->ended > end) claim->ended = end;
 }
 
 void flight_judge(struct flight_story *story)

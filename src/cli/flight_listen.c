@@ -85,9 +85,13 @@ static void look_for_obituaries(const struct flight_listener *l, el_node from, c
     struct wire_entry entry;
     if (!wire_may_pass(payload, size, true)) return;
     for (size_t at = WIRE_HEAD; wire_next(payload, size, &at, &entry) == WIRE_ENTRY;) {
-        if (story->obituary_count == FLIGHT_RUNS_MAX) return;
-        story->obituaries[story->obituary_count].who = from;
-        story->obituaries[story->obituary_count++].life = entry.number;
+        if (story->obituary_count == FLIGHT_OBITUARIES_MAX) return;
+        const bool is_all = entry.type == WIRE_OBITUARY;
+        story->obituaries[story->obituary_count++] =
+            (struct flight_obituary){.who = from,
+                                     .life = is_all ? entry.number : entry.life,
+                                     .group = is_all ? 0 : entry.group,
+                                     .term = is_all ? 0 : entry.number};
     }
 }
 

@@ -205,6 +205,24 @@ static void an_obituary_ends_an_office(void **state)
     }
 }
 
+/* So does a release, in that group, up to that term. */
+static void a_release_ends_an_office(void **state)
+{
+    enum flight_wrong wrong;
+    for (uint32_t which = 0; which < 4; which++) {
+        const struct flight_claim first = claim(0, 5, 100, 900);
+        story.runs[0].life = 3;
+        story.runs[0].report.ended = 150;
+        story.obituaries[0] = (struct flight_obituary){.who = 1, .life = 3, .group = first.group, .term = 5};
+        story.obituaries[0].life += which == 1;
+        story.obituaries[0].group += which == 2;
+        story.obituaries[0].term -= which == 3;
+        story.obituary_count = 1;
+        assert_int_equal(judge(first, claim(1, 6, 200, 300), &wrong), which == 0 ? 0 : 1);
+        free_story();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_token_that_falls_is_found),
         cmocka_unit_test(another_leader_by_others_words_is_found),
         cmocka_unit_test(an_obituary_ends_an_office),
+        cmocka_unit_test(a_release_ends_an_office),
     };
     return sodium_init() < 0 || cmocka_run_group_tests(tests, NULL, NULL);
 }
