@@ -134,9 +134,9 @@ struct session {
 
     struct session_group **groups;
     uint32_t group_count, group_room;
-    struct slab slab; /* groups, and what is folded of them */
-    struct session_work work;
-    struct session_timed *heap; /* the earliest first */
+    struct slab slab;                 /* groups, and what is folded of them */
+    struct session_work work, folded; /* and as it is folded: most calls change nothing */
+    struct session_timed *heap;       /* the earliest first */
     uint32_t heap_count, heap_room;
 
     uint32_t standing; /* groups that ask for votes */

@@ -29,6 +29,11 @@ static uint32_t count_words(const struct session *s)
     return FIXED + s->cluster.count * EACH;
 }
 
+static uint8_t *words_of(struct session_work *work)
+{
+    return (uint8_t *)work + FIRST;
+}
+
 static uint64_t swap_halves(uint64_t word, uint32_t at)
 {
     return at == HALVES || at == HALVES + 1 ? word << 32 | word >> 32 : word;
@@ -67,6 +72,7 @@ struct session_work *session_unfold(const struct session_group *group)
             put(work, first + (uint32_t)__builtin_ctz(set), word);
         }
     }
+    memcpy(words_of(&s->folded), words_of(work), (size_t)count * WORD);
     return work;
 }
 
@@ -95,9 +101,12 @@ static uint32_t fold(const struct session_work *work, uint32_t count, uint8_t by
 void session_fold(struct session_group *group)
 {
     struct session *s = session_of(group);
-    const struct session_work *work = &s->work;
+    struct session_work *work = &s->work;
+    const size_t length = (size_t)count_words(s) * WORD;
     uint8_t bytes[FOLDED_MAX];
     el_require(work->group == group);
+    if (group->folded && memcmp(words_of(&s->folded), words_of(work), length) == 0) return;
+    memcpy(words_of(&s->folded), words_of(work), length);
     const uint32_t size = fold(work, count_words(s), bytes);
     const uint32_t units = size > (int)FEW_UNITS * (int)SLAB_UNIT ? slab_units(size) : FEW_UNITS;
     if (units != group->folded_units) {

@@ -25,6 +25,11 @@ static void a_group_unfolds_as_it_was_folded(void **state)
         struct session_group *group = s->groups[i];
         struct session_work *work = session_unfold(group);
         if (was[i].group) assert_memory_equal(work, &was[i], offsetof(struct session_work, ballots[5]));
+        work->quorum.term++;
+        session_fold(group);
+        work->quorum.term--; /* as it was before */
+        session_fold(group);
+        if (one_in(2)) continue;
         fill(work->timers, sizeof work->timers);
         fill((uint64_t *)(void *)&work->quorum, sizeof work->quorum);
         fill((uint64_t *)(void *)work->ballots, 5 * sizeof *work->ballots);
