@@ -136,6 +136,26 @@ static void wait_for_turn(struct session_group *group, bool is_due)
     s->last_in_turn = group;
 }
 
+/* While it waited our own vote went to another, who is there and is about to claim the group. */
+static bool is_spoken_for(const struct session_group *group)
+{
+    struct session *s = session_of(group);
+    const struct quorum_tenant *holder = &group->quorum.holder;
+    const struct quorum q = {.cfg = &s->cfg, .me = &s->me, .peers = s->peers};
+    return holder->id && holder->id != s->cfg.self && quorum_recent(&q, holder->id) &&
+           quorum_promise_lives(&q, holder->id, holder->inc);
+}
+
+/* As long as if it had asked, and made way. Not for ever: whether the other still wants it only asking tells. */
+static void put_off(struct session_group *group)
+{
+    const struct session *s = session_of(group);
+    const uint64_t lease = el_number(&s->cfg, QUORUM_OPTION_LEASE);
+    const uint64_t drawn = s->host->hooks.random(s->host->hooks.whose);
+    group->timers[QUORUM_STAND - QUORUM_ASKED] = host_now(s->host) + lease / 4 + drawn % (lease - lease / 4);
+    session_heap_mend(group);
+}
+
 void session_take_turns(struct session *s)
 {
     while (s->first_in_turn && may_take_turn(s->first_in_turn)) {
@@ -144,7 +164,9 @@ void session_take_turns(struct session *s)
         s->first_in_turn = group->next_in_turn;
         if (!s->first_in_turn) s->last_in_turn = NULL;
         group->waits_for_turn = group->is_due = false;
-        if (is_due)
+        if (is_due && is_spoken_for(group))
+            put_off(group);
+        else if (is_due)
             run_out(group, QUORUM_STAND);
         else if (group->base.stands)
             campaign(group);

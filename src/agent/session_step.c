@@ -56,6 +56,13 @@ static void arm(struct session *s, struct session_group *group, const struct el_
         length < UINT64_MAX - 1 - now ? now + length : UINT64_MAX - 1;
 }
 
+/* One that has run out may still wait for its turn to be told of. */
+static void disarm(struct session *s, struct session_group *group, const struct el_action *action)
+{
+    *timer_at(s, group, action->timer, action->slot) = UINT64_MAX;
+    if (action->timer == QUORUM_STAND) group->is_due = false;
+}
+
 static void move(struct session *s, struct session_group *group, const struct el_action *action)
 {
     uint64_t *from = timer_at(s, group, action->timer, action->slot);
@@ -138,7 +145,7 @@ static void carry_out(struct session *s, struct session_group *group)
         const struct el_action *action = &s->out.actions[i];
         switch (action->type) {
         case EL_ARM: arm(s, group, action); break;
-        case EL_DISARM: *timer_at(s, group, action->timer, action->slot) = UINT64_MAX; break;
+        case EL_DISARM: disarm(s, group, action); break;
         case EL_MOVE: move(s, group, action); break;
         case EL_SEND: send_later(s, group, &action->msg); break;
         case EL_SAVE: save(s, &action->durable); break;
