@@ -116,6 +116,7 @@ static void close_until(struct office *o, uint64_t stop_by)
     o->is_held = true;
     o->holder = NULL;
     o->ending = OFFICE_ENDS;
+    o->all->has_endings = true;
     o->to = EL_NOBODY;
     o->stop_by = stop_by;
 }
@@ -204,6 +205,7 @@ static void end_soon(struct office *o, enum office_ending how, el_node to)
     office_catch_up(o);
     office_tell_no_leases(o);
     o->ending = how;
+    o->all->has_endings = true;
     o->to = to;
     o->stop_by = o->deadline_ns == UINT64_MAX ? patience : o->deadline_ns;
     if (o->is_published) page_freeze(o->all->page, o->number, o->deadline_ns);
@@ -360,6 +362,8 @@ bool offices_tick(struct offices *all)
 {
     const uint64_t now = host_clock(all->host);
     bool waits = false;
+    if (!all->has_endings) return false;
+    all->has_endings = false;
     for (uint32_t i = 0; i < all->count; i++) {
         struct office *o = all->list[i];
         if (!o->is_held || o->ending == OFFICE_STAYS) continue;
@@ -367,6 +371,7 @@ bool offices_tick(struct offices *all)
         if (o->stop_by <= now) finish(o, reason_of(o));
         if (o->is_held && o->ending != OFFICE_STAYS) waits = true;
     }
+    all->has_endings = all->has_endings || waits;
     return waits;
 }
 

@@ -110,6 +110,7 @@ struct offices {
     uint64_t cells[HOST_CELLS_MAX]; /* their deadlines, as published */
     uint64_t arrivals;
     bool is_leaving, has_failed;
+    bool has_endings; /* some may be asked to stop */
 };
 
 /* Its office, made if there is none yet. NULL: no memory. */
