@@ -212,7 +212,8 @@ int main(int argc, char **argv)
     end_phase("stand");
     rest(3000);
     end_phase("settle");
-    const uint64_t grown = memory_of_all() - memory, cpu = cpu_of_all(), sent = datagrams(UDP_SENT), from = now_ns();
+    const uint64_t grown = memory_of_all() - memory, cpu = cpu_of_all(), sent = datagrams(UDP_SENT),
+                   from = now_ns();
     rest(idle_s * 1000);
     const double elapsed = (double)(now_ns() - from);
     const double busy = 100 * (double)(cpu_of_all() - cpu) / elapsed;

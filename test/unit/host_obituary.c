@@ -73,7 +73,7 @@ static struct wire_payload about(el_node from, int64_t later)
     struct wire_payload truth = obituary_of(from), payload;
     struct wire_entry entry;
     uint64_t digest;
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     assert_true(wire_head(truth.bytes, truth.size, &digest));
     wire_begin(&payload, digest);
     while (wire_next(truth.bytes, truth.size, &at, &entry) == WIRE_ENTRY) {

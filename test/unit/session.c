@@ -329,7 +329,7 @@ static void who_has_waited_for_its_turn_does_not_ask_for_what_it_gave_away(void 
     releases = 0;
     pass(4000);
     assert_int_equal(plain_led(2, 0, count) + plain_led(3, 0, count), count);
-    assert_true(releases <= 2 * SESSION_STANDING_MAX);
+    assert_true(releases <= 2 * SESSION_HOPELESS_MAX);
     close_world();
 }
 
