@@ -100,6 +100,8 @@ static void begin(struct session *s)
 struct session *session_add(struct host *host, const struct config_group *section, bool *is_new)
 {
     struct el_value values[HOST_OPTIONS_MAX] = {0};
+    for (struct session *s = host->sessions; s; s = s->next)
+        if (s->section == section) return s; /* whose values were read before */
     config_values(host->config->profile, section, &el_quorum, values);
     const uint32_t settings = host_digest_settings(host, &el_quorum, values);
     for (struct session *s = host->sessions; s; s = s->next)
@@ -108,6 +110,7 @@ struct session *session_add(struct host *host, const struct config_group *sectio
     struct session *s = number < SESSIONS_MAX ? session_new(host, values, settings) : NULL;
     if (!s) return NULL;
     s->number = number;
+    s->section = section;
     s->next = host->sessions;
     host->sessions = s;
     *is_new = true;

@@ -101,7 +101,8 @@ struct session {
     struct host *host;
     struct session *next;
     uint32_t number;
-    uint64_t key; /* of its record */
+    uint64_t key;                       /* of its record */
+    const struct config_group *section; /* that it was begun for; NULL: none */
     uint32_t settings;
     struct el_value values[HOST_OPTIONS_MAX];
     struct el_cluster cluster;
