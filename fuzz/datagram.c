@@ -120,13 +120,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (count++ % 256 == 0) begin_again();
     const size_t length = size - 1;
     memcpy(payload, bytes + 1, length);
-    if ((bytes[0] & 4) && length >= WIRE_HEAD + 13) { /* past the digests, which nobody guesses */
-        payload[0] = WIRE_VERSION;
-        put_word(payload + 1, host->members, 8);
-        const uint8_t type = payload[WIRE_HEAD];
-        const bool has_group = type != WIRE_SESSION && type != WIRE_BOARD && type != WIRE_OBITUARY;
-        if (has_group) put_word(payload + WIRE_HEAD + 1, group->key, 8);
-        put_word(payload + WIRE_HEAD + (has_group ? 9 : 1), group->session->settings, 4);
+    struct wire_payload begun;
+    wire_begin(&begun, host->members);
+    const struct wire_entry first = {.type = WIRE_BOARD, .settings = group->session->settings};
+    if (!wire_add(&begun, &first)) abort();
+    if ((bytes[0] & 4) && length >= begun.size + 9) { /* past the digests, which nobody guesses */
+        memcpy(payload, begun.bytes, begun.size);
+        const uint8_t type = payload[begun.size];
+        const bool has_group = type != WIRE_SESSION && type != WIRE_BOARD && type < WIRE_OBITUARY;
+        if (has_group) put_word(payload + begun.size + 1, group->key, 8);
     }
     /* As it comes alive, or sealed in advance: never by both ways. */
     if (wire_may_pass(payload, length, true) && wire_may_pass(payload, length, false)) abort();

@@ -67,7 +67,7 @@ static inline void mail_free(struct mail *mail)
 static inline void letter_strip(struct letter *letter, uint64_t members,
                                 bool (*keeps)(const struct wire_entry *))
 {
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     struct wire_entry entry;
     struct wire_payload rest;
     wire_begin(&rest, members);

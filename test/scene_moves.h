@@ -143,7 +143,7 @@ static inline void find_moves(const struct scene *w, const struct bounds *b, uin
 static inline void print_letter(uint32_t number)
 {
     const struct letter *l = album.letters[number];
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     struct wire_entry e;
     print_message(" m%u to m%u:", l->from, l->to);
     while (wire_next(l->bytes, l->size, &at, &e) == WIRE_ENTRY) {

@@ -27,6 +27,7 @@ struct hosted {
     struct record *record;
     struct config config;
     struct record_image *writing;
+    struct record *disk;                     /* what is on it, in worlds that keep it */
     uint64_t written_at, wake, paused_until; /* in true time */
     uint64_t offset;                         /* of its clock */
     uint32_t rate;                           /* of its clock, in millionths */
@@ -51,6 +52,7 @@ static struct {
     uint64_t now, seed, run;
     struct mail mail;
     bool cut[HOSTS_MAX + 1][HOSTS_MAX + 1];
+    bool keeps_disks;
     uint32_t loss, twice; /* in hundredths */
     uint64_t delay_min, delay_max, write_min, write_max;
     bool (*takes)(struct letter *); /* NULL: the network takes every letter, as it is */
@@ -355,6 +357,10 @@ static inline void finish_write(el_node node)
     struct record_image *image = h->writing;
     const int error = h->fails ? 5 : h->is_fileless ? 0 : record_write(h->record, image);
     h->writing = NULL;
+    if (world.keeps_disks && !error) {
+        record_close(h->disk);
+        h->disk = record_restore(image->bytes, image->size);
+    }
     const uint64_t version = image->version;
     free(image);
     (void)host_tick(h->host);

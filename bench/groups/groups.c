@@ -6,7 +6,7 @@
  *
  * FOLDER: what `elector init` made for members a, b and c. Prints one line of numbers: groups, ms to acquire all, % of a core
  * at rest (all three agents), datagrams a second, bytes a group and agent, ms until all have a new leader; - for what could
- * not be measured. Datagrams are those of this network namespace.
+ * not be measured. Datagrams are those of this network namespace. With PHASES in the environment, what each phase cost, too.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -89,19 +89,42 @@ static uint64_t memory_of_all(void)
     return sum;
 }
 
-/* Udp: names, then Udp: numbers; what was sent is the fourth. */
-static uint64_t datagrams(void)
+/* Udp: names, then Udp: numbers: received, no port, errors, sent, no room. */
+enum udp_field { UDP_SENT = 4, UDP_NO_ROOM = 5 };
+
+static uint64_t datagrams(enum udp_field wanted)
 {
     char line[512];
-    uint64_t sent = 0;
+    uint64_t counted = 0;
     FILE *file = fopen("/proc/net/snmp", "re");
     while (file && fgets(line, sizeof line, file)) {
         char *at = line + 5;
         if (strncmp(line, "Udp: ", 5) != 0 || *at < '0' || *at > '9') continue;
-        for (int field = 0; field < 4; field++) sent = strtoull(at, &at, 10);
+        for (int field = 0; field < (int)wanted; field++) counted = strtoull(at, &at, 10);
     }
     if (file) fclose(file);
-    return sent;
+    return counted;
+}
+
+/* ---- Where the time goes ---- */
+
+/* What each agent and this process have used of a processor since the last phase ended, and datagrams, to who has asked for it. */
+static void end_phase(const char *name)
+{
+    static uint64_t cpu[MEMBERS + 1], sent, lost, at;
+    if (!getenv("PHASES")) return;
+    const uint64_t now = now_ns();
+    fprintf(stderr, "%-10s %8.1f ms; CPU ms:", name, (double)(now - at) / 1e6);
+    at = now;
+    for (uint32_t m = 0; m <= MEMBERS; m++) {
+        const uint64_t used = cpu_of(m < MEMBERS ? cluster.agents[m] : getpid());
+        fprintf(stderr, " %.1f", used > cpu[m] ? (double)(used - cpu[m]) / 1e6 : 0.0);
+        cpu[m] = used;
+    }
+    fprintf(stderr, "; datagrams %" PRIu64 ", lost %" PRIu64 "\n", datagrams(UDP_SENT) - sent,
+            datagrams(UDP_NO_ROOM) - lost);
+    sent = datagrams(UDP_SENT);
+    lost = datagrams(UDP_NO_ROOM);
 }
 
 /* ---- Phases ---- */
@@ -182,17 +205,24 @@ int main(int argc, char **argv)
     }
     pause_us(1500000); /* so that sessions are there, and memory is touched */
     const uint64_t memory = memory_of_all();
+    end_phase("start");
     const uint64_t acquired = acquire_all(count);
+    end_phase("acquire");
     let_others_stand(count);
+    end_phase("stand");
     rest(3000);
-    const uint64_t grown = memory_of_all() - memory, cpu = cpu_of_all(), sent = datagrams(), from = now_ns();
+    end_phase("settle");
+    const uint64_t grown = memory_of_all() - memory, cpu = cpu_of_all(), sent = datagrams(UDP_SENT),
+                   from = now_ns();
     rest(idle_s * 1000);
     const double elapsed = (double)(now_ns() - from);
     const double busy = 100 * (double)(cpu_of_all() - cpu) / elapsed;
-    const double rate = 1e9 * (double)(datagrams() - sent) / elapsed;
+    const double rate = 1e9 * (double)(datagrams(UDP_SENT) - sent) / elapsed;
     const uint32_t again = crowds[0].elected - count + crowds[1].elected + crowds[2].elected;
     if (again) fprintf(stderr, "bench-groups: %u groups changed hands while nothing was wrong\n", again);
+    end_phase("rest");
     const uint64_t over = take_over(count);
+    end_phase("take over");
     printf("%u %.1f %.2f %.0f %" PRIu64 " %.1f\n", count, (double)acquired / 1e6, busy, rate,
            grown / MEMBERS / count, (double)over / 1e6);
     for (uint32_t m = 0; m < MEMBERS; m++) crowd_close(&crowds[m]);

@@ -3,7 +3,7 @@
 # installed; scripts/setup-peers installs it).
 #
 # Environment: ELECTOR, the program; BUILD, a built folder; SIZES (1 1000 10000 100000), ETCD_SIZES (1000 10000), IDLE (20) seconds of
-# rest. As root it runs in a network namespace of its own, so that datagrams are those of the agents alone.
+# rest; PHASES, if set: what each phase cost each agent and the client, too. As root it runs in a network namespace of its own, so that datagrams are those of the agents alone.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ -z "${ELECTOR_BENCH_NET:-}" ] && unshare --net true 2> /dev/null; then

@@ -9,7 +9,7 @@
 
 #include "agent/session.h"
 
-enum { UNDER_WAY_MAX = 1024 };
+enum { UNDER_WAY_MAX = 1024, LOT = 32 };
 
 /* ---- Posting ---- */
 
@@ -73,12 +73,28 @@ static void send_posting(struct session *s, el_node to, const struct session_gro
     host_put(s->host, to, &entry);
 }
 
+static bool may_send(const struct session *s, el_node to)
+{
+    const struct board_peer *b = &s->boards[to - 1];
+    if (!b->next || b->unanswered >= UNDER_WAY_MAX) return false;
+    if (b->next->posted > s->safe_version && session_is_waiting(s)) return false;
+    return b->unanswered % LOT || host_keeps_up(s->host, to);
+}
+
+bool board_is_behind(const struct session *s)
+{
+    for (el_node to = 1; to <= s->cluster.count; to++)
+        if (s->boards[to - 1].next && s->boards[to - 1].unanswered < UNDER_WAY_MAX && to != s->cfg.self)
+            return true;
+    return false;
+}
+
 static void send_postings(struct session *s, el_node to)
 {
     struct board_peer *b = &s->boards[to - 1];
-    if (!b->next || b->unanswered >= UNDER_WAY_MAX) return;
+    if (!may_send(s, to)) return;
     b->sent_at = host_now(s->host);
-    while (b->next && b->unanswered < UNDER_WAY_MAX) {
+    while (may_send(s, to)) {
         const struct session_group *group = b->next, *older = session_group_at(s, group->older);
         const bool is_last = ++b->unanswered == UNDER_WAY_MAX || !group->newer;
         send_posting(s, to, group, older ? older->posted : 0, is_last);
@@ -89,7 +105,7 @@ static void send_postings(struct session *s, el_node to)
 
 void board_flush(struct session *s)
 {
-    if (s->me.inc == 0 || session_is_waiting(s)) return; /* nobody has heard of this life yet */
+    if (s->me.inc == 0 || !s->is_on_disk) return; /* nobody has heard of this life yet */
     for (el_node to = 1; to <= s->cluster.count; to++) {
         if (to == s->cfg.self) continue;
         send_postings(s, to);

@@ -42,7 +42,8 @@ uint32_t host_digest_settings(const struct host *host, const struct el_algorithm
 
 static bool is_waiting(const struct host_group *group)
 {
-    return group->session ? session_is_waiting(group->session) : host_solo_is_waiting(solo(group));
+    return group->session ? session_group_is_waiting((const struct session_group *)group)
+                          : host_solo_is_waiting(solo(group));
 }
 
 static struct el_view view_of(const struct host_group *group, uint64_t *bound)
@@ -58,7 +59,8 @@ static struct host_view look(const struct host_group *group, bool *waits)
     const uint64_t token = view.term ? view.term : 1; /* some count no terms; to clients 0 is nobody's */
     struct host_view shown = {.role = view.role, .leader = view.leader, .token = token, .value = ""};
     const struct host *host = host_of(group);
-    const uint64_t now = host_now(host), margin = host_option(group, "margin", 0);
+    const uint64_t now = host_now(host),
+                   margin = group->session ? group->session->margin : host_option(group, "margin", 0);
     const bool is_new =
         view.role == EL_LEADER && !(group->shown_role == EL_LEADER && group->shown_token == token);
     shown.lease_end_ns = shown.deadline_ns = UINT64_MAX;

@@ -79,6 +79,12 @@ struct host_solo {
     char name[CONFIG_NAME_MAX + 1];
 };
 
+/* How much of what was sent to a peer has come: see host_wire.c. */
+struct host_flow {
+    uint32_t unmarked, marked, echoed; /* datagrams since the last mark; marks */
+    uint64_t waits_since;
+};
+
 struct host {
     const struct config *config;
     struct record *record;
@@ -106,6 +112,7 @@ struct host {
         uint64_t key, asked_at;
     } unknown[HOST_UNKNOWN_MAX];
     struct wire_payload out[CONFIG_MEMBERS_MAX];
+    struct host_flow flow[CONFIG_MEMBERS_MAX];
 };
 
 static inline uint64_t host_now(const struct host *host)
@@ -130,7 +137,8 @@ void host_tell_renewed(struct host *, uint32_t cell);
 void host_put(struct host *, el_node to, const struct wire_entry *);
 void host_greet(struct host *, el_node to); /* an empty word, so that both know that the link works */
 void host_put_all(struct host *, const struct wire_entry *);
-void host_flush(struct host *); /* ends every call: what was said and saved goes out */
+void host_flush(struct host *);                  /* ends every call: what was said and saved goes out */
+bool host_keeps_up(struct host *, el_node peer); /* with what it was sent: if not, what can wait should */
 void host_complain(struct host *, struct host_group *, el_node from, const char *what);
 
 /* host_group.c */

@@ -244,6 +244,17 @@ static void pack_held(const struct pack *p, struct session *s)
     if (p->b->failed && p->reads) s->held_count = 0;
 }
 
+/* When what it counts is there. */
+static void pack_sooner(const struct pack *p, struct session *s)
+{
+    struct session_sooner *sooner = &s->sooner;
+    word(p, &sooner->by);
+    word(p, &sooner->version);
+    word(p, &sooner->ceiling);
+    word32(p, &sooner->held, s->held_count);
+    word32(p, &sooner->unshown, s->unshown_count);
+}
+
 static void pack_news(const struct pack *p, struct session *s)
 {
     word32(p, &s->news, UINT32_MAX);
@@ -266,7 +277,12 @@ static void pack_session(const struct pack *p, struct session *s)
     for (uint32_t timer = 0; timer < QUORUM_ASKED; timer++) words(p, s->timers[timer], p->members + 1);
     word(p, &s->next_due);
     word(p, &s->saved_by);
+    word(p, &s->saved_ceiling);
+    word(p, &s->safe_version);
+    word(p, &s->safe_ceiling);
+    flag(p, &s->is_on_disk);
     word32(p, &s->standing, SESSION_GROUPS_MAX);
+    word32(p, &s->given, SESSION_GROUPS_MAX);
     word(p, &s->version);
     pack_cells(p, s);
     pack_held(p, s);
@@ -276,6 +292,7 @@ static void pack_lists(const struct pack *p, struct session *s)
 {
     pack_heap(p, s);
     pack_unshown(p, s);
+    pack_sooner(p, s);
     pack_turns(p, s);
     pack_news(p, s);
     if (p->reads) hang_up(p, s);
@@ -283,7 +300,7 @@ static void pack_lists(const struct pack *p, struct session *s)
 }
 
 /* Whoever adds a field must say here what becomes of it. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 26864),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 26936),
                "a new field is packed");
 _Static_assert(sizeof(struct board_peer) == 56 && sizeof(struct session_backing) == 40, "so is a peer's");
 
@@ -303,6 +320,7 @@ static void pack_payload(const struct pack *p, struct wire_payload *payload)
     }
     memcpy(payload->bytes, from, size);
     payload->size = size;
+    if (!wire_resume(payload)) wrong(p);
 }
 
 static void pack_host(const struct pack *p, struct host *host)
@@ -323,7 +341,13 @@ static void pack_host(const struct pack *p, struct host *host)
         word(p, &host->unknown[i].key);
         word(p, &host->unknown[i].asked_at);
     }
-    for (uint32_t i = 0; i < p->members; i++) pack_payload(p, &host->out[i]);
+    for (uint32_t i = 0; i < p->members; i++) {
+        pack_payload(p, &host->out[i]);
+        word32(p, &host->flow[i].unmarked, UINT32_MAX);
+        word32(p, &host->flow[i].marked, UINT32_MAX);
+        word32(p, &host->flow[i].echoed, UINT32_MAX);
+        word(p, &host->flow[i].waits_since);
+    }
 }
 
 /* A session of these settings, of whichever section has them; NULL: none has. */

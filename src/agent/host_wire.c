@@ -6,6 +6,15 @@
 
 static const uint64_t SECOND = 1000000000;
 
+/*
+ * What socket buffers do not take is lost, and asked for again only when a timer says so. So of much that is to be said no more
+ * is poured out than a peer keeps up with: now and then a datagram begins with a mark, which is echoed; while several marks are
+ * not, what can wait does. A buffer as small as usual takes 180 datagrams of all peers.
+ */
+enum { MARK_EVERY = 16, MARKS_MAX = 4 };
+static const uint64_t MARK_LOST =
+    50000000; /* after so many ns a mark, or its echo, was lost, or its peer is busy */
+
 /* ---- Saying ---- */
 
 static void send_off(struct host *host, el_node to)
@@ -14,7 +23,33 @@ static void send_off(struct host *host, el_node to)
     if (host->has_failed) return;
     host->hooks.send(host->hooks.whose, to, out->bytes, out->size);
     host->sent_at[to - 1] = host_now(host);
+    host->flow[to - 1].unmarked++;
     wire_begin(out, host->members);
+}
+
+static void mark(struct host *host, el_node to)
+{
+    struct host_flow *flow = &host->flow[to - 1];
+    if (flow->unmarked < MARK_EVERY || host->out[to - 1].size > WIRE_HEAD) return;
+    if (flow->marked == flow->echoed) flow->waits_since = host_now(host);
+    flow->unmarked = 0;
+    (void)wire_add(&host->out[to - 1], &(struct wire_entry){.type = WIRE_MARK, .sequence = ++flow->marked});
+}
+
+static void hear_echo(struct host_flow *flow, uint32_t number, uint64_t now)
+{
+    if (number - flow->echoed > flow->marked - flow->echoed) return; /* an old one, or of an earlier life */
+    flow->echoed = number;
+    flow->waits_since = now;
+}
+
+bool host_keeps_up(struct host *host, el_node peer)
+{
+    struct host_flow *flow = &host->flow[peer - 1];
+    if (flow->marked - flow->echoed < MARKS_MAX) return true;
+    if (host_now(host) - flow->waits_since < MARK_LOST) return false;
+    flow->echoed = flow->marked;
+    return true;
 }
 
 void host_greet(struct host *host, el_node to)
@@ -25,8 +60,10 @@ void host_greet(struct host *host, el_node to)
 void host_put(struct host *host, el_node to, const struct wire_entry *entry)
 {
     if (to == host->config->self) return;
+    mark(host, to);
     if (wire_add(&host->out[to - 1], entry)) return;
     send_off(host, to);
+    mark(host, to);
     (void)wire_add(&host->out[to - 1], entry);
 }
 
@@ -196,6 +233,14 @@ static void on_entry(struct host *host, el_node from, const struct wire_entry *e
         on_group(host, from, entry);
         return;
     }
+    if (entry->type == WIRE_MARK) {
+        host_put(host, from, &(struct wire_entry){.type = WIRE_ECHO, .sequence = entry->sequence});
+        return;
+    }
+    if (entry->type == WIRE_ECHO) {
+        hear_echo(&host->flow[from - 1], entry->sequence, host_now(host));
+        return;
+    }
     if (entry->type == WIRE_OBITUARY) {
         host_bury(host, from, entry);
         return;
@@ -228,7 +273,7 @@ static void on_entry(struct host *host, el_node from, const struct wire_entry *e
 static void receive(struct host *host, el_node from, const uint8_t *payload, size_t size)
 {
     uint64_t digest;
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     struct wire_entry entry;
     if (from == EL_NOBODY || from > host->config->member_count || host->has_failed) return;
     (void)host_tick(host); /* what is overdue comes before anything that is heard */

@@ -135,6 +135,7 @@ static void close_until(struct office *o, uint64_t stop_by)
     o->tenure->is_held = true;
     o->tenure->holder = NULL;
     o->tenure->ending = OFFICE_ENDS;
+    o->all->has_endings = true;
     o->tenure->to = EL_NOBODY;
     o->tenure->stop_by = stop_by;
 }
@@ -228,6 +229,7 @@ static void end_soon(struct office *o, enum office_ending how, el_node to)
     office_catch_up(o);
     office_tell_no_leases(o);
     o->tenure->ending = (uint8_t)how;
+    o->all->has_endings = true;
     o->tenure->to = (uint8_t)to;
     o->tenure->stop_by = o->tenure->deadline_ns == UINT64_MAX ? patience : o->tenure->deadline_ns;
     if (o->tenure->is_published) page_freeze(o->all->page, o->number, o->tenure->deadline_ns);
@@ -376,6 +378,8 @@ bool offices_tick(struct offices *all)
 {
     const uint64_t now = host_clock(all->host);
     bool waits = false;
+    if (!all->has_endings) return false;
+    all->has_endings = false;
     for (uint32_t i = 0; i < all->count; i++) {
         struct office *o = all->list[i];
         if (!o->tenure->is_held || o->tenure->ending == OFFICE_STAYS) continue;
@@ -383,6 +387,7 @@ bool offices_tick(struct offices *all)
         if (o->tenure->stop_by <= now) finish(o, reason_of(o));
         if (o->tenure->is_held && o->tenure->ending != OFFICE_STAYS) waits = true;
     }
+    all->has_endings = all->has_endings || waits;
     return waits;
 }
 

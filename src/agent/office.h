@@ -113,6 +113,7 @@ struct offices {
     uint32_t told;                  /* those whose holders must be told of each lease: a number, and 1 */
     uint64_t cells[HOST_CELLS_MAX]; /* their deadlines, as published */
     bool is_leaving, has_failed;
+    bool has_endings; /* some may be asked to stop */
 };
 
 /* Its office, made if there is none yet. NULL: no memory. */

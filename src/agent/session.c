@@ -102,6 +102,8 @@ static void begin(struct session *s)
 struct session *session_add(struct host *host, const struct config_group *section, bool *is_new)
 {
     struct el_value values[HOST_OPTIONS_MAX] = {0};
+    for (struct session *s = host->sessions; s; s = s->next)
+        if (s->section == section) return s; /* whose values were read before */
     config_values(host->config->profile, section, &el_quorum, values);
     const uint32_t settings = host_digest_settings(host, &el_quorum, values);
     for (struct session *s = host->sessions; s; s = s->next)
@@ -110,6 +112,7 @@ struct session *session_add(struct host *host, const struct config_group *sectio
     struct session *s = number < SESSIONS_MAX ? session_new(host, values, settings) : NULL;
     if (!s) return NULL;
     s->number = number;
+    s->section = section;
     s->next = host->sessions;
     host->sessions = host->session_list[number] = s;
     *is_new = true;
@@ -241,18 +244,48 @@ static bool fire_one(struct session *s, uint64_t now)
     return true;
 }
 
+bool session_is_giving(const struct session *s)
+{
+    return s->left && (s->news & QUORUM_FREED || s->obituary_count);
+}
+
+/* Whoever is given more groups than it can claim asks for all of them again and again, and claims none. */
+static bool may_give(const struct session *s, uint64_t waited)
+{
+    return !session_is_giving(s) || s->standing + s->given < SESSION_STANDING_MAX || waited >= SESSION_PATIENCE;
+}
+
+/* In small lots, for what a lot says may be more than the others keep up with. */
+static void tell_some(struct session *s, uint64_t now)
+{
+    const uint64_t told_at = s->told_at;
+    for (uint32_t told = 0; s->left && told < SESSION_CHUNK; told += SESSION_LOT) {
+        if (!session_may_pour(s) || !may_give(s, now - told_at)) return;
+        s->told_at = now;
+        session_tell_news(s, SESSION_LOT);
+    }
+}
+
+bool session_may_pour(const struct session *s)
+{
+    for (el_node peer = 1; peer <= s->cluster.count; peer++)
+        if (s->peers[peer - 1].recent && !host_keeps_up(s->host, peer)) return false;
+    return true;
+}
+
 uint64_t session_tick(struct session *s)
 {
     uint64_t now = host_now(s->host);
     while (fire_one(s, now)) now = host_now(s->host);
     uint64_t next = session_end_cells(s, now);
-    if (s->left <= SESSION_CHUNK || now - s->told_at >= SESSION_PACE) {
-        s->told_at = now;
-        session_tell_news(s, SESSION_CHUNK);
-    }
+    tell_some(s, now);
     board_flush(s);
     session_take_turns(s);
-    if (s->left && s->told_at + SESSION_PACE < next) next = s->told_at + SESSION_PACE;
+    if (s->left || s->first_in_turn || board_is_behind(s)) {
+        const bool may_go_on = session_may_pour(s) && may_give(s, now - s->told_at);
+        if (!may_go_on && now + SESSION_PACE < next) next = now + SESSION_PACE;
+        if (may_go_on && s->left) next = now;
+    }
     if (s->next_due < next) next = s->next_due;
     if (s->heap_count && s->heap[0].due < next) next = s->heap[0].due;
     return next;

@@ -18,13 +18,17 @@ enum {
     SESSION_GROUP_TIMERS = QUORUM_TIMERS - QUORUM_ASKED,
     SESSION_CELLS_MAX = 64,
     SESSION_STANDING_MAX = 1024, /* groups that ask for votes at a time: the others wait for their turn */
-    SESSION_CHUNK = 1024,        /* groups that are looked at before the network is listened to again */
+    SESSION_HOPELESS_MAX = 256,  /* and of those who cannot have their own */
+    SESSION_CHUNK = 1024,        /* groups that are told news before the network is listened to again */
+    SESSION_LOT = 32,            /* and before it is looked whether the others keep up */
 };
 enum { SESSION_NO_CELL = UINT8_MAX };
 _Static_assert((int)SESSION_CELLS_MAX < (int)SESSION_NO_CELL, "none has that number");
 _Static_assert((int)SESSIONS_MAX *(int)SESSION_CELLS_MAX <= (int)HOST_CELLS_MAX, "each cell has a number");
-/* Between two such lots, in ns: what they all say at once no socket takes, and beats are lost with it. */
+/* When somebody does not, after so many ns it is looked again: its word that it does may be lost. */
 #define SESSION_PACE UINT64_C(1000000)
+/* After so many ns those who were given groups are not waited for: they may never claim them. */
+#define SESSION_PATIENCE UINT64_C(200000000)
 
 /* How much a member wants to lead a group. */
 struct session_rank {
@@ -83,6 +87,13 @@ struct session_held {
     struct el_msg msg;
 };
 
+/* What came before the last thing that was saved waits for no more than an earlier write: where one thing after another is
+ * saved, all would wait for ever. How much that is, of each. */
+struct session_sooner {
+    uint64_t by, version, ceiling;
+    uint32_t held, unshown;
+};
+
 /* What was read of a peer's board, and sent to it of ours. */
 struct board_peer {
     uint64_t life, read;        /* which incarnation's, how far */
@@ -110,7 +121,8 @@ struct session {
     struct host *host;
     struct session *next;
     uint32_t number;
-    uint64_t key; /* of its record */
+    uint64_t key;                       /* of its record */
+    const struct config_group *section; /* that it was begun for; NULL: none */
     uint32_t settings;
     struct el_value values[HOST_OPTIONS_MAX];
     struct el_cluster cluster;
@@ -127,6 +139,10 @@ struct session {
     struct el_outbox out;
 
     uint64_t saved_by; /* the write after which what it saved is on disk */
+    uint64_t saved_ceiling;
+    struct session_sooner sooner;
+    uint64_t safe_version, safe_ceiling; /* so far of the board, and of terms, nothing waits for the disk */
+    bool is_on_disk;                     /* its life: until then nothing is said */
     struct session_held *held;
     uint32_t held_count, held_room;
     struct session_group **unshown; /* lead, but that is not on disk yet */
@@ -140,6 +156,7 @@ struct session {
     uint32_t heap_count, heap_room;
 
     uint32_t standing; /* groups that ask for votes */
+    uint32_t given;    /* and those that are another's by our vote, who has not claimed them yet */
     struct session_group *first_in_turn, *last_in_turn;
 
     uint32_t news; /* of the sessions, that not all groups have been told of: enum quorum_news, SESSION_HEIRS */
@@ -168,10 +185,16 @@ void session_free(struct session *);
 void session_hear(struct session *, const struct el_msg *); /* of no group */
 /* Whatever is due; then some groups are told the news. Returns when the next is due. */
 uint64_t session_tick(struct session *);
+/* All others keep up with what they were sent: more of what can wait may follow. */
+bool session_may_pour(const struct session *);
+/* Promises have ended, and not all groups have been told: who is to have them is given them before anybody asks. */
+bool session_is_giving(const struct session *);
 /* Now and then: reserves terms while half a block is left, so that no election waits for the disk. */
 void session_look_ahead(struct session *);
-void session_release(struct session *); /* what waited for the disk */
-bool session_is_waiting(const struct session *);
+void session_release(struct session *);          /* what waited for the disk */
+bool session_is_waiting(const struct session *); /* something of it is not on disk yet */
+/* By its vote for itself. */
+bool session_group_is_waiting(const struct session_group *);
 /* The life of a member is over, and all its work: exactly that life. Others are told. */
 void session_bury(struct session *, el_node who, uint64_t inc);
 
@@ -180,7 +203,7 @@ struct session_step {
     struct quorum q;
     uint32_t news;
     struct quorum_claim claim; /* as it was */
-    bool stood;
+    bool stood, gave;
 };
 /* `group` may be NULL. */
 void session_open(struct session *, struct session_group *, bool late, struct session_step *);
@@ -225,6 +248,7 @@ void session_heap_mend(struct session_group *, uint64_t due); /* UINT64_MAX: it 
 /* board.c: see there */
 void board_post(struct session_group *); /* something about it has changed */
 void board_flush(struct session *);
+bool board_is_behind(const struct session *);      /* more could be sent if its reader kept up */
 bool board_has_sent(const struct session_group *); /* to all who answer */
 /* How far both are; goes with every beat, and asks for an answer from who is behind. */
 void board_state(struct session *, el_node to, bool please);

@@ -113,10 +113,21 @@ static void campaign(struct session_group *group)
 
 /* ---- Turns ---- */
 
+/* Our own vote is another's still. */
+static bool is_promised_away(const struct session_group *group)
+{
+    struct session *s = session_of(group);
+    const struct quorum_tenant *holder = &session_unfold(group)->quorum.holder;
+    const struct quorum q = {.me = &s->me, .peers = s->peers};
+    return holder->id && holder->id != s->cfg.self && quorum_promise_lives(&q, holder->id, holder->inc);
+}
+
 /* Asking for votes that nobody can give yet, or more than anybody can hear, makes all of it slower. */
 static bool may_take_turn(const struct session_group *group)
 {
-    return session_of(group)->standing < SESSION_STANDING_MAX && board_has_sent(group);
+    const struct session *s = session_of(group);
+    const uint32_t most = is_promised_away(group) ? SESSION_HOPELESS_MAX : SESSION_STANDING_MAX;
+    return s->standing < most && !session_is_giving(s) && board_has_sent(group) && session_may_pour(s);
 }
 
 static void wait_for_turn(struct session_group *group, bool is_due)
@@ -133,15 +144,36 @@ static void wait_for_turn(struct session_group *group, bool is_due)
     s->last_in_turn = group;
 }
 
+/* While it waited our own vote went to another, who is there and is about to claim the group. */
+static bool is_spoken_for(const struct session_group *group)
+{
+    return is_promised_away(group) &&
+           session_of(group)->peers[session_unfold(group)->quorum.holder.id - 1].recent;
+}
+
+/* As long as if it had asked, and made way. Not for ever: whether the other still wants it only asking tells. */
+static void put_off(struct session_group *group)
+{
+    const struct session *s = session_of(group);
+    const uint64_t lease = el_number(&s->cfg, QUORUM_OPTION_LEASE);
+    const uint64_t drawn = s->host->hooks.random(s->host->hooks.whose);
+    struct session_work *work = session_unfold(group);
+    work->timers[QUORUM_STAND - QUORUM_ASKED] = host_now(s->host) + lease / 4 + drawn % (lease - lease / 4);
+    session_fold(group);
+    session_heap_mend(group, session_first_due(work->timers));
+}
+
 void session_take_turns(struct session *s)
 {
-    while (s->first_in_turn && may_take_turn(s->first_in_turn)) {
-        struct session_group *group = s->first_in_turn;
-        const bool is_due = group->is_due;
+    for (struct session_group *group; (group = s->first_in_turn);) {
+        const bool is_due = group->is_due, is_put_off = is_due && is_spoken_for(group);
+        if (!is_put_off && !may_take_turn(group)) return;
         s->first_in_turn = session_group_at(s, group->next_in_turn);
         if (!s->first_in_turn) s->last_in_turn = NULL;
         group->waits_for_turn = group->is_due = false;
-        if (is_due)
+        if (is_put_off)
+            put_off(group);
+        else if (is_due)
             run_out(group, QUORUM_STAND);
         else if (group->base.stands)
             campaign(group);

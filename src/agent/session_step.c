@@ -16,6 +16,14 @@ static uint8_t role_of(const struct session *s, const struct session_group *grou
     return role == CONFIG_OBSERVER ? EL_OBSERVER : role == CONFIG_WITNESS ? EL_ORDINARY : may;
 }
 
+/* Our vote is another's, who has not claimed the group yet. */
+static bool is_given(const struct session *s, const struct session_group *group)
+{
+    const struct quorum_group *quorum = &session_unfold(group)->quorum;
+    const struct quorum_tenant *holder = &quorum->holder;
+    return holder->id && holder->id != s->cfg.self && !quorum_is(&quorum->claim, holder->id, holder->inc);
+}
+
 void session_open(struct session *s, struct session_group *group, bool late, struct session_step *step)
 {
     const struct session_rank *ranks = group ? session_ranks(group) : NULL;
@@ -37,6 +45,7 @@ void session_open(struct session *s, struct session_group *group, bool late, str
     if (!group) return;
     step->claim = session_claim_of(group);
     step->stood = group->role == QUORUM_CANDIDATE;
+    step->gave = is_given(s, group);
 }
 
 /* ---- What they ask for ---- */
@@ -66,6 +75,13 @@ static void tell_round_trip(const struct session *s, el_node peer, uint64_t end)
     if (hooks->answered && peer != s->cfg.self) hooks->answered(hooks->whose, peer, passed - end);
 }
 
+/* One that has run out may still wait for its turn to be told of. */
+static void disarm(struct session *s, struct session_group *group, const struct el_action *action)
+{
+    *timer_at(s, group, action->timer, action->slot) = UINT64_MAX;
+    if (action->timer == QUORUM_STAND) group->is_due = false;
+}
+
 static void move(struct session *s, struct session_group *group, const struct el_action *action)
 {
     uint64_t *from = timer_at(s, group, action->timer, action->slot);
@@ -91,6 +107,13 @@ static void send_now(struct session *s, const struct session_held *held)
     if (held->msg.kind == QUORUM_BEAT) board_state(s, held->to, true);
 }
 
+/* Beats and their answers rest upon nothing that is saved but the life: who waits for a slow disk to record a vote goes on
+ * leading, and promising, what it did before. That they overtake what waits is no more than a network does. */
+static bool is_of_no_term(const struct session *s, const struct el_msg *msg)
+{
+    return s->is_on_disk && (msg->kind == QUORUM_BEAT || msg->kind == QUORUM_ACK);
+}
+
 static void send_later(struct session *s, const struct session_group *group, const struct el_msg *msg)
 {
     const struct session_held held = {.to = msg->to,
@@ -98,7 +121,7 @@ static void send_later(struct session *s, const struct session_group *group, con
                                       .flags = group && group->base.stands ? WIRE_STANDS : 0,
                                       .msg = *msg};
     if (s->host->has_failed || msg->to == EL_NOBODY || msg->to > s->cluster.count) return;
-    if (!session_is_waiting(s)) {
+    if (!session_is_waiting(s) || is_of_no_term(s, msg)) {
         send_now(s, &held);
         return;
     }
@@ -112,16 +135,46 @@ static void send_later(struct session *s, const struct session_group *group, con
     s->held[s->held_count++] = held;
 }
 
-void session_release(struct session *s)
+bool session_group_is_waiting(const struct session_group *group)
 {
-    if (session_is_waiting(s)) return;
-    for (uint32_t i = 0; i < s->held_count; i++) send_now(s, &s->held[i]);
-    s->held_count = 0;
-    while (s->unshown_count) {
-        struct session_group *group = s->unshown[--s->unshown_count];
+    const struct session *s = session_of(group);
+    return session_is_waiting(s) && session_unfold(group)->quorum.standing > s->safe_ceiling;
+}
+
+static void release_held(struct session *s, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) send_now(s, &s->held[i]);
+    s->held_count -= count;
+    if (count) memmove(s->held, s->held + count, s->held_count * sizeof *s->held);
+}
+
+static void release_unshown(struct session *s, uint32_t count)
+{
+    while (count) {
+        struct session_group *group = s->unshown[--count];
+        s->unshown[count] = s->unshown[--s->unshown_count];
         group->is_unshown = false;
         host_group_show(&group->base);
     }
+}
+
+void session_release(struct session *s)
+{
+    const bool is_waiting = session_is_waiting(s);
+    const struct session_sooner now = is_waiting ? s->sooner
+                                                 : (struct session_sooner){.version = s->version,
+                                                                           .by = s->saved_by,
+                                                                           .ceiling = s->saved_ceiling,
+                                                                           .held = s->held_count,
+                                                                           .unshown = s->unshown_count};
+    if (now.by > s->host->writes_done) return;
+    s->sooner.held = s->sooner.unshown = 0;
+    s->is_on_disk = now.by > 0;
+    s->safe_version = now.version;
+    s->safe_ceiling = now.ceiling;
+    release_held(s, now.held);
+    release_unshown(s, now.unshown);
+    board_flush(s);
 }
 
 static void save(struct session *s, const struct el_durable *durable)
@@ -134,7 +187,18 @@ static void save(struct session *s, const struct el_durable *durable)
         !record_put(host->record, session_past_key(host->config), past))
         host->has_failed = true;
     host->is_dirty = true;
+    if (!session_is_waiting(s)) {
+        s->safe_version = s->version;
+        s->safe_ceiling = s->saved_ceiling;
+    }
+    if (s->saved_by != host->writes_begun + 1)
+        s->sooner = (struct session_sooner){.by = s->saved_by,
+                                            .version = s->version,
+                                            .ceiling = s->saved_ceiling,
+                                            .held = s->held_count,
+                                            .unshown = s->unshown_count};
     s->saved_by = host->writes_begun + 1;
+    s->saved_ceiling = durable->word[0];
 }
 
 static void note(struct session *s, struct session_group *group, const struct el_action *action)
@@ -149,7 +213,7 @@ static void carry_out(struct session *s, struct session_group *group)
         const struct el_action *action = &s->out.actions[i];
         switch (action->type) {
         case EL_ARM: arm(s, group, action); break;
-        case EL_DISARM: *timer_at(s, group, action->timer, action->slot) = UINT64_MAX; break;
+        case EL_DISARM: disarm(s, group, action); break;
         case EL_MOVE: move(s, group, action); break;
         case EL_SEND: send_later(s, group, &action->msg); break;
         case EL_SAVE: save(s, &action->durable); break;
@@ -234,6 +298,7 @@ void session_close(struct session *s, struct session_group *group, struct sessio
         const struct quorum_claim claim = session_claim_of(group);
         if (!is_same_claim(&claim, &step->claim)) board_post(group);
         s->standing += (group->role == QUORUM_CANDIDATE) - (uint32_t)step->stood;
+        s->given += is_given(s, group) - (uint32_t)step->gave;
         session_assign_cell(group, &step->q);
         host_group_show(&group->base);
     }

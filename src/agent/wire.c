@@ -1,14 +1,30 @@
-/* See wire.h. One table says what an entry of each type is made of; writing and reading both follow it. */
+/*
+ * See wire.h. One table says what an entry of each type is made of; writing and reading both follow it. What an entry shares
+ * with the one before it is not said again: of a thousand votes only the group and the term differ.
+ */
 #include "agent/wire.h"
 
 #include <string.h>
 
-enum part {
+/* ---- What entries are made of ---- */
+
+enum word {
     END,
-    GROUP,
     SETTINGS,
     FLAGS,
-    MSG,
+    KIND,
+    MSG_FLAGS,
+    FROM,
+    TO,
+    SUBJECT,
+    EPOCH,
+    RANK,
+    AUX,
+    MORE,
+    EXTRA_0,
+    EXTRA_1,
+    EXTRA_2,
+    EXTRA_3,
     LIFE,
     ANSWERS,
     SEQUENCE,
@@ -17,27 +33,87 @@ enum part {
     PATIENCE,
     VERSION,
     BEFORE,
-    CLAIM,
-    NAME,
-    VALUE,
-    MORE
+    TERM,
+    HEIR_TERM,
+    HEIR,
+    WORDS
 };
-enum { PARTS_MAX = 12 };
+_Static_assert((int)WORDS == (int)WIRE_WORDS, "there is room for what came before");
 
-static const uint8_t layout[][PARTS_MAX] = {
-    [WIRE_MESSAGE] = {GROUP, SETTINGS, FLAGS, MSG},
-    [WIRE_LINKED] = {GROUP, SETTINGS, ROUND, LIFE, SEQUENCE, MSG},
-    [WIRE_LINK_ACK] = {GROUP, LIFE, ANSWERS, SEQUENCE},
-    [WIRE_WHO] = {GROUP},
-    [WIRE_GROUP] = {GROUP, SETTINGS, FLAGS, ROUND, NUMBER, PATIENCE, NAME},
-    [WIRE_VALUE] = {GROUP, NUMBER, VALUE},
-    [WIRE_SESSION] = {SETTINGS, MSG},
-    [WIRE_BOARD] = {SETTINGS, FLAGS, LIFE, ANSWERS, VERSION, BEFORE},
-    [WIRE_POSTING] = {GROUP, SETTINGS, FLAGS, LIFE, VERSION, BEFORE, NUMBER, PATIENCE, CLAIM, NAME, MORE},
-    [WIRE_OBITUARY] = {SETTINGS, NUMBER},
-    [WIRE_RELEASED] = {GROUP, SETTINGS, LIFE, NUMBER},
+#define WORD(field)                                                               \
+    {                                                                             \
+        offsetof(struct wire_entry, field), sizeof((struct wire_entry *)0)->field \
+    }
+static const struct {
+    uint16_t at;
+    uint8_t size;
+} words[WORDS] = {
+    [SETTINGS] = WORD(settings),    [FLAGS] = WORD(flags),
+    [KIND] = WORD(msg.kind),        [MSG_FLAGS] = WORD(msg.flags),
+    [FROM] = WORD(msg.from),        [TO] = WORD(msg.to),
+    [SUBJECT] = WORD(msg.subject),  [EPOCH] = WORD(msg.epoch),
+    [RANK] = WORD(msg.rank),        [AUX] = WORD(msg.aux),
+    [MORE] = WORD(msg.more),        [EXTRA_0] = WORD(msg.extra[0]),
+    [EXTRA_1] = WORD(msg.extra[1]), [EXTRA_2] = WORD(msg.extra[2]),
+    [EXTRA_3] = WORD(msg.extra[3]), [LIFE] = WORD(life),
+    [ANSWERS] = WORD(answers),      [SEQUENCE] = WORD(sequence),
+    [ROUND] = WORD(round),          [NUMBER] = WORD(number),
+    [PATIENCE] = WORD(patience),    [VERSION] = WORD(version),
+    [BEFORE] = WORD(before),        [TERM] = WORD(term),
+    [HEIR_TERM] = WORD(heir_term),  [HEIR] = WORD(heir),
 };
-enum { TYPES = sizeof layout / sizeof *layout };
+
+enum { LAYOUT_MAX = 18, BYTE_MAX = 10 }; /* bytes of a number of 64 bits */
+enum text { NO_TEXT, NAME, VALUE, NAME_AND_VALUE };
+/* Those that seldom differ come last: their bits are not said where they do not. */
+#define MSG EPOCH, AUX, EXTRA_1, KIND, MSG_FLAGS, SUBJECT, RANK, EXTRA_2, EXTRA_3, FROM, TO, MORE, EXTRA_0
+
+static const struct {
+    uint8_t words[LAYOUT_MAX];
+    bool has_group, has_msg;
+    enum text text;
+} layouts[] = {
+    [WIRE_MESSAGE] = {{MSG, SETTINGS, FLAGS}, true, true, NO_TEXT},
+    [WIRE_LINKED] = {{MSG, SETTINGS, SEQUENCE, ROUND, LIFE}, true, true, NO_TEXT},
+    [WIRE_LINK_ACK] = {{SEQUENCE, LIFE, ANSWERS}, true, false, NO_TEXT},
+    [WIRE_WHO] = {{END}, true, false, NO_TEXT},
+    [WIRE_GROUP] = {{SETTINGS, FLAGS, ROUND, NUMBER, PATIENCE}, true, false, NAME},
+    [WIRE_VALUE] = {{NUMBER}, true, false, VALUE},
+    [WIRE_SESSION] = {{MSG, SETTINGS}, false, true, NO_TEXT},
+    [WIRE_BOARD] = {{VERSION, BEFORE, FLAGS, SETTINGS, LIFE, ANSWERS}, false, false, NO_TEXT},
+    [WIRE_POSTING] = {{VERSION, BEFORE, TERM, HEIR_TERM, HEIR, FLAGS, NUMBER, PATIENCE, SETTINGS, LIFE},
+                      true,
+                      false,
+                      NAME_AND_VALUE},
+    [WIRE_OBITUARY] = {{SETTINGS, NUMBER}, false, false, NO_TEXT},
+    [WIRE_RELEASED] = {{NUMBER, SETTINGS, LIFE}, true, false, NO_TEXT},
+    [WIRE_MARK] = {{SEQUENCE}, false, false, NO_TEXT},
+    [WIRE_ECHO] = {{SEQUENCE}, false, false, NO_TEXT},
+};
+enum { TYPES = sizeof layouts / sizeof *layouts };
+
+static uint64_t load(const struct wire_entry *entry, enum word word)
+{
+    const char *from = (const char *)entry + words[word].at;
+    uint32_t four;
+    uint64_t eight;
+    if (words[word].size == 1) return *(const uint8_t *)from;
+    if (words[word].size == 4) return memcpy(&four, from, sizeof four), four;
+    return memcpy(&eight, from, sizeof eight), eight;
+}
+
+/* False: it has no room for so much. */
+static bool store(struct wire_entry *entry, enum word word, uint64_t value)
+{
+    char *to = (char *)entry + words[word].at;
+    const uint8_t one = (uint8_t)value;
+    const uint32_t four = (uint32_t)value;
+    switch (words[word].size) {
+    case 1: memcpy(to, &one, sizeof one); return one == value;
+    case 4: memcpy(to, &four, sizeof four); return four == value;
+    default: memcpy(to, &value, sizeof value); return true;
+    }
+}
 
 /* ---- Writing ---- */
 
@@ -52,41 +128,26 @@ static void put(struct writer *w, uint64_t value, uint32_t bytes)
     for (uint32_t i = 0; i < bytes && w->fits; i++) *w->at++ = (uint8_t)(value >> 8 * i);
 }
 
+/* Seven bits in a byte, the lowest first; the eighth says that more follow. */
+static void put_number(struct writer *w, uint64_t value)
+{
+    uint8_t bytes[BYTE_MAX];
+    uint32_t count = 0;
+    for (; value >= 128; value >>= 7) bytes[count++] = (uint8_t)(value | 128);
+    bytes[count++] = (uint8_t)value;
+    if ((size_t)(w->end - w->at) < count) w->fits = false;
+    if (!w->fits) return;
+    memcpy(w->at, bytes, count);
+    w->at += count;
+}
+
 static void put_text(struct writer *w, const char *text, uint8_t length)
 {
     put(w, length, 1);
-    for (uint32_t i = 0; i < length; i++) put(w, (uint8_t)text[i], 1);
-}
-
-static void put_part(struct writer *w, const struct wire_entry *entry, enum part part)
-{
-    uint8_t wire[EL_WIRE_SIZE];
-    switch (part) {
-    case GROUP: put(w, entry->group, 8); break;
-    case SETTINGS: put(w, entry->settings, 4); break;
-    case FLAGS: put(w, entry->flags, 1); break;
-    case MSG:
-        el_encode(&entry->msg, wire);
-        for (uint32_t i = 0; i < EL_WIRE_SIZE; i++) put(w, wire[i], 1);
-        break;
-    case LIFE: put(w, entry->life, 8); break;
-    case ANSWERS: put(w, entry->answers, 8); break;
-    case SEQUENCE: put(w, entry->sequence, 4); break;
-    case ROUND: put(w, entry->round, 4); break;
-    case NUMBER: put(w, entry->number, 8); break;
-    case PATIENCE: put(w, entry->patience, 4); break;
-    case VERSION: put(w, entry->version, 8); break;
-    case BEFORE: put(w, entry->before, 8); break;
-    case CLAIM:
-        put(w, entry->term, 8);
-        put(w, entry->heir_term, 8);
-        put(w, entry->heir, 2);
-        break;
-    case NAME:
-    case VALUE: put_text(w, entry->text, entry->length); break;
-    case MORE: put_text(w, entry->value, entry->value_length); break;
-    case END: break;
-    }
+    if ((size_t)(w->end - w->at) < length) w->fits = false;
+    if (!w->fits) return;
+    memcpy(w->at, text, length);
+    w->at += length;
 }
 
 void wire_begin(struct wire_payload *payload, uint64_t members_digest)
@@ -95,16 +156,42 @@ void wire_begin(struct wire_payload *payload, uint64_t members_digest)
     put(&w, WIRE_VERSION, 1);
     put(&w, members_digest, 8);
     payload->size = WIRE_HEAD;
+    memset(payload->before, 0, sizeof payload->before);
 }
 
 bool wire_add(struct wire_payload *payload, const struct wire_entry *entry)
 {
     struct writer w = {payload->bytes + payload->size, payload->bytes + sizeof payload->bytes, true};
+    const uint8_t *made_of = layouts[entry->type].words;
+    const enum text text = layouts[entry->type].text;
+    uint64_t values[LAYOUT_MAX];
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < LAYOUT_MAX && made_of[i]; i++) {
+        values[i] = load(entry, (enum word)made_of[i]);
+        if (values[i] != payload->before[made_of[i]]) differ |= UINT32_C(1) << i;
+    }
     put(&w, entry->type, 1);
-    for (uint32_t i = 0; i < PARTS_MAX && layout[entry->type][i]; i++)
-        put_part(&w, entry, (enum part)layout[entry->type][i]);
-    if (w.fits) payload->size = (size_t)(w.at - payload->bytes);
-    return w.fits;
+    if (layouts[entry->type].has_group) put(&w, entry->group, 8);
+    put_number(&w, differ);
+    for (uint32_t i = 0, left = differ; left; i++, left >>= 1)
+        if (left & 1) put_number(&w, values[i]);
+    if (text) put_text(&w, entry->text, entry->length);
+    if (text == NAME_AND_VALUE) put_text(&w, entry->value, entry->value_length);
+    if (!w.fits) return false;
+    for (uint32_t i = 0, left = differ; left; i++, left >>= 1)
+        if (left & 1) payload->before[made_of[i]] = values[i];
+    payload->size = (size_t)(w.at - payload->bytes);
+    return true;
+}
+
+bool wire_resume(struct wire_payload *payload)
+{
+    struct wire_place at = WIRE_FIRST;
+    struct wire_entry entry;
+    enum wire_outcome outcome;
+    while ((outcome = wire_next(payload->bytes, payload->size, &at, &entry)) == WIRE_ENTRY) {}
+    memcpy(payload->before, at.before, sizeof payload->before);
+    return outcome == WIRE_END;
 }
 
 /* ---- Reading ---- */
@@ -122,6 +209,21 @@ static uint64_t get(struct reader *r, uint32_t bytes)
     return r->good ? value : 0;
 }
 
+/* Only in the one way in which it is written. */
+static uint64_t get_number(struct reader *r)
+{
+    uint64_t value = 0;
+    for (uint32_t shift = 0; shift < 64 && r->at < r->end; shift += 7) {
+        const uint8_t byte = *r->at++;
+        value |= (uint64_t)(byte & 127) << shift;
+        if (byte & 128) continue;
+        if ((byte == 0 && shift) || (shift == 63 && byte > 1)) break;
+        return value;
+    }
+    r->good = false;
+    return 0;
+}
+
 static uint8_t get_text(struct reader *r, char *text, uint32_t most)
 {
     const uint8_t length = (uint8_t)get(r, 1);
@@ -134,39 +236,6 @@ static uint8_t get_text(struct reader *r, char *text, uint32_t most)
     return length;
 }
 
-static void get_part(struct reader *r, struct wire_entry *entry, enum part part)
-{
-    switch (part) {
-    case GROUP: entry->group = get(r, 8); break;
-    case SETTINGS: entry->settings = (uint32_t)get(r, 4); break;
-    case FLAGS: entry->flags = (uint8_t)get(r, 1); break;
-    case MSG:
-        if ((size_t)(r->end - r->at) < EL_WIRE_SIZE ||
-            el_decode(r->at, EL_WIRE_SIZE, &entry->msg) != EL_WIRE_OK)
-            r->good = false;
-        else
-            r->at += EL_WIRE_SIZE;
-        break;
-    case LIFE: entry->life = get(r, 8); break;
-    case ANSWERS: entry->answers = get(r, 8); break;
-    case SEQUENCE: entry->sequence = (uint32_t)get(r, 4); break;
-    case ROUND: entry->round = (uint32_t)get(r, 4); break;
-    case NUMBER: entry->number = get(r, 8); break;
-    case PATIENCE: entry->patience = (uint32_t)get(r, 4); break;
-    case VERSION: entry->version = get(r, 8); break;
-    case BEFORE: entry->before = get(r, 8); break;
-    case CLAIM:
-        entry->term = get(r, 8);
-        entry->heir_term = get(r, 8);
-        entry->heir = (uint32_t)get(r, 2);
-        break;
-    case NAME: entry->length = get_text(r, entry->text, WIRE_NAME_MAX); break;
-    case VALUE: entry->length = get_text(r, entry->text, WIRE_VALUE_MAX); break;
-    case MORE: entry->value_length = get_text(r, entry->value, WIRE_VALUE_MAX); break;
-    case END: break;
-    }
-}
-
 bool wire_head(const uint8_t *payload, size_t size, uint64_t *members_digest)
 {
     struct reader r = {payload, payload + size, true};
@@ -175,18 +244,34 @@ bool wire_head(const uint8_t *payload, size_t size, uint64_t *members_digest)
     return known && r.good;
 }
 
-enum wire_outcome wire_next(const uint8_t *payload, size_t size, size_t *at, struct wire_entry *entry)
+/* What differs from the entry before, and what is as it was. */
+static void get_words(struct reader *r, struct wire_entry *entry, uint64_t *before)
 {
-    struct reader r = {payload + *at, payload + size, true};
-    if (*at >= size) return WIRE_END;
+    const uint8_t *made_of = layouts[entry->type].words;
+    uint64_t differ = get_number(r);
+    for (uint32_t i = 0; i < LAYOUT_MAX && made_of[i]; i++, differ >>= 1) {
+        if (differ & 1) before[made_of[i]] = get_number(r);
+        if (!store(entry, (enum word)made_of[i], before[made_of[i]])) r->good = false;
+    }
+    if (differ || (layouts[entry->type].has_msg && entry->msg.kind == 0)) r->good = false;
+}
+
+enum wire_outcome wire_next(const uint8_t *payload, size_t size, struct wire_place *place,
+                            struct wire_entry *entry)
+{
+    struct reader r = {payload + place->at, payload + size, true};
+    if (place->at >= size) return WIRE_END;
     memset(entry, 0, sizeof *entry);
     const uint64_t type = get(&r, 1);
     if (type == 0 || type >= TYPES) return WIRE_BAD;
+    const enum text text = layouts[type].text;
     entry->type = (enum wire_type)type;
-    for (uint32_t i = 0; i < PARTS_MAX && layout[type][i] && r.good; i++)
-        get_part(&r, entry, (enum part)layout[type][i]);
+    if (layouts[type].has_group) entry->group = get(&r, 8);
+    get_words(&r, entry, place->before);
+    if (text) entry->length = get_text(&r, entry->text, text == VALUE ? WIRE_VALUE_MAX : WIRE_NAME_MAX);
+    if (text == NAME_AND_VALUE) entry->value_length = get_text(&r, entry->value, WIRE_VALUE_MAX);
     if (!r.good) return WIRE_BAD;
-    *at = (size_t)(r.at - payload);
+    place->at = (size_t)(r.at - payload);
     return WIRE_ENTRY;
 }
 
@@ -198,7 +283,7 @@ static bool is_of_the_dead(const struct wire_entry *entry)
 bool wire_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advance)
 {
     struct wire_entry entry;
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     enum wire_outcome outcome;
     while ((outcome = wire_next(payload, size, &at, &entry)) == WIRE_ENTRY)
         if (is_of_the_dead(&entry) != sealed_in_advance) return false;

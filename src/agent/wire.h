@@ -1,6 +1,11 @@
 /*
- * What agents say to each other, once it is unsealed: a head, then entries one after another. Everything is
- * little-endian and of a length that its first byte tells; whoever sends anything else is not listened to.
+ * What agents say to each other, once it is unsealed: a head, then entries one after another. An entry says only what is not
+ * as in the entries before it in the same payload; whoever sends anything else is not listened to.
+ *
+ * Head: version, 1 byte; digest of the members, 8. An entry: its type, 1 byte; the group's key, 8, where it is of one; which of
+ * its words differ from what the last entry that had such a word said (a bit for each, in the order of the table in wire.c); these
+ * words; texts, each behind its length, 1 byte. Words and bits are numbers: seven bits in a byte, the lowest first, the eighth
+ * says that more follow. Keys and the digest are little-endian. Before the first entry every word is 0.
  */
 #ifndef ELECTOR_AGENT_WIRE_H
 #define ELECTOR_AGENT_WIRE_H
@@ -12,7 +17,8 @@
 #include "agent/seal.h"
 #include "elector/core.h"
 
-enum { WIRE_VERSION = 1, WIRE_HEAD = 9, WIRE_NAME_MAX = 63, WIRE_VALUE_MAX = 255 };
+/* Version 1 said every word of every entry. */
+enum { WIRE_VERSION = 2, WIRE_HEAD = 9, WIRE_NAME_MAX = 63, WIRE_VALUE_MAX = 255, WIRE_WORDS = 27 };
 
 enum wire_type {
     WIRE_MESSAGE = 1, /* of an election, or of the detector beside it */
@@ -25,7 +31,9 @@ enum wire_type {
     WIRE_BOARD,    /* how far a board has got, and how far the receiver's was read: see board.h */
     WIRE_POSTING,  /* what its sender has to say of a group */
     WIRE_OBITUARY, /* all that this incarnation of the sender held, in sessions of these settings, is over */
-    WIRE_RELEASED  /* the same of its work in one group, in terms up to this one */
+    WIRE_RELEASED, /* the same of its work in one group, in terms up to this one */
+    WIRE_MARK,     /* so far it has said so much: echo this number */
+    WIRE_ECHO      /* that has come, and what came before it */
 };
 
 /* Of a MESSAGE: it is the detector's; of a MESSAGE or a GROUP: its sender wants to lead. */
@@ -46,10 +54,10 @@ struct wire_entry {
     uint64_t life; /* LINKED, LINK_ACK: the sender's, as drawn when it began; LINK_ACK also: which it answers.
                     * BOARD, POSTING, RELEASED: the sender's incarnation; BOARD also: the receiver's, as it is known */
     uint64_t answers;
-    uint64_t version; /* BOARD, POSTING: the newest, this one's */
-    uint64_t before;  /* BOARD: read so far; POSTING: the one before it */
-    uint32_t sequence;
-    uint32_t round; /* LINKED, GROUP: of the election; 0 where none are counted */
+    uint64_t version;  /* BOARD, POSTING: the newest, this one's */
+    uint64_t before;   /* BOARD: read so far; POSTING: the one before it */
+    uint32_t sequence; /* LINKED, LINK_ACK; MARK, ECHO: which */
+    uint32_t round;    /* LINKED, GROUP: of the election; 0 where none are counted */
     uint32_t
         patience; /* GROUP: how many ms it stands before a lower-ranked leader makes way; UINT32_MAX: never */
     uint64_t number;          /* GROUP: priority; VALUE: token; OBITUARY: incarnation; RELEASED: term */
@@ -65,17 +73,27 @@ struct wire_entry {
 struct wire_payload {
     size_t size;
     uint8_t bytes[SEAL_PAYLOAD_MAX];
+    uint64_t before[WIRE_WORDS]; /* what its entries said last */
 };
 
 void wire_begin(struct wire_payload *, uint64_t members_digest);
 /* False: no room left; begin another. */
 bool wire_add(struct wire_payload *, const struct wire_entry *);
+/* Of one whose size and bytes are restored, to be added to: what its entries said last. False: it is damaged. */
+bool wire_resume(struct wire_payload *);
+
+/* Where reading has got to, and what was said before. */
+struct wire_place {
+    size_t at;
+    uint64_t before[WIRE_WORDS];
+};
+#define WIRE_FIRST ((struct wire_place){.at = WIRE_HEAD})
 
 enum wire_outcome { WIRE_ENTRY, WIRE_END, WIRE_BAD };
 /* The digest in the head; false if there is no head of this version. */
 bool wire_head(const uint8_t *payload, size_t size, uint64_t *members_digest);
-/* The next entry; *at begins at WIRE_HEAD. */
-enum wire_outcome wire_next(const uint8_t *payload, size_t size, size_t *at, struct wire_entry *);
+/* The next entry; the place begins as WIRE_FIRST, and is of no use any more when something was bad. */
+enum wire_outcome wire_next(const uint8_t *payload, size_t size, struct wire_place *, struct wire_entry *);
 
 /*
  * Whether a payload may come by the way it came: what is over after a death, and nothing else, is sealed in advance. So

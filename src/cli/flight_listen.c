@@ -49,7 +49,7 @@ static void add_messages(struct flight_listener *l, enum flight_what what, el_no
 {
     struct flight_story *story = ((struct ear *)l->whose)->story;
     struct wire_entry entry;
-    for (size_t at = WIRE_HEAD; wire_next(payload, size, &at, &entry) == WIRE_ENTRY;) {
+    for (struct wire_place at = WIRE_FIRST; wire_next(payload, size, &at, &entry) == WIRE_ENTRY;) {
         if (story->group == 0 || !is_told(story, &entry)) continue;
         struct flight_event *event = add(l, what, peer);
         if (!event) return;
@@ -84,7 +84,7 @@ static void look_for_obituaries(const struct flight_listener *l, el_node from, c
     struct flight_story *story = ((struct ear *)l->whose)->story;
     struct wire_entry entry;
     if (!wire_may_pass(payload, size, true)) return;
-    for (size_t at = WIRE_HEAD; wire_next(payload, size, &at, &entry) == WIRE_ENTRY;) {
+    for (struct wire_place at = WIRE_FIRST; wire_next(payload, size, &at, &entry) == WIRE_ENTRY;) {
         if (story->obituary_count == FLIGHT_OBITUARIES_MAX) return;
         const bool is_all = entry.type == WIRE_OBITUARY;
         story->obituaries[story->obituary_count++] =
@@ -100,7 +100,7 @@ static uint64_t life_of(const struct host *host)
 {
     struct wire_payload payload;
     struct wire_entry entry;
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     if (!host_obituary(host, &payload)) return 0;
     return wire_next(payload.bytes, payload.size, &at, &entry) == WIRE_ENTRY ? entry.number : 0;
 }

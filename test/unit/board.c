@@ -9,7 +9,7 @@ static unsigned posting_letters, lost_letter;
 
 static bool has_entry(const struct letter *letter, enum wire_type type)
 {
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     struct wire_entry entry;
     bool has = false;
     while (wire_next(letter->bytes, letter->size, &at, &entry) == WIRE_ENTRY) has = has || entry.type == type;

@@ -250,7 +250,7 @@ static void what_is_cut_off_is_refused(void **state)
 /* Older halves are overwritten, and what is left begins in the middle of a life, with a state that must be whole. */
 static void a_full_recorder_goes_on_in_its_other_half(void **state)
 {
-    for (unsigned seconds = 20; seconds < 60; seconds += 7) {
+    for (unsigned seconds = 60; seconds < 100; seconds += 7) {
         recorded_size = CONFIG_RECORDER_MIN;
         open_world();
         const uint64_t begun = now;

@@ -182,7 +182,7 @@ static void resigning_and_handing_over_take_no_lease(void **state)
 static bool has_posting(const struct datagram *datagram)
 {
     struct wire_entry entry;
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     while (wire_next(datagram->bytes, datagram->size, &at, &entry) == WIRE_ENTRY)
         if (entry.type == WIRE_POSTING) return true;
     return false;

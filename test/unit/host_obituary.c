@@ -73,7 +73,7 @@ static struct wire_payload about(el_node from, int64_t later)
     struct wire_payload truth = obituary_of(from), payload;
     struct wire_entry entry;
     uint64_t digest;
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     assert_true(wire_head(truth.bytes, truth.size, &digest));
     wire_begin(&payload, digest);
     while (wire_next(truth.bytes, truth.size, &at, &entry) == WIRE_ENTRY) {
@@ -222,7 +222,7 @@ static void a_release_of_another_life_group_or_member_frees_nothing(void **state
         struct wire_payload truth = release_of(first, last_token), payload;
         struct wire_entry entry;
         uint64_t digest;
-        size_t at = WIRE_HEAD;
+        struct wire_place at = WIRE_FIRST;
         const uint64_t quarter = lease_ms() / 4;
         assert_true(wire_head(truth.bytes, truth.size, &digest));
         assert_int_equal(wire_next(truth.bytes, truth.size, &at, &entry), WIRE_ENTRY);

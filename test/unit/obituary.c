@@ -20,7 +20,7 @@ static char log_path[128], told[4096];
 static void write_release(int log, const struct guardian_message *m)
 {
     struct wire_entry entry;
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     dprintf(log, "release %u to %u:", m->number, m->peer);
     while (m->size > SEAL_PLAIN_HEAD &&
            wire_next(m->datagram + SEAL_PLAIN_HEAD, m->size - SEAL_PLAIN_HEAD, &at, &entry) == WIRE_ENTRY)

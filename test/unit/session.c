@@ -297,6 +297,68 @@ static void many_obituaries_at_once_disarm_what_they_should(void **state)
     close_world();
 }
 
+/* ---- Turns ---- */
+
+static unsigned releases;
+
+static bool counts_releases(const struct wire_entry *entry)
+{
+    releases += entry->type == WIRE_MESSAGE && entry->msg.kind == QUORUM_RELEASE;
+    return true;
+}
+
+static bool counts(struct letter *letter)
+{
+    if (letter->from == 2) strip(letter, counts_releases);
+    return true;
+}
+
+/* Its own voter has given them to the heir: it would ask for what it cannot get, be refused, and tell everybody so. */
+static void who_has_waited_for_its_turn_does_not_ask_for_what_it_gave_away(void **state)
+{
+    const unsigned count = SESSION_STANDING_MAX + THOUSANDS;
+    open_world(3);
+    stand_for_plain(1, 0, count);
+    pass(3000);
+    stand_for_plain(2, 0, count);
+    stand_for_plain(3, 0, count);
+    pass(2000);
+    assert_int_equal(plain_led(1, 0, count), count);
+    die(1);
+    world.takes = counts;
+    releases = 0;
+    pass(4000);
+    assert_int_equal(plain_led(2, 0, count) + plain_led(3, 0, count), count);
+    assert_true(releases <= 2 * SESSION_HOPELESS_MAX);
+    close_world();
+}
+
+static void a_timer_that_was_taken_back_has_no_turn_any_more(void **state)
+{
+    open_world(3);
+    const unsigned group = watch("a");
+    stand(1, group, true, 0);
+    pass(3000);
+    stand(3, group, true, 0);
+    pass(1000);
+    const struct session_group *at = group_of(3, group);
+    struct session *s = session_at(3, group);
+    s->standing += SESSION_STANDING_MAX; /* as if so many asked for votes */
+    die(1);
+    const uint64_t end = world.now + 2000 * MS;
+    while (!at->waits_for_turn && step(end)) {}
+    assert_true(at->is_due);
+    world.cut[2][3] = true;
+    while (at->role != QUORUM_CANDIDATE && step(end)) {}
+    const uint64_t term = session_unfold(at)->quorum.standing; /* the heir's, by its own vote */
+    assert_true(term > 0);
+    s->standing -= SESSION_STANDING_MAX;
+    (void)host_tick(world.hosts[3].host);
+    assert_false(at->waits_for_turn);
+    assert_int_equal(session_unfold(at)->quorum.standing, term);
+    close_world();
+}
+
 /* ---- Time ---- */
 
 static void the_earliest_timer_of_thousands_is_known(void **state)
@@ -426,6 +488,8 @@ int main(void)
         cmocka_unit_test(an_obituary_frees_all_groups_of_that_life_for_their_heirs),
         cmocka_unit_test(news_in_the_middle_of_news_lose_nothing),
         cmocka_unit_test(many_obituaries_at_once_disarm_what_they_should),
+        cmocka_unit_test(who_has_waited_for_its_turn_does_not_ask_for_what_it_gave_away),
+        cmocka_unit_test(a_timer_that_was_taken_back_has_no_turn_any_more),
         cmocka_unit_test(the_earliest_timer_of_thousands_is_known),
         cmocka_unit_test(groups_at_rest_cost_nothing),
         cmocka_unit_test(a_cell_that_is_renewed_shows_its_groups_whether_or_not_it_was_seen_to_end),

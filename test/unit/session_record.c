@@ -1,5 +1,5 @@
 /* Groups on shared sessions: what must be on disk before anything is said, and what other settings must not forget. */
-#include "sessions.h"
+#include "plain_groups.h"
 
 /* ---- The disk ---- */
 
@@ -15,7 +15,7 @@ static void save_every_term(void)
 
 static bool has_said_who_it_is(struct letter *letter)
 {
-    size_t at = WIRE_HEAD;
+    struct wire_place at = WIRE_FIRST;
     struct wire_entry entry;
     while (wire_next(letter->bytes, letter->size, &at, &entry) == WIRE_ENTRY)
         if (world.hosts[letter->from].host->writes_done == 0) fail_msg("says what is not on disk");
@@ -59,6 +59,84 @@ static void a_vote_waits_for_the_disk_and_so_does_who_won(void **state)
         assert_int_equal(leader_of(group), 1);
         close_world();
     }
+}
+
+/* A disk that takes longer than a lease costs nobody what does not wait for it. */
+static void beats_do_not_wait_for_votes(void **state)
+{
+    save_every_term();
+    for (el_node node = 1; node <= 3; node++)
+        snprintf(world.hosts[node].config.groups[0].name, sizeof world.hosts[node].config.groups[0].name, "*");
+    start_all();
+    const unsigned old = watch("a"), young = watch("b");
+    stand(1, old, true, 0);
+    pass(3000);
+    const unsigned begun = world.watched[old].begun;
+    for (el_node node = 1; node <= 3; node++) world.hosts[node].is_stuck = true;
+    stand(1, young, true, 0);
+    stand(2, young, true, 0);
+    pass(5000);
+    for (el_node node = 1; node <= 3; node++) assert_non_null(world.hosts[node].writing);
+    assert_int_equal(leader_of(old), 1);
+    assert_int_equal(world.watched[old].begun, begun);
+    assert_int_equal(leader_of(young), 0);
+    for (el_node node = 1; node <= 3; node++) world.hosts[node].is_stuck = false;
+    pass(3000);
+    assert_int_not_equal(leader_of(young), 0);
+    close_world();
+}
+
+static bool is_on_disk(el_node node, uint64_t term)
+{
+    const struct hosted *h = &world.hosts[node];
+    struct el_durable durable = {0};
+    return h->disk && record_get(h->disk, h->host->sessions->key, &durable) && durable.word[0] >= term;
+}
+
+/* Votes, but no promises to join, and claims, which rest upon their own vote. */
+static bool says_what_is_on_disk(struct letter *letter)
+{
+    struct wire_place at = WIRE_FIRST;
+    struct wire_entry e;
+    while (wire_next(letter->bytes, letter->size, &at, &e) == WIRE_ENTRY) {
+        const bool is_vote =
+            e.type == WIRE_MESSAGE && e.msg.kind == QUORUM_GRANT && !(e.msg.flags & QUORUM_JOIN);
+        if (is_vote) require(is_on_disk(letter->from, e.msg.epoch));
+        if (e.type == WIRE_POSTING && e.term) require(is_on_disk(letter->from, e.term));
+    }
+    return true;
+}
+
+/* One term after another is used, so that a write is always under way and another wanted: what is on disk is said, and
+ * nothing else, and the first do not wait for the last. */
+static void where_one_thing_after_another_is_saved_each_is_said_in_its_time(void **state)
+{
+    enum { MANY = 600 };
+    save_every_term();
+    for (el_node node = 1; node <= 3; node++)
+        snprintf(world.hosts[node].config.groups[0].name, sizeof world.hosts[node].config.groups[0].name, "*");
+    world.keeps_disks = true;
+    world.write_min = world.write_max = 20 * MS;
+    world.takes = says_what_is_on_disk;
+    start_all();
+    pass(3000);
+    unsigned led = 0;
+    for (unsigned i = 0; i < MANY; i++) { /* a millisecond each */
+        stand_for_plain(1, i, 1);
+        pass(1);
+        for (unsigned j = 0; j <= i; j++) {
+            const struct host_group *group = plain_group(1, j);
+            if (host_view_of(group).role != EL_LEADER) continue;
+            require(is_on_disk(1, host_view_of(group).token));
+            led += i + 1 == MANY;
+        }
+    }
+    assert_true(led > MANY / 2);
+    for (el_node node = 1; node <= 3; node++) {
+        record_close(world.hosts[node].disk);
+        world.hosts[node].disk = NULL;
+    }
+    close_world();
 }
 
 static void who_cannot_save_leads_nothing(void **state)
@@ -147,6 +225,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_said_before_it_is_on_disk),
         cmocka_unit_test(a_vote_waits_for_the_disk_and_so_does_who_won),
+        cmocka_unit_test(beats_do_not_wait_for_votes),
+        cmocka_unit_test(where_one_thing_after_another_is_saved_each_is_said_in_its_time),
         cmocka_unit_test(who_cannot_save_leads_nothing),
         cmocka_unit_test(other_settings_forget_no_token),
         cmocka_unit_test(settings_are_changed_one_by_one_and_two_never_lead),
