@@ -81,8 +81,8 @@ static inline void add_cuts(struct moves *moves)
 static inline void add_asks(const struct scene *w, el_node node, struct moves *moves)
 {
     const struct still *still = &album.stills[w->at[node - 1]];
-    for (uint8_t group = 0; group < STILL_GROUPS; group++) {
-        struct move move = {.what = MOVE_ASK, .node = (uint8_t)node, .group = group};
+    for (unsigned group = 0; group < STILL_GROUPS; group++) {
+        struct move move = {.what = MOVE_ASK, .node = (uint8_t)node, .group = (uint8_t)group};
         move.ask = w->wants[node - 1] >> group & 1 ? CALL_LEAVE : CALL_STAND;
         add_move(moves, move);
         if (!still->groups[group].leads || still->groups[group].lease_end <= w->now) continue;

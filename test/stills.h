@@ -273,8 +273,10 @@ static inline void judge_still(el_node node, struct still *still)
 }
 
 /* All of the host as bytes, in `room`; the sizes in *still. */
-static inline void describe(el_node node, const uint8_t *disk, uint32_t disk_size, uint8_t *room,
-                            struct still *still)
+static inline void describe(
+    el_node node, const uint8_t *disk, uint32_t disk_size,
+    uint8_t *room, /* NOLINT(readability-non-const-parameter): host_pack() writes there */
+    struct still *still)
 {
     struct hosted *h = &world.hosts[node];
     struct flight_bytes b = {room, room + STILL_BYTES_MAX, false};

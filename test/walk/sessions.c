@@ -57,8 +57,9 @@ static void quietly(struct scene *w, uint64_t ms)
 
 static void want(struct scene *w, el_node node, uint8_t groups)
 {
-    for (uint8_t i = 0; i < STILL_GROUPS; i++) {
-        const struct move move = {.what = MOVE_ASK, .node = (uint8_t)node, .ask = CALL_STAND, .group = i};
+    for (unsigned i = 0; i < STILL_GROUPS; i++) {
+        const struct move move = {
+            .what = MOVE_ASK, .node = (uint8_t)node, .ask = CALL_STAND, .group = (uint8_t)i};
         if ((groups & ~w->wants[node - 1]) >> i & 1) ask(w, &move);
     }
 }
@@ -97,7 +98,7 @@ static void begin_scene(struct scene *w, const struct bounds *b)
     if (b->begins == BEGINS_LED || b->begins == BEGINS_SHARED) want(w, 1, 1);
     if (b->begins == BEGINS_LED) want(w, 2, 2);
     if (b->begins == BEGINS_SHARED) want(w, 1, 2);
-    if (b->begins != BEGINS_STARTED) quietly(w, 2 * LEASE_MS);
+    if (b->begins != BEGINS_STARTED) quietly(w, UINT64_C(2) * LEASE_MS);
     w->any_order = b->any_order;
     for (el_node node = 1; node <= STILL_HOSTS; node++) want(w, node, b->wants[node - 1]);
     if (b->begins != BEGINS_LED && b->begins != BEGINS_SHARED) return;
