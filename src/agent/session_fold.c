@@ -36,7 +36,7 @@ static uint8_t *words_of(struct session_work *work)
 
 static uint64_t swap_halves(uint64_t word, uint32_t at)
 {
-    return at - HALVES < 2 ? word << 32 | word >> 32 : word;
+    return at == HALVES || at == HALVES + 1 ? word << 32 | word >> 32 : word;
 }
 
 static uint64_t get(const struct session_work *work, uint32_t at)
@@ -76,24 +76,17 @@ struct session_work *session_unfold(const struct session_group *group)
     return work;
 }
 
-/* Which of these eight, or as many as are left, are not zero. */
-static unsigned look_for_words(const struct session_work *work, uint32_t first, uint32_t count)
-{
-    const uint32_t some = count - first < 8 ? count - first : 8;
-    unsigned set = 0;
-    for (uint32_t i = 0; i < some; i++) set |= (unsigned)(get(work, first + i) != 0) << i;
-    return set;
-}
-
 static uint32_t fold(const struct session_work *work, uint32_t count, uint8_t bytes[FOLDED_MAX])
 {
     uint8_t *to = bytes;
     uint64_t last = 0;
     for (uint32_t first = 0; first < count; first += 8) {
-        unsigned set = look_for_words(work, first, count);
-        *to++ = (uint8_t)set;
-        for (; set; set &= set - 1) {
-            uint64_t word = get(work, first + (uint32_t)__builtin_ctz(set));
+        uint8_t *set = to++;
+        *set = 0;
+        for (uint32_t i = 0; i < 8 && first + i < count; i++) {
+            uint64_t word = get(work, first + i);
+            if (word == 0) continue;
+            *set |= (uint8_t)(1u << i);
             if (word == last)
                 word = 0;
             else if (word > 0x7f)
