@@ -205,6 +205,25 @@ static void say(el_node from, el_node to, struct wire_entry entry)
     after_event(to);
 }
 
+static void what_was_read_before_is_not_read_again(void **state)
+{
+    open_minority(CONFIG_VOTER);
+    struct host_group *group = plain_group(1, 0);
+    host_stand(group, true, 0);
+    after_event(1);
+    pass(400);
+    assert_true(host_stands(plain_group(2, 0), 1, NULL));
+    const uint64_t then = world.hosts[1].host->sessions->version;
+    host_stand(group, false, 0);
+    after_event(1);
+    pass(400);
+    assert_false(host_stands(plain_group(2, 0), 1, NULL));
+    say(1, 2,
+        (struct wire_entry){.version = then, .group = host_key(group), .flags = WIRE_STANDS, .text = "plain0"});
+    assert_false(host_stands(plain_group(2, 0), 1, NULL));
+    close_world();
+}
+
 static uint64_t key(const char *name)
 {
     return seal_group_key(world.hosts[1].config.cluster_id, name);
@@ -273,6 +292,7 @@ int main(void)
         cmocka_unit_test(thousands_get_there_and_a_lost_one_makes_no_flood),
         cmocka_unit_test(who_comes_back_is_told_everything),
         cmocka_unit_test(what_an_earlier_life_said_is_gone),
+        cmocka_unit_test(what_was_read_before_is_not_read_again),
         cmocka_unit_test(a_liar_makes_no_group_and_breaks_nothing),
         cmocka_unit_test(a_group_of_other_settings_is_complained_of_and_not_counted),
     };

@@ -37,6 +37,23 @@ static void nothing_is_said_before_it_is_on_disk(void **state)
     close_world();
 }
 
+static void who_is_not_on_disk_answers_nobody(void **state)
+{
+    prepare_world(3, 0);
+    world.takes = has_said_who_it_is;
+    world.hosts[1].is_stuck = true;
+    start_all();
+    const unsigned group = watch("a");
+    for (el_node node = 2; node <= 3; node++) stand(node, group, true, 0);
+    pass(2000);
+    assert_int_not_equal(leader_of(group), 0);
+    assert_int_equal(world.hosts[1].host->writes_done, 0);
+    world.hosts[1].is_stuck = false;
+    pass(2000);
+    assert_true(world.hosts[1].host->sessions->boards[1].read > 0);
+    close_world();
+}
+
 static void a_vote_waits_for_the_disk_and_so_does_who_won(void **state)
 {
     for (el_node stuck = 1; stuck <= 2; stuck++) { /* the one who wins; or all who would vote for it */
@@ -224,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_said_before_it_is_on_disk),
+        cmocka_unit_test(who_is_not_on_disk_answers_nobody),
         cmocka_unit_test(a_vote_waits_for_the_disk_and_so_does_who_won),
         cmocka_unit_test(beats_do_not_wait_for_votes),
         cmocka_unit_test(where_one_thing_after_another_is_saved_each_is_said_in_its_time),
