@@ -12,6 +12,8 @@ static const uint64_t SECOND = 1000000000;
  * not, what can wait does. A buffer as small as usual takes 180 datagrams of all peers.
  */
 enum { MARK_EVERY = 16, MARKS_MAX = 4 };
+static const uint64_t MARK_PAUSE =
+    10000000; /* who speaks as seldom as that floods nobody, and asks for no echoes */
 static const uint64_t MARK_LOST =
     50000000; /* after so many ns a mark, or its echo, was lost, or its peer is busy */
 
@@ -22,6 +24,7 @@ static void send_off(struct host *host, el_node to)
     struct wire_payload *out = &host->out[to - 1];
     if (host->has_failed) return;
     host->hooks.send(host->hooks.whose, to, out->bytes, out->size);
+    if (host_now(host) - host->sent_at[to - 1] >= MARK_PAUSE) host->flow[to - 1].unmarked = 0;
     host->sent_at[to - 1] = host_now(host);
     host->flow[to - 1].unmarked++;
     wire_begin(out, host->members);

@@ -63,6 +63,17 @@ static void echoes_of_nothing_open_no_gate(void **state)
     close_world();
 }
 
+static void at_rest_nothing_is_marked(void **state)
+{
+    open_world(3);
+    stand_for_plain(1, 0, 10);
+    pass(3000);
+    const uint32_t marked = world.hosts[1].host->flow[1].marked;
+    pass(10000);
+    assert_int_equal(world.hosts[1].host->flow[1].marked, marked);
+    close_world();
+}
+
 static bool counts_grants(const struct wire_entry *entry)
 {
     grants += entry->type == WIRE_MESSAGE && entry->msg.kind == QUORUM_GRANT;
@@ -119,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_does_not_echo_is_sent_no_more_for_a_while),
         cmocka_unit_test(echoes_of_nothing_open_no_gate),
+        cmocka_unit_test(at_rest_nothing_is_marked),
         cmocka_unit_test(an_heir_is_given_no_more_than_it_claims),
         cmocka_unit_test(those_who_never_claim_are_not_waited_for),
     };
