@@ -228,7 +228,7 @@ static void another_word_proves_nothing(void **state)
  * reset before the word is read is chance; so it is tried often. */
 static void a_word_before_the_line_breaks_counts(void **state)
 {
-    for (uint32_t i = 1; i <= 60; i++) {
+    for (uint32_t i = 1; i <= 600; i++) {
         const int line = lay_line(i);
         const pid_t keeper = fork();
         if (keeper == 0) {
