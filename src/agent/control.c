@@ -100,8 +100,8 @@ static bool note_leader(struct control *control, struct office *o)
     control_count(control, o, &view);
     o->seen_leader = (uint8_t)view.leader;
     o->seen.token = view.token;
-    chronicle_lead(control->offices.chronicle, host_clock(control->host), chronicle_group(host_name(o->group)),
-                   before, view.leader, view.token, heard);
+    chronicle_lead(control->offices.chronicle, host_stopwatch(control->host),
+                   chronicle_group(host_name(o->group)), before, view.leader, view.token, heard);
     return true;
 }
 

@@ -296,6 +296,11 @@ uint64_t host_clock(const struct host *host)
     return host_now(host);
 }
 
+uint64_t host_stopwatch(const struct host *host)
+{
+    return host->hooks.now(host->hooks.whose);
+}
+
 uint64_t host_heard(const struct host *host, el_node peer)
 {
     const uint64_t at = host->heard[peer - 1], now = host_now(host);

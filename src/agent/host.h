@@ -152,6 +152,8 @@ bool host_stands(const struct host_group *, el_node member, uint64_t *priority);
 /* A write failed: nothing leads here any more, or will. */
 bool host_has_failed(const struct host *);
 uint64_t host_clock(const struct host *); /* what hooks.now says */
+/* The same, which runs on during a call: to tell of it, and never to decide by. */
+uint64_t host_stopwatch(const struct host *);
 /* When a peer was last heard, in ns ago; UINT64_MAX: never. */
 uint64_t host_heard(const struct host *, el_node peer);
 /* From a leader's silence to the next one's election, at the worst, with this group's settings; 0: no bound. */

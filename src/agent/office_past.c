@@ -3,8 +3,8 @@
 
 static void record(const struct office *o, enum chronicle_what what, el_node who, const char *reason)
 {
-    chronicle_office(o->all->chronicle, host_clock(o->all->host), chronicle_group(host_name(o->group)), what,
-                     who, reason);
+    chronicle_office(o->all->chronicle, host_stopwatch(o->all->host), chronicle_group(host_name(o->group)),
+                     what, who, reason);
 }
 
 void office_record(const struct office *o, enum chronicle_what what)
