@@ -134,7 +134,7 @@ static void thousands_get_there_and_a_lost_one_makes_no_flood(void **state)
         sent[i] = world.sent;
         close_world();
     }
-    assert_true(sent[1] < sent[0] + sent[0] / 4);
+    assert_true(sent[1] < sent[0] + sent[0] / 32);
 }
 
 static void who_comes_back_is_told_everything(void **state)

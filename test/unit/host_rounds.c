@@ -200,9 +200,9 @@ static void a_slow_network_is_given_longer_rounds(void **state)
     for (uint32_t place = 0; (algorithm = next_algorithm(&place));) {
         if (algorithm->on_suspect) continue;
         open_led_by(algorithm, place);
-        jitter = UINT64_C(1500) * MILLISECOND;
+        jitter = UINT64_C(3000) * MILLISECOND;
         all_begin_to_stand(place);
-        await_agreement(algorithm, "words take a second");
+        await_agreement(algorithm, "words take seconds");
         close_world();
     }
 }
