@@ -1,13 +1,19 @@
 # shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
-# An agent dies, and its guardian sees to the rest. Where a lease is longer than any wait here, it was the guardian.
+# An agent dies, and its guardian sees to the rest: the others say in their logs that it told them. The lease is long, but not so
+# long that those who gave up for a moment, on a machine that is busy, wait beyond the patience of a story.
 
-very_long=('[group work]' 'lease = 600s')
+very_long=('[group work]' 'lease = 20s')
 
 guardian_of() { # MEMBER: the process that its agent said last
     sed -n 's/.*guarded by process \([0-9]*\).*/\1/p' "$dir/$1.log" | tail -n 1
 }
 is_guarded() { [ -n "$(guardian_of "$1")" ] && ! has_ended "$(guardian_of "$1")"; }
 is_guarded_anew() { is_guarded "$1" && [ "$(guardian_of "$1")" != "$2" ]; } # MEMBER PID
+have_word_of() { # MEMBER: the others, of its death
+    local m
+    for m in $(others "$1"); do log_says "$m" "^.*msg=\"$1 is dead.*its guardian says so" || return 1; done
+}
+await_word_of() { await 60 "the others were told of $1" have_word_of "$1"; } # MEMBER
 nobody_was_told() {
     local m
     for m in "${members[@]}"; do
@@ -16,11 +22,12 @@ nobody_was_told() {
 }
 
 story_guardian_tells() {
-    local old_worker guardian
+    local old old_worker guardian
     begin 3 "${very_long[@]}"
     await 60 "$leader is guarded" is_guarded "$leader"
-    old_worker=$worker guardian=$(guardian_of "$leader")
+    old=$leader old_worker=$worker guardian=$(guardian_of "$leader")
     kill -KILL "${agent[$leader]}"
+    await_word_of "$old"
     await_leader "$token"
     await 30 "the old worker ended" has_ended "$old_worker"
     await 30 "the guardian ends" has_ended "$guardian"
@@ -38,6 +45,7 @@ story_guardian_dies() {
     await_log "$old" 'the guardian has died'
     await 60 "another guards $old" is_guarded_anew "$old" "$guardian"
     kill -KILL "${agent[$old]}"
+    await_word_of "$old"
     await_leader "$token"
     judge
 }
@@ -57,22 +65,23 @@ story_guardian_finds_run_stopped() {
     await 60 "$leader is guarded" is_guarded "$leader"
     kill -STOP "${runner[$leader]}"
     kill -KILL "${agent[$leader]}"
+    await_word_of "$leader"
     await_leader "$token"
     judge
 }
 
 # Many groups under one elector run have one line: all keepers hear its word, and the last one answers. See stories_spread.sh.
-# Where each belongs is told by another story.
 all_led_by() { [ "$(shares a | grep -c " [$1]\$")" = "$shards" ]; } # MEMBERS
 has_some() { shares a | grep -q " $1\$"; }                         # MEMBER
 story_guardian_tells_of_many() {
-    found 3 '[group shard-*]' 'lease = 600s'
+    found 3 '[group shard-*]' 'lease = 20s'
     start a b c
     spread a b c
     await 120 "all are led" all_led_by abc
     await 120 "c leads some" has_some c
     await 60 "c is guarded" is_guarded c
     kill -KILL "${agent[c]}"
+    await_word_of c
     await 60 "the others have them all" all_led_by ab
     start c
     await 120 "c leads some again" has_some c
@@ -129,6 +138,7 @@ story_guardian_tells_of_some() {
     done
     await 60 "a is guarded" is_guarded a
     kill -KILL "${agent[a]}"
+    await_word_of a
     await_leader "$token"
     ! has_ended "${application[a]}" || fail "the application was killed"
     [ "$(others_begun)" = 1 ] || fail "its group has moved"
@@ -145,6 +155,7 @@ story_guardian_finds_an_application_dead() {
     await_leader
     await 60 "$leader is guarded" is_guarded "$leader"
     kill -KILL "${agent[$leader]}" "$worker"
+    await_word_of "$leader"
     await_leader "$token"
     judge
 }
