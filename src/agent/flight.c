@@ -251,6 +251,12 @@ static void hears(void *whose, struct host_group *group, const struct el_msg *ms
     if (f->inner.heard) f->inner.heard(f->inner.whose, group, msg);
 }
 
+static void answered(void *whose, el_node peer, uint64_t round_trip_ns)
+{
+    const struct flight *f = whose;
+    if (f->inner.answered) f->inner.answered(f->inner.whose, peer, round_trip_ns);
+}
+
 static uint64_t draws(void *whose)
 {
     struct flight *f = whose;
@@ -343,6 +349,7 @@ struct flight *flight_open(const char *path, uint64_t size, const struct config 
                                  .wall_ms = wall,
                                  .renewed = renewed,
                                  .heard = hears,
+                                 .answered = answered,
                                  .called = called,
                                  .returned = returned};
     return f;

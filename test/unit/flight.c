@@ -106,6 +106,15 @@ static void what_was_done_is_done_again(void **state)
     close_recorded();
 }
 
+static void whoever_is_recorded_is_told_as_much(void **state)
+{
+    recorded_size = 4 * MIB;
+    open_world();
+    pass(3000);
+    assert_true(members[1].answers[2] > 0);
+    close_recorded();
+}
+
 static void under_every_algorithm(void **state)
 {
     uint32_t count;
@@ -332,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_done_is_done_again),
+        cmocka_unit_test(whoever_is_recorded_is_told_as_much),
         cmocka_unit_test(under_every_algorithm),
         cmocka_unit_test(calls_from_within_come_at_the_same_point),
         cmocka_unit_test(a_lost_record_asks_for_the_time_of_day),
