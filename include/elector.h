@@ -118,6 +118,9 @@ ELECTOR_API elector_status elector_campaign(elector *, const char *group, const 
                                             int timeout_ms, elector_term *term);
 ELECTOR_API elector_status elector_resign(elector *, const char *group);
 ELECTOR_API elector_status elector_transfer(elector *, const char *group, const char *member);
+/* The same of a group that is led through this elector, and whose work has ended already: no STOP follows, and it leads
+ * no more from this call on, unless it is refused. It remains a candidate. */
+ELECTOR_API elector_status elector_hand_over(elector *, const char *group, const char *member);
 ELECTOR_API elector_status elector_proclaim(elector *, const char *group, const char *value);
 /* The answer to STOP: the work is done with. */
 ELECTOR_API elector_status elector_stopped(elector *, const char *group);

@@ -180,4 +180,28 @@ static inline struct office *office(uint32_t member, const char *group)
     return office_of(&members[member - 1].offices, found);
 }
 
+/* ---- Clients, and what they are told ---- */
+
+static char a[] = "a", b[] = "b", c[] = "c";
+
+static inline void expect_heard(const char *text)
+{
+    assert_string_equal(heard, text);
+    heard[0] = '\0';
+}
+
+/* Waits for somebody to be told something that begins so. */
+static inline void wait_for(const char *text)
+{
+    for (int i = 0; i < 2000 && !strstr(heard, text); i++) pass(5);
+    if (!strstr(heard, text)) fail_msg("nobody was told %s, only: %s", text, heard);
+}
+
+static inline void lead(uint32_t member, char *client)
+{
+    assert_int_equal(office_enter(office(member, "g"), client, 0, ""), OFFICE_DONE);
+    for (uint32_t i = 1; i <= member_count; i++) (void)office(i, "g");
+    wait_for("elected");
+}
+
 #endif

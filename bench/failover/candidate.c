@@ -41,7 +41,7 @@ static elector_status obey(struct candidate *c, const struct order *order)
     if (order->what == 'c') return campaign(c);
     const uint64_t asked_at = now_ns();
     const elector_status status = order->what == 'r' ? elector_resign(c->elector, c->group)
-                                                     : elector_transfer(c->elector, c->group, order->to);
+                                                     : elector_hand_over(c->elector, c->group, order->to);
     c->asked_at = asked_at; /* reported when nothing is under way that it would delay */
     return status;
 }

@@ -263,8 +263,13 @@ static void on_resign(const struct request *r)
 static void on_transfer(const struct request *r)
 {
     const char *name;
+    uint64_t stopped;
     if (!read_text(r, "to", true, &name)) {
         refuse(r, "bad-request", "`to` must be the name of a member");
+        return;
+    }
+    if (!read_number(r, "stopped", false, &stopped)) {
+        refuse(r, "bad-request", "`stopped` must be the number that came with `elected`");
         return;
     }
     struct office *o = find_office(r);
@@ -273,7 +278,7 @@ static void on_transfer(const struct request *r)
     if (to == EL_NOBODY)
         refuse(r, "unknown-member", "there is no such member in the configuration");
     else
-        answer_as(r, office_transfer(o, to));
+        answer_as(r, stopped ? office_hand_over(o, r->from, stopped, to) : office_transfer(o, to));
 }
 
 static void on_stopped(const struct request *r)

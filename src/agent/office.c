@@ -310,16 +310,31 @@ enum office_answer office_proclaim(struct office *o, const void *client, const c
 }
 
 /* Asked before anything is stopped: who cannot take over does not cost the leader its office. */
-enum office_answer office_transfer(struct office *o, el_node to)
+static enum office_answer look_at_successor(const struct office *o, el_node to)
 {
     if (!o->tenure->is_held) return OFFICE_NOT_LEADING;
     if (o->tenure->ending != OFFICE_STAYS) return OFFICE_UNDER_WAY;
     if (!host_algorithm(o->group)->on_request) return OFFICE_CANNOT;
     if (!may_lead(o, to)) return OFFICE_NOT_ELIGIBLE;
     if (!is_in_touch(o, to)) return OFFICE_OUT_OF_TOUCH;
-    if (!host_stands(o->group, to, NULL)) return OFFICE_NOT_STANDING;
-    ask_to_stop(o, OFFICE_TRANSFERS, to);
-    return OFFICE_DONE;
+    return host_stands(o->group, to, NULL) ? OFFICE_DONE : OFFICE_NOT_STANDING;
+}
+
+enum office_answer office_transfer(struct office *o, el_node to)
+{
+    const enum office_answer said = look_at_successor(o, to);
+    if (said == OFFICE_DONE) ask_to_stop(o, OFFICE_TRANSFERS, to);
+    return said;
+}
+
+enum office_answer office_hand_over(struct office *o, const void *client, uint64_t token, el_node to)
+{
+    if (!office_is_held_by(o, client) || o->tenure->token != token) return OFFICE_NOT_LEADING;
+    const enum office_answer said = look_at_successor(o, to);
+    if (said != OFFICE_DONE) return said;
+    end_soon(o, OFFICE_TRANSFERS, to);
+    office_record_stop(o, OFFICE_TRANSFERS, to);
+    return office_stopped(o, client, token);
 }
 
 enum office_answer office_depose(struct office *o)

@@ -137,6 +137,8 @@ enum office_answer office_stopped(struct office *, const void *client, uint64_t 
 enum office_answer office_proclaim(struct office *, const void *client, const char *value);
 /* Begun, when done: the holder is told to stop, and the rest follows when it has. It remains a candidate. */
 enum office_answer office_transfer(struct office *, el_node to);
+/* The same by its holder, whose work in that term has ended already: nobody is told to stop. */
+enum office_answer office_hand_over(struct office *, const void *client, uint64_t token, el_node to);
 enum office_answer office_depose(struct office *);
 bool office_is_held_by(const struct office *, const void *client);
 bool office_stands(const struct office *, const void *client);

@@ -215,9 +215,11 @@ static elector_status resign(struct engine *engine, const char *group)
     return tell(engine, json_pack("{ss ss}", "op", "resign", "group", group));
 }
 
-static elector_status transfer(struct engine *engine, const char *group, const char *member)
+static elector_status transfer(struct engine *engine, const char *group, const char *member, uint64_t stopped)
 {
-    return tell(engine, json_pack("{ss ss ss}", "op", "transfer", "group", group, "to", member));
+    json_t *request = json_pack("{ss ss ss}", "op", "transfer", "group", group, "to", member);
+    if (request && stopped) json_object_set_new(request, "stopped", json_integer((json_int_t)stopped));
+    return tell(engine, request);
 }
 
 static elector_status proclaim(struct engine *engine, const char *group, const char *value)

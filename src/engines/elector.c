@@ -297,13 +297,33 @@ elector_status elector_resign(elector *e, const char *group)
     return settle(e, e->engine->kind->resign(e->engine, group));
 }
 
+static elector_status check_member(elector *e, const char *member)
+{
+    if (member && *member && strlen(member) <= ELECTOR_NAME_MAX) return ELECTOR_OK;
+    return engine_fail(e, ELECTOR_INVALID, "hand over to whom? The name of a member, please");
+}
+
 elector_status elector_transfer(elector *e, const char *group, const char *member)
 {
     elector_status status = prepare(e, group);
+    if (status == ELECTOR_OK) status = check_member(e, member);
     if (status != ELECTOR_OK) return status;
-    if (!member || !*member || strlen(member) > ELECTOR_NAME_MAX)
-        return engine_fail(e, ELECTOR_INVALID, "hand over to whom? The name of a member, please");
-    return settle(e, e->engine->kind->transfer(e->engine, group, member));
+    return settle(e, e->engine->kind->transfer(e->engine, group, member, 0));
+}
+
+/* Before it is asked for, the work is over: another may lead before the answer is here. */
+elector_status elector_hand_over(elector *e, const char *group, const char *member)
+{
+    elector_status status = check_group(e, group);
+    if (status == ELECTOR_OK) status = check_member(e, member);
+    if (status != ELECTOR_OK) return status;
+    struct office *o = office_find(e, group);
+    if (!o || !o->leading || o->over || !e->engine) return not_leading(e, group);
+    const uint64_t token = o->term.token;
+    office_end_work(o);
+    status = settle(e, e->engine->kind->transfer(e->engine, group, member, token));
+    if (status != ELECTOR_OK) office_resume_work(o, token);
+    return status;
 }
 
 elector_status elector_proclaim(elector *e, const char *group, const char *value)

@@ -31,7 +31,8 @@ struct engine_kind {
     /* Returns once it has begun; engine_elected() follows, perhaps within. `value` may be "". */
     elector_status (*campaign)(struct engine *, const char *group, const elector_options *);
     elector_status (*resign)(struct engine *, const char *group);
-    elector_status (*transfer)(struct engine *, const char *group, const char *member);
+    /* `stopped`: the token of the work that has ended for this; 0: whoever leads is asked to end its work. */
+    elector_status (*transfer)(struct engine *, const char *group, const char *member, uint64_t stopped);
     elector_status (*proclaim)(struct engine *, const char *group, const char *value);
     elector_status (*stopped)(struct engine *, const char *group, uint64_t token);
     elector_status (*observe)(struct engine *, const char *group); /* NULL: all */

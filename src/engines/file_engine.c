@@ -136,10 +136,11 @@ static elector_status resign(struct engine *engine, const char *group)
     return ELECTOR_OK;
 }
 
-static elector_status transfer(struct engine *engine, const char *group, const char *member)
+static elector_status transfer(struct engine *engine, const char *group, const char *member, uint64_t stopped)
 {
     (void)group;
     (void)member;
+    (void)stopped;
     return engine_fail(engine->owner, ELECTOR_REFUSED, "one host alone: there is nobody to hand over to");
 }
 

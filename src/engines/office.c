@@ -89,6 +89,13 @@ void office_end_work(struct office *o)
     atomic_store_explicit(&o->token, 0, memory_order_release);
 }
 
+void office_resume_work(struct office *o, uint64_t token)
+{
+    if (!o->leading || o->term.token != token) return;
+    o->over = false;
+    begin_work(o);
+}
+
 uint64_t office_deadline(const elector *e, const struct office *o, uint64_t *token)
 {
     *token = atomic_load_explicit(&o->token, memory_order_acquire);

@@ -68,6 +68,8 @@ uint64_t office_deadline(const elector *, const struct office *, uint64_t *token
 void office_refresh(const elector *, struct office *);
 /* From now on nobody here may work for it: before anybody else is told. */
 void office_end_work(struct office *);
+void office_resume_work(struct office *,
+                        uint64_t token); /* which has not ended after all, unless it is lost by now */
 /* Offices whose deadline has passed are lost, whoever is silent. */
 void office_expire(elector *);
 uint64_t office_next_deadline(const elector *);

@@ -104,6 +104,8 @@ static void refuses_each_with_its_word(void **state)
         {"{\"op\":\"transfer\",\"group\":\"led\",\"to\":\"a\"}", "not-possible"},
         {"{\"op\":\"transfer\",\"group\":\"idle\",\"to\":\"a\"}", "not-leading"},
         {"{\"op\":\"transfer\",\"group\":\"nowhere\",\"to\":\"a\"}", "unknown-group"},
+        {"{\"op\":\"transfer\",\"group\":\"led\",\"to\":\"a\",\"stopped\":-1}", "bad-request"},
+        {"{\"op\":\"transfer\",\"group\":\"led\",\"to\":\"a\",\"stopped\":1}", "not-leading"},
         {"{\"op\":\"stopped\",\"group\":\"led\"}", "bad-request"},
         {"{\"op\":\"stopped\",\"group\":\"led\",\"token\":1}", "not-leading"},
         {"{\"op\":\"proclaim\",\"group\":\"led\"}", "bad-request"},

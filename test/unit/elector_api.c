@@ -143,6 +143,38 @@ static void who_resigns_leads_no_more_before_the_agent_knows(void **state)
     assert_int_equal(elector_resign(e, "jobs"), ELECTOR_NOT_LEADING);
 }
 
+static void who_hands_over_leads_no_more_before_the_agent_knows(void **state)
+{
+    assert_int_equal(elector_hand_over(e, "jobs", "b"), ELECTOR_NOT_LEADING);
+    become_leader(5);
+    assert_int_equal(elector_hand_over(e, "jobs", "b"), ELECTOR_OK);
+    assert_false(elector_is_leader(e, "jobs"));
+    json_t *request = fake_asked(&agent, "transfer");
+    assert_string_equal(json_string_value(json_object_get(request, "to")), "b");
+    assert_int_equal(json_integer_value(json_object_get(request, "stopped")), 5);
+    json_decref(request);
+    assert_int_equal(elector_hand_over(e, "jobs", "b"), ELECTOR_NOT_LEADING);
+    say("lease", 5, 60000, ""); /* on its way meanwhile */
+    say("lost", 5, 0, "transferred");
+    say("elected", 7, 60000, ""); /* it is a candidate still */
+    hears("jobs elected 5; jobs lost 5 (transferred); jobs elected 7; ");
+}
+
+static void who_may_not_hand_over_leads_on(void **state)
+{
+    become_leader(5);
+    fake_refuse(&agent, "transfer", "\"ok\":false,\"error\":\"out-of-touch\",\"message\":\"b is silent\"");
+    assert_int_equal(elector_hand_over(e, "jobs", "b"), ELECTOR_REFUSED);
+    assert_string_equal(elector_message(e), "b is silent");
+    assert_true(elector_is_leader(e, "jobs"));
+    assert_int_equal(elector_token(e, "jobs"), 5);
+    assert_int_equal(elector_hand_over(e, "jobs", ""), ELECTOR_INVALID);
+    say("lost", 5, 0, "no-quorum");
+    fake_refuse(&agent, "transfer", "\"ok\":false,\"error\":\"not-leading\",\"message\":\"no more\"");
+    assert_int_equal(elector_hand_over(e, "jobs", "b"), ELECTOR_NOT_LEADING);
+    assert_false(elector_is_leader(e, "jobs")); /* what is lost meanwhile is not taken up again */
+}
+
 static elector_status stop_work(void)
 {
     return elector_stopped(e, "jobs");
@@ -447,6 +479,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_campaign_asks_and_is_elected),
         TEST(who_resigns_leads_no_more_before_the_agent_knows),
+        TEST(who_hands_over_leads_no_more_before_the_agent_knows),
+        TEST(who_may_not_hand_over_leads_on),
         TEST(stop_is_answered_from_the_callback),
         TEST(what_would_call_callbacks_is_busy_inside_of_one),
         TEST(the_others_are_told_what_was_proclaimed),
