@@ -1,12 +1,13 @@
 /*
  * Many groups on three agents: how long until one candidate leads them all, what they cost at rest, and how long until
- * others lead them when that agent is killed.
+ * others lead them when that agent and its candidate are killed.
  *
  *     bench-groups ELECTOR FOLDER COUNT IDLE_S
  *
  * FOLDER: what `elector init` made for members a, b and c. Prints one line of numbers: groups, ms to acquire all, % of a core
  * at rest (all three agents), datagrams a second, bytes a group and agent, ms until all have a new leader; - for what could
- * not be measured. Datagrams are those of this network namespace. With PHASES in the environment, what each phase cost, too.
+ * not be measured. Datagrams are those of this network namespace. With PHASES in the environment, what each phase cost, too; with
+ * HOLDER_LIVES the candidate is not killed with its agent, so that its lease is waited for.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -14,6 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/cluster.h"
@@ -22,11 +26,46 @@
 static const uint64_t MS = 1000000, PATIENCE_S = 300;
 
 static struct cluster cluster;
-static struct crowd crowds[MEMBERS];
+static struct crowd crowds[MEMBERS]; /* the first is the holder's alone, in a process of its own */
+
+/* What the holder's process tells, in memory that it shares with us. */
+static struct holder {
+    pid_t pid;
+    _Atomic uint32_t entered, elected;
+    _Atomic uint64_t all_at; /* when it led all; 0: it does not yet */
+    _Atomic bool is_refused, may_begin;
+    char refusal[CROWD_REFUSAL_MAX];
+} * holder;
 
 static void clean_up(void)
 {
     cluster_end(&cluster);
+}
+
+static _Noreturn void hold(const char *path, uint32_t count)
+{
+    struct crowd *crowd = &crowds[0];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!crowd_open(crowd, path, count)) _exit(1);
+    while (!holder->may_begin) pause_us(100);
+    for (;;) {
+        crowd_turn(crowd, 1, 1000);
+        holder->entered = crowd->entered;
+        holder->elected = crowd->elected;
+        if (crowd->elected >= count && !holder->all_at) holder->all_at = now_ns();
+        if (!crowd->refusal[0] || holder->is_refused) continue;
+        memcpy(holder->refusal, crowd->refusal, sizeof holder->refusal);
+        holder->is_refused = true;
+    }
+}
+
+static void start_holder(const char *path, uint32_t count)
+{
+    holder = mmap(NULL, sizeof *holder, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (holder == MAP_FAILED) exit(1);
+    const pid_t pid = fork();
+    if (pid == 0) hold(path, count);
+    holder->pid = pid;
 }
 
 /* What was started dies with this process: it asked the kernel for that. */
@@ -117,7 +156,7 @@ static void end_phase(const char *name)
     fprintf(stderr, "%-10s %8.1f ms; CPU ms:", name, (double)(now - at) / 1e6);
     at = now;
     for (uint32_t m = 0; m <= MEMBERS; m++) {
-        const uint64_t used = cpu_of(m < MEMBERS ? cluster.agents[m] : getpid());
+        const uint64_t used = m < MEMBERS ? cpu_of(cluster.agents[m]) : cpu_of(getpid()) + cpu_of(holder->pid);
         fprintf(stderr, " %.1f", used > cpu[m] ? (double)(used - cpu[m]) / 1e6 : 0.0);
         cpu[m] = used;
     }
@@ -129,18 +168,18 @@ static void end_phase(const char *name)
 
 /* ---- Phases ---- */
 
-static void stop_if_refused(uint32_t crowd)
+static void stop_if_refused(const char *refusal, uint32_t count, uint32_t entered)
 {
-    if (crowds[crowd].refusal[0] == '\0') return;
-    fprintf(stderr, "bench-groups: %u groups are more than the agent takes: it stopped at %u: %s\n",
-            crowds[crowd].count, crowds[crowd].entered, crowds[crowd].refusal);
+    if (refusal[0] == '\0') return;
+    fprintf(stderr, "bench-groups: %u groups are more than the agent takes: it stopped at %u: %s\n", count,
+            entered, refusal);
     exit(3);
 }
 
 static _Noreturn void give_up(const char *what)
 {
     fprintf(stderr, "bench-groups: not in time: %s (led %u, %u, %u; stands in %u, %u, %u)\n", what,
-            crowds[0].elected, crowds[1].elected, crowds[2].elected, crowds[0].entered, crowds[1].entered,
+            holder->elected, crowds[1].elected, crowds[2].elected, holder->entered, crowds[1].entered,
             crowds[2].entered);
     exit(1);
 }
@@ -148,21 +187,26 @@ static _Noreturn void give_up(const char *what)
 static uint64_t acquire_all(uint32_t count)
 {
     const uint64_t from = now_ns();
-    while (crowds[0].elected < count) {
-        crowd_turn(crowds, 1, 1000);
-        stop_if_refused(0);
+    holder->may_begin = true;
+    while (!holder->all_at) {
+        pause_us(1000);
+        if (holder->is_refused) stop_if_refused(holder->refusal, count, holder->entered);
         if (now_ns() - from > PATIENCE_S * 1000 * MS) give_up("all are led");
     }
-    return now_ns() - from;
+    return holder->all_at - from;
+}
+
+static void turn(int timeout_ms)
+{
+    crowd_turn(crowds + 1, MEMBERS - 1, timeout_ms);
 }
 
 static void let_others_stand(uint32_t count)
 {
     const uint64_t from = now_ns();
     while (crowds[1].entered < count || crowds[2].entered < count) {
-        crowd_turn(crowds, MEMBERS, 1000);
-        stop_if_refused(1);
-        stop_if_refused(2);
+        turn(1000);
+        for (uint32_t m = 1; m < MEMBERS; m++) stop_if_refused(crowds[m].refusal, count, crowds[m].entered);
         if (now_ns() - from > PATIENCE_S * 1000 * MS) give_up("the others stand");
     }
 }
@@ -170,7 +214,7 @@ static void let_others_stand(uint32_t count)
 static void rest(uint64_t ms)
 {
     const uint64_t end = now_ns() + ms * MS;
-    for (uint64_t now; (now = now_ns()) < end;) crowd_turn(crowds, MEMBERS, (int)((end - now) / MS) + 1);
+    for (uint64_t now; (now = now_ns()) < end;) turn((int)((end - now) / MS) + 1);
 }
 
 static uint64_t take_over(uint32_t count)
@@ -178,8 +222,9 @@ static uint64_t take_over(uint32_t count)
     const uint32_t before = crowds[1].elected + crowds[2].elected;
     const uint64_t from = now_ns();
     kill(cluster.agents[0], SIGKILL);
+    if (!getenv("HOLDER_LIVES")) kill(holder->pid, SIGKILL);
     while (crowds[1].elected + crowds[2].elected < before + count) {
-        crowd_turn(crowds, MEMBERS, 1000);
+        turn(1000);
         if (now_ns() - from > PATIENCE_S * 1000 * MS) give_up("all are led by others");
     }
     return now_ns() - from;
@@ -201,7 +246,8 @@ int main(int argc, char **argv)
     for (uint32_t m = 0; m < MEMBERS; m++) cluster_start(&cluster, m);
     for (uint32_t m = 0; m < MEMBERS; m++) {
         snprintf(paths[m], sizeof paths[m], "%s/%s/agent.sock", cluster.folder, member_names[m]);
-        if (!crowd_open(&crowds[m], paths[m], count)) give_up("a connection");
+        if (m == 0) start_holder(paths[m], count);
+        if (m > 0 && !crowd_open(&crowds[m], paths[m], count)) give_up("a connection");
     }
     pause_us(1500000); /* so that sessions are there, and memory is touched */
     const uint64_t memory = memory_of_all();
@@ -218,13 +264,15 @@ int main(int argc, char **argv)
     const double elapsed = (double)(now_ns() - from);
     const double busy = 100 * (double)(cpu_of_all() - cpu) / elapsed;
     const double rate = 1e9 * (double)(datagrams(UDP_SENT) - sent) / elapsed;
-    const uint32_t again = crowds[0].elected - count + crowds[1].elected + crowds[2].elected;
+    const uint32_t again = holder->elected - count + crowds[1].elected + crowds[2].elected;
     if (again) fprintf(stderr, "bench-groups: %u groups changed hands while nothing was wrong\n", again);
     end_phase("rest");
     const uint64_t over = take_over(count);
     end_phase("take over");
     printf("%u %.1f %.2f %.0f %" PRIu64 " %.1f\n", count, (double)acquired / 1e6, busy, rate,
            grown / MEMBERS / count, (double)over / 1e6);
-    for (uint32_t m = 0; m < MEMBERS; m++) crowd_close(&crowds[m]);
+    for (uint32_t m = 1; m < MEMBERS; m++) crowd_close(&crowds[m]);
+    kill(holder->pid, SIGKILL);
+    waitpid(holder->pid, NULL, 0);
     return 0;
 }

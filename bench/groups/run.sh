@@ -3,7 +3,7 @@
 # installed; scripts/setup-peers installs it).
 #
 # Environment: ELECTOR, the program; BUILD, a built folder; SIZES (1 1000 10000 100000), ETCD_SIZES (1000 10000), IDLE (20) seconds of
-# rest; PHASES, if set: what each phase cost each agent and the client, too. As root it runs in a network namespace of its own, so that datagrams are those of the agents alone.
+# rest; PHASES, if set: what each phase cost each agent and the client, too; HOLDER_LIVES, if set: only the agent is killed, not its candidate. As root it runs in a network namespace of its own, so that datagrams are those of the agents alone.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ -z "${ELECTOR_BENCH_NET:-}" ] && unshare --net true 2> /dev/null; then
@@ -66,6 +66,6 @@ if [ ${#etcd_sizes[@]} -gt 0 ]; then
     while read -ra numbers; do [ "${numbers[0]}" != etcd ] || row "${numbers[@]}"; done < "$scratch/rows"
 fi
 echo
-echo "(1) at each member, beyond what it takes without groups. (2) of the agent at which all groups are led;"
+echo "(1) at each member, beyond what it takes without groups. (2) of the agent at which all groups are led$([ -n "${HOLDER_LIVES:-}" ] || echo ', and its candidate');"
 echo "etcd: of the holder and the server that it speaks to, with a key for each group under one lease of 2 s."
-echo "At best groups that nothing happens to are free: CPU and packets do not grow with them, and failover takes one lease."
+echo "At best groups that nothing happens to are free: CPU and packets do not grow with them."
