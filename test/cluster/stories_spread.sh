@@ -53,6 +53,25 @@ story_spread() {
     no_errors a b
 }
 
+# A host that is cut off stops its work by itself, and has it again when it is heard again.
+story_spread_cut() {
+    local m
+    make_net
+    found 3 '[group shard-*]' 'lease = 5s'
+    start a b c
+    spread a b c
+    await 120 "all are where they belong" is_shared_as a $with_c
+    for m in a b; do cut_off c "$m" && cut_off "$m" c; done
+    await 120 "the others have them all" is_shared_as a $without_c
+    heal
+    await 120 "all are where they belonged" is_shared_as a $with_c
+    await 120 "the one that was cut off knows it" is_shared_as c $with_c
+    kill -TERM "${runner[@]}"
+    for m in a b c; do await_exit "${runner[$m]}" 143 "elector run of $m"; done
+    judge_all
+    no_errors a b c
+}
+
 # ---- Who is no good ----
 
 checked() { # MEMBER...: a candidate that is well while there is a file of its name, and whose command fails while there is another
