@@ -1,5 +1,7 @@
 /* A control group (version 2) of the command's own: one write kills all in it, however fast it forks. Best effort. */
 #define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +10,8 @@
 #include <unistd.h>
 
 #include "supervise_tree.h"
+
+#define GROUP_NAME "elector-run-%d-%u" /* who made it, and its how many-th */
 
 /* Where version 2 is mounted: the line of mountinfo whose type is cgroup2; its fifth word. */
 static bool find_mount(char *mount, size_t size)
@@ -44,14 +48,30 @@ static bool find_place(char *place, size_t size)
     return found;
 }
 
+/* What is left of those who were killed before they could remove theirs. One in which there is somebody stays. */
+static void sweep(const char *folder)
+{
+    DIR *groups = opendir(folder);
+    for (const struct dirent *one; groups && (one = readdir(groups));) {
+        int maker = 0, end = 0;
+        unsigned number;
+        const bool is_one = sscanf(one->d_name, GROUP_NAME "%n", &maker, &number, &end) == 2;
+        if (is_one && maker > 0 && !one->d_name[end] && kill(maker, 0) != 0 && errno == ESRCH)
+            (void)unlinkat(dirfd(groups), one->d_name, AT_REMOVEDIR);
+    }
+    if (groups) closedir(groups);
+}
+
 void supervise_cgroup_make(struct supervise_tree *tree)
 {
     static unsigned made; /* there may be several works at a time */
-    char mount[PATH_MAX], place[PATH_MAX];
+    char mount[PATH_MAX], place[PATH_MAX], folder[PATH_MAX];
     tree->cgroup[0] = '\0';
     if (!find_mount(mount, sizeof mount) || !find_place(place, sizeof place)) return;
-    const int size = snprintf(tree->cgroup, sizeof tree->cgroup, "%s%s/elector-run-%d-%u", mount,
-                              place[1] ? place : "", (int)getpid(), ++made);
+    int size = snprintf(folder, sizeof folder, "%s%s", mount, place[1] ? place : "");
+    if (size < 0 || (size_t)size >= sizeof folder) return;
+    sweep(folder);
+    size = snprintf(tree->cgroup, sizeof tree->cgroup, "%s/" GROUP_NAME, folder, (int)getpid(), ++made);
     if (size < 0 || (size_t)size >= sizeof tree->cgroup || mkdir(tree->cgroup, 0755) != 0)
         tree->cgroup[0] = '\0';
 }
