@@ -23,6 +23,13 @@ static struct quorum_peer *peer_of(el_node node, el_node peer)
     return &world.hosts[node].host->sessions->peers[peer - 1];
 }
 
+/* That an answer to this peer waits, or that none does. */
+static void go_on_until(const struct session *s, el_node peer, bool waits)
+{
+    const uint64_t end = world.now + 1000 * MS;
+    while (waits != (s->answers[peer - 1].kind != 0)) assert_true(step(end));
+}
+
 /* ---- How many ---- */
 
 static void count_a_round(unsigned leaders, uint64_t delay_max_ms, uint64_t letters)
@@ -119,6 +126,36 @@ static void who_leads_nothing_is_answered_with_the_next_beat(void **state)
 static void an_answer_that_waits_is_not_lost_to_a_copy(void **state)
 {
     all_stay_promised(100);
+}
+
+static uint64_t echo;
+
+static bool notes_echo(const struct wire_entry *entry)
+{
+    if (entry->type == WIRE_SESSION && entry->msg.kind == QUORUM_ACK && entry->msg.to == 2)
+        echo = entry->msg.aux;
+    return true;
+}
+
+static bool reads_answers(struct letter *letter)
+{
+    if (letter->from == 1) strip(letter, notes_echo);
+    return true;
+}
+
+/* The promise began when the beat was heard: what was asked for since, and refused, it does not answer. */
+static void an_answer_says_later_what_it_would_have_said_at_once(void **state)
+{
+    open_led(0);
+    const struct session *s = world.hosts[1].host->sessions;
+    go_on_until(s, 2, true);
+    const uint64_t heard = s->answers[1].aux;
+    assert_int_equal(heard, peer_of(1, 2)->seen);
+    peer_of(1, 2)->seen++;
+    world.takes = reads_answers;
+    go_on_until(s, 2, false);
+    assert_int_equal(echo, heard);
+    close_world();
 }
 
 /* One write, one beat there, one answer back; with the next beat, the first promise. */
@@ -233,7 +270,7 @@ static void what_waits_is_packed(void **state)
         open_led(leaders);
         struct hosted *h = &world.hosts[1];
         const struct session *s = h->host->sessions;
-        while (s->answers[2].kind == 0) assert_true(step(UINT64_MAX));
+        go_on_until(s, 3, true);
         struct flight_bytes b = {bytes, bytes + sizeof bytes, false};
         assert_true(host_pack(h->host, &b));
         struct host *again = host_new(&h->config, h->record, hooks_of(h));
@@ -258,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_leader_is_answered_at_once),
         cmocka_unit_test(who_leads_nothing_is_answered_with_the_next_beat),
         cmocka_unit_test(an_answer_that_waits_is_not_lost_to_a_copy),
+        cmocka_unit_test(an_answer_says_later_what_it_would_have_said_at_once),
         cmocka_unit_test(strangers_meet_without_waiting),
         cmocka_unit_test(who_comes_back_is_met_within_a_beat),
         cmocka_unit_test(a_leader_stays_though_one_letter_in_seven_is_lost),
