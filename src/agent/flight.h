@@ -25,7 +25,7 @@
 #include "agent/host.h"
 
 enum {
-    FLIGHT_VERSION = 2,
+    FLIGHT_VERSION = 3,
     FLIGHT_MAGIC = 8,
     FLIGHT_HEAD = 48,
     FLIGHT_ENTRY_HEAD = 8,

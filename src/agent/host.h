@@ -78,7 +78,7 @@ struct host_hooks {
     uint64_t (*wall_ms)(void *whose);
     /* The deadline of all groups with this cell is another; may be NULL. */
     void (*renewed)(void *whose, uint32_t cell);
-    /* A voter's promise has come, so long after what it answers was sent; may be NULL. */
+    /* A voter's promise has come, so long after what it answers was sent, and it was to come at once; may be NULL. */
     void (*answered)(void *whose, el_node peer, uint64_t round_trip_ns);
     /* A message to a group of quorum, of who may speak, before it is acted upon; may be NULL. */
     void (*heard)(void *whose, struct host_group *, const struct el_msg *);

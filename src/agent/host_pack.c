@@ -187,6 +187,8 @@ static void pack_peer(const struct pack *p, struct session *s, uint32_t i)
 {
     struct session_backing *backing = &s->backing[i];
     raw(p, &s->peers[i], sizeof s->peers[i]);
+    raw(p, &s->answers[i], sizeof s->answers[i]);
+    if (s->answers[i].kind != 0 && s->answers[i].kind != QUORUM_ACK) wrong(p);
     word(p, &backing->life);
     word(p, &backing->inc);
     word(p, &backing->epoch);
@@ -281,6 +283,8 @@ static void pack_session(const struct pack *p, struct session *s)
     word(p, &s->safe_version);
     word(p, &s->safe_ceiling);
     flag(p, &s->is_on_disk);
+    word(p, &s->pressing);
+    word(p, &s->hurried);
     word32(p, &s->standing, SESSION_GROUPS_MAX);
     word32(p, &s->given, SESSION_GROUPS_MAX);
     word(p, &s->version);
@@ -300,7 +304,7 @@ static void pack_lists(const struct pack *p, struct session *s)
 }
 
 /* Whoever adds a field must say here what becomes of it. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 26936),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32072),
                "a new field is packed");
 _Static_assert(sizeof(struct board_peer) == 56 && sizeof(struct session_backing) == 40, "so is a peer's");
 

@@ -127,6 +127,20 @@ struct session *session_for(struct host *host, const struct config_group *sectio
     return s;
 }
 
+static void fire(struct session *s, uint32_t timer, uint32_t slot)
+{
+    struct session_step step;
+    s->timers[timer][slot] = UINT64_MAX;
+    session_open(s, NULL, true, &step);
+    if (timer == QUORUM_PULSE) {
+        beat(&step.q);
+        if (el_number(&s->cfg, QUORUM_OPTION_PREEMPT)) step.news |= SESSION_HEIRS; /* it is counted in beats */
+    } else {
+        quorum_session_timer(&step.q, timer, slot);
+    }
+    session_close(s, NULL, &step);
+}
+
 /* ---- Hearing ---- */
 
 static bool is_of_sessions(uint8_t kind)
@@ -157,7 +171,9 @@ void session_hear(struct session *s, const struct el_msg *m)
     if (!el_is_well_formed(&el_quorum, &s->cfg, m) || !is_of_sessions(m->kind)) return;
     if (m->kind == QUORUM_OBIT) make_room_for_an_obituary(s);
     session_open(s, NULL, false, &step);
-    if (quorum_session_admit(&step.q, m)) {
+    step.is_at_leisure = m->kind == QUORUM_BEAT && m->flags & QUORUM_AT_LEISURE;
+    const bool admitted = quorum_session_admit(&step.q, m);
+    if (admitted) {
         if (m->kind == QUORUM_OBIT)
             bury(s, &step.q, m->subject, quorum_inc_about(m));
         else
@@ -165,6 +181,7 @@ void session_hear(struct session *s, const struct el_msg *m)
     }
     session_close(s, NULL, &step);
     if (s->peers[m->from - 1].inc != inc) board_meet(s, m->from);
+    if (admitted && m->kind == QUORUM_BEAT && session_hear_pace(s, m)) fire(s, QUORUM_PULSE, 0);
 }
 
 void session_bury(struct session *s, el_node who, uint64_t inc)
@@ -194,20 +211,6 @@ void session_look_ahead(struct session *s)
         return;
     session_open(s, NULL, false, &step);
     quorum_reserve(&step.q, next);
-    session_close(s, NULL, &step);
-}
-
-static void fire(struct session *s, uint32_t timer, uint32_t slot)
-{
-    struct session_step step;
-    s->timers[timer][slot] = UINT64_MAX;
-    session_open(s, NULL, true, &step);
-    if (timer == QUORUM_PULSE) {
-        beat(&step.q);
-        if (el_number(&s->cfg, QUORUM_OPTION_PREEMPT)) step.news |= SESSION_HEIRS; /* it is counted in beats */
-    } else {
-        quorum_session_timer(&step.q, timer, slot);
-    }
     session_close(s, NULL, &step);
 }
 

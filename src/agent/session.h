@@ -168,6 +168,10 @@ struct session {
     struct session_cell cells[SESSION_CELLS_MAX];
     uint32_t cell_count;
 
+    uint64_t pressing; /* peers whose last beat was to be answered at once, a bit for each */
+    uint64_t hurried;  /* and who was asked for no answer at leisure since its probe was opened */
+    struct el_msg answers[CONFIG_MEMBERS_MAX]; /* that wait for our next beat; of kind 0: none */
+
     uint64_t version; /* of our board */
     struct session_group *oldest, *newest;
     struct board_peer boards[CONFIG_MEMBERS_MAX];
@@ -204,11 +208,24 @@ struct session_step {
     uint32_t news;
     struct quorum_claim claim; /* as it was */
     bool stood, gave;
+    bool is_at_leisure; /* what is heard: its answer may wait */
 };
 /* `group` may be NULL. */
 void session_open(struct session *, struct session_group *, bool late, struct session_step *);
 /* Carries out what the machines asked for, and sees to what follows from it. */
 void session_close(struct session *, struct session_group *, struct session_step *);
+
+/* session_pulse.c: see there */
+/* The answer to our beat: we do not press, and have a promise that runs. */
+bool session_can_wait(const struct session *, el_node to);
+/* How much longer than an interval we wait for somebody's beat before we beat by ourselves. */
+uint64_t session_lag(const struct session *, uint64_t interval);
+/* A beat that was admitted. True: ours should follow, now. */
+bool session_hear_pace(struct session *, const struct el_msg *beat);
+/* What may wait for our next beat. False: this may not. */
+bool session_keep_answer(struct session *, const struct el_msg *);
+/* What has waited goes now; of kind 0: nothing has. */
+struct el_msg session_take_answer(struct session *, el_node to);
 
 /* session_group.c */
 struct session_group *session_group_new(struct session *, const char *name, uint64_t key);

@@ -62,16 +62,20 @@ static void arm(struct session *s, struct session_group *group, const struct el_
     const struct host *host = s->host;
     const uint64_t now = host_now(host), width = action->max - action->min;
     const uint64_t jitter = width ? host->hooks.random(host->hooks.whose) % (width + 1) : 0;
-    const uint64_t length = action->min + jitter;
+    const uint64_t lag = action->timer == QUORUM_PULSE ? session_lag(s, action->min) : 0;
+    const uint64_t length = action->min + jitter + lag;
+    if (action->timer == QUORUM_PROBE) s->hurried |= UINT64_C(1) << (action->slot - 1);
     *timer_at(s, group, action->timer, action->slot) =
         length < UINT64_MAX - 1 - now ? now + length : UINT64_MAX - 1;
 }
 
-/* What a promise answers was sent a lease before the end that its probe has had since. */
+/* What a promise answers was sent a lease before the end that its probe has had since. Where the answer may have waited that is no
+ * round trip. */
 static void tell_round_trip(const struct session *s, el_node peer, uint64_t end)
 {
     const struct host_hooks *hooks = &s->host->hooks;
     const uint64_t passed = host_now(s->host) + el_number(&s->cfg, QUORUM_OPTION_LEASE);
+    if (!(s->hurried >> (peer - 1) & 1)) return;
     if (hooks->answered && peer != s->cfg.self) hooks->answered(hooks->whose, peer, passed - end);
 }
 
@@ -96,7 +100,7 @@ bool session_is_waiting(const struct session *s)
     return s->saved_by > s->host->writes_done;
 }
 
-static void send_now(struct session *s, const struct session_held *held)
+static void put_message(struct session *s, const struct session_held *held)
 {
     const struct wire_entry entry = {.type = held->group ? WIRE_MESSAGE : WIRE_SESSION,
                                      .group = held->group,
@@ -104,7 +108,26 @@ static void send_now(struct session *s, const struct session_held *held)
                                      .flags = held->flags,
                                      .msg = held->msg};
     host_put(s->host, held->to, &entry);
-    if (held->msg.kind == QUORUM_BEAT) board_state(s, held->to, true);
+}
+
+static void send_beat(struct session *s, struct session_held beat)
+{
+    const struct session_held answer = {.to = beat.to, .msg = session_take_answer(s, beat.to)};
+    if (answer.msg.kind) put_message(s, &answer);
+    if (session_can_wait(s, beat.to)) {
+        beat.msg.flags |= QUORUM_AT_LEISURE;
+        s->hurried &= ~(UINT64_C(1) << (beat.to - 1));
+    }
+    put_message(s, &beat);
+    board_state(s, beat.to, true);
+}
+
+static void send_now(struct session *s, const struct session_held *held)
+{
+    if (held->msg.kind == QUORUM_BEAT)
+        send_beat(s, *held);
+    else
+        put_message(s, held);
 }
 
 /* Beats and their answers rest upon nothing that is saved but the life: who waits for a slow disk to record a vote goes on
@@ -207,7 +230,7 @@ static void note(struct session *s, struct session_group *group, const struct el
     host_note(s->host, group ? &group->base : NULL, &el_quorum, action);
 }
 
-static void carry_out(struct session *s, struct session_group *group)
+static void carry_out(struct session *s, struct session_group *group, const struct session_step *step)
 {
     for (uint32_t i = 0; i < s->out.count; i++) {
         const struct el_action *action = &s->out.actions[i];
@@ -215,7 +238,10 @@ static void carry_out(struct session *s, struct session_group *group)
         case EL_ARM: arm(s, group, action); break;
         case EL_DISARM: disarm(s, group, action); break;
         case EL_MOVE: move(s, group, action); break;
-        case EL_SEND: send_later(s, group, &action->msg); break;
+        case EL_SEND:
+            if (!step->is_at_leisure || !session_keep_answer(s, &action->msg))
+                send_later(s, group, &action->msg);
+            break;
         case EL_SAVE: save(s, &action->durable); break;
         case EL_NOTE: note(s, group, action); break;
         case EL_CHOOSE:
@@ -291,7 +317,7 @@ void session_close(struct session *s, struct session_group *group, struct sessio
         quorum_group_news(&step->q);
     else
         add_news(s, step->news);
-    carry_out(s, group);
+    carry_out(s, group, step);
     if (group) {
         session_fold(group);
         session_heap_mend(group, session_first_due(s->work.timers));

@@ -80,12 +80,13 @@ static uint32_t work_drift(const struct promises *p)
     return (uint32_t)(more / 1000 * MILLION / (sum / 1000));
 }
 
-/* Who may lead beats to all others, and all answer. */
+/* Who may lead beats to all others; the answers of those who beat, too, go with their beats, but for those to further leaders. */
 static void count_packets(const struct promises_settings *s, struct promises *p)
 {
     const uint64_t others = p->count.votes + s->observers - 1, span = 1000 * SECOND;
-    p->packets_sent = (others + s->voters - 1) * span / s->beat;
-    p->packets_all = UINT64_C(2) * s->voters * others * span / s->beat;
+    const uint64_t answers = s->voters * (others + 1 - s->voters);
+    p->packets_sent = others * span / s->beat;
+    p->packets_all = (s->voters * others + answers) * span / s->beat;
 }
 
 static void warn(const struct promises_settings *s, struct promises *p)

@@ -117,15 +117,15 @@ static void work_overlaps_later_than_leases(void **state)
     assert_true((double)p.deadline / (1 - x - 3e-6) > (double)p.promise / (1 + x + 3e-6));
 }
 
-/* Three that beat to two each every 150 ms, and are answered. */
+/* Three that beat to two each every 150 ms, and are answered with beats; or else by witnesses and observers. */
 static void packets_at_rest(void **state)
 {
     struct promises_settings s = usual();
-    assert_int_equal(promises_of(&s).packets_all, 80000);
-    assert_int_equal(promises_of(&s).packets_sent, 26666);
+    assert_int_equal(promises_of(&s).packets_all, 40000);
+    assert_int_equal(promises_of(&s).packets_sent, 13333);
     s.voters = 2, s.witnesses = 1, s.observers = 2; /* two beat to four each */
-    assert_int_equal(promises_of(&s).packets_all, 106666);
-    assert_int_equal(promises_of(&s).packets_sent, 33333);
+    assert_int_equal(promises_of(&s).packets_all, 93333);
+    assert_int_equal(promises_of(&s).packets_sent, 26666);
 }
 
 static void poor_settings_are_warned_of(void **state)

@@ -237,30 +237,30 @@ static void explore(const struct bounds *b)
 
 /* In `make test`; the sanitized build takes two of one fault. */
 static const struct bounds bounds[] = {
-    {"beginning", ONE_OF_EACH, .total = 1, .until_ms = 300, .begins = BEGINS_STARTED, .wants = {3, 3},
+    {"beginning", ONE_OF_EACH, .total = 1, .until_ms = 330, .begins = BEGINS_STARTED, .wants = {3, 3},
      .run_on = 4},
-    {"links-shared", OF_LINKS, .total = 1, .until_ms = 800, .begins = BEGINS_SHARED, .wants = {3, 3},
+    {"links-shared", OF_LINKS, .total = 1, .until_ms = 1500, .begins = BEGINS_SHARED, .wants = {3, 3},
      .run_on = 4},
 #ifndef ELECTOR_SANITIZED
-    {"links", OF_LINKS, .total = 1, .until_ms = 800, .wants = {3, 3}, .run_on = 4},
-    {"deaths", {[FAULT_DEATH] = 1}, .total = 1, .until_ms = 450, .wants = {3, 3}, .run_on = 8},
+    {"links", OF_LINKS, .total = 1, .until_ms = 1400, .wants = {3, 3}, .run_on = 4},
+    {"deaths", {[FAULT_DEATH] = 1}, .total = 1, .until_ms = 700, .wants = {3, 3}, .run_on = 8},
     {"deaths-shared",
      {[FAULT_DEATH] = 1},
      .total = 1,
-     .until_ms = 700,
+     .until_ms = 1200,
      .begins = BEGINS_SHARED,
      .wants = {3, 3},
      .run_on = 8},
-    {"clients", {[FAULT_ASK] = 2}, .total = 2, .until_ms = 300, .wants = {3, 3}, .run_on = 4},
-    {"two", ONE_OF_EACH, .total = 2, .until_ms = 110, .wants = {3, 3}, .run_on = 16},
-    {"two-shared", ONE_OF_EACH, .total = 2, .until_ms = 110, .begins = BEGINS_SHARED, .wants = {3, 3},
+    {"clients", {[FAULT_ASK] = 2}, .total = 2, .until_ms = 450, .wants = {3, 3}, .run_on = 4},
+    {"two", ONE_OF_EACH, .total = 2, .until_ms = 150, .wants = {3, 3}, .run_on = 16},
+    {"two-shared", ONE_OF_EACH, .total = 2, .until_ms = 150, .begins = BEGINS_SHARED, .wants = {3, 3},
      .run_on = 16},
     {"order", .until_ms = 40, .any_order = true, .begins = BEGINS_LINKED, .wants = {3, 2}, .run_on = 1},
 #endif
 };
 
 static const struct bounds bounds_of_a_soak[] = {
-    {"soak-links", OF_LINKS, .total = 2, .until_ms = 450, .begins = BEGINS_SHARED, .wants = {3, 3},
+    {"soak-links", OF_LINKS, .total = 2, .until_ms = 600, .begins = BEGINS_SHARED, .wants = {3, 3},
      .run_on = 32},
     {"soak-deaths", {[FAULT_DEATH] = 2}, .total = 2, .until_ms = 250, .wants = {3, 3}, .run_on = 64},
     {"soak-two", ONE_OF_EACH, .total = 2, .until_ms = 200, .wants = {3, 3}, .run_on = 32},
