@@ -168,7 +168,7 @@ struct session {
     struct session_cell cells[SESSION_CELLS_MAX];
     uint32_t cell_count;
 
-    uint64_t pressing; /* peers whose last beat was to be answered at once, a bit for each */
+    uint64_t pressing; /* peers whose last beat said that they do, a bit for each */
     uint64_t hurried;  /* and who was asked for no answer at leisure since its probe was opened */
     struct el_msg answers[CONFIG_MEMBERS_MAX]; /* that wait for our next beat; of kind 0: none */
 
@@ -216,8 +216,8 @@ void session_open(struct session *, struct session_group *, bool late, struct se
 void session_close(struct session *, struct session_group *, struct session_step *);
 
 /* session_pulse.c: see there */
-/* The answer to our beat: we do not press, and have a promise that runs. */
-bool session_can_wait(const struct session *, el_node to);
+/* Of our beat to this one, besides the machine's. */
+uint8_t session_beat_flags(const struct session *, el_node to);
 /* How much longer than an interval we wait for somebody's beat before we beat by ourselves. */
 uint64_t session_lag(const struct session *, uint64_t interval);
 /* A beat that was admitted. True: ours should follow, now. */

@@ -4,8 +4,8 @@
  * from when the beat was heard, and a lease there from when it was sent.
  *
  * So that answer and beat leave together where somebody presses, members beat in its time. The first of those who press, in the
- * order of members, paces: whoever hears its beat and would beat soon does so now. Nobody follows one that comes after itself,
- * so no two can drive each other, and nobody beats twice within half an interval. Who follows waits a little longer than an
+ * order of members, paces: whoever hears its beat and would beat soon does so now. Nobody who presses follows one that comes
+ * after itself, so no two can drive each other, and nobody beats twice within half an interval. Who follows waits a little longer than an
  * interval for the next beat to follow, or the two would race.
  */
 #include "agent/session.h"
@@ -18,10 +18,11 @@ static bool presses(const struct session *s)
     return false;
 }
 
-bool session_can_wait(const struct session *s, el_node to)
+uint8_t session_beat_flags(const struct session *s, el_node to)
 {
     const struct quorum_peer *p = &s->peers[to - 1];
-    return p->linked && p->heard && p->lease && !presses(s);
+    if (presses(s)) return QUORUM_PRESSES;
+    return p->linked && p->heard && p->lease ? QUORUM_AT_LEISURE : 0;
 }
 
 static el_node who_paces(const struct session *s)
@@ -41,7 +42,7 @@ uint64_t session_lag(const struct session *s, uint64_t interval)
 bool session_hear_pace(struct session *s, const struct el_msg *beat)
 {
     const uint64_t bit = UINT64_C(1) << (beat->from - 1), due = s->timers[QUORUM_PULSE][0];
-    s->pressing = beat->flags & QUORUM_AT_LEISURE ? s->pressing & ~bit : s->pressing | bit;
+    s->pressing = beat->flags & QUORUM_PRESSES ? s->pressing | bit : s->pressing & ~bit;
     return who_paces(s) == beat->from && due - host_now(s->host) <= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
 }
 

@@ -114,10 +114,8 @@ static void send_beat(struct session *s, struct session_held beat)
 {
     const struct session_held answer = {.to = beat.to, .msg = session_take_answer(s, beat.to)};
     if (answer.msg.kind) put_message(s, &answer);
-    if (session_can_wait(s, beat.to)) {
-        beat.msg.flags |= QUORUM_AT_LEISURE;
-        s->hurried &= ~(UINT64_C(1) << (beat.to - 1));
-    }
+    beat.msg.flags |= session_beat_flags(s, beat.to);
+    if (beat.msg.flags & QUORUM_AT_LEISURE) s->hurried &= ~(UINT64_C(1) << (beat.to - 1));
     put_message(s, &beat);
     board_state(s, beat.to, true);
 }

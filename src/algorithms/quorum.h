@@ -47,16 +47,18 @@ enum {
 
 /* Flags, by kind. */
 enum {
-    QUORUM_LIVE = 1,       /* Beat: I hear you */
-    QUORUM_AT_LEISURE = 2, /* Beat: your answer may wait; between hosts, the machines do not look at it */
-    QUORUM_PROMISE = 1,    /* Ack */
-    QUORUM_JOIN = 1,       /* Vote: I lead; Grant: my floor is higher, this is no vote */
-    QUORUM_SILENT = 1,     /* Refuse: I may have forgotten what I promised */
-    QUORUM_TOO_LOW = 2,    /* Refuse: the term is not above `rank` */
-    QUORUM_HELD = 4,       /* Refuse: promised to `subject` ... */
-    QUORUM_FRESH = 8,      /* ... who renewed it lately */
-    QUORUM_ACTIVE = 16,    /* ... and says that it leads */
-    QUORUM_LEARNED = 1,    /* TellFloor */
+    QUORUM_LIVE = 1, /* Beat: I hear you */
+    QUORUM_AT_LEISURE =
+        2,              /* Beat: your answer may wait; this and the next are the hosts', machines do not look */
+    QUORUM_PRESSES = 4, /* Beat: I lead, or ask for votes: beat in my time */
+    QUORUM_PROMISE = 1, /* Ack */
+    QUORUM_JOIN = 1,    /* Vote: I lead; Grant: my floor is higher, this is no vote */
+    QUORUM_SILENT = 1,  /* Refuse: I may have forgotten what I promised */
+    QUORUM_TOO_LOW = 2, /* Refuse: the term is not above `rank` */
+    QUORUM_HELD = 4,    /* Refuse: promised to `subject` ... */
+    QUORUM_FRESH = 8,   /* ... who renewed it lately */
+    QUORUM_ACTIVE = 16, /* ... and says that it leads */
+    QUORUM_LEARNED = 1, /* TellFloor */
 };
 
 /* Those with a slot for each member come first. */

@@ -38,7 +38,7 @@ static void count_a_round(unsigned leaders, uint64_t delay_max_ms, uint64_t lett
     world.delay_max = delay_max_ms * MS; /* from 1 ms on */
     pass(2000);
     const uint64_t sent = world.sent;
-    pass(BEAT_MS * ROUNDS);
+    pass((uint64_t)BEAT_MS * ROUNDS);
     assert_in_range(world.sent - sent, letters * (ROUNDS - 2), letters * (ROUNDS + 2));
     close_world();
 }
@@ -251,13 +251,41 @@ static void nobody_drives_anybody(void **state)
         for (uint64_t delay = 1; delay < BEAT_MS / 2; delay += 12) {
             watch_beats(leaders, delay);
             for (el_node node = 1; node <= 3; node++) beats[node].times = 0;
-            pass(BEAT_MS * ROUNDS);
+            pass((uint64_t)BEAT_MS * ROUNDS);
             for (el_node node = 1; node <= 3; node++) {
                 assert_true(beats[node].least >= BEAT_MS * MS * 49 / 100);
                 assert_in_range(beats[node].times, ROUNDS * 9 / 10, ROUNDS * 21 / 20);
             }
             close_world();
         }
+}
+
+static bool is_no_answer(const struct wire_entry *entry)
+{
+    return entry->type != WIRE_SESSION || entry->msg.kind != QUORUM_ACK;
+}
+
+static bool never_answers_1(struct letter *letter)
+{
+    if (letter->from == 2 && letter->to == 1) strip(letter, is_no_answer);
+    return counts_beats(letter);
+}
+
+/* Host 2 leads, and host 1 is never promised anything by it: it asks to be answered at once, and is not followed. */
+static void who_is_in_need_and_leads_nothing_is_not_followed(void **state)
+{
+    for (uint64_t delay = 1; delay < BEAT_MS / 2; delay += 12) {
+        watch_beats(2, delay);
+        world.takes = never_answers_1;
+        pass(3000);
+        assert_false(peer_of(1, 2)->lease);
+        for (el_node node = 1; node <= 3; node++) beats[node].times = 0;
+        pass((uint64_t)BEAT_MS * ROUNDS);
+        for (el_node node = 1; node <= 3; node++)
+            assert_in_range(beats[node].times, ROUNDS * 9 / 10, ROUNDS * 21 / 20);
+        assert_int_equal(leader_of(1), 2);
+        close_world();
+    }
 }
 
 /* ---- In a recording ---- */
@@ -300,6 +328,7 @@ int main(void)
         cmocka_unit_test(who_comes_back_is_met_within_a_beat),
         cmocka_unit_test(a_leader_stays_though_one_letter_in_seven_is_lost),
         cmocka_unit_test(nobody_drives_anybody),
+        cmocka_unit_test(who_is_in_need_and_leads_nothing_is_not_followed),
         cmocka_unit_test(what_waits_is_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
