@@ -148,6 +148,30 @@ story_guardian_tells_of_some() {
     witness "$dir/ticks-other" || fail "the witness: $(head -n 1 "$dir/witness")"
 }
 
+# Whoever leads nothing holds nothing up, though it is known and lives.
+all_is_over() { # MEMBER: the others know
+    local m
+    for m in $(others "$1"); do log_says "$m" "$1 is dead, and its work is over: its guardian says so" || return 1; done
+}
+story_guardian_does_not_wait_for_who_stands() {
+    declare -A application=()
+    found 3 "${very_long[@]}" '[group other]' 'lease = 600s'
+    start a b c
+    other_by_library b
+    await 60 "the application at b leads" other_has_begun 1
+    other_by_library a
+    await 60 "the one at a stands" stands a other
+    work a
+    await_leader
+    work b c
+    await 60 "a is guarded" is_guarded a
+    kill -KILL "${agent[a]}"
+    await 60 "the others know that nothing goes on at a" all_is_over a
+    await_leader "$token"
+    ! has_ended "${application[a]}" || fail "the application was killed"
+    judge
+}
+
 story_guardian_finds_an_application_dead() {
     found 3 "${very_long[@]}"
     start "${members[@]}"
