@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@
 #include <cmocka.h>
 
 #include "agent/guardian.h"
+#include "agent/page.h"
 
 static struct guardian g;
 static int ear; /* of the one peer */
@@ -132,6 +134,18 @@ static inline void was_asked(int line)
 static inline void say(int line, const char *word)
 {
     assert_int_equal(send(line, word, strlen(word), MSG_NOSIGNAL), strlen(word));
+}
+
+/* As the agent writes to it. */
+static inline struct guardian_page *share_page(void)
+{
+    const int fd = page_file("test");
+    assert_int_equal(ftruncate(fd, sizeof(struct guardian_page)), 0);
+    struct guardian_page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_ptr_not_equal(page, MAP_FAILED);
+    hear(GUARDIAN_PAGE, 0, fd);
+    assert_false(g.is_mute);
+    return page;
 }
 
 static inline int count_words(const char *word)

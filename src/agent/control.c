@@ -105,12 +105,18 @@ static bool note_leader(struct control *control, struct office *o)
     return true;
 }
 
+/* One that nobody knows counts, too. */
+uint32_t control_work(const struct connection *c)
+{
+    return c->work ? c->work : OBITUARY_BLIND;
+}
+
 static void on_tenure(void *whose, void *client, struct office *o)
 {
     struct control *control = whose;
     const struct connection *c = client;
     obituary_let_go(control->obituary, o->tenure->work, o->group);
-    o->tenure->work = !c ? OBITUARY_NONE : c->work ? c->work : OBITUARY_BLIND;
+    o->tenure->work = c ? control_work(c) : OBITUARY_NONE;
     obituary_hold(control->obituary, o->tenure->work, o->group, o->tenure->token);
 }
 

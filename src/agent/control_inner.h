@@ -118,6 +118,7 @@ void control_do_chores_soon(struct control *);
 /* A connection that is there; NULL: no memory or no place. `who` is taken over in any case. */
 struct connection *control_adopt(struct control *, int fd, struct control_who);
 void control_release(struct control *); /* a handle is closed */
+uint32_t control_work(const struct connection *);
 
 /* control_connection.c */
 bool connection_begin(struct connection *, uv_loop_t *);

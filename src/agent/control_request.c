@@ -234,6 +234,7 @@ static void on_campaign(const struct request *r)
     }
     agree(r);
     r->from->campaigns++;
+    obituary_stand(r->control->obituary, control_work(r->from));
     control_add(&r->from->entered, o->number);
     if (office_enter(o, r->from, priority, value ? value : "") != OFFICE_DONE) connection_doom(r->from);
     office_be_patient(o, r->from, (uint32_t)patience);
@@ -412,6 +413,7 @@ static void on_work(const struct request *r)
     }
     const uint32_t before = c->work;
     c->work = obituary_add(control->obituary, GUARDIAN_LINE, line);
+    if (c->campaigns) obituary_stand(control->obituary, c->work);
     for (uint32_t i = 0; i < control->offices.count; i++) {
         struct office *o = control->offices.list[i];
         if (!office_is_held_by(o, c)) continue;

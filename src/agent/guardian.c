@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -96,6 +98,18 @@ static void keep_release(struct guardian *g, const struct guardian_message *m, s
     if (*kept) copy(*kept, m);
 }
 
+static void map_page(struct guardian *g, int fd)
+{
+    struct stat file;
+    const bool is_whole =
+        !g->page && fd >= 0 && fstat(fd, &file) == 0 && file.st_size >= (off_t)sizeof *g->page;
+    const void *page = is_whole ? mmap(NULL, sizeof *g->page, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+    if (page == MAP_FAILED)
+        g->is_mute = true;
+    else
+        g->page = page;
+}
+
 /* True: the descriptor is kept. */
 static bool take(struct guardian *g, const struct guardian_message *m, size_t size, int fd)
 {
@@ -106,6 +120,7 @@ static bool take(struct guardian *g, const struct guardian_message *m, size_t si
         if (g->socket >= 0 || fd < 0) break;
         g->socket = fd;
         return true;
+    case GUARDIAN_PAGE: map_page(g, fd); return false;
     case GUARDIAN_UNWATCH: unwatch(g, m->number); return false;
     case GUARDIAN_OBITUARY: keep_obituary(g, m, size); return false;
     case GUARDIAN_RELEASE: keep_release(g, m, size); return false;
@@ -133,6 +148,8 @@ void guardian_close(struct guardian *g)
     g->watched_count = 0;
     if (g->socket >= 0) close(g->socket);
     g->socket = -1;
+    if (g->page) munmap((void *)(uintptr_t)g->page, sizeof *g->page);
+    g->page = NULL;
 }
 
 /* ---- After its death ---- */
@@ -144,10 +161,17 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* What the page says is final once the agent is dead, and it is always waited for. */
+static bool counts(const struct guardian *g, const struct guardian_watched *one)
+{
+    const bool is_on_page = g->page && one->number > 0 && one->number < GUARDIAN_WATCHED_MAX;
+    return !is_on_page || atomic_load(&g->page->leads[one->number]);
+}
+
 static void ask_for_the_end(const struct guardian *g)
 {
     for (uint32_t i = 0; i < g->watched_count; i++)
-        if (g->watched[i].kind == GUARDIAN_LINE)
+        if (g->watched[i].kind == GUARDIAN_LINE && counts(g, &g->watched[i]))
             (void)!send(g->watched[i].fd, GUARDIAN_LINE_END, sizeof GUARDIAN_LINE_END - 1,
                         MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -187,6 +211,7 @@ static enum guardian_state look_at_all(struct guardian *g, int timeout_ms)
     for (uint32_t i = 0; i < g->watched_count; i++) {
         struct guardian_watched *one = &g->watched[i];
         if (one->state == GUARDIAN_GOES_ON) one->state = look_at(one, polled[i].revents);
+        if (!counts(g, one)) continue; /* asked after the agent's end was seen */
         if (one->state == GUARDIAN_NEVER_KNOWN && all == GUARDIAN_IS_OVER) all = GUARDIAN_NEVER_KNOWN;
         if (one->state == GUARDIAN_GOES_ON) all = GUARDIAN_GOES_ON;
     }
@@ -216,6 +241,7 @@ static bool tell_of_some(struct guardian *g)
     for (uint32_t i = 0; i < g->watched_count; i++) {
         struct guardian_watched *one = &g->watched[i];
         if (one->state != GUARDIAN_IS_OVER || one->told == GUARDIAN_TIMES || !has_releases(one)) continue;
+        if (!counts(g, one)) continue;
         for (uint32_t peer = 0; peer < GUARDIAN_PEERS_MAX; peer++) send_off(g, one->releases[peer]);
         if (++one->told < GUARDIAN_TIMES) is_more = true;
     }
@@ -318,10 +344,18 @@ static uint32_t works_told_of(const struct guardian *g)
     return works;
 }
 
+static uint32_t works_that_count(const struct guardian *g)
+{
+    uint32_t works = 0;
+    for (uint32_t i = 0; i < g->watched_count; i++) works += g->watched[i].number && counts(g, &g->watched[i]);
+    return works;
+}
+
 static void mourn(struct guardian *g)
 {
-    const uint32_t works = g->watched_count - 1;
-    if (!guardian_end_all(g)) {
+    const bool is_over = guardian_end_all(g);
+    const uint32_t works = works_that_count(g);
+    if (!is_over) {
         log_event(LOG_WARN_LEVEL, NULL,
                   "the agent is dead; of %u clients the work of %u is over, and peers were told; of the rest "
                   "that is not known: its leases decide",

@@ -6,11 +6,16 @@
  * know for certain keeps it silent: then the lease decides, as if there were no guardian.
  *
  * Between them is a pair of SOCK_SEQPACKET sockets; a message is a struct guardian_message, perhaps with a descriptor.
- * The agent sends what it does before a client may work under it, and the guardian reads everything before the end.
+ * The agent tells of a client's work when it begins to stand, and the guardian reads everything before the end. Which work
+ * leads is on a page that both share, so that an election wakes no guardian: a work's word is set before its client hears
+ * that it leads, and is 0 only when what it did is over. The guardian looks there once nobody can write to it any more:
+ * its agent is dead. So whoever may work is known and marked, and what is not marked is nothing to wait for. A number is
+ * given anew only after GUARDIAN_UNWATCH, and while its word is 0. Without a page all that it knows of counts.
  */
 #ifndef ELECTOR_AGENT_GUARDIAN_H
 #define ELECTOR_AGENT_GUARDIAN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +32,7 @@ enum {
 
 enum guardian_kind {
     GUARDIAN_BEGIN = 1, /* with a datagram socket to send from; the first, and once */
+    GUARDIAN_PAGE,      /* with a memfd, a struct guardian_page; once, and before any work */
     GUARDIAN_WATCH, /* `number` is a process: with its pidfd; its end is waited for, and never brought about */
     GUARDIAN_LINE, /* `number` is work under a keeper: with the end of a pair of SOCK_SEQPACKET sockets, see below */
     GUARDIAN_BLIND,   /* `number` cannot be watched: as long as it is there, nothing is known */
@@ -37,10 +43,16 @@ enum guardian_kind {
     GUARDIAN_GOODBYE   /* the agent leaves in good order: nothing is to be done */
 };
 
+_Static_assert(ATOMIC_CHAR_LOCK_FREE == 2, "who only reads a page cannot write to a lock");
+
 /* On a line: the guardian asks for the end of the work; whoever keeps it kills it, and answers once nothing is left of it
  * and nothing of it can begin any more. */
 #define GUARDIAN_LINE_END "end"
 #define GUARDIAN_LINE_OVER "over"
+
+struct guardian_page {
+    _Atomic uint8_t leads[GUARDIAN_WATCHED_MAX]; /* by the number of the work; 0: it holds nothing */
+};
 
 struct guardian_message {
     uint32_t kind, number, peer;
@@ -69,8 +81,9 @@ struct guardian_watched {
 
 struct guardian { /* zeroes, but for socket = -1, begin it */
     int socket;
-    bool has_left; /* the agent has said goodbye */
-    bool is_mute;  /* something was not understood: nothing is certain any more */
+    const struct guardian_page *page; /* NULL: none came */
+    bool has_left;                    /* the agent has said goodbye */
+    bool is_mute;                     /* something was not understood: nothing is certain any more */
     uint32_t patience_ms;
     uint32_t watched_count;
     struct guardian_watched watched[GUARDIAN_WATCHED_MAX];

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "agent/log.h"
 #include "agent/net.h"
 #include "agent/obituary_spawn.h"
+#include "agent/page.h"
 
 static const uint64_t MS = 1000000, SECOND = 1000000000;
 static const uint64_t NOT_TAKEN = UINT64_MAX; /* no session has this number */
@@ -34,10 +36,11 @@ struct work {
     enum guardian_kind kind;
     int fd;
     uint32_t holds;
-    bool is_used, is_dropped;
-    bool is_told; /* to the guardian that runs */
-    bool is_over; /* let go of, which the guardian hears when nobody waits for us */
-    bool is_new;  /* its tenures are others than when its releases were sealed */
+    bool is_used, stands;
+    bool is_dropped; /* which the guardian hears when nobody waits for us */
+    bool is_told;    /* to the guardian that runs, */
+    bool is_blind;   /* as one that cannot be watched */
+    bool is_new;     /* its tenures are others than when its releases were sealed */
     uint32_t tenure_count;
     struct host_tenure tenures[OBITUARY_GROUPS_MAX];
 };
@@ -49,14 +52,16 @@ struct obituary {
     struct seal *seal;
     const char *program;
     struct work works[OBITUARY_WORKS_MAX]; /* by number */
-    bool has_over;                         /* some of them */
+    uint64_t tidy_at;                      /* what is dropped; UINT64_MAX: nothing is */
+    int page_fd;                           /* -1: there is none, and all that stands counts as held */
+    struct guardian_page *page;
 
     pid_t pid; /* 0: none runs */
     int channel;
     uv_poll_t *poll;
     uint64_t started_at, start_at, pause_ms;
     bool is_armed; /* it was said that it has an obituary for somebody */
-    bool has_all;  /* that runs knows of all work that is held: it may have obituaries */
+    bool has_all;  /* that runs knows of all work: it may have obituaries */
     bool has_new;  /* some work is */
     uint32_t patience_ms;
     struct wire_payload payload;
@@ -153,7 +158,7 @@ static bool listen_to(struct obituary *o)
 
 static void start_guardian(struct obituary *o)
 {
-    struct guardian_message begin = {.kind = GUARDIAN_BEGIN};
+    struct guardian_message begin = {.kind = GUARDIAN_BEGIN}, page = {.kind = GUARDIAN_PAGE};
     o->started_at = host_clock(o->host);
     const int error = obituary_spawn(o->program, o->config->log == CONFIG_LOG_JSON, &o->pid, &o->channel);
     if (error) {
@@ -165,7 +170,8 @@ static void start_guardian(struct obituary *o)
         return;
     }
     const int socket = net_open_aside(o->config);
-    if (socket < 0 || !listen_to(o) || !say(o, &begin, socket)) lose_guardian(o, "cannot be spoken to");
+    if (socket < 0 || !listen_to(o) || !say(o, &begin, socket) || (o->page && !say(o, &page, o->page_fd)))
+        lose_guardian(o, "cannot be spoken to");
     if (socket >= 0) close(socket);
 }
 
@@ -178,32 +184,83 @@ static bool is_dead(int pidfd)
 }
 
 /* A process that is dead while its connection is not has left it to another, whom we do not know. */
+static bool cannot_be_watched(const struct work *w)
+{
+    return w->fd < 0 || (w->kind == GUARDIAN_WATCH && is_dead(w->fd));
+}
+
 static void tell_work(struct obituary *o, uint32_t number)
 {
     struct work *w = &o->works[number];
-    const bool is_blind = w->fd < 0 || (w->kind == GUARDIAN_WATCH && is_dead(w->fd));
-    struct guardian_message m = {.kind = is_blind ? GUARDIAN_BLIND : w->kind, .number = number};
     if (o->pid == 0 || w->is_told) return;
-    w->is_told = say(o, &m, is_blind ? -1 : w->fd);
-    if (!w->is_told && o->has_all) lose_guardian(o, "takes nothing in");
+    w->is_blind = cannot_be_watched(w);
+    struct guardian_message m = {.kind = w->is_blind ? GUARDIAN_BLIND : w->kind, .number = number};
+    w->is_told = say(o, &m, w->is_blind ? -1 : w->fd);
 }
 
-uint32_t obituary_add(struct obituary *o, enum guardian_kind kind, int fd)
+/* False: the guardian takes nothing in now. */
+static bool unwatch(struct obituary *o, uint32_t number)
 {
-    if (fd < 0) return OBITUARY_BLIND;
-    for (uint32_t i = OBITUARY_BLIND + 1; o && i < OBITUARY_WORKS_MAX; i++) {
-        if (o->works[i].is_used) continue;
-        o->works[i] = (struct work){.kind = kind, .fd = fd, .is_used = true};
-        return i;
-    }
-    close(fd);
-    return OBITUARY_BLIND;
+    struct work *w = &o->works[number];
+    struct guardian_message m = {.kind = GUARDIAN_UNWATCH, .number = number};
+    if (w->is_told && !say(o, &m, -1)) return false;
+    w->is_told = false;
+    return true;
 }
 
 static void free_work(struct work *w)
 {
     close(w->fd);
     *w = (struct work){.fd = -1};
+}
+
+/* A number is another's only after the guardian has been told. */
+static void tidy(struct obituary *o)
+{
+    o->tidy_at = UINT64_MAX;
+    for (uint32_t i = OBITUARY_BLIND + 1; i < OBITUARY_WORKS_MAX; i++) {
+        struct work *w = &o->works[i];
+        if (!w->is_dropped || w->holds) continue;
+        if (unwatch(o, i))
+            free_work(w);
+        else
+            o->tidy_at = host_clock(o->host) + SECOND;
+    }
+}
+
+static void tidy_later(struct obituary *o, const struct work *w)
+{
+    if (w->is_dropped && w->holds == 0 && o->tidy_at == UINT64_MAX) o->tidy_at = host_clock(o->host) + SECOND;
+}
+
+static uint32_t find_place(const struct obituary *o)
+{
+    uint32_t i = OBITUARY_BLIND + 1;
+    while (i < OBITUARY_WORKS_MAX && o->works[i].is_used) i++;
+    return i;
+}
+
+uint32_t obituary_add(struct obituary *o, enum guardian_kind kind, int fd)
+{
+    if (fd < 0) return OBITUARY_BLIND;
+    uint32_t place = o ? find_place(o) : OBITUARY_WORKS_MAX;
+    if (o && place == OBITUARY_WORKS_MAX) {
+        tidy(o);
+        place = find_place(o);
+    }
+    if (place == OBITUARY_WORKS_MAX) {
+        close(fd);
+        return OBITUARY_BLIND;
+    }
+    o->works[place] = (struct work){.kind = kind, .fd = fd, .is_used = true};
+    return place;
+}
+
+void obituary_stand(struct obituary *o, uint32_t work)
+{
+    if (!o || work == OBITUARY_NONE) return;
+    o->works[work].stands = true;
+    tell_work(o, work); /* or when it holds something */
 }
 
 static bool has_a_place(uint32_t work)
@@ -216,21 +273,20 @@ void obituary_drop(struct obituary *o, uint32_t work)
     if (!o || !has_a_place(work)) return;
     struct work *w = &o->works[work];
     w->is_dropped = true;
-    if (w->holds == 0 && !w->is_over) free_work(w);
-}
-
-static void unwatch(struct obituary *o, uint32_t work)
-{
-    struct work *w = &o->works[work];
-    struct guardian_message m = {.kind = GUARDIAN_UNWATCH, .number = work};
-    if (w->is_told && !say(o, &m, -1)) lose_guardian(o, "takes nothing in");
-    w->is_told = w->is_over = false;
-    if (w->is_dropped) free_work(w);
+    if (w->holds == 0 && !w->is_told)
+        free_work(w);
+    else
+        tidy_later(o, w);
 }
 
 static void renew(struct obituary *o, struct work *w)
 {
     w->is_new = o->has_new = true;
+}
+
+static void show(struct obituary *o, uint32_t work, bool leads)
+{
+    if (o->page) atomic_store(&o->page->leads[work], leads);
 }
 
 /* What has no room waits for its lease. */
@@ -243,8 +299,12 @@ void obituary_hold(struct obituary *o, uint32_t work, struct host_group *group, 
         renew(o, w);
     }
     if (w->holds++ > 0) return;
-    if (w->is_over) unwatch(o, work); /* it may be another process's by now */
+    w->stands = true;
+    if (w->is_told && !w->is_blind && cannot_be_watched(w) && !unwatch(o, work))
+        lose_guardian(o, "takes nothing in");
     tell_work(o, work);
+    if (o->has_all && !w->is_told) lose_guardian(o, "takes nothing in");
+    show(o, work, true);
 }
 
 static void forget(struct obituary *o, struct work *w, const struct host_group *group)
@@ -257,22 +317,15 @@ static void forget(struct obituary *o, struct work *w, const struct host_group *
     }
 }
 
-/* A successor waits for what follows: the guardian hears of it later. Until then it knows of more than there is, and
- * what it would release is released. */
+/* A successor waits for what follows: nothing is said to the guardian. */
 void obituary_let_go(struct obituary *o, uint32_t work, const struct host_group *group)
 {
     if (!o || work == OBITUARY_NONE) return;
     struct work *w = &o->works[work];
     forget(o, w, group);
     if (--w->holds > 0) return;
-    w->is_over = o->has_over = true;
-}
-
-static void unwatch_what_is_over(struct obituary *o)
-{
-    for (uint32_t i = OBITUARY_BLIND; o->has_over && i < OBITUARY_WORKS_MAX; i++)
-        if (o->works[i].is_over) unwatch(o, i);
-    o->has_over = false;
+    show(o, work, false);
+    tidy_later(o, w);
 }
 
 /* To one that has just begun, as fast as it takes it in. */
@@ -280,7 +333,7 @@ static void tell_all_work(struct obituary *o)
 {
     bool has_all = true;
     for (uint32_t i = OBITUARY_BLIND; i < OBITUARY_WORKS_MAX; i++) {
-        if (o->works[i].holds == 0) continue;
+        if (!o->works[i].stands) continue;
         tell_work(o, i);
         has_all = has_all && o->works[i].is_told;
     }
@@ -325,7 +378,8 @@ static void seal_release(struct obituary *o, el_node peer, uint32_t work, const 
     if (!say(o, &m, -1) || ++o->sealed_since[peer - 1] == SEALED_MOST) o->sealed_by[peer - 1] = NOT_TAKEN;
 }
 
-/* Of all works for the peers of this set, of those that are new for all. */
+/* Of all works for the peers of this set, of those that are new for all. What holds nothing needs none: it does not count,
+ * and the guardian is not woken while a successor waits. */
 static void seal_releases(struct obituary *o, uint64_t peers)
 {
     static struct wire_payload payload;
@@ -333,7 +387,7 @@ static void seal_releases(struct obituary *o, uint64_t peers)
         struct work *w = &o->works[i];
         const uint64_t wanted = w->is_new ? UINT64_MAX : peers;
         w->is_new = false;
-        if (!w->is_told || !wanted) continue;
+        if (!w->is_told || !w->tenure_count || !wanted) continue;
         if (!host_releases(o->host, w->tenures, w->tenure_count, &payload)) payload.size = 0;
         for (el_node peer = 1; peer <= o->config->member_count; peer++)
             if (peer != o->config->self && wanted >> (peer - 1) & 1) seal_release(o, peer, i, &payload);
@@ -375,6 +429,15 @@ static void say_goodbye(struct obituary *o)
     end_guardian(o);
 }
 
+static void make_page(struct obituary *o)
+{
+    o->page_fd = page_file("elector-guard");
+    void *page = o->page_fd >= 0 && ftruncate(o->page_fd, sizeof *o->page) == 0
+                     ? mmap(NULL, sizeof *o->page, PROT_READ | PROT_WRITE, MAP_SHARED, o->page_fd, 0)
+                     : MAP_FAILED;
+    o->page = page == MAP_FAILED ? NULL : page;
+}
+
 struct obituary *obituary_new(uv_loop_t *loop, const struct config *config, struct host *host,
                               struct seal *seal, const char *program)
 {
@@ -386,6 +449,8 @@ struct obituary *obituary_new(uv_loop_t *loop, const struct config *config, stru
     o->seal = seal;
     o->channel = -1;
     o->program = program;
+    o->tidy_at = UINT64_MAX;
+    make_page(o);
     for (uint32_t i = 0; i < OBITUARY_WORKS_MAX; i++) o->works[i].fd = -1;
     return o;
 }
@@ -396,13 +461,15 @@ void obituary_free(struct obituary *o)
     if (o->pid) say_goodbye(o);
     for (uint32_t i = 0; i < OBITUARY_WORKS_MAX; i++)
         if (o->works[i].fd >= 0) close(o->works[i].fd);
+    if (o->page) munmap(o->page, sizeof *o->page);
+    if (o->page_fd >= 0) close(o->page_fd);
     free(o);
 }
 
 uint64_t obituary_tick(struct obituary *o)
 {
     const bool is_wanted = o->config->guardian && o->program;
-    unwatch_what_is_over(o);
+    if (host_clock(o->host) >= o->tidy_at) tidy(o);
     if (!is_wanted && o->pid) say_goodbye(o);
     if (!is_wanted) return UINT64_MAX;
     if (o->pid == 0 && host_clock(o->host) >= o->start_at) start_guardian(o);

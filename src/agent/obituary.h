@@ -2,9 +2,10 @@
  * The agent's side of the guardian (guardian.h): starts it, and another when it dies; tells it what its clients work at;
  * and keeps it in datagrams that are sealed with the sessions in use.
  *
- * Work has a number. It is held while somebody leads by it; only then the guardian knows of it, and it does before the
- * client hears that it leads; that it is over is told at the next tick. Whatever cannot be told to a guardian ends that guardian: one that does not know of all
- * work must not speak.
+ * Work has a number. The guardian is told of it when its client begins to stand, and forgets it a while after the client is
+ * gone: that is in nobody's way. It is held while somebody leads by it, which a page says that the guardian shares, before
+ * the client hears that it leads: so an election takes no word to the guardian. What is held and was not told before is told
+ * then. If that cannot be told to a guardian it ends that guardian: one that does not know of all work must not speak.
  *
  * Of each work the guardian also has releases, of the groups that are held by it. They name terms, and a term is one
  * tenure's: one that is older than what is held by now frees what was free already, and nothing else. So nobody waits for
@@ -44,6 +45,7 @@ uint64_t obituary_tick(struct obituary *);
 /* Of a client: its process (GUARDIAN_WATCH, a pidfd) or a line to whoever keeps its work (GUARDIAN_LINE). Takes the
  * descriptor over; -1, or too many: OBITUARY_BLIND. In all of these the obituary may be NULL: nobody watches then. */
 uint32_t obituary_add(struct obituary *, enum guardian_kind, int fd);
+void obituary_stand(struct obituary *, uint32_t work); /* the client may come to lead */
 void obituary_drop(struct obituary *,
                    uint32_t work); /* the client is gone; what is held stays until it is let go of */
 /* A group's tenure begins, or is over. NULL: of no group. */

@@ -16,11 +16,11 @@ struct page {
     struct page_map *map;
 };
 
-static int make_file(void)
+int page_file(const char *name)
 {
     const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-    const int fd = memfd_create("elector", flags | MFD_NOEXEC_SEAL);
-    return fd >= 0 ? fd : memfd_create("elector", flags);
+    const int fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
+    return fd >= 0 ? fd : memfd_create(name, flags);
 }
 
 /* Ours is the last mapping that can be written to, and the size is for ever: nobody who has mapped it can be tripped. */
@@ -44,7 +44,7 @@ struct page *page_new(void)
 {
     struct page *page = malloc(sizeof *page);
     if (!page) return NULL;
-    page->fd = make_file();
+    page->fd = page_file("elector");
     page->map = page->fd >= 0 ? map_and_seal(page->fd) : NULL;
     if (page->map) return page;
     if (page->fd >= 0) close(page->fd);

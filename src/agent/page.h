@@ -66,7 +66,8 @@ struct page;
 /* NULL: this kernel has none that clients could not write to (Linux 5.1 has), or no memory. Everything below but
  * page_fd() takes NULL, and does nothing. */
 struct page *page_new(void);
-void page_free(struct page *); /* who has mapped it keeps what is in it */
+int page_file(const char *name); /* an empty one in memory, for whoever else shares some; -1: there is none */
+void page_free(struct page *);   /* who has mapped it keeps what is in it */
 int page_fd(const struct page *);
 
 void page_set_deadline(struct page *, uint32_t cell, uint64_t deadline_ns);

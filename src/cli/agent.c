@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/log.h"
+#include "agent/undertaker.h"
 #include "cli.h"
 
 static const char help[] =
@@ -34,7 +36,10 @@ static int run(const char *path, bool check, bool verbose)
         config->verbose |= verbose;
         (void)setenv("UV_THREADPOOL_SIZE", "1",
                      0); /* one writes the record, and its death is waited for, too */
+        log_set(config->log == CONFIG_LOG_JSON, config->verbose);
+        const pid_t undertaker = undertaker_begin();
         code = agent_run(config, "/proc/self/exe"); /* which knows `guardian` */
+        undertaker_end(undertaker);
     }
     config_wipe(config);
     free(config);

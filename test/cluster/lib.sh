@@ -5,6 +5,7 @@
 declare -A agent=() runner=()
 members=()
 via=()         # what agents are started by: a network namespace, a tracer
+remains=       # a process that a story has stopped, and that is no child of ours
 relay=
 relay_orders=0
 exec {never}<> <(:) # to wait without starting a process
@@ -227,9 +228,9 @@ heal() { nft_do flush chain inet cut in; }
 
 clean_up() {
     local pids
-    pids=$(jobs -p)
+    pids="$(jobs -p) $remains"
     # shellcheck disable=SC2086 # one word a process
-    [ -z "$pids" ] || kill -KILL $pids 2> /dev/null || true
+    [ -z "${pids// /}" ] || kill -KILL $pids 2> /dev/null || true
     wait 2> /dev/null || true
     [ -z "$net" ] || ip netns del "$net" 2> /dev/null || true
     ! mountpoint -q "$dir/tiny" 2> /dev/null || umount "$dir/tiny" 2> /dev/null || true

@@ -148,6 +148,30 @@ story_guardian_tells_of_some() {
     witness "$dir/ticks-other" || fail "the witness: $(head -n 1 "$dir/witness")"
 }
 
+# Whoever leads nothing holds nothing up, though it is known and lives.
+all_is_over() { # MEMBER: the others know
+    local m
+    for m in $(others "$1"); do log_says "$m" "$1 is dead, and its work is over: its guardian says so" || return 1; done
+}
+story_guardian_does_not_wait_for_who_stands() {
+    declare -A application=()
+    found 3 "${very_long[@]}" '[group other]' 'lease = 600s'
+    start a b c
+    other_by_library b
+    await 60 "the application at b leads" other_has_begun 1
+    other_by_library a
+    await 60 "the one at a stands" stands a other
+    work a
+    await_leader
+    work b c
+    await 60 "a is guarded" is_guarded a
+    kill -KILL "${agent[a]}"
+    await 60 "the others know that nothing goes on at a" all_is_over a
+    await_leader "$token"
+    ! has_ended "${application[a]}" || fail "the application was killed"
+    judge
+}
+
 story_guardian_finds_an_application_dead() {
     found 3 "${very_long[@]}"
     start "${members[@]}"
@@ -174,5 +198,36 @@ story_guardian_leaves() {
     nobody_was_told
     kill -KILL "${agent[$leader]}"
     start "$leader"
+    judge
+}
+
+# An agent's memory is taken apart by who shares it. Nobody waits for that: not the others, nor the next life, which has the same
+# file, port and socket.
+remains_of() { # MEMBER: the process
+    local p
+    for p in $(cat "/proc/${agent[$1]}/task/${agent[$1]}/children"); do
+        [ "$(cat "/proc/$p/comm")" != elector-remains ] || echo "$p"
+    done
+}
+story_guardian_and_the_remains() {
+    local old
+    begin 3 "${very_long[@]}"
+    old=$leader
+    await 60 "$old is guarded" is_guarded "$old"
+    remains=$(remains_of "$old")
+    [ -n "$remains" ] || fail "nobody shares the memory of $old"
+    kill -STOP "$remains"
+    kill -KILL "${agent[$old]}"
+    await_word_of "$old"
+    await_leader "$token"
+    start "$old"
+    ! has_ended "$remains" || fail "it ended, though it was stopped"
+    kill -CONT "$remains"
+    await 30 "the last of it ends" has_ended "$remains"
+    remains=$(remains_of "$old")
+    kill -TERM "${agent[$old]}"
+    await_exit "${agent[$old]}" 0 "agent $old"
+    has_ended "$remains" || fail "$old left in good order, and its memory is still there"
+    remains=
     judge
 }

@@ -1,0 +1,117 @@
+/* What a guardian may say of some work, and what the next guardian is told. */
+#define _GNU_SOURCE
+#include "obituary.h"
+
+/* ---- What it may say of some ---- */
+
+static void was_told_of(uint32_t work, const json_int_t *terms, size_t count)
+{
+    char words[1024];
+    int size = snprintf(words, sizeof words, "release %u to 2:", work);
+    for (size_t i = 0; i < count; i++)
+        size += snprintf(words + size, sizeof words - (size_t)size, " %lld", (long long)terms[i]);
+    snprintf(words + size, sizeof words - (size_t)size, "; ");
+    was_told(words);
+}
+
+static void a_work_is_released_as_it_is_held(void **state)
+{
+    const int fd = join();
+    json_int_t terms[2];
+    terms[0] = lead(fd, "g");
+    was_told_of(2, terms, 1);
+    terms[1] = lead(fd, "h");
+    was_told_of(2, terms, 2);
+    say(fd, "{\"op\":\"resign\",\"group\":\"g\"}");
+    was_told_of(2, terms + 1, 1);
+    const json_int_t later = lead(join(), "g"); /* another's: each has its own */
+    was_told_of(3, &later, 1);
+    assert_true(later > terms[0]);
+    say(fd, "{\"op\":\"resign\",\"group\":\"h\"}");
+    await(fd);
+    nothing_since("; "); /* what holds nothing needs no other */
+    assert_null(strstr(told, ":;"));
+}
+
+static void another_guardian_has_them_too(void **state)
+{
+    const int fd = join();
+    const json_int_t term = lead(fd, "g");
+    was_told_of(2, &term, 1);
+    assert_int_equal(kill((pid_t)strtol(told, NULL, 10), SIGKILL), 0);
+    for (int i = 0; i < 600 && strchr(told, 'b') == strrchr(told, 'b'); i++) {
+        pass(100);
+        (void)obituary_tick(obituary);
+        usleep(1000);
+        read_log();
+    }
+    char words[64];
+    snprintf(words, sizeof words, BEGUN "watch 2; release 2 to 2: %lld; ", (long long)term);
+    was_told(words);
+}
+
+/* What is more than fits is not told; what is told is true. */
+static void of_many_some_are_released(void **state)
+{
+    const int fd = join();
+    json_int_t terms[OBITUARY_GROUPS_MAX];
+    char name[16];
+    for (uint32_t i = 0; i < OBITUARY_GROUPS_MAX; i++) {
+        snprintf(name, sizeof name, "g%u", i);
+        terms[i] = lead(fd, name);
+    }
+    was_told_of(2, terms, OBITUARY_GROUPS_MAX);
+    (void)lead(fd, "more");
+    char words[64];
+    snprintf(words, sizeof words, " %lld; ", (long long)terms[OBITUARY_GROUPS_MAX - 1]);
+    nothing_since(words);
+}
+
+/* ---- The guardian's own life ---- */
+
+static pid_t guardian_pid(void)
+{
+    read_log();
+    return (pid_t)strtol(told, NULL, 10);
+}
+
+/* Also of those that lead nothing now. */
+static void another_is_told_of_all(void **state)
+{
+    const int fd = join(), line = lay_line(fd);
+    lead(fd, "g");
+    say(join(), "{\"op\":\"campaign\",\"group\":\"g\"}");
+    was_told(BEGUN "watch 2; line 3; ");
+    assert_int_equal(kill(guardian_pid(), SIGKILL), 0);
+    for (int i = 0; i < 600 && strchr(told, ':') == strrchr(told, ':'); i++) {
+        pass(100); /* it is waited a little, lest one that cannot live be started for ever */
+        (void)obituary_tick(obituary);
+        usleep(1000);
+        read_log();
+    }
+    assert_ptr_not_equal(strchr(told, ':'), strrchr(told, ':'));
+    was_told(BEGUN "watch 2; line 3; ");
+    assert_true(!leads(2) && leads(3));
+    close(line);
+}
+
+static void it_goes_when_it_is_not_wanted_any_more(void **state)
+{
+    was_told(BEGUN);
+    const pid_t pid = guardian_pid();
+    t.config.guardian = false; /* read anew */
+    assert_int_equal(obituary_tick(obituary), UINT64_MAX);
+    was_told("goodbye 0; ");
+    assert_int_equal(kill(pid, 0), -1);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) return strcmp(argv[1], "guardian") == 0 ? write_all_down() : 2;
+    const struct CMUnitTest tests[] = {
+        BESIDE_A_PEER(a_work_is_released_as_it_is_held), BESIDE_A_PEER(another_guardian_has_them_too),
+        BESIDE_A_PEER(of_many_some_are_released),        GUARDED(another_is_told_of_all),
+        GUARDED(it_goes_when_it_is_not_wanted_any_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
