@@ -17,7 +17,7 @@
 #include "agent/notify.h"
 
 static const uint64_t SECOND = 1000000000;
-enum { LEAVE_WITHIN_S = 10 };
+enum { LEAVE_WITHIN_S = 10, IN_USE_FOR_S = 5 };
 
 uint64_t agent_clock(void)
 {
@@ -156,13 +156,19 @@ static int refuse(const char *text, int code)
     return code;
 }
 
+static void tell_wait(const char *text)
+{
+    log_event(LOG_WARN_LEVEL, NULL, "%s; waits up to %d s for it to end", text, (int)IN_USE_FOR_S);
+}
+
 static int open_record(struct agent *agent)
 {
     const struct config *config = agent->config;
     struct record_identity identity = {.member = config->members[config->self - 1].id};
     char text[512];
     memcpy(identity.cluster_id, config->cluster_id, sizeof identity.cluster_id);
-    switch (record_open(&agent->record, config->state, &identity, text, sizeof text)) {
+    switch (record_await(&agent->record, config->state, &identity, IN_USE_FOR_S * 1000, tell_wait, text,
+                         sizeof text)) {
     case RECORD_READY: return 0;
     case RECORD_LOST:
         log_event(
@@ -171,9 +177,11 @@ static int open_record(struct agent *agent)
             "the state file that `elector init` wrote",
             text);
         return 0;
-    case RECORD_REFUSED: break;
+    case RECORD_REFUSED: return refuse(text, AGENT_CANNOT_START);
+    case RECORD_IN_USE: break;
     }
-    return refuse(text, AGENT_CANNOT_START);
+    log_event(LOG_ERROR_LEVEL, NULL, "%s; stop that agent first", text);
+    return AGENT_CANNOT_START;
 }
 
 static int open_seal(struct agent *agent)

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "record_slot.h"
@@ -239,7 +240,7 @@ bool record_create(const char *path, const struct record_identity *identity, cha
 
 /* ---- Opening ---- */
 
-/* Whether the file is one that we may lock and write. */
+/* Whether the file is one that we may write. */
 static bool may_use(int fd, const char *path, char *text, size_t size)
 {
     struct stat status;
@@ -262,14 +263,41 @@ static bool may_use(int fd, const char *path, char *text, size_t size)
                 (unsigned)(status.st_mode & 07777));
         return false;
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK)
-            explain(text, size, "%s: the state file is in use by another process; stop that agent first", path);
-        else
-            explain(text, size, "%s: cannot lock the state file: %s", path, strerror(errno));
-        return false;
-    }
     return true;
+}
+
+/* Who has locked it, as far as the system tells; 0: nobody knows. A line is `1: FLOCK ADVISORY WRITE pid device:inode 0 EOF`. */
+static long holder_of(int fd)
+{
+    static const char mode[] = " WRITE ";
+    struct stat status;
+    char file[64], line[256];
+    long holder = 0;
+    FILE *locks = fstat(fd, &status) == 0 ? fopen("/proc/locks", "re") : NULL;
+    if (!locks) return 0;
+    snprintf(file, sizeof file, " %02x:%02x:%llu ", major(status.st_dev), minor(status.st_dev),
+             (unsigned long long)status.st_ino);
+    while (!holder && fgets(line, sizeof line, locks)) {
+        const char *pid = strstr(line, mode);
+        if (pid && strstr(line, ": FLOCK ") && strstr(pid, file))
+            holder = strtol(pid + sizeof mode - 1, NULL, 10);
+    }
+    fclose(locks);
+    return holder;
+}
+
+static enum record_outcome lock(int fd, const char *path, char *text, size_t size)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return RECORD_READY;
+    if (errno != EWOULDBLOCK) {
+        explain(text, size, "%s: cannot lock the state file: %s", path, strerror(errno));
+        return RECORD_REFUSED;
+    }
+    const long holder = holder_of(fd);
+    char who[32] = "another process";
+    if (holder > 0) snprintf(who, sizeof who, "process %ld", holder);
+    explain(text, size, "%s: the state file is in use by %s", path, who);
+    return RECORD_IN_USE;
 }
 
 /* All of it, or as much as there is; < 0: errno. One byte more than a good file has tells a longer one. */
@@ -414,13 +442,14 @@ enum record_outcome record_open(struct record **made, const char *path, const st
                     strerror(errno));
         return RECORD_REFUSED;
     }
-    struct record *record = may_use(fd, path, text, size) ? make(identity, fd) : NULL;
+    enum record_outcome outcome = may_use(fd, path, text, size) ? lock(fd, path, text, size) : RECORD_REFUSED;
+    struct record *record = outcome == RECORD_READY ? make(identity, fd) : NULL;
     if (!record) {
-        if (size > 0 && text[0] == '\0') explain(text, size, "out of memory");
+        if (outcome == RECORD_READY) explain(text, size, "out of memory");
         close(fd);
-        return RECORD_REFUSED;
+        return outcome == RECORD_IN_USE ? outcome : RECORD_REFUSED;
     }
-    enum record_outcome outcome = read_record(record, path, text, size);
+    outcome = read_record(record, path, text, size);
     if (outcome == RECORD_LOST) outcome = begin_anew(record, identity, path, text, size);
     if (outcome == RECORD_REFUSED)
         record_close(record);

@@ -21,7 +21,8 @@ struct record_identity {
 enum record_outcome {
     RECORD_READY,   /* read */
     RECORD_LOST,    /* missing, or both slots are damaged: the member may have forgotten what it promised */
-    RECORD_REFUSED, /* of another cluster or member, not ours to read or write, or in use: do not start */
+    RECORD_REFUSED, /* of another cluster or member, or not ours to read or write: do not start */
+    RECORD_IN_USE,  /* by another process, which may be about to end: do not start yet */
 };
 
 struct record;
@@ -31,6 +32,10 @@ bool record_create(const char *path, const struct record_identity *, char *text,
 /* Locks it for this process. With RECORD_LOST there is a record to fill, and record_forgot() holds for it. */
 enum record_outcome record_open(struct record **, const char *path, const struct record_identity *, char *text,
                                 size_t size);
+/* The same, but one that is in use is waited for, that long; then `tell` is called first, once, with who has it. Who was killed
+ * in the middle of a write has it until that has ended, however slow the disk is. */
+enum record_outcome record_await(struct record **, const char *path, const struct record_identity *,
+                                 unsigned patience_ms, void (*tell)(const char *text), char *text, size_t size);
 void record_close(struct record *);
 
 /* Whether it was once lost: then a group of which nothing is known may have been promised something. */

@@ -147,8 +147,10 @@ static void wait_for_turn(struct session_group *group, bool is_due)
 /* While it waited our own vote went to another, who is there and is about to claim the group. */
 static bool is_spoken_for(const struct session_group *group)
 {
-    return is_promised_away(group) &&
-           session_of(group)->peers[session_unfold(group)->quorum.holder.id - 1].recent;
+    const struct quorum_tenant *holder = &session_unfold(group)->quorum.holder;
+    if (!is_promised_away(group)) return false;
+    const struct quorum_peer *p = &session_of(group)->peers[holder->id - 1];
+    return p->recent && p->inc == holder->inc; /* an earlier life claims nothing any more */
 }
 
 /* As long as if it had asked, and made way. Not for ever: whether the other still wants it only asking tells. */

@@ -48,6 +48,13 @@ void quorum_wait(const struct quorum *q, el_duration min, el_duration max)
     el_arm(q->out, QUORUM_STAND, 0, min, max);
 }
 
+static void stop_waiting(const struct quorum *q)
+{
+    if (q->group->waiting) el_disarm(q->out, QUORUM_STAND, 0);
+    q->group->waiting = 0;
+    q->group->links_wanted = 0;
+}
+
 void quorum_listen_first(const struct quorum *q)
 {
     const el_duration beat = span(q, QUORUM_OPTION_BEAT);
@@ -120,8 +127,7 @@ void quorum_stand(const struct quorum *q, uint64_t term)
 {
     struct quorum_group *g = q->group;
     const el_duration most = quorum_promise(q->cfg) / 4 * 5 + 4 * span(q, QUORUM_OPTION_STAGGER);
-    if (g->waiting) el_disarm(q->out, QUORUM_STAND, 0);
-    g->waiting = 0;
+    stop_waiting(q);
     g->role = QUORUM_CANDIDATE;
     open_term(q, term);
     el_arm(q->out, QUORUM_DEADLINE, 0, most, most);
@@ -143,9 +149,15 @@ static void ask_everybody_anew(const struct quorum *q)
     quorum_ask(q);
 }
 
+static bool has_the_links_it_lacked(const struct quorum *q)
+{
+    return q->group->links_wanted && quorum_linked_voters(q) >= q->group->links_wanted;
+}
+
 void quorum_review(const struct quorum *q)
 {
     const struct quorum_group *g = q->group;
+    if (has_the_links_it_lacked(q) && quorum_may_stand(q)) stop_waiting(q);
     if (g->role == QUORUM_IDLE && !g->waiting && quorum_may_stand(q)) wait_for_turn(q);
     if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
     if (g->role == QUORUM_CANDIDATE && quorum_has_majority(q)) ask_everybody_anew(q);
@@ -195,7 +207,7 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
     if (freed && g->role == QUORUM_IDLE) quorum_push(q, EL_NOBODY, 0);
 }
 
-static void give_up(const struct quorum *q)
+static void make_way(const struct quorum *q)
 {
     const el_duration lease = span(q, QUORUM_OPTION_LEASE);
     quorum_finish(q, EL_NOBODY, 0);
@@ -209,14 +221,29 @@ static uint32_t hopeless_voters(const struct quorum *q)
     return hopeless;
 }
 
+/* Of so many a majority is left that may yet grant. */
+static uint32_t voters_needed(const struct quorum *q)
+{
+    return q->me->majority + hopeless_voters(q);
+}
+
+/* Where it is links that are missing the wait ends when they are there: a lease may last for minutes. */
+static void give_up(const struct quorum *q)
+{
+    const uint32_t needed = voters_needed(q);
+    const bool lacks_links = quorum_linked_voters(q) < needed;
+    make_way(q);
+    if (lacks_links && q->group->waiting) q->group->links_wanted = (uint16_t)needed;
+}
+
 static void on_held(const struct quorum *q, const struct el_msg *m)
 {
     const uint8_t both = QUORUM_FRESH | QUORUM_ACTIVE;
     ballot(q, m->from)->hopeless = (m->flags & both) == both;
     if (!(m->flags & QUORUM_ACTIVE) && el_outranks(q->cfg->cluster, m->subject, q->cfg->self)) {
         el_note(q->out, QUORUM_YIELDS, m->subject, 0);
-        give_up(q);
-    } else if (quorum_linked_voters(q) < q->me->majority + hopeless_voters(q)) {
+        make_way(q);
+    } else if (quorum_linked_voters(q) < voters_needed(q)) {
         el_note(q->out, QUORUM_HAS_NO_CHANCE, m->subject, 0);
         give_up(q);
     }
@@ -281,7 +308,7 @@ static void ask_again(const struct quorum *q)
     if (quorum_has_majority(q)) open_term(q, q->group->standing);
     if (quorum_knows_leader(q)) {
         el_note(q->out, QUORUM_YIELDS, q->group->claim.id, 0);
-        give_up(q);
+        make_way(q);
     } else if (quorum_linked_voters(q) < q->me->majority) {
         el_note(q->out, QUORUM_GIVES_UP, q->group->standing, 0);
         give_up(q);
@@ -296,6 +323,7 @@ void quorum_candidate_timer(const struct quorum *q, uint32_t timer)
     switch (timer) {
     case QUORUM_STAND:
         g->waiting = 0;
+        g->links_wanted = 0;
         if (!g->listening && quorum_may_stand(q)) stand_anew(q);
         if (g->listening) *q->news |= QUORUM_REVIEW;
         g->listening = 0;

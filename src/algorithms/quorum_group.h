@@ -41,7 +41,9 @@ struct quorum_group {
     uint8_t asking;     /* REASK runs */
     uint8_t listening;  /* has just come, and first lets a leader be heard */
     uint8_t stopping;   /* led, and its work may go on; DEADLINE runs */
-    uint8_t spare[5];
+    uint8_t spare;
+    uint16_t links_wanted; /* it gave up for want of links: with so many voters linked it waits no longer */
+    uint8_t more_spare[2];
 };
 _Static_assert(sizeof(struct quorum_group) == 160, "no padding");
 

@@ -10,6 +10,16 @@ one_line() { # WHAT PATTERN CODE COMMAND...
     grep -q -e "$pattern" "$dir/said" || fail "$what: $(cat "$dir/said")"
 }
 
+in_use() { # COMMAND...: says once that it waits, and then that it will not
+    local got=0
+    timeout 60 "$@" > "$dir/said" 2>&1 || got=$?
+    [ "$got" = 69 ] || fail "state in use: exit code $got, not 69: $(head -n 1 "$dir/said")"
+    [ "$(grep -c 'elector.state: the state file is in use by .*; waits' "$dir/said")" = 1 ] || fail "state in use: $(cat "$dir/said")"
+    [ "$(grep -c 'level=error.*elector.state: the state file is in use by .*; stop that agent first' "$dir/said")" = 1 ] ||
+        fail "state in use: $(cat "$dir/said")"
+    [ "$(wc -l < "$dir/said")" = 2 ] || fail "state in use: not two lines: $(cat "$dir/said")"
+}
+
 story_one_clear_line() {
     found 3
     start a
@@ -25,7 +35,7 @@ story_one_clear_line() {
     sed 's/^id = 2/id = 1/' "$(conf b)" > "$dir/c/b/twice.conf"
     one_line "duplicate id" "members 'a' and 'b' have the same id" 78 "$ELECTOR" agent --config "$dir/c/b/twice.conf"
 
-    one_line "state in use" 'elector.state.*in use' 69 "$ELECTOR" agent --config "$(conf a)"
+    in_use "$ELECTOR" agent --config "$(conf a)"
     sed "s/^address = $prefix\.1:/address = $prefix.8:/; s/^address = $prefix\.2:/address = $prefix.1:/" "$(conf b)" > "$dir/c/b/port.conf"
     one_line "port in use" "cannot listen on $prefix.1:$port.*another process has this port" 69 "$ELECTOR" agent --config "$dir/c/b/port.conf"
 

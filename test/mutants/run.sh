@@ -2,7 +2,7 @@
 # Plants each known bug of the list in a copy of its file, links it into the test that should notice, and
 # expects that test to fail; where the block names a row of test/check/list, links it into the command too, and expects
 # the checker to come to another verdict there. With a name as argument, only that one, and its test's output is shown.
-# Needs BUILD, a built release folder.
+# Needs BUILD, a built release folder. PATIENCE: the seconds that a test has (120); who needs more is tried again, alone.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build/release}
@@ -12,13 +12,13 @@ trap 'rm -rf "$work"' EXIT
 cc=${CC:-gcc}
 flags=(-std=c17 -O1 -Iinclude -Isrc -Itest -w "-DELECTOR_SOURCE_DIR=\"$PWD\"")
 
-# Splits the list into one folder per mutant: why, file, test, check, from, to.
+# Splits the list into one folder per mutant: why, file, test, check, hangs, from, to.
 perl -e '
     my ($work, $dir) = (shift, undef);
     while (<STDIN>) {
         if (/^=== (\S+)/) { $dir = "$work/m/$1"; system("mkdir", "-p", $dir); }
         elsif (!defined $dir || /^\s*$/) { next }
-        elsif (/^(why|file|test|check)\s+(.*)$/) { open(my $f, ">", "$dir/$1"); print $f "$2\n"; }
+        elsif (/^(why|file|test|check|hangs)\s+(.*)$/) { open(my $f, ">", "$dir/$1"); print $f "$2\n"; }
         elsif (/^-(.*)$/s) { open(my $f, ">>", "$dir/from"); print $f $1; }
         elsif (/^\+(.*)$/s) { open(my $f, ">>", "$dir/to"); print $f $1; }
         else { die "mutants: cannot read: $_" }
@@ -45,13 +45,20 @@ prepare() { # SOURCE: one that does not compile fails again, with its mutants
     $cc "${flags[@]}" -c "$1" -o "$(object_of "$1")" 2> /dev/null || true
 }
 
-# A mutant counts as found when a test that passes without it fails, traps or hangs with it.
+# A mutant counts as found when a test that passes without it fails or traps with it. That it does not end says nothing, unless
+# the list says that it hangs: the machine may have been busy.
 find_by_test() { # MUTANT-FOLDER TEST
-    local source
-    ulimit -t 120 # what it has started and lost must not run for ever
+    local source status
+    ulimit -t "$patience" # what it has started and lost must not run for ever
     for source in $(sources_of "$2"); do
         $cc "${flags[@]}" "$(object_of "$source")" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
-        ELECTOR_RUNS=30000 ELECTOR_GIVE_UP_S=4 timeout 120 "$1/test.bin" || return 0
+        status=0
+        ELECTOR_RUNS=30000 ELECTOR_GIVE_UP_S=4 timeout "$patience" "$1/test.bin" || status=$?
+        case $status in
+        0) ;;
+        124 | 152) return 3 ;; # its time was over, or its share of the processor's
+        *) return 0 ;;
+        esac
     done
     return 1
 }
@@ -74,7 +81,9 @@ report() { # MUTANT-FOLDER HOW STATUS BEGAN
     case $3 in
     0) verdict=found ;;
     2) verdict=stale ;;
+    3) verdict=hung ;;
     esac
+    [ "$verdict" != hung ] || [ ! -e "$1/hangs" ] || verdict='found by hanging'
     printf '%-7s %-40s %6d ms  %-32s %s\n' "$verdict" "$(basename "$1")" $((($(date +%s%N) - $4) / 1000000)) "$2" "$(cat "$1/why")"
 }
 
@@ -100,6 +109,7 @@ try() { # MUTANT-FOLDER
 
 export -f sources_of object_of prepare plant find_by_test find_by_check report try
 export build cc work
+export patience=${PATIENCE:-120} # seconds
 export SHOW=${only:+1}
 arrays=$(declare -p flags libraries)
 export arrays
@@ -107,9 +117,21 @@ mkdir "$work/t"
 { cat "$work"/m/${only:-*}/test 2> /dev/null || true; } | sort -u | while read -r test; do sources_of "$test"; done |
     xargs -P "$(nproc)" -I{} bash -c 'eval "$arrays"; prepare {}'
 printf '%s\n' "$work"/m/${only:-*} | xargs -P "$(nproc)" -I{} bash -c 'eval "$arrays"; try {}' | tee "$work/table"
+
+# Those that did not end have twice the time, and the machine to themselves.
+patience=$((2 * patience))
+for hung in $(awk '$1 == "hung" { print $2 }' "$work/table"); do
+    echo "again   $hung did not end, and the list does not say that it hangs"
+    awk -v name="$hung" '$2 != name' "$work/table" > "$work/rest"
+    mv "$work/rest" "$work/table"
+    try "$work/m/$hung" | tee -a "$work/table"
+done
 found=$(grep -c '^found' "$work/table" || true)
 total=$(find "$work/m" -mindepth 2 -maxdepth 2 \( -name test -o -name check \) -path "$work/m/${only:-*}/*" | wc -l)
 checked=$(grep -c ' check/' "$work/table" || true)
 echo "found $found of $total: by tests $((found - $(grep -c '^found.* check/' "$work/table" || true))) of $((total - checked)), by the checker $(grep -c '^found.* check/' "$work/table" || true) of $checked"
+names() { sed -n "s/^$1 *\([^ ]*\).*/\1/p" "$work/table" | tr '\n' ' '; } # VERDICT
+grep -q '^found by hanging' "$work/table" && echo "found by hanging: $(names 'found by hanging')"
+grep -q '^hung' "$work/table" && echo "hung twice, which is no verdict; say \`hangs\` and why in the list, or mend the test: $(names hung)"
 echo "$found passed, $((total - found)) failed"
 [ "$total" -gt 0 ] && [ "$found" -eq "$total" ]

@@ -88,6 +88,25 @@ static void a_leader_that_dies_again_and_again_does_not_keep_its_group(void **st
     }
 }
 
+/* The first lacked a link for the tenth of a second in which only one had met the leader's new life; the second all of them,
+ * for longer than a lease. Before, both waited for a quarter of ten minutes at least. */
+static void where_leases_are_long_links_that_were_missing_are_waited_for_and_not_time(void **state)
+{
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        play("quorum; nodes 3; ordinary 1; leader 3; set lease=600s; crash 3@600; restart 3@610; "
+             "cut 3>1@600..700; cut 3>2@611..700; fact 1:obituary=%llu@1000; until 3000; seed %u",
+             3ULL << 48 | 1, seed);
+        assert_int_equal(sim_world_leading(bench.world), 2);
+        assert_true(took_office() <= 1250 * bench.plan.unit);
+        play("quorum; nodes 3; leader 3; set lease=600s; set beat=5s; set re-ask=30s; crash 3@100000; "
+             "partition 1|2@200000..900000; until 960000; seed %u",
+             seed);
+        assert_int_equal(sim_world_leading(bench.world), 2);
+        assert_true(took_office() >= 900000 * bench.plan.unit);
+        assert_true(took_office() <= 910000 * bench.plan.unit); /* two beats */
+    }
+}
+
 static void who_is_cut_off_for_an_hour_disturbs_nobody(void **state)
 {
     play("quorum; nodes 5; leader 3; partition 5|1,2,3,4@100..3600100");
@@ -162,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_minority_that_restarts_changes_nothing),
         cmocka_unit_test(after_all_have_restarted_terms_go_on_rising),
         cmocka_unit_test(a_leader_that_dies_again_and_again_does_not_keep_its_group),
+        cmocka_unit_test(where_leases_are_long_links_that_were_missing_are_waited_for_and_not_time),
         cmocka_unit_test(who_is_cut_off_for_an_hour_disturbs_nobody),
         cmocka_unit_test(a_better_one_that_is_back_leads_only_where_pre_emption_is_on),
         cmocka_unit_test(who_is_alone_and_stands_still_for_too_long_leads_in_a_new_term),

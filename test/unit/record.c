@@ -185,13 +185,53 @@ static void a_file_of_another_member_or_cluster_is_refused_and_kept(void **state
     assert_int_equal(epoch_in_file(5, RECORD_READY, false), 102);
 }
 
-static void a_file_in_use_is_refused(void **state)
+/* Which process that is not every file system tells. */
+static void says_who_uses_it(const char *said)
+{
+    char by_us[64];
+    snprintf(by_us, sizeof by_us, "in use by process %d", (int)getpid());
+    assert_true(strstr(said, by_us) || strstr(said, "in use by another process"));
+}
+
+static void a_file_in_use_is_not_opened(void **state)
 {
     create_and_save(1);
     struct record *record = open_as(&me, RECORD_READY);
-    refuses(&me, "in use by another process; stop that agent first");
+    assert_null(open_as(&me, RECORD_IN_USE));
+    says_who_uses_it(text);
     record_close(record);
     assert_int_equal(epoch_in_file(5, RECORD_READY, false), 101);
+}
+
+static struct {
+    struct record *record; /* that of the process that is about to end; it does so when it is waited for */
+    unsigned waits;
+} before;
+
+static void ends_the_one_before(const char *said)
+{
+    says_who_uses_it(said);
+    before.waits++;
+    if (before.record) record_close(before.record);
+    before.record = NULL;
+}
+
+static void a_file_in_use_is_waited_for(void **state)
+{
+    struct record *record;
+    create_and_save(1);
+    before.record = open_as(&me, RECORD_READY);
+    before.waits = 0;
+    assert_int_equal(record_await(&record, path, &me, 60000, ends_the_one_before, text, sizeof text),
+                     RECORD_READY);
+    assert_int_equal(before.waits, 1);
+    struct record *other = NULL;
+    assert_int_equal(record_await(&other, path, &me, 100, ends_the_one_before, text, sizeof text),
+                     RECORD_IN_USE);
+    assert_null(other);
+    assert_int_equal(before.waits, 2); /* once for all tries */
+    says_who_uses_it(text);
+    record_close(record);
 }
 
 static void a_file_that_others_may_write_is_refused(void **state)
@@ -265,7 +305,8 @@ int main(void)
         TEST(all_groups_fit_and_no_more),
         TEST(another_thread_writes_while_this_one_goes_on),
         TEST(a_file_of_another_member_or_cluster_is_refused_and_kept),
-        TEST(a_file_in_use_is_refused),
+        TEST(a_file_in_use_is_not_opened),
+        TEST(a_file_in_use_is_waited_for),
         TEST(a_file_that_others_may_write_is_refused),
         TEST(a_file_of_another_user_is_refused),
         TEST(what_is_no_state_file_is_left_alone),

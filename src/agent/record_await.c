@@ -1,0 +1,27 @@
+/* See record.h. Nobody is told when a lock is free, so it is looked at again and again: that is for starts only. */
+#define _GNU_SOURCE
+#include <time.h>
+
+#include "record.h"
+
+static const struct timespec before_the_next_look = {.tv_nsec = 50000000};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+enum record_outcome record_await(struct record **made, const char *path, const struct record_identity *identity,
+                                 unsigned patience_ms, void (*tell)(const char *text), char *text, size_t size)
+{
+    const uint64_t end = now_ms() + patience_ms;
+    enum record_outcome outcome = record_open(made, path, identity, text, size);
+    if (outcome == RECORD_IN_USE) tell(text);
+    while (outcome == RECORD_IN_USE && now_ms() < end) {
+        nanosleep(&before_the_next_look, NULL);
+        outcome = record_open(made, path, identity, text, size);
+    }
+    return outcome;
+}
