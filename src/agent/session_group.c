@@ -10,8 +10,8 @@
 static bool make_room(struct session *s)
 {
     if (s->group_count < s->group_room) return true;
-    const uint32_t wanted = s->group_room ? 8 * s->group_room : 16; /* what is not used takes no memory */
-    const uint32_t room = wanted < SESSION_GROUPS_MAX ? wanted : SESSION_GROUPS_MAX;
+    /* Few or all: what is not used takes no memory, but to copy it does. */
+    const uint32_t room = s->group_room ? SESSION_GROUPS_MAX : 16;
     struct session_group **groups = realloc(s->groups, room * sizeof(struct session_group *));
     if (groups) s->groups = groups;
     struct session_timed *heap = realloc(s->heap, room * sizeof *heap);
