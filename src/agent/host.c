@@ -70,7 +70,7 @@ static struct host_group *group_numbered(const struct host *host, uint32_t numbe
 {
     if (number >= SOLO_FIRST) return &host->solo_list[number - SOLO_FIRST]->base;
     const struct session *s = host->session_list[(number - 1) / SESSION_GROUPS_MAX];
-    return &s->groups[(number - 1) % SESSION_GROUPS_MAX]->base;
+    return &session_group_at(s, (number - 1) % SESSION_GROUPS_MAX + 1)->base;
 }
 
 /* In the order of those numbers. */
@@ -80,7 +80,8 @@ struct host_group *host_next(struct host *host, struct host_group *after)
     uint32_t at = of ? ((struct session_group *)after)->number : 0;
     if (!after || of)
         for (uint32_t i = of ? of->number : 0; i < SESSIONS_MAX && host->session_list[i]; i++, at = 0)
-            if (at < host->session_list[i]->group_count) return &host->session_list[i]->groups[at]->base;
+            if (at < host->session_list[i]->group_count)
+                return &session_group_at(host->session_list[i], at + 1)->base;
     at = after && !of ? host_solo_of(after)->number + 1 : 0;
     return at < host->solo_count ? &host->solo_list[at]->base : NULL;
 }
