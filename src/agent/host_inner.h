@@ -95,7 +95,7 @@ struct host {
     struct host_hooks hooks;
     uint64_t members; /* a digest of who they are */
     uint32_t group_count, solo_count;
-    uint32_t *index; /* by key; see host.c. index_size is a power of two, and a quarter of it is free */
+    uint32_t *index; /* by key; see host.c. index_size is a power of two, and an eighth of it is free */
     uint32_t index_size;
     struct host_solo *solos, *solo_list[RECORD_GROUPS_MAX];
     struct session *sessions, *session_list[SESSIONS_MAX]; /* the last first; by their number */
