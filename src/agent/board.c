@@ -202,5 +202,5 @@ void board_meet(struct session *s, el_node peer)
     b->next = s->oldest;
     b->sent = b->again = 0;
     b->unanswered = 0;
-    for (uint32_t i = 0; i < s->group_count; i++) session_group_forget_peer(s->groups[i], peer);
+    for (uint32_t i = 0; i < s->group_count; i++) session_group_forget_peer(session_group_at(s, i + 1), peer);
 }

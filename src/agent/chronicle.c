@@ -61,13 +61,13 @@ static void add(struct chronicle *c, struct chronicle_ring *ring, struct chronic
 
 void chronicle_note(struct chronicle *c, uint64_t now_ns, uint64_t group, const struct host_note *note)
 {
-    if (!c) return;
+    if (!c || note->number > UINT8_MAX) return; /* a malformed message is part of no story */
     add(c, &c->steps,
         (struct chronicle_entry){.what = CHRONICLE_NOTE,
                                  .at_ns = now_ns,
                                  .group = group,
                                  .by = note->by,
-                                 .note = note->number,
+                                 .note = (uint8_t)note->number,
                                  .token = note->values[0],
                                  .more = note->values[1]});
 }
@@ -81,7 +81,7 @@ void chronicle_hear(struct chronicle *c, uint64_t now_ns, uint64_t group, const 
         (struct chronicle_entry){.what = CHRONICLE_HEARD,
                                  .at_ns = now_ns,
                                  .group = group,
-                                 .note = m->kind,
+                                 .note = (uint8_t)m->kind,
                                  .flags = m->flags,
                                  .token = m->epoch,
                                  .who = (uint8_t)m->from,

@@ -56,19 +56,25 @@ enum chronicle_beginning { CHRONICLE_SEEN, CHRONICLE_ELECTED, CHRONICLE_PUSHED, 
 struct chronicle_entry {
     uint64_t number; /* 1, 2, ... over both rings */
     uint64_t at_ns;
-    uint64_t group;                /* 0: of the member as a whole */
-    uint64_t token;                /* LEADER; the term of what was HEARD; WRITTEN: how long it took, in ns */
-    uint64_t more;                 /* LEADER nobody: for how long who led had not been heard, in ns */
-    const struct el_algorithm *by; /* NOTE, with its number and values in `note`, `token` and `more` */
-    const char *reason;            /* TOLD_LOST; static text */
-    uint32_t note;
+    uint64_t group; /* 0: of the member as a whole */
+    uint64_t token; /* LEADER; the term of what was HEARD; WRITTEN: how long it took, in ns */
+    uint64_t more;  /* LEADER nobody: for how long who led had not been heard, in ns */
+    union {
+        const struct el_algorithm *by; /* NOTE, with its number and values in `note`, `token` and `more` */
+        const char *reason;            /* TOLD_LOST; static text, or NULL */
+    };
     uint16_t times; /* in a story: how often */
-    uint8_t who;    /* leads, votes, is to have it */
-    uint8_t whom;   /* LEADER: who led before; HEARD: whom it had promised the group to */
     uint8_t what;
-    uint8_t flags;        /* of what was HEARD */
-    uint8_t began, ended; /* LEADER: how this one began, and how the one before ended */
+    uint8_t note; /* HEARD: the kind of message */
+    uint8_t who;  /* leads, votes, is to have it */
+    uint8_t whom; /* LEADER: who led before; HEARD: whom it had promised the group to */
+    union {
+        uint8_t flags; /* of what was HEARD */
+        uint8_t began; /* LEADER: how this one did */
+    };
+    uint8_t ended; /* LEADER: how the one before did */
 };
+_Static_assert(sizeof(struct chronicle_entry) <= 56, "there are many");
 
 struct chronicle_tenure {
     el_node leader;

@@ -62,7 +62,7 @@ static bool is_told(const struct chronicle *c, const struct chronicle_entry *e)
     case QUORUM_IS_BUSY:
     case QUORUM_CANNOT_LEAD:
     case QUORUM_HOLDS_BACK: return false;
-    default: return e->what != CHRONICLE_NOTE || e->note < EL_NOTE_MALFORMED;
+    default: return true;
     }
 }
 
@@ -135,7 +135,7 @@ static bool is_again(const struct chronicle_entry *a, const struct chronicle_ent
 {
     return a->what == b->what && a->what != CHRONICLE_LEADER && a->what != CHRONICLE_WRITTEN &&
            a->note == b->note && a->who == b->who && a->whom == b->whom && a->token == b->token &&
-           a->more == b->more && a->by == b->by && a->flags == b->flags && a->reason == b->reason;
+           a->more == b->more && a->by == b->by && a->flags == b->flags;
 }
 
 /* What the step before has said already, or the same step earlier on. */

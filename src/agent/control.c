@@ -33,7 +33,8 @@ static bool awaits(struct connection *c, const char *name)
 struct office *control_office(struct control *control, struct host_group *group)
 {
     const uint32_t before = control->offices.count;
-    struct office *o = before < CONTROL_GROUPS_MAX ? office_of(&control->offices, group) : host_office(group);
+    struct office *o = before < CONTROL_GROUPS_MAX ? office_of(&control->offices, group)
+                                                   : office_known(&control->offices, group);
     if (!o || o->number < before) return o;
     feed_change(&control->feed, o->number);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
@@ -47,7 +48,7 @@ struct office *control_office(struct control *control, struct host_group *group)
 struct office *control_find_office(struct control *control, const char *group)
 {
     struct host_group *known = host_known(control->host, group);
-    return known ? host_office(known) : NULL;
+    return known ? office_known(&control->offices, known) : NULL;
 }
 
 /* Who reads the page need not be told. */
@@ -94,12 +95,12 @@ static bool note_leader(struct control *control, struct office *o)
 {
     const struct host_view view = host_view_of(o->group);
     const el_node before = o->seen_leader;
-    if (view.leader == before && view.token == o->seen.token) return false;
+    if (view.leader == before && view.token == o->seen_token) return false;
     const uint64_t heard =
         before && before != control->config->self ? host_heard(control->host, before) : UINT64_MAX;
     control_count(control, o, &view);
     o->seen_leader = (uint8_t)view.leader;
-    o->seen.token = view.token;
+    o->seen_token = view.token;
     chronicle_lead(control->offices.chronicle, host_stopwatch(control->host),
                    chronicle_group(host_name(o->group)), before, view.leader, view.token, heard);
     return true;
@@ -128,14 +129,14 @@ void control_changed(struct control *control, struct host_group *group)
     office_changed(o);
     if (o->tenure->is_held && o->tenure->ending != OFFICE_STAYS) control_do_chores_soon(control);
     const struct host_view view = host_view_of(group);
-    const uint64_t value = el_fingerprint(view.value, strlen(view.value)).low;
     /* That only the deadline has moved is nothing to observers. */
-    if (!is_another && view.leader == o->seen_leader && view.token == o->seen.token && value == o->seen.value)
+    if (!is_another && view.leader == o->seen_leader && view.token == o->seen_token &&
+        view.value_number == o->seen_value)
         return;
     control_count(control, o, &view);
     o->seen_leader = (uint8_t)view.leader;
-    o->seen.token = view.token;
-    o->seen.value = value;
+    o->seen_token = view.token;
+    o->seen_value = view.value_number;
     feed_change(&control->feed, o->number);
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         struct connection *c = control->connections[i];

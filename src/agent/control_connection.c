@@ -114,7 +114,7 @@ static void say_news(struct connection *c)
 {
     const struct offices *offices = &c->control->offices;
     for (uint32_t i = 0; i < offices->count && c->out_size < CONTROL_BATCH; i++) {
-        const struct office *o = offices->list[i];
+        const struct office *o = office_at(offices, i);
         if (!(c->lease_waits.words[i / 64] | c->leader_waits.words[i / 64])) {
             i |= 63;
             continue;
@@ -246,7 +246,7 @@ static void withdraw_all(struct connection *c, enum office_way way)
     if (c->campaigns == 0) return;
     host_hold(c->control->host);
     for (uint32_t i = 0; i < offices->count; i++)
-        if (control_has(&c->entered, i)) (void)office_withdraw(offices->list[i], c, way);
+        if (control_has(&c->entered, i)) (void)office_withdraw(office_at(offices, i), c, way);
     host_release(c->control->host);
     memset(&c->entered, 0, sizeof c->entered);
     c->campaigns = 0;

@@ -29,7 +29,7 @@ void control_count(struct control *control, struct office *o, const struct host_
     struct metrics *metrics = control->metrics;
     const el_node self = control->config->self, was = o->seen_leader, is = view->leader;
     const uint64_t now = host_clock(control->host);
-    if (!metrics || (was == is && o->seen.token == view->token)) return; /* only its value */
+    if (!metrics || (was == is && o->seen_token == view->token)) return; /* only its value */
     if (was != EL_NOBODY) metrics->led--;
     if (was == self) metrics->led_here--;
     if (is != EL_NOBODY) metrics->led++;

@@ -143,7 +143,7 @@ static void set_page(const struct request *r, bool is_wanted)
     c->has_page = c->page_waits = false;
     for (uint32_t i = 0; i < offices->count; i++) {
         if (!control_has(&c->entered, i)) continue;
-        if (office_is_held_by(offices->list[i], c)) office_tell_leases(offices->list[i]);
+        if (office_is_held_by(office_at(offices, i), c)) office_tell_leases(office_at(offices, i));
         control_add(&c->lease_waits, i);
     }
 }
@@ -415,7 +415,7 @@ static void on_work(const struct request *r)
     c->work = obituary_add(control->obituary, GUARDIAN_LINE, line);
     if (c->campaigns) obituary_stand(control->obituary, c->work);
     for (uint32_t i = 0; i < control->offices.count; i++) {
-        struct office *o = control->offices.list[i];
+        struct office *o = office_at(&control->offices, i);
         if (!office_is_held_by(o, c)) continue;
         obituary_hold(control->obituary, c->work, o->group, o->tenure->token);
         obituary_let_go(control->obituary, o->tenure->work, o->group);

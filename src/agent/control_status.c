@@ -154,7 +154,7 @@ json_t *control_status_line(struct connection *c)
     json_t *line = control_begin_status(control);
     while (line && c->status_next < control->offices.count && groups < CONTROL_STATUS_GROUPS &&
            size < CONTROL_STATUS_BYTES) {
-        size += append_group(control, line, control->offices.list[c->status_next], &worst);
+        size += append_group(control, line, office_at(&control->offices, c->status_next), &worst);
         c->status_next++;
         groups++;
     }

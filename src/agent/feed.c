@@ -5,14 +5,23 @@
 
 static const uint32_t NOT_IN_LINE = UINT32_MAX;
 
-static bool make_room(struct feed *feed, uint32_t place)
+/* One after the other, as numbered. */
+static void line_up(struct feed_place *places, uint32_t count)
+{
+    for (uint32_t place = 0; place <= count; place++)
+        places[place] =
+            (struct feed_place){.before = place ? place - 1 : count, .after = place < count ? place + 1 : 0};
+}
+
+static bool make_room(struct feed *feed)
 {
     uint32_t room = feed->room ? feed->room : 16;
-    while (room <= place) room *= 2;
+    while (room <= feed->count) room *= 2;
     struct feed_place *places = room > feed->room ? realloc(feed->places, room * sizeof *places) : feed->places;
     if (!places) return false;
-    for (uint32_t i = feed->room; i < room; i++) places[i] = (struct feed_place){NOT_IN_LINE, NOT_IN_LINE};
-    if (feed->room == 0) places[0] = (struct feed_place){0, 0};
+    if (feed->room == 0) line_up(places, feed->count);
+    for (uint32_t i = feed->room ? feed->room : feed->count + 1; i < room; i++)
+        places[i] = (struct feed_place){NOT_IN_LINE, NOT_IN_LINE};
     feed->places = places;
     feed->room = room;
     return true;
@@ -38,7 +47,8 @@ static void take_out(struct feed *feed, uint32_t place)
 void feed_change(struct feed *feed, uint32_t group)
 {
     const uint32_t place = group + 1;
-    if (!make_room(feed, place)) return;
+    if (group >= feed->count) feed->count = group + 1;
+    if (!feed->readers || !make_room(feed)) return;
     take_out(feed, place); /* first: it may be the last itself */
     const uint32_t last = feed->places[0].before;
     feed->places[place] = (struct feed_place){.before = last, .after = 0};
@@ -51,6 +61,7 @@ void feed_join(struct feed *feed, struct feed_reader *reader)
     reader->behind = 0;
     reader->next = feed->readers;
     feed->readers = reader;
+    (void)make_room(feed); /* if not now, then with the next change */
 }
 
 void feed_leave(struct feed *feed, struct feed_reader *reader)
@@ -58,6 +69,10 @@ void feed_leave(struct feed *feed, struct feed_reader *reader)
     struct feed_reader **at = &feed->readers;
     while (*at && *at != reader) at = &(*at)->next;
     if (*at) *at = reader->next;
+    if (feed->readers) return;
+    free(feed->places);
+    feed->places = NULL;
+    feed->room = 0;
 }
 
 bool feed_next(struct feed *feed, struct feed_reader *reader, uint32_t *group)

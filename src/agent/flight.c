@@ -34,6 +34,7 @@ struct flight {
     bool is_over;
 };
 
+enum { STRIDE = 65536 }; /* whole pages, wherever */
 enum { FLAGS_AT = 12, USED_AT = 16, PENDING_AT = 24, GENERATION_AT = 32, SIZE_AT = 40 };
 
 /* ---- The file ---- */
@@ -69,6 +70,14 @@ static void stop(struct flight *f)
                       "the flight recorder is full, and records no more; `recorder` says how much it takes");
 }
 
+/* What is written is the file's: our memory has only the part that is being written to, and the kernel may have the rest back.
+ * Nothing is lost when a shared page is let go of. */
+static void let_go_behind(const struct flight *f, size_t before)
+{
+    const size_t at = (size_t)(f->base - f->map), first = (at + before) / STRIDE, end = (at + f->used) / STRIDE;
+    if (end > first) (void)madvise(f->map + first * STRIDE, (end - first) * STRIDE, MADV_DONTNEED);
+}
+
 /* It counts from here on. */
 static void close_entry(struct flight *f)
 {
@@ -81,9 +90,11 @@ static void close_entry(struct flight *f)
     f->sum = flight_chain(f->sum, entry + FLIGHT_ENTRY_HEAD, size);
     el_put(entry, size, 4);
     el_put(entry + 4, f->sum, 4);
+    const size_t before = f->used;
     f->used += FLIGHT_ENTRY_HEAD + size;
     publish(f, USED_AT, f->used, 8);
     publish(f, PENDING_AT, 0, 8);
+    let_go_behind(f, before);
 }
 
 /* What a dying process leaves of a call is worth the most. */

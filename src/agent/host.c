@@ -70,7 +70,7 @@ static struct host_group *group_numbered(const struct host *host, uint32_t numbe
 {
     if (number >= SOLO_FIRST) return &host->solo_list[number - SOLO_FIRST]->base;
     const struct session *s = host->session_list[(number - 1) / SESSION_GROUPS_MAX];
-    return &s->groups[(number - 1) % SESSION_GROUPS_MAX]->base;
+    return &session_group_at(s, (number - 1) % SESSION_GROUPS_MAX + 1)->base;
 }
 
 /* In the order of those numbers. */
@@ -80,38 +80,53 @@ struct host_group *host_next(struct host *host, struct host_group *after)
     uint32_t at = of ? ((struct session_group *)after)->number : 0;
     if (!after || of)
         for (uint32_t i = of ? of->number : 0; i < SESSIONS_MAX && host->session_list[i]; i++, at = 0)
-            if (at < host->session_list[i]->group_count) return &host->session_list[i]->groups[at]->base;
+            if (at < host->session_list[i]->group_count)
+                return &session_group_at(host->session_list[i], at + 1)->base;
     at = after && !of ? host_solo_of(after)->number + 1 : 0;
     return at < host->solo_count ? &host->solo_list[at]->base : NULL;
 }
 
 /* ---- Groups by key ---- */
 
+/* A number, and above it as much of the key as there is room for: so hardly any group is looked at that is another. */
+enum { NUMBER_BITS = 22, NUMBER = (1 << NUMBER_BITS) - 1 };
+_Static_assert(SOLO_FIRST + RECORD_GROUPS_MAX <= NUMBER, "numbers fit");
+
+static uint32_t indexed(uint64_t key, uint32_t number)
+{
+    return (uint32_t)(key >> (32 + NUMBER_BITS)) << NUMBER_BITS | number;
+}
+
+static bool is_of_key(const struct host *host, uint32_t entry, uint64_t key)
+{
+    const uint32_t number = entry & NUMBER;
+    return entry == indexed(key, number) && group_numbered(host, number)->key == key;
+}
+
 static uint32_t place_of(const struct host *host, uint64_t key)
 {
     uint32_t at = (uint32_t)(key ^ key >> 32) & (host->index_size - 1);
-    while (host->index[at] && group_numbered(host, host->index[at])->key != key)
-        at = (at + 1) & (host->index_size - 1);
+    while (host->index[at] && !is_of_key(host, host->index[at], key)) at = (at + 1) & (host->index_size - 1);
     return at;
 }
 
 struct host_group *host_by_key(const struct host *host, uint64_t key)
 {
-    const uint32_t number = host->index ? host->index[place_of(host, key)] : 0;
-    return number ? group_numbered(host, number) : NULL;
+    const uint32_t entry = host->index ? host->index[place_of(host, key)] : 0;
+    return entry ? group_numbered(host, entry & NUMBER) : NULL;
 }
 
 static bool make_index(struct host *host)
 {
     uint32_t *was = host->index;
-    if (host->index && host->group_count + 1 <= host->index_size / 4 * 3) return true;
+    if (host->index && host->group_count + 1 <= host->index_size / 8 * 7) return true;
     const uint32_t size = host->index ? 2 * host->index_size : 16;
     uint32_t *index = calloc(size, sizeof *index);
     if (!index) return false;
     host->index = index;
     host->index_size = size;
     for (struct host_group *group = host_next(host, NULL); group; group = host_next(host, group))
-        host->index[place_of(host, group->key)] = number_of(group);
+        host->index[place_of(host, group->key)] = indexed(group->key, number_of(group));
     free(was);
     return true;
 }
@@ -150,7 +165,7 @@ struct host_group *host_add(struct host *host, const char *name, uint64_t key, c
     struct host_group *group = make_group(host, name, key, text, size);
     if (!group) return NULL;
     host->group_count++;
-    host->index[place_of(host, key)] = number_of(group);
+    host->index[place_of(host, key)] = indexed(key, number_of(group));
     if (group->session) return group;
     struct host_solo *solo = host_solo_of(group);
     solo->next_solo = host->solos;

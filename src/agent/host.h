@@ -23,7 +23,8 @@ struct host_view {
     uint64_t
         deadline_ns; /* leading: work is over by then (the lease's end less the margin); UINT64_MAX: no lease */
     uint64_t lease_end_ns;
-    const char *value; /* of the leader; "" */
+    const char *value;     /* of the leader; "" */
+    uint32_t value_number; /* another value has another number; "": 0 */
 };
 
 /* What a machine did, in numbers: host_note_text() has the words. */
@@ -121,8 +122,8 @@ struct host_group *host_next(struct host *, struct host_group *after); /* all of
 const char *host_name(const struct host_group *);
 const struct el_algorithm *host_algorithm(const struct host_group *);
 struct host_view host_view_of(const struct host_group *);
-void *host_office(const struct host_group *); /* a word for whoever serves the clients */
-void host_set_office(struct host_group *, void *);
+uint32_t host_office(const struct host_group *); /* a word for whoever serves the clients; 0 at first */
+void host_set_office(struct host_group *, uint32_t);
 
 /*
  * Groups that are led by promises of the same members have one deadline, in a cell that they share: it is renewed for all

@@ -77,6 +77,7 @@ static struct host_view look(const struct host_group *group, bool *waits)
     }
     if (shown.leader == EL_NOBODY) shown.token = 0;
     if (shown.leader) shown.value = host_value_of(group, shown.token);
+    if (shown.value[0]) shown.value_number = group->extra->value_number;
     return shown;
 }
 
@@ -90,7 +91,7 @@ static uint64_t stands_since(const struct host_group *group, el_node member, uin
 {
     const struct session_group *of = (const struct session_group *)group;
     *patience = 0;
-    if (group->session && !(of->candidates >> (member - 1) & 1)) return 0;
+    if (group->session && !session_wants(of, member)) return 0;
     const struct session_rank *ranks = group->session ? session_ranks(of) : NULL;
     if (group->session && !ranks) return 1;
     *patience = ranks ? ranks[member - 1].patience : solo(group)->patience[member - 1];
@@ -129,11 +130,11 @@ void host_group_show(struct host_group *group)
         !is_renewed && value == group->shown_value && cell == group->shown_cell && !is_ripe(group))
         return;
     const bool begins_or_ends = (now.role == EL_LEADER) != (group->shown_role == EL_LEADER);
-    group->shown_role = (uint8_t)now.role;
+    group->shown_role = now.role & 3u;
     group->shown_leader = (uint8_t)now.leader;
     group->shown_token = now.token;
-    group->shown_value = value;
-    group->shown_cell = cell;
+    group->shown_value = value & 3u;
+    group->shown_cell = cell & 0x7ffu;
     if (!group->session) host_solo_of(group)->shown_deadline = now.deadline_ns;
     if (begins_or_ends && !group->session && solo(group)->has_links && group->stands) {
         const struct wire_entry entry = host_solo_describe(solo(group));
@@ -276,6 +277,7 @@ void host_set_value(struct host_group *group, const char *value, uint64_t token)
     free(extra->value);
     extra->value = value[0] ? strdup(value) : NULL;
     extra->value_token = token;
+    if (++extra->value_number == 0) extra->value_number = 1;
 }
 
 const char *host_value_of(const struct host_group *group, uint64_t token)
@@ -355,12 +357,12 @@ const struct el_algorithm *host_algorithm(const struct host_group *group)
     return group->session ? &el_quorum : solo(group)->election.algorithm;
 }
 
-void *host_office(const struct host_group *group)
+uint32_t host_office(const struct host_group *group)
 {
     return group->office;
 }
 
-void host_set_office(struct host_group *group, void *office)
+void host_set_office(struct host_group *group, uint32_t office)
 {
     group->office = office;
 }

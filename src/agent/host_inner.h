@@ -27,6 +27,7 @@ struct host_extra {
     uint64_t heir_until; /* until when one that it was handed over to has precedence */
     char *value;         /* NULL: none */
     uint64_t value_token;
+    uint32_t value_number;      /* of those that there have been */
     struct session_rank *ranks; /* of a session's group */
 };
 
@@ -40,15 +41,18 @@ enum host_value { HOST_VALUE_OTHER, HOST_VALUE_NONE, HOST_VALUE_THIS };
 struct host_group {
     struct session *session; /* NULL: it has machines of its own */
     uint64_t key;
-    void *office;
     struct host_extra *extra; /* NULL: nothing of it is used */
-    uint64_t shown_token;     /* its view as `changed` was last called for, in this and those that follow */
-    uint16_t shown_cell;      /* HOST_CELLS_MAX: none */
-    uint8_t shown_role, shown_leader;
-    uint8_t shown_value; /* enum host_value */
-    uint8_t wish;        /* whom the machine would hand over to, once the work has stopped */
-    bool stands;
+    uint64_t shown_token;     /* its view as `changed` was last called for, in this and what else was shown */
+    uint32_t office;
+    uint8_t wish; /* whom the machine would hand over to, once the work has stopped */
+    uint8_t shown_leader;
+    uint16_t shown_cell : 11;                 /* HOST_CELLS_MAX: none */
+    uint16_t shown_role : 2, shown_value : 2; /* enum host_value */
+    bool stands : 1;
 };
+_Static_assert(sizeof(void *) != 8 || sizeof(struct host_group) == 40, "there may be very many");
+_Static_assert((int)HOST_CELLS_MAX < 1 << 11 && (int)EL_LEADER < 1 << 2 && (int)HOST_VALUE_THIS < 1 << 2,
+               "they fit");
 
 struct host_solo {
     struct host_group base;
@@ -91,7 +95,7 @@ struct host {
     struct host_hooks hooks;
     uint64_t members; /* a digest of who they are */
     uint32_t group_count, solo_count;
-    uint32_t *index; /* by key; see host.c. index_size is a power of two, and a quarter of it is free */
+    uint32_t *index; /* by key; see host.c. index_size is a power of two, and an eighth of it is free */
     uint32_t index_size;
     struct host_solo *solos, *solo_list[RECORD_GROUPS_MAX];
     struct session *sessions, *session_list[SESSIONS_MAX]; /* the last first; by their number */

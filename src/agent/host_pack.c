@@ -25,13 +25,15 @@ static void pack_byte(const struct pack *p, uint8_t *value, uint32_t most)
 
 static void pack_shown(const struct pack *p, struct host_group *g)
 {
-    uint32_t cell = g->shown_cell;
-    pack_byte(p, &g->shown_role, EL_LEADER);
+    uint32_t role = g->shown_role, value = g->shown_value, cell = g->shown_cell;
+    word32(p, &role, EL_LEADER);
     pack_byte(p, &g->shown_leader, p->members);
     word(p, &g->shown_token);
-    pack_byte(p, &g->shown_value, HOST_VALUE_THIS);
+    word32(p, &value, HOST_VALUE_THIS);
     word32(p, &cell, HOST_CELLS_MAX);
-    g->shown_cell = (uint16_t)cell;
+    g->shown_role = role & 3;
+    g->shown_value = value & 3;
+    g->shown_cell = cell & 0x7ff;
 }
 
 static void pack_ranks(const struct pack *p, struct host_extra *extra)
@@ -62,10 +64,12 @@ static void pack_extra(const struct pack *p, struct host_group *g)
 
 static void pack_base(const struct pack *p, struct host_group *g)
 {
+    bool stands = g->stands;
     pack_extra(p, g);
     pack_shown(p, g);
     pack_byte(p, &g->wish, p->members);
-    flag(p, &g->stands);
+    flag(p, &stands);
+    g->stands = stands;
 }
 
 static void pack_work(const struct pack *p, struct session_group *g)
@@ -79,20 +83,23 @@ static void pack_work(const struct pack *p, struct session_group *g)
         wrong(p);
     raw(p, work->ballots, p->members * sizeof *work->ballots);
     words(p, work->timers, SESSION_GROUP_TIMERS);
+    word(p, &work->candidates);
     if (p->reads) session_fold(g);
 }
 
 static void pack_group(const struct pack *p, struct session_group *g)
 {
     const uint32_t cells = session_of(g)->cell_count;
+    bool waits = g->waits_for_turn, is_due = g->is_due;
     pack_base(p, &g->base);
     pack_work(p, g);
-    word(p, &g->candidates);
     word(p, &g->posted);
     pack_byte(p, &g->cell, SESSION_NO_CELL);
     if (g->cell != SESSION_NO_CELL && g->cell >= cells) wrong(p);
-    flag(p, &g->waits_for_turn);
-    flag(p, &g->is_due);
+    flag(p, &waits);
+    flag(p, &is_due);
+    g->waits_for_turn = waits;
+    g->is_due = is_due;
 }
 
 /* ---- Groups in lists ---- */
@@ -170,7 +177,7 @@ static void hang_up(const struct pack *p, struct session *s)
         return;
     }
     for (uint32_t i = 0; i < s->group_count; i++)
-        if (s->groups[i]->posted) order[count++] = s->groups[i];
+        if (session_group_at(s, i + 1)->posted) order[count++] = session_group_at(s, i + 1);
     qsort(order, count, sizeof(struct session_group *), by_posting);
     for (uint32_t i = 0; i < count; i++) {
         order[i]->older = i ? order[i - 1]->number : 0;
@@ -304,7 +311,7 @@ static void pack_lists(const struct pack *p, struct session *s)
 }
 
 /* Whoever adds a field must say here what becomes of it. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32072),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32088),
                "a new field is packed");
 _Static_assert(sizeof(struct board_peer) == 56 && sizeof(struct session_backing) == 40, "so is a peer's");
 

@@ -20,7 +20,7 @@ static bool make_text(struct http_reader *reader)
     struct control *control = reader->http->with.control;
     uint32_t number;
     if (feed_next(&control->feed, &reader->place, &number)) {
-        json_t *line = control_leader_event(control, control->offices.list[number]);
+        json_t *line = control_leader_event(control, office_at(&control->offices, number));
         if (line) json_object_del(line, "event"); /* there is only one kind */
         return http_set_json(&reader->text, "data: ", line, "\n\n");
     }

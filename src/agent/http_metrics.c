@@ -9,7 +9,7 @@ static uint32_t count_waiting(const struct offices *offices)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < offices->count; i++)
-        count += offices->list[i]->seen_leader == EL_NOBODY && offices->list[i]->candidate_count > 0;
+        count += office_at(offices, i)->seen_leader == EL_NOBODY && office_at(offices, i)->candidate_count > 0;
     return count;
 }
 
@@ -47,7 +47,7 @@ static uint64_t is_leader(const struct http *http, const struct office *o)
 static uint64_t token(const struct http *http, const struct office *o)
 {
     (void)http;
-    return o->seen.token;
+    return o->seen_token;
 }
 
 static uint64_t candidates(const struct http *http, const struct office *o)
@@ -76,8 +76,8 @@ static void write_groups(const struct http *http, FILE *out)
     for (size_t k = 0; lists && offices->count > 0 && k < sizeof families / sizeof *families; k++) {
         metrics_write_head(out, families[k].name, "gauge", families[k].help);
         for (uint32_t i = 0; i < offices->count; i++)
-            fprintf(out, "%s{group=\"%s\"} %" PRIu64 "\n", families[k].name, host_name(offices->list[i]->group),
-                    families[k].value(http, offices->list[i]));
+            fprintf(out, "%s{group=\"%s\"} %" PRIu64 "\n", families[k].name,
+                    host_name(office_at(offices, i)->group), families[k].value(http, office_at(offices, i)));
     }
 }
 

@@ -20,7 +20,7 @@ struct walk {
 static bool make_group(struct walk *w)
 {
     const struct control *control = w->http->with.control;
-    const struct office *o = control->offices.list[w->next];
+    const struct office *o = office_at(&control->offices, w->next);
     const uint64_t failover = host_worst_failover_ns(o->group);
     if (failover > w->worst_ns) w->worst_ns = failover;
     return http_set_json(&w->text, w->next++ ? "," : "", control_describe_group(control, o), "");

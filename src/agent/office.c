@@ -10,52 +10,109 @@ enum { TOUCH_S = 2, HAND_OVER_S = 2, PATIENCE_S = 10 /* for a `stop` where no le
 
 /* ---- Candidates ---- */
 
+static struct office_candidate *candidate_at(const struct office *o, uint32_t piece)
+{
+    return slab_at(&o->all->slab, piece);
+}
+
 static struct office_candidate *find(const struct office *o, const void *client)
 {
-    struct office_candidate *c = o->candidates;
-    while (c && c->client != client) c = c->next;
+    struct office_candidate *c = candidate_at(o, o->candidates);
+    while (c && c->client != client) c = candidate_at(o, c->next);
     return c;
+}
+
+static struct office_wishes *wishes_of(const struct office *o, const struct office_candidate *c)
+{
+    return slab_at(&o->all->slab, c->wishes);
+}
+
+static uint64_t priority_of(const struct office *o, const struct office_candidate *c)
+{
+    const struct office_wishes *wishes = wishes_of(o, c);
+    return wishes ? wishes->priority : 0;
+}
+
+static uint32_t patience_of(const struct office *o, const struct office_candidate *c)
+{
+    const struct office_wishes *wishes = wishes_of(o, c);
+    return wishes ? wishes->patience : 0;
+}
+
+static const char *value_of(const struct office *o, const struct office_candidate *c)
+{
+    const struct office_wishes *wishes = wishes_of(o, c);
+    return wishes ? wishes->value : "";
 }
 
 static uint32_t units_with(const char *value)
 {
-    return slab_units(offsetof(struct office_candidate, value) + strlen(value) + 1);
+    return slab_units(offsetof(struct office_wishes, value) + strlen(value) + 1);
 }
 
-static void free_candidate(struct office *o, struct office_candidate *c)
+static bool make_wishes(struct office *o, struct office_candidate *c, const char *value)
 {
-    slab_give_back(&o->all->slab, c, units_with(c->value));
+    c->wishes = slab_take(&o->all->slab, units_with(value));
+    if (c->wishes) memcpy(wishes_of(o, c)->value, value, strlen(value));
+    return c->wishes != 0;
+}
+
+static void free_candidate(struct office *o, uint32_t piece)
+{
+    const struct office_candidate *c = candidate_at(o, piece);
+    slab_give_back(&o->all->slab, c->wishes, units_with(value_of(o, c)));
+    slab_give_back(&o->all->slab, piece, slab_units(sizeof *c));
+}
+
+/* 0: no memory. */
+static uint32_t new_candidate(struct office *o, void *client, uint64_t priority, const char *value)
+{
+    const uint32_t piece = slab_take(&o->all->slab, slab_units(sizeof(struct office_candidate)));
+    if (!piece) return 0;
+    struct office_candidate *c = candidate_at(o, piece);
+    c->client = client;
+    if (priority == 0 && value[0] == '\0') return piece;
+    if (make_wishes(o, c, value)) {
+        wishes_of(o, c)->priority = priority;
+        return piece;
+    }
+    free_candidate(o, piece);
+    return 0;
 }
 
 /* Behind all that are as good. */
-static void insert(struct office *o, struct office_candidate *c)
+static void insert(struct office *o, uint32_t piece)
 {
-    struct office_candidate **at = &o->candidates;
-    while (*at && (*at)->priority >= c->priority) at = &(*at)->next;
+    struct office_candidate *c = candidate_at(o, piece);
+    uint32_t *at = &o->candidates;
+    while (*at && priority_of(o, candidate_at(o, *at)) >= priority_of(o, c)) at = &candidate_at(o, *at)->next;
     c->next = *at;
-    *at = c;
+    *at = piece;
     o->candidate_count++;
 }
 
-static bool take_out(struct office *o, const struct office_candidate *c)
+/* Its piece; 0: it is not among them. */
+static uint32_t take_out(struct office *o, const struct office_candidate *c)
 {
-    struct office_candidate **at = &o->candidates;
-    while (*at && *at != c) at = &(*at)->next;
-    if (!*at) return false;
+    uint32_t *at = &o->candidates;
+    while (*at && candidate_at(o, *at) != c) at = &candidate_at(o, *at)->next;
+    const uint32_t piece = *at;
+    if (!piece) return 0;
     *at = c->next;
     o->candidate_count--;
-    return true;
+    return piece;
 }
 
 /* Peers are told whether somebody here wants to lead. A tenure that runs is ended first. */
 static void stand(struct office *o)
 {
     const bool stands = o->candidates && !o->all->is_leaving && !o->all->has_failed;
-    const uint64_t priority = stands ? o->candidates->priority : 0;
+    const struct office_candidate *first = candidate_at(o, o->candidates);
+    const uint64_t priority = stands ? priority_of(o, first) : 0;
     if (!stands && o->tenure->is_held) return;
     uint64_t told;
     if (host_stands(o->group, o->all->config->self, &told) == stands && told == priority) return;
-    host_be_patient(o->group, stands ? o->candidates->patience : 0);
+    host_be_patient(o->group, stands ? patience_of(o, first) : 0);
     host_stand(o->group, stands, priority);
 }
 
@@ -104,7 +161,7 @@ static struct office_tenure *no_tenure(void)
 static bool has_room(struct office *o)
 {
     if (o->tenure != &none) return true;
-    struct office_tenure *tenure = slab_take(&o->all->slab, slab_units(sizeof *tenure));
+    struct office_tenure *tenure = slab_at(&o->all->slab, slab_take(&o->all->slab, slab_units(sizeof *tenure)));
     if (!tenure) return false;
     *tenure = none;
     o->tenure = tenure;
@@ -113,7 +170,7 @@ static bool has_room(struct office *o)
 
 static void begin(struct office *o, const struct host_view *view)
 {
-    struct office_candidate *c = o->candidates;
+    struct office_candidate *c = candidate_at(o, o->candidates);
     o->tenure->is_held = true;
     o->tenure->holder = c;
     o->tenure->token = view->token;
@@ -126,7 +183,7 @@ static void begin(struct office *o, const struct host_view *view)
     if (!o->tenure->is_published || !o->all->reads_page || !o->all->reads_page(o->all->whose, c->client))
         office_tell_leases(o);
     tell(o, c, OFFICE_ELECTED, NULL);
-    if (c->value[0] || view->value[0]) host_proclaim(o->group, c->value);
+    if (value_of(o, c)[0] || view->value[0]) host_proclaim(o->group, value_of(o, c));
 }
 
 /* Nobody holds it until then, or until the claim ends by itself; after that it resigns. */
@@ -192,12 +249,13 @@ static el_node best_peer(const struct office *o)
 /* The work has stopped, or its time is over. What follows ends the claim, and office_changed() hears of it at once. */
 static void finish(struct office *o, const char *reason)
 {
-    struct office_candidate *was = o->tenure->holder;
+    const struct office_candidate *was = o->tenure->holder;
     office_take_back(o); /* before anybody else can hear of it */
     const el_node to = o->all->is_leaving                      ? best_peer(o)
                        : o->tenure->ending == OFFICE_TRANSFERS ? o->tenure->to
                                                                : EL_NOBODY;
-    if (was && take_out(o, was)) insert(o, was); /* others first */
+    const uint32_t piece = was ? take_out(o, was) : 0;
+    if (piece) insert(o, piece); /* others first */
     o->tenure->reason = reason;
     const bool hands_over = to != EL_NOBODY && host_transfer(o->group, to) == EL_PERFORMED;
     if (!hands_over) {
@@ -249,12 +307,9 @@ enum office_answer office_enter(struct office *o, void *client, uint64_t priorit
     if (o->all->is_leaving) return OFFICE_LEAVING;
     if (o->all->has_failed) return OFFICE_FAILED;
     if (find(o, client)) return OFFICE_ALREADY;
-    struct office_candidate *c = slab_take(&o->all->slab, units_with(value));
-    if (!c) return OFFICE_NO_MEMORY;
-    c->client = client;
-    c->priority = priority;
-    memcpy(c->value, value, strlen(value));
-    insert(o, c);
+    const uint32_t piece = new_candidate(o, client, priority, value);
+    if (!piece) return OFFICE_NO_MEMORY;
+    insert(o, piece);
     office_record(o, CHRONICLE_ENTERED);
     stand(o);
     office_changed(o);
@@ -264,9 +319,9 @@ enum office_answer office_enter(struct office *o, void *client, uint64_t priorit
 void office_be_patient(struct office *o, const void *client, uint32_t ms)
 {
     struct office_candidate *c = find(o, client);
-    if (!c) return;
-    c->patience = ms;
-    host_be_patient(o->group, o->candidates->patience);
+    if (!c || (!c->wishes && (ms == 0 || !make_wishes(o, c, "")))) return;
+    wishes_of(o, c)->patience = ms;
+    host_be_patient(o->group, patience_of(o, candidate_at(o, o->candidates)));
 }
 
 /*
@@ -278,7 +333,7 @@ enum office_answer office_withdraw(struct office *o, void *client, enum office_w
 {
     struct office_candidate *c = find(o, client);
     if (!c) return OFFICE_NO_CANDIDATE;
-    (void)take_out(o, c);
+    const uint32_t piece = take_out(o, c);
     if (o->tenure->is_held && o->tenure->holder == c) office_record_way(o, way);
     if (o->tenure->is_held && o->tenure->holder == c && way == OFFICE_EXPELLED) {
         o->tenure->holder = NULL;
@@ -288,7 +343,7 @@ enum office_answer office_withdraw(struct office *o, void *client, enum office_w
         if (way == OFFICE_DIES) o->tenure->holder = NULL; /* nobody is left to be told */
         finish(o, "resigned");
     }
-    free_candidate(o, c);
+    free_candidate(o, piece);
     stand(o);
     return OFFICE_DONE;
 }
@@ -358,34 +413,43 @@ bool office_stands(const struct office *o, const void *client)
 
 /* ---- All of them ---- */
 
+struct office *office_known(const struct offices *all, const struct host_group *group)
+{
+    return host_office(group) ? office_at(all, host_office(group) - 1) : NULL;
+}
+
+static bool make_room(struct offices *all)
+{
+    if (all->count < all->room) return true;
+    const uint32_t block = all->room / OFFICE_BLOCK;
+    struct office **blocks = realloc(all->blocks, (block + 1) * sizeof *blocks);
+    if (!blocks) return false;
+    all->blocks = blocks;
+    blocks[block] = calloc(OFFICE_BLOCK, sizeof *blocks[block]);
+    if (blocks[block]) all->room += OFFICE_BLOCK;
+    return blocks[block] != NULL;
+}
+
 struct office *office_of(struct offices *all, struct host_group *group)
 {
-    struct office *o = host_office(group);
-    if (o) return o;
-    if (all->count == all->room) {
-        const uint32_t room = all->room ? 8 * all->room : 16; /* what is not used takes no memory */
-        struct office **list = realloc(all->list, room * sizeof(struct office *));
-        if (!list) return NULL;
-        all->list = list;
-        all->room = room;
-    }
-    o = slab_take(&all->slab, slab_units(sizeof *o));
-    if (!o) return NULL;
+    if (host_office(group)) return office_known(all, group);
+    if (!make_room(all)) return NULL;
+    struct office *o = office_at(all, all->count);
     o->tenure = no_tenure();
     o->all = all;
     o->group = group;
-    o->number = all->count;
-    all->list[all->count++] = o;
-    host_set_office(group, o);
+    o->number = all->count++;
+    host_set_office(group, all->count);
     return o;
 }
 
 void offices_free(struct offices *all)
 {
-    for (uint32_t i = 0; i < all->count; i++) host_set_office(all->list[i]->group, NULL);
+    for (uint32_t i = 0; i < all->count; i++) host_set_office(office_at(all, i)->group, 0);
+    for (uint32_t i = 0; i < all->room / OFFICE_BLOCK; i++) free(all->blocks[i]);
     slab_free(&all->slab);
-    free(all->list);
-    all->list = NULL;
+    free(all->blocks);
+    all->blocks = NULL;
     all->count = all->room = 0;
 }
 
@@ -396,7 +460,7 @@ bool offices_tick(struct offices *all)
     if (!all->has_endings) return false;
     all->has_endings = false;
     for (uint32_t i = 0; i < all->count; i++) {
-        struct office *o = all->list[i];
+        struct office *o = office_at(all, i);
         if (!o->tenure->is_held || o->tenure->ending == OFFICE_STAYS) continue;
         if (o->tenure->stop_by <= now && o->tenure->holder) office_record(o, CHRONICLE_OVERDUE);
         if (o->tenure->stop_by <= now) finish(o, reason_of(o));
@@ -411,7 +475,7 @@ bool offices_leave(struct offices *all)
     bool is_done = true;
     all->is_leaving = true;
     for (uint32_t i = 0; i < all->count; i++) {
-        struct office *o = all->list[i];
+        struct office *o = office_at(all, i);
         if (o->tenure->is_held && o->tenure->ending == OFFICE_STAYS) ask_to_stop(o, OFFICE_ENDS, EL_NOBODY);
         stand(o);
         is_done = is_done && !o->tenure->is_held;
@@ -423,5 +487,5 @@ void offices_fail(struct offices *all)
 {
     all->has_failed = true;
     for (uint32_t i = 0; i < all->count; i++)
-        if (all->list[i]->tenure->is_held) end(all->list[i]);
+        if (office_at(all, i)->tenure->is_held) end(office_at(all, i));
 }

@@ -48,12 +48,16 @@ enum office_way {
     OFFICE_EXPELLED /* we hung up: its work may go on until the deadline it knows */
 };
 
-struct office_candidate {
-    struct office_candidate *next;
-    void *client;
+/* What few candidates bring along. */
+struct office_wishes {
     uint64_t priority;
     uint32_t patience; /* host_be_patient() */
     char value[];      /* "": none */
+};
+
+struct office_candidate {
+    void *client;
+    uint32_t next, wishes; /* pieces of offices.slab; 0: none */
 };
 
 enum office_ending { OFFICE_STAYS, OFFICE_TRANSFERS, OFFICE_ENDS };
@@ -80,17 +84,20 @@ struct office_tenure {
 struct office {
     struct offices *all;
     struct host_group *group;
-    struct office_candidate *candidates; /* the first is the next */
     struct office_tenure *tenure; /* the last; never NULL: before the first it is one that nobody holds */
-    struct {
-        uint64_t token, value; /* its fingerprint */
-    } seen;                    /* by observers, with seen_leader; for whoever has some */
-    uint64_t lost_ns;          /* since when a leader is missing; 0: it is not, or nobody waits for one */
-    uint32_t number;           /* 0, 1, ... in all */
+    uint64_t lost_ns;             /* since when a leader is missing; 0: it is not, or nobody waits for one */
+    uint64_t seen_token;          /* by observers, in this and those that follow; for whoever has some */
+    uint32_t seen_value;          /* host_view.value_number */
+    uint32_t candidates;          /* a piece of offices.slab: the first is the next */
+    uint32_t number;              /* 0, 1, ... in all */
     uint16_t candidate_count;
     uint8_t seen_leader;
 };
-_Static_assert(sizeof(struct office) <= 64 && sizeof(struct office_tenure) <= 64, "there may be very many");
+_Static_assert(sizeof(struct office) <= 56 && sizeof(struct office_candidate) <= 16 &&
+                   sizeof(struct office_tenure) <= 64,
+               "there may be very many");
+
+enum { OFFICE_BLOCK = 256 }; /* offices that memory is asked for at a time */
 
 struct chronicle;
 
@@ -107,17 +114,24 @@ struct offices {
     void (*tenure)(void *whose, void *client, struct office *);
     /* Whether it reads its deadlines on the page; may be NULL: none does. */
     bool (*reads_page)(void *whose, const void *client);
-    struct office **list;
+    struct office **blocks; /* office_at() */
     uint32_t count, room;
-    struct slab slab;               /* all of them, and their candidates and tenures */
+    struct slab slab;               /* their candidates and tenures */
     uint32_t told;                  /* those whose holders must be told of each lease: a number, and 1 */
     uint64_t cells[HOST_CELLS_MAX]; /* their deadlines, as published */
     bool is_leaving, has_failed;
     bool has_endings; /* some may be asked to stop */
 };
 
+/* Below offices.count. */
+static inline struct office *office_at(const struct offices *all, uint32_t number)
+{
+    return &all->blocks[number / OFFICE_BLOCK][number % OFFICE_BLOCK];
+}
+
 /* Its office, made if there is none yet. NULL: no memory. */
 struct office *office_of(struct offices *, struct host_group *);
+struct office *office_known(const struct offices *, const struct host_group *); /* NULL: it has none */
 void offices_free(struct offices *); /* what it holds, not itself; nothing is resigned from */
 
 /* For host_hooks.changed. */
@@ -130,7 +144,7 @@ void office_tell_leases(struct office *);
 uint64_t office_told_until(const struct office *);
 
 enum office_answer office_enter(struct office *, void *client, uint64_t priority, const char *value);
-/* Of who has entered. */
+/* Of who has entered. Without memory for it nothing changes. */
 void office_be_patient(struct office *, const void *client, uint32_t ms);
 enum office_answer office_withdraw(struct office *, void *client, enum office_way);
 enum office_answer office_stopped(struct office *, const void *client, uint64_t token);

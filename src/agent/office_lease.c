@@ -21,7 +21,7 @@ void office_catch_up(struct office *o)
 
 static struct office_tenure *tenure_at(const struct offices *all, uint32_t number_and_1)
 {
-    return all->list[number_and_1 - 1]->tenure;
+    return office_at(all, number_and_1 - 1)->tenure;
 }
 
 void office_tell_no_leases(struct office *o)
@@ -109,14 +109,14 @@ void offices_renewed(struct offices *all, uint32_t cell)
     page_set_deadline(all->page, PAGE_SLOTS + cell, all->cells[cell]);
     const bool was_late = is_late(all, before_ns);
     for (uint32_t next = all->told; next;) {
-        struct office *o = all->list[next - 1];
+        struct office *o = office_at(all, next - 1);
         next = o->tenure->told_after;
         if (!follows_cell(o) || o->tenure->cell != cell) continue;
         office_catch_up(o);
         tell_lease(o, false);
     }
     for (uint32_t i = 0; was_late && i < all->count; i++) {
-        struct office *o = all->list[i];
+        struct office *o = office_at(all, i);
         if (!follows_cell(o) || o->tenure->cell != cell || o->tenure->is_told) continue;
         office_catch_up(o);
         tell_lease(o, true);

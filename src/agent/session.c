@@ -54,7 +54,7 @@ static struct session *session_new(struct host *host, const struct el_value *val
 
 void session_free(struct session *s)
 {
-    for (uint32_t i = 0; i < s->group_count; i++) host_free_extra(&s->groups[i]->base);
+    for (uint32_t i = 0; i < s->group_count; i++) host_free_extra(&session_group_at(s, i + 1)->base);
     free(s->out.actions);
     free(s->held);
     free(s->unshown);

@@ -17,6 +17,8 @@ enum {
     SESSION_GROUPS_MAX = 131072,
     SESSION_GROUP_TIMERS = QUORUM_TIMERS - QUORUM_ASKED,
     SESSION_CELLS_MAX = 64,
+    SESSION_FOLDED =
+        32, /* bytes of a group's machine that are with it: enough for one of few members that rests */
     SESSION_STANDING_MAX = 1024, /* groups that ask for votes at a time: the others wait for their turn */
     SESSION_HOPELESS_MAX = 256,  /* and of those who cannot have their own */
     SESSION_CHUNK = 1024,        /* groups that are told news before the network is listened to again */
@@ -42,18 +44,17 @@ struct session_rank {
  */
 struct session_group {
     struct host_group base;
-    uint8_t *folded;       /* of the session's slab */
-    uint64_t candidates;   /* who wants to lead, a bit for each member */
     uint64_t posted;       /* the version of our board that it was posted with; 0: never */
     uint32_t number;       /* its place among the session's, and 1: so others point to it; 0: to nobody */
     uint32_t older, newer; /* on the board */
     uint32_t next_in_turn;
-    uint32_t place;              /* among those with a timer, and 1; 0: it has none */
-    uint8_t folded_units;        /* how long that is, in SLAB_UNITs */
-    uint8_t cell;                /* leading: of the session's cells */
-    uint8_t role;                /* of its machine, unfolded or not */
-    bool waits_for_turn, is_due; /* to be called, or its STAND timer has run out */
-    bool is_unshown;             /* it is among those that wait for the disk */
+    uint32_t place;                      /* among those with a timer, and 1; 0: it has none */
+    uint8_t cell;                        /* leading: of the session's cells */
+    uint8_t role;                        /* of its machine, unfolded or not */
+    uint16_t units_aside : 9;            /* that what is folded takes of the slab; 0: it is here */
+    bool waits_for_turn : 1, is_due : 1; /* to be called, or its STAND timer has run out */
+    bool is_unshown : 1;                 /* it is among those that wait for the disk */
+    uint8_t folded[SESSION_FOLDED];      /* or the number of its piece */
     char name[];
 };
 
@@ -61,6 +62,7 @@ struct session_group {
 struct session_work {
     const struct session_group *group;     /* whose it is, as it is folded or about to be; NULL: nobody's */
     uint64_t timers[SESSION_GROUP_TIMERS]; /* when they are due; UINT64_MAX: not armed */
+    uint64_t candidates;                   /* who wants to lead, a bit for each member */
     struct quorum_group quorum;
     struct quorum_ballot ballots[CONFIG_MEMBERS_MAX];
 };
@@ -148,7 +150,7 @@ struct session {
     struct session_group **unshown; /* lead, but that is not on disk yet */
     uint32_t unshown_count, unshown_room;
 
-    struct session_group **groups;
+    uint32_t *groups; /* pieces of the slab */
     uint32_t group_count, group_room;
     struct slab slab;                 /* groups, and what is folded of them */
     struct session_work work, folded; /* and as it is folded: most calls change nothing */
@@ -282,7 +284,7 @@ static inline uint32_t session_cell_number(const struct session *s, uint32_t cel
 /* NULL: nobody has number 0. */
 static inline struct session_group *session_group_at(const struct session *s, uint32_t number)
 {
-    return number ? s->groups[number - 1] : NULL;
+    return number ? slab_at(&s->slab, s->groups[number - 1]) : NULL;
 }
 
 static inline uint32_t session_number_of(const struct session_group *group)
@@ -293,6 +295,11 @@ static inline uint32_t session_number_of(const struct session_group *group)
 static inline struct session *session_of(const struct session_group *group)
 {
     return group->base.session;
+}
+
+static inline bool session_wants(const struct session_group *group, el_node member)
+{
+    return session_unfold(group)->candidates >> (member - 1) & 1;
 }
 
 /* [count]; NULL: nobody has said how much it wants to lead. */

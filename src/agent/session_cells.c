@@ -79,7 +79,8 @@ void session_retire_cells(struct session *s, el_node voter)
 static void show_led(struct session *s)
 {
     for (uint32_t i = 0; i < s->group_count; i++)
-        if (s->groups[i]->cell != SESSION_NO_CELL) host_group_show(&s->groups[i]->base);
+        if (session_group_at(s, i + 1)->cell != SESSION_NO_CELL)
+            host_group_show(&session_group_at(s, i + 1)->base);
 }
 
 void session_renew_cells(struct session *s)

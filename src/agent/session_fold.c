@@ -12,17 +12,18 @@
 enum {
     FIRST = offsetof(struct session_work, timers),
     WORD = sizeof(uint64_t),
-    FIXED = SESSION_GROUP_TIMERS + (int)(sizeof(struct quorum_group) / WORD),
+    QUORUM = (int)((offsetof(struct session_work, quorum) - FIRST) / WORD),
+    FIXED = QUORUM + (int)(sizeof(struct quorum_group) / WORD),
     EACH = sizeof(struct quorum_ballot) / WORD,
     WORDS_MAX = FIXED + (int)CONFIG_MEMBERS_MAX * EACH,
-    LONGEST = 10,  /* bytes of one */
-    FEW_UNITS = 2, /* enough for all that rest: what is new does not move when it is led */
-    HALVES = SESSION_GROUP_TIMERS + (int)(offsetof(struct quorum_group, claim_heir) / WORD),
+    LONGEST = 10, /* bytes of one */
+    HALVES = QUORUM + (int)(offsetof(struct quorum_group, claim_heir) / WORD),
     FOLDED_MAX = WORDS_MAX * LONGEST + WORDS_MAX / 8 + 1
 };
 _Static_assert(sizeof(struct session_work) == FIRST + WORDS_MAX * WORD, "words, and nothing between them");
+_Static_assert(WORDS_MAX / 8 + 1 <= (int)SESSION_FOLDED, "zeros are a group that nothing has happened to");
 _Static_assert(FOLDED_MAX <= (int)SLAB_UNITS_MAX * (int)SLAB_UNIT, "it fits into a piece");
-_Static_assert((int)SLAB_UNITS_MAX <= (int)UINT8_MAX, "which can be told");
+_Static_assert((int)SLAB_UNITS_MAX < 1 << 9, "which can be told");
 
 static uint32_t count_words(const struct session *s)
 {
@@ -52,17 +53,40 @@ static void put(struct session_work *work, uint32_t at, uint64_t word)
     memcpy((uint8_t *)work + FIRST + (size_t)at * WORD, &word, sizeof word);
 }
 
+static uint8_t *folded_of(const struct session *s, const struct session_group *group)
+{
+    uint32_t aside;
+    if (group->units_aside == 0) return (uint8_t *)(uintptr_t)group->folded;
+    memcpy(&aside, group->folded, sizeof aside);
+    return slab_at(&s->slab, aside);
+}
+
+/* Here if it fits. NULL: no memory. */
+static uint8_t *room_for(struct session *s, struct session_group *group, uint32_t size)
+{
+    const uint32_t units = size > sizeof group->folded ? slab_units(size) : 0;
+    uint32_t aside;
+    if (units == group->units_aside) return folded_of(s, group);
+    memcpy(&aside, group->folded, sizeof aside);
+    if (group->units_aside) slab_give_back(&s->slab, aside, group->units_aside);
+    group->units_aside = units & 0x1ff;
+    if (units == 0) return group->folded;
+    aside = slab_take(&s->slab, units);
+    memcpy(group->folded, &aside, sizeof aside);
+    return slab_at(&s->slab, aside);
+}
+
 struct session_work *session_unfold(const struct session_group *group)
 {
     struct session *s = session_of(group);
     struct session_work *work = &s->work;
     const uint32_t count = count_words(s);
-    const uint8_t *from = group->folded;
+    const uint8_t *from = folded_of(s, group);
     uint64_t last = 0;
     if (work->group == group) return work;
     work->group = group;
     memset(work->timers, 0xff, sizeof work->timers);
-    memset(&work->quorum, 0, (size_t)(count - SESSION_GROUP_TIMERS) * WORD);
+    memset(&work->candidates, 0, (size_t)(count - SESSION_GROUP_TIMERS) * WORD);
     for (uint32_t first = 0; first < count; first += 8) {
         for (unsigned set = *from++; set; set &= set - 1) {
             uint64_t word = *from & 0x7f;
@@ -105,16 +129,11 @@ void session_fold(struct session_group *group)
     const size_t length = (size_t)count_words(s) * WORD;
     uint8_t bytes[FOLDED_MAX];
     el_require(work->group == group);
-    if (group->folded && memcmp(words_of(&s->folded), words_of(work), length) == 0) return;
+    if (memcmp(words_of(&s->folded), words_of(work), length) == 0) return;
     memcpy(words_of(&s->folded), words_of(work), length);
     const uint32_t size = fold(work, count_words(s), bytes);
-    const uint32_t units = size > (int)FEW_UNITS * (int)SLAB_UNIT ? slab_units(size) : FEW_UNITS;
-    if (units != group->folded_units) {
-        slab_give_back(&s->slab, group->folded, group->folded_units);
-        group->folded = slab_take(&s->slab, units);
-        if (!group->folded) abort(); /* who cannot keep a promise in mind must end, as one that crashed */
-        group->folded_units = (uint8_t)units;
-    }
-    memcpy(group->folded, bytes, size);
+    uint8_t *to = room_for(s, group, size);
+    if (!to) abort(); /* who cannot keep a promise in mind must end, as one that crashed */
+    memcpy(to, bytes, size);
     group->role = work->quorum.role;
 }

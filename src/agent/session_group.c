@@ -10,9 +10,9 @@
 static bool make_room(struct session *s)
 {
     if (s->group_count < s->group_room) return true;
-    const uint32_t wanted = s->group_room ? 8 * s->group_room : 16; /* what is not used takes no memory */
-    const uint32_t room = wanted < SESSION_GROUPS_MAX ? wanted : SESSION_GROUPS_MAX;
-    struct session_group **groups = realloc(s->groups, room * sizeof(struct session_group *));
+    /* Few or all: what is not used takes no memory, but to copy it does. */
+    const uint32_t room = s->group_room ? SESSION_GROUPS_MAX : 16;
+    uint32_t *groups = realloc(s->groups, room * sizeof *groups);
     if (groups) s->groups = groups;
     struct session_timed *heap = realloc(s->heap, room * sizeof *heap);
     if (heap) s->heap = heap;
@@ -27,16 +27,13 @@ struct session_group *session_group_new(struct session *s, const char *name, uin
 {
     const size_t length = strlen(name);
     if (s->group_count == SESSION_GROUPS_MAX || !make_room(s)) return NULL;
-    struct session_group *group =
-        slab_take(&s->slab, slab_units(offsetof(struct session_group, name) + length + 1));
-    if (!group) return NULL;
+    const uint32_t piece = slab_take(&s->slab, slab_units(offsetof(struct session_group, name) + length + 1));
+    if (!piece) return NULL;
+    struct session_group *group = slab_at(&s->slab, piece); /* as it is folded before the first call */
     memcpy(group->name, name, length);
     group->base = (struct host_group){.session = s, .key = key, .shown_cell = HOST_CELLS_MAX};
     group->cell = SESSION_NO_CELL;
-    s->work = (struct session_work){.group = group};
-    for (uint32_t i = 0; i < SESSION_GROUP_TIMERS; i++) s->work.timers[i] = UINT64_MAX;
-    session_fold(group);
-    s->groups[s->group_count++] = group;
+    s->groups[s->group_count++] = piece;
     group->number = s->group_count;
     return group;
 }
@@ -235,7 +232,7 @@ static void rank(struct session_group *group, el_node member, uint64_t priority,
     if (!ranks) ranks = make_ranks(group);
     if (!ranks) return; /* it is not preferred */
     struct session_rank *r = &ranks[member - 1];
-    if (!(group->candidates >> (member - 1) & 1)) r->since = host_now(s->host);
+    if (!session_wants(group, member)) r->since = host_now(s->host);
     r->priority = priority;
     r->patience = patience;
 }
@@ -243,7 +240,9 @@ static void rank(struct session_group *group, el_node member, uint64_t priority,
 static void set_candidate(struct session_group *group, el_node member, bool stands)
 {
     const uint64_t bit = UINT64_C(1) << (member - 1);
-    group->candidates = stands ? group->candidates | bit : group->candidates & ~bit;
+    struct session_work *work = session_unfold(group);
+    work->candidates = stands ? work->candidates | bit : work->candidates & ~bit;
+    session_fold(group);
 }
 
 /* Who leads may want another heir now; who does not may have its turn. */
@@ -302,7 +301,7 @@ static void read_value(struct session_group *group, el_node peer, const struct w
 
 void session_group_read(struct session_group *group, el_node peer, const struct wire_entry *entry)
 {
-    const bool stood = group->candidates >> (peer - 1) & 1, stands = entry->flags & WIRE_STANDS;
+    const bool stood = session_wants(group, peer), stands = entry->flags & WIRE_STANDS;
     const struct session_rank *ranks = session_ranks(group);
     const uint64_t priority = ranks ? ranks[peer - 1].priority : 0;
     rank(group, peer, entry->number, entry->patience);
@@ -322,7 +321,7 @@ void session_show_wishes(struct session *s)
 {
     if (!el_number(&s->cfg, QUORUM_OPTION_PREEMPT)) return;
     for (uint32_t i = 0; i < s->group_count; i++)
-        if (s->groups[i]->base.wish) host_group_show(&s->groups[i]->base);
+        if (session_group_at(s, i + 1)->base.wish) host_group_show(&session_group_at(s, i + 1)->base);
 }
 
 /* ---- News ---- */
@@ -346,7 +345,7 @@ void session_tell_news(struct session *s, uint32_t most)
         const uint32_t news = s->news;
         if (s->cursor >= s->group_count) s->cursor = 0;
         s->left--;
-        tell_one(s->groups[s->cursor++], news);
+        tell_one(session_group_at(s, ++s->cursor), news);
     }
     if (s->left) return;
     s->news = 0;

@@ -11,7 +11,7 @@
 static uint8_t role_of(const struct session *s, const struct session_group *group, el_node member)
 {
     const enum config_role role = s->host->config->members[member - 1].role;
-    const bool wants = !group || group->candidates >> (member - 1) & 1;
+    const bool wants = !group || session_wants(group, member);
     const uint8_t may = wants ? EL_CANDIDATE : EL_ORDINARY;
     return role == CONFIG_OBSERVER ? EL_OBSERVER : role == CONFIG_WITNESS ? EL_ORDINARY : may;
 }
@@ -265,7 +265,7 @@ static void add_news(struct session *s, uint32_t news)
 static void look_at_leases(struct session *s, bool late)
 {
     for (uint32_t i = 0; i < s->group_count; i++) {
-        struct session_group *group = s->groups[i];
+        struct session_group *group = session_group_at(s, i + 1);
         struct session_step step;
         if (group->role != QUORUM_LEADER) continue;
         session_open(s, group, late, &step);

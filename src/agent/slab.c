@@ -1,62 +1,57 @@
 /* See slab.h. */
 #include "agent/slab.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct slab_piece {
-    struct slab_piece *next;
-};
-
-struct slab_block {
-    struct slab_block *next;
-    _Alignas(SLAB_UNIT) unsigned char bytes[SLAB_BLOCK];
-};
-
-/* What is left of the block is used for pieces of that size. */
-static int begin_block(struct slab *slab)
+static bool make_room(struct slab *slab)
 {
-    struct slab_block *block = malloc(sizeof *block);
-    if (!block) return 0;
-    if (slab->blocks && slab->used < SLAB_BLOCK)
-        slab_give_back(slab, slab->blocks->bytes + slab->used,
-                       (uint32_t)((SLAB_BLOCK - slab->used) / SLAB_UNIT));
-    block->next = slab->blocks;
-    slab->blocks = block;
-    slab->block_count++;
-    slab->used = 0;
-    return 1;
+    const uint32_t room = slab->block_room ? 2 * slab->block_room : 16;
+    if (slab->block_count < slab->block_room) return true;
+    unsigned char **blocks = realloc(slab->blocks, room * sizeof *blocks);
+    if (!blocks) return false;
+    slab->blocks = blocks;
+    slab->block_room = room;
+    return true;
 }
 
-void *slab_take(struct slab *slab, uint32_t units)
+/* What is left of the last one is used for pieces of that size. */
+static bool begin_block(struct slab *slab)
 {
-    const size_t size = (size_t)units * SLAB_UNIT;
-    struct slab_piece *piece = slab->unused[units];
+    unsigned char *block = make_room(slab) ? malloc(SLAB_BLOCK) : NULL;
+    if (!block) return false;
+    const uint32_t end = slab->block_count * SLAB_BLOCK_UNITS, left = end ? SLAB_BLOCK_UNITS - slab->used : 0;
+    if (left) slab_give_back(slab, end - left, left);
+    slab->blocks[slab->block_count++] = block;
+    slab->used = end == 0; /* number 0 is no piece's */
+    return true;
+}
+
+uint32_t slab_take(struct slab *slab, uint32_t units)
+{
+    uint32_t piece = slab->unused[units];
     if (piece) {
-        slab->unused[units] = piece->next;
+        memcpy(&slab->unused[units], slab_at(slab, piece), sizeof piece);
     } else {
-        if ((!slab->blocks || slab->used + size > SLAB_BLOCK) && !begin_block(slab)) return NULL;
-        piece = (struct slab_piece *)(void *)(slab->blocks->bytes + slab->used);
-        slab->used += size;
+        if ((!slab->blocks || slab->used + units > SLAB_BLOCK_UNITS) && !begin_block(slab)) return 0;
+        piece = (slab->block_count - 1) * SLAB_BLOCK_UNITS + slab->used;
+        slab->used += units;
     }
-    memset(piece, 0, size);
+    memset(slab_at(slab, piece), 0, (size_t)units * SLAB_UNIT);
     return piece;
 }
 
-void slab_give_back(struct slab *slab, void *bytes, uint32_t units)
+void slab_give_back(struct slab *slab, uint32_t piece, uint32_t units)
 {
-    struct slab_piece *piece = bytes;
     if (!piece) return;
-    piece->next = slab->unused[units];
+    memcpy(slab_at(slab, piece), &slab->unused[units], sizeof piece);
     slab->unused[units] = piece;
 }
 
 void slab_free(struct slab *slab)
 {
-    while (slab->blocks) {
-        struct slab_block *block = slab->blocks;
-        slab->blocks = block->next;
-        free(block);
-    }
+    for (uint32_t i = 0; i < slab->block_count; i++) free(slab->blocks[i]);
+    free(slab->blocks);
     *slab = (struct slab){0};
 }

@@ -393,12 +393,34 @@ static void every_office_step_has_a_sentence(void **state)
 {
     char text[CHRONICLE_TEXT];
     for (int what = CHRONICLE_LEADER; what <= CHRONICLE_TOLD_LOST; what++) {
-        const struct chronicle_entry e = {
-            .what = (uint8_t)what, .by = quorum, .note = QUORUM_RESIGNS, .who = C, .whom = A, .times = 1};
+        struct chronicle_entry e = {
+            .what = (uint8_t)what, .note = QUORUM_RESIGNS, .who = C, .whom = A, .times = 1};
+        if (what == CHRONICLE_NOTE) e.by = quorum;
         chronicle_sentence(&config, &e, text);
         if (strlen(text) < 12 || strstr(text, "null")) fail_msg("%d: %s", what, text);
         assert_non_null(chronicle_kind_word((enum chronicle_what)what));
     }
+}
+
+static void the_number_of_a_note_is_a_byte(void **state)
+{
+    uint32_t count;
+    const struct el_algorithm *const *all = el_algorithms(&count);
+    for (uint32_t i = 0; i < count; i++) assert_in_range(all[i]->note_count, 1, UINT8_MAX);
+    all = el_detectors(&count);
+    for (uint32_t i = 0; i < count; i++) assert_in_range(all[i]->note_count, 1, UINT8_MAX);
+}
+
+static void a_malformed_message_is_part_of_no_story(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    for (int i = 0; i < CHRONICLE_STEPS; i++) {
+        note(EL_NOTE_MALFORMED + QUORUM_RESIGNS, A, 5); /* which makes no other note of it */
+        if (i == 0) note(QUORUM_IS_RELEASED, A, 5);
+    }
+    lead(A, EL_NOBODY, 0, 0);
+    assert_string_equal(history(8), "a 5 seen released");
+    assert_null(strstr(tell(), "resigns"));
 }
 
 static void without_one_nothing_is_kept(void **state)
@@ -439,6 +461,8 @@ int main(void)
         TEST(a_long_story_keeps_its_beginning_and_its_end),
         TEST(members_that_do_not_exist_are_not_believed),
         TEST(every_office_step_has_a_sentence),
+        TEST(the_number_of_a_note_is_a_byte),
+        TEST(a_malformed_message_is_part_of_no_story),
         TEST(without_one_nothing_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

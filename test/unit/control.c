@@ -162,6 +162,12 @@ static void names_a_leader_to_observers(void **state)
     assert_string_equal(got, line);
     expect_part(fd, "{\"op\":\"proclaim\",\"group\":\"g\",\"value\":\"b:\\u00e4\"}", "true");
     assert_non_null(strstr(await(one), "\"value\":\"b:ä\""));
+    expect_part(fd, "{\"op\":\"proclaim\",\"group\":\"g\",\"value\":\"\"}", "true");
+    assert_non_null(strstr(await(one), "\"value\":\"\""));
+    expect_part(fd, "{\"op\":\"proclaim\",\"group\":\"g\",\"value\":\"c\"}", "true");
+    assert_non_null(strstr(await(one), "\"value\":\"c\""));
+    expect_part(fd, "{\"op\":\"proclaim\",\"group\":\"g\",\"value\":\"d\"}", "true");
+    assert_non_null(strstr(await(one), "\"value\":\"d\""));
     bool saw_h = false;
     for (int i = 0; i < 50 && !saw_h; i++) saw_h = strstr(await(all), "\"group\":\"h\",\"leader\":\"a\"");
     assert_true(saw_h);
@@ -245,7 +251,7 @@ static void hears_the_last_word_of_who_ends(void **state)
     (void)hear(fd);
     while (!has_ended(fd)) pass(5);
     assert_int_equal(t.control->connection_count, 0);
-    assert_int_equal(t.control->offices.list[0]->candidate_count, 0);
+    assert_int_equal(office_at(&t.control->offices, 0)->candidate_count, 0);
 }
 
 static void elects_the_next_when_one_dies(void **state)

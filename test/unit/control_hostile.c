@@ -118,7 +118,7 @@ static void coalesces_for_who_does_not_read(void **state)
     uint64_t moves = 0, last = 0, most = 0;
     while (moves < 10000) {
         pass(50);
-        const uint64_t deadline = host_view_of(t.control->offices.list[0]->group).deadline_ns;
+        const uint64_t deadline = host_view_of(office_at(&t.control->offices, 0)->group).deadline_ns;
         moves += deadline != last;
         last = deadline;
         if (c->out_size > most) most = c->out_size;
@@ -177,7 +177,7 @@ static void hangs_up_on_who_would_not_hear_of_elections(void **state)
     (void)lead(fd, "kept");
     expect(next, "{\"op\":\"campaign\",\"group\":\"kept\"}", "{\"ok\":true}");
     const struct connection *c = t.control->connections[0];
-    const struct office *kept = t.control->offices.list[0];
+    const struct office *kept = office_at(&t.control->offices, 0);
     for (int i = 0; t.control->connections[0] == c && i < 4000; i++) {
         snprintf(line, sizeof line, "{\"event\":\"lost\",\"group\":\"%060d\"}", i);
         for (int k = 0; k < 100; k++) connection_say(t.control->connections[0], json_loads(line, 0, NULL));

@@ -115,6 +115,43 @@ static void whoever_is_recorded_is_told_as_much(void **state)
     close_recorded();
 }
 
+/* Of what is mapped of a file, what is in this process's memory, in bytes. */
+static size_t resident(const char *path)
+{
+    char line[512];
+    size_t sum = 0, kib;
+    bool is_of_it = false;
+    FILE *maps = fopen("/proc/self/smaps", "re");
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps)) {
+        if (strstr(line, path)) is_of_it = true;
+        if (is_of_it && sscanf(line, "Rss: %zu kB", &kib) == 1) sum += kib * 1024;
+        if (strncmp(line, "VmFlags", 7) == 0) is_of_it = false;
+    }
+    fclose(maps);
+    return sum;
+}
+
+static void what_is_recorded_does_not_stay_in_memory(void **state)
+{
+    recorded_size = MIB;
+    open_world();
+    live_through_much();
+    uint64_t used = 0;
+    for (int i = 0; i < 200 && used < MIB / 4; i++) {
+        pass(1000);
+        const struct bytes read = read_recording(members[1].flight_path);
+        memcpy(&used, read.at + 16, sizeof used);
+        free(read.at);
+    }
+    assert_true(used >= MIB / 4);
+    const size_t stays = resident(members[1].flight_path);
+    assert_true(stays > 0 && stays <= MIB / 8);
+    for (el_node node = 1; node <= MEMBERS; node++) die(node);
+    all_agree();
+    close_recorded();
+}
+
 static void under_every_algorithm(void **state)
 {
     uint32_t count;
@@ -342,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_done_is_done_again),
         cmocka_unit_test(whoever_is_recorded_is_told_as_much),
+        cmocka_unit_test(what_is_recorded_does_not_stay_in_memory),
         cmocka_unit_test(under_every_algorithm),
         cmocka_unit_test(calls_from_within_come_at_the_same_point),
         cmocka_unit_test(a_lost_record_asks_for_the_time_of_day),

@@ -24,8 +24,10 @@ static void orders_candidates_by_priority_then_arrival(void **state)
     lead(1, a);
     assert_int_equal(office_enter(o, b, 1, ""), OFFICE_DONE);
     assert_int_equal(office_enter(o, c, 2, ""), OFFICE_DONE);
-    assert_ptr_equal(o->candidates->client, c);
-    assert_ptr_equal(o->candidates->next->client, b);
+    const struct office_candidate *first = slab_at(&o->all->slab, o->candidates),
+                                  *second = slab_at(&o->all->slab, first->next);
+    assert_ptr_equal(first->client, c);
+    assert_ptr_equal(second->client, b);
     assert_ptr_equal(o->tenure->holder->client, a); /* who leads is not turned out by a better one */
     assert_int_equal(office_enter(o, b, 7, ""), OFFICE_ALREADY);
     uint64_t priority;
@@ -69,7 +71,7 @@ static void tells_all_that_are_left_of_each_lease(void **state)
 /* Whoever needs more says so here. */
 static void thousands_take_little_memory(void **state)
 {
-    enum { OFFICES = 5000, BYTES_MAX = 96 };
+    enum { OFFICES = 5000, BYTES_MAX = 16 };
     begin(1);
     for (unsigned i = 0; i < OFFICES; i++)
         assert_int_equal(office_enter(office_numbered(i), a, 0, ""), OFFICE_DONE);
@@ -80,10 +82,40 @@ static void thousands_take_little_memory(void **state)
         struct office *o = office_numbered(i);
         for (unsigned round = 0; round < 3; round++) {
             assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+            assert_int_equal(office_enter(o, a, 1, "a value"), OFFICE_DONE);
+            assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+            assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
+            office_be_patient(o, a, 5000);
+            assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
             assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
         }
     }
     assert_true(all->slab.block_count * SLAB_BLOCK <= OFFICES * BYTES_MAX + SLAB_BLOCK);
+}
+
+static const struct office_wishes *wishes_of_first(const struct office *o)
+{
+    const struct office_candidate *first = slab_at(&o->all->slab, o->candidates);
+    return slab_at(&o->all->slab, first->wishes);
+}
+
+static void who_wishes_for_nothing_may_be_patient_later(void **state)
+{
+    begin(1);
+    struct office *o = office(1, "g");
+    assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
+    office_be_patient(o, a, 0);
+    assert_null(wishes_of_first(o));
+    office_be_patient(o, a, 5000);
+    assert_int_equal(wishes_of_first(o)->patience, 5000);
+    office_be_patient(o, a, 0);
+    assert_int_equal(wishes_of_first(o)->patience, 0);
+    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+    assert_int_equal(office_enter(o, a, 3, "here"), OFFICE_DONE);
+    office_be_patient(o, a, 7000);
+    assert_int_equal(wishes_of_first(o)->patience, 7000);
+    assert_int_equal(wishes_of_first(o)->priority, 3);
+    assert_string_equal(wishes_of_first(o)->value, "here");
 }
 
 static void gives_the_next_a_higher_token(void **state)
@@ -323,6 +355,7 @@ int main(void)
         cmocka_unit_test_teardown(orders_candidates_by_priority_then_arrival, finish),
         cmocka_unit_test_teardown(tells_all_that_are_left_of_each_lease, finish),
         cmocka_unit_test_teardown(thousands_take_little_memory, finish),
+        cmocka_unit_test_teardown(who_wishes_for_nothing_may_be_patient_later, finish),
         cmocka_unit_test_teardown(gives_the_next_a_higher_token, finish),
         cmocka_unit_test_teardown(takes_who_hangs_up_for_dead, finish),
         cmocka_unit_test_teardown(waits_for_the_deadline_of_whom_it_hung_up_on, finish),

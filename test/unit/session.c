@@ -151,7 +151,7 @@ static void a_lapse_ends_the_groups_of_one_cell_and_no_other(void **state)
 static unsigned roles_of_leaders(const struct session *s)
 {
     unsigned leading = 0;
-    for (uint32_t i = 0; i < s->group_count; i++) leading += s->groups[i]->role == QUORUM_LEADER;
+    for (uint32_t i = 0; i < s->group_count; i++) leading += session_group_at(s, i + 1)->role == QUORUM_LEADER;
     return leading;
 }
 
@@ -271,7 +271,7 @@ static void news_in_the_middle_of_news_lose_nothing(void **state)
     session_bury(s, 1, first);
     session_tell_news(s, UINT32_MAX);
     for (uint32_t i = 0; i < s->group_count; i++) /* it is the heir of all of them */
-        assert_int_equal(session_unfold(s->groups[i])->quorum.holder.id, 2);
+        assert_int_equal(session_unfold(session_group_at(s, i + 1))->quorum.holder.id, 2);
     host_flush(world.hosts[2].host);
     after_event(2);
     pass(500); /* shorter than a lease: nobody waits for a promise to end */
@@ -369,7 +369,7 @@ static void the_earliest_timer_of_thousands_is_known(void **state)
     stand_for_plain(1, 0, THOUSANDS);
     struct session *s = world.hosts[1].host->sessions;
     for (unsigned round = 0; round < 20000; round++) {
-        struct session_group *group = s->groups[dice(s->group_count)];
+        struct session_group *group = session_group_at(s, (uint32_t)dice(s->group_count) + 1);
         uint64_t *timers = session_unfold(group)->timers;
         timers[dice(SESSION_GROUP_TIMERS)] = one_in(3) ? UINT64_MAX : world.now + dice(1000 * MS);
         session_fold(group);
@@ -377,7 +377,7 @@ static void the_earliest_timer_of_thousands_is_known(void **state)
     }
     uint32_t armed = 0;
     for (uint32_t i = 0; i < s->group_count; i++)
-        armed += session_first_due(session_unfold(s->groups[i])->timers) != UINT64_MAX;
+        armed += session_first_due(session_unfold(session_group_at(s, i + 1))->timers) != UINT64_MAX;
     assert_int_equal(s->heap_count, armed);
     for (uint32_t i = 0; i < s->heap_count; i++) {
         const struct session_group *group = s->heap[i].group;
@@ -391,14 +391,21 @@ static void the_earliest_timer_of_thousands_is_known(void **state)
 /* Whoever looks at a group that has no words does not live to tell. */
 static void take_words_away(bool away)
 {
-    static uint8_t *kept[4][HUNDREDS];
+    static struct {
+        uint16_t units;
+        uint8_t folded[SESSION_FOLDED];
+    } kept[4][HUNDREDS];
     for (el_node node = 1; node <= 3; node++) {
         struct session *s = world.hosts[node].host->sessions;
         require(!s->next && s->group_count <= HUNDREDS);
         s->work.group = NULL;
         for (uint32_t i = 0; i < s->group_count; i++) {
-            if (away) kept[node][i] = s->groups[i]->folded;
-            s->groups[i]->folded = away ? NULL : kept[node][i];
+            struct session_group *group = session_group_at(s, i + 1);
+            if (away) kept[node][i].units = group->units_aside;
+            if (away) memcpy(kept[node][i].folded, group->folded, sizeof group->folded);
+            group->units_aside = (away ? 1u : kept[node][i].units) & 0x1ffu; /* aside, where there is nothing */
+            memset(group->folded, 0, sizeof group->folded);
+            if (!away) memcpy(group->folded, kept[node][i].folded, sizeof group->folded);
         }
     }
 }

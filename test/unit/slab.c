@@ -13,7 +13,7 @@ enum { PIECES = 5000 };
 
 static struct piece {
     uint8_t *at;
-    uint32_t units;
+    uint32_t number, units;
     uint8_t fill;
 } pieces[PIECES];
 
@@ -34,8 +34,9 @@ static bool is_all(const struct piece *p, uint8_t fill)
 
 static void take(struct slab *slab, struct piece *p, uint32_t units)
 {
-    *p = (struct piece){slab_take(slab, units), units, (uint8_t)(1 + dice(255))};
-    assert_non_null(p->at);
+    *p = (struct piece){NULL, slab_take(slab, units), units, (uint8_t)(1 + dice(255))};
+    assert_int_not_equal(p->number, 0);
+    p->at = slab_at(slab, p->number);
     assert_int_equal((uintptr_t)p->at % SLAB_UNIT, 0);
     assert_true(is_all(p, 0));
     memset(p->at, p->fill, (size_t)units * SLAB_UNIT);
@@ -48,7 +49,7 @@ static void no_piece_is_anothers(void **state)
     for (uint32_t round = 0; round < 10 * PIECES; round++) {
         struct piece *p = &pieces[dice(PIECES)];
         assert_true(is_all(p, p->fill));
-        slab_give_back(&slab, p->at, p->units);
+        slab_give_back(&slab, p->number, p->units);
         take(&slab, p, 1 + dice(round % 50 ? 8 : SLAB_UNITS_MAX));
     }
     for (uint32_t i = 0; i < PIECES; i++) assert_true(is_all(&pieces[i], pieces[i].fill));
@@ -61,14 +62,15 @@ static void what_is_given_back_is_used_again(void **state)
     for (uint32_t i = 0; i < PIECES; i++) take(&slab, &pieces[i], 3);
     const uint32_t blocks = slab.block_count;
     for (uint32_t round = 0; round < 20; round++) {
-        for (uint32_t i = 0; i < PIECES; i++) slab_give_back(&slab, pieces[i].at, 3);
+        for (uint32_t i = 0; i < PIECES; i++) slab_give_back(&slab, pieces[i].number, 3);
         for (uint32_t i = 0; i < PIECES; i++) take(&slab, &pieces[i], 3);
     }
     assert_int_equal(slab.block_count, blocks);
     assert_int_equal(blocks, (PIECES * 3 * SLAB_UNIT + SLAB_BLOCK - 1) / SLAB_BLOCK);
     slab_free(&slab);
-    slab_give_back(&slab, NULL, 3);
+    slab_give_back(&slab, 0, 3);
     assert_int_equal(slab.block_count, 0);
+    assert_null(slab_at(&slab, 0));
 }
 
 int main(void)
