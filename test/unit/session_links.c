@@ -37,8 +37,8 @@ static unsigned wanting_links(void)
 {
     const struct session *s = world.hosts[2].host->sessions;
     unsigned wanting = 0;
-    for (uint32_t i = 0; i < s->group_count; i++)
-        wanting += session_unfold(s->groups[i])->quorum.links_wanted != 0;
+    for (uint32_t number = 1; number <= s->group_count; number++)
+        wanting += session_unfold(session_group_at(s, number))->quorum.links_wanted != 0;
     return wanting;
 }
 
