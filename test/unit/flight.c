@@ -138,7 +138,7 @@ static void what_is_recorded_does_not_stay_in_memory(void **state)
     open_world();
     live_through_much();
     uint64_t used = 0;
-    for (int i = 0; i < 200 && used < MIB / 4; i++) {
+    for (int i = 0; i < 1000 && used < MIB / 4; i++) {
         pass(1000);
         const struct bytes read = read_recording(members[1].flight_path);
         memcpy(&used, read.at + 16, sizeof used);
