@@ -381,6 +381,8 @@ bool flight_replay(const struct flight_tape *tape, struct flight_listener *liste
         run(&r, unfinished);
     else
         say(&r, FLIGHT_DAMAGED, "the record that it began with is damaged");
+    r.listener->host = r.host;
+    if (r.host && r.listener->ended) r.listener->ended(r.listener);
     host_free(r.host);
     record_close(r.record);
     return !r.is_no_room;

@@ -92,8 +92,8 @@ struct host *host_new(const struct config *, struct record *, struct host_hooks)
 void host_free(struct host *);
 
 /*
- * All of its state as bytes, between two calls; and a new host's from such bytes, whoever they come from. False: there is no room;
- * it has groups with machines of their own, which are not packed; or the bytes make no sense, and the host is only to be freed.
+ * All of its state as bytes, between two calls; and a new host's from such bytes, whoever they come from. False: there is no room, or
+ * the bytes make no sense, and the host is only to be freed.
  */
 struct flight_bytes;
 bool host_pack(struct host *, struct flight_bytes *);

@@ -1,66 +1,10 @@
 /* The flight recorder: what hosts did is done again, and whatever differs is found. */
-#include "hosts.h"
+#include "flights.h"
 
 #include <fcntl.h>
 #include <sodium.h>
-#include <stdio.h>
 
-#include "agent/flight_replay.h"
 #include "agent/flight_tape.h"
-
-static const uint64_t MIB = 1048576;
-
-/* ---- Recordings ---- */
-
-struct bytes {
-    uint8_t *at;
-    size_t size;
-};
-
-static struct bytes read_recording(const char *path)
-{
-    struct bytes read = {malloc(recorded_size), recorded_size};
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fread(read.at, 1, read.size, file), read.size);
-    fclose(file);
-    return read;
-}
-
-static struct flight_report replay_bytes(struct bytes of, bool unfinished)
-{
-    char text[512];
-    struct flight_report report = {.verdict = FLIGHT_DAMAGED};
-    struct flight_tape *tape = flight_take("it", of.at, of.size, text, sizeof text);
-    if (!tape) {
-        snprintf(report.text, sizeof report.text, "%.200s", text);
-        return report;
-    }
-    assert_true(flight_replay(tape, NULL, unfinished, &report));
-    flight_tape_free(tape);
-    return report;
-}
-
-static struct flight_report replay_file(el_node node)
-{
-    const struct bytes read = read_recording(members[node].flight_path);
-    const struct flight_report report = replay_bytes(read, false);
-    free(read.at);
-    return report;
-}
-
-static void close_recorded(void)
-{
-    char old[96];
-    close_world();
-    on_changed = NULL;
-    recorded_size = 0;
-    for (el_node node = 1; node <= MEMBERS; node++) {
-        unlink(members[node].flight_path);
-        snprintf(old, sizeof old, "%s.1", members[node].flight_path);
-        unlink(old);
-    }
-}
 
 /* Elections, a value, a hand-over, a resignation, a cut link. */
 static void live_through_much(void)
@@ -80,18 +24,6 @@ static void live_through_much(void)
     cut[1][2] = cut[2][1] = false;
     if (leader()) (void)host_resign(host_find(members[leader()].host, "billing", text, sizeof text));
     pass(3000);
-}
-
-static void all_agree(void)
-{
-    for (el_node node = 1; node <= MEMBERS; node++) {
-        const struct flight_report report = replay_file(node);
-        if (report.verdict != FLIGHT_AGREES) fail_msg("member %u: %s", node, report.text);
-        assert_true(report.inputs > 100);
-        assert_true(report.sent > 30);
-        assert_true(report.flags == FLIGHT_CLOSED);
-        assert_null(report.unfinished);
-    }
 }
 
 /* ---- What is the same ---- */
@@ -286,30 +218,6 @@ static void a_full_recorder_goes_on_in_its_other_half(void **state)
     }
 }
 
-static void what_cannot_be_packed_is_recorded_while_there_is_room(void **state)
-{
-    char text[200];
-    open_world();
-    recorded_size = CONFIG_RECORDER_MIN;
-    for (el_node node = 1; node <= MEMBERS; node++) {
-        struct config *config = &members[node].config;
-        die(node);
-        config->group_count = 1;
-        snprintf(config->groups[0].name, sizeof config->groups[0].name, "other");
-        config->groups[0].algorithm = el_algorithm_named("raft");
-    }
-    for (el_node node = 1; node <= MEMBERS; node++) start(node);
-    for (el_node node = 1; node <= MEMBERS; node++)
-        host_stand(host_find(members[node].host, "other", text, sizeof text), true, node);
-    pass(30000);
-    for (el_node node = 1; node <= MEMBERS; node++) die(node);
-    const struct flight_report report = replay_file(1);
-    assert_int_equal(report.verdict, FLIGHT_AGREES);
-    assert_int_equal(report.flags, FLIGHT_CLOSED | FLIGHT_FULL);
-    assert_true(now - report.ended > UINT64_C(10000) * MILLISECOND);
-    close_recorded();
-}
-
 static struct bytes seen_inside;
 
 static void read_inside(struct member *member, struct host_group *group)
@@ -350,7 +258,6 @@ int main(void)
         cmocka_unit_test(every_flipped_byte_is_found),
         cmocka_unit_test(what_is_cut_off_is_refused),
         cmocka_unit_test(a_full_recorder_goes_on_in_its_other_half),
-        cmocka_unit_test(what_cannot_be_packed_is_recorded_while_there_is_room),
         cmocka_unit_test(a_call_that_did_not_return_is_told_of),
     };
     return sodium_init() < 0 || cmocka_run_group_tests(tests, NULL, NULL);
