@@ -348,8 +348,8 @@ static void run_unfinished(struct replay *r, bool is_wanted)
 
 static void run_part(struct replay *r, const struct flight_part *part)
 {
-    size_t at = part->calls;
-    uint32_t sum = part->sum;
+    size_t at = FLIGHT_HEAD;
+    uint32_t sum = 0;
     while (at < part->used && !r->is_over && !r->is_no_room) {
         if (flight_entry(part, &at, &sum, &r->frames))
             run_entry(r);
@@ -364,7 +364,7 @@ static void run(struct replay *r, bool unfinished)
     if (tape->parts[0].state_size) begin_from(r, &tape->parts[0]);
     run_part(r, &tape->parts[0]);
     if (tape->part_count == 2 && !r->is_over) {
-        compare_with(r, &tape->parts[1]);
+        if (tape->parts[1].has_beginning) compare_with(r, &tape->parts[1]);
         run_part(r, &tape->parts[1]);
     }
     run_unfinished(r, unfinished);

@@ -8,8 +8,7 @@ struct flight_part { /* a half */
     uint8_t *bytes;
     size_t used, pending; /* pending: bytes behind `used` */
     uint32_t flags;
-    uint32_t sum; /* of the beginning */
-    size_t calls; /* where they begin */
+    bool has_beginning; /* which the rest is of; without it, it goes on where the one before ends */
     uint64_t generation, at;
     uint8_t *state; /* the host's; state_size 0: it begins */
     const uint8_t *config, *record;
@@ -20,7 +19,7 @@ struct flight_part { /* a half */
 struct flight_tape {
     uint8_t *bytes;
     size_t size;
-    struct flight_part parts[2]; /* the older first */
+    struct flight_part parts[2]; /* the older first, which has its beginning */
     uint32_t part_count;
     struct config config;
 };

@@ -98,6 +98,8 @@ void host_free(struct host *);
 struct flight_bytes;
 bool host_pack(struct host *, struct flight_bytes *);
 bool host_unpack(struct host *, struct flight_bytes *);
+/* How long that takes, in groups of quorum, of which a thousand take less than a millisecond. */
+uint32_t host_weight(const struct host *);
 /* A write is under way; as often is held. */
 bool host_is_saving(const struct host *);
 uint32_t host_holds(const struct host *);

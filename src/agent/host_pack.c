@@ -12,8 +12,6 @@
 #include "agent/pack.h"
 #include "agent/session.h"
 
-enum { PACKED_GROUPS_MAX = 4096 }; /* it takes time, and the loop waits */
-
 /* ---- A group ---- */
 
 static void pack_shown(const struct pack *p, struct host_group *g)
@@ -433,7 +431,12 @@ static bool pack(struct host *host, struct flight_bytes *b, bool reads)
 
 bool host_pack(struct host *host, struct flight_bytes *b)
 {
-    return host->group_count <= PACKED_GROUPS_MAX && pack(host, b, false);
+    return pack(host, b, false);
+}
+
+uint32_t host_weight(const struct host *host)
+{
+    return host->group_count + 15 * host->solo_count;
 }
 
 bool host_unpack(struct host *host, struct flight_bytes *b)

@@ -147,6 +147,13 @@ static void other_settings_do_other_things(void **state)
     close_recorded();
 }
 
+static size_t number_at(struct bytes bytes, size_t at)
+{
+    size_t number = 0;
+    for (unsigned i = 0; i < 8; i++) number |= (size_t)bytes.at[at + i] << 8 * i;
+    return number;
+}
+
 static void every_flipped_byte_is_found(void **state)
 {
     recorded_size = MIB / 4;
@@ -157,11 +164,12 @@ static void every_flipped_byte_is_found(void **state)
     struct bytes read = read_recording(members[1].flight_path);
     const struct flight_report whole = replay_bytes(read, false);
     assert_int_equal(whole.verdict, FLIGHT_AGREES);
-    size_t used = 0;
-    for (unsigned i = 0; i < 8; i++) used |= (size_t)read.at[16 + i] << 8 * i;
-    for (size_t at = 0; at < used; at += at < 100 ? 1 : 37) {
+    const size_t used = number_at(read, FLIGHT_USED_AT), state_at = number_at(read, FLIGHT_STATE_AT),
+                 end = state_at + number_at(read, FLIGHT_STATE_SIZE_AT);
+    for (size_t at = 0; at < end; at += at < 100 ? 1 : 37) {
         if ((at >= 12 && at < 16) || (at >= 24 && at < 40))
-            continue; /* flags, what is pending, and which generation it is */
+            continue;                                   /* flags, what is pending, and which generation it is */
+        if (at >= used && at < state_at) at = state_at; /* nothing is there */
         read.at[at] ^= 0x10;
         const struct flight_report report = replay_bytes(read, false);
         if (report.verdict == FLIGHT_AGREES) fail_msg("byte %zu", at);
@@ -178,8 +186,7 @@ static void what_is_cut_off_is_refused(void **state)
     pass(500);
     die(1);
     const struct bytes read = read_recording(members[1].flight_path);
-    size_t used = 0;
-    for (unsigned i = 0; i < 8; i++) used |= (size_t)read.at[16 + i] << 8 * i;
+    const size_t used = number_at(read, FLIGHT_USED_AT);
     for (size_t size = 0; size < used; size += size < 64 ? 1 : 101)
         assert_int_equal(replay_bytes((struct bytes){read.at, size}, false).verdict, FLIGHT_DAMAGED);
     free(read.at);
