@@ -31,9 +31,20 @@ uint8_t *flight_other_half(const struct flight *f)
     return f->base == f->map ? f->map + f->size : f->map;
 }
 
+/* Where the next entry goes. */
+static uint8_t *end_of(const struct flight *f)
+{
+    return (f->more ? f->more : f->base) + f->used;
+}
+
+static size_t size_of(const struct flight *f)
+{
+    return f->more ? f->more_size : f->size;
+}
+
 static void open_entry(struct flight *f)
 {
-    f->frame = (struct flight_bytes){.at = f->base + f->used, .end = f->base + f->size};
+    f->frame = (struct flight_bytes){.at = end_of(f), .end = end_of(f) - f->used + size_of(f)};
     flight_put(&f->frame, 0, 4);
     flight_put(&f->frame, 0, 4);
 }
@@ -59,7 +70,7 @@ static void pause_recording(struct flight *f)
 /* It counts from here on. */
 static void close_entry(struct flight *f)
 {
-    uint8_t *entry = f->base + f->used;
+    uint8_t *entry = end_of(f);
     const size_t size = (size_t)(f->frame.at - entry) - FLIGHT_ENTRY_HEAD;
     if (f->frame.failed) {
         pause_recording(f);
@@ -69,15 +80,14 @@ static void close_entry(struct flight *f)
     el_put(entry, size, 4);
     el_put(entry + 4, f->sum, 4);
     f->used += FLIGHT_ENTRY_HEAD + size;
-    flight_publish(f, FLIGHT_USED_AT, f->used, 8);
+    flight_publish(f, f->more ? FLIGHT_MORE_USED_AT : FLIGHT_USED_AT, f->used, 8);
     flight_publish(f, FLIGHT_PENDING_AT, 0, 8);
 }
 
 /* What a dying process leaves of a call is worth the most. */
 static void show_pending(struct flight *f)
 {
-    if (!f->frame.failed)
-        flight_publish(f, FLIGHT_PENDING_AT, (uint64_t)(f->frame.at - (f->base + f->used)), 8);
+    if (!f->frame.failed) flight_publish(f, FLIGHT_PENDING_AT, (uint64_t)(f->frame.at - end_of(f)), 8);
 }
 
 /* ---- Halves ---- */
@@ -86,6 +96,8 @@ static void show_pending(struct flight *f)
 static void begin_half(struct flight *f, uint8_t *base, uint64_t generation)
 {
     static const uint8_t nothing[FLIGHT_MAGIC];
+    if (f->more) munmap(f->more, f->more_size);
+    f->more = NULL;
     f->base = base;
     memcpy(base, nothing, FLIGHT_MAGIC);
     f->used = FLIGHT_HEAD;
@@ -99,20 +111,37 @@ static void begin_half(struct flight *f, uint8_t *base, uint64_t generation)
     flight_publish(f, FLIGHT_GENERATION_AT, generation, 8);
     flight_publish(f, FLIGHT_SIZE_AT, f->size, 8);
     flight_publish(f, FLIGHT_STATE_SIZE_AT, 0, 8);
+    flight_publish(f, FLIGHT_MORE_SIZE_AT, 0, 8);
+    flight_publish(f, FLIGHT_MORE_USED_AT, 0, 8);
     atomic_signal_fence(memory_order_release);
     memcpy(base, flight_magic, FLIGHT_MAGIC);
 }
 
 static bool is_nearly_full(const struct flight *f)
 {
-    return f->used > f->size - f->size / 8;
+    return f->used > size_of(f) - size_of(f) / 8;
+}
+
+/* False: nothing was added to this half, or all of that is in use. */
+static bool go_on_in_more(struct flight *f)
+{
+    const size_t size = (size_t)el_get(f->base + FLIGHT_MORE_SIZE_AT, 8);
+    if (f->more || size == 0) return false;
+    uint8_t *more =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, (off_t)el_get(f->base + FLIGHT_MORE_AT, 8));
+    if (more == MAP_FAILED) return false;
+    f->more = more;
+    f->more_size = size;
+    f->used = FLIGHT_MORE_HEAD;
+    flight_publish(f, FLIGHT_MORE_USED_AT, f->used, 8);
+    return true;
 }
 
 /* Into the other half, or, where this one could not be begun with, into this one again: a half without a state is worth nothing
  * once the one before it is gone. */
 static void turn(struct flight *f, const struct host_call *call)
 {
-    if (!flight_has_kept(f)) return; /* some room is left */
+    if (!flight_has_kept(f) || (!f->is_paused && go_on_in_more(f))) return; /* else in what room is left */
     const bool goes_on = !f->is_paused && flight_has_state(f->base);
     if (!goes_on) f->at = call->at; /* something is missing */
     begin_half(f, flight_has_state(f->base) ? flight_other_half(f) : f->base,
@@ -348,6 +377,7 @@ void flight_close(struct flight *f)
     if (f->keeper) kill(f->keeper, SIGKILL);
     if (f->keeper) waitpid(f->keeper, NULL, 0);
     set_flags(f, FLIGHT_CLOSED);
+    if (f->more) munmap(f->more, f->more_size);
     munmap(f->map, f->map_size);
     close(f->fd);
     free(f);

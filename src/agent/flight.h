@@ -9,19 +9,20 @@
  *   half      two of them, each a recording of its own: when one is full the other goes on. So there always is at least half of
  *             what the file takes of the last that happened.
  *   head      of a half: magic (zeros: nothing is there), version, flags, `used` (up to where it is whole), `pending` (bytes of a
- *             call that has not returned), which generation it is, the size of a half; then where its state is, how long (0: there
- *             is none yet) and a checksum of that and the size. One whose generation is the other's and 1 goes on where that one ends;
- *             otherwise something is missing between them.
+ *             call that has not returned), which generation it is, the size of a half; where its state is, how long (0: there is
+ *             none yet), a checksum of that and the size; where there is more, how much, and how far that is used.
+ *             One whose generation is the other's and 1 goes on where that one ends; otherwise something is missing between them.
  *   entries   length, checksum, frames. The checksum goes on from the one before, so that nothing can be left out.
  *             Each is a call from outside, with everything that happened until it returned.
  *   frames    a tag, then what belongs to it: a call (its time as a step from the last entry's), an answer, an output, a return
  *   states    behind the halves, one for each: which boot, when, configuration as text (no secrets), record, and all of the
  *             host's state before the half's first call (host_pack); none: the host begins with that call.
+ *   more      behind a state that is larger than a half: room for entries that makes them equal, used when the half is full
  *
- * Where groups are many, the state comes later than the half (flight_state.c), and the file grows to take two of them: by no more
- * than three times the largest. Until it has come, the half is read as what follows the other. What does not fit into a half, and what comes
- * while a full one has no state yet, is not recorded: then there is a warning, and it begins anew as soon as it can. The recording of the
- * life before is kept as FILE.1.
+ * Where groups are many, the state comes later than the half (flight_state.c), and the file grows to take two of them, and as much
+ * more: by no more than six times the largest. Until it has come, the half is read as what follows the other. What does not
+ * fit into a half, and what comes while a full one has no state yet, is not recorded: then there is a warning, and it begins anew as soon
+ * as it can. The recording of the life before is kept as FILE.1.
  */
 #ifndef ELECTOR_AGENT_FLIGHT_H
 #define ELECTOR_AGENT_FLIGHT_H
@@ -39,7 +40,11 @@ enum {
     FLIGHT_STATE_AT = 48,
     FLIGHT_STATE_SIZE_AT = 56,
     FLIGHT_STATE_SUM_AT = 64,
-    FLIGHT_HEAD = 68,
+    FLIGHT_MORE_AT = 68,
+    FLIGHT_MORE_SIZE_AT = 76,
+    FLIGHT_MORE_USED_AT = 84,
+    FLIGHT_HEAD = 92,
+    FLIGHT_MORE_HEAD = 8,
     FLIGHT_ENTRY_HEAD = 8,
     FLIGHT_BOOT = 16,
 };

@@ -15,7 +15,9 @@ struct flight {
     size_t map_size;
     uint8_t *base; /* the half that is written to */
     size_t size;   /* of each */
-    size_t used;   /* whole entries end there */
+    uint8_t *more; /* what was added to it; NULL: nothing is in use */
+    size_t more_size;
+    size_t used; /* whole entries end there, in what was added once that is in use */
     uint64_t generation;
     uint32_t sum;              /* of the last entry */
     uint64_t at;               /* its time */

@@ -335,7 +335,7 @@ static void run_entry(struct replay *r)
 static void run_unfinished(struct replay *r, bool is_wanted)
 {
     const struct flight_part *part = &r->tape->parts[r->tape->part_count - 1];
-    uint8_t *entry = part->bytes + part->used;
+    uint8_t *entry = part->more_used ? part->more + part->more_used : part->bytes + part->used;
     if (part->pending <= FLIGHT_ENTRY_HEAD || r->is_over) return;
     struct host_call call;
     r->frames = (struct flight_bytes){.at = entry + FLIGHT_ENTRY_HEAD, .end = entry + part->pending};
@@ -346,16 +346,21 @@ static void run_unfinished(struct replay *r, bool is_wanted)
     if (is_wanted) run_entry(r);
 }
 
-static void run_part(struct replay *r, const struct flight_part *part)
+static void run_entries(struct replay *r, uint8_t *bytes, size_t at, size_t used, uint32_t *sum)
 {
-    size_t at = FLIGHT_HEAD;
-    uint32_t sum = 0;
-    while (at < part->used && !r->is_over && !r->is_no_room) {
-        if (flight_entry(part, &at, &sum, &r->frames))
+    while (at < used && !r->is_over && !r->is_no_room) {
+        if (flight_entry(bytes, used, &at, sum, &r->frames))
             run_entry(r);
         else
             say(r, FLIGHT_DAMAGED, "what follows is damaged");
     }
+}
+
+static void run_part(struct replay *r, const struct flight_part *part)
+{
+    uint32_t sum = 0;
+    run_entries(r, part->bytes, FLIGHT_HEAD, part->used, &sum);
+    run_entries(r, part->more, FLIGHT_MORE_HEAD, part->more_used, &sum);
 }
 
 static void run(struct replay *r, bool unfinished)

@@ -2,7 +2,8 @@
  * What a half of a recording begins with: see flight.h. A host of many groups is large, and to pack it takes longer than the loop may
  * stand still. So a copy of this process does it: fork() gives it all of the host as it is at one instant, for the price of its
  * page tables, and what either changes from then on is its own. It writes the state where no other is, lets the file grow
- * if it must, says in the half's head where it is, and ends. Its parent goes on, and looks now and then whether it has.
+ * if it must, says in the half's head where it is, and ends. Its parent goes on, and looks now and then whether it has. A half that
+ * is smaller than its state gets as much more, so that storms among many groups do not make one copy after another.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +24,8 @@ enum {
     AT_ONCE_MAX = 1024, /* groups that are packed by the loop itself, in less time than a process is copied */
     ROOM_LEAST = 1 << 18,
     ROOM_EACH = 128, /* bytes, which are enough for nearly all */
-    ROOM_MOST = 1 << 30
+    ROOM_MOST = 1 << 30,
+    PAGE = 4096
 };
 
 bool flight_has_state(const uint8_t *half)
@@ -83,13 +85,21 @@ static uint8_t *pack_all(const struct flight *f, struct host *host, bool may_gro
 
 /* ---- In the file ---- */
 
-/* Behind the halves, before the state of the half that stays or else behind it. */
+/* Where what belongs to a half ends: its state, and what was added to it. */
+static size_t end_of(const uint8_t *half)
+{
+    const size_t state = (size_t)(el_get(half + FLIGHT_STATE_AT, 8) + el_get(half + FLIGHT_STATE_SIZE_AT, 8)),
+                 more = (size_t)(el_get(half + FLIGHT_MORE_AT, 8) + el_get(half + FLIGHT_MORE_SIZE_AT, 8));
+    return more > state ? more : state;
+}
+
+/* Behind the halves, before what belongs to the half that stays or else behind it. */
 static size_t place(const struct flight *f, size_t size)
 {
     const uint8_t *other = flight_other_half(f);
-    const size_t first = 2 * f->size, at = (size_t)el_get(other + FLIGHT_STATE_AT, 8),
-                 length = (size_t)el_get(other + FLIGHT_STATE_SIZE_AT, 8);
-    return length == 0 || at - first >= size ? first : at + length;
+    const size_t first = 2 * f->size;
+    if (!flight_has_state(other) || (size_t)el_get(other + FLIGHT_STATE_AT, 8) - first >= size) return first;
+    return end_of(other);
 }
 
 static bool write_all(int fd, const uint8_t *bytes, size_t size, size_t at)
@@ -102,15 +112,24 @@ static bool write_all(int fd, const uint8_t *bytes, size_t size, size_t at)
     return true;
 }
 
+static size_t whole_pages(size_t size)
+{
+    return (size + PAGE - 1) / PAGE * PAGE;
+}
+
 static bool put_in_file(const struct flight *f, const uint8_t *bytes, size_t size, bool may_grow)
 {
-    const size_t at = place(f, size), end = at + size;
+    const size_t added = may_grow && size > f->size ? whole_pages(size - f->size) : 0;
+    const size_t at = place(f, size + (added ? added + PAGE : 0)), more_at = whole_pages(at + size),
+                 end = added ? more_at + added : at + size;
     if (end <= f->map_size) {
         memcpy(f->map + at, bytes, size);
     } else {
         errno = may_grow ? posix_fallocate(f->fd, 0, (off_t)end) : ENOSPC;
         if (errno || !write_all(f->fd, bytes, size, at)) return false;
     }
+    if (added) flight_publish(f, FLIGHT_MORE_AT, more_at, 8);
+    flight_publish(f, FLIGHT_MORE_SIZE_AT, added, 8);
     flight_publish(f, FLIGHT_STATE_AT, at, 8);
     flight_publish(f, FLIGHT_STATE_SUM_AT, flight_chain((uint32_t)f->size, bytes, size), 4);
     flight_publish(f, FLIGHT_STATE_SIZE_AT, size, 8); /* which makes it one */

@@ -11,12 +11,12 @@
 
 #include "core/bytes.h"
 
-bool flight_entry(const struct flight_part *part, size_t *at, uint32_t *sum, struct flight_bytes *frames)
+bool flight_entry(uint8_t *bytes, size_t used, size_t *at, uint32_t *sum, struct flight_bytes *frames)
 {
-    if (part->used - *at < FLIGHT_ENTRY_HEAD) return false;
-    uint8_t *entry = part->bytes + *at;
+    if (used - *at < FLIGHT_ENTRY_HEAD) return false;
+    uint8_t *entry = bytes + *at;
     const uint64_t size = el_get(entry, 4);
-    if (size > part->used - *at - FLIGHT_ENTRY_HEAD) return false;
+    if (size > used - *at - FLIGHT_ENTRY_HEAD) return false;
     *sum = flight_chain(*sum, entry + FLIGHT_ENTRY_HEAD, (size_t)size);
     if (*sum != (uint32_t)el_get(entry + 4, 4)) return false;
     *frames = (struct flight_bytes){.at = entry + FLIGHT_ENTRY_HEAD, .end = entry + FLIGHT_ENTRY_HEAD + size};
@@ -32,7 +32,22 @@ static bool refuse(const char *path, const char *why, char *text, size_t room)
     return false;
 }
 
-static bool read_head(struct flight_part *part, size_t size, const char *path, char *text, size_t room)
+/* False: what was added to the half is not there. */
+static bool read_more(const struct flight_tape *tape, struct flight_part *part, uint64_t *left)
+{
+    const uint64_t at = el_get(part->bytes + FLIGHT_MORE_AT, 8),
+                   size = el_get(part->bytes + FLIGHT_MORE_SIZE_AT, 8),
+                   used = el_get(part->bytes + FLIGHT_MORE_USED_AT, 8);
+    if (used == 0) return true;
+    if (at > tape->size || size > tape->size - at || used < FLIGHT_MORE_HEAD || used > size) return false;
+    part->more = tape->bytes + at;
+    part->more_used = (size_t)used;
+    *left = size - used;
+    return true;
+}
+
+static bool read_head(const struct flight_tape *tape, struct flight_part *part, size_t size, const char *path,
+                      char *text, size_t room)
 {
     const uint64_t version = el_get(part->bytes + FLIGHT_MAGIC, 4),
                    used = el_get(part->bytes + FLIGHT_USED_AT, 8),
@@ -41,8 +56,9 @@ static bool read_head(struct flight_part *part, size_t size, const char *path, c
         return refuse(path, "is no recording of an agent, or is damaged", text, room);
     if (version != FLIGHT_VERSION)
         return refuse(path, "was recorded by another version of elector; replay it with that one", text, room);
+    uint64_t left = size - used;
     if (el_get(part->bytes + FLIGHT_SIZE_AT, 8) != size || used < FLIGHT_HEAD || used > size ||
-        pending > size - used)
+        !read_more(tape, part, &left) || pending > left)
         return refuse(path, "is cut off, or damaged", text, room);
     part->flags = (uint32_t)el_get(part->bytes + FLIGHT_FLAGS_AT, 4);
     part->generation = el_get(part->bytes + FLIGHT_GENERATION_AT, 8);
@@ -82,7 +98,7 @@ static bool read_part(struct flight_tape *tape, size_t at, size_t size, const ch
     struct flight_part *part = &tape->parts[tape->part_count];
     *part = (struct flight_part){.bytes = tape->bytes + at};
     if (memcmp(part->bytes, nothing, FLIGHT_MAGIC) == 0) return true;
-    if (!read_head(part, size, path, text, room) || !read_beginning(tape, part, size, path, text, room))
+    if (!read_head(tape, part, size, path, text, room) || !read_beginning(tape, part, size, path, text, room))
         return false;
     tape->part_count++;
     return true;
