@@ -32,7 +32,7 @@ static const char config[] = "[cluster]\nname = it\nid = 07000000000000000000000
 /* One entry more, in place; its frames are written between the two calls. */
 static struct flight_bytes begin_entry(uint8_t *file, size_t used)
 {
-    return (struct flight_bytes){.at = file + used + FLIGHT_ENTRY_HEAD, .end = file + SIZE / 2};
+    return (struct flight_bytes){.at = file + used + FLIGHT_ENTRY_HEAD, .end = file + flight_half(SIZE)};
 }
 
 static size_t end_entry(uint8_t *file, size_t used, const struct flight_bytes *frames, uint32_t *sum)
@@ -45,15 +45,19 @@ static size_t end_entry(uint8_t *file, size_t used, const struct flight_bytes *f
     return used + FLIGHT_ENTRY_HEAD + size;
 }
 
-static void put_beginning(struct flight_bytes *frames, const uint8_t *state, size_t size)
+/* Behind the halves. Returns how long it is. */
+static size_t put_beginning(uint8_t *file, const uint8_t *state, size_t size)
 {
+    struct flight_bytes b = {.at = file + 2 * flight_half(SIZE), .end = file + SIZE}, *frames = &b;
     static struct record_contents contents = {.version = 1};
     static unsigned char slot[RECORD_SLOT];
     record_slot_encode(&contents, slot);
     for (int i = 0; i < 3; i++) flight_put(frames, 1000000000, 8); /* which boot, and when */
     flight_put_bytes(frames, config, sizeof config - 1);
     flight_put_bytes(frames, slot, record_slot_size(0));
-    flight_put_bytes(frames, state, size);
+    if ((size_t)(b.end - b.at) < size) abort();
+    if (size) memcpy(b.at, state, size);
+    return (size_t)(b.at + size - (file + 2 * flight_half(SIZE)));
 }
 
 /* ---- A host in the middle of its life ---- */
@@ -108,6 +112,7 @@ static size_t pack_one(uint8_t *state, size_t room)
         snprintf(text, sizeof text, "group-%d", i);
         host_stand(host_find(host, text, text + 64, 256), true, 7);
     }
+    host_stand(host_find(host, "other", text, sizeof text), true, 7);
     host_saved(host, 2, 0);
     if (!host_pack(host, &bytes)) abort();
     host_free(host);
@@ -134,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t sum = 0;
     if (sodium_init() < 0) abort();
     judge(data, size);
-    if (size < 4 || size > SIZE / 4) return 0;
+    if (size < 4 || size > SIZE / 8) return 0;
     static uint8_t spoilt[SIZE / 8];
     const size_t most = size - 3, wanted = (size_t)data[1] | (size_t)data[2] << 8;
     const size_t taken = data[0] % 3 == 0 ? 0 : wanted < most ? wanted : most;
@@ -142,9 +147,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t state = is_spoilt ? spoil(spoilt, data + 3, taken) : taken;
     memset(file, 0, sizeof file);
     memcpy(file, flight_magic, FLIGHT_MAGIC);
-    struct flight_bytes frames = begin_entry(file, FLIGHT_HEAD);
-    put_beginning(&frames, is_spoilt ? spoilt : data + 3, state);
-    size_t used = end_entry(file, FLIGHT_HEAD, &frames, &sum);
+    const size_t begins = put_beginning(file, is_spoilt ? spoilt : data + 3, state);
+    struct flight_bytes frames;
+    size_t used = FLIGHT_HEAD;
     for (size_t at = 3 + taken; at < size;) { /* a length, and as many bytes */
         const size_t length = data[at] < size - at - 1 ? data[at] : size - at - 1;
         frames = begin_entry(file, used);
@@ -160,6 +165,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     flight_put(&head, used, 8);
     for (int i = 0; i < 2; i++) flight_put(&head, 0, 8); /* nothing is pending, of no generation */
     flight_put(&head, flight_half(sizeof file), 8);
+    flight_put(&head, 2 * flight_half(sizeof file), 8);
+    flight_put(&head, begins, 8);
+    flight_put(&head, flight_chain((uint32_t)flight_half(SIZE), file + 2 * flight_half(SIZE), begins), 4);
     judge(file, sizeof file);
     return 0;
 }

@@ -51,6 +51,7 @@ static el_node last_leader;
 static unsigned elections;
 static uint64_t recorded_size;                                   /* 0: nobody is */
 static void (*on_changed)(struct member *, struct host_group *); /* may be NULL */
+static void (*on_step)(struct member *);                         /* of time; may be NULL */
 
 /* ---- The world ---- */
 
@@ -251,6 +252,7 @@ static inline void pass(uint64_t ms)
             struct member *member = &members[node];
             if (!member->alive) continue;
             const uint64_t due = host_tick(member->host);
+            if (on_step) on_step(member);
             if (due < next) next = due;
             if (member->writing && !member->disk_is_stuck && member->written_at < next)
                 next = member->written_at;

@@ -4,52 +4,49 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/flight_inner.h"
 #include "agent/log.h"
 #include "core/bytes.h"
 
-struct flight {
-    struct host_hooks inner;
-    const struct config *config;
-    struct record *record;
-    uint8_t *map; /* all of the file */
-    size_t map_size;
-    uint8_t *base; /* the half that is written to */
-    size_t size;   /* of each */
-    size_t used;   /* whole entries end there */
-    uint64_t generation;
-    bool may_turn;             /* into the other half */
-    uint32_t sum;              /* of the last of them */
-    uint64_t at;               /* its time */
-    struct flight_bytes frame; /* the entry that is being written */
-    uint32_t depth;            /* of calls that have not returned */
-    uint64_t noted;
-    uint32_t flags;
-    bool is_over;
-};
-
 enum { STRIDE = 65536 }; /* whole pages, wherever */
-enum { FLAGS_AT = 12, USED_AT = 16, PENDING_AT = 24, GENERATION_AT = 32, SIZE_AT = 40 };
 
 /* ---- The file ---- */
 
-/* A reader that finds us dead must find what was written before in place. */
-static void publish(struct flight *f, size_t at, uint64_t value, unsigned bytes)
+void flight_publish(const struct flight *f, size_t at, uint64_t value, unsigned bytes)
 {
     atomic_signal_fence(memory_order_release);
     el_put(f->base + at, value, bytes);
     atomic_signal_fence(memory_order_release);
 }
 
+uint8_t *flight_other_half(const struct flight *f)
+{
+    return f->base == f->map ? f->map + f->size : f->map;
+}
+
+/* Where the next entry goes. */
+static uint8_t *end_of(const struct flight *f)
+{
+    return (f->more ? f->more : f->base) + f->used;
+}
+
+static size_t size_of(const struct flight *f)
+{
+    return f->more ? f->more_size : f->size;
+}
+
 static void open_entry(struct flight *f)
 {
-    f->frame = (struct flight_bytes){.at = f->base + f->used, .end = f->base + f->size};
+    f->frame = (struct flight_bytes){.at = end_of(f), .end = end_of(f) - f->used + size_of(f)};
     flight_put(&f->frame, 0, 4);
     flight_put(&f->frame, 0, 4);
 }
@@ -57,125 +54,128 @@ static void open_entry(struct flight *f)
 static void set_flags(struct flight *f, uint32_t flags)
 {
     f->flags |= flags;
-    publish(f, FLAGS_AT, f->flags, 4);
+    flight_publish(f, FLIGHT_FLAGS_AT, f->flags, 4);
 }
 
-static void stop(struct flight *f)
+static void pause_recording(struct flight *f)
 {
-    f->is_over = true;
-    publish(f, PENDING_AT, 0, 8);
+    f->is_paused = true;
+    flight_publish(f, FLIGHT_PENDING_AT, 0, 8);
     set_flags(f, FLIGHT_FULL);
-    if (f->inner.warn)
-        f->inner.warn(f->inner.whose, NULL,
-                      "the flight recorder is full, and records no more; `recorder` says how much it takes");
+    if (f->has_warned_of_pause || !f->inner.warn) return;
+    f->has_warned_of_pause = true;
+    f->inner.warn(f->inner.whose, NULL,
+                  "more goes in than the flight recorder takes: some is lost, and it begins anew; a larger "
+                  "`recorder` takes more");
 }
 
 /* What is written is the file's: our memory has only the part that is being written to, and the kernel may have the rest back.
  * Nothing is lost when a shared page is let go of. */
-static void let_go_behind(const struct flight *f, size_t before)
+static void let_go_behind(const struct flight *f, const uint8_t *entry)
 {
-    const size_t at = (size_t)(f->base - f->map), first = (at + before) / STRIDE, end = (at + f->used) / STRIDE;
-    if (end > first) (void)madvise(f->map + first * STRIDE, (end - first) * STRIDE, MADV_DONTNEED);
+    uint8_t *map = f->more ? f->more : f->map;
+    const size_t first = (size_t)(entry - map) / STRIDE, end = (size_t)(end_of(f) - map) / STRIDE;
+    if (end > first) (void)madvise(map + first * STRIDE, (end - first) * STRIDE, MADV_DONTNEED);
 }
 
 /* It counts from here on. */
 static void close_entry(struct flight *f)
 {
-    uint8_t *entry = f->base + f->used;
+    uint8_t *entry = end_of(f);
     const size_t size = (size_t)(f->frame.at - entry) - FLIGHT_ENTRY_HEAD;
     if (f->frame.failed) {
-        stop(f);
+        pause_recording(f);
         return;
     }
     f->sum = flight_chain(f->sum, entry + FLIGHT_ENTRY_HEAD, size);
     el_put(entry, size, 4);
     el_put(entry + 4, f->sum, 4);
-    const size_t before = f->used;
     f->used += FLIGHT_ENTRY_HEAD + size;
-    publish(f, USED_AT, f->used, 8);
-    publish(f, PENDING_AT, 0, 8);
-    let_go_behind(f, before);
+    flight_publish(f, f->more ? FLIGHT_MORE_USED_AT : FLIGHT_USED_AT, f->used, 8);
+    flight_publish(f, FLIGHT_PENDING_AT, 0, 8);
+    let_go_behind(f, entry);
 }
 
 /* What a dying process leaves of a call is worth the most. */
 static void show_pending(struct flight *f)
 {
-    if (!f->frame.failed) publish(f, PENDING_AT, (uint64_t)(f->frame.at - (f->base + f->used)), 8);
+    if (!f->frame.failed) flight_publish(f, FLIGHT_PENDING_AT, (uint64_t)(f->frame.at - end_of(f)), 8);
 }
 
 /* ---- Halves ---- */
 
-/* Clocks of one boot of one host are the same clock. */
-static void put_boot(struct flight_bytes *b)
-{
-    char text[64] = "";
-    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) close(fd);
-    const struct el_hash hash = el_fingerprint(text, got > 0 ? (size_t)got : 0);
-    flight_put(b, got > 0 ? hash.low : 0, 8);
-    flight_put(b, got > 0 ? hash.high : 0, 8);
-}
-
-static bool put_beginning(struct flight *f, const uint8_t *state, size_t size)
-{
-    char *text = flight_config_text(f->config);
-    struct record_image *image = record_copy(f->record);
-    open_entry(f);
-    put_boot(&f->frame);
-    flight_put(&f->frame, f->at, 8);
-    if (text) flight_put_bytes(&f->frame, text, strlen(text));
-    if (image) flight_put_bytes(&f->frame, image->bytes, image->size);
-    flight_put_bytes(&f->frame, state, size);
-    const bool is_good = text && image && !f->frame.failed;
-    if (is_good) close_entry(f);
-    free(text);
-    free(image);
-    return is_good;
-}
-
-/* Nothing is there until all of its beginning is. */
-static bool begin_half(struct flight *f, uint8_t *base, const uint8_t *state, size_t size)
+/* With no state yet. Nothing is there until all of its head is. */
+static void begin_half(struct flight *f, uint8_t *base, uint64_t generation)
 {
     static const uint8_t nothing[FLIGHT_MAGIC];
+    if (f->more) munmap(f->more, f->more_size);
+    f->more = NULL;
     f->base = base;
     memcpy(base, nothing, FLIGHT_MAGIC);
     f->used = FLIGHT_HEAD;
     f->sum = 0;
-    publish(f, FLIGHT_MAGIC, FLIGHT_VERSION, 4);
-    publish(f, FLAGS_AT, f->flags, 4);
-    publish(f, GENERATION_AT, ++f->generation, 8);
-    publish(f, SIZE_AT, f->size, 8);
-    if (!put_beginning(f, state, size)) return false;
+    f->flags = 0;
+    f->generation = generation;
+    flight_publish(f, FLIGHT_MAGIC, FLIGHT_VERSION, 4);
+    flight_publish(f, FLIGHT_FLAGS_AT, 0, 4);
+    flight_publish(f, FLIGHT_USED_AT, f->used, 8);
+    flight_publish(f, FLIGHT_PENDING_AT, 0, 8);
+    flight_publish(f, FLIGHT_GENERATION_AT, generation, 8);
+    flight_publish(f, FLIGHT_SIZE_AT, f->size, 8);
+    flight_publish(f, FLIGHT_STATE_SIZE_AT, 0, 8);
+    flight_publish(f, FLIGHT_MORE_SIZE_AT, 0, 8);
+    flight_publish(f, FLIGHT_MORE_USED_AT, 0, 8);
     atomic_signal_fence(memory_order_release);
     memcpy(base, flight_magic, FLIGHT_MAGIC);
+}
+
+static bool is_nearly_full(const struct flight *f)
+{
+    return f->used > size_of(f) - size_of(f) / 8;
+}
+
+/* False: nothing was added to this half, or all of that is in use. */
+static bool go_on_in_more(struct flight *f)
+{
+    const size_t size = (size_t)el_get(f->base + FLIGHT_MORE_SIZE_AT, 8);
+    if (f->more || size == 0) return false;
+    uint8_t *more =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, (off_t)el_get(f->base + FLIGHT_MORE_AT, 8));
+    if (more == MAP_FAILED) return false;
+    f->more = more;
+    f->more_size = size;
+    f->used = FLIGHT_MORE_HEAD;
+    flight_publish(f, FLIGHT_MORE_USED_AT, f->used, 8);
     return true;
 }
 
-/* What is in the other half is forgotten only when the state is at hand. */
-static void turn(struct flight *f, struct host *host)
+/* Into the other half, or, where this one could not be begun with, into this one again: a half without a state is worth nothing
+ * once the one before it is gone. */
+static void turn(struct flight *f, const struct host_call *call)
 {
-    uint8_t *state = malloc(f->size);
-    struct flight_bytes bytes = {.at = state, .end = state + f->size};
-    f->may_turn = state && host_pack(host, &bytes) && (size_t)(bytes.at - state) < f->size / 2;
-    uint8_t *other = f->base == f->map ? f->map + f->size : f->map;
-    if (f->may_turn && !begin_half(f, other, state, (size_t)(bytes.at - state))) stop(f);
-    free(state);
+    if (!flight_has_kept(f) || (!f->is_paused && go_on_in_more(f))) return; /* else in what room is left */
+    const bool goes_on = !f->is_paused && flight_has_state(f->base);
+    if (!goes_on) f->at = call->at; /* something is missing */
+    begin_half(f, flight_has_state(f->base) ? flight_other_half(f) : f->base,
+               f->generation + (goes_on ? 1 : 2));
+    f->is_paused = false;
+    flight_begin_to_keep(f, call->host);
 }
 
 /* ---- The hooks ---- */
 
 static bool is_recording(const struct flight *f)
 {
-    return f->depth > 0 && !f->is_over;
+    return f->depth > 0 && !f->is_paused;
 }
 
 static void called(void *whose, const struct host_call *call)
 {
     struct flight *f = whose;
     const bool is_first = f->depth++ == 0;
-    if (f->is_over) return;
-    if (is_first && f->used > f->size - f->size / 8 && f->may_turn) turn(f, call->host);
+    if (is_first && f->keeper) (void)flight_has_kept(f);
+    if (is_first && (f->is_paused || is_nearly_full(f))) turn(f, call);
+    if (f->is_paused) return;
     if (is_first) open_entry(f);
     flight_put_call(&f->frame, call, is_first ? f->at : UINT64_MAX);
     if (is_first) f->at = call->at;
@@ -185,11 +185,12 @@ static void called(void *whose, const struct host_call *call)
 static void returned(void *whose)
 {
     struct flight *f = whose;
-    f->depth--;
-    if (f->is_over) return;
-    flight_put(&f->frame, f->noted ? FLIGHT_RETURNED_NOTED : FLIGHT_RETURNED, 1);
-    if (f->noted) flight_put(&f->frame, f->noted, 4);
+    const uint64_t noted = f->noted;
     f->noted = 0;
+    f->depth--;
+    if (f->is_paused) return;
+    flight_put(&f->frame, noted ? FLIGHT_RETURNED_NOTED : FLIGHT_RETURNED, 1);
+    if (noted) flight_put(&f->frame, noted, 4);
     if (f->depth == 0)
         close_entry(f);
     else
@@ -292,6 +293,8 @@ static uint64_t wall(void *whose)
 
 /* ---- Beginning and end ---- */
 
+enum { SETTLES_WITHIN_MS = 1000 };
+
 /* Whoever was recorded before is kept once. */
 static int make_file(const char *path, uint64_t size, char *text, size_t room)
 {
@@ -322,10 +325,11 @@ static bool map_file(struct flight *f, const char *path, uint64_t size, char *te
     f->map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     f->map_size = (size_t)size;
     f->size = flight_half((size_t)size);
-    if (f->map == MAP_FAILED) f->map = NULL;
-    if (!f->map) snprintf(text, room, "%s: cannot map it: %s", path, strerror(errno));
+    f->fd = fd;
+    if (f->map != MAP_FAILED) return true;
+    snprintf(text, room, "%s: cannot map it: %s", path, strerror(errno));
     close(fd);
-    return f->map != NULL;
+    return false;
 }
 
 struct flight *flight_open(const char *path, uint64_t size, const struct config *config, struct record *record,
@@ -343,9 +347,9 @@ struct flight *flight_open(const char *path, uint64_t size, const struct config 
     }
     f->config = config;
     f->record = record;
-    f->may_turn = true;
-    if (!begin_half(f, f->map, NULL, 0)) {
-        snprintf(text, room, "%s: too small for what a recording begins with", path);
+    begin_half(f, f->map, 1);
+    if (!flight_keep_state(f, NULL, true)) {
+        snprintf(text, room, "%s: cannot write what a recording begins with: %s", path, strerror(errno));
         flight_close(f);
         return NULL;
     }
@@ -381,7 +385,12 @@ struct flight *flight_begin(const struct config *config, struct record *record, 
 void flight_close(struct flight *f)
 {
     if (!f) return;
+    flight_settle(f, SETTLES_WITHIN_MS);
+    if (f->keeper) kill(f->keeper, SIGKILL);
+    if (f->keeper) waitpid(f->keeper, NULL, 0);
     set_flags(f, FLIGHT_CLOSED);
+    if (f->more) munmap(f->more, f->more_size);
     munmap(f->map, f->map_size);
+    close(f->fd);
     free(f);
 }

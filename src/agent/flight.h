@@ -6,18 +6,23 @@
  * The file is mapped and has its size from the beginning, so that writing is copying: nothing is waited for, and what was
  * recorded survives the death of the process at any instruction, though not the host's. Little-endian:
  *
- *   half      two of them, each a recording of its own: when one is full the other goes on, with all of the host's state at its
- *             beginning (host_pack). So there always is at least half a file of the last that happened.
+ *   half      two of them, each a recording of its own: when one is full the other goes on. So there always is at least half of
+ *             what the file takes of the last that happened.
  *   head      of a half: magic (zeros: nothing is there), version, flags, `used` (up to where it is whole), `pending` (bytes of a
- *             call that has not returned), which generation it is, the size of a half
+ *             call that has not returned), which generation it is, the size of a half; where its state is, how long (0: there is
+ *             none yet), a checksum of that and the size; where there is more, how much, and how far that is used.
+ *             One whose generation is the other's and 1 goes on where that one ends; otherwise something is missing between them.
  *   entries   length, checksum, frames. The checksum goes on from the one before, so that nothing can be left out.
- *             The first says what it begins with: which boot, when, configuration as text (no secrets), record, and the
- *             host's state; none: the host begins with the first call.
- *             Each of the others is a call from outside, with everything that happened until it returned.
+ *             Each is a call from outside, with everything that happened until it returned.
  *   frames    a tag, then what belongs to it: a call (its time as a step from the last entry's), an answer, an output, a return
+ *   states    behind the halves, one for each: which boot, when, configuration as text (no secrets), record, and all of the
+ *             host's state before the half's first call (host_pack); none: the host begins with that call.
+ *   more      behind a state that is larger than a half: room for entries that makes them equal, used when the half is full
  *
- * A host that cannot be packed is recorded until the first half is full; then it is over, with a warning. The recording of the
- * life before is kept as FILE.1.
+ * Where groups are many, the state comes later than the half (flight_state.c), and the file grows to take two of them, and as much
+ * more: by no more than six times the largest. Until it has come, the half is read as what follows the other. What does not
+ * fit into a half, and what comes while a full one has no state yet, is not recorded: then there is a warning, and it begins anew as soon
+ * as it can. The recording of the life before is kept as FILE.1.
  */
 #ifndef ELECTOR_AGENT_FLIGHT_H
 #define ELECTOR_AGENT_FLIGHT_H
@@ -27,13 +32,25 @@
 enum {
     FLIGHT_VERSION = 3,
     FLIGHT_MAGIC = 8,
-    FLIGHT_HEAD = 48,
+    FLIGHT_FLAGS_AT = 12,
+    FLIGHT_USED_AT = 16,
+    FLIGHT_PENDING_AT = 24,
+    FLIGHT_GENERATION_AT = 32,
+    FLIGHT_SIZE_AT = 40,
+    FLIGHT_STATE_AT = 48,
+    FLIGHT_STATE_SIZE_AT = 56,
+    FLIGHT_STATE_SUM_AT = 64,
+    FLIGHT_MORE_AT = 68,
+    FLIGHT_MORE_SIZE_AT = 76,
+    FLIGHT_MORE_USED_AT = 84,
+    FLIGHT_HEAD = 92,
+    FLIGHT_MORE_HEAD = 8,
     FLIGHT_ENTRY_HEAD = 8,
     FLIGHT_BOOT = 16,
 };
 extern const char flight_magic[FLIGHT_MAGIC];
 
-enum { FLIGHT_CLOSED = 1, FLIGHT_FULL = 2 }; /* flags: it ended in order; it ended for want of room */
+enum { FLIGHT_CLOSED = 1, FLIGHT_FULL = 2 }; /* flags: it ended in order; what came next is missing */
 
 /* Tags below FLIGHT_RANDOM are enum host_called. */
 enum flight_tag {
@@ -57,6 +74,8 @@ struct flight *flight_open(const char *path, uint64_t size, const struct config 
 struct flight *flight_begin(const struct config *, struct record *, struct host_hooks *);
 /* After the host is freed. May be NULL. */
 void flight_close(struct flight *);
+/* Waits, no longer than that, for a state that is being kept. */
+void flight_settle(struct flight *, uint32_t wait_ms);
 
 /* ---- What writer and reader share: flight_frame.c ---- */
 
@@ -80,7 +99,7 @@ bool flight_get_call(struct flight_bytes *, uint64_t since, bool is_first, struc
 uint32_t flight_sum(const void *bytes, size_t size);
 uint32_t flight_sum_view(struct host_group *);
 uint64_t flight_sum_note(uint64_t so_far, struct host_group *, const struct host_note *);
-/* The second half begins there. */
+/* Of a file that is made: the second half begins there, and the states twice as far. */
 size_t flight_half(size_t file_size);
 /* The checksum of an entry. */
 uint32_t flight_chain(uint32_t before, const uint8_t *bytes, size_t size);

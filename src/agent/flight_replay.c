@@ -335,7 +335,7 @@ static void run_entry(struct replay *r)
 static void run_unfinished(struct replay *r, bool is_wanted)
 {
     const struct flight_part *part = &r->tape->parts[r->tape->part_count - 1];
-    uint8_t *entry = part->bytes + part->used;
+    uint8_t *entry = part->more_used ? part->more + part->more_used : part->bytes + part->used;
     if (part->pending <= FLIGHT_ENTRY_HEAD || r->is_over) return;
     struct host_call call;
     r->frames = (struct flight_bytes){.at = entry + FLIGHT_ENTRY_HEAD, .end = entry + part->pending};
@@ -346,16 +346,21 @@ static void run_unfinished(struct replay *r, bool is_wanted)
     if (is_wanted) run_entry(r);
 }
 
-static void run_part(struct replay *r, const struct flight_part *part)
+static void run_entries(struct replay *r, uint8_t *bytes, size_t at, size_t used, uint32_t *sum)
 {
-    size_t at = part->calls;
-    uint32_t sum = part->sum;
-    while (at < part->used && !r->is_over && !r->is_no_room) {
-        if (flight_entry(part, &at, &sum, &r->frames))
+    while (at < used && !r->is_over && !r->is_no_room) {
+        if (flight_entry(bytes, used, &at, sum, &r->frames))
             run_entry(r);
         else
             say(r, FLIGHT_DAMAGED, "what follows is damaged");
     }
+}
+
+static void run_part(struct replay *r, const struct flight_part *part)
+{
+    uint32_t sum = 0;
+    run_entries(r, part->bytes, FLIGHT_HEAD, part->used, &sum);
+    run_entries(r, part->more, FLIGHT_MORE_HEAD, part->more_used, &sum);
 }
 
 static void run(struct replay *r, bool unfinished)
@@ -364,7 +369,7 @@ static void run(struct replay *r, bool unfinished)
     if (tape->parts[0].state_size) begin_from(r, &tape->parts[0]);
     run_part(r, &tape->parts[0]);
     if (tape->part_count == 2 && !r->is_over) {
-        compare_with(r, &tape->parts[1]);
+        if (tape->parts[1].has_beginning) compare_with(r, &tape->parts[1]);
         run_part(r, &tape->parts[1]);
     }
     run_unfinished(r, unfinished);
@@ -381,6 +386,8 @@ bool flight_replay(const struct flight_tape *tape, struct flight_listener *liste
         run(&r, unfinished);
     else
         say(&r, FLIGHT_DAMAGED, "the record that it began with is damaged");
+    r.listener->host = r.host;
+    if (r.host && r.listener->ended) r.listener->ended(r.listener);
     host_free(r.host);
     record_close(r.record);
     return !r.is_no_room;

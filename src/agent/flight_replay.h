@@ -27,6 +27,7 @@ struct flight_listener {
     void (*changed)(struct flight_listener *, struct host_group *);
     void (*renewed)(struct flight_listener *, uint32_t cell);
     void (*noted)(struct flight_listener *, struct host_group *, const struct host_note *);
+    void (*ended)(struct flight_listener *); /* after the last call that was run; the host is freed next */
 };
 
 enum flight_verdict {

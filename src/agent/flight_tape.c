@@ -11,12 +11,12 @@
 
 #include "core/bytes.h"
 
-bool flight_entry(const struct flight_part *part, size_t *at, uint32_t *sum, struct flight_bytes *frames)
+bool flight_entry(uint8_t *bytes, size_t used, size_t *at, uint32_t *sum, struct flight_bytes *frames)
 {
-    if (part->used - *at < FLIGHT_ENTRY_HEAD) return false;
-    uint8_t *entry = part->bytes + *at;
+    if (used - *at < FLIGHT_ENTRY_HEAD) return false;
+    uint8_t *entry = bytes + *at;
     const uint64_t size = el_get(entry, 4);
-    if (size > part->used - *at - FLIGHT_ENTRY_HEAD) return false;
+    if (size > used - *at - FLIGHT_ENTRY_HEAD) return false;
     *sum = flight_chain(*sum, entry + FLIGHT_ENTRY_HEAD, (size_t)size);
     if (*sum != (uint32_t)el_get(entry + 4, 4)) return false;
     *frames = (struct flight_bytes){.at = entry + FLIGHT_ENTRY_HEAD, .end = entry + FLIGHT_ENTRY_HEAD + size};
@@ -32,37 +32,61 @@ static bool refuse(const char *path, const char *why, char *text, size_t room)
     return false;
 }
 
-static bool read_head(struct flight_part *part, size_t size, const char *path, char *text, size_t room)
+/* False: what was added to the half is not there. */
+static bool read_more(const struct flight_tape *tape, struct flight_part *part, uint64_t *left)
 {
-    if (size < FLIGHT_HEAD || memcmp(part->bytes, flight_magic, FLIGHT_MAGIC) != 0)
+    const uint64_t at = el_get(part->bytes + FLIGHT_MORE_AT, 8),
+                   size = el_get(part->bytes + FLIGHT_MORE_SIZE_AT, 8),
+                   used = el_get(part->bytes + FLIGHT_MORE_USED_AT, 8);
+    if (used == 0) return true;
+    if (at > tape->size || size > tape->size - at || used < FLIGHT_MORE_HEAD || used > size) return false;
+    part->more = tape->bytes + at;
+    part->more_used = (size_t)used;
+    *left = size - used;
+    return true;
+}
+
+static bool read_head(const struct flight_tape *tape, struct flight_part *part, size_t size, const char *path,
+                      char *text, size_t room)
+{
+    const uint64_t version = el_get(part->bytes + FLIGHT_MAGIC, 4),
+                   used = el_get(part->bytes + FLIGHT_USED_AT, 8),
+                   pending = el_get(part->bytes + FLIGHT_PENDING_AT, 8);
+    if (memcmp(part->bytes, flight_magic, FLIGHT_MAGIC) != 0)
         return refuse(path, "is no recording of an agent, or is damaged", text, room);
-    const uint64_t version = el_get(part->bytes + 8, 4), used = el_get(part->bytes + 16, 8),
-                   pending = el_get(part->bytes + 24, 8);
     if (version != FLIGHT_VERSION)
         return refuse(path, "was recorded by another version of elector; replay it with that one", text, room);
-    if (el_get(part->bytes + 40, 8) != size || used < FLIGHT_HEAD || used > size || pending > size - used)
+    uint64_t left = size - used;
+    if (el_get(part->bytes + FLIGHT_SIZE_AT, 8) != size || used < FLIGHT_HEAD || used > size ||
+        !read_more(tape, part, &left) || pending > left)
         return refuse(path, "is cut off, or damaged", text, room);
-    part->flags = (uint32_t)el_get(part->bytes + 12, 4);
-    part->generation = el_get(part->bytes + 32, 8);
+    part->flags = (uint32_t)el_get(part->bytes + FLIGHT_FLAGS_AT, 4);
+    part->generation = el_get(part->bytes + FLIGHT_GENERATION_AT, 8);
     part->used = (size_t)used;
     part->pending = (size_t)pending;
     return true;
 }
 
-static bool read_beginning(struct flight_part *part, const char *path, char *text, size_t room)
+static bool read_beginning(const struct flight_tape *tape, struct flight_part *part, size_t half,
+                           const char *path, char *text, size_t room)
 {
-    struct flight_bytes frames;
-    part->calls = FLIGHT_HEAD;
-    if (!flight_entry(part, &part->calls, &part->sum, &frames) || frames.end - frames.at < FLIGHT_BOOT)
+    const uint64_t at = el_get(part->bytes + FLIGHT_STATE_AT, 8),
+                   size = el_get(part->bytes + FLIGHT_STATE_SIZE_AT, 8);
+    if (size == 0) return true;
+    if (at > tape->size || size > tape->size - at || size < FLIGHT_BOOT ||
+        flight_chain((uint32_t)half, tape->bytes + at, (size_t)size) !=
+            (uint32_t)el_get(part->bytes + FLIGHT_STATE_SUM_AT, 4))
         return refuse(path, "its beginning is damaged", text, room);
-    memcpy(part->boot, frames.at, FLIGHT_BOOT);
-    frames.at += FLIGHT_BOOT;
-    part->at = flight_get(&frames, 8);
-    part->config = flight_get_bytes(&frames, &part->config_size);
-    part->record = part->config ? flight_get_bytes(&frames, &part->record_size) : NULL;
-    const uint8_t *state = part->record ? flight_get_bytes(&frames, &part->state_size) : NULL;
-    if (!state) return refuse(path, "its beginning is damaged", text, room);
-    part->state = frames.at - part->state_size;
+    struct flight_bytes b = {.at = tape->bytes + at, .end = tape->bytes + at + size};
+    memcpy(part->boot, b.at, FLIGHT_BOOT);
+    b.at += FLIGHT_BOOT;
+    part->at = flight_get(&b, 8);
+    part->config = flight_get_bytes(&b, &part->config_size);
+    part->record = part->config ? flight_get_bytes(&b, &part->record_size) : NULL;
+    if (!part->record) return refuse(path, "its beginning is damaged", text, room);
+    part->state = b.at;
+    part->state_size = (size_t)(b.end - b.at);
+    part->has_beginning = true;
     return true;
 }
 
@@ -73,27 +97,41 @@ static bool read_part(struct flight_tape *tape, size_t at, size_t size, const ch
     static const uint8_t nothing[FLIGHT_MAGIC];
     struct flight_part *part = &tape->parts[tape->part_count];
     *part = (struct flight_part){.bytes = tape->bytes + at};
-    if (size >= FLIGHT_MAGIC && memcmp(part->bytes, nothing, FLIGHT_MAGIC) == 0) return true;
-    if (!read_head(part, size, path, text, room) || !read_beginning(part, path, text, room)) return false;
+    if (memcmp(part->bytes, nothing, FLIGHT_MAGIC) == 0) return true;
+    if (!read_head(tape, part, size, path, text, room) || !read_beginning(tape, part, size, path, text, room))
+        return false;
     tape->part_count++;
     return true;
 }
 
+/* What begins somewhere and goes on without a gap, up to the last that is there: both, or one of them. */
+static void choose_parts(struct flight_tape *tape)
+{
+    struct flight_part *parts = tape->parts;
+    if (tape->part_count == 2 && parts[0].generation > parts[1].generation) {
+        const struct flight_part newer = parts[0];
+        parts[0] = parts[1];
+        parts[1] = newer;
+    }
+    const bool is_whole = tape->part_count == 2 && parts[0].generation + 1 == parts[1].generation;
+    if (tape->part_count < 2 || (is_whole && parts[0].has_beginning)) return;
+    if (parts[1].has_beginning) parts[0] = parts[1];
+    tape->part_count = 1;
+}
+
 static bool read_parts(struct flight_tape *tape, const char *path, char *text, size_t room)
 {
-    const size_t half = flight_half(tape->size);
-    if (!read_part(tape, 0, half, path, text, room) || !read_part(tape, half, half, path, text, room))
+    if (tape->size < FLIGHT_HEAD) return refuse(path, "is no recording of an agent, or is damaged", text, room);
+    const uint64_t half = el_get(tape->bytes + FLIGHT_SIZE_AT, 8);
+    if (half < FLIGHT_HEAD || half > tape->size / 2)
+        return refuse(path, "is no recording of an agent, or is cut off, or damaged", text, room);
+    if (!read_part(tape, 0, (size_t)half, path, text, room) ||
+        !read_part(tape, (size_t)half, (size_t)half, path, text, room))
         return false;
-    if (tape->part_count == 0) return refuse(path, "nothing is recorded there", text, room);
-    if (tape->part_count == 2 && tape->parts[0].generation > tape->parts[1].generation) {
-        const struct flight_part newer = tape->parts[0];
-        tape->parts[0] = tape->parts[1];
-        tape->parts[1] = newer;
-    }
-    if (tape->part_count == 2 &&
-        (tape->parts[0].generation + 1 != tape->parts[1].generation || tape->parts[1].state_size == 0))
-        return refuse(path, "its halves do not belong together", text, room);
+    choose_parts(tape);
     const struct flight_part *first = &tape->parts[0];
+    if (tape->part_count == 0 || !first->has_beginning)
+        return refuse(path, "nothing is recorded there", text, room);
     return config_parse(&tape->config, path, (const char *)first->config, first->config_size, true, text, room);
 }
 
@@ -155,7 +193,7 @@ struct flight_tape *flight_load(const char *path, char *text, size_t room)
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) != 0) {
         snprintf(text, room, "%s: cannot read it: %s", path, strerror(errno));
-    } else if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > CONFIG_RECORDER_MAX) {
+    } else if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > 2 * CONFIG_RECORDER_MAX) {
         snprintf(text, room, "%s: is no recording of an agent", path);
     } else {
         uint8_t *bytes = read_all(fd, (size_t)status.st_size);

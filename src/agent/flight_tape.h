@@ -6,10 +6,11 @@
 
 struct flight_part { /* a half */
     uint8_t *bytes;
-    size_t used, pending; /* pending: bytes behind `used` */
+    uint8_t *more;          /* what was added to it */
+    size_t used, more_used; /* more_used: 0: nothing is in it */
+    size_t pending;         /* bytes behind the last of these */
     uint32_t flags;
-    uint32_t sum; /* of the beginning */
-    size_t calls; /* where they begin */
+    bool has_beginning; /* which the rest is of; without it, it goes on where the one before ends */
     uint64_t generation, at;
     uint8_t *state; /* the host's; state_size 0: it begins */
     const uint8_t *config, *record;
@@ -20,12 +21,12 @@ struct flight_part { /* a half */
 struct flight_tape {
     uint8_t *bytes;
     size_t size;
-    struct flight_part parts[2]; /* the older first */
+    struct flight_part parts[2]; /* the older first, which has its beginning */
     uint32_t part_count;
     struct config config;
 };
 
-/* The frames of the entry at *at, and *at moves on. False: it is damaged. */
-bool flight_entry(const struct flight_part *, size_t *at, uint32_t *sum, struct flight_bytes *frames);
+/* The frames of the entry at *at of so many bytes, and *at moves on. False: it is damaged. */
+bool flight_entry(uint8_t *bytes, size_t used, size_t *at, uint32_t *sum, struct flight_bytes *frames);
 
 #endif

@@ -160,17 +160,24 @@ static struct host_group *make_group(struct host *host, const char *name, uint64
     return &group->base;
 }
 
-struct host_group *host_add(struct host *host, const char *name, uint64_t key, char *text, size_t size)
+struct host_group *host_enlist(struct host *host, const char *name, uint64_t key, char *text, size_t size)
 {
     struct host_group *group = make_group(host, name, key, text, size);
     if (!group) return NULL;
     host->group_count++;
     host->index[place_of(host, key)] = indexed(key, number_of(group));
-    if (group->session) return group;
     struct host_solo *solo = host_solo_of(group);
+    if (!solo) return group;
     solo->next_solo = host->solos;
     host->solos = solo;
-    host_solo_start(solo);
+    return group;
+}
+
+static struct host_group *add(struct host *host, const char *name, uint64_t key, char *text, size_t size)
+{
+    struct host_group *group = host_enlist(host, name, key, text, size);
+    if (!group || group->session) return group;
+    host_solo_start(host_solo_of(group));
     host_flush(host);
     return group;
 }
@@ -191,7 +198,7 @@ struct host_group *host_find(struct host *host, const char *name, char *text, si
     if (group) return group;
     const struct host_entry entry =
         host_enter(host, (struct host_call){.what = HOST_FINDS, .bytes = name, .size = strlen(name)});
-    group = host_add(host, name, key, text, size);
+    group = add(host, name, key, text, size);
     host_leave(host, entry);
     return group;
 }

@@ -93,12 +93,14 @@ struct host *host_new(const struct config *, struct record *, struct host_hooks)
 void host_free(struct host *);
 
 /*
- * All of its state as bytes, between two calls; and a new host's from such bytes, whoever they come from. False: there is no room;
- * it has groups with machines of their own, which are not packed; or the bytes make no sense, and the host is only to be freed.
+ * All of its state as bytes, between two calls; and a new host's from such bytes, whoever they come from. False: there is no room, or
+ * the bytes make no sense, and the host is only to be freed.
  */
 struct flight_bytes;
 bool host_pack(struct host *, struct flight_bytes *);
 bool host_unpack(struct host *, struct flight_bytes *);
+/* How long that takes, in groups of quorum, of which a thousand take less than a millisecond. */
+uint32_t host_weight(const struct host *);
 /* A write is under way; as often is held. */
 bool host_is_saving(const struct host *);
 uint32_t host_holds(const struct host *);

@@ -125,7 +125,8 @@ static inline uint64_t host_now(const struct host *host)
 }
 
 /* host.c */
-struct host_group *host_add(struct host *, const char *name, uint64_t key, char *text, size_t size);
+/* One more group, which is still to be started. */
+struct host_group *host_enlist(struct host *, const char *name, uint64_t key, char *text, size_t size);
 void host_write(struct host *); /* begins to write the record, if there is something new in it */
 
 /* host_call.c: every call from outside is between these two. */

@@ -12,22 +12,13 @@
 #include "agent/pack.h"
 #include "agent/session.h"
 
-enum { PACKED_GROUPS_MAX = 4096 }; /* it takes time, and the loop waits */
-
 /* ---- A group ---- */
-
-static void pack_byte(const struct pack *p, uint8_t *value, uint32_t most)
-{
-    uint32_t wide = *value;
-    word32(p, &wide, most);
-    *value = (uint8_t)wide;
-}
 
 static void pack_shown(const struct pack *p, struct host_group *g)
 {
     uint32_t role = g->shown_role, value = g->shown_value, cell = g->shown_cell;
     word32(p, &role, EL_LEADER);
-    pack_byte(p, &g->shown_leader, p->members);
+    byte(p, &g->shown_leader, p->members);
     word(p, &g->shown_token);
     word32(p, &value, HOST_VALUE_THIS);
     word32(p, &cell, HOST_CELLS_MAX);
@@ -59,15 +50,16 @@ static void pack_extra(const struct pack *p, struct host_group *g)
     word(p, &extra->heir_until);
     text(p, &extra->value);
     word(p, &extra->value_token);
+    word32(p, &extra->value_number, UINT32_MAX);
     pack_ranks(p, extra);
 }
 
-static void pack_base(const struct pack *p, struct host_group *g)
+void host_pack_base(const struct pack *p, struct host_group *g)
 {
     bool stands = g->stands;
     pack_extra(p, g);
     pack_shown(p, g);
-    pack_byte(p, &g->wish, p->members);
+    byte(p, &g->wish, p->members);
     flag(p, &stands);
     g->stands = stands;
 }
@@ -76,13 +68,13 @@ static void pack_work(const struct pack *p, struct session_group *g)
 {
     struct session_work *work = session_unfold(g);
     struct quorum_group *q = &work->quorum;
-    raw(p, q, sizeof *q);
+    sparse(p, q, sizeof *q);
     if (q->holder.id > p->members || q->next.id > p->members || q->proof.id > p->members ||
         q->claim.id > p->members || q->claim_heir > p->members || q->heir > p->members ||
         q->role > QUORUM_LEADER)
         wrong(p);
-    raw(p, work->ballots, p->members * sizeof *work->ballots);
-    words(p, work->timers, SESSION_GROUP_TIMERS);
+    sparse(p, work->ballots, p->members * sizeof *work->ballots);
+    dues(p, work->timers, SESSION_GROUP_TIMERS);
     word(p, &work->candidates);
     if (p->reads) session_fold(g);
 }
@@ -91,10 +83,10 @@ static void pack_group(const struct pack *p, struct session_group *g)
 {
     const uint32_t cells = session_of(g)->cell_count;
     bool waits = g->waits_for_turn, is_due = g->is_due;
-    pack_base(p, &g->base);
+    host_pack_base(p, &g->base);
     pack_work(p, g);
     word(p, &g->posted);
-    pack_byte(p, &g->cell, SESSION_NO_CELL);
+    byte(p, &g->cell, SESSION_NO_CELL);
     if (g->cell != SESSION_NO_CELL && g->cell >= cells) wrong(p);
     flag(p, &waits);
     flag(p, &is_due);
@@ -393,44 +385,49 @@ static void pack_sessions(const struct pack *p, struct host *host)
     }
 }
 
-/* By name, in the order in which they were made, one session's after another's. */
-static void unpack_groups(const struct pack *p, struct host *host, uint32_t count)
+/* All groups that there can be. */
+enum { GROUPS_MAX = SESSIONS_MAX * SESSION_GROUPS_MAX + RECORD_GROUPS_MAX };
+
+static bool is_of_quorum(const struct host *host, const char *name)
 {
-    char name[CONFIG_NAME_MAX + 1], reason[200];
-    for (uint32_t i = 0; i < count && !p->b->failed; i++) {
-        size_t size = 0;
-        const uint8_t *from = flight_get_bytes(p->b, &size);
-        if (!from || size > CONFIG_NAME_MAX || memchr(from, '\0', size)) {
-            wrong(p);
-            return;
-        }
-        memcpy(name, from, size);
-        name[size] = '\0';
-        const uint64_t key = seal_group_key(host->config->cluster_id, name);
-        const struct config_group *section = config_group_of(host->config, name);
-        const bool is_quorum = !section || !section->algorithm || section->algorithm == &el_quorum;
-        const uint32_t sessions = host->sessions ? host->sessions->number : 0;
-        struct host_group *g = config_is_group_name(name) && is_quorum && !host_by_key(host, key)
-                                   ? host_add(host, name, key, reason, sizeof reason)
-                                   : NULL;
-        if (!g || host->sessions->number != sessions)
-            wrong(p);
-        else
-            pack_group(p, (struct session_group *)g);
-    }
+    const struct config_group *section = config_group_of(host->config, name);
+    return !section || !section->algorithm || section->algorithm == &el_quorum;
 }
 
+/* One that is not there yet; it is not started, since its state follows. NULL: there cannot be such a group. */
+static struct host_group *unpack_group(const struct pack *p, struct host *host)
+{
+    char name[CONFIG_NAME_MAX + 1], reason[200];
+    size_t size = 0;
+    const uint8_t *from = flight_get_bytes(p->b, &size);
+    if (!from || size > CONFIG_NAME_MAX || memchr(from, '\0', size)) return NULL;
+    memcpy(name, from, size);
+    name[size] = '\0';
+    const uint64_t key = seal_group_key(host->config->cluster_id, name);
+    if (!config_is_group_name(name) || host_by_key(host, key)) return NULL;
+    if (is_of_quorum(host, name) && !host->sessions) return NULL;
+    const uint32_t sessions = host->sessions ? host->sessions->number : 0;
+    struct host_group *g = host_enlist(host, name, key, reason, sizeof reason);
+    return host->sessions && host->sessions->number != sessions ? NULL : g;
+}
+
+/* By name, in the order in which they were made, one session's after another's, then those with machines of their own. */
 static void pack_groups(const struct pack *p, struct host *host)
 {
     uint32_t count = host->group_count;
-    word32(p, &count, SESSION_GROUPS_MAX);
-    if (p->reads) {
-        unpack_groups(p, host, count);
-        return;
-    }
-    for (struct host_group *g = host_next(host, NULL); g && !p->b->failed; g = host_next(host, g)) {
-        flight_put_bytes(p->b, host_name(g), strlen(host_name(g)));
-        pack_group(p, (struct session_group *)g);
+    struct host_group *g = NULL;
+    word32(p, &count, GROUPS_MAX);
+    for (uint32_t i = 0; i < count && !p->b->failed; i++) {
+        g = p->reads ? unpack_group(p, host) : host_next(host, g);
+        if (!g) {
+            wrong(p);
+            return;
+        }
+        if (!p->reads) flight_put_bytes(p->b, host_name(g), strlen(host_name(g)));
+        if (g->session)
+            pack_group(p, (struct session_group *)g);
+        else
+            host_pack_solo(p, host_solo_of(g));
     }
 }
 
@@ -446,7 +443,12 @@ static bool pack(struct host *host, struct flight_bytes *b, bool reads)
 
 bool host_pack(struct host *host, struct flight_bytes *b)
 {
-    return !host->solos && host->group_count <= PACKED_GROUPS_MAX && pack(host, b, false);
+    return pack(host, b, false);
+}
+
+uint32_t host_weight(const struct host *host)
+{
+    return host->group_count + 15 * host->solo_count;
 }
 
 bool host_unpack(struct host *host, struct flight_bytes *b)

@@ -1,4 +1,4 @@
-/* Words that go into bytes, or come out of them, by the same calls. Of host_pack.c, which says what for. */
+/* Words that go into bytes, or come out of them, by the same calls. Of host_pack*.c, which say what for. */
 #ifndef ELECTOR_AGENT_PACK_H
 #define ELECTOR_AGENT_PACK_H
 
@@ -61,6 +61,39 @@ static inline void words(const struct pack *p, uint64_t *list, uint32_t count)
     for (uint32_t i = 0; i < count; i++) word(p, &list[i]);
 }
 
+static inline void byte(const struct pack *p, uint8_t *value, uint32_t most)
+{
+    uint32_t wide = *value;
+    word32(p, &wide, most);
+    *value = (uint8_t)wide;
+}
+
+/* Timers: most are not armed, which is UINT64_MAX. */
+static inline void dues(const struct pack *p, uint64_t *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t next = list[i] + 1;
+        word(p, &next);
+        list[i] = next - 1;
+    }
+}
+
+/* Plain bytes of which nearly all are zero: for eight words each a byte says which are not, and these follow. */
+static inline void sparse(const struct pack *p, void *bytes, size_t size)
+{
+    for (size_t first = 0; first < size; first += 64) {
+        const size_t here = size - first < 64 ? size - first : 64;
+        uint64_t eight[8] = {0};
+        uint32_t set = 0;
+        if (!p->reads) memcpy(eight, (const uint8_t *)bytes + first, here);
+        for (uint32_t i = 0; i < 8; i++) set |= (uint32_t)(eight[i] != 0) << i;
+        word32(p, &set, 255);
+        for (uint32_t i = 0; i < 8; i++)
+            if (set >> i & 1) word(p, &eight[i]);
+        if (p->reads) memcpy((uint8_t *)bytes + first, eight, here);
+    }
+}
+
 /* A string of its own, or none. */
 static inline void text(const struct pack *p, char **value)
 {
@@ -80,5 +113,12 @@ static inline void text(const struct pack *p, char **value)
     *value = size ? strdup(read) : NULL;
     if (size && !*value) wrong(p);
 }
+
+/* host_pack.c: what all groups have */
+struct host_group;
+void host_pack_base(const struct pack *, struct host_group *);
+/* host_pack_solo.c */
+struct host_solo;
+void host_pack_solo(const struct pack *, struct host_solo *);
 
 #endif

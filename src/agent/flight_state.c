@@ -1,0 +1,209 @@
+/*
+ * What a half of a recording begins with: see flight.h. A host of many groups is large, and to pack it takes longer than the loop may
+ * stand still. So a copy of this process does it: fork() gives it all of the host as it is at one instant, for the price of its
+ * page tables, and what either changes from then on is its own. It writes the state where no other is, lets the file grow
+ * if it must, says in the half's head where it is, and ends. Its parent goes on, and looks now and then whether it has. A half that
+ * is smaller than its state gets as much more, so that storms among many groups do not make one copy after another.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/flight_inner.h"
+#include "core/bytes.h"
+
+enum {
+    AT_ONCE_MAX = 1024, /* groups that are packed by the loop itself, in less time than a process is copied */
+    ROOM_LEAST = 1 << 18,
+    ROOM_EACH = 128, /* bytes, which are enough for nearly all */
+    ROOM_MOST = 1 << 30,
+    PAGE = 4096
+};
+
+bool flight_has_state(const uint8_t *half)
+{
+    return el_get(half + FLIGHT_STATE_SIZE_AT, 8) != 0;
+}
+
+/* ---- As bytes ---- */
+
+/* Clocks of one boot of one host are the same clock. */
+static void put_boot(struct flight_bytes *b)
+{
+    char text[64] = "";
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    const struct el_hash hash = el_fingerprint(text, got > 0 ? (size_t)got : 0);
+    flight_put(b, got > 0 ? hash.low : 0, 8);
+    flight_put(b, got > 0 ? hash.high : 0, 8);
+}
+
+/* False: no memory. That it did not fit is b->failed. */
+static bool put_all(const struct flight *f, struct host *host, struct flight_bytes *b)
+{
+    char *text = flight_config_text(f->config);
+    struct record_image *image = record_copy(f->record);
+    const bool is_good = text && image;
+    put_boot(b);
+    flight_put(b, f->at, 8);
+    if (text) flight_put_bytes(b, text, strlen(text));
+    if (image) flight_put_bytes(b, image->bytes, image->size);
+    if (is_good && host) (void)host_pack(host, b);
+    free(text);
+    free(image);
+    return is_good;
+}
+
+/* Tries with more room only where that takes nobody's time. */
+static uint8_t *pack_all(const struct flight *f, struct host *host, bool may_grow, size_t *size)
+{
+    const size_t first = ROOM_LEAST + (host ? (size_t)host_weight(host) * ROOM_EACH : 0);
+    for (size_t room = first; room <= (may_grow ? ROOM_MOST : first); room *= 4) {
+        uint8_t *bytes = malloc(room);
+        struct flight_bytes b = {.at = bytes, .end = bytes + room};
+        if (!bytes) break;
+        const bool is_good = put_all(f, host, &b);
+        if (is_good && !b.failed) {
+            *size = (size_t)(b.at - bytes);
+            return bytes;
+        }
+        free(bytes);
+        if (!is_good) break;
+    }
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* ---- In the file ---- */
+
+/* Where what belongs to a half ends: its state, and what was added to it. */
+static size_t end_of(const uint8_t *half)
+{
+    const size_t state = (size_t)(el_get(half + FLIGHT_STATE_AT, 8) + el_get(half + FLIGHT_STATE_SIZE_AT, 8)),
+                 more = (size_t)(el_get(half + FLIGHT_MORE_AT, 8) + el_get(half + FLIGHT_MORE_SIZE_AT, 8));
+    return more > state ? more : state;
+}
+
+/* Behind the halves, before what belongs to the half that stays or else behind it. */
+static size_t place(const struct flight *f, size_t size)
+{
+    const uint8_t *other = flight_other_half(f);
+    const size_t first = 2 * f->size;
+    if (!flight_has_state(other) || (size_t)el_get(other + FLIGHT_STATE_AT, 8) - first >= size) return first;
+    return end_of(other);
+}
+
+static bool write_all(int fd, const uint8_t *bytes, size_t size, size_t at)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t put = pwrite(fd, bytes + done, size - done, (off_t)(at + done));
+        if (put < 0 && errno != EINTR) return false;
+        if (put > 0) done += (size_t)put;
+    }
+    return true;
+}
+
+static size_t whole_pages(size_t size)
+{
+    return (size + PAGE - 1) / PAGE * PAGE;
+}
+
+static bool put_in_file(const struct flight *f, const uint8_t *bytes, size_t size, bool may_grow)
+{
+    const size_t added = may_grow && size > f->size ? whole_pages(size - f->size) : 0;
+    const size_t at = place(f, size + (added ? added + PAGE : 0)), more_at = whole_pages(at + size),
+                 end = added ? more_at + added : at + size;
+    if (end <= f->map_size) {
+        memcpy(f->map + at, bytes, size);
+    } else {
+        errno = may_grow ? posix_fallocate(f->fd, 0, (off_t)end) : ENOSPC;
+        if (errno || !write_all(f->fd, bytes, size, at)) return false;
+    }
+    if (added) flight_publish(f, FLIGHT_MORE_AT, more_at, 8);
+    flight_publish(f, FLIGHT_MORE_SIZE_AT, added, 8);
+    flight_publish(f, FLIGHT_STATE_AT, at, 8);
+    flight_publish(f, FLIGHT_STATE_SUM_AT, flight_chain((uint32_t)f->size, bytes, size), 4);
+    flight_publish(f, FLIGHT_STATE_SIZE_AT, size, 8); /* which makes it one */
+    return true;
+}
+
+bool flight_keep_state(struct flight *f, struct host *host, bool may_grow)
+{
+    size_t size = 0;
+    uint8_t *bytes = pack_all(f, host, may_grow, &size);
+    const bool is_good = bytes && put_in_file(f, bytes, size, may_grow);
+    free(bytes);
+    return is_good;
+}
+
+/* ---- By another process ---- */
+
+/* Whatever is open here is let go of first: nobody must take this process for its parent. */
+static void keep_and_end(struct flight *f, struct host *host, pid_t parent)
+{
+    if (f->fd > 3) close_range(3, (unsigned)f->fd - 1, 0);
+    close_range((unsigned)f->fd + 1, ~0u, 0);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(ECHILD);
+    prctl(PR_SET_NAME, "elector-flight", 0, 0, 0);
+    if (flight_keep_state(f, host, true)) _exit(0);
+    _exit(errno ? errno : EIO);
+}
+
+static void warn_of_state(struct flight *f, int error)
+{
+    char text[256];
+    if (f->has_warned_of_state || !f->inner.warn) return;
+    f->has_warned_of_state = true;
+    snprintf(
+        text, sizeof text,
+        "the flight recorder cannot keep this agent's state (%s): it tries again with each half of its file",
+        strerror(error));
+    f->inner.warn(f->inner.whose, NULL, text);
+}
+
+void flight_begin_to_keep(struct flight *f, struct host *host)
+{
+    sigset_t all, before;
+    const pid_t parent = getpid();
+    if (host_weight(host) <= AT_ONCE_MAX && flight_keep_state(f, host, false)) return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* a copy must not run handlers that are not its own */
+    const pid_t child = fork();
+    if (child == 0) keep_and_end(f, host, parent);
+    const int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (child > 0)
+        f->keeper = child;
+    else
+        warn_of_state(f, error);
+}
+
+static void end_keeping(struct flight *f, int status)
+{
+    f->keeper = 0;
+    if (!flight_has_state(f->base)) warn_of_state(f, WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD);
+}
+
+bool flight_has_kept(struct flight *f)
+{
+    int status = 0;
+    if (!f->keeper) return true;
+    const pid_t ended = waitpid(f->keeper, &status, WNOHANG);
+    if (ended == f->keeper || (ended < 0 && errno == ECHILD)) end_keeping(f, status);
+    return !f->keeper;
+}
+
+void flight_settle(struct flight *f, uint32_t wait_ms)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (; !flight_has_kept(f) && wait_ms; wait_ms--) nanosleep(&pause, NULL);
+}

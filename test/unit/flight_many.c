@@ -1,0 +1,179 @@
+/* The flight recorder of an agent with very many groups: its state is kept by another process, and the file grows to take it. */
+#define _GNU_SOURCE
+#include "flights.h"
+
+#include <signal.h>
+#include <sodium.h>
+#include <sys/resource.h>
+
+#include "agent/flight_inner.h"
+
+enum { FOR_EVER_MS = 60000 };
+static uint32_t many;
+
+static void settle(struct member *member)
+{
+    flight_settle(member->flight, FOR_EVER_MS);
+}
+
+static struct host_group *group_of(el_node node, uint32_t number)
+{
+    char name[32], text[200];
+    snprintf(name, sizeof name, "shard-%u", number);
+    return host_find(members[node].host, name, text, sizeof text);
+}
+
+/* The first member leads them all. */
+static void open_with_many(uint64_t size, uint32_t count)
+{
+    many = count;
+    recorded_size = size;
+    open_world();
+    for (uint32_t i = 0; i < count; i++) {
+        host_stand(group_of(1, i), true, 0);
+        if (i % 100 == 99) pass(1);
+    }
+    pass(8000);
+}
+
+static void change_a_little(unsigned step)
+{
+    char value[32];
+    snprintf(value, sizeof value, "value-%u", step);
+    for (uint32_t i = 0; i < 40; i++) {
+        struct host_group *group = group_of(step % MEMBERS + 1, (step * 977 + i * 61) % many);
+        assert_non_null(group);
+        host_proclaim(group, value);
+        host_stand(group, true, i % 3);
+        if (i % 8 == 0) (void)host_resign(group);
+    }
+    cut[1][2] = step % 7 == 3;
+}
+
+static void the_last_half_of_many_ends_as_it_did(void **state)
+{
+    unsigned added = 0;
+    open_with_many(MIB / 4, 6000);
+    const uint64_t begun = now, generation = members[1].flight->generation;
+    on_step = settle;
+    for (unsigned step = 0; step < 60; step++) {
+        change_a_little(step);
+        pass(900);
+        added += members[1].flight->more != NULL;
+    }
+    assert_true(added > 10 && added < 50); /* the halves were as large as the state, in part */
+    assert_true(members[1].flight->generation > generation + 2);
+    for (el_node node = 1; node <= MEMBERS; node++) ends_as_it_did(node, begun, 6);
+    close_recorded();
+}
+
+/* It may be copied at any time, also while its state is still on its way. */
+static void a_half_without_its_state_follows_the_other(void **state)
+{
+    unsigned without = 0;
+    open_with_many(MIB / 4, 1500);
+    for (unsigned step = 0; step < 20; step++) {
+        change_a_little(step);
+        pass(900);
+        struct flight *flight = members[1].flight;
+        flight_settle(flight, FOR_EVER_MS);
+        const uint64_t generation = flight->generation;
+        while (flight->generation == generation && !flight->keeper) pass(1);
+        if (flight->keeper) kill(flight->keeper, SIGSTOP);
+        without += !flight_has_state(flight->base);
+        const struct flight_report report = replay_file(1);
+        if (flight->keeper) kill(flight->keeper, SIGCONT);
+        if (report.verdict != FLIGHT_AGREES) fail_msg("step %u: %s", step, report.text);
+        assert_true(now - report.ended < UINT64_C(1000) * MILLISECOND);
+    }
+    assert_true(without > 0);
+    close_recorded();
+}
+
+/* Nobody can say what is too much at once; it costs what was recorded, not what will be. */
+static void what_does_not_fit_costs_the_past(void **state)
+{
+    open_with_many(CONFIG_RECORDER_MIN, 6000);
+    on_step = settle;
+    const uint64_t begun = now;
+    cut[1][2] = cut[2][1] = cut[1][3] = cut[3][1] = true; /* all its leases end at once */
+    pass(8000);
+    assert_true(members[1].flight->has_warned_of_pause);
+    cut[1][2] = cut[2][1] = cut[1][3] = cut[3][1] = false;
+    pass(20000);
+    ends_as_it_did(1, begun, 18); /* in a storm there is more to a state than in the end */
+    close_recorded();
+}
+
+/* Whatever holds up the process that keeps a state, the host goes on. */
+static void what_comes_while_a_state_is_on_its_way_may_be_lost(void **state)
+{
+    open_with_many(MIB / 4, 1500);
+    struct flight *flight = members[1].flight;
+    for (unsigned step = 0; step < 12; step++) {
+        flight_settle(flight, FOR_EVER_MS);
+        while (!flight->keeper) {
+            change_a_little(step);
+            pass(10);
+        }
+        kill(flight->keeper, SIGSTOP);
+        for (unsigned i = 0; i < 40 && flight->keeper; i++) {
+            change_a_little(step * 3 + i);
+            pass(300);
+        }
+        if (flight->keeper) kill(flight->keeper, SIGCONT);
+        flight_settle(flight, FOR_EVER_MS);
+        change_a_little(step);
+        pass(300);
+        const struct flight_report report = replay_file(1);
+        if (report.verdict != FLIGHT_AGREES) fail_msg("step %u: %s", step, report.text);
+    }
+    assert_true(flight->has_warned_of_pause);
+    close_recorded();
+}
+
+static void limit_files(uint64_t size)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size ? size : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* A full disk, say: what there was stays, and when there is room it begins anew. */
+static void a_state_that_cannot_be_kept_is_tried_again(void **state)
+{
+    open_with_many(MIB / 4, 1500);
+    on_step = settle;
+    limit_files(MIB / 4); /* which is what the file has from the beginning */
+    for (unsigned step = 0; !members[1].flight->has_warned_of_state; step++) {
+        change_a_little(step);
+        pass(900);
+    }
+    for (unsigned step = 0; step < 30; step++) {
+        change_a_little(step);
+        pass(900);
+        const struct flight_report report = replay_file(1);
+        if (report.verdict != FLIGHT_AGREES) fail_msg("step %u: %s", step, report.text);
+    }
+    limit_files(0);
+    const uint64_t begun = now;
+    for (unsigned step = 0; step < 40; step++) {
+        change_a_little(step);
+        pass(900);
+    }
+    ends_as_it_did(1, begun, 6);
+    close_recorded();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_half_of_many_ends_as_it_did),
+        cmocka_unit_test(a_half_without_its_state_follows_the_other),
+        cmocka_unit_test(what_does_not_fit_costs_the_past),
+        cmocka_unit_test(what_comes_while_a_state_is_on_its_way_may_be_lost),
+        cmocka_unit_test(a_state_that_cannot_be_kept_is_tried_again),
+    };
+    return sodium_init() < 0 || cmocka_run_group_tests(tests, NULL, NULL);
+}
