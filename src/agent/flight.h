@@ -3,7 +3,8 @@
  * digests of what came out, in a file of bounded size. Whoever runs the same calls through the same code gets the same out
  * (flight_replay.h), or one of the two is wrong.
  *
- * The file is mapped and has its size from the beginning, so that writing is copying: nothing is waited for, and what was
+ * The file is mapped and has its size from the beginning, so that writing is copying: nothing is waited for, what is written does
+ * not stay in our memory, and what was
  * recorded survives the death of the process at any instruction, though not the host's. Little-endian:
  *
  *   half      two of them, each a recording of its own: when one is full the other goes on. So there always is at least half of

@@ -44,7 +44,7 @@ static uint64_t get(const struct session_work *work, uint32_t at)
 {
     uint64_t word;
     memcpy(&word, (const uint8_t *)work + FIRST + (size_t)at * WORD, sizeof word);
-    return at < SESSION_GROUP_TIMERS ? word + 1 : swap_halves(word, at);
+    return word + (at < SESSION_GROUP_TIMERS);
 }
 
 static void put(struct session_work *work, uint32_t at, uint64_t word)
@@ -110,6 +110,7 @@ static uint32_t fold(const struct session_work *work, uint32_t count, uint8_t by
         for (uint32_t i = 0; i < 8 && first + i < count; i++) {
             uint64_t word = get(work, first + i);
             if (word == 0) continue;
+            word = swap_halves(word, first + i);
             *set |= (uint8_t)(1u << i);
             if (word == last)
                 word = 0;

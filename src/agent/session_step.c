@@ -8,10 +8,10 @@
 /* ---- Before ---- */
 
 /* To sessions whoever votes may lead; to a group only those who want to. */
-static uint8_t role_of(const struct session *s, const struct session_group *group, el_node member)
+static uint8_t role_of(const struct session *s, const struct session_work *work, el_node member)
 {
     const enum config_role role = s->host->config->members[member - 1].role;
-    const bool wants = !group || session_wants(group, member);
+    const bool wants = !work || work->candidates >> (member - 1) & 1;
     const uint8_t may = wants ? EL_CANDIDATE : EL_ORDINARY;
     return role == CONFIG_OBSERVER ? EL_OBSERVER : role == CONFIG_WITNESS ? EL_ORDINARY : may;
 }
@@ -30,7 +30,7 @@ void session_open(struct session *s, struct session_group *group, bool late, str
     struct session_work *work = group ? session_unfold(group) : NULL;
     s->out.count = 0;
     for (el_node member = 1; member <= s->cluster.count; member++) {
-        s->roles[member - 1] = role_of(s, group, member);
+        s->roles[member - 1] = role_of(s, work, member);
         s->priorities[member - 1] = ranks ? ranks[member - 1].priority : 0;
     }
     *step = (struct session_step){.q = {.cfg = &s->cfg,
