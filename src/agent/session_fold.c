@@ -58,6 +58,7 @@ static uint8_t *folded_of(const struct session *s, const struct session_group *g
     uint32_t aside;
     if (group->units_aside == 0) return (uint8_t *)(uintptr_t)group->folded;
     memcpy(&aside, group->folded, sizeof aside);
+    el_require(aside);
     return slab_at(&s->slab, aside);
 }
 

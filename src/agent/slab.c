@@ -8,7 +8,7 @@
 static bool make_room(struct slab *slab)
 {
     const uint32_t room = slab->block_room ? 2 * slab->block_room : 16;
-    if (slab->block_count < slab->block_room) return true;
+    if (slab->blocks && slab->block_count < slab->block_room) return true;
     unsigned char **blocks = realloc(slab->blocks, room * sizeof *blocks);
     if (!blocks) return false;
     slab->blocks = blocks;
@@ -34,7 +34,7 @@ uint32_t slab_take(struct slab *slab, uint32_t units)
     if (piece) {
         memcpy(&slab->unused[units], slab_at(slab, piece), sizeof piece);
     } else {
-        if ((!slab->blocks || slab->used + units > SLAB_BLOCK_UNITS) && !begin_block(slab)) return 0;
+        if ((slab->block_count == 0 || slab->used + units > SLAB_BLOCK_UNITS) && !begin_block(slab)) return 0;
         piece = (slab->block_count - 1) * SLAB_BLOCK_UNITS + slab->used;
         slab->used += units;
     }
