@@ -27,6 +27,7 @@ static struct host_group *group_of(el_node node, uint32_t number)
 static void open_with_many(uint64_t size, uint32_t count)
 {
     many = count;
+    on_step = NULL;
     recorded_size = size;
     open_world();
     for (uint32_t i = 0; i < count; i++) {
