@@ -123,6 +123,7 @@ static void begin_half(struct flight *f, uint8_t *base, uint64_t generation)
     flight_publish(f, FLIGHT_GENERATION_AT, generation, 8);
     flight_publish(f, FLIGHT_SIZE_AT, f->size, 8);
     flight_publish(f, FLIGHT_STATE_SIZE_AT, 0, 8);
+    flight_publish(f, FLIGHT_MORE_AT, 0, 8);
     flight_publish(f, FLIGHT_MORE_SIZE_AT, 0, 8);
     flight_publish(f, FLIGHT_MORE_USED_AT, 0, 8);
     atomic_signal_fence(memory_order_release);

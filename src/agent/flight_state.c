@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,7 +26,8 @@ enum {
     ROOM_LEAST = 1 << 18,
     ROOM_EACH = 128, /* bytes, which are enough for nearly all */
     ROOM_MOST = 1 << 30,
-    PAGE = 4096
+    PAGE = 4096,
+    NICE = 5
 };
 
 bool flight_has_state(const uint8_t *half)
@@ -154,6 +156,7 @@ static void keep_and_end(struct flight *f, struct host *host, pid_t parent)
     close_range((unsigned)f->fd + 1, ~0u, 0);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(ECHILD);
     prctl(PR_SET_NAME, "elector-flight", 0, 0, 0);
+    (void)setpriority(PRIO_PROCESS, 0, NICE); /* elections come first */
     if (flight_keep_state(f, host, true)) _exit(0);
     _exit(errno ? errno : EIO);
 }

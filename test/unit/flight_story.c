@@ -16,18 +16,10 @@ static void free_story(void)
 
 /* ---- One clock ---- */
 
-/* Three members elect, and the second is replaced; each recorded. */
-static void live(void)
+/* All members die, and their recordings are taken. */
+static void take_recordings(void)
 {
     char text[512], old[96];
-    recorded_size = 1048576;
-    open_world();
-    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
-    pass(3000);
-    const el_node first = leader();
-    die(first);
-    pass(4000);
-    assert_int_not_equal(leader(), 0);
     for (el_node node = 1; node <= MEMBERS; node++) die(node);
     for (el_node node = 1; node <= MEMBERS; node++) {
         struct flight_run *run = &story.runs[story.run_count++];
@@ -41,6 +33,45 @@ static void live(void)
     }
     close_world();
     recorded_size = 0;
+}
+
+/* Three members elect, and the second is replaced; each recorded. */
+static void live(void)
+{
+    recorded_size = 1048576;
+    open_world();
+    for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
+    pass(3000);
+    const el_node first = leader();
+    die(first);
+    pass(4000);
+    assert_int_not_equal(leader(), 0);
+    take_recordings();
+}
+
+/* The same for longer than a file takes, with a group of another algorithm beside. */
+static void live_long(void)
+{
+    char text[200];
+    open_world();
+    recorded_size = CONFIG_RECORDER_MIN;
+    for (el_node node = 1; node <= MEMBERS; node++) {
+        struct config *config = &members[node].config;
+        die(node);
+        config->group_count = 1;
+        snprintf(config->groups[0].name, sizeof config->groups[0].name, "other");
+        config->groups[0].algorithm = el_algorithm_named("raft");
+    }
+    for (el_node node = 1; node <= MEMBERS; node++) start(node);
+    for (unsigned i = 0; i < 60; i++) {
+        const el_node who = i % MEMBERS + 1;
+        stand(who, i % 5 != 0);
+        host_stand(host_find(members[who].host, "other", text, sizeof text), true, i % 3);
+        if (i % 4 == 0 && leader())
+            (void)host_resign(host_find(members[leader()].host, "billing", text, sizeof text));
+        pass(1000);
+    }
+    take_recordings();
 }
 
 static void listen_to_all(void)
@@ -64,6 +95,21 @@ static void one_boot_has_one_clock(void **state)
     flight_judge(&story);
     assert_int_equal(story.violation_count, 0);
     assert_int_equal(story.claim_count, 2);
+    free_story();
+}
+
+static void the_last_halves_are_one_story(void **state)
+{
+    live_long();
+    listen_to_all();
+    flight_merge(&story);
+    for (uint32_t i = 0; i < story.run_count; i++) {
+        assert_true(story.runs[i].is_placed);
+        assert_true(story.runs[i].tape->parts[0].state_size > 0); /* in the middle of a life */
+    }
+    flight_judge(&story);
+    assert_int_equal(story.violation_count, 0);
+    assert_true(story.claim_count > 0);
     free_story();
 }
 
@@ -227,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_boot_has_one_clock),
+        cmocka_unit_test(the_last_halves_are_one_story),
         cmocka_unit_test(messages_tell_how_clocks_differ),
         cmocka_unit_test(who_heard_nobody_is_judged_apart),
         cmocka_unit_test(who_comes_after_breaks_nothing),
