@@ -19,7 +19,7 @@ static void judge(const uint8_t *bytes, size_t size)
     struct flight_report report;
     struct flight_tape *tape = flight_take("it", bytes, size, text, sizeof text);
     if (!tape) return;
-    (void)flight_replay(tape, NULL, true, &report);
+    (void)flight_replay(tape, NULL, FLIGHT_UNFINISHED, &report);
     flight_tape_free(tape);
 }
 

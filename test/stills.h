@@ -248,7 +248,7 @@ static inline void revive(el_node node, uint32_t number)
         return;
     }
     restore_record(node, record, still->record);
-    require(host_unpack(make_host(node), &b) && b.at == b.end);
+    require(host_unpack(make_host(node), &b, true) && b.at == b.end);
     if (still->writing) h->writing = copy_image(writing, still->writing);
     album.live[node] = number + 1;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/flight_tape.h"
+#include "algorithms/registry.h"
 
 #define TIME_MAX (UINT64_C(1) << 62) /* no clock of ours gets there, and sums do not overflow below */
 
@@ -26,6 +27,7 @@ struct replay {
     struct flight_bytes frames; /* of the entry that is run */
     enum host_called what;      /* its call */
     uint64_t at, noted;
+    uint32_t how; /* as of flight_replay() */
     bool is_over; /* nothing is compared any more */
     bool may_end; /* the call did not return, so its frames end somewhere */
     bool is_no_room;
@@ -279,6 +281,13 @@ static void begin(struct replay *r)
     r->is_no_room = !r->host;
 }
 
+static bool has_unchecked_groups(struct host *host)
+{
+    struct host_group *group = host ? host_next(host, NULL) : NULL;
+    while (group && host_algorithm(group) == &el_quorum) group = host_next(host, group);
+    return group;
+}
+
 /* In the middle of a life. Whoever listens is told what there is. */
 static void begin_from(struct replay *r, const struct flight_part *part)
 {
@@ -286,10 +295,16 @@ static void begin_from(struct replay *r, const struct flight_part *part)
     r->at = r->report->began = r->report->ended = part->at;
     r->is_over = true; /* that it begins is not in the recording */
     begin(r);
-    const bool is_good = r->host && host_unpack(r->host, &state) && state.at == state.end;
+    const bool trusts = r->how & FLIGHT_TRUSTS;
+    const bool is_good = r->host && host_unpack(r->host, &state, trusts) && state.at == state.end;
     r->is_over = false;
     if (!is_good) {
-        say(r, FLIGHT_DAMAGED, "the state that it begins with makes no sense");
+        const bool is_unchecked = !trusts && has_unchecked_groups(r->host);
+        say(r, FLIGHT_DAMAGED,
+            is_unchecked
+                ? "it begins in the middle of a group of another algorithm than quorum, whose state nobody can check: "
+                  "--trusted, if you know whose it is"
+                : "the state that it begins with makes no sense");
         return;
     }
     for (struct host_group *group = host_next(r->host, NULL); group; group = host_next(r->host, group))
@@ -332,7 +347,7 @@ static void run_entry(struct replay *r)
 }
 
 /* What there is of a call that did not return. */
-static void run_unfinished(struct replay *r, bool is_wanted)
+static void run_unfinished(struct replay *r)
 {
     const struct flight_part *part = &r->tape->parts[r->tape->part_count - 1];
     uint8_t *entry = part->more_used ? part->more + part->more_used : part->bytes + part->used;
@@ -343,7 +358,7 @@ static void run_unfinished(struct replay *r, bool is_wanted)
     if (!flight_get_call(&ahead, r->at, true, &call)) return;
     r->report->unfinished = words[call.what];
     r->may_end = true;
-    if (is_wanted) run_entry(r);
+    if ((r->how & FLIGHT_UNFINISHED)) run_entry(r);
 }
 
 static void run_entries(struct replay *r, uint8_t *bytes, size_t at, size_t used, uint32_t *sum)
@@ -363,7 +378,7 @@ static void run_part(struct replay *r, const struct flight_part *part)
     run_entries(r, part->more, FLIGHT_MORE_HEAD, part->more_used, &sum);
 }
 
-static void run(struct replay *r, bool unfinished)
+static void run(struct replay *r)
 {
     const struct flight_tape *tape = r->tape;
     if (tape->parts[0].state_size) begin_from(r, &tape->parts[0]);
@@ -372,18 +387,18 @@ static void run(struct replay *r, bool unfinished)
         if (tape->parts[1].has_beginning) compare_with(r, &tape->parts[1]);
         run_part(r, &tape->parts[1]);
     }
-    run_unfinished(r, unfinished);
+    run_unfinished(r);
 }
 
-bool flight_replay(const struct flight_tape *tape, struct flight_listener *listener, bool unfinished,
+bool flight_replay(const struct flight_tape *tape, struct flight_listener *listener, uint32_t how,
                    struct flight_report *report)
 {
     struct flight_listener nobody = {0};
-    struct replay r = {.tape = tape, .listener = listener ? listener : &nobody, .report = report};
+    struct replay r = {.tape = tape, .listener = listener ? listener : &nobody, .report = report, .how = how};
     *report = (struct flight_report){.flags = tape->parts[tape->part_count - 1].flags};
     r.record = record_restore(tape->parts[0].record, tape->parts[0].record_size);
     if (r.record)
-        run(&r, unfinished);
+        run(&r);
     else
         say(&r, FLIGHT_DAMAGED, "the record that it began with is damaged");
     r.listener->host = r.host;

@@ -45,8 +45,13 @@ struct flight_report {
     const char *unfinished; /* the call that did not return; NULL: all did */
 };
 
-/* With `unfinished` also what was recorded of a call that did not return: that may end this process, too. False: no memory. */
-bool flight_replay(const struct flight_tape *, struct flight_listener *, bool unfinished,
-                   struct flight_report *);
+enum {
+    FLIGHT_UNFINISHED =
+        1,            /* also what was recorded of a call that did not return: that may end this process, too */
+    FLIGHT_TRUSTS = 2 /* also from states that cannot be checked, those of groups that are not quorum's */
+};
+
+/* False: no memory. */
+bool flight_replay(const struct flight_tape *, struct flight_listener *, uint32_t how, struct flight_report *);
 
 #endif

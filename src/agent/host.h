@@ -93,12 +93,13 @@ struct host *host_new(const struct config *, struct record *, struct host_hooks)
 void host_free(struct host *);
 
 /*
- * All of its state as bytes, between two calls; and a new host's from such bytes, whoever they come from. False: there is no room, or
- * the bytes make no sense, and the host is only to be freed.
+ * All of its state as bytes, between two calls; and a new host's from such bytes, whoever they come from, but for the
+ * states of machines of other algorithms than quorum: those are run as they are, and are refused unless the bytes are trusted.
+ * False: there is no room, or the bytes make no sense, and the host is only to be freed.
  */
 struct flight_bytes;
 bool host_pack(struct host *, struct flight_bytes *);
-bool host_unpack(struct host *, struct flight_bytes *);
+bool host_unpack(struct host *, struct flight_bytes *, bool trusts);
 /* How long that takes, in groups of quorum, of which a thousand take less than a millisecond. */
 uint32_t host_weight(const struct host *);
 /* A write is under way; as often is held. */

@@ -426,14 +426,16 @@ static void pack_groups(const struct pack *p, struct host *host)
         if (!p->reads) flight_put_bytes(p->b, host_name(g), strlen(host_name(g)));
         if (g->session)
             pack_group(p, (struct session_group *)g);
-        else
+        else if (p->trusts)
             host_pack_solo(p, host_solo_of(g));
+        else
+            wrong(p);
     }
 }
 
-static bool pack(struct host *host, struct flight_bytes *b, bool reads)
+static bool pack(struct host *host, struct flight_bytes *b, bool reads, bool trusts)
 {
-    const struct pack p = {b, reads, host->config->member_count};
+    const struct pack p = {b, reads, trusts, host->config->member_count};
     pack_host(&p, host);
     pack_sessions(&p, host);
     if (!b->failed) pack_groups(&p, host);
@@ -443,7 +445,7 @@ static bool pack(struct host *host, struct flight_bytes *b, bool reads)
 
 bool host_pack(struct host *host, struct flight_bytes *b)
 {
-    return pack(host, b, false);
+    return pack(host, b, false, true);
 }
 
 uint32_t host_weight(const struct host *host)
@@ -451,7 +453,7 @@ uint32_t host_weight(const struct host *host)
     return host->group_count + 15 * host->solo_count;
 }
 
-bool host_unpack(struct host *host, struct flight_bytes *b)
+bool host_unpack(struct host *host, struct flight_bytes *b, bool trusts)
 {
-    return !host->group_count && !host->sessions && pack(host, b, true);
+    return !host->group_count && !host->sessions && pack(host, b, true, trusts);
 }

@@ -9,7 +9,7 @@
 
 struct pack {
     struct flight_bytes *b;
-    bool reads;
+    bool reads, trusts; /* trusts: what is read, though it cannot be checked */
     uint32_t members;
 };
 

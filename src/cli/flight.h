@@ -98,7 +98,7 @@ struct flight_story {
 };
 
 /* Replays a run, and adds what happens to the story. */
-void flight_listen(struct flight_story *, uint32_t run, bool unfinished);
+void flight_listen(struct flight_story *, uint32_t run, uint32_t how);
 /* Puts all runs on the first one's clock, as far as they can be, and events in order. */
 void flight_merge(struct flight_story *);
 /* Quorum's promises: one leader to a token, tokens that rise, nobody in office before the last one's time is over. */

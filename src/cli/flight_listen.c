@@ -238,7 +238,7 @@ static void end_all(struct flight_story *story, uint32_t run)
     }
 }
 
-void flight_listen(struct flight_story *story, uint32_t run, bool unfinished)
+void flight_listen(struct flight_story *story, uint32_t run, uint32_t how)
 {
     struct flight_run *r = &story->runs[run];
     struct ear ear = {story, run};
@@ -250,7 +250,7 @@ void flight_listen(struct flight_story *story, uint32_t run, bool unfinished)
                                        .noted = on_noted};
     const size_t first = story->event_count;
     (void)add(&listener, FLIGHT_BEGAN, EL_NOBODY);
-    if (!flight_replay(r->tape, &listener, unfinished, &r->report)) story->is_out_of_memory = true;
+    if (!flight_replay(r->tape, &listener, how, &r->report)) story->is_out_of_memory = true;
     if (story->event_count > first) story->events[first].at = r->report.began;
     listener.at = r->report.ended;
     if (!(r->report.flags & FLIGHT_FULL)) (void)add(&listener, FLIGHT_ENDED, EL_NOBODY);

@@ -16,7 +16,8 @@ struct request {
     char only[CONFIG_NAME_MAX + 1];
     const char *output; /* "report": no export */
     writer *write;
-    bool beats, unfinished;
+    bool beats;
+    uint32_t how; /* as of flight_replay() */
     const char *paths[FLIGHT_RUNS_MAX];
     uint32_t path_count;
 };
@@ -24,7 +25,7 @@ struct request {
 static void write_help(void)
 {
     fputs(
-        "Usage: elector replay [--group GROUP] [--output FORMAT] [--beats] [--unfinished] FILE...\n\n"
+        "Usage: elector replay [--group GROUP] [--output FORMAT] [--beats] [--unfinished] [--trusted] FILE...\n\n"
         "Runs what agents have recorded (`recorder` in their configuration; STATE.flight, and STATE.flight.1 of the life\n"
         "before) through the same code again, and holds what comes out against what came out then. Recordings of\n"
         "several members are put on one clock, and judged: one leader to a token, tokens that rise, nobody in office\n"
@@ -35,7 +36,9 @@ static void write_help(void)
         "                         the same in the formats of `elector sim`; what was found goes to standard error\n"
         "  --group GROUP          whose story; needed where more than one was led\n"
         "  --beats                also what members say to each other for all groups\n"
-        "  --unfinished           also the call that did not return, if there is one: it may end this process, too\n\n"
+        "  --unfinished           also the call that did not return, if there is one: it may end this process, too\n"
+        "  --trusted              also one that begins in the middle of groups of other algorithms than quorum: their\n"
+        "                         state cannot be checked, and a forged one could do harm\n\n"
         "Exit codes: 0 it agrees, and holds; 1 it does another thing now, or a promise was broken; 2 usage;\n"
         "3 a recording cannot be read, or is damaged.\n",
         stdout);
@@ -157,7 +160,7 @@ static int load(struct flight_story *story, const struct request *request)
 
 static int listen_to_all(struct flight_story *story, const struct request *request)
 {
-    for (uint32_t i = 0; i < story->run_count; i++) flight_listen(story, i, request->unfinished);
+    for (uint32_t i = 0; i < story->run_count; i++) flight_listen(story, i, request->how);
     flight_merge(story);
     flight_judge(story);
     return story->is_out_of_memory ? cli_out_of_memory("replay") : CLI_YES;
@@ -241,7 +244,9 @@ static int read_arguments(struct request *request, int argc, char **argv)
         } else if (strcmp(argv[at], "--beats") == 0) {
             request->beats = true;
         } else if (strcmp(argv[at], "--unfinished") == 0) {
-            request->unfinished = true;
+            request->how |= FLIGHT_UNFINISHED;
+        } else if (strcmp(argv[at], "--trusted") == 0) {
+            request->how |= FLIGHT_TRUSTS;
         } else if (argv[at][0] == '-') {
             return cli_usage_error("replay", "unknown option %s", argv[at]);
         } else if (request->path_count == FLIGHT_RUNS_MAX) {

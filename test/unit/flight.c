@@ -177,7 +177,7 @@ static void other_settings_do_other_things(void **state)
     struct flight_tape *tape = flight_load(members[1].flight_path, text, sizeof text);
     assert_non_null(tape);
     tape->config.drift++;
-    assert_true(flight_replay(tape, NULL, false, &report));
+    assert_true(flight_replay(tape, NULL, FLIGHT_TRUSTS, &report));
     assert_int_equal(report.verdict, FLIGHT_DIVERGES);
     assert_non_null(strstr(report.text, "it writes its record, but not as it did"));
     flight_tape_free(tape);

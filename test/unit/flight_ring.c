@@ -101,7 +101,7 @@ static void what_is_unpacked_is_the_same_and_has_done_nothing(void **state)
         struct record *record = record_restore(image->bytes, image->size);
         struct host *host = host_new(&member->config, record, hooks);
         struct flight_bytes b = {.at = first.at, .end = first.at + first.size};
-        assert_true(host_unpack(host, &b));
+        assert_true(host_unpack(host, &b, true));
         assert_ptr_equal(b.at, b.end);
         const struct bytes second = packed(host);
         assert_int_equal(first.size, second.size);
@@ -120,11 +120,31 @@ static void what_is_unpacked_is_the_same_and_has_done_nothing(void **state)
     close_recorded();
 }
 
+static void a_state_that_nobody_can_check_is_for_those_who_trust_it(void **state)
+{
+    char text[512];
+    struct flight_report report;
+    open_with_every_algorithm(MIB / 4);
+    live(60);
+    const struct bytes read = read_recording(members[1].flight_path);
+    struct flight_tape *tape = flight_take("it", read.at, read.size, text, sizeof text);
+    assert_non_null(tape);
+    assert_true(flight_replay(tape, NULL, 0, &report));
+    assert_int_equal(report.verdict, FLIGHT_DAMAGED);
+    assert_non_null(strstr(report.text, "--trusted"));
+    assert_true(flight_replay(tape, NULL, FLIGHT_TRUSTS, &report));
+    assert_int_equal(report.verdict, FLIGHT_AGREES);
+    flight_tape_free(tape);
+    free(read.at);
+    close_recorded();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_half_of_every_algorithm_ends_as_it_did),
         cmocka_unit_test(what_is_unpacked_is_the_same_and_has_done_nothing),
+        cmocka_unit_test(a_state_that_nobody_can_check_is_for_those_who_trust_it),
     };
     return sodium_init() < 0 || cmocka_run_group_tests(tests, NULL, NULL);
 }

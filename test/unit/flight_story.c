@@ -77,7 +77,7 @@ static void live_long(void)
 static void listen_to_all(void)
 {
     for (uint32_t i = 0; i < story.run_count; i++) {
-        flight_listen(&story, i, false);
+        flight_listen(&story, i, FLIGHT_TRUSTS);
         assert_int_equal(story.runs[i].report.verdict, FLIGHT_AGREES);
     }
 }

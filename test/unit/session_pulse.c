@@ -303,7 +303,7 @@ static void what_waits_is_packed(void **state)
         assert_true(host_pack(h->host, &b));
         struct host *again = host_new(&h->config, h->record, hooks_of(h));
         b = (struct flight_bytes){bytes, b.at, false};
-        assert_true(host_unpack(again, &b));
+        assert_true(host_unpack(again, &b, true));
         assert_memory_equal(again->sessions->answers, s->answers, sizeof s->answers);
         assert_int_equal(s->pressing, leaders);
         assert_int_equal(again->sessions->pressing, s->pressing);
