@@ -21,10 +21,16 @@ enum { STRIDE = 65536 }; /* whole pages, wherever */
 
 /* ---- The file ---- */
 
+/* In one go: half a number would be another one. */
 void flight_publish(const struct flight *f, size_t at, uint64_t value, unsigned bytes)
 {
+    uint8_t word[8];
+    el_put(word, value, sizeof word);
     atomic_signal_fence(memory_order_release);
-    el_put(f->base + at, value, bytes);
+    if (bytes == sizeof word)
+        memcpy(f->base + at, word, 8);
+    else
+        memcpy(f->base + at, word, 4);
     atomic_signal_fence(memory_order_release);
 }
 
@@ -91,8 +97,9 @@ static void close_entry(struct flight *f)
     el_put(entry, size, 4);
     el_put(entry + 4, f->sum, 4);
     f->used += FLIGHT_ENTRY_HEAD + size;
+    flight_publish(f, FLIGHT_PENDING_AT, 0,
+                   8); /* first: behind this entry it would be said of what is not there */
     flight_publish(f, f->more ? FLIGHT_MORE_USED_AT : FLIGHT_USED_AT, f->used, 8);
-    flight_publish(f, FLIGHT_PENDING_AT, 0, 8);
     let_go_behind(f, entry);
 }
 

@@ -120,13 +120,15 @@ static size_t whole_pages(size_t size)
 
 static bool put_in_file(const struct flight *f, const uint8_t *bytes, size_t size, bool may_grow)
 {
-    const size_t added = may_grow && size > f->size ? whole_pages(size - f->size) : 0;
+    const size_t lacks = size > f->size ? size - f->size : 0, least = f->size / 8; /* or it is not worth it */
+    const size_t added = may_grow && lacks ? whole_pages(lacks > least ? lacks : least) : 0;
     const size_t at = place(f, size + (added ? added + PAGE : 0)), more_at = whole_pages(at + size),
                  end = added ? more_at + added : at + size;
     if (end <= f->map_size) {
         memcpy(f->map + at, bytes, size);
     } else {
-        errno = may_grow ? posix_fallocate(f->fd, 0, (off_t)end) : ENOSPC;
+        errno = may_grow ? posix_fallocate(f->fd, (off_t)at, (off_t)(end - at))
+                         : ENOSPC; /* where nobody else writes */
         if (errno || !write_all(f->fd, bytes, size, at)) return false;
     }
     if (added) flight_publish(f, FLIGHT_MORE_AT, more_at, 8);
@@ -198,7 +200,7 @@ static void end_keeping(struct flight *f, int status)
 
 bool flight_has_kept(struct flight *f)
 {
-    int status = 0;
+    int status = -1;
     if (!f->keeper) return true;
     const pid_t ended = waitpid(f->keeper, &status, WNOHANG);
     if (ended == f->keeper || (ended < 0 && errno == ECHILD)) end_keeping(f, status);
