@@ -8,7 +8,7 @@
  * Between them is a pair of SOCK_SEQPACKET sockets; a message is a struct guardian_message, perhaps with a descriptor.
  * The agent tells of a client's work when it begins to stand, and the guardian reads everything before the end. Which work
  * leads is on a page that both share, so that an election wakes no guardian: a work's word is set before its client hears
- * that it leads, and is 0 only when what it did is over. The guardian looks there once nobody can write to it any more:
+ * that it leads, and is 0 when what it did is over, or was told to be. The guardian looks there once nobody can write to it any more:
  * its agent is dead. So whoever may work is known and marked, and what is not marked is nothing to wait for. A number is
  * given anew only after GUARDIAN_UNWATCH, and while its word is 0. Without a page all that it knows of counts.
  */

@@ -256,9 +256,15 @@ uint32_t obituary_add(struct obituary *o, enum guardian_kind kind, int fd)
     return place;
 }
 
+/* What cannot be watched, where no page says when it leads: it is told of only while it does. */
+static bool counts_for_ever(const struct obituary *o, uint32_t work)
+{
+    return work == OBITUARY_BLIND && !o->page;
+}
+
 void obituary_stand(struct obituary *o, uint32_t work)
 {
-    if (!o || work == OBITUARY_NONE) return;
+    if (!o || work == OBITUARY_NONE || counts_for_ever(o, work)) return;
     o->works[work].stands = true;
     tell_work(o, work); /* or when it holds something */
 }
@@ -326,6 +332,9 @@ void obituary_let_go(struct obituary *o, uint32_t work, const struct host_group 
     if (--w->holds > 0) return;
     show(o, work, false);
     tidy_later(o, w);
+    if (!counts_for_ever(o, work)) return;
+    w->stands = false;
+    if (!unwatch(o, work)) lose_guardian(o, "takes nothing in");
 }
 
 /* To one that has just begun, as fast as it takes it in. */

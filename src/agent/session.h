@@ -222,6 +222,8 @@ void session_close(struct session *, struct session_group *, struct session_step
 uint8_t session_beat_flags(const struct session *, el_node to);
 /* How much longer than an interval we wait for somebody's beat before we beat by ourselves. */
 uint64_t session_lag(const struct session *, uint64_t interval);
+/* How much longer than the machine says a member counts as heard lately. */
+uint64_t session_leniency(const struct session *, uint64_t recent);
 /* A beat that was admitted. True: ours should follow, now. */
 bool session_hear_pace(struct session *, const struct el_msg *beat);
 /* What may wait for our next beat. False: this may not. */

@@ -33,10 +33,25 @@ static el_node who_paces(const struct session *s)
     return EL_NOBODY;
 }
 
+static uint64_t lease_of(const struct session *s)
+{
+    return el_number(&s->cfg, QUORUM_OPTION_LEASE);
+}
+
+/* Where a lease is so short that a lost beat nearly ends it, nobody waits. */
 uint64_t session_lag(const struct session *s, uint64_t interval)
 {
     const el_node pace = who_paces(s);
-    return pace == EL_NOBODY || pace == s->cfg.self ? 0 : interval / 16;
+    const bool is_tight = 4 * interval > lease_of(s);
+    return pace == EL_NOBODY || pace == s->cfg.self || is_tight ? 0 : interval / 16;
+}
+
+/* One datagram comes where there were two, so a lost one weighs more; but not so long that a lease would be waited for in vain. */
+uint64_t session_leniency(const struct session *s, uint64_t recent)
+{
+    const uint64_t most = lease_of(s) / 4 * 3, least = recent / 6;
+    const uint64_t more = most > recent ? most - recent : 0;
+    return more < least ? least : more > recent / 2 ? recent / 2 : more;
 }
 
 bool session_hear_pace(struct session *s, const struct el_msg *beat)

@@ -62,7 +62,9 @@ static void arm(struct session *s, struct session_group *group, const struct el_
     const struct host *host = s->host;
     const uint64_t now = host_now(host), width = action->max - action->min;
     const uint64_t jitter = width ? host->hooks.random(host->hooks.whose) % (width + 1) : 0;
-    const uint64_t lag = action->timer == QUORUM_PULSE ? session_lag(s, action->min) : 0;
+    const uint64_t lag = action->timer == QUORUM_PULSE    ? session_lag(s, action->min)
+                         : action->timer == QUORUM_RECENT ? session_leniency(s, action->min)
+                                                          : 0;
     const uint64_t length = action->min + jitter + lag;
     if (action->timer == QUORUM_PROBE) s->hurried |= UINT64_C(1) << (action->slot - 1);
     *timer_at(s, group, action->timer, action->slot) =

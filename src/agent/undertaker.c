@@ -31,9 +31,7 @@ static atomic_int state;
  */
 __attribute__((no_sanitize("address", "undefined"))) static int wait_for_the_end(void *agent)
 {
-    const struct sched_param none = {0};
     (void)syscall(SYS_prctl, PR_SET_NAME, "elector-remains", 0, 0, 0);
-    (void)syscall(SYS_sched_setscheduler, 0, SCHED_IDLE, &none); /* what it will do is in nobody's way */
     const bool is_closed = syscall(SYS_close_range, 0, UINT_MAX, 0) == 0;
     struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, *(const pid_t *)agent, 0), .events = POLLIN};
     const bool is_ready = is_closed && end.fd >= 0 && syscall(SYS_getppid) == *(const pid_t *)agent;
@@ -53,6 +51,7 @@ static bool is_ready_in_time(void)
 pid_t undertaker_begin(void)
 {
     static pid_t agent;
+    const struct sched_param none = {0};
     sigset_t all, before;
     agent = getpid();
     sigfillset(&all);
@@ -60,7 +59,10 @@ pid_t undertaker_begin(void)
     pid_t pid = clone(wait_for_the_end, stack + STACK, CLONE_VM, &agent);
     const int error = pid < 0 ? errno : 0;
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (pid > 0 && is_ready_in_time()) return pid;
+    if (pid > 0 && is_ready_in_time()) {
+        (void)sched_setscheduler(pid, SCHED_IDLE, &none); /* what it will do is in nobody's way */
+        return pid;
+    }
     log_event(LOG_WARN_LEVEL, NULL,
               "cannot share memory with a process that outlives this one%s%s; should it crash, others will "
               "know a little later",

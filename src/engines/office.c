@@ -245,6 +245,10 @@ void engine_stop(elector *e, const char *group, uint64_t token, uint64_t deadlin
 {
     struct office *o = office_find(e, group);
     if (!o || !o->leading || o->stopping || token != o->term.token || e->gone) return;
+    if (o->over) { /* an agent of an earlier version, which does not know of handing over at once */
+        (void)e->engine->kind->stopped(e->engine, group, token);
+        return;
+    }
     move_on(o, deadline_ns);
     o->stopping = true;
     struct queued *q = push(e, ELECTOR_STOP, group);

@@ -166,6 +166,21 @@ static void events_come_in_their_order_and_stop_has_the_deadline(void **state)
     hears("lost 7 transferred; ");
 }
 
+/* It asks to stop what has been handed over: it is answered, and nobody else hears of it. */
+static void an_agent_that_cannot_hand_over_at_once_is_told_that_the_work_has_stopped(void **state)
+{
+    const uint64_t deadline_ns = now_ns() + 60 * S;
+    become_leader(7, deadline_ns);
+    assert_int_equal(elector_hand_over(e, "jobs", "b"), ELECTOR_OK);
+    say("stop", 7, deadline_ns, ",\"reason\":\"transferred\"");
+    say("lost", 7, 0, ",\"reason\":\"transferred\"");
+    hears("lost 7 transferred; ");
+    json_t *answer = fake_asked(&agent, "stopped");
+    assert_non_null(answer);
+    assert_int_equal(json_integer_value(json_object_get(answer, "token")), 7);
+    json_decref(answer);
+}
+
 static void a_deadline_that_passes_is_a_loss_until_the_agent_says_otherwise(void **state)
 {
     become_leader(7, now_ns() + 60 * S);
@@ -388,6 +403,7 @@ int main(void)
         TEST(a_slot_that_is_taken_back_leads_no_more_and_the_reason_follows),
         TEST(who_hears_late_of_a_new_tenure_does_not_take_it_for_its_own),
         TEST(events_come_in_their_order_and_stop_has_the_deadline),
+        TEST(an_agent_that_cannot_hand_over_at_once_is_told_that_the_work_has_stopped),
         TEST(a_deadline_that_passes_is_a_loss_until_the_agent_says_otherwise),
         TEST(an_agent_that_is_gone_moves_nothing_on),
         TEST(every_group_is_found_by_its_name),

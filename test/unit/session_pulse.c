@@ -202,6 +202,33 @@ static void a_leader_stays_though_one_letter_in_seven_is_lost(void **state)
     }
 }
 
+static unsigned lose;
+
+/* Of what host 1 says to host 2, the next few are lost. */
+static bool loses_some(struct letter *letter)
+{
+    if (letter->from != 1 || letter->to != 2 || lose == 0) return true;
+    lose--;
+    return false;
+}
+
+/* Three of its datagrams in a row are lost, and those who follow it still know who leads. */
+static void who_leads_is_known_though_three_letters_are_lost(void **state)
+{
+    open_led(1);
+    world.takes = loses_some;
+    for (unsigned time = 0; time < 20; time++) {
+        lose = 3;
+        for (unsigned ms = 0; ms < 1500; ms++) {
+            pass(1);
+            assert_true(peer_of(2, 1)->recent);
+        }
+        assert_int_equal(lose, 0);
+    }
+    assert_int_equal(world.watched[0].begun, 1);
+    close_world();
+}
+
 /* Who beat last, and how often. */
 static struct {
     uint64_t last, least;
@@ -327,6 +354,7 @@ int main(void)
         cmocka_unit_test(strangers_meet_without_waiting),
         cmocka_unit_test(who_comes_back_is_met_within_a_beat),
         cmocka_unit_test(a_leader_stays_though_one_letter_in_seven_is_lost),
+        cmocka_unit_test(who_leads_is_known_though_three_letters_are_lost),
         cmocka_unit_test(nobody_drives_anybody),
         cmocka_unit_test(who_is_in_need_and_leads_nothing_is_not_followed),
         cmocka_unit_test(what_waits_is_packed),
