@@ -33,13 +33,13 @@ void connection_wake(struct connection *c)
 static bool make_room(struct connection *c, size_t size)
 {
     const size_t most = CONTROL_OUT_MAX + (size_t)c->campaigns * CONTROL_OUT_EACH;
-    if (c->out_first + c->out_size + size <= c->out_room) return true;
+    if (c->out && c->out_first + c->out_size + size <= c->out_room) return true;
     if (c->out_size + size > most) return false;
-    if (c->out_first) memmove(c->out, c->out + c->out_first, c->out_size);
+    if (c->out && c->out_first) memmove(c->out, c->out + c->out_first, c->out_size);
     c->out_first = 0;
-    if (2 * (c->out_size + size) <= c->out_room) return true;
+    if (c->out && 2 * (c->out_size + size) <= c->out_room) return true;
     const size_t wanted = 2 * (c->out_size + size), room = wanted < most ? wanted : most;
-    if (room <= c->out_room) return c->out_size + size <= c->out_room;
+    if (c->out && room <= c->out_room) return c->out_size + size <= c->out_room;
     char *out = realloc(c->out, room);
     if (!out) return false;
     c->out = out;

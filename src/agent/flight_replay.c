@@ -39,9 +39,10 @@ static void say(struct replay *r, enum flight_verdict verdict, const char *forma
     __attribute__((format(printf, 3, 4)));
 static void say(struct replay *r, enum flight_verdict verdict, const char *format, ...)
 {
-    char what[120];
+    char what[180];
     va_list arguments;
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is begun in the line above
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     if (r->is_over) return;

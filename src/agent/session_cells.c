@@ -6,9 +6,9 @@
 static uint8_t cell_with(struct session *s, uint64_t voters)
 {
     uint8_t unused = SESSION_NO_CELL;
-    for (uint8_t i = 0; i < s->cell_count; i++) {
-        if (s->cells[i].voters == voters && s->cells[i].groups && !s->cells[i].is_retired) return i;
-        if (s->cells[i].groups == 0) unused = i;
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        if (s->cells[i].voters == voters && s->cells[i].groups && !s->cells[i].is_retired) return (uint8_t)i;
+        if (s->cells[i].groups == 0) unused = (uint8_t)i;
     }
     if (unused == SESSION_NO_CELL && s->cell_count < SESSION_CELLS_MAX) unused = (uint8_t)s->cell_count++;
     if (unused != SESSION_NO_CELL) s->cells[unused] = (struct session_cell){.voters = voters};
