@@ -145,6 +145,15 @@ static void release(struct replay *r)
     host_release(r->host);
 }
 
+static void receive(struct replay *r, const struct host_call *call)
+{
+    const uint64_t from = call->numbers[0];
+    if (from == EL_NOBODY || from > r->tape->config.member_count || from == r->tape->config.self)
+        say(r, FLIGHT_DAMAGED, "there is no such peer");
+    else
+        host_receive(r->host, (el_node)from, call->bytes, call->size);
+}
+
 static void perform(struct replay *r, const struct host_call *call)
 {
     r->report->inputs++;
@@ -152,10 +161,7 @@ static void perform(struct replay *r, const struct host_call *call)
     switch (call->what) {
     case HOST_BEGINS: say(r, FLIGHT_DAMAGED, "it has begun before"); break;
     case HOST_TICKS: (void)host_tick(r->host); break;
-    case HOST_RECEIVES:
-        host_receive(r->host, call->numbers[0] <= CONFIG_MEMBERS_MAX ? (el_node)call->numbers[0] : EL_NOBODY,
-                     call->bytes, call->size);
-        break;
+    case HOST_RECEIVES: receive(r, call); break;
     case HOST_SAVED: saved(r, call); break;
     case HOST_FINDS: find(r, call); break;
     case HOST_HOLDS: host_hold(r->host); break;

@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "agent/session.h"
+#include "algorithms/registry.h"
 
 /* ---- States ---- */
 
@@ -232,38 +233,64 @@ static void time_does_not_pass_within_a_call(void **state)
     assert_int_equal(verdict_of(tick_again, 1), FLIGHT_DAMAGED);
 }
 
+static void nobody_hears_itself(void **state)
+{
+    for (el_node from = 0; from <= MEMBERS + 1; from++) {
+        const bool is_peer = from == 2 || from == 3;
+        recorded_size = 4 * MIB;
+        open_world();
+        host_receive(members[1].host, from, (const uint8_t *)"?", 1);
+        die(1);
+        assert_int_equal(replay_file(1).verdict, is_peer ? FLIGHT_AGREES : FLIGHT_DAMAGED);
+        close_recorded();
+    }
+}
+
 /* ---- Records ---- */
 
-/* As above as a number can be: who begins there has no term left, and does not go round. */
-static void a_record_may_leave_no_terms(void **state)
+/* One that is alone, whose record says this of a group that is led so. */
+static void live_with(const struct el_algorithm *algorithm, const char *name, struct el_durable durable)
 {
     char text[200];
     const struct record_identity identity = {.cluster_id = {7}, .member = 1};
-    const struct el_durable last = {.epoch = 1, .word = {UINT64_MAX}};
     struct member *member = &members[1];
     open_world();
     for (el_node node = 1; node <= MEMBERS; node++) die(node);
     member->config.member_count = 1;
+    member->config.group_count = 1;
+    snprintf(member->config.groups[0].name, sizeof member->config.groups[0].name, "other");
+    member->config.groups[0].algorithm = algorithm;
     assert_int_equal(record_open(&member->record, member->path, &identity, text, sizeof text), RECORD_READY);
-    assert_true(record_put(member->record, session_past_key(&member->config), &last));
+    assert_true(record_put(member->record, seal_group_key(member->config.cluster_id, name), &durable));
     struct record_image *image = record_image_of(member->record);
     assert_int_equal(record_write(member->record, image), 0);
     free(image);
     record_close(member->record);
     start(1);
-    stand(1, true);
+    struct host_group *of = host_find(member->host, "other", text, sizeof text);
+    host_stand(of, true, 0);
     pass(20000);
-    assert_int_equal(leader(), EL_NOBODY);
+    assert_int_not_equal(host_view_of(of).role, EL_LEADER);
     close_world();
+}
+
+/* As high as a number can be: who begins there has no term left, and does not go round. */
+static void a_record_may_leave_no_terms(void **state)
+{
+    live_with(&el_quorum, "sessions of any settings", (struct el_durable){1, {UINT64_MAX}});
+}
+
+static void a_record_may_name_nobody(void **state)
+{
+    live_with(&el_paxos, "other", (struct el_durable){2, {1, 1, UINT32_MAX}});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_would_harm_is_not_read),
-        cmocka_unit_test(calls_go_only_so_deep),
-        cmocka_unit_test(time_does_not_pass_within_a_call),
-        cmocka_unit_test(a_record_may_leave_no_terms),
+        cmocka_unit_test(what_would_harm_is_not_read),      cmocka_unit_test(calls_go_only_so_deep),
+        cmocka_unit_test(time_does_not_pass_within_a_call), cmocka_unit_test(nobody_hears_itself),
+        cmocka_unit_test(a_record_may_leave_no_terms),      cmocka_unit_test(a_record_may_name_nobody),
     };
     return sodium_init() < 0 || cmocka_run_group_tests(tests, NULL, NULL);
 }
