@@ -1,7 +1,7 @@
 /*
  * Bytes as a recording: first as they are, then as the frames of one whose head, beginning and checksums are put right, which
- * nobody guesses. The first byte says what it begins with: nothing, bytes that are said to be a host's state, or a real one's
- * with a few bytes changed.
+ * nobody guesses. The first byte says what it begins with: nothing, bytes that are said to be a host's state, a real one's
+ * with a few bytes changed, or a real one as it is, which also has a group whose state nobody can check and is trusted.
  */
 #include <sodium.h>
 #include <stdint.h>
@@ -13,13 +13,13 @@
 
 enum { SIZE = 1 << 17 };
 
-static void judge(const uint8_t *bytes, size_t size)
+static void judge(const uint8_t *bytes, size_t size, uint32_t how)
 {
     char text[512];
     struct flight_report report;
     struct flight_tape *tape = flight_take("it", bytes, size, text, sizeof text);
     if (!tape) return;
-    (void)flight_replay(tape, NULL, FLIGHT_UNFINISHED, &report);
+    (void)flight_replay(tape, NULL, FLIGHT_UNFINISHED | how, &report);
     flight_tape_free(tape);
 }
 
@@ -88,7 +88,7 @@ static void warns(void *whose, struct host_group *group, const char *text)
 {
 }
 
-static size_t pack_one(uint8_t *state, size_t room)
+static size_t pack_one(uint8_t *state, size_t room, bool with_other)
 {
     static struct config parsed;
     static struct record_contents contents = {.version = 1};
@@ -112,7 +112,7 @@ static size_t pack_one(uint8_t *state, size_t room)
         snprintf(text, sizeof text, "group-%d", i);
         host_stand(host_find(host, text, text + 64, 256), true, 7);
     }
-    host_stand(host_find(host, "other", text, sizeof text), true, 7);
+    if (with_other) host_stand(host_find(host, "other", text, sizeof text), true, 7);
     host_saved(host, 2, 0);
     if (!host_pack(host, &bytes)) abort();
     host_free(host);
@@ -120,12 +120,21 @@ static size_t pack_one(uint8_t *state, size_t room)
     return (size_t)(bytes.at - state);
 }
 
+static size_t keep_whole(uint8_t *state)
+{
+    static uint8_t whole[SIZE / 8];
+    static size_t length;
+    if (length == 0) length = pack_one(whole, sizeof whole, true);
+    memcpy(state, whole, length);
+    return length;
+}
+
 /* Three bytes each: where, and what is there instead. */
 static size_t spoil(uint8_t *state, const uint8_t *data, size_t size)
 {
     static uint8_t whole[SIZE / 8];
     static size_t length;
-    if (length == 0) length = pack_one(whole, sizeof whole);
+    if (length == 0) length = pack_one(whole, sizeof whole, false);
     memcpy(state, whole, length);
     for (size_t at = 0; at + 3 <= size; at += 3)
         state[((size_t)data[at] | (size_t)data[at + 1] << 8) % length] = data[at + 2];
@@ -138,16 +147,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static uint8_t file[SIZE];
     uint32_t sum = 0;
     if (sodium_init() < 0) abort();
-    judge(data, size);
+    judge(data, size, 0);
     if (size < 4 || size > SIZE / 8) return 0;
-    static uint8_t spoilt[SIZE / 8];
+    enum { NOTHING, ANYTHING, SPOILT, WHOLE, BEGINNINGS };
+    static uint8_t real[SIZE / 8];
+    const unsigned begins_with = data[0] % BEGINNINGS;
     const size_t most = size - 3, wanted = (size_t)data[1] | (size_t)data[2] << 8;
-    const size_t taken = data[0] % 3 == 0 ? 0 : wanted < most ? wanted : most;
-    const bool is_spoilt = data[0] % 3 == 2;
-    const size_t state = is_spoilt ? spoil(spoilt, data + 3, taken) : taken;
+    const bool has_bytes = begins_with == ANYTHING || begins_with == SPOILT;
+    const size_t taken = !has_bytes ? 0 : wanted < most ? wanted : most;
+    const size_t state = begins_with == SPOILT  ? spoil(real, data + 3, taken)
+                         : begins_with == WHOLE ? keep_whole(real)
+                                                : taken;
     memset(file, 0, sizeof file);
     memcpy(file, flight_magic, FLIGHT_MAGIC);
-    const size_t begins = put_beginning(file, is_spoilt ? spoilt : data + 3, state);
+    const size_t begins = put_beginning(file, begins_with == ANYTHING ? data + 3 : real, state);
     struct flight_bytes frames;
     size_t used = FLIGHT_HEAD;
     for (size_t at = 3 + taken; at < size;) { /* a length, and as many bytes */
@@ -168,6 +181,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     flight_put(&head, 2 * flight_half(sizeof file), 8);
     flight_put(&head, begins, 8);
     flight_put(&head, flight_chain((uint32_t)flight_half(SIZE), file + 2 * flight_half(SIZE), begins), 4);
-    judge(file, sizeof file);
+    judge(file, sizeof file, begins_with == WHOLE ? FLIGHT_TRUSTS : 0);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "algorithms/registry.h"
 
 #define TIME_MAX (UINT64_C(1) << 62) /* no clock of ours gets there, and sums do not overflow below */
+enum { DEPTH_MAX = 64 };             /* of calls from within calls, which take stack; offices make a few */
 
 static const char *const words[] = {
     [HOST_BEGINS] = "begin",       [HOST_TICKS] = "tick",         [HOST_RECEIVES] = "receive",
@@ -27,9 +28,10 @@ struct replay {
     struct flight_bytes frames; /* of the entry that is run */
     enum host_called what;      /* its call */
     uint64_t at, noted;
-    uint32_t how; /* as of flight_replay() */
-    bool is_over; /* nothing is compared any more */
-    bool may_end; /* the call did not return, so its frames end somewhere */
+    uint32_t how;   /* as of flight_replay() */
+    uint32_t depth; /* of calls from within calls */
+    bool is_over;   /* nothing is compared any more */
+    bool may_end;   /* the call did not return, so its frames end somewhere */
     bool is_no_room;
 };
 
@@ -144,6 +146,15 @@ static void release(struct replay *r)
     host_release(r->host);
 }
 
+static void receive(struct replay *r, const struct host_call *call)
+{
+    const uint64_t from = call->numbers[0];
+    if (from == EL_NOBODY || from > r->tape->config.member_count || from == r->tape->config.self)
+        say(r, FLIGHT_DAMAGED, "there is no such peer");
+    else
+        host_receive(r->host, (el_node)from, call->bytes, call->size);
+}
+
 static void perform(struct replay *r, const struct host_call *call)
 {
     r->report->inputs++;
@@ -151,10 +162,7 @@ static void perform(struct replay *r, const struct host_call *call)
     switch (call->what) {
     case HOST_BEGINS: say(r, FLIGHT_DAMAGED, "it has begun before"); break;
     case HOST_TICKS: (void)host_tick(r->host); break;
-    case HOST_RECEIVES:
-        host_receive(r->host, call->numbers[0] <= CONFIG_MEMBERS_MAX ? (el_node)call->numbers[0] : EL_NOBODY,
-                     call->bytes, call->size);
-        break;
+    case HOST_RECEIVES: receive(r, call); break;
     case HOST_SAVED: saved(r, call); break;
     case HOST_FINDS: find(r, call); break;
     case HOST_HOLDS: host_hold(r->host); break;
@@ -210,16 +218,25 @@ static void saves(void *whose, struct record_image *image)
     free(image);
 }
 
+/* The host does not expect to be told of time, datagrams and the disk while it tells somebody of a change. */
+static bool may_come_from_within(enum host_called what)
+{
+    return what != HOST_TICKS && what != HOST_RECEIVES && what != HOST_SAVED;
+}
+
 /* Whoever was told then may have called back. */
 static void call_back(struct replay *r)
 {
     struct host_call call;
+    r->depth++;
     while (!r->is_over && r->frames.at < r->frames.end && *r->frames.at < FLIGHT_RANDOM) {
-        if (flight_get_call(&r->frames, r->at, false, &call))
+        if (r->depth <= DEPTH_MAX && flight_get_call(&r->frames, r->at, false, &call) &&
+            may_come_from_within(call.what))
             perform(r, &call);
         else
             say(r, FLIGHT_DAMAGED, "it was called in a way that is none");
     }
+    r->depth--;
 }
 
 static void changed(void *whose, struct host_group *group)

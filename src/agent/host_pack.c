@@ -1,7 +1,7 @@
 /*
  * A host as bytes, and back: host_pack(). One function goes through all fields for both directions, so that they cannot differ.
- * Pointers become the places of groups in the order in which these were made. What could lead beyond an array is checked; what is
- * merely untrue makes a host that does strange things, and harms nobody.
+ * Pointers become the places of groups in the order in which these were made. What could lead beyond an array, into an
+ * endless loop or to a trap is checked (host_pack_check.c); what is merely untrue makes a host that does strange things, and harms nobody.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -69,10 +69,7 @@ static void pack_work(const struct pack *p, struct session_group *g)
     struct session_work *work = session_unfold(g);
     struct quorum_group *q = &work->quorum;
     sparse(p, q, sizeof *q);
-    if (q->holder.id > p->members || q->next.id > p->members || q->proof.id > p->members ||
-        q->claim.id > p->members || q->claim_heir > p->members || q->heir > p->members ||
-        q->role > QUORUM_LEADER)
-        wrong(p);
+    if (p->reads && !host_pack_is_group(q, p->members)) wrong(p);
     sparse(p, work->ballots, p->members * sizeof *work->ballots);
     dues(p, work->timers, SESSION_GROUP_TIMERS);
     word(p, &work->candidates);
@@ -86,6 +83,7 @@ static void pack_group(const struct pack *p, struct session_group *g)
     host_pack_base(p, &g->base);
     pack_work(p, g);
     word(p, &g->posted);
+    if (p->reads && g->posted > session_of(g)->version) wrong(p);
     byte(p, &g->cell, SESSION_NO_CELL);
     if (g->cell != SESSION_NO_CELL && g->cell >= cells) wrong(p);
     flag(p, &waits);
@@ -141,7 +139,7 @@ static void pack_turns(const struct pack *p, struct session *s)
             at = session_group_at(s, at->next_in_turn);
             continue;
         }
-        if (!g || g == s->last_in_turn || g->next_in_turn) {
+        if (!g || g == s->last_in_turn || g->next_in_turn || !g->waits_for_turn) {
             wrong(p);
             return;
         }
@@ -266,7 +264,7 @@ static void pack_news(const struct pack *p, struct session *s)
     for (uint32_t i = 0; i < s->obituary_count; i++) {
         word32(p, &s->obituaries[i].who, p->members);
         word(p, &s->obituaries[i].inc);
-        if (s->obituaries[i].who == EL_NOBODY) wrong(p);
+        if (p->reads && (s->obituaries[i].who == EL_NOBODY || s->obituaries[i].who == s->cfg.self)) wrong(p);
     }
 }
 
@@ -287,6 +285,7 @@ static void pack_session(const struct pack *p, struct session *s)
     word32(p, &s->standing, SESSION_GROUPS_MAX);
     word32(p, &s->given, SESSION_GROUPS_MAX);
     word(p, &s->version);
+    if (p->reads && !host_pack_is_session(s)) wrong(p);
     pack_cells(p, s);
     pack_held(p, s);
 }

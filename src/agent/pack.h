@@ -117,6 +117,11 @@ static inline void text(const struct pack *p, char **value)
 /* host_pack.c: what all groups have */
 struct host_group;
 void host_pack_base(const struct pack *, struct host_group *);
+/* host_pack_check.c: whether that can be what was packed */
+struct session;
+struct quorum_group;
+bool host_pack_is_session(const struct session *); /* before its lists are there */
+bool host_pack_is_group(const struct quorum_group *, uint32_t members);
 /* host_pack_solo.c */
 struct host_solo;
 void host_pack_solo(const struct pack *, struct host_solo *);

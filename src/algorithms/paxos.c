@@ -324,7 +324,8 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
         me->leader = start->incumbent;
         return;
     }
-    if (start->how == EL_LOST || (record->epoch == 0 && record->word[0] == TOMBSTONE)) {
+    const bool is_of_others = record->word[2] > cfg->cluster->count; /* no vote of this cluster's */
+    if (start->how == EL_LOST || is_of_others || (record->epoch == 0 && record->word[0] == TOMBSTONE)) {
         me->synod.forgot = true;
         me->past = EL_EPOCH_MAX;
         el_save(out, (struct el_durable){0, {TOMBSTONE}});

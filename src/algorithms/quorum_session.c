@@ -52,7 +52,7 @@ uint64_t quorum_new_term(const struct quorum *q, el_node proposer, uint64_t than
 {
     const uint64_t above = quorum_highest(quorum_highest(q->me->clock, q->me->floor), than);
     const uint64_t term = quorum_term(quorum_counter(above) + 1, proposer);
-    if (term >= EL_EPOCH_MAX) return 0;
+    if (above >= EL_EPOCH_MAX || term >= EL_EPOCH_MAX) return 0; /* no sum wraps around */
     quorum_see(q, term);
     return term;
 }
