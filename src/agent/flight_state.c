@@ -70,8 +70,8 @@ static uint8_t *pack_all(const struct flight *f, struct host *host, bool may_gro
     const size_t first = ROOM_LEAST + (host ? (size_t)host_weight(host) * ROOM_EACH : 0);
     for (size_t room = first; room <= (may_grow ? ROOM_MOST : first); room *= 4) {
         uint8_t *bytes = malloc(room);
-        struct flight_bytes b = {.at = bytes, .end = bytes + room};
         if (!bytes) break;
+        struct flight_bytes b = {.at = bytes, .end = bytes + room};
         const bool is_good = put_all(f, host, &b);
         if (is_good && !b.failed) {
             *size = (size_t)(b.at - bytes);

@@ -11,7 +11,7 @@
 
 #include "supervise_tree.h"
 
-#define GROUP_NAME "elector-run-%d-%u" /* who made it, and its how many-th */
+#define GROUP_NAME "elector-run-" /* and then who made it, and its how many-th */
 
 /* Where version 2 is mounted: the line of mountinfo whose type is cgroup2; its fifth word. */
 static bool find_mount(char *mount, size_t size)
@@ -48,15 +48,23 @@ static bool find_place(char *place, size_t size)
     return found;
 }
 
+/* 0: it is none of these. */
+static pid_t maker_of(const char *name)
+{
+    const size_t length = sizeof GROUP_NAME - 1;
+    char *end;
+    if (strncmp(name, GROUP_NAME, length) != 0) return 0;
+    const long maker = strtol(name + length, &end, 10);
+    return *end == '-' && maker > 0 && maker <= INT_MAX ? (pid_t)maker : 0;
+}
+
 /* What is left of those who were killed before they could remove theirs. One in which there is somebody stays. */
 static void sweep(const char *folder)
 {
     DIR *groups = opendir(folder);
     for (const struct dirent *one; groups && (one = readdir(groups));) {
-        int maker = 0, end = 0;
-        unsigned number;
-        const bool is_one = sscanf(one->d_name, GROUP_NAME "%n", &maker, &number, &end) == 2;
-        if (is_one && maker > 0 && !one->d_name[end] && kill(maker, 0) != 0 && errno == ESRCH)
+        const pid_t maker = maker_of(one->d_name);
+        if (maker > 0 && kill(maker, 0) != 0 && errno == ESRCH)
             (void)unlinkat(dirfd(groups), one->d_name, AT_REMOVEDIR);
     }
     if (groups) closedir(groups);
@@ -71,7 +79,7 @@ void supervise_cgroup_make(struct supervise_tree *tree)
     int size = snprintf(folder, sizeof folder, "%s%s", mount, place[1] ? place : "");
     if (size < 0 || (size_t)size >= sizeof folder) return;
     sweep(folder);
-    size = snprintf(tree->cgroup, sizeof tree->cgroup, "%s/" GROUP_NAME, folder, (int)getpid(), ++made);
+    size = snprintf(tree->cgroup, sizeof tree->cgroup, "%s/" GROUP_NAME "%d-%u", folder, (int)getpid(), ++made);
     if (size < 0 || (size_t)size >= sizeof tree->cgroup || mkdir(tree->cgroup, 0755) != 0)
         tree->cgroup[0] = '\0';
 }
