@@ -102,12 +102,7 @@ static void ask(struct replay *r, struct host_group *group, const struct host_ca
     case HOST_WAITS: host_be_patient(group, (uint32_t)call->numbers[0]); break;
     case HOST_WISHES: (void)host_wish(group); break;
     case HOST_RESIGNS: (void)host_resign(group); break;
-    case HOST_TRANSFERS:
-        if (call->numbers[0] == 0 || call->numbers[0] > r->tape->config.member_count)
-            say(r, FLIGHT_DAMAGED, "there is no such member");
-        else
-            (void)host_transfer(group, (el_node)call->numbers[0]);
-        break;
+    case HOST_TRANSFERS: (void)host_transfer(group, (el_node)call->numbers[0]); break;
     case HOST_PROCLAIMS:
         if (text_of(call, value, sizeof value))
             host_proclaim(group, value);
@@ -146,23 +141,27 @@ static void release(struct replay *r)
     host_release(r->host);
 }
 
-static void receive(struct replay *r, const struct host_call *call)
+/* Whoever listens is told of no others, either. */
+static bool is_of_members(const struct replay *r, const struct host_call *call)
 {
-    const uint64_t from = call->numbers[0];
-    if (from == EL_NOBODY || from > r->tape->config.member_count || from == r->tape->config.self)
-        say(r, FLIGHT_DAMAGED, "there is no such peer");
-    else
-        host_receive(r->host, (el_node)from, call->bytes, call->size);
+    const struct config *config = &r->tape->config;
+    const uint64_t who = call->numbers[0];
+    if (call->what != HOST_RECEIVES && call->what != HOST_TRANSFERS) return true;
+    return who >= 1 && who <= config->member_count && (call->what != HOST_RECEIVES || who != config->self);
 }
 
 static void perform(struct replay *r, const struct host_call *call)
 {
     r->report->inputs++;
+    if (!is_of_members(r, call)) {
+        say(r, FLIGHT_DAMAGED, "there is no such member, or it is this one");
+        return;
+    }
     if (tell(r) && r->listener->called) r->listener->called(r->listener, call);
     switch (call->what) {
     case HOST_BEGINS: say(r, FLIGHT_DAMAGED, "it has begun before"); break;
     case HOST_TICKS: (void)host_tick(r->host); break;
-    case HOST_RECEIVES: receive(r, call); break;
+    case HOST_RECEIVES: host_receive(r->host, (el_node)call->numbers[0], call->bytes, call->size); break;
     case HOST_SAVED: saved(r, call); break;
     case HOST_FINDS: find(r, call); break;
     case HOST_HOLDS: host_hold(r->host); break;
