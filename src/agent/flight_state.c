@@ -8,12 +8,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +27,7 @@ enum {
     ROOM_EACH = 128, /* bytes, which are enough for nearly all */
     ROOM_MOST = 1 << 30,
     PAGE = 4096,
+    NICE = 5
 };
 
 bool flight_has_state(const uint8_t *half)
@@ -153,12 +154,11 @@ bool flight_keep_state(struct flight *f, struct host *host, bool may_grow)
 /* Whatever is open here is let go of first: nobody must take this process for its parent. */
 static void keep_and_end(struct flight *f, struct host *host, pid_t parent)
 {
-    const struct sched_param none = {0};
     if (f->fd > 3) close_range(3, (unsigned)f->fd - 1, 0);
     close_range((unsigned)f->fd + 1, ~0u, 0);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(ECHILD);
     prctl(PR_SET_NAME, "elector-flight", 0, 0, 0);
-    (void)sched_setscheduler(0, SCHED_IDLE, &none); /* elections come first */
+    (void)setpriority(PRIO_PROCESS, 0, NICE); /* elections come first */
     if (flight_keep_state(f, host, true)) _exit(0);
     _exit(errno ? errno : EIO);
 }
