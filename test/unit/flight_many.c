@@ -74,10 +74,13 @@ static void a_half_without_its_state_follows_the_other(void **state)
     unsigned without = 0;
     open_with_many(MIB / 4, 1500);
     for (unsigned step = 0; step < 20; step++) {
-        change_a_little(step);
-        pass(900);
         struct flight *flight = members[1].flight;
-        flight_settle(flight, FOR_EVER_MS);
+        change_a_little(step);
+        for (unsigned part = 0; part < 9;
+             part++) { /* a busy machine must not fill a half before its state is there */
+            pass(100);
+            flight_settle(flight, FOR_EVER_MS);
+        }
         const uint64_t generation = flight->generation;
         while (flight->generation == generation && !flight->keeper) pass(1);
         if (flight->keeper) kill(flight->keeper, SIGSTOP);
