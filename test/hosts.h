@@ -140,15 +140,9 @@ static inline void hook_note(void *whose, struct host_group *group, const struct
     hook_warn(whose, group, text);
 }
 
-static inline void start(el_node node)
+static inline struct host_hooks hooks_of(struct member *member)
 {
-    struct member *member = &members[node];
-    char text[200];
-    const struct record_identity identity = {.cluster_id = {7}, .member = node};
-    const enum record_outcome outcome =
-        record_open(&member->record, member->path, &identity, text, sizeof text);
-    assert_true(outcome != RECORD_REFUSED);
-    struct host_hooks hooks = {.whose = member,
+    return (struct host_hooks){.whose = member,
                                .now = hook_now,
                                .send = hook_send,
                                .save = hook_save,
@@ -158,6 +152,17 @@ static inline void start(el_node node)
                                .random = hook_random,
                                .wall_ms = hook_wall,
                                .answered = hook_answered};
+}
+
+static inline void start(el_node node)
+{
+    struct member *member = &members[node];
+    char text[200];
+    const struct record_identity identity = {.cluster_id = {7}, .member = node};
+    const enum record_outcome outcome =
+        record_open(&member->record, member->path, &identity, text, sizeof text);
+    assert_true(outcome != RECORD_REFUSED);
+    struct host_hooks hooks = hooks_of(member);
     if (recorded_size) {
         member->flight = flight_open(member->flight_path, recorded_size, &member->config, member->record,
                                      &hooks, text, sizeof text);

@@ -162,9 +162,10 @@ static inline uint32_t add(pid_t pid)
     return obituary_add(obituary, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0));
 }
 
-/* By another that stands, of which it is told later than of all else: so what it was not told is known. */
+/* By another that stands, of which it is told later than of all else, what is due included: so what it was not told is known. */
 static inline void nothing_since(const char *words)
 {
+    (void)obituary_tick(obituary);
     const uint32_t other = add(getpid());
     obituary_stand(obituary, other);
     char all[256];

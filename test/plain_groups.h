@@ -29,4 +29,19 @@ static inline unsigned plain_led(el_node node, unsigned first, unsigned count)
     return led;
 }
 
+static inline void cut_both_ways(el_node a, el_node b, bool is_cut)
+{
+    world.cut[a][b] = world.cut[b][a] = is_cut;
+}
+
+/* Before it starts. */
+static inline void set_lease(el_node node, const char *lease)
+{
+    struct config *config = &world.hosts[node].config;
+    config->group_count = 1;
+    config->groups[0] = (struct config_group){.name = "*", .option_count = 1};
+    snprintf(config->groups[0].options[0][0], 64, "lease");
+    snprintf(config->groups[0].options[0][1], 64, "%s", lease);
+}
+
 #endif

@@ -163,15 +163,7 @@ static bool is_read_when(void (*spoil)(void))
     spoil();
     session_fold(group);
     const struct bytes bytes = packed(member->host);
-    const struct host_hooks hooks = {.whose = member,
-                                     .now = hook_now,
-                                     .send = hook_send,
-                                     .save = hook_save,
-                                     .changed = hook_changed,
-                                     .note = hook_note,
-                                     .warn = hook_warn,
-                                     .random = hook_random,
-                                     .wall_ms = hook_wall};
+    const struct host_hooks hooks = hooks_of(member);
     struct host *another = host_new(&member->config, member->record, hooks);
     struct flight_bytes b = {.at = bytes.at, .end = bytes.at + bytes.size};
     const bool is_read = host_unpack(another, &b, false);

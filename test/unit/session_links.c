@@ -24,15 +24,6 @@ static bool takes(struct letter *letter)
     return true;
 }
 
-static void set_lease(el_node node, const char *lease)
-{
-    struct config *config = &world.hosts[node].config;
-    config->group_count = 1;
-    config->groups[0] = (struct config_group){.name = "*", .option_count = 1};
-    snprintf(config->groups[0].options[0][0], 64, "lease");
-    snprintf(config->groups[0].options[0][1], 64, "%s", lease);
-}
-
 static unsigned wanting_links(void)
 {
     const struct session *s = world.hosts[2].host->sessions;

@@ -181,15 +181,6 @@ static void who_cannot_save_leads_nothing(void **state)
 
 /* ---- Other settings ---- */
 
-static void set_lease(el_node node, const char *lease)
-{
-    struct config *config = &world.hosts[node].config;
-    config->group_count = 1;
-    config->groups[0] = (struct config_group){.name = "*", .option_count = 1};
-    snprintf(config->groups[0].options[0][0], 64, "lease");
-    snprintf(config->groups[0].options[0][1], 64, "%s", lease);
-}
-
 static void other_settings_forget_no_token(void **state)
 {
     open_world(3);
