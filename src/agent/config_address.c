@@ -4,8 +4,8 @@
 #include <netdb.h>
 #include <string.h>
 
-#include "config_inner.h"
-#include "units.h"
+#include "agent/config_inner.h"
+#include "agent/units.h"
 
 static bool refuse(const char *text, const char *what, char *reason, size_t size)
 {

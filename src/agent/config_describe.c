@@ -3,8 +3,8 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "config.h"
-#include "units.h"
+#include "agent/config.h"
+#include "agent/units.h"
 
 static void describe_members(const struct config *config, FILE *out)
 {

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config_inner.h"
-#include "units.h"
+#include "agent/config_inner.h"
+#include "agent/units.h"
 
 /* ---- Which section, and who may ---- */
 

@@ -2,7 +2,7 @@
 #ifndef ELECTOR_AGENT_CONFIG_INNER_H
 #define ELECTOR_AGENT_CONFIG_INNER_H
 
-#include "config.h"
+#include "agent/config.h"
 
 enum config_section {
     CONFIG_NO_SECTION,

@@ -3,8 +3,8 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "config_inner.h"
-#include "units.h"
+#include "agent/config_inner.h"
+#include "agent/units.h"
 
 static struct config_member *member(struct config_reading *r)
 {

@@ -11,7 +11,7 @@
 #ifndef ELECTOR_AGENT_RECORD_SLOT_H
 #define ELECTOR_AGENT_RECORD_SLOT_H
 
-#include "record.h"
+#include "agent/record.h"
 
 enum {
     RECORD_FORMAT = 1,

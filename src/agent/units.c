@@ -1,5 +1,5 @@
 /* Reading what people type: decimals are exact, a unit is never guessed, nothing overflows silently. */
-#include "units.h"
+#include "agent/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>

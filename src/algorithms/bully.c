@@ -8,7 +8,7 @@
  * not followed; "unless it has begun one already" holds for T' after the result, too, so that a poll that was
  * under way does not begin the same election again.
  */
-#include "bully.h"
+#include "algorithms/bully.h"
 
 uint64_t *bully_suspects(struct bully *me)
 {

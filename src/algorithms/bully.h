@@ -2,7 +2,7 @@
 #ifndef ELECTOR_ALGORITHMS_BULLY_H
 #define ELECTOR_ALGORITHMS_BULLY_H
 
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 struct bully {
     uint64_t run;

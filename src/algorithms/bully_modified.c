@@ -7,7 +7,7 @@
  * are derived. Deviations: a grant that leads to no announcement within T goes to the next best, and whoever
  * said it was alive and hears of no leader within 3 T calls its own election.
  */
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 struct bully_modified {
     struct mesh mesh;

@@ -8,7 +8,7 @@
  * paper itself was not at hand; counts are derived. Deviation: "delta greater than a round trip" lets two
  * runs overlap, since a run takes three transmissions; neighbouring deltas differ by 3 Ttrans + 2 Tprocess.
  */
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 struct candidate_ordinary {
     struct mesh mesh;

@@ -6,7 +6,7 @@
  * configurations of processes, CACM 22(5), 1979. Deviations: as in ring_basic.c. The paper knows no
  * failures; without a detector, one crash makes a claim circulate for ever, as the scenarios show.
  */
-#include "ring.h"
+#include "algorithms/ring.h"
 
 static bool participating(const struct ring *me)
 {

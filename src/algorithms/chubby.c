@@ -12,7 +12,7 @@
  *   is over. So a voter need not wait for a loser's promise to run out before it follows the winner.
  * - A promise binds votes without raising the term: a member that cannot hear its master disturbs nobody.
  */
-#include "tenure.h"
+#include "algorithms/tenure.h"
 
 enum { REQUEST = 1, VOTE, REFUSE, RENEW, ACK, RELEASE, KINDS = RELEASE };
 enum { PROMISE, ROUND, LEASE, BEAT, RETRY, TIMERS };

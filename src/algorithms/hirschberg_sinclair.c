@@ -10,7 +10,7 @@
  * (with it, links need not keep order); the winner sends the news clockwise around. A process that comes back
  * has forgotten the number, and its own call may pass for an old one until somebody else calls.
  */
-#include "ring.h"
+#include "algorithms/ring.h"
 
 struct hirschberg_sinclair {
     uint64_t run;

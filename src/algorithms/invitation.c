@@ -10,7 +10,7 @@
  * leaders do not invite by the clock but when asked to, when a peer comes back and after each merger, the
  * lowest rank first, so that a run comes to rest.
  */
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 struct invitation {
     uint64_t members; /* of the group we lead; ourselves alone while we follow */

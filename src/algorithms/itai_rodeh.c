@@ -10,7 +10,7 @@
  * that the others know whom to follow; whoever is woken by a token draws and sends before reading it; a
  * member that may never lead relays, and its own call carries the number 0, below all that are drawn.
  */
-#include "ring.h"
+#include "algorithms/ring.h"
 
 enum mode {
     AT_REST, /* no election under way here */

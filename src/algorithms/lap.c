@@ -1,5 +1,5 @@
 /* Two laps around the ring: one gathers, one tells. */
-#include "lap.h"
+#include "algorithms/lap.h"
 
 const char *const lap_kinds[LAP_KINDS + 1] = {NULL, "Elect", "Elected"};
 

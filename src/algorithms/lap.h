@@ -6,7 +6,7 @@
 #ifndef ELECTOR_ALGORITHMS_LAP_H
 #define ELECTOR_ALGORITHMS_LAP_H
 
-#include "ring.h"
+#include "algorithms/ring.h"
 
 struct lap {
     uint64_t gone;

@@ -9,7 +9,7 @@
  * best claim it has read instead of the list of all. The paper goes on to replace a lost token by timeouts;
  * here a crash or a loss simply ends the election.
  */
-#include "ring.h"
+#include "algorithms/ring.h"
 
 struct lelann {
     struct ring_claim best; /* of the tokens read in this election, our own among them */

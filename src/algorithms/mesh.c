@@ -1,5 +1,5 @@
 /* What the algorithms on a full mesh share. Sending to many goes in order of position. */
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 void mesh_view(const void *state, const struct el_config *cfg, struct el_view *view)
 {

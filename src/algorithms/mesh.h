@@ -5,8 +5,8 @@
 #ifndef ELECTOR_ALGORITHMS_MESH_H
 #define ELECTOR_ALGORITHMS_MESH_H
 
+#include "algorithms/registry.h"
 #include "core/machine.h"
-#include "registry.h"
 
 /* What the states of this family begin with. */
 struct mesh {

@@ -16,8 +16,8 @@
  *
  * Words: epoch is the ballot (Nack: the one promised), aux the slot (Nack: the ballot refused).
  */
-#include "ballot.h"
-#include "mesh.h"
+#include "algorithms/ballot.h"
+#include "algorithms/mesh.h"
 
 struct multi_paxos {
     uint64_t promised; /* the term; a leader's own ballot */

@@ -8,7 +8,7 @@
  * Deviations: with a timeout there is also a second one, as in the bully, so that a process which gave way
  * to one that then died asks again; answers echo a run number.
  */
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 struct multicast {
     struct mesh mesh;

@@ -8,7 +8,7 @@
  * derived. Deviations: lists are versioned, the newest wins, of two with one version the better-ranked
  * leader's; the list travels in one word, so it names at most four.
  */
-#include "bully.h"
+#include "algorithms/bully.h"
 
 enum { LIST_MAX = 4, PLACE_BITS = 16 };
 

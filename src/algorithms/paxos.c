@@ -13,8 +13,8 @@
  * as one that resigns does. Who has lost its record neither votes nor proposes again, not even after its next
  * restart, but learns.
  */
-#include "ballot.h"
-#include "synod.h"
+#include "algorithms/ballot.h"
+#include "algorithms/synod.h"
 
 struct paxos {
     struct synod synod;

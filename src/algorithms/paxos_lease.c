@@ -18,7 +18,7 @@
  *   term is the ballot by which it got the lease. No two nodes or lives share one, but a later owner's may be
  *   the lower, after a restart of all: as tokens they fence nothing off.
  */
-#include "tenure.h"
+#include "algorithms/tenure.h"
 
 enum { PREPARE = 1, PROMISE, PROPOSE, ACCEPT, REFUSE, RENEW, RENEWED, LEARN, RELEASE, KINDS = RELEASE };
 enum { SILENCE, ACCEPTED, LEARNED, ROUND, LEASE, BEAT, RETRY, TIMERS };

@@ -10,7 +10,7 @@
  * that sees the winning claim return, which is seldom its owner, sends the news around; whoever is woken by
  * a message becomes active with its own claim before it reads that.
  */
-#include "ring.h"
+#include "algorithms/ring.h"
 
 enum mode {
     AT_REST, /* no election under way here */

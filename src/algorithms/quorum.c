@@ -9,7 +9,7 @@
  *
  * This file composes the session machine with one group, for the simulator and the checker.
  */
-#include "quorum_group.h"
+#include "algorithms/quorum_group.h"
 
 struct state {
     struct quorum_member member;

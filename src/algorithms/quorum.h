@@ -9,8 +9,8 @@
 #ifndef ELECTOR_ALGORITHMS_QUORUM_H
 #define ELECTOR_ALGORITHMS_QUORUM_H
 
+#include "algorithms/registry.h"
 #include "core/machine.h"
-#include "registry.h"
 
 /*
  * The words of a message:

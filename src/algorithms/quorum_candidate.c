@@ -3,7 +3,7 @@
  * has them, must make way, or has tried for long enough. A group at rest arms nothing: standing begins when a claim is
  * gone, a link is there, or the silence is over.
  */
-#include "quorum_group.h"
+#include "algorithms/quorum_group.h"
 
 static el_duration span(const struct quorum *q, uint32_t option)
 {

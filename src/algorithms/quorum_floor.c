@@ -3,7 +3,7 @@
  * the first of them; so a later life knows what was not granted. What was promised it does not know, and keeps silent
  * until all of it must be over. Who lost even the record learns from others which terms are spent.
  */
-#include "quorum_floor.h"
+#include "algorithms/quorum_floor.h"
 
 static void save(const struct quorum *q)
 {

@@ -5,7 +5,7 @@
 #ifndef ELECTOR_ALGORITHMS_QUORUM_FLOOR_H
 #define ELECTOR_ALGORITHMS_QUORUM_FLOOR_H
 
-#include "quorum_session.h"
+#include "algorithms/quorum_session.h"
 
 /* The silence is over: we speak, or ask for a floor. */
 void quorum_floor_speak(const struct quorum *q);

@@ -3,7 +3,7 @@
  * with many groups calls these for each group that a message names; sessions' news concern the groups that a member
  * leads, follows without a leader, or has promised to the member in question.
  */
-#include "quorum_group.h"
+#include "algorithms/quorum_group.h"
 
 void quorum_say(const struct quorum *q, el_node to, struct el_msg msg)
 {

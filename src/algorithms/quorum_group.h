@@ -6,7 +6,7 @@
 #ifndef ELECTOR_ALGORITHMS_QUORUM_GROUP_H
 #define ELECTOR_ALGORITHMS_QUORUM_GROUP_H
 
-#include "quorum_session.h"
+#include "algorithms/quorum_session.h"
 
 enum { QUORUM_IDLE, QUORUM_CANDIDATE, QUORUM_LEADER };
 

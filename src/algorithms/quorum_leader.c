@@ -3,7 +3,7 @@
  * looked up when asked for, so that a beat which renews a hundred thousand groups touches none of them. The bound
  * never moves back: a promise that runs is taken out of the reckoning by nothing but its end (quorum_credit).
  */
-#include "quorum_group.h"
+#include "algorithms/quorum_group.h"
 
 static struct quorum_ballot *ballot(const struct quorum *q, el_node voter)
 {

@@ -3,10 +3,10 @@
  * runs is a timer of the host's, and a flag says whether it does. Promises are counted from the sending of what they
  * answer: the first thing sent since the last promise is a probe, and its timer becomes the lease's.
  */
-#include "quorum_session.h"
+#include "algorithms/quorum_session.h"
 
+#include "algorithms/quorum_floor.h"
 #include "elector/parts.h"
-#include "quorum_floor.h"
 
 enum { RECENT_BEATS = 3, PROBE_BEATS = 2, TICK = 1 };
 

@@ -6,7 +6,7 @@
 #ifndef ELECTOR_ALGORITHMS_QUORUM_SESSION_H
 #define ELECTOR_ALGORITHMS_QUORUM_SESSION_H
 
-#include "quorum.h"
+#include "algorithms/quorum.h"
 
 /* The member itself. Only inc, ceiling, the promise and whether the floor is known outlive it. */
 struct quorum_member {

@@ -2,7 +2,7 @@
  * The voter's half of a group: grant, refuse, remember who was refused, be released, and push the vote to whoever
  * should have it when the group comes free. Refusing never raises a term, so who cannot win disturbs nobody.
  */
-#include "quorum_group.h"
+#include "algorithms/quorum_group.h"
 
 static uint64_t spent(const struct quorum *q)
 {

@@ -13,7 +13,7 @@
  * record is lost follows and never votes again, which is what it saves first: what it had promised is forgotten.
  * Without check-quorum nobody counts who answers, so a leader that resigns names the best-ranked as its heir, dead or not.
  */
-#include "raft.h"
+#include "algorithms/raft.h"
 
 static const struct el_note_text notes[] = {
     [ASKS_AROUND] = {"asks-around", "asks whether it would win term #1"},

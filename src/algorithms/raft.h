@@ -5,7 +5,7 @@
 #ifndef ELECTOR_ALGORITHMS_RAFT_H
 #define ELECTOR_ALGORITHMS_RAFT_H
 
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 enum { NEVER_VOTED = 0 };
 

@@ -1,5 +1,5 @@
 /* Raft in office: a leader beats, counts who answers, and names an heir when it is to go. */
-#include "raft.h"
+#include "algorithms/raft.h"
 
 void raft_beat(const struct raft *me, const struct el_config *cfg, struct el_outbox *out)
 {

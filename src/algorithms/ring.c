@@ -1,5 +1,5 @@
 /* What the rings share: the way clockwise, claims, and the common part of an election. */
-#include "ring.h"
+#include "algorithms/ring.h"
 
 const struct el_note_text ring_notes[RING_NOTES] = {
     [RING_FORWARDS] = {"forwards", "forwards the stronger claim of @1"},

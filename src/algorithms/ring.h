@@ -5,8 +5,8 @@
 #ifndef ELECTOR_ALGORITHMS_RING_H
 #define ELECTOR_ALGORITHMS_RING_H
 
+#include "algorithms/registry.h"
 #include "core/machine.h"
-#include "registry.h"
 
 struct ring {
     uint64_t gone; /* suspected successors, see el_ring_next */

@@ -7,7 +7,7 @@
  * Roberts's flag. Deviations: taking part clears `elected`, so that a takeover never shows two leaders; a
  * failure detector, where there is one, repairs the ring and starts a new run.
  */
-#include "ring.h"
+#include "algorithms/ring.h"
 
 static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {

@@ -7,7 +7,7 @@
  * Internals, chapter 10, figure 10-5. Deviations: the set is a word, so at most 64 members; the lap may be
  * closed by another than its initiator, which may have died; laps are numbered.
  */
-#include "lap.h"
+#include "algorithms/lap.h"
 
 static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
                      struct el_outbox *out)

@@ -10,7 +10,7 @@
  * and the guard that a claim seen twice has lost its owner. Patience doubles when it ran out, since skipping
  * the dead takes time that 3N-1 hops do not allow for.
  */
-#include "ring.h"
+#include "algorithms/ring.h"
 
 struct ring_initiator {
     uint64_t gone;

@@ -6,7 +6,7 @@
  * Deviation: without a set nobody can tell that the initiator died, so the message counts its hops, and
  * whoever receives it after as many hops as there are members closes the lap.
  */
-#include "lap.h"
+#include "algorithms/lap.h"
 
 static void on_elect(struct lap *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {

@@ -11,7 +11,7 @@
  * at round 1, knowing nothing, and the first answer takes it to the present round. A round has one owner, but one
  * that comes back may lead in a round that it has led before: rounds are no tokens.
  */
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 struct stable {
     uint64_t round;

@@ -7,9 +7,9 @@
  * Deviation: refusals are sent (Nack), since silence would not say which ballot to beat. The proposer is an
  * acceptor too: its own votes go to disk before anybody hears of them, and keep its ballots unique for ever.
  */
-#include "synod.h"
+#include "algorithms/synod.h"
 
-#include "ballot.h"
+#include "algorithms/ballot.h"
 
 static void save(const struct synod *me, struct el_outbox *out)
 {

@@ -5,7 +5,7 @@
 #ifndef ELECTOR_ALGORITHMS_SYNOD_H
 #define ELECTOR_ALGORITHMS_SYNOD_H
 
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 struct synod {
     uint64_t instance; /* which one this is */

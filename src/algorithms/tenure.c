@@ -1,5 +1,5 @@
 /* What the elections that give leadership for a time share. */
-#include "tenure.h"
+#include "algorithms/tenure.h"
 
 #include "elector/parts.h"
 

@@ -6,7 +6,7 @@
 #ifndef ELECTOR_ALGORITHMS_TENURE_H
 #define ELECTOR_ALGORITHMS_TENURE_H
 
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 enum { TENURE_LEASE, TENURE_HEARTBEAT, TENURE_RETRY, TENURE_OPTIONS };
 #define TENURE_OPTION_ROWS                                                                       \

@@ -11,7 +11,7 @@
  * ZooKeeper would turn it away for ever. Synchronizing histories (phase 2) is the application's; the first ping
  * stands for NEWLEADER and UPTODATE.
  */
-#include "zab.h"
+#include "algorithms/zab.h"
 
 uint64_t *zab_informed(struct zab *me)
 {

@@ -5,7 +5,7 @@
 #ifndef ELECTOR_ALGORITHMS_ZAB_H
 #define ELECTOR_ALGORITHMS_ZAB_H
 
-#include "mesh.h"
+#include "algorithms/mesh.h"
 
 /* What a vote says: whom, and how recent that one's history is. */
 struct zab_vote {

@@ -11,7 +11,7 @@
  * never runs backwards, not even on joining; votes count by whom they name. Members that may not lead vote, and are
  * never elected. One whose record is lost observes: it follows, and counts for nothing.
  */
-#include "zab.h"
+#include "algorithms/zab.h"
 
 _Static_assert(sizeof(struct zab) == 112, "the state has no hidden padding");
 _Static_assert(sizeof(struct zab_heard) == 16, "nor has what is heard of a member");

@@ -1,12 +1,12 @@
 /* See cover.h. */
 #define _DEFAULT_SOURCE
-#include "cover.h"
+#include "check/cover.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "rename.h"
+#include "check/rename.h"
 
 enum { BUCKETS = 1 << 22, LOCKS = 1 << 10, LETTERS_MAX = UINT16_MAX };
 

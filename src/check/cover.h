@@ -6,8 +6,8 @@
 #ifndef ELECTOR_CHECK_COVER_H
 #define ELECTOR_CHECK_COVER_H
 
-#include "model.h"
-#include "visited.h"
+#include "check/model.h"
+#include "check/visited.h"
 
 struct check_cover {
     const struct check_model *model;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "explore.h"
+#include "check/explore.h"
 
 enum { MARK_AGREED = 1, MARK_CUT = 2, MARK_REST = 4, MARK_GOOD = 8, MARK_SEEN = 16 };
 

@@ -3,7 +3,7 @@
  * level, looks at every successor, and keeps those that nobody has seen. When the table of worlds must grow, all meet.
  */
 #define _DEFAULT_SOURCE
-#include "explore.h"
+#include "check/explore.h"
 
 #include <stdlib.h>
 #include <string.h>

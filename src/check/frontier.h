@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "model.h"
+#include "check/model.h"
 
 enum { CHECK_CHUNK_WORDS = 1 << 15 };
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "check.h"
-#include "store.h"
+#include "check/check.h"
+#include "check/store.h"
 
 /* ---- Local states: everything about one node, each kept once ---- */
 

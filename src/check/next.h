@@ -2,7 +2,7 @@
 #ifndef ELECTOR_CHECK_NEXT_H
 #define ELECTOR_CHECK_NEXT_H
 
-#include "model.h"
+#include "check/model.h"
 
 struct check_found {
     const struct check_step *steps; /* that led there; borrowed */

@@ -1,5 +1,5 @@
 /* See rename.h. Which words of a state name a node only the algorithm knows; it says so, or its nodes are not alike. */
-#include "rename.h"
+#include "check/rename.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef ELECTOR_CHECK_RENAME_H
 #define ELECTOR_CHECK_RENAME_H
 
-#include "model.h"
+#include "check/model.h"
 
 enum { CHECK_RECORD_MAX = 4096, CHECK_SYMMETRIC_MAX = 5, CHECK_PERMUTATIONS_MAX = 120 };
 

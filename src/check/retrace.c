@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore.h"
+#include "check/explore.h"
 
 struct retracer {
     struct check_search *search;

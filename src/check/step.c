@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/rename.h"
 #include "core/machine.h"
-#include "rename.h"
 
 enum { ACTIONS_MAX = 512, MEMO_FIRST = 1 << 12 };
 static const size_t ARENA_MOST = (size_t)192 << 20;

@@ -2,7 +2,7 @@
 #ifndef ELECTOR_CHECK_WALK_H
 #define ELECTOR_CHECK_WALK_H
 
-#include "model.h"
+#include "check/model.h"
 
 struct check_walk {
     struct check_model *model;

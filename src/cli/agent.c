@@ -6,7 +6,7 @@
 #include "agent/agent.h"
 #include "agent/log.h"
 #include "agent/undertaker.h"
-#include "cli.h"
+#include "cli/cli.h"
 
 static const char help[] =
     "Usage: elector agent --config FILE [options]\n\n"

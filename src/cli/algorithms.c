@@ -2,7 +2,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 enum { PAGE_WIDTH = 88 };
 

@@ -1,6 +1,6 @@
 /* See aside.h. */
 #define _GNU_SOURCE
-#include "aside.h"
+#include "cli/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>

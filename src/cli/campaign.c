@@ -9,7 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "elector.h"
 
 static void write_help(void)

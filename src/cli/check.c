@@ -1,5 +1,5 @@
 /* elector check: every world that a bounded cluster can get into. */
-#include "check.h"
+#include "cli/check.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define ELECTOR_CLI_CHECK_H
 
 #include "check/check.h"
-#include "cli.h"
+#include "cli/cli.h"
 
 struct check_request {
     struct sim_settings settings; /* who takes part, as for `elector sim` */

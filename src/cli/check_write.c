@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "check.h"
+#include "cli/check.h"
 
 static void write_grouped(FILE *out, uint64_t number)
 {

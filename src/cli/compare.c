@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "compare.h"
+#include "cli/cli.h"
+#include "cli/compare.h"
 
 enum { NODES_DEFAULT = 6, NODES_MAX = SIM_TRIAL_NODES_MAX / 2, RUNS_MAX = 1000000 };
 

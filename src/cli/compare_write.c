@@ -2,8 +2,8 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli.h"
-#include "compare.h"
+#include "cli/cli.h"
+#include "cli/compare.h"
 
 enum { CELL = 24, NAMES = 160 };
 

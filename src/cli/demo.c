@@ -1,7 +1,7 @@
 /* elector demo: an election, the leader's death, the next election, and the literature beside the counts. */
 #include <string.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 struct setting {
     const char *key, *value;

@@ -1,5 +1,5 @@
 /* elector detect: failure detectors over one network, simulated or recorded. */
-#include "detect.h"
+#include "cli/detect.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef ELECTOR_CLI_DETECT_H
 #define ELECTOR_CLI_DETECT_H
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "sim/qos.h"
 
 enum { DETECT_ROWS_MAX = 200, DETECT_USUAL_MAX = 8 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect.h"
+#include "cli/detect.h"
 #include "sim/tradeoff.h"
 
 static const sim_time hour = UINT64_C(3600000000000);

@@ -1,7 +1,7 @@
 /* elector detect: which detectors, with which options; and the option of each that a sweep varies. */
 #include <string.h>
 
-#include "detect.h"
+#include "cli/detect.h"
 
 enum { SWEEP_MAX = 9 };
 

@@ -14,10 +14,10 @@
 #include "agent/config.h"
 #include "agent/net.h"
 #include "agent/record_slot.h"
-#include "cli.h"
-#include "doctor.h"
+#include "cli/cli.h"
+#include "cli/doctor.h"
+#include "cli/status.h"
 #include "engines/engine.h"
-#include "status.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20, SPINS = 1000000, READINGS = 5, USUAL_DRIFT = 10000 };
 

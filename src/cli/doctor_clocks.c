@@ -1,5 +1,5 @@
 /* What the kernel's readings of its clocks mean for leases. */
-#include "doctor.h"
+#include "cli/doctor.h"
 
 #include <stdio.h>
 #include <string.h>

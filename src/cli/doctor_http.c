@@ -1,6 +1,6 @@
 /* Whether HTTP is served where the configuration says, and by whom. */
 #define _GNU_SOURCE
-#include "doctor.h"
+#include "cli/doctor.h"
 
 #include <string.h>
 #include <sys/socket.h>

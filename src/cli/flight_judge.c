@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flight.h"
+#include "cli/flight.h"
 
 static int by_token(const void *a, const void *b)
 {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flight.h"
+#include "cli/flight.h"
 
 struct ear {
     struct flight_story *story;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flight.h"
+#include "cli/flight.h"
 
 struct message { /* a payload's end */
     uint64_t digest, at;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flight.h"
+#include "cli/flight.h"
 #include "sim/told.h"
 
 enum { OPTIONS_MAX = 32 };

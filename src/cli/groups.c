@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "groups.h"
+#include "cli/cli.h"
+#include "cli/groups.h"
 #include "sim/groups.h"
 
 struct totals {

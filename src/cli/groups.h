@@ -2,7 +2,7 @@
 #ifndef ELECTOR_CLI_GROUPS_H
 #define ELECTOR_CLI_GROUPS_H
 
-#include "cli.h"
+#include "cli/cli.h"
 
 /* Runs every group that the settings speak of, and tells what came of them. The exit code. */
 int cli_run_groups(const struct sim_settings *settings, bool json);

@@ -5,7 +5,7 @@
 #include "agent/guardian.h"
 #include "agent/log.h"
 #include "agent/obituary_spawn.h"
-#include "cli.h"
+#include "cli/cli.h"
 
 int cli_guardian(int argc, char **argv)
 {

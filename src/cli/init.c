@@ -14,7 +14,7 @@
 
 #include "agent/config.h"
 #include "agent/record.h"
-#include "cli.h"
+#include "cli/cli.h"
 
 enum { HOST_MAX = 150, PLACE_MAX = 150 }; /* so that each line of a configuration has room */
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent/config.h"
-#include "cli.h"
+#include "cli/cli.h"
 
 enum { BASE64 = sodium_base64_ENCODED_LEN(SEAL_KEY, sodium_base64_VARIANT_ORIGINAL) };
 

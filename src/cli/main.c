@@ -1,7 +1,7 @@
 /* The table of verbs. */
 #include <string.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 /* A row without a name is a heading. */
 static const struct cli_verb verbs[] = {

@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "elector.h"
 
 static void write_help(void)

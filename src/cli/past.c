@@ -1,5 +1,5 @@
 /* See past.h. */
-#include "past.h"
+#include "cli/past.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

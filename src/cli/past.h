@@ -2,7 +2,7 @@
 #ifndef ELECTOR_CLI_PAST_H
 #define ELECTOR_CLI_PAST_H
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "engines/wire.h"
 
 struct past {

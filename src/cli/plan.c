@@ -8,8 +8,8 @@
 
 #include "agent/config.h"
 #include "agent/units.h"
-#include "cli.h"
-#include "promises.h"
+#include "cli/cli.h"
+#include "cli/promises.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20, OPTIONS_MAX = 24, SPAN = 32 };
 

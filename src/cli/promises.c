@@ -1,5 +1,5 @@
 /* See promises.h. */
-#include "promises.h"
+#include "cli/promises.h"
 
 #include "agent/failover.h"
 

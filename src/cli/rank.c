@@ -1,6 +1,6 @@
 /* What a host is worth, read from the system. */
 #define _GNU_SOURCE
-#include "rank.h"
+#include "cli/rank.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

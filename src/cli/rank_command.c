@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "aside.h"
-#include "rank.h"
+#include "cli/aside.h"
+#include "cli/rank.h"
 
 enum { LIMIT_MS = 5000, LINE_MAX_SIZE = 256 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "agent/seal.h"
-#include "cli.h"
-#include "flight.h"
+#include "cli/cli.h"
+#include "cli/flight.h"
 #include "sim/export.h"
 
 typedef int writer(FILE *out, const struct sim_world *world);

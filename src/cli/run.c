@@ -1,6 +1,6 @@
 /* elector run: campaigns, and runs a command while it leads. One loop around signals, time, the library and the work. */
 #define _GNU_SOURCE
-#include "run.h"
+#include "cli/run.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 enum { FORCED_POLL_MS = 20 };
 

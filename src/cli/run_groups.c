@@ -1,5 +1,5 @@
 /* See run_groups.h. What is expanded stands in one buffer, from the left: each brace is tried with each of its words. */
-#include "run_groups.h"
+#include "cli/run_groups.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
+#include "cli/run.h"
 
 static void on_result(struct runner *runner, int status)
 {

@@ -1,6 +1,6 @@
 /* What elector run --help says. */
 #define _GNU_SOURCE
-#include "run.h"
+#include "cli/run.h"
 
 #include <stdio.h>
 

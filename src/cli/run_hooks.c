@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
+#include "cli/run.h"
 
 static const char *const names[] = {
     [RUN_ELECTED] = "elected", [RUN_LOST_OFFICE] = "lost", [RUN_NEW_LEADER] = "leader"};

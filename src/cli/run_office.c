@@ -5,9 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "cli/cli.h"
+#include "cli/run.h"
 #include "engines/engine.h"
-#include "run.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/run.h"
 #include "engines/wire.h"
-#include "run.h"
 
 #define SECOND UINT64_C(1000000000)
 

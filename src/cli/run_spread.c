@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "run.h"
+#include "cli/run.h"
 
 #define SECOND UINT64_C(1000000000)
 

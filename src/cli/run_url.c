@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "cli/run.h"
 
 static const char agent_socket[] = "/run/elector/agent.sock";
 

@@ -1,6 +1,6 @@
 /* See spread.h. */
 #define _GNU_SOURCE
-#include "spread.h"
+#include "cli/spread.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cli/cli.h"
+#include "cli/status.h"
 #include "engines/engine.h"
-#include "status.h"
 
 struct request {
     const char *group, *url;

@@ -21,8 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "supervise_line.h"
-#include "supervise_tree.h"
+#include "cli/supervise_line.h"
+#include "cli/supervise_tree.h"
 
 /* Shared by the supervisor, the keeper and, until it executes, the command. */
 struct supervise_page {

@@ -1,6 +1,6 @@
 /* See supervise_line.h. */
 #define _GNU_SOURCE
-#include "supervise_line.h"
+#include "cli/supervise_line.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* elector transfer: the leader of a group hands over to a member of choice. */
 #include <string.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "elector.h"
 
 static void write_help(void)

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "past.h"
+#include "cli/past.h"
 
 static void write_help(void)
 {

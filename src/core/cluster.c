@@ -1,5 +1,5 @@
 /* Reading the configuration: who is who, and who outranks whom. */
-#include "machine.h"
+#include "core/machine.h"
 
 uint64_t el_id(const struct el_cluster *cluster, el_node node)
 {

@@ -4,7 +4,7 @@
  */
 #include "elector/core.h"
 
-#include "bytes.h"
+#include "core/bytes.h"
 
 enum { EXTRA_AT = 48, EXTRA = 4 };
 

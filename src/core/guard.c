@@ -1,7 +1,7 @@
 /* The guard before a resource: tokens only ever rise. */
 #include "elector/parts.h"
 
-#include "bytes.h"
+#include "core/bytes.h"
 
 enum { MARK_AT = 0, HIGHEST_AT = 8, CHECK_AT = 16 };
 static const uint64_t mark = UINT64_C(0x3164726175676c65); /* the bytes "elguard1" */

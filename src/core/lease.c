@@ -1,6 +1,6 @@
 /* How long a lease holds when no two clocks agree: the holder short, the granter long. */
+#include "core/machine.h"
 #include "elector/parts.h"
-#include "machine.h"
 
 enum { WHOLE = 1000000 };
 

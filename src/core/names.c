@@ -1,5 +1,5 @@
 /* The words for what the core counts, and finding things by their name. */
-#include "machine.h"
+#include "core/machine.h"
 
 static bool same(const char *a, const char *b)
 {

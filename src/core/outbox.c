@@ -1,5 +1,5 @@
 /* Filling the outbox. Each algorithm states its bound, so a full box is a programmer's error. */
-#include "machine.h"
+#include "core/machine.h"
 
 static struct el_action *next(struct el_outbox *out, enum el_action_type type)
 {

@@ -1,6 +1,6 @@
 /* How steady a member has been, as an attribute of its rank. */
+#include "core/machine.h"
 #include "elector/parts.h"
-#include "machine.h"
 
 /* Each full `mercy` of uptime halves the penalty. */
 static uint64_t forgiven(uint64_t penalty, el_duration uptime, el_duration mercy)

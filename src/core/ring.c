@@ -1,5 +1,5 @@
 /* The ring order, and repairing it when a successor is gone. */
-#include "machine.h"
+#include "core/machine.h"
 
 /* How many sit between us and the peer, from 0 for our neighbour; count - 1 is ourselves. */
 static uint32_t ahead(const struct el_config *cfg, el_node peer)

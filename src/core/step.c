@@ -2,7 +2,7 @@
  * One step: the event is checked, the box is emptied, the handler runs. Nothing here knows any
  * algorithm, and no algorithm needs to check again what is checked here.
  */
-#include "machine.h"
+#include "core/machine.h"
 
 bool el_is_well_formed(const struct el_algorithm *algorithm, const struct el_config *cfg,
                        const struct el_msg *m)

@@ -6,7 +6,7 @@
 #define ELECTOR_DETECTORS_DETECTOR_H
 
 #include "core/machine.h"
-#include "registry.h"
+#include "detectors/registry.h"
 
 /* Nobody waits for longer than this: about a hundred days. */
 #define DETECTOR_WAIT_MAX (UINT64_C(1) << 53)

@@ -1,5 +1,5 @@
 /* Logarithms by squaring: each squaring of a number in [1, 2) yields one more binary digit of its logarithm. */
-#include "fixed.h"
+#include "detectors/fixed.h"
 
 #define LOG10_2 UINT32_C(1292913986) /* in 2^-32 */
 

@@ -9,7 +9,7 @@
  * What it cannot do: after a pause of its own it accuses everybody whose beats still wait to be read (phi looks
  * once more before it does).
  */
-#include "detector.h"
+#include "detectors/detector.h"
 
 /* The state is the set of those it suspects. */
 

@@ -17,7 +17,7 @@
  * communication, WDAG 1997. Deviations: the path is a set, since only membership counts; neighbours are the
  * nearest positions; and the verdicts, of which the paper has none.
  */
-#include "detector.h"
+#include "detectors/detector.h"
 
 struct path {
     uint64_t round;

@@ -13,9 +13,9 @@
  * came so close to it; the time from START to the first beat, which is none; and one below a quarter of what was
  * agreed, which is a copy, or one of a pile that had to wait. Else a pause of ours would teach us patience.
  */
-#include "phi.h"
+#include "detectors/phi.h"
 
-#include "detector.h"
+#include "detectors/detector.h"
 
 enum { WINDOW_MAX = 100 };
 /* Intervals are kept in microseconds. None counts for more than this (268 s), so that the squares of a window

@@ -6,8 +6,8 @@
  *                logarithms are taken: nothing underflows, be phi 8 or a million.
  * The logistic approximation that is in common use instead says 9.3 where phi is 8.
  */
-#include "fixed.h"
-#include "phi.h"
+#include "detectors/fixed.h"
+#include "detectors/phi.h"
 
 #include <stdbool.h>
 

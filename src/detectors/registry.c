@@ -1,5 +1,5 @@
 /* The failure detectors of this build, in teaching order. A new one is a file and a line here. */
-#include "registry.h"
+#include "detectors/registry.h"
 
 #include "core/machine.h"
 

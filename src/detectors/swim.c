@@ -14,7 +14,7 @@
  * held for dead, which is how a restarted member or a healed partition comes back; a ping or an ack carries one
  * rumour, not as many as fit; an answer to our own ping clears a suspicion here, whatever rumours say.
  */
-#include "swim.h"
+#include "detectors/swim.h"
 
 static const struct el_note_text notes[] = {
     [SWIM_ASKS] = {"asks", "gets no answer from @1, and asks others to ping it (#2)"},

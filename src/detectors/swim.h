@@ -5,7 +5,7 @@
 #ifndef ELECTOR_DETECTORS_SWIM_H
 #define ELECTOR_DETECTORS_SWIM_H
 
-#include "detector.h"
+#include "detectors/detector.h"
 
 /*
  * The last three are rumours about `subject`: `epoch` is its incarnation, and `rank` is who accuses it (Suspect).

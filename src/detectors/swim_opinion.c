@@ -8,8 +8,8 @@
  * timer that runs. So a timer for each c starts at once, and death comes when the timer for as many confirmations
  * as there are has run out.
  */
-#include "fixed.h"
-#include "swim.h"
+#include "detectors/fixed.h"
+#include "detectors/swim.h"
 
 struct rumour {
     el_node about;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parse.h"
-#include "qos.h"
+#include "sim/parse.h"
+#include "sim/qos.h"
 
 enum { SIZE_MAX_READ = 1 << 26, LINE_SHOWN = 24 };
 

@@ -1,7 +1,7 @@
 /* Keeping the book of suspicions, and what follows from its sums. */
 #include <stdlib.h>
 
-#include "qos.h"
+#include "sim/qos.h"
 
 static const sim_time hour = UINT64_C(3600000000000);
 

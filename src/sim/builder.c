@@ -1,5 +1,5 @@
 /* Reading the pieces that settings are made of, and saying what is wrong with them. */
-#include "builder.h"
+#include "sim/builder.h"
 
 #include <stdarg.h>
 #include <stdio.h>

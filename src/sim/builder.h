@@ -2,8 +2,8 @@
 #ifndef ELECTOR_SIM_BUILDER_H
 #define ELECTOR_SIM_BUILDER_H
 
-#include "parse.h"
-#include "plan.h"
+#include "sim/parse.h"
+#include "sim/plan.h"
 
 enum { BUILD_COUNT_MAX = 1u << 24 };
 

@@ -1,8 +1,8 @@
 /* What is expected of a run, and whether it came so. */
 #include <string.h>
 
-#include "builder.h"
-#include "transcript.h"
+#include "sim/builder.h"
+#include "sim/transcript.h"
 
 /* ---- Reading ---- */
 

@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "inner.h"
-#include "text.h"
-#include "transcript.h"
+#include "sim/inner.h"
+#include "sim/text.h"
+#include "sim/transcript.h"
 
 enum { HEAD_SHOWN = 5, TAIL_SHOWN = 7, CHAINS_MAX = 2, ENDLESS_SHOWN = 8 };
 

@@ -1,5 +1,5 @@
 /* What the writers of other tools' formats share: fates of messages, times, characters. */
-#include "export.h"
+#include "sim/export.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "world.h"
+#include "sim/world.h"
 
 /*
  * One flat object a line. The first describes the run; each of the others is one record of the trace:

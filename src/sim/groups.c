@@ -1,11 +1,11 @@
 /* Many groups over the same members. */
-#include "groups.h"
+#include "sim/groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "builder.h"
+#include "sim/builder.h"
 
 enum { RANKS = 1000000 };
 

@@ -6,7 +6,7 @@
 #ifndef ELECTOR_SIM_GROUPS_H
 #define ELECTOR_SIM_GROUPS_H
 
-#include "world.h"
+#include "sim/world.h"
 
 enum { SIM_GROUPS_MAX = 10000, SIM_GROUP_NAME = 32 };
 

@@ -3,8 +3,8 @@
 #define ELECTOR_SIM_INNER_H
 
 #include "elector/parts.h"
-#include "map.h"
-#include "world.h"
+#include "sim/map.h"
+#include "sim/world.h"
 
 enum {
     SIM_STREAM_DELAY,

@@ -1,7 +1,7 @@
 /* JSON Lines: one flat object a record, its keys always in the same order. For jq, pandas and the like. */
-#include "export.h"
-#include "inner.h"
-#include "text.h"
+#include "sim/export.h"
+#include "sim/inner.h"
+#include "sim/text.h"
 
 static const char *const words[] = {
     [SIM_DID_NOTHING] = "nothing", [SIM_STARTED] = "started",     [SIM_CAMPAIGNED] = "campaigned",

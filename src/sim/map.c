@@ -1,5 +1,5 @@
 /* Open addressing with linear probing; a pair whose value is 0 keeps its place. */
-#include "map.h"
+#include "sim/map.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "builder.h"
+#include "sim/builder.h"
 
 /* ---- Who takes part ---- */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "builder.h"
+#include "sim/builder.h"
 
 static int read_choice(struct builder *b, const struct el_option *option, const char *value, uint64_t *number)
 {

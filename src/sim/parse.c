@@ -1,5 +1,5 @@
 /* Reading numbers and times as people type them: decimals are exact, nothing overflows silently. */
-#include "parse.h"
+#include "sim/parse.h"
 
 #include <string.h>
 

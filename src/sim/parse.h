@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plan.h"
+#include "sim/plan.h"
 
 bool parse_number(const char **at, uint64_t *number);
 /* "0.25" or "25%", as parts of 2^32. */

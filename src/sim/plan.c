@@ -1,10 +1,10 @@
 /* Building a plan from settings: first who takes part, then the network, then what happens when. */
-#include "plan.h"
+#include "sim/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "builder.h"
+#include "sim/builder.h"
 
 enum { DELAY_MAX_S = 1000, DRIFT_DEFAULT = 5000, DRIFT_MAX = 500000 };
 static const sim_time default_unit = 1000000; /* T is a millisecond, until the delay says otherwise */

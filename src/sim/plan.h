@@ -6,8 +6,8 @@
 #ifndef ELECTOR_SIM_PLAN_H
 #define ELECTOR_SIM_PLAN_H
 
-#include "queue.h"
-#include "random.h"
+#include "sim/queue.h"
+#include "sim/random.h"
 
 /* ---- Settings, as typed ---- */
 

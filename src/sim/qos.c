@@ -1,5 +1,5 @@
 /* Measuring a detector in simulated worlds: one long run that nobody crashes in, and many with one crash. */
-#include "qos.h"
+#include "sim/qos.h"
 
 enum {
     WARM_UP = 4,  /* so many paces until habits are known */

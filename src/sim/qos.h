@@ -9,7 +9,7 @@
 #ifndef ELECTOR_SIM_QOS_H
 #define ELECTOR_SIM_QOS_H
 
-#include "world.h"
+#include "sim/world.h"
 
 /* What may be asked for, so that sums of nanoseconds fit into a word. */
 enum { SIM_QOS_NODES_MAX = 64, SIM_QOS_RUNS_MAX = 1000, SIM_QOS_HOURS_MAX = 1000 };

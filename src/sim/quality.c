@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "inner.h"
+#include "sim/inner.h"
 
 static uint64_t priority(const struct sim_world *world, el_node node)
 {

@@ -1,5 +1,5 @@
 /* A lane for what comes in order, a heap for what does not. */
-#include "queue.h"
+#include "sim/queue.h"
 
 #include <stdlib.h>
 

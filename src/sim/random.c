@@ -1,5 +1,5 @@
 /* Seeded dice without floating point, so that every machine throws the same. */
-#include "random.h"
+#include "sim/random.h"
 
 /* Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014 (the finaliser's constants). */
 static uint64_t mix(uint64_t z)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "detectors/registry.h"
-#include "qos.h"
+#include "sim/qos.h"
 
 enum { WATCHER = 1, PEER = 2, SLOTS = 3 };
 enum { HEARTBEAT = 1 }; /* the only kind of those that can be replayed */

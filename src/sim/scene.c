@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inner.h"
+#include "sim/inner.h"
 
 struct scene {
     unsigned char *bytes;

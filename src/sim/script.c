@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "builder.h"
+#include "sim/builder.h"
 
 /* ---- Pieces ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "sim/plan.h"
 
 /* The order is that of --help. */
 static const struct sim_key keys[] = {

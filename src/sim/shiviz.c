@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export.h"
-#include "text.h"
+#include "sim/export.h"
+#include "sim/text.h"
 
 enum { NODES_MAX = 256 };
 

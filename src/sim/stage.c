@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "builder.h"
-#include "inner.h"
+#include "sim/builder.h"
+#include "sim/inner.h"
 
 enum { LIST_TEXT = 200 };
 

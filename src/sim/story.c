@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "builder.h"
+#include "sim/builder.h"
 
 static struct sim_command *add_command(struct builder *b, enum sim_command_type type, sim_time at)
 {

@@ -2,7 +2,7 @@
  * A space-time diagram to put on a slide: lanes from top to bottom in ring order, time to the right. Plain
  * SVG 1.1 with attributes only, since slide programs know little of style sheets, patterns and gradients.
  */
-#include "svg.h"
+#include "sim/svg.h"
 
 #include <string.h>
 

@@ -6,9 +6,9 @@
 #ifndef ELECTOR_SIM_SVG_H
 #define ELECTOR_SIM_SVG_H
 
-#include "export.h"
-#include "inner.h"
-#include "text.h"
+#include "sim/export.h"
+#include "sim/inner.h"
+#include "sim/text.h"
 
 enum {
     SVG_LANES_MAX = 64,

@@ -1,7 +1,7 @@
 /* The drawn diagram, messages: from where to where each arrow goes, and which of them hide each other. */
 #include <stdlib.h>
 
-#include "svg.h"
+#include "sim/svg.h"
 
 /* As far as a share of the way to where it was going, in percent: its end is not known, or not reached. */
 static void stop_short(const struct svg_layout *l, struct svg_arrow *arrow, const struct sim_record *sent,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "svg.h"
+#include "sim/svg.h"
 
 enum {
     HALF_HEIGHT = 8,

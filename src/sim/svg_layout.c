@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "svg.h"
+#include "sim/svg.h"
 
 enum {
     SCALE_MIN = 26, /* pixels a unit */

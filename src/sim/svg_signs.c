@@ -1,5 +1,5 @@
 /* The drawn diagram, ink for what happens: messages, their labels, signs on the lanes, and the legend. */
-#include "svg.h"
+#include "sim/svg.h"
 
 enum { LEGEND_ROW = 24, LEGEND_SAMPLE = 30, LEGEND_SPACE = 22 };
 

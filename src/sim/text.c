@@ -1,5 +1,5 @@
 /* Records in words. */
-#include "text.h"
+#include "sim/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

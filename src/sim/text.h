@@ -2,7 +2,7 @@
 #ifndef ELECTOR_SIM_TEXT_H
 #define ELECTOR_SIM_TEXT_H
 
-#include "world.h"
+#include "sim/world.h"
 
 #define SIM_TEXT 256
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "core/machine.h"
-#include "inner.h"
+#include "sim/inner.h"
 
 enum { TRUE_RATE = 1000000 };
 

@@ -1,9 +1,9 @@
 /* See told.h. */
-#include "told.h"
+#include "sim/told.h"
 
 #include <stdlib.h>
 
-#include "inner.h"
+#include "sim/inner.h"
 
 struct sim_world *sim_told_new(const struct sim_plan *plan)
 {

@@ -5,7 +5,7 @@
 #ifndef ELECTOR_SIM_TOLD_H
 #define ELECTOR_SIM_TOLD_H
 
-#include "world.h"
+#include "sim/world.h"
 
 /* The plan is borrowed, and needs no more than algorithm, cluster and unit. NULL: no memory. sim_world_free() ends it. */
 struct sim_world *sim_told_new(const struct sim_plan *);

@@ -1,5 +1,5 @@
 /* Keeping records: all of them, or the last so many. */
-#include "trace.h"
+#include "sim/trace.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "queue.h"
+#include "sim/queue.h"
 
 enum sim_what {
     SIM_DID_NOTHING,

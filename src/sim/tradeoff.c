@@ -3,12 +3,12 @@
  * each detector. No mistake at all has no logarithm and no honest place on that scale: it lies in a band below,
  * which says how long nothing was seen to happen. Whole arithmetic only, as everywhere in drawings.
  */
-#include "tradeoff.h"
+#include "sim/tradeoff.h"
 
 #include <string.h>
 
 #include "detectors/fixed.h"
-#include "svg.h"
+#include "sim/svg.h"
 
 enum {
     WIDTH = 960,

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "qos.h"
+#include "sim/qos.h"
 
 enum { SIM_POINTS_MAX = 256 };
 

@@ -2,11 +2,11 @@
  * The transcript: one line for each thing that a person would tell. A step's messages to many become one
  * line, and its notes stand behind the lines they explain.
  */
-#include "transcript.h"
+#include "sim/transcript.h"
 
 #include <string.h>
 
-#include "text.h"
+#include "sim/text.h"
 
 enum { TIME_WIDTH = 8, LINE_WIDTH = 34, LINES_MAX = 64 };
 

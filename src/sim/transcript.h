@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "world.h"
+#include "sim/world.h"
 
 struct sim_style {
     bool colour;

@@ -1,9 +1,9 @@
 /* Running the stories of a trial, and judging what came of them. */
-#include "trial.h"
+#include "sim/trial.h"
 
 #include <stdio.h>
 
-#include "world.h"
+#include "sim/world.h"
 
 /* What a trouble consists of, and which violations break a run that met it. */
 static const struct {

@@ -5,7 +5,7 @@
 #ifndef ELECTOR_SIM_TRIAL_H
 #define ELECTOR_SIM_TRIAL_H
 
-#include "plan.h"
+#include "sim/plan.h"
 
 /* A story names every node in a line of a few hundred characters. */
 enum { SIM_TRIAL_NODES_MAX = 64 };

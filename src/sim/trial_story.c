@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "parse.h"
-#include "trial.h"
+#include "sim/parse.h"
+#include "sim/trial.h"
 
 enum { LINE = 1024, STREAM = 4096 };
 

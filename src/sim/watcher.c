@@ -1,6 +1,6 @@
 /* The election that never takes place: a node without a view, beside which a failure detector runs. */
 #include "core/machine.h"
-#include "qos.h"
+#include "sim/qos.h"
 
 static void view(const void *state, const struct el_config *cfg, struct el_view *view)
 {

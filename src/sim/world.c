@@ -1,10 +1,10 @@
 /* The loop: take the earliest event, let the node react, carry out what it asks for, judge. */
-#include "world.h"
+#include "sim/world.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "inner.h"
+#include "sim/inner.h"
 
 void sim_push(struct sim_world *world, const struct sim_event *event)
 {

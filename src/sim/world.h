@@ -5,8 +5,8 @@
 #ifndef ELECTOR_SIM_WORLD_H
 #define ELECTOR_SIM_WORLD_H
 
-#include "plan.h"
-#include "trace.h"
+#include "sim/plan.h"
+#include "sim/trace.h"
 
 enum { SIM_KINDS_MAX = 16, SIM_VIOLATIONS_MAX = 64, SIM_NODES_NAMED_MAX = 8 };
 
