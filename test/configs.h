@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "agent/units.h"
+#include "base/units.h"
 
 static char folder[] = "/tmp/elector-config-XXXXXX";
 static char path[64], text[700];

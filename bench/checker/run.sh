@@ -105,7 +105,7 @@ plant() { # NAME PERL-SUBSTITUTION: an elector with that bug
     if cmp -s src/algorithms/raft.c "$work/$1.c"; then echo "the bug '$1' has nowhere to go in raft.c"; exit 1; fi
     # shellcheck disable=SC2046
     $cc -std=c17 -O2 -w -Iinclude -Isrc -Isrc/algorithms "$work/$1.c" \
-        "$build"/CMakeFiles/elector.dir/src/cli/main.c.o "$build"/libelector_{cli,sim,check,core}.a \
+        "$build"/CMakeFiles/elector.dir/src/cli/main.c.o "$build"/libelector_{cli,sim,check,base,core}.a \
         -pthread $(pkg-config --libs jansson) -o "$work/$1"
 }
 broken_row() { # LABEL NAME SPIN-DEFINE PERL-SUBSTITUTION

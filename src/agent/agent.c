@@ -12,9 +12,9 @@
 #include <sodium.h>
 
 #include "agent/agent_inner.h"
-#include "agent/log.h"
 #include "agent/net.h"
 #include "agent/notify.h"
+#include "base/log.h"
 
 static const uint64_t SECOND = 1000000000;
 enum { LEAVE_WITHIN_S = 10, IN_USE_FOR_S = 5 };

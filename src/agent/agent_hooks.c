@@ -8,9 +8,9 @@
 #include <sodium.h>
 
 #include "agent/agent_inner.h"
-#include "agent/log.h"
 #include "agent/net.h"
 #include "agent/wire.h"
+#include "base/log.h"
 
 struct writing {
     uv_work_t work;

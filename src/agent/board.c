@@ -183,7 +183,7 @@ void board_hear_posting(struct session *s, el_node from, const struct wire_entry
     }
     if (entry->version <= b->read) return;
     struct host_group *group = host_by_key(s->host, entry->group);
-    if (!group && config_is_group_name(entry->text) &&
+    if (!group && group_name_is_valid(entry->text) &&
         seal_group_key(s->host->config->cluster_id, entry->text) == entry->group)
         group = host_find(s->host, entry->text, reason, sizeof reason);
     b->read = entry->version; /* whatever becomes of it: to be sent it again would not help */

@@ -7,10 +7,11 @@
 #include <sys/types.h>
 
 #include "agent/seal.h"
+#include "base/group_name.h"
 #include "elector/core.h"
 
 enum {
-    CONFIG_NAME_MAX = 63,
+    CONFIG_NAME_MAX = GROUP_NAME_MAX,
     CONFIG_MEMBERS_MAX = SEAL_PEERS_MAX,
     CONFIG_CLIENTS_MAX = 64, /* connected to the socket at a time */
     CONFIG_GROUPS_MAX = 256,
@@ -107,8 +108,6 @@ void config_values(const struct config_profile *, const struct config_group *, c
 const struct config_group *config_group_of(const struct config *, const char *group);
 /* Whether such a process may campaign there. */
 bool config_permits(const struct config *, const char *group, uid_t uid, const gid_t *gids, uint32_t gid_count);
-/* 1 to 63 of letters, digits, '.', '_', '-', ':' and '/'; not beginning with '-' or '.'. */
-bool config_is_group_name(const char *text);
 el_node config_position(const struct config *, const char *member); /* by name; 0: none */
 void config_wipe(struct config *);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/config_inner.h"
-#include "agent/units.h"
+#include "base/units.h"
 
 static bool refuse(const char *text, const char *what, char *reason, size_t size)
 {

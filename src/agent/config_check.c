@@ -6,7 +6,7 @@
 
 bool config_is_member_name(const char *text)
 {
-    return config_is_group_name(text) && !strpbrk(text, ":/");
+    return group_name_is_valid(text) && !strpbrk(text, ":/");
 }
 
 /* ---- Members ---- */

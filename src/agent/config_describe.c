@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/config.h"
-#include "agent/units.h"
+#include "base/units.h"
 
 static void describe_members(const struct config *config, FILE *out)
 {

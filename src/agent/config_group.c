@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "agent/config_inner.h"
-#include "agent/units.h"
+#include "base/units.h"
 
 /* ---- Which section, and who may ---- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/config_inner.h"
-#include "agent/units.h"
+#include "base/units.h"
 
 static struct config_member *member(struct config_reading *r)
 {
@@ -20,7 +20,7 @@ static struct config_group *group(struct config_reading *r)
 
 static bool read_name(struct config_reading *r, const char *value)
 {
-    if (!config_is_group_name(value))
+    if (!group_name_is_valid(value))
         return config_fail(r, r->line, "a cluster's name is 1 to 63 letters, digits and ._-:/, not '%s'",
                            value);
     snprintf(r->config->cluster, sizeof r->config->cluster, "%s", value);
@@ -344,7 +344,7 @@ static bool is_pattern(const char *name)
     if (length == 0 || length > CONFIG_NAME_MAX) return false;
     snprintf(prefix, sizeof prefix, "%s", name);
     if (prefix[length - 1] == '*') prefix[length - 1] = '\0';
-    return (length == 1 && name[0] == '*') || config_is_group_name(prefix);
+    return (length == 1 && name[0] == '*') || group_name_is_valid(prefix);
 }
 
 static bool begin_group(struct config_reading *r, const char *name)

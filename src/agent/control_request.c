@@ -468,7 +468,7 @@ static void handle(struct request *r)
         refuse(r, "unknown-op", "the operations are those of docs/socket-protocol.md");
     else if (!read_text(r, "group", operation->needs_group, &r->group))
         refuse(r, "bad-request", "`group` must be text");
-    else if (r->group && !config_is_group_name(r->group))
+    else if (r->group && !group_name_is_valid(r->group))
         refuse(r, "bad-group", "a group's name is 1 to 63 letters, digits, and . _ - : /");
     else
         operation->handle(r);

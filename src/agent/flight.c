@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "agent/flight_inner.h"
-#include "agent/log.h"
+#include "base/log.h"
 #include "core/bytes.h"
 
 enum { STRIDE = 65536 }; /* whole pages, wherever */

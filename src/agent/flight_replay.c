@@ -117,7 +117,7 @@ static void ask(struct replay *r, struct host_group *group, const struct host_ca
 static void find(struct replay *r, const struct host_call *call)
 {
     char name[CONFIG_NAME_MAX + 1], reason[200];
-    if (text_of(call, name, sizeof name) && config_is_group_name(name) && !host_known(r->host, name))
+    if (text_of(call, name, sizeof name) && group_name_is_valid(name) && !host_known(r->host, name))
         (void)host_find(r->host, name, reason, sizeof reason);
     else
         say(r, FLIGHT_DAMAGED, "that is no group's name, or not a new one's");

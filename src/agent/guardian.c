@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/log.h"
+#include "base/log.h"
 
 enum { GUARDIAN_FDS_MAX = 4 };
 

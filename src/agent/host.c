@@ -184,7 +184,7 @@ static struct host_group *add(struct host *host, const char *name, uint64_t key,
 
 struct host_group *host_find(struct host *host, const char *name, char *text, size_t size)
 {
-    if (!config_is_group_name(name)) {
+    if (!group_name_is_valid(name)) {
         snprintf(text, size, "a group's name is 1 to %d letters, digits, and . _ - : /", CONFIG_NAME_MAX);
         return NULL;
     }
@@ -205,7 +205,7 @@ struct host_group *host_find(struct host *host, const char *name, char *text, si
 
 struct host_group *host_known(const struct host *host, const char *name)
 {
-    if (!config_is_group_name(name)) return NULL;
+    if (!group_name_is_valid(name)) return NULL;
     struct host_group *group = host_by_key(host, seal_group_key(host->config->cluster_id, name));
     return group && strcmp(host_name(group), name) == 0 ? group : NULL;
 }

@@ -403,7 +403,7 @@ static struct host_group *unpack_group(const struct pack *p, struct host *host)
     memcpy(name, from, size);
     name[size] = '\0';
     const uint64_t key = seal_group_key(host->config->cluster_id, name);
-    if (!config_is_group_name(name) || host_by_key(host, key)) return NULL;
+    if (!group_name_is_valid(name) || host_by_key(host, key)) return NULL;
     if (is_of_quorum(host, name) && !host->sessions) return NULL;
     const uint32_t sessions = host->sessions ? host->sessions->number : 0;
     struct host_group *g = host_enlist(host, name, key, reason, sizeof reason);

@@ -152,7 +152,7 @@ static void on_group(struct host *host, el_node from, const struct wire_entry *e
     char reason[200];
     struct host_group *group = host_by_key(host, entry->group);
     if (!group) {
-        if (!config_is_group_name(entry->text) ||
+        if (!group_name_is_valid(entry->text) ||
             seal_group_key(host->config->cluster_id, entry->text) != entry->group)
             return;
         group = host_find(host, entry->text, reason, sizeof reason);

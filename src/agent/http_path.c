@@ -39,7 +39,7 @@ bool http_group_of(const char *path, const char *prefix, char name[CONFIG_NAME_M
         name[size++] = c;
     }
     name[size] = '\0';
-    return config_is_group_name(name);
+    return group_name_is_valid(name);
 }
 
 /* ":PORT" or nothing. */

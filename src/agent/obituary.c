@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/log.h"
 #include "agent/net.h"
 #include "agent/obituary_spawn.h"
 #include "agent/page.h"
+#include "base/log.h"
 
 static const uint64_t MS = 1000000, SECOND = 1000000000;
 static const uint64_t NOT_TAKEN = UINT64_MAX; /* no session has this number */

@@ -11,7 +11,7 @@
 
 #include "agent/host.h"
 #include "agent/page.h"
-#include "agent/slab.h"
+#include "base/slab.h"
 
 _Static_assert((int)HOST_CELLS_MAX <= (int)PAGE_SHARED_CELLS, "a cell of the host's has one on the page");
 

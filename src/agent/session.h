@@ -10,8 +10,8 @@
 #define ELECTOR_AGENT_SESSION_H
 
 #include "agent/host_inner.h"
-#include "agent/slab.h"
 #include "algorithms/quorum_group.h"
+#include "base/slab.h"
 
 enum {
     SESSION_GROUPS_MAX = 131072,

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/log.h"
+#include "base/log.h"
 
 enum { STACK = 16 * 1024, NAP_NS = 50 * 1000, NAPS_MOST = 20000 };
 enum { BEGINS, IS_READY, HAS_FAILED };

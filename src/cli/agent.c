@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "agent/agent.h"
-#include "agent/log.h"
 #include "agent/undertaker.h"
+#include "base/log.h"
 #include "cli/cli.h"
 
 static const char help[] =

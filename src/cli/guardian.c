@@ -3,8 +3,8 @@
 #include <sys/socket.h>
 
 #include "agent/guardian.h"
-#include "agent/log.h"
 #include "agent/obituary_spawn.h"
+#include "base/log.h"
 #include "cli/cli.h"
 
 int cli_guardian(int argc, char **argv)

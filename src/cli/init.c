@@ -172,7 +172,7 @@ static int check(struct founding *f)
     for (uint32_t i = 0; i < f->count; i++) leaders += f->newcomers[i].role == CONFIG_VOTER;
     if (!leaders)
         return cli_usage_error("init", "nobody is left who may lead; let one be neither witness nor observer");
-    if (!config_is_group_name(f->cluster))
+    if (!group_name_is_valid(f->cluster))
         return cli_usage_error("init", "--cluster: a name is 1 to 63 letters, digits and ._-:/, not '%s'",
                                f->cluster);
     return CLI_YES;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "agent/config.h"
-#include "agent/units.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/promises.h"
 

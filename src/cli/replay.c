@@ -236,7 +236,7 @@ static int read_arguments(struct request *request, int argc, char **argv)
 {
     for (int at = 1; at < argc; at++) {
         if (cli_option(argc, argv, &at, "group", &request->group)) {
-            if (!request->group || !config_is_group_name(request->group))
+            if (!request->group || !group_name_is_valid(request->group))
                 return cli_usage_error("replay", "--group wants the name of a group");
         } else if (cli_option(argc, argv, &at, "output", &request->output)) {
             if (!read_output(request))

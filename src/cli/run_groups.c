@@ -33,7 +33,7 @@ static bool complain(const struct expansion *e, const char *format, ...)
 static bool add(const struct expansion *e)
 {
     struct run_groups *groups = e->groups;
-    if (!config_is_group_name(e->name))
+    if (!group_name_is_valid(e->name))
         return complain(
             e, "'%s' is no name for a group: 1 to 63 of letters, digits and . _ - : /, not first - or .",
             e->name);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/config.h"
+#include "base/group_name.h"
 #include "engines/office.h"
 
 static const struct engine_kind *const kinds[] = {&engine_agent, &engine_file};
@@ -136,7 +136,7 @@ void elector_options_init(elector_options *options)
 
 static elector_status check_group(elector *e, const char *group)
 {
-    if (group && config_is_group_name(group)) return ELECTOR_OK;
+    if (group && group_name_is_valid(group)) return ELECTOR_OK;
     return engine_fail(
         e, ELECTOR_INVALID,
         "'%.80s' is no name for a group: 1 to 63 of letters, digits and . _ - : /, not first - or .",

@@ -74,14 +74,15 @@ check_headers() { # the pure layers use three headers of the language, and no ot
 below() {
     case $1 in
     core) echo "" ;;
+    base) echo "core" ;;
     detectors) echo "core" ;;
     algorithms) echo "core detectors" ;;
-    sim) echo "core algorithms detectors" ;;
+    sim) echo "core base algorithms detectors" ;;
     check) echo "core" ;;
     wasm) echo "core algorithms detectors sim" ;;
-    agent) echo "core algorithms detectors" ;;
-    engines) echo "core algorithms detectors agent" ;;
-    cli) echo "core algorithms detectors sim check agent engines" ;;
+    agent) echo "core base algorithms detectors" ;;
+    engines) echo "core base agent" ;;
+    cli) echo "core base algorithms detectors sim check agent engines" ;;
     *) return 1 ;;
     esac
 }

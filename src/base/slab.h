@@ -4,8 +4,8 @@
  *
  * A piece has a number, which takes half of the room that a pointer does; 0 is no piece's.
  */
-#ifndef ELECTOR_AGENT_SLAB_H
-#define ELECTOR_AGENT_SLAB_H
+#ifndef ELECTOR_BASE_SLAB_H
+#define ELECTOR_BASE_SLAB_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* See slab.h. */
-#include "agent/slab.h"
+#include "base/slab.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

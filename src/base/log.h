@@ -1,6 +1,6 @@
 /* What the agent tells its operator: one line an event, as key=value or as JSON, on standard error. */
-#ifndef ELECTOR_AGENT_LOG_H
-#define ELECTOR_AGENT_LOG_H
+#ifndef ELECTOR_BASE_LOG_H
+#define ELECTOR_BASE_LOG_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* Reading what people type: decimals are exact, a unit is never guessed, nothing overflows silently. */
-#include "agent/units.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* See log.h. */
 #define _DEFAULT_SOURCE
-#include "agent/log.h"
+#include "base/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>

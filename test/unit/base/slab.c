@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/slab.h"
+#include "base/slab.h"
 
 enum { PIECES = 5000 };
 

@@ -1,6 +1,6 @@
 /* Numbers, times and switches as people type them, and an algorithm's options in those words. */
-#ifndef ELECTOR_AGENT_UNITS_H
-#define ELECTOR_AGENT_UNITS_H
+#ifndef ELECTOR_BASE_UNITS_H
+#define ELECTOR_BASE_UNITS_H
 
 #include <stdbool.h>
 #include <stddef.h>
