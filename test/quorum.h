@@ -14,7 +14,7 @@
 
 #include "record.h"
 
-#include "algorithms/quorum.h"
+#include "algorithms/quorum/quorum.h"
 
 enum { LEASE = 100, PROMISE = 101, BEAT = 15, REASK = 5, STAGGER = 10, BLOCK = 4, MEMBERS_MAX = 9 };
 #define TERM(counter, proposer) quorum_term(counter, proposer)

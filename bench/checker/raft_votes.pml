@@ -1,5 +1,5 @@
 /*
- * Raft's voting as src/algorithms/raft.c does it with prevote=off and check-quorum=off: three nodes, terms, one saved
+ * Raft's voting as src/algorithms/majority/raft.c does it with prevote=off and check-quorum=off: three nodes, terms, one saved
  * vote in each, deaths at any moment and in the middle of a step. The question is that of
  * `elector check raft --property one-per-term`: do two nodes, or two lives of one, ever lead in one term?
  *

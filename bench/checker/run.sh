@@ -101,10 +101,10 @@ compare() { # TITLE TERMS CRASHES TABLE-BITS SPIN-DEFINES ELECTOR-OPTIONS…
 # ---- Planted bugs ----
 
 plant() { # NAME PERL-SUBSTITUTION: an elector with that bug
-    perl -0pe "$2" src/algorithms/raft.c > "$work/$1.c"
-    if cmp -s src/algorithms/raft.c "$work/$1.c"; then echo "the bug '$1' has nowhere to go in raft.c"; exit 1; fi
+    perl -0pe "$2" src/algorithms/majority/raft.c > "$work/$1.c"
+    if cmp -s src/algorithms/majority/raft.c "$work/$1.c"; then echo "the bug '$1' has nowhere to go in raft.c"; exit 1; fi
     # shellcheck disable=SC2046
-    $cc -std=c17 -O2 -w -Iinclude -Isrc -Isrc/algorithms "$work/$1.c" \
+    $cc -std=c17 -O2 -w -Iinclude -Isrc "$work/$1.c" \
         "$build"/CMakeFiles/elector.dir/src/cli/main.c.o "$build"/libelector_{cli,sim,check,base,core}.a \
         -pthread $(pkg-config --libs jansson) -o "$work/$1"
 }

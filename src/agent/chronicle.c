@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/chronicle_inner.h"
-#include "algorithms/quorum.h"
+#include "algorithms/quorum/quorum.h"
 
 /* A change is explained by what came shortly before; a search through all of it would make many at once slow. */
 enum { LOOK_BACK = 64 };

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "agent/chronicle_inner.h"
-#include "algorithms/quorum.h"
+#include "algorithms/quorum/quorum.h"
 
 static const uint64_t AFTERWARDS_NS = 50000000, BEFORE_NS = 5000000000, WITH_IT_NS = 1000000;
 

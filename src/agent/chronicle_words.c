@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "agent/chronicle_inner.h"
-#include "algorithms/quorum.h"
+#include "algorithms/quorum/quorum.h"
 
 const char *chronicle_end_word(enum chronicle_end end)
 {

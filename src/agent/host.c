@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/failover.h"
 #include "agent/host_inner.h"
 #include "agent/session.h"
+#include "algorithms/quorum/bounds.h"
 
 static const uint64_t SECOND = 1000000000;
 

@@ -3,14 +3,14 @@
  * between members: a group at rest costs no message, no timer and no time, however many there are. What a member has to
  * say of its groups (who stands, who leads, who is the heir) is posted on its board, which the others copy (board.c).
  *
- * The machines are those of src/algorithms/quorum_session.h and quorum_group.h, called one at a time; this is their
+ * The machines are those of src/algorithms/quorum/session.h and algorithms/quorum/group.h, called one at a time; this is their
  * host, as machine.h is of the others. Shared by session*.c, board.c and host*.c, and nobody else.
  */
 #ifndef ELECTOR_AGENT_SESSION_H
 #define ELECTOR_AGENT_SESSION_H
 
 #include "agent/host_inner.h"
-#include "algorithms/quorum_group.h"
+#include "algorithms/quorum/group.h"
 #include "base/slab.h"
 
 enum {

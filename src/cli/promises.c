@@ -1,7 +1,7 @@
 /* See promises.h. */
 #include "cli/promises.h"
 
-#include "agent/failover.h"
+#include "algorithms/quorum/bounds.h"
 
 static const uint64_t MILLISECOND = 1000000, SECOND = 1000000000, MILLION = 1000000;
 

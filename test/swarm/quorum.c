@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "algorithms/quorum.h"
+#include "algorithms/quorum/quorum.h"
 #include "sim/transcript.h"
 
 #ifdef ELECTOR_SANITIZED

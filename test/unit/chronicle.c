@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "agent/chronicle.h"
-#include "algorithms/quorum.h"
+#include "algorithms/quorum/quorum.h"
 
 /* ---- A member b of a, b, c, and its clock in microseconds ---- */
 

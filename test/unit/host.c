@@ -1,6 +1,6 @@
 /* Hosts of three members: who is elected, who takes over, who makes way; and every algorithm over the same links. */
 #include "agent/wire.h"
-#include "algorithms/quorum.h"
+#include "algorithms/quorum/quorum.h"
 #include "hosts.h"
 
 #include "agent/host_inner.h"

@@ -1,0 +1,254 @@
+/*
+ * Election by multicast: ask everybody; the lower agree, the higher disagree and ask for themselves. Any
+ * disagreement ends a candidacy. The lectures give three versions, kept here as `mode`: wait for all to
+ * agree (which one crash blocks for ever), for all or a timeout, or for no disagreement before a timeout
+ * (when agreeing need not be said at all). Asking only those above turns the last one into the bully.
+ *
+ * Reference: distributed-systems lectures after Coulouris et al., as the step before the bully.
+ * Deviations: with a timeout there is also a second one, as in the bully, so that a process which gave way
+ * to one that then died asks again; answers echo a run number.
+ */
+#include "algorithms/mesh/mesh.h"
+
+struct multicast {
+    struct mesh mesh;
+    uint32_t polled; /* how many were asked */
+    uint32_t agreed; /* how many of them agreed */
+    /* the set of suspects follows, then the set of those who agreed */
+};
+
+enum { IDLE, ASKING, WAITING };
+enum { ELECTION = 1, AGREE, DISAGREE, COORDINATOR };
+enum { T_REPLIES, T_COORDINATOR, TIMERS };
+enum { MODE, EXCLUDE_SUSPECTS };
+enum { MODE_TIMEOUT, MODE_ALL, MODE_DISAGREE };
+enum {
+    ASKS,
+    ALL_AGREED,
+    TIME_IS_UP,
+    GIVES_UP,
+    AGREES,
+    DISAGREES,
+    LEARNS,
+    DISTRUSTS,
+    OBJECTS,
+    NO_COORDINATOR,
+    NOTICES,
+    STALE
+};
+
+static const struct el_note_text notes[] = {
+    [ASKS] = {"asks", "asks the #1 others"},
+    [ALL_AGREED] = {"all-agreed", "is elected: all agree"},
+    [TIME_IS_UP] = {"time-is-up", "is elected: nobody disagreed in time"},
+    [GIVES_UP] = {"gives-up", "gives up: @1 disagrees"},
+    [AGREES] = {"agrees", "bows to @1"},
+    [DISAGREES] = {"disagrees", "outranks @1 and disagrees"},
+    [LEARNS] = {"learns", "learns that @1 leads"},
+    [OBJECTS] = {"objects", "outranks the coordinator @1, and objects"},
+    [DISTRUSTS] = {"distrusts", "is told that @1 leads, but suspects it"},
+    [NO_COORDINATOR] = {"no-coordinator", "heard of no coordinator in time"},
+    [NOTICES] = {"notices", "notices that the leader @1 is gone"},
+    [STALE] = {"stale", "ignores a late reply from @1"},
+};
+
+static uint64_t *suspects(struct multicast *me)
+{
+    return (uint64_t *)(me + 1);
+}
+
+static uint64_t *agreeing(struct multicast *me, const struct el_config *cfg)
+{
+    return suspects(me) + el_set_words(cfg->cluster->count);
+}
+
+static void rest(struct multicast *me, el_node leader, struct el_outbox *out)
+{
+    me->mesh.mode = IDLE;
+    me->mesh.leader = leader;
+    for (uint32_t timer = 0; timer < TIMERS; timer++) el_disarm(out, timer, 0);
+}
+
+static void win(struct multicast *me, const struct el_config *cfg, uint32_t note, struct el_outbox *out)
+{
+    el_note(out, note, 0, 0);
+    rest(me, cfg->self, out);
+    mesh_send_others(cfg, (struct el_msg){.kind = COORDINATOR, .subject = cfg->self, .epoch = me->mesh.run},
+                     EL_NOBODY, out);
+}
+
+static void await_coordinator(struct multicast *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    rest(me, EL_NOBODY, out);
+    me->mesh.mode = WAITING;
+    if (el_number(cfg, MODE) != MODE_ALL)
+        el_arm(out, T_COORDINATOR, 0, 2 * el_round_trip(cfg), 2 * el_round_trip(cfg));
+}
+
+static void stand(struct multicast *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    rest(me, EL_NOBODY, out);
+    me->mesh.run++;
+    me->mesh.mode = ASKING;
+    me->polled = me->agreed = 0;
+    el_set_clear(agreeing(me, cfg), cfg->cluster->count);
+    const struct el_msg ask = {.kind = ELECTION, .subject = cfg->self, .epoch = me->mesh.run};
+    for (el_node peer = 1; peer <= cfg->cluster->count; peer++) {
+        if (peer == cfg->self) continue;
+        if (el_number(cfg, EXCLUDE_SUSPECTS) && el_set_has(suspects(me), peer)) continue;
+        el_send(out, cfg, peer, ask);
+        me->polled++;
+    }
+    if (me->polled == 0) {
+        win(me, cfg, ALL_AGREED, out);
+        return;
+    }
+    el_note(out, ASKS, me->polled, 0);
+    if (el_number(cfg, MODE) != MODE_ALL) el_arm(out, T_REPLIES, 0, el_round_trip(cfg), el_round_trip(cfg));
+}
+
+static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
+                     struct el_outbox *out)
+{
+    struct multicast *me = state;
+    me->mesh.leader = start->incumbent;
+    if (start->how != EL_FRESH) stand(me, cfg, out);
+}
+
+static void on_election(struct multicast *me, const struct el_config *cfg, const struct el_msg *m,
+                        struct el_outbox *out)
+{
+    struct el_msg reply = {.subject = cfg->self, .epoch = m->epoch};
+    if (el_outranks(cfg->cluster, m->from, cfg->self)) {
+        el_note(out, AGREES, m->from, 0);
+        reply.kind = AGREE;
+        if (el_number(cfg, MODE) != MODE_DISAGREE) el_send(out, cfg, m->from, reply);
+        if (me->mesh.mode != ASKING) await_coordinator(me, cfg, out);
+    } else {
+        el_note(out, DISAGREES, m->from, 0);
+        reply.kind = DISAGREE;
+        el_send(out, cfg, m->from, reply);
+        if (me->mesh.mode == IDLE) stand(me, cfg, out);
+    }
+}
+
+static void on_reply(struct multicast *me, const struct el_config *cfg, const struct el_msg *m,
+                     struct el_outbox *out)
+{
+    if (m->epoch != me->mesh.run || me->mesh.mode != ASKING) {
+        el_note(out, STALE, m->from, 0);
+    } else if (m->kind == DISAGREE) {
+        el_note(out, GIVES_UP, m->from, 0);
+        await_coordinator(me, cfg, out);
+    } else if (!el_set_has(agreeing(me, cfg), m->from)) {
+        el_set_add(agreeing(me, cfg), m->from);
+        if (++me->agreed == me->polled) win(me, cfg, ALL_AGREED, out);
+    }
+}
+
+static void on_coordinator(struct multicast *me, const struct el_config *cfg, const struct el_msg *m,
+                           struct el_outbox *out)
+{
+    const enum mesh_news news = mesh_judge(cfg, suspects(me), m->subject);
+    el_note(out, LEARNS + news, m->subject, 0);
+    if (news == MESH_LEARNS) {
+        rest(me, m->subject, out);
+    } else if (me->mesh.mode == IDLE) {
+        stand(me, cfg, out);
+    }
+}
+
+static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    switch (m->kind) {
+    case ELECTION: on_election(state, cfg, m, out); return;
+    case COORDINATOR: on_coordinator(state, cfg, m, out); return;
+    default: on_reply(state, cfg, m, out); return;
+    }
+}
+
+static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
+                     struct el_outbox *out)
+{
+    (void)slot;
+    if (timer == T_REPLIES) {
+        win(state, cfg, TIME_IS_UP, out);
+    } else {
+        el_note(out, NO_COORDINATOR, 0, 0);
+        stand(state, cfg, out);
+    }
+}
+
+static void on_suspect(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
+{
+    struct multicast *me = state;
+    el_set_add(suspects(me), peer);
+    if (peer != me->mesh.leader) return;
+    el_note(out, NOTICES, peer, 0);
+    stand(me, cfg, out);
+}
+
+static void on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
+{
+    (void)cfg, (void)out;
+    el_set_remove(suspects(state), peer);
+}
+
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
+{
+    if (((struct mesh *)state)->mode == IDLE) stand(state, cfg, out);
+}
+
+static const char *const kinds[] = {NULL, "Election", "Agree", "Disagree", "Coordinator"};
+static const char *const timers[] = {"replies", "coordinator"};
+static const struct el_option options[] = {
+    [MODE] = {"mode", EL_CHOICE, 0, "timeout|all|disagree", "timeout",
+              "what elects: all agreeing or a timeout, all agreeing, no disagreement"},
+    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not ask the suspected"},
+};
+
+static const struct el_weakness breaks[] = {
+    {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT, "a leader that dies unnoticed stays elected"},
+    {EL_CRASHES, EL_NO_LEADER, "with mode=all one silent process blocks the election for ever"},
+    {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
+     EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
+     "silence until the timeout is taken for consent: each side of a partition elects its own leader"},
+    {EL_FALSE_SUSPICIONS,
+     EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
+     "a live leader that is suspected is elected again and distrusted again"},
+    {EL_RESTARTS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER,
+     "a process replaced under the same id during an election forgets what it said"},
+};
+
+const struct el_algorithm el_multicast = {
+    .name = "multicast",
+    .roleless = true,
+    .summary = "ask everybody; the lower agree, the higher disagree",
+    .idea = "A candidate multicasts its rank. Lower processes agree, higher ones disagree and stand "
+            "themselves. A candidate that somebody disagrees with gives up; one that all agree with, or that "
+            "nobody disagrees with in time, is elected and says so to all.",
+    .reference = "distributed-systems lectures after Coulouris et al., section 15.3: multicast-based election",
+    .kinds = kinds,
+    .kind_count = 4,
+    .timers = timers,
+    .timer_count = TIMERS,
+    .notes = notes,
+    .note_count = sizeof notes / sizeof *notes,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .breaks = breaks,
+    .break_count = sizeof breaks / sizeof *breaks,
+    .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_TIMELY,
+    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
+    .state_bytes = sizeof(struct multicast),
+    .state_sets = 2,
+    .outbox_fixed = 10,
+    .outbox_per_member = 1,
+    .on_start = on_start,
+    .on_message = on_message,
+    .on_timer = on_timer,
+    .on_suspect = on_suspect,
+    .on_trust = on_trust,
+    .on_campaign = on_campaign,
+    .view = mesh_view,
+};

@@ -1,0 +1,256 @@
+/*
+ * The stable leader: rounds are owned in turn, and the owner of the round is the leader for as long as it is heard.
+ * It says OK every delta; who hears none for 2 delta begins the next round and tells its owner. Rounds only rise,
+ * so whoever comes back is told of the present one, and a leader that is alive and timely is never displaced,
+ * whatever the ids. This is a leader detector (Omega): both sides of a partition find a leader of their own.
+ *
+ * Reference: M. K. Aguilera, C. Delporte-Gallet, H. Fauconnier, S. Toueg, Stable leader election, DISC 2001.
+ * Deviations: rounds count from 1 and round r belongs to member 1 + (r - 1) mod n, so that 0 is no term; rounds
+ * whose owner may not lead are passed over; the OK that brings a newer round counts as its first; where delta is
+ * not known the waits grow and the beats do not. The paper's processes never come back: here one that does begins
+ * at round 1, knowing nothing, and the first answer takes it to the present round. A round has one owner, but one
+ * that comes back may lead in a round that it has led before: rounds are no tokens.
+ */
+#include "algorithms/mesh/mesh.h"
+
+struct stable {
+    uint64_t round;
+    uint64_t missed; /* the round we last gave up for want of an OK; 0: we were wrong about it, or never did */
+    uint64_t wait;   /* how long without an OK; 2 delta to begin with */
+    uint32_t heard;  /* OKs of this round, as far as HEARD_ENOUGH */
+    uint32_t spare;
+};
+
+enum { OK = 1, START };
+enum { BEAT, WAIT };
+enum { DELTA, ADAPT };
+/* One OK may be the last of an owner that has moved on. With the second it had time to hear of it. */
+enum { HEARD_ENOUGH = 2 };
+enum { LEADS, FOLLOWS, GIVES_UP, BEGINS, TELLS, WAITS_LONGER, HANDS_OVER, GOES_ON, MALFORMED };
+
+/* Far below the largest, so that counting on from there never ends: only hostile bytes come near. */
+static const uint64_t round_max = EL_EPOCH_MAX / 2;
+
+static const struct el_note_text notes[] = {
+    [LEADS] = {"leads", "leads in its round #1"},
+    [FOLLOWS] = {"follows", "follows @1 in round #2"},
+    [GIVES_UP] = {"gives-up", "hears no more from @1 and gives up round #2"},
+    [BEGINS] = {"begins", "goes to round #2, which is @1's"},
+    [TELLS] = {"tells", "tells @1, who is behind, of round #2"},
+    [WAITS_LONGER] = {"waits-longer", "was wrong about @1, and waits longer from now on"},
+    [HANDS_OVER] = {"hands-over", "hands over to @1, in round #2"},
+    [GOES_ON] = {"goes-on", "is called, but whether a leader lives is asked all the time"},
+    [MALFORMED] = {"malformed", "drops a message from @1 about a round that cannot be"},
+};
+
+/* ---- Rounds and their owners ---- */
+
+static el_node owner_of(const struct el_config *cfg, uint64_t round)
+{
+    return 1 + (el_node)((round - 1) % cfg->cluster->count);
+}
+
+/* The first round from this one on whose owner may lead; this one, if nobody may. */
+static uint64_t owned_from(const struct el_config *cfg, uint64_t round)
+{
+    for (uint32_t i = 0; i < cfg->cluster->count; i++)
+        if (el_may_lead(cfg->cluster, owner_of(cfg, round + i))) return round + i;
+    return round;
+}
+
+/* The first round after this one that belongs to that member. */
+static uint64_t round_of(const struct el_config *cfg, uint64_t after, el_node owner)
+{
+    const uint32_t count = cfg->cluster->count;
+    return after + 1 + (owner + count - owner_of(cfg, after + 1)) % count;
+}
+
+static bool is_ours(const struct stable *me, const struct el_config *cfg)
+{
+    return owner_of(cfg, me->round) == cfg->self && el_may_lead(cfg->cluster, cfg->self);
+}
+
+static struct el_msg about(const struct el_config *cfg, uint8_t kind, uint64_t round)
+{
+    return (struct el_msg){.kind = kind, .subject = owner_of(cfg, round), .epoch = round};
+}
+
+/* ---- Going through them ---- */
+
+static void beat(struct stable *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    if (me->heard < HEARD_ENOUGH && ++me->heard == HEARD_ENOUGH) el_note(out, LEADS, me->round, 0);
+    mesh_send_others(cfg, about(cfg, OK, me->round), EL_NOBODY, out);
+    el_arm(out, BEAT, 0, el_number(cfg, DELTA), el_number(cfg, DELTA));
+}
+
+static void listen(const struct stable *me, struct el_outbox *out)
+{
+    el_arm(out, WAIT, 0, me->wait, me->wait);
+}
+
+/* The paper's StartRound, with as many OKs as are known already. */
+static void begin(struct stable *me, const struct el_config *cfg, uint64_t round, uint32_t heard,
+                  struct el_outbox *out)
+{
+    me->round = owned_from(cfg, round);
+    me->heard = heard;
+    const el_node owner = owner_of(cfg, me->round);
+    el_note(out, BEGINS, owner, me->round);
+    if (is_ours(me, cfg)) {
+        el_disarm(out, WAIT, 0);
+        beat(me, cfg, out);
+        return;
+    }
+    if (owner != cfg->self && heard < HEARD_ENOUGH) el_send(out, cfg, owner, about(cfg, START, me->round));
+    el_disarm(out, BEAT, 0);
+    listen(me, out);
+}
+
+static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
+                     struct el_outbox *out)
+{
+    struct stable *me = state;
+    me->wait = 2 * el_number(cfg, DELTA);
+    const bool led = start->how == EL_FRESH && start->incumbent && el_may_lead(cfg->cluster, start->incumbent);
+    begin(me, cfg, led ? round_of(cfg, 0, start->incumbent) : 1, led ? HEARD_ENOUGH : 0, out);
+}
+
+/* An OK of the round that we gave up: its owner was slow, not dead. One wait that ran out grows at most once, so
+ * no clock lives long enough for it to overflow. */
+static void learn_patience(struct stable *me, const struct el_config *cfg, const struct el_msg *m,
+                           struct el_outbox *out)
+{
+    if (!el_number(cfg, ADAPT) || m->kind != OK || m->epoch == 0 || m->epoch != me->missed) return;
+    if (m->from != owner_of(cfg, m->epoch)) return;
+    me->missed = 0;
+    me->wait += el_number(cfg, DELTA);
+    el_note(out, WAITS_LONGER, m->from, 0);
+}
+
+static void hear_ok(struct stable *me, const struct el_config *cfg, const struct el_msg *m,
+                    struct el_outbox *out)
+{
+    if (m->epoch > me->round) {
+        begin(me, cfg, m->epoch, 1, out);
+        return;
+    }
+    if (me->heard < HEARD_ENOUGH && ++me->heard == HEARD_ENOUGH) el_note(out, FOLLOWS, m->from, me->round);
+    listen(me, out);
+}
+
+static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    struct stable *me = state;
+    if (m->epoch < me->round) {
+        learn_patience(me, cfg, m, out);
+        el_note(out, TELLS, m->from, me->round);
+        el_send(out, cfg, m->from, about(cfg, START, me->round));
+    } else if (m->epoch > round_max || !el_may_lead(cfg->cluster, owner_of(cfg, m->epoch)) ||
+               (m->kind == OK && m->from != owner_of(cfg, m->epoch))) {
+        el_note(out, MALFORMED, m->from, 0);
+    } else if (m->kind == OK) {
+        hear_ok(me, cfg, m, out);
+    } else if (m->epoch > me->round) {
+        begin(me, cfg, m->epoch, 0, out);
+    }
+}
+
+static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
+                     struct el_outbox *out)
+{
+    (void)slot;
+    struct stable *me = state;
+    if (timer == BEAT) {
+        beat(me, cfg, out);
+        return;
+    }
+    me->missed = me->round;
+    el_note(out, GIVES_UP, owner_of(cfg, me->round), me->round);
+    begin(me, cfg, me->round + 1, 0, out);
+}
+
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
+{
+    (void)state, (void)cfg;
+    el_note(out, GOES_ON, 0, 0);
+}
+
+/* Resigning is handing over to whoever is next in turn. */
+static enum el_answer on_request(void *state, const struct el_config *cfg, enum el_request_what what,
+                                 el_node to, struct el_outbox *out)
+{
+    struct stable *me = state;
+    if (!is_ours(me, cfg) || me->heard < HEARD_ENOUGH) return EL_NOT_LEADING;
+    const el_node heir = what == EL_TRANSFER ? to : owner_of(cfg, owned_from(cfg, me->round + 1));
+    if (heir == cfg->self || !el_may_lead(cfg->cluster, heir)) return EL_NOT_ELIGIBLE;
+    const uint64_t round = round_of(cfg, me->round, heir);
+    el_note(out, HANDS_OVER, heir, round);
+    begin(me, cfg, round, 0, out); /* which tells the heir */
+    mesh_send_others(cfg, about(cfg, START, round), heir, out);
+    return EL_PERFORMED;
+}
+
+static void view(const void *state, const struct el_config *cfg, struct el_view *view)
+{
+    const struct stable *me = state;
+    el_view_of(view, cfg, me->heard == HEARD_ENOUGH ? owner_of(cfg, me->round) : EL_NOBODY, true, me->round);
+}
+
+static const char *const kinds[] = {NULL, "OK", "Start"};
+static const char *const timers[] = {[BEAT] = "beat", [WAIT] = "wait"};
+static const struct el_option options[] = {
+    [DELTA] = {"delta", EL_DURATION, 0, NULL, "50ms", "how often the owner of a round says OK"},
+    [ADAPT] = {"adapt", EL_FLAG, 0, NULL, "off", "wait longer after each wait that proves too short"},
+};
+
+static const struct el_inequality inequalities[] = {
+    {{{1, EL_OF_ROUND_TRIP}},
+     {{1, DELTA}},
+     "a process that comes back takes an old round for its own before it is told of the new one, and an OK "
+     "that is merely slow is given up"},
+};
+
+static const struct el_weakness breaks[] = {
+    {EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
+     "each side of a partition finds a leader of its own, and whoever hears nobody takes all that it reaches from "
+     "round to round"},
+    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
+     "two lost OKs look like a dead owner, to one member or to all"},
+};
+
+const struct el_algorithm el_stable = {
+    .name = "stable",
+    .summary = "rounds are owned in turn; the owner leads for as long as it is heard in time",
+    .idea =
+        "Round r belongs to one member. That one sends OK to all, again and again, and leads; who has heard "
+        "two of them follows it. Who hears none for twice the period begins the next round and tells its "
+        "owner. Messages of an older round are answered with the present one, so nobody who comes back, "
+        "however high its rank, displaces a leader that is heard in time.",
+    .reference = "Aguilera, Delporte-Gallet, Fauconnier, Toueg: Stable leader election, DISC 2001",
+    .kinds = kinds,
+    .kind_count = 2,
+    .routine_kinds = 1u << OK,
+    .timers = timers,
+    .timer_count = sizeof timers / sizeof *timers,
+    .notes = notes,
+    .note_count = sizeof notes / sizeof *notes,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .inequalities = inequalities,
+    .inequality_count = sizeof inequalities / sizeof *inequalities,
+    .breaks = breaks,
+    .break_count = sizeof breaks / sizeof *breaks,
+    .needs = EL_NEEDS_TIMELY,
+    .claims = EL_CLAIMS_AGREEMENT | EL_CLAIMS_STABLE,
+    .beats = true,
+    .state_bytes = sizeof(struct stable),
+    .outbox_fixed = 8,
+    .outbox_per_member = 1,
+    .on_start = on_start,
+    .on_message = on_message,
+    .on_timer = on_timer,
+    .on_campaign = on_campaign,
+    .on_request = on_request,
+    .view = view,
+};

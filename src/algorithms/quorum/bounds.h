@@ -1,0 +1,24 @@
+/*
+ * How long nobody leads, at the worst, after a leader fell silent: what `elector status` says and `elector plan` works out.
+ * Times in ns; as in docs/quorum-protocol.md.
+ */
+#ifndef ELECTOR_ALGORITHMS_QUORUM_BOUNDS_H
+#define ELECTOR_ALGORITHMS_QUORUM_BOUNDS_H
+
+#include <stdint.h>
+
+struct failover {
+    uint64_t lease, stagger, reask, transmit; /* D, δ, r, o */
+    uint32_t drift;                           /* ρ, in millionths */
+    uint32_t members;
+};
+
+/* P: what a voter waits out on its own clock. */
+uint64_t failover_promise_ns(const struct failover *);
+/* The promise in true time, on the slowest clock that is allowed: P / (1 - ρ). */
+uint64_t failover_silence_ns(const struct failover *);
+/* After that each place in line, and two exchanges. */
+uint64_t failover_election_ns(const struct failover *);
+uint64_t failover_worst_ns(const struct failover *);
+
+#endif

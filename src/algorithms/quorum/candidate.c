@@ -1,0 +1,345 @@
+/*
+ * Standing: who sees no leader and reaches a majority waits for its turn, best rank first, and asks for votes until it
+ * has them, must make way, or has tried for long enough. A group at rest arms nothing: standing begins when a claim is
+ * gone, a link is there, or the silence is over.
+ */
+#include "algorithms/quorum/group.h"
+
+static el_duration span(const struct quorum *q, uint32_t option)
+{
+    return el_number(q->cfg, option);
+}
+
+static struct quorum_ballot *ballot(const struct quorum *q, el_node voter)
+{
+    return &q->ballots[voter - 1];
+}
+
+/* ---- When ---- */
+
+bool quorum_knows_leader(const struct quorum *q)
+{
+    const struct quorum_tenant *claim = &q->group->claim;
+    return claim->id && quorum_recent(q, claim->id) && claim->inc == quorum_peer(q, claim->id)->inc;
+}
+
+/* Not while we are silent: we have no vote of our own, and who came back a moment ago may soon be gone again. */
+bool quorum_may_stand(const struct quorum *q)
+{
+    if (!quorum_may_hold(q->cfg, q->cfg->self) || !quorum_may_grant(q) || q->me->inc == 0) return false;
+    if (q->group->stopping) return false;
+    return !quorum_knows_leader(q) && quorum_linked_voters(q) >= q->me->majority;
+}
+
+/* Those who go first: they may lead, rank higher, and are there. */
+static uint32_t place(const struct quorum *q)
+{
+    uint32_t ahead = 0;
+    for (el_node node = 1; node <= q->cfg->cluster->count; node++)
+        ahead += node != q->cfg->self && quorum_may_hold(q->cfg, node) && quorum_recent(q, node) &&
+                 el_outranks(q->cfg->cluster, node, q->cfg->self);
+    return ahead;
+}
+
+void quorum_wait(const struct quorum *q, el_duration min, el_duration max)
+{
+    if (q->group->waiting || !quorum_may_hold(q->cfg, q->cfg->self)) return;
+    q->group->waiting = 1;
+    el_arm(q->out, QUORUM_STAND, 0, min, max);
+}
+
+static void stop_waiting(const struct quorum *q)
+{
+    if (q->group->waiting) el_disarm(q->out, QUORUM_STAND, 0);
+    q->group->waiting = 0;
+    q->group->links_wanted = 0;
+}
+
+void quorum_listen_first(const struct quorum *q)
+{
+    const el_duration beat = span(q, QUORUM_OPTION_BEAT);
+    q->group->listening = 1;
+    quorum_wait(q, beat + el_round_trip(q->cfg), beat + el_round_trip(q->cfg));
+}
+
+static void wait_for_turn(const struct quorum *q)
+{
+    const uint32_t ahead = place(q);
+    const el_duration stagger = span(q, QUORUM_OPTION_STAGGER);
+    el_note(q->out, QUORUM_WAITS, ahead, 0);
+    quorum_wait(q, ahead * stagger, ahead * stagger + stagger / 2);
+}
+
+/* ---- Asking ---- */
+
+static bool is_missing(const struct quorum *q, el_node voter)
+{
+    const bool counts = quorum_supports(q, voter);
+    return q->group->role == QUORUM_LEADER ? !counts && quorum_linked(q, voter)
+                                           : !counts || !ballot(q, voter)->granted;
+}
+
+static bool lacks_somebody(const struct quorum *q)
+{
+    bool lacks = false;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        lacks = lacks || (quorum_is_voter(q->cfg, voter) && is_missing(q, voter));
+    return lacks;
+}
+
+static void ask_one(const struct quorum *q, el_node voter)
+{
+    const struct quorum_group *g = q->group;
+    const bool leads = g->role == QUORUM_LEADER;
+    if (leads) el_note(q->out, QUORUM_ASKS_TO_JOIN, voter, 0);
+    quorum_open_probe(q, voter);
+    quorum_say(q, voter,
+               (struct el_msg){.kind = QUORUM_VOTE,
+                               .flags = leads ? QUORUM_JOIN : 0,
+                               .epoch = g->standing,
+                               .aux = q->me->seq,
+                               .subject = g->proof.id,
+                               .extra = {0, 0, g->proof.inc, g->proof.term}});
+}
+
+/* Our own vote comes last: what it leads to must find the others asked. */
+void quorum_ask(const struct quorum *q)
+{
+    const el_node self = q->cfg->self;
+    const bool leads = q->group->role == QUORUM_LEADER;
+    q->me->seq++;
+    q->group->asking = 1;
+    const el_duration again = span(q, leads ? QUORUM_OPTION_BEAT : QUORUM_OPTION_REASK);
+    el_arm(q->out, QUORUM_REASK, 0, again, again);
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        if (voter != self && quorum_is_voter(q->cfg, voter) && is_missing(q, voter)) ask_one(q, voter);
+    if (is_missing(q, self)) ask_one(q, self);
+}
+
+static void open_term(const struct quorum *q, uint64_t term)
+{
+    q->group->standing = term;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        *ballot(q, voter) = (struct quorum_ballot){0};
+}
+
+void quorum_stand(const struct quorum *q, uint64_t term)
+{
+    struct quorum_group *g = q->group;
+    const el_duration most = quorum_promise(q->cfg) / 4 * 5 + 4 * span(q, QUORUM_OPTION_STAGGER);
+    stop_waiting(q);
+    g->role = QUORUM_CANDIDATE;
+    open_term(q, term);
+    el_arm(q->out, QUORUM_DEADLINE, 0, most, most);
+    quorum_ask(q);
+}
+
+static void stand_anew(const struct quorum *q)
+{
+    const uint64_t term = quorum_new_term(q, q->cfg->self, q->group->done);
+    if (term == 0) return;
+    el_note(q->out, QUORUM_STANDS, term, 0);
+    quorum_stand(q, term);
+}
+
+/* It seems to have won; but only an answer can show that all of it still holds. */
+static void ask_everybody_anew(const struct quorum *q)
+{
+    open_term(q, q->group->standing);
+    quorum_ask(q);
+}
+
+static bool has_the_links_it_lacked(const struct quorum *q)
+{
+    return q->group->links_wanted && quorum_linked_voters(q) >= q->group->links_wanted;
+}
+
+void quorum_review(const struct quorum *q)
+{
+    const struct quorum_group *g = q->group;
+    if (has_the_links_it_lacked(q) && quorum_may_stand(q)) stop_waiting(q);
+    if (g->role == QUORUM_IDLE && !g->waiting && quorum_may_stand(q)) wait_for_turn(q);
+    if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
+    if (g->role == QUORUM_CANDIDATE && quorum_has_majority(q)) ask_everybody_anew(q);
+}
+
+/* ---- Answers ---- */
+
+/* The voter stands by us: for the term we stand in, for one it wants us to stand in, or for one we are done with. */
+void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
+{
+    struct quorum_group *g = q->group;
+    const el_node self = q->cfg->self;
+    const uint64_t term = m->epoch;
+    if (m->aux > q->me->seq) {
+        el_note(q->out, QUORUM_DROPS_ECHO, m->from, m->aux);
+        return;
+    }
+    if (!quorum_is_voter(q->cfg, m->from) || term == 0) return;
+    if (!quorum_credit(q, m->from, m->rank, m->aux, true)) return;
+    const bool freed = quorum_apply_release(q, m->subject, quorum_inc_about(m), quorum_term_about(m));
+    if (freed) el_note(q->out, QUORUM_IS_PROVED_FREE, m->subject, 0);
+    const bool useful = quorum_may_hold(q->cfg, self) && !q->me->unlearned && term > g->done &&
+                        quorum_proposer(term) == self && !(m->flags & QUORUM_JOIN);
+    if (g->role == QUORUM_IDLE && useful && !g->stopping) {
+        el_note(q->out, QUORUM_IS_PUSHED, m->from, term);
+        quorum_stand(q, term);
+    }
+    if (g->role != QUORUM_IDLE && term == g->standing) {
+        struct quorum_ballot *b = ballot(q, m->from);
+        b->inc = quorum_from_inc(m);
+        b->epoch = m->rank;
+        b->hopeless = 0;
+        b->granted = b->granted || (g->role == QUORUM_CANDIDATE && !(m->flags & QUORUM_JOIN));
+        if (m->flags & QUORUM_JOIN && quorum_clock_of(m) > g->heir_term) {
+            g->heir = EL_NOBODY; /* a higher one, with the next beat, or at once where beats bear no claim */
+            if (q->shared) (void)quorum_prepare_claim(q);
+        }
+        quorum_try_to_win(q);
+    } else if (g->role == QUORUM_IDLE &&
+               !g->stopping) { /* to give it back is to let go of earlier terms, too */
+        el_note(q->out, QUORUM_RETURNS_VOTE, m->from, term);
+        g->done = quorum_highest(g->done, term);
+        quorum_say(q, m->from,
+                   (struct el_msg){
+                       .kind = QUORUM_RELEASE, .subject = self, .epoch = term, .extra = {0, 0, q->me->inc}});
+    }
+    if (freed && g->role == QUORUM_IDLE) quorum_push(q, EL_NOBODY, 0);
+}
+
+static void make_way(const struct quorum *q)
+{
+    const el_duration lease = span(q, QUORUM_OPTION_LEASE);
+    quorum_finish(q, EL_NOBODY, 0);
+    quorum_wait(q, lease / 4, lease);
+}
+
+static uint32_t hopeless_voters(const struct quorum *q)
+{
+    uint32_t hopeless = 0;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) hopeless += ballot(q, voter)->hopeless;
+    return hopeless;
+}
+
+/* Of so many a majority is left that may yet grant. */
+static uint32_t voters_needed(const struct quorum *q)
+{
+    return q->me->majority + hopeless_voters(q);
+}
+
+/* Where it is links that are missing the wait ends when they are there: a lease may last for minutes. */
+static void give_up(const struct quorum *q)
+{
+    const uint32_t needed = voters_needed(q);
+    const bool lacks_links = quorum_linked_voters(q) < needed;
+    make_way(q);
+    if (lacks_links && q->group->waiting) q->group->links_wanted = (uint16_t)needed;
+}
+
+static void on_held(const struct quorum *q, const struct el_msg *m)
+{
+    const uint8_t both = QUORUM_FRESH | QUORUM_ACTIVE;
+    ballot(q, m->from)->hopeless = (m->flags & both) == both;
+    if (!(m->flags & QUORUM_ACTIVE) && el_outranks(q->cfg->cluster, m->subject, q->cfg->self)) {
+        el_note(q->out, QUORUM_YIELDS, m->subject, 0);
+        make_way(q);
+    } else if (quorum_linked_voters(q) < voters_needed(q)) {
+        el_note(q->out, QUORUM_HAS_NO_CHANCE, m->subject, 0);
+        give_up(q);
+    }
+}
+
+/* Those who had granted do so again at once: they hold the group for us. */
+static void rise(const struct quorum *q, uint64_t floor)
+{
+    quorum_see(q, floor);
+    const uint64_t term = quorum_new_term(q, q->cfg->self, q->group->done);
+    if (term == 0) return;
+    el_note(q->out, QUORUM_RISES, term, 0);
+    open_term(q, term);
+    quorum_ask(q);
+}
+
+void quorum_on_refusal(const struct quorum *q, const struct el_msg *m)
+{
+    if (q->group->role != QUORUM_CANDIDATE || m->epoch != q->group->standing) return;
+    if (m->flags & QUORUM_TOO_LOW && m->rank >= m->epoch) {
+        rise(q, m->rank);
+    } else if (m->flags & QUORUM_HELD) {
+        on_held(q, m);
+    }
+}
+
+/* Q20. A voter keeps others out for the sake of a term that we may have no use for any more. */
+void quorum_on_check(const struct quorum *q, const struct el_msg *m)
+{
+    struct quorum_group *g = q->group;
+    const uint64_t term = m->epoch;
+    if (quorum_inc_about(m) != q->me->inc || term == 0) return;
+    const bool above = g->role == QUORUM_CANDIDATE && g->standing > term;
+    if ((g->role != QUORUM_IDLE && !above) || g->stopping) return;
+    if (g->role == QUORUM_IDLE) g->done = quorum_highest(g->done, term);
+    el_note(q->out, QUORUM_ANSWERS_CHECK, m->from, term);
+    quorum_say(
+        q, m->from,
+        (struct el_msg){
+            .kind = QUORUM_RELEASE, .subject = q->cfg->self, .epoch = term, .extra = {0, 0, q->me->inc}});
+}
+
+/* ---- Timers and calls ---- */
+
+void quorum_on_campaign(const struct quorum *q)
+{
+    const struct quorum_group *g = q->group;
+    if (g->role != QUORUM_IDLE) {
+        el_note(q->out, QUORUM_IS_BUSY, 0, 0);
+    } else if (!quorum_may_hold(q->cfg, q->cfg->self)) {
+        el_note(q->out, QUORUM_CANNOT_LEAD, 0, 0);
+    } else if (!quorum_may_stand(q)) {
+        el_note(q->out, QUORUM_HOLDS_BACK, 0, 0);
+    } else {
+        stand_anew(q);
+    }
+}
+
+/* Beats may have brought somebody's claim meanwhile, or none at all. */
+static void ask_again(const struct quorum *q)
+{
+    if (quorum_has_majority(q)) open_term(q, q->group->standing);
+    if (quorum_knows_leader(q)) {
+        el_note(q->out, QUORUM_YIELDS, q->group->claim.id, 0);
+        make_way(q);
+    } else if (quorum_linked_voters(q) < q->me->majority) {
+        el_note(q->out, QUORUM_GIVES_UP, q->group->standing, 0);
+        give_up(q);
+    } else {
+        quorum_ask(q);
+    }
+}
+
+void quorum_candidate_timer(const struct quorum *q, uint32_t timer)
+{
+    struct quorum_group *g = q->group;
+    switch (timer) {
+    case QUORUM_STAND:
+        g->waiting = 0;
+        g->links_wanted = 0;
+        if (!g->listening && quorum_may_stand(q)) stand_anew(q);
+        if (g->listening) *q->news |= QUORUM_REVIEW;
+        g->listening = 0;
+        return;
+    case QUORUM_REASK:
+        g->asking = 0;
+        if (g->role == QUORUM_CANDIDATE) ask_again(q);
+        if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
+        return;
+    default:
+        if (g->stopping) {
+            quorum_let_go(q);
+            return;
+        }
+        el_note(q->out, QUORUM_GIVES_UP, g->standing, 0);
+        give_up(q);
+        return;
+    }
+}

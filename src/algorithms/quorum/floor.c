@@ -1,0 +1,152 @@
+/*
+ * Starting, and the floor. A member saves its incarnation before it says a word, and a block of terms before it grants
+ * the first of them; so a later life knows what was not granted. What was promised it does not know, and keeps silent
+ * until all of it must be over. Who lost even the record learns from others which terms are spent.
+ */
+#include "algorithms/quorum/floor.h"
+
+static void save(const struct quorum *q)
+{
+    const struct quorum_member *me = q->me;
+    el_save(q->out, (struct el_durable){me->inc, {me->ceiling, me->longest, me->unlearned}});
+}
+
+static uint64_t block_above(const struct quorum *q, uint64_t term)
+{
+    const uint64_t block = el_number(q->cfg, QUORUM_OPTION_BLOCK), most = quorum_counter(EL_EPOCH_MAX);
+    const uint64_t whole = quorum_whole(quorum_counter(term) + (block < most ? block : most));
+    return whole < EL_EPOCH_MAX ? whole : EL_EPOCH_MAX - 1;
+}
+
+void quorum_reserve(const struct quorum *q, uint64_t term)
+{
+    if (term <= q->me->ceiling) return;
+    q->me->ceiling = block_above(q, term);
+    save(q);
+}
+
+/* ---- The silence, and what may follow it ---- */
+
+static void settle(const struct quorum *q)
+{
+    q->me->ceiling = block_above(q, quorum_highest(q->me->ceiling, q->me->floor));
+    save(q);
+    *q->news |= QUORUM_REVIEW | QUORUM_FREED;
+}
+
+/* Those that must have been asked: of any majority that one of our earlier lives belonged to, one has answered. */
+static bool has_asked_enough(const struct quorum *q)
+{
+    const struct el_cluster *cluster = q->cfg->cluster;
+    uint32_t voters = 0, answers = 0, learned = 0;
+    for (el_node node = 1; node <= cluster->count; node++) {
+        if (!quorum_is_voter(q->cfg, node)) continue;
+        voters++;
+        answers += quorum_peer(q, node)->floor_known != 0;
+        learned += quorum_peer(q, node)->floor_known == 1 + QUORUM_LEARNED;
+    }
+    return learned >= voters - q->me->majority + 1 || answers + 1 >= voters;
+}
+
+static void learn_if_enough(const struct quorum *q)
+{
+    if (!has_asked_enough(q)) return;
+    q->me->unlearned = 0;
+    el_note(q->out, QUORUM_LEARNS_FLOOR, q->me->floor, 0);
+    settle(q);
+}
+
+void quorum_floor_ask(const struct quorum *q)
+{
+    const bool waits = q->me->unlearned && !q->me->silent && quorum_is_voter(q->cfg, q->cfg->self);
+    for (el_node to = 1; waits && to <= q->cfg->cluster->count; to++)
+        if (to != q->cfg->self && quorum_is_voter(q->cfg, to) && !quorum_peer(q, to)->floor_known)
+            quorum_send(q, to, (struct el_msg){.kind = QUORUM_FLOOR_ASKED, .aux = q->me->nonce});
+}
+
+/* Answers to anything asked before the silence ended may be too old. */
+static void ask_afresh(const struct quorum *q)
+{
+    q->me->nonce = ++q->me->seq;
+    quorum_floor_ask(q);
+    learn_if_enough(q);
+}
+
+void quorum_floor_speak(const struct quorum *q)
+{
+    el_note(q->out, QUORUM_SPEAKS, 0, 0);
+    q->me->silent = 0;
+    if (q->me->inc == 0) return;
+    if (!q->me->unlearned) {
+        settle(q);
+        return;
+    }
+    ask_afresh(q);
+}
+
+void quorum_floor_tell(const struct quorum *q, const struct el_msg *question)
+{
+    if (!quorum_is_voter(q->cfg, q->cfg->self)) return;
+    quorum_send(q, question->from,
+                (struct el_msg){.kind = QUORUM_FLOOR,
+                                .flags = q->me->unlearned ? 0 : QUORUM_LEARNED,
+                                .aux = question->aux}); /* the header tells our clock */
+}
+
+void quorum_floor_hear(const struct quorum *q, const struct el_msg *answer)
+{
+    if (!q->me->unlearned || q->me->silent || answer->aux != q->me->nonce) return;
+    if (!quorum_is_voter(q->cfg, answer->from)) return;
+    quorum_peer(q, answer->from)->floor_known = (uint8_t)(1 + (answer->flags & QUORUM_LEARNED));
+    q->me->floor = quorum_highest(q->me->floor, quorum_clock_of(answer));
+    learn_if_enough(q);
+}
+
+/* ---- Starting ---- */
+
+static void begin(const struct quorum *q, uint64_t inc, uint64_t floor)
+{
+    struct quorum_member *me = q->me;
+    me->inc = inc;
+    me->floor = me->clock = me->ceiling = quorum_highest(floor, quorum_whole(QUORUM_FIRST));
+    quorum_peer(q, q->cfg->self)->inc = inc;
+    /* The first life's block comes with its first record; a later life takes one when it has been silent, so that who
+     * starts again and again does not use up terms faster than time passes. */
+    if (!me->silent && !me->unlearned) me->ceiling = block_above(q, me->floor);
+    save(q);
+}
+
+/*
+ * A first life has never promised anything: the record that says so was made when the cluster was, and it need not
+ * keep silent. Its number is 1. A later one that finds no number cannot tell whether the first one got as far as
+ * being known, so that 1 is not used twice.
+ */
+void quorum_session_start(const struct quorum *q, const struct el_start *start)
+{
+    struct quorum_member *me = q->me;
+    const struct el_durable *record = &start->durable;
+    me->majority = quorum_majority(q->cfg);
+    me->longest = quorum_promise(q->cfg);
+    if (start->how == EL_FRESH) {
+        begin(q, 1, 0);
+        return;
+    }
+    me->silent = 1;
+    if (start->how == EL_RESTORED) {
+        me->longest = quorum_highest(me->longest, record->word[1]);
+        me->unlearned = record->word[2] != 0;
+    } else {
+        me->unlearned = 1;
+    }
+    el_note(q->out, me->unlearned ? QUORUM_LOST_ITS_RECORD : QUORUM_KEEPS_SILENT, 0, 0);
+    el_arm(q->out, QUORUM_SILENCE, 0, me->longest, me->longest);
+    if (start->how == EL_RESTORED) begin(q, quorum_highest(record->epoch, 1) + 1, record->word[0]);
+}
+
+/* Above every number that a life had: lives take longer than a millisecond, and the first ones had small numbers. */
+void quorum_session_wall_clock(const struct quorum *q, uint64_t ms)
+{
+    if (q->me->inc || ms < 2 || ms >= quorum_counter(EL_EPOCH_MAX)) return;
+    begin(q, ms, quorum_whole(ms));
+    if (!q->me->silent) ask_afresh(q);
+}

@@ -1,0 +1,259 @@
+/*
+ * Leading: what a majority has promised is a claim, bounded by the timer of the majority-th newest promise. It is
+ * looked up when asked for, so that a beat which renews a hundred thousand groups touches none of them. The bound
+ * never moves back: a promise that runs is taken out of the reckoning by nothing but its end (quorum_credit).
+ */
+#include "algorithms/quorum/group.h"
+
+static struct quorum_ballot *ballot(const struct quorum *q, el_node voter)
+{
+    return &q->ballots[voter - 1];
+}
+
+bool quorum_supports(const struct quorum *q, el_node voter)
+{
+    const struct quorum_peer *p = quorum_peer(q, voter);
+    const struct quorum_ballot *b = ballot(q, voter);
+    return b->inc && b->inc == p->inc && b->epoch == p->v_epoch;
+}
+
+bool quorum_is_backed(const struct quorum *q, el_node voter)
+{
+    const struct quorum_peer *p = quorum_peer(q, voter);
+    const struct quorum_ballot *b = ballot(q, voter);
+    return p->lease && b->inc && b->inc == p->base_inc && b->epoch == p->base_epoch;
+}
+
+/* Our own promise is as new as any, and comes first of those: then what bounds the claim is not renewed by ourselves, and
+ * if we stood still for too long its end is what we learn first. */
+bool quorum_is_newer(const struct quorum *q, el_node other, el_node voter)
+{
+    const uint64_t theirs = quorum_peer(q, other)->base, base = quorum_peer(q, voter)->base;
+    if (other == q->cfg->self || voter == q->cfg->self) return other == q->cfg->self && other != voter;
+    return theirs > base || (theirs == base && other < voter);
+}
+
+el_node quorum_bound_by(const struct quorum *q)
+{
+    const uint32_t count = q->cfg->cluster->count;
+    for (el_node voter = 1; voter <= count; voter++) {
+        if (!quorum_is_backed(q, voter)) continue;
+        uint32_t newer = 0;
+        for (el_node other = 1; other <= count; other++)
+            newer += quorum_is_backed(q, other) && quorum_is_newer(q, other, voter);
+        if (newer + 1 == q->me->majority) return voter;
+    }
+    return EL_NOBODY;
+}
+
+/* ---- Winning ---- */
+
+static struct quorum_claim claim_of(const struct quorum_group *g)
+{
+    return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
+}
+
+/* For longer than a member that comes back has to be silent. */
+static bool has_long_been_heir(const struct quorum *q)
+{
+    const el_duration beat = el_number(q->cfg, QUORUM_OPTION_BEAT);
+    return beat && q->group->heir_beats > 2 + q->me->longest / beat;
+}
+
+/* A better one gets the group by being handed it, and only once it has been there for long. Letting go is not ours to
+ * begin: the host stops the work first, and then asks for it. It is told once. */
+static void note_how_long(const struct quorum *q)
+{
+    struct quorum_group *g = q->group;
+    if (!el_number(q->cfg, QUORUM_OPTION_PREEMPT) || !g->heir || has_long_been_heir(q)) return;
+    g->heir_beats++;
+    if (has_long_been_heir(q) && el_outranks(q->cfg->cluster, g->heir, q->cfg->self))
+        el_note(q->out, QUORUM_WOULD_HAND_OVER, g->heir, 0);
+}
+
+/* The best of those we reach. A new heir needs a new term; so does one whose term some voter would not grant. */
+static void choose_heir(const struct quorum *q)
+{
+    struct quorum_group *g = q->group;
+    el_node best = EL_NOBODY;
+    for (el_node node = 1; node <= q->cfg->cluster->count; node++)
+        if (node != q->cfg->self && quorum_may_hold(q->cfg, node) && quorum_linked(q, node) &&
+            el_outranks(q->cfg->cluster, node, best))
+            best = node;
+    if (best == g->heir) {
+        note_how_long(q);
+        return;
+    }
+    g->heir = best;
+    g->heir_beats = 0;
+    g->heir_term = best ? quorum_new_term(q, best, g->standing) : 0;
+    if (g->heir_term == 0) g->heir = EL_NOBODY;
+    if (g->heir) el_note(q->out, QUORUM_NAMES_HEIR, g->heir, g->heir_term);
+}
+
+bool quorum_has_majority(const struct quorum *q)
+{
+    uint32_t votes = 0;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        votes += ballot(q, voter)->granted && quorum_supports(q, voter) && quorum_is_backed(q, voter);
+    return votes >= q->me->majority;
+}
+
+/* Who leads looks at who stands by it, no more at who voted for it. */
+static void forget_votes(const struct quorum *q)
+{
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        ballot(q, voter)->granted = ballot(q, voter)->hopeless = 0;
+}
+
+/* Only when an answer has come: before a message is heard, all that is overdue has been told. Who is alone made its
+ * promise in this very step. */
+void quorum_try_to_win(const struct quorum *q)
+{
+    struct quorum_group *g = q->group;
+    if (g->role != QUORUM_CANDIDATE || !quorum_has_majority(q)) return;
+    if (q->late && q->me->majority > 1) {
+        *q->news |= QUORUM_REVIEW;
+        return;
+    }
+    g->role = QUORUM_LEADER;
+    el_note(q->out, QUORUM_WINS, g->standing, 0);
+    el_disarm(q->out, QUORUM_DEADLINE, 0);
+    g->asking = 1; /* who has not answered yet may be about to */
+    el_arm(q->out, QUORUM_REASK, 0, el_number(q->cfg, QUORUM_OPTION_BEAT),
+           el_number(q->cfg, QUORUM_OPTION_BEAT));
+    g->claim = (struct quorum_tenant){.id = q->cfg->self, .inc = q->me->inc, .term = g->standing};
+    g->heir = g->claim_heir = EL_NOBODY;
+    g->claim_heir_term = 0;
+    forget_votes(q);
+    choose_heir(q);
+    if (!q->shared) quorum_session_beat(q, claim_of(g)); /* also tells the others */
+    *q->news |= QUORUM_REVIEW;
+}
+
+/* ---- Ending ---- */
+
+static void end_term(const struct quorum *q)
+{
+    struct quorum_group *g = q->group;
+    g->role = QUORUM_IDLE;
+    g->done = quorum_highest(g->done, g->standing);
+    g->standing = g->heir_term = 0;
+    g->heir = EL_NOBODY;
+    g->heir_beats = 0;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        *ballot(q, voter) = (struct quorum_ballot){0};
+    el_disarm(q->out, QUORUM_DEADLINE, 0);
+    if (g->asking) el_disarm(q->out, QUORUM_REASK, 0);
+    g->asking = 0;
+    *q->news |= QUORUM_REVIEW;
+}
+
+static void release_all(const struct quorum *q, uint64_t term, el_node heir, uint64_t heir_term)
+{
+    quorum_say_all(q, (struct el_msg){.kind = QUORUM_RELEASE,
+                                      .subject = q->cfg->self,
+                                      .epoch = term,
+                                      .rank = heir_term,
+                                      .extra = {0, 0, q->me->inc, heir}});
+}
+
+void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term)
+{
+    const uint64_t term = q->group->standing;
+    end_term(q);
+    release_all(q, term, heir, heir_term);
+}
+
+/* No promise that it counted on was to end later than a lease from now; nor is the work. */
+void quorum_break_off(const struct quorum *q)
+{
+    const el_duration lease = el_number(q->cfg, QUORUM_OPTION_LEASE);
+    end_term(q);
+    q->group->claim = (struct quorum_tenant){0};
+    q->group->stopping = 1;
+    el_arm(q->out, QUORUM_DEADLINE, 0, lease, lease);
+}
+
+void quorum_let_go(const struct quorum *q)
+{
+    struct quorum_group *g = q->group;
+    g->stopping = 0;
+    el_note(q->out, QUORUM_LETS_GO, g->done, 0);
+    release_all(q, g->done, EL_NOBODY, 0);
+    *q->news |= QUORUM_REVIEW;
+}
+
+/* The host stops the work before the timer of the claim ends. Without it a claim ends only if some clock is wrong. */
+void quorum_check_lease(const struct quorum *q)
+{
+    if (q->group->role != QUORUM_LEADER || quorum_bound_by(q)) return;
+    el_note(q->out, QUORUM_LAPSES, q->group->standing, 0);
+    if (q->late) {
+        quorum_finish(q, EL_NOBODY, 0);
+    } else {
+        quorum_break_off(q);
+    }
+}
+
+/* Ends the term in favour of the heir, and lets it try before we do again. */
+static void hand_over(const struct quorum *q, el_node heir)
+{
+    const el_duration promise = quorum_promise(q->cfg);
+    const uint64_t term = quorum_new_term(q, heir, q->group->standing);
+    el_note(q->out, QUORUM_HANDS_OVER, heir, term);
+    quorum_wait(q, promise, promise + el_number(q->cfg, QUORUM_OPTION_LEASE) / 4);
+    quorum_finish(q, term ? heir : EL_NOBODY, term);
+}
+
+/* ---- What is asked of a leader ---- */
+
+struct quorum_claim quorum_prepare_claim(const struct quorum *q)
+{
+    const struct quorum_group *g = q->group;
+    if (g->role != QUORUM_LEADER) return (struct quorum_claim){0};
+    choose_heir(q);
+    return claim_of(g);
+}
+
+enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what what, el_node to)
+{
+    const struct quorum_group *g = q->group;
+    const el_duration promise = quorum_promise(q->cfg);
+    if (g->role != QUORUM_LEADER) return EL_NOT_LEADING;
+    if (what == EL_RESIGN) {
+        el_note(q->out, QUORUM_RESIGNS, g->standing, 0);
+        quorum_wait(q, promise, promise + el_number(q->cfg, QUORUM_OPTION_LEASE) / 4); /* the others first */
+        quorum_finish(q, g->heir, g->heir_term);
+        return EL_PERFORMED;
+    }
+    if (what != EL_TRANSFER) return EL_UNKNOWN_HERE;
+    if (to == q->cfg->self || !quorum_may_hold(q->cfg, to)) return EL_NOT_ELIGIBLE;
+    if (!quorum_linked(q, to)) return EL_OUT_OF_TOUCH;
+    hand_over(q, to);
+    return EL_PERFORMED;
+}
+
+/* ---- Leading from the beginning ---- */
+
+void quorum_begin_under(const struct quorum *q, el_node incumbent)
+{
+    struct quorum_group *g = q->group;
+    const el_duration lease = el_number(q->cfg, QUORUM_OPTION_LEASE);
+    const uint64_t term = quorum_term(QUORUM_FIRST, incumbent);
+    g->claim = g->holder = (struct quorum_tenant){.id = incumbent, .inc = 1, .term = term};
+    g->term = term;
+    quorum_entrust(q, incumbent);
+    if (incumbent != q->cfg->self) return;
+    g->role = QUORUM_LEADER;
+    g->standing = term;
+    q->me->seq = 1;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) {
+        struct quorum_peer *p = quorum_peer(q, voter);
+        if (!quorum_is_voter(q->cfg, voter)) continue;
+        *ballot(q, voter) = (struct quorum_ballot){.inc = 1};
+        p->base = voter != q->cfg->self;
+        p->base_inc = p->lease = 1;
+        el_arm(q->out, QUORUM_LEASE, voter, lease, lease);
+    }
+}

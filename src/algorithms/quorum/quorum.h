@@ -1,0 +1,211 @@
+/*
+ * What the parts of the quorum protocol share: its messages, timers, notes and options, and the terms.
+ *
+ * A *session* is what one member knows of another: which incarnation it speaks to, whether links work, what was
+ * promised. It is shared by all groups. A *group* is what a leader is elected for. A host runs one session machine
+ * and as many groups as it likes: it fills a struct quorum for each call. Nothing in a session's steady beat looks
+ * at a group; a group looks at the sessions when it has a reason to.
+ */
+#ifndef ELECTOR_ALGORITHMS_QUORUM_QUORUM_H
+#define ELECTOR_ALGORITHMS_QUORUM_QUORUM_H
+
+#include "algorithms/registry.h"
+#include "core/machine.h"
+
+/*
+ * The words of a message:
+ *   epoch     the term it speaks of, 0 if of none
+ *   aux       seq (Beat, Vote), echo (Ack, Grant), nonce (AskFloor, TellFloor)
+ *   rank      the voter's epoch (Ack, Grant), the heir's term (Beat, Release), the floor (Refuse)
+ *   more      the sender's incarnation
+ *   extra[0]  the receiver's incarnation, 0 if unknown
+ *   extra[1]  the highest term that the sender has seen
+ *   extra[2]  the incarnation proved over (Vote, Grant), released, dead or checked
+ *   extra[3]  the term proved over (Vote, Grant); the heir's position (Release)
+ *   subject   the heir (Beat), the holder (Refuse), who is proved over (Vote, Grant), released or dead
+ * Which group a message speaks of is for the envelope to say. Where a member leads many groups its Beat carries the
+ * version of the list of its claims, and the list travels when it has changed; here one claim fits into the Beat.
+ */
+enum {
+    QUORUM_BEAT = 1,
+    QUORUM_ACK,
+    QUORUM_VOTE,
+    QUORUM_GRANT,
+    QUORUM_REFUSE,
+    QUORUM_RELEASE,
+    QUORUM_OBIT,
+    QUORUM_CHECK,
+    QUORUM_FLOOR_ASKED,
+    QUORUM_FLOOR,
+    QUORUM_KINDS = QUORUM_FLOOR
+};
+#define quorum_from_inc(m) ((m)->more)
+#define quorum_to_inc(m) ((m)->extra[0])
+#define quorum_clock_of(m) ((m)->extra[1])
+#define quorum_inc_about(m) ((m)->extra[2])
+#define quorum_term_about(m) ((m)->extra[3])
+
+/* Flags, by kind. */
+enum {
+    QUORUM_LIVE = 1, /* Beat: I hear you */
+    QUORUM_AT_LEISURE =
+        2,              /* Beat: your answer may wait; this and the next are the hosts', machines do not look */
+    QUORUM_PRESSES = 4, /* Beat: I lead, or ask for votes: beat in my time */
+    QUORUM_PROMISE = 1, /* Ack */
+    QUORUM_JOIN = 1,    /* Vote: I lead; Grant: my floor is higher, this is no vote */
+    QUORUM_SILENT = 1,  /* Refuse: I may have forgotten what I promised */
+    QUORUM_TOO_LOW = 2, /* Refuse: the term is not above `rank` */
+    QUORUM_HELD = 4,    /* Refuse: promised to `subject` ... */
+    QUORUM_FRESH = 8,   /* ... who renewed it lately */
+    QUORUM_ACTIVE = 16, /* ... and says that it leads */
+    QUORUM_LEARNED = 1, /* TellFloor */
+};
+
+/* Those with a slot for each member come first. */
+enum {
+    QUORUM_HEARD,    /* from it, to me, within a lease */
+    QUORUM_RECENT,   /* from it, within three beats */
+    QUORUM_LINKED,   /* it has answered within a lease */
+    QUORUM_PROBE,    /* since the first thing sent to it that it has not promised for yet */
+    QUORUM_LEASE,    /* what its last promise is good for */
+    QUORUM_PROMISED, /* what I promised its incarnation */
+    QUORUM_OWED,     /* what I promised its earlier ones */
+    QUORUM_SILENCE,
+    QUORUM_PULSE,
+    QUORUM_ASKED, /* of a group, from here on */
+    QUORUM_STAND,
+    QUORUM_REASK,
+    QUORUM_DEADLINE,
+    QUORUM_TIMERS
+};
+
+enum {
+    QUORUM_OPTION_LEASE,
+    QUORUM_OPTION_BEAT,
+    QUORUM_OPTION_MARGIN,
+    QUORUM_OPTION_REASK,
+    QUORUM_OPTION_STAGGER,
+    QUORUM_OPTION_BLOCK,
+    QUORUM_OPTION_PREEMPT,
+    QUORUM_OPTION_OBSERVERS,
+    QUORUM_OPTIONS
+};
+
+enum { QUORUM_FACT_WALL_CLOCK, QUORUM_FACT_OBITUARY, QUORUM_FACTS };
+/* An obituary as a fact: position << 48 | incarnation. */
+enum { QUORUM_OBITUARY_SHIFT = 48 };
+
+#define QUORUM_NOTE_LIST(NOTE)                                                                                 \
+    NOTE(KEEPS_SILENT, "keeps-silent", "may have forgotten a promise, and grants nothing until it is over")    \
+    NOTE(LOST_ITS_RECORD, "lost-its-record", "has lost its record, and grants nothing until it knows a floor") \
+    NOTE(SPEAKS, "speaks", "has been silent for long enough")                                                  \
+    NOTE(LEARNS_FLOOR, "learns-floor", "has asked enough others, and grants no term up to #1")                 \
+    NOTE(MEETS, "meets", "meets @1 in its life #2")                                                            \
+    NOTE(DROPS_OLD, "drops-old", "drops a message from an earlier life #2 of @1")                              \
+    NOTE(DROPS_STRAY, "drops-stray", "drops a message of @1 to another life of its own, #2")                   \
+    NOTE(DROPS_ECHO, "drops-echo", "drops an answer of @1 to what was never sent, #2")                         \
+    NOTE(DROPS_EPOCH, "drops-epoch", "drops an answer that @1 gave before it helped another")                  \
+    NOTE(BURIES, "buries", "knows that life #2 of @1 is over, and its work with it")                           \
+    NOTE(WAITS, "waits", "sees no leader, and waits for its turn behind #1")                                   \
+    NOTE(STANDS, "stands", "asks for votes in term #1")                                                        \
+    NOTE(IS_PUSHED, "is-pushed", "is given the vote of @1 unasked, and stands in term #2")                     \
+    NOTE(GRANTS, "grants", "promises the group to @1, in term #2")                                             \
+    NOTE(JOINS, "joins", "promises the group to @1, who leads it, though its term #2 is low")                  \
+    NOTE(REFUSES_SILENT, "refuses-silent", "refuses @1: it may have promised the group to another")            \
+    NOTE(REFUSES_HELD, "refuses-held", "has promised the group to @2, and refuses @1")                         \
+    NOTE(REFUSES_LOW, "refuses-low", "refuses @1, whose term is not above #2")                                 \
+    NOTE(GRANTED_AWAY, "granted-away", "no longer stands by @1, and says so by number #2")                     \
+    NOTE(PUSHES, "pushes", "is free, and gives its vote to @1 in term #2")                                     \
+    NOTE(IS_RELEASED, "is-released", "is released from its promise to @1, in terms up to #2")                  \
+    NOTE(IS_PROVED_FREE, "is-proved-free", "learns with a vote that @1 has released it")                       \
+    NOTE(ANSWERS_CHECK, "answers-check", "holds nothing by term #2, and tells @1 so")                          \
+    NOTE(RISES, "rises", "is refused for a floor, and asks again in term #1")                                  \
+    NOTE(YIELDS, "yields", "finds @1 ahead of it, and makes way")                                              \
+    NOTE(HAS_NO_CHANCE, "has-no-chance", "is refused by too many who stand by @1, and gives up")               \
+    NOTE(GIVES_UP, "gives-up", "gets no majority, and gives term #1 back")                                     \
+    NOTE(WINS, "wins", "is granted the group by a majority, and leads in term #1")                             \
+    NOTE(NAMES_HEIR, "names-heir", "names @1 its heir, in term #2")                                            \
+    NOTE(ASKS_TO_JOIN, "asks-to-join", "asks @1, who does not support it, to join")                            \
+    NOTE(LAPSES, "lapses", "is promised the group by no majority any more, and ends term #1")                  \
+    NOTE(IS_DEPOSED, "is-deposed", "hears that @1 leads in a later term #2, and ends its own")                 \
+    NOTE(RETURNS_VOTE, "returns-vote", "has no use for the vote of @1 in term #2")                             \
+    NOTE(RESIGNS, "resigns", "ends term #1 as it was asked to")                                                \
+    NOTE(WOULD_HAND_OVER, "would-hand-over", "would hand over to @1, who ranks higher")                        \
+    NOTE(LETS_GO, "lets-go", "has led no longer for a lease, and lets go of term #1")                          \
+    NOTE(HANDS_OVER, "hands-over", "ends its term, and hands the group to @1 in term #2")                      \
+    NOTE(IS_BUSY, "is-busy", "is called, but stands or leads already")                                         \
+    NOTE(CANNOT_LEAD, "cannot-lead", "is called, but may not lead")                                            \
+    NOTE(HOLDS_BACK, "holds-back", "is called, but knows a leader, or reaches no majority")
+#define QUORUM_NOTE_NAME(name, word, text) QUORUM_##name,
+enum { QUORUM_NOTE_LIST(QUORUM_NOTE_NAME) QUORUM_NOTES };
+
+/*
+ * Terms: a counter and who proposed it, so that no two members ever name the same; 0 is none. Counters begin above
+ * that of an incumbent, so that a first record that was never written forbids nothing that matters.
+ */
+enum { QUORUM_PROPOSER_BITS = 10, QUORUM_MEMBERS_MAX = 1000, QUORUM_FIRST = 1 };
+#define QUORUM_EVER UINT64_MAX /* of a dead incarnation, all terms are over */
+
+static inline uint64_t quorum_counter(uint64_t term)
+{
+    return term >> QUORUM_PROPOSER_BITS;
+}
+
+static inline el_node quorum_proposer(uint64_t term)
+{
+    return (el_node)(term & ((1u << QUORUM_PROPOSER_BITS) - 1));
+}
+
+static inline uint64_t quorum_term(uint64_t counter, el_node proposer)
+{
+    return counter << QUORUM_PROPOSER_BITS | proposer;
+}
+
+/* No term with this counter is above. */
+static inline uint64_t quorum_whole(uint64_t counter)
+{
+    return quorum_term(counter + 1, 0) - 1;
+}
+
+struct quorum_member;
+struct quorum_peer;
+struct quorum_group;
+struct quorum_ballot;
+
+/* What one call works on. `group` and `ballots` may be absent where only sessions are concerned. */
+struct quorum {
+    const struct el_config *cfg;
+    struct el_outbox *out;
+    struct quorum_member *me;
+    struct quorum_peer *peers; /* by position - 1, ourselves included */
+    struct quorum_group *group;
+    struct quorum_ballot *ballots; /* by position - 1 */
+    uint32_t *news;                /* what groups must be told of, gathered: enum quorum_news */
+    bool
+        shared; /* one of many groups on these sessions: its host spreads the claims, and beats no more for a victory */
+    bool late; /* a timer's event: after a pause others may be overdue, and what seems to run may be over */
+};
+
+static inline bool quorum_is_voter(const struct el_config *cfg, el_node node)
+{
+    return !cfg->cluster->roles || cfg->cluster->roles[node - 1] != EL_OBSERVER;
+}
+
+static inline uint32_t quorum_voters(const struct el_config *cfg)
+{
+    uint32_t voters = 0;
+    for (el_node node = 1; node <= cfg->cluster->count; node++) voters += quorum_is_voter(cfg, node);
+    return voters;
+}
+
+static inline uint32_t quorum_majority(const struct el_config *cfg)
+{
+    return quorum_voters(cfg) / 2 + 1;
+}
+
+static inline uint64_t quorum_highest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif

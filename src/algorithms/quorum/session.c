@@ -1,0 +1,353 @@
+/*
+ * The session half of quorum: incarnations, beats, promises and what they are good for. There is no clock here: what
+ * runs is a timer of the host's, and a flag says whether it does. Promises are counted from the sending of what they
+ * answer: the first thing sent since the last promise is a probe, and its timer becomes the lease's.
+ */
+#include "algorithms/quorum/session.h"
+
+#include "algorithms/quorum/floor.h"
+#include "elector/parts.h"
+
+enum { RECENT_BEATS = 3, PROBE_BEATS = 2, TICK = 1 };
+
+static el_duration lease(const struct quorum *q)
+{
+    return el_number(q->cfg, QUORUM_OPTION_LEASE);
+}
+
+static void arm(const struct quorum *q, uint32_t timer, el_node slot, el_duration length)
+{
+    el_arm(q->out, timer, slot, length, length);
+}
+
+/* A flag that says whether its timer runs. */
+static void stop(const struct quorum *q, uint8_t *flag, uint32_t timer, el_node slot)
+{
+    if (!*flag) return;
+    *flag = 0;
+    el_disarm(q->out, timer, slot);
+}
+
+/* ---- Reading ---- */
+
+uint32_t quorum_linked_voters(const struct quorum *q)
+{
+    uint32_t linked = 0;
+    for (el_node node = 1; node <= q->cfg->cluster->count; node++)
+        linked += quorum_is_voter(q->cfg, node) && quorum_linked(q, node);
+    return linked;
+}
+
+el_duration quorum_promise(const struct el_config *cfg)
+{
+    return el_lease_promised(el_number(cfg, QUORUM_OPTION_LEASE), cfg->cluster->drift) + TICK;
+}
+
+void quorum_see(const struct quorum *q, uint64_t term)
+{
+    if (term < EL_EPOCH_MAX && term > q->me->clock) q->me->clock = term;
+}
+
+uint64_t quorum_new_term(const struct quorum *q, el_node proposer, uint64_t than)
+{
+    const uint64_t above = quorum_highest(quorum_highest(q->me->clock, q->me->floor), than);
+    const uint64_t term = quorum_term(quorum_counter(above) + 1, proposer);
+    if (above >= EL_EPOCH_MAX || term >= EL_EPOCH_MAX) return 0; /* no sum wraps around */
+    quorum_see(q, term);
+    return term;
+}
+
+/* ---- Sending ---- */
+
+static struct el_msg addressed(const struct quorum *q, el_node to, struct el_msg msg)
+{
+    quorum_from_inc(&msg) = q->me->inc;
+    quorum_to_inc(&msg) = quorum_peer(q, to)->inc;
+    quorum_clock_of(&msg) = q->me->clock;
+    if (msg.subject == EL_NOBODY) msg.subject = q->cfg->self;
+    return msg;
+}
+
+void quorum_send(const struct quorum *q, el_node to, struct el_msg msg)
+{
+    el_send(q->out, q->cfg, to, addressed(q, to, msg));
+}
+
+struct el_msg quorum_to_self(const struct quorum *q, struct el_msg msg)
+{
+    msg = addressed(q, q->cfg->self, msg);
+    msg.from = msg.to = q->cfg->self;
+    return msg;
+}
+
+void quorum_open_probe(const struct quorum *q, el_node to)
+{
+    struct quorum_peer *p = quorum_peer(q, to);
+    const bool useful = quorum_may_hold(q->cfg, q->cfg->self) && quorum_is_voter(q->cfg, to);
+    if (!useful || (p->probe && p->probe_age < PROBE_BEATS)) return;
+    p->probe = q->me->seq; /* an older one was lost: what it would be good for is nearly over */
+    p->probe_age = 0;
+    arm(q, QUORUM_PROBE, to, lease(q));
+}
+
+/* ---- Promises ---- */
+
+/* Where no lease runs it is not said what one counted from: a checker would tell such states apart for nothing. */
+static void forget_base(struct quorum_peer *p)
+{
+    p->base = p->base_inc = p->base_epoch = 0;
+}
+
+static void promise(const struct quorum *q, el_node holder)
+{
+    quorum_peer(q, holder)->promised = 1;
+    arm(q, QUORUM_PROMISED, holder, quorum_promise(q->cfg));
+}
+
+void quorum_entrust(const struct quorum *q, el_node holder)
+{
+    quorum_peer(q, holder)->entrusted = 1;
+    promise(q, holder);
+}
+
+/*
+ * What an incarnation promised holds when it is over: the next one keeps silent for longer. So its lease runs on,
+ * under its own name, and only a vote of the new one, which comes after the silence, takes the place.
+ */
+bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_t echo, bool grant)
+{
+    struct quorum_peer *p = quorum_peer(q, from);
+    if (epoch < p->v_epoch) {
+        el_note(q->out, QUORUM_DROPS_EPOCH, from, 0);
+        return false;
+    }
+    if (epoch > p->v_epoch) { /* it has let go of us after all that it promised before was over */
+        p->v_epoch = epoch;
+        if (p->base_inc == p->inc) {
+            stop(q, &p->lease, QUORUM_LEASE, from);
+            forget_base(p);
+        }
+        *q->news |= QUORUM_REVIEW | QUORUM_LAPSED;
+    }
+    const bool anothers = p->lease && (p->base_inc != p->inc || p->base_epoch != p->v_epoch);
+    if (!p->probe || echo < p->probe || (anothers && !grant)) return true;
+    el_move(q->out, QUORUM_PROBE, QUORUM_LEASE, from);
+    p->base = from == q->cfg->self ? 0 : p->probe; /* our own is the newest anyway */
+    p->base_inc = p->inc;
+    p->base_epoch = p->v_epoch;
+    p->probe = 0;
+    p->probe_age = 0;
+    p->lease = 1;
+    return true;
+}
+
+/* ---- Meeting ---- */
+
+/*
+ * Somebody new under an old name: what was promised to its earlier lives binds us still (Q1). A life that was granted
+ * nothing leaves nothing behind; otherwise who starts again and again would hold for ever what its first life held.
+ */
+static void meet(const struct quorum *q, el_node node, uint64_t inc)
+{
+    struct quorum_peer *p = quorum_peer(q, node);
+    el_note(q->out, QUORUM_MEETS, node, inc);
+    if (p->promised && p->entrusted) {
+        el_move(q->out, QUORUM_PROMISED, QUORUM_OWED, node);
+        p->promised = 0;
+        p->owed = 1;
+    }
+    stop(q, &p->promised, QUORUM_PROMISED, node);
+    stop(q, &p->heard, QUORUM_HEARD, node);
+    stop(q, &p->linked, QUORUM_LINKED, node);
+    p->inc = inc;
+    p->seen = p->beat_seen = p->v_epoch = 0;
+    p->renews = p->floor_known = p->entrusted = 0;
+}
+
+/* Messages that prove something whoever brings them. */
+static bool is_exempt(const struct el_msg *m)
+{
+    return m->kind == QUORUM_RELEASE || m->kind == QUORUM_OBIT;
+}
+
+/* Lives, clocks and what `rank` bears stay below what a term may be: nothing here wraps around (core looks at `epoch`). */
+static bool is_sane(const struct el_msg *m)
+{
+    return quorum_from_inc(m) && quorum_from_inc(m) < EL_EPOCH_MAX && quorum_clock_of(m) < EL_EPOCH_MAX &&
+           m->rank < EL_EPOCH_MAX;
+}
+
+/* Who speaks to an earlier life of ours is not heard, but met: otherwise two might know each other by lives that are
+ * over, for ever. */
+bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
+{
+    struct quorum_peer *p = quorum_peer(q, m->from);
+    const uint64_t inc = quorum_from_inc(m);
+    if (q->me->inc == 0 || !is_sane(m)) return false;
+    quorum_see(q, m->epoch);
+    quorum_see(q, quorum_clock_of(m));
+    if (is_exempt(m)) return true;
+    if (inc < p->inc || inc <= p->dead) {
+        el_note(q->out, QUORUM_DROPS_OLD, m->from, inc);
+        return false;
+    }
+    if (inc > p->inc) {
+        meet(q, m->from, inc);
+        *q->news |= QUORUM_REVIEW;
+    }
+    if (quorum_to_inc(m) && quorum_to_inc(m) != q->me->inc) {
+        el_note(q->out, QUORUM_DROPS_STRAY, m->from, quorum_to_inc(m));
+        if (m->kind == QUORUM_BEAT)
+            quorum_send(q, m->from, (struct el_msg){.kind = QUORUM_ACK}); /* who we are */
+        return false;
+    }
+    p->recent = 1;
+    arm(q, QUORUM_RECENT, m->from, RECENT_BEATS * el_number(q->cfg, QUORUM_OPTION_BEAT));
+    if (quorum_to_inc(m)) {
+        p->heard = 1;
+        arm(q, QUORUM_HEARD, m->from, lease(q));
+    }
+    return true;
+}
+
+void quorum_session_bury(const struct quorum *q, el_node node, uint64_t inc)
+{
+    struct quorum_peer *p = quorum_peer(q, node);
+    el_note(q->out, QUORUM_BURIES, node, inc);
+    p->dead = quorum_highest(p->dead, inc);
+    if (p->inc != inc) return;
+    stop(q, &p->promised, QUORUM_PROMISED, node);
+    stop(q, &p->recent, QUORUM_RECENT, node);
+    stop(q, &p->heard, QUORUM_HEARD, node);
+    stop(q, &p->linked, QUORUM_LINKED, node);
+}
+
+/* ---- Beats ---- */
+
+/* A promise is for those who hear our answer; one that cannot would hold the group for nothing (Q7). */
+static bool promises(const struct quorum *q, const struct el_msg *beat)
+{
+    struct quorum_peer *p = quorum_peer(q, beat->from);
+    const bool newer = beat->aux > p->beat_seen;
+    p->seen = quorum_highest(p->seen, beat->aux);
+    p->beat_seen = quorum_highest(p->beat_seen, beat->aux);
+    p->renews = beat->flags & QUORUM_LIVE;
+    if (!p->renews || !newer || !quorum_may_hold(q->cfg, beat->from)) return false;
+    if (!quorum_is_voter(q->cfg, q->cfg->self)) return false;
+    promise(q, beat->from);
+    return true;
+}
+
+static void on_beat(const struct quorum *q, const struct el_msg *m)
+{
+    const struct quorum_peer *p = quorum_peer(q, m->from);
+    struct el_msg ack = {.kind = QUORUM_ACK};
+    if (promises(q, m)) ack.flags = QUORUM_PROMISE;
+    ack.aux = p->seen;
+    ack.rank = p->epoch;
+    quorum_send(q, m->from, ack);
+}
+
+static void on_ack(const struct quorum *q, const struct el_msg *m)
+{
+    struct quorum_peer *p = quorum_peer(q, m->from);
+    if (m->aux > q->me->seq) {
+        el_note(q->out, QUORUM_DROPS_ECHO, m->from, m->aux);
+        return;
+    }
+    if (!p->linked) *q->news |= QUORUM_REVIEW;
+    p->linked = 1;
+    arm(q, QUORUM_LINKED, m->from, lease(q));
+    if (m->flags & QUORUM_PROMISE) quorum_credit(q, m->from, m->rank, m->aux, false);
+}
+
+/* We are a voter like any other, whose answers take no time. */
+static void beat_ourselves(const struct quorum *q)
+{
+    const struct quorum_peer *p = quorum_peer(q, q->cfg->self);
+    quorum_open_probe(q, q->cfg->self);
+    const struct el_msg beat =
+        quorum_to_self(q, (struct el_msg){.kind = QUORUM_BEAT, .flags = QUORUM_LIVE, .aux = q->me->seq});
+    if (promises(q, &beat)) quorum_credit(q, q->cfg->self, p->epoch, p->seen, false);
+}
+
+void quorum_session_beat(const struct quorum *q, struct quorum_claim claim)
+{
+    arm(q, QUORUM_PULSE, 0, el_number(q->cfg, QUORUM_OPTION_BEAT));
+    quorum_floor_ask(q);
+    if (!quorum_may_hold(q->cfg, q->cfg->self)) return;
+    q->me->seq++;
+    for (el_node to = 1; to <= q->cfg->cluster->count; to++) {
+        struct quorum_peer *p = quorum_peer(q, to);
+        if (p->probe && p->probe_age < PROBE_BEATS) p->probe_age++;
+        if (to == q->cfg->self) continue;
+        quorum_open_probe(q, to);
+        quorum_send(q, to,
+                    (struct el_msg){.kind = QUORUM_BEAT,
+                                    .flags = p->heard ? QUORUM_LIVE : 0,
+                                    .subject = claim.heir,
+                                    .epoch = claim.term,
+                                    .rank = claim.heir_term,
+                                    .aux = q->me->seq});
+    }
+    beat_ourselves(q);
+}
+
+/* ---- Events ---- */
+
+void quorum_session_acquaint(const struct quorum *q)
+{
+    for (el_node node = 1; node <= q->cfg->cluster->count; node++) {
+        struct quorum_peer *p = quorum_peer(q, node);
+        if (node == q->cfg->self) continue;
+        p->inc = 1;
+        p->heard = p->recent = p->linked = 1;
+        arm(q, QUORUM_HEARD, node, lease(q));
+        arm(q, QUORUM_LINKED, node, lease(q));
+        arm(q, QUORUM_RECENT, node, RECENT_BEATS * el_number(q->cfg, QUORUM_OPTION_BEAT));
+    }
+}
+
+void quorum_session_hear(const struct quorum *q, const struct el_msg *m)
+{
+    switch (m->kind) {
+    case QUORUM_BEAT: on_beat(q, m); return;
+    case QUORUM_ACK: on_ack(q, m); return;
+    case QUORUM_FLOOR_ASKED: quorum_floor_tell(q, m); return;
+    default: quorum_floor_hear(q, m); return;
+    }
+}
+
+void quorum_session_timer(const struct quorum *q, uint32_t timer, el_node slot)
+{
+    if (timer == QUORUM_SILENCE) {
+        quorum_floor_speak(q);
+        return;
+    }
+    struct quorum_peer *p = quorum_peer(q, slot);
+    switch (timer) {
+    case QUORUM_HEARD: p->heard = 0; return;
+    case QUORUM_RECENT:
+        p->recent = 0;
+        *q->news |= QUORUM_REVIEW;
+        return;
+    case QUORUM_LINKED: p->linked = 0; return;
+    case QUORUM_PROBE:
+        p->probe = 0;
+        p->probe_age = 0;
+        return;
+    case QUORUM_LEASE:
+        p->lease = 0;
+        forget_base(p);
+        *q->news |= QUORUM_LAPSED;
+        return;
+    case QUORUM_PROMISED:
+        p->promised = 0;
+        *q->news |= QUORUM_FREED;
+        return;
+    default:
+        p->owed = 0;
+        *q->news |= QUORUM_FREED;
+        return;
+    }
+}

@@ -1,0 +1,258 @@
+/*
+ * The voter's half of a group: grant, refuse, remember who was refused, be released, and push the vote to whoever
+ * should have it when the group comes free. Refusing never raises a term, so who cannot win disturbs nobody.
+ */
+#include "algorithms/quorum/group.h"
+
+static uint64_t spent(const struct quorum *q)
+{
+    return quorum_highest(q->group->term, q->me->floor);
+}
+
+static void forget(struct quorum_tenant *tenant)
+{
+    *tenant = (struct quorum_tenant){0};
+}
+
+void quorum_forget_next(const struct quorum *q)
+{
+    forget(&q->group->next);
+    q->group->next_joins = 0;
+    if (q->group->next_fresh) el_disarm(q->out, QUORUM_ASKED, 0);
+    q->group->next_fresh = 0;
+}
+
+static bool is_held(const struct quorum *q)
+{
+    const struct quorum_tenant *holder = &q->group->holder;
+    return holder->id && quorum_promise_lives(q, holder->id, holder->inc);
+}
+
+/* ---- Granting ---- */
+
+/* Who still counts on us learns from the number that we no longer stand by it (Q9). */
+static void let_go(const struct quorum *q)
+{
+    const struct quorum_tenant *holder = &q->group->holder;
+    struct quorum_peer *p = quorum_peer(q, holder->id);
+    if (holder->inc != p->inc) return;
+    p->epoch++;
+    el_note(q->out, QUORUM_GRANTED_AWAY, holder->id, p->epoch);
+}
+
+/* Q10. A leader that joins us below our floor gets our promise; as a vote it does not count. */
+static void grant(const struct quorum *q, el_node to, uint64_t term, bool join)
+{
+    struct quorum_group *g = q->group;
+    const struct quorum_peer *p = quorum_peer(q, to);
+    const bool same = quorum_is(&g->holder, to, p->inc), no_vote = join && term <= spent(q);
+    if (g->holder.id && !same) let_go(q);
+    const uint64_t held = same ? quorum_highest(g->holder.term, term) : term;
+    g->holder = (struct quorum_tenant){.id = to, .inc = p->inc, .term = held};
+    el_note(q->out, no_vote ? QUORUM_JOINS : QUORUM_GRANTS, to, term);
+    if (!no_vote) {
+        g->term = quorum_highest(g->term, term);
+        quorum_reserve(q, g->term);
+    }
+    if (g->next.id == to) quorum_forget_next(q);
+    quorum_entrust(q, to);
+    quorum_say(q, to,
+               (struct el_msg){.kind = QUORUM_GRANT,
+                               .flags = no_vote ? QUORUM_JOIN : 0,
+                               .epoch = term,
+                               .aux = p->seen,
+                               .rank = p->epoch,
+                               .subject = g->proof.id,
+                               .extra = {0, 0, g->proof.inc, g->proof.term}});
+}
+
+/* ---- Refusing ---- */
+
+/* A leader goes before any rank; what was asked long ago goes before nobody. */
+static void remember(const struct quorum *q, const struct el_msg *m)
+{
+    struct quorum_group *g = q->group;
+    const bool join = m->flags & QUORUM_JOIN;
+    const bool better = join != (bool)g->next_joins ? join : el_outranks(q->cfg->cluster, m->from, g->next.id);
+    if (g->next_fresh && g->next.id != m->from && !better) return;
+    const el_duration half = el_number(q->cfg, QUORUM_OPTION_LEASE) / 2;
+    g->next = (struct quorum_tenant){.id = m->from, .inc = quorum_from_inc(m), .term = m->epoch};
+    g->next_joins = join;
+    g->next_fresh = 1;
+    el_arm(q->out, QUORUM_ASKED, 0, half, half);
+}
+
+static void refuse_silent(const struct quorum *q, const struct el_msg *m)
+{
+    el_note(q->out, QUORUM_REFUSES_SILENT, m->from, 0);
+    remember(q, m);
+    quorum_say(q, m->from, (struct el_msg){.kind = QUORUM_REFUSE, .flags = QUORUM_SILENT, .epoch = m->epoch});
+}
+
+static void refuse_low(const struct quorum *q, const struct el_msg *m)
+{
+    el_note(q->out, QUORUM_REFUSES_LOW, m->from, spent(q));
+    quorum_see(q, spent(q));
+    quorum_say(
+        q, m->from,
+        (struct el_msg){.kind = QUORUM_REFUSE, .flags = QUORUM_TOO_LOW, .epoch = m->epoch, .rank = spent(q)});
+}
+
+/* The holder is asked whether it still wants what it has: its release may be lost (Q20). */
+static void refuse_held(const struct quorum *q, const struct el_msg *m)
+{
+    const struct quorum_tenant holder = q->group->holder;
+    const struct quorum_peer *p = quorum_peer(q, holder.id);
+    const bool active = quorum_is(&q->group->claim, holder.id, holder.inc);
+    const bool fresh = holder.id == q->cfg->self || (holder.inc == p->inc && p->recent && p->renews);
+    el_note(q->out, QUORUM_REFUSES_HELD, m->from, holder.id);
+    remember(q, m);
+    quorum_say(q, m->from,
+               (struct el_msg){
+                   .kind = QUORUM_REFUSE,
+                   .flags = (uint8_t)(QUORUM_HELD | (fresh ? QUORUM_FRESH : 0) | (active ? QUORUM_ACTIVE : 0)),
+                   .epoch = m->epoch,
+                   .subject = holder.id});
+    quorum_say(q, holder.id,
+               (struct el_msg){.kind = QUORUM_CHECK, .epoch = holder.term, .extra = {0, 0, holder.inc}});
+}
+
+void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
+{
+    struct quorum_group *g = q->group;
+    struct quorum_peer *p = quorum_peer(q, m->from);
+    const bool join = m->flags & QUORUM_JOIN;
+    if (!quorum_is_voter(q->cfg, q->cfg->self) || !quorum_may_hold(q->cfg, m->from) || m->epoch == 0) return;
+    p->seen = quorum_highest(p->seen, m->aux);
+    if (quorum_apply_release(q, m->subject, quorum_inc_about(m), quorum_term_about(m)))
+        el_note(q->out, QUORUM_IS_PROVED_FREE, m->subject, 0);
+    const bool high = m->epoch > spent(q) || join;
+    if (!quorum_may_grant(q)) {
+        refuse_silent(q, m);
+    } else if (quorum_is(&g->holder, m->from, p->inc)) {
+        if (high || m->epoch == g->holder.term) {
+            grant(q, m->from, m->epoch, join);
+        } else {
+            refuse_low(q, m);
+        }
+    } else if (is_held(q)) {
+        refuse_held(q, m);
+    } else if (high) {
+        grant(q, m->from, m->epoch, join);
+    } else {
+        remember(q, m);
+        refuse_low(q, m);
+    }
+}
+
+/* ---- Coming free ---- */
+
+/* Exactly that incarnation, and nothing later: X may have been granted again since (Q17). */
+static bool is_over(const struct quorum_tenant *tenant, el_node who, uint64_t inc, uint64_t term)
+{
+    return tenant->id && quorum_is(tenant, who, inc) && tenant->term <= term;
+}
+
+bool quorum_apply_release(const struct quorum *q, el_node who, uint64_t inc, uint64_t term)
+{
+    struct quorum_group *g = q->group;
+    const bool frees = inc && is_over(&g->holder, who, inc, term);
+    if (inc && is_over(&g->next, who, inc, term)) quorum_forget_next(q);
+    if (inc && is_over(&g->claim, who, inc, term)) {
+        forget(&g->claim);
+        g->claim_heir = EL_NOBODY;
+        g->claim_heir_term = 0;
+    }
+    if (!frees) return false;
+    forget(&g->holder);
+    g->proof = (struct quorum_tenant){.id = who, .inc = inc, .term = term};
+    return true;
+}
+
+static bool push_to_heir(const struct quorum *q, el_node heir, uint64_t term)
+{
+    if (!heir || !quorum_may_hold(q->cfg, heir) || !quorum_recent(q, heir)) return false;
+    if (term <= spent(q) || quorum_proposer(term) != heir) return false;
+    el_note(q->out, QUORUM_PUSHES, heir, term);
+    grant(q, heir, term, false);
+    return true;
+}
+
+/* Only in a life that still is, and only above what was granted: asking gives no right to a spent term (Q19). */
+static bool push_to_next(const struct quorum *q)
+{
+    const struct quorum_group *g = q->group;
+    const struct quorum_tenant next = g->next;
+    if (!g->next_fresh || next.inc != quorum_peer(q, next.id)->inc || next.inc <= quorum_peer(q, next.id)->dead)
+        return false;
+    if (next.term <= spent(q) && !g->next_joins) return false;
+    el_note(q->out, QUORUM_PUSHES, next.id, next.term);
+    grant(q, next.id, next.term, g->next_joins);
+    return true;
+}
+
+void quorum_push(const struct quorum *q, el_node heir, uint64_t heir_term)
+{
+    if (!quorum_may_grant(q) || is_held(q)) return;
+    if (push_to_heir(q, heir, heir_term) || push_to_next(q)) return;
+    const struct quorum_group *g = q->group;
+    const bool of_holder =
+        g->holder.id && quorum_is(&g->claim, g->holder.id, g->holder.inc) && g->claim.term == g->holder.term;
+    if (of_holder) push_to_heir(q, g->claim_heir, g->claim_heir_term);
+}
+
+/* What the holder had published counts if the release names nobody. */
+void quorum_on_release(const struct quorum *q, const struct el_msg *m)
+{
+    const struct quorum_group *g = q->group;
+    const el_node who = m->subject;
+    const uint64_t inc = quorum_inc_about(m);
+    el_node heir = quorum_term_about(m) <= q->cfg->cluster->count ? (el_node)quorum_term_about(m) : EL_NOBODY;
+    uint64_t heir_term = m->rank;
+    if (!heir && quorum_is(&g->claim, who, inc) && g->claim.term == m->epoch) {
+        heir = g->claim_heir;
+        heir_term = g->claim_heir_term;
+    }
+    quorum_see(q, heir_term);
+    const bool freed = quorum_apply_release(q, who, inc, m->epoch);
+    if (freed) {
+        el_note(q->out, QUORUM_IS_RELEASED, who, m->epoch);
+        quorum_push(q, heir, heir_term);
+    }
+    *q->news |= QUORUM_REVIEW;
+}
+
+void quorum_on_obit(const struct quorum *q, el_node who, uint64_t inc)
+{
+    const struct quorum_group *g = q->group;
+    const bool claimed = quorum_is(&g->claim, who, inc) && g->claim.term == g->holder.term;
+    const el_node heir = claimed ? g->claim_heir : EL_NOBODY;
+    const uint64_t heir_term = g->claim_heir_term;
+    if (quorum_apply_release(q, who, inc, QUORUM_EVER)) quorum_push(q, heir, heir_term);
+    *q->news |= QUORUM_REVIEW;
+}
+
+/* The highest claim counts. One of an earlier life stays on record as long as nobody else claims. */
+void quorum_on_claim(const struct quorum *q, const struct el_msg *beat)
+{
+    struct quorum_group *g = q->group;
+    const uint64_t inc = quorum_from_inc(beat);
+    const bool known = g->claim.id && quorum_recent(q, g->claim.id);
+    if (beat->epoch == 0) {
+        if (!quorum_is(&g->claim, beat->from, inc)) return;
+        forget(&g->claim);
+        g->claim_heir = EL_NOBODY;
+        g->claim_heir_term = 0;
+        *q->news |= QUORUM_REVIEW;
+        return;
+    }
+    if (!quorum_may_hold(q->cfg, beat->from) || (known && beat->epoch < g->claim.term)) return;
+    quorum_see(q, beat->rank);
+    if (g->role == QUORUM_LEADER) { /* its promises were not worth what they said: some clock is wrong */
+        el_note(q->out, QUORUM_IS_DEPOSED, beat->from, beat->epoch);
+        quorum_break_off(q);
+    }
+    g->claim = (struct quorum_tenant){.id = beat->from, .inc = inc, .term = beat->epoch};
+    g->claim_heir = beat->subject == beat->from ? EL_NOBODY : beat->subject;
+    g->claim_heir_term = g->claim_heir ? beat->rank : 0;
+}

@@ -1,0 +1,62 @@
+/*
+ * The ring election of the lectures in its basic form: the greater claim is forwarded, a smaller one is
+ * outbid, and nobody remembers having taken part. So several initiators run side by side, and the winner's
+ * claim and announcement circulate once for each of them.
+ *
+ * Reference: Coulouris, Dollimore, Kindberg and Blair, Distributed Systems, section 15.3, before Chang and
+ * Roberts's flag. Deviations: taking part clears `elected`, so that a takeover never shows two leaders; a
+ * failure detector, where there is one, repairs the ring and starts a new run.
+ */
+#include "algorithms/ring/ring.h"
+
+static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    struct ring *me = state;
+    const struct el_rank mine = el_rank_of(cfg->cluster, cfg->self), theirs = el_claimed_rank(cfg, m);
+
+    if (ring_drops(me, cfg, m, out)) return;
+    if (m->kind == RING_ELECTED) {
+        ring_on_elected(me, cfg, m, out);
+    } else if (m->subject == cfg->self) {
+        ring_win(me, cfg, out);
+    } else if (el_rank_above(theirs, mine)) {
+        ring_yield(me, cfg, m, out);
+    } else {
+        el_note(out, RING_OUTBIDS, m->subject, 0);
+        ring_stand(me, cfg, out);
+    }
+}
+
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
+{
+    ring_stand(state, cfg, out);
+}
+
+const struct el_algorithm el_ring_basic = {
+    .name = "ring-basic",
+    .roleless = true,
+    .summary = "the greater claim travels clockwise; nobody remembers taking part",
+    .idea = "Processes stand in a ring and send clockwise only. Whoever calls an election sends its own rank. "
+            "A process that receives a greater claim forwards it, and answers a smaller one with its own. The "
+            "claim that comes home is the greatest; its owner announces itself once around. Several initiators "
+            "run their elections side by side, each to the end.",
+    .reference = "Coulouris, Dollimore, Kindberg, Blair: Distributed Systems, 5th ed., section 15.3",
+    .kinds = ring_kinds,
+    .kind_count = RING_KINDS,
+    .notes = ring_notes,
+    .note_count = RING_SWALLOWS,
+    .breaks = ring_breaks,
+    .break_count = RING_BREAKS,
+    .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS,
+    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
+    .ring = true,
+    .state_bytes = sizeof(struct ring),
+    .outbox_fixed = 4,
+    .on_start = ring_on_start,
+    .on_message = on_message,
+    .on_unsent = ring_on_unsent,
+    .on_suspect = ring_on_suspect,
+    .on_trust = ring_on_trust,
+    .on_campaign = on_campaign,
+    .view = ring_view,
+};

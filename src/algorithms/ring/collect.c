@@ -1,0 +1,70 @@
+/*
+ * The ring that collects the living: each process adds itself to the set that travels and hands it to the
+ * first successor it can reach. Whoever first finds itself in the set closes the lap, names the
+ * best-ranked member and sends that around.
+ *
+ * Reference: A. S. Tanenbaum, M. van Steen, Distributed Systems, the ring algorithm; Petrov, Database
+ * Internals, chapter 10, figure 10-5. Deviations: the set is a word, so at most 64 members; the lap may be
+ * closed by another than its initiator, which may have died; laps are numbered.
+ */
+#include "algorithms/ring/lap.h"
+
+static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
+                     struct el_outbox *out)
+{
+    ((struct lap *)state)->collects = true;
+    lap_on_start(state, cfg, start, out);
+}
+
+static void on_elect(struct lap *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    if (m->aux & el_bit(cfg->self)) {
+        lap_close(me, cfg, m->epoch, el_best_of(cfg->cluster, m->aux), out);
+        return;
+    }
+    el_note(out, LAP_ADDS, 0, 0);
+    struct el_msg fuller = *m;
+    fuller.aux |= el_bit(cfg->self);
+    lap_join(me, cfg, fuller, out);
+}
+
+static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    if (!lap_well_formed(cfg, m, out)) return;
+    if (m->kind == LAP_ELECT) {
+        on_elect(state, cfg, m, out);
+    } else {
+        lap_on_elected(state, cfg, m, out);
+    }
+}
+
+const struct el_algorithm el_ring_collect = {
+    .name = "ring-collect",
+    .roleless = true,
+    .summary = "the set of the living travels once around, then the result does",
+    .idea = "The initiator sends a set with itself in it; each process adds itself and passes the set to the "
+            "first successor it can reach, skipping the dead. When the set comes back, its best-ranked member "
+            "is the leader, and a second lap tells everybody.",
+    .reference =
+        "Tanenbaum, van Steen: Distributed Systems, ring algorithm; Petrov: Database Internals, ch. 10",
+    .kinds = lap_kinds,
+    .kind_count = LAP_KINDS,
+    .set_kinds = 1u << LAP_ELECT,
+    .notes = lap_notes,
+    .note_count = LAP_NOTES,
+    .breaks = lap_breaks,
+    .break_count = LAP_BREAKS,
+    .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS,
+    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
+    .count_max = 64,
+    .ring = true,
+    .state_bytes = sizeof(struct lap),
+    .outbox_fixed = 5,
+    .on_start = on_start,
+    .on_message = on_message,
+    .on_unsent = lap_on_unsent,
+    .on_suspect = lap_on_suspect,
+    .on_trust = lap_on_trust,
+    .on_campaign = lap_on_campaign,
+    .view = lap_view,
+};

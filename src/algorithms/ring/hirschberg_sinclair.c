@@ -1,0 +1,279 @@
+/*
+ * Hirschberg and Sinclair's ring, which runs both ways: in phase p a process probes 2^p hops to either side.
+ * Whoever outranks the prober swallows the probe; the last one it reaches, if nobody did, sends a reply back.
+ * Two replies allow the next phase, and a probe that comes home has met everybody. Few get far: those who
+ * probe 2^p hops lie more than 2^(p-1) apart, so a phase costs at most 8N messages, and all 8N(1 + log N).
+ *
+ * Reference: D. S. Hirschberg, J. B. Sinclair, Decentralized extrema-finding in circular configurations of
+ * processors, CACM 23(11), 1980. Deviations: whoever is woken by a message takes part before reading it;
+ * messages carry the number of their run, since a late probe of one election would otherwise begin the next
+ * (with it, links need not keep order); the winner sends the news clockwise around. A process that comes back
+ * has forgotten the number, and its own call may pass for an old one until somebody else calls.
+ */
+#include "algorithms/ring/ring.h"
+
+struct hirschberg_sinclair {
+    uint64_t run;
+    el_node leader;
+    uint8_t phase;
+    uint8_t answered; /* bit d: the reply that travels in direction d is here */
+    uint8_t electing;
+    uint8_t spare;
+};
+_Static_assert(sizeof(struct hirschberg_sinclair) == 16, "no padding");
+
+/* Probe and Reply: `flags` is the direction of travel, `aux` the phase. Probe: `more` is the hops left. */
+enum { PROBE = 1, REPLY = 2, ELECTED = 3, KINDS = 3 };
+static const char *const kinds[KINDS + 1] = {NULL, "Probe", "Reply", "Elected"};
+
+enum { CLOCKWISE = 0, BACKWARDS = 1, BOTH_ANSWERED = 3 };
+
+enum {
+    WOKEN,
+    FORWARDS,
+    REPLIES,
+    SWALLOWS,
+    CARRIES,
+    HALF,
+    ADVANCES,
+    CAME_HOME,
+    OTHER_HOME,
+    LEARNS,
+    LATE,
+    OUTDATED,
+    TAKES_PART,
+    ALONE,
+    MALFORMED
+};
+static const struct el_note_text notes[] = {
+    [WOKEN] = {"woken", "is woken, and probes its neighbours first"},
+    [FORWARDS] = {"forwards", "forwards the stronger probe of @1, with #2 more to go"},
+    [REPLIES] = {"replies", "is the last that the probe of @1 reaches, and yields"},
+    [SWALLOWS] = {"swallows", "swallows the weaker probe of @1"},
+    [CARRIES] = {"carries", "carries a reply back to @1"},
+    [HALF] = {"half", "has the reply from one side"},
+    [ADVANCES] = {"advances", "has both replies: phase #1, #2 hops to either side"},
+    [CAME_HOME] = {"came-home", "its own probe came home: it has won"},
+    [OTHER_HOME] = {"other-home", "has its other probe back, too"},
+    [LEARNS] = {"learns", "learns that @1 leads"},
+    [LATE] = {"late", "has no more use for this reply"},
+    [OUTDATED] = {"outdated", "drops a message of the earlier run #1"},
+    [TAKES_PART] = {"takes-part", "takes part already"},
+    [ALONE] = {"alone", "finds nobody else on the ring"},
+    [MALFORMED] = {"malformed", "drops a message that no member could have sent"},
+};
+
+static void pass(const struct el_config *cfg, struct el_msg msg, struct el_outbox *out)
+{
+    const el_node last = cfg->cluster->count;
+    el_node to = cfg->self == last ? 1 : cfg->self + 1;
+    if (msg.flags == BACKWARDS) to = cfg->self == 1 ? last : cfg->self - 1;
+    el_send(out, cfg, to, msg);
+}
+
+static uint64_t reach(uint64_t phase)
+{
+    return UINT64_C(1) << phase;
+}
+
+static void settle(struct hirschberg_sinclair *me, const struct el_config *cfg, el_node owner)
+{
+    me->leader = ring_winner(cfg, owner);
+    me->electing = false;
+}
+
+static void probe(struct hirschberg_sinclair *me, const struct el_config *cfg, uint8_t phase,
+                  struct el_outbox *out)
+{
+    struct el_msg msg = ring_message(PROBE, ring_own_claim(cfg));
+    me->phase = phase;
+    me->answered = 0;
+    msg.epoch = me->run;
+    msg.aux = phase;
+    msg.more = reach(phase);
+    pass(cfg, msg, out);
+    msg.flags = BACKWARDS;
+    pass(cfg, msg, out);
+}
+
+static void stand(struct hirschberg_sinclair *me, const struct el_config *cfg, uint64_t run,
+                  struct el_outbox *out)
+{
+    me->run = run;
+    me->leader = EL_NOBODY;
+    me->electing = true;
+    if (cfg->cluster->count > 1) {
+        probe(me, cfg, 0, out);
+    } else {
+        el_note(out, ALONE, 0, 0);
+        settle(me, cfg, cfg->self);
+    }
+}
+
+static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
+                     struct el_outbox *out)
+{
+    struct hirschberg_sinclair *me = state;
+    me->leader = start->incumbent;
+    me->run = start->incumbent != EL_NOBODY;
+    if (start->how != EL_FRESH) stand(me, cfg, me->run + 1, out);
+}
+
+static void on_own_probe(struct hirschberg_sinclair *me, const struct el_config *cfg, struct el_outbox *out)
+{
+    if (!me->electing) {
+        el_note(out, OTHER_HOME, 0, 0);
+        return;
+    }
+    el_note(out, CAME_HOME, 0, 0);
+    settle(me, cfg, cfg->self);
+    struct el_msg news = ring_message(ELECTED, ring_own_claim(cfg));
+    news.epoch = me->run;
+    pass(cfg, news, out);
+}
+
+static void on_probe(struct hirschberg_sinclair *me, const struct el_config *cfg, const struct el_msg *m,
+                     struct el_outbox *out)
+{
+    struct el_msg next = *m;
+    if (m->subject == cfg->self) {
+        on_own_probe(me, cfg, out);
+    } else if (ring_claim_above(cfg, ring_own_claim(cfg), ring_claim_in(m))) {
+        el_note(out, SWALLOWS, m->subject, 0);
+    } else if (m->more > 1) {
+        next.more--;
+        el_note(out, FORWARDS, m->subject, next.more);
+        pass(cfg, next, out);
+    } else {
+        next.kind = REPLY;
+        next.flags = m->flags == CLOCKWISE ? BACKWARDS : CLOCKWISE;
+        next.more = 0;
+        el_note(out, REPLIES, m->subject, 0);
+        pass(cfg, next, out);
+    }
+}
+
+static void on_reply(struct hirschberg_sinclair *me, const struct el_config *cfg, const struct el_msg *m,
+                     struct el_outbox *out)
+{
+    if (m->subject != cfg->self) {
+        el_note(out, CARRIES, m->subject, 0);
+        pass(cfg, *m, out);
+        return;
+    }
+    if (!me->electing || m->aux != me->phase) {
+        el_note(out, LATE, 0, 0);
+        return;
+    }
+    me->answered |= (uint8_t)(1u << m->flags);
+    if (me->answered != BOTH_ANSWERED) {
+        el_note(out, HALF, 0, 0);
+        return;
+    }
+    const uint8_t phase = me->phase + 1;
+    el_note(out, ADVANCES, phase, reach(phase));
+    probe(me, cfg, phase, out);
+}
+
+static void on_elected(struct hirschberg_sinclair *me, const struct el_config *cfg, const struct el_msg *m,
+                       struct el_outbox *out)
+{
+    if (m->subject == cfg->self) return; /* the news went round: everybody knows */
+    me->run = m->epoch;
+    el_note(out, LEARNS, m->subject, 0);
+    settle(me, cfg, m->subject);
+    pass(cfg, *m, out);
+}
+
+/* A probe that reaches all around is never answered, but comes home; and a run needs a next one. */
+static bool possible(const struct el_config *cfg, const struct el_msg *m)
+{
+    if (m->epoch >= EL_EPOCH_MAX - 1 || m->flags > BACKWARDS) return false;
+    if (m->kind == PROBE) return m->more > 0;
+    return m->kind == ELECTED || (m->aux < 32 && reach(m->aux) < cfg->cluster->count);
+}
+
+static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    struct hirschberg_sinclair *me = state;
+    if (!possible(cfg, m)) {
+        el_note(out, MALFORMED, 0, 0);
+        return;
+    }
+    if (m->epoch < me->run) {
+        el_note(out, OUTDATED, m->epoch, 0);
+        return;
+    }
+    if (m->epoch > me->run && m->kind != ELECTED) {
+        el_note(out, WOKEN, 0, 0);
+        stand(me, cfg, m->epoch, out);
+    }
+    switch (m->kind) {
+    case PROBE: on_probe(me, cfg, m, out); break;
+    case REPLY: on_reply(me, cfg, m, out); break;
+    default: on_elected(me, cfg, m, out); break;
+    }
+}
+
+static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
+{
+    struct hirschberg_sinclair *me = state;
+    if (me->electing) {
+        el_note(out, TAKES_PART, 0, 0);
+    } else {
+        stand(me, cfg, me->run + 1, out);
+    }
+}
+
+static void view(const void *state, const struct el_config *cfg, struct el_view *v)
+{
+    const struct hirschberg_sinclair *me = state;
+    el_view_of(v, cfg, me->leader, me->electing, me->run);
+}
+
+/* Who takes part swallows the probes of the weaker, or drops them as those of an earlier run. In the first run that is
+ * so in all of its lives: who comes back is in no earlier one. */
+static bool moot(const void *state, const struct el_config *cfg, const struct el_msg *m)
+{
+    const struct hirschberg_sinclair *me = state;
+    return m->kind == PROBE && m->epoch <= 1 && m->epoch <= me->run && m->subject != cfg->self &&
+           ring_claim_above(cfg, ring_own_claim(cfg), ring_claim_in(m));
+}
+
+static const struct el_weakness breaks[] = {
+    {EL_CRASHES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST,
+     "the ring is not closed over a dead process: whatever is to pass it is gone, the call, a probe or the news"},
+    {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
+     "a process whose probe or reply is lost waits for ever, and so do those whom the news does not reach"},
+    {EL_PARTITIONS | EL_FALSE_SUSPICIONS, EL_NOT_BEST,
+     "no detector is listened to: a leader that is suspected leads on until somebody calls"},
+    {EL_RESTARTS, EL_TWO_LEADERS,
+     "a process that has forgotten its runs repeats a number, and wins without waking the old leader"},
+};
+
+const struct el_algorithm el_hirschberg_sinclair = {
+    .name = "hirschberg-sinclair",
+    .summary = "two-way ring: probes reach twice as far in each phase",
+    .idea = "A process asks its two neighbours whether it outranks them, then all within two hops to either "
+            "side, then within four, and so on. Whoever outranks it swallows the probe, and without replies "
+            "from both sides it goes no further. So only the best of each stretch of the ring looks beyond it, "
+            "and the one whose probe comes home has looked at everybody.",
+    .reference = "Hirschberg, Sinclair: Decentralized extrema-finding in circular configurations of "
+                 "processors, CACM 23(11), 1980",
+    .kinds = kinds,
+    .kind_count = KINDS,
+    .notes = notes,
+    .note_count = sizeof notes / sizeof *notes,
+    .breaks = breaks,
+    .break_count = sizeof breaks / sizeof *breaks,
+    .needs = EL_NEEDS_RELIABLE,
+    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
+    .ring = true,
+    .state_bytes = sizeof(struct hirschberg_sinclair),
+    .outbox_fixed = 5,
+    .on_start = on_start,
+    .on_message = on_message,
+    .on_campaign = on_campaign,
+    .view = view,
+    .moot = moot,
+};

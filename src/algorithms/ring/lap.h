@@ -1,0 +1,62 @@
+/*
+ * What ring-collect and ring-max share: a first lap gathers, a second lap tells. The first lap picks up a
+ * number greater than that of every lap its members have heard of, so that the newest result prevails
+ * even after a restart; the node that closes the first lap starts the second, which stops where it began.
+ */
+#ifndef ELECTOR_ALGORITHMS_RING_LAP_H
+#define ELECTOR_ALGORITHMS_RING_LAP_H
+
+#include "algorithms/ring/ring.h"
+
+struct lap {
+    uint64_t gone;
+    uint64_t number; /* the newest result: its number, then the id of who closed that lap */
+    el_node closer;
+    el_node leader;
+    uint32_t electing;
+    uint32_t collects; /* a first lap begins with a set, ourselves in it; set once, at the start */
+};
+
+/* Elect: subject, rank and aux are gathered; epoch is the number, more the initiator.
+ * Elected: subject leads; epoch is the number, more the closer. */
+enum { LAP_ELECT = 1, LAP_ELECTED = 2, LAP_KINDS = 2 };
+extern const char *const lap_kinds[LAP_KINDS + 1];
+
+enum {
+    LAP_ADDS,
+    LAP_CLOSES,
+    LAP_LEARNS,
+    LAP_STOPS,
+    LAP_OUTDATED,
+    LAP_LEADER_GONE,
+    LAP_OBJECTS,
+    LAP_SKIPS,
+    LAP_ALONE,
+    LAP_STARTS_OVER,
+    LAP_MALFORMED,
+    LAP_NOTES
+};
+extern const struct el_note_text lap_notes[LAP_NOTES];
+
+enum { LAP_BREAKS = 4 };
+extern const struct el_weakness lap_breaks[LAP_BREAKS];
+
+/* Takes part in a first lap: raises its number and sends it on. */
+void lap_join(struct lap *me, const struct el_config *cfg, struct el_msg msg, struct el_outbox *out);
+/* Closes a first lap that found `leader` (nobody: none may lead), and starts the second. */
+void lap_close(struct lap *me, const struct el_config *cfg, uint64_t number, el_node leader,
+               struct el_outbox *out);
+void lap_on_elected(struct lap *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);
+/* False, with a note, if the message names an initiator or closer that does not exist. */
+bool lap_well_formed(const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);
+
+/* Handlers that both use; `state` is a struct lap. */
+void lap_on_unsent(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);
+void lap_on_start(void *state, const struct el_config *cfg, const struct el_start *start,
+                  struct el_outbox *out);
+void lap_on_suspect(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out);
+void lap_on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out);
+void lap_on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out);
+void lap_view(const void *state, const struct el_config *cfg, struct el_view *view);
+
+#endif

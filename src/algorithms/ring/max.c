@@ -1,0 +1,65 @@
+/*
+ * The ring that carries only the maximum: since max is commutative, the set of ring-collect can shrink to
+ * the best rank met so far, and the ring may have any size.
+ *
+ * Reference: Petrov, Database Internals, chapter 10 ("collecting a single highest-ranked identifier").
+ * Deviation: without a set nobody can tell that the initiator died, so the message counts its hops, and
+ * whoever receives it after as many hops as there are members closes the lap.
+ */
+#include "algorithms/ring/lap.h"
+
+static void on_elect(struct lap *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    const struct el_rank mine = el_rank_of(cfg->cluster, cfg->self);
+    const uint64_t hops = m->aux + 1;
+
+    if (m->more == cfg->self || hops >= cfg->cluster->count) {
+        lap_close(me, cfg, m->epoch, m->subject, out);
+        return;
+    }
+    struct el_msg next = *m;
+    next.aux = hops;
+    if (el_rank_above(mine, el_claimed_rank(cfg, m))) {
+        el_note(out, LAP_ADDS, 0, 0);
+        next.subject = cfg->self;
+        next.rank = mine.attribute;
+    }
+    lap_join(me, cfg, next, out);
+}
+
+static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
+{
+    if (!lap_well_formed(cfg, m, out)) return;
+    if (m->kind == LAP_ELECT) {
+        on_elect(state, cfg, m, out);
+    } else {
+        lap_on_elected(state, cfg, m, out);
+    }
+}
+
+const struct el_algorithm el_ring_max = {
+    .name = "ring-max",
+    .roleless = true,
+    .summary = "only the best rank met so far travels around, then the result does",
+    .idea = "As ring-collect, but the message carries the best rank met so far in place of the whole set. "
+            "When it comes back to the initiator the best is known, and a second lap tells everybody.",
+    .reference = "Petrov: Database Internals, ch. 10, ring algorithm, variant",
+    .kinds = lap_kinds,
+    .kind_count = LAP_KINDS,
+    .notes = lap_notes,
+    .note_count = LAP_NOTES,
+    .breaks = lap_breaks,
+    .break_count = LAP_BREAKS,
+    .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS,
+    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
+    .ring = true,
+    .state_bytes = sizeof(struct lap),
+    .outbox_fixed = 5,
+    .on_start = lap_on_start,
+    .on_message = on_message,
+    .on_unsent = lap_on_unsent,
+    .on_suspect = lap_on_suspect,
+    .on_trust = lap_on_trust,
+    .on_campaign = lap_on_campaign,
+    .view = lap_view,
+};

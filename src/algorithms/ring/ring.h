@@ -1,0 +1,80 @@
+/*
+ * What the rings share: the way clockwise, which skips the dead, claims and their order, and the part of the
+ * lecture notes' election in which ring-basic and chang-roberts do not differ.
+ */
+#ifndef ELECTOR_ALGORITHMS_RING_RING_H
+#define ELECTOR_ALGORITHMS_RING_RING_H
+
+#include "algorithms/registry.h"
+#include "core/machine.h"
+
+struct ring {
+    uint64_t gone; /* suspected successors, see el_ring_next */
+    el_node leader;
+    el_node claim; /* the claim we stand behind; nobody: not participating */
+};
+
+enum { RING_ELECTION = 1, RING_ELECTED = 2, RING_KINDS = 2 };
+extern const char *const ring_kinds[RING_KINDS + 1];
+
+enum {
+    RING_FORWARDS,
+    RING_OUTBIDS,
+    RING_CAME_HOME,
+    RING_LEARNS,
+    RING_IGNORES_GONE,
+    RING_STARTS_OVER,
+    RING_OBJECTS,
+    RING_SKIPS,
+    RING_ALONE,
+    RING_SWALLOWS, /* last: ring-basic never does */
+    RING_NOTES
+};
+extern const struct el_note_text ring_notes[RING_NOTES];
+
+enum { RING_BREAKS = 5 };
+extern const struct el_weakness ring_breaks[RING_BREAKS];
+
+/*
+ * Sends `msg` to the first node clockwise after `after` that is not gone; false if that is ourselves,
+ * and then nothing is sent. A hop that fails comes back as UNSENT and is tried beyond the dead node.
+ */
+bool ring_send(uint64_t gone, const struct el_config *cfg, el_node after, struct el_msg msg,
+               struct el_outbox *out);
+
+/*
+ * A claim that its bearer compares and passes on: its own, or in some algorithms another's. A candidate's
+ * claim is above that of a member who may never lead; among equals the rank decides.
+ */
+struct ring_claim {
+    uint64_t attribute;
+    el_node owner;
+    uint32_t spare;
+};
+struct ring_claim ring_own_claim(const struct el_config *cfg);
+struct ring_claim ring_claim_in(const struct el_msg *m);
+bool ring_claim_above(const struct el_config *cfg, struct ring_claim a, struct ring_claim b);
+struct el_msg ring_message(uint8_t kind, struct ring_claim claim);
+/* Who leads if this claim has won: nobody, where not even the best of all may. */
+el_node ring_winner(const struct el_config *cfg, el_node owner);
+
+/* Calls an election, whatever was before. */
+void ring_stand(struct ring *me, const struct el_config *cfg, struct el_outbox *out);
+/* Stands behind another's claim, and passes it on. */
+void ring_yield(struct ring *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);
+/* Our claim came home. */
+void ring_win(struct ring *me, const struct el_config *cfg, struct el_outbox *out);
+void ring_on_elected(struct ring *me, const struct el_config *cfg, const struct el_msg *m,
+                     struct el_outbox *out);
+/* True, with a note, if the message speaks of a node that is gone. */
+bool ring_drops(struct ring *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);
+
+/* Handlers that both use as they are; `state` is a struct ring. */
+void ring_on_start(void *state, const struct el_config *cfg, const struct el_start *start,
+                   struct el_outbox *out);
+void ring_on_unsent(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);
+void ring_on_suspect(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out);
+void ring_on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out);
+void ring_view(const void *state, const struct el_config *cfg, struct el_view *view);
+
+#endif
