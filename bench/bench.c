@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 enum { RUNS = 5 };
 

@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 /* How far "for all N" goes: to what one word of bits can hold, less far where every load is watched. */
 #ifdef ELECTOR_SANITIZED

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "sim/export.h"
+#include "sim/output/export.h"
 
 enum { SETTINGS_MAX = 16 };
 

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "sim/parse.h"
-#include "sim/transcript.h"
+#include "sim/output/transcript.h"
+#include "sim/plan/parse.h"
 
 enum { NODES_MAX = 9, EVENTS_MAX = 400000, NOTES_ALGORITHMS_MAX = 64, RUNS_FOR_ALL_NOTES = 50000 };
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 #define MS UINT64_C(1000000) /* T, unless --delay says otherwise */
 

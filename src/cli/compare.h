@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "sim/trial.h"
+#include "sim/measure/trial.h"
 
 struct compare_row {
     const struct el_algorithm *algorithm;

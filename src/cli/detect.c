@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/parse.h"
+#include "sim/plan/parse.h"
 
 enum { RUNS_DEFAULT = 50, HOURS_DEFAULT = 5 };
 static const sim_time hour = UINT64_C(3600000000000);

@@ -6,7 +6,7 @@
 #define ELECTOR_CLI_DETECT_H
 
 #include "cli/cli.h"
-#include "sim/qos.h"
+#include "sim/measure/qos.h"
 
 enum { DETECT_ROWS_MAX = 200, DETECT_USUAL_MAX = 8 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/detect.h"
-#include "sim/tradeoff.h"
+#include "sim/measure/tradeoff.h"
 
 static const sim_time hour = UINT64_C(3600000000000);
 

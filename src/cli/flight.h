@@ -6,7 +6,7 @@
 #define ELECTOR_CLI_FLIGHT_H
 
 #include "agent/flight_replay.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 enum { FLIGHT_RUNS_MAX = 64, FLIGHT_OBITUARIES_MAX = 4096 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/flight.h"
-#include "sim/told.h"
+#include "sim/output/import.h"
 
 enum { OPTIONS_MAX = 32 };
 

@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/groups.h"
-#include "sim/groups.h"
+#include "sim/plan/groups.h"
 
 struct totals {
     uint64_t messages, detector, agreed, broken;

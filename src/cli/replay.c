@@ -7,7 +7,7 @@
 #include "agent/seal.h"
 #include "cli/cli.h"
 #include "cli/flight.h"
-#include "sim/export.h"
+#include "sim/output/export.h"
 
 typedef int writer(FILE *out, const struct sim_world *world);
 

@@ -6,8 +6,8 @@
 
 #include "cli/cli.h"
 #include "cli/groups.h"
-#include "sim/export.h"
-#include "sim/groups.h"
+#include "sim/output/export.h"
+#include "sim/plan/groups.h"
 
 struct sim_request {
     struct sim_settings settings;

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "sim/trial.h"
-#include "sim/world.h"
+#include "sim/measure/trial.h"
+#include "sim/world/world.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { RUNS = 10 };

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 enum { NODES_MAX = 5 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "algorithms/quorum/quorum.h"
-#include "sim/transcript.h"
+#include "sim/output/transcript.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { RUNS = 200 };

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "sim/transcript.h"
+#include "sim/output/transcript.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { RUNS = 1000 };

@@ -4,7 +4,7 @@
  */
 #include "bench.h"
 
-#include "sim/random.h"
+#include "sim/world/random.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { RUNS = 1000 };

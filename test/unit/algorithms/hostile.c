@@ -4,7 +4,7 @@
  * no member could receive. The seat takes every step twice.
  */
 #include "node.h"
-#include "sim/random.h"
+#include "sim/world/random.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { RUNS = 30, STEPS = 400 };

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "elector/core.h"
-#include "sim/random.h"
+#include "sim/world/random.h"
 
 enum { VERSION_AT = 0, KIND_AT = 1, RESERVED_AT = 3, SIZES = 100, RANDOM_RUNS = 100000 };
 

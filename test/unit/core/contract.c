@@ -9,7 +9,7 @@
 
 #include "algorithms/registry.h"
 #include "core/machine.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 /* ---- Ranks ---- */
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "elector/parts.h"
-#include "sim/random.h"
+#include "sim/world/random.h"
 
 #define MS UINT64_C(1000000)
 

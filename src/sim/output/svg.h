@@ -1,0 +1,139 @@
+/*
+ * The drawn diagram between its files: first what lies where (svg_layout.c, svg_arrows.c), then which words
+ * still find room (svg_labels.c), then ink (svg.c, svg_signs.c). All lengths are whole pixels and all
+ * arithmetic is whole, so that no two machines round differently.
+ */
+#ifndef ELECTOR_SIM_OUTPUT_SVG_H
+#define ELECTOR_SIM_OUTPUT_SVG_H
+
+#include "sim/output/export.h"
+#include "sim/output/text.h"
+#include "sim/world/internal.h"
+
+enum {
+    SVG_LANES_MAX = 64,
+    SVG_MESSAGES_MAX = 2000,
+    SVG_ARROWS_MAX = 2 * SVG_MESSAGES_MAX, /* the network makes one copy of a message at most */
+    SVG_RECORDS_MAX = 12000,
+    SVG_GAPS_MAX = 64,
+    SVG_HEADLINES_MAX = 64,
+    SVG_SIZE = 12, /* of letters on arrows */
+    SVG_LINE = 18, /* from one line of text to the next */
+    SVG_MARGIN = 24,
+    SVG_APART = 5, /* arrows that would hide each other */
+    SVG_SIGN = 7,  /* half the size of a sign on a lane */
+};
+
+#define SVG_FONTS "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+#define SVG_INK "#222222"
+#define SVG_GREY "#666666"
+#define SVG_GOLD "#E8AC0C"
+#define SVG_RED "#C8102E"
+
+struct svg_box {
+    int x1, y1, x2, y2;
+};
+
+enum svg_end { SVG_UNDER_WAY, SVG_ARRIVES, SVG_IS_LOST, SVG_MEETS_CUT, SVG_FINDS_DEAD };
+
+/* How much of "Election 80" is written on an arrow. */
+enum svg_words { SVG_NO_WORDS, SVG_SUBJECT_ONLY, SVG_ALL_WORDS };
+
+struct svg_arrow {
+    uint64_t sent; /* the record */
+    sim_time ends;
+    int x1, y1, x2, y2;
+    int x, y;      /* the middle of its label */
+    int back;      /* where its sender is told that it failed; 0: never */
+    int same;      /* how many there are that look like this one */
+    bool repeated; /* and it is not the first of them */
+    uint8_t kind;
+    uint8_t end;   /* svg_end */
+    uint8_t words; /* svg_words */
+    bool copy;     /* the second to arrive of one message */
+};
+
+/* A crown or a suspicion, which is put where it covers least. */
+struct svg_sign {
+    uint64_t record;
+    int x, y;
+};
+
+/* A time in which nothing happens is drawn shorter than it is. */
+struct svg_gap {
+    sim_time from, to;
+};
+
+/* The words of a partition or a violation, above the lanes. */
+struct svg_headline {
+    uint64_t record;
+    int x, row;
+    int width;
+    bool before; /* its words end where its time is, for want of room behind */
+};
+
+struct svg_layout {
+    const struct sim_world *world;
+    const struct sim_plan *plan;
+    const struct sim_trace *trace;
+    uint64_t last; /* the last record that is drawn */
+    sim_time end;  /* and how far the axis goes */
+    bool cut;      /* there would be more */
+    uint32_t lanes;
+    uint64_t hidden;              /* messages that are not drawn */
+    int scale;                    /* pixels a unit */
+    int left, right, top, bottom; /* of the lanes: first and last moment, first and last lane */
+    int step;                     /* from lane to lane */
+    int width, height;
+    int header; /* where the headlines begin */
+    struct svg_gap gaps[SVG_GAPS_MAX];
+    uint32_t gap_count;
+    struct svg_headline headlines[SVG_HEADLINES_MAX];
+    uint32_t headline_count;
+    bool leads_first[SVG_LANES_MAX + 1]; /* before anything happens */
+    struct svg_arrow *arrows;
+    size_t arrow_count;
+    struct svg_sign *signs;
+    size_t sign_count;
+    struct svg_box *boxes; /* where no label may go */
+    size_t box_count, box_capacity;
+};
+
+/* False if memory ran out; free it in any case. */
+bool svg_lay_out(struct svg_layout *layout, const struct sim_world *world);
+void svg_free(struct svg_layout *layout);
+int svg_x(const struct svg_layout *layout, sim_time time);
+int svg_y(const struct svg_layout *layout, el_node node);
+/* Has it a lane? */
+bool svg_has(const struct svg_layout *layout, el_node node);
+/* Is there anything to see of this record? Of a timer, only if something came of it. */
+bool svg_shows(const struct svg_layout *layout, uint64_t record);
+/* What the node sees in the end, to the right of its lane; "" where the drawing ends before the run. */
+const char *svg_verdict_text(const struct svg_layout *layout, el_node node, char text[SIM_TEXT]);
+/* As wide as letters of this size may become in an ordinary font. */
+int svg_text_width(const char *text, int size);
+/* What stands above the lanes for this record; "" for nothing. */
+const char *svg_headline_text(const struct svg_layout *layout, const struct sim_record *record,
+                              char text[SIM_TEXT]);
+
+/* False if memory ran out. */
+bool svg_make_arrows(struct svg_layout *layout);
+/* It does not reach its addressee, as far as is known. */
+bool svg_fails(const struct svg_arrow *arrow);
+
+/* Finds room for signs first, then for words. False if memory ran out. */
+bool svg_place_labels(struct svg_layout *layout);
+const char *svg_label_text(const struct svg_layout *layout, const struct svg_arrow *arrow, char text[SIM_TEXT]);
+const char *svg_suspicion_text(const struct svg_layout *layout, const struct sim_record *record,
+                               char text[SIM_TEXT]);
+
+/* Ink. */
+const char *svg_colour(uint32_t kind);
+void svg_put_text(FILE *out, const char *text);
+void svg_put_hatching(FILE *out, int x1, int x2, int y);
+void svg_draw_arrows(FILE *out, const struct svg_layout *layout);
+void svg_draw_signs(FILE *out, const struct svg_layout *layout);
+int svg_legend_height(const struct svg_layout *layout);
+void svg_draw_legend(FILE *out, const struct svg_layout *layout, int y);
+
+#endif

@@ -1,0 +1,126 @@
+/* What is expected of a run, and whether it came so. */
+#include <string.h>
+
+#include "sim/output/transcript.h"
+#include "sim/plan/builder.h"
+
+/* ---- Reading ---- */
+
+static int expect_messages(struct builder *b, struct sim_expect *expect, const char *at)
+{
+    const struct el_algorithm *algorithm = b->plan->algorithm;
+    for (uint32_t kind = 1; kind <= algorithm->kind_count; kind++) {
+        const char *past = at;
+        if (parse_text(&past, algorithm->kinds[kind]) && *past == ' ') {
+            expect->kind = kind;
+            at = past;
+        }
+    }
+    skip_space(&at);
+    expect->type = SIM_EXPECT_MESSAGES;
+    if (parse_number(&at, &expect->value) && parse_end(&at)) return 0;
+    return build_fail_at(b, at, "expected [KIND] N with a kind of message of %s", algorithm->name);
+}
+
+static int expect_violation(struct builder *b, struct sim_expect *expect, const char *at)
+{
+    expect->type = SIM_EXPECT_VIOLATION;
+    for (uint32_t kind = 1; kind < EL_VIOLATIONS_END; kind <<= 1)
+        if (strcmp(el_violation_name((enum el_violation)kind), at) == 0) expect->kind = kind;
+    if (expect->kind) return 0;
+    return build_fail_at(
+        b, at,
+        "a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted, token-fell or endless");
+}
+
+static int read_expect(struct builder *b, const char *value)
+{
+    struct sim_expect *expect = build_one_more(&b->plan->expects, &b->plan->expect_count, sizeof *expect);
+    if (!expect) return build_out_of_memory(b);
+    *expect = (struct sim_expect){.text = value};
+    const char *at = value;
+    el_node node = EL_NOBODY;
+    if (strcmp(value, "agreement") == 0) {
+        expect->type = SIM_EXPECT_AGREEMENT;
+    } else if (strcmp(value, "no agreement") == 0) {
+        expect->type = SIM_EXPECT_NO_AGREEMENT;
+    } else if (strcmp(value, "no violation") == 0) {
+        expect->type = SIM_EXPECT_NO_VIOLATION;
+    } else if (strcmp(value, "leader none") == 0) {
+        expect->type = SIM_EXPECT_LEADER;
+        expect->value = SIM_NO_ID;
+    } else if (parse_text(&at, "leader ")) {
+        expect->type = SIM_EXPECT_LEADER;
+        if (build_read_node(b, &at, &node) != 0) return -1;
+        expect->value = el_id(&b->plan->cluster, node);
+    } else if (parse_text(&at, "messages ")) {
+        return expect_messages(b, expect, at);
+    } else if (parse_text(&at, "failed-hops ")) {
+        expect->type = SIM_EXPECT_FAILED_HOPS;
+        return build_read_whole(b, at, &expect->value);
+    } else if (parse_text(&at, "refused ")) {
+        expect->type = SIM_EXPECT_REFUSED;
+        return build_read_whole(b, at, &expect->value);
+    } else if (parse_text(&at, "term ")) {
+        expect->type = SIM_EXPECT_TERM;
+        return build_read_whole(b, at, &expect->value);
+    } else if (parse_text(&at, "turnaround ")) {
+        expect->type = SIM_EXPECT_TURNAROUND;
+        return build_read_only_time(b, at, &expect->value);
+    } else if (parse_text(&at, "violation ")) {
+        return expect_violation(b, expect, at);
+    } else {
+        return build_fail_at(
+            b, value,
+            "expect one of: leader ID|none, agreement, no agreement, messages [KIND] N, failed-hops N, "
+            "turnaround T, term N, refused N, violation KIND, no violation");
+    }
+    return 0;
+}
+
+int build_expectations(struct builder *b)
+{
+    return build_each(b, "expect", read_expect);
+}
+
+/* ---- Comparing ---- */
+
+bool sim_expectation_holds(const struct sim_plan *plan, const struct sim_result *result,
+                           const struct sim_expect *expect)
+{
+    switch (expect->type) {
+    case SIM_EXPECT_LEADER:
+        if (expect->value == SIM_NO_ID) return !result->agreed;
+        return result->agreed && el_id(&plan->cluster, result->leader) == expect->value;
+    case SIM_EXPECT_AGREEMENT: return result->agreed;
+    case SIM_EXPECT_NO_AGREEMENT: return !result->agreed;
+    case SIM_EXPECT_MESSAGES: return result->sent[expect->kind] == expect->value;
+    case SIM_EXPECT_FAILED_HOPS: return result->failed_hops == expect->value;
+    case SIM_EXPECT_REFUSED: return result->refused == expect->value;
+    case SIM_EXPECT_TERM: return result->term == expect->value;
+    case SIM_EXPECT_TURNAROUND: return result->turnaround == expect->value;
+    case SIM_EXPECT_VIOLATION: return (result->violation_kinds & expect->kind) != 0;
+    case SIM_EXPECT_NO_VIOLATION: return result->violation_kinds == 0;
+    }
+    return false;
+}
+
+uint32_t sim_unexpected_violations(const struct sim_plan *plan, const struct sim_result *result)
+{
+    uint32_t unexpected = result->violation_kinds;
+    bool tells_one = false;
+    for (size_t i = 0; i < plan->expect_count; i++)
+        if (plan->expects[i].type == SIM_EXPECT_VIOLATION) {
+            unexpected &= ~plan->expects[i].kind;
+            tells_one = true;
+        }
+    /* A script tells how one thing breaks; what else breaks on the way was not its question. */
+    return plan->script && tells_one ? 0 : unexpected;
+}
+
+bool sim_expectations_hold(const struct sim_plan *plan, const struct sim_result *result)
+{
+    for (size_t i = 0; i < plan->expect_count; i++)
+        if (!sim_expectation_holds(plan, result, &plan->expects[i])) return false;
+    return sim_unexpected_violations(plan, result) == 0;
+}

@@ -1,0 +1,77 @@
+/*
+ * What may be expected where only a majority elects and links are broken: if some candidate reaches a majority
+ * of all members both ways, there must be a leader that does, and everybody it reaches must name it. If none
+ * does, nobody can be blamed for having no leader.
+ */
+#include "sim/world/internal.h"
+
+bool sim_reaches_both_ways(const struct sim_world *world, el_node a, el_node b)
+{
+    return world->nodes[a].alive && world->nodes[b].alive &&
+           (a == b || (!sim_network_cut(world, a, b) && !sim_network_cut(world, b, a)));
+}
+
+static bool is_observer(const struct el_cluster *cluster, el_node node)
+{
+    return cluster->roles && cluster->roles[node - 1] == EL_OBSERVER;
+}
+
+static bool reaches_majority(const struct sim_world *world, el_node node)
+{
+    const struct el_cluster *cluster = &world->plan->cluster;
+    uint32_t reached = 0, counted = 0;
+    for (el_node peer = 1; peer <= cluster->count; peer++) {
+        if (is_observer(cluster, peer)) continue;
+        counted++;
+        reached += sim_reaches_both_ways(world, node, peer);
+    }
+    return reached > counted / 2;
+}
+
+bool sim_majority_possible(const struct sim_world *world)
+{
+    const struct el_cluster *cluster = &world->plan->cluster;
+    if (!cluster->roles && world->alive_count <= cluster->count / 2) return false;
+    for (el_node node = 1; node <= cluster->count; node++)
+        if (el_may_lead(cluster, node) && reaches_majority(world, node)) return true;
+    return false;
+}
+
+/* The leader that reaches a majority, of several the one of the latest term. */
+static el_node rightful_leader(const struct sim_world *world)
+{
+    el_node found = EL_NOBODY;
+    for (el_node node = 1; node <= world->plan->cluster.count; node++) {
+        const bool leads = world->nodes[node].alive && world->nodes[node].role == EL_LEADER;
+        if (!leads || !reaches_majority(world, node)) continue;
+        if (!found || world->offices[node].term > world->offices[found].term) found = node;
+    }
+    return found;
+}
+
+static bool could_lead(struct sim_world *world, el_node node)
+{
+    return el_may_lead(&world->plan->cluster, node) && reaches_majority(world, node);
+}
+
+static bool is_reached_and_names_nobody(struct sim_world *world, el_node node)
+{
+    return world->nodes[node].leader == EL_NOBODY && sim_reaches_both_ways(world, rightful_leader(world), node);
+}
+
+static bool is_reached_and_names_another(struct sim_world *world, el_node node)
+{
+    const el_node leader = rightful_leader(world), named = world->nodes[node].leader;
+    return named != EL_NOBODY && named != leader && sim_reaches_both_ways(world, leader, node);
+}
+
+void sim_majority_judge(struct sim_world *world)
+{
+    if (!sim_majority_possible(world)) return;
+    if (rightful_leader(world) == EL_NOBODY) {
+        sim_oracle_report_those(world, EL_NO_LEADER, could_lead);
+        return;
+    }
+    sim_oracle_report_those(world, EL_NO_LEADER, is_reached_and_names_nobody);
+    sim_oracle_report_those(world, EL_DISAGREEMENT, is_reached_and_names_another);
+}
