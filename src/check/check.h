@@ -147,7 +147,7 @@ struct check_result {
     uint64_t states, moves, frontier; /* distinct worlds; successors looked at; worlds not yet expanded */
     uint64_t cut;                     /* worlds at a bound of terms, depth, horizon, which were not expanded */
     uint64_t locals, messages;        /* distinct states of one node; distinct messages */
-    uint64_t covered;                 /* successors that a kept world covers, see cover.h */
+    uint64_t covered;                 /* successors that a kept world covers, see check/reduce/subsumption.h */
     uint64_t resting;                 /* worlds in which nothing is under way */
     uint32_t depth;                   /* moves after which the last new world was found */
     uint64_t memory;                  /* bytes in use at the end */

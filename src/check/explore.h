@@ -2,10 +2,10 @@
 #ifndef ELECTOR_CHECK_EXPLORE_H
 #define ELECTOR_CHECK_EXPLORE_H
 
-#include "check/cover.h"
-#include "check/frontier.h"
-#include "check/next.h"
-#include "check/visited.h"
+#include "check/reduce/subsumption.h"
+#include "check/tables/frontier.h"
+#include "check/tables/visited.h"
+#include "check/world/next.h"
 
 /* Successors are numbered from 0 if an ample set of them was enough, from here if all were looked at. */
 #define CHECK_FULL (UINT32_C(1) << 31)

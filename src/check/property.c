@@ -1,7 +1,7 @@
 /* What is asked of the worlds, by name, and how it is judged from views alone. */
 #include <string.h>
 
-#include "check/model.h"
+#include "check/world/model.h"
 
 static const struct {
     const char *name, *text;

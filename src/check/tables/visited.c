@@ -1,6 +1,6 @@
 /* See visited.h. Tables are mapped, not allocated: untouched pages cost nothing, and large pages save most of the time. */
 #define _DEFAULT_SOURCE
-#include "check/visited.h"
+#include "check/tables/visited.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "check/frontier.h"
-#include "check/visited.h"
+#include "check/tables/frontier.h"
+#include "check/tables/visited.h"
 
 enum { MANY = 60000, MEMORY = 64 << 20 };
 

@@ -1,12 +1,12 @@
-/* See cover.h. */
+/* See subsumption.h. */
 #define _DEFAULT_SOURCE
-#include "check/cover.h"
+#include "check/reduce/subsumption.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "check/rename.h"
+#include "check/reduce/symmetry.h"
 
 enum { BUCKETS = 1 << 22, LOCKS = 1 << 10, LETTERS_MAX = UINT16_MAX };
 

@@ -1,6 +1,6 @@
 /* Records of one size, each kept once and known by its number. Any thread may add; numbers are never reused. */
-#ifndef ELECTOR_CHECK_STORE_H
-#define ELECTOR_CHECK_STORE_H
+#ifndef ELECTOR_CHECK_TABLES_STORE_H
+#define ELECTOR_CHECK_TABLES_STORE_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
  * Whether an algorithm's word can be relied on: what it calls moot was left out of the search, so a handler that does
  * something with it after all would go unseen. Every state that was reached is asked again, with every message.
  */
-#include "check/model.h"
+#include "check/world/model.h"
 
 static bool does_nothing(const struct check_model *model, struct check_memo *memo, uint32_t local,
                          uint32_t letter)

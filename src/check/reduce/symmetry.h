@@ -1,8 +1,8 @@
 /* Renaming the nodes of a world, for symmetry: worlds that differ by who is called what are one. */
-#ifndef ELECTOR_CHECK_RENAME_H
-#define ELECTOR_CHECK_RENAME_H
+#ifndef ELECTOR_CHECK_REDUCE_SYMMETRY_H
+#define ELECTOR_CHECK_REDUCE_SYMMETRY_H
 
-#include "check/model.h"
+#include "check/world/model.h"
 
 enum { CHECK_RECORD_MAX = 4096, CHECK_SYMMETRIC_MAX = 5, CHECK_PERMUTATIONS_MAX = 120 };
 

@@ -1,11 +1,11 @@
 /* The inside of the checker: what a world is made of. Shared by its files and nobody else. */
-#ifndef ELECTOR_CHECK_MODEL_H
-#define ELECTOR_CHECK_MODEL_H
+#ifndef ELECTOR_CHECK_WORLD_MODEL_H
+#define ELECTOR_CHECK_WORLD_MODEL_H
 
 #include <string.h>
 
 #include "check/check.h"
-#include "check/store.h"
+#include "check/tables/store.h"
 
 /* ---- Local states: everything about one node, each kept once ---- */
 
@@ -246,7 +246,7 @@ typedef bool check_visitor(void *whose, struct check_world *world, const struct 
 /* True if some node can go on without a fault: the world is not at rest. */
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                       check_visitor *visit, void *whose);
-/* ample.c: if one node's next move is independent of all else, that one alone; false if there is none. */
+/* check/reduce/partial_order.c: if one node's next move is independent of all else, that one alone; false if there is none. */
 bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                  check_visitor *visit, void *whose);
 /* Whether it could ever find one. */
@@ -254,7 +254,7 @@ bool check_may_be_ample(const struct check_model *model);
 /* Not to be explored further. */
 bool check_is_cut(const struct check_model *model, const struct check_world *world);
 
-/* moot.c: whether no state that was reached does anything with what its algorithm calls moot there. */
+/* check/reduce/moot.c: whether no state that was reached does anything with what its algorithm calls moot there. */
 bool check_moot_is_moot(const struct check_model *model, struct check_memo *memo);
 
 /* property.c: bits of what is broken in this world; a tenure that began is judged where it began. */

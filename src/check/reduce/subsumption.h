@@ -3,11 +3,11 @@
  * less can, and so can one with more of its budgets left. So of worlds whose nodes are alike, only the richest are kept:
  * one that is covered by another seen before is not looked at. Ways stay shortest, since the other was found no later.
  */
-#ifndef ELECTOR_CHECK_COVER_H
-#define ELECTOR_CHECK_COVER_H
+#ifndef ELECTOR_CHECK_REDUCE_SUBSUMPTION_H
+#define ELECTOR_CHECK_REDUCE_SUBSUMPTION_H
 
-#include "check/model.h"
-#include "check/visited.h"
+#include "check/tables/visited.h"
+#include "check/world/model.h"
 
 struct check_cover {
     const struct check_model *model;

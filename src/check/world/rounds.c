@@ -1,7 +1,7 @@
 /* Rounds: all that happens at one instant happens in one order; the budgets buy what departs from it. */
 #include <string.h>
 
-#include "check/walk.h"
+#include "check/world/moves.h"
 
 /* Which of two that arrive at one instant is heard first: by receiver, sender, and then what they say. */
 static bool comes_first(const struct el_msg *a, const struct el_msg *b)

@@ -1,5 +1,5 @@
-/* See rename.h. Which words of a state name a node only the algorithm knows; it says so, or its nodes are not alike. */
-#include "check/rename.h"
+/* See symmetry.h. Which words of a state name a node only the algorithm knows; it says so, or its nodes are not alike. */
+#include "check/reduce/symmetry.h"
 
 #include <stdlib.h>
 #include <string.h>

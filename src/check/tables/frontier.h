@@ -1,11 +1,11 @@
 /* Worlds that wait to be expanded, in chunks; when they take too much memory, on disk. */
-#ifndef ELECTOR_CHECK_FRONTIER_H
-#define ELECTOR_CHECK_FRONTIER_H
+#ifndef ELECTOR_CHECK_TABLES_FRONTIER_H
+#define ELECTOR_CHECK_TABLES_FRONTIER_H
 
 #include <pthread.h>
 #include <stdio.h>
 
-#include "check/model.h"
+#include "check/world/model.h"
 
 enum { CHECK_CHUNK_WORDS = 1 << 15 };
 

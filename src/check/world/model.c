@@ -1,11 +1,11 @@
 /* What worlds are made of: local states, letters and histories, each kept once, and the fingerprint of their sum. */
-#include "check/model.h"
+#include "check/world/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/rename.h"
+#include "check/reduce/symmetry.h"
 
 /* ---- Time in parts of a tick ---- */
 

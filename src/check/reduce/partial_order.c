@@ -4,7 +4,7 @@
  * changes nothing that a property sees, every other order leads to the same worlds, so this one move is enough. The
  * search takes all moves after all if the one leads to a world seen before, so that nobody is put off for ever.
  */
-#include "check/model.h"
+#include "check/world/model.h"
 
 struct single {
     check_visitor *visit;

@@ -2,8 +2,8 @@
  * The worlds seen so far: 128-bit fingerprints in an open-addressing table that many threads fill without locks, and
  * for each world its number, whence it came and by which move.
  */
-#ifndef ELECTOR_CHECK_VISITED_H
-#define ELECTOR_CHECK_VISITED_H
+#ifndef ELECTOR_CHECK_TABLES_VISITED_H
+#define ELECTOR_CHECK_TABLES_VISITED_H
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* See frontier.h. */
 #define _DEFAULT_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "check/frontier.h"
+#include "check/tables/frontier.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What can happen next in a world: each move of each node, of the network, of time, and each fault still in the budget. */
 #include <string.h>
 
-#include "check/walk.h"
+#include "check/world/moves.h"
 
 /* ---- What is under way ---- */
 

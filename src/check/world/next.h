@@ -1,8 +1,8 @@
 /* From a world to those that are kept next. */
-#ifndef ELECTOR_CHECK_NEXT_H
-#define ELECTOR_CHECK_NEXT_H
+#ifndef ELECTOR_CHECK_WORLD_NEXT_H
+#define ELECTOR_CHECK_WORLD_NEXT_H
 
-#include "check/model.h"
+#include "check/world/model.h"
 
 struct check_found {
     const struct check_step *steps; /* that led there; borrowed */

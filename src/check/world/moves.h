@@ -1,8 +1,8 @@
 /* The inside of the moves: one world, and what is done to it to come to the next. Shared by moves.c and rounds.c. */
-#ifndef ELECTOR_CHECK_WALK_H
-#define ELECTOR_CHECK_WALK_H
+#ifndef ELECTOR_CHECK_WORLD_MOVES_H
+#define ELECTOR_CHECK_WORLD_MOVES_H
 
-#include "check/model.h"
+#include "check/world/model.h"
 
 struct check_walk {
     struct check_model *model;

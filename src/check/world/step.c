@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/rename.h"
+#include "check/reduce/symmetry.h"
 #include "core/machine.h"
 
 enum { ACTIONS_MAX = 512, MEMO_FIRST = 1 << 12 };

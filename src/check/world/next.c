@@ -2,7 +2,7 @@
  * From a world to those that are kept next. Usually that is one move. In rounds it is all that happens at one instant:
  * the worlds in between are judged and not kept, since every way through an instant ends in the next one.
  */
-#include "check/next.h"
+#include "check/world/next.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* See store.h. */
-#include "check/store.h"
+#include "check/tables/store.h"
 
 #include <stdlib.h>
 #include <string.h>
