@@ -2,7 +2,7 @@
 #ifndef TEST_CONFIGS_H
 #define TEST_CONFIGS_H
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 #ifndef ELECTOR_AGENT_CHRONICLE_H
 #define ELECTOR_AGENT_CHRONICLE_H
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 #include "agent/host.h"
 
 enum {

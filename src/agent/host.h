@@ -5,7 +5,7 @@
 #ifndef ELECTOR_AGENT_HOST_H
 #define ELECTOR_AGENT_HOST_H
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 #include "agent/record.h"
 #include "agent/wire.h"
 #include "elector/core.h"

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 
 enum { METRICS_BOUNDS = 19, METRICS_CODES = 6 };
 

@@ -1,4 +1,4 @@
-/* Prometheus' text format, version 0.0.4. Names of members and clusters need no escaping: see config.h for their letters. */
+/* Prometheus' text format, version 0.0.4. Names of members and clusters need no escaping: see agent/config/config.h for their letters. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <time.h>

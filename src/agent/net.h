@@ -2,7 +2,7 @@
 #ifndef ELECTOR_AGENT_NET_H
 #define ELECTOR_AGENT_NET_H
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 
 /* Bound to the member's own address. -1 with the reason: what is in the way, and what to do. */
 int net_open(const struct config *, char *text, size_t size);

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 #include "agent/net.h"
 #include "agent/record_slot.h"
 #include "cli/cli.h"

@@ -4,7 +4,7 @@
 
 #include <sys/timex.h>
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 
 enum verdict { FINE, WARN, WRONG, CANNOT_TELL };
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 #include "agent/record.h"
 #include "cli/cli.h"
 

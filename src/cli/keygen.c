@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 #include "cli/cli.h"
 
 enum { BASE64 = sodium_base64_ENCODED_LEN(SEAL_KEY, sodium_base64_VARIANT_ORIGINAL) };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/promises.h"

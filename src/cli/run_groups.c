@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 
 enum { DIGITS_MAX = 9 };
 

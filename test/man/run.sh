@@ -26,7 +26,7 @@ there_options() {
 }
 
 there_keys() { # "section key" to a line, from the reader's table
-    sed -n 's/^ *{CONFIG_IN_\([A-Z]*\), "\([a-z-]*\)",.*/\1 \2/p' src/agent/config_keys.c | tr '[:upper:]' '[:lower:]'
+    sed -n 's/^ *{CONFIG_IN_\([A-Z]*\), "\([a-z-]*\)",.*/\1 \2/p' src/agent/config/sections.c | tr '[:upper:]' '[:lower:]'
 }
 
 there_functions() { grep -oE '^ELECTOR_API [^;(]*\(' include/elector.h | grep -oE 'elector_[a-z_]*\($' | tr -d '('; }

@@ -1,6 +1,6 @@
 /* An agent's configuration: an INI file, and flags above it. */
-#ifndef ELECTOR_AGENT_CONFIG_H
-#define ELECTOR_AGENT_CONFIG_H
+#ifndef ELECTOR_AGENT_CONFIG_CONFIG_H
+#define ELECTOR_AGENT_CONFIG_CONFIG_H
 
 #include <netinet/in.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/config_inner.h"
+#include "agent/config/internal.h"
 #include "base/units.h"
 
 /* ---- Which section, and who may ---- */

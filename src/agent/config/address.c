@@ -4,7 +4,7 @@
 #include <netdb.h>
 #include <string.h>
 
-#include "agent/config_inner.h"
+#include "agent/config/internal.h"
 #include "base/units.h"
 
 static bool refuse(const char *text, const char *what, char *reason, size_t size)

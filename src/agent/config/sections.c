@@ -3,7 +3,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "agent/config_inner.h"
+#include "agent/config/internal.h"
 #include "base/units.h"
 
 static struct config_member *member(struct config_reading *r)

@@ -2,7 +2,7 @@
  * Reading the file: its lines, by inih, and what to do about each mistake: stop at the first and say where.
  * Section lines are taken here, as inih cuts their names short; indented lines are lines like others.
  */
-#include "agent/config.h"
+#include "agent/config/config.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/config_inner.h"
+#include "agent/config/internal.h"
 
 enum { SIZE_MAX_READ = 1 << 20 };
 

@@ -1,8 +1,8 @@
 /* What the files that read a configuration share. */
-#ifndef ELECTOR_AGENT_CONFIG_INNER_H
-#define ELECTOR_AGENT_CONFIG_INNER_H
+#ifndef ELECTOR_AGENT_CONFIG_INTERNAL_H
+#define ELECTOR_AGENT_CONFIG_INTERNAL_H
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 
 enum config_section {
     CONFIG_NO_SECTION,

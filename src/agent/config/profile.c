@@ -1,7 +1,7 @@
 /* Profiles: times of quorum that fit together, for a kind of network. docs/operations.md says how they were chosen. */
 #include <string.h>
 
-#include "agent/config_inner.h"
+#include "agent/config/internal.h"
 
 static const struct config_profile profiles[] = {
     {"lan",

@@ -3,7 +3,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 #include "base/units.h"
 
 static void describe_members(const struct config *config, FILE *out)

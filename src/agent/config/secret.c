@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/config_inner.h"
+#include "agent/config/internal.h"
 
 bool config_key_of(const char *text, uint8_t key[SEAL_KEY])
 {

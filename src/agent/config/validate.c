@@ -2,7 +2,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "agent/config_inner.h"
+#include "agent/config/internal.h"
 
 bool config_is_member_name(const char *text)
 {

@@ -1,7 +1,7 @@
 /* Whether one configuration can take the place of another while an agent runs. */
 #include <string.h>
 
-#include "agent/config.h"
+#include "agent/config/config.h"
 
 /* What a group's machine was begun with. */
 static bool is_same_group(const struct config_group *a, const struct config_group *b)
