@@ -4,13 +4,13 @@
  * them and nothing traps.
  *
  *   clang -std=c17 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc fuzz/seal.c \
- *       src/agent/seal*.c src/agent/noise.c src/agent/replay.c -lsodium -o build/fuzz-seal
+ *       src/agent/seal*.c src/agent/seal/noise.c src/agent/seal/replay_window.c -lsodium -o build/fuzz-seal
  *   build/fuzz-seal -max_len=1300
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/seal_inner.h"
+#include "agent/seal/internal.h"
 #include "core/bytes.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

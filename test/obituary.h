@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "agent/seal_inner.h"
+#include "agent/seal/internal.h"
 #include "control.h"
 
 static struct obituary *obituary;

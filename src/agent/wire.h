@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/seal.h"
+#include "agent/seal/seal.h"
 #include "elector/core.h"
 
 /* Version 1 said every word of every entry. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/seal.h"
+#include "agent/seal/seal.h"
 #include "cli/cli.h"
 #include "cli/flight.h"
 #include "sim/output/export.h"

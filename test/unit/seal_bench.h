@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "agent/seal_inner.h"
+#include "agent/seal/internal.h"
 #include "core/bytes.h"
 
 enum { NODES = 4, WIRE_MAX = 8192 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "agent/seal.h"
+#include "agent/seal/seal.h"
 #include "base/group_name.h"
 #include "elector/core.h"
 

@@ -5,7 +5,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "agent/seal_inner.h"
+#include "agent/seal/internal.h"
 #include "core/bytes.h"
 
 static void begin(const struct seal *s, struct noise *n, const uint8_t responder[SEAL_KEY])

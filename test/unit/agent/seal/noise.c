@@ -1,5 +1,5 @@
 /* The handshake against the published vector, and what must break it. */
-#include "agent/noise.h"
+#include "agent/seal/noise.h"
 
 #include <setjmp.h>
 #include <sodium.h>

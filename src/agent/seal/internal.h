@@ -4,18 +4,18 @@
  *   initiation  type version 0 0 | index of the initiator (4) | Noise's first message (120) | tag (16) | mac (16)
  *   answer      type version 0 0 | index of the responder (4) | of the initiator (4) | Noise's second (64) | tag (16)
  *   data        type version 0 0 | index of the receiver (4) | counter (8) | sealed payload (16 more than plain)
- *               (the counter's top bit is set in what was sealed in advance: seal_obituary.c)
+ *               (the counter's top bit is set in what was sealed in advance: presealed.c)
  *   plain       magic (4) | version sender 0 0 | boot id (16) | counter (8) | mark of the cluster (8) | payload
  *
  * The mac is keyed by the cluster's id and the responder's public key, the tag by a cluster key; both are over all that
  * comes before them. They are looked at first, so that nobody outside the cluster costs a curve operation.
  */
-#ifndef ELECTOR_AGENT_SEAL_INNER_H
-#define ELECTOR_AGENT_SEAL_INNER_H
+#ifndef ELECTOR_AGENT_SEAL_INTERNAL_H
+#define ELECTOR_AGENT_SEAL_INTERNAL_H
 
-#include "agent/noise.h"
-#include "agent/replay.h"
-#include "agent/seal.h"
+#include "agent/seal/noise.h"
+#include "agent/seal/replay_window.h"
+#include "agent/seal/seal.h"
 
 #define SEAL_MS UINT64_C(1000000)
 #define SEAL_S (1000 * SEAL_MS)
@@ -157,14 +157,14 @@ struct seal {
     struct seal_peer peers[]; /* by position - 1 */
 };
 
-/* seal_keys.c: everything that is derived from a key. */
+/* keys.c: everything that is derived from a key. */
 void seal_mac_key(const uint8_t cluster_id[SEAL_CLUSTER_ID], const uint8_t public_key[SEAL_KEY],
                   uint8_t out[SEAL_KEY]);
 void seal_tag_key(const uint8_t cluster_key[SEAL_KEY], uint8_t out[SEAL_KEY]);
 void seal_mac(const uint8_t key[SEAL_KEY], const uint8_t *bytes, size_t size, uint8_t out[SEAL_MAC]);
 bool seal_mac_fits(const uint8_t key[SEAL_KEY], const uint8_t *bytes, size_t size, const uint8_t mac[SEAL_MAC]);
 
-/* seal_session.c: the sessions of a peer, and the packets under them. */
+/* channel.c: the sessions of a peer, and the packets under them. */
 uint32_t seal_new_index(struct seal *, uint32_t peer);
 /* Takes the place of what is least needed. Not confirmed yet; the keys are for the caller to fill in. */
 struct seal_session *seal_session_new(struct seal *, uint64_t now, uint32_t peer);
@@ -178,14 +178,14 @@ void seal_session_send(struct seal *, uint64_t now, uint32_t peer, struct seal_s
 void seal_keep(struct seal *, uint64_t now, uint32_t peer, const uint8_t *payload, size_t size);
 void seal_on_data(struct seal *, uint64_t now, const uint8_t *datagram, size_t size);
 
-/* seal_handshake.c */
+/* handshake.c */
 bool seal_needs_handshake(struct seal *, uint64_t now, uint32_t peer);
 void seal_initiate(struct seal *, uint64_t now, uint32_t peer);
 void seal_stop_asking(struct seal_peer *);
 void seal_on_initiation(struct seal *, uint64_t now, const uint8_t *datagram, size_t size);
 void seal_on_answer(struct seal *, uint64_t now, const uint8_t *datagram, size_t size);
 
-/* seal_boots.c: the starts of a peer, so that nothing of an earlier one comes back. */
+/* boots.c: the starts of a peer, so that nothing of an earlier one comes back. */
 /* False: this initiation, or a later one, was seen before, or it is from a start that is over. Else it is noted. */
 bool seal_boot_accept(struct seal_peer *, const uint8_t boot[SEAL_BOOT_ID], uint64_t stamp);
 bool seal_boot_is_retired(const struct seal_peer *, const uint8_t boot[SEAL_BOOT_ID]);
@@ -194,12 +194,12 @@ bool seal_boot_use(struct seal_peer *, const uint8_t boot[SEAL_BOOT_ID]);
 /* One in every interval, and a burst of them after a rest. The word starts as 0. */
 bool seal_allow(uint64_t *word, uint64_t now, uint64_t every_ns, uint64_t burst);
 
-/* seal_obituary.c: what is sealed in advance. */
+/* presealed.c: what is sealed in advance. */
 /* Of a packet that is authentic: delivers it, or drops it as seen before. */
 void seal_on_obituary(struct seal *, uint32_t peer, struct seal_obituaries *, uint64_t counter,
                       const uint8_t *payload, size_t size);
 
-/* seal_plain.c */
+/* plain.c */
 void seal_plain_head(const struct seal *, uint64_t counter, uint8_t head[SEAL_PLAIN_HEAD]);
 void seal_plain_send(struct seal *, uint32_t peer, const uint8_t *payload, size_t size);
 void seal_plain_receive(struct seal *, const uint8_t *datagram, size_t size);

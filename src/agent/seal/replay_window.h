@@ -2,8 +2,8 @@
  * Which counters of a session were seen, as in RFC 6479: the highest, and a ring of bits for those behind it. One word
  * more than the window, so that moving forward clears whole words.
  */
-#ifndef ELECTOR_AGENT_REPLAY_H
-#define ELECTOR_AGENT_REPLAY_H
+#ifndef ELECTOR_AGENT_SEAL_REPLAY_WINDOW_H
+#define ELECTOR_AGENT_SEAL_REPLAY_WINDOW_H
 
 #include <stdbool.h>
 #include <stdint.h>

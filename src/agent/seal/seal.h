@@ -4,8 +4,8 @@
  *
  * Who does not authenticate gets no answer. No answer is larger than what asked for it.
  */
-#ifndef ELECTOR_AGENT_SEAL_H
-#define ELECTOR_AGENT_SEAL_H
+#ifndef ELECTOR_AGENT_SEAL_SEAL_H
+#define ELECTOR_AGENT_SEAL_SEAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

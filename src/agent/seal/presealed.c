@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "agent/seal_inner.h"
+#include "agent/seal/internal.h"
 #include "core/bytes.h"
 #include "core/machine.h"
 

@@ -5,7 +5,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "agent/seal_inner.h"
+#include "agent/seal/internal.h"
 #include "core/bytes.h"
 
 static const uint8_t magic[4] = {'E', 'L', 'P', '1'};

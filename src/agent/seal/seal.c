@@ -1,11 +1,11 @@
 /* The seal as its caller sees it: making it, sending, receiving, and what is due. */
-#include "agent/seal.h"
+#include "agent/seal/seal.h"
 
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/seal_inner.h"
+#include "agent/seal/internal.h"
 #include "core/bytes.h"
 #include "core/machine.h"
 

@@ -8,8 +8,8 @@
  *
  * The primitives are libsodium's. After any false the state is of no use but to be wiped.
  */
-#ifndef ELECTOR_AGENT_NOISE_H
-#define ELECTOR_AGENT_NOISE_H
+#ifndef ELECTOR_AGENT_SEAL_NOISE_H
+#define ELECTOR_AGENT_SEAL_NOISE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "agent/replay.h"
+#include "agent/seal/replay_window.h"
 
 static void advance(struct replay *r, uint64_t counter)
 {

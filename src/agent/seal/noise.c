@@ -1,5 +1,5 @@
 /* The handshake in the words of the specification: section 5 for the states, 12 for the primitives. */
-#include "agent/noise.h"
+#include "agent/seal/noise.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "agent/seal_inner.h"
+#include "agent/seal/internal.h"
 #include "core/bytes.h"
 
 bool seal_keygen(uint8_t secret_key[SEAL_KEY], uint8_t public_key[SEAL_KEY])

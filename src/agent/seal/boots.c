@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "agent/seal_inner.h"
+#include "agent/seal/internal.h"
 
 static const struct seal_boot *find(const struct seal_peer *p, const uint8_t id[SEAL_BOOT_ID])
 {

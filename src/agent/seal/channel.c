@@ -2,7 +2,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "agent/seal_inner.h"
+#include "agent/seal/internal.h"
 #include "core/bytes.h"
 
 static bool is_index_taken(const struct seal_peer *p, uint32_t index)
