@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "agent/flight_replay.h"
-#include "agent/record_slot.h"
+#include "agent/state/slot.h"
 
 enum { SIZE = 1 << 17 };
 

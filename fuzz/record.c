@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/record_slot.h"
+#include "agent/state/slot.h"
 
 static void judge(const uint8_t *bytes, size_t size)
 {

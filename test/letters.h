@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/wire.h"
+#include "agent/peer/payload.h"
 
 struct letter {
     uint64_t at, order;

@@ -2,7 +2,7 @@
 #ifndef TEST_RECORDS_H
 #define TEST_RECORDS_H
 
-#include "agent/record.h"
+#include "agent/state/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "agent/record_slot.h"
+#include "agent/state/slot.h"
 
 enum { FILE_SIZE = 2 * RECORD_SLOT };
 

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
-#include "agent/record.h"
+#include "agent/state/record.h"
 #include "elector.h"
 
 enum {

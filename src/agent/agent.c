@@ -12,8 +12,8 @@
 #include <sodium.h>
 
 #include "agent/agent_inner.h"
-#include "agent/net.h"
 #include "agent/notify.h"
+#include "agent/peer/udp.h"
 #include "base/log.h"
 
 static const uint64_t SECOND = 1000000000;

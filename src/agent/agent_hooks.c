@@ -8,8 +8,8 @@
 #include <sodium.h>
 
 #include "agent/agent_inner.h"
-#include "agent/net.h"
-#include "agent/wire.h"
+#include "agent/peer/payload.h"
+#include "agent/peer/udp.h"
 #include "base/log.h"
 
 struct writing {

@@ -6,8 +6,8 @@
 #define ELECTOR_AGENT_HOST_H
 
 #include "agent/config/config.h"
-#include "agent/record.h"
-#include "agent/wire.h"
+#include "agent/peer/payload.h"
+#include "agent/state/record.h"
 #include "elector/core.h"
 
 enum { HOST_VALUE_MAX = 255 };

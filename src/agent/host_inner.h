@@ -3,8 +3,8 @@
 #define ELECTOR_AGENT_HOST_INNER_H
 
 #include "agent/host.h"
-#include "agent/link.h"
 #include "agent/machine.h"
+#include "agent/peer/reliable_link.h"
 
 struct session;
 
@@ -66,7 +66,7 @@ struct host_solo {
     uint8_t roles[CONFIG_MEMBERS_MAX];
     uint64_t stood_at[CONFIG_MEMBERS_MAX]; /* when a peer last said that it wants to lead */
     uint64_t stands_since[CONFIG_MEMBERS_MAX];
-    uint32_t patience[CONFIG_MEMBERS_MAX]; /* in ms: see wire.h */
+    uint32_t patience[CONFIG_MEMBERS_MAX]; /* in ms: see agent/peer/payload.h */
     struct el_value values[HOST_OPTIONS_MAX], detector_values[HOST_OPTIONS_MAX];
     struct machine election, detector;
     bool has_detector, has_links;

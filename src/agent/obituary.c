@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/net.h"
 #include "agent/obituary_spawn.h"
 #include "agent/page.h"
+#include "agent/peer/udp.h"
 #include "base/log.h"
 
 static const uint64_t MS = 1000000, SECOND = 1000000000;

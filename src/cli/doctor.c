@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "agent/config/config.h"
-#include "agent/net.h"
-#include "agent/record_slot.h"
+#include "agent/peer/udp.h"
+#include "agent/state/slot.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "cli/status.h"

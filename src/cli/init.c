@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "agent/config/config.h"
-#include "agent/record.h"
+#include "agent/state/record.h"
 #include "cli/cli.h"
 
 enum { HOST_MAX = 150, PLACE_MAX = 150 }; /* so that each line of a configuration has room */

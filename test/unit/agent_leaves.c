@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "agent/agent.h"
-#include "agent/record.h"
+#include "agent/state/record.h"
 
 static pthread_t main_thread;
 static struct config config;

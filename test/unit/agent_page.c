@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
-#include "agent/record.h"
+#include "agent/state/record.h"
 #include "elector.h"
 
 enum { AGENTS = 2, LONG_S = 60 };

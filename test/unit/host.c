@@ -1,5 +1,5 @@
 /* Hosts of three members: who is elected, who takes over, who makes way; and every algorithm over the same links. */
-#include "agent/wire.h"
+#include "agent/peer/payload.h"
 #include "algorithms/quorum/quorum.h"
 #include "hosts.h"
 

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <time.h>
 
-#include "agent/record.h"
+#include "agent/state/record.h"
 
 static const struct timespec before_the_next_look = {.tv_nsec = 50000000};
 

@@ -1,6 +1,6 @@
-/* See net.h. */
+/* See udp.h. */
 #define _GNU_SOURCE
-#include "agent/net.h"
+#include "agent/peer/udp.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,10 +6,10 @@
  * A numbering belongs to a life that is drawn at random. A sender begins a new one when its receiver does not remember
  * the old one (it was started again), so that neither waits for what the other has forgotten.
  */
-#ifndef ELECTOR_AGENT_LINK_H
-#define ELECTOR_AGENT_LINK_H
+#ifndef ELECTOR_AGENT_PEER_RELIABLE_LINK_H
+#define ELECTOR_AGENT_PEER_RELIABLE_LINK_H
 
-#include "agent/wire.h"
+#include "agent/peer/payload.h"
 
 enum { LINK_WAITING_MAX = 64, LINK_PAST = 4 };
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/link.h"
+#include "agent/peer/reliable_link.h"
 
 enum { MILLISECOND = 1000000, UNDER_WAY_MAX = 8192, MANY = 2000 };
 static const uint64_t PATIENCE = UINT64_C(300) * MILLISECOND;

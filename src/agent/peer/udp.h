@@ -1,6 +1,6 @@
 /* One UDP socket for all peers. */
-#ifndef ELECTOR_AGENT_NET_H
-#define ELECTOR_AGENT_NET_H
+#ifndef ELECTOR_AGENT_PEER_UDP_H
+#define ELECTOR_AGENT_PEER_UDP_H
 
 #include "agent/config/config.h"
 

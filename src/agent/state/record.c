@@ -7,7 +7,7 @@
  * somebody, perhaps behind the newer slot, and is lost as a whole.
  */
 #define _GNU_SOURCE
-#include "agent/record.h"
+#include "agent/state/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "agent/record_slot.h"
+#include "agent/state/slot.h"
 
 enum { FILE_SIZE = 2 * RECORD_SLOT };
 

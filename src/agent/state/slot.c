@@ -1,5 +1,5 @@
 /* A record's slot to bytes and back. Bytes are believed only as far as the checksum and the layout hold. */
-#include "agent/record_slot.h"
+#include "agent/state/slot.h"
 
 #include <sodium.h>
 #include <string.h>

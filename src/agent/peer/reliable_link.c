@@ -1,5 +1,5 @@
-/* See link.h. */
-#include "agent/link.h"
+/* See reliable_link.h. */
+#include "agent/peer/reliable_link.h"
 
 #include <string.h>
 

@@ -8,10 +8,10 @@
  *    56  …  entries of 40 bytes, by rising key: group key, epoch, three words
  *     …  16 BLAKE2b of everything before
  */
-#ifndef ELECTOR_AGENT_RECORD_SLOT_H
-#define ELECTOR_AGENT_RECORD_SLOT_H
+#ifndef ELECTOR_AGENT_STATE_SLOT_H
+#define ELECTOR_AGENT_STATE_SLOT_H
 
-#include "agent/record.h"
+#include "agent/state/record.h"
 
 enum {
     RECORD_FORMAT = 1,

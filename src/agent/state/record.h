@@ -2,8 +2,8 @@
  * What survives a crash: one small file for all groups of a member, in two slots that are written in turn, each with a
  * checksum. A write that fails is never tried again: the caller steps down and exits.
  */
-#ifndef ELECTOR_AGENT_RECORD_H
-#define ELECTOR_AGENT_RECORD_H
+#ifndef ELECTOR_AGENT_STATE_RECORD_H
+#define ELECTOR_AGENT_STATE_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>

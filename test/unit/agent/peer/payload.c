@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/wire.h"
+#include "agent/peer/payload.h"
 
 /* Each word another. */
 #define MSG                           \

@@ -3,12 +3,12 @@
  * as in the entries before it in the same payload; whoever sends anything else is not listened to.
  *
  * Head: version, 1 byte; digest of the members, 8. An entry: its type, 1 byte; the group's key, 8, where it is of one; which of
- * its words differ from what the last entry that had such a word said (a bit for each, in the order of the table in wire.c); these
+ * its words differ from what the last entry that had such a word said (a bit for each, in the order of the table in payload.c); these
  * words; texts, each behind its length, 1 byte. Words and bits are numbers: seven bits in a byte, the lowest first, the eighth
  * says that more follow. Keys and the digest are little-endian. Before the first entry every word is 0.
  */
-#ifndef ELECTOR_AGENT_WIRE_H
-#define ELECTOR_AGENT_WIRE_H
+#ifndef ELECTOR_AGENT_PEER_PAYLOAD_H
+#define ELECTOR_AGENT_PEER_PAYLOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

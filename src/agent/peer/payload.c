@@ -1,8 +1,8 @@
 /*
- * See wire.h. One table says what an entry of each type is made of; writing and reading both follow it. What an entry shares
+ * See payload.h. One table says what an entry of each type is made of; writing and reading both follow it. What an entry shares
  * with the one before it is not said again: of a thousand votes only the group and the term differ.
  */
-#include "agent/wire.h"
+#include "agent/peer/payload.h"
 
 #include <string.h>
 
