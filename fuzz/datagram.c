@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/session.h"
+#include "agent/host/quorum/session.h"
 
 enum { MEMBERS = 3 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/host.h"
+#include "agent/host/host.h"
 
 struct record {
     int unused;

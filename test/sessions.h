@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "agent/session.h"
+#include "agent/host/quorum/session.h"
 #include "letters.h"
 
 enum { HOSTS_MAX = 5, WATCHED_MAX = 24, LETTERS_MAX = 50000, MILLION = 1000000, DRIFT = 10000, TEXT = 200 };

@@ -8,7 +8,7 @@
 #include "agent/chronicle.h"
 #include "agent/control.h"
 #include "agent/flight.h"
-#include "agent/host.h"
+#include "agent/host/host.h"
 #include "agent/http.h"
 #include "agent/obituary.h"
 

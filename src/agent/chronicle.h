@@ -7,7 +7,7 @@
 #define ELECTOR_AGENT_CHRONICLE_H
 
 #include "agent/config/config.h"
-#include "agent/host.h"
+#include "agent/host/host.h"
 
 enum {
     CHRONICLE_STEPS = 32768, /* powers of two, both */

@@ -8,7 +8,7 @@
 
 #include <uv.h>
 
-#include "agent/host.h"
+#include "agent/host/host.h"
 #include "agent/metrics.h"
 #include "agent/obituary.h"
 

@@ -1,5 +1,5 @@
 /*
- * The flight recorder: all that goes into a host (host.h, struct host_call), what the dice and the wall clock answered, and
+ * The flight recorder: all that goes into a host (agent/host/host.h, struct host_call), what the dice and the wall clock answered, and
  * digests of what came out, in a file of bounded size. Whoever runs the same calls through the same code gets the same out
  * (flight_replay.h), or one of the two is wrong.
  *
@@ -28,7 +28,7 @@
 #ifndef ELECTOR_AGENT_FLIGHT_H
 #define ELECTOR_AGENT_FLIGHT_H
 
-#include "agent/host.h"
+#include "agent/host/host.h"
 
 enum {
     FLIGHT_VERSION = 3,

@@ -17,7 +17,7 @@
 #include <uv.h>
 
 #include "agent/guardian.h"
-#include "agent/host.h"
+#include "agent/host/host.h"
 
 enum {
     OBITUARY_NONE,

@@ -9,7 +9,7 @@
 #ifndef ELECTOR_AGENT_OFFICE_H
 #define ELECTOR_AGENT_OFFICE_H
 
-#include "agent/host.h"
+#include "agent/host/host.h"
 #include "agent/page.h"
 #include "base/slab.h"
 

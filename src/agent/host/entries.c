@@ -1,0 +1,299 @@
+/* What the host says to its peers, and what it makes of what they say. */
+#include <string.h>
+
+#include "agent/host/internal.h"
+#include "agent/host/quorum/session.h"
+
+static const uint64_t SECOND = 1000000000;
+
+/*
+ * What socket buffers do not take is lost, and asked for again only when a timer says so. So of much that is to be said no more
+ * is poured out than a peer keeps up with: now and then a datagram begins with a mark, which is echoed; while several marks are
+ * not, what can wait does. A buffer as small as usual takes 180 datagrams of all peers.
+ */
+enum { MARK_EVERY = 16, MARKS_MAX = 4 };
+static const uint64_t MARK_PAUSE =
+    10000000; /* who speaks as seldom as that floods nobody, and asks for no echoes */
+static const uint64_t MARK_LOST =
+    50000000; /* after so many ns a mark, or its echo, was lost, or its peer is busy */
+
+/* ---- Saying ---- */
+
+static void send_off(struct host *host, el_node to)
+{
+    struct wire_payload *out = &host->out[to - 1];
+    if (host->has_failed) return;
+    host->hooks.send(host->hooks.whose, to, out->bytes, out->size);
+    if (host_now(host) - host->sent_at[to - 1] >= MARK_PAUSE) host->flow[to - 1].unmarked = 0;
+    host->sent_at[to - 1] = host_now(host);
+    host->flow[to - 1].unmarked++;
+    wire_begin(out, host->members);
+}
+
+static void mark(struct host *host, el_node to)
+{
+    struct host_flow *flow = &host->flow[to - 1];
+    if (flow->unmarked < MARK_EVERY || host->out[to - 1].size > WIRE_HEAD) return;
+    if (flow->marked == flow->echoed) flow->waits_since = host_now(host);
+    flow->unmarked = 0;
+    (void)wire_add(&host->out[to - 1], &(struct wire_entry){.type = WIRE_MARK, .sequence = ++flow->marked});
+}
+
+static void hear_echo(struct host_flow *flow, uint32_t number, uint64_t now)
+{
+    if (number - flow->echoed > flow->marked - flow->echoed) return; /* an old one, or of an earlier life */
+    flow->echoed = number;
+    flow->waits_since = now;
+}
+
+bool host_keeps_up(struct host *host, el_node peer)
+{
+    struct host_flow *flow = &host->flow[peer - 1];
+    if (flow->marked - flow->echoed < MARKS_MAX) return true;
+    if (host_now(host) - flow->waits_since < MARK_LOST) return false;
+    flow->echoed = flow->marked;
+    return true;
+}
+
+void host_greet(struct host *host, el_node to)
+{
+    if (to != host->config->self) send_off(host, to);
+}
+
+void host_put(struct host *host, el_node to, const struct wire_entry *entry)
+{
+    if (to == host->config->self) return;
+    mark(host, to);
+    if (wire_add(&host->out[to - 1], entry)) return;
+    send_off(host, to);
+    mark(host, to);
+    (void)wire_add(&host->out[to - 1], entry);
+}
+
+void host_put_all(struct host *host, const struct wire_entry *entry)
+{
+    for (el_node to = 1; to <= host->config->member_count; to++) host_put(host, to, entry);
+}
+
+void host_hold(struct host *host)
+{
+    const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_HOLDS});
+    host->holds++;
+    host_leave(host, entry);
+}
+
+void host_release(struct host *host)
+{
+    const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_RELEASES});
+    if (--host->holds == 0) host_flush(host);
+    host_leave(host, entry);
+}
+
+/* The heir should hear first. A release comes to it with a vote, so it is told the most; of equals it is the higher id. */
+static el_node who_hears_first(const struct host *host)
+{
+    el_node first = EL_NOBODY;
+    size_t most = WIRE_HEAD;
+    for (el_node to = host->config->member_count; to > 0; to--) {
+        if (host->out[to - 1].size <= most) continue;
+        first = to;
+        most = host->out[to - 1].size;
+    }
+    return first;
+}
+
+void host_flush(struct host *host)
+{
+    if (host->holds) return;
+    for (struct session *s = host->sessions; s; s = s->next) board_flush(s);
+    for (el_node to; (to = who_hears_first(host)) != EL_NOBODY && !host->has_failed;) send_off(host, to);
+    host_write(host);
+}
+
+/* ---- Hearing ---- */
+
+/* A group of which nothing is known here: who speaks of it is asked for its name, now and then. */
+static void ask_who(struct host *host, el_node from, uint64_t key, uint64_t now)
+{
+    uint32_t oldest = 0;
+    for (uint32_t i = 0; i < HOST_UNKNOWN_MAX; i++) {
+        if (host->unknown[i].key == key && now - host->unknown[i].asked_at < SECOND / 10) return;
+        if (host->unknown[i].key == key) oldest = i;
+        if (host->unknown[oldest].key != key && host->unknown[i].asked_at < host->unknown[oldest].asked_at)
+            oldest = i;
+    }
+    host->unknown[oldest].key = key;
+    host->unknown[oldest].asked_at = now;
+    host_put(host, from, &(struct wire_entry){.type = WIRE_WHO, .group = key});
+}
+
+void host_complain(struct host *host, struct host_group *group, el_node from, const char *what)
+{
+    const uint64_t now = host_now(host);
+    char text[160];
+    if (host->told_at[from - 1] && now - host->told_at[from - 1] < 10 * SECOND) return;
+    host->told_at[from - 1] = now;
+    snprintf(text, sizeof text, "%s has %s: nothing it says is counted", host->config->members[from - 1].name,
+             what);
+    host->hooks.warn(host->hooks.whose, group, text);
+}
+
+/* Only the leader's, of this very term; what comes before its claim comes again. */
+static void on_value(struct host_group *group, el_node from, const struct wire_entry *entry)
+{
+    const struct host_view view = host_view_of(group);
+    if (view.leader != from || view.token != entry->number) return;
+    host_set_value(group, entry->text, entry->number);
+    host_group_show(group);
+}
+
+static void on_group(struct host *host, el_node from, const struct wire_entry *entry)
+{
+    char reason[200];
+    struct host_group *group = host_by_key(host, entry->group);
+    if (!group) {
+        if (!group_name_is_valid(entry->text) ||
+            seal_group_key(host->config->cluster_id, entry->text) != entry->group)
+            return;
+        group = host_find(host, entry->text, reason, sizeof reason);
+    }
+    struct host_solo *solo = group ? host_solo_of(group) : NULL;
+    if (!group || strcmp(host_name(group), entry->text) != 0) return;
+    if (!solo || entry->settings != solo->settings) {
+        host_complain(host, group, from, "other settings for this group");
+        return;
+    }
+    const uint32_t round = solo->round;
+    const bool is_news = host_solo_is_of_round(solo, from, entry->round);
+    const bool knew = solo->stood_at[from - 1] != 0;
+    host_solo_peer_stands(solo, from, entry, host_now(host));
+    solo->leads[from - 1] = is_news && entry->flags & WIRE_LEADS;
+    if (solo->round != round) host_campaign(group); /* it is held again */
+    if (!knew && group->stands) {                   /* it may have just begun, and not know us */
+        const struct wire_entry ours = host_solo_describe(solo);
+        host_put(host, from, &ours);
+    }
+    host_solo_send_value(solo, from);
+}
+
+/* Of a group with machines of its own. */
+static void on_solo(struct host *host, struct host_solo *solo, el_node from, const struct wire_entry *entry)
+{
+    struct link_hooks hooks;
+    switch (entry->type) {
+    case WIRE_MESSAGE:
+        if (entry->flags & WIRE_STANDS) /* a vote may overtake the word that it is one */
+            host_solo_peer_speaks(solo, from, host_now(host));
+        host_solo_hear(solo, entry->flags & WIRE_DETECTOR, &entry->msg);
+        break;
+    case WIRE_LINKED:
+    case WIRE_LINK_ACK:
+        if (!solo->has_links) break;
+        if (entry->type == WIRE_LINKED && !host_solo_is_of_round(solo, from, entry->round)) break;
+        link_receive(&solo->links[from - 1], host_link_hooks(solo, &hooks), host_now(host), entry);
+        solo->links_due = 0;
+        host_group_show(&solo->base);
+        break;
+    case WIRE_WHO: {
+        const struct wire_entry ours = host_solo_describe(solo);
+        host_put(host, from, &ours);
+        break;
+    }
+    case WIRE_VALUE: on_value(&solo->base, from, entry); break;
+    default: break;
+    }
+}
+
+static struct session *session_with(struct host *host, uint32_t settings)
+{
+    struct session *s = host->sessions;
+    while (s && s->settings != settings) s = s->next;
+    return s;
+}
+
+/* Of sessions and their boards. Whose settings nobody here has shares no session with us. */
+static void on_session(struct host *host, el_node from, const struct wire_entry *entry)
+{
+    struct session *s = session_with(host, entry->settings);
+    if (!s) {
+        host_complain(host, NULL, from, "settings that this member has not");
+        return;
+    }
+    switch (entry->type) {
+    case WIRE_SESSION: session_hear(s, &entry->msg); break;
+    case WIRE_BOARD: board_hear_state(s, from, entry); break;
+    default: board_hear_posting(s, from, entry); break;
+    }
+}
+
+static void on_entry(struct host *host, el_node from, const struct wire_entry *entry)
+{
+    const bool is_linked = entry->type == WIRE_MESSAGE || entry->type == WIRE_LINKED;
+    const bool has_message = is_linked || entry->type == WIRE_SESSION;
+    /* Who speaks is known by its key, whatever the message says. */
+    if (has_message && (entry->msg.from != from || entry->msg.to != host->config->self)) return;
+    if (entry->type == WIRE_GROUP) {
+        on_group(host, from, entry);
+        return;
+    }
+    if (entry->type == WIRE_MARK) {
+        host_put(host, from, &(struct wire_entry){.type = WIRE_ECHO, .sequence = entry->sequence});
+        return;
+    }
+    if (entry->type == WIRE_ECHO) {
+        hear_echo(&host->flow[from - 1], entry->sequence, host_now(host));
+        return;
+    }
+    if (entry->type == WIRE_OBITUARY) {
+        host_bury(host, from, entry);
+        return;
+    }
+    if (entry->type == WIRE_RELEASED) {
+        host_hear_released(host, from, entry);
+        return;
+    }
+    if (entry->type == WIRE_SESSION || entry->type == WIRE_BOARD || entry->type == WIRE_POSTING) {
+        on_session(host, from, entry);
+        return;
+    }
+    struct host_group *group = host_by_key(host, entry->group);
+    if (!group) { /* one of a session's will be posted */
+        if (is_linked && !session_with(host, entry->settings))
+            ask_who(host, from, entry->group, host_now(host));
+        return;
+    }
+    struct host_solo *solo = host_solo_of(group);
+    const uint32_t settings = solo ? solo->settings : group->session->settings;
+    if (is_linked && entry->settings != settings) {
+        host_complain(host, group, from, "other settings for this group");
+    } else if (solo) {
+        on_solo(host, solo, from, entry);
+    } else if (entry->type == WIRE_MESSAGE) {
+        session_group_hear((struct session_group *)group, &entry->msg);
+    }
+}
+
+static void receive(struct host *host, el_node from, const uint8_t *payload, size_t size)
+{
+    uint64_t digest;
+    struct wire_place at = WIRE_FIRST;
+    struct wire_entry entry;
+    if (from == EL_NOBODY || from > host->config->member_count || host->has_failed) return;
+    (void)host_tick(host); /* what is overdue comes before anything that is heard */
+    if (!wire_head(payload, size, &digest)) return;
+    if (digest != host->members) {
+        host_complain(host, NULL, from, "another list of members");
+        return;
+    }
+    host->heard[from - 1] = host_now(host);
+    while (wire_next(payload, size, &at, &entry) == WIRE_ENTRY) on_entry(host, from, &entry);
+    host_flush(host);
+}
+
+void host_receive(struct host *host, el_node from, const uint8_t *payload, size_t size)
+{
+    const struct host_entry entry = host_enter(
+        host, (struct host_call){.what = HOST_RECEIVES, .numbers = {from}, .bytes = payload, .size = size});
+    receive(host, from, payload, size);
+    host_leave(host, entry);
+}

@@ -1,0 +1,368 @@
+/* A group as the rest of the agent knows it, whatever it is led by. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/host/internal.h"
+#include "agent/host/quorum/session.h"
+
+static const struct host_solo *solo(const struct host_group *group)
+{
+    return group->session ? NULL : (const struct host_solo *)group;
+}
+
+static struct session_group *shared(struct host_group *group)
+{
+    return group->session ? (struct session_group *)group : NULL;
+}
+
+/* ---- Settings ---- */
+
+uint64_t host_option(const struct host_group *group, const char *name, uint64_t otherwise)
+{
+    const struct el_algorithm *algorithm = host_algorithm(group);
+    const struct el_value *values = group->session ? group->session->values : solo(group)->values;
+    for (uint32_t i = 0; i < algorithm->option_count; i++)
+        if (strcmp(algorithm->options[i].name, name) == 0) return values[i].number;
+    return otherwise;
+}
+
+uint32_t host_digest_settings(const struct host *host, const struct el_algorithm *algorithm,
+                              const struct el_value *values)
+{
+    uint64_t words[HOST_OPTIONS_MAX + 4] = {0};
+    for (uint32_t i = 0; i < algorithm->option_count; i++) words[i] = values[i].number;
+    words[HOST_OPTIONS_MAX] = host->config->drift;
+    words[HOST_OPTIONS_MAX + 1] = host->config->transmit_max;
+    words[HOST_OPTIONS_MAX + 2] = el_fingerprint(algorithm->name, strlen(algorithm->name)).low;
+    return (uint32_t)el_fingerprint(words, sizeof words).low;
+}
+
+/* ---- Showing ---- */
+
+static bool is_waiting(const struct host_group *group)
+{
+    return group->session ? session_group_is_waiting((const struct session_group *)group)
+                          : host_solo_is_waiting(solo(group));
+}
+
+static struct el_view view_of(const struct host_group *group, uint64_t *bound)
+{
+    return group->session ? session_group_view((const struct session_group *)group, bound)
+                          : machine_view(&solo(group)->election, bound);
+}
+
+static struct host_view look(const struct host_group *group, bool *waits)
+{
+    uint64_t bound;
+    const struct el_view view = view_of(group, &bound);
+    const uint64_t token = view.term ? view.term : 1; /* some count no terms; to clients 0 is nobody's */
+    struct host_view shown = {.role = view.role, .leader = view.leader, .token = token, .value = ""};
+    const struct host *host = host_of(group);
+    const uint64_t now = host_now(host),
+                   margin = group->session ? group->session->margin : host_option(group, "margin", 0);
+    const bool is_new =
+        view.role == EL_LEADER && !(group->shown_role == EL_LEADER && group->shown_token == token);
+    shown.lease_end_ns = shown.deadline_ns = UINT64_MAX;
+    if (view.role == EL_LEADER && bound != UINT64_MAX) {
+        shown.lease_end_ns = bound;
+        shown.deadline_ns = bound > margin ? bound - margin : 0;
+    }
+    *waits = is_new && is_waiting(group);
+    /* Too late, or not yet on disk: nobody is told that it leads. */
+    if (view.role == EL_LEADER && (shown.deadline_ns <= now || *waits || host->has_failed)) {
+        shown.role = EL_ELECTING;
+        shown.leader = EL_NOBODY;
+        shown.lease_end_ns = shown.deadline_ns = UINT64_MAX;
+    }
+    if (shown.leader == EL_NOBODY) shown.token = 0;
+    if (shown.leader) shown.value = host_value_of(group, shown.token);
+    if (shown.value[0]) shown.value_number = group->extra->value_number;
+    return shown;
+}
+
+struct host_view host_view_of(const struct host_group *group)
+{
+    bool waits;
+    return look(group, &waits);
+}
+
+static uint64_t stands_since(const struct host_group *group, el_node member, uint32_t *patience)
+{
+    const struct session_group *of = (const struct session_group *)group;
+    *patience = 0;
+    if (group->session && !session_wants(of, member)) return 0;
+    const struct session_rank *ranks = group->session ? session_ranks(of) : NULL;
+    if (group->session && !ranks) return 1;
+    *patience = ranks ? ranks[member - 1].patience : solo(group)->patience[member - 1];
+    if (ranks) return ranks[member - 1].since;
+    return solo(group)->stood_at[member - 1] ? solo(group)->stands_since[member - 1] : 0;
+}
+
+/* Whether whom the machine would hand over to has stood for as long as it wanted to. */
+static bool is_ripe(const struct host_group *group)
+{
+    const el_node heir = group->wish;
+    uint32_t patience;
+    if (heir == EL_NOBODY || heir > host_of(group)->config->member_count) return false;
+    const uint64_t since = stands_since(group, heir, &patience);
+    return since && patience != UINT32_MAX && (host_now(host_of(group)) - since) / 1000000 >= patience;
+}
+
+/* What is new on disk shows itself when it is there. */
+static void show_later(struct session_group *group)
+{
+    struct session *s = group->base.session;
+    if (group->is_unshown || s->unshown_count == s->unshown_room) return;
+    group->is_unshown = true;
+    s->unshown[s->unshown_count++] = group;
+}
+
+void host_group_show(struct host_group *group)
+{
+    bool waits;
+    const struct host_view now = look(group, &waits);
+    const uint16_t cell = host_cell(group) == HOST_NO_CELL ? HOST_CELLS_MAX : (uint16_t)host_cell(group);
+    const uint8_t value = now.value[0] ? HOST_VALUE_THIS : HOST_VALUE_NONE;
+    const bool is_renewed = !group->session && now.deadline_ns != solo(group)->shown_deadline;
+    if (waits && group->session) show_later(shared(group));
+    if (now.role == group->shown_role && now.leader == group->shown_leader && now.token == group->shown_token &&
+        !is_renewed && value == group->shown_value && cell == group->shown_cell && !is_ripe(group))
+        return;
+    const bool begins_or_ends = (now.role == EL_LEADER) != (group->shown_role == EL_LEADER);
+    group->shown_role = now.role & 3u;
+    group->shown_leader = (uint8_t)now.leader;
+    group->shown_token = now.token;
+    group->shown_value = value & 3u;
+    group->shown_cell = cell & 0x7ffu;
+    if (!group->session) host_solo_of(group)->shown_deadline = now.deadline_ns;
+    if (begins_or_ends && !group->session && solo(group)->has_links && group->stands) {
+        const struct wire_entry entry = host_solo_describe(solo(group));
+        host_put_all(host_of(group), &entry);
+    }
+    host_tell_changed(group);
+}
+
+uint32_t host_cell(const struct host_group *group)
+{
+    const struct session_group *of = (const struct session_group *)group;
+    if (!group->session || of->cell == SESSION_NO_CELL) return HOST_NO_CELL;
+    return session_cell_number(group->session, of->cell);
+}
+
+uint64_t host_cell_deadline(const struct host *host, uint32_t cell)
+{
+    for (const struct session *s = host->sessions; s; s = s->next)
+        if (session_cell_number(s, cell % SESSION_CELLS_MAX) == cell)
+            return s->cells[cell % SESSION_CELLS_MAX].deadline;
+    return 0;
+}
+
+void host_note_text(const struct config *config, const struct host_note *note, char *text, size_t size)
+{
+    const char *at = el_note_text(note->by, note->number);
+    size_t used = 0;
+    for (; at && *at && used + 72 < size; at++) {
+        const bool is_place = (*at == '@' || *at == '#') && (at[1] == '1' || at[1] == '2');
+        if (!is_place) {
+            text[used++] = *at;
+            continue;
+        }
+        const uint64_t value = note->values[at[1] - '1'];
+        if (*at == '@' && value >= 1 && value <= config->member_count)
+            used += (size_t)snprintf(text + used, size - used, "%s", config->members[value - 1].name);
+        else
+            used += (size_t)snprintf(text + used, size - used, "%llu", (unsigned long long)value);
+        at++;
+    }
+    text[used] = '\0';
+}
+
+void host_note(struct host *host, struct host_group *group, const struct el_algorithm *algorithm,
+               const struct el_action *action)
+{
+    const struct host_note note = {algorithm, action->note, {action->values[0], action->values[1]}};
+    host->hooks.note(host->hooks.whose, group, &note);
+}
+
+/* ---- What is asked of it ---- */
+
+/* Not for a lease after a hand-over: the machine waits for the heir, and a call would overrule that. */
+static void call(struct host_group *group)
+{
+    if (group->extra && host_now(host_of(group)) < group->extra->heir_until) return;
+    if (group->session)
+        session_group_call(shared(group));
+    else
+        host_solo_call(host_solo_of(group));
+}
+
+static struct host_entry enter(struct host_group *group, enum host_called what, uint64_t a, uint64_t b)
+{
+    return host_enter(host_of(group), (struct host_call){.what = what, .group = group->key, .numbers = {a, b}});
+}
+
+void host_stand(struct host_group *group, bool stands, uint64_t priority)
+{
+    const struct host_entry entry = enter(group, HOST_STANDS, stands, priority);
+    const el_node self = host_of(group)->config->self;
+    const el_node leader = group->shown_leader;
+    /* Elections without a lease take a call for the news that whoever leads is gone. */
+    const bool is_led = leader != EL_NOBODY && leader != self && host_stands(group, leader, NULL) &&
+                        host_worst_failover_ns(group) == 0;
+    const bool begins = stands && !group->stands && !is_led;
+    group->stands = stands;
+    if (group->session)
+        session_group_stand(shared(group), stands, priority);
+    else
+        host_solo_stand(host_solo_of(group), stands, priority);
+    if (begins) call(group);
+    host_flush(host_of(group));
+    host_leave(host_of(group), entry);
+}
+
+void host_campaign(struct host_group *group)
+{
+    const struct host_entry entry = enter(group, HOST_CAMPAIGNS, 0, 0);
+    if (group->stands) call(group);
+    host_flush(host_of(group));
+    host_leave(host_of(group), entry);
+}
+
+bool host_stands(const struct host_group *group, el_node member, uint64_t *priority)
+{
+    const struct session_group *of = (const struct session_group *)group;
+    const bool is_self = member == host_of(group)->config->self;
+    uint32_t patience;
+    const struct session_rank *ranks = group->session ? session_ranks(of) : NULL;
+    if (priority && group->session) *priority = ranks ? ranks[member - 1].priority : 0;
+    if (priority && !group->session) *priority = solo(group)->priorities[member - 1];
+    return is_self ? group->stands : stands_since(group, member, &patience) != 0;
+}
+
+static enum el_answer ask(struct host_group *group, enum el_request_what what, el_node to)
+{
+    const enum el_answer answer = group->session ? session_group_ask(shared(group), what, to)
+                                                 : host_solo_ask(host_solo_of(group), what, to);
+    host_flush(host_of(group));
+    return answer;
+}
+
+enum el_answer host_resign(struct host_group *group)
+{
+    const struct host_entry entry = enter(group, HOST_RESIGNS, 0, 0);
+    const enum el_answer answer = ask(group, EL_RESIGN, EL_NOBODY);
+    host_leave(host_of(group), entry);
+    return answer;
+}
+
+enum el_answer host_transfer(struct host_group *group, el_node to)
+{
+    const struct host_entry entry = enter(group, HOST_TRANSFERS, to, 0);
+    const enum el_answer answer = ask(group, EL_TRANSFER, to);
+    struct host_extra *extra = answer == EL_PERFORMED ? host_extra_of(group) : NULL;
+    if (extra) extra->heir_until = host_now(host_of(group)) + host_option(group, "lease", 0);
+    host_leave(host_of(group), entry);
+    return answer;
+}
+
+void host_set_value(struct host_group *group, const char *value, uint64_t token)
+{
+    struct host_extra *extra = value[0] ? host_extra_of(group) : group->extra;
+    const bool had = extra && extra->value;
+    if (!had && value[0] == '\0') return;
+    if (had && extra->value_token == token && strcmp(value, extra->value) == 0) return;
+    group->shown_value = HOST_VALUE_OTHER; /* whatever it was, it is another now */
+    if (!extra) return;
+    free(extra->value);
+    extra->value = value[0] ? strdup(value) : NULL;
+    extra->value_token = token;
+    if (++extra->value_number == 0) extra->value_number = 1;
+}
+
+const char *host_value_of(const struct host_group *group, uint64_t token)
+{
+    const struct host_extra *extra = group->extra;
+    return extra && extra->value && extra->value_token == token ? extra->value : "";
+}
+
+struct host_extra *host_extra_of(struct host_group *group)
+{
+    if (!group->extra) group->extra = calloc(1, sizeof *group->extra);
+    return group->extra;
+}
+
+void host_free_extra(struct host_group *group)
+{
+    if (!group->extra) return;
+    free(group->extra->value);
+    free(group->extra->ranks);
+    free(group->extra);
+}
+
+static void proclaim(struct host_group *group, const char *value)
+{
+    const struct host_view view = host_view_of(group);
+    if (view.role != EL_LEADER) return;
+    host_set_value(group, value, view.token);
+    if (group->session)
+        board_post(shared(group));
+    else
+        host_solo_send_value(host_solo_of(group), EL_NOBODY);
+    host_group_show(group);
+    host_flush(host_of(group));
+}
+
+void host_proclaim(struct host_group *group, const char *value)
+{
+    const struct host_entry entry = host_enter(
+        host_of(group),
+        (struct host_call){.what = HOST_PROCLAIMS, .group = group->key, .bytes = value, .size = strlen(value)});
+    proclaim(group, value);
+    host_leave(host_of(group), entry);
+}
+
+el_node host_wish(struct host_group *group)
+{
+    if (group->wish == EL_NOBODY) return EL_NOBODY;
+    const struct host_entry entry = enter(group, HOST_WISHES, 0, 0);
+    const el_node wish = is_ripe(group) ? group->wish : EL_NOBODY;
+    if (wish) group->wish = EL_NOBODY;
+    host_leave(host_of(group), entry);
+    return wish;
+}
+
+void host_be_patient(struct host_group *group, uint32_t ms)
+{
+    const struct host_entry entry = enter(group, HOST_WAITS, ms, 0);
+    if (group->session)
+        session_group_be_patient(shared(group), ms);
+    else
+        host_solo_of(group)->patience[host_of(group)->config->self - 1] = ms;
+    host_leave(host_of(group), entry);
+}
+
+uint64_t host_key(const struct host_group *group)
+{
+    return group->key;
+}
+
+const char *host_name(const struct host_group *group)
+{
+    return group->session ? ((const struct session_group *)group)->name : solo(group)->name;
+}
+
+const struct el_algorithm *host_algorithm(const struct host_group *group)
+{
+    return group->session ? &el_quorum : solo(group)->election.algorithm;
+}
+
+uint32_t host_office(const struct host_group *group)
+{
+    return group->office;
+}
+
+void host_set_office(struct host_group *group, uint32_t office)
+{
+    group->office = office;
+}

@@ -1,0 +1,342 @@
+/* See host.h. */
+#include "agent/host/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/host/internal.h"
+#include "agent/host/quorum/session.h"
+#include "algorithms/quorum/bounds.h"
+
+static const uint64_t SECOND = 1000000000;
+
+/* Who the members are, which all must agree on before they listen to each other. */
+static uint64_t digest_members(const struct config *config)
+{
+    struct el_hash sum = el_fingerprint(config->cluster_id, sizeof config->cluster_id);
+    for (uint32_t i = 0; i < config->member_count; i++) {
+        const struct config_member *member = &config->members[i];
+        const uint64_t words[] = {sum.low, sum.high, member->id, (uint64_t)member->role,
+                                  el_fingerprint(member->name, strlen(member->name)).low};
+        sum = el_fingerprint(words, sizeof words);
+    }
+    return sum.low;
+}
+
+struct host *host_new(const struct config *config, struct record *record, struct host_hooks hooks)
+{
+    struct host *host = calloc(1, sizeof *host);
+    if (!host) return NULL;
+    host->config = config;
+    host->record = record;
+    host->hooks = hooks;
+    host->members = digest_members(config);
+    host->has_past = record_get(record, session_past_key(config), &host->past);
+    const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_BEGINS});
+    host->refresh_at = host_now(host) + SECOND;
+    for (uint32_t i = 0; i < config->member_count; i++) wire_begin(&host->out[i], host->members);
+    host_leave(host, entry);
+    return host;
+}
+
+void host_free(struct host *host)
+{
+    while (host && host->solos) {
+        struct host_solo *group = host->solos;
+        host->solos = group->next_solo;
+        host_solo_free(group);
+    }
+    while (host && host->sessions) {
+        struct session *s = host->sessions;
+        host->sessions = s->next;
+        session_free(s);
+    }
+    if (host) free(host->index);
+    free(host);
+}
+
+/* ---- Groups by number ---- */
+
+/* For the index, and so never 0: first those of the sessions, then the others. */
+enum { SOLO_FIRST = SESSIONS_MAX * SESSION_GROUPS_MAX + 1 };
+
+static uint32_t number_of(struct host_group *group)
+{
+    if (!group->session) return SOLO_FIRST + host_solo_of(group)->number;
+    return group->session->number * SESSION_GROUPS_MAX + ((struct session_group *)group)->number;
+}
+
+static struct host_group *group_numbered(const struct host *host, uint32_t number)
+{
+    if (number >= SOLO_FIRST) return &host->solo_list[number - SOLO_FIRST]->base;
+    const struct session *s = host->session_list[(number - 1) / SESSION_GROUPS_MAX];
+    return &session_group_at(s, (number - 1) % SESSION_GROUPS_MAX + 1)->base;
+}
+
+/* In the order of those numbers. */
+struct host_group *host_next(struct host *host, struct host_group *after)
+{
+    const struct session *of = after ? after->session : NULL;
+    uint32_t at = of ? ((struct session_group *)after)->number : 0;
+    if (!after || of)
+        for (uint32_t i = of ? of->number : 0; i < SESSIONS_MAX && host->session_list[i]; i++, at = 0)
+            if (at < host->session_list[i]->group_count)
+                return &session_group_at(host->session_list[i], at + 1)->base;
+    at = after && !of ? host_solo_of(after)->number + 1 : 0;
+    return at < host->solo_count ? &host->solo_list[at]->base : NULL;
+}
+
+/* ---- Groups by key ---- */
+
+/* A number, and above it as much of the key as there is room for: so hardly any group is looked at that is another. */
+enum { NUMBER_BITS = 22, NUMBER = (1 << NUMBER_BITS) - 1 };
+_Static_assert(SOLO_FIRST + RECORD_GROUPS_MAX <= NUMBER, "numbers fit");
+
+static uint32_t indexed(uint64_t key, uint32_t number)
+{
+    return (uint32_t)(key >> (32 + NUMBER_BITS)) << NUMBER_BITS | number;
+}
+
+static bool is_of_key(const struct host *host, uint32_t entry, uint64_t key)
+{
+    const uint32_t number = entry & NUMBER;
+    return entry == indexed(key, number) && group_numbered(host, number)->key == key;
+}
+
+static uint32_t place_of(const struct host *host, uint64_t key)
+{
+    uint32_t at = (uint32_t)(key ^ key >> 32) & (host->index_size - 1);
+    while (host->index[at] && !is_of_key(host, host->index[at], key)) at = (at + 1) & (host->index_size - 1);
+    return at;
+}
+
+struct host_group *host_by_key(const struct host *host, uint64_t key)
+{
+    const uint32_t entry = host->index ? host->index[place_of(host, key)] : 0;
+    return entry ? group_numbered(host, entry & NUMBER) : NULL;
+}
+
+static bool make_index(struct host *host)
+{
+    uint32_t *was = host->index;
+    if (host->index && host->group_count + 1 <= host->index_size / 8 * 7) return true;
+    const uint32_t size = host->index ? 2 * host->index_size : 16;
+    uint32_t *index = calloc(size, sizeof *index);
+    if (!index) return false;
+    host->index = index;
+    host->index_size = size;
+    for (struct host_group *group = host_next(host, NULL); group; group = host_next(host, group))
+        host->index[place_of(host, group->key)] = indexed(group->key, number_of(group));
+    free(was);
+    return true;
+}
+
+static struct host_group *make_group(struct host *host, const char *name, uint64_t key, char *text, size_t size)
+{
+    const struct config_group *section = config_group_of(host->config, name);
+    const struct el_algorithm *algorithm = section && section->algorithm ? section->algorithm : &el_quorum;
+    snprintf(text, size, "out of memory");
+    if (!make_index(host)) return NULL;
+    if (algorithm == &el_quorum) {
+        struct session *s = session_for(host, section);
+        if (!s)
+            snprintf(text, size,
+                     "the groups here differ in their times in %d ways already, which is all there can be",
+                     SESSIONS_MAX);
+        if (s && s->group_count == SESSION_GROUPS_MAX)
+            snprintf(text, size, "there are %d groups already, which is all there can be", SESSION_GROUPS_MAX);
+        struct session_group *group = s ? session_group_new(s, name, key) : NULL;
+        return group ? &group->base : NULL;
+    }
+    if (host->solo_count == RECORD_GROUPS_MAX || !record_has_room(host->record, key)) {
+        snprintf(text, size, "there are %d groups on record already, which is all there can be",
+                 RECORD_GROUPS_MAX);
+        return NULL;
+    }
+    struct host_solo *group = host_solo_new(host, name, key, section, algorithm);
+    if (!group) return NULL;
+    group->number = host->solo_count;
+    host->solo_list[host->solo_count++] = group;
+    return &group->base;
+}
+
+struct host_group *host_enlist(struct host *host, const char *name, uint64_t key, char *text, size_t size)
+{
+    struct host_group *group = make_group(host, name, key, text, size);
+    if (!group) return NULL;
+    host->group_count++;
+    host->index[place_of(host, key)] = indexed(key, number_of(group));
+    struct host_solo *solo = host_solo_of(group);
+    if (!solo) return group;
+    solo->next_solo = host->solos;
+    host->solos = solo;
+    return group;
+}
+
+static struct host_group *add(struct host *host, const char *name, uint64_t key, char *text, size_t size)
+{
+    struct host_group *group = host_enlist(host, name, key, text, size);
+    if (!group || group->session) return group;
+    host_solo_start(host_solo_of(group));
+    host_flush(host);
+    return group;
+}
+
+struct host_group *host_find(struct host *host, const char *name, char *text, size_t size)
+{
+    if (!group_name_is_valid(name)) {
+        snprintf(text, size, "a group's name is 1 to %d letters, digits, and . _ - : /", CONFIG_NAME_MAX);
+        return NULL;
+    }
+    const uint64_t key = seal_group_key(host->config->cluster_id, name);
+    struct host_group *group = host_by_key(host, key);
+    if (group && strcmp(host_name(group), name) != 0) {
+        snprintf(text, size, "%s cannot be told from %s by its hash: choose another name", name,
+                 host_name(group));
+        return NULL;
+    }
+    if (group) return group;
+    const struct host_entry entry =
+        host_enter(host, (struct host_call){.what = HOST_FINDS, .bytes = name, .size = strlen(name)});
+    group = add(host, name, key, text, size);
+    host_leave(host, entry);
+    return group;
+}
+
+struct host_group *host_known(const struct host *host, const char *name)
+{
+    if (!group_name_is_valid(name)) return NULL;
+    struct host_group *group = host_by_key(host, seal_group_key(host->config->cluster_id, name));
+    return group && strcmp(host_name(group), name) == 0 ? group : NULL;
+}
+
+/* ---- Disk ---- */
+
+void host_write(struct host *host)
+{
+    if (!host->is_dirty || host->writes_begun > host->writes_done || host->has_failed) return;
+    struct record_image *image = record_image_of(host->record);
+    host->is_dirty = false;
+    host->writes_begun++;
+    if (image)
+        host->hooks.save(host->hooks.whose, image);
+    else
+        host->has_failed = true;
+}
+
+void host_saved(struct host *host, uint64_t version, int error)
+{
+    const struct host_entry entry =
+        host_enter(host, (struct host_call){.what = HOST_SAVED, .numbers = {version, (uint64_t)(error != 0)}});
+    host->writes_done++;
+    if (error) host->has_failed = true;
+    for (struct host_group *group = host->has_failed ? host_next(host, NULL) : NULL; group;
+         group = host_next(host, group))
+        host_group_show(group); /* it does not lead any more */
+    for (struct host_solo *group = host->solos; group && !host->has_failed; group = group->next_solo)
+        host_solo_release(group);
+    for (struct session *s = host->sessions; s && !host->has_failed; s = s->next) session_release(s);
+    host_flush(host);
+    host_leave(host, entry);
+}
+
+/* ---- Time ---- */
+
+static void refresh(struct host *host, uint64_t now)
+{
+    host->refresh_at = now + SECOND;
+    for (struct host_solo *group = host->solos; group; group = group->next_solo) host_solo_refresh(group, now);
+    for (struct session *s = host->sessions; s; s = s->next) {
+        session_show_wishes(s); /* one may be ripe by now */
+        session_look_ahead(s);
+    }
+    for (el_node to = 1; to <= host->config->member_count; to++)
+        if (now - host->sent_at[to - 1] >= SECOND / 2) host_greet(host, to);
+}
+
+/* A claim also ends for its clients a margin before the lease does. */
+static uint64_t shown_until(const struct host_solo *group)
+{
+    return group->base.shown_role == EL_LEADER ? group->shown_deadline : UINT64_MAX;
+}
+
+/* Voters keep silent from their start, and meet before there is a group. */
+static void begin_sessions(struct host *host)
+{
+    host->has_begun = true;
+    (void)session_for(host, NULL);
+    for (uint32_t i = 0; i < host->config->group_count; i++) {
+        const struct config_group *section = &host->config->groups[i];
+        if (!section->algorithm || section->algorithm == &el_quorum) (void)session_for(host, section);
+    }
+}
+
+uint64_t host_tick(struct host *host)
+{
+    const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_TICKS});
+    uint64_t now = host_now(host);
+    if (!host->has_begun) begin_sessions(host);
+    for (struct host_solo *group = host->solos; group; group = group->next_solo) {
+        while (host_solo_fire(group, now)) now = host_now(host);
+        if (shown_until(group) <= now) host_group_show(&group->base);
+    }
+    if (host->refresh_at <= now) refresh(host, now);
+    uint64_t next = host->refresh_at;
+    for (struct session *s = host->sessions; s; s = s->next) {
+        const uint64_t due = session_tick(s);
+        if (due < next) next = due;
+    }
+    for (struct host_solo *group = host->solos; group; group = group->next_solo) {
+        const uint64_t due = host_solo_due(group), until = shown_until(group);
+        if (due < next) next = due;
+        if (until < next) next = until;
+    }
+    host_flush(host);
+    host_leave(host, entry);
+    return next;
+}
+
+/* ---- What is asked about it ---- */
+
+bool host_is_saving(const struct host *host)
+{
+    return host->writes_begun > host->writes_done;
+}
+
+uint32_t host_holds(const struct host *host)
+{
+    return host->holds;
+}
+
+bool host_has_failed(const struct host *host)
+{
+    return host->has_failed;
+}
+
+uint64_t host_clock(const struct host *host)
+{
+    return host_now(host);
+}
+
+uint64_t host_stopwatch(const struct host *host)
+{
+    return host->hooks.now(host->hooks.whose);
+}
+
+uint64_t host_heard(const struct host *host, el_node peer)
+{
+    const uint64_t at = host->heard[peer - 1], now = host_now(host);
+    return at == 0 ? UINT64_MAX : now > at ? now - at : 0;
+}
+
+uint64_t host_worst_failover_ns(const struct host_group *group)
+{
+    const struct config *config = host_of(group)->config;
+    const struct failover f = {.lease = host_option(group, "lease", 0),
+                               .stagger = host_option(group, "stagger", 0),
+                               .reask = host_option(group, "re-ask", 0),
+                               .transmit = config->transmit_max,
+                               .drift = config->drift,
+                               .members = config->member_count};
+    return f.lease ? failover_worst_ns(&f) : 0;
+}

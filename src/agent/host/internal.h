@@ -1,0 +1,209 @@
+/* The inside of the host. Shared by the files host*.c and nobody else. */
+#ifndef ELECTOR_AGENT_HOST_INTERNAL_H
+#define ELECTOR_AGENT_HOST_INTERNAL_H
+
+#include "agent/host/host.h"
+#include "agent/host/single/timed_machine.h"
+#include "agent/peer/reliable_link.h"
+
+struct session;
+
+enum {
+    SESSIONS_MAX = 16, /* sets of times that groups of one agent may differ in */
+    HOST_OPTIONS_MAX = 24,
+    HOST_HELD_MAX = 256,
+    HOST_UNKNOWN_MAX = 32
+};
+
+/* A message that waits for the disk. What is left of its timer is read when it leaves. */
+struct host_held {
+    struct el_msg msg;
+    uint32_t timer, slot;
+    bool from_detector;
+};
+
+/* What few groups have. */
+struct host_extra {
+    uint64_t heir_until; /* until when one that it was handed over to has precedence */
+    char *value;         /* NULL: none */
+    uint64_t value_token;
+    uint32_t value_number;      /* of those that there have been */
+    struct session_rank *ranks; /* of a session's group */
+};
+
+/* Which value was shown: another than the one that is there now, none, or this one. */
+enum host_value { HOST_VALUE_OTHER, HOST_VALUE_NONE, HOST_VALUE_THIS };
+
+/*
+ * A group. It is one of a session's many (agent/host/quorum/session.h), or has machines of its own (struct host_solo), in both cases as
+ * the first member of a greater struct.
+ */
+struct host_group {
+    struct session *session; /* NULL: it has machines of its own */
+    uint64_t key;
+    struct host_extra *extra; /* NULL: nothing of it is used */
+    uint64_t shown_token;     /* its view as `changed` was last called for, in this and what else was shown */
+    uint32_t office;
+    uint8_t wish; /* whom the machine would hand over to, once the work has stopped */
+    uint8_t shown_leader;
+    uint16_t shown_cell : 11;                 /* HOST_CELLS_MAX: none */
+    uint16_t shown_role : 2, shown_value : 2; /* enum host_value */
+    bool stands : 1;
+};
+_Static_assert(sizeof(void *) != 8 || sizeof(struct host_group) == 40, "there may be very many");
+_Static_assert((int)HOST_CELLS_MAX < 1 << 11 && (int)EL_LEADER < 1 << 2 && (int)HOST_VALUE_THIS < 1 << 2,
+               "they fit");
+
+struct host_solo {
+    struct host_group base;
+    struct host *host;
+    struct host_solo *next_solo;
+    uint32_t number; /* its place in the host's list */
+    uint64_t shown_deadline;
+    uint32_t settings;                    /* a digest that all members must share */
+    struct el_cluster cluster, detectors; /* the same members; each machine has options of its own */
+    uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX], ranks[CONFIG_MEMBERS_MAX];
+    uint8_t roles[CONFIG_MEMBERS_MAX];
+    uint64_t stood_at[CONFIG_MEMBERS_MAX]; /* when a peer last said that it wants to lead */
+    uint64_t stands_since[CONFIG_MEMBERS_MAX];
+    uint32_t patience[CONFIG_MEMBERS_MAX]; /* in ms: see agent/peer/payload.h */
+    struct el_value values[HOST_OPTIONS_MAX], detector_values[HOST_OPTIONS_MAX];
+    struct machine election, detector;
+    bool has_detector, has_links;
+    struct link *links; /* [count], where the algorithm needs them */
+    uint64_t links_due;
+    uint32_t round;     /* of an election over links, which counts no terms: see agent/host/single/rounds.c */
+    uint32_t fruitless; /* rounds in a row that came to nothing */
+    uint64_t unsettled_since;           /* 0: there is a leader, as all say that were heard */
+    bool suspected[CONFIG_MEMBERS_MAX]; /* by the detector */
+    bool leads[CONFIG_MEMBERS_MAX];     /* as a peer last said, of this round */
+    uint64_t saved_by;                  /* the write after which what it saved is on disk */
+    struct host_held held[HOST_HELD_MAX];
+    uint32_t held_count;
+    char name[CONFIG_NAME_MAX + 1];
+};
+
+/* How much of what was sent to a peer has come: see entries.c. */
+struct host_flow {
+    uint32_t unmarked, marked, echoed; /* datagrams since the last mark; marks */
+    uint64_t waits_since;
+};
+
+struct host {
+    const struct config *config;
+    struct record *record;
+    struct host_hooks hooks;
+    uint64_t members; /* a digest of who they are */
+    uint32_t group_count, solo_count;
+    uint32_t *index; /* by key; see host.c. index_size is a power of two, and an eighth of it is free */
+    uint32_t index_size;
+    struct host_solo *solos, *solo_list[RECORD_GROUPS_MAX];
+    struct session *sessions, *session_list[SESSIONS_MAX]; /* the last first; by their number */
+    struct el_durable past; /* the highest that sessions of any settings have saved */
+    bool has_past;          /* an earlier life had sessions */
+    bool has_begun;
+    uint64_t writes_begun, writes_done;
+    bool is_dirty, has_failed;
+    uint32_t holds;
+    uint32_t depth;                       /* of calls */
+    bool is_outside;                      /* in a hook that may call back */
+    uint64_t instant;                     /* of the outermost call */
+    uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
+    uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when we last complained of its member list */
+    uint64_t sent_at[CONFIG_MEMBERS_MAX];
+    uint64_t refresh_at;
+    struct {
+        uint64_t key, asked_at;
+    } unknown[HOST_UNKNOWN_MAX];
+    struct wire_payload out[CONFIG_MEMBERS_MAX];
+    struct host_flow flow[CONFIG_MEMBERS_MAX];
+};
+
+static inline uint64_t host_now(const struct host *host)
+{
+    return host->depth ? host->instant : host->hooks.now(host->hooks.whose);
+}
+
+/* host.c */
+/* One more group, which is still to be started. */
+struct host_group *host_enlist(struct host *, const char *name, uint64_t key, char *text, size_t size);
+void host_write(struct host *); /* begins to write the record, if there is something new in it */
+
+/* call.c: every call from outside is between these two. */
+struct host_entry {
+    bool is_told, was_outside;
+};
+struct host_entry host_enter(struct host *, struct host_call);
+void host_leave(struct host *, struct host_entry);
+void host_tell_changed(struct host_group *);
+void host_tell_renewed(struct host *, uint32_t cell);
+
+/* entries.c */
+void host_put(struct host *, el_node to, const struct wire_entry *);
+void host_greet(struct host *, el_node to); /* an empty word, so that both know that the link works */
+void host_put_all(struct host *, const struct wire_entry *);
+void host_flush(struct host *);                  /* ends every call: what was said and saved goes out */
+bool host_keeps_up(struct host *, el_node peer); /* with what it was sent: if not, what can wait should */
+void host_complain(struct host *, struct host_group *, el_node from, const char *what);
+
+/* group.c */
+/* The value of an option by name; `otherwise` if the algorithm has none of that name. */
+uint64_t host_option(const struct host_group *, const char *name, uint64_t otherwise);
+/* Members that count by other times, or another algorithm, must not count each other's votes. */
+uint32_t host_digest_settings(const struct host *, const struct el_algorithm *, const struct el_value *);
+void host_group_show(struct host_group *);
+void host_set_value(struct host_group *, const char *value, uint64_t token);
+const char *host_value_of(const struct host_group *,
+                          uint64_t token);             /* what its leader said in that term; "" */
+struct host_extra *host_extra_of(struct host_group *); /* made if there is none; NULL: no memory */
+void host_free_extra(struct host_group *);
+/* What a machine did, for hooks.note. */
+void host_note(struct host *, struct host_group *, const struct el_algorithm *, const struct el_action *);
+
+/* obituary.c */
+void host_bury(struct host *, el_node from, const struct wire_entry *);
+void host_hear_released(struct host *, el_node from, const struct wire_entry *);
+
+/* agent/host/single/group.c */
+struct host_solo *host_solo_new(struct host *, const char *name, uint64_t key,
+                                const struct config_group *section, const struct el_algorithm *);
+void host_solo_free(struct host_solo *);
+void host_solo_start(struct host_solo *);
+void host_solo_hear(struct host_solo *, bool for_detector, const struct el_msg *);
+uint64_t host_solo_due(const struct host_solo *);
+bool host_solo_fire(struct host_solo *, uint64_t now);
+void host_solo_stand(struct host_solo *, bool stands, uint64_t priority);
+/* Asks for an election. */
+void host_solo_call(struct host_solo *);
+enum el_answer host_solo_ask(struct host_solo *, enum el_request_what, el_node to);
+/* What a peer says of its wish to lead. */
+void host_solo_peer_stands(struct host_solo *, el_node peer, const struct wire_entry *, uint64_t now);
+/* A message of it says so, too. */
+void host_solo_peer_speaks(struct host_solo *, el_node peer, uint64_t now);
+/* Now and then: who wants to lead, and what is proclaimed, in case it was lost; an election that came to nothing is
+ * called again; peers that have said nothing for long want nothing. */
+void host_solo_refresh(struct host_solo *, uint64_t now);
+struct wire_entry host_solo_describe(const struct host_solo *);
+void host_solo_send_value(struct host_solo *, el_node to); /* 0: to all */
+
+/* agent/host/single/rounds.c */
+/* Now and then: an election that came to nothing is called, or held, again. */
+void host_solo_call_again(struct host_solo *, uint64_t now);
+/* What a peer says is of this round, or of a later one, which is joined. False: of an earlier one, and it is told. */
+bool host_solo_is_of_round(struct host_solo *, el_node peer, uint32_t round);
+/* It leads, and for somebody. */
+bool host_solo_leads(const struct host_solo *);
+
+/* agent/host/single/actions.c */
+struct machine_owner host_solo_owner(struct host_solo *);
+/* What it saved is not on disk yet, so that nothing may be said or claimed that came after. */
+bool host_solo_is_waiting(const struct host_solo *);
+void host_solo_release(struct host_solo *); /* what waited for the disk */
+const struct link_hooks *host_link_hooks(struct host_solo *, struct link_hooks *);
+
+static inline struct host_solo *host_solo_of(struct host_group *group)
+{
+    return group->session ? NULL : (struct host_solo *)group;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* What is to be said once we are dead, and what is made of it. */
+#include "agent/host/internal.h"
+#include "agent/host/quorum/session.h"
+
+/* The number of this life is on disk; otherwise the next may have it, too, and would be taken for the dead one. */
+static bool is_on_record(const struct host *host)
+{
+    return host->writes_done > (host->has_failed ? 1 : 0);
+}
+
+bool host_obituary(const struct host *host, struct wire_payload *payload)
+{
+    bool is_said = false;
+    wire_begin(payload, host->members);
+    if (!is_on_record(host)) return false;
+    for (const struct session *s = host->sessions; s; s = s->next) {
+        const struct wire_entry entry = {.type = WIRE_OBITUARY, .settings = s->settings, .number = s->me.inc};
+        if (s->me.inc && wire_add(payload, &entry)) is_said = true; /* what does not fit waits for its lease */
+    }
+    return is_said;
+}
+
+bool host_releases(const struct host *host, const struct host_tenure *tenures, uint32_t count,
+                   struct wire_payload *payload)
+{
+    bool is_said = false;
+    wire_begin(payload, host->members);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct session *s = tenures[i].group->session;
+        if (!s) continue;
+        const struct wire_entry entry = {.type = WIRE_RELEASED,
+                                         .group = tenures[i].group->key,
+                                         .settings = s->settings,
+                                         .life = s->me.inc,
+                                         .number = tenures[i].term};
+        if (wire_add(payload, &entry)) is_said = true;
+    }
+    return is_said;
+}
+
+/* As if it had sent the Release itself, before it died. */
+void host_hear_released(struct host *host, el_node from, const struct wire_entry *entry)
+{
+    struct host_group *group = host_by_key(host, entry->group);
+    const struct el_msg release = {.kind = QUORUM_RELEASE,
+                                   .from = from,
+                                   .to = host->config->self,
+                                   .subject = from,
+                                   .epoch = entry->number,
+                                   .more = entry->life,
+                                   .extra = {0, 0, entry->life}};
+    if (group && group->session && group->session->settings == entry->settings)
+        session_group_hear((struct session_group *)group, &release);
+}
+
+/* Of itself alone, and of the life that it names. */
+void host_bury(struct host *host, el_node from, const struct wire_entry *entry)
+{
+    for (struct session *s = host->sessions; s; s = s->next)
+        if (s->settings == entry->settings) session_bury(s, from, entry->number);
+}
+
+uint64_t host_longest_lease_ns(const struct host *host)
+{
+    uint64_t longest = 0;
+    for (const struct session *s = host->sessions; s; s = s->next) {
+        const uint64_t lease = s->values[QUORUM_OPTION_LEASE].number;
+        if (lease > longest) longest = lease;
+    }
+    return longest;
+}

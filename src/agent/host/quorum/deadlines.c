@@ -1,0 +1,119 @@
+/* See struct session_cell: what renews a hundred thousand groups is one number. */
+#include <stdlib.h>
+
+#include "agent/host/quorum/session.h"
+
+static uint8_t cell_with(struct session *s, uint64_t voters)
+{
+    uint8_t unused = SESSION_NO_CELL;
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        if (s->cells[i].voters == voters && s->cells[i].groups && !s->cells[i].is_retired) return (uint8_t)i;
+        if (s->cells[i].groups == 0) unused = (uint8_t)i;
+    }
+    if (unused == SESSION_NO_CELL && s->cell_count < SESSION_CELLS_MAX) unused = (uint8_t)s->cell_count++;
+    if (unused != SESSION_NO_CELL) s->cells[unused] = (struct session_cell){.voters = voters};
+    return unused;
+}
+
+static uint64_t voters_behind(const struct session *s, const struct quorum *q)
+{
+    uint64_t voters = 0;
+    for (el_node voter = 1; voter <= s->cluster.count; voter++)
+        if (quorum_is_backed(q, voter)) voters |= UINT64_C(1) << (voter - 1);
+    return voters;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * The majority-th newest of their promises ends it, as in quorum_bound_by(), or our own: that is renewed with each beat, so
+ * that it passes for the newest, but what other groups ask for between two beats is newer, and who stands still beats not.
+ */
+static uint64_t end_of(const struct session *s, uint64_t voters)
+{
+    const bool counts = voters >> (s->cfg.self - 1) & 1;
+    const uint64_t own = counts ? s->timers[QUORUM_LEASE][s->cfg.self] : UINT64_MAX;
+    const struct quorum q = {.cfg = &s->cfg, .peers = (struct quorum_peer *)(uintptr_t)s->peers};
+    for (el_node voter = 1; voter <= s->cluster.count; voter++) {
+        uint32_t newer = 0;
+        if (!(voters >> (voter - 1) & 1)) continue;
+        for (el_node other = 1; other <= s->cluster.count; other++)
+            newer += voters >> (other - 1) & 1 && quorum_is_newer(&q, other, voter);
+        if (newer + 1 == s->me.majority) return earlier(s->timers[QUORUM_LEASE][voter], own);
+    }
+    return 0;
+}
+
+static void reckon(const struct session *s, struct session_cell *cell)
+{
+    const uint64_t end = end_of(s, cell->voters);
+    cell->lease_end = end == UINT64_MAX ? 0 : end; /* what is not armed bounds nothing any more */
+    cell->deadline = cell->lease_end > s->margin ? cell->lease_end - s->margin : 0;
+}
+
+void session_assign_cell(struct session_group *group, const struct quorum *q)
+{
+    struct session *s = session_of(group);
+    const bool leads = group->role == QUORUM_LEADER;
+    const uint64_t voters = leads ? voters_behind(s, q) : 0;
+    const uint32_t was = group->cell;
+    const bool had = was != SESSION_NO_CELL;
+    if (leads ? had && s->cells[was].voters == voters && !s->cells[was].is_retired : !had) return;
+    if (had) s->cells[was].groups--;
+    group->cell = leads ? cell_with(s, voters) : SESSION_NO_CELL;
+    if (group->cell == SESSION_NO_CELL)
+        return; /* without a cell it has no time left, and is seen to lead no more */
+    struct session_cell *cell = &s->cells[group->cell];
+    if (cell->groups++ == 0) reckon(s, cell); /* that of others is renewed for all of them */
+}
+
+void session_retire_cells(struct session *s, el_node voter)
+{
+    for (uint32_t i = 0; i < s->cell_count; i++)
+        if (s->cells[i].voters >> (voter - 1) & 1) s->cells[i].is_retired = true;
+}
+
+static void show_led(struct session *s)
+{
+    for (uint32_t i = 0; i < s->group_count; i++)
+        if (session_group_at(s, i + 1)->cell != SESSION_NO_CELL)
+            host_group_show(&session_group_at(s, i + 1)->base);
+}
+
+void session_renew_cells(struct session *s)
+{
+    const uint64_t now = host_now(s->host);
+    bool begins_again = false;
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        struct session_cell *cell = &s->cells[i];
+        const uint64_t was = cell->deadline;
+        if (cell->groups == 0 || cell->is_retired) continue;
+        reckon(s, cell);
+        if (was <= now && cell->deadline > now) {
+            cell->is_over = false;
+            begins_again = true;
+        }
+        if (cell->deadline != was) host_tell_renewed(s->host, session_cell_number(s, i));
+    }
+    if (begins_again) show_led(s);
+}
+
+uint64_t session_end_cells(struct session *s, uint64_t now)
+{
+    uint64_t next = UINT64_MAX;
+    bool ended = false;
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        struct session_cell *cell = &s->cells[i];
+        if (cell->groups == 0 || cell->is_over) continue;
+        if (cell->deadline <= now) {
+            cell->is_over = ended = true;
+        } else if (cell->deadline < next) {
+            next = cell->deadline;
+        }
+    }
+    if (ended) show_led(s);
+    return next;
+}

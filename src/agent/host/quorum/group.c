@@ -1,0 +1,353 @@
+/* A group of a session: what it hears, what is asked of it, and what it is told of the sessions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/host/quorum/session.h"
+#include "core/machine.h"
+
+/* ---- Life ---- */
+
+static bool make_room(struct session *s)
+{
+    if (s->group_count < s->group_room) return true;
+    /* Few or all: what is not used takes no memory, but to copy it does. */
+    const uint32_t room = s->group_room ? SESSION_GROUPS_MAX : 16;
+    uint32_t *groups = realloc(s->groups, room * sizeof *groups);
+    if (groups) s->groups = groups;
+    struct session_timed *heap = realloc(s->heap, room * sizeof *heap);
+    if (heap) s->heap = heap;
+    struct session_group **unshown = realloc(s->unshown, room * sizeof(struct session_group *));
+    if (unshown) s->unshown = unshown;
+    if (!groups || !heap || !unshown) return false;
+    s->group_room = s->heap_room = s->unshown_room = room;
+    return true;
+}
+
+struct session_group *session_group_new(struct session *s, const char *name, uint64_t key)
+{
+    const size_t length = strlen(name);
+    if (s->group_count == SESSION_GROUPS_MAX || !make_room(s)) return NULL;
+    const uint32_t piece = slab_take(&s->slab, slab_units(offsetof(struct session_group, name) + length + 1));
+    if (!piece) return NULL;
+    struct session_group *group = slab_at(&s->slab, piece); /* as it is folded before the first call */
+    memcpy(group->name, name, length);
+    group->base = (struct host_group){.session = s, .key = key, .shown_cell = HOST_CELLS_MAX};
+    group->cell = SESSION_NO_CELL;
+    s->groups[s->group_count++] = piece;
+    group->number = s->group_count;
+    return group;
+}
+
+struct quorum_claim session_claim_of(const struct session_group *group)
+{
+    if (group->role != QUORUM_LEADER) return (struct quorum_claim){0};
+    const struct quorum_group *g = &session_unfold(group)->quorum;
+    return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
+}
+
+struct el_view session_group_view(const struct session_group *group, uint64_t *bound)
+{
+    struct session *s = session_of(group);
+    struct session_work *work = session_unfold(group);
+    struct el_view view;
+    const struct quorum q = {
+        .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
+    quorum_group_view(&q, &view); /* which only reads */
+    *bound = UINT64_MAX;
+    if (view.role == EL_LEADER) *bound = group->cell == SESSION_NO_CELL ? 0 : s->cells[group->cell].lease_end;
+    return view;
+}
+
+/* ---- Events ---- */
+
+void session_group_hear(struct session_group *group, const struct el_msg *m)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    if (!el_is_well_formed(&el_quorum, &s->cfg, m)) return;
+    const uint64_t inc = s->peers[m->from - 1].inc;
+    session_open(s, NULL, false, &step);
+    const bool admitted = quorum_session_admit(&step.q, m);
+    session_close(s, NULL, &step);
+    if (s->peers[m->from - 1].inc != inc) board_meet(s, m->from);
+    if (!admitted) return;
+    switch (m->kind) {
+    case QUORUM_VOTE:
+    case QUORUM_GRANT:
+    case QUORUM_REFUSE:
+    case QUORUM_RELEASE:
+    case QUORUM_CHECK: break;
+    default: return;
+    }
+    const struct host_hooks *hooks = &s->host->hooks;
+    if (hooks->heard) hooks->heard(hooks->whose, &group->base, m);
+    session_open(s, group, false, &step);
+    if (m->kind == QUORUM_VOTE && s->roles[m->from - 1] == EL_ORDINARY &&
+        s->host->config->members[m->from - 1].role == CONFIG_VOTER)
+        s->roles[m->from - 1] =
+            EL_CANDIDATE; /* who asks for votes wants to lead, whether or not its word has come */
+    quorum_group_hear(&step.q, m);
+    session_close(s, group, &step);
+}
+
+static void run_out(struct session_group *group, uint32_t timer)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    session_open(s, group, true, &step);
+    quorum_group_timer(&step.q, timer);
+    session_close(s, group, &step);
+}
+
+static void campaign(struct session_group *group)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    session_open(s, group, false, &step);
+    quorum_on_campaign(&step.q);
+    session_close(s, group, &step);
+}
+
+/* ---- Turns ---- */
+
+/* Our own vote is another's still. */
+static bool is_promised_away(const struct session_group *group)
+{
+    struct session *s = session_of(group);
+    const struct quorum_tenant *holder = &session_unfold(group)->quorum.holder;
+    const struct quorum q = {.me = &s->me, .peers = s->peers};
+    return holder->id && holder->id != s->cfg.self && quorum_promise_lives(&q, holder->id, holder->inc);
+}
+
+/* Asking for votes that nobody can give yet, or more than anybody can hear, makes all of it slower. */
+static bool may_take_turn(const struct session_group *group)
+{
+    const struct session *s = session_of(group);
+    const uint32_t most = is_promised_away(group) ? SESSION_HOPELESS_MAX : SESSION_STANDING_MAX;
+    return s->standing < most && !session_is_giving(s) && board_has_sent(group) && session_may_pour(s);
+}
+
+static void wait_for_turn(struct session_group *group, bool is_due)
+{
+    struct session *s = session_of(group);
+    group->is_due = group->is_due || is_due;
+    if (group->waits_for_turn) return;
+    group->waits_for_turn = true;
+    group->next_in_turn = 0;
+    if (s->last_in_turn)
+        s->last_in_turn->next_in_turn = group->number;
+    else
+        s->first_in_turn = group;
+    s->last_in_turn = group;
+}
+
+/* While it waited our own vote went to another, who is there and is about to claim the group. */
+static bool is_spoken_for(const struct session_group *group)
+{
+    const struct quorum_tenant *holder = &session_unfold(group)->quorum.holder;
+    if (!is_promised_away(group)) return false;
+    const struct quorum_peer *p = &session_of(group)->peers[holder->id - 1];
+    return p->recent && p->inc == holder->inc; /* an earlier life claims nothing any more */
+}
+
+/* As long as if it had asked, and made way. Not for ever: whether the other still wants it only asking tells. */
+static void put_off(struct session_group *group)
+{
+    const struct session *s = session_of(group);
+    const uint64_t lease = el_number(&s->cfg, QUORUM_OPTION_LEASE);
+    const uint64_t drawn = s->host->hooks.random(s->host->hooks.whose);
+    struct session_work *work = session_unfold(group);
+    work->timers[QUORUM_STAND - QUORUM_ASKED] = host_now(s->host) + lease / 4 + drawn % (lease - lease / 4);
+    session_fold(group);
+    session_heap_mend(group, session_first_due(work->timers));
+}
+
+void session_take_turns(struct session *s)
+{
+    for (struct session_group *group; (group = s->first_in_turn);) {
+        const bool is_due = group->is_due, is_put_off = is_due && is_spoken_for(group);
+        if (!is_put_off && !may_take_turn(group)) return;
+        s->first_in_turn = session_group_at(s, group->next_in_turn);
+        if (!s->first_in_turn) s->last_in_turn = NULL;
+        group->waits_for_turn = group->is_due = false;
+        if (is_put_off)
+            put_off(group);
+        else if (is_due)
+            run_out(group, QUORUM_STAND);
+        else if (group->base.stands)
+            campaign(group);
+    }
+}
+
+void session_group_fire(struct session_group *group, uint64_t due)
+{
+    uint64_t *timers = session_unfold(group)->timers;
+    uint32_t timer = 0;
+    while (timers[timer] != due) timer++;
+    timers[timer] = UINT64_MAX;
+    session_fold(group);
+    session_heap_mend(group, session_first_due(timers));
+    if (QUORUM_ASKED + timer == QUORUM_STAND && !may_take_turn(group))
+        wait_for_turn(group, true);
+    else
+        run_out(group, QUORUM_ASKED + timer);
+}
+
+void session_group_call(struct session_group *group)
+{
+    if (may_take_turn(group))
+        campaign(group);
+    else
+        wait_for_turn(group, false);
+}
+
+enum el_answer session_group_ask(struct session_group *group, enum el_request_what what, el_node to)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    session_open(s, group, false, &step);
+    const enum el_answer answer = quorum_on_request(&step.q, what, to);
+    session_close(s, group, &step);
+    return answer;
+}
+
+/* ---- Who wants to lead ---- */
+
+/* Since when those stand who did before somebody said how much is not known: for ever. */
+static struct session_rank *make_ranks(struct session_group *group)
+{
+    const uint32_t count = session_of(group)->cluster.count;
+    struct host_extra *extra = host_extra_of(&group->base);
+    struct session_rank *ranks = extra ? calloc(count, sizeof *ranks) : NULL;
+    for (uint32_t i = 0; i < count && ranks; i++) ranks[i].since = 1;
+    if (ranks) extra->ranks = ranks;
+    return ranks;
+}
+
+static void rank(struct session_group *group, el_node member, uint64_t priority, uint32_t patience)
+{
+    const struct session *s = session_of(group);
+    struct session_rank *ranks = session_ranks(group);
+    if (!ranks && priority == 0 && patience == 0) return;
+    if (!ranks) ranks = make_ranks(group);
+    if (!ranks) return; /* it is not preferred */
+    struct session_rank *r = &ranks[member - 1];
+    if (!session_wants(group, member)) r->since = host_now(s->host);
+    r->priority = priority;
+    r->patience = patience;
+}
+
+static void set_candidate(struct session_group *group, el_node member, bool stands)
+{
+    const uint64_t bit = UINT64_C(1) << (member - 1);
+    struct session_work *work = session_unfold(group);
+    work->candidates = stands ? work->candidates | bit : work->candidates & ~bit;
+    session_fold(group);
+}
+
+/* Who leads may want another heir now; who does not may have its turn. */
+static void look_again(struct session_group *group)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    session_open(s, group, false, &step);
+    if (group->role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
+    step.news = QUORUM_REVIEW;
+    session_close(s, group, &step);
+}
+
+void session_group_be_patient(struct session_group *group, uint32_t ms)
+{
+    const el_node self = session_of(group)->cfg.self;
+    const struct session_rank *ranks = session_ranks(group);
+    rank(group, self, ranks ? ranks[self - 1].priority : 0, ms);
+}
+
+void session_group_stand(struct session_group *group, bool stands, uint64_t priority)
+{
+    const struct session *s = session_of(group);
+    const struct session_rank *ranks = session_ranks(group);
+    rank(group, s->cfg.self, priority, ranks ? ranks[s->cfg.self - 1].patience : 0);
+    set_candidate(group, s->cfg.self, stands);
+    board_post(group);
+    board_flush(session_of(group)); /* what it says of itself goes before what it asks for */
+    look_again(group);
+}
+
+static void read_claim(struct session_group *group, el_node peer, const struct wire_entry *entry)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    struct el_msg claim = {.kind = QUORUM_BEAT,
+                           .from = peer,
+                           .to = s->cfg.self,
+                           .subject = entry->heir ? entry->heir : peer,
+                           .epoch = entry->term,
+                           .rank = entry->heir_term,
+                           .more = entry->life};
+    if (!el_is_well_formed(&el_quorum, &s->cfg, &claim) || claim.rank >= EL_EPOCH_MAX) return;
+    session_open(s, group, false, &step);
+    quorum_see(&step.q, entry->term);
+    quorum_on_claim(&step.q, &claim);
+    session_close(s, group, &step);
+}
+
+static void read_value(struct session_group *group, el_node peer, const struct wire_entry *entry)
+{
+    const struct quorum_tenant *claim = &session_unfold(group)->quorum.claim;
+    if (entry->term && claim->id == peer && claim->term == entry->term)
+        host_set_value(&group->base, entry->value, entry->term);
+}
+
+void session_group_read(struct session_group *group, el_node peer, const struct wire_entry *entry)
+{
+    const bool stood = session_wants(group, peer), stands = entry->flags & WIRE_STANDS;
+    const struct session_rank *ranks = session_ranks(group);
+    const uint64_t priority = ranks ? ranks[peer - 1].priority : 0;
+    rank(group, peer, entry->number, entry->patience);
+    set_candidate(group, peer, stands || entry->term); /* whoever leads wanted to */
+    read_claim(group, peer, entry);
+    read_value(group, peer, entry);
+    if (stood != stands || priority != entry->number) look_again(group);
+    host_group_show(&group->base);
+}
+
+void session_group_forget_peer(struct session_group *group, el_node peer)
+{
+    set_candidate(group, peer, false);
+}
+
+void session_show_wishes(struct session *s)
+{
+    if (!el_number(&s->cfg, QUORUM_OPTION_PREEMPT)) return;
+    for (uint32_t i = 0; i < s->group_count; i++)
+        if (session_group_at(s, i + 1)->base.wish) host_group_show(&session_group_at(s, i + 1)->base);
+}
+
+/* ---- News ---- */
+
+static void tell_one(struct session_group *group, uint32_t news)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    session_open(s, group, false, &step);
+    for (uint32_t i = 0; i < s->obituary_count; i++)
+        quorum_on_obit(&step.q, s->obituaries[i].who, s->obituaries[i].inc);
+    if (news & SESSION_HEIRS && step.q.group->role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
+    step.news |= news & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED);
+    session_close(s, group, &step);
+}
+
+/* In turn, from where it was left off; what is new begins a round of its own. */
+void session_tell_news(struct session *s, uint32_t most)
+{
+    for (; s->left && most; most--) {
+        const uint32_t news = s->news;
+        if (s->cursor >= s->group_count) s->cursor = 0;
+        s->left--;
+        tell_one(session_group_at(s, ++s->cursor), news);
+    }
+    if (s->left) return;
+    s->news = 0;
+    s->obituary_count = 0;
+}

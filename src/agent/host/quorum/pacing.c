@@ -1,0 +1,79 @@
+/*
+ * How few datagrams beats take. Whoever leads, or asks for votes, needs promises at once: it *presses*. The answer to any other
+ * beat waits for our own next beat to its sender, and goes with it. That is no more than a slow network does: a promise runs here
+ * from when the beat was heard, and a lease there from when it was sent.
+ *
+ * So that answer and beat leave together where somebody presses, members beat in its time. The first of those who press, in the
+ * order of members, paces: whoever hears its beat and would beat soon does so now. Nobody who presses follows one that comes
+ * after itself, so no two can drive each other, and nobody beats twice within half an interval. Who follows waits a little longer than an
+ * interval for the next beat to follow, or the two would race.
+ */
+#include "agent/host/quorum/session.h"
+
+static bool presses(const struct session *s)
+{
+    if (s->standing) return true;
+    for (uint32_t i = 0; i < s->cell_count; i++)
+        if (s->cells[i].groups) return true;
+    return false;
+}
+
+uint8_t session_beat_flags(const struct session *s, el_node to)
+{
+    const struct quorum_peer *p = &s->peers[to - 1];
+    if (presses(s)) return QUORUM_PRESSES;
+    return p->linked && p->heard && p->lease ? QUORUM_AT_LEISURE : 0;
+}
+
+static el_node who_paces(const struct session *s)
+{
+    for (el_node member = 1; member <= s->cluster.count; member++)
+        if (member == s->cfg.self ? presses(s) : s->peers[member - 1].recent && s->pressing >> (member - 1) & 1)
+            return member;
+    return EL_NOBODY;
+}
+
+static uint64_t lease_of(const struct session *s)
+{
+    return el_number(&s->cfg, QUORUM_OPTION_LEASE);
+}
+
+/* Where a lease is so short that a lost beat nearly ends it, nobody waits. */
+uint64_t session_lag(const struct session *s, uint64_t interval)
+{
+    const el_node pace = who_paces(s);
+    const bool is_tight = 4 * interval > lease_of(s);
+    return pace == EL_NOBODY || pace == s->cfg.self || is_tight ? 0 : interval / 16;
+}
+
+/* One datagram comes where there were two, so a lost one weighs more; but not so long that a lease would be waited for in vain. */
+uint64_t session_leniency(const struct session *s, uint64_t recent)
+{
+    const uint64_t most = lease_of(s) / 4 * 3, least = recent / 6;
+    const uint64_t more = most > recent ? most - recent : 0;
+    return more < least ? least : more > recent / 2 ? recent / 2 : more;
+}
+
+bool session_hear_pace(struct session *s, const struct el_msg *beat)
+{
+    const uint64_t bit = UINT64_C(1) << (beat->from - 1), due = s->timers[QUORUM_PULSE][0];
+    s->pressing = beat->flags & QUORUM_PRESSES ? s->pressing | bit : s->pressing & ~bit;
+    return who_paces(s) == beat->from && due - host_now(s->host) <= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
+}
+
+/* ---- Answers that wait ---- */
+
+bool session_keep_answer(struct session *s, const struct el_msg *msg)
+{
+    if (msg->kind != QUORUM_ACK || !(msg->flags & QUORUM_PROMISE)) return false;
+    if (!s->is_on_disk || !quorum_may_hold(&s->cfg, s->cfg.self)) return false; /* who does not beat answers */
+    s->answers[msg->to - 1] = *msg;
+    return true;
+}
+
+struct el_msg session_take_answer(struct session *s, el_node to)
+{
+    const struct el_msg answer = s->answers[to - 1];
+    s->answers[to - 1] = (struct el_msg){0};
+    return answer;
+}

@@ -1,0 +1,206 @@
+/*
+ * What a member has to say of its groups, for all others to copy: who stands, who leads, who is the heir, what the leader
+ * proclaims. A board has a version, which rises with every change; each group is on it once, with the version of its last
+ * change, in the order of these. A posting also says which one it follows, so that a reader that has read up to
+ * there, or further, knows that it has missed nothing. What was lost is sent again from where the reader says it is: with
+ * every beat, or at once where it sees a gap. Only so many are under way to a reader that has not answered.
+ */
+#include <string.h>
+
+#include "agent/host/quorum/session.h"
+
+enum { UNDER_WAY_MAX = 1024, LOT = 32 };
+
+/* ---- Posting ---- */
+
+static void take_down(struct session *s, struct session_group *group)
+{
+    struct session_group *older = session_group_at(s, group->older), *newer = session_group_at(s, group->newer);
+    for (uint32_t i = 0; i < s->cluster.count; i++)
+        if (s->boards[i].next == group) s->boards[i].next = newer;
+    if (older)
+        older->newer = group->newer;
+    else
+        s->oldest = newer;
+    if (newer)
+        newer->older = group->older;
+    else
+        s->newest = older;
+}
+
+void board_post(struct session_group *group)
+{
+    struct session *s = session_of(group);
+    if (group->posted) take_down(s, group);
+    group->posted = ++s->version;
+    group->older = session_number_of(s->newest);
+    group->newer = 0;
+    if (s->newest)
+        s->newest->newer = group->number;
+    else
+        s->oldest = group;
+    s->newest = group;
+    for (uint32_t i = 0; i < s->cluster.count; i++)
+        if (!s->boards[i].next) s->boards[i].next = group;
+}
+
+/* ---- Sending ---- */
+
+static void send_posting(struct session *s, el_node to, const struct session_group *group, uint64_t before,
+                         bool please)
+{
+    const struct host_group *base = &group->base;
+    const struct quorum_claim claim = session_claim_of(group);
+    const struct session_rank *ranks = session_ranks(group), *rank = ranks ? &ranks[s->cfg.self - 1] : NULL;
+    const char *value = claim.term ? host_value_of(base, claim.term) : "";
+    struct wire_entry entry = {.type = WIRE_POSTING,
+                               .group = base->key,
+                               .settings = s->settings,
+                               .flags =
+                                   (uint8_t)((base->stands ? WIRE_STANDS : 0) | (please ? WIRE_PLEASE : 0)),
+                               .life = s->me.inc,
+                               .version = group->posted,
+                               .before = before,
+                               .number = rank ? rank->priority : 0,
+                               .patience = rank ? rank->patience : 0,
+                               .term = claim.term,
+                               .heir_term = claim.heir_term,
+                               .heir = claim.heir};
+    entry.length = (uint8_t)strlen(group->name);
+    memcpy(entry.text, group->name, entry.length);
+    entry.value_length = (uint8_t)strlen(value);
+    memcpy(entry.value, value, entry.value_length);
+    host_put(s->host, to, &entry);
+}
+
+static bool may_send(const struct session *s, el_node to)
+{
+    const struct board_peer *b = &s->boards[to - 1];
+    if (!b->next || b->unanswered >= UNDER_WAY_MAX) return false;
+    if (b->next->posted > s->safe_version && session_is_waiting(s)) return false;
+    return b->unanswered % LOT || host_keeps_up(s->host, to);
+}
+
+bool board_is_behind(const struct session *s)
+{
+    for (el_node to = 1; to <= s->cluster.count; to++)
+        if (s->boards[to - 1].next && s->boards[to - 1].unanswered < UNDER_WAY_MAX && to != s->cfg.self)
+            return true;
+    return false;
+}
+
+static void send_postings(struct session *s, el_node to)
+{
+    struct board_peer *b = &s->boards[to - 1];
+    if (!may_send(s, to)) return;
+    b->sent_at = host_now(s->host);
+    while (may_send(s, to)) {
+        const struct session_group *group = b->next, *older = session_group_at(s, group->older);
+        const bool is_last = ++b->unanswered == UNDER_WAY_MAX || !group->newer;
+        send_posting(s, to, group, older ? older->posted : 0, is_last);
+        b->sent = group->posted;
+        b->next = session_group_at(s, group->newer);
+    }
+}
+
+void board_flush(struct session *s)
+{
+    if (s->me.inc == 0 || !s->is_on_disk) return; /* nobody has heard of this life yet */
+    for (el_node to = 1; to <= s->cluster.count; to++) {
+        if (to == s->cfg.self) continue;
+        send_postings(s, to);
+        if (s->boards[to - 1].owes_answer) board_state(s, to, false);
+        s->boards[to - 1].owes_answer = false;
+    }
+}
+
+bool board_has_sent(const struct session_group *group)
+{
+    const struct session *s = session_of(group);
+    for (el_node peer = 1; peer <= s->cluster.count; peer++)
+        if (peer != s->cfg.self && s->peers[peer - 1].linked && s->boards[peer - 1].sent < group->posted)
+            return false;
+    return true;
+}
+
+void board_state(struct session *s, el_node to, bool please)
+{
+    struct board_peer *b = &s->boards[to - 1];
+    host_put(s->host, to,
+             &(struct wire_entry){.type = WIRE_BOARD,
+                                  .settings = s->settings,
+                                  .flags = (uint8_t)((b->has_gap ? WIRE_GAP : 0) | (please ? WIRE_PLEASE : 0)),
+                                  .life = s->me.inc,
+                                  .answers = b->life,
+                                  .version = s->version,
+                                  .before = b->read});
+    b->has_gap = false;
+}
+
+/* ---- Reading ---- */
+
+/* From the newest back: most often little is missing. */
+static void send_again(struct session *s, struct board_peer *b, uint64_t read)
+{
+    struct session_group *from = NULL;
+    for (struct session_group *group = s->newest; group && group->posted > read;
+         group = session_group_at(s, group->older))
+        from = group;
+    b->next = from;
+    b->unanswered = 0;
+}
+
+void board_hear_state(struct session *s, el_node from, const struct wire_entry *entry)
+{
+    struct board_peer *b = &s->boards[from - 1];
+    const uint64_t read = entry->answers == s->me.inc ? entry->before : 0, now = host_now(s->host);
+    const bool is_late = now - b->sent_at >= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
+    /* Who is behind says so, as not everybody beats; but no answer is answered. */
+    if (entry->flags & WIRE_PLEASE && entry->version > (entry->life == b->life ? b->read : 0))
+        b->owes_answer = true;
+    if (read > s->version) return;
+    if (read >= b->sent) b->unanswered = 0;
+    /* All that follows a lost one tells of the same gap: once is enough, until that may be lost, too. */
+    const bool is_told = entry->flags & WIRE_GAP && b->again != read + 1;
+    if (read >= b->sent || !(is_late || is_told)) return;
+    b->again = read + 1;
+    send_again(s, b, read);
+}
+
+void board_hear_posting(struct session *s, el_node from, const struct wire_entry *entry)
+{
+    struct board_peer *b = &s->boards[from - 1];
+    char reason[200];
+    if (entry->life != s->peers[from - 1].inc || entry->life <= s->peers[from - 1].dead) return;
+    if (b->life != entry->life) {
+        b->life = entry->life;
+        b->read = 0;
+    }
+    if (entry->flags & WIRE_PLEASE) b->owes_answer = true;
+    if (entry->before > b->read) {
+        b->owes_answer = b->has_gap = true;
+        return;
+    }
+    if (entry->version <= b->read) return;
+    struct host_group *group = host_by_key(s->host, entry->group);
+    if (!group && group_name_is_valid(entry->text) &&
+        seal_group_key(s->host->config->cluster_id, entry->text) == entry->group)
+        group = host_find(s->host, entry->text, reason, sizeof reason);
+    b->read = entry->version; /* whatever becomes of it: to be sent it again would not help */
+    if (!group || strcmp(host_name(group), entry->text) != 0) return;
+    if (group->session != s) {
+        host_complain(s->host, group, from, "other settings for this group");
+        return;
+    }
+    session_group_read((struct session_group *)group, from, entry);
+}
+
+void board_meet(struct session *s, el_node peer)
+{
+    struct board_peer *b = &s->boards[peer - 1];
+    b->life = b->read = 0;
+    b->next = s->oldest;
+    b->sent = b->again = 0;
+    b->unanswered = 0;
+    for (uint32_t i = 0; i < s->group_count; i++) session_group_forget_peer(session_group_at(s, i + 1), peer);
+}

@@ -1,0 +1,295 @@
+/* See session.h. */
+#include "agent/host/quorum/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/machine.h"
+
+/* ---- Life ---- */
+
+uint64_t session_past_key(const struct config *config)
+{
+    return seal_group_key(config->cluster_id, "sessions of any settings"); /* which no group can be called */
+}
+
+static struct session *session_new(struct host *host, const struct el_value *values, uint32_t settings)
+{
+    const struct config *config = host->config;
+    const uint64_t actions = el_outbox_bound(&el_quorum, config->member_count);
+    char name[32];
+    snprintf(name, sizeof name, "sessions %08x", settings); /* which no group can be called */
+    const uint64_t key = seal_group_key(config->cluster_id, name);
+    const bool has_room =
+        record_has_room(host->record, key) && record_has_room(host->record, session_past_key(config));
+    struct session *s = has_room ? calloc(1, sizeof *s) : NULL;
+    if (!s) return NULL;
+    s->out =
+        (struct el_outbox){.actions = calloc(actions, sizeof *s->out.actions), .capacity = (uint32_t)actions};
+    if (!s->out.actions) {
+        session_free(s);
+        return NULL;
+    }
+    s->host = host;
+    s->settings = settings;
+    s->key = key;
+    memcpy(s->values, values, sizeof s->values);
+    s->cluster = (struct el_cluster){.count = config->member_count,
+                                     .ids = s->ids,
+                                     .attributes = s->priorities,
+                                     .roles = s->roles,
+                                     .transmit_max = config->transmit_max,
+                                     .process_max = CONFIG_PROCESS_MAX,
+                                     .drift = config->drift,
+                                     .options = s->values};
+    s->cfg = (struct el_config){&s->cluster, config->self};
+    s->margin = values[QUORUM_OPTION_MARGIN].number;
+    s->next_due = UINT64_MAX;
+    for (el_node member = 1; member <= config->member_count; member++)
+        s->ids[member - 1] = config->members[member - 1].id;
+    for (uint32_t timer = 0; timer < QUORUM_ASKED; timer++)
+        for (uint32_t slot = 0; slot <= CONFIG_MEMBERS_MAX; slot++) s->timers[timer][slot] = UINT64_MAX;
+    return s;
+}
+
+void session_free(struct session *s)
+{
+    for (uint32_t i = 0; i < s->group_count; i++) host_free_extra(&session_group_at(s, i + 1)->base);
+    free(s->out.actions);
+    free(s->held);
+    free(s->unshown);
+    free(s->groups);
+    free(s->heap);
+    slab_free(&s->slab);
+    free(s);
+}
+
+static void beat(const struct quorum *q)
+{
+    if (q->me->inc && quorum_is_voter(q->cfg, q->cfg->self))
+        quorum_session_beat(q, (struct quorum_claim){0}); /* claims are posted */
+}
+
+/*
+ * Whoever changes the settings of a group moves it to other sessions. Those must not promise what was promised by the
+ * sessions that it comes from, nor grant their terms: they begin above the highest of all, and keep silent for the longest.
+ */
+static enum el_start_how recall(const struct host *host, uint64_t key, struct el_durable *durable)
+{
+    const struct el_durable *past = &host->past;
+    if (!record_get(host->record, key, durable)) {
+        if (record_forgot(host->record)) return EL_LOST;
+        if (!host->has_past) return EL_FRESH;
+    }
+    durable->epoch = quorum_highest(durable->epoch, past->epoch);
+    for (uint32_t i = 0; i < 2; i++) durable->word[i] = quorum_highest(durable->word[i], past->word[i]);
+    return EL_RESTORED;
+}
+
+static void begin(struct session *s)
+{
+    const struct host *host = s->host;
+    struct el_start start = {.how = EL_FRESH};
+    struct session_step step;
+    start.how = recall(host, s->key, &start.durable);
+    session_open(s, NULL, false, &step);
+    quorum_session_start(&step.q, &start);
+    if (start.how == EL_LOST) quorum_session_wall_clock(&step.q, host->hooks.wall_ms(host->hooks.whose));
+    beat(&step.q);
+    session_close(s, NULL, &step);
+}
+
+struct session *session_add(struct host *host, const struct config_group *section, bool *is_new)
+{
+    struct el_value values[HOST_OPTIONS_MAX] = {0};
+    for (struct session *s = host->sessions; s; s = s->next)
+        if (s->section == section) return s; /* whose values were read before */
+    config_values(host->config->profile, section, &el_quorum, values);
+    const uint32_t settings = host_digest_settings(host, &el_quorum, values);
+    for (struct session *s = host->sessions; s; s = s->next)
+        if (s->settings == settings) return s;
+    const uint32_t number = host->sessions ? host->sessions->number + 1 : 0;
+    struct session *s = number < SESSIONS_MAX ? session_new(host, values, settings) : NULL;
+    if (!s) return NULL;
+    s->number = number;
+    s->section = section;
+    s->next = host->sessions;
+    host->sessions = host->session_list[number] = s;
+    *is_new = true;
+    return s;
+}
+
+struct session *session_for(struct host *host, const struct config_group *section)
+{
+    bool is_new = false;
+    struct session *s = session_add(host, section, &is_new);
+    if (s && is_new) begin(s);
+    return s;
+}
+
+static void fire(struct session *s, uint32_t timer, uint32_t slot)
+{
+    struct session_step step;
+    s->timers[timer][slot] = UINT64_MAX;
+    session_open(s, NULL, true, &step);
+    if (timer == QUORUM_PULSE) {
+        beat(&step.q);
+        if (el_number(&s->cfg, QUORUM_OPTION_PREEMPT)) step.news |= SESSION_HEIRS; /* it is counted in beats */
+    } else {
+        quorum_session_timer(&step.q, timer, slot);
+    }
+    session_close(s, NULL, &step);
+}
+
+/* ---- Hearing ---- */
+
+static bool is_of_sessions(uint8_t kind)
+{
+    return kind == QUORUM_BEAT || kind == QUORUM_ACK || kind == QUORUM_FLOOR_ASKED || kind == QUORUM_FLOOR ||
+           kind == QUORUM_OBIT;
+}
+
+/* Before a call of the machines begins: telling is one, too. */
+static void make_room_for_an_obituary(struct session *s)
+{
+    if (s->obituary_count == CONFIG_MEMBERS_MAX) session_tell_news(s, UINT32_MAX);
+}
+
+/* Each group is told in its turn; until then the dead one's promise does not live, and nothing of it is counted. */
+static void bury(struct session *s, const struct quorum *q, el_node who, uint64_t inc)
+{
+    if (who == s->cfg.self || inc == 0 || inc <= s->peers[who - 1].dead) return;
+    quorum_session_bury(q, who, inc);
+    s->obituaries[s->obituary_count++] = (struct session_obituary){who, inc};
+    *q->news |= QUORUM_REVIEW;
+}
+
+void session_hear(struct session *s, const struct el_msg *m)
+{
+    struct session_step step;
+    const uint64_t inc = s->peers[m->from - 1].inc;
+    if (!el_is_well_formed(&el_quorum, &s->cfg, m) || !is_of_sessions(m->kind)) return;
+    if (m->kind == QUORUM_OBIT) make_room_for_an_obituary(s);
+    session_open(s, NULL, false, &step);
+    step.is_at_leisure = m->kind == QUORUM_BEAT && m->flags & QUORUM_AT_LEISURE;
+    const bool admitted = quorum_session_admit(&step.q, m);
+    if (admitted) {
+        if (m->kind == QUORUM_OBIT)
+            bury(s, &step.q, m->subject, quorum_inc_about(m));
+        else
+            quorum_session_hear(&step.q, m);
+    }
+    session_close(s, NULL, &step);
+    if (s->peers[m->from - 1].inc != inc) board_meet(s, m->from);
+    if (admitted && m->kind == QUORUM_BEAT && session_hear_pace(s, m)) fire(s, QUORUM_PULSE, 0);
+}
+
+void session_bury(struct session *s, el_node who, uint64_t inc)
+{
+    struct session_step step;
+    if (who == s->cfg.self || inc == 0 || inc <= s->peers[who - 1].dead || s->me.inc == 0) return;
+    make_room_for_an_obituary(s);
+    session_open(s, NULL, false, &step);
+    bury(s, &step.q, who, inc);
+    for (el_node to = 1; to <= s->cluster.count; to++)
+        if (to != s->cfg.self && to != who)
+            quorum_send(&step.q, to,
+                        (struct el_msg){.kind = QUORUM_OBIT, .subject = who, .extra = {0, 0, inc}});
+    session_close(s, NULL, &step);
+}
+
+/* ---- Time ---- */
+
+void session_look_ahead(struct session *s)
+{
+    const struct quorum_member *me = &s->me;
+    const uint64_t half = el_number(&s->cfg, QUORUM_OPTION_BLOCK) / 2;
+    const uint64_t next = quorum_highest(me->clock, me->ceiling) + 1;
+    struct session_step step;
+    if (me->inc == 0 || me->silent || me->unlearned || !quorum_is_voter(&s->cfg, s->cfg.self)) return;
+    if (half == 0 || quorum_counter(me->clock) + half < quorum_counter(me->ceiling) || next >= EL_EPOCH_MAX)
+        return;
+    session_open(s, NULL, false, &step);
+    quorum_reserve(&step.q, next);
+    session_close(s, NULL, &step);
+}
+
+/* The end of a promise that a claim may stand on comes before everything else that is due. */
+static bool fire_lease(struct session *s, uint64_t now)
+{
+    for (el_node voter = 1; voter <= s->cluster.count; voter++)
+        if (s->timers[QUORUM_LEASE][voter] <= now) {
+            fire(s, QUORUM_LEASE, voter);
+            return true;
+        }
+    return false;
+}
+
+static void fire_earliest(struct session *s)
+{
+    for (uint32_t timer = 0; timer < QUORUM_ASKED; timer++)
+        for (uint32_t slot = 0; slot <= s->cluster.count; slot++)
+            if (s->timers[timer][slot] == s->next_due) {
+                fire(s, timer, slot);
+                return;
+            }
+}
+
+static bool fire_one(struct session *s, uint64_t now)
+{
+    const uint64_t groups_due = s->heap_count ? s->heap[0].due : UINT64_MAX;
+    if (s->next_due > now && groups_due > now) return false;
+    if (fire_lease(s, now)) return true;
+    if (s->next_due <= groups_due)
+        fire_earliest(s);
+    else
+        session_group_fire(s->heap[0].group, groups_due);
+    return true;
+}
+
+bool session_is_giving(const struct session *s)
+{
+    return s->left && (s->news & QUORUM_FREED || s->obituary_count);
+}
+
+/* Whoever is given more groups than it can claim asks for all of them again and again, and claims none. */
+static bool may_give(const struct session *s, uint64_t waited)
+{
+    return !session_is_giving(s) || s->standing + s->given < SESSION_STANDING_MAX || waited >= SESSION_PATIENCE;
+}
+
+/* In small lots, for what a lot says may be more than the others keep up with. */
+static void tell_some(struct session *s, uint64_t now)
+{
+    const uint64_t told_at = s->told_at;
+    for (uint32_t told = 0; s->left && told < SESSION_CHUNK; told += SESSION_LOT) {
+        if (!session_may_pour(s) || !may_give(s, now - told_at)) return;
+        s->told_at = now;
+        session_tell_news(s, SESSION_LOT);
+    }
+}
+
+bool session_may_pour(const struct session *s)
+{
+    for (el_node peer = 1; peer <= s->cluster.count; peer++)
+        if (s->peers[peer - 1].recent && !host_keeps_up(s->host, peer)) return false;
+    return true;
+}
+
+uint64_t session_tick(struct session *s)
+{
+    uint64_t now = host_now(s->host);
+    while (fire_one(s, now)) now = host_now(s->host);
+    uint64_t next = session_end_cells(s, now);
+    tell_some(s, now);
+    board_flush(s);
+    session_take_turns(s);
+    if (s->left || s->first_in_turn || board_is_behind(s)) {
+        const bool may_go_on = session_may_pour(s) && may_give(s, now - s->told_at);
+        if (!may_go_on && now + SESSION_PACE < next) next = now + SESSION_PACE;
+        if (may_go_on && s->left) next = now;
+    }
+    if (s->next_due < next) next = s->next_due;
+    if (s->heap_count && s->heap[0].due < next) next = s->heap[0].due;
+    return next;
+}

@@ -1,0 +1,332 @@
+/* One call of the machines: what they work on, and what they ask for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/host/quorum/session.h"
+#include "core/machine.h"
+
+/* ---- Before ---- */
+
+/* To sessions whoever votes may lead; to a group only those who want to. */
+static uint8_t role_of(const struct session *s, const struct session_work *work, el_node member)
+{
+    const enum config_role role = s->host->config->members[member - 1].role;
+    const bool wants = !work || work->candidates >> (member - 1) & 1;
+    const uint8_t may = wants ? EL_CANDIDATE : EL_ORDINARY;
+    return role == CONFIG_OBSERVER ? EL_OBSERVER : role == CONFIG_WITNESS ? EL_ORDINARY : may;
+}
+
+/* Our vote is another's, who has not claimed the group yet. */
+static bool is_given(const struct session *s, const struct session_group *group)
+{
+    const struct quorum_group *quorum = &session_unfold(group)->quorum;
+    const struct quorum_tenant *holder = &quorum->holder;
+    return holder->id && holder->id != s->cfg.self && !quorum_is(&quorum->claim, holder->id, holder->inc);
+}
+
+void session_open(struct session *s, struct session_group *group, bool late, struct session_step *step)
+{
+    const struct session_rank *ranks = group ? session_ranks(group) : NULL;
+    struct session_work *work = group ? session_unfold(group) : NULL;
+    s->out.count = 0;
+    for (el_node member = 1; member <= s->cluster.count; member++) {
+        s->roles[member - 1] = role_of(s, work, member);
+        s->priorities[member - 1] = ranks ? ranks[member - 1].priority : 0;
+    }
+    *step = (struct session_step){.q = {.cfg = &s->cfg,
+                                        .out = &s->out,
+                                        .me = &s->me,
+                                        .peers = s->peers,
+                                        .group = work ? &work->quorum : NULL,
+                                        .ballots = work ? work->ballots : NULL,
+                                        .shared = true,
+                                        .late = late}};
+    step->q.news = &step->news;
+    if (!group) return;
+    step->claim = session_claim_of(group);
+    step->stood = group->role == QUORUM_CANDIDATE;
+    step->gave = is_given(s, group);
+}
+
+/* ---- What they ask for ---- */
+
+static uint64_t *timer_at(struct session *s, struct session_group *group, uint32_t timer, uint32_t slot)
+{
+    if (timer < QUORUM_ASKED) return &s->timers[timer][slot];
+    el_require(group);
+    return &s->work.timers[timer - QUORUM_ASKED];
+}
+
+static void arm(struct session *s, struct session_group *group, const struct el_action *action)
+{
+    const struct host *host = s->host;
+    const uint64_t now = host_now(host), width = action->max - action->min;
+    const uint64_t jitter = width ? host->hooks.random(host->hooks.whose) % (width + 1) : 0;
+    const uint64_t lag = action->timer == QUORUM_PULSE    ? session_lag(s, action->min)
+                         : action->timer == QUORUM_RECENT ? session_leniency(s, action->min)
+                                                          : 0;
+    const uint64_t length = action->min + jitter + lag;
+    if (action->timer == QUORUM_PROBE) s->hurried |= UINT64_C(1) << (action->slot - 1);
+    *timer_at(s, group, action->timer, action->slot) =
+        length < UINT64_MAX - 1 - now ? now + length : UINT64_MAX - 1;
+}
+
+/* What a promise answers was sent a lease before the end that its probe has had since. Where the answer may have waited that is no
+ * round trip. */
+static void tell_round_trip(const struct session *s, el_node peer, uint64_t end)
+{
+    const struct host_hooks *hooks = &s->host->hooks;
+    const uint64_t passed = host_now(s->host) + el_number(&s->cfg, QUORUM_OPTION_LEASE);
+    if (!(s->hurried >> (peer - 1) & 1)) return;
+    if (hooks->answered && peer != s->cfg.self) hooks->answered(hooks->whose, peer, passed - end);
+}
+
+/* One that has run out may still wait for its turn to be told of. */
+static void disarm(struct session *s, struct session_group *group, const struct el_action *action)
+{
+    *timer_at(s, group, action->timer, action->slot) = UINT64_MAX;
+    if (action->timer == QUORUM_STAND) group->is_due = false;
+}
+
+static void move(struct session *s, struct session_group *group, const struct el_action *action)
+{
+    uint64_t *from = timer_at(s, group, action->timer, action->slot);
+    if (*from == UINT64_MAX) return;
+    if (action->timer == QUORUM_PROBE) tell_round_trip(s, action->slot, *from);
+    *timer_at(s, group, action->to, action->slot) = *from;
+    *from = UINT64_MAX;
+}
+
+bool session_is_waiting(const struct session *s)
+{
+    return s->saved_by > s->host->writes_done;
+}
+
+static void put_message(struct session *s, const struct session_held *held)
+{
+    const struct wire_entry entry = {.type = held->group ? WIRE_MESSAGE : WIRE_SESSION,
+                                     .group = held->group,
+                                     .settings = s->settings,
+                                     .flags = held->flags,
+                                     .msg = held->msg};
+    host_put(s->host, held->to, &entry);
+}
+
+static void send_beat(struct session *s, struct session_held beat)
+{
+    const struct session_held answer = {.to = beat.to, .msg = session_take_answer(s, beat.to)};
+    if (answer.msg.kind) put_message(s, &answer);
+    beat.msg.flags |= session_beat_flags(s, beat.to);
+    if (beat.msg.flags & QUORUM_AT_LEISURE) s->hurried &= ~(UINT64_C(1) << (beat.to - 1));
+    put_message(s, &beat);
+    board_state(s, beat.to, true);
+}
+
+static void send_now(struct session *s, const struct session_held *held)
+{
+    if (held->msg.kind == QUORUM_BEAT)
+        send_beat(s, *held);
+    else
+        put_message(s, held);
+}
+
+/* Beats and their answers rest upon nothing that is saved but the life: who waits for a slow disk to record a vote goes on
+ * leading, and promising, what it did before. That they overtake what waits is no more than a network does. */
+static bool is_of_no_term(const struct session *s, const struct el_msg *msg)
+{
+    return s->is_on_disk && (msg->kind == QUORUM_BEAT || msg->kind == QUORUM_ACK);
+}
+
+static void send_later(struct session *s, const struct session_group *group, const struct el_msg *msg)
+{
+    const struct session_held held = {.to = msg->to,
+                                      .group = group ? group->base.key : 0,
+                                      .flags = group && group->base.stands ? WIRE_STANDS : 0,
+                                      .msg = *msg};
+    if (s->host->has_failed || msg->to == EL_NOBODY || msg->to > s->cluster.count) return;
+    if (!session_is_waiting(s) || is_of_no_term(s, msg)) {
+        send_now(s, &held);
+        return;
+    }
+    if (s->held_count == s->held_room) {
+        const uint32_t room = s->held_room ? 2 * s->held_room : 64;
+        struct session_held *more = realloc(s->held, room * sizeof *more);
+        if (!more) return; /* lost, as on a network */
+        s->held = more;
+        s->held_room = room;
+    }
+    s->held[s->held_count++] = held;
+}
+
+bool session_group_is_waiting(const struct session_group *group)
+{
+    const struct session *s = session_of(group);
+    return session_is_waiting(s) && session_unfold(group)->quorum.standing > s->safe_ceiling;
+}
+
+static void release_held(struct session *s, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) send_now(s, &s->held[i]);
+    s->held_count -= count;
+    if (count) memmove(s->held, s->held + count, s->held_count * sizeof *s->held);
+}
+
+static void release_unshown(struct session *s, uint32_t count)
+{
+    while (count) {
+        struct session_group *group = s->unshown[--count];
+        s->unshown[count] = s->unshown[--s->unshown_count];
+        group->is_unshown = false;
+        host_group_show(&group->base);
+    }
+}
+
+void session_release(struct session *s)
+{
+    const bool is_waiting = session_is_waiting(s);
+    const struct session_sooner now = is_waiting ? s->sooner
+                                                 : (struct session_sooner){.version = s->version,
+                                                                           .by = s->saved_by,
+                                                                           .ceiling = s->saved_ceiling,
+                                                                           .held = s->held_count,
+                                                                           .unshown = s->unshown_count};
+    if (now.by > s->host->writes_done) return;
+    s->sooner.held = s->sooner.unshown = 0;
+    s->is_on_disk = now.by > 0;
+    s->safe_version = now.version;
+    s->safe_ceiling = now.ceiling;
+    release_held(s, now.held);
+    release_unshown(s, now.unshown);
+    board_flush(s);
+}
+
+static void save(struct session *s, const struct el_durable *durable)
+{
+    struct host *host = s->host;
+    struct el_durable *past = &host->past;
+    past->epoch = quorum_highest(past->epoch, durable->epoch);
+    for (uint32_t i = 0; i < 2; i++) past->word[i] = quorum_highest(past->word[i], durable->word[i]);
+    if (!record_put(host->record, s->key, durable) ||
+        !record_put(host->record, session_past_key(host->config), past))
+        host->has_failed = true;
+    host->is_dirty = true;
+    if (!session_is_waiting(s)) {
+        s->safe_version = s->version;
+        s->safe_ceiling = s->saved_ceiling;
+    }
+    if (s->saved_by != host->writes_begun + 1)
+        s->sooner = (struct session_sooner){.by = s->saved_by,
+                                            .version = s->version,
+                                            .ceiling = s->saved_ceiling,
+                                            .held = s->held_count,
+                                            .unshown = s->unshown_count};
+    s->saved_by = host->writes_begun + 1;
+    s->saved_ceiling = durable->word[0];
+}
+
+static void note(struct session *s, struct session_group *group, const struct el_action *action)
+{
+    if (group && action->note + 1 == el_quorum.wish) group->base.wish = (uint8_t)action->values[0];
+    host_note(s->host, group ? &group->base : NULL, &el_quorum, action);
+}
+
+static void carry_out(struct session *s, struct session_group *group, const struct session_step *step)
+{
+    for (uint32_t i = 0; i < s->out.count; i++) {
+        const struct el_action *action = &s->out.actions[i];
+        switch (action->type) {
+        case EL_ARM: arm(s, group, action); break;
+        case EL_DISARM: disarm(s, group, action); break;
+        case EL_MOVE: move(s, group, action); break;
+        case EL_SEND:
+            if (!step->is_at_leisure || !session_keep_answer(s, &action->msg))
+                send_later(s, group, &action->msg);
+            break;
+        case EL_SAVE: save(s, &action->durable); break;
+        case EL_NOTE: note(s, group, action); break;
+        case EL_CHOOSE:
+        case EL_VERDICT: break; /* which quorum does not */
+        }
+    }
+    s->next_due = UINT64_MAX;
+    for (uint32_t timer = 0; timer < QUORUM_ASKED; timer++)
+        for (uint32_t slot = 0; slot <= s->cluster.count; slot++)
+            if (s->timers[timer][slot] < s->next_due) s->next_due = s->timers[timer][slot];
+}
+
+/* ---- What follows ---- */
+
+static void add_news(struct session *s, uint32_t news)
+{
+    if (news == 0) return;
+    s->news |= news;
+    s->left = s->group_count;
+}
+
+/* A promise that was counted on has ended or is another: who led by it must look before anything else happens. */
+static void look_at_leases(struct session *s, bool late)
+{
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        struct session_group *group = session_group_at(s, i + 1);
+        struct session_step step;
+        if (group->role != QUORUM_LEADER) continue;
+        session_open(s, group, late, &step);
+        step.news = QUORUM_LAPSED;
+        session_close(s, group, &step);
+    }
+}
+
+static struct session_backing backing_of(const struct quorum_peer *p)
+{
+    struct session_backing b = {
+        .life = p->inc, .v_epoch = p->v_epoch, .linked = p->linked, .recent = p->recent};
+    if (p->lease) {
+        b.inc = p->base_inc;
+        b.epoch = p->base_epoch;
+    }
+    return b;
+}
+
+static void see_what_changed(struct session *s, bool late)
+{
+    bool leases = false;
+    for (uint32_t i = 0; i < s->cluster.count; i++) {
+        const struct session_backing now = backing_of(&s->peers[i]), was = s->backing[i];
+        s->backing[i] = now;
+        if (now.inc != was.inc || now.epoch != was.epoch) {
+            session_retire_cells(s, i + 1);
+            leases = true;
+        }
+        /* Who is heard again leads again what it claims. */
+        if (now.v_epoch != was.v_epoch || now.recent > was.recent) add_news(s, QUORUM_REVIEW);
+        if (now.linked != was.linked || now.life != was.life) add_news(s, QUORUM_REVIEW | SESSION_HEIRS);
+    }
+    if (leases) look_at_leases(s, late);
+    session_renew_cells(s);
+}
+
+static bool is_same_claim(const struct quorum_claim *a, const struct quorum_claim *b)
+{
+    return a->term == b->term && a->heir == b->heir && a->heir_term == b->heir_term;
+}
+
+void session_close(struct session *s, struct session_group *group, struct session_step *step)
+{
+    const bool late = step->q.late;
+    if (group)
+        quorum_group_news(&step->q);
+    else
+        add_news(s, step->news);
+    carry_out(s, group, step);
+    if (group) {
+        session_fold(group);
+        session_heap_mend(group, session_first_due(s->work.timers));
+        const struct quorum_claim claim = session_claim_of(group);
+        if (!is_same_claim(&claim, &step->claim)) board_post(group);
+        s->standing += (group->role == QUORUM_CANDIDATE) - (uint32_t)step->stood;
+        s->given += is_given(s, group) - (uint32_t)step->gave;
+        session_assign_cell(group, &step->q);
+        host_group_show(&group->base);
+    }
+    see_what_changed(s, late);
+}

@@ -1,0 +1,137 @@
+/* What the machines of a group with its own ask for: messages, over links where they need them, records, notes, verdicts. */
+#include <string.h>
+
+#include "agent/host/internal.h"
+
+static uint64_t machine_now(void *whose)
+{
+    return host_now(((struct host_solo *)whose)->host);
+}
+
+static uint64_t machine_random(void *whose)
+{
+    const struct host *host = ((struct host_solo *)whose)->host;
+    return host->hooks.random(host->hooks.whose);
+}
+
+static void send_now(struct host_solo *group, const struct host_held *held)
+{
+    struct host *host = group->host;
+    const struct machine *machine = held->from_detector ? &group->detector : &group->election;
+    struct wire_entry entry = {
+        .type = WIRE_MESSAGE,
+        .group = group->base.key,
+        .settings = group->settings,
+        .flags = (uint8_t)((held->from_detector ? WIRE_DETECTOR : 0) | (group->base.stands ? WIRE_STANDS : 0)),
+        .msg = held->msg};
+    if (held->timer != EL_NO_TIMER)
+        entry.msg.aux = machine_left(machine, held->timer, held->slot, host_now(host));
+    if (entry.msg.to == EL_NOBODY || entry.msg.to > group->cluster.count) return;
+    if (!group->has_links || held->from_detector) {
+        host_put(host, entry.msg.to, &entry);
+        return;
+    }
+    struct link_hooks hooks;
+    link_send(&group->links[entry.msg.to - 1], host_link_hooks(group, &hooks), host_now(host), &entry.msg);
+    group->links_due = 0;
+}
+
+bool host_solo_is_waiting(const struct host_solo *group)
+{
+    return group->saved_by > group->host->writes_done;
+}
+
+static void send_later(struct host_solo *group, const struct machine *machine, const struct el_action *action)
+{
+    const struct host_held held = {.msg = action->msg,
+                                   .timer = action->timer,
+                                   .slot = action->slot,
+                                   .from_detector = machine == &group->detector};
+    if (group->host->has_failed) return;
+    if (!host_solo_is_waiting(group) || held.from_detector) {
+        send_now(group, &held);
+        return;
+    }
+    if (group->held_count == HOST_HELD_MAX) { /* a slow disk: the oldest is lost, as on a network */
+        group->held_count--;
+        memmove(group->held, group->held + 1, group->held_count * sizeof *group->held);
+    }
+    group->held[group->held_count++] = held;
+}
+
+static void save(struct host_solo *group, const struct el_durable *durable)
+{
+    struct host *host = group->host;
+    if (!record_put(host->record, group->base.key, durable)) host->has_failed = true;
+    host->is_dirty = true;
+    group->saved_by = host->writes_begun + 1;
+}
+
+static void note(struct host_solo *group, const struct machine *machine, const struct el_action *action)
+{
+    if (machine == &group->election && action->note + 1 == machine->algorithm->wish)
+        group->base.wish = (uint8_t)action->values[0];
+    host_note(group->host, &group->base, machine->algorithm, action);
+}
+
+static void act(void *whose, struct machine *machine, const struct el_action *action)
+{
+    struct host_solo *group = whose;
+    switch (action->type) {
+    case EL_SEND: send_later(group, machine, action); break;
+    case EL_SAVE: save(group, &action->durable); break;
+    case EL_NOTE: note(group, machine, action); break;
+    case EL_VERDICT:
+        group->suspected[action->peer - 1] = action->suspected;
+        machine_step(&group->election, &(struct el_event){.type = action->suspected ? EL_SUSPECT : EL_TRUST,
+                                                          .peer = action->peer});
+        break;
+    case EL_ARM:
+    case EL_DISARM:
+    case EL_MOVE:
+    case EL_CHOOSE: break; /* the machine does these itself */
+    }
+}
+
+void host_solo_release(struct host_solo *group)
+{
+    if (host_solo_is_waiting(group)) return;
+    for (uint32_t i = 0; i < group->held_count; i++) send_now(group, &group->held[i]);
+    group->held_count = 0;
+    host_group_show(&group->base);
+}
+
+/* ---- Links that lose nothing ---- */
+
+static void link_sends(void *whose, el_node to, struct wire_entry *entry)
+{
+    struct host_solo *group = whose;
+    entry->group = group->base.key;
+    entry->settings = group->settings;
+    entry->round = group->round;
+    host_put(group->host, to, entry);
+}
+
+static void link_delivers(void *whose, const struct el_msg *msg)
+{
+    struct host_solo *group = whose;
+    machine_step(&group->election, &(struct el_event){.type = EL_MESSAGE, .msg = *msg});
+}
+
+static void link_fails(void *whose, const struct el_msg *msg)
+{
+    struct host_solo *group = whose;
+    if (group->election.algorithm->on_unsent)
+        machine_step(&group->election, &(struct el_event){.type = EL_UNSENT, .msg = *msg});
+}
+
+const struct link_hooks *host_link_hooks(struct host_solo *group, struct link_hooks *hooks)
+{
+    *hooks = (struct link_hooks){group, link_sends, link_delivers, link_fails, machine_random};
+    return hooks;
+}
+
+struct machine_owner host_solo_owner(struct host_solo *group)
+{
+    return (struct machine_owner){group, machine_now, machine_random, act};
+}

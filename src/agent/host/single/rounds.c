@@ -1,0 +1,104 @@
+/*
+ * Elections held again. Those that were written for links which lose nothing count no terms, and were written for members
+ * and ranks that stand still while one runs. Here somebody begins to stand whenever it likes: a claim is swallowed by who
+ * knew no better, or two read two ranks, and in the end nobody is elected, or not the same by all. Who finds that so for
+ * a while begins the next round: machines and links as on the first day. What is said carries the number; an earlier one
+ * is not listened to, a higher one is joined. The machines know nothing of it.
+ */
+#include <string.h>
+
+#include "agent/host/internal.h"
+
+static const uint64_t SECOND = 1000000000;
+enum { AGAIN_S = 2, FRUITLESS_MAX = 3 };
+
+static void restart(struct host_solo *group, el_node incumbent)
+{
+    machine_reset(&group->election);
+    group->unsettled_since = host_now(group->host);
+    if (group->fruitless < FRUITLESS_MAX) group->fruitless++;
+    machine_step(&group->election,
+                 &(struct el_event){.type = EL_START, .start = {.how = EL_FRESH, .incumbent = incumbent}});
+    for (el_node peer = 1; peer <= group->cluster.count; peer++)
+        if (group->suspected[peer - 1])
+            machine_step(&group->election, &(struct el_event){.type = EL_SUSPECT, .peer = peer});
+    host_group_show(&group->base);
+}
+
+static void enter(struct host_solo *group, uint32_t round)
+{
+    const struct host *host = group->host;
+    struct link_hooks hooks;
+    char text[96];
+    snprintf(text, sizeof text, "an election came to nothing, and is held again: round %u", round);
+    host->hooks.warn(host->hooks.whose, &group->base, text);
+    group->round = round;
+    memset(group->leads, 0, sizeof group->leads);
+    for (uint32_t i = 0; i < group->cluster.count; i++)
+        link_begin_anew(&group->links[i], host_link_hooks(group, &hooks));
+    restart(group, EL_NOBODY);
+}
+
+bool host_solo_leads(const struct host_solo *group)
+{
+    return group->base.stands && group->base.shown_role == EL_LEADER;
+}
+
+/* Of those who say that they lead: the only one; nobody, if there are more, or none. */
+static el_node only_leader(const struct host_solo *group)
+{
+    el_node found = EL_NOBODY;
+    uint32_t count = 0;
+    for (el_node member = 1; member <= group->cluster.count; member++) {
+        const bool is_self = member == group->host->config->self;
+        if (!(is_self ? host_solo_leads(group) : group->leads[member - 1])) continue;
+        found = member;
+        count++;
+    }
+    return count == 1 ? found : EL_NOBODY;
+}
+
+static void hold_again(struct host_solo *group, el_node leads)
+{
+    if (leads != EL_NOBODY) { /* all know but this one, which missed it: no need to disturb anybody */
+        restart(group, leads);
+    } else if (group->base.stands && group->round < UINT32_MAX) {
+        enter(group, group->round + 1);
+        const struct wire_entry entry = host_solo_describe(group);
+        host_put_all(group->host, &entry);
+        host_campaign(&group->base);
+    }
+}
+
+void host_solo_call_again(struct host_solo *group, uint64_t now)
+{
+    const el_node only = only_leader(group);
+    const bool is_settled = group->has_links ? group->base.shown_leader && group->base.shown_leader == only
+                                             : group->base.shown_leader != EL_NOBODY;
+    /* Each round leaves more time than the last, and the first enough for a hop that fails. */
+    const uint64_t wait = (AGAIN_S * SECOND + 8 * group->cluster.transmit_max) << group->fruitless;
+    if (group->election.algorithm->beats) return;
+    if (is_settled) {
+        group->unsettled_since = group->fruitless = 0;
+    } else if (group->unsettled_since == 0) {
+        group->unsettled_since = now;
+    } else if (now - group->unsettled_since >= wait) {
+        group->unsettled_since = now;
+        if (group->has_links)
+            hold_again(group, only);
+        else
+            host_campaign(&group->base);
+    }
+}
+
+bool host_solo_is_of_round(struct host_solo *group, el_node peer, uint32_t round)
+{
+    if (!group->has_links || round == group->round) return true;
+    if (round < group->round) {
+        const struct wire_entry ours = host_solo_describe(group);
+        host_put(group->host, peer, &ours);
+        return false;
+    }
+    enter(group, round);
+    return true;
+}

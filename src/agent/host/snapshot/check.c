@@ -1,0 +1,62 @@
+/*
+ * What is read of a state may be anybody's: see pack.c. Numbers that lead beyond an array, into an endless loop or to a trap
+ * are found here, before a machine works on them.
+ */
+#define _GNU_SOURCE
+#include "agent/host/quorum/session.h"
+#include "agent/host/snapshot/words.h"
+
+static bool is_term(uint64_t number)
+{
+    return number < EL_EPOCH_MAX;
+}
+
+static bool is_tenant(const struct quorum_tenant *tenant, uint32_t members)
+{
+    return tenant->id <= members && is_term(tenant->term);
+}
+
+/* What proves a release is as whoever sent it had it, and only passed on: its term may be anything. */
+bool host_pack_is_group(const struct quorum_group *g, uint32_t members)
+{
+    return is_term(g->term) && is_tenant(&g->holder, members) && is_tenant(&g->next, members) &&
+           is_tenant(&g->claim, members) && g->proof.id <= members && g->claim_heir <= members &&
+           is_term(g->claim_heir_term) && g->heir <= members && is_term(g->heir_term) && is_term(g->standing) &&
+           is_term(g->done) && g->role <= QUORUM_LEADER && (g->role == QUORUM_IDLE || g->standing) &&
+           (!g->next_fresh || g->next.id);
+}
+
+static uint32_t majority_of(const struct config *config)
+{
+    uint32_t voters = 0;
+    for (uint32_t i = 0; i < config->member_count; i++) voters += config->members[i].role != CONFIG_OBSERVER;
+    return voters / 2 + 1;
+}
+
+static bool is_member(const struct session *s)
+{
+    const struct quorum_member *me = &s->me;
+    return is_term(me->inc) && is_term(me->clock) && is_term(me->floor) && is_term(me->ceiling) &&
+           me->inc == s->peers[s->cfg.self - 1].inc && me->majority == majority_of(s->host->config);
+}
+
+/* Each is a member's or nobody's, and the first that is due is the one that is looked for. */
+static bool are_timers(const struct session *s)
+{
+    uint64_t first = UINT64_MAX;
+    for (uint32_t timer = 0; timer < QUORUM_ASKED; timer++)
+        for (uint32_t slot = 0; slot <= s->cluster.count; slot++) {
+            const uint64_t due = s->timers[timer][slot];
+            const bool is_nobodys = timer == QUORUM_SILENCE || timer == QUORUM_PULSE;
+            if (due != UINT64_MAX && is_nobodys != (slot == 0)) return false;
+            if (due < first) first = due;
+        }
+    return s->next_due == first;
+}
+
+bool host_pack_is_session(const struct session *s)
+{
+    for (uint32_t i = 0; i < s->cluster.count; i++)
+        if (!is_term(s->peers[i].inc)) return false;
+    return is_member(s) && are_timers(s) && s->version < UINT64_MAX / 2;
+}
