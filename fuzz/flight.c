@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/flight_replay.h"
+#include "agent/recorder/replay.h"
 #include "agent/state/slot.h"
 
 enum { SIZE = 1 << 17 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "agent/flight_replay.h"
+#include "agent/recorder/replay.h"
 
 static const uint64_t MIB = 1048576;
 enum { STATE_MAX = 1 << 25 };

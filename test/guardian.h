@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "agent/guardian.h"
+#include "agent/guardian/guardian.h"
 #include "agent/page.h"
 
 static struct guardian g;

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "agent/flight.h"
 #include "agent/host/host.h"
+#include "agent/recorder/recorder.h"
 #include "agent/seal/seal.h"
 
 enum { MEMBERS = 3, MILLISECOND = 1000000, QUEUE_MAX = 4096 };

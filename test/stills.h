@@ -6,7 +6,7 @@
 #ifndef TEST_STILLS_H
 #define TEST_STILLS_H
 
-#include "agent/flight.h"
+#include "agent/recorder/recorder.h"
 #include "known.h"
 #include "sessions.h"
 

@@ -5,12 +5,12 @@
 #include <uv.h>
 
 #include "agent/agent.h"
-#include "agent/chronicle.h"
 #include "agent/control.h"
-#include "agent/flight.h"
+#include "agent/guardian/guardian_client.h"
+#include "agent/history/history.h"
 #include "agent/host/host.h"
 #include "agent/http.h"
-#include "agent/obituary.h"
+#include "agent/recorder/recorder.h"
 
 struct agent {
     struct config *config;

@@ -12,8 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "agent/chronicle.h"
 #include "agent/control_inner.h"
+#include "agent/history/history.h"
 
 enum { CHORES_MS = 10, BACKLOG = 64 };
 

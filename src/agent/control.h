@@ -8,9 +8,9 @@
 
 #include <uv.h>
 
+#include "agent/guardian/guardian_client.h"
 #include "agent/host/host.h"
 #include "agent/metrics.h"
-#include "agent/obituary.h"
 
 enum { CONTROL_CONNECTIONS_MAX = CONFIG_CLIENTS_MAX };
 

@@ -43,7 +43,7 @@ struct connection {
     int fd;
     uint32_t place;
     struct control_who who;
-    uint32_t work;  /* its process, or what it has said its work is: see obituary.h */
+    uint32_t work;  /* its process, or what it has said its work is: see agent/guardian/guardian_client.h */
     int passed;     /* a descriptor that came, and that no request has asked for yet; -1: none */
     bool has_ended; /* it will send no more: what is written still goes out */
     bool is_closed;

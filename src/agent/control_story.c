@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/chronicle.h"
 #include "agent/control_inner.h"
+#include "agent/history/history.h"
 
 static const uint64_t SECOND = 1000000000, MICROSECOND = 1000;
 

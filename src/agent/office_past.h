@@ -2,7 +2,7 @@
 #ifndef ELECTOR_AGENT_OFFICE_PAST_H
 #define ELECTOR_AGENT_OFFICE_PAST_H
 
-#include "agent/chronicle.h"
+#include "agent/history/history.h"
 #include "agent/office.h"
 
 void office_record(const struct office *, enum chronicle_what);

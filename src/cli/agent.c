@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
-#include "agent/undertaker.h"
+#include "agent/guardian/undertaker.h"
 #include "base/log.h"
 #include "cli/cli.h"
 

@@ -5,7 +5,7 @@
 #ifndef ELECTOR_CLI_FLIGHT_H
 #define ELECTOR_CLI_FLIGHT_H
 
-#include "agent/flight_replay.h"
+#include "agent/recorder/replay.h"
 #include "sim/world/world.h"
 
 enum { FLIGHT_RUNS_MAX = 64, FLIGHT_OBITUARIES_MAX = 4096 };

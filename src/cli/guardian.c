@@ -2,8 +2,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "agent/guardian.h"
-#include "agent/obituary_spawn.h"
+#include "agent/guardian/guardian.h"
+#include "agent/guardian/spawn.h"
 #include "base/log.h"
 #include "cli/cli.h"
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/guardian.h"
+#include "agent/guardian/guardian.h"
 
 struct supervise_line *supervise_line_new(int socket)
 {

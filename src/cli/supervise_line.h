@@ -1,5 +1,5 @@
 /*
- * The line by which a guardian asks for the end of all that one connection works at, and is told (agent/guardian.h).
+ * The line by which a guardian asks for the end of all that one connection works at, and is told (agent/guardian/guardian.h).
  *
  * Every keeper has the same end of it, and what one reads no other does. So whoever reads the guardian's word says so in
  * memory that all of them share, and closes the line to all: each finds its end then, and kills its own work. A work is

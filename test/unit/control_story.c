@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "control.h"
 
-#include "agent/chronicle.h"
+#include "agent/history/history.h"
 
 static struct chronicle *chronicle;
 

@@ -3,7 +3,7 @@
 
 #include <sodium.h>
 
-#include "agent/flight_tape.h"
+#include "agent/recorder/reader.h"
 #include "cli/flight.h"
 
 static struct flight_story story;

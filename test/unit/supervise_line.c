@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "agent/guardian.h"
+#include "agent/guardian/guardian.h"
 #include "cli/supervise.h"
 
 enum { WORKS = 2 };

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/flight.h"
 #include "agent/host/internal.h"
 #include "agent/host/quorum/session.h"
 #include "agent/host/snapshot/words.h"
+#include "agent/recorder/recorder.h"
 
 /* ---- A group ---- */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/flight.h"
+#include "agent/recorder/recorder.h"
 
 struct pack {
     struct flight_bytes *b;

@@ -1,5 +1,5 @@
 /* Beats and their answers: in how few letters, when answers wait, and when nobody waits for them. */
-#include "agent/flight.h"
+#include "agent/recorder/recorder.h"
 #include "sessions.h"
 
 enum { BEAT_MS = 150, ROUNDS = 100 };

@@ -1,6 +1,6 @@
-/* See obituary_spawn.h. */
+/* See spawn.h. */
 #define _GNU_SOURCE
-#include "agent/obituary_spawn.h"
+#include "agent/guardian/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

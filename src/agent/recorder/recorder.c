@@ -1,6 +1,6 @@
-/* Recording: see flight.h. */
+/* Recording: see recorder.h. */
 #define _GNU_SOURCE
-#include "agent/flight.h"
+#include "agent/recorder/recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/flight_inner.h"
+#include "agent/recorder/internal.h"
 #include "base/log.h"
 #include "core/bytes.h"
 

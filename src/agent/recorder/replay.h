@@ -1,12 +1,12 @@
 /*
- * A recording (flight.h) run again, through the same code. What comes out is held against what came out then: the first
+ * A recording (recorder.h) run again, through the same code. What comes out is held against what came out then: the first
  * thing that differs ends it, since from there on everything may. Nothing that a file says is believed: lengths, members, names and
  * settings are checked before they are used, and checksums tell what was damaged.
  */
-#ifndef ELECTOR_AGENT_FLIGHT_REPLAY_H
-#define ELECTOR_AGENT_FLIGHT_REPLAY_H
+#ifndef ELECTOR_AGENT_RECORDER_REPLAY_H
+#define ELECTOR_AGENT_RECORDER_REPLAY_H
 
-#include "agent/flight.h"
+#include "agent/recorder/recorder.h"
 
 struct flight_tape;
 

@@ -1,7 +1,7 @@
 /*
  * The flight recorder: all that goes into a host (agent/host/host.h, struct host_call), what the dice and the wall clock answered, and
  * digests of what came out, in a file of bounded size. Whoever runs the same calls through the same code gets the same out
- * (flight_replay.h), or one of the two is wrong.
+ * (replay.h), or one of the two is wrong.
  *
  * The file is mapped and has its size from the beginning, so that writing is copying: nothing is waited for, what is written does
  * not stay in our memory, and what was
@@ -20,13 +20,13 @@
  *             host's state before the half's first call (host_pack); none: the host begins with that call.
  *   more      behind a state that is larger than a half: room for entries that makes them equal, used when the half is full
  *
- * Where groups are many, the state comes later than the half (flight_state.c), and the file grows to take two of them, and as much
+ * Where groups are many, the state comes later than the half (snapshot_writer.c), and the file grows to take two of them, and as much
  * more: by no more than six times the largest. Until it has come, the half is read as what follows the other. What does not
  * fit into a half, and what comes while a full one has no state yet, is not recorded: then there is a warning, and it begins anew as soon
  * as it can. The recording of the life before is kept as FILE.1.
  */
-#ifndef ELECTOR_AGENT_FLIGHT_H
-#define ELECTOR_AGENT_FLIGHT_H
+#ifndef ELECTOR_AGENT_RECORDER_RECORDER_H
+#define ELECTOR_AGENT_RECORDER_RECORDER_H
 
 #include "agent/host/host.h"
 
@@ -78,7 +78,7 @@ void flight_close(struct flight *);
 /* Waits, no longer than that, for a state that is being kept. */
 void flight_settle(struct flight *, uint32_t wait_ms);
 
-/* ---- What writer and reader share: flight_frame.c ---- */
+/* ---- What writer and reader share: frame.c ---- */
 
 /* Bytes that are written to or read from; once something did not fit, `failed` stays. */
 struct flight_bytes {

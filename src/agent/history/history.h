@@ -3,8 +3,8 @@
  * rings of a fixed size serve all groups: one of changes of leaders, which are few and stay for long, and one of everything
  * else. A group that nothing happens to costs nothing. No clock in here: whoever adds says when.
  */
-#ifndef ELECTOR_AGENT_CHRONICLE_H
-#define ELECTOR_AGENT_CHRONICLE_H
+#ifndef ELECTOR_AGENT_HISTORY_HISTORY_H
+#define ELECTOR_AGENT_HISTORY_HISTORY_H
 
 #include "agent/config/config.h"
 #include "agent/host/host.h"
@@ -123,7 +123,7 @@ uint32_t chronicle_tenures(const struct chronicle *, uint64_t group, struct chro
 /* False: nothing has changed since the agent began. */
 bool chronicle_tell(const struct chronicle *, uint64_t group, struct chronicle_story *);
 
-/* chronicle_words.c: one plain sentence. */
+/* sentences.c: one plain sentence. */
 void chronicle_sentence(const struct config *, const struct chronicle_entry *, char text[CHRONICLE_TEXT]);
 const char *chronicle_end_word(enum chronicle_end);
 const char *chronicle_beginning_word(enum chronicle_beginning);

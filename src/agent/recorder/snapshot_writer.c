@@ -1,5 +1,5 @@
 /*
- * What a half of a recording begins with: see flight.h. A host of many groups is large, and to pack it takes longer than the loop may
+ * What a half of a recording begins with: see recorder.h. A host of many groups is large, and to pack it takes longer than the loop may
  * stand still. So a copy of this process does it: fork() gives it all of the host as it is at one instant, for the price of its
  * page tables, and what either changes from then on is its own. It writes the state where no other is, lets the file grow
  * if it must, says in the half's head where it is, and ends. Its parent goes on, and looks now and then whether it has. A half that
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/flight_inner.h"
+#include "agent/recorder/internal.h"
 #include "core/bytes.h"
 
 enum {

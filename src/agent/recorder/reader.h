@@ -1,8 +1,8 @@
-/* The inside of a recording that is read. Shared by flight_tape.c and flight_replay.c. */
-#ifndef ELECTOR_AGENT_FLIGHT_TAPE_H
-#define ELECTOR_AGENT_FLIGHT_TAPE_H
+/* The inside of a recording that is read. Shared by reader.c and replay.c. */
+#ifndef ELECTOR_AGENT_RECORDER_READER_H
+#define ELECTOR_AGENT_RECORDER_READER_H
 
-#include "agent/flight_replay.h"
+#include "agent/recorder/replay.h"
 
 struct flight_part { /* a half */
     uint8_t *bytes;

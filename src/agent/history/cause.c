@@ -1,7 +1,7 @@
 /* The last change of leaders as a story: from its first cause on, a step for each thing that mattered. */
 #include <string.h>
 
-#include "agent/chronicle_inner.h"
+#include "agent/history/internal.h"
 #include "algorithms/quorum/quorum.h"
 
 static const uint64_t AFTERWARDS_NS = 50000000, BEFORE_NS = 5000000000, WITH_IT_NS = 1000000;

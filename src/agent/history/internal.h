@@ -1,8 +1,8 @@
 /* The inside of the chronicle. Shared by the files chronicle*.c and nobody else. */
-#ifndef ELECTOR_AGENT_CHRONICLE_INNER_H
-#define ELECTOR_AGENT_CHRONICLE_INNER_H
+#ifndef ELECTOR_AGENT_HISTORY_INTERNAL_H
+#define ELECTOR_AGENT_HISTORY_INTERNAL_H
 
-#include "agent/chronicle.h"
+#include "agent/history/history.h"
 
 struct chronicle_ring {
     struct chronicle_entry *entries;

@@ -1,6 +1,6 @@
-/* Reading a recording: see flight_replay.h. */
+/* Reading a recording: see replay.h. */
 #define _GNU_SOURCE
-#include "agent/flight_tape.h"
+#include "agent/recorder/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

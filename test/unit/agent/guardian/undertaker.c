@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "agent/undertaker.h"
+#include "agent/guardian/undertaker.h"
 
 static int line; /* our end of a connection to the agent, which it had before its undertaker began */
 static pid_t agent, undertaker;

@@ -11,12 +11,12 @@
  * tenure's: one that is older than what is held by now frees what was free already, and nothing else. So nobody waits for
  * them to be sealed, and where one does not come in time the lease decides.
  */
-#ifndef ELECTOR_AGENT_OBITUARY_H
-#define ELECTOR_AGENT_OBITUARY_H
+#ifndef ELECTOR_AGENT_GUARDIAN_GUARDIAN_CLIENT_H
+#define ELECTOR_AGENT_GUARDIAN_GUARDIAN_CLIENT_H
 
 #include <uv.h>
 
-#include "agent/guardian.h"
+#include "agent/guardian/guardian.h"
 #include "agent/host/host.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* See undertaker.h. */
 #define _GNU_SOURCE
-#include "agent/undertaker.h"
+#include "agent/guardian/undertaker.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -7,8 +7,8 @@
  * It keeps no descriptor of the agent: what it had inherited is closed before undertaker_begin() returns. Later ones it does
  * not have, since only memory is shared. No signal but SIGKILL and SIGSTOP reaches it.
  */
-#ifndef ELECTOR_AGENT_UNDERTAKER_H
-#define ELECTOR_AGENT_UNDERTAKER_H
+#ifndef ELECTOR_AGENT_GUARDIAN_UNDERTAKER_H
+#define ELECTOR_AGENT_GUARDIAN_UNDERTAKER_H
 
 #include <sys/types.h>
 

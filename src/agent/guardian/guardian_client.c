@@ -1,6 +1,6 @@
-/* See obituary.h. */
+/* See guardian_client.h. */
 #define _GNU_SOURCE
-#include "agent/obituary.h"
+#include "agent/guardian/guardian_client.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/obituary_spawn.h"
+#include "agent/guardian/spawn.h"
 #include "agent/page.h"
 #include "agent/peer/udp.h"
 #include "base/log.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "agent/chronicle.h"
+#include "agent/history/history.h"
 #include "algorithms/quorum/quorum.h"
 
 /* ---- A member b of a, b, c, and its clock in microseconds ---- */

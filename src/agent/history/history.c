@@ -1,10 +1,10 @@
-/* See chronicle.h. Keeping, and what a change of leaders meant when it was seen. */
-#include "agent/chronicle.h"
+/* See history.h. Keeping, and what a change of leaders meant when it was seen. */
+#include "agent/history/history.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/chronicle_inner.h"
+#include "agent/history/internal.h"
 #include "algorithms/quorum/quorum.h"
 
 /* A change is explained by what came shortly before; a search through all of it would make many at once slow. */

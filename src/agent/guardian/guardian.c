@@ -1,6 +1,6 @@
 /* See guardian.h. */
 #define _GNU_SOURCE
-#include "agent/guardian.h"
+#include "agent/guardian/guardian.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sodium.h>
 
-#include "agent/flight_tape.h"
+#include "agent/recorder/reader.h"
 
 /* Elections, a value, a hand-over, a resignation, a cut link. */
 static void live_through_much(void)

@@ -1,9 +1,9 @@
-/* Frames of a recording: see flight.h. */
+/* Frames of a recording: see recorder.h. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/flight.h"
+#include "agent/recorder/recorder.h"
 #include "core/bytes.h"
 
 const char flight_magic[FLIGHT_MAGIC] = {'e', 'l', 'f', 'l', 'i', 'g', 'h', 't'};

@@ -6,7 +6,7 @@
 #include <sodium.h>
 #include <sys/resource.h>
 
-#include "agent/flight_inner.h"
+#include "agent/recorder/internal.h"
 
 enum { FOR_EVER_MS = 60000 };
 static uint32_t many;

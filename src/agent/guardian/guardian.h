@@ -12,8 +12,8 @@
  * its agent is dead. So whoever may work is known and marked, and what is not marked is nothing to wait for. A number is
  * given anew only after GUARDIAN_UNWATCH, and while its word is 0. Without a page all that it knows of counts.
  */
-#ifndef ELECTOR_AGENT_GUARDIAN_H
-#define ELECTOR_AGENT_GUARDIAN_H
+#ifndef ELECTOR_AGENT_GUARDIAN_GUARDIAN_H
+#define ELECTOR_AGENT_GUARDIAN_GUARDIAN_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* How a guardian is started: by executing a program anew, so that nothing of the agent's memory is in it. */
-#ifndef ELECTOR_AGENT_OBITUARY_SPAWN_H
-#define ELECTOR_AGENT_OBITUARY_SPAWN_H
+#ifndef ELECTOR_AGENT_GUARDIAN_SPAWN_H
+#define ELECTOR_AGENT_GUARDIAN_SPAWN_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,10 +1,10 @@
-/* The inside of a recording that is written. Shared by flight.c and flight_state.c. */
-#ifndef ELECTOR_AGENT_FLIGHT_INNER_H
-#define ELECTOR_AGENT_FLIGHT_INNER_H
+/* The inside of a recording that is written. Shared by recorder.c and snapshot_writer.c. */
+#ifndef ELECTOR_AGENT_RECORDER_INTERNAL_H
+#define ELECTOR_AGENT_RECORDER_INTERNAL_H
 
 #include <sys/types.h>
 
-#include "agent/flight.h"
+#include "agent/recorder/recorder.h"
 
 struct flight {
     struct host_hooks inner;
@@ -35,7 +35,7 @@ struct flight {
 void flight_publish(const struct flight *, size_t at, uint64_t value, unsigned bytes);
 uint8_t *flight_other_half(const struct flight *);
 
-/* ---- flight_state.c ---- */
+/* ---- snapshot_writer.c ---- */
 
 /* What a half begins with, the host's state included (NULL: it has not begun), to where the other half's is not. False with
  * errno; ENOSPC where the file would have to grow and may not. */

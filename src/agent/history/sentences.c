@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "agent/chronicle_inner.h"
+#include "agent/history/internal.h"
 #include "algorithms/quorum/quorum.h"
 
 const char *chronicle_end_word(enum chronicle_end end)

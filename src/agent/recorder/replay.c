@@ -1,11 +1,11 @@
-/* Running a recording again: see flight_replay.h. */
-#include "agent/flight_replay.h"
+/* Running a recording again: see replay.h. */
+#include "agent/recorder/replay.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/flight_tape.h"
+#include "agent/recorder/reader.h"
 #include "algorithms/registry.h"
 
 #define TIME_MAX (UINT64_C(1) << 62) /* no clock of ours gets there, and sums do not overflow below */
