@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/control_inner.h"
 #include "agent/history/history.h"
+#include "agent/serve/internal.h"
 #include "agent_fakes.h"
 
 static const uint64_t MS = 1000000;

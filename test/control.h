@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "agent/control_inner.h"
+#include "agent/serve/internal.h"
 #include "agent_fakes.h"
 
 static const uint64_t MS = 1000000;

@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "agent/guardian/guardian.h"
-#include "agent/page.h"
+#include "agent/serve/deadline_page.h"
 
 static struct guardian g;
 static int ear; /* of the one peer */

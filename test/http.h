@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "agent/http_inner.h"
+#include "agent/serve/http/internal.h"
 #include "control.h"
 
 static struct {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "agent/office.h"
+#include "agent/serve/leadership.h"
 #include "agent_fakes.h"
 
 enum { MEMBERS = 3, QUEUE_MAX = 4096 };

@@ -11,9 +11,9 @@
 
 #include <sodium.h>
 
-#include "agent/agent_inner.h"
-#include "agent/notify.h"
+#include "agent/internal.h"
 #include "agent/peer/udp.h"
+#include "agent/systemd.h"
 #include "base/log.h"
 
 static const uint64_t SECOND = 1000000000;

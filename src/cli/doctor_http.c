@@ -7,7 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "agent/http.h"
+#include "agent/serve/http/http.h"
 
 enum { WAIT_S = 2, ANSWER_MAX = 4096 };
 

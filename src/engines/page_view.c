@@ -1,4 +1,4 @@
-/* See page_view.h, and the rules in agent/page.h. */
+/* See page_view.h, and the rules in agent/serve/deadline_page.h. */
 #define _GNU_SOURCE /* seals */
 #include "engines/page_view.h"
 

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "agent/page.h"
+#include "agent/serve/deadline_page.h"
 #include "elector.h"
 #include "fake_agent.h"
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "agent/guardian/spawn.h"
-#include "agent/page.h"
 #include "agent/peer/udp.h"
+#include "agent/serve/deadline_page.h"
 #include "base/log.h"
 
 static const uint64_t MS = 1000000, SECOND = 1000000000;

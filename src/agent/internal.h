@@ -1,0 +1,50 @@
+/* The inside of the agent. Shared by agent.c and wiring.c, and nobody else. */
+#ifndef ELECTOR_AGENT_INTERNAL_H
+#define ELECTOR_AGENT_INTERNAL_H
+
+#include <uv.h>
+
+#include "agent/agent.h"
+#include "agent/guardian/guardian_client.h"
+#include "agent/history/history.h"
+#include "agent/host/host.h"
+#include "agent/recorder/recorder.h"
+#include "agent/serve/http/http.h"
+#include "agent/serve/socket.h"
+
+struct agent {
+    struct config *config;
+    const char *program;
+    struct record *record;
+    struct host *host;
+    struct seal *seal;
+    struct control *control;
+    struct chronicle *chronicle;
+    struct obituary *obituary;
+    struct http *http; /* NULL: none */
+    struct metrics metrics;
+    size_t hearing; /* bytes of the datagram that is being opened */
+    struct flight *flight;
+    int socket, timer;
+    uint64_t wakes_at; /* what the timer is set to; 0: nothing */
+    uint64_t drawn[32];
+    uint32_t drawn_left;
+    uv_loop_t loop;
+    uv_poll_t on_socket, on_timer;
+    uv_prepare_t before_waiting;
+    uv_signal_t on_signal[4];
+    uint64_t watchdog, watchdog_at;
+    bool is_leaving, is_done;
+    uint64_t leave_by;
+    int code;
+};
+
+uint64_t agent_clock(void); /* CLOCK_BOOTTIME, in ns */
+uint64_t agent_wall_ms(void);
+void agent_finish(struct agent *, int code);
+
+/* wiring.c: what the host and the seal need of the world */
+struct host_hooks agent_host_hooks(struct agent *);
+struct seal_hooks agent_seal_hooks(struct agent *);
+
+#endif

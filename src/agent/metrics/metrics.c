@@ -1,0 +1,18 @@
+/* See metrics.h. */
+#include "agent/metrics/metrics.h"
+
+#define US UINT64_C(1000)
+#define MS (1000 * US)
+#define S (1000 * MS)
+
+const uint64_t metrics_bounds_ns[METRICS_BOUNDS] = {
+    10 * US, 25 * US, 50 * US,  100 * US, 250 * US, 500 * US, 1 * MS,    2500 * US, 5 * MS, 10 * MS,
+    25 * MS, 50 * MS, 100 * MS, 250 * MS, 500 * MS, 1 * S,    2500 * MS, 5 * S,     10 * S};
+
+void metrics_observe(struct metrics_histogram *histogram, uint64_t ns)
+{
+    uint32_t at = 0;
+    while (at < METRICS_BOUNDS && ns > metrics_bounds_ns[at]) at++;
+    histogram->counts[at]++;
+    histogram->sum_ns += ns;
+}

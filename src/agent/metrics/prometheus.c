@@ -1,0 +1,224 @@
+/* Prometheus' text format, version 0.0.4. Names of members and clusters need no escaping: see agent/config/config.h for their letters. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <time.h>
+
+#include "agent/metrics/metrics.h"
+
+static const uint64_t SECOND = 1000000000;
+
+static const unsigned codes[METRICS_CODES] = {200, 400, 403, 404, 405, 503};
+
+void metrics_answered(struct metrics *metrics, unsigned code)
+{
+    for (uint32_t i = 0; i < METRICS_CODES; i++)
+        if (codes[i] == code) metrics->answers[i]++;
+}
+
+void metrics_write_head(FILE *out, const char *name, const char *type, const char *help)
+{
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void write_gauge(FILE *out, const char *name, const char *help, uint64_t value)
+{
+    metrics_write_head(out, name, "gauge", help);
+    fprintf(out, "%s %" PRIu64 "\n", name, value);
+}
+
+static void write_counter(FILE *out, const char *name, const char *help, uint64_t value)
+{
+    metrics_write_head(out, name, "counter", help);
+    fprintf(out, "%s %" PRIu64 "\n", name, value);
+}
+
+/* Exactly, and no longer than it must be. */
+static void write_seconds(FILE *out, uint64_t ns)
+{
+    uint64_t rest = ns % SECOND;
+    int digits = 9;
+    fprintf(out, "%" PRIu64, ns / SECOND);
+    if (rest == 0) return;
+    for (; rest % 10 == 0; rest /= 10) digits--;
+    fprintf(out, ".%0*" PRIu64, digits, rest);
+}
+
+/* `label` may be "". */
+static void write_histogram(FILE *out, const char *name, const char *label,
+                            const struct metrics_histogram *histogram)
+{
+    const char *comma = *label ? "," : "", *open = *label ? "{" : "", *close = *label ? "}" : "";
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < METRICS_BOUNDS; i++) {
+        count += histogram->counts[i];
+        fprintf(out, "%s_bucket{%s%sle=\"", name, label, comma);
+        write_seconds(out, metrics_bounds_ns[i]);
+        fprintf(out, "\"} %" PRIu64 "\n", count);
+    }
+    count += histogram->counts[METRICS_BOUNDS];
+    fprintf(out, "%s_bucket{%s%sle=\"+Inf\"} %" PRIu64 "\n", name, label, comma, count);
+    fprintf(out, "%s_sum%s%s%s ", name, open, label, close);
+    write_seconds(out, histogram->sum_ns);
+    fprintf(out, "\n%s_count%s%s%s %" PRIu64 "\n", name, open, label, close, count);
+}
+
+/* ---- Peers ---- */
+
+struct peer {
+    const struct metrics_peer *counted;
+    uint64_t heard_ns;
+    bool is_connected;
+};
+
+static void write_sent(FILE *out, const char *name, const char *label, const struct peer *peer)
+{
+    fprintf(out, "%s{%s} %" PRIu64 "\n", name, label, peer->counted->sent_bytes);
+}
+
+static void write_received(FILE *out, const char *name, const char *label, const struct peer *peer)
+{
+    fprintf(out, "%s{%s} %" PRIu64 "\n", name, label, peer->counted->received_bytes);
+}
+
+static void write_unsent(FILE *out, const char *name, const char *label, const struct peer *peer)
+{
+    fprintf(out, "%s{%s} %" PRIu64 "\n", name, label, peer->counted->unsent);
+}
+
+static void write_round_trips(FILE *out, const char *name, const char *label, const struct peer *peer)
+{
+    write_histogram(out, name, label, &peer->counted->round_trips);
+}
+
+static void write_connected(FILE *out, const char *name, const char *label, const struct peer *peer)
+{
+    fprintf(out, "%s{%s} %d\n", name, label, peer->is_connected);
+}
+
+/* Who was never heard has no line: there is no number for it. */
+static void write_silence(FILE *out, const char *name, const char *label, const struct peer *peer)
+{
+    if (peer->heard_ns == UINT64_MAX) return;
+    fprintf(out, "%s{%s} ", name, label);
+    write_seconds(out, peer->heard_ns);
+    fputc('\n', out);
+}
+
+static const struct {
+    const char *name, *type, *label, *help;
+    void (*write)(FILE *out, const char *name, const char *label, const struct peer *);
+} families[] = {
+    {"elector_network_peer_sent_bytes_total", "counter", "to", "Bytes of datagrams sent to a member.",
+     write_sent},
+    {"elector_network_peer_received_bytes_total", "counter", "from",
+     "Bytes of authentic datagrams with something in them, from a member.", write_received},
+    {"elector_network_peer_sent_failures_total", "counter", "to",
+     "Datagrams to a member that this host refused to send.", write_unsent},
+    {"elector_network_peer_round_trip_time_seconds", "histogram", "to",
+     "From what a leader's promise is asked with to the promise.", write_round_trips},
+    {"elector_network_peer_connected", "gauge", "to", "Whether there is a session with a member.",
+     write_connected},
+    {"elector_network_peer_silence_seconds", "gauge", "from", "How long ago a member was last heard.",
+     write_silence},
+};
+
+static void write_peers(const struct metrics *metrics, const struct metrics_scene *scene, FILE *out)
+{
+    const struct config *config = scene->config;
+    if (config->member_count == 1) return;
+    for (size_t k = 0; k < sizeof families / sizeof *families; k++) {
+        metrics_write_head(out, families[k].name, families[k].type, families[k].help);
+        for (uint32_t i = 0; i < config->member_count; i++) {
+            const struct peer peer = {&metrics->peers[i], scene->heard_ns[i], scene->is_connected[i]};
+            char label[CONFIG_NAME_MAX + 16];
+            if (i + 1 == config->self) continue;
+            snprintf(label, sizeof label, "%s=\"%s\"", families[k].label, config->members[i].name);
+            families[k].write(out, families[k].name, label, &peer);
+        }
+    }
+}
+
+/* ---- The rest ---- */
+
+static void write_server(const struct metrics *metrics, const struct metrics_scene *scene, FILE *out)
+{
+    const struct config *config = scene->config;
+    metrics_write_head(out, "elector_build_info", "gauge", "Which version this is.");
+    fprintf(out, "elector_build_info{version=\"%s\"} 1\n", metrics->version);
+    metrics_write_head(out, "elector_member_info", "gauge", "Which member of which cluster this is.");
+    fprintf(out, "elector_member_info{cluster=\"%s\",member=\"%s\"} 1\n", config->cluster,
+            config->members[config->self - 1].name);
+    write_gauge(out, "elector_server_has_leader",
+                "1 unless a group for which somebody stands here has no leader.", scene->unled_wanted == 0);
+    write_gauge(out, "elector_server_is_leader", "Whether this member leads some group.",
+                metrics->led_here > 0);
+    write_counter(out, "elector_server_leader_changes_seen_total", "New leaders, and old ones in new terms.",
+                  metrics->leader_changes);
+    write_gauge(out, "elector_groups", "Groups that are known here.", scene->groups);
+    write_gauge(out, "elector_groups_led", "Groups of which a leader is known here.", metrics->led);
+    write_gauge(out, "elector_groups_waiting", "Groups without a leader for which somebody stands here.",
+                scene->unled_wanted);
+    write_gauge(out, "elector_offices_held", "Groups that this member leads.", metrics->led_here);
+    write_gauge(out, "elector_client_sessions", "Programs that are connected to the socket.", scene->clients);
+    metrics_write_head(out, "elector_failover_seconds", "histogram",
+                       "From the loss of a leader to the next one, as seen here.");
+    write_histogram(out, "elector_failover_seconds", "", &metrics->failovers);
+    metrics_write_head(out, "elector_disk_record_fsync_duration_seconds", "histogram",
+                       "How long it takes to write the record and to have it on disk.");
+    write_histogram(out, "elector_disk_record_fsync_duration_seconds", "", &metrics->fsyncs);
+}
+
+static void write_network(const struct seal_stats *seal, FILE *out)
+{
+    const struct {
+        const char *reason;
+        uint64_t count;
+    } drops[] = {{"forged", seal->forged},
+                 {"malformed", seal->malformed},
+                 {"rate_limited", seal->rate_limited},
+                 {"replayed", seal->replayed},
+                 {"stranger", seal->strangers}};
+    write_counter(out, "elector_network_datagrams_sent_total", "Datagrams sent with something in them.",
+                  seal->sent);
+    write_counter(out, "elector_network_datagrams_received_total",
+                  "Authentic datagrams received with something in them.", seal->received);
+    write_counter(out, "elector_network_handshakes_total", "Handshakes completed.", seal->handshakes);
+    metrics_write_head(out, "elector_network_datagrams_dropped_total", "counter",
+                       "Datagrams that were not listened to.");
+    for (size_t i = 0; i < sizeof drops / sizeof *drops; i++)
+        fprintf(out, "elector_network_datagrams_dropped_total{reason=\"%s\"} %" PRIu64 "\n", drops[i].reason,
+                drops[i].count);
+}
+
+static void write_http(const struct metrics *metrics, const struct metrics_scene *scene, FILE *out)
+{
+    metrics_write_head(out, "elector_http_requests_total", "counter", "Answers over HTTP, by their code.");
+    for (uint32_t i = 0; i < METRICS_CODES; i++)
+        fprintf(out, "elector_http_requests_total{code=\"%u\"} %" PRIu64 "\n", codes[i], metrics->answers[i]);
+    write_counter(out, "elector_http_cut_off_total", "HTTP connections ended because nothing moved on them.",
+                  metrics->cut_off);
+    write_gauge(out, "elector_http_event_readers", "Readers of /events.", scene->event_readers);
+}
+
+static void write_process(const struct metrics *metrics, FILE *out)
+{
+    struct timespec used = {0};
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    metrics_write_head(out, "process_start_time_seconds", "gauge", "When this agent was started, since 1970.");
+    fprintf(out, "process_start_time_seconds ");
+    write_seconds(out, metrics->started_ms * (SECOND / 1000));
+    fputc('\n', out);
+    metrics_write_head(out, "process_cpu_seconds_total", "counter", "Time that this agent has computed for.");
+    fprintf(out, "process_cpu_seconds_total ");
+    write_seconds(out, (uint64_t)used.tv_sec * SECOND + (uint64_t)used.tv_nsec);
+    fputc('\n', out);
+}
+
+void metrics_write(const struct metrics *metrics, const struct metrics_scene *scene, FILE *out)
+{
+    write_server(metrics, scene, out);
+    write_peers(metrics, scene, out);
+    write_network(&scene->seal, out);
+    write_http(metrics, scene, out);
+    write_process(metrics, out);
+}

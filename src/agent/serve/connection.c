@@ -1,0 +1,359 @@
+/* One client: lines in, lines out, and never more of either than there is room for. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/serve/internal.h"
+
+enum { PASSED_MAX = 4 }; /* descriptors at once; the kernel closes what is beyond */
+
+/* ---- Out ---- */
+
+void connection_doom(struct connection *c)
+{
+    if (c->is_closed || c->is_doomed) return;
+    c->is_doomed = true;
+    c->watched = 0;
+    (void)uv_poll_stop(&c->poll);
+    control_do_chores_soon(c->control);
+}
+
+void connection_wake(struct connection *c)
+{
+    c->has_news = true;
+    control_do_chores_soon(c->control);
+}
+
+/* What was written makes room only when it is needed: there may be much that waits. */
+static bool make_room(struct connection *c, size_t size)
+{
+    const size_t most = CONTROL_OUT_MAX + (size_t)c->campaigns * CONTROL_OUT_EACH;
+    if (c->out && c->out_first + c->out_size + size <= c->out_room) return true;
+    if (c->out_size + size > most) return false;
+    if (c->out && c->out_first) memmove(c->out, c->out + c->out_first, c->out_size);
+    c->out_first = 0;
+    if (c->out && 2 * (c->out_size + size) <= c->out_room) return true;
+    const size_t wanted = 2 * (c->out_size + size), room = wanted < most ? wanted : most;
+    if (c->out && room <= c->out_room) return c->out_size + size <= c->out_room;
+    char *out = realloc(c->out, room);
+    if (!out) return false;
+    c->out = out;
+    c->out_room = room;
+    return true;
+}
+
+static bool is_heard(const struct connection *c)
+{
+    return !c->is_closed && !c->is_doomed;
+}
+
+static void end_line(struct connection *c, size_t size)
+{
+    c->out[c->out_first + c->out_size + size] = '\n';
+    c->out_size += size + 1;
+}
+
+void connection_say(struct connection *c, json_t *line)
+{
+    if (!line) {
+        connection_doom(c); /* no memory: better no client than one that misses a line */
+        return;
+    }
+    if (is_heard(c)) {
+        const size_t used = c->out_first + c->out_size, room = c->out_room - used;
+        const size_t size = json_dumpb(line, c->out ? c->out + used : NULL, room, JSON_COMPACT);
+        if (size == 0 || !make_room(c, size + 1)) {
+            connection_doom(c);
+        } else {
+            if (size >= room) (void)json_dumpb(line, c->out + c->out_first + c->out_size, size, JSON_COMPACT);
+            end_line(c, size);
+        }
+    }
+    json_decref(line);
+}
+
+/* Written by hand, as somebody waits for it: the names of groups need no quotes, and reasons are words of ours. */
+void connection_say_event(struct connection *c, const struct office *o, const struct office_event *event)
+{
+    static const char *const names[] = {
+        [OFFICE_ELECTED] = "elected", [OFFICE_LEASE] = "lease", [OFFICE_STOP] = "stop", [OFFICE_LOST] = "lost"};
+    const bool has_slot = event->type == OFFICE_ELECTED && c->has_page && o->tenure->is_published;
+    char deadline[48] = "", slot[24] = "", reason[64] = "", line[512];
+    if (event->type != OFFICE_LOST && event->deadline_ns > INT64_MAX)
+        snprintf(deadline, sizeof deadline, ",\"deadline_ns\":null");
+    else if (event->type != OFFICE_LOST)
+        snprintf(deadline, sizeof deadline, ",\"deadline_ns\":%" PRIu64, event->deadline_ns);
+    if (has_slot) snprintf(slot, sizeof slot, ",\"slot\":%u", o->number);
+    if (event->reason) snprintf(reason, sizeof reason, ",\"reason\":\"%s\"", event->reason);
+    const int size =
+        snprintf(line, sizeof line, "{\"event\":\"%s\",\"group\":\"%s\",\"token\":%" PRIu64 "%s%s%s}",
+                 names[event->type], host_name(o->group), event->token, deadline, slot, reason);
+    if (!is_heard(c)) return;
+    if (size >= (int)sizeof line || !make_room(c, (size_t)size + 1)) {
+        connection_doom(c);
+        return;
+    }
+    memcpy(c->out + c->out_first + c->out_size, line, (size_t)size);
+    end_line(c, (size_t)size);
+}
+
+static void say_lease(struct connection *c, const struct office *o)
+{
+    const struct office_event event = {
+        .type = OFFICE_LEASE, .token = o->tenure->token, .deadline_ns = office_told_until(o)};
+    connection_say_event(c, o, &event);
+}
+
+/* What was coalesced, as it is now. */
+static void say_news(struct connection *c)
+{
+    const struct offices *offices = &c->control->offices;
+    for (uint32_t i = 0; i < offices->count && c->out_size < CONTROL_BATCH; i++) {
+        const struct office *o = office_at(offices, i);
+        if (!(c->lease_waits.words[i / 64] | c->leader_waits.words[i / 64])) {
+            i |= 63;
+            continue;
+        }
+        if (control_has(&c->lease_waits, i) && office_is_held_by(o, c)) say_lease(c, o);
+        if (control_has(&c->leader_waits, i)) connection_say(c, control_leader_event(c->control, o));
+        control_remove(&c->lease_waits, i);
+        control_remove(&c->leader_waits, i);
+    }
+}
+
+/* The page goes with the first of these bytes. If it cannot (others hold too many of our descriptors), they go alone:
+ * who was promised a page and gets none gives it back. */
+static ssize_t send_with_page(struct connection *c)
+{
+    const int fd = page_fd(c->control->page);
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {0};
+    struct iovec bytes = {.iov_base = c->out + c->out_first, .iov_len = c->out_size};
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+    const ssize_t size = sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (size >= 0 || errno == ETOOMANYREFS) c->page_waits = false;
+    if (size < 0 && errno == ETOOMANYREFS) errno = EINTR; /* and so without it */
+    return size;
+}
+
+/* False: the socket takes no more now, or never again. */
+static bool write_out(struct connection *c)
+{
+    while (c->out_size > 0) {
+        const ssize_t size = c->page_waits
+                                 ? send_with_page(c)
+                                 : send(c->fd, c->out + c->out_first, c->out_size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+            connection_close(c, OFFICE_DIES);
+            return false;
+        }
+        if (size < 0) return false;
+        c->out_first += (size_t)size;
+        c->out_size -= (size_t)size;
+    }
+    c->out_first = 0;
+    return true;
+}
+
+/* From within a call of the host, so nothing may come of it. What does not go out now goes out later. */
+void connection_push(struct connection *c)
+{
+    if (c->is_closed || c->is_doomed || c->page_waits) return;
+    const ssize_t size = send(c->fd, c->out + c->out_first, c->out_size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (size <= 0) return;
+    c->out_first += (size_t)size;
+    c->out_size -= (size_t)size;
+}
+
+/* ---- In ---- */
+
+static bool is_busy(const struct connection *c)
+{
+    return c->in_status || c->out_size >= CONTROL_OUT_BUSY || c->is_doomed || c->is_closed;
+}
+
+/* One request, if there is a whole one. */
+static bool take_line(struct connection *c)
+{
+    const char *newline = memchr(c->in, '\n', c->in_size);
+    if (!newline && c->in_size == sizeof c->in) {
+        c->in_size = 0;
+        control_refuse(c, NULL, "too-long", "a line is at most 4096 bytes");
+        connection_doom(c);
+        return false;
+    }
+    if (!newline) return false;
+    const size_t size = (size_t)(newline - c->in);
+    control_request(c, c->in, size);
+    c->in_size -= size + 1;
+    memmove(c->in, newline + 1, c->in_size);
+    return true;
+}
+
+/* It may ask for many things at once; what they mean to peers leaves before anything is written here. */
+static void take_lines(struct connection *c)
+{
+    if (is_busy(c) || c->in_size == 0) return;
+    host_hold(c->control->host);
+    while (!is_busy(c) && take_line(c)) {}
+    host_release(c->control->host);
+}
+
+static void watch(struct connection *c);
+
+void connection_go_on(struct connection *c)
+{
+    c->has_news = false;
+    while (!c->is_closed && write_out(c) && !c->is_doomed) {
+        if (c->in_status) connection_say(c, control_status_line(c));
+        if (!c->has_ended) say_news(c);
+        take_lines(c);
+        if (c->out_size == 0 && !c->in_status) break;
+    }
+    if (c->is_closed || c->is_doomed) return;
+    if (c->has_ended && c->out_size == 0 && !c->in_status)
+        connection_close(c, OFFICE_DIES);
+    else
+        watch(c);
+}
+
+void connection_hear(struct connection *c, const char *bytes, size_t size)
+{
+    const size_t room = sizeof c->in - c->in_size;
+    if (c->is_closed || c->is_doomed) return;
+    if (size > room) size = room;
+    memcpy(c->in + c->in_size, bytes, size);
+    c->in_size += size;
+    connection_go_on(c);
+}
+
+/* ---- The loop ---- */
+
+static void withdraw_all(struct connection *c, enum office_way way)
+{
+    const struct offices *offices = &c->control->offices;
+    if (c->campaigns == 0) return;
+    host_hold(c->control->host);
+    for (uint32_t i = 0; i < offices->count; i++)
+        if (control_has(&c->entered, i)) (void)office_withdraw(office_at(offices, i), c, way);
+    host_release(c->control->host);
+    memset(&c->entered, 0, sizeof c->entered);
+    c->campaigns = 0;
+}
+
+/* It may still read: what it asked for before goes out, its candidacies end now. */
+static void hear_end(struct connection *c)
+{
+    c->has_ended = true;
+    connection_go_on(c); /* its last lines */
+    if (c->is_closed) return;
+    withdraw_all(c, OFFICE_DIES);
+    connection_go_on(c);
+}
+
+/* A descriptor that came with what was read; of several, which no request asks for, the last. */
+static void take_passed(struct connection *c, struct msghdr *head)
+{
+    int fds[PASSED_MAX];
+    for (struct cmsghdr *m = CMSG_FIRSTHDR(head); m; m = CMSG_NXTHDR(head, m)) {
+        if (m->cmsg_level != SOL_SOCKET || m->cmsg_type != SCM_RIGHTS) continue;
+        const size_t count = (m->cmsg_len - CMSG_LEN(0)) / sizeof *fds;
+        memcpy(fds, CMSG_DATA(m), count * sizeof *fds);
+        for (size_t i = 0; i < count; i++) {
+            if (c->passed >= 0) close(c->passed);
+            c->passed = fds[i];
+        }
+    }
+}
+
+static void read_in(struct connection *c)
+{
+    char bytes[CONTROL_LINE_MAX];
+    union {
+        char room[CMSG_SPACE(PASSED_MAX * sizeof(int))];
+        struct cmsghdr aligned;
+    } control;
+    struct iovec part = {bytes, sizeof c->in - c->in_size};
+    struct msghdr head = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    const ssize_t size = recvmsg(c->fd, &head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (size >= 0) take_passed(c, &head);
+    if (size > 0)
+        connection_hear(c, bytes, (size_t)size);
+    else if (size == 0)
+        hear_end(c);
+    else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        connection_close(c, OFFICE_DIES);
+}
+
+static bool may_read(const struct connection *c)
+{
+    return !is_busy(c) && !c->has_ended && c->in_size < sizeof c->in;
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct connection *c = poll->data;
+    (void)host_tick(c->control->host);
+    if (c->is_closed || c->is_doomed) return;
+    if (status < 0) {
+        connection_close(c, OFFICE_DIES);
+        return;
+    }
+    if (events & UV_WRITABLE) connection_go_on(c);
+    if (events & UV_READABLE && may_read(c)) read_in(c);
+}
+
+/* Who does not read is not read from; but then we wait to write, and learn in that way that it is gone. */
+static void watch(struct connection *c)
+{
+    const int events = (may_read(c) ? UV_READABLE : 0) | (c->out_size > 0 || c->in_status ? UV_WRITABLE : 0);
+    if (events == c->watched) return; /* libuv would ask the kernel anew */
+    c->watched = events;
+    if (events == 0 ? uv_poll_stop(&c->poll) : uv_poll_start(&c->poll, events, on_poll)) connection_doom(c);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct connection *c = handle->data;
+    struct control *control = c->control;
+    free(c);
+    control_release(control);
+}
+
+bool connection_begin(struct connection *c, uv_loop_t *loop)
+{
+    if (uv_poll_init(loop, &c->poll, c->fd) != 0) return false;
+    c->poll.data = c;
+    watch(c);
+    return true;
+}
+
+void connection_close(struct connection *c, enum office_way way)
+{
+    if (c->is_closed) return;
+    c->is_closed = true;
+    c->control->connections[c->place] = NULL;
+    c->control->connection_count--;
+    withdraw_all(c, way); /* first of all: somebody waits for what it led */
+    uv_close((uv_handle_t *)&c->poll, on_closed);
+    close(c->fd);
+    if (c->passed >= 0) close(c->passed);
+    obituary_drop(c->control->obituary, c->work);
+    json_decref(c->status_id);
+    free(c->who.gids);
+    free(c->out);
+    c->out = NULL;
+    c->out_first = c->out_size = c->out_room = 0;
+}

@@ -1,0 +1,96 @@
+/* See deadline_page.h. */
+#define _GNU_SOURCE /* memfd_create, seals */
+#include "agent/serve/deadline_page.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U /* Linux 6.3 */
+#endif
+
+struct page {
+    int fd;
+    struct page_map *map;
+};
+
+int page_file(const char *name)
+{
+    const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    const int fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
+    return fd >= 0 ? fd : memfd_create(name, flags);
+}
+
+/* Ours is the last mapping that can be written to, and the size is for ever: nobody who has mapped it can be tripped. */
+static struct page_map *map_and_seal(int fd)
+{
+    if (ftruncate(fd, sizeof(struct page_map)) != 0) return NULL;
+    struct page_map *map = mmap(NULL, sizeof *map, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED) return NULL;
+    map->header = (struct page_header){.magic = PAGE_MAGIC,
+                                       .version = PAGE_VERSION,
+                                       .size = sizeof map->header,
+                                       .cell_count = PAGE_CELLS,
+                                       .slot_count = PAGE_SLOTS};
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        return map;
+    munmap(map, sizeof *map);
+    return NULL;
+}
+
+struct page *page_new(void)
+{
+    struct page *page = malloc(sizeof *page);
+    if (!page) return NULL;
+    page->fd = page_file("elector");
+    page->map = page->fd >= 0 ? map_and_seal(page->fd) : NULL;
+    if (page->map) return page;
+    if (page->fd >= 0) close(page->fd);
+    free(page);
+    return NULL;
+}
+
+void page_free(struct page *page)
+{
+    if (!page) return;
+    munmap(page->map, sizeof *page->map);
+    close(page->fd);
+    free(page);
+}
+
+int page_fd(const struct page *page)
+{
+    return page->fd;
+}
+
+void page_set_deadline(struct page *page, uint32_t cell, uint64_t deadline_ns)
+{
+    if (page) atomic_store_explicit(&page->map->cells[cell], deadline_ns, memory_order_release);
+}
+
+void page_occupy(struct page *page, uint32_t slot, uint64_t token, uint32_t cell)
+{
+    if (!page) return;
+    struct page_slot *s = &page->map->slots[slot];
+    atomic_store_explicit(&s->cell, cell, memory_order_release);
+    atomic_store_explicit(&s->token, token, memory_order_release);
+}
+
+void page_move(struct page *page, uint32_t slot, uint32_t cell)
+{
+    if (page) atomic_store_explicit(&page->map->slots[slot].cell, cell, memory_order_release);
+}
+
+void page_freeze(struct page *page, uint32_t slot, uint64_t deadline_ns)
+{
+    if (!page) return;
+    page_set_deadline(page, slot, deadline_ns);
+    atomic_store_explicit(&page->map->slots[slot].cell, slot, memory_order_release);
+}
+
+void page_vacate(struct page *page, uint32_t slot)
+{
+    if (page) atomic_store_explicit(&page->map->slots[slot].token, 0, memory_order_release);
+}

@@ -1,0 +1,99 @@
+/* /events: who leads what, and every change of it, to readers that keep up; who does not is told what is true then. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+#include "agent/serve/http/internal.h"
+
+struct http_reader {
+    struct http_reader *next;
+    struct http *http;
+    struct MHD_Connection *connection;
+    struct feed_reader place;
+    struct http_text text;
+    bool is_asleep; /* nothing to tell: the library leaves it alone */
+    bool wants_comment;
+};
+
+/* False: no memory. Without text after it: there is nothing to tell. */
+static bool make_text(struct http_reader *reader)
+{
+    struct control *control = reader->http->with.control;
+    uint32_t number;
+    if (feed_next(&control->feed, &reader->place, &number)) {
+        json_t *line = control_leader_event(control, office_at(&control->offices, number));
+        if (line) json_object_del(line, "event"); /* there is only one kind */
+        return http_set_json(&reader->text, "data: ", line, "\n\n");
+    }
+    const bool comments = reader->wants_comment;
+    reader->wants_comment = false;
+    return !comments || http_set_text(&reader->text, ":\n\n");
+}
+
+static ssize_t pour(void *whose, uint64_t at, char *to, size_t room)
+{
+    struct http_reader *reader = whose;
+    size_t used = 0;
+    (void)at;
+    while (used < room) {
+        if (reader->text.size == 0 && !make_text(reader)) return MHD_CONTENT_READER_END_WITH_ERROR;
+        if (reader->text.size == 0) break;
+        used += http_pour(&reader->text, to + used, room - used);
+    }
+    if (used == 0) {
+        reader->is_asleep = true;
+        MHD_suspend_connection(reader->connection);
+    }
+    return (ssize_t)used;
+}
+
+void http_wake_readers(void *whose)
+{
+    struct http *http = whose;
+    for (struct http_reader *reader = http->readers; reader; reader = reader->next) {
+        if (!reader->is_asleep) continue;
+        reader->is_asleep = false;
+        MHD_resume_connection(reader->connection);
+        http_go_round_soon(http); /* the library sees it only then */
+    }
+}
+
+void http_comment(struct http *http)
+{
+    for (struct http_reader *reader = http->readers; reader; reader = reader->next)
+        reader->wants_comment = true;
+    http_wake_readers(http);
+}
+
+static void end(void *whose)
+{
+    struct http_reader *reader = whose, **at = &reader->http->readers;
+    while (*at != reader) at = &(*at)->next;
+    *at = reader->next;
+    reader->http->reader_count--;
+    feed_leave(&reader->http->with.control->feed, &reader->place);
+    free(reader->text.bytes);
+    free(reader);
+}
+
+static struct http_reader *begin(struct http *http, struct MHD_Connection *c)
+{
+    struct http_reader *reader = calloc(1, sizeof *reader);
+    if (!reader) return NULL;
+    reader->http = http;
+    reader->connection = c;
+    reader->wants_comment = true; /* so that there is something, and the headers go out */
+    reader->next = http->readers;
+    http->readers = reader;
+    http->reader_count++;
+    feed_join(&http->with.control->feed, &reader->place);
+    return reader;
+}
+
+enum MHD_Result http_events(struct http *http, struct MHD_Connection *c)
+{
+    struct http_reader *reader = begin(http, c);
+    struct MHD_Response *response = NULL;
+    if (reader) response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HTTP_PIECE, pour, reader, end);
+    if (reader && !response) end(reader);
+    return http_answer(http, c, MHD_HTTP_OK, "text/event-stream", response);
+}

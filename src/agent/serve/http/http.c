@@ -1,0 +1,246 @@
+/* See http.h. The library's socket, epoll and timer as handles of our loop. */
+#define _GNU_SOURCE
+#include "agent/serve/http/http.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/serve/http/internal.h"
+
+enum { BACKLOG = 64, SEND_BUFFER = 65536 };
+
+/* ---- Answers ---- */
+
+bool http_set_text(struct http_text *text, const char *bytes)
+{
+    *text = (struct http_text){.bytes = strdup(bytes), .size = strlen(bytes)};
+    if (!text->bytes) text->size = 0;
+    return text->bytes != NULL;
+}
+
+bool http_set_json(struct http_text *text, const char *before, json_t *line, const char *after)
+{
+    char *json = line ? json_dumps(line, JSON_COMPACT) : NULL;
+    const int size = json ? asprintf(&text->bytes, "%s%s%s", before, json, after) : -1;
+    free(json);
+    json_decref(line);
+    text->at = 0;
+    text->size = size < 0 ? 0 : (size_t)size;
+    if (size < 0) text->bytes = NULL;
+    return size >= 0;
+}
+
+size_t http_pour(struct http_text *text, char *to, size_t room)
+{
+    const size_t left = text->size - text->at, size = left < room ? left : room;
+    if (text->size == 0) return 0;
+    memcpy(to, text->bytes + text->at, size);
+    text->at += size;
+    if (text->at == text->size) {
+        free(text->bytes);
+        *text = (struct http_text){0};
+    }
+    return size;
+}
+
+enum MHD_Result http_answer(struct http *http, struct MHD_Connection *c, unsigned code, const char *type,
+                            struct MHD_Response *response)
+{
+    if (!response) return MHD_NO;
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    const enum MHD_Result result = MHD_queue_response(c, code, response);
+    MHD_destroy_response(response); /* the library keeps it for as long as it sends */
+    if (result == MHD_YES) metrics_answered(http->with.metrics, code);
+    return result;
+}
+
+/* ---- The loop ---- */
+
+static void go_round(struct http *http);
+
+static void on_timer(uv_timer_t *timer)
+{
+    go_round(timer->data);
+}
+
+/* What is overdue for the host comes first, so that nobody is told what has ended. */
+static void go_round(struct http *http)
+{
+    MHD_UNSIGNED_LONG_LONG wait_ms;
+    (void)host_tick(http->with.host);
+    (void)MHD_run(http->daemon);
+    if (MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES)
+        (void)uv_timer_start(&http->timer, on_timer, wait_ms, 0);
+    else
+        (void)uv_timer_stop(&http->timer);
+}
+
+void http_go_round_soon(struct http *http)
+{
+    (void)uv_timer_start(&http->timer, on_timer, 0, 0);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    (void)status, (void)events;
+    go_round(poll->data);
+}
+
+static void on_keep_alive(uv_timer_t *timer)
+{
+    http_comment(timer->data);
+}
+
+/* ---- Listening ---- */
+
+static const char *hint_of(int error)
+{
+    switch (error) {
+    case EADDRINUSE: return ": another process has this port; let `http` name another, or off";
+    case EADDRNOTAVAIL: return ": this host has no such address; let `http` name another, or off";
+    case EACCES: return ": ports below 1024 need a privilege; let `http` name another";
+    default: return "; let `http` name another address, or off";
+    }
+}
+
+static int listen_at(const struct sockaddr_storage *address)
+{
+    const int one = 1, room = SEND_BUFFER;
+    const int fd = socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room); /* those that are accepted inherit it */
+    if (address->ss_family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
+    if (bind(fd, (const struct sockaddr *)address, config_address_size(address)) == 0 &&
+        listen(fd, BACKLOG) == 0)
+        return fd;
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+int http_listen(const struct sockaddr_storage *address, char *text, size_t size)
+{
+    char where[80];
+    const int fd = listen_at(address), error = errno;
+    if (fd >= 0) return fd;
+    config_write_address(address, where, sizeof where);
+    snprintf(text, size, "cannot listen for HTTP on %s: %s%s", where, strerror(error), hint_of(error));
+    return -1;
+}
+
+/* A path is taken as it is written; http_group_of() knows escapes, and which of them are wrong. */
+static size_t leave_escaped(void *whose, struct MHD_Connection *c, char *text)
+{
+    (void)whose, (void)c;
+    return strlen(text);
+}
+
+static void on_completed(void *whose, struct MHD_Connection *c, void **seen,
+                         enum MHD_RequestTerminationCode how)
+{
+    struct http *http = whose;
+    (void)c, (void)seen;
+    if (how == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED) http->with.metrics->cut_off++;
+}
+
+static struct MHD_Daemon *start(struct http *http, int fd)
+{
+    const unsigned patience = http->with.patience_s ? http->with.patience_s : HTTP_PATIENCE_S;
+    const struct MHD_OptionItem options[] = {
+        {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, HTTP_CONNECTIONS_MAX, NULL},
+        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, HTTP_OF_ONE_ADDRESS_MAX, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, HTTP_REQUEST_MAX, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, patience, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_escaped, NULL},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_on_request, http,
+                            MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+
+/* ---- Life ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct http *http = handle->data;
+    if (--http->handles == 0) free(http);
+}
+
+static bool watch(struct http *http, uv_loop_t *loop)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    http->poll.data = http->timer.data = http->keep_alive.data = http;
+    if (!info || uv_poll_init(loop, &http->poll, info->epoll_fd) != 0) return false;
+    (void)uv_timer_init(loop, &http->timer); /* these two cannot fail */
+    (void)uv_timer_init(loop, &http->keep_alive);
+    http->handles = 3;
+    const uint64_t every_ms = UINT64_C(1000) * HTTP_KEEP_ALIVE_S;
+    (void)uv_timer_start(&http->keep_alive, on_keep_alive, every_ms, every_ms);
+    return uv_poll_start(&http->poll, UV_READABLE, on_readable) == 0;
+}
+
+struct http *http_new(uv_loop_t *loop, const struct http_setup *setup, char *text, size_t size)
+{
+    const struct sockaddr_storage *address = &setup->config->http;
+    struct http *http = calloc(1, sizeof *http);
+    struct sockaddr_storage bound = {0};
+    socklen_t room = sizeof bound;
+    if (!http) {
+        snprintf(text, size, "out of memory");
+        return NULL;
+    }
+    http->with = *setup;
+    http->is_local = config_is_loopback(address);
+    const int fd = http_listen(address, text, size);
+    if (fd < 0) {
+        free(http);
+        return NULL;
+    }
+    if (getsockname(fd, (struct sockaddr *)&bound, &room) == 0) http->port = config_port(&bound);
+    http->daemon = start(http, fd);
+    if (!http->daemon) close(fd);
+    if (!http->daemon || !watch(http, loop)) {
+        snprintf(text, size, "libmicrohttpd does not start; let `http` be off to go without");
+        http_free(http);
+        return NULL;
+    }
+    setup->control->feed.whose = http;
+    setup->control->feed.moved = http_wake_readers;
+    return http;
+}
+
+uint16_t http_port(const struct http *http)
+{
+    return http->port;
+}
+
+void http_set_unwell(struct http *http, const char *why)
+{
+    http->unwell = why;
+}
+
+void http_free(struct http *http)
+{
+    if (!http) return;
+    http->with.control->feed.moved = NULL;
+    http_wake_readers(http); /* the library does not stop with some asleep */
+    if (http->handles) (void)uv_poll_stop(&http->poll);
+    if (http->daemon) MHD_stop_daemon(http->daemon); /* which ends with every reader gone */
+    if (http->handles == 0) {
+        free(http);
+        return;
+    }
+    uv_close((uv_handle_t *)&http->poll, on_closed);
+    uv_close((uv_handle_t *)&http->timer, on_closed);
+    uv_close((uv_handle_t *)&http->keep_alive, on_closed);
+}

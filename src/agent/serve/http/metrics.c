@@ -1,0 +1,99 @@
+/* /metrics: gathers what is asked for, and writes it. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "agent/serve/http/internal.h"
+
+static uint32_t count_waiting(const struct offices *offices)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < offices->count; i++)
+        count += office_at(offices, i)->seen_leader == EL_NOBODY && office_at(offices, i)->candidate_count > 0;
+    return count;
+}
+
+static void look(const struct http *http, struct metrics_scene *scene)
+{
+    const struct http_setup *with = &http->with;
+    const struct offices *offices = &with->control->offices;
+    scene->config = with->config;
+    scene->groups = offices->count;
+    /* Most of the time all are led, and nobody need look at a hundred thousand. */
+    scene->unled_wanted = with->metrics->led < offices->count ? count_waiting(offices) : 0;
+    scene->clients = with->control->connection_count;
+    scene->event_readers = http->reader_count;
+    for (el_node peer = 1; peer <= with->config->member_count; peer++) {
+        scene->heard_ns[peer - 1] = host_heard(with->host, peer);
+        scene->is_connected[peer - 1] =
+            with->seal && peer != with->config->self && seal_is_connected(with->seal, peer);
+    }
+    if (with->seal) scene->seal = seal_stats_of(with->seal);
+}
+
+/* ---- Groups ---- */
+
+static uint64_t has_leader(const struct http *http, const struct office *o)
+{
+    (void)http;
+    return o->seen_leader != EL_NOBODY;
+}
+
+static uint64_t is_leader(const struct http *http, const struct office *o)
+{
+    return o->seen_leader == http->with.config->self;
+}
+
+static uint64_t token(const struct http *http, const struct office *o)
+{
+    (void)http;
+    return o->seen_token;
+}
+
+static uint64_t candidates(const struct http *http, const struct office *o)
+{
+    (void)http;
+    return o->candidate_count;
+}
+
+/* A line a group each, unless there are more groups than somebody would want to keep for years. */
+static void write_groups(const struct http *http, FILE *out)
+{
+    static const struct {
+        const char *name, *help;
+        uint64_t (*value)(const struct http *, const struct office *);
+    } families[] = {
+        {"elector_group_has_leader", "Whether a leader of the group is known here.", has_leader},
+        {"elector_group_is_leader", "Whether this member leads the group.", is_leader},
+        {"elector_group_token", "The token of its leader; 0 without one.", token},
+        {"elector_group_candidates", "How many stand for it here.", candidates},
+    };
+    const struct offices *offices = &http->with.control->offices;
+    const bool lists = offices->count <= http->with.config->http_groups;
+    metrics_write_head(out, "elector_groups_not_listed", "gauge",
+                       "Groups that have no lines of their own here; see http-groups.");
+    fprintf(out, "elector_groups_not_listed %u\n", lists ? 0 : offices->count);
+    for (size_t k = 0; lists && offices->count > 0 && k < sizeof families / sizeof *families; k++) {
+        metrics_write_head(out, families[k].name, "gauge", families[k].help);
+        for (uint32_t i = 0; i < offices->count; i++)
+            fprintf(out, "%s{group=\"%s\"} %" PRIu64 "\n", families[k].name,
+                    host_name(office_at(offices, i)->group), families[k].value(http, office_at(offices, i)));
+    }
+}
+
+enum MHD_Result http_metrics(struct http *http, struct MHD_Connection *c)
+{
+    struct metrics_scene scene = {0};
+    char *bytes = NULL;
+    size_t size = 0;
+    struct MHD_Response *response = NULL;
+    FILE *out = open_memstream(&bytes, &size);
+    if (out) {
+        look(http, &scene);
+        metrics_write(http->with.metrics, &scene, out);
+        write_groups(http, out);
+        if (fclose(out) == 0) response = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
+        if (!response) free(bytes);
+    }
+    return http_answer(http, c, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", response);
+}

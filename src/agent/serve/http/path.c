@@ -1,0 +1,63 @@
+/* What strangers write: paths and hosts. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+
+#include "agent/serve/http/internal.h"
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* One character, escaped or not, and *path moves behind it; 0: a broken escape, or an escaped 0. */
+static char take_one(const char **path)
+{
+    const char *at = *path;
+    const int high = *at == '%' ? digit_of(at[1]) : 0, low = *at == '%' && high >= 0 ? digit_of(at[2]) : 0;
+    if (*at != '%') {
+        (*path)++;
+        return *at;
+    }
+    if (high < 0 || low < 0) return '\0';
+    *path += 3;
+    return (char)(high * 16 + low);
+}
+
+bool http_group_of(const char *path, const char *prefix, char name[CONFIG_NAME_MAX + 1])
+{
+    const size_t skip = strlen(prefix);
+    size_t size = 0;
+    if (strncmp(path, prefix, skip) != 0) return false;
+    path += skip;
+    while (*path) {
+        const char c = take_one(&path);
+        if (c == '\0' || size == CONFIG_NAME_MAX) return false;
+        name[size++] = c;
+    }
+    name[size] = '\0';
+    return group_name_is_valid(name);
+}
+
+/* ":PORT" or nothing. */
+static bool is_port(const char *text)
+{
+    return *text == '\0' || (*text == ':' && text[1 + strspn(text + 1, "0123456789")] == '\0');
+}
+
+bool http_is_plain_host(const char *host)
+{
+    char name[64];
+    uint8_t address[sizeof(struct in6_addr)];
+    const bool bracket = *host == '[';
+    const size_t length = strcspn(host += bracket, bracket ? "]" : ":");
+    const char *rest = host + length;
+    if (length == 0 || length >= sizeof name || (bracket && *rest++ != ']') || !is_port(rest)) return false;
+    memcpy(name, host, length);
+    name[length] = '\0';
+    if (bracket) return inet_pton(AF_INET6, name, address) == 1;
+    return strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, address) == 1;
+}

@@ -1,0 +1,134 @@
+/* Which path is answered how. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "agent/serve/http/internal.h"
+
+/* ---- Short answers ---- */
+
+/* NULL: no memory. Takes the reference. */
+static struct MHD_Response *make_json(json_t *line)
+{
+    struct http_text text = {0};
+    struct MHD_Response *response = NULL;
+    if (http_set_json(&text, "", line, "\n"))
+        response = MHD_create_response_from_buffer(text.size, text.bytes, MHD_RESPMEM_MUST_FREE);
+    if (!response) free(text.bytes);
+    return response;
+}
+
+static enum MHD_Result answer_json(struct http *http, struct MHD_Connection *c, unsigned code, json_t *line)
+{
+    return http_answer(http, c, code, "application/json", make_json(line));
+}
+
+static json_t *error_of(const char *error, const char *message)
+{
+    return json_pack("{ss ss}", "error", error, "message", message);
+}
+
+static enum MHD_Result refuse(struct http *http, struct MHD_Connection *c, unsigned code, const char *error,
+                              const char *message)
+{
+    return answer_json(http, c, code, error_of(error, message));
+}
+
+static enum MHD_Result refuse_method(struct http *http, struct MHD_Connection *c)
+{
+    struct MHD_Response *response = make_json(error_of("method", "nothing is changed over HTTP: GET or HEAD"));
+    if (response) (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    return http_answer(http, c, MHD_HTTP_METHOD_NOT_ALLOWED, "application/json", response);
+}
+
+/* ---- Paths ---- */
+
+/* That peers are out of reach is no reason to restart this one. */
+static enum MHD_Result on_health(struct http *http, struct MHD_Connection *c)
+{
+    const char *why = host_has_failed(http->with.host) ? "disk" : http->unwell;
+    if (why) return refuse(http, c, MHD_HTTP_SERVICE_UNAVAILABLE, why, "this agent is about to stop");
+    return answer_json(http, c, MHD_HTTP_OK, json_pack("{sb}", "ok", 1));
+}
+
+/* Whether a client of this agent may work now: that the member leads is not enough where nobody holds its office. */
+static bool leads_here(const struct http *http, const struct office *o, const struct host_view *view)
+{
+    const struct office_tenure *t = o->tenure;
+    return view->role == EL_LEADER && t->is_held && t->holder && t->token == view->token &&
+           host_clock(http->with.host) < office_told_until(o);
+}
+
+static enum MHD_Result on_leader(struct http *http, struct MHD_Connection *c, const char *url)
+{
+    char name[CONFIG_NAME_MAX + 1];
+    const struct office *o = NULL;
+    if (http_group_of(url, "/leader/", name)) o = control_find_office(http->with.control, name);
+    if (!o)
+        return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-group", "nothing is known of such a group here");
+    const struct host_view view = host_view_of(o->group);
+    json_t *line = control_leader_event(http->with.control, o);
+    if (line) json_object_del(line, "event");
+    return answer_json(http, c, leads_here(http, o, &view) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, line);
+}
+
+static enum MHD_Result on_events(struct http *http, struct MHD_Connection *c)
+{
+    if (http->reader_count < HTTP_READERS_MAX) return http_events(http, c);
+    return refuse(http, c, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many", "16 read here, which is all there can be");
+}
+
+static enum MHD_Result route(struct http *http, struct MHD_Connection *c, const char *url)
+{
+    static const struct {
+        const char *path;
+        enum MHD_Result (*handle)(struct http *, struct MHD_Connection *);
+    } paths[] = {
+        {"/healthz", on_health}, {"/status", http_status}, {"/metrics", http_metrics}, {"/events", on_events}};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (strcmp(url, paths[i].path) == 0) return paths[i].handle(http, c);
+    if (strncmp(url, "/leader/", 8) == 0) return on_leader(http, c, url);
+    return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-path",
+                  "there are /healthz, /status, /leader/GROUP, /metrics and /events");
+}
+
+/* ---- Who may ask ---- */
+
+static enum MHD_Result check_host(void *whose, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    bool *is_good = whose;
+    (void)kind;
+    if (strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0 && !(value && http_is_plain_host(value))) *is_good = false;
+    return MHD_YES;
+}
+
+/* A page on the web can let its own name point here, and have a browser ask: then that name is in the Host header. */
+static bool is_meant(const struct http *http, struct MHD_Connection *c)
+{
+    bool is_good = true;
+    if (http->is_local) (void)MHD_get_connection_values(c, MHD_HEADER_KIND, check_host, &is_good);
+    return is_good;
+}
+
+enum MHD_Result http_on_request(void *whose, struct MHD_Connection *c, const char *url, const char *method,
+                                const char *version, const char *upload, size_t *upload_size, void **seen)
+{
+    struct http *http = whose;
+    static char once;
+    (void)version, (void)upload;
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+        return refuse_method(http, c);
+    if (!*seen) { /* the headers are here; an answer now would end the connection */
+        *seen = &once;
+        return MHD_YES;
+    }
+    if (*upload_size > 0) { /* nobody asked for a body */
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    if (!is_meant(http, c))
+        return refuse(http, c, MHD_HTTP_FORBIDDEN, "host",
+                      "ask for localhost or for the address in numbers: other names could be anybody's");
+    return route(http, c, url);
+}

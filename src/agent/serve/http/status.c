@@ -1,0 +1,84 @@
+/* /status: the words of `elector status --output json`, a group at a time, however many there are. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "agent/serve/http/internal.h"
+
+static const uint64_t MILLISECOND = 1000000;
+
+enum stage { HEAD, GROUPS, TAIL, END };
+
+struct walk {
+    struct http *http;
+    enum stage stage;
+    uint32_t next; /* office */
+    uint64_t worst_ns;
+    struct http_text text;
+};
+
+static bool make_group(struct walk *w)
+{
+    const struct control *control = w->http->with.control;
+    const struct office *o = office_at(&control->offices, w->next);
+    const uint64_t failover = host_worst_failover_ns(o->group);
+    if (failover > w->worst_ns) w->worst_ns = failover;
+    return http_set_json(&w->text, w->next++ ? "," : "", control_describe_group(control, o), "");
+}
+
+static bool make_tail(struct walk *w)
+{
+    char end[64];
+    snprintf(end, sizeof end, "],\"worst_failover_ms\":%" PRIu64 "}\n", w->worst_ns / MILLISECOND);
+    return http_set_text(&w->text, end);
+}
+
+/* False: no memory. */
+static bool make_text(struct walk *w)
+{
+    const struct control *control = w->http->with.control;
+    switch (w->stage) {
+    case HEAD:
+        w->stage = GROUPS;
+        if (!http_set_json(&w->text, "", control_begin_status(control), "")) return false;
+        w->text.size -= 2; /* "]}", after no groups: they follow */
+        return true;
+    case GROUPS:
+        if (w->next < control->offices.count) return make_group(w);
+        w->stage = TAIL;
+        return make_tail(w);
+    case TAIL:
+    case END: break;
+    }
+    w->stage = END;
+    return true;
+}
+
+static ssize_t pour(void *whose, uint64_t at, char *to, size_t room)
+{
+    struct walk *w = whose;
+    size_t used = 0;
+    (void)at;
+    while (used < room && w->stage != END) {
+        if (w->text.size == 0 && !make_text(w)) return MHD_CONTENT_READER_END_WITH_ERROR;
+        used += http_pour(&w->text, to + used, room - used);
+    }
+    return used ? (ssize_t)used : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static void end(void *whose)
+{
+    struct walk *w = whose;
+    free(w->text.bytes);
+    free(w);
+}
+
+enum MHD_Result http_status(struct http *http, struct MHD_Connection *c)
+{
+    struct walk *w = calloc(1, sizeof *w);
+    struct MHD_Response *response = NULL;
+    if (w) w->http = http;
+    if (w) response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HTTP_PIECE, pour, w, end);
+    if (w && !response) end(w);
+    return http_answer(http, c, MHD_HTTP_OK, "application/json", response);
+}

@@ -1,0 +1,491 @@
+/* What a client asks: one JSON object, one answer. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/serve/internal.h"
+
+static const json_int_t NUMBER_END = (json_int_t)EL_EPOCH_MAX;
+
+/* A request while it is looked at. A handler answers once, by agree() or refuse(). */
+struct request {
+    struct connection *from;
+    struct control *control;
+    const json_t *object, *id;
+    const char *group; /* NULL: none was named */
+};
+
+/* ---- Answers ---- */
+
+static void set_id(json_t *line, const json_t *id)
+{
+    if (!line || !id) return;
+    json_object_set_new(line, "id", json_deep_copy(id));
+}
+
+static json_t *answer(const json_t *id, bool ok)
+{
+    json_t *line = json_object();
+    set_id(line, id);
+    if (line) json_object_set_new(line, "ok", json_boolean(ok));
+    return line;
+}
+
+void control_refuse(struct connection *c, const json_t *id, const char *error, const char *message)
+{
+    json_t *line = answer(id, false);
+    if (line) json_object_set_new(line, "error", json_string(error));
+    if (line) json_object_set_new(line, "message", control_text(message));
+    connection_say(c, line);
+}
+
+static void refuse(const struct request *r, const char *error, const char *message)
+{
+    control_refuse(r->from, r->id, error, message);
+}
+
+static void agree(const struct request *r)
+{
+    connection_say(r->from, answer(r->id, true));
+}
+
+static void answer_as(const struct request *r, enum office_answer said)
+{
+    static const struct {
+        const char *error, *message;
+    } words[] = {
+        [OFFICE_ALREADY] = {"already-campaigning", "this connection is a candidate already"},
+        [OFFICE_NO_CANDIDATE] = {"not-campaigning", "this connection is no candidate there"},
+        [OFFICE_NOT_LEADING] = {"not-leading", "it is not led from here, or not in that term"},
+        [OFFICE_NOT_ASKED] = {"not-possible", "nobody has asked it to stop: resign instead"},
+        [OFFICE_UNDER_WAY] = {"under-way", "it is being handed over already"},
+        [OFFICE_CANNOT] = {"not-possible", "the group's algorithm knows no such thing"},
+        [OFFICE_NOT_ELIGIBLE] = {"not-possible", "that member leads already, or may not lead"},
+        [OFFICE_NOT_STANDING] = {"not-possible", "that member has no candidate for it"},
+        [OFFICE_OUT_OF_TOUCH] = {"out-of-touch", "that member has not been heard of for two seconds"},
+        [OFFICE_LEAVING] = {"leaving", "this agent is about to stop"},
+        [OFFICE_FAILED] = {"not-possible", "this agent cannot write its record any more"},
+        [OFFICE_NO_MEMORY] = {"too-many", "this agent is out of memory"},
+    };
+    char text[200];
+    if (said == OFFICE_DONE) {
+        agree(r);
+        return;
+    }
+    snprintf(text, sizeof text, "%s: %s", r->group, words[said].message);
+    refuse(r, words[said].error, text);
+}
+
+/* ---- Fields ---- */
+
+/* Whether there is text of that name (jansson lets no zero into it); *text stays NULL where it is optional and missing. */
+static bool read_text(const struct request *r, const char *name, bool is_needed, const char **text)
+{
+    const json_t *value = json_object_get(r->object, name);
+    *text = NULL;
+    if (!value) return !is_needed;
+    if (!json_is_string(value)) return false;
+    *text = json_string_value(value);
+    return true;
+}
+
+static bool read_number(const struct request *r, const char *name, bool is_needed, uint64_t *number)
+{
+    const json_t *value = json_object_get(r->object, name);
+    *number = 0;
+    if (!value) return !is_needed;
+    if (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) >= NUMBER_END)
+        return false;
+    *number = (uint64_t)json_integer_value(value);
+    return true;
+}
+
+static bool is_permitted(const struct request *r)
+{
+    const struct control_who *who = &r->from->who;
+    if (who->uid == 0 || who->uid == geteuid()) return true;
+    return config_permits(r->control->config, r->group, who->uid, who->gids, who->gid_count);
+}
+
+/* The office that it is about, of whoever may ask. NULL: it has been refused. */
+static struct office *find_office(const struct request *r)
+{
+    if (!is_permitted(r)) {
+        refuse(r, "not-permitted", "the group's `allow` line names neither this user nor a group of it");
+        return NULL;
+    }
+    struct office *o = control_find_office(r->control, r->group);
+    if (!o) refuse(r, "unknown-group", "nothing is known of such a group here");
+    return o;
+}
+
+static bool read_value(const struct request *r, bool is_needed, const char **value)
+{
+    const bool is_text = read_text(r, "value", is_needed, value);
+    if (!is_text)
+        refuse(r, "bad-request", "`value` must be text");
+    else if (*value && strlen(*value) > HOST_VALUE_MAX)
+        refuse(r, "bad-value", "a value is at most 255 bytes");
+    return is_text && !(*value && strlen(*value) > HOST_VALUE_MAX);
+}
+
+/* ---- Operations ---- */
+
+/* Before it is a candidate, for only who hears `elected` after this learns its slot; giving it back goes at any time. */
+static void set_page(const struct request *r, bool is_wanted)
+{
+    struct connection *c = r->from;
+    const struct offices *offices = &r->control->offices;
+    if (is_wanted && r->control->page && !c->had_page && c->campaigns == 0)
+        c->has_page = c->page_waits = c->had_page = true;
+    if (is_wanted || !c->has_page) return;
+    c->has_page = c->page_waits = false;
+    for (uint32_t i = 0; i < offices->count; i++) {
+        if (!control_has(&c->entered, i)) continue;
+        if (office_is_held_by(office_at(offices, i), c)) office_tell_leases(office_at(offices, i));
+        control_add(&c->lease_waits, i);
+    }
+}
+
+static void on_hello(const struct request *r)
+{
+    const struct config *config = r->control->config;
+    const json_t *page = json_object_get(r->object, "page");
+    uint64_t version;
+    if (!read_number(r, "version", false, &version) || version > 1) {
+        refuse(r, "bad-request", "the only version is 1");
+        return;
+    }
+    if (page && !json_is_boolean(page)) {
+        refuse(r, "bad-request", "`page` must be true or false");
+        return;
+    }
+    if (page) set_page(r, json_is_true(page));
+    json_t *names = json_array(), *line = answer(r->id, true);
+    for (uint32_t i = 0; names && i < config->member_count; i++)
+        json_array_append_new(names, control_text(config->members[i].name));
+    if (line) {
+        json_object_set_new(line, "version", json_integer(1));
+        json_object_set_new(line, "member", control_text(config->members[config->self - 1].name));
+        json_object_set_new(line, "cluster", control_text(config->cluster));
+        json_object_set(line, "members", names);
+        if (page) json_object_set_new(line, "page", json_boolean(r->from->has_page));
+    }
+    json_decref(names);
+    connection_say(r->from, line);
+}
+
+/* Why it cannot be a candidate, whatever the office would say. */
+static bool may_campaign(const struct request *r)
+{
+    const struct config *config = r->control->config;
+    if (!is_permitted(r))
+        refuse(r, "not-permitted", "the group's `allow` line names neither this user nor a group of it");
+    else if (r->control->offices.is_leaving)
+        answer_as(r, OFFICE_LEAVING);
+    else if (r->control->failed[0])
+        refuse(r, "not-possible", r->control->failed);
+    else if (config->members[config->self - 1].role != CONFIG_VOTER)
+        refuse(r, "not-possible", "this member is a witness or an observer, and never leads");
+    else if (r->from->has_ended)
+        refuse(r, "not-possible", "a candidate must stay connected");
+    else if (r->from->campaigns == CONTROL_CAMPAIGNS_MAX)
+        refuse(r, "too-many", "a connection is a candidate for at most 131072 groups");
+    else
+        return true;
+    return false;
+}
+
+/* How long it stands before a leader of lower priority is to make way; UINT32_MAX: for ever. */
+static bool read_patience(const struct request *r, uint64_t *patience)
+{
+    const json_t *preempt = json_object_get(r->object, "preempt");
+    if (!read_number(r, "preempt_after_ms", false, patience)) return false;
+    if (preempt && !json_is_boolean(preempt)) return false;
+    if (json_is_false(preempt) || *patience > UINT32_MAX) *patience = UINT32_MAX;
+    return true;
+}
+
+/* Entered comes before elected, so it is said first. */
+static void on_campaign(const struct request *r)
+{
+    uint64_t priority, patience;
+    const char *value;
+    char text[300];
+    if (!read_patience(r, &patience)) {
+        refuse(r, "bad-request", "`preempt_after_ms` is a number of milliseconds, `preempt` true or false");
+        return;
+    }
+    if (!read_number(r, "priority", false, &priority)) {
+        refuse(r, "bad-request", "`priority` must be a whole number below 2^53");
+        return;
+    }
+    if (!read_value(r, false, &value) || !may_campaign(r)) return;
+    struct host_group *group = host_find(r->control->host, r->group, text, sizeof text);
+    struct office *o = group ? control_office(r->control, group) : NULL;
+    if (!o) {
+        refuse(r, "not-possible", group ? "out of memory" : text);
+        return;
+    }
+    if (office_stands(o, r->from)) {
+        answer_as(r, OFFICE_ALREADY);
+        return;
+    }
+    agree(r);
+    r->from->campaigns++;
+    obituary_stand(r->control->obituary, control_work(r->from));
+    control_add(&r->from->entered, o->number);
+    if (office_enter(o, r->from, priority, value ? value : "") != OFFICE_DONE) connection_doom(r->from);
+    office_be_patient(o, r->from, (uint32_t)patience);
+}
+
+static void on_resign(const struct request *r)
+{
+    const json_t *force = json_object_get(r->object, "force");
+    if (force && !json_is_boolean(force)) {
+        refuse(r, "bad-request", "`force` must be true or false");
+        return;
+    }
+    struct office *o = find_office(r);
+    if (!o) return;
+    if (json_is_true(force) && !office_stands(o, r->from)) {
+        answer_as(r, office_depose(o));
+        return;
+    }
+    const enum office_answer said = office_withdraw(o, r->from, OFFICE_RESIGNS);
+    if (said == OFFICE_DONE) {
+        control_remove(&r->from->entered, o->number);
+        r->from->campaigns--;
+    }
+    answer_as(r, said);
+}
+
+static void on_transfer(const struct request *r)
+{
+    const char *name;
+    uint64_t stopped;
+    if (!read_text(r, "to", true, &name)) {
+        refuse(r, "bad-request", "`to` must be the name of a member");
+        return;
+    }
+    if (!read_number(r, "stopped", false, &stopped)) {
+        refuse(r, "bad-request", "`stopped` must be the number that came with `elected`");
+        return;
+    }
+    struct office *o = find_office(r);
+    if (!o) return;
+    const el_node to = config_position(r->control->config, name);
+    if (to == EL_NOBODY)
+        refuse(r, "unknown-member", "there is no such member in the configuration");
+    else
+        answer_as(r, stopped ? office_hand_over(o, r->from, stopped, to) : office_transfer(o, to));
+}
+
+static void on_stopped(const struct request *r)
+{
+    uint64_t token;
+    if (!read_number(r, "token", true, &token)) {
+        refuse(r, "bad-request", "`token` must be the number that came with `stop`");
+        return;
+    }
+    struct office *o = find_office(r);
+    if (o) answer_as(r, office_stopped(o, r->from, token));
+}
+
+static void on_proclaim(const struct request *r)
+{
+    const char *value;
+    if (!read_value(r, true, &value)) return;
+    struct office *o = find_office(r);
+    if (o) answer_as(r, office_proclaim(o, r->from, value));
+}
+
+/* A group that there is not yet is no reason to make one: whoever may look could make as many as there can be. */
+static void await(const struct request *r)
+{
+    struct connection *c = r->from;
+    for (uint32_t i = 0; i < c->awaited_count; i++)
+        if (strcmp(c->awaited[i], r->group) == 0) {
+            agree(r);
+            return;
+        }
+    if (c->awaited_count == CONTROL_AWAITED_MAX) {
+        refuse(r, "too-many", "64 groups that there are not yet are observed already: observe all instead");
+        return;
+    }
+    snprintf(c->awaited[c->awaited_count++], sizeof c->awaited[0], "%s", r->group);
+    agree(r);
+    connection_say(c, control_nobody_event(r->group));
+}
+
+static void on_observe(const struct request *r)
+{
+    struct connection *c = r->from;
+    const struct offices *offices = &r->control->offices;
+    const struct office *only = r->group ? control_find_office(r->control, r->group) : NULL;
+    if (r->group && !only) {
+        await(r);
+        return;
+    }
+    agree(r);
+    if (!only) c->observes_all = true;
+    for (uint32_t i = 0; i < offices->count; i++) {
+        if (only && only->number != i) continue;
+        control_add(&c->observed, i);
+        control_add(&c->leader_waits, i);
+    }
+    connection_wake(c);
+}
+
+static void say_with_id(const struct request *r, json_t *line)
+{
+    set_id(line, r->id);
+    connection_say(r->from, line);
+}
+
+static void on_status(const struct request *r)
+{
+    const struct office *o = r->group ? control_find_office(r->control, r->group) : NULL;
+    if (r->group && !o) {
+        refuse(r, "unknown-group", "nothing is known of such a group here");
+        return;
+    }
+    if (o) {
+        say_with_id(r, control_status_of(r->control, o));
+        return;
+    }
+    r->from->in_status = true;
+    r->from->status_next = 0;
+    r->from->status_id = r->id ? json_deep_copy(r->id) : NULL;
+}
+
+/* Of whoever may look, as with status. NULL: it has been refused. */
+static const struct office *look_up(const struct request *r)
+{
+    const struct office *o = control_find_office(r->control, r->group);
+    if (!o) refuse(r, "unknown-group", "nothing is known of such a group here");
+    return o;
+}
+
+static void on_history(const struct request *r)
+{
+    uint64_t most;
+    const bool is_number = read_number(r, "last", false, &most);
+    if (!json_object_get(r->object, "last")) most = CONTROL_HISTORY_USUAL;
+    if (!is_number || most == 0 || most > CONTROL_HISTORY_MAX) {
+        refuse(r, "bad-request", "`last` must be a whole number from 1 to 64");
+        return;
+    }
+    const struct office *o = look_up(r);
+    if (o) say_with_id(r, control_history(r->control, o, (uint32_t)most));
+}
+
+static void on_why(const struct request *r)
+{
+    const struct office *o = look_up(r);
+    if (o) say_with_id(r, control_why(r->control, o));
+}
+
+/* ---- Work ---- */
+
+static bool is_line(int fd)
+{
+    int domain = 0, type = 0;
+    socklen_t size = sizeof domain;
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0) return false;
+    size = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && domain == AF_UNIX &&
+           type == SOCK_SEQPACKET;
+}
+
+/* From now on it is not the process that is waited for, but what is at the other end of the line. */
+static void on_work(const struct request *r)
+{
+    struct connection *c = r->from;
+    struct control *control = r->control;
+    const int line = c->passed;
+    c->passed = -1;
+    if (line < 0 || !is_line(line)) {
+        refuse(r, "bad-request", "`work` comes with a socket of type SOCK_SEQPACKET, as SCM_RIGHTS");
+        if (line >= 0) close(line);
+        return;
+    }
+    const uint32_t before = c->work;
+    c->work = obituary_add(control->obituary, GUARDIAN_LINE, line);
+    if (c->campaigns) obituary_stand(control->obituary, c->work);
+    for (uint32_t i = 0; i < control->offices.count; i++) {
+        struct office *o = office_at(&control->offices, i);
+        if (!office_is_held_by(o, c)) continue;
+        obituary_hold(control->obituary, c->work, o->group, o->tenure->token);
+        obituary_let_go(control->obituary, o->tenure->work, o->group);
+        o->tenure->work = c->work;
+    }
+    obituary_drop(control->obituary, before);
+    agree(r);
+}
+
+/* ---- Which ---- */
+
+static const struct operation {
+    const char *name;
+    void (*handle)(const struct request *);
+    bool needs_group;
+} operations[] = {
+    {"hello", on_hello, false},      {"campaign", on_campaign, true}, {"resign", on_resign, true},
+    {"transfer", on_transfer, true}, {"stopped", on_stopped, true},   {"proclaim", on_proclaim, true},
+    {"observe", on_observe, false},  {"status", on_status, false},    {"history", on_history, true},
+    {"why", on_why, true},           {"work", on_work, false},
+};
+
+static const struct operation *find_operation(const char *name)
+{
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (strcmp(operations[i].name, name) == 0) return &operations[i];
+    return NULL;
+}
+
+static bool is_id(const json_t *id)
+{
+    return json_is_number(id) || (json_is_string(id) && json_string_length(id) <= CONTROL_ID_MAX);
+}
+
+static void handle(struct request *r)
+{
+    const char *op;
+    const json_t *id = json_object_get(r->object, "id");
+    if (id && !is_id(id)) {
+        refuse(r, "bad-request", "`id` must be a number or a string of at most 64 bytes");
+        return;
+    }
+    r->id = id;
+    if (!read_text(r, "op", true, &op)) {
+        refuse(r, "bad-request", "`op` must be text");
+        return;
+    }
+    const struct operation *operation = find_operation(op);
+    if (!operation)
+        refuse(r, "unknown-op", "the operations are those of docs/socket-protocol.md");
+    else if (!read_text(r, "group", operation->needs_group, &r->group))
+        refuse(r, "bad-request", "`group` must be text");
+    else if (r->group && !group_name_is_valid(r->group))
+        refuse(r, "bad-group", "a group's name is 1 to 63 letters, digits, and . _ - : /");
+    else
+        operation->handle(r);
+}
+
+void control_request(struct connection *c, const char *line, size_t size)
+{
+    json_error_t error;
+    json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error);
+    struct request r = {.from = c, .control = c->control, .object = object};
+    if (json_is_object(object)) {
+        handle(&r);
+    } else if (object) {
+        refuse(&r, "bad-request", "a request is a JSON object");
+    } else {
+        refuse(&r, "bad-request", "this line is no JSON object");
+        connection_doom(c);
+    }
+    json_decref(object);
+}

@@ -1,0 +1,180 @@
+/* What the host and the seal need of the world: a clock, dice, a disk, a socket, and somebody to tell. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <sodium.h>
+
+#include "agent/internal.h"
+#include "agent/peer/payload.h"
+#include "agent/peer/udp.h"
+#include "base/log.h"
+
+struct writing {
+    uv_work_t work;
+    struct agent *agent;
+    struct record_image *image;
+    int error;
+    uint64_t took_ns;
+};
+
+/* ---- What the host needs ---- */
+
+static uint64_t host_asks_now(void *whose)
+{
+    (void)whose;
+    return agent_clock();
+}
+
+/* Many at a time: each is asked for while somebody waits, and no secret comes of them. */
+static uint64_t host_asks_random(void *whose)
+{
+    struct agent *agent = whose;
+    if (agent->drawn_left == 0) {
+        randombytes_buf(agent->drawn, sizeof agent->drawn);
+        agent->drawn_left = sizeof agent->drawn / sizeof *agent->drawn;
+    }
+    return agent->drawn[--agent->drawn_left];
+}
+
+static uint64_t host_asks_wall(void *whose)
+{
+    (void)whose;
+    return agent_wall_ms();
+}
+
+static void host_sends(void *whose, el_node to, const uint8_t *payload, size_t size)
+{
+    struct agent *agent = whose;
+    seal_send(agent->seal, agent_clock(), to, payload, size);
+}
+
+static void write_record(uv_work_t *work)
+{
+    struct writing *writing = work->data;
+    const uint64_t began = agent_clock();
+    writing->error = record_write(writing->agent->record, writing->image);
+    writing->took_ns = agent_clock() - began;
+}
+
+static void wrote_record(uv_work_t *work, int status)
+{
+    struct writing *writing = work->data;
+    struct agent *agent = writing->agent;
+    const int error = status ? EIO : writing->error;
+    const uint64_t version = writing->image->version;
+    chronicle_write(agent->chronicle, agent_clock(), writing->took_ns);
+    metrics_observe(&agent->metrics.fsyncs, writing->took_ns);
+    free(writing->image);
+    free(writing);
+    if (error)
+        log_event(LOG_ERROR_LEVEL, NULL, "cannot write %s: %s; stepping down from everything, and leaving",
+                  agent->config->state, strerror(error));
+    host_saved(agent->host, version, error);
+    if (error && agent->control) control_failed(agent->control, "disk");
+    if (error) agent_finish(agent, AGENT_DISK_FAILED);
+}
+
+static void host_saves(void *whose, struct record_image *image)
+{
+    struct agent *agent = whose;
+    struct writing *writing = calloc(1, sizeof *writing);
+    if (!writing) abort(); /* what is not on disk was never said; a start finds it so */
+    *writing = (struct writing){.agent = agent, .image = image};
+    writing->work.data = writing;
+    if (uv_queue_work(&agent->loop, &writing->work, write_record, wrote_record) != 0) abort();
+}
+
+static void host_changed(void *whose, struct host_group *group)
+{
+    struct agent *agent = whose;
+    if (agent->control) control_changed(agent->control, group);
+}
+
+static void host_renews(void *whose, uint32_t cell)
+{
+    struct agent *agent = whose;
+    if (agent->control) control_renewed(agent->control, cell);
+}
+
+static void host_notes(void *whose, struct host_group *group, const struct host_note *note)
+{
+    const struct agent *agent = whose;
+    char text[256];
+    chronicle_note(agent->chronicle, agent_clock(), group ? chronicle_group(host_name(group)) : 0, note);
+    if (!log_is_verbose()) return;
+    host_note_text(agent->config, note, text, sizeof text);
+    log_event(LOG_DEBUG_LEVEL, group ? host_name(group) : NULL, "%s", text);
+}
+
+static void host_heard_of(void *whose, struct host_group *group, const struct el_msg *msg)
+{
+    const struct agent *agent = whose;
+    chronicle_hear(agent->chronicle, agent_clock(), chronicle_group(host_name(group)), host_algorithm(group),
+                   msg);
+}
+
+static void host_warns(void *whose, struct host_group *group, const char *text)
+{
+    (void)whose;
+    log_event(LOG_WARN_LEVEL, group ? host_name(group) : NULL, "%s", text);
+}
+
+static void host_was_answered(void *whose, el_node peer, uint64_t round_trip_ns)
+{
+    struct agent *agent = whose;
+    metrics_observe(&agent->metrics.peers[peer - 1].round_trips, round_trip_ns);
+}
+
+struct host_hooks agent_host_hooks(struct agent *agent)
+{
+    return (struct host_hooks){.whose = agent,
+                               .now = host_asks_now,
+                               .send = host_sends,
+                               .save = host_saves,
+                               .changed = host_changed,
+                               .renewed = host_renews,
+                               .note = host_notes,
+                               .warn = host_warns,
+                               .random = host_asks_random,
+                               .wall_ms = host_asks_wall,
+                               .answered = host_was_answered,
+                               .heard = host_heard_of};
+}
+
+/* ---- What the seal needs ---- */
+
+static void seal_sends(void *whose, uint32_t peer, const uint8_t *datagram, size_t size)
+{
+    struct agent *agent = whose;
+    const struct config_member *to = &agent->config->members[peer - 1];
+    struct metrics_peer *counted = &agent->metrics.peers[peer - 1];
+    const bool is_sent = net_send(agent->socket, to, datagram, size);
+    *(is_sent ? &counted->sent_bytes : &counted->unsent) += is_sent ? size : 1;
+    if (!is_sent) log_event(LOG_DEBUG_LEVEL, NULL, "cannot send to %s: %s", to->name, strerror(errno));
+}
+
+static void seal_delivers(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+{
+    struct agent *agent = whose;
+    agent->metrics.peers[peer - 1].received_bytes += agent->hearing;
+    if (wire_may_pass(payload, size, false)) host_receive(agent->host, peer, payload, size);
+}
+
+static void seal_buries(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+{
+    struct agent *agent = whose;
+    if (!wire_may_pass(payload, size, true)) return;
+    host_receive(agent->host, peer, payload, size); /* first: whoever reads the log is not waited for */
+    log_event(LOG_WARN_LEVEL, NULL, "%s is dead, and its work%s is over: its guardian says so",
+              agent->config->members[peer - 1].name,
+              payload[WIRE_HEAD] == WIRE_RELEASED ? " at some groups" : "");
+}
+
+struct seal_hooks agent_seal_hooks(struct agent *agent)
+{
+    return (struct seal_hooks){
+        .whose = agent, .send = seal_sends, .deliver = seal_delivers, .bury = seal_buries};
+}

@@ -1,0 +1,138 @@
+/* Numbers as Prometheus wants them. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/metrics/metrics.h"
+
+static struct metrics metrics;
+static struct metrics_scene scene;
+static struct config config;
+static char *text;
+
+static int begin(void **state)
+{
+    memset(&metrics, 0, sizeof metrics);
+    memset(&scene, 0, sizeof scene);
+    memset(&config, 0, sizeof config);
+    metrics.version = "1.2.3";
+    scene.config = &config;
+    config.self = 2;
+    config.member_count = 3;
+    strcpy(config.cluster, "shop");
+    for (uint32_t i = 0; i < 3; i++) config.members[i].name[0] = (char)('a' + i);
+    scene.heard_ns[2] = UINT64_MAX;
+    return 0;
+}
+
+static int finish(void **state)
+{
+    free(text);
+    text = NULL;
+    return 0;
+}
+
+static void write_all(void)
+{
+    size_t size;
+    free(text);
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    metrics_write(&metrics, &scene, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void expect(const char *lines)
+{
+    char whole[2000];
+    snprintf(whole, sizeof whole, "\n%s\n", lines);
+    if (!strstr(text, whole)) fail_msg("no '%s' in %s", lines, text);
+}
+
+static void a_bucket_has_all_up_to_its_bound(void **state)
+{
+    metrics_observe(&metrics.failovers, 0);
+    metrics_observe(&metrics.failovers, 10000);
+    metrics_observe(&metrics.failovers, 10001);
+    metrics_observe(&metrics.failovers, 2500000000);
+    metrics_observe(&metrics.failovers, 2500000001);
+    metrics_observe(&metrics.failovers, 10000000001);
+    write_all();
+    expect("elector_failover_seconds_bucket{le=\"0.00001\"} 2\n"
+           "elector_failover_seconds_bucket{le=\"0.000025\"} 3");
+    expect("elector_failover_seconds_bucket{le=\"1\"} 3\n"
+           "elector_failover_seconds_bucket{le=\"2.5\"} 4\n"
+           "elector_failover_seconds_bucket{le=\"5\"} 5\n"
+           "elector_failover_seconds_bucket{le=\"10\"} 5\n"
+           "elector_failover_seconds_bucket{le=\"+Inf\"} 6\n"
+           "elector_failover_seconds_sum 15.000020003\n"
+           "elector_failover_seconds_count 6");
+}
+
+static void peers_have_lines_and_we_have_none(void **state)
+{
+    metrics.peers[0] = (struct metrics_peer){.sent_bytes = 7, .received_bytes = 8, .unsent = 9};
+    metrics_observe(&metrics.peers[0].round_trips, 2000000000);
+    scene.heard_ns[0] = 1500000000;
+    scene.is_connected[0] = true;
+    write_all();
+    expect(
+        "elector_network_peer_sent_bytes_total{to=\"a\"} 7\nelector_network_peer_sent_bytes_total{to=\"c\"} 0");
+    expect("elector_network_peer_received_bytes_total{from=\"a\"} 8");
+    expect("elector_network_peer_sent_failures_total{to=\"a\"} 9");
+    expect("elector_network_peer_round_trip_time_seconds_bucket{to=\"a\",le=\"1\"} 0\n"
+           "elector_network_peer_round_trip_time_seconds_bucket{to=\"a\",le=\"2.5\"} 1");
+    expect("elector_network_peer_round_trip_time_seconds_sum{to=\"a\"} 2\n"
+           "elector_network_peer_round_trip_time_seconds_count{to=\"a\"} 1");
+    expect("elector_network_peer_connected{to=\"a\"} 1\nelector_network_peer_connected{to=\"c\"} 0");
+    expect("elector_network_peer_silence_seconds{from=\"a\"} 1.5");
+    assert_null(strstr(text, "silence_seconds{from=\"c\"}")); /* who was never heard */
+    assert_null(strstr(text, "to=\"b\""));
+    assert_null(strstr(text, "from=\"b\""));
+}
+
+static void who_is_alone_has_no_peers(void **state)
+{
+    config.self = config.member_count = 1;
+    write_all();
+    assert_null(strstr(text, "elector_network_peer"));
+}
+
+static void drops_and_answers_say_why(void **state)
+{
+    scene.seal = (struct seal_stats){
+        .forged = 1, .malformed = 2, .rate_limited = 3, .replayed = 4, .strangers = 5, .handshakes = 6};
+    metrics_answered(&metrics, 503);
+    metrics_answered(&metrics, 503);
+    metrics_answered(&metrics, 418); /* not one of ours */
+    metrics.started_ms = 1700000000123;
+    write_all();
+    expect("elector_network_datagrams_dropped_total{reason=\"forged\"} 1");
+    expect("elector_network_datagrams_dropped_total{reason=\"malformed\"} 2");
+    expect("elector_network_datagrams_dropped_total{reason=\"rate_limited\"} 3");
+    expect("elector_network_datagrams_dropped_total{reason=\"replayed\"} 4");
+    expect("elector_network_datagrams_dropped_total{reason=\"stranger\"} 5");
+    expect("elector_network_handshakes_total 6");
+    expect("elector_http_requests_total{code=\"503\"} 2");
+    expect("elector_http_requests_total{code=\"200\"} 0");
+    expect("process_start_time_seconds 1700000000.123");
+    expect("elector_build_info{version=\"1.2.3\"} 1");
+    expect("elector_member_info{cluster=\"shop\",member=\"b\"} 1");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_bucket_has_all_up_to_its_bound),
+        TEST(peers_have_lines_and_we_have_none),
+        TEST(who_is_alone_has_no_peers),
+        TEST(drops_and_answers_say_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
