@@ -17,7 +17,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "cli/status.h"
-#include "engines/engine.h"
+#include "client/engine.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20, SPINS = 1000000, READINGS = 5, USUAL_DRIFT = 10000 };
 

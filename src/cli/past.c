@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engines/engine.h"
+#include "client/engine.h"
 
 enum { LAST_MAX = 64 };
 

@@ -3,7 +3,7 @@
 #define ELECTOR_CLI_PAST_H
 
 #include "cli/cli.h"
-#include "engines/wire.h"
+#include "client/json_lines.h"
 
 struct past {
     const char *verb, *group, *url;

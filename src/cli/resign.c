@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "engines/engine.h"
-#include "engines/wire.h"
+#include "client/engine.h"
+#include "client/json_lines.h"
 
 static void write_help(void)
 {

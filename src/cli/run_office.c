@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/run.h"
-#include "engines/engine.h"
+#include "client/engine.h"
 
 #define SECOND UINT64_C(1000000000)
 

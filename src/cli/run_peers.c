@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/run.h"
-#include "engines/wire.h"
+#include "client/json_lines.h"
 
 #define SECOND UINT64_C(1000000000)
 

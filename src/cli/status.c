@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/status.h"
-#include "engines/engine.h"
+#include "client/engine.h"
 
 struct request {
     const char *group, *url;

@@ -2,7 +2,7 @@
 #ifndef ELECTOR_CLI_STATUS_H
 #define ELECTOR_CLI_STATUS_H
 
-#include "engines/wire.h"
+#include "client/json_lines.h"
 
 /* All lines of the answer in one object, for one group or (NULL) all. Freed by the caller also where it fails; then
  * the wire's reason says why. */

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "client/engine.h"
 #include "elector.h"
-#include "engines/engine.h"
 
 enum { LOOK_MS = 20 };
 

@@ -81,8 +81,8 @@ below() {
     check) echo "core" ;;
     wasm) echo "core algorithms detectors sim" ;;
     agent) echo "core base algorithms detectors" ;;
-    engines) echo "core base agent" ;;
-    cli) echo "core base algorithms detectors sim check agent engines" ;;
+    client) echo "base agent" ;;
+    cli) echo "core base algorithms detectors sim check agent client supervise" ;;
     *) return 1 ;;
     esac
 }

@@ -1,7 +1,7 @@
 /*
  * The page: where an agent says to the processes of its host until when each of them leads, so that asking before every
  * write costs a few loads and the clock, and nothing is sent when a lease moves on. One piece of memory for each agent,
- * which clients map and cannot write to. src/engines/page_view.c reads it; docs/socket-protocol.md says how it is had.
+ * which clients map and cannot write to. src/client/deadline_view.c reads it; docs/socket-protocol.md says how it is had.
  *
  * A *cell* is a deadline. A *slot* is an office that is held: its token, and which cell says until when. Cell N belongs to
  * slot N; those behind are for slots whose deadlines move together, so that one word renews them all.

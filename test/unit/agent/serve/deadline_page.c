@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "agent/serve/deadline_page.h"
-#include "engines/page_view.h"
+#include "client/deadline_view.h"
 
 enum { SLOT = 4711, SHARED = PAGE_SLOTS + 5, TENURES = 200000, READINGS = 200000, LONG_S = 60 };
 #define FROZEN_UNTIL UINT64_C(0x80000000) /* counts from here on came after the slot had left */

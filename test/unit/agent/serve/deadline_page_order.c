@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "agent/serve/deadline_page.h"
-#include "engines/page_view.h"
+#include "client/deadline_view.h"
 
 #ifdef ELECTOR_SANITIZED /* with all that is checked beside, a reading is long */
 enum { STRIDE = 7 };

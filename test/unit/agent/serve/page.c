@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "control.h"
 
-#include "engines/page_view.h"
+#include "client/deadline_view.h"
 
 static struct page_view view;
 

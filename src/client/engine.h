@@ -1,6 +1,6 @@
 /*
  * An engine is a way to be elected: an agent's socket, a lock on this host, later others. It is one table of functions
- * and reports what it hears; the order of events, the deadlines and the threads are elector.c's and office.c's business.
+ * and reports what it hears; the order of events, the deadlines and the threads are api.c's and group_state.c's business.
  *
  * Rules for an engine:
  * 1. Everything happens inside the calls of the table, on the thread that owns the elector.
@@ -8,8 +8,8 @@
  * 3. A call that fails says why with engine_fail() and returns its status.
  * 4. An engine that cannot go on says engine_gone() and is closed soon after; nothing else is called in between.
  */
-#ifndef ELECTOR_ENGINES_ENGINE_H
-#define ELECTOR_ENGINES_ENGINE_H
+#ifndef ELECTOR_CLIENT_ENGINE_H
+#define ELECTOR_CLIENT_ENGINE_H
 
 #include "elector.h"
 

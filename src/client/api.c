@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "base/group_name.h"
-#include "engines/office.h"
+#include "client/group_state.h"
 
 static const struct engine_kind *const kinds[] = {&engine_agent, &engine_file};
 

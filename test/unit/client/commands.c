@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "engines/wire.h"
+#include "client/json_lines.h"
 #include "fake_agent.h"
 
 static struct fake_agent agent;

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engines/engine.h"
-#include "engines/page_view.h"
-#include "engines/wire.h"
+#include "client/deadline_view.h"
+#include "client/engine.h"
+#include "client/json_lines.h"
 
 enum { LINES_A_TURN = 256 }; /* so that a flood does not keep dispatch() for ever */
 

@@ -11,8 +11,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "engines/engine.h"
-#include "engines/lock_file.h"
+#include "client/engine.h"
+#include "client/lock_file.h"
 
 enum { RETRY_MS = 100, SOON_MS = 5, LOOK_MS = 200, FAILED_MS = 1000 };
 

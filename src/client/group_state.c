@@ -2,7 +2,7 @@
  * Offices and events. What an engine reports is believed only as far as it makes sense: for each group the callback
  * sees elected, stop, lost, new leader in this order, also if an agent stutters or lies.
  */
-#include "engines/office.h"
+#include "client/group_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * A connection to an agent: JSON objects, one a line (docs/socket-protocol.md). It never blocks but in wire_wait(),
  * wire_hear() and wire_ask(), and believes nothing: what is too long, no JSON or no object ends it with the reason in words.
  */
-#ifndef ELECTOR_ENGINES_WIRE_H
-#define ELECTOR_ENGINES_WIRE_H
+#ifndef ELECTOR_CLIENT_JSON_LINES_H
+#define ELECTOR_CLIENT_JSON_LINES_H
 
 #include <jansson.h>
 

@@ -3,8 +3,8 @@
  * before that tenure begins; its second line, while somebody leads, says who. Who leads holds a lock on the open file,
  * which the kernel takes away when the holder dies, however it dies.
  */
-#ifndef ELECTOR_ENGINES_LOCK_FILE_H
-#define ELECTOR_ENGINES_LOCK_FILE_H
+#ifndef ELECTOR_CLIENT_LOCK_FILE_H
+#define ELECTOR_CLIENT_LOCK_FILE_H
 
 #include <sys/types.h>
 

@@ -2,13 +2,13 @@
  * What an elector is made of: an office for each group that was ever campaigned for, and the events that wait for the
  * callback. Offices are never freed or moved before elector_close(), so that any thread may walk the list.
  */
-#ifndef ELECTOR_ENGINES_OFFICE_H
-#define ELECTOR_ENGINES_OFFICE_H
+#ifndef ELECTOR_CLIENT_GROUP_STATE_H
+#define ELECTOR_CLIENT_GROUP_STATE_H
 
 #include <stdatomic.h>
 
-#include "engines/engine.h"
-#include "engines/page_view.h"
+#include "client/deadline_view.h"
+#include "client/engine.h"
 
 enum { OFFICES_MAX = 256, BUCKETS = 256, EVENTS_MAX = 3 * OFFICES_MAX, REASON_MAX = 127, URL_MAX = 4095 };
 

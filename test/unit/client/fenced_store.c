@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #define FENCED_STORE_ALONE
-#include "../../examples/fenced_store.c" // NOLINT(bugprone-suspicious-include): an example is one file
+#include "../../../examples/fenced_store.c" // NOLINT(bugprone-suspicious-include): an example is one file
 
 static void a_stale_token_is_refused(void **state)
 {

@@ -1,6 +1,6 @@
 /* A lock file with a token that only ever rises. The locks are those of open files (F_OFD_SETLK): not lost by another close(). */
 #define _GNU_SOURCE /* F_OFD_SETLK */
-#include "engines/lock_file.h"
+#include "client/lock_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engines/engine.h"
+#include "client/engine.h"
 
 #define MARK "elector-lock "
 enum { DIGITS = 20, HEAD = sizeof MARK - 1 + DIGITS, FIRST_LINE = HEAD + 1 + 8 + 1, FILE_MAX = 4096 };

@@ -1,6 +1,6 @@
 /* JSON lines over a Unix socket, in bounded buffers. */
 #define _GNU_SOURCE /* SOCK_CLOEXEC, MSG_CMSG_CLOEXEC */
-#include "engines/wire.h"
+#include "client/json_lines.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "engines/engine.h"
+#include "client/engine.h"
 
 /* ---- Beginning and ending ---- */
 

@@ -6,8 +6,8 @@
  * page_view_free(), and memory is always there. A reader that is overtaken may read the slots of another agent, so it
  * checks afterwards that the office it asked for was not taken away meanwhile (office_deadline).
  */
-#ifndef ELECTOR_ENGINES_PAGE_VIEW_H
-#define ELECTOR_ENGINES_PAGE_VIEW_H
+#ifndef ELECTOR_CLIENT_DEADLINE_VIEW_H
+#define ELECTOR_CLIENT_DEADLINE_VIEW_H
 
 #include <stdbool.h>
 

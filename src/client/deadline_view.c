@@ -1,6 +1,6 @@
-/* See page_view.h, and the rules in agent/serve/deadline_page.h. */
+/* See deadline_view.h, and the rules in agent/serve/deadline_page.h. */
 #define _GNU_SOURCE /* seals */
-#include "engines/page_view.h"
+#include "client/deadline_view.h"
 
 #include <fcntl.h>
 #include <string.h>
