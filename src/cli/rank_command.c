@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/aside.h"
 #include "cli/rank.h"
+#include "supervise/helper_command.h"
 
 enum { LIMIT_MS = 5000, LINE_MAX_SIZE = 256 };
 

@@ -12,12 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/aside.h"
 #include "cli/rank.h"
 #include "cli/run_groups.h"
 #include "cli/spread.h"
-#include "cli/supervise.h"
 #include "elector.h"
+#include "supervise/helper_command.h"
+#include "supervise/supervise.h"
 
 enum run_restart { RUN_NEVER, RUN_ON_FAILURE, RUN_ALWAYS, RUN_AS_USUAL };
 

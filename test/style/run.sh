@@ -82,6 +82,7 @@ below() {
     wasm) echo "core algorithms detectors sim" ;;
     agent) echo "core base algorithms detectors" ;;
     client) echo "base agent" ;;
+    supervise) echo "base agent client" ;;
     cli) echo "core base algorithms detectors sim check agent client supervise" ;;
     *) return 1 ;;
     esac

@@ -1,6 +1,6 @@
 /* Signals to all that descends from a command, and its end. */
 #define _GNU_SOURCE
-#include "cli/supervise_tree.h"
+#include "supervise/tree.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/supervise_tree.h"
+#include "supervise/tree.h"
 
 static char folder[PATH_MAX];
 

@@ -1,6 +1,6 @@
-/* See supervise_line.h. */
+/* See line.h. */
 #define _GNU_SOURCE
-#include "cli/supervise_line.h"
+#include "supervise/line.h"
 
 #include <errno.h>
 #include <string.h>

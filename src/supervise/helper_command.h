@@ -2,8 +2,8 @@
  * A command beside the work: a hook or a health check. Words without a shell, a process group of its own, a limit to its
  * time, and an end that is told by a descriptor: nothing here waits.
  */
-#ifndef ELECTOR_CLI_ASIDE_H
-#define ELECTOR_CLI_ASIDE_H
+#ifndef ELECTOR_SUPERVISE_HELPER_COMMAND_H
+#define ELECTOR_SUPERVISE_HELPER_COMMAND_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "agent/guardian/guardian.h"
-#include "cli/supervise.h"
+#include "supervise/supervise.h"
 
 enum { WORKS = 2 };
 static char marks[WORKS][64], script[256];

@@ -11,18 +11,18 @@
  * is killed, until the keeper has ended the work and itself. If the keeper dies, the command dies with it
  * (PR_SET_PDEATHSIG) and the supervisor, which is a subreaper too, kills and reaps the rest.
  *
- * When the agent dies its guardian speaks to the keepers, not to the supervisor, which may hang: see supervise_line.h.
+ * When the agent dies its guardian speaks to the keepers, not to the supervisor, which may hang: see line.h.
  */
-#ifndef ELECTOR_SUPERVISE_H
-#define ELECTOR_SUPERVISE_H
+#ifndef ELECTOR_SUPERVISE_SUPERVISE_H
+#define ELECTOR_SUPERVISE_SUPERVISE_H
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/supervise_line.h"
-#include "cli/supervise_tree.h"
+#include "supervise/line.h"
+#include "supervise/tree.h"
 
 /* Shared by the supervisor, the keeper and, until it executes, the command. */
 struct supervise_page {

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/supervise.h"
+#include "supervise/supervise.h"
 
 enum { LIMIT_MS = 15000 };
 

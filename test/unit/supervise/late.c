@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cli/supervise.h"
+#include "supervise/supervise.h"
 
 static char mark[64];
 

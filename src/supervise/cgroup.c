@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/supervise_tree.h"
+#include "supervise/tree.h"
 
 #define GROUP_NAME "elector-run-" /* and then who made it, and its how many-th */
 

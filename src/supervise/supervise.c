@@ -1,6 +1,6 @@
 /* The supervisor's side: starts a keeper, gives it orders, and does without it if it must. */
 #define _GNU_SOURCE
-#include "cli/supervise.h"
+#include "supervise/supervise.h"
 
 #include <errno.h>
 #include <sys/mman.h>

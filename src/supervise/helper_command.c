@@ -1,6 +1,6 @@
-/* See aside.h. */
+/* See helper_command.h. */
 #define _GNU_SOURCE
-#include "cli/aside.h"
+#include "supervise/helper_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
