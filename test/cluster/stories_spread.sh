@@ -18,7 +18,7 @@ shares() { # MEMBER
     "$ELECTOR" status --url "$(url "$1")" 2> /dev/null | awk '/^shard-/ { print $1, $2 }' | sort
 }
 
-# Who should lead which, as test/unit/spread.c has it: of three members, six, five and five; of two, eight and eight.
+# Who should lead which, as test/unit/cli/run/assignment.c has it: of three members, six, five and five; of two, eight and eight.
 with_c=cbbccacbcaacabab
 without_c=abbabaabaababbab
 

@@ -143,7 +143,7 @@ void control_count(struct control *, struct office *, const struct host_view *);
 void control_request(struct connection *, const char *line, size_t size);
 void control_refuse(struct connection *, const json_t *id, const char *error, const char *message);
 
-/* status.c */
+/* cli/cluster/status.c */
 json_t *control_text(const char *text); /* whatever bytes a peer has sent, as a JSON string */
 json_t *control_deadline(uint64_t deadline_ns);
 json_t *control_leader_event(const struct control *, const struct office *);
@@ -154,7 +154,7 @@ json_t *control_status_of(const struct control *, const struct office *); /* one
 /* The next line of a status of all; moves status_next on, and ends in_status with the last. */
 json_t *control_status_line(struct connection *);
 
-/* history.c */
+/* cli/cluster/history.c */
 json_t *control_history(const struct control *, const struct office *, uint32_t most);
 json_t *control_why(const struct control *, const struct office *);
 

@@ -117,7 +117,7 @@ static inline void text(const struct pack *p, char **value)
 /* pack.c: what all groups have */
 struct host_group;
 void host_pack_base(const struct pack *, struct host_group *);
-/* check.c: whether that can be what was packed */
+/* cli/lab/check.c: whether that can be what was packed */
 struct session;
 struct quorum_group;
 bool host_pack_is_session(const struct session *); /* before its lists are there */

@@ -53,7 +53,7 @@ bool http_is_plain_host(const char *host);
 enum MHD_Result http_on_request(void *whose, struct MHD_Connection *, const char *url, const char *method,
                                 const char *version, const char *upload, size_t *upload_size, void **seen);
 
-/* status.c, metrics.c, events.c: paths that are more than a line. */
+/* cli/cluster/status.c, metrics.c, events.c: paths that are more than a line. */
 enum MHD_Result http_status(struct http *, struct MHD_Connection *);
 enum MHD_Result http_metrics(struct http *, struct MHD_Connection *);
 enum MHD_Result http_events(struct http *, struct MHD_Connection *);

@@ -1,0 +1,80 @@
+/*
+ * What settings of the quorum protocol promise: arithmetic and nothing else, from docs/quorum-protocol.md (the inequality,
+ * "Failover, measured", Q21, Q22) and docs/run.md (when work is stopped). Times in ns. A bound holds while messages take no
+ * longer than `transmit` and none is lost; each exchange that is lost costs up to a re-ask more.
+ */
+#ifndef ELECTOR_CLI_CLUSTER_BOUNDS_H
+#define ELECTOR_CLI_CLUSTER_BOUNDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct promises_settings {
+    uint64_t lease, beat, margin, reask, stagger; /* D, h, g, r, δ */
+    uint64_t transmit, process;                   /* o, and what an agent takes over a message */
+    uint32_t drift;                               /* ρ, in millionths */
+    uint32_t block;
+    uint32_t voters, witnesses, observers; /* voters: those that may lead */
+};
+
+enum promises_event {
+    PROMISES_WORKER_CRASH,
+    PROMISES_TRANSFER,
+    PROMISES_RESIGN,
+    PROMISES_AGENT_CRASH_GUARDED,
+    PROMISES_AGENT_CRASH,
+    PROMISES_HOST_SILENT,
+    PROMISES_MAJORITY_BACK,
+    PROMISES_ALL_RESTART,
+    PROMISES_FOLLOWER_RESTARTS,
+    PROMISES_EVENTS
+};
+
+enum promises_warning {
+    PROMISES_ONE_VOTE,       /* a single vote: no failover at all */
+    PROMISES_TWO_VOTES,      /* none may fail */
+    PROMISES_EVEN,           /* no better than one vote less */
+    PROMISES_ONE_CANDIDATE,  /* nobody to fail over to */
+    PROMISES_MANY_WITNESSES, /* so many may fail that nobody is left who may lead */
+    PROMISES_SHORT_LEASE,    /* an agent that is not run for less than 200 ms costs the office */
+    PROMISES_FEW_LOSSES,     /* fewer than two lost exchanges in a row are survived */
+    PROMISES_SHORT_STOP,     /* the work has less than 100 ms to end by itself */
+    PROMISES_SMALL_MARGIN,   /* less than 10 ms between the last instant of the work and the end of the lease */
+    PROMISES_SMALL_DRIFT,    /* the kernel may steer clocks by 0.0005 alone */
+    PROMISES_LARGE_BLOCK,    /* terms may outrun the wall clock */
+    PROMISES_WARNINGS
+};
+
+struct promises_votes {
+    uint32_t votes, majority, failures;
+    uint32_t candidate_failures; /* of those that may lead, so that one is left, and a majority */
+};
+
+struct promises {
+    struct promises_votes count;
+    uint64_t promise;   /* P */
+    uint64_t detection; /* until a silent leader is missed */
+    uint64_t bounds[PROMISES_EVENTS];
+    uint64_t support_back;              /* until the vote of one that restarted counts again */
+    uint64_t term_at, kill_at;          /* SIGTERM and SIGKILL of `elector run`, after the last renewal */
+    uint64_t deadline;                  /* the work is over, after the last renewal */
+    uint32_t losses, run_losses;        /* exchanges lost in a row: office kept, and the work not disturbed */
+    uint64_t stall, run_stall;          /* how long the leader's agent may stand still, likewise */
+    uint32_t work_drift;                /* millionths: beyond it the work of two may overlap */
+    uint64_t packets_sent, packets_all; /* packets in 1,000 s: of a candidate's agent, of all */
+    bool warnings[PROMISES_WARNINGS];
+};
+
+struct promises_votes promises_count(uint32_t voters, uint32_t witnesses);
+/* The settings have passed the configuration's own checks, so no sum overflows. */
+struct promises promises_of(const struct promises_settings *);
+const char *promises_event_name(enum promises_event);    /* "worker-crash" */
+const char *promises_event_text(enum promises_event);    /* "a worker crashes" */
+const char *promises_event_formula(enum promises_event); /* "2 (o + 1 ms)" */
+/* What is to be added, in words; NULL: nothing. */
+const char *promises_event_remark(enum promises_event);
+const char *promises_warning_name(enum promises_warning);
+const char *promises_warning_text(enum promises_warning); /* what, and what to do */
+
+#endif

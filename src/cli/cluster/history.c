@@ -1,0 +1,88 @@
+/* elector history: the past leaders of a group, as one agent knows them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/cluster/history_query.h"
+
+static void write_help(void)
+{
+    fputs(
+        "Usage: elector history GROUP [-n N] [--url URL] [--output text|json]\n\n"
+        "Who led GROUP, as this agent has seen it since it began, the oldest first: when (UTC), with which token, how it\n"
+        "came into office and how it lost it, for how long it led, and for how long nobody had before it.\n\n"
+        "  began: elected (it asked for votes), pushed (it was given them unasked), handed over, seen (by its claim alone)\n"
+        "  ended: resigned, worker gone, handed over, lease ran out, deposed (by itself; its own agent knows);\n"
+        "         released, obituary, let go, lost sight, followed (as others see it)\n\n"
+        "  -n, --last N           the last N, 1 to 64 (16)\n"
+        "  --url URL              unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
+        "  --output text|json     json: the agent's own words, one object\n\n"
+        "Exit codes: 0 told; 1 nobody has led, or there is no such group; 2 usage; 3 no agent.\n",
+        stdout);
+}
+
+static const char *span_of(const json_t *tenure, const char *name, char text[PAST_SPAN])
+{
+    uint64_t us;
+    return wire_number(tenure, name, 0, &us) ? past_span(us, text) : "-";
+}
+
+static void write_row(const json_t *tenure)
+{
+    char when[PAST_TIME], ago[PAST_SPAN], led[PAST_SPAN], nobody[PAST_SPAN], token[32] = "?";
+    const char *leader = wire_text(tenure, "leader", 255), *began = wire_text(tenure, "began", 64),
+               *ended = wire_text(tenure, "ended", 64);
+    uint64_t number;
+    if (wire_number(tenure, "token", 0, &number)) snprintf(token, sizeof token, "%" PRIu64, number);
+    cli_cell(past_time(tenure, "at", when), 25);
+    cli_cell(span_of(tenure, "age_us", ago), 14);
+    cli_cell(leader ? leader : "?", 13);
+    cli_cell(token, 14);
+    cli_cell(began ? began : "?", 13);
+    cli_cell(ended ? ended : "leads", 15);
+    cli_cell(span_of(tenure, "led_us", led), 14);
+    cli_cell(span_of(tenure, "nobody_us", nobody), 0);
+    putchar('\n');
+}
+
+static int write_table(const json_t *answer)
+{
+    const json_t *tenures = json_object_get(answer, "tenures");
+    const char *group = wire_text(answer, "group", 255);
+    char since[PAST_TIME];
+    size_t i;
+    json_t *tenure;
+    if (json_array_size(tenures) == 0) {
+        fputs("Nobody has led ", stdout);
+        cli_cell(group ? group : "it", 0);
+        printf(" since this agent began, at %s.\n", past_time(answer, "since", since));
+        return CLI_NO;
+    }
+    printf("%-25s%-14s%-13s%-14s%-13s%-15s%-14s%s\n", "SINCE", "AGO", "LEADER", "TOKEN", "BEGAN", "ENDED",
+           "LED FOR", "NOBODY BEFORE");
+    json_array_foreach(tenures, i, tenure)
+    {
+        write_row(tenure);
+    }
+    return CLI_YES;
+}
+
+int cli_history(int argc, char **argv)
+{
+    struct past p = {.verb = "history"};
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        write_help();
+        return cli_finish("history", stdout, CLI_YES);
+    }
+    int code = past_read(&p, argc, argv, true);
+    json_t *answer = code == CLI_YES ? past_ask(&p, &code) : NULL;
+    if (!answer) return code;
+    if (p.json) {
+        json_dumpf(answer, stdout, JSON_COMPACT);
+        putchar('\n');
+        if (json_array_size(json_object_get(answer, "tenures")) == 0) code = CLI_NO;
+    } else {
+        code = write_table(answer);
+    }
+    json_decref(answer);
+    return cli_finish("history", stdout, code);
+}

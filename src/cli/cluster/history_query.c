@@ -1,0 +1,115 @@
+/* See history_query.h. */
+#include "cli/cluster/history_query.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/engine.h"
+
+enum { LAST_MAX = 64 };
+
+static bool read_last(const char *text, uint64_t *last)
+{
+    char *end;
+    if (*text < '0' || *text > '9') return false;
+    *last = strtoull(text, &end, 10);
+    return *end == '\0' && *last >= 1 && *last <= LAST_MAX;
+}
+
+int past_read(struct past *p, int argc, char **argv, bool takes_last)
+{
+    const char *value;
+    for (int i = 1; i < argc; i++) {
+        if (cli_option(argc, argv, &i, "url", &value)) {
+            if (!value || strncmp(value, "unix:", 5) != 0)
+                return cli_usage_error(p->verb, "--url needs unix:PATH: only an agent knows the past");
+            p->url = value;
+        } else if (cli_option(argc, argv, &i, "output", &value)) {
+            if (!cli_output(p->verb, value, &p->json)) return CLI_USAGE;
+        } else if (takes_last && strcmp(argv[i], "-n") == 0) {
+            if (++i == argc || !read_last(argv[i], &p->last))
+                return cli_usage_error(p->verb, "-n needs a number from 1 to %d", LAST_MAX);
+        } else if (takes_last && cli_option(argc, argv, &i, "last", &value)) {
+            if (!value || !read_last(value, &p->last))
+                return cli_usage_error(p->verb, "--last needs a number from 1 to %d", LAST_MAX);
+        } else if (argv[i][0] == '-' || p->group) {
+            return cli_usage_error(p->verb, "did not expect %s; `elector %s --help` lists the options", argv[i],
+                                   p->verb);
+        } else {
+            p->group = argv[i];
+        }
+    }
+    if (!p->group) return cli_usage_error(p->verb, "which group? Try: elector %s billing", p->verb);
+    if (!p->url) p->url = engine_usual_url();
+    if (strncmp(p->url, "unix:", 5) != 0)
+        return cli_usage_error(p->verb, "%s is no agent, and only an agent knows the past: --url unix:PATH",
+                               p->url);
+    return CLI_YES;
+}
+
+static json_t *complain(const struct past *p, const char *text, elector_status status, int *code)
+{
+    fprintf(stderr, "elector %s: %s\n", p->verb, text);
+    *code = status == ELECTOR_INVALID ? CLI_USAGE : status == ELECTOR_REFUSED ? CLI_NO : CLI_CANNOT_TELL;
+    return NULL;
+}
+
+json_t *past_ask(const struct past *p, int *code)
+{
+    struct wire *w = malloc(sizeof *w);
+    char text[sizeof w->reason];
+    json_t *answer = NULL, *request = json_pack("{si ss ss}", "id", 1, "op", p->verb, "group", p->group);
+    if (!w || !request) {
+        *code = cli_out_of_memory(p->verb);
+        free(w);
+        json_decref(request);
+        return NULL;
+    }
+    if (p->last) json_object_set_new(request, "last", json_integer((json_int_t)p->last));
+    elector_status status = wire_open(w, p->url + strlen("unix:"));
+    if (status == ELECTOR_OK) {
+        status = wire_ask(w, request, engine_until(WIRE_ANSWER_MS), &answer);
+        wire_close(w);
+    } else {
+        json_decref(request);
+        if (status == ELECTOR_REFUSED) status = ELECTOR_UNAVAILABLE;
+    }
+    snprintf(text, sizeof text, "%s", w->reason);
+    free(w);
+    if (status == ELECTOR_OK && json_is_true(json_object_get(answer, "ok"))) {
+        json_object_del(answer, "id");
+        return answer;
+    }
+    if (status == ELECTOR_OK) status = wire_refusal(answer, text, sizeof text);
+    json_decref(answer);
+    return complain(p, text, status, code);
+}
+
+/* ---- Writing ---- */
+
+const char *past_span(uint64_t us, char text[PAST_SPAN])
+{
+    const uint64_t s = us / 1000000;
+    if (us < 1000)
+        snprintf(text, PAST_SPAN, "%" PRIu64 " µs", us);
+    else if (us < 1000000)
+        snprintf(text, PAST_SPAN, "%" PRIu64 ".%03" PRIu64 " ms", us / 1000, us % 1000);
+    else if (s < 60)
+        snprintf(text, PAST_SPAN, "%" PRIu64 ".%02" PRIu64 " s", s, us % 1000000 / 10000);
+    else if (s < 3600)
+        snprintf(text, PAST_SPAN, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+    else if (s < 86400)
+        snprintf(text, PAST_SPAN, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
+    else
+        snprintf(text, PAST_SPAN, "%" PRIu64 " d %" PRIu64 " h", s / 86400, s / 3600 % 24);
+    return text;
+}
+
+const char *past_time(const json_t *object, const char *name, char text[PAST_TIME])
+{
+    const char *at = wire_text(object, name, 27);
+    snprintf(text, PAST_TIME, "?");
+    if (at && strlen(at) == 27) snprintf(text, PAST_TIME, "%.10s %.12s", at, at + 11);
+    return text;
+}

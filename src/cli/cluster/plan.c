@@ -1,0 +1,344 @@
+/* elector plan: what a configuration promises, without an agent. Written from bounds.h, for people and for programs. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/config/config.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/cluster/bounds.h"
+
+enum { CONFIG_BYTES_MAX = 1 << 20, OPTIONS_MAX = 24, SPAN = 32 };
+
+/* One section, or what holds where there is none. */
+struct plan {
+    const struct config *config;
+    const char *name;
+    const struct el_algorithm *algorithm;
+    struct promises_settings settings;
+    struct promises promises;
+    bool has_promises; /* quorum's */
+};
+
+static void write_help(void)
+{
+    fputs(
+        "Usage: elector plan [--config FILE] [--output text|json]\n\n"
+        "What a configuration promises, for each of its group sections: how many members may fail, for how long nobody leads\n"
+        "at the worst after each kind of failure, how much clocks may differ, when work is stopped, and what it costs at\n"
+        "rest. Each bound names its formula. Warns where settings are poor, and says what to change. Needs no agent, no\n"
+        "keys, and no names to be looked up.\n\n"
+        "  --config FILE          the configuration (/etc/elector/elector.conf)\n"
+        "  --output text|json     json: one object, times in microseconds\n\n"
+        "Exit codes: 0 told; 1 the configuration is refused; 2 usage; 3 it cannot be read.\n",
+        stdout);
+}
+
+/* ---- What there is ---- */
+
+static uint32_t count_role(const struct config *config, enum config_role role)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < config->member_count; i++) count += config->members[i].role == role;
+    return count;
+}
+
+static uint64_t option_of(const struct el_algorithm *algorithm, const struct el_value *values, const char *name)
+{
+    for (uint32_t i = 0; i < algorithm->option_count; i++)
+        if (strcmp(algorithm->options[i].name, name) == 0) return values[i].number;
+    return 0;
+}
+
+static struct plan plan_of(const struct config *config, const struct config_group *section, const char *name)
+{
+    struct el_value values[OPTIONS_MAX] = {0};
+    struct plan plan = {.config = config, .name = name};
+    plan.algorithm = section && section->algorithm ? section->algorithm : el_algorithm_named("quorum");
+    plan.has_promises = strcmp(plan.algorithm->name, "quorum") == 0;
+    if (!plan.has_promises) return plan;
+    config_values(config->profile, section, plan.algorithm, values);
+    plan.settings = (struct promises_settings){.lease = option_of(plan.algorithm, values, "lease"),
+                                               .beat = option_of(plan.algorithm, values, "beat"),
+                                               .margin = option_of(plan.algorithm, values, "margin"),
+                                               .reask = option_of(plan.algorithm, values, "re-ask"),
+                                               .stagger = option_of(plan.algorithm, values, "stagger"),
+                                               .block = (uint32_t)option_of(plan.algorithm, values, "block"),
+                                               .transmit = config->transmit_max,
+                                               .process = CONFIG_PROCESS_MAX,
+                                               .drift = config->drift,
+                                               .voters = count_role(config, CONFIG_VOTER),
+                                               .witnesses = count_role(config, CONFIG_WITNESS),
+                                               .observers = count_role(config, CONFIG_OBSERVER)};
+    plan.promises = promises_of(&plan.settings);
+    return plan;
+}
+
+/* ---- For people ---- */
+
+static const char *ms(uint64_t ns, char text[SPAN])
+{
+    const uint64_t tenths = (ns + 99999) / 100000; /* a bound is rounded up */
+    if (tenths < 1000)
+        snprintf(text, SPAN, "%" PRIu64 ".%" PRIu64 " ms", tenths / 10, tenths % 10);
+    else
+        snprintf(text, SPAN, "%" PRIu64 " ms", (tenths + 9) / 10);
+    return text;
+}
+
+static const char *percent(uint32_t millionths, char text[SPAN])
+{
+    snprintf(text, SPAN, "%u.%02u %%", millionths / 10000, millionths % 10000 / 100);
+    return text;
+}
+
+static void write_settings(const struct plan *plan)
+{
+    const struct promises_settings *s = &plan->settings;
+    char a[UNITS_TIME_TEXT], b[UNITS_TIME_TEXT], c[UNITS_TIME_TEXT], d[UNITS_TIME_TEXT], e[UNITS_TIME_TEXT];
+    char f[UNITS_TIME_TEXT], drift[SPAN], promise[SPAN];
+    printf("  lease D %s, beat h %s, margin g %s, re-ask r %s, stagger δ %s\n", units_write_time(s->lease, a),
+           units_write_time(s->beat, b), units_write_time(s->margin, c), units_write_time(s->reask, d),
+           units_write_time(s->stagger, e));
+    printf("  message o %s, with 1 ms to handle it m; promise P %s; clocks within ρ %s\n",
+           units_write_time(s->transmit, f), ms(plan->promises.promise, promise), percent(s->drift, drift));
+}
+
+static void write_bounds(const struct plan *plan)
+{
+    const struct promises *p = &plan->promises;
+    char span[SPAN];
+    printf("\n  %-38s %-43s %s\n", "WHAT HAPPENS", "NOBODY LEADS FOR AT MOST", "COUNTED");
+    for (enum promises_event event = 0; event < PROMISES_EVENTS; event++) {
+        const char *remark = promises_event_remark(event);
+        fputs("  ", stdout);
+        cli_cell(promises_event_text(event), 39);
+        cli_cell(p->bounds[event] ? ms(p->bounds[event], span) : "not at all", 11);
+        cli_cell(promises_event_formula(event), remark ? 33 : 0);
+        printf("%s\n", remark ? remark : "");
+    }
+}
+
+/* What is measured by, then what it says. */
+static void write_rest(const struct plan *plan)
+{
+    const struct promises *p = &plan->promises;
+    char a[SPAN], b[SPAN], c[SPAN];
+    printf(
+        "\n  detection  a silent leader is missed after %s (3 h + m); nobody else is voted for before P is over\n",
+        ms(p->detection, a));
+    printf(
+        "  restart    who restarts is silent for P: its vote counts after %s, and one failure less is survived\n",
+        ms(p->support_back, a));
+    printf("  work       ends %s after the last renewal (D - g); `elector run`: SIGTERM at %s, SIGKILL at %s\n",
+           ms(p->deadline, a), ms(p->term_at, b), ms(p->kill_at, c));
+    printf("  delays     %u exchanges lost in a row or an agent that stands still for %s stop no work,\n",
+           p->run_losses, ms(p->run_stall, a));
+    printf("             %u and %s cost no office\n", p->losses, ms(p->stall, a));
+    printf(
+        "  clocks     within %s no two lead at once, within %s no two work at once; beyond, the token fences\n",
+        percent(plan->settings.drift, a), percent(p->work_drift, b));
+    printf("  at rest    %" PRIu64 ".%" PRIu64 " packets/s from an agent that may lead, %" PRIu64 ".%" PRIu64
+           " from all, however many groups\n",
+           p->packets_sent / 1000, p->packets_sent % 1000 / 100, p->packets_all / 1000,
+           p->packets_all % 1000 / 100);
+    for (enum promises_warning w = 0; w < PROMISES_WARNINGS; w++)
+        if (p->warnings[w]) printf("  warning    %s\n", promises_warning_text(w));
+}
+
+/* Two whose votes are lost together; false: none are known by their addresses. */
+static bool find_neighbours(const struct config *config, const char **a, const char **b)
+{
+    char left[128], right[128];
+    for (uint32_t i = 0; i < config->member_count; i++)
+        for (uint32_t k = i + 1; k < config->member_count; k++) {
+            const struct config_member *x = &config->members[i], *y = &config->members[k];
+            if (x->role == CONFIG_OBSERVER || y->role == CONFIG_OBSERVER) continue;
+            config_write_address(&x->address, left, sizeof left);
+            config_write_address(&y->address, right, sizeof right);
+            const char *port = strrchr(left, ':');
+            const size_t host = port ? (size_t)(port - left) + 1 : 0;
+            const bool is_one = host > 1 && strncmp(left, right, host) == 0;
+            if (!is_one && !(config_is_loopback(&x->address) && config_is_loopback(&y->address))) continue;
+            *a = x->name;
+            *b = y->name;
+            return true;
+        }
+    return false;
+}
+
+static void write_members(const struct config *config)
+{
+    const uint32_t voters = count_role(config, CONFIG_VOTER), witnesses = count_role(config, CONFIG_WITNESS),
+                   observers = count_role(config, CONFIG_OBSERVER);
+    const struct promises_votes count = promises_count(voters, witnesses);
+    const char *a, *b;
+    printf("cluster %s: %u votes, %u elect, so %u may fail", config->cluster, count.votes, count.majority,
+           count.failures);
+    if (witnesses) printf("; %u may lead, of which %u may fail", voters, count.candidate_failures);
+    if (observers) printf("; %u more are told", observers);
+    puts("");
+    if (find_neighbours(config, &a, &b))
+        printf("warning: %s and %s are on one host by their addresses: they fail together\n", a, b);
+}
+
+static void write_text(const struct plan *plan)
+{
+    printf("\ngroup %s: %s\n", plan->name, plan->algorithm->name);
+    if (!plan->has_promises) {
+        printf("  promises no times; `elector algorithms %s` says what it does promise, and what breaks it\n",
+               plan->algorithm->name);
+        return;
+    }
+    write_settings(plan);
+    write_bounds(plan);
+    write_rest(plan);
+}
+
+/* ---- For programs ---- */
+
+static json_t *micros(uint64_t ns)
+{
+    return json_integer((json_int_t)((ns + 999) / 1000));
+}
+
+static json_t *json_bounds(const struct promises *p)
+{
+    json_t *list = json_array();
+    for (enum promises_event event = 0; event < PROMISES_EVENTS; event++)
+        json_array_append_new(
+            list, json_pack("{ss ss so ss ss*}", "event", promises_event_name(event), "text",
+                            promises_event_text(event), "leaderless_us", micros(p->bounds[event]), "formula",
+                            promises_event_formula(event), "remark", promises_event_remark(event)));
+    return list;
+}
+
+static json_t *json_warnings(const struct promises *p)
+{
+    json_t *list = json_array();
+    for (enum promises_warning w = 0; w < PROMISES_WARNINGS; w++)
+        if (p->warnings[w])
+            json_array_append_new(
+                list, json_pack("{ss ss}", "name", promises_warning_name(w), "text", promises_warning_text(w)));
+    return list;
+}
+
+static json_t *json_settings(const struct promises_settings *s)
+{
+    return json_pack("{so so so so so so sI sI}", "lease_us", micros(s->lease), "beat_us", micros(s->beat),
+                     "margin_us", micros(s->margin), "re_ask_us", micros(s->reask), "stagger_us",
+                     micros(s->stagger), "transmit_us", micros(s->transmit), "drift_ppm", (json_int_t)s->drift,
+                     "block", (json_int_t)s->block);
+}
+
+static json_t *json_plan(const struct plan *plan)
+{
+    const struct promises *p = &plan->promises;
+    if (!plan->has_promises)
+        return json_pack("{ss ss sn}", "group", plan->name, "algorithm", plan->algorithm->name, "bounds");
+    json_t *object =
+        json_pack("{ss ss so so so}", "group", plan->name, "algorithm", plan->algorithm->name, "settings",
+                  json_settings(&plan->settings), "bounds", json_bounds(p), "warnings", json_warnings(p));
+    json_t *rest = json_pack(
+        "{so so so so so so sI sI so so sI sI sf sf}", "promise_us", micros(p->promise), "detection_us",
+        micros(p->detection), "vote_back_us", micros(p->support_back), "work_over_us", micros(p->deadline),
+        "sigterm_us", micros(p->term_at), "sigkill_us", micros(p->kill_at), "losses", (json_int_t)p->losses,
+        "losses_unnoticed", (json_int_t)p->run_losses, "stall_us", micros(p->stall), "stall_unnoticed_us",
+        micros(p->run_stall), "drift_tolerated_ppm", (json_int_t)plan->settings.drift, "work_drift_ppm",
+        (json_int_t)p->work_drift, "packets_per_s", (double)p->packets_sent / 1000, "packets_per_s_all",
+        (double)p->packets_all / 1000);
+    if (object && rest) json_object_update(object, rest);
+    json_decref(rest);
+    return object;
+}
+
+/* ---- All of them ---- */
+
+static int write_all(const struct config *config, bool json)
+{
+    json_t *list = json_array();
+    bool has_rest = false;
+    if (!json) write_members(config);
+    for (uint32_t i = 0; i <= config->group_count; i++) {
+        const struct config_group *section = i < config->group_count ? &config->groups[i] : NULL;
+        if (section && strcmp(section->name, "*") == 0) has_rest = true;
+        if (!section && has_rest) continue;
+        const struct plan plan = plan_of(config, section, section ? section->name : "*");
+        if (json)
+            json_array_append_new(list, json_plan(&plan));
+        else
+            write_text(&plan);
+    }
+    if (json) {
+        const uint32_t voters = count_role(config, CONFIG_VOTER),
+                       witnesses = count_role(config, CONFIG_WITNESS);
+        const struct promises_votes count = promises_count(voters, witnesses);
+        const char *a = NULL, *b = NULL;
+        (void)find_neighbours(config, &a, &b);
+        json_t *root = json_pack(
+            "{ss sI sI sI sI sI sI s[s*s*] sO}", "cluster", config->cluster, "votes", (json_int_t)count.votes,
+            "majority", (json_int_t)count.majority, "failures", (json_int_t)count.failures,
+            "candidate_failures", (json_int_t)count.candidate_failures, "witnesses", (json_int_t)witnesses,
+            "observers", (json_int_t)count_role(config, CONFIG_OBSERVER), "on_one_host", a, b, "groups", list);
+        json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        putchar('\n');
+        json_decref(root);
+    }
+    json_decref(list);
+    return cli_finish("plan", stdout, CLI_YES);
+}
+
+static int read_and_write(const char *path, bool json)
+{
+    char *bytes = malloc(CONFIG_BYTES_MAX), text[512];
+    struct config *config = calloc(1, sizeof *config);
+    FILE *file = bytes && config ? fopen(path, "re") : NULL;
+    int code = CLI_CANNOT_TELL;
+    if (!bytes || !config) {
+        code = cli_out_of_memory("plan");
+    } else if (!file) {
+        fprintf(stderr,
+                "elector plan: cannot read %s: %s; name it with --config, or let `elector init` write one\n",
+                path, strerror(errno));
+    } else {
+        const size_t count = fread(bytes, 1, CONFIG_BYTES_MAX, file);
+        if (ferror(file)) {
+            fprintf(stderr, "elector plan: cannot read %s: %s\n", path, strerror(errno));
+        } else if (!config_parse(config, path, bytes, count, true, text, sizeof text)) {
+            fprintf(stderr, "elector plan: %s\n", text);
+            code = CLI_NO;
+        } else {
+            code = write_all(config, json);
+        }
+    }
+    if (file) fclose(file);
+    if (config) config_wipe(config);
+    free(config);
+    free(bytes);
+    return code;
+}
+
+int cli_plan(int argc, char **argv)
+{
+    const char *path = "/etc/elector/elector.conf", *value;
+    bool json = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            write_help();
+            return cli_finish("plan", stdout, CLI_YES);
+        }
+        if (cli_option(argc, argv, &i, "config", &value)) {
+            if (!value || !*value) return cli_usage_error("plan", "--config needs the name of a file");
+            path = value;
+        } else if (cli_option(argc, argv, &i, "output", &value)) {
+            if (!cli_output("plan", value, &json)) return CLI_USAGE;
+        } else {
+            return cli_usage_error("plan", "did not expect %s; `elector plan --help` lists the options",
+                                   argv[i]);
+        }
+    }
+    return read_and_write(path, json);
+}

@@ -1,0 +1,256 @@
+/* elector status: the groups of an agent in a table. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/cluster/status.h"
+#include "client/engine.h"
+
+struct request {
+    const char *group, *url;
+    bool json;
+};
+
+static void write_help(void)
+{
+    fputs(
+        "Usage: elector status [GROUP] [--url URL] [--output text|json]\n\n"
+        "What an agent knows: for each group (or GROUP alone) who leads, with which token, how much of the lease is left,\n"
+        "how many voters it hears, how long a failover takes at the worst, and which members stand, with which priority.\n\n"
+        "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP\n"
+        "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
+        "  --output text|json     json: the agent's own words, one object\n\n"
+        "Exit codes: 0 somebody leads every group; 1 some group has no leader, or there is no such group; 2 usage;\n"
+        "3 no agent.\n",
+        stdout);
+}
+
+/* ---- The table ---- */
+
+static void write_cell(const char *text, int width)
+{
+    cli_cell(text, width);
+    putchar(' ');
+}
+
+static void write_ms_cell(const json_t *object, const char *name, int width)
+{
+    char text[32] = "-";
+    uint64_t ms;
+    if (wire_number(object, name, 0, &ms)) snprintf(text, sizeof text, "%" PRIu64 " ms", ms);
+    write_cell(text, width);
+}
+
+/* "2 of 3": ourselves, if not listed, are a voter that is heard. */
+static void count_voters(const json_t *status, char *text, size_t size)
+{
+    const char *self = wire_text(status, "member", 255);
+    size_t i, voters = 0, reachable = 0;
+    bool listed = false;
+    json_t *member;
+    json_array_foreach(json_object_get(status, "members"), i, member)
+    {
+        const char *name = wire_text(member, "name", 255), *role = wire_text(member, "role", 64);
+        const bool is_self = name && self && strcmp(name, self) == 0;
+        if (is_self) listed = true;
+        if (!role || strcmp(role, "observer") == 0) continue;
+        voters++;
+        reachable += is_self || json_is_true(json_object_get(member, "reachable"));
+    }
+    if (!listed && self) voters++, reachable++;
+    snprintf(text, size, voters ? "%zu of %zu" : "-", reachable, voters);
+}
+
+/* "a=100 b=100 c=0": who stands, with the priority that counts now; -: nobody does. */
+static void write_standing(const json_t *group)
+{
+    const json_t *standing = json_object_get(group, "standing"), *one;
+    size_t i;
+    if (json_array_size(standing) == 0) fputs("-", stdout);
+    json_array_foreach(standing, i, one)
+    {
+        const char *member = wire_text(one, "member", 255);
+        uint64_t priority = 0;
+        char text[300];
+        (void)wire_number(one, "priority", 0, &priority);
+        snprintf(text, sizeof text, "%s=%" PRIu64, member ? member : "?", priority);
+        write_cell(text, 0);
+    }
+}
+
+static void write_row(const json_t *group, const json_t *status, const char *voters)
+{
+    char token[32] = "-";
+    uint64_t number;
+    const char *leader = wire_text(group, "leader", 255), *name = wire_text(group, "group", 255);
+    if (leader && wire_number(group, "token", 1, &number)) snprintf(token, sizeof token, "%" PRIu64, number);
+    write_cell(name ? name : "?", 20);
+    write_cell(leader ? leader : "nobody", 12);
+    write_cell(token, 16);
+    write_ms_cell(group, "lease_left_ms", 10);
+    write_cell(voters, 8);
+    write_ms_cell(json_object_get(group, "worst_failover_ms") ? group : status, "worst_failover_ms", 14);
+    write_standing(group);
+    putchar('\n');
+}
+
+static int write_table(const json_t *status)
+{
+    char voters[48];
+    size_t i;
+    json_t *group;
+    const json_t *groups = json_object_get(status, "groups");
+    int code = CLI_YES;
+    count_voters(status, voters, sizeof voters);
+    if (json_array_size(groups) == 0) {
+        puts("No groups: nobody has campaigned or observed here yet.");
+        return CLI_YES;
+    }
+    printf("%-20s %-12s %-16s %-10s %-8s %-14s %s\n", "GROUP", "LEADER", "TOKEN", "LEASE LEFT", "VOTERS",
+           "WORST FAILOVER", "CANDIDATES");
+    json_array_foreach(groups, i, group)
+    {
+        write_row(group, status, voters);
+        if (!json_is_string(json_object_get(group, "leader"))) code = CLI_NO;
+    }
+    return code;
+}
+
+static int write_status(const json_t *status, bool json)
+{
+    size_t i;
+    json_t *group;
+    int code = CLI_YES;
+    if (!json) return write_table(status);
+    json_array_foreach(json_object_get(status, "groups"), i, group)
+    {
+        if (!json_is_string(json_object_get(group, "leader"))) code = CLI_NO;
+    }
+    json_dumpf(status, stdout, JSON_COMPACT);
+    putchar('\n');
+    return code;
+}
+
+/* ---- Asking ---- */
+
+static int complain(const char *text, elector_status status)
+{
+    fprintf(stderr, "elector status: %s\n", text);
+    if (status == ELECTOR_INVALID) return CLI_USAGE;
+    return status == ELECTOR_REFUSED ? CLI_NO : CLI_CANNOT_TELL;
+}
+
+enum { GROUPS_MAX = 4096 }; /* of an agent */
+
+/* The groups of one more line. False: it has none, or too many: lines could follow for ever. */
+static bool add_line(json_t *all, const json_t *line)
+{
+    json_t *groups = json_object_get(line, "groups"), *sum = json_object_get(all, "groups");
+    uint64_t worst = 0, slower;
+    if (json_array_size(groups) == 0 || json_array_size(sum) >= GROUPS_MAX ||
+        json_array_extend(sum, groups) != 0)
+        return false;
+    (void)wire_number(all, "worst_failover_ms", 0, &worst);
+    if (wire_number(line, "worst_failover_ms", worst, &slower))
+        json_object_set_new(all, "worst_failover_ms", json_integer((json_int_t)slower));
+    return true;
+}
+
+elector_status cli_ask_status(struct wire *w, const char *group, json_t **all)
+{
+    json_t *request = json_pack("{si ss}", "id", 1, "op", "status"), *line;
+    const uint64_t until_ns = engine_until(WIRE_ANSWER_MS);
+    if (request && group) json_object_set_new(request, "group", json_string(group));
+    elector_status status = wire_ask(w, request, until_ns, all);
+    bool more = status == ELECTOR_OK && json_is_true(json_object_get(*all, "more"));
+    while (more) {
+        status = wire_hear(w, until_ns, &line);
+        if (status != ELECTOR_OK) break;
+        more = json_is_true(json_object_get(line, "more"));
+        if (!add_line(*all, line)) {
+            snprintf(w->reason, sizeof w->reason,
+                     "the agent at %s sent a status that does not end; is it an agent?", w->path);
+            status = ELECTOR_LOST;
+            more = false;
+        }
+        json_decref(line);
+    }
+    json_object_del(*all, "more");
+    json_object_del(*all, "id");
+    return status;
+}
+
+static int ask_agent(struct wire *w, const struct request *r)
+{
+    char text[400];
+    json_t *all = NULL;
+    elector_status status = wire_open(w, r->url + strlen("unix:"));
+    int code;
+    if (status != ELECTOR_OK)
+        return complain(w->reason, status == ELECTOR_REFUSED ? ELECTOR_UNAVAILABLE : status);
+    status = cli_ask_status(w, r->group, &all);
+    wire_close(w);
+    if (status != ELECTOR_OK) {
+        code = complain(w->reason, status);
+    } else if (json_is_true(json_object_get(all, "ok"))) {
+        code = write_status(all, r->json);
+    } else {
+        status = wire_refusal(all, text, sizeof text);
+        code = complain(text, status);
+    }
+    json_decref(all);
+    return code;
+}
+
+/* Where there is no agent there is one group, no voters and no lease. */
+static int ask_lock(const struct request *r)
+{
+    elector *e;
+    elector_leader l;
+    elector_status status = elector_open(r->url, &e);
+    if (status == ELECTOR_OK) status = elector_leader_of(e, r->group ? r->group : "", 1000, &l);
+    if (status != ELECTOR_OK) {
+        const int code = complain(elector_message(e), status);
+        elector_close(e);
+        return code;
+    }
+    elector_close(e);
+    json_t *all = json_pack("{sb s[{ss ss* sI ss}]}", "ok", 1, "groups", "group", r->group, "leader",
+                            l.name[0] ? l.name : NULL, "token", (json_int_t)l.token, "value", l.value);
+    if (!all) return cli_out_of_memory("status");
+    if (!l.name[0])
+        json_object_set_new(json_array_get(json_object_get(all, "groups"), 0), "leader", json_null());
+    const int code = write_status(all, r->json);
+    json_decref(all);
+    return code;
+}
+
+int cli_status(int argc, char **argv)
+{
+    struct request r = {.url = engine_usual_url()};
+    const char *value;
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        write_help();
+        return cli_finish("status", stdout, CLI_YES);
+    }
+    for (int i = 1; i < argc; i++) {
+        if (cli_option(argc, argv, &i, "url", &value)) {
+            if (!value) return cli_usage_error("status", "--url needs unix:PATH or file:PATH");
+            r.url = value;
+        } else if (cli_option(argc, argv, &i, "output", &value)) {
+            if (!cli_output("status", value, &r.json)) return CLI_USAGE;
+        } else if (argv[i][0] == '-' || r.group) {
+            return cli_usage_error("status", "did not expect %s; `elector status --help` lists the options",
+                                   argv[i]);
+        } else {
+            r.group = argv[i];
+        }
+    }
+    if (strncmp(r.url, "unix:", 5) != 0) return cli_finish("status", stdout, ask_lock(&r));
+    struct wire *w = malloc(sizeof *w);
+    if (!w) return cli_out_of_memory("status");
+    const int code = ask_agent(w, &r);
+    free(w);
+    return cli_finish("status", stdout, code);
+}

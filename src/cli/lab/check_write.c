@@ -1,0 +1,172 @@
+/* The checker's answer, for people and for programs. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "cli/lab/check.h"
+
+static void write_grouped(FILE *out, uint64_t number)
+{
+    char digits[32];
+    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) fputc(',', out);
+        fputc(digits[i], out);
+    }
+}
+
+/* ---- Bounds ---- */
+
+static void write_clocks(FILE *out, const struct check_config *config)
+{
+    static const char *const names[] = {"slow", "true", "fast"};
+    fputs(config->rate || !config->rates ? ", clocks" : ", clocks slow, true and fast", out);
+    if (!config->rates) fputs(" true", out);
+    for (uint32_t i = 0; config->rate && i < config->cluster->count; i++)
+        fprintf(out, "%s %s", i ? "," : "", names[config->rate[i]]);
+}
+
+void check_write_bounds(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    const struct check_config *config = &request->config;
+    bool any = false;
+    for (int i = 0; i < CHECK_BUDGETS; i++) {
+        if (!config->budget[i]) continue;
+        fprintf(out, "%s%s ", any ? ", " : "", check_budget_name((enum check_budget)i));
+        if (config->budget[i] == CHECK_ANY)
+            fputs("any", out);
+        else
+            fprintf(out, "%u", config->budget[i]);
+        any = true;
+    }
+    if (!any) fputs("no faults", out);
+    if (config->terms) fprintf(out, "; terms up to %" PRIu64, config->terms);
+    if (config->flight) fprintf(out, "; at most %u messages under way", config->flight);
+    if (config->depth) fprintf(out, "; at most %u moves", config->depth);
+    if (config->time == CHECK_TICKS) {
+        fprintf(out, "; ticks of %g ms", (double)config->tick / 1e6);
+        if (config->horizon) fprintf(out, ", %u of them", config->horizon);
+        if (config->rounds) fputs(", a message takes one tick", out);
+        if (config->late) fprintf(out, ", messages late by %u at most", config->late);
+        write_clocks(out, config);
+    } else if (config->algorithm->timer_count) {
+        fputs("; timers at any moment", out);
+    }
+    if (config->algorithm->beats) fputs("; equal messages under way count once", out);
+    if (result->permutations > 1)
+        fprintf(out, "; worlds equal under %u renamings are one", result->permutations);
+}
+
+/* ---- Text and JSON ---- */
+
+static uint32_t moves_of(const struct check_path *path)
+{
+    uint32_t moves = 0;
+    for (uint32_t i = 0; i < path->count; i++) moves += path->moves[i].type != CHECK_START;
+    return moves;
+}
+
+static void write_properties(FILE *out, uint32_t properties)
+{
+    bool any = false;
+    for (int i = 0; i < CHECK_PROPERTIES; i++) {
+        if (!(properties & 1u << i)) continue;
+        fprintf(out, "%s%s", any ? ", " : "", check_property_name((enum check_property)i));
+        any = true;
+    }
+}
+
+static void write_verdict(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    const struct check_config *config = &request->config;
+    fprintf(out, "%s, %u nodes: ", config->algorithm->name, config->cluster->count);
+    switch (result->verdict) {
+    case CHECK_HOLDS:
+        write_properties(out, config->properties);
+        fputs(" hold in every world within the bounds\n", out);
+        return;
+    case CHECK_BROKEN:
+        fprintf(out, "%s is BROKEN, after %u moves: %s\n", check_property_name(result->broken),
+                moves_of(&result->path), check_property_text(result->broken));
+        return;
+    case CHECK_STOPPED:
+        fprintf(out, "cannot tell: %s. Explored ", result->text);
+        write_grouped(out, result->states);
+        fprintf(out, " worlds to depth %u, frontier not empty: ", result->depth);
+        write_grouped(out, result->frontier);
+        fputs(" worlds wait\n", out);
+        return;
+    case CHECK_REFUSED: fprintf(out, "%s\n", result->text); return;
+    }
+}
+
+void check_write_text(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    write_verdict(out, request, result);
+    if (result->verdict == CHECK_BROKEN) {
+        fputc('\n', out);
+        check_write_moves(out, request, result);
+        fputc('\n', out);
+    }
+    fputs("  bounds      ", out);
+    check_write_bounds(out, request, result);
+    fputs("\n  explored    ", out);
+    write_grouped(out, result->states);
+    fputs(" worlds, ", out);
+    write_grouped(out, result->moves);
+    fprintf(out, " moves, to depth %u", result->depth);
+    if (result->verdict == CHECK_HOLDS) fputs("; nothing left on the frontier", out);
+    if (result->cut) {
+        fputs("; ", out);
+        write_grouped(out, result->cut);
+        fputs(" moves beyond a bound were not made", out);
+        const uint32_t eventually = 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
+        if (result->verdict == CHECK_HOLDS && request->config.properties & eventually)
+            fputs(", and all may yet be well beyond it", out);
+    }
+    if (result->covered) {
+        fputs("; ", out);
+        write_grouped(out, result->covered);
+        fputs(" successors were covered by richer worlds", out);
+    }
+    fputs("\n  made of     ", out);
+    write_grouped(out, result->locals);
+    fputs(" local states, ", out);
+    write_grouped(out, result->messages);
+    fputs(" messages; ", out);
+    write_grouped(out, result->resting);
+    fputs(" worlds at rest\n  took        ", out);
+    const double per_second = result->seconds > 0 ? (double)result->states / result->seconds : 0;
+    fprintf(out, "%.2f s, %.2f million worlds a second, %.0f MB\n", result->seconds, per_second / 1e6,
+            (double)result->memory / 1e6);
+}
+
+int check_write_json(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    static const char *const verdicts[] = {"holds", "broken", "stopped", "refused"};
+    const struct check_config *config = &request->config;
+    json_t *properties = json_array(), *budgets = json_object();
+    for (int i = 0; i < CHECK_PROPERTIES; i++)
+        if (config->properties & 1u << i)
+            json_array_append_new(properties, json_string(check_property_name((enum check_property)i)));
+    for (int i = 0; i < CHECK_BUDGETS; i++)
+        json_object_set_new(budgets, check_budget_name((enum check_budget)i), json_integer(config->budget[i]));
+    json_t *root = json_pack("{s:s, s:I, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I}",
+                             "algorithm", config->algorithm->name, "nodes", (json_int_t)config->cluster->count,
+                             "verdict", verdicts[result->verdict], "properties", properties, "budget", budgets,
+                             "states", (json_int_t)result->states, "moves", (json_int_t)result->moves,
+                             "frontier", (json_int_t)result->frontier, "cut", (json_int_t)result->cut, "depth",
+                             (json_int_t)result->depth, "local_states", (json_int_t)result->locals, "messages",
+                             (json_int_t)result->messages, "resting", (json_int_t)result->resting, "seconds",
+                             result->seconds, "memory_bytes", (json_int_t)result->memory);
+    if (!root) return -1;
+    if (result->verdict == CHECK_BROKEN) {
+        json_object_set_new(root, "broken", json_string(check_property_name(result->broken)));
+        json_object_set_new(root, "length", json_integer(moves_of(&result->path)));
+    }
+    if (result->text[0]) json_object_set_new(root, "text", json_string(result->text));
+    const int status = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    json_decref(root);
+    fputc('\n', out);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* What `elector compare` has measured, and how it is told. */
+#ifndef ELECTOR_CLI_LAB_COMPARE_H
+#define ELECTOR_CLI_LAB_COMPARE_H
+
+#include <stdio.h>
+
+#include "sim/measure/trial.h"
+
+struct compare_row {
+    const struct el_algorithm *algorithm;
+    bool ran;                    /* false: more members than its messages can speak of */
+    struct sim_cost cost, twice; /* twice: of twice as many nodes; runs 0 if not measured */
+    uint32_t survived;
+    struct sim_trial trials[SIM_TROUBLES];
+};
+
+struct comparison {
+    struct sim_trial_terms terms;
+    struct compare_row *rows;
+    uint32_t count;
+};
+
+/* Somewhere something was violated that the algorithm's own table does not excuse. */
+bool compare_contradicts(const struct comparison *comparison);
+
+/* False if memory ran out. */
+bool compare_write_text(FILE *out, const struct comparison *comparison);
+bool compare_write_json(FILE *out, const struct comparison *comparison);
+
+#endif

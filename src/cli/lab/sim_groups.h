@@ -1,0 +1,10 @@
+/* elector sim with groups. */
+#ifndef ELECTOR_CLI_LAB_SIM_GROUPS_H
+#define ELECTOR_CLI_LAB_SIM_GROUPS_H
+
+#include "cli/cli.h"
+
+/* Runs every group that the settings speak of, and tells what came of them. The exit code. */
+int cli_run_groups(const struct sim_settings *settings, bool json);
+
+#endif

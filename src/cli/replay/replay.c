@@ -1,0 +1,299 @@
+/* elector replay: what agents recorded, through the same code again. */
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/seal/seal.h"
+#include "cli/cli.h"
+#include "cli/replay/recordings.h"
+#include "sim/output/export.h"
+
+typedef int writer(FILE *out, const struct sim_world *world);
+
+struct request {
+    const char *group; /* NULL: the only one */
+    char only[CONFIG_NAME_MAX + 1];
+    const char *output; /* "report": no export */
+    writer *write;
+    bool beats;
+    uint32_t how; /* as of flight_replay() */
+    const char *paths[FLIGHT_RUNS_MAX];
+    uint32_t path_count;
+};
+
+static void write_help(void)
+{
+    fputs(
+        "Usage: elector replay [--group GROUP] [--output FORMAT] [--beats] [--unfinished] [--trusted] FILE...\n\n"
+        "Runs what agents have recorded (`recorder` in their configuration; STATE.flight, and STATE.flight.1 of the life\n"
+        "before) through the same code again, and holds what comes out against what came out then. Recordings of\n"
+        "several members are put on one clock, and judged: one leader to a token, tokens that rise, nobody in office\n"
+        "before the last one's time is over.\n\n"
+        "  --output report        what was found (preset)\n"
+        "  --output text          the story of one group, as `elector sim` tells it\n"
+        "  --output jsonl, mermaid, shiviz, svg\n"
+        "                         the same in the formats of `elector sim`; what was found goes to standard error\n"
+        "  --group GROUP          whose story; needed where more than one was led\n"
+        "  --beats                also what members say to each other for all groups\n"
+        "  --unfinished           also the call that did not return, if there is one: it may end this process, too\n"
+        "  --trusted              also one that begins in the middle of groups of other algorithms than quorum: their\n"
+        "                         state cannot be checked, and a forged one could do harm\n\n"
+        "Exit codes: 0 it agrees, and holds; 1 it does another thing now, or a promise was broken; 2 usage;\n"
+        "3 a recording cannot be read, or is damaged.\n",
+        stdout);
+}
+
+/* ---- What was found ---- */
+
+static void write_run(FILE *out, const struct flight_story *story, const struct flight_run *run)
+{
+    const struct config *config = flight_config(run->tape);
+    const struct flight_report *report = &run->report;
+    const uint64_t ms = (report->ended - report->began) / 1000000;
+    fprintf(out,
+            "%s: %s of %s, %" PRIu64 ".%03" PRIu64 " s, %" PRIu64 " inputs, %" PRIu64 " messages: ", run->path,
+            config->members[config->self - 1].name, config->cluster, ms / 1000, ms % 1000, report->inputs,
+            report->sent);
+    fputs(report->verdict == FLIGHT_AGREES     ? "agrees"
+          : report->verdict == FLIGHT_DIVERGES ? "DIVERGES at "
+                                               : "DAMAGED at ",
+          out);
+    fputs(report->text, out);
+    if (report->flags & FLIGHT_FULL) fputs("; it was full then", out);
+    if (report->unfinished) fprintf(out, "; a call (%s) did not return", report->unfinished);
+    if (!run->is_placed) fputs("; nothing tells what its clock said, so it is judged by itself", out);
+    if (run->is_placed && run->doubt && story->run_count > 1)
+        fprintf(out, "; its clock is known to %" PRIu64 " us", run->doubt / 1000 + 1);
+    fputc('\n', out);
+}
+
+static const char *member_of(const struct flight_story *story, const struct flight_claim *claim)
+{
+    const struct flight_run *run = &story->runs[claim->run];
+    return flight_config(run->tape)->members[run->self - 1].name;
+}
+
+static void write_violation(FILE *out, const struct flight_story *story, const struct flight_violation *v)
+{
+    const struct flight_claim *one = &v->one, *other = &v->other;
+    const char *first = member_of(story, one), *second = member_of(story, other);
+    fprintf(out, "VIOLATED: group %s: ", one->name);
+    switch (v->wrong) {
+    case FLIGHT_SAME_TOKEN:
+        if (other->name[0])
+            fprintf(out, "%s and %s both led with token %" PRIu64 "\n", first, second, one->token);
+        else
+            fprintf(out, "%s led with token %" PRIu64 ", and %s took another for its leader\n", first,
+                    one->token, second);
+        break;
+    case FLIGHT_TOKEN_FELL:
+        fprintf(out, "%s led with token %" PRIu64 ", and after it %s with %" PRIu64 "\n", first, one->token,
+                second, other->token);
+        break;
+    case FLIGHT_OVERLAP:
+        fprintf(out,
+                "%s had until %" PRIu64 ".%06" PRIu64 " s with token %" PRIu64 ", and %s led from %" PRIu64
+                ".%06" PRIu64 " s with %" PRIu64 "\n",
+                first, one->ended / 1000000000, one->ended / 1000 % 1000000, one->token, second,
+                other->began / 1000000000, other->began / 1000 % 1000000, other->token);
+        break;
+    }
+}
+
+static int write_report(FILE *out, const struct flight_story *story)
+{
+    int code = CLI_YES;
+    for (uint32_t i = 0; i < story->run_count; i++) {
+        const enum flight_verdict verdict = story->runs[i].report.verdict;
+        write_run(out, story, &story->runs[i]);
+        if (verdict == FLIGHT_DIVERGES) code = CLI_NO;
+        if (verdict == FLIGHT_DAMAGED && code == CLI_YES) code = CLI_CANNOT_TELL;
+    }
+    for (uint32_t i = 0; i < story->violation_count && i < sizeof story->violations / sizeof *story->violations;
+         i++)
+        write_violation(out, story, &story->violations[i]);
+    if (story->violation_count) {
+        fprintf(out, "%u promises broken in %zu terms of office\n", story->violation_count, story->claim_count);
+        return CLI_NO;
+    }
+    fprintf(
+        out,
+        "%zu terms of office: one leader to a token, tokens rise, nobody before the last one's time was over\n",
+        story->claim_count);
+    return code;
+}
+
+/* ---- Reading ---- */
+
+static bool is_same_cluster(const struct config *a, const struct config *b)
+{
+    if (memcmp(a->cluster_id, b->cluster_id, sizeof a->cluster_id) != 0 || a->member_count != b->member_count)
+        return false;
+    for (uint32_t i = 0; i < a->member_count; i++)
+        if (a->members[i].id != b->members[i].id || strcmp(a->members[i].name, b->members[i].name) != 0)
+            return false;
+    return true;
+}
+
+static int load(struct flight_story *story, const struct request *request)
+{
+    char text[512];
+    for (uint32_t i = 0; i < request->path_count; i++) {
+        struct flight_run *run = &story->runs[i];
+        *run = (struct flight_run){.path = request->paths[i],
+                                   .tape = flight_load(request->paths[i], text, sizeof text)};
+        if (!run->tape) {
+            fprintf(stderr, "elector replay: %s\n", text);
+            return CLI_CANNOT_TELL;
+        }
+        story->run_count++;
+        run->self = flight_config(run->tape)->self;
+        if (is_same_cluster(flight_config(story->runs[0].tape), flight_config(run->tape))) continue;
+        fprintf(stderr,
+                "elector replay: %s: is of another cluster, or of other members, than %s; replay it apart\n",
+                run->path, story->runs[0].path);
+        return CLI_CANNOT_TELL;
+    }
+    return CLI_YES;
+}
+
+static int listen_to_all(struct flight_story *story, const struct request *request)
+{
+    for (uint32_t i = 0; i < story->run_count; i++) flight_listen(story, i, request->how);
+    flight_merge(story);
+    flight_judge(story);
+    return story->is_out_of_memory ? cli_out_of_memory("replay") : CLI_YES;
+}
+
+static int understand(struct flight_story *story, const struct request *request)
+{
+    int code = load(story, request);
+    if (code != CLI_YES) return code;
+    story->beats = request->beats;
+    if (request->write && request->group)
+        story->group = seal_group_key(flight_config(story->runs[0].tape)->cluster_id, request->group);
+    return listen_to_all(story, request);
+}
+
+/* ---- Exports ---- */
+
+static int write_text(FILE *out, const struct sim_world *world)
+{
+    sim_write_transcript(out, world, cli_style());
+    return fflush(out) == 0 && !ferror(out) ? 0 : -1;
+}
+
+/* The one that was led, if it is one. NULL with a message. */
+static const char *only_group(const struct flight_story *story)
+{
+    const char *name = NULL;
+    for (size_t i = 0; i < story->claim_count; i++) {
+        if (name && strcmp(name, story->claims[i].name) != 0) {
+            fprintf(stderr,
+                    "elector replay: %s and %s were led, and perhaps others; say whose story with --group\n",
+                    name, story->claims[i].name);
+            return NULL;
+        }
+        name = story->claims[i].name;
+    }
+    if (!name) fputs("elector replay: no group was led; say whose story with --group\n", stderr);
+    return name;
+}
+
+static int export(struct flight_story *story, const struct request *request)
+{
+    struct sim_plan plan;
+    struct sim_world *world = flight_tell(story, request->group, &plan);
+    if (!world) return cli_out_of_memory("replay");
+    const int status = request->write(stdout, world);
+    sim_world_free(world);
+    return status == 0 ? CLI_YES : CLI_CANNOT_TELL;
+}
+
+/* ---- The command ---- */
+
+static bool read_output(struct request *request)
+{
+    static const struct {
+        const char *name;
+        writer *write;
+    } outputs[] = {{"report", NULL},
+                   {"text", write_text},
+                   {"jsonl", sim_write_jsonl},
+                   {"mermaid", sim_write_mermaid},
+                   {"shiviz", sim_write_shiviz},
+                   {"svg", sim_write_svg}};
+    for (size_t i = 0; request->output && i < sizeof outputs / sizeof *outputs; i++) {
+        if (strcmp(request->output, outputs[i].name) != 0) continue;
+        request->write = outputs[i].write;
+        return true;
+    }
+    return false;
+}
+
+static int read_arguments(struct request *request, int argc, char **argv)
+{
+    for (int at = 1; at < argc; at++) {
+        if (cli_option(argc, argv, &at, "group", &request->group)) {
+            if (!request->group || !group_name_is_valid(request->group))
+                return cli_usage_error("replay", "--group wants the name of a group");
+        } else if (cli_option(argc, argv, &at, "output", &request->output)) {
+            if (!read_output(request))
+                return cli_usage_error("replay", "--output is report, text, jsonl, mermaid, shiviz or svg");
+        } else if (strcmp(argv[at], "--beats") == 0) {
+            request->beats = true;
+        } else if (strcmp(argv[at], "--unfinished") == 0) {
+            request->how |= FLIGHT_UNFINISHED;
+        } else if (strcmp(argv[at], "--trusted") == 0) {
+            request->how |= FLIGHT_TRUSTS;
+        } else if (argv[at][0] == '-') {
+            return cli_usage_error("replay", "unknown option %s", argv[at]);
+        } else if (request->path_count == FLIGHT_RUNS_MAX) {
+            return cli_usage_error("replay", "at most %d recordings at a time", FLIGHT_RUNS_MAX);
+        } else {
+            request->paths[request->path_count++] = argv[at];
+        }
+    }
+    if (request->path_count == 0)
+        return cli_usage_error("replay", "name a recording, such as elector.state.flight");
+    return CLI_YES;
+}
+
+static int replay(struct request *request)
+{
+    struct flight_story *story = calloc(1, sizeof *story);
+    if (!story) return cli_out_of_memory("replay");
+    int code = understand(story, request);
+    if (code == CLI_YES && request->write &&
+        !request->group) { /* once more, now that it is known whose story */
+        const char *only = only_group(story);
+        if (only) snprintf(request->only, sizeof request->only, "%s", only);
+        code = only ? CLI_YES : CLI_USAGE;
+        request->group = request->only;
+        flight_story_free(story);
+        memset(story, 0, sizeof *story);
+        if (code == CLI_YES) code = understand(story, request);
+    }
+    if (code == CLI_YES) {
+        code = write_report(request->write ? stderr : stdout, story);
+        const int exported = request->write ? export(story, request) : CLI_YES;
+        if (exported != CLI_YES) code = exported;
+    }
+    flight_story_free(story);
+    free(story);
+    return code;
+}
+
+int cli_replay(int argc, char **argv)
+{
+    struct request request = {.output = "report"};
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        write_help();
+        return cli_finish("replay", stdout, CLI_YES);
+    }
+    int code = read_arguments(&request, argc, argv);
+    if (code != CLI_YES) return code;
+    if (sodium_init() < 0) return cli_out_of_memory("replay");
+    return cli_finish("replay", stdout, replay(&request));
+}

@@ -1,0 +1,139 @@
+/* elector run and the other candidates: who they are, and how to make way for one of them. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/run/run.h"
+#include "client/json_lines.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static const uint64_t answer_ns = SECOND;
+
+static const char scheme[] = "unix:";
+static const uint64_t long_ns = 60 * SECOND; /* a tenure that makes good for those before */
+enum { STRIKES_MAX = 6 };
+
+/* ---- Asking ---- */
+
+bool run_has_agent(const struct runner *runner)
+{
+    return strncmp(runner->url, scheme, strlen(scheme)) == 0;
+}
+
+void run_forget_peers(struct runner *runner)
+{
+    if (!runner->wire) return;
+    wire_close(runner->wire);
+    free(runner->wire);
+    runner->wire = NULL;
+}
+
+/* NULL: it does not answer. Otherwise to be freed. */
+static json_t *ask(struct runner *runner, json_t *question)
+{
+    json_t *answer = NULL;
+    if (!runner->wire) {
+        runner->wire = malloc(sizeof *runner->wire);
+        if (!runner->wire || wire_open(runner->wire, runner->url + strlen(scheme)) != ELECTOR_OK) {
+            free(runner->wire);
+            runner->wire = NULL;
+            json_decref(question);
+            return NULL;
+        }
+    }
+    if (wire_ask(runner->wire, question, supervise_now_ns() + answer_ns, &answer) == ELECTOR_OK) return answer;
+    run_forget_peers(runner);
+    return NULL;
+}
+
+bool run_learn_id(struct runner *runner)
+{
+    if (!run_has_agent(runner)) return true;
+    json_t *answer = ask(runner, json_pack("{ss si}", "op", "hello", "version", 1));
+    const char *member = wire_text(answer, "member", ELECTOR_NAME_MAX);
+    if (member) snprintf(runner->id, sizeof runner->id, "%s", member);
+    json_decref(answer);
+    return runner->id[0] != '\0';
+}
+
+/* Of equals the last, as the agent has it: members come by their ids. */
+static bool best_of(const json_t *standing, const char *self, char *name, uint64_t *priority)
+{
+    size_t i;
+    const json_t *one;
+    bool found = false;
+    json_array_foreach(standing, i, one)
+    {
+        const char *member = wire_text(one, "member", ELECTOR_NAME_MAX);
+        uint64_t its = 0;
+        if (!member || !wire_number(one, "priority", 0, &its) || strcmp(member, self) == 0) continue;
+        if (found && its < *priority) continue;
+        snprintf(name, ELECTOR_NAME_MAX + 1, "%s", member);
+        *priority = its;
+        found = true;
+    }
+    return found;
+}
+
+/* The answer that it is part of is to be freed. */
+static const json_t *ask_who_stands(struct run *run, json_t **answer)
+{
+    *answer = ask(run->runner, json_pack("{ss ss}", "op", "status", "group", run->group));
+    return json_object_get(json_array_get(json_object_get(*answer, "groups"), 0), "standing");
+}
+
+bool run_find_successor(struct run *run, char *name, uint64_t *priority)
+{
+    json_t *answer = NULL;
+    if (!run_has_agent(run->runner)) return false;
+    const bool found = best_of(ask_who_stands(run, &answer), run->runner->id, name, priority);
+    json_decref(answer);
+    return found;
+}
+
+void run_note_standing(struct run *run, struct spread *spread, size_t group)
+{
+    json_t *answer = NULL;
+    const json_t *standing = ask_who_stands(run, &answer), *one;
+    size_t i;
+    spread_forget(spread, group);
+    json_array_foreach(standing, i, one)
+    {
+        const char *member = wire_text(one, "member", ELECTOR_NAME_MAX);
+        uint64_t priority = 0;
+        if (member && wire_number(one, "priority", 0, &priority)) spread_note(spread, group, member, priority);
+    }
+    json_decref(answer);
+}
+
+/* ---- Making way ---- */
+
+void run_strike(struct run *run)
+{
+    const uint64_t now_ns = supervise_now_ns(), penalty_ns = run->request->penalty_ns;
+    if (!penalty_ns) return;
+    if (now_ns - run->elected_ns >= long_ns) run->strikes = 0;
+    if (run->strikes < STRIKES_MAX) run->strikes++;
+    run->penalised_until_ns = now_ns + (penalty_ns << (run->strikes - 1));
+}
+
+bool run_give_way(struct run *run, const char *why)
+{
+    char name[ELECTOR_NAME_MAX + 1];
+    uint64_t priority = 0;
+    if (run->yields) return true;
+    const bool found = run_find_successor(run, name, &priority);
+    if (found && elector_transfer(run->runner->elector, run->group, name) == ELECTOR_OK) {
+        run->yields = true;
+        if (!run->request->quiet) run_say(run, "%s; handing over to %s", why, name);
+        run_strike(run);
+        return true;
+    }
+    if (!run->is_alone && !run->request->quiet)
+        run_say(run, "%s; leading on, for %s", why,
+                found ? elector_message(run->runner->elector) : "nobody else stands");
+    run->is_alone = true;
+    return false;
+}

@@ -1,0 +1,53 @@
+/*
+ * --health-cmd: one check for all groups of this runner, again and again, also while it waits. Who is not well does not
+ * stand; who leads and falls ill hands over. The runs look at `well`; here it is found out.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/run/run.h"
+
+static void on_result(struct runner *runner, int status)
+{
+    const struct run_request *request = runner->request;
+    const struct run *any = &runner->runs[0];
+    const bool first = runner->failures == 0;
+    char text[80];
+    if (status == 0) {
+        if (!runner->well && !request->quiet && !first) run_say(any, "the health check passes again");
+        runner->failures = 0;
+        runner->well = true;
+        return;
+    }
+    runner->failures++;
+    const bool falls_ill = runner->well && runner->failures >= request->health_failures;
+    if (falls_ill) runner->well = false;
+    if (!request->quiet && (first || falls_ill || request->verbose))
+        run_say(any, "the health check %s%s", aside_describe(status, text, sizeof text),
+                runner->well ? "" : "; not standing until it passes");
+}
+
+static void start(struct runner *runner, uint64_t now_ns)
+{
+    struct run *any = &runner->runs[0];
+    run_set_environment(any, any->token, any->deadline_ns);
+    if (runner->count > 1) unsetenv("ELECTOR_GROUP"); /* it is about all of them */
+    setenv("ELECTOR_EVENT", "health", 1);
+    const int error = aside_start(&runner->check, runner->request->health, &runner->command.signals,
+                                  now_ns + runner->request->health_timeout_ns);
+    unsetenv("ELECTOR_EVENT");
+    runner->check_ns = now_ns + runner->request->health_interval_ns;
+    if (!error) return;
+    run_say(any, "--health-cmd: cannot start a process: %s", strerror(error));
+    on_result(runner, -1);
+}
+
+void run_look_at_health(struct runner *runner)
+{
+    int status = 0;
+    const uint64_t now_ns = supervise_now_ns();
+    if (!runner->request->health) return;
+    if (aside_look(&runner->check, now_ns, &status)) on_result(runner, status);
+    if (!runner->check.pid && now_ns >= runner->check_ns) start(runner, now_ns);
+}

@@ -1,0 +1,286 @@
+/* elector run and the library: to campaign, to hear, and to know until when. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/run/run.h"
+#include "client/engine.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static const uint64_t leaving_ns = 5 * SECOND;
+static const uint64_t first_retry_ns = SECOND / 10, last_retry_ns = 5 * SECOND;
+
+void run_finish(struct run *run, int exit_code)
+{
+    run->state = RUN_DONE;
+    run->exit_code = exit_code;
+}
+
+static struct run *find(struct runner *runner, const char *group)
+{
+    for (size_t i = 0; i < runner->count; i++)
+        if (strcmp(runner->runs[i].group, group) == 0) return &runner->runs[i];
+    return NULL;
+}
+
+static void on_event(void *whose, const elector_event *event)
+{
+    struct run *run = find(whose, event->group);
+    if (!run) return;
+    switch (event->type) {
+    case ELECTOR_ELECTED: run->lost = run->stop_asked = false; break;
+    case ELECTOR_STOP: run->stop_asked = true; break;
+    case ELECTOR_LOST_OFFICE: run->lost = true; break;
+    case ELECTOR_NEW_LEADER:
+        run->another_leads = event->leader.name[0] && !event->leader.is_me;
+        if (run->another_leads && run->request->verbose) run_say(run, "%s leads", event->leader.name);
+        run_tell_leader(run, &event->leader);
+        break;
+    }
+    if ((event->type == ELECTOR_STOP || event->type == ELECTOR_LOST_OFFICE) && event->reason)
+        snprintf(run->reason, sizeof run->reason, "%s", event->reason);
+}
+
+/* ---- Connections ---------------------------------------------------------------------------------- */
+
+void run_let_go(struct runner *runner)
+{
+    supervise_line_end(runner->command.line);
+    supervise_line_free(runner->command.line);
+    runner->command.line = NULL;
+}
+
+/* An agent that knows no such thing, or a lock, does without. */
+static void lay_line(struct runner *runner)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
+    runner->command.line = supervise_line_new(ends[0]);
+    if (!runner->command.line || engine_work(runner->elector, ends[1]) != ELECTOR_OK) run_let_go(runner);
+    close(ends[1]);
+}
+
+static void disconnect(struct runner *runner)
+{
+    run_let_go(runner);
+    elector_close(runner->elector);
+    run_forget_peers(runner);
+    runner->elector = NULL;
+    runner->broken = false;
+}
+
+/* Nobody answers. Said once, and again only if it is wanted. */
+static void try_later(struct run *run, const char *why)
+{
+    struct runner *runner = run->runner;
+    const bool first = runner->retry_ns == 0;
+    if ((first && !run->request->quiet) || run->request->verbose) run_say(run, "%s; trying again", why);
+    runner->retry_ns = first ? first_retry_ns : 2 * runner->retry_ns;
+    if (runner->retry_ns > last_retry_ns) runner->retry_ns = last_retry_ns;
+    runner->connect_ns = supervise_now_ns() + runner->retry_ns;
+}
+
+static void fall_apart(struct run *run, const char *why)
+{
+    if (!run->runner->connect_ns) try_later(run, why); /* the first of its groups to know says it for all */
+    run->token = 0;
+    run->state = RUN_APART;
+}
+
+/* What will not be better the next time ends it. */
+static void on_failure(struct run *run, elector_status status)
+{
+    struct runner *runner = run->runner;
+    const char *why = runner->elector ? elector_message(runner->elector) : "out of memory";
+    const bool may_come = status == ELECTOR_UNAVAILABLE || status == ELECTOR_LOST || status == ELECTOR_TIMEOUT;
+    if (may_come && !run->request->no_wait) {
+        runner->broken = true;
+        fall_apart(run, why);
+        return;
+    }
+    run_say(run, "%s", why);
+    run_finish(run, status == ELECTOR_INVALID ? CLI_USAGE : CLI_CANNOT_TELL);
+}
+
+/* Whoever had a short tenure stands behind all others for a while. */
+static bool measure(struct run *run, uint64_t *priority)
+{
+    char problem[256] = "";
+    *priority = run->request->priority;
+    if (run->request->ranked && !rank_measure(&run->request->rank, priority, problem, sizeof problem)) {
+        run_say(run, "--rank: %s", problem);
+        return false;
+    }
+    if (run->request->spread) *priority = spread_priority(*priority, run->runner->id, run->group);
+    if (run->penalised_until_ns && supervise_now_ns() >= run->penalised_until_ns) run->penalised_until_ns = 0;
+    if (run->penalised_until_ns) *priority = 0;
+    return true;
+}
+
+static void campaign(struct run *run)
+{
+    elector_options options;
+    elector_term term = {0};
+    elector_options_init(&options);
+    options.value = run->request->value;
+    options.preempt_after_ms =
+        run->request->preempt_after_ns == UINT64_MAX ? ELECTOR_NEVER : run->request->preempt_after_ns / 1000000;
+    if (run->request->spread)
+        options.preempt_after_ms = ELECTOR_NEVER; /* the heaviest may have its share already */
+    if (!measure(run, &options.priority)) {
+        run_finish(run, CLI_CANNOT_TELL);
+        return;
+    }
+    run->lost = run->stop_asked = run->another_leads = false;
+    run->reason[0] = '\0';
+    if (run->request->verbose)
+        run_say(run, "campaigning with priority %llu%s", (unsigned long long)options.priority,
+                run->penalised_until_ns ? ", after a tenure that was short" : "");
+    const elector_status status = elector_campaign(run->runner->elector, run->group, &options, 0, &term);
+    if (status != ELECTOR_OK && status != ELECTOR_TIMEOUT) {
+        on_failure(run, status);
+        return;
+    }
+    run->state = RUN_CAMPAIGN;
+    run->runner->retry_ns = 0;
+}
+
+void run_stand(struct run *run)
+{
+    if (!run->runner->well)
+        run->state = RUN_UNWELL;
+    else
+        campaign(run);
+}
+
+static void observe(struct run *run)
+{
+    const struct run_request *request = run->request;
+    if (request->no_wait || request->verbose || request->hooks[RUN_NEW_LEADER])
+        elector_observe(run->runner->elector, run->group);
+}
+
+/* All of them are apart or done. */
+void run_connect(struct runner *runner)
+{
+    struct run *any = NULL;
+    for (size_t i = 0; i < runner->count && !any; i++)
+        if (runner->runs[i].state == RUN_APART) any = &runner->runs[i];
+    if (!any) return;
+    disconnect(runner);
+    runner->connect_ns = 0;
+    const elector_status status = elector_open(runner->url, &runner->elector);
+    if (status != ELECTOR_OK) {
+        on_failure(any, status);
+        for (size_t i = 0; any->state == RUN_DONE && i < runner->count; i++)
+            if (runner->runs[i].state == RUN_APART) run_finish(&runner->runs[i], any->exit_code);
+        return;
+    }
+    elector_on_event(runner->elector, on_event, runner);
+    lay_line(runner);
+    if (!run_learn_id(runner) && runner->request->spread) {
+        runner->broken = true;
+        fall_apart(any, "the agent does not say which member it is");
+        return;
+    }
+    for (size_t i = 0; i < runner->count && !runner->broken; i++) {
+        struct run *run = &runner->runs[i];
+        if (run->state != RUN_APART) continue;
+        run_stand(run);
+        if (run->state == RUN_CAMPAIGN || run->state == RUN_UNWELL) observe(run);
+    }
+}
+
+/* Those at work stop it first; the others wait for the next connection at once. */
+void run_dispatch(struct runner *runner)
+{
+    if (!runner->elector || runner->broken) return;
+    const elector_status status = elector_dispatch(runner->elector);
+    if (status != ELECTOR_LOST && status != ELECTOR_UNAVAILABLE) return;
+    runner->broken = true;
+    for (size_t i = 0; i < runner->count; i++) {
+        struct run *run = &runner->runs[i];
+        if (run->state == RUN_DONE || run->state == RUN_APART) continue;
+        run->lost = true;
+        snprintf(run->reason, sizeof run->reason, "%s", elector_message(runner->elector));
+        if (run->state == RUN_CAMPAIGN || run->state == RUN_UNWELL) on_failure(run, status);
+    }
+}
+
+/* The work is done with; the library says when another may have it. */
+void run_leave(struct run *run)
+{
+    run->state = RUN_LEAVING;
+    run->next_ns = supervise_now_ns() + leaving_ns;
+    elector_stopped(run->runner->elector, run->group);
+}
+
+static void quit(struct run *run, int exit_code)
+{
+    if (run->runner->elector && !run->runner->broken) elector_resign(run->runner->elector, run->group);
+    run_finish(run, exit_code);
+}
+
+/* Out of office, and nothing runs any more. Who was told to end does. */
+void run_rejoin(struct run *run)
+{
+    const struct run_request *request = run->request;
+    run->token = 0;
+    if (run->ending_signal) {
+        quit(run, 128 + run->ending_signal);
+    } else if (request->once) {
+        quit(run, request->exit_code >= 0 ? request->exit_code : RUN_LOST);
+    } else if (!run->runner->elector || run->runner->broken) {
+        fall_apart(run, run->reason[0] ? run->reason : "the connection is lost");
+    } else {
+        /* A candidacy that still stands; the new one is measured anew. */
+        elector_resign(run->runner->elector, run->group);
+        run_stand(run);
+    }
+}
+
+/* ---- The deadline --------------------------------------------------------------------------------- */
+
+bool run_leads(const struct run *run)
+{
+    const struct runner *runner = run->runner;
+    return runner->elector && !runner->broken && elector_is_leader(runner->elector, run->group) &&
+           elector_token(runner->elector, run->group) == run->token;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * KILL comes a tenth of the lease before the deadline, a second at most; TERM as long before KILL as a stop may take,
+ * but not so long that a renewal which is merely late ends the work: a quarter of the lease at most. The length of a
+ * lease is the most that was ever left, since what is left when we look may be little because we looked late.
+ */
+static void move_on(struct run *run, uint64_t deadline_ns, uint64_t now_ns)
+{
+    run->deadline_ns = deadline_ns;
+    run->term_at_ns = run->kill_at_ns = 0;
+    if (deadline_ns != 0 && deadline_ns != UINT64_MAX) {
+        if (deadline_ns > now_ns && deadline_ns - now_ns > run->lease_ns) run->lease_ns = deadline_ns - now_ns;
+        run->kill_at_ns = deadline_ns - least(least(run->lease_ns / 10, SECOND), deadline_ns - 1);
+        run->term_at_ns = run->kill_at_ns -
+                          least(least(run->request->stop_timeout_ns, run->lease_ns / 4), run->kill_at_ns - 1);
+    }
+    supervise_until(&run->work, run->kill_at_ns);
+}
+
+/* Nobody tells that the deadline has moved on, so it is looked at eight times a lease, long before KILL is due. */
+void run_renew(struct run *run)
+{
+    if (!run->token || !run_leads(run)) return;
+    const uint64_t deadline_ns = elector_deadline(run->runner->elector, run->group);
+    const uint64_t now_ns = supervise_now_ns();
+    if (deadline_ns != run->deadline_ns) move_on(run, deadline_ns, now_ns);
+    run->look_at_ns = run->kill_at_ns ? now_ns + run->lease_ns / 8 : 0;
+}

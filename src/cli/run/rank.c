@@ -1,0 +1,156 @@
+/* What a host is worth, read from the system. */
+#define _GNU_SOURCE
+#include "cli/run/rank.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    enum rank_kind kind;
+    bool has_argument;
+} kinds[] = {{"ip", RANK_IP, false},      {"cpu", RANK_CPU, false},       {"disk", RANK_DISK, true},
+             {"files", RANK_FILES, true}, {"uptime", RANK_UPTIME, false}, {"cmd", RANK_CMD, true}};
+
+bool rank_parse(const char *text, struct rank *rank)
+{
+    const char *colon = strchr(text, ':');
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strlen(kinds[i].name) != length || strncmp(kinds[i].name, text, length) != 0) continue;
+        if (kinds[i].has_argument != (colon && colon[1 + strspn(colon + 1, " ")])) return false;
+        if (colon && !kinds[i].has_argument) return false;
+        *rank = (struct rank){kinds[i].kind, colon ? colon + 1 : NULL};
+        return true;
+    }
+    return false;
+}
+
+bool rank_number(const char *text, uint64_t *number)
+{
+    uint64_t value = 0;
+    text += strspn(text, " \t\r");
+    const size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || text[digits + strspn(text + digits, " \t\r")] != '\0') return false;
+    for (size_t i = 0; i < digits; i++) {
+        const uint64_t digit = (uint64_t)(text[i] - '0');
+        if (value > (RANK_MAX - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    *number = value;
+    return true;
+}
+
+static bool measure_ip(uint64_t *number, char *problem, size_t size)
+{
+    struct ifaddrs *all = NULL;
+    bool found = false;
+    if (getifaddrs(&all) == 0) {
+        for (const struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
+            struct sockaddr_in address;
+            if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_LOOPBACK) ||
+                !(one->ifa_flags & IFF_UP))
+                continue;
+            memcpy(&address, one->ifa_addr, sizeof address);
+            *number = ntohl(address.sin_addr.s_addr);
+            found = true;
+        }
+        freeifaddrs(all);
+    }
+    if (!found) snprintf(problem, size, "no interface but loopback has an IPv4 address");
+    return found;
+}
+
+/* "cpu MHz : 2400.000" of the first processor; 0 if it is not said. */
+static uint64_t megahertz_now(void)
+{
+    char line[256];
+    double value = 0;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    if (!file) return 0;
+    while (value <= 0 && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (colon && strncmp(line, "cpu MHz", 7) == 0) value = strtod(colon + 1, NULL);
+    }
+    fclose(file);
+    return value > 0 && value < 1e6 ? (uint64_t)value : 0;
+}
+
+/* What it can do at best does not change with its load, so it is asked first. */
+static uint64_t megahertz(void)
+{
+    char text[32] = "";
+    uint64_t kilohertz = 0;
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
+    if (file) {
+        if (fgets(text, sizeof text, file)) text[strcspn(text, "\n")] = '\0';
+        fclose(file);
+    }
+    if (rank_number(text, &kilohertz) && kilohertz >= 1000) return kilohertz / 1000;
+    const uint64_t now = megahertz_now();
+    return now ? now : 1;
+}
+
+static uint64_t measure_cpu(void)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return (processors > 0 ? (uint64_t)processors : 1) * megahertz();
+}
+
+static bool measure_disk(const char *path, uint64_t *number, char *problem, size_t size)
+{
+    struct statvfs about;
+    if (statvfs(path, &about) != 0) {
+        snprintf(problem, size, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    *number = (uint64_t)((double)about.f_bavail * (double)about.f_frsize / (1024.0 * 1024.0));
+    return true;
+}
+
+static bool measure_files(const char *path, uint64_t *number, char *problem, size_t size)
+{
+    uint64_t count = 0;
+    DIR *folder = opendir(path);
+    if (!folder) {
+        snprintf(problem, size, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(folder);
+    *number = count;
+    return true;
+}
+
+static uint64_t measure_uptime(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec;
+}
+
+bool rank_measure(const struct rank *rank, uint64_t *number, char *problem, size_t size)
+{
+    bool measured = true;
+    switch (rank->kind) {
+    case RANK_IP: measured = measure_ip(number, problem, size); break;
+    case RANK_CPU: *number = measure_cpu(); break;
+    case RANK_DISK: measured = measure_disk(rank->argument, number, problem, size); break;
+    case RANK_FILES: measured = measure_files(rank->argument, number, problem, size); break;
+    case RANK_UPTIME: *number = measure_uptime(); break;
+    case RANK_CMD: measured = rank_by_command(rank->argument, number, problem, size); break;
+    }
+    if (measured && *number > RANK_MAX) *number = RANK_MAX;
+    return measured;
+}

@@ -1,0 +1,217 @@
+/* elector run and its command: to start it, and to end it so that nothing is left. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/run/run.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static const uint64_t first_backoff_ns = SECOND / 10, last_backoff_ns = 30 * SECOND, steady_ns = 60 * SECOND;
+static const uint64_t keeper_ns = SECOND, again_ns = SECOND / 50, quick_ns = 10 * SECOND;
+
+enum { NAME_MS = 500, QUICK_FAILURES_MAX = 3 };
+
+/* ---- To start ------------------------------------------------------------------------------------- */
+
+static void set_number(const char *name, uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    setenv(name, text, 1);
+}
+
+/* An agent has said it when it was connected to; a lock knows once it is held. */
+void run_find_id(struct run *run)
+{
+    struct runner *runner = run->runner;
+    elector_leader leader = {0};
+    if (runner->id[0] || !runner->elector || runner->broken) return;
+    if (elector_leader_of(runner->elector, run->group, NAME_MS, &leader) == ELECTOR_OK && leader.is_me)
+        snprintf(runner->id, sizeof runner->id, "%s", leader.name);
+}
+
+void run_set_environment(struct run *run, uint64_t token, uint64_t deadline_ns)
+{
+    setenv("ELECTOR_GROUP", run->group, 1);
+    setenv("ELECTOR_ID", run->runner->id, 1);
+    setenv("ELECTOR_SOCKET", run->runner->url, 1);
+    set_number("ELECTOR_TOKEN", token);
+    set_number("ELECTOR_DEADLINE_NS", deadline_ns == UINT64_MAX ? 0 : deadline_ns);
+}
+
+/* Asks the clock last of all. */
+void run_start(struct run *run)
+{
+    run_renew(run);
+    run_set_environment(run, run->token, run->kill_at_ns ? run->deadline_ns : 0);
+    const uint64_t now_ns = supervise_now_ns();
+    if (!run_leads(run) || (run->term_at_ns && now_ns >= run->term_at_ns)) return;
+    struct supervise_command *command = &run->runner->command;
+    run->has_terminal = command->words && run->runner->count == 1 && isatty(STDIN_FILENO) &&
+                        tcgetpgrp(STDIN_FILENO) == getpgrp();
+    command->takes_terminal = run->has_terminal;
+    snprintf(command->about, sizeof command->about, "elector run: %s", run->group);
+    const int error = command->words ? supervise_start(&run->work, command, run->kill_at_ns) : 0;
+    if (error) {
+        run_say(run, "cannot start a process: %s", strerror(error));
+        run_finish(run, CLI_CANNOT_TELL);
+        return;
+    }
+    run->state = RUN_WORK;
+    run->started_ns = now_ns;
+    run->exec_failed = run->killed = false;
+    run->status = 0;
+}
+
+/* ---- To stop -------------------------------------------------------------------------------------- */
+
+void run_stop(struct run *run, enum run_end end)
+{
+    const uint64_t now_ns = supervise_now_ns();
+    supervise_stop(&run->work);
+    run->state = RUN_STOPPING;
+    run->end = end;
+    run->next_ns = now_ns + run->request->stop_timeout_ns;
+    if (run->kill_at_ns && run->kill_at_ns < run->next_ns) run->next_ns = run->kill_at_ns;
+    if (!run->work.keeper) run_part(run, end); /* hooks alone, and no command */
+}
+
+void run_press(struct run *run)
+{
+    const uint64_t now_ns = supervise_now_ns();
+    if (run->kill_at_ns && !run->killed && run->kill_at_ns < run->next_ns) run->next_ns = run->kill_at_ns;
+    if (now_ns < run->next_ns) return;
+    if (run->killed) {
+        if (!run->work.forced) run_say(run, "the command is hard to kill; trying on");
+        supervise_force(&run->work);
+        run->next_ns = now_ns + again_ns;
+        return;
+    }
+    if (run->request->verbose) run_say(run, "the command has not ended; killing it");
+    supervise_kill(&run->work);
+    run->killed = true;
+    run->next_ns = now_ns + keeper_ns;
+}
+
+/* ---- What becomes of it --------------------------------------------------------------------------- */
+
+static bool is_to_be_restarted(const struct run *run)
+{
+    if (run->exec_failed || run->ending_signal) return false;
+    return run->request->restart == RUN_ALWAYS || (run->request->restart == RUN_ON_FAILURE && run->status != 0);
+}
+
+static void restart_later(struct run *run)
+{
+    const uint64_t now_ns = supervise_now_ns();
+    if (now_ns - run->started_ns >= steady_ns) run->backoff_ns = 0;
+    run->backoff_ns = run->backoff_ns ? 2 * run->backoff_ns : first_backoff_ns;
+    if (run->backoff_ns > last_backoff_ns) run->backoff_ns = last_backoff_ns;
+    if (!run->request->quiet)
+        run_say(run, "the command ended with %d; starting it again in %.1f s", run->status,
+                (double)run->backoff_ns / 1e9);
+    run->state = RUN_PAUSE;
+    run->next_ns = now_ns + run->backoff_ns;
+}
+
+/* A command that fails again and again, each time at once, may do better elsewhere. */
+static void count_failure(struct run *run)
+{
+    const bool quick = run->status != 0 && supervise_now_ns() - run->started_ns < quick_ns;
+    char name[ELECTOR_NAME_MAX + 1];
+    uint64_t priority = 0;
+    run->quick_failures = quick ? run->quick_failures + 1 : 0;
+    if (run->quick_failures < QUICK_FAILURES_MAX || !run->request->penalty_ns) return;
+    if (!run_find_successor(run, name, &priority) || priority == 0)
+        return; /* those that have failed, too, are no better */
+    if (run_give_way(run, "the command fails again and again")) run->quick_failures = 0;
+}
+
+/* Nothing is left: now, and only now, others may. */
+static void on_empty(struct run *run)
+{
+    if (run->has_terminal && tcgetpgrp(STDIN_FILENO) == run->pid) tcsetpgrp(STDIN_FILENO, getpgrp());
+    run->has_terminal = false;
+    if (run->end == RUN_ENDED && run_leads(run) && is_to_be_restarted(run)) {
+        restart_later(run);
+        count_failure(run);
+    } else {
+        run_part(run, run->end);
+    }
+}
+
+/* --on-lost, if it is asked for, comes before another leads, as long as there is time for it. */
+void run_part(struct run *run, enum run_end end)
+{
+    run->end = end;
+    run->state = RUN_PARTING;
+    run_tell_lost(run);
+    run_look_at_hooks(run);
+}
+
+void run_conclude(struct run *run)
+{
+    struct runner *runner = run->runner;
+    if (run->end == RUN_ENDED && !(is_to_be_restarted(run) && !run->request->once)) {
+        if (runner->elector) elector_resign(runner->elector, run->group);
+        run_finish(run, run->status);
+    } else if (run->stop_asked && !runner->broken && runner->elector) {
+        run_leave(run);
+    } else {
+        run_rejoin(run);
+    }
+}
+
+/* Of its own accord, or because of a signal; what it has left behind goes too. */
+static void on_exit_of_command(struct run *run, int status)
+{
+    run->status = status;
+    if (run->state != RUN_WORK) return;
+    run_stop(run, atomic_load(&run->work.page->overdue) ? RUN_LOSES : RUN_ENDED);
+}
+
+static void on_exec_failed(struct run *run, int error)
+{
+    run->exec_failed = true;
+    run_say(run, "cannot run %s: %s", run->request->command[0], strerror(error));
+    on_exit_of_command(run, error == ENOENT ? 127 : 126);
+}
+
+/* Only one of one has a terminal. */
+void run_suspend(struct runner *runner, int signal)
+{
+    const struct run *first = &runner->runs[0];
+    for (size_t i = 0; i < runner->count; i++) supervise_signal(&runner->runs[i].work, signal);
+    if (first->has_terminal && tcgetpgrp(STDIN_FILENO) == first->pid) tcsetpgrp(STDIN_FILENO, getpgrp());
+    raise(SIGSTOP);
+    /* Here somebody has told us to go on; perhaps much later. */
+    if (first->has_terminal && tcgetpgrp(STDIN_FILENO) == getpgrp()) tcsetpgrp(STDIN_FILENO, first->pid);
+    for (size_t i = 0; i < runner->count; i++) {
+        run_renew(&runner->runs[i]);
+        supervise_signal(&runner->runs[i].work, SIGCONT);
+    }
+}
+
+void run_read_news(struct run *run)
+{
+    int value = 0;
+    for (;;) {
+        if (run->work.page) run->pid = atomic_load(&run->work.page->command);
+        switch (supervise_read(&run->work, &value)) {
+        case SUPERVISE_NOTHING: return;
+        case SUPERVISE_FAILED: on_exec_failed(run, value); break;
+        case SUPERVISE_EXITED: on_exit_of_command(run, value); break;
+        case SUPERVISE_STOPPED:
+            if (run->has_terminal && (value == SIGTSTP || value == SIGTTIN || value == SIGTTOU))
+                run_suspend(run->runner, 0);
+            break;
+        case SUPERVISE_EMPTY: on_empty(run); return;
+        }
+    }
+}

@@ -1,0 +1,259 @@
+/* What elector run does beside its command: hooks in one order, health that counts, penalties that grow. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/run/run.h"
+
+#define SECOND UINT64_C(1000000000)
+
+enum { LIMIT_MS = 20000 };
+
+static char folder[] = "/tmp/elector-beside-XXXXXX", script[64], notes[64];
+
+/* One group, with hooks that write down what they are for, and a health check that does as it is told. */
+struct bench {
+    struct run_request request;
+    struct runner runner;
+    struct run run;
+};
+
+static struct bench *bench(const char *hook)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    assert_non_null(b);
+    for (int i = 0; i < RUN_EVENTS; i++) b->request.hooks[i] = aside_split(hook);
+    b->request.quiet = true;
+    b->request.hook_timeout_ns = b->request.health_timeout_ns = 1000 * SECOND;
+    b->request.health_failures = 2;
+    b->runner = (struct runner){.request = &b->request, .runs = &b->run, .count = 1, .id = "a"};
+    b->run = (struct run){.runner = &b->runner, .request = &b->request, .group = "g", .token = 7};
+    unlink(notes);
+    return b;
+}
+
+static void free_bench(struct bench *b)
+{
+    for (int i = 0; i < RUN_EVENTS; i++) free(b->request.hooks[i]);
+    free(b->request.health);
+    free(b);
+}
+
+static void run_all(struct bench *b)
+{
+    for (int ms = 0; b->run.hooks.count > 0; ms++) {
+        run_look_at_hooks(&b->run);
+        poll(NULL, 0, 1);
+        if (ms > LIMIT_MS) fail_msg("a hook does not end");
+    }
+}
+
+static const char *noted(void)
+{
+    static char text[2048];
+    FILE *file = fopen(notes, "re");
+    const size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file) fclose(file);
+    text[size] = '\0';
+    return text;
+}
+
+static void hear(struct bench *b, const char *name, uint64_t token, bool is_me)
+{
+    elector_leader leader = {.token = token, .is_me = is_me};
+    snprintf(leader.name, sizeof leader.name, "%s", name);
+    run_tell_leader(&b->run, &leader);
+}
+
+static void elected_lost_leader(void **state)
+{
+    struct bench *b = bench(script);
+    hear(b, "a", 7, true); /* heard of before the run knows that it leads */
+    run_tell_elected(&b->run);
+    hear(b, "b", 8, false); /* before the work has ended */
+    run_look_at_hooks(&b->run);
+    run_all(b);
+    run_tell_lost(&b->run);
+    run_tell_lost(&b->run); /* once is enough */
+    run_all(b);
+    assert_string_equal(noted(), "elected a 7\nleader a 7\nlost  7\nleader b 8\n");
+    free_bench(b);
+}
+
+static void one_at_a_time(void **state)
+{
+    struct bench *b = bench(script);
+    run_tell_elected(&b->run);
+    run_look_at_hooks(&b->run);
+    const pid_t first = b->run.hooks.aside.pid;
+    assert_true(first > 0);
+    hear(b, "a", 7, true);
+    run_look_at_hooks(&b->run);
+    if (b->run.hooks.count == 2) assert_int_equal(b->run.hooks.aside.pid, first);
+    run_all(b);
+    free_bench(b);
+}
+
+/* What was not announced is not taken back; who leads is told once; nobody is not told. */
+static void says_nothing_twice(void **state)
+{
+    struct bench *b = bench(script);
+    run_tell_lost(&b->run);
+    hear(b, "b", 8, false);
+    hear(b, "", 0, false);
+    hear(b, "b", 8, false);
+    run_all(b);
+    assert_string_equal(noted(), "leader b 8\n");
+    free_bench(b);
+}
+
+/* Of leaders that wait the last counts; however many there are, there is room for what ends a tenure. */
+static void there_is_room_for_the_end(void **state)
+{
+    struct bench *b = bench(script);
+    for (int i = 0; i < 7; i++) {
+        b->run.token = 100 + (uint64_t)i;
+        run_tell_elected(&b->run);
+        if (i % 2 == 0) hear(b, "a", b->run.token, true);
+        run_tell_lost(&b->run);
+        hear(b, "b", b->run.token, false);
+    }
+    int elected = 0, lost = 0;
+    for (size_t i = 0; i < b->run.hooks.count; i++) {
+        elected += b->run.hooks.list[i].event == RUN_ELECTED;
+        lost += b->run.hooks.list[i].event == RUN_LOST_OFFICE;
+    }
+    assert_int_equal(elected, lost);
+    assert_true(elected > 2 && b->run.hooks.count <= RUN_HOOKS_WAITING);
+    run_all(b);
+    free_bench(b);
+}
+
+static void a_hook_has_its_time(void **state)
+{
+    struct bench *b = bench("sleep 1000");
+    b->request.hook_timeout_ns = SECOND / 20;
+    run_tell_elected(&b->run);
+    run_all(b);
+    free_bench(b);
+}
+
+static void what_was_to_be_set_up_is_over(void **state)
+{
+    struct bench *b = bench("sleep 1000");
+    run_tell_elected(&b->run);
+    run_look_at_hooks(&b->run);
+    free(b->request.hooks[RUN_LOST_OFFICE]);
+    b->request.hooks[RUN_LOST_OFFICE] = aside_split(script);
+    run_tell_lost(&b->run);
+    run_all(b);
+    assert_string_equal(noted(), "lost  7\n");
+    free_bench(b);
+}
+
+/* ---- Health ---- */
+
+static void check(struct bench *b, const char *command)
+{
+    free(b->request.health);
+    b->request.health = aside_split(command);
+    b->runner.check_ns = 0;
+    run_look_at_health(&b->runner);
+    for (int ms = 0; b->runner.check.pid; ms++) {
+        b->runner.check_ns = UINT64_MAX; /* no other begins */
+        run_look_at_health(&b->runner);
+        poll(NULL, 0, 1);
+        if (ms > LIMIT_MS) fail_msg("a check does not end");
+    }
+}
+
+static void health_must_be_shown_and_fails_by_number(void **state)
+{
+    struct bench *b = bench("true");
+    assert_false(b->runner.well);
+    check(b, "false");
+    assert_false(b->runner.well);
+    check(b, "true");
+    assert_true(b->runner.well);
+    check(b, "false");
+    assert_true(b->runner.well); /* once is not enough */
+    check(b, "true");
+    check(b, "false");
+    assert_true(b->runner.well); /* nor is twice, with a success in between */
+    check(b, "false");
+    assert_false(b->runner.well);
+    check(b, "true");
+    assert_true(b->runner.well);
+    b->request.health_failures = 1;
+    b->request.health_timeout_ns = SECOND / 20;
+    check(b, "sleep 1000");
+    assert_false(b->runner.well);
+    free_bench(b);
+}
+
+/* ---- Penalties ---- */
+
+static uint64_t struck(struct bench *b)
+{
+    const uint64_t before_ns = supervise_now_ns();
+    run_strike(&b->run);
+    return b->run.penalised_until_ns ? (b->run.penalised_until_ns - before_ns + SECOND / 2) / SECOND : 0;
+}
+
+static void penalties_grow_up_to_a_limit_and_are_forgiven(void **state)
+{
+    struct bench *b = bench("true");
+    b->run.elected_ns = supervise_now_ns();
+    assert_int_equal(struck(b), 0);
+    b->request.penalty_ns = 10 * SECOND;
+    for (uint64_t expected = 10; expected <= 320; expected *= 2) assert_int_equal(struck(b), expected);
+    assert_int_equal(struck(b), 320);
+    b->run.elected_ns = supervise_now_ns() - 60 * SECOND; /* a long tenure */
+    assert_int_equal(struck(b), 10);
+    free_bench(b);
+}
+
+static int make_script(void **state)
+{
+    if (!mkdtemp(folder)) return -1;
+    snprintf(script, sizeof script, "%s/note", folder);
+    snprintf(notes, sizeof notes, "%s/notes", folder);
+    FILE *file = fopen(script, "we");
+    if (!file) return -1;
+    fprintf(file, "#!/bin/sh\necho \"$ELECTOR_EVENT $ELECTOR_LEADER $ELECTOR_TOKEN\" >>%s\n", notes);
+    fchmod(fileno(file), 0755);
+    return fclose(file);
+}
+
+static int remove_script(void **state)
+{
+    unlink(script);
+    unlink(notes);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elected_lost_leader),
+        cmocka_unit_test(one_at_a_time),
+        cmocka_unit_test(says_nothing_twice),
+        cmocka_unit_test(there_is_room_for_the_end),
+        cmocka_unit_test(a_hook_has_its_time),
+        cmocka_unit_test(what_was_to_be_set_up_is_over),
+        cmocka_unit_test(health_must_be_shown_and_fails_by_number),
+        cmocka_unit_test(penalties_grow_up_to_a_limit_and_are_forgiven),
+    };
+    return cmocka_run_group_tests(tests, make_script, remove_script);
+}
