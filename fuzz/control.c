@@ -11,7 +11,7 @@
 
 #include "agent/history/history.h"
 #include "agent/serve/internal.h"
-#include "agent_fakes.h"
+#include "lib/host/agent_fakes.h"
 
 static const uint64_t MS = 1000000;
 static uint64_t now;

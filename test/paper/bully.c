@@ -5,7 +5,7 @@
  * Garcia-Molina, Elections in a distributed computing system, IEEE Trans. Computers 31(1), 1982; Coulouris et
  * al., Distributed Systems, section 15.3.5.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 /* The leader is dead; the caller, and nobody else, notices. */
 static void one_notices_that_the_leader_died(unsigned n, unsigned caller, const char *more)

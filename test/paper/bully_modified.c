@@ -4,7 +4,7 @@
  * Kordafshari et al., Modified bully election algorithm in distributed systems, 2005; Petrov, Database
  * Internals, chapter 10. The counts are derived from the rules.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 static void polling_the_dead_leader_costs_2k_plus_n_in_4t(void **state)
 {

@@ -5,7 +5,7 @@
  * Murshed and Allen, Enhanced bully algorithm for leader node election in synchronous distributed systems,
  * Computers 2012; Petrov, Database Internals, chapter 10. The counts are derived from the rules.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 static void polling_c_of_which_a_live_costs_c_plus_a_plus_n_minus_2_in_delta_plus_3t(void **state)
 {

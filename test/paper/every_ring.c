@@ -2,7 +2,7 @@
  * What holds for every ring, whether it passes claims on or goes two laps:
  * the maximum of the living wins, and what becomes of it when detectors or links fail.
  */
-#include "rings.h"
+#include "lib/sim/rings.h"
 
 static void whoever_calls_on_whatever_ring_the_maximum_wins(void **state)
 {

@@ -4,7 +4,7 @@
  * Garcia-Molina, Elections in a distributed computing system, IEEE Trans. Computers 31(1), 1982; Stoller, on
  * leader election in asynchronous distributed systems, 1999; Petrov, Database Internals, chapter 10.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 enum { LATE = 20000 }; /* by then the groups have formed */
 

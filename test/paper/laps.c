@@ -2,7 +2,7 @@
  * The rings of two laps, of which one gathers and one tells: ring-collect and ring-max. N members,
  * of which M live. Tanenbaum and van Steen, Distributed Systems; Petrov, Database Internals, chapter 10.
  */
-#include "rings.h"
+#include "lib/sim/rings.h"
 
 static void two_laps_cost_2m_messages_and_one_failed_attempt_per_dead_node_and_lap(void **state)
 {

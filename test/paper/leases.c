@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { SEEDS = 60 };

@@ -3,7 +3,7 @@
  *
  * Lamport, Paxos made simple, 2001, section 3; van Renesse, Altinbuken, Paxos made moderately complex, 2015.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 static void a_takeover_is_one_round_of_prepare_and_promise(void **state)
 {

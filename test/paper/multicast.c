@@ -3,7 +3,7 @@
  *
  * The step before the bully in the distributed-systems lectures after Coulouris et al., section 15.3.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 /* The leader is dead; the caller, and nobody else, notices. */
 static void one_notices_that_the_leader_died(unsigned n, unsigned caller, const char *mode)

@@ -5,7 +5,7 @@
  * Gholipour et al., A new approach for election algorithm in distributed systems, 2009; Petrov, Database
  * Internals, chapter 10. The counts are derived from the rules.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 enum { ALTERNATIVES = 4 };
 

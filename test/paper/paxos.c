@@ -3,7 +3,7 @@
  *
  * Lamport, The part-time parliament, ACM TOCS 16(2), 1998; Paxos made simple, 2001.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 static void one_proposer_needs_five_times_n_minus_1_messages_and_5t(void **state)
 {

@@ -6,7 +6,7 @@
  * Ongaro and Ousterhout, In Search of an Understandable Consensus Algorithm, 2014; Ongaro, Consensus: Bridging
  * Theory and Practice, 2014.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 /* ---- Reading the trace ---- */
 

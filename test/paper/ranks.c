@@ -6,7 +6,7 @@
  * Coulouris et al., Distributed Systems, section 15.3: the choice of the elected process must be unique, even
  * if several processes call elections concurrently.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 enum { TEXT = 1024 };
 

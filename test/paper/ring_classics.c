@@ -8,7 +8,7 @@
  * Peterson, An O(n log n) unidirectional algorithm for the circular extrema problem, TOPLAS 4(4), 1982. Itai
  * and Rodeh, Symmetry breaking in distributed networks, Information and Computation 88(1), 1990.
  */
-#include "rings.h"
+#include "lib/sim/rings.h"
 
 static const char *const of_ranks[] = {"lelann", "hirschberg-sinclair", "peterson"};
 static const char *const classics[] = {"lelann", "hirschberg-sinclair", "peterson", "itai-rodeh"};

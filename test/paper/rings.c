@@ -6,7 +6,7 @@
  * processes, CACM 22(5), 1979; Coulouris et al., Distributed Systems, section 15.3.5; Tanenbaum and van Steen,
  * Distributed Systems, the ring algorithm; Petrov, Database Internals, chapter 10.
  */
-#include "rings.h"
+#include "lib/sim/rings.h"
 
 /* ---- One initiator ---- */
 

@@ -3,7 +3,7 @@
  *
  * Aguilera, Delporte-Gallet, Fauconnier, Toueg, Stable leader election, DISC 2001.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 enum { DELTA = 50, FEW_DEAD = 4 }; /* more of them pass for rest: nobody changes its mind for ten delta */
 

@@ -3,7 +3,7 @@
  *
  * Junqueira, Reed, Serafini, Zab, DSN 2011; Medeiros, ZooKeeper's atomic broadcast protocol, 2012.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 enum { FINALIZE = 200 };
 

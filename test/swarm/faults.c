@@ -1,5 +1,5 @@
 /* Random faults against the elections that come to rest; what goes wrong must be what their tables name. */
-#include "swarm.h"
+#include "lib/sim/swarm.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { RUNS_DEFAULT = 3000 };

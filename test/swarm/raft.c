@@ -5,7 +5,7 @@
  *
  * Environment: ELECTOR_RUNS how many, ELECTOR_FIRST_RUN where to begin, ELECTOR_RUN only that one, told in full.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 #include <stdlib.h>
 

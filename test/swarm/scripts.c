@@ -2,7 +2,7 @@
  * Random runs, told again as scripts: whatever the simulator lets happen, step by step, leads to the same end. So a
  * script is as good as a run, and a step does what the simulator does by itself.
  */
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 #include "sim/world/random.h"
 

@@ -2,13 +2,13 @@
  * Many groups on the sessions of three and five hosts, under random faults: letters lost, doubled, delayed and cut off one
  * way; hosts that die and come back, with and without their record; slow disks, pauses, clocks at the edge of the bound;
  * candidates that come, go, resign and hand over; obituaries of who is really dead. Never do two claim a group at once,
- * and tokens rise (sessions.h). Then all is well again, and every group that somebody wants has a leader whom all know,
+ * and tokens rise (lib/host/sessions.h). Then all is well again, and every group that somebody wants has a leader whom all know,
  * and what all know of each other's candidates is the truth.
  *
  * Environment: ELECTOR_SESSION_RUNS how many, ELECTOR_FIRST_RUN where to begin, ELECTOR_RUN only that one (with
  * ELECTOR_TELL in words).
  */
-#include "sessions_well.h"
+#include "lib/host/sessions_well.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { RUNS = 15 };

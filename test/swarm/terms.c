@@ -3,7 +3,7 @@
  * cuts, pauses, clocks inside the drift bound and outside it, hand-overs. Never two leaders in a term; never two
  * leases at once while the clocks keep the bound.
  */
-#include "swarm.h"
+#include "lib/sim/swarm.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { RUNS_DEFAULT = 1500 };

@@ -1,15 +1,15 @@
 /*
- * Every run, within bounds, of three real hosts with two groups on one session: see scenes.h for what may happen, and the
+ * Every run, within bounds, of three real hosts with two groups on one session: see lib/host/scenes.h for what may happen, and the
  * bounds below for how much of it. In every world: never two may work for a group at once, tokens rise, what is shown is what
- * was told and no more than the promises behind that very group allow (sessions.h, stills.h). The last worlds go on
+ * was told and no more than the promises behind that very group allow (lib/host/sessions.h, lib/host/stills.h). The last worlds go on
  * without faults, and then every group that somebody wants has one leader whom all know.
  *
  * Environment: ELECTOR_WALK=soak for the larger bounds, ELECTOR_WALK=NAME for one of them, ELECTOR_TELL for the hosts' own words.
  */
 #include <time.h>
 
-#include "scene_moves.h"
-#include "sessions_well.h"
+#include "lib/host/scene_moves.h"
+#include "lib/host/sessions_well.h"
 
 enum { DEPTH_MAX = 8000, LEASE_MS = 340, WELL_LEASES = 6 };
 

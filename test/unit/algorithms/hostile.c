@@ -3,7 +3,7 @@
  * timers, suspicions and requests. It must not trap, overflow its box, differ between two runs, or send what
  * no member could receive. The seat takes every step twice.
  */
-#include "node.h"
+#include "lib/node/node.h"
 #include "sim/world/random.h"
 
 #ifdef ELECTOR_SANITIZED

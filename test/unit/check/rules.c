@@ -2,7 +2,7 @@
  * The rules of a world, each by a toy of which one knows every world: what a death leaves behind, who comes first, what
  * keeps its order, what goes round for ever. With the rule broken the toy breaks too, or there are other worlds.
  */
-#include "checked_toy.h"
+#include "lib/sim/checked_toy.h"
 
 enum { TICK = 1000000 };
 

@@ -2,7 +2,7 @@
  * What the checker must not leave out, or do for ever, or count wrongly, when there is a great deal of something:
  * losses and copies without end, messages beyond a bound, successors of one world, messages, ticks.
  */
-#include "checked_toy.h"
+#include "lib/sim/checked_toy.h"
 
 /* ---- Any number of losses and copies ---- */
 

@@ -1,5 +1,5 @@
 /* What an order of deliveries that stands for all others must not leave out. */
-#include "checked_toy.h"
+#include "lib/sim/checked_toy.h"
 
 static void send_around(void *state, const struct el_config *cfg, struct el_outbox *out)
 {

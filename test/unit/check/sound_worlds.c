@@ -1,7 +1,7 @@
 /*
  * What the checker must see although the world that shows it looks like one seen before, or never begins a tick.
  */
-#include "checked_toy.h"
+#include "lib/sim/checked_toy.h"
 
 static void start_with_an_alarm(void *state, const struct el_config *cfg, const struct el_start *start,
                                 struct el_outbox *out)

@@ -4,7 +4,7 @@
  */
 #include <glob.h>
 
-#include "record.h"
+#include "lib/node/record.h"
 #include "sim/world/internal.h"
 
 static uint32_t excused(const struct el_algorithm *algorithm, uint32_t faults)

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "elector.h"
-#include "fake_agent.h"
+#include "lib/client/fake_agent.h"
 
 enum { LONG_MS = 30000 };
 #define S UINT64_C(1000000000)

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 
 #include "client/json_lines.h"
-#include "fake_agent.h"
+#include "lib/client/fake_agent.h"
 
 static struct fake_agent agent;
 

@@ -16,7 +16,7 @@
 
 #include "agent/serve/deadline_page.h"
 #include "elector.h"
-#include "fake_agent.h"
+#include "lib/client/fake_agent.h"
 
 enum { SLOT = 17, LONG_MS = 30000, TENURES = 300 };
 #define S UINT64_C(1000000000)

@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #include "elector.h"
-#include "fake_agent.h"
+#include "lib/client/fake_agent.h"
 
 enum { TERMS = 200, GROUPS = 20 };
 

@@ -2,7 +2,7 @@
  * The parts beside an election: lease times are exact to the nanosecond and err on the safe side, a guard never
  * goes back, a member that fails again and again loses its rank and earns it back.
  */
-#include "trap.h"
+#include "lib/node/trap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

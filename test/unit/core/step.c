@@ -1,8 +1,8 @@
 /* One step: what hostile bytes, a careless host and a missing handler come to. */
-#include "trap.h"
+#include "lib/node/trap.h"
 
 #include "core/machine.h"
-#include "node.h"
+#include "lib/node/node.h"
 
 /* ---- Hostile messages ---- */
 

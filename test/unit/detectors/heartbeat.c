@@ -1,6 +1,6 @@
 /* Heartbeats and a threshold: node 2 of three, an interval of 1000. */
-#include "crowd.h"
-#include "node.h"
+#include "lib/node/crowd.h"
+#include "lib/node/node.h"
 
 static void sit_among_three(void)
 {

@@ -1,6 +1,6 @@
 /* The timeout-free heartbeat: node 2 of five, then crowds with broken links, and what it costs. */
-#include "crowd.h"
-#include "node.h"
+#include "lib/node/crowd.h"
+#include "lib/node/node.h"
 
 static void sit_among(uint32_t count, el_node self, uint64_t neighbours)
 {

@@ -3,9 +3,9 @@
  * with an interval of one second.
  */
 #include "detectors/phi.h"
-#include "crowd.h"
 #include "detectors/fixed.h"
-#include "node.h"
+#include "lib/node/crowd.h"
+#include "lib/node/node.h"
 
 /* ---- Phi ---- */
 

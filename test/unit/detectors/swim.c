@@ -1,5 +1,5 @@
 /* SWIM, rule by rule: how node 1 of five pings, asks others to, and does it for others; then crowds. */
-#include "swim_members.h"
+#include "lib/node/swim_members.h"
 
 /* ---- Probes ---- */
 

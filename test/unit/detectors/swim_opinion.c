@@ -2,7 +2,7 @@
  * SWIM with Lifeguard, rule by rule: what node 1 of five thinks of the others and of its own health, and which rumours
  * it believes, tells and refutes.
  */
-#include "swim_members.h"
+#include "lib/node/swim_members.h"
 
 enum { HASTY = 1 };
 

@@ -1,6 +1,6 @@
 /* Every mistake in a configuration is one line: where, what, and what to do. */
 #define _GNU_SOURCE
-#include "configs.h"
+#include "lib/host/configs.h"
 
 /* ---- Mistakes, one each ---- */
 

@@ -1,6 +1,6 @@
 /* An agent's configuration: what it means, and each mistake with the line that is said about it. */
 #define _GNU_SOURCE
-#include "configs.h"
+#include "lib/host/configs.h"
 
 /* ---- What it means ---- */
 

@@ -1,6 +1,6 @@
 /* What an agent tells its guardian of work, and when. */
 #define _GNU_SOURCE
-#include "obituary.h"
+#include "lib/host/guardian_client.h"
 
 /* ---- Who is watched ---- */
 

@@ -1,6 +1,6 @@
 /* What a guardian may say of some work, and what the next guardian is told. */
 #define _GNU_SOURCE
-#include "obituary.h"
+#include "lib/host/guardian_client.h"
 
 /* ---- What it may say of some ---- */
 

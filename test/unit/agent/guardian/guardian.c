@@ -1,6 +1,6 @@
 /* The guardian without an agent: what it is told by messages, and what it says then. */
 #define _GNU_SOURCE
-#include "guardian.h"
+#include "lib/host/guardian.h"
 
 /* ---- What it may say, and when ---- */
 

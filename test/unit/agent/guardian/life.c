@@ -1,6 +1,6 @@
 /* A guardian's whole life, in a process of its own. */
 #define _GNU_SOURCE
-#include "guardian.h"
+#include "lib/host/guardian.h"
 
 #include <linux/sockios.h>
 #include <sys/ioctl.h>

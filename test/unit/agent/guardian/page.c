@@ -1,6 +1,6 @@
 /* What a guardian makes of the page on which its agent says who leads. */
 #define _GNU_SOURCE
-#include "guardian.h"
+#include "lib/host/guardian.h"
 
 static struct guardian_page *page;
 

@@ -1,7 +1,7 @@
 /* Hosts of three members: who is elected, who takes over, who makes way; and every algorithm over the same links. */
 #include "agent/peer/payload.h"
 #include "algorithms/quorum/quorum.h"
-#include "hosts.h"
+#include "lib/host/hosts.h"
 
 #include "agent/host/internal.h"
 

@@ -1,5 +1,5 @@
 /* What hosts make of an obituary: that life is over, exactly that one, and who waits need not wait for its lease. */
-#include "hosts.h"
+#include "lib/host/hosts.h"
 
 /* All stand, one leads, and all know it. */
 static el_node elect(void)

@@ -1,5 +1,5 @@
 /* States and calls that no agent ever had, in a recording of somebody who wants to harm whoever replays it. */
-#include "flights.h"
+#include "lib/host/recordings.h"
 
 #include <sodium.h>
 

@@ -1,6 +1,6 @@
 /* The flight recorder of an agent with very many groups: its state is kept by another process, and the file grows to take it. */
 #define _GNU_SOURCE
-#include "flights.h"
+#include "lib/host/recordings.h"
 
 #include <signal.h>
 #include <sodium.h>

@@ -1,5 +1,5 @@
 /* The flight recorder: what hosts did is done again, and whatever differs is found. */
-#include "flights.h"
+#include "lib/host/recordings.h"
 
 #include <fcntl.h>
 #include <sodium.h>

@@ -1,5 +1,5 @@
 /* The flight recorder is a ring whatever a host has: what its last half begins with is all of the host. */
-#include "flights.h"
+#include "lib/host/recordings.h"
 
 #include <sodium.h>
 

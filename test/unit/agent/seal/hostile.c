@@ -1,5 +1,5 @@
 /* Strangers, forgers and those who play packets again: none changes anything, and none gets an answer. */
-#include "unit/seal_bench.h"
+#include "lib/host/seal_bench.h"
 
 /* Hands it to a node, and nothing comes of it but a count. */
 static void is_dropped(const struct packet *p)

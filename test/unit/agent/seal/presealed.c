@@ -1,5 +1,5 @@
 /* What is sealed in advance: a nonce space of its own, opened once, and by nobody but who it is for. */
-#include "unit/seal_bench.h"
+#include "lib/host/seal_bench.h"
 
 /* As node `from` would hand it to its guardian. */
 static struct packet seal_dead(uint32_t from, uint32_t to, const char *text)

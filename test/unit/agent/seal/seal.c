@@ -1,5 +1,5 @@
 /* Sealed traffic between nodes that mean well, over a wire that does not. */
-#include "unit/seal_bench.h"
+#include "lib/host/seal_bench.h"
 
 static void first_payload_arrives_after_a_handshake(void **state)
 {

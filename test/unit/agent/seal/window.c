@@ -1,5 +1,5 @@
 /* What was delivered is not delivered again: the window, and packets out of order, sealed and plain. */
-#include "unit/seal_bench.h"
+#include "lib/host/seal_bench.h"
 
 static void each_counter_is_accepted_once(void **state)
 {

@@ -1,6 +1,6 @@
 /* What the agent's socket tells of a group's past. */
 #define _GNU_SOURCE
-#include "control.h"
+#include "lib/client/socket.h"
 
 #include "agent/history/history.h"
 

@@ -1,6 +1,6 @@
 /* The agent's socket: clients that mean no good or do not read, and the file it lies in. */
 #define _GNU_SOURCE
-#include "control.h"
+#include "lib/client/socket.h"
 
 #include <fcntl.h>
 #include <grp.h>

@@ -1,5 +1,5 @@
 /* Which of its clients leads a group, alone and among three members. */
-#include "offices.h"
+#include "lib/host/leaderships.h"
 
 /* ---- Alone ---- */
 

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 
-#include "control.h"
+#include "lib/client/socket.h"
 
 static int begin_observed(void **state)
 {

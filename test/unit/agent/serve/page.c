@@ -1,6 +1,6 @@
 /* Who asks for the page of deadlines gets it, once, and is told of no lease any more; the others are told as ever. */
 #define _GNU_SOURCE
-#include "control.h"
+#include "lib/client/socket.h"
 
 #include "client/deadline_view.h"
 

@@ -1,6 +1,6 @@
 /* The agent's socket: every request, every event, who may, and how it ends. */
 #define _GNU_SOURCE
-#include "control.h"
+#include "lib/client/socket.h"
 
 /* ---- The table of requests ---- */
 

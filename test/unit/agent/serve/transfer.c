@@ -1,5 +1,5 @@
 /* How one makes way for another. */
-#include "offices.h"
+#include "lib/host/leaderships.h"
 
 static void transfers_once_the_work_has_stopped(void **state)
 {

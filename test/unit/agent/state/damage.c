@@ -1,6 +1,6 @@
 /* The state file when it is damaged, cut or half written: it survives, or knows that it does not. */
 #define _GNU_SOURCE
-#include "records.h"
+#include "lib/host/state_files.h"
 
 /* ---- It survives, or knows that it does not ---- */
 

@@ -1,6 +1,6 @@
 /* The state file: what it keeps, and what it refuses to touch. */
 #define _GNU_SOURCE
-#include "records.h"
+#include "lib/host/state_files.h"
 
 /* ---- It keeps ---- */
 

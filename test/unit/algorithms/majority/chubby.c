@@ -3,7 +3,7 @@
  * heartbeat 25, and who stands waits for up to 30 more. With clocks that are all true, a promise is as long as a
  * lease.
  */
-#include "chubby.h"
+#include "lib/node/chubby.h"
 
 /* ---- Starting ---- */
 

@@ -2,7 +2,7 @@
  * Chubby, rule by rule: how node 1 of three keeps a lease, follows who has one, and lets go. The lease is 100, a
  * heartbeat 25, and who is free again waits for up to 30 more.
  */
-#include "chubby.h"
+#include "lib/node/chubby.h"
 
 /* ---- The lease ---- */
 

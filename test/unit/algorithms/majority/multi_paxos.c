@@ -2,7 +2,7 @@
  * Multi-Paxos, rule by rule: node 3 of five, so a majority is three. Ballots count in sixes: 7 to 11 are the first
  * round, 13 to 17 the second; 9 and 15 are ours. The timeout is 100, a heartbeat 30.
  */
-#include "record.h"
+#include "lib/node/record.h"
 
 static void sit_down_as(uint32_t count, el_node self)
 {

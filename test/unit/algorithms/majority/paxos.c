@@ -2,7 +2,7 @@
  * Paxos, rule by rule: elections that follow each other. How node 3 of five learns outcomes, calls the next election
  * when it suspects the leader, loses patience, comes back, and resigns.
  */
-#include "paxos.h"
+#include "lib/node/paxos.h"
 
 /* ---- Elections follow each other ---- */
 

@@ -4,7 +4,7 @@
  * are 4 k + n: those of node 1 are 5, 9, 13 and so on. With clocks that are all true, acceptors remember for as long
  * as a lease.
  */
-#include "paxos_lease.h"
+#include "lib/node/paxos_lease.h"
 
 /* ---- Starting ---- */
 

@@ -2,7 +2,7 @@
  * PaxosLease, rule by rule: how node 1 of three keeps a lease and renews it, learns who else holds it, and lets go.
  * The lease is 100, a heartbeat 25, and ballots of node n are 4 k + n: those of node 1 are 5, 9, 13 and so on.
  */
-#include "paxos_lease.h"
+#include "lib/node/paxos_lease.h"
 
 /* ---- Owning ---- */
 

@@ -1,5 +1,5 @@
 /* Raft, rule by rule: how node 3 of five comes to be elected, and whom it follows. */
-#include "raft.h"
+#include "lib/node/raft.h"
 
 /* ---- Standing ---- */
 

@@ -1,5 +1,5 @@
 /* Raft, rule by rule: how node 3 of five leads, loses its office, and hands it over. */
-#include "raft.h"
+#include "lib/node/raft.h"
 
 static void sit_as_leader(void)
 {

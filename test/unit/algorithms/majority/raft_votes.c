@@ -1,5 +1,5 @@
 /* Raft, rule by rule: how node 3 of five votes, and what it says when it is asked how it would. */
-#include "raft.h"
+#include "lib/node/raft.h"
 
 /* ---- Voting ---- */
 

@@ -2,7 +2,7 @@
  * Paxos, rule by rule: one election, as a single-decree synod decides it. How node 3 of five proposes, what it
  * promises and accepts, also after a restart, and which ballots it takes from nobody.
  */
-#include "paxos.h"
+#include "lib/node/paxos.h"
 
 /* ---- The proposer ---- */
 

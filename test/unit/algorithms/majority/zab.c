@@ -1,5 +1,5 @@
 /* Zab's epoch, rule by rule: what follows once an election has named a leader, and what makes it the only one. */
-#include "zookeeper.h"
+#include "lib/node/zookeeper.h"
 
 /* The last of that many, elected in round 1, with nobody's FollowerInfo yet. */
 static void sit_elected(uint32_t count)

@@ -2,7 +2,7 @@
  * ZooKeeper's fast leader election, rule by rule, up to the point where one expects to lead or to follow.
  * A notification is "Notification LEADER eROUND rEPOCH aZXID fMODE".
  */
-#include "zookeeper.h"
+#include "lib/node/zookeeper.h"
 
 /* ---- Looking ---- */
 

@@ -1,5 +1,5 @@
 /* The bully, rule by rule: node 3 of five. T is 21, T' is 42. */
-#include "node.h"
+#include "lib/node/node.h"
 
 static void sit_under_five(void)
 {

@@ -1,5 +1,5 @@
 /* The modified bully, rule by rule: node 3 of six under 6. T is 21. */
-#include "node.h"
+#include "lib/node/node.h"
 
 static void sit_under_six(void)
 {

@@ -1,5 +1,5 @@
 /* Candidates and ordinary processes, rule by rule: node 3 of five. A place in line is 3 Ttrans + 2 Tprocess. */
-#include "node.h"
+#include "lib/node/node.h"
 
 static const uint8_t low_candidates[] = {EL_CANDIDATE, EL_CANDIDATE, EL_ORDINARY, EL_ORDINARY, EL_ORDINARY};
 

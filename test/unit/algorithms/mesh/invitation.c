@@ -1,5 +1,5 @@
 /* Invitation, rule by rule: node 2 of four. T is 21; whoever has k below it invites after k (T + Ttrans). */
-#include "node.h"
+#include "lib/node/node.h"
 
 static void sit_alone(void)
 {

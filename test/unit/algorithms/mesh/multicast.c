@@ -1,5 +1,5 @@
 /* Election by multicast, rule by rule: node 2 of four. T is 21. */
-#include "node.h"
+#include "lib/node/node.h"
 
 enum { TIMEOUT, ALL, DISAGREE };
 

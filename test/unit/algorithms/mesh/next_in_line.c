@@ -2,7 +2,7 @@
  * Next in line, rule by rule: node 3 of six under 6. A list stands in m, sixteen bits a place, the first in
  * line lowest: 0x20004 is 4, then 2. Its version stands in a.
  */
-#include "node.h"
+#include "lib/node/node.h"
 
 #define RESTS "disarm answers; disarm coordinator; disarm line free; disarm settled"
 #define STOPS "disarm alternative; " RESTS

@@ -1,5 +1,5 @@
 /* The stable leader, rule by rule: delta is 50, so waits are 100. Round r is that of member 1 + (r - 1) mod n. */
-#include "node.h"
+#include "lib/node/node.h"
 
 static void sit_in(uint32_t count, el_node self)
 {

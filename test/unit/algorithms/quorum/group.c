@@ -1,5 +1,5 @@
 /* The voter's half of a quorum group: granting, refusing, being released, and giving the vote away unasked. */
-#include "quorum.h"
+#include "lib/node/quorum.h"
 
 static void begins(uint32_t count, el_node self)
 {

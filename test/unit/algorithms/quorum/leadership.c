@@ -1,5 +1,5 @@
 /* Leading a quorum group: what bounds the claim, who is asked to join, heirs, and how it ends. */
-#include "quorum.h"
+#include "lib/node/quorum.h"
 
 static void begins(uint32_t count, el_node self)
 {

@@ -1,5 +1,5 @@
 /* Giving up in a quorum group for want of links: then it is links that are waited for, and not time (Q22). */
-#include "quorum.h"
+#include "lib/node/quorum.h"
 
 static void stands(uint32_t count, el_node self)
 {

@@ -1,5 +1,5 @@
 /* The session half of quorum: lives, beats, promises, leases, silence, and what a lost record takes. */
-#include "quorum.h"
+#include "lib/node/quorum.h"
 
 /* ---- Starting ---- */
 

@@ -1,5 +1,5 @@
 /* Standing in a quorum group: whose turn it is, what wins, who makes way, and that what is finished stays so. */
-#include "quorum.h"
+#include "lib/node/quorum.h"
 
 static void begins(uint32_t count, el_node self)
 {

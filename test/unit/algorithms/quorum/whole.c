@@ -1,7 +1,7 @@
 /* Quorum as a whole: how long each way of losing a leader takes, in message delays, and what it costs. */
 #include <stdlib.h>
 
-#include "bench.h"
+#include "lib/sim/bench.h"
 
 #include "algorithms/quorum/quorum.h"
 

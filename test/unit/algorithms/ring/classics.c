@@ -1,5 +1,5 @@
 /* What the rings of the classical papers have in common: node 3 of five, between 2 and 4. */
-#include "node.h"
+#include "lib/node/node.h"
 
 static const char *const all[] = {"lelann", "hirschberg-sinclair", "peterson", "itai-rodeh"};
 static const uint8_t all_ordinary[] = {EL_ORDINARY, EL_ORDINARY, EL_ORDINARY, EL_ORDINARY, EL_ORDINARY};

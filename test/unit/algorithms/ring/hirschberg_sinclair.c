@@ -2,7 +2,7 @@
  * Hirschberg and Sinclair's ring, rule by rule: node 3 of five, between 2 and 4. Of a message, e is the run, a
  * the phase, m the hops left, and f1 says that it travels backwards.
  */
-#include "node.h"
+#include "lib/node/node.h"
 
 static const uint8_t last_two_ordinary[] = {EL_CANDIDATE, EL_CANDIDATE, EL_CANDIDATE, EL_ORDINARY, EL_ORDINARY};
 

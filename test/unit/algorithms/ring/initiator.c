@@ -1,5 +1,5 @@
 /* The ring for many initiators, rule by rule: node 3 of five. A pair is (e: run, m: initiator). */
-#include "node.h"
+#include "lib/node/node.h"
 
 /* (3N - 1)(Ttrans + Tprocess) */
 enum { PATIENCE = 154 };

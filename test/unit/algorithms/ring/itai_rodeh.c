@@ -2,7 +2,7 @@
  * Itai and Rodeh's anonymous ring, rule by rule: node 3 of five, whose successor is 4. Of a token, e is the round,
  * r the number drawn, a the hops made, and f1 says that the number is shared.
  */
-#include "node.h"
+#include "lib/node/node.h"
 
 static const uint8_t last_two_ordinary[] = {EL_CANDIDATE, EL_CANDIDATE, EL_CANDIDATE, EL_ORDINARY, EL_ORDINARY};
 static const uint8_t all_ordinary[] = {EL_ORDINARY, EL_ORDINARY, EL_ORDINARY, EL_ORDINARY, EL_ORDINARY};

@@ -1,5 +1,5 @@
 /* The rings of two laps, rule by rule: node 3 of five. Elect carries the initiator in m, Elected the closer. */
-#include "node.h"
+#include "lib/node/node.h"
 
 static const char *const both[] = {"ring-collect", "ring-max"};
 

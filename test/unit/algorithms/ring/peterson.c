@@ -1,5 +1,5 @@
 /* The ring of Peterson and of Dolev, Klawe and Rodeh, rule by rule: node 3 of five, whose successor is 4. */
-#include "node.h"
+#include "lib/node/node.h"
 
 static const uint8_t last_two_ordinary[] = {EL_CANDIDATE, EL_CANDIDATE, EL_CANDIDATE, EL_ORDINARY, EL_ORDINARY};
 

@@ -1,5 +1,5 @@
 /* The two rings of the lectures, rule by rule: node 3 of five, whose successor is 4. */
-#include "node.h"
+#include "lib/node/node.h"
 
 static const char *const both[] = {"ring-basic", "chang-roberts"};
 

@@ -1,5 +1,5 @@
 /* Several recordings as one story: whose clock says what, and what was promised. */
-#include "hosts.h"
+#include "lib/host/hosts.h"
 
 #include <sodium.h>
 

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "exports.h"
+#include "lib/sim/exports.h"
 #include "sim/measure/tradeoff.h"
 
 #define SECOND UINT64_C(1000000000)

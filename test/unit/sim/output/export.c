@@ -2,7 +2,7 @@
  * The exports: what is written must be what happened, well-formed for any input, and always the same.
  * JSON Lines, Mermaid and ShiViz, and what holds for all writers; the diagram itself is in svg.c.
  */
-#include "exports.h"
+#include "lib/sim/exports.h"
 
 enum { NODES = 8 }; /* as many as vector clocks are read of */
 

@@ -2,7 +2,7 @@
  * The drawn diagram: well-formed, every message in it or counted as left out, labels that do not cover
  * each other, and a mark for whatever happened.
  */
-#include "exports.h"
+#include "lib/sim/exports.h"
 
 static void every_diagram_is_well_formed(void **state)
 {

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 
-#include "bench.h"
+#include "lib/sim/bench.h"
 #include "sim/output/text.h"
 #include "sim/output/transcript.h"
 

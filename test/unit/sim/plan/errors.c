@@ -2,7 +2,7 @@
  * Settings that make no plan: an error says where, what is wrong and what to do. So do times that do not fit
  * together.
  */
-#include "typed.h"
+#include "lib/sim/typed.h"
 
 #define A_TIME "expected a time such as 4, 2.5 or 150ms"
 #define NO_NODE_9 "no node has the id 9; the ids are 1, 2, 3"

@@ -2,7 +2,7 @@
  * Settings become a plan: who takes part, how the network behaves, what happens when.
  * Those that cannot are in errors.c.
  */
-#include "typed.h"
+#include "lib/sim/typed.h"
 
 /* ---- Defaults ---- */
 

@@ -2,7 +2,7 @@
  * The story in a plan: what happens when, in order of time,
  * and what is expected to come of it.
  */
-#include "typed.h"
+#include "lib/sim/typed.h"
 
 /* ---- What happens when ---- */
 

@@ -1,5 +1,5 @@
 /* Reading a script: what a step may say, how it is kept, and what is refused. How it is played: unit/sim/world/scripted.c. */
-#include "typed.h"
+#include "lib/sim/typed.h"
 
 #include "elector/core.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "typed.h"
+#include "lib/sim/typed.h"
 
 /* ---- Files ---- */
 

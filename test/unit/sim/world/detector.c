@@ -2,7 +2,7 @@
  * The failure detector: whom it reports as dead or back, to whom and when,
  * what it misses, and what it is wrong about.
  */
-#include "toy.h"
+#include "lib/sim/toy.h"
 
 static void a_death_is_noticed_after_the_delay(void **state)
 {

@@ -2,7 +2,7 @@
  * A failure detector that is a machine of its own, beside the election: its verdicts reach the election, what it
  * is wrong about is counted, and neither of the two disturbs the other's dice.
  */
-#include "toy.h"
+#include "lib/sim/toy.h"
 
 /* How often `node` was told that it suspects (or trusts again) `peer`. */
 static unsigned told(uint32_t what, el_node node, el_node peer)

@@ -2,7 +2,7 @@
  * A disk that takes its time: messages and claims wait for what they rest on, timers do not, and who dies
  * meanwhile finds the old record or the new one.
  */
-#include "toy.h"
+#include "lib/sim/toy.h"
 
 static void save(struct el_outbox *out, uint64_t epoch)
 {

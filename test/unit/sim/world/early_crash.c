@@ -3,7 +3,7 @@
  * term; the one that their leader has must not be given to another. And who leads already is said to those who begin
  * only: one that comes back has its own record to go by.
  */
-#include "node.h"
+#include "lib/node/node.h"
 
 #include "sim/world/world.h"
 

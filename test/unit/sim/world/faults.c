@@ -2,7 +2,7 @@
  * What goes wrong on purpose: links that are cut, nodes that stand still, die and come back,
  * and clocks that are fast or slow. The toy notes what its nodes see of it.
  */
-#include "toy.h"
+#include "lib/sim/toy.h"
 
 /* ---- Breaks ---- */
 

@@ -2,7 +2,7 @@
  * Where only a majority elects: what is expected while links are broken or too many are dead, who is blamed,
  * and who cannot be. The toy crowns whomever the test likes, and its electing is its term.
  */
-#include "toy.h"
+#include "lib/sim/toy.h"
 
 static void view_with_term(const void *state, const struct el_config *cfg, struct el_view *view)
 {

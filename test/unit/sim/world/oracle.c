@@ -2,7 +2,7 @@
  * The oracles: which violations a run is charged with, when, and which nodes are blamed;
  * and whom they leave alone. The toy crowns whomever the test likes.
  */
-#include "toy.h"
+#include "lib/sim/toy.h"
 
 static void crown_itself(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
 {

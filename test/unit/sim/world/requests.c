@@ -2,7 +2,7 @@
  * What a process is asked or told from outside: to resign, to hand over, a fact. Who is asked when it is "whoever
  * leads then", what waits while it stands still, and that ordinary members never lead.
  */
-#include "toy.h"
+#include "lib/sim/toy.h"
 
 /* The toy notes what it is asked as "got 1 (resign) or 2 (transfer), to", and declines unless it leads. */
 static enum el_answer note_request(void *state, const struct el_config *cfg, enum el_request_what what,

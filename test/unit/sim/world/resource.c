@@ -2,8 +2,8 @@
  * A resource and the guard before it: who is admitted, who is turned away and how often, and what is told of it.
  * And ranks that weigh how steady a process has been.
  */
+#include "lib/sim/toy.h"
 #include "sim/output/transcript.h"
-#include "toy.h"
 
 static void view_with_term(const void *state, const struct el_config *cfg, struct el_view *view)
 {

@@ -1,7 +1,7 @@
 /*
  * When a run is over where something always beats: when nothing has changed for long. The toy beats every delay.
  */
-#include "toy.h"
+#include "lib/sim/toy.h"
 
 static void beat_for_ever(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
                           struct el_outbox *out)

@@ -2,7 +2,7 @@
  * Playing a script: nothing happens but what a step says, and what it says happens; what cannot be is refused. Death
  * in the middle of a step, choices and the end of a run: scripted_ends.c.
  */
-#include "stage.h"
+#include "lib/sim/scripted.h"
 
 /* ---- Messages ---- */
 

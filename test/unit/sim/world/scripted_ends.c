@@ -1,5 +1,5 @@
 /* Playing a script: whoever dies in a step, what is drawn in it, what is judged at the end, and loops. */
-#include "stage.h"
+#include "lib/sim/scripted.h"
 
 /* ---- Death ---- */
 

@@ -2,7 +2,7 @@
  * Timers: replaced, disarmed, drawn from a range, moved to another, carried by a message,
  * read as a stopwatch, and carried along when the clock leaps. What other faults do to them is in faults.c.
  */
-#include "toy.h"
+#include "lib/sim/toy.h"
 
 static void arm_again(struct toy *me, const struct el_config *cfg, struct el_outbox *out)
 {

@@ -2,7 +2,7 @@
  * The host's promises about messages, hops and their order, about choice, about the end of a run,
  * and that the same plan gives the same run. What goes wrong on purpose is in faults.c.
  */
-#include "toy.h"
+#include "lib/sim/toy.h"
 
 /* ---- Messages ---- */
 

@@ -1,5 +1,5 @@
 /* Groups between two calls of their machines: nothing is lost, and little memory taken. */
-#include "plain_groups.h"
+#include "lib/host/plain_groups.h"
 
 enum { FEW = 50, MANY = 4000 };
 

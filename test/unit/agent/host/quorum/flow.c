@@ -1,5 +1,5 @@
 /* Much that is to be said at once: no more of it is under way than the others keep up with, and nobody is waited for for ever. */
-#include "plain_groups.h"
+#include "lib/host/plain_groups.h"
 
 enum { MANY = 4000 };
 

@@ -1,5 +1,5 @@
 /* Many groups that gave up for want of links: where leases last for minutes they stand again when a link is back, in turns. */
-#include "plain_groups.h"
+#include "lib/host/plain_groups.h"
 
 enum { GROUPS = 1000 };
 

@@ -1,5 +1,5 @@
 /* Boards: what a member says of its groups gets to all others, whatever the network makes of it. */
-#include "plain_groups.h"
+#include "lib/host/plain_groups.h"
 
 enum { SOME = 40, MANY = 3000 };
 

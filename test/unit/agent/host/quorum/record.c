@@ -1,5 +1,5 @@
 /* Groups on shared sessions: what must be on disk before anything is said, and what other settings must not forget. */
-#include "plain_groups.h"
+#include "lib/host/plain_groups.h"
 
 /* ---- The disk ---- */
 

@@ -1,5 +1,5 @@
 /* Groups on shared sessions: what is one group's, what is a member's, and what bears upon all groups at once. */
-#include "plain_groups.h"
+#include "lib/host/plain_groups.h"
 
 enum { HUNDREDS = 300, THOUSANDS = 2500 };
 

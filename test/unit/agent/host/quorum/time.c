@@ -1,5 +1,5 @@
 /* What time does to groups on shared sessions: their timers, what they cost at rest, and when their claims end. */
-#include "plain_groups.h"
+#include "lib/host/plain_groups.h"
 
 enum { HUNDREDS = 300, THOUSANDS = 2500 };
 

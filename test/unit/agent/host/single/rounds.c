@@ -1,5 +1,5 @@
 /* Elections without terms, whose candidates begin while one is under way: it is held again until all name one leader. */
-#include "hosts.h"
+#include "lib/host/hosts.h"
 
 #include "agent/host/internal.h"
 

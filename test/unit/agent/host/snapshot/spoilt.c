@@ -1,5 +1,5 @@
 /* Hosts whose disk is stuck, fails or is full, and whose peers have other ideas, or none. */
-#include "hosts.h"
+#include "lib/host/hosts.h"
 
 #include "agent/host/internal.h"
 

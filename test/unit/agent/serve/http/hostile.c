@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "http.h"
+#include "lib/client/http.h"
 
 static void takes_only_names_of_groups(void **state)
 {

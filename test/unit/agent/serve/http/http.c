@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "http.h"
+#include "lib/client/http.h"
 
 static void says_that_it_is_well(void **state)
 {

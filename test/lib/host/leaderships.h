@@ -1,0 +1,207 @@
+/*
+ * The offices of up to three members that talk in memory. Time is what the test says, the disk keeps everything at once,
+ * and clients are words; what they are told is kept as text.
+ */
+#ifndef ELECTOR_TEST_LIB_HOST_LEADERSHIPS_H
+#define ELECTOR_TEST_LIB_HOST_LEADERSHIPS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/serve/leadership.h"
+#include "lib/host/agent_fakes.h"
+
+enum { MEMBERS = 3, QUEUE_MAX = 4096 };
+static const uint64_t MS = 1000000;
+
+/* ---- A world ---- */
+
+struct packet {
+    el_node from, to;
+    size_t size;
+    uint8_t bytes[SEAL_PAYLOAD_MAX];
+};
+
+struct member {
+    struct config config;
+    struct record record;
+    struct host *host;
+    struct offices offices;
+    unsigned saves;
+    bool is_cut;
+    int disk_error;
+};
+
+static struct member members[MEMBERS];
+static uint32_t member_count;
+static uint64_t now;
+static struct packet queue[QUEUE_MAX];
+static size_t queued;
+static char heard[4096];
+static bool is_deaf; /* to what the host says */
+
+static inline uint64_t read_clock(void *whose)
+{
+    return now;
+}
+
+static inline uint64_t toss(void *whose)
+{
+    return 0;
+}
+
+static inline void post(void *whose, el_node to, const uint8_t *payload, size_t size)
+{
+    const struct member *from = whose;
+    if (queued == QUEUE_MAX || from->is_cut || members[to - 1].is_cut) return;
+    struct packet *packet = &queue[queued++];
+    packet->from = from->config.self;
+    packet->to = to;
+    packet->size = size;
+    memcpy(packet->bytes, payload, size);
+}
+
+static inline void save(void *whose, struct record_image *image)
+{
+    struct member *m = whose;
+    m->saves++;
+    free(image);
+}
+
+static inline void changed(void *whose, struct host_group *group)
+{
+    struct member *m = whose;
+    if (!is_deaf) office_changed(office_of(&m->offices, group));
+}
+
+static inline void renewed(void *whose, uint32_t cell)
+{
+    struct member *m = whose;
+    if (!is_deaf) offices_renewed(&m->offices, cell);
+}
+
+static inline void note(void *whose, struct host_group *group, const struct host_note *what)
+{
+}
+
+static inline void warn(void *whose, struct host_group *group, const char *text)
+{
+}
+
+static inline void tell(void *whose, void *client, struct office *o, const struct office_event *event)
+{
+    static const char *const names[] = {"elected", "lease", "stop", "lost"};
+    const size_t used = strlen(heard);
+    if (event->type == OFFICE_LEASE && strstr(heard, " lease; ")) return; /* the first will do */
+    snprintf(heard + used, sizeof heard - used, "%s %s%s%s; ", (const char *)client, names[event->type],
+             event->reason ? " " : "", event->reason ? event->reason : "");
+}
+
+static inline void settle(void)
+{
+    bool goes_on = true;
+    while (goes_on) {
+        goes_on = queued > 0;
+        for (uint32_t i = 0; i < member_count; i++)
+            for (; members[i].saves > 0; members[i].saves--, goes_on = true)
+                host_saved(members[i].host, 0, members[i].disk_error);
+        if (queued == 0) continue;
+        const struct packet first = queue[0];
+        memmove(queue, queue + 1, --queued * sizeof *queue);
+        host_receive(members[first.to - 1].host, first.from, first.bytes, first.size);
+    }
+}
+
+static inline void pass(uint64_t ms)
+{
+    for (uint64_t end = now + ms * MS; now < end; now += 5 * MS) {
+        for (uint32_t i = 0; i < member_count; i++) (void)host_tick(members[i].host);
+        settle();
+        for (uint32_t i = 0; i < member_count; i++) (void)offices_tick(&members[i].offices);
+        settle();
+    }
+}
+
+static inline void begin(uint32_t count)
+{
+    now = 1000 * MS;
+    queued = 0;
+    heard[0] = '\0';
+    member_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct member *m = &members[i];
+        *m = (struct member){.config = {.cluster = "test", .member_count = count, .self = i + 1, .drift = 200}};
+        m->config.groups[m->config.group_count++] =
+            (struct config_group){.name = "bully", .algorithm = el_algorithm_named("bully")};
+        m->config.groups[m->config.group_count++] =
+            (struct config_group){.name = "raft", .algorithm = el_algorithm_named("raft")};
+        m->config.transmit_max = 5 * MS;
+        for (uint32_t k = 0; k < count; k++) {
+            m->config.members[k].id = k + 1;
+            snprintf(m->config.members[k].name, sizeof m->config.members[k].name, "m%u", k + 1);
+        }
+        const struct host_hooks hooks = {.whose = m,
+                                         .now = read_clock,
+                                         .send = post,
+                                         .save = save,
+                                         .changed = changed,
+                                         .renewed = renewed,
+                                         .note = note,
+                                         .warn = warn,
+                                         .random = toss,
+                                         .wall_ms = read_clock};
+        m->host = host_new(&m->config, &m->record, hooks);
+        m->offices.host = m->host;
+        m->offices.config = &m->config;
+        m->offices.tell = tell;
+    }
+}
+
+static inline int finish(void **state)
+{
+    for (uint32_t i = 0; i < member_count; i++) {
+        offices_free(&members[i].offices);
+        host_free(members[i].host);
+    }
+    member_count = 0;
+    return 0;
+}
+
+static inline struct office *office(uint32_t member, const char *group)
+{
+    char text[200];
+    struct host_group *found = host_find(members[member - 1].host, group, text, sizeof text);
+    if (!found) fail_msg("%s", text);
+    return office_of(&members[member - 1].offices, found);
+}
+
+/* ---- Clients, and what they are told ---- */
+
+static char a[] = "a", b[] = "b", c[] = "c";
+
+static inline void expect_heard(const char *text)
+{
+    assert_string_equal(heard, text);
+    heard[0] = '\0';
+}
+
+/* Waits for somebody to be told something that begins so. */
+static inline void wait_for(const char *text)
+{
+    for (int i = 0; i < 2000 && !strstr(heard, text); i++) pass(5);
+    if (!strstr(heard, text)) fail_msg("nobody was told %s, only: %s", text, heard);
+}
+
+static inline void lead(uint32_t member, char *client)
+{
+    assert_int_equal(office_enter(office(member, "g"), client, 0, ""), OFFICE_DONE);
+    for (uint32_t i = 1; i <= member_count; i++) (void)office(i, "g");
+    wait_for("elected");
+}
+
+#endif
