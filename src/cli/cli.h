@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "sim/output/transcript.h"
+struct sim_style;
 
 /* Exit codes, the same for every verb. */
 enum { CLI_YES = 0, CLI_NO = 1, CLI_USAGE = 2, CLI_CANNOT_TELL = 3 };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "sim/output/transcript.h"
 
 int cli_usage_error(const char *verb, const char *format, ...)
 {

@@ -1,4 +1,4 @@
-/* See deadline_view.h, and the rules in agent/serve/deadline_page.h. */
+/* See deadline_view.h, and the rules in base/deadline_layout.h. */
 #define _GNU_SOURCE /* seals */
 #include "client/deadline_view.h"
 

@@ -1,5 +1,5 @@
 /*
- * An agent's page of deadlines (agent/serve/deadline_page.h), as a client sees it. The descriptor comes from whoever is at the other end
+ * An agent's page of deadlines (base/deadline_layout.h), as a client sees it. The descriptor comes from whoever is at the other end
  * of a socket: what is no page, or could be cut short under us, is not mapped.
  *
  * Any thread may read while the owner maps another page or none: whatever is mapped lies at one address until
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "agent/serve/deadline_page.h"
+#include "base/deadline_layout.h"
 
 struct page_view {        /* zeroed: nothing was ever mapped */
     struct page_map *map; /* cannot be written to; changes once: from NULL */

@@ -49,7 +49,7 @@ extern const struct engine_kind engine_agent, engine_file;
 elector_status engine_fail(elector *, elector_status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A page of deadlines (agent/serve/deadline_page.h), from the descriptor that it came in, which is borrowed. False: it is none. It is
+/* A page of deadlines (base/deadline_layout.h), from the descriptor that it came in, which is borrowed. False: it is none. It is
  * there for as long as the engine is open. */
 bool engine_page(elector *, int fd);
 #define ENGINE_NO_SLOT UINT32_MAX

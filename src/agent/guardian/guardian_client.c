@@ -14,8 +14,8 @@
 
 #include "agent/guardian/spawn.h"
 #include "agent/peer/udp.h"
-#include "agent/serve/deadline_page.h"
 #include "base/log.h"
+#include "base/memfd.h"
 
 static const uint64_t MS = 1000000, SECOND = 1000000000;
 static const uint64_t NOT_TAKEN = UINT64_MAX; /* no session has this number */
@@ -440,7 +440,7 @@ static void say_goodbye(struct obituary *o)
 
 static void make_page(struct obituary *o)
 {
-    o->page_fd = page_file("elector-guard");
+    o->page_fd = memfd_new("elector-guard");
     void *page = o->page_fd >= 0 && ftruncate(o->page_fd, sizeof *o->page) == 0
                      ? mmap(NULL, sizeof *o->page, PROT_READ | PROT_WRITE, MAP_SHARED, o->page_fd, 0)
                      : MAP_FAILED;

@@ -1,5 +1,5 @@
 /* See deadline_page.h. */
-#define _GNU_SOURCE /* memfd_create, seals */
+#define _GNU_SOURCE /* seals */
 #include "agent/serve/deadline_page.h"
 
 #include <fcntl.h>
@@ -7,21 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U /* Linux 6.3 */
-#endif
+#include "base/memfd.h"
 
 struct page {
     int fd;
     struct page_map *map;
 };
-
-int page_file(const char *name)
-{
-    const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-    const int fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
-    return fd >= 0 ? fd : memfd_create(name, flags);
-}
 
 /* Ours is the last mapping that can be written to, and the size is for ever: nobody who has mapped it can be tripped. */
 static struct page_map *map_and_seal(int fd)
@@ -44,7 +35,7 @@ struct page *page_new(void)
 {
     struct page *page = malloc(sizeof *page);
     if (!page) return NULL;
-    page->fd = page_file("elector");
+    page->fd = memfd_new("elector");
     page->map = page->fd >= 0 ? map_and_seal(page->fd) : NULL;
     if (page->map) return page;
     if (page->fd >= 0) close(page->fd);

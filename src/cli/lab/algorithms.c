@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "elector/core.h"
 
 enum { PAGE_WIDTH = 88 };
 

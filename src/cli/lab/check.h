@@ -4,6 +4,8 @@
 
 #include "check/check.h"
 #include "cli/cli.h"
+#include "elector/core.h"
+#include "sim/world/world.h"
 
 struct check_request {
     struct sim_settings settings; /* who takes part, as for `elector sim` */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "sim/output/transcript.h"
 
 struct setting {
     const char *key, *value;

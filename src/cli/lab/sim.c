@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/lab/sim_groups.h"
 #include "sim/output/export.h"
+#include "sim/output/transcript.h"
 #include "sim/plan/groups.h"
 
 struct sim_request {

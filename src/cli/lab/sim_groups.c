@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/lab/sim_groups.h"
+#include "sim/output/transcript.h"
 #include "sim/plan/groups.h"
 
 struct totals {

@@ -3,6 +3,8 @@
 #define ELECTOR_CLI_LAB_SIM_GROUPS_H
 
 #include "cli/cli.h"
+#include "elector/core.h"
+#include "sim/world/world.h"
 
 /* Runs every group that the settings speak of, and tells what came of them. The exit code. */
 int cli_run_groups(const struct sim_settings *settings, bool json);

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/replay/recordings.h"
 #include "sim/output/export.h"
+#include "sim/output/transcript.h"
 
 typedef int writer(FILE *out, const struct sim_world *world);
 

@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
+#include "sim/internal.h"
 #include "sim/output/text.h"
 #include "sim/output/transcript.h"
-#include "sim/world/internal.h"
 
 enum { HEAD_SHOWN = 5, TAIL_SHOWN = 7, CHAINS_MAX = 2, ENDLESS_SHOWN = 8 };
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 struct sim_world *sim_told_new(const struct sim_plan *plan)
 {

@@ -1,7 +1,7 @@
 /* JSON Lines: one flat object a record, its keys always in the same order. For jq, pandas and the like. */
+#include "sim/internal.h"
 #include "sim/output/export.h"
 #include "sim/output/text.h"
-#include "sim/world/internal.h"
 
 static const char *const words[] = {
     [SIM_DID_NOTHING] = "nothing", [SIM_STARTED] = "started",     [SIM_CAMPAIGNED] = "campaigned",

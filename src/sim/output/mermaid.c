@@ -1,9 +1,9 @@
 /* A Mermaid sequenceDiagram, for Markdown pages. It has no time axis, so notes say when they happened. */
 #include <stdlib.h>
 
+#include "sim/internal.h"
 #include "sim/output/export.h"
 #include "sim/output/text.h"
-#include "sim/world/internal.h"
 
 /* What would end a text, or begin a comment or an entity, is written as an entity. */
 static void put_text(FILE *out, const char *text)

@@ -6,9 +6,9 @@
 #ifndef ELECTOR_SIM_OUTPUT_SVG_H
 #define ELECTOR_SIM_OUTPUT_SVG_H
 
+#include "sim/internal.h"
 #include "sim/output/export.h"
 #include "sim/output/text.h"
-#include "sim/world/internal.h"
 
 enum {
     SVG_LANES_MAX = 64,

@@ -3,7 +3,7 @@
  * and some time after the peer is back it takes that back. It can be told to miss a death, and commands can
  * make it accuse the living. No detector can tell a dead peer from one behind a broken link.
  */
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 bool sim_detector_misses(const struct sim_world *world, el_node node, el_node peer)
 {

@@ -2,7 +2,7 @@
  * A disk that takes its time. A SAVE is a barrier: messages after it leave when the record is there, and so
  * does a claim to lead; timers do not wait. A process that dies meanwhile finds the old record or the new one.
  */
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 void sim_disk_save(struct sim_world *world, el_node node, struct el_durable durable, uint64_t cause)
 {

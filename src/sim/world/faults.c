@@ -1,7 +1,7 @@
 /* Carrying out what the plan says: calls, deaths and returns, pauses, broken links, accusations. */
 #include <string.h>
 
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 static void campaign(struct sim_world *world, el_node node)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 struct scene {
     unsigned char *bytes;

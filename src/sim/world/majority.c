@@ -3,7 +3,7 @@
  * of all members both ways, there must be a leader that does, and everybody it reaches must name it. If none
  * does, nobody can be blamed for having no leader.
  */
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 bool sim_reaches_both_ways(const struct sim_world *world, el_node a, el_node b)
 {

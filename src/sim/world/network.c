@@ -2,7 +2,7 @@
  * The network between the nodes. Whether a link is cut, or a message lost, is decided when it is sent: what
  * is under way when a link breaks still arrives. A link keeps order, unless told to reorder.
  */
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 static bool separates(const struct sim_break *b, el_node from, el_node to)
 {

@@ -4,7 +4,7 @@
  * and the best rank when nothing is under way. What is not claimed is not judged, though how many led at once
  * and who was deposed is counted for everybody.
  */
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 static bool claims(const struct sim_world *world, uint32_t claim)
 {

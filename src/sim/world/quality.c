@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 static uint64_t priority(const struct sim_world *world, el_node node)
 {

@@ -3,7 +3,7 @@
  * shows its term. The guard admits no term older than one that it has seen. It tells what is news: a newer
  * leader, and the first refusal of a stale one.
  */
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 void sim_resource_next(struct sim_world *world)
 {

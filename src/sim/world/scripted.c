@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/internal.h"
 #include "sim/plan/builder.h"
-#include "sim/world/internal.h"
 
 enum { LIST_TEXT = 200 };
 

@@ -1,7 +1,7 @@
 /* A node takes a step: its outbox is carried out in order, and its view is compared with the one before. */
 #include <string.h>
 
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 static void open_phase(struct sim_world *world)
 {

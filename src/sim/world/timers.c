@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "core/machine.h"
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 enum { TRUE_RATE = 1000000 };
 

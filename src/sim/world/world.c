@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 void sim_push(struct sim_world *world, const struct sim_event *event)
 {

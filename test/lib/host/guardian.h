@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "agent/guardian/guardian.h"
-#include "agent/serve/deadline_page.h"
+#include "base/memfd.h"
 
 static struct guardian g;
 static int ear; /* of the one peer */
@@ -139,7 +139,7 @@ static inline void say(int line, const char *word)
 /* As the agent writes to it. */
 static inline struct guardian_page *share_page(void)
 {
-    const int fd = page_file("test");
+    const int fd = memfd_new("test");
     assert_int_equal(ftruncate(fd, sizeof(struct guardian_page)), 0);
     struct guardian_page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert_ptr_not_equal(page, MAP_FAILED);

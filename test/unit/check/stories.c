@@ -5,7 +5,7 @@
 #include <glob.h>
 
 #include "lib/node/record.h"
-#include "sim/world/internal.h"
+#include "sim/internal.h"
 
 static uint32_t excused(const struct el_algorithm *algorithm, uint32_t faults)
 {

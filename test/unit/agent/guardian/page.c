@@ -112,7 +112,7 @@ static void beyond_the_page_everything_counts(void **state)
 
 static void another_page_makes_it_mute(void **state)
 {
-    const int fd = page_file("test");
+    const int fd = memfd_new("test");
     assert_int_equal(ftruncate(fd, sizeof *page), 0);
     hear(GUARDIAN_PAGE, 0, fd);
     assert_true(g.is_mute);
@@ -121,7 +121,7 @@ static void another_page_makes_it_mute(void **state)
 
 static void one_that_is_not_whole_or_not_there_makes_it_mute(void **state)
 {
-    const int fd = page_file("test");
+    const int fd = memfd_new("test");
     assert_int_equal(ftruncate(fd, sizeof *page - 1), 0);
     hear(GUARDIAN_PAGE, 0, fd);
     assert_true(g.is_mute);

@@ -1,6 +1,6 @@
 /* The inside of a world, shared by the files of the simulator and nobody else. */
-#ifndef ELECTOR_SIM_WORLD_INTERNAL_H
-#define ELECTOR_SIM_WORLD_INTERNAL_H
+#ifndef ELECTOR_SIM_INTERNAL_H
+#define ELECTOR_SIM_INTERNAL_H
 
 #include "elector/parts.h"
 #include "sim/world/map.h"
