@@ -20,51 +20,51 @@ static struct host *host;
 static struct host_group *group;
 static uint64_t now = 1000000000;
 
-static uint64_t tell_now(void *whose)
+static uint64_t tell_now(void *context)
 {
-    (void)whose;
+    (void)context;
     return now;
 }
 
-static uint64_t draw(void *whose)
+static uint64_t draw(void *context)
 {
     static uint64_t seed = 1;
-    (void)whose;
+    (void)context;
     seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
     return seed >> 11;
 }
 
-static void take(void *whose, el_node to, const uint8_t *payload, size_t size)
+static void take(void *context, el_node to, const uint8_t *payload, size_t size)
 {
-    (void)whose, (void)to, (void)payload;
+    (void)context, (void)to, (void)payload;
     if (size > SEAL_PAYLOAD_MAX) abort();
 }
 
-static void save(void *whose, struct record_image *image)
+static void save(void *context, struct record_image *image)
 {
     const uint64_t version = image->version;
-    (void)whose;
+    (void)context;
     free(image);
     host_saved(host, version, 0);
 }
 
-static void change(void *whose, struct host_group *which)
+static void change(void *context, struct host_group *which)
 {
-    (void)whose;
+    (void)context;
     (void)host_view_of(which);
 }
 
-static void warn(void *whose, struct host_group *which, const char *text)
+static void warn(void *context, struct host_group *which, const char *text)
 {
-    (void)whose, (void)which;
+    (void)context, (void)which;
     if (strlen(text) > 4096) abort();
 }
 
-static void note(void *whose, struct host_group *which, const struct host_note *what)
+static void note(void *context, struct host_group *which, const struct host_note *what)
 {
     char text[256];
     host_note_text(&config, what, text, sizeof text);
-    warn(whose, which, text);
+    warn(context, which, text);
 }
 
 static void begin(void)
@@ -120,18 +120,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (count++ % 256 == 0) begin_again();
     const size_t length = size - 1;
     memcpy(payload, bytes + 1, length);
-    struct wire_payload begun;
-    wire_begin(&begun, host->members);
-    const struct wire_entry first = {.type = WIRE_BOARD, .settings = group->session->settings};
-    if (!wire_add(&begun, &first)) abort();
+    struct payload begun;
+    payload_begin(&begun, host->members);
+    const struct payload_entry first = {.type = PAYLOAD_BOARD, .settings = group->session->settings};
+    if (!payload_add(&begun, &first)) abort();
     if ((bytes[0] & 4) && length >= begun.size + 9) { /* past the digests, which nobody guesses */
         memcpy(payload, begun.bytes, begun.size);
         const uint8_t type = payload[begun.size];
-        const bool has_group = type != WIRE_SESSION && type != WIRE_BOARD && type < WIRE_OBITUARY;
+        const bool has_group = type != PAYLOAD_SESSION && type != PAYLOAD_BOARD && type < PAYLOAD_OBITUARY;
         if (has_group) put_word(payload + begun.size + 1, group->key, 8);
     }
     /* As it comes alive, or sealed in advance: never by both ways. */
-    if (wire_may_pass(payload, length, true) && wire_may_pass(payload, length, false)) abort();
+    if (payload_may_pass(payload, length, true) && payload_may_pass(payload, length, false)) abort();
     host_receive(host, bytes[0] % 4, payload, length);
     now += (uint64_t)(bytes[0] >> 3) * 10000000;
     (void)host_tick(host);

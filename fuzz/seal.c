@@ -23,22 +23,22 @@ static bool connecting;
 static uint64_t now = 1000 * SEAL_S;
 
 /* While the two connect, what one sends is handed to the other. Afterwards it is lost. */
-static void on_send(void *whose, uint32_t peer, const uint8_t *datagram, size_t size)
+static void on_send(void *context, uint32_t peer, const uint8_t *datagram, size_t size)
 {
-    (void)whose;
+    (void)context;
     if (size > SEAL_DATAGRAM_MAX) abort();
     if (connecting) seal_receive(nodes[peer - 1], now, datagram, size);
 }
 
-static void on_deliver(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+static void on_deliver(void *context, uint32_t peer, const uint8_t *payload, size_t size)
 {
-    (void)whose, (void)peer, (void)payload, (void)size;
+    (void)context, (void)peer, (void)payload, (void)size;
     if (!connecting) abort(); /* made up from nothing */
 }
 
-static void on_plain_deliver(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+static void on_plain_deliver(void *context, uint32_t peer, const uint8_t *payload, size_t size)
 {
-    (void)whose, (void)payload;
+    (void)context, (void)payload;
     if (peer != 2 || size > SEAL_PAYLOAD_MAX) abort();
 }
 
@@ -47,7 +47,7 @@ static struct seal *start(uint32_t self, bool is_plain)
     struct seal_config c = {
         .self = self, .count = 2, .public_keys = publics, .cluster_key_count = 1, .plain = is_plain};
     memcpy(c.secret_key, secrets[self - 1], SEAL_KEY);
-    return seal_new(&c, (struct seal_hooks){.whose = &numbers[self - 1],
+    return seal_new(&c, (struct seal_hooks){.context = &numbers[self - 1],
                                             .send = on_send,
                                             .deliver = is_plain ? on_plain_deliver : on_deliver});
 }

@@ -21,9 +21,9 @@ static void report(const struct candidate *c, enum report_kind kind, uint64_t to
     if (write(c->reports, &line, sizeof line) != sizeof line) _exit(1); /* the driver is gone */
 }
 
-static void on_event(void *whose, const elector_event *event)
+static void on_event(void *context, const elector_event *event)
 {
-    struct candidate *c = whose;
+    struct candidate *c = context;
     if (event->type == ELECTOR_ELECTED) report(c, REPORT_ELECTED, event->term.token, c->woken_at);
     if (event->type == ELECTOR_STOP) (void)elector_stopped(c->elector, c->group); /* there is no work to end */
 }

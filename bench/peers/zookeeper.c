@@ -25,9 +25,9 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int events;
 static bool has_expired;
 
-static void on_event(zhandle_t *zk, int type, int state, const char *path, void *whose)
+static void on_event(zhandle_t *zk, int type, int state, const char *path, void *context)
 {
-    (void)zk, (void)type, (void)path, (void)whose;
+    (void)zk, (void)type, (void)path, (void)context;
     pthread_mutex_lock(&lock);
     if (state == ZOO_EXPIRED_SESSION_STATE) has_expired = true;
     events++;
@@ -94,9 +94,9 @@ static bool stand(zhandle_t *zk, char *path, size_t size)
 static zhandle_t *session;
 
 /* SIGTERM, whenever it comes. */
-static void *wait_for_end(void *whose)
+static void *wait_for_end(void *context)
 {
-    sigset_t *signals = whose;
+    sigset_t *signals = context;
     int number;
     sigwait(signals, &number);
     if (session) zookeeper_close(session);

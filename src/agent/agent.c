@@ -43,9 +43,9 @@ void agent_finish(struct agent *agent, int code)
 
 /* ---- The loop ---- */
 
-static void hear(void *whose, const uint8_t *datagram, size_t size)
+static void hear(void *context, const uint8_t *datagram, size_t size)
 {
-    struct agent *agent = whose;
+    struct agent *agent = context;
     agent->hearing = size;
     seal_receive(agent->seal, agent_clock(), datagram, size);
 }
@@ -55,7 +55,7 @@ static void on_readable(uv_poll_t *handle, int status, int events)
     struct agent *agent = handle->data;
     (void)status, (void)events;
     host_hold(agent->host); /* which looks for what is overdue before each word that it hears */
-    (void)net_receive(agent->socket, hear, agent);
+    (void)udp_receive(agent->socket, hear, agent);
     host_release(agent->host);
 }
 
@@ -93,16 +93,16 @@ static void before_waiting(uv_prepare_t *handle)
     if (host_has_failed(agent->host) && !agent->is_done) {
         log_event(LOG_ERROR_LEVEL, NULL,
                   "the record takes no more; stepping down from everything, and leaving");
-        control_failed(agent->control, "disk");
+        serve_failed(agent->serve, "disk");
         agent_finish(agent, AGENT_DISK_FAILED);
     }
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;
     if (alive < next) next = alive;
-    const uint64_t guarded = obituary_tick(agent->obituary);
+    const uint64_t guarded = guardian_client_tick(agent->obituary);
     if (guarded < next) next = guarded;
     if (agent->is_leaving) {
-        if (control_leave(agent->control) || now >= agent->leave_by) agent_finish(agent, 0);
+        if (serve_leave(agent->serve) || now >= agent->leave_by) agent_finish(agent, 0);
         if (agent->leave_by < next) next = agent->leave_by;
     }
     wake_at(agent, next > now ? next : now + 1);
@@ -210,7 +210,7 @@ static int open_http(struct agent *agent)
 {
     const struct http_setup setup = {.config = agent->config,
                                      .host = agent->host,
-                                     .control = agent->control,
+                                     .serve = agent->serve,
                                      .seal = agent->seal,
                                      .metrics = &agent->metrics};
     char text[512];
@@ -227,22 +227,23 @@ static int open_all(struct agent *agent)
     int code = open_record(agent);
     if (code == 0) code = open_seal(agent);
     if (code) return code;
-    agent->socket = net_open(agent->config, text, sizeof text);
+    agent->socket = udp_open(agent->config, text, sizeof text);
     if (agent->socket < 0) return refuse(text, AGENT_CANNOT_START);
     agent->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (agent->timer < 0) return refuse("cannot have a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
     struct host_hooks hooks = agent_host_hooks(agent);
-    agent->chronicle = chronicle_new(agent->config, agent_clock());
-    agent->flight = flight_begin(agent->config, agent->record, &hooks);
-    agent->host = agent->chronicle ? host_new(agent->config, agent->record, hooks) : NULL;
+    agent->history = history_new(agent->config, agent_clock());
+    agent->recorder = recorder_begin(agent->config, agent->record, &hooks);
+    agent->host = agent->history ? host_new(agent->config, agent->record, hooks) : NULL;
     if (agent->host)
-        agent->obituary = obituary_new(&agent->loop, agent->config, agent->host, agent->seal, agent->program);
+        agent->obituary =
+            guardian_client_new(&agent->loop, agent->config, agent->host, agent->seal, agent->program);
     if (!agent->obituary) return refuse("out of memory", AGENT_CANNOT_START);
-    agent->control = control_new(&agent->loop, agent->config, agent->host, text, sizeof text);
-    if (!agent->control) return refuse(text, AGENT_CANNOT_START);
-    control_set_chronicle(agent->control, agent->chronicle);
-    control_watch_by(agent->control, agent->obituary);
-    control_count_in(agent->control, &agent->metrics);
+    agent->serve = serve_new(&agent->loop, agent->config, agent->host, text, sizeof text);
+    if (!agent->serve) return refuse(text, AGENT_CANNOT_START);
+    serve_set_history(agent->serve, agent->history);
+    serve_watch_by(agent->serve, agent->obituary);
+    serve_count_in(agent->serve, &agent->metrics);
     return open_http(agent);
 }
 
@@ -281,25 +282,25 @@ static void warn_of_promises(const struct config *config)
     }
 }
 
-static void close_handle(uv_handle_t *handle, void *whose)
+static void close_handle(uv_handle_t *handle, void *context)
 {
-    (void)whose;
+    (void)context;
     if (!uv_is_closing(handle)) uv_close(handle, NULL);
 }
 
 static void close_all(struct agent *agent)
 {
     http_free(agent->http);
-    if (agent->control) control_free(agent->control);
-    agent->control = NULL; /* what the last write changes is nobody's news any more */
-    obituary_free(agent->obituary);
+    if (agent->serve) serve_free(agent->serve);
+    agent->serve = NULL; /* what the last write changes is nobody's news any more */
+    guardian_client_free(agent->obituary);
     agent->obituary = NULL;
     uv_walk(&agent->loop, close_handle, NULL);
     uv_run(&agent->loop, UV_RUN_DEFAULT); /* a write that is under way is waited for */
     uv_loop_close(&agent->loop);
     host_free(agent->host);
-    flight_close(agent->flight);
-    chronicle_free(agent->chronicle);
+    recorder_close(agent->recorder);
+    history_free(agent->history);
     seal_free(agent->seal);
     if (agent->record) record_close(agent->record);
     if (agent->socket >= 0) close(agent->socket);
@@ -319,7 +320,7 @@ int agent_run(struct config *config, const char *program)
     agent.code = open_all(&agent);
     if (agent.code == 0) {
         begin(&agent);
-        agent.watchdog = notify_watchdog_ns();
+        agent.watchdog = systemd_watchdog_ns();
         config_write_address(&config->members[config->self - 1].address, address, sizeof address);
         if (agent.http) config_write_address(&config->http, http, sizeof http);
         log_event(LOG_INFO_LEVEL, NULL, "member %s of %s, %u members, on %s%s; clients at %s, HTTP at %s",

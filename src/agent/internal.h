@@ -10,7 +10,7 @@
 #include "agent/host/host.h"
 #include "agent/recorder/recorder.h"
 #include "agent/serve/http/http.h"
-#include "agent/serve/socket.h"
+#include "agent/serve/serve.h"
 
 struct agent {
     struct config *config;
@@ -18,13 +18,13 @@ struct agent {
     struct record *record;
     struct host *host;
     struct seal *seal;
-    struct control *control;
-    struct chronicle *chronicle;
-    struct obituary *obituary;
+    struct serve *serve;
+    struct history *history;
+    struct guardian_client *obituary;
     struct http *http; /* NULL: none */
     struct metrics metrics;
     size_t hearing; /* bytes of the datagram that is being opened */
-    struct flight *flight;
+    struct recorder *recorder;
     int socket, timer;
     uint64_t wakes_at; /* what the timer is set to; 0: nothing */
     uint64_t drawn[32];

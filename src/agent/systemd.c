@@ -23,7 +23,7 @@ void notify(const char *state)
     close(fd);
 }
 
-uint64_t notify_watchdog_ns(void)
+uint64_t systemd_watchdog_ns(void)
 {
     const char *text = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
     if (!text || (pid && strtoul(pid, NULL, 10) != (unsigned long)getpid())) return 0;

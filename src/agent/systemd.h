@@ -6,6 +6,6 @@
 
 void notify(const char *state); /* READY=1, STOPPING=1, WATCHDOG=1, STATUS=… */
 /* How often it wants to hear WATCHDOG=1, in ns; 0: never. */
-uint64_t notify_watchdog_ns(void);
+uint64_t systemd_watchdog_ns(void);
 
 #endif

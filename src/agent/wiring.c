@@ -22,16 +22,16 @@ struct writing {
 
 /* ---- What the host needs ---- */
 
-static uint64_t host_asks_now(void *whose)
+static uint64_t host_asks_now(void *context)
 {
-    (void)whose;
+    (void)context;
     return agent_clock();
 }
 
 /* Many at a time: each is asked for while somebody waits, and no secret comes of them. */
-static uint64_t host_asks_random(void *whose)
+static uint64_t host_asks_random(void *context)
 {
-    struct agent *agent = whose;
+    struct agent *agent = context;
     if (agent->drawn_left == 0) {
         randombytes_buf(agent->drawn, sizeof agent->drawn);
         agent->drawn_left = sizeof agent->drawn / sizeof *agent->drawn;
@@ -39,15 +39,15 @@ static uint64_t host_asks_random(void *whose)
     return agent->drawn[--agent->drawn_left];
 }
 
-static uint64_t host_asks_wall(void *whose)
+static uint64_t host_asks_wall(void *context)
 {
-    (void)whose;
+    (void)context;
     return agent_wall_ms();
 }
 
-static void host_sends(void *whose, el_node to, const uint8_t *payload, size_t size)
+static void host_sends(void *context, el_node to, const uint8_t *payload, size_t size)
 {
-    struct agent *agent = whose;
+    struct agent *agent = context;
     seal_send(agent->seal, agent_clock(), to, payload, size);
 }
 
@@ -65,7 +65,7 @@ static void wrote_record(uv_work_t *work, int status)
     struct agent *agent = writing->agent;
     const int error = status ? EIO : writing->error;
     const uint64_t version = writing->image->version;
-    chronicle_write(agent->chronicle, agent_clock(), writing->took_ns);
+    history_write(agent->history, agent_clock(), writing->took_ns);
     metrics_observe(&agent->metrics.fsyncs, writing->took_ns);
     free(writing->image);
     free(writing);
@@ -73,13 +73,13 @@ static void wrote_record(uv_work_t *work, int status)
         log_event(LOG_ERROR_LEVEL, NULL, "cannot write %s: %s; stepping down from everything, and leaving",
                   agent->config->state, strerror(error));
     host_saved(agent->host, version, error);
-    if (error && agent->control) control_failed(agent->control, "disk");
+    if (error && agent->serve) serve_failed(agent->serve, "disk");
     if (error) agent_finish(agent, AGENT_DISK_FAILED);
 }
 
-static void host_saves(void *whose, struct record_image *image)
+static void host_saves(void *context, struct record_image *image)
 {
-    struct agent *agent = whose;
+    struct agent *agent = context;
     struct writing *writing = calloc(1, sizeof *writing);
     if (!writing) abort(); /* what is not on disk was never said; a start finds it so */
     *writing = (struct writing){.agent = agent, .image = image};
@@ -87,50 +87,49 @@ static void host_saves(void *whose, struct record_image *image)
     if (uv_queue_work(&agent->loop, &writing->work, write_record, wrote_record) != 0) abort();
 }
 
-static void host_changed(void *whose, struct host_group *group)
+static void host_changed(void *context, struct host_group *group)
 {
-    struct agent *agent = whose;
-    if (agent->control) control_changed(agent->control, group);
+    struct agent *agent = context;
+    if (agent->serve) serve_changed(agent->serve, group);
 }
 
-static void host_renews(void *whose, uint32_t cell)
+static void host_renews(void *context, uint32_t cell)
 {
-    struct agent *agent = whose;
-    if (agent->control) control_renewed(agent->control, cell);
+    struct agent *agent = context;
+    if (agent->serve) serve_renewed(agent->serve, cell);
 }
 
-static void host_notes(void *whose, struct host_group *group, const struct host_note *note)
+static void host_notes(void *context, struct host_group *group, const struct host_note *note)
 {
-    const struct agent *agent = whose;
+    const struct agent *agent = context;
     char text[256];
-    chronicle_note(agent->chronicle, agent_clock(), group ? chronicle_group(host_name(group)) : 0, note);
+    history_note(agent->history, agent_clock(), group ? history_group(host_name(group)) : 0, note);
     if (!log_is_verbose()) return;
     host_note_text(agent->config, note, text, sizeof text);
     log_event(LOG_DEBUG_LEVEL, group ? host_name(group) : NULL, "%s", text);
 }
 
-static void host_heard_of(void *whose, struct host_group *group, const struct el_msg *msg)
+static void host_heard_of(void *context, struct host_group *group, const struct el_msg *msg)
 {
-    const struct agent *agent = whose;
-    chronicle_hear(agent->chronicle, agent_clock(), chronicle_group(host_name(group)), host_algorithm(group),
-                   msg);
+    const struct agent *agent = context;
+    history_hear(agent->history, agent_clock(), history_group(host_name(group)), host_algorithm(group), msg);
 }
 
-static void host_warns(void *whose, struct host_group *group, const char *text)
+static void host_warns(void *context, struct host_group *group, const char *text)
 {
-    (void)whose;
+    (void)context;
     log_event(LOG_WARN_LEVEL, group ? host_name(group) : NULL, "%s", text);
 }
 
-static void host_was_answered(void *whose, el_node peer, uint64_t round_trip_ns)
+static void host_was_answered(void *context, el_node peer, uint64_t round_trip_ns)
 {
-    struct agent *agent = whose;
+    struct agent *agent = context;
     metrics_observe(&agent->metrics.peers[peer - 1].round_trips, round_trip_ns);
 }
 
 struct host_hooks agent_host_hooks(struct agent *agent)
 {
-    return (struct host_hooks){.whose = agent,
+    return (struct host_hooks){.context = agent,
                                .now = host_asks_now,
                                .send = host_sends,
                                .save = host_saves,
@@ -146,35 +145,35 @@ struct host_hooks agent_host_hooks(struct agent *agent)
 
 /* ---- What the seal needs ---- */
 
-static void seal_sends(void *whose, uint32_t peer, const uint8_t *datagram, size_t size)
+static void seal_sends(void *context, uint32_t peer, const uint8_t *datagram, size_t size)
 {
-    struct agent *agent = whose;
+    struct agent *agent = context;
     const struct config_member *to = &agent->config->members[peer - 1];
     struct metrics_peer *counted = &agent->metrics.peers[peer - 1];
-    const bool is_sent = net_send(agent->socket, to, datagram, size);
+    const bool is_sent = udp_send(agent->socket, to, datagram, size);
     *(is_sent ? &counted->sent_bytes : &counted->unsent) += is_sent ? size : 1;
     if (!is_sent) log_event(LOG_DEBUG_LEVEL, NULL, "cannot send to %s: %s", to->name, strerror(errno));
 }
 
-static void seal_delivers(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+static void seal_delivers(void *context, uint32_t peer, const uint8_t *payload, size_t size)
 {
-    struct agent *agent = whose;
+    struct agent *agent = context;
     agent->metrics.peers[peer - 1].received_bytes += agent->hearing;
-    if (wire_may_pass(payload, size, false)) host_receive(agent->host, peer, payload, size);
+    if (payload_may_pass(payload, size, false)) host_receive(agent->host, peer, payload, size);
 }
 
-static void seal_buries(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+static void seal_buries(void *context, uint32_t peer, const uint8_t *payload, size_t size)
 {
-    struct agent *agent = whose;
-    if (!wire_may_pass(payload, size, true)) return;
+    struct agent *agent = context;
+    if (!payload_may_pass(payload, size, true)) return;
     host_receive(agent->host, peer, payload, size); /* first: whoever reads the log is not waited for */
     log_event(LOG_WARN_LEVEL, NULL, "%s is dead, and its work%s is over: its guardian says so",
               agent->config->members[peer - 1].name,
-              payload[WIRE_HEAD] == WIRE_RELEASED ? " at some groups" : "");
+              payload[PAYLOAD_HEAD] == PAYLOAD_RELEASED ? " at some groups" : "");
 }
 
 struct seal_hooks agent_seal_hooks(struct agent *agent)
 {
     return (struct seal_hooks){
-        .whose = agent, .send = seal_sends, .deliver = seal_delivers, .bury = seal_buries};
+        .context = agent, .send = seal_sends, .deliver = seal_delivers, .bury = seal_buries};
 }

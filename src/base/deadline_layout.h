@@ -4,7 +4,7 @@
  * The agent writes it (agent/serve/deadline_page.h), the library reads it (client/deadline_view.h); docs/socket-protocol.md
  * says how a client gets it.
  *
- * A *cell* is a deadline. A *slot* is an office that is held: its token, and which cell says until when. Cell N belongs to
+ * A *cell* is a deadline. A *slot* is an leadership that is held: its token, and which cell says until when. Cell N belongs to
  * slot N; those behind are for slots whose deadlines move together, so that one word renews them all.
  *
  * Rules of the writer (W), the agent's one thread, and of readers (R). Every load acquires and every store releases, so
@@ -31,35 +31,35 @@
 #include <stdint.h>
 
 enum {
-    PAGE_VERSION = 1,
-    PAGE_SLOTS = 131072,
-    PAGE_SHARED_CELLS = 1024,
-    PAGE_CELLS = PAGE_SLOTS + PAGE_SHARED_CELLS
+    DEADLINE_VERSION = 1,
+    DEADLINE_SLOTS = 131072,
+    DEADLINE_SHARED_CELLS = 1024,
+    DEADLINE_CELLS = DEADLINE_SLOTS + DEADLINE_SHARED_CELLS
 };
 
-#define PAGE_MAGIC "ELECTOR" /* with its zero */
+#define DEADLINE_MAGIC "ELECTOR" /* with its zero */
 
-struct page_header {
+struct deadline_header {
     char magic[8];
     uint32_t version, size; /* of this header */
     uint32_t cell_count, slot_count;
     uint32_t spare[10];
 };
 
-struct page_slot {
+struct deadline_slot {
     _Atomic uint64_t token; /* 0: vacant */
     _Atomic uint32_t cell;
     uint32_t spare;
 };
 
 /* What is mapped. Nearly all of it is a hole: memory is taken where somebody leads. */
-struct page_map {
-    struct page_header header;
-    _Atomic uint64_t cells[PAGE_CELLS]; /* CLOCK_BOOTTIME in ns; 0: over */
-    struct page_slot slots[PAGE_SLOTS];
+struct deadline_map {
+    struct deadline_header header;
+    _Atomic uint64_t cells[DEADLINE_CELLS]; /* CLOCK_BOOTTIME in ns; 0: over */
+    struct deadline_slot slots[DEADLINE_SLOTS];
 };
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a reader has no right to write, so not to a lock either");
-_Static_assert(sizeof(struct page_header) == 64 && sizeof(struct page_slot) == 16, "no hidden padding");
+_Static_assert(sizeof(struct deadline_header) == 64 && sizeof(struct deadline_slot) == 16, "no hidden padding");
 
 #endif

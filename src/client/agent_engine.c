@@ -16,7 +16,7 @@ enum { LINES_A_TURN = 256 }; /* so that a flood does not keep dispatch() for eve
 
 struct agent {
     struct engine base;
-    struct wire wire;
+    struct json_lines json_lines;
     json_int_t asked; /* the id of the last request */
     bool has_page;    /* where deadlines are published, so that nobody tells of leases */
 };
@@ -28,14 +28,14 @@ static struct agent *agent_of(struct engine *engine)
 
 static elector_status lost(struct agent *a)
 {
-    wire_close(&a->wire);
-    return engine_gone(a->base.owner, "the agent is gone", "%s", a->wire.reason);
+    json_lines_close(&a->json_lines);
+    return engine_gone(a->base.owner, "the agent is gone", "%s", a->json_lines.reason);
 }
 
 static elector_status nonsense(struct agent *a, const char *what)
 {
-    snprintf(a->wire.reason, sizeof a->wire.reason, "the agent at %s sent %s; is it of another version?",
-             a->wire.path, what);
+    snprintf(a->json_lines.reason, sizeof a->json_lines.reason,
+             "the agent at %s sent %s; is it of another version?", a->json_lines.path, what);
     return lost(a);
 }
 
@@ -46,12 +46,12 @@ static bool read_deadline(const json_t *event, uint64_t *deadline_ns)
 {
     *deadline_ns = ENGINE_NEVER;
     return json_is_null(json_object_get(event, "deadline_ns")) ||
-           wire_number(event, "deadline_ns", 1, deadline_ns);
+           json_lines_number(event, "deadline_ns", 1, deadline_ns);
 }
 
 static bool read_token(const json_t *event, uint64_t *token)
 {
-    return wire_number(event, "token", 1, token) && *token < ENGINE_TOKEN_END;
+    return json_lines_number(event, "token", 1, token) && *token < ENGINE_TOKEN_END;
 }
 
 /* Only of a page that we have; absent: it is told of leases. */
@@ -60,7 +60,7 @@ static bool read_slot(const struct agent *a, const json_t *event, uint32_t *slot
     uint64_t number;
     *slot = ENGINE_NO_SLOT;
     if (!a->has_page || !json_object_get(event, "slot")) return true;
-    if (!wire_number(event, "slot", 0, &number) || number >= PAGE_SLOTS) return false;
+    if (!json_lines_number(event, "slot", 0, &number) || number >= DEADLINE_SLOTS) return false;
     *slot = (uint32_t)number;
     return true;
 }
@@ -71,12 +71,12 @@ static bool read_leader(const json_t *from, elector_leader *leader)
     const json_t *who = json_object_get(from, "leader"), *value = json_object_get(from, "value");
     *leader = (elector_leader){0};
     if (who && !json_is_null(who)) {
-        const char *name = wire_text(from, "leader", ELECTOR_NAME_MAX);
+        const char *name = json_lines_text(from, "leader", ELECTOR_NAME_MAX);
         if (!name || !read_token(from, &leader->token)) return false;
         snprintf(leader->name, sizeof leader->name, "%s", name);
     }
     if (value && !json_is_null(value)) {
-        const char *text = wire_text(from, "value", ELECTOR_VALUE_MAX);
+        const char *text = json_lines_text(from, "value", ELECTOR_VALUE_MAX);
         if (!text) return false;
         if (leader->name[0]) snprintf(leader->value, sizeof leader->value, "%s", text);
     }
@@ -95,7 +95,8 @@ static bool hear_leader(struct agent *a, const json_t *event, const char *group)
 static bool hear_event(struct agent *a, const json_t *event, const char *name)
 {
     elector *owner = a->base.owner;
-    const char *group = wire_text(event, "group", ELECTOR_GROUP_MAX), *reason = wire_text(event, "reason", 127);
+    const char *group = json_lines_text(event, "group", ELECTOR_GROUP_MAX),
+               *reason = json_lines_text(event, "reason", 127);
     uint64_t token = 0, deadline_ns = 0;
     uint32_t slot;
     const bool moves = strcmp(name, "lease") == 0, begins = strcmp(name, "elected") == 0;
@@ -119,7 +120,7 @@ static bool hear_event(struct agent *a, const json_t *event, const char *name)
 static int hear(struct agent *a, json_t **answer)
 {
     json_t *line;
-    const int got = wire_read(&a->wire, &line);
+    const int got = json_lines_read(&a->json_lines, &line);
     *answer = NULL;
     if (got < 0) lost(a);
     if (got <= 0) return got;
@@ -134,13 +135,14 @@ static int hear(struct agent *a, json_t **answer)
     } else if (!id &&
                json_is_false(json_object_get(line, "ok"))) { /* it took what we sent for no request at all */
         char text[200];
-        wire_refusal(line, text, sizeof text);
-        snprintf(a->wire.reason, sizeof a->wire.reason, "the agent at %s: %s", a->wire.path, text);
+        json_lines_refusal(line, text, sizeof text);
+        snprintf(a->json_lines.reason, sizeof a->json_lines.reason, "the agent at %s: %s", a->json_lines.path,
+                 text);
         lost(a);
     }
     json_decref(line);
     if (!engine_is_gone(a->base.owner)) return 1;
-    wire_close(&a->wire);
+    json_lines_close(&a->json_lines);
     json_decref(*answer);
     *answer = NULL;
     return -1;
@@ -159,7 +161,7 @@ static elector_status post(struct agent *a, json_t *request)
 {
     if (request) json_object_set_new(request, "id", json_integer(++a->asked));
     if (!request) return engine_fail(a->base.owner, ELECTOR_NO_MEMORY, "out of memory");
-    return wire_send(&a->wire, request) ? ELECTOR_OK : lost(a);
+    return json_lines_send(&a->json_lines, request) ? ELECTOR_OK : lost(a);
 }
 
 /* Steals the request. With ELECTOR_OK *answer is to be freed. */
@@ -171,12 +173,12 @@ static elector_status ask(struct agent *a, json_t *request, uint64_t until_ns, j
     while (status == ELECTOR_OK && !*answer) {
         const int heard = hear(a, answer);
         if (heard < 0) return ELECTOR_LOST;
-        if (heard == 0 && !wire_wait(&a->wire, until_ns))
+        if (heard == 0 && !json_lines_wait(&a->json_lines, until_ns))
             return engine_fail(a->base.owner, ELECTOR_TIMEOUT, "the agent at %s does not answer; does it hang?",
-                               a->wire.path);
+                               a->json_lines.path);
     }
     if (status == ELECTOR_OK && json_is_false(json_object_get(*answer, "ok"))) {
-        status = wire_refusal(*answer, text, sizeof text);
+        status = json_lines_refusal(*answer, text, sizeof text);
         engine_fail(a->base.owner, status, "%s", text);
         json_decref(*answer);
         *answer = NULL;
@@ -189,11 +191,11 @@ static elector_status tell(struct engine *engine, json_t *request)
 {
     struct agent *a = agent_of(engine);
     json_t *answer;
-    const elector_status status = ask(a, request, engine_until(WIRE_ANSWER_MS), &answer);
+    const elector_status status = ask(a, request, engine_until(LINES_ANSWER_MS), &answer);
     json_decref(answer);
     if (status != ELECTOR_TIMEOUT) return status;
-    snprintf(a->wire.reason, sizeof a->wire.reason, "the agent at %s does not answer; does it hang?",
-             a->wire.path);
+    snprintf(a->json_lines.reason, sizeof a->json_lines.reason,
+             "the agent at %s does not answer; does it hang?", a->json_lines.path);
     return lost(a);
 }
 
@@ -243,9 +245,9 @@ static elector_status observe(struct engine *engine, const char *group)
 
 static elector_status work(struct engine *engine, int line)
 {
-    agent_of(engine)->wire.passes = line;
+    agent_of(engine)->json_lines.passes = line;
     const elector_status status = tell(engine, json_pack("{ss}", "op", "work"));
-    agent_of(engine)->wire.passes = -1;
+    agent_of(engine)->json_lines.passes = -1;
     return status;
 }
 
@@ -257,7 +259,7 @@ static elector_status leader_of(struct engine *engine, const char *group, uint64
     elector_status status = ask(a, json_pack("{ss ss}", "op", "status", "group", group), until_ns, &answer);
     if (status != ELECTOR_OK) return status;
     const json_t *known = json_array_get(json_object_get(answer, "groups"), 0);
-    const char *name = wire_text(known, "group", ELECTOR_GROUP_MAX);
+    const char *name = json_lines_text(known, "group", ELECTOR_GROUP_MAX);
     if (!json_is_array(json_object_get(answer, "groups")) ||
         (known && (!name || strcmp(name, group) != 0 || !read_leader(known, leader))))
         status = nonsense(a, "a status with a field missing or wrong");
@@ -269,14 +271,14 @@ static elector_status leader_of(struct engine *engine, const char *group, uint64
 
 static void close_agent(struct engine *engine)
 {
-    wire_close(&agent_of(engine)->wire);
+    json_lines_close(&agent_of(engine)->json_lines);
     free(engine);
 }
 
 /* Whether a page was given, and whether it is one. */
 static void take_page(struct agent *a, bool is_given, bool *is_good)
 {
-    const int fd = wire_take_passed(&a->wire);
+    const int fd = json_lines_take_passed(&a->json_lines);
     a->has_page = is_given && fd >= 0 && engine_page(a->base.owner, fd);
     *is_good = a->has_page || !is_given;
     if (fd >= 0) close(fd);
@@ -287,10 +289,11 @@ static elector_status hello(struct agent *a, bool wants_page, bool *is_good)
     json_t *answer;
     uint64_t version = 0;
     elector_status status = ask(a, json_pack("{ss si sb}", "op", "hello", "version", 1, "page", wants_page),
-                                engine_until(WIRE_ANSWER_MS), &answer);
-    if (status == ELECTOR_OK && (!wire_number(answer, "version", 1, &version) || version != 1))
-        status = engine_fail(a->base.owner, ELECTOR_UNAVAILABLE,
-                             "the agent at %s speaks another version of the protocol, not 1", a->wire.path);
+                                engine_until(LINES_ANSWER_MS), &answer);
+    if (status == ELECTOR_OK && (!json_lines_number(answer, "version", 1, &version) || version != 1))
+        status =
+            engine_fail(a->base.owner, ELECTOR_UNAVAILABLE,
+                        "the agent at %s speaks another version of the protocol, not 1", a->json_lines.path);
     if (status == ELECTOR_OK)
         take_page(a, wants_page && json_is_true(json_object_get(answer, "page")), is_good);
     json_decref(answer);
@@ -313,8 +316,8 @@ static elector_status open_agent(elector *owner, const char *path, struct engine
     a->base = (struct engine){.kind = &engine_agent, .owner = owner};
     a->asked = 0;
     a->has_page = false;
-    elector_status status = wire_open(&a->wire, path);
-    if (status != ELECTOR_OK) engine_fail(owner, status, "%s", a->wire.reason);
+    elector_status status = json_lines_open(&a->json_lines, path);
+    if (status != ELECTOR_OK) engine_fail(owner, status, "%s", a->json_lines.reason);
     if (status == ELECTOR_OK) status = greet(a);
     if (status == ELECTOR_OK)
         *out = &a->base;
@@ -325,16 +328,16 @@ static elector_status open_agent(elector *owner, const char *path, struct engine
 
 static int descriptor(const struct engine *engine)
 {
-    return ((const struct agent *)engine)->wire.fd;
+    return ((const struct agent *)engine)->json_lines.fd;
 }
 
 /* What is left to send is tried again soon; poll() is asked for input alone. */
 static uint64_t deadline(const struct engine *engine)
 {
-    const struct wire *w = &((const struct agent *)engine)->wire;
+    const struct json_lines *w = &((const struct agent *)engine)->json_lines;
     const bool more = w->used < w->size && memchr(w->in + w->used, '\n', w->size - w->used);
     if (more) return 0;
-    return wire_is_full(w) ? engine_until(20) : ENGINE_NEVER;
+    return json_lines_is_full(w) ? engine_until(20) : ENGINE_NEVER;
 }
 
 const struct engine_kind engine_agent = {

@@ -78,7 +78,7 @@ static void close_engine(elector *e)
 {
     if (e->engine) e->engine->kind->close(e->engine);
     e->engine = NULL;
-    page_view_clear(&e->page); /* who still holds it keeps its memory */
+    deadline_view_clear(&e->page); /* who still holds it keeps its memory */
 }
 
 /* At the end of each call into the engine. */
@@ -108,15 +108,15 @@ elector_status elector_open(const char *url, elector **out)
 void elector_close(elector *e)
 {
     if (!e || e->delivering) return; /* the caller of the callback still stands on it */
-    struct office *o = atomic_load(&e->offices);
-    for (struct office *each = o; each; each = each->next) office_end_work(each);
+    struct group_state *o = atomic_load(&e->group_states);
+    for (struct group_state *each = o; each; each = each->next) group_state_end_work(each);
     close_engine(e);
     while (o) {
-        struct office *next = o->next;
+        struct group_state *next = o->next;
         free(o);
         o = next;
     }
-    page_view_free(&e->page);
+    deadline_view_free(&e->page);
     free(e->queue);
     free(e);
 }
@@ -182,7 +182,7 @@ static elector_status hear(elector *e)
 {
     if (!e->engine) return e->gone ? ELECTOR_LOST : ELECTOR_UNAVAILABLE;
     e->engine->kind->dispatch(e->engine);
-    if (!e->gone) office_expire(e);
+    if (!e->gone) group_state_expire(e);
     return settle(e, ELECTOR_OK);
 }
 
@@ -195,7 +195,7 @@ static uint64_t next_deadline(const elector *e)
 {
     if (e->count > 0) return 0;
     if (!e->engine) return ENGINE_NEVER;
-    const uint64_t theirs = e->engine->kind->deadline(e->engine), ours = office_next_deadline(e);
+    const uint64_t theirs = e->engine->kind->deadline(e->engine), ours = group_state_next_deadline(e);
     return theirs < ours ? theirs : ours;
 }
 
@@ -208,7 +208,7 @@ elector_status elector_dispatch(elector *e)
 {
     if (e->delivering) return busy(e, "elector_dispatch");
     const elector_status status = hear(e);
-    office_deliver(e);
+    group_state_deliver(e);
     return e->gone ? ELECTOR_LOST : status;
 }
 
@@ -226,7 +226,7 @@ elector_status elector_wait(elector *e, int timeout_ms)
     const uint64_t until_ns = engine_until(timeout_ms);
     for (;;) {
         const elector_status status = hear(e);
-        const size_t delivered = office_deliver(e);
+        const size_t delivered = group_state_deliver(e);
         if (e->gone) return ELECTOR_LOST;
         if (status != ELECTOR_OK || delivered > 0) return status;
         if (engine_now() >= until_ns || !sleep_until(e, until_ns)) return ELECTOR_TIMEOUT;
@@ -235,7 +235,7 @@ elector_status elector_wait(elector *e, int timeout_ms)
 
 /* ---- Campaigning ---- */
 
-static elector_status begin_campaign(elector *e, struct office *o, const elector_options *options)
+static elector_status begin_campaign(elector *e, struct group_state *o, const elector_options *options)
 {
     if (o->standing) return ELECTOR_OK;
     o->standing = true;
@@ -246,12 +246,12 @@ static elector_status begin_campaign(elector *e, struct office *o, const elector
     return settle(e, status);
 }
 
-static elector_status await_election(elector *e, struct office *o, uint64_t until_ns)
+static elector_status await_election(elector *e, struct group_state *o, uint64_t until_ns)
 {
     while (!elector_is_leader(e, o->group)) {
         elector_status status = hear(e);
         const bool elected = elector_is_leader(e, o->group); /* before a callback takes its time */
-        office_deliver(e);
+        group_state_deliver(e);
         if (e->gone) return ELECTOR_LOST;
         if (status != ELECTOR_OK) return status;
         if (elected || elector_is_leader(e, o->group)) break;
@@ -269,13 +269,13 @@ elector_status elector_campaign(elector *e, const char *group, const elector_opt
     if (e->delivering && timeout_ms != 0) return busy(e, "elector_campaign");
     elector_status status = options ? check_options(e, options) : ELECTOR_OK;
     if (status == ELECTOR_OK) status = prepare(e, group);
-    struct office *o = status == ELECTOR_OK ? office_make(e, group, &status) : NULL;
+    struct group_state *o = status == ELECTOR_OK ? group_state_make(e, group, &status) : NULL;
     if (!o) return status;
     status = begin_campaign(e, o, options);
     if (status == ELECTOR_OK && timeout_ms != 0) status = await_election(e, o, engine_until(timeout_ms));
     if (status == ELECTOR_OK && !elector_is_leader(e, group))
         status = engine_fail(e, ELECTOR_TIMEOUT, "%s: not elected yet; the campaign goes on", group);
-    office_refresh(e, o);
+    group_state_refresh(e, o);
     if (status == ELECTOR_OK && term) *term = o->term;
     return status;
 }
@@ -289,10 +289,10 @@ elector_status elector_resign(elector *e, const char *group)
 {
     elector_status status = check_group(e, group);
     if (status != ELECTOR_OK) return status;
-    struct office *o = office_find(e, group);
+    struct group_state *o = group_state_find(e, group);
     if (!o || !o->standing || !e->engine)
         return engine_fail(e, ELECTOR_NOT_LEADING, "%s was not campaigned for through this elector", group);
-    office_end_work(o);
+    group_state_end_work(o);
     o->standing = false;
     return settle(e, e->engine->kind->resign(e->engine, group));
 }
@@ -317,12 +317,12 @@ elector_status elector_hand_over(elector *e, const char *group, const char *memb
     elector_status status = check_group(e, group);
     if (status == ELECTOR_OK) status = check_member(e, member);
     if (status != ELECTOR_OK) return status;
-    struct office *o = office_find(e, group);
+    struct group_state *o = group_state_find(e, group);
     if (!o || !o->leading || o->over || !e->engine) return not_leading(e, group);
     const uint64_t token = o->term.token;
-    office_end_work(o);
+    group_state_end_work(o);
     status = settle(e, e->engine->kind->transfer(e->engine, group, member, token));
-    if (status != ELECTOR_OK) office_resume_work(o, token);
+    if (status != ELECTOR_OK) group_state_resume_work(o, token);
     return status;
 }
 
@@ -339,12 +339,12 @@ elector_status elector_stopped(elector *e, const char *group)
 {
     const elector_status status = check_group(e, group);
     if (status != ELECTOR_OK) return status;
-    struct office *o = office_find(e, group);
+    struct group_state *o = group_state_find(e, group);
     if (!o || !o->leading || !e->engine) return not_leading(e, group);
     if (!o->stopping)
         return engine_fail(e, ELECTOR_NOT_LEADING, "%s: nobody has asked to stop; elector_resign() gives up",
                            group);
-    office_end_work(o);
+    group_state_end_work(o);
     return settle(e, e->engine->kind->stopped(e->engine, group, o->term.token));
 }
 
@@ -352,16 +352,16 @@ elector_status elector_stopped(elector *e, const char *group)
 
 uint64_t elector_deadline(const elector *e, const char *group)
 {
-    const struct office *o = group ? office_find(e, group) : NULL;
+    const struct group_state *o = group ? group_state_find(e, group) : NULL;
     uint64_t token;
-    return o ? office_deadline(e, o, &token) : 0;
+    return o ? group_state_deadline(e, o, &token) : 0;
 }
 
 uint64_t elector_token(const elector *e, const char *group)
 {
-    const struct office *o = group ? office_find(e, group) : NULL;
+    const struct group_state *o = group ? group_state_find(e, group) : NULL;
     uint64_t token = 0;
-    const uint64_t deadline_ns = o ? office_deadline(e, o, &token) : 0;
+    const uint64_t deadline_ns = o ? group_state_deadline(e, o, &token) : 0;
     /* The clock last: who dozes off in between errs safely. */
     return deadline_ns != 0 && engine_now() < deadline_ns ? token : 0;
 }
@@ -394,14 +394,14 @@ elector_status elector_leader_of(elector *e, const char *group, int timeout_ms, 
     elector_status status = prepare(e, group);
     if (status != ELECTOR_OK) return status;
     status = settle(e, e->engine->kind->leader_of(e->engine, group, engine_until(timeout_ms), leader));
-    const struct office *o = office_find(e, group);
+    const struct group_state *o = group_state_find(e, group);
     leader->is_me =
         status == ELECTOR_OK && o && o->leading && leader->name[0] && leader->token == o->term.token;
     return status;
 }
 
-void elector_on_event(elector *e, elector_callback *callback, void *whose)
+void elector_on_event(elector *e, elector_callback *callback, void *context)
 {
     e->callback = callback;
-    e->whose = whose;
+    e->context = context;
 }

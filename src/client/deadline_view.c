@@ -17,47 +17,48 @@ static bool is_page(int fd)
     const int seals = fcntl(fd, F_GET_SEALS);
     const int needed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE;
     struct stat file;
-    struct page_header header;
+    struct deadline_header header;
     if (seals < 0 || (seals & needed) != needed) return false;
-    if (fstat(fd, &file) != 0 || file.st_size != sizeof(struct page_map)) return false;
+    if (fstat(fd, &file) != 0 || file.st_size != sizeof(struct deadline_map)) return false;
     if (pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header) return false;
-    return memcmp(header.magic, PAGE_MAGIC, sizeof header.magic) == 0 && header.version == PAGE_VERSION &&
-           header.size == sizeof header && header.cell_count == PAGE_CELLS && header.slot_count == PAGE_SLOTS;
+    return memcmp(header.magic, DEADLINE_MAGIC, sizeof header.magic) == 0 &&
+           header.version == DEADLINE_VERSION && header.size == sizeof header &&
+           header.cell_count == DEADLINE_CELLS && header.slot_count == DEADLINE_SLOTS;
 }
 
 /* Over what is there, in one step. */
-static bool map_over(struct page_view *view, int flags, int fd)
+static bool map_over(struct deadline_view *view, int flags, int fd)
 {
     void *at = view->map;
-    void *map = mmap(at, sizeof(struct page_map), PROT_READ, flags | (at ? MAP_FIXED : 0), fd, 0);
+    void *map = mmap(at, sizeof(struct deadline_map), PROT_READ, flags | (at ? MAP_FIXED : 0), fd, 0);
     if (map == MAP_FAILED) return false;
     view->map = map;
     return true;
 }
 
-bool page_view_map(struct page_view *view, int fd)
+bool deadline_view_map(struct deadline_view *view, int fd)
 {
     return is_page(fd) && map_over(view, MAP_SHARED, fd);
 }
 
-void page_view_clear(struct page_view *view)
+void deadline_view_clear(struct deadline_view *view)
 {
     if (view->map) (void)map_over(view, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }
 
-void page_view_free(struct page_view *view)
+void deadline_view_free(struct deadline_view *view)
 {
-    if (view->map) munmap(view->map, sizeof(struct page_map));
+    if (view->map) munmap(view->map, sizeof(struct deadline_map));
     view->map = NULL;
 }
 
-uint64_t page_view_deadline(const struct page_view *view, uint32_t slot, uint64_t token)
+uint64_t deadline_view_deadline(const struct deadline_view *view, uint32_t slot, uint64_t token)
 {
-    const struct page_slot *s = &view->map->slots[slot];
+    const struct deadline_slot *s = &view->map->slots[slot];
     for (int i = 0; i < TRIES; i++) {
         if (atomic_load_explicit(&s->token, memory_order_acquire) != token) return 0;
         const uint32_t cell = atomic_load_explicit(&s->cell, memory_order_acquire);
-        if (cell >= PAGE_CELLS) return 0;
+        if (cell >= DEADLINE_CELLS) return 0;
         const uint64_t deadline_ns = atomic_load_explicit(&view->map->cells[cell], memory_order_acquire);
         if (atomic_load_explicit(&s->cell, memory_order_acquire) != cell) continue;
         return atomic_load_explicit(&s->token, memory_order_acquire) == token ? deadline_ns : 0;

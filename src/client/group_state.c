@@ -43,19 +43,19 @@ static size_t bucket_of(const char *group, size_t length)
     return hash >> 56;
 }
 
-struct office *office_find(const elector *e, const char *group)
+struct group_state *group_state_find(const elector *e, const char *group)
 {
     const size_t length = strlen(group);
-    struct office *o = atomic_load_explicit(&e->buckets[bucket_of(group, length)], memory_order_acquire);
+    struct group_state *o = atomic_load_explicit(&e->buckets[bucket_of(group, length)], memory_order_acquire);
     while (o && (o->length != length || memcmp(o->group, group, length) != 0)) o = o->next_in_bucket;
     return o;
 }
 
-struct office *office_make(elector *e, const char *group, elector_status *status)
+struct group_state *group_state_make(elector *e, const char *group, elector_status *status)
 {
-    struct office *o = office_find(e, group);
+    struct group_state *o = group_state_find(e, group);
     if (o) return o;
-    if (e->office_count == OFFICES_MAX) {
+    if (e->group_state_count == OFFICES_MAX) {
         *status = engine_fail(e, ELECTOR_REFUSED, "%s: %d groups at most for one elector; open another", group,
                               OFFICES_MAX);
         return NULL;
@@ -68,54 +68,54 @@ struct office *office_make(elector *e, const char *group, elector_status *status
     snprintf(o->group, sizeof o->group, "%s", group);
     o->length = strlen(group);
     o->slot = ENGINE_NO_SLOT;
-    _Atomic(struct office *) *bucket = &e->buckets[bucket_of(group, o->length)];
-    o->next = atomic_load_explicit(&e->offices, memory_order_relaxed);
+    _Atomic(struct group_state *) *bucket = &e->buckets[bucket_of(group, o->length)];
+    o->next = atomic_load_explicit(&e->group_states, memory_order_relaxed);
     o->next_in_bucket = atomic_load_explicit(bucket, memory_order_relaxed);
-    e->office_count++;
-    atomic_store_explicit(&e->offices, o, memory_order_release);
+    e->group_state_count++;
+    atomic_store_explicit(&e->group_states, o, memory_order_release);
     atomic_store_explicit(bucket, o, memory_order_release);
     return o;
 }
 
-static void begin_work(struct office *o)
+static void begin_work(struct group_state *o)
 {
     atomic_store_explicit(&o->deadline_ns, o->term.deadline_ns, memory_order_release);
     atomic_store_explicit(&o->token, o->term.token, memory_order_release);
 }
 
-void office_end_work(struct office *o)
+void group_state_end_work(struct group_state *o)
 {
     o->over = true;
     atomic_store_explicit(&o->token, 0, memory_order_release);
 }
 
-void office_resume_work(struct office *o, uint64_t token)
+void group_state_resume_work(struct group_state *o, uint64_t token)
 {
     if (!o->leading || o->term.token != token) return;
     o->over = false;
     begin_work(o);
 }
 
-uint64_t office_deadline(const elector *e, const struct office *o, uint64_t *token)
+uint64_t group_state_deadline(const elector *e, const struct group_state *o, uint64_t *token)
 {
     *token = atomic_load_explicit(&o->token, memory_order_acquire);
     if (*token == 0) return 0;
     const uint32_t slot = atomic_load_explicit(&o->slot, memory_order_acquire);
     const uint64_t deadline_ns = slot == ENGINE_NO_SLOT
                                      ? atomic_load_explicit(&o->deadline_ns, memory_order_acquire)
-                                     : page_view_deadline(&e->page, slot, *token);
+                                     : deadline_view_deadline(&e->page, slot, *token);
     return atomic_load_explicit(&o->token, memory_order_acquire) == *token ? deadline_ns : 0;
 }
 
 /* A slot that was taken back: the last that was seen stands until we hear why. */
-static uint64_t newest_deadline(const elector *e, const struct office *o)
+static uint64_t newest_deadline(const elector *e, const struct group_state *o)
 {
     const uint32_t slot = atomic_load_explicit(&o->slot, memory_order_relaxed);
-    const uint64_t read = slot == ENGINE_NO_SLOT ? 0 : page_view_deadline(&e->page, slot, o->term.token);
+    const uint64_t read = slot == ENGINE_NO_SLOT ? 0 : deadline_view_deadline(&e->page, slot, o->term.token);
     return read ? read : o->term.deadline_ns;
 }
 
-void office_refresh(const elector *e, struct office *o)
+void group_state_refresh(const elector *e, struct group_state *o)
 {
     o->term.deadline_ns = newest_deadline(e, o);
 }
@@ -159,11 +159,11 @@ static void tell_leader(elector *e, const char *group, const elector_leader *lea
     if (q) q->leader = *leader;
 }
 
-static void lose(elector *e, struct office *o, const char *reason)
+static void lose(elector *e, struct group_state *o, const char *reason)
 {
-    office_end_work(o);
+    group_state_end_work(o);
     o->leading = o->stopping = false;
-    office_refresh(e, o);
+    group_state_refresh(e, o);
     struct queued *q = push(e, ELECTOR_LOST_OFFICE, o->group);
     if (q) {
         q->term = o->term;
@@ -173,7 +173,7 @@ static void lose(elector *e, struct office *o, const char *reason)
     o->leader_waits = false;
 }
 
-size_t office_deliver(elector *e)
+size_t group_state_deliver(elector *e)
 {
     const size_t count = e->count; /* what a callback brings about is for the next time: no end otherwise */
     e->delivering = true;
@@ -183,7 +183,7 @@ size_t office_deliver(elector *e)
         if (!e->callback) continue;
         const elector_event event = {
             .type = q.type, .group = q.group, .term = q.term, .leader = q.leader, .reason = q.reason};
-        e->callback(e->whose, &event);
+        e->callback(e->context, &event);
     }
     e->delivering = false;
     return count;
@@ -191,7 +191,7 @@ size_t office_deliver(elector *e)
 
 /* ---- What engines report ---- */
 
-static void take_office(elector *e, struct office *o, uint64_t token, uint64_t deadline_ns)
+static void take_office(elector *e, struct group_state *o, uint64_t token, uint64_t deadline_ns)
 {
     struct queued *q = e->gone ? NULL : push(e, ELECTOR_ELECTED, o->group);
     if (!q) return; /* the connection is gone, and nobody ever heard of this term */
@@ -202,7 +202,7 @@ static void take_office(elector *e, struct office *o, uint64_t token, uint64_t d
     begin_work(o);
 }
 
-static void move_on(struct office *o, uint64_t deadline_ns)
+static void move_on(struct group_state *o, uint64_t deadline_ns)
 {
     o->term.deadline_ns = deadline_ns;
     if (!o->over) begin_work(o);
@@ -210,12 +210,12 @@ static void move_on(struct office *o, uint64_t deadline_ns)
 
 bool engine_page(elector *e, int fd)
 {
-    return page_view_map(&e->page, fd);
+    return deadline_view_map(&e->page, fd);
 }
 
 void engine_elected(elector *e, const char *group, uint64_t token, uint64_t deadline_ns, uint32_t slot)
 {
-    struct office *o = office_find(e, group);
+    struct group_state *o = group_state_find(e, group);
     if (!o || !o->standing || e->gone) return;
     if (token == o->term.token && (o->leading || o->lapsed)) {
         engine_lease(e, group, token, deadline_ns);
@@ -233,7 +233,7 @@ void engine_elected(elector *e, const char *group, uint64_t token, uint64_t dead
 
 void engine_lease(elector *e, const char *group, uint64_t token, uint64_t deadline_ns)
 {
-    struct office *o = office_find(e, group);
+    struct group_state *o = group_state_find(e, group);
     if (!o || token != o->term.token || e->gone) return;
     if (o->leading)
         move_on(o, deadline_ns);
@@ -243,7 +243,7 @@ void engine_lease(elector *e, const char *group, uint64_t token, uint64_t deadli
 
 void engine_stop(elector *e, const char *group, uint64_t token, uint64_t deadline_ns, const char *reason)
 {
-    struct office *o = office_find(e, group);
+    struct group_state *o = group_state_find(e, group);
     if (!o || !o->leading || o->stopping || token != o->term.token || e->gone) return;
     if (o->over) { /* an agent of an earlier version, which does not know of handing over at once */
         (void)e->engine->kind->stopped(e->engine, group, token);
@@ -259,7 +259,7 @@ void engine_stop(elector *e, const char *group, uint64_t token, uint64_t deadlin
 
 void engine_lost(elector *e, const char *group, uint64_t token, const char *reason, bool stands)
 {
-    struct office *o = office_find(e, group);
+    struct group_state *o = group_state_find(e, group);
     if (!o || token != o->term.token || e->gone) return;
     o->lapsed = false;
     if (!stands) o->standing = false;
@@ -268,7 +268,7 @@ void engine_lost(elector *e, const char *group, uint64_t token, const char *reas
 
 void engine_leader(elector *e, const char *group, const elector_leader *leader)
 {
-    struct office *o = office_find(e, group);
+    struct group_state *o = group_state_find(e, group);
     elector_leader l = *leader;
     if (e->gone) return;
     l.is_me = o && o->leading && l.name[0] && l.token == o->term.token;
@@ -295,7 +295,7 @@ elector_status engine_gone(elector *e, const char *reason, const char *format, .
     va_end(arguments);
     if (e->gone) return ELECTOR_LOST;
     e->gone = true;
-    for (struct office *o = atomic_load_explicit(&e->offices, memory_order_relaxed); o; o = o->next) {
+    for (struct group_state *o = atomic_load_explicit(&e->group_states, memory_order_relaxed); o; o = o->next) {
         o->standing = o->lapsed = false;
         if (o->leading) lose(e, o, reason);
     }
@@ -309,22 +309,23 @@ bool engine_is_gone(const elector *e)
 
 /* ---- Deadlines ---- */
 
-void office_expire(elector *e)
+void group_state_expire(elector *e)
 {
     const uint64_t now = engine_now();
-    for (struct office *o = atomic_load_explicit(&e->offices, memory_order_relaxed); o; o = o->next) {
+    for (struct group_state *o = atomic_load_explicit(&e->group_states, memory_order_relaxed); o; o = o->next) {
         if (!o->leading) continue;
-        office_refresh(e, o);
+        group_state_refresh(e, o);
         if (o->term.deadline_ns > now) continue;
         o->lapsed = !o->over;
         lose(e, o, "the deadline has passed");
     }
 }
 
-uint64_t office_next_deadline(const elector *e)
+uint64_t group_state_next_deadline(const elector *e)
 {
     uint64_t next = ENGINE_NEVER;
-    for (const struct office *o = atomic_load_explicit(&e->offices, memory_order_relaxed); o; o = o->next) {
+    for (const struct group_state *o = atomic_load_explicit(&e->group_states, memory_order_relaxed); o;
+         o = o->next) {
         const uint64_t its = o->leading ? newest_deadline(e, o) : ENGINE_NEVER;
         if (its < next) next = its;
     }

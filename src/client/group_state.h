@@ -12,8 +12,8 @@
 
 enum { OFFICES_MAX = 256, BUCKETS = 256, EVENTS_MAX = 3 * OFFICES_MAX, REASON_MAX = 127, URL_MAX = 4095 };
 
-struct office {
-    struct office *next, *next_in_bucket;
+struct group_state {
+    struct group_state *next, *next_in_bucket;
     size_t length; /* of the group's name */
     char group[ELECTOR_GROUP_MAX + 1];
     /*
@@ -43,37 +43,37 @@ struct queued {
 };
 
 struct elector {
-    _Atomic(struct office *) offices;          /* all */
-    _Atomic(struct office *) buckets[BUCKETS]; /* the same, to be found by name */
-    size_t office_count;
-    struct page_view page;
+    _Atomic(struct group_state *) group_states;     /* all */
+    _Atomic(struct group_state *) buckets[BUCKETS]; /* the same, to be found by name */
+    size_t group_state_count;
+    struct deadline_view page;
     const struct engine_kind *kind; /* NULL: the URL made no sense */
     struct engine *engine;          /* NULL: not open */
     char rest[URL_MAX + 1];         /* of the URL */
     bool gone;                      /* engine_gone() was called since it was opened */
     bool delivering;
     elector_callback *callback;
-    void *whose;
+    void *context;
     struct queued *queue; /* EVENTS_MAX of them; the last OFFICES_MAX are kept for LOST_OFFICE */
     size_t first, count;
     char message[512];
 };
 
-struct office *office_find(const elector *, const char *group);
+struct group_state *group_state_find(const elector *, const char *group);
 /* NULL: too many, or no memory, with the message and *status set. */
-struct office *office_make(elector *, const char *group, elector_status *status);
+struct group_state *group_state_make(elector *, const char *group, elector_status *status);
 /* Until when it leads, and with which token, as this thread sees it now; 0: it does not. */
-uint64_t office_deadline(const elector *, const struct office *, uint64_t *token);
+uint64_t group_state_deadline(const elector *, const struct group_state *, uint64_t *token);
 /* The term's deadline as it is now. */
-void office_refresh(const elector *, struct office *);
+void group_state_refresh(const elector *, struct group_state *);
 /* From now on nobody here may work for it: before anybody else is told. */
-void office_end_work(struct office *);
-void office_resume_work(struct office *,
-                        uint64_t token); /* which has not ended after all, unless it is lost by now */
+void group_state_end_work(struct group_state *);
+void group_state_resume_work(struct group_state *,
+                             uint64_t token); /* which has not ended after all, unless it is lost by now */
 /* Offices whose deadline has passed are lost, whoever is silent. */
-void office_expire(elector *);
-uint64_t office_next_deadline(const elector *);
+void group_state_expire(elector *);
+uint64_t group_state_next_deadline(const elector *);
 /* Hands what is queued now to the callback. How many. */
-size_t office_deliver(elector *);
+size_t group_state_deliver(elector *);
 
 #endif

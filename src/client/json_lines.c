@@ -14,7 +14,7 @@
 
 /* ---- Beginning and ending ---- */
 
-static elector_status say_why_not(struct wire *w, int error)
+static elector_status say_why_not(struct json_lines *w, int error)
 {
     const char *hint = "";
     elector_status status = ELECTOR_UNAVAILABLE;
@@ -30,7 +30,7 @@ static elector_status say_why_not(struct wire *w, int error)
     return status;
 }
 
-elector_status wire_open(struct wire *w, const char *path)
+elector_status json_lines_open(struct json_lines *w, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     w->fd = w->passed = w->passes = -1;
@@ -46,24 +46,24 @@ elector_status wire_open(struct wire *w, const char *path)
     w->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (w->fd >= 0 && connect(w->fd, (const struct sockaddr *)&address, sizeof address) == 0) return ELECTOR_OK;
     const int error = errno;
-    wire_close(w);
+    json_lines_close(w);
     return say_why_not(w, error);
 }
 
-void wire_close(struct wire *w)
+void json_lines_close(struct json_lines *w)
 {
     if (w->fd >= 0) close(w->fd);
     if (w->passed >= 0) close(w->passed);
     w->fd = w->passed = -1;
 }
 
-static void end(struct wire *w, const char *what)
+static void end(struct json_lines *w, const char *what)
 {
     if (!w->reason[0]) snprintf(w->reason, sizeof w->reason, "the agent at %s %s", w->path, what);
-    wire_close(w);
+    json_lines_close(w);
 }
 
-static void end_by(struct wire *w, int error)
+static void end_by(struct json_lines *w, int error)
 {
     char text[120];
     snprintf(text, sizeof text, "is gone: %s", strerror(error));
@@ -72,7 +72,7 @@ static void end_by(struct wire *w, int error)
 
 /* ---- Sending ---- */
 
-static ssize_t send_out(struct wire *w)
+static ssize_t send_out(struct json_lines *w)
 {
     union {
         char room[CMSG_SPACE(sizeof(int))];
@@ -94,7 +94,7 @@ static ssize_t send_out(struct wire *w)
     return sent;
 }
 
-static bool flush(struct wire *w)
+static bool flush(struct json_lines *w)
 {
     while (w->fd >= 0 && w->out_size > 0) {
         const ssize_t sent = send_out(w);
@@ -114,15 +114,15 @@ static bool flush(struct wire *w)
     return w->fd >= 0;
 }
 
-bool wire_is_full(const struct wire *w)
+bool json_lines_is_full(const struct json_lines *w)
 {
     return w->out_size > 0;
 }
 
-bool wire_send(struct wire *w, json_t *request)
+bool json_lines_send(struct json_lines *w, json_t *request)
 {
     const size_t room = sizeof w->out - w->out_size;
-    const size_t limit = room < WIRE_REQUEST_MAX ? room : WIRE_REQUEST_MAX;
+    const size_t limit = room < LINES_REQUEST_MAX ? room : LINES_REQUEST_MAX;
     const size_t size = request ? json_dumpb(request, w->out + w->out_size, limit, JSON_COMPACT) : 0;
     json_decref(request);
     if (size == 0 || size >= limit) {
@@ -136,7 +136,7 @@ bool wire_send(struct wire *w, json_t *request)
 
 /* ---- Reading ---- */
 
-static json_t *parse(struct wire *w, const char *line, size_t size)
+static json_t *parse(struct json_lines *w, const char *line, size_t size)
 {
     json_error_t error;
     json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error);
@@ -150,7 +150,7 @@ static json_t *parse(struct wire *w, const char *line, size_t size)
 }
 
 /* The next whole line of the buffer. */
-static json_t *next_line(struct wire *w, bool *none)
+static json_t *next_line(struct json_lines *w, bool *none)
 {
     const char *start = w->in + w->used;
     const char *stop = w->used < w->size ? memchr(start, '\n', w->size - w->used) : NULL;
@@ -161,7 +161,7 @@ static json_t *next_line(struct wire *w, bool *none)
 }
 
 /* Whatever the other side hands us is ours to close. */
-static void keep_first(struct wire *w, struct msghdr *message)
+static void keep_first(struct json_lines *w, struct msghdr *message)
 {
     for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
@@ -176,14 +176,14 @@ static void keep_first(struct wire *w, struct msghdr *message)
     }
 }
 
-int wire_take_passed(struct wire *w)
+int json_lines_take_passed(struct json_lines *w)
 {
     const int fd = w->passed;
     w->passed = -1;
     return fd;
 }
 
-static ssize_t receive(struct wire *w)
+static ssize_t receive(struct json_lines *w)
 {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))]; /* what does not fit the kernel closes */
     struct iovec room = {.iov_base = w->in + w->size, .iov_len = sizeof w->in - w->size};
@@ -195,7 +195,7 @@ static ssize_t receive(struct wire *w)
 }
 
 /* 1: there is more in the buffer. */
-static int fill(struct wire *w)
+static int fill(struct json_lines *w)
 {
     memmove(w->in, w->in + w->used, w->size - w->used);
     w->size -= w->used;
@@ -217,7 +217,7 @@ static int fill(struct wire *w)
     return -1;
 }
 
-int wire_read(struct wire *w, json_t **line)
+int json_lines_read(struct json_lines *w, json_t **line)
 {
     bool none;
     *line = NULL;
@@ -232,7 +232,7 @@ int wire_read(struct wire *w, json_t **line)
     return *line ? 1 : -1;
 }
 
-bool wire_wait(struct wire *w, uint64_t until_ns)
+bool json_lines_wait(struct json_lines *w, uint64_t until_ns)
 {
     struct pollfd wanted = {.fd = w->fd, .events = (short)(w->out_size > 0 ? POLLIN | POLLOUT : POLLIN)};
     const int ready = poll(&wanted, 1, engine_left_ms(until_ns));
@@ -240,50 +240,50 @@ bool wire_wait(struct wire *w, uint64_t until_ns)
 }
 
 /* An error that answers no request: it does not take us, or not what we sent. */
-static bool turns_away(struct wire *w, const json_t *line)
+static bool turns_away(struct json_lines *w, const json_t *line)
 {
     char text[200];
     if (json_object_get(line, "id") || !json_is_false(json_object_get(line, "ok"))) return false;
-    wire_refusal(line, text, sizeof text);
+    json_lines_refusal(line, text, sizeof text);
     snprintf(w->reason, sizeof w->reason, "the agent at %s: %s", w->path, text);
     return true;
 }
 
-elector_status wire_hear(struct wire *w, uint64_t until_ns, json_t **line)
+elector_status json_lines_hear(struct json_lines *w, uint64_t until_ns, json_t **line)
 {
     for (;;) {
-        const int got = wire_read(w, line);
+        const int got = json_lines_read(w, line);
         if (got < 0) return ELECTOR_LOST;
         if (got > 0 && turns_away(w, *line)) {
             json_decref(*line);
             *line = NULL;
-            wire_close(w);
+            json_lines_close(w);
             return ELECTOR_UNAVAILABLE;
         }
         if (got > 0 && !json_object_get(*line, "event")) return ELECTOR_OK;
         if (got > 0) json_decref(*line);
         *line = NULL;
-        if (got == 0 && !wire_wait(w, until_ns)) break;
+        if (got == 0 && !json_lines_wait(w, until_ns)) break;
     }
     end(w, "does not answer; does it hang?");
     return ELECTOR_UNAVAILABLE;
 }
 
-elector_status wire_ask(struct wire *w, json_t *request, uint64_t until_ns, json_t **answer)
+elector_status json_lines_ask(struct json_lines *w, json_t *request, uint64_t until_ns, json_t **answer)
 {
     *answer = NULL;
-    return wire_send(w, request) ? wire_hear(w, until_ns, answer) : ELECTOR_LOST;
+    return json_lines_send(w, request) ? json_lines_hear(w, until_ns, answer) : ELECTOR_LOST;
 }
 
 /* ---- What lines say ---- */
 
-const char *wire_text(const json_t *object, const char *name, size_t max)
+const char *json_lines_text(const json_t *object, const char *name, size_t max)
 {
     const json_t *text = json_object_get(object, name);
     return json_is_string(text) && json_string_length(text) <= max ? json_string_value(text) : NULL;
 }
 
-bool wire_number(const json_t *object, const char *name, uint64_t least, uint64_t *number)
+bool json_lines_number(const json_t *object, const char *name, uint64_t least, uint64_t *number)
 {
     const json_t *value = json_object_get(object, name);
     if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
@@ -291,7 +291,7 @@ bool wire_number(const json_t *object, const char *name, uint64_t least, uint64_
     return *number >= least;
 }
 
-elector_status wire_refusal(const json_t *answer, char *text, size_t size)
+elector_status json_lines_refusal(const json_t *answer, char *text, size_t size)
 {
     static const struct {
         const char *error;
@@ -302,7 +302,8 @@ elector_status wire_refusal(const json_t *answer, char *text, size_t size)
         {"too-long", ELECTOR_INVALID},        {"bad-group", ELECTOR_INVALID},
         {"bad-value", ELECTOR_INVALID},       {"leaving", ELECTOR_UNAVAILABLE},
     };
-    const char *error = wire_text(answer, "error", 64), *message = wire_text(answer, "message", 400);
+    const char *error = json_lines_text(answer, "error", 64),
+               *message = json_lines_text(answer, "message", 400);
     if (!error) error = "refused";
     if (message && *message)
         snprintf(text, size, "%s", message);

@@ -81,7 +81,7 @@ struct sim_timer {
 /* Where a scripted run stands. */
 struct sim_stage {
     struct sim_event *flight; /* messages, in the order of sending */
-    size_t flight_count;
+    size_t recorder_count;
     const struct sim_step *step; /* being played; NULL: none yet */
     bool dying;                  /* its node dies in it ... */
     uint64_t acts;               /* ... after so many more SENDs and SAVEs */

@@ -12,19 +12,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ASIDE_MAX = 512, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
+enum { HELPER_MAX = 512, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
 
-static pid_t running[ASIDE_MAX]; /* 0: a free place */
+static pid_t running[HELPER_MAX]; /* 0: a free place */
 
-struct aside_words *aside_split(const char *text)
+struct helper_words *helper_split(const char *text)
 {
     size_t count = 0;
     char *rest = NULL;
-    struct aside_words *words = calloc(1, sizeof *words + strlen(text) + 1);
+    struct helper_words *words = calloc(1, sizeof *words + strlen(text) + 1);
     if (!words) return NULL;
     memcpy(words->text, text, strlen(text) + 1);
     for (char *word = strtok_r(words->text, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
-        if (count == ASIDE_WORDS_MAX) {
+        if (count == HELPER_WORDS_MAX) {
             count = 0;
             break;
         }
@@ -39,7 +39,7 @@ struct aside_words *aside_split(const char *text)
 
 static bool enlist(pid_t pid, pid_t instead)
 {
-    for (size_t i = 0; i < ASIDE_MAX; i++) {
+    for (size_t i = 0; i < HELPER_MAX; i++) {
         if (running[i] != instead) continue;
         running[i] = pid;
         return true;
@@ -47,16 +47,16 @@ static bool enlist(pid_t pid, pid_t instead)
     return false;
 }
 
-bool aside_is(pid_t pid)
+bool helper_is(pid_t pid)
 {
-    for (size_t i = 0; i < ASIDE_MAX; i++)
+    for (size_t i = 0; i < HELPER_MAX; i++)
         if (running[i] == pid) return true;
     return false;
 }
 
 /* ---- To start ---- */
 
-static _Noreturn void execute(const struct aside_words *words, const sigset_t *signals, pid_t parent)
+static _Noreturn void execute(const struct helper_words *words, const sigset_t *signals, pid_t parent)
 {
     const struct sigaction usual = {.sa_handler = SIG_DFL};
     setpgid(0, 0);
@@ -70,19 +70,19 @@ static _Noreturn void execute(const struct aside_words *words, const sigset_t *s
 }
 
 /* What the last one had in its group was killed with it, and came to us to be reaped. */
-static void reap_last(struct aside *aside)
+static void reap_last(struct helper_command *helper)
 {
     siginfo_t info = {0};
-    while (aside->last && waitid(P_PGID, (id_t)aside->last, &info, WEXITED | WNOHANG) == 0 && info.si_pid)
+    while (helper->last && waitid(P_PGID, (id_t)helper->last, &info, WEXITED | WNOHANG) == 0 && info.si_pid)
         info.si_pid = 0;
-    aside->last = 0;
+    helper->last = 0;
 }
 
-int aside_start(struct aside *aside, const struct aside_words *words, const sigset_t *signals,
-                uint64_t until_ns)
+int helper_start(struct helper_command *helper, const struct helper_words *words, const sigset_t *signals,
+                 uint64_t until_ns)
 {
     const pid_t self = getpid();
-    reap_last(aside);
+    reap_last(helper);
     const pid_t child = fork();
     if (child == 0) execute(words, signals, self);
     if (child < 0) return errno;
@@ -96,39 +96,39 @@ int aside_start(struct aside *aside, const struct aside_words *words, const sigs
         return error;
     }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
-    *aside = (struct aside){.pid = child, .fd = fd, .until_ns = until_ns};
+    *helper = (struct helper_command){.pid = child, .fd = fd, .until_ns = until_ns};
     return 0;
 }
 
 /* ---- To end ---- */
 
-void aside_cut(struct aside *aside)
+void helper_cut(struct helper_command *helper)
 {
-    if (!aside->pid) return;
-    aside->cut = true;
-    kill(-aside->pid, SIGKILL); /* it is not reaped yet: its number is its own */
-    kill(aside->pid, SIGKILL);
+    if (!helper->pid) return;
+    helper->cut = true;
+    kill(-helper->pid, SIGKILL); /* it is not reaped yet: its number is its own */
+    kill(helper->pid, SIGKILL);
 }
 
-bool aside_look(struct aside *aside, uint64_t now_ns, int *status)
+bool helper_look(struct helper_command *helper, uint64_t now_ns, int *status)
 {
     siginfo_t info = {0};
-    if (!aside->pid) return false;
-    if (waitid(P_PID, (id_t)aside->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid) {
-        if (now_ns >= aside->until_ns && !aside->cut) aside_cut(aside);
+    if (!helper->pid) return false;
+    if (waitid(P_PID, (id_t)helper->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid) {
+        if (now_ns >= helper->until_ns && !helper->cut) helper_cut(helper);
         return false;
     }
-    const bool cut = aside->cut;
-    aside_cut(aside);                                     /* what it has left behind */
-    if (waitpid(aside->pid, status, 0) < 0) *status = -1; /* a force took it */
+    const bool cut = helper->cut;
+    helper_cut(helper);                                    /* what it has left behind */
+    if (waitpid(helper->pid, status, 0) < 0) *status = -1; /* a force took it */
     if (cut) *status = -1;
-    (void)enlist(0, aside->pid);
-    close(aside->fd);
-    *aside = (struct aside){.last = aside->pid};
+    (void)enlist(0, helper->pid);
+    close(helper->fd);
+    *helper = (struct helper_command){.last = helper->pid};
     return true;
 }
 
-const char *aside_describe(int status, char *text, size_t size)
+const char *helper_describe(int status, char *text, size_t size)
 {
     if (status == -1)
         snprintf(text, size, "was ended: it took too long, or came too late");

@@ -11,19 +11,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { ASIDE_WORDS_MAX = 64 };
+enum { HELPER_WORDS_MAX = 64 };
 
 /* A command line, split at blanks; there are no quotes. */
-struct aside_words {
-    char *list[ASIDE_WORDS_MAX + 1]; /* ends with NULL */
+struct helper_words {
+    char *list[HELPER_WORDS_MAX + 1]; /* ends with NULL */
     char text[];
 };
 
 /* NULL: no word, too many, or no memory. To be freed. */
-struct aside_words *aside_split(const char *text);
+struct helper_words *helper_split(const char *text);
 
 /* Zeroed: nothing runs. */
-struct aside {
+struct helper_command {
     pid_t pid; /* 0: nothing runs */
     int fd;    /* readable when it has ended */
     uint64_t until_ns;
@@ -32,13 +32,14 @@ struct aside {
 };
 
 /* 0, or errno. The environment is ours; `signals` are those that it blocks. It dies with us. */
-int aside_start(struct aside *, const struct aside_words *, const sigset_t *signals, uint64_t until_ns);
+int helper_start(struct helper_command *, const struct helper_words *, const sigset_t *signals,
+                 uint64_t until_ns);
 /* True when it has ended: *status as of waitpid(), -1 if its time was up. Kills it once it is time. */
-bool aside_look(struct aside *, uint64_t now_ns, int *status);
-void aside_cut(struct aside *);
+bool helper_look(struct helper_command *, uint64_t now_ns, int *status);
+void helper_cut(struct helper_command *);
 /* Whether this child of ours is one of those that run. */
-bool aside_is(pid_t);
+bool helper_is(pid_t);
 /* "failed with 3", "was killed by signal 9", "took too long", in a buffer. */
-const char *aside_describe(int status, char *text, size_t size);
+const char *helper_describe(int status, char *text, size_t size);
 
 #endif

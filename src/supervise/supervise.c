@@ -154,7 +154,7 @@ static enum supervise_news end(struct supervise *work)
     const pid_t keeper = work->forced ? 0 : work->keeper;
     close(work->socket);
     give_up(work, 0);
-    work->gone = keeper; /* its exit is not waited for: who waits for our office would wait, too */
+    work->gone = keeper; /* its exit is not waited for: who waits for our leadership would wait, too */
     return SUPERVISE_EMPTY;
 }
 

@@ -191,7 +191,7 @@ static void who_was_cut_off_disturbs_nobody_when_it_returns(void **state)
 }
 
 /* It has raised the term by itself; who lives in a later term cannot follow, and says so. */
-static void without_pre_vote_its_return_costs_the_leader_its_office(void **state)
+static void without_pre_vote_its_return_costs_the_leader_its_leadership(void **state)
 {
     for (unsigned seed = 1; seed <= 20; seed++) {
         play_and_record("raft; nodes 5; leader 1; set prevote=off; partition 5|1,2,3,4@210..2000; seed %u",
@@ -351,7 +351,7 @@ int main(void)
         cmocka_unit_test(without_check_quorum_a_cut_off_leader_never_notices),
         cmocka_unit_test(a_cut_off_leader_steps_down_within_two_timeouts),
         cmocka_unit_test(who_was_cut_off_disturbs_nobody_when_it_returns),
-        cmocka_unit_test(without_pre_vote_its_return_costs_the_leader_its_office),
+        cmocka_unit_test(without_pre_vote_its_return_costs_the_leader_its_leadership),
         cmocka_unit_test(a_voter_that_is_terms_behind_is_counted),
         cmocka_unit_test(who_has_the_longest_log_wins_in_the_end),
         cmocka_unit_test(votes_split_as_often_as_the_timeouts_are_close),

@@ -1,5 +1,5 @@
 /*
- * elector run over an office that a test directs: a folder ($ELECTOR_FAKE) in which files say what happens.
+ * elector run over an leadership that a test directs: a folder ($ELECTOR_FAKE) in which files say what happens.
  *
  *     away     nobody answers           stalled   the lease is not moved on any more, and nothing is heard
  *     held     another leads            stop      a hand-over is asked for, once for each file

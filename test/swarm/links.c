@@ -35,7 +35,7 @@ struct graph {
 
 struct tally {
     uint64_t graphs, possible, wrong, missing, restless; /* graphs, whoever led before */
-    sim_time latest;                                     /* when a leader that lasted took office */
+    sim_time latest;                                     /* when a leader that lasted took leadership */
 };
 
 /* Bit k of the number says whether the k-th link is cut. */

@@ -11,7 +11,7 @@ enum { RUNS = 1000 };
 #else
 enum { RUNS = 20000 };
 #endif
-enum { FLIGHT_MAX = 4096 };
+enum { RECORDER_MAX = 4096 };
 
 static struct sim_random dice;
 
@@ -70,8 +70,8 @@ static size_t make_up_a_run(const struct el_algorithm *algorithm, unsigned numbe
 /* ---- Its script ---- */
 
 static struct sim_settings script;
-static uint64_t flight[FLIGHT_MAX]; /* the records in which they were sent */
-static size_t flight_count, steps;
+static uint64_t flight[RECORDER_MAX]; /* the records in which they were sent */
+static size_t recorder_count, steps;
 static sim_time shown;
 
 __attribute__((format(printf, 2, 3))) static void step(sim_time now, const char *format, ...)
@@ -92,8 +92,8 @@ __attribute__((format(printf, 2, 3))) static void step(sim_time now, const char 
 
 static void send_off(uint64_t sent)
 {
-    assert_true(flight_count < FLIGHT_MAX);
-    flight[flight_count++] = sent;
+    assert_true(recorder_count < RECORDER_MAX);
+    flight[recorder_count++] = sent;
 }
 
 /* What becomes of a message, which is named by its place among those like it. */
@@ -103,18 +103,18 @@ static void meet(const struct sim_record *r, const char *fate)
     const struct sim_record *sent = sim_trace_at(trace, r->number);
     unsigned place = 1;
     size_t i = 0;
-    for (; i < flight_count && flight[i] != r->number; i++) {
+    for (; i < recorder_count && flight[i] != r->number; i++) {
         const struct sim_record *other = sim_trace_at(trace, flight[i]);
         place += other->node == sent->node && other->peer == sent->peer && other->kind == sent->kind;
     }
-    assert_true(i < flight_count);
+    assert_true(i < recorder_count);
     step(r->time, "%s %u>%u %s #%u", fate, sent->node, sent->peer, bench.plan.algorithm->kinds[sent->kind],
          place);
     if (strcmp(fate, "copy") == 0) {
         send_off(r->number);
         return;
     }
-    memmove(&flight[i], &flight[i + 1], (--flight_count - i) * sizeof *flight);
+    memmove(&flight[i], &flight[i + 1], (--recorder_count - i) * sizeof *flight);
 }
 
 static bool comes_back(uint64_t index)
@@ -129,7 +129,7 @@ static bool comes_back(uint64_t index)
 }
 
 /* In a run, the network loses and copies as a node sends; in its script, when the node has sent all. */
-static uint64_t put_off[FLIGHT_MAX];
+static uint64_t put_off[RECORDER_MAX];
 static size_t put_off_count;
 
 static void catch_up(void)
@@ -154,7 +154,7 @@ static void retell_record(uint64_t index)
     const struct el_algorithm *algorithm = bench.plan.algorithm;
     if (!belongs_to_a_step(r)) catch_up();
     if (r->what == SIM_COPIED || (r->what == SIM_DROPPED && r->reason == SIM_LOST)) {
-        assert_true(put_off_count < FLIGHT_MAX);
+        assert_true(put_off_count < RECORDER_MAX);
         put_off[put_off_count++] = index;
         return;
     }
@@ -195,7 +195,7 @@ static void retell(size_t members)
     size_t common = 1;
     for (const char *p = run; p < run + members; p++) common += *p == ';';
     sim_settings_free(&script);
-    flight_count = put_off_count = 0;
+    recorder_count = put_off_count = 0;
     shown = 0;
     for (size_t i = 0; i < common; i++)
         assert_true(sim_settings_add(&script, bench.settings.list[i].key, bench.settings.list[i].value, 0, 0));

@@ -40,7 +40,7 @@ static void fingerprints(void)
     }
 }
 
-static void wire_forms(void)
+static void payload_forms(void)
 {
     for (int i = 0; i < 100; i++) {
         uint8_t memory[sizeof(struct el_msg)], wire[EL_WIRE_SIZE];
@@ -103,7 +103,7 @@ static void suspicions(void)
 int main(void)
 {
     fingerprints();
-    wire_forms();
+    payload_forms();
     algorithms();
     detectors();
     suspicions();

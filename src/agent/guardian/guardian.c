@@ -300,11 +300,11 @@ static bool hear(struct guardian *g, int channel)
     union {
         char room[CMSG_SPACE(GUARDIAN_FDS_MAX * sizeof(int))];
         struct cmsghdr aligned;
-    } control;
+    } serve;
     struct guardian_message m;
     struct iovec part = {&m, sizeof m};
     struct msghdr head = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &serve, .msg_controllen = sizeof serve};
     const ssize_t size = recvmsg(channel, &head, MSG_CMSG_CLOEXEC);
     if (size < 0 && errno == EINTR) return true;
     if (size <= 0) return false;

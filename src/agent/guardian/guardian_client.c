@@ -29,7 +29,7 @@ enum {
 };
 
 _Static_assert((int)CONFIG_MEMBERS_MAX <= (int)GUARDIAN_PEERS_MAX, "an obituary for each peer");
-_Static_assert((int)OBITUARY_GROUPS_MAX * 29 + (int)WIRE_HEAD <= (int)SEAL_PAYLOAD_MAX, "releases fit");
+_Static_assert((int)CLIENT_GROUPS_MAX * 29 + (int)PAYLOAD_HEAD <= (int)SEAL_PAYLOAD_MAX, "releases fit");
 _Static_assert((int)SEAL_DATAGRAM_MAX <= (int)GUARDIAN_DATAGRAM_MAX, "whatever its size");
 
 struct work {
@@ -42,18 +42,18 @@ struct work {
     bool is_blind;   /* as one that cannot be watched */
     bool is_new;     /* its tenures are others than when its releases were sealed */
     uint32_t tenure_count;
-    struct host_tenure tenures[OBITUARY_GROUPS_MAX];
+    struct host_tenure tenures[CLIENT_GROUPS_MAX];
 };
 
-struct obituary {
+struct guardian_client {
     uv_loop_t *loop;
     const struct config *config;
     struct host *host;
     struct seal *seal;
     const char *program;
-    struct work works[OBITUARY_WORKS_MAX]; /* by number */
-    uint64_t tidy_at;                      /* what is dropped; UINT64_MAX: nothing is */
-    int page_fd;                           /* -1: there is none, and all that stands counts as held */
+    struct work works[CLIENT_WORKS_MAX]; /* by number */
+    uint64_t tidy_at;                    /* what is dropped; UINT64_MAX: nothing is */
+    int deadline_page_fd;                /* -1: there is none, and all that stands counts as held */
     struct guardian_page *page;
 
     pid_t pid; /* 0: none runs */
@@ -64,7 +64,7 @@ struct obituary {
     bool has_all;  /* that runs knows of all work: it may have obituaries */
     bool has_new;  /* some work is */
     uint32_t patience_ms;
-    struct wire_payload payload;
+    struct payload payload;
     uint64_t sealed_by[CONFIG_MEMBERS_MAX]; /* the session; 0: the guardian has none for that peer */
     uint32_t sealed_since
         [CONFIG_MEMBERS_MAX]; /* releases; after too many a peer takes the obituary for an old one */
@@ -77,7 +77,7 @@ static void on_closed(uv_handle_t *handle)
     free(handle);
 }
 
-static void close_channel(struct obituary *o)
+static void close_channel(struct guardian_client *o)
 {
     if (o->poll) uv_close((uv_handle_t *)o->poll, on_closed);
     o->poll = NULL;
@@ -86,7 +86,7 @@ static void close_channel(struct obituary *o)
 }
 
 /* It must be dead before anything is done that it does not know of. */
-static void end_guardian(struct obituary *o)
+static void end_guardian(struct guardian_client *o)
 {
     if (o->pid == 0) return;
     kill(o->pid, SIGKILL); /* it is our child and not waited for: nobody else has that number */
@@ -96,10 +96,10 @@ static void end_guardian(struct obituary *o)
     o->has_all = o->is_armed = false;
     o->patience_ms = 0;
     memset(o->sealed_by, 0, sizeof o->sealed_by);
-    for (uint32_t i = 0; i < OBITUARY_WORKS_MAX; i++) o->works[i].is_told = false;
+    for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++) o->works[i].is_told = false;
 }
 
-static void start_later(struct obituary *o)
+static void start_later(struct guardian_client *o)
 {
     const uint64_t now = host_clock(o->host);
     if (now - o->started_at >= STEADY_S * SECOND) o->pause_ms = 0;
@@ -108,7 +108,7 @@ static void start_later(struct obituary *o)
     o->start_at = now + o->pause_ms * MS;
 }
 
-static void lose_guardian(struct obituary *o, const char *how)
+static void lose_guardian(struct guardian_client *o, const char *how)
 {
     end_guardian(o);
     start_later(o);
@@ -117,17 +117,17 @@ static void lose_guardian(struct obituary *o, const char *how)
               how, (unsigned long long)o->pause_ms);
 }
 
-static bool say(struct obituary *o, struct guardian_message *m, int fd)
+static bool say(struct guardian_client *o, struct guardian_message *m, int fd)
 {
     union {
         char room[CMSG_SPACE(sizeof(int))];
         struct cmsghdr aligned;
-    } control = {{0}};
+    } serve = {{0}};
     struct iovec part = {m, GUARDIAN_HEAD + m->size};
     struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
     if (fd >= 0) {
-        head.msg_control = &control;
-        head.msg_controllen = sizeof control.room;
+        head.msg_control = &serve;
+        head.msg_controllen = sizeof serve.room;
         struct cmsghdr *c = CMSG_FIRSTHDR(&head);
         c->cmsg_level = SOL_SOCKET;
         c->cmsg_type = SCM_RIGHTS;
@@ -144,7 +144,7 @@ static void on_channel(uv_poll_t *poll, int status, int events)
     lose_guardian(poll->data, "has died");
 }
 
-static bool listen_to(struct obituary *o)
+static bool listen_to(struct guardian_client *o)
 {
     o->poll = calloc(1, sizeof *o->poll);
     if (o->poll && uv_poll_init(o->loop, o->poll, o->channel) != 0) {
@@ -156,11 +156,11 @@ static bool listen_to(struct obituary *o)
     return uv_poll_start(o->poll, UV_READABLE, on_channel) == 0;
 }
 
-static void start_guardian(struct obituary *o)
+static void start_guardian(struct guardian_client *o)
 {
     struct guardian_message begin = {.kind = GUARDIAN_BEGIN}, page = {.kind = GUARDIAN_PAGE};
     o->started_at = host_clock(o->host);
-    const int error = obituary_spawn(o->program, o->config->log == CONFIG_LOG_JSON, &o->pid, &o->channel);
+    const int error = guardian_spawn(o->program, o->config->log == CONFIG_LOG_JSON, &o->pid, &o->channel);
     if (error) {
         o->pid = 0;
         start_later(o);
@@ -169,8 +169,9 @@ static void start_guardian(struct obituary *o)
                   strerror(error));
         return;
     }
-    const int socket = net_open_aside(o->config);
-    if (socket < 0 || !listen_to(o) || !say(o, &begin, socket) || (o->page && !say(o, &page, o->page_fd)))
+    const int socket = udp_open_aside(o->config);
+    if (socket < 0 || !listen_to(o) || !say(o, &begin, socket) ||
+        (o->page && !say(o, &page, o->deadline_page_fd)))
         lose_guardian(o, "cannot be spoken to");
     if (socket >= 0) close(socket);
 }
@@ -189,7 +190,7 @@ static bool cannot_be_watched(const struct work *w)
     return w->fd < 0 || (w->kind == GUARDIAN_WATCH && is_dead(w->fd));
 }
 
-static void tell_work(struct obituary *o, uint32_t number)
+static void tell_work(struct guardian_client *o, uint32_t number)
 {
     struct work *w = &o->works[number];
     if (o->pid == 0 || w->is_told) return;
@@ -199,7 +200,7 @@ static void tell_work(struct obituary *o, uint32_t number)
 }
 
 /* False: the guardian takes nothing in now. */
-static bool unwatch(struct obituary *o, uint32_t number)
+static bool unwatch(struct guardian_client *o, uint32_t number)
 {
     struct work *w = &o->works[number];
     struct guardian_message m = {.kind = GUARDIAN_UNWATCH, .number = number};
@@ -215,10 +216,10 @@ static void free_work(struct work *w)
 }
 
 /* A number is another's only after the guardian has been told. */
-static void tidy(struct obituary *o)
+static void tidy(struct guardian_client *o)
 {
     o->tidy_at = UINT64_MAX;
-    for (uint32_t i = OBITUARY_BLIND + 1; i < OBITUARY_WORKS_MAX; i++) {
+    for (uint32_t i = CLIENT_BLIND + 1; i < CLIENT_WORKS_MAX; i++) {
         struct work *w = &o->works[i];
         if (!w->is_dropped || w->holds) continue;
         if (unwatch(o, i))
@@ -228,53 +229,53 @@ static void tidy(struct obituary *o)
     }
 }
 
-static void tidy_later(struct obituary *o, const struct work *w)
+static void tidy_later(struct guardian_client *o, const struct work *w)
 {
     if (w->is_dropped && w->holds == 0 && o->tidy_at == UINT64_MAX) o->tidy_at = host_clock(o->host) + SECOND;
 }
 
-static uint32_t find_place(const struct obituary *o)
+static uint32_t find_place(const struct guardian_client *o)
 {
-    uint32_t i = OBITUARY_BLIND + 1;
-    while (i < OBITUARY_WORKS_MAX && o->works[i].is_used) i++;
+    uint32_t i = CLIENT_BLIND + 1;
+    while (i < CLIENT_WORKS_MAX && o->works[i].is_used) i++;
     return i;
 }
 
-uint32_t obituary_add(struct obituary *o, enum guardian_kind kind, int fd)
+uint32_t guardian_client_add(struct guardian_client *o, enum guardian_kind kind, int fd)
 {
-    if (fd < 0) return OBITUARY_BLIND;
-    uint32_t place = o ? find_place(o) : OBITUARY_WORKS_MAX;
-    if (o && place == OBITUARY_WORKS_MAX) {
+    if (fd < 0) return CLIENT_BLIND;
+    uint32_t place = o ? find_place(o) : CLIENT_WORKS_MAX;
+    if (o && place == CLIENT_WORKS_MAX) {
         tidy(o);
         place = find_place(o);
     }
-    if (place == OBITUARY_WORKS_MAX) {
+    if (place == CLIENT_WORKS_MAX) {
         close(fd);
-        return OBITUARY_BLIND;
+        return CLIENT_BLIND;
     }
     o->works[place] = (struct work){.kind = kind, .fd = fd, .is_used = true};
     return place;
 }
 
 /* What cannot be watched, where no page says when it leads: it is told of only while it does. */
-static bool counts_for_ever(const struct obituary *o, uint32_t work)
+static bool counts_for_ever(const struct guardian_client *o, uint32_t work)
 {
-    return work == OBITUARY_BLIND && !o->page;
+    return work == CLIENT_BLIND && !o->page;
 }
 
-void obituary_stand(struct obituary *o, uint32_t work)
+void guardian_client_stand(struct guardian_client *o, uint32_t work)
 {
-    if (!o || work == OBITUARY_NONE || counts_for_ever(o, work)) return;
+    if (!o || work == CLIENT_NONE || counts_for_ever(o, work)) return;
     o->works[work].stands = true;
     tell_work(o, work); /* or when it holds something */
 }
 
 static bool has_a_place(uint32_t work)
 {
-    return work > OBITUARY_BLIND && work < OBITUARY_WORKS_MAX;
+    return work > CLIENT_BLIND && work < CLIENT_WORKS_MAX;
 }
 
-void obituary_drop(struct obituary *o, uint32_t work)
+void guardian_client_drop(struct guardian_client *o, uint32_t work)
 {
     if (!o || !has_a_place(work)) return;
     struct work *w = &o->works[work];
@@ -285,22 +286,22 @@ void obituary_drop(struct obituary *o, uint32_t work)
         tidy_later(o, w);
 }
 
-static void renew(struct obituary *o, struct work *w)
+static void renew(struct guardian_client *o, struct work *w)
 {
     w->is_new = o->has_new = true;
 }
 
-static void show(struct obituary *o, uint32_t work, bool leads)
+static void show(struct guardian_client *o, uint32_t work, bool leads)
 {
     if (o->page) atomic_store(&o->page->leads[work], leads);
 }
 
 /* What has no room waits for its lease. */
-void obituary_hold(struct obituary *o, uint32_t work, struct host_group *group, uint64_t term)
+void guardian_client_hold(struct guardian_client *o, uint32_t work, struct host_group *group, uint64_t term)
 {
-    if (!o || work == OBITUARY_NONE) return;
+    if (!o || work == CLIENT_NONE) return;
     struct work *w = &o->works[work];
-    if (group && work != OBITUARY_BLIND && w->tenure_count < OBITUARY_GROUPS_MAX) {
+    if (group && work != CLIENT_BLIND && w->tenure_count < CLIENT_GROUPS_MAX) {
         w->tenures[w->tenure_count++] = (struct host_tenure){group, term};
         renew(o, w);
     }
@@ -313,7 +314,7 @@ void obituary_hold(struct obituary *o, uint32_t work, struct host_group *group, 
     show(o, work, true);
 }
 
-static void forget(struct obituary *o, struct work *w, const struct host_group *group)
+static void forget(struct guardian_client *o, struct work *w, const struct host_group *group)
 {
     for (uint32_t i = 0; i < w->tenure_count; i++) {
         if (w->tenures[i].group != group) continue;
@@ -324,9 +325,9 @@ static void forget(struct obituary *o, struct work *w, const struct host_group *
 }
 
 /* A successor waits for what follows: nothing is said to the guardian. */
-void obituary_let_go(struct obituary *o, uint32_t work, const struct host_group *group)
+void guardian_client_let_go(struct guardian_client *o, uint32_t work, const struct host_group *group)
 {
-    if (!o || work == OBITUARY_NONE) return;
+    if (!o || work == CLIENT_NONE) return;
     struct work *w = &o->works[work];
     forget(o, w, group);
     if (--w->holds > 0) return;
@@ -338,10 +339,10 @@ void obituary_let_go(struct obituary *o, uint32_t work, const struct host_group 
 }
 
 /* To one that has just begun, as fast as it takes it in. */
-static void tell_all_work(struct obituary *o)
+static void tell_all_work(struct guardian_client *o)
 {
     bool has_all = true;
-    for (uint32_t i = OBITUARY_BLIND; i < OBITUARY_WORKS_MAX; i++) {
+    for (uint32_t i = CLIENT_BLIND; i < CLIENT_WORKS_MAX; i++) {
         if (!o->works[i].stands) continue;
         tell_work(o, i);
         has_all = has_all && o->works[i].is_told;
@@ -351,9 +352,9 @@ static void tell_all_work(struct obituary *o)
 
 /* ---- Obituaries ---- */
 
-static bool payload_has_changed(struct obituary *o)
+static bool payload_has_changed(struct guardian_client *o)
 {
-    static struct wire_payload fresh;
+    static struct payload fresh;
     if (!host_obituary(o->host, &fresh)) fresh.size = 0;
     if (fresh.size == o->payload.size && memcmp(fresh.bytes, o->payload.bytes, fresh.size) == 0) return false;
     o->payload = fresh;
@@ -361,7 +362,7 @@ static bool payload_has_changed(struct obituary *o)
 }
 
 /* What is not taken in now is sealed again the next time. */
-static void seal_for(struct obituary *o, el_node peer, uint64_t session)
+static void seal_for(struct guardian_client *o, el_node peer, uint64_t session)
 {
     struct guardian_message m = {.kind = GUARDIAN_OBITUARY, .number = peer};
     if (session && o->payload.size)
@@ -377,7 +378,7 @@ static void seal_for(struct obituary *o, el_node peer, uint64_t session)
 }
 
 /* The guardian may have an older one until this is taken in. */
-static void seal_release(struct obituary *o, el_node peer, uint32_t work, const struct wire_payload *payload)
+static void seal_release(struct guardian_client *o, el_node peer, uint32_t work, const struct payload *payload)
 {
     struct guardian_message m = {.kind = GUARDIAN_RELEASE, .number = work, .peer = peer};
     m.address = o->config->members[peer - 1].address;
@@ -389,10 +390,10 @@ static void seal_release(struct obituary *o, el_node peer, uint32_t work, const 
 
 /* Of all works for the peers of this set, of those that are new for all. What holds nothing needs none: it does not count,
  * and the guardian is not woken while a successor waits. */
-static void seal_releases(struct obituary *o, uint64_t peers)
+static void seal_releases(struct guardian_client *o, uint64_t peers)
 {
-    static struct wire_payload payload;
-    for (uint32_t i = OBITUARY_BLIND + 1; i < OBITUARY_WORKS_MAX; i++) {
+    static struct payload payload;
+    for (uint32_t i = CLIENT_BLIND + 1; i < CLIENT_WORKS_MAX; i++) {
         struct work *w = &o->works[i];
         const uint64_t wanted = w->is_new ? UINT64_MAX : peers;
         w->is_new = false;
@@ -404,7 +405,7 @@ static void seal_releases(struct obituary *o, uint64_t peers)
     o->has_new = false;
 }
 
-static void seal_for_all(struct obituary *o)
+static void seal_for_all(struct guardian_client *o)
 {
     const bool is_other = payload_has_changed(o);
     uint64_t anew = 0; /* a bit for each peer */
@@ -418,7 +419,7 @@ static void seal_for_all(struct obituary *o)
     if (anew || o->has_new) seal_releases(o, anew);
 }
 
-static void tell_patience(struct obituary *o)
+static void tell_patience(struct guardian_client *o)
 {
     const uint64_t lease_ms = host_longest_lease_ns(o->host) / MS;
     uint32_t patience_ms = lease_ms < GUARDIAN_PATIENCE_MAX_MS ? (uint32_t)lease_ms : GUARDIAN_PATIENCE_MAX_MS;
@@ -429,7 +430,7 @@ static void tell_patience(struct obituary *o)
 
 /* ---- All of it ---- */
 
-static void say_goodbye(struct obituary *o)
+static void say_goodbye(struct guardian_client *o)
 {
     struct guardian_message m = {.kind = GUARDIAN_GOODBYE};
     struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, o->pid, 0), .events = POLLIN};
@@ -438,19 +439,19 @@ static void say_goodbye(struct obituary *o)
     end_guardian(o);
 }
 
-static void make_page(struct obituary *o)
+static void make_page(struct guardian_client *o)
 {
-    o->page_fd = memfd_new("elector-guard");
-    void *page = o->page_fd >= 0 && ftruncate(o->page_fd, sizeof *o->page) == 0
-                     ? mmap(NULL, sizeof *o->page, PROT_READ | PROT_WRITE, MAP_SHARED, o->page_fd, 0)
+    o->deadline_page_fd = memfd_new("elector-guard");
+    void *page = o->deadline_page_fd >= 0 && ftruncate(o->deadline_page_fd, sizeof *o->page) == 0
+                     ? mmap(NULL, sizeof *o->page, PROT_READ | PROT_WRITE, MAP_SHARED, o->deadline_page_fd, 0)
                      : MAP_FAILED;
     o->page = page == MAP_FAILED ? NULL : page;
 }
 
-struct obituary *obituary_new(uv_loop_t *loop, const struct config *config, struct host *host,
-                              struct seal *seal, const char *program)
+struct guardian_client *guardian_client_new(uv_loop_t *loop, const struct config *config, struct host *host,
+                                            struct seal *seal, const char *program)
 {
-    struct obituary *o = calloc(1, sizeof *o);
+    struct guardian_client *o = calloc(1, sizeof *o);
     if (!o) return NULL;
     o->loop = loop;
     o->config = config;
@@ -460,22 +461,22 @@ struct obituary *obituary_new(uv_loop_t *loop, const struct config *config, stru
     o->program = program;
     o->tidy_at = UINT64_MAX;
     make_page(o);
-    for (uint32_t i = 0; i < OBITUARY_WORKS_MAX; i++) o->works[i].fd = -1;
+    for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++) o->works[i].fd = -1;
     return o;
 }
 
-void obituary_free(struct obituary *o)
+void guardian_client_free(struct guardian_client *o)
 {
     if (!o) return;
     if (o->pid) say_goodbye(o);
-    for (uint32_t i = 0; i < OBITUARY_WORKS_MAX; i++)
+    for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++)
         if (o->works[i].fd >= 0) close(o->works[i].fd);
     if (o->page) munmap(o->page, sizeof *o->page);
-    if (o->page_fd >= 0) close(o->page_fd);
+    if (o->deadline_page_fd >= 0) close(o->deadline_page_fd);
     free(o);
 }
 
-uint64_t obituary_tick(struct obituary *o)
+uint64_t guardian_client_tick(struct guardian_client *o)
 {
     const bool is_wanted = o->config->guardian && o->program;
     if (host_clock(o->host) >= o->tidy_at) tidy(o);

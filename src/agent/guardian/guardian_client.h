@@ -20,36 +20,36 @@
 #include "agent/host/host.h"
 
 enum {
-    OBITUARY_NONE,
-    OBITUARY_BLIND, /* what cannot be watched */
-    OBITUARY_WORKS_MAX = 250,
-    OBITUARY_GROUPS_MAX = 32 /* of one work, that are released: as many as fit into a datagram */
+    CLIENT_NONE,
+    CLIENT_BLIND, /* what cannot be watched */
+    CLIENT_WORKS_MAX = 250,
+    CLIENT_GROUPS_MAX = 32 /* of one work, that are released: as many as fit into a datagram */
 };
-_Static_assert((int)OBITUARY_WORKS_MAX < (int)GUARDIAN_WATCHED_MAX,
+_Static_assert((int)CLIENT_WORKS_MAX < (int)GUARDIAN_WATCHED_MAX,
                "the guardian has room for all of it, and for the agent");
 
-struct obituary;
+struct guardian_client;
 
 /*
  * All are borrowed. The program (NULL: none is to be had) is executed as `PROGRAM guardian words|json`, with the channel and a
- * pidfd of this process as descriptors 3 and 4. NULL: no memory. Nothing runs before the first obituary_tick().
+ * pidfd of this process as descriptors 3 and 4. NULL: no memory. Nothing runs before the first guardian_client_tick().
  */
-struct obituary *obituary_new(uv_loop_t *, const struct config *, struct host *, struct seal *,
-                              const char *program);
+struct guardian_client *guardian_client_new(uv_loop_t *, const struct config *, struct host *, struct seal *,
+                                            const char *program);
 /* Says goodbye, and waits until the guardian is gone. Run the loop once more after it. NULL is nothing. */
-void obituary_free(struct obituary *);
+void guardian_client_free(struct guardian_client *);
 
 /* What is due. Returns when it wants to be called again, at the latest; call it before each wait. */
-uint64_t obituary_tick(struct obituary *);
+uint64_t guardian_client_tick(struct guardian_client *);
 
 /* Of a client: its process (GUARDIAN_WATCH, a pidfd) or a line to whoever keeps its work (GUARDIAN_LINE). Takes the
- * descriptor over; -1, or too many: OBITUARY_BLIND. In all of these the obituary may be NULL: nobody watches then. */
-uint32_t obituary_add(struct obituary *, enum guardian_kind, int fd);
-void obituary_stand(struct obituary *, uint32_t work); /* the client may come to lead */
-void obituary_drop(struct obituary *,
-                   uint32_t work); /* the client is gone; what is held stays until it is let go of */
+ * descriptor over; -1, or too many: CLIENT_BLIND. In all of these the obituary may be NULL: nobody watches then. */
+uint32_t guardian_client_add(struct guardian_client *, enum guardian_kind, int fd);
+void guardian_client_stand(struct guardian_client *, uint32_t work); /* the client may come to lead */
+void guardian_client_drop(struct guardian_client *,
+                          uint32_t work); /* the client is gone; what is held stays until it is let go of */
 /* A group's tenure begins, or is over. NULL: of no group. */
-void obituary_hold(struct obituary *, uint32_t work, struct host_group *, uint64_t term);
-void obituary_let_go(struct obituary *, uint32_t work, const struct host_group *);
+void guardian_client_hold(struct guardian_client *, uint32_t work, struct host_group *, uint64_t term);
+void guardian_client_let_go(struct guardian_client *, uint32_t work, const struct host_group *);
 
 #endif

@@ -40,16 +40,16 @@ static int spawn(const char *program, bool json, int channel, int agent, pid_t *
     posix_spawnattr_setsigdefault(&attributes, &all);
     error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!error) error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, channel, OBITUARY_CHANNEL);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, agent, OBITUARY_AGENT);
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, OBITUARY_AGENT + 1);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, channel, CLIENT_CHANNEL);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, agent, CLIENT_AGENT);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, CLIENT_AGENT + 1);
     if (!error) error = posix_spawn(pid, program, &actions, &attributes, words, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
-int obituary_spawn(const char *program, bool json, pid_t *pid, int *channel)
+int guardian_spawn(const char *program, bool json, pid_t *pid, int *channel)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;

@@ -5,12 +5,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum {
-    OBITUARY_CHANNEL = 3,
-    OBITUARY_AGENT = 4
-}; /* descriptors of the guardian; 2 is ours, 0 and 1 are nothing */
+enum { CLIENT_CHANNEL = 3, CLIENT_AGENT = 4 }; /* descriptors of the guardian; 2 is ours, 0 and 1 are nothing */
 
 /* 0, or errno. Of *pid and *channel the caller is the owner. */
-int obituary_spawn(const char *program, bool json, pid_t *pid, int *channel);
+int guardian_spawn(const char *program, bool json, pid_t *pid, int *channel);
 
 #endif

@@ -10,50 +10,50 @@
 #include "agent/host/host.h"
 
 enum {
-    CHRONICLE_STEPS = 32768, /* powers of two, both */
-    CHRONICLE_CHANGES = 8192,
-    CHRONICLE_STORY_MAX = 64, /* steps of a story */
-    CHRONICLE_TEXT = 256
+    HISTORY_STEPS = 32768, /* powers of two, both */
+    HISTORY_CHANGES = 8192,
+    HISTORY_STORY_MAX = 64, /* steps of a story */
+    HISTORY_TEXT = 256
 };
 
-/* What happened, as the machines, the office and the host know it. */
-enum chronicle_what {
-    CHRONICLE_LEADER = 1, /* another one is seen to lead, or nobody */
-    CHRONICLE_NOTE,       /* a machine's */
-    CHRONICLE_HEARD,      /* a vote, or that there is none */
-    CHRONICLE_WRITTEN,    /* the record */
-    CHRONICLE_LAST_HEARD, /* only in a story: when a leader that was lost from sight was heard last */
-    CHRONICLE_ENTERED,    /* a client stands; of the office, from here on */
-    CHRONICLE_GONE,       /* who held it: its connection ended */
-    CHRONICLE_RESIGNED,   /* who held it says so */
-    CHRONICLE_EXPELLED,   /* we hung up on who held it */
-    CHRONICLE_ASKED_TO_TRANSFER,
-    CHRONICLE_ASKED_TO_RESIGN,
-    CHRONICLE_ASKED_TO_LEAVE, /* all of it: the agent is to end */
-    CHRONICLE_STOPPED,        /* who was asked to stop has */
-    CHRONICLE_OVERDUE,        /* or its time is over */
-    CHRONICLE_TOLD_ELECTED,
-    CHRONICLE_TOLD_LOST,
+/* What happened, as the machines, the leadership and the host know it. */
+enum history_what {
+    HISTORY_LEADER = 1, /* another one is seen to lead, or nobody */
+    HISTORY_NOTE,       /* a machine's */
+    HISTORY_HEARD,      /* a vote, or that there is none */
+    HISTORY_WRITTEN,    /* the record */
+    HISTORY_LAST_HEARD, /* only in a story: when a leader that was lost from sight was heard last */
+    HISTORY_ENTERED,    /* a client stands; of the leadership, from here on */
+    HISTORY_GONE,       /* who held it: its connection ended */
+    HISTORY_RESIGNED,   /* who held it says so */
+    HISTORY_EXPELLED,   /* we hung up on who held it */
+    HISTORY_ASKED_TO_TRANSFER,
+    HISTORY_ASKED_TO_RESIGN,
+    HISTORY_ASKED_TO_LEAVE, /* all of it: the agent is to end */
+    HISTORY_STOPPED,        /* who was asked to stop has */
+    HISTORY_OVERDUE,        /* or its time is over */
+    HISTORY_TOLD_ELECTED,
+    HISTORY_TOLD_LOST,
 };
 
 /* Of two that seem to hold, the later one in this list says more. */
-enum chronicle_end {
-    CHRONICLE_GOES_ON,
-    CHRONICLE_FOLLOWED, /* by another, and that is all that is known */
-    CHRONICLE_LOST_SIGHT,
-    CHRONICLE_LET_GO, /* it was heard, and claims nothing any more */
-    CHRONICLE_RAN_OUT,
-    CHRONICLE_RELEASED,
-    CHRONICLE_OBITUARY,
-    CHRONICLE_RESIGNS,
-    CHRONICLE_WORKER_GONE,
-    CHRONICLE_TRANSFERS,
-    CHRONICLE_DEPOSED
+enum history_end {
+    HISTORY_GOES_ON,
+    HISTORY_FOLLOWED, /* by another, and that is all that is known */
+    HISTORY_LOST_SIGHT,
+    HISTORY_LET_GO, /* it was heard, and claims nothing any more */
+    HISTORY_RAN_OUT,
+    HISTORY_RELEASED,
+    HISTORY_OBITUARY,
+    HISTORY_RESIGNS,
+    HISTORY_WORKER_GONE,
+    HISTORY_TRANSFERS,
+    HISTORY_DEPOSED
 };
 
-enum chronicle_beginning { CHRONICLE_SEEN, CHRONICLE_ELECTED, CHRONICLE_PUSHED, CHRONICLE_HANDED_OVER };
+enum history_beginning { HISTORY_SEEN, HISTORY_ELECTED, HISTORY_PUSHED, HISTORY_HANDED_OVER };
 
-struct chronicle_entry {
+struct history_entry {
     uint64_t number; /* 1, 2, ... over both rings */
     uint64_t at_ns;
     uint64_t group; /* 0: of the member as a whole */
@@ -74,60 +74,60 @@ struct chronicle_entry {
     };
     uint8_t ended; /* LEADER: how the one before did */
 };
-_Static_assert(sizeof(struct chronicle_entry) <= 56, "there are many");
+_Static_assert(sizeof(struct history_entry) <= 56, "there are many");
 
-struct chronicle_tenure {
+struct history_tenure {
     el_node leader;
     uint64_t token, began_ns;
     uint64_t ended_ns;  /* 0: it goes on */
     uint64_t nobody_ns; /* how long nobody led before it; UINT64_MAX: not known */
-    enum chronicle_beginning began;
-    enum chronicle_end ended;
+    enum history_beginning began;
+    enum history_end ended;
 };
 
 /* The last change: what led to it, and what came of it. */
-struct chronicle_story {
-    struct chronicle_tenure before; /* leader nobody: none is known */
-    struct chronicle_tenure after;  /* leader nobody: nobody leads yet */
-    uint64_t first_ns;              /* the first cause */
-    struct chronicle_entry steps[CHRONICLE_STORY_MAX];
+struct history_story {
+    struct history_tenure before; /* leader nobody: none is known */
+    struct history_tenure after;  /* leader nobody: nobody leads yet */
+    uint64_t first_ns;            /* the first cause */
+    struct history_entry steps[HISTORY_STORY_MAX];
     uint32_t count;
     uint32_t left_out; /* of the middle */
 };
 
-struct chronicle;
+struct history;
 
-struct chronicle *chronicle_new(const struct config *, uint64_t now_ns); /* NULL: no memory */
-void chronicle_free(struct chronicle *);
-uint64_t chronicle_since(const struct chronicle *); /* nothing is known of what was before */
+struct history *history_new(const struct config *, uint64_t now_ns); /* NULL: no memory */
+void history_free(struct history *);
+uint64_t history_since(const struct history *); /* nothing is known of what was before */
 /* Groups are told apart by a word made of the name. Never 0. */
-uint64_t chronicle_group(const char *name);
+uint64_t history_group(const char *name);
 
 /* ---- Adding. NULL keeps nothing. ---- */
 
-void chronicle_note(struct chronicle *, uint64_t now_ns, uint64_t group, const struct host_note *);
-void chronicle_hear(struct chronicle *, uint64_t now_ns, uint64_t group, const struct el_algorithm *,
-                    const struct el_msg *);
+void history_note(struct history *, uint64_t now_ns, uint64_t group, const struct host_note *);
+void history_hear(struct history *, uint64_t now_ns, uint64_t group, const struct el_algorithm *,
+                  const struct el_msg *);
 /* `heard_ns`: how long ago who led before was heard. */
-void chronicle_lead(struct chronicle *, uint64_t now_ns, uint64_t group, el_node before, el_node leader,
-                    uint64_t token, uint64_t heard_ns);
-void chronicle_write(struct chronicle *, uint64_t now_ns, uint64_t took_ns);
-/* Of the office. `who`: who is to have it; `reason`: static text, or NULL. */
-void chronicle_office(struct chronicle *, uint64_t now_ns, uint64_t group, enum chronicle_what, el_node who,
-                      const char *reason);
+void history_lead(struct history *, uint64_t now_ns, uint64_t group, el_node before, el_node leader,
+                  uint64_t token, uint64_t heard_ns);
+void history_write(struct history *, uint64_t now_ns, uint64_t took_ns);
+/* Of the leadership. `who`: who is to have it; `reason`: static text, or NULL. */
+void history_office(struct history *, uint64_t now_ns, uint64_t group, enum history_what, el_node who,
+                    const char *reason);
 
 /* ---- Asking ---- */
 
 /* The last ones, at most `most`, in their order. Returns how many. */
-uint32_t chronicle_tenures(const struct chronicle *, uint64_t group, struct chronicle_tenure *, uint32_t most);
+uint32_t history_tenures(const struct history *, uint64_t group, struct history_tenure *, uint32_t most);
 /* False: nothing has changed since the agent began. */
-bool chronicle_tell(const struct chronicle *, uint64_t group, struct chronicle_story *);
+bool history_tell(const struct history *, uint64_t group, struct history_story *);
 
 /* sentences.c: one plain sentence. */
-void chronicle_sentence(const struct config *, const struct chronicle_entry *, char text[CHRONICLE_TEXT]);
-const char *chronicle_end_word(enum chronicle_end);
-const char *chronicle_beginning_word(enum chronicle_beginning);
-const char *chronicle_kind_word(
-    enum chronicle_what); /* who saw it: "leader", "office", "machine", "vote", "disk" */
+void history_sentence(const struct config *, const struct history_entry *, char text[HISTORY_TEXT]);
+const char *history_end_word(enum history_end);
+const char *history_beginning_word(enum history_beginning);
+const char *history_kind_word(
+    enum history_what); /* who saw it: "leader", "leadership", "machine", "vote", "disk" */
 
 #endif

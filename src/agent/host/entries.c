@@ -21,22 +21,23 @@ static const uint64_t MARK_LOST =
 
 static void send_off(struct host *host, el_node to)
 {
-    struct wire_payload *out = &host->out[to - 1];
+    struct payload *out = &host->out[to - 1];
     if (host->has_failed) return;
-    host->hooks.send(host->hooks.whose, to, out->bytes, out->size);
+    host->hooks.send(host->hooks.context, to, out->bytes, out->size);
     if (host_now(host) - host->sent_at[to - 1] >= MARK_PAUSE) host->flow[to - 1].unmarked = 0;
     host->sent_at[to - 1] = host_now(host);
     host->flow[to - 1].unmarked++;
-    wire_begin(out, host->members);
+    payload_begin(out, host->members);
 }
 
 static void mark(struct host *host, el_node to)
 {
     struct host_flow *flow = &host->flow[to - 1];
-    if (flow->unmarked < MARK_EVERY || host->out[to - 1].size > WIRE_HEAD) return;
+    if (flow->unmarked < MARK_EVERY || host->out[to - 1].size > PAYLOAD_HEAD) return;
     if (flow->marked == flow->echoed) flow->waits_since = host_now(host);
     flow->unmarked = 0;
-    (void)wire_add(&host->out[to - 1], &(struct wire_entry){.type = WIRE_MARK, .sequence = ++flow->marked});
+    (void)payload_add(&host->out[to - 1],
+                      &(struct payload_entry){.type = PAYLOAD_MARK, .sequence = ++flow->marked});
 }
 
 static void hear_echo(struct host_flow *flow, uint32_t number, uint64_t now)
@@ -60,17 +61,17 @@ void host_greet(struct host *host, el_node to)
     if (to != host->config->self) send_off(host, to);
 }
 
-void host_put(struct host *host, el_node to, const struct wire_entry *entry)
+void host_put(struct host *host, el_node to, const struct payload_entry *entry)
 {
     if (to == host->config->self) return;
     mark(host, to);
-    if (wire_add(&host->out[to - 1], entry)) return;
+    if (payload_add(&host->out[to - 1], entry)) return;
     send_off(host, to);
     mark(host, to);
-    (void)wire_add(&host->out[to - 1], entry);
+    (void)payload_add(&host->out[to - 1], entry);
 }
 
-void host_put_all(struct host *host, const struct wire_entry *entry)
+void host_put_all(struct host *host, const struct payload_entry *entry)
 {
     for (el_node to = 1; to <= host->config->member_count; to++) host_put(host, to, entry);
 }
@@ -93,7 +94,7 @@ void host_release(struct host *host)
 static el_node who_hears_first(const struct host *host)
 {
     el_node first = EL_NOBODY;
-    size_t most = WIRE_HEAD;
+    size_t most = PAYLOAD_HEAD;
     for (el_node to = host->config->member_count; to > 0; to--) {
         if (host->out[to - 1].size <= most) continue;
         first = to;
@@ -105,7 +106,7 @@ static el_node who_hears_first(const struct host *host)
 void host_flush(struct host *host)
 {
     if (host->holds) return;
-    for (struct session *s = host->sessions; s; s = s->next) board_flush(s);
+    for (struct session *s = host->sessions; s; s = s->next) postings_flush(s);
     for (el_node to; (to = who_hears_first(host)) != EL_NOBODY && !host->has_failed;) send_off(host, to);
     host_write(host);
 }
@@ -124,7 +125,7 @@ static void ask_who(struct host *host, el_node from, uint64_t key, uint64_t now)
     }
     host->unknown[oldest].key = key;
     host->unknown[oldest].asked_at = now;
-    host_put(host, from, &(struct wire_entry){.type = WIRE_WHO, .group = key});
+    host_put(host, from, &(struct payload_entry){.type = PAYLOAD_WHO, .group = key});
 }
 
 void host_complain(struct host *host, struct host_group *group, el_node from, const char *what)
@@ -135,11 +136,11 @@ void host_complain(struct host *host, struct host_group *group, el_node from, co
     host->told_at[from - 1] = now;
     snprintf(text, sizeof text, "%s has %s: nothing it says is counted", host->config->members[from - 1].name,
              what);
-    host->hooks.warn(host->hooks.whose, group, text);
+    host->hooks.warn(host->hooks.context, group, text);
 }
 
 /* Only the leader's, of this very term; what comes before its claim comes again. */
-static void on_value(struct host_group *group, el_node from, const struct wire_entry *entry)
+static void on_value(struct host_group *group, el_node from, const struct payload_entry *entry)
 {
     const struct host_view view = host_view_of(group);
     if (view.leader != from || view.token != entry->number) return;
@@ -147,7 +148,7 @@ static void on_value(struct host_group *group, el_node from, const struct wire_e
     host_group_show(group);
 }
 
-static void on_group(struct host *host, el_node from, const struct wire_entry *entry)
+static void on_group(struct host *host, el_node from, const struct payload_entry *entry)
 {
     char reason[200];
     struct host_group *group = host_by_key(host, entry->group);
@@ -157,49 +158,50 @@ static void on_group(struct host *host, el_node from, const struct wire_entry *e
             return;
         group = host_find(host, entry->text, reason, sizeof reason);
     }
-    struct host_solo *solo = group ? host_solo_of(group) : NULL;
+    struct host_single *solo = group ? host_single_of(group) : NULL;
     if (!group || strcmp(host_name(group), entry->text) != 0) return;
     if (!solo || entry->settings != solo->settings) {
         host_complain(host, group, from, "other settings for this group");
         return;
     }
     const uint32_t round = solo->round;
-    const bool is_news = host_solo_is_of_round(solo, from, entry->round);
+    const bool is_news = host_single_is_of_round(solo, from, entry->round);
     const bool knew = solo->stood_at[from - 1] != 0;
-    host_solo_peer_stands(solo, from, entry, host_now(host));
-    solo->leads[from - 1] = is_news && entry->flags & WIRE_LEADS;
+    host_single_peer_stands(solo, from, entry, host_now(host));
+    solo->leads[from - 1] = is_news && entry->flags & PAYLOAD_LEADS;
     if (solo->round != round) host_campaign(group); /* it is held again */
     if (!knew && group->stands) {                   /* it may have just begun, and not know us */
-        const struct wire_entry ours = host_solo_describe(solo);
+        const struct payload_entry ours = host_single_describe(solo);
         host_put(host, from, &ours);
     }
-    host_solo_send_value(solo, from);
+    host_single_send_value(solo, from);
 }
 
 /* Of a group with machines of its own. */
-static void on_solo(struct host *host, struct host_solo *solo, el_node from, const struct wire_entry *entry)
+static void on_solo(struct host *host, struct host_single *solo, el_node from,
+                    const struct payload_entry *entry)
 {
-    struct link_hooks hooks;
+    struct reliable_link_hooks hooks;
     switch (entry->type) {
-    case WIRE_MESSAGE:
-        if (entry->flags & WIRE_STANDS) /* a vote may overtake the word that it is one */
-            host_solo_peer_speaks(solo, from, host_now(host));
-        host_solo_hear(solo, entry->flags & WIRE_DETECTOR, &entry->msg);
+    case PAYLOAD_MESSAGE:
+        if (entry->flags & PAYLOAD_STANDS) /* a vote may overtake the word that it is one */
+            host_single_peer_speaks(solo, from, host_now(host));
+        host_single_hear(solo, entry->flags & PAYLOAD_DETECTOR, &entry->msg);
         break;
-    case WIRE_LINKED:
-    case WIRE_LINK_ACK:
+    case PAYLOAD_LINKED:
+    case PAYLOAD_LINK_ACK:
         if (!solo->has_links) break;
-        if (entry->type == WIRE_LINKED && !host_solo_is_of_round(solo, from, entry->round)) break;
-        link_receive(&solo->links[from - 1], host_link_hooks(solo, &hooks), host_now(host), entry);
+        if (entry->type == PAYLOAD_LINKED && !host_single_is_of_round(solo, from, entry->round)) break;
+        reliable_link_receive(&solo->links[from - 1], host_link_hooks(solo, &hooks), host_now(host), entry);
         solo->links_due = 0;
         host_group_show(&solo->base);
         break;
-    case WIRE_WHO: {
-        const struct wire_entry ours = host_solo_describe(solo);
+    case PAYLOAD_WHO: {
+        const struct payload_entry ours = host_single_describe(solo);
         host_put(host, from, &ours);
         break;
     }
-    case WIRE_VALUE: on_value(&solo->base, from, entry); break;
+    case PAYLOAD_VALUE: on_value(&solo->base, from, entry); break;
     default: break;
     }
 }
@@ -211,8 +213,8 @@ static struct session *session_with(struct host *host, uint32_t settings)
     return s;
 }
 
-/* Of sessions and their boards. Whose settings nobody here has shares no session with us. */
-static void on_session(struct host *host, el_node from, const struct wire_entry *entry)
+/* Of sessions and their postings. Whose settings nobody here has shares no session with us. */
+static void on_session(struct host *host, el_node from, const struct payload_entry *entry)
 {
     struct session *s = session_with(host, entry->settings);
     if (!s) {
@@ -220,39 +222,39 @@ static void on_session(struct host *host, el_node from, const struct wire_entry 
         return;
     }
     switch (entry->type) {
-    case WIRE_SESSION: session_hear(s, &entry->msg); break;
-    case WIRE_BOARD: board_hear_state(s, from, entry); break;
-    default: board_hear_posting(s, from, entry); break;
+    case PAYLOAD_SESSION: session_hear(s, &entry->msg); break;
+    case PAYLOAD_BOARD: postings_hear_state(s, from, entry); break;
+    default: postings_hear_posting(s, from, entry); break;
     }
 }
 
-static void on_entry(struct host *host, el_node from, const struct wire_entry *entry)
+static void on_entry(struct host *host, el_node from, const struct payload_entry *entry)
 {
-    const bool is_linked = entry->type == WIRE_MESSAGE || entry->type == WIRE_LINKED;
-    const bool has_message = is_linked || entry->type == WIRE_SESSION;
+    const bool is_linked = entry->type == PAYLOAD_MESSAGE || entry->type == PAYLOAD_LINKED;
+    const bool has_message = is_linked || entry->type == PAYLOAD_SESSION;
     /* Who speaks is known by its key, whatever the message says. */
     if (has_message && (entry->msg.from != from || entry->msg.to != host->config->self)) return;
-    if (entry->type == WIRE_GROUP) {
+    if (entry->type == PAYLOAD_GROUP) {
         on_group(host, from, entry);
         return;
     }
-    if (entry->type == WIRE_MARK) {
-        host_put(host, from, &(struct wire_entry){.type = WIRE_ECHO, .sequence = entry->sequence});
+    if (entry->type == PAYLOAD_MARK) {
+        host_put(host, from, &(struct payload_entry){.type = PAYLOAD_ECHO, .sequence = entry->sequence});
         return;
     }
-    if (entry->type == WIRE_ECHO) {
+    if (entry->type == PAYLOAD_ECHO) {
         hear_echo(&host->flow[from - 1], entry->sequence, host_now(host));
         return;
     }
-    if (entry->type == WIRE_OBITUARY) {
+    if (entry->type == PAYLOAD_OBITUARY) {
         host_bury(host, from, entry);
         return;
     }
-    if (entry->type == WIRE_RELEASED) {
+    if (entry->type == PAYLOAD_RELEASED) {
         host_hear_released(host, from, entry);
         return;
     }
-    if (entry->type == WIRE_SESSION || entry->type == WIRE_BOARD || entry->type == WIRE_POSTING) {
+    if (entry->type == PAYLOAD_SESSION || entry->type == PAYLOAD_BOARD || entry->type == PAYLOAD_POSTING) {
         on_session(host, from, entry);
         return;
     }
@@ -262,13 +264,13 @@ static void on_entry(struct host *host, el_node from, const struct wire_entry *e
             ask_who(host, from, entry->group, host_now(host));
         return;
     }
-    struct host_solo *solo = host_solo_of(group);
+    struct host_single *solo = host_single_of(group);
     const uint32_t settings = solo ? solo->settings : group->session->settings;
     if (is_linked && entry->settings != settings) {
         host_complain(host, group, from, "other settings for this group");
     } else if (solo) {
         on_solo(host, solo, from, entry);
-    } else if (entry->type == WIRE_MESSAGE) {
+    } else if (entry->type == PAYLOAD_MESSAGE) {
         session_group_hear((struct session_group *)group, &entry->msg);
     }
 }
@@ -276,17 +278,17 @@ static void on_entry(struct host *host, el_node from, const struct wire_entry *e
 static void receive(struct host *host, el_node from, const uint8_t *payload, size_t size)
 {
     uint64_t digest;
-    struct wire_place at = WIRE_FIRST;
-    struct wire_entry entry;
+    struct payload_place at = PAYLOAD_FIRST;
+    struct payload_entry entry;
     if (from == EL_NOBODY || from > host->config->member_count || host->has_failed) return;
     (void)host_tick(host); /* what is overdue comes before anything that is heard */
-    if (!wire_head(payload, size, &digest)) return;
+    if (!payload_head(payload, size, &digest)) return;
     if (digest != host->members) {
         host_complain(host, NULL, from, "another list of members");
         return;
     }
     host->heard[from - 1] = host_now(host);
-    while (wire_next(payload, size, &at, &entry) == WIRE_ENTRY) on_entry(host, from, &entry);
+    while (payload_next(payload, size, &at, &entry) == PAYLOAD_ENTRY) on_entry(host, from, &entry);
     host_flush(host);
 }
 

@@ -6,9 +6,9 @@
 #include "agent/host/internal.h"
 #include "agent/host/quorum/session.h"
 
-static const struct host_solo *solo(const struct host_group *group)
+static const struct host_single *solo(const struct host_group *group)
 {
-    return group->session ? NULL : (const struct host_solo *)group;
+    return group->session ? NULL : (const struct host_single *)group;
 }
 
 static struct session_group *shared(struct host_group *group)
@@ -43,13 +43,13 @@ uint32_t host_digest_settings(const struct host *host, const struct el_algorithm
 static bool is_waiting(const struct host_group *group)
 {
     return group->session ? session_group_is_waiting((const struct session_group *)group)
-                          : host_solo_is_waiting(solo(group));
+                          : host_single_is_waiting(solo(group));
 }
 
 static struct el_view view_of(const struct host_group *group, uint64_t *bound)
 {
     return group->session ? session_group_view((const struct session_group *)group, bound)
-                          : machine_view(&solo(group)->election, bound);
+                          : timed_machine_view(&solo(group)->election, bound);
 }
 
 static struct host_view look(const struct host_group *group, bool *waits)
@@ -135,9 +135,9 @@ void host_group_show(struct host_group *group)
     group->shown_token = now.token;
     group->shown_value = value & 3u;
     group->shown_cell = cell & 0x7ffu;
-    if (!group->session) host_solo_of(group)->shown_deadline = now.deadline_ns;
+    if (!group->session) host_single_of(group)->shown_deadline = now.deadline_ns;
     if (begins_or_ends && !group->session && solo(group)->has_links && group->stands) {
-        const struct wire_entry entry = host_solo_describe(solo(group));
+        const struct payload_entry entry = host_single_describe(solo(group));
         host_put_all(host_of(group), &entry);
     }
     host_tell_changed(group);
@@ -182,7 +182,7 @@ void host_note(struct host *host, struct host_group *group, const struct el_algo
                const struct el_action *action)
 {
     const struct host_note note = {algorithm, action->note, {action->values[0], action->values[1]}};
-    host->hooks.note(host->hooks.whose, group, &note);
+    host->hooks.note(host->hooks.context, group, &note);
 }
 
 /* ---- What is asked of it ---- */
@@ -194,7 +194,7 @@ static void call(struct host_group *group)
     if (group->session)
         session_group_call(shared(group));
     else
-        host_solo_call(host_solo_of(group));
+        host_single_call(host_single_of(group));
 }
 
 static struct host_entry enter(struct host_group *group, enum host_called what, uint64_t a, uint64_t b)
@@ -215,7 +215,7 @@ void host_stand(struct host_group *group, bool stands, uint64_t priority)
     if (group->session)
         session_group_stand(shared(group), stands, priority);
     else
-        host_solo_stand(host_solo_of(group), stands, priority);
+        host_single_stand(host_single_of(group), stands, priority);
     if (begins) call(group);
     host_flush(host_of(group));
     host_leave(host_of(group), entry);
@@ -243,7 +243,7 @@ bool host_stands(const struct host_group *group, el_node member, uint64_t *prior
 static enum el_answer ask(struct host_group *group, enum el_request_what what, el_node to)
 {
     const enum el_answer answer = group->session ? session_group_ask(shared(group), what, to)
-                                                 : host_solo_ask(host_solo_of(group), what, to);
+                                                 : host_single_ask(host_single_of(group), what, to);
     host_flush(host_of(group));
     return answer;
 }
@@ -306,9 +306,9 @@ static void proclaim(struct host_group *group, const char *value)
     if (view.role != EL_LEADER) return;
     host_set_value(group, value, view.token);
     if (group->session)
-        board_post(shared(group));
+        postings_post(shared(group));
     else
-        host_solo_send_value(host_solo_of(group), EL_NOBODY);
+        host_single_send_value(host_single_of(group), EL_NOBODY);
     host_group_show(group);
     host_flush(host_of(group));
 }
@@ -338,7 +338,7 @@ void host_be_patient(struct host_group *group, uint32_t ms)
     if (group->session)
         session_group_be_patient(shared(group), ms);
     else
-        host_solo_of(group)->patience[host_of(group)->config->self - 1] = ms;
+        host_single_of(group)->patience[host_of(group)->config->self - 1] = ms;
     host_leave(host_of(group), entry);
 }
 
@@ -357,12 +357,12 @@ const struct el_algorithm *host_algorithm(const struct host_group *group)
     return group->session ? &el_quorum : solo(group)->election.algorithm;
 }
 
-uint32_t host_office(const struct host_group *group)
+uint32_t host_leadership(const struct host_group *group)
 {
-    return group->office;
+    return group->leadership;
 }
 
-void host_set_office(struct host_group *group, uint32_t office)
+void host_set_leadership(struct host_group *group, uint32_t leadership)
 {
-    group->office = office;
+    group->leadership = leadership;
 }

@@ -34,7 +34,7 @@ struct host *host_new(const struct config *config, struct record *record, struct
     host->has_past = record_get(record, session_past_key(config), &host->past);
     const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_BEGINS});
     host->refresh_at = host_now(host) + SECOND;
-    for (uint32_t i = 0; i < config->member_count; i++) wire_begin(&host->out[i], host->members);
+    for (uint32_t i = 0; i < config->member_count; i++) payload_begin(&host->out[i], host->members);
     host_leave(host, entry);
     return host;
 }
@@ -42,9 +42,9 @@ struct host *host_new(const struct config *config, struct record *record, struct
 void host_free(struct host *host)
 {
     while (host && host->solos) {
-        struct host_solo *group = host->solos;
+        struct host_single *group = host->solos;
         host->solos = group->next_solo;
-        host_solo_free(group);
+        host_single_free(group);
     }
     while (host && host->sessions) {
         struct session *s = host->sessions;
@@ -62,7 +62,7 @@ enum { SOLO_FIRST = SESSIONS_MAX * SESSION_GROUPS_MAX + 1 };
 
 static uint32_t number_of(struct host_group *group)
 {
-    if (!group->session) return SOLO_FIRST + host_solo_of(group)->number;
+    if (!group->session) return SOLO_FIRST + host_single_of(group)->number;
     return group->session->number * SESSION_GROUPS_MAX + ((struct session_group *)group)->number;
 }
 
@@ -82,7 +82,7 @@ struct host_group *host_next(struct host *host, struct host_group *after)
         for (uint32_t i = of ? of->number : 0; i < SESSIONS_MAX && host->session_list[i]; i++, at = 0)
             if (at < host->session_list[i]->group_count)
                 return &session_group_at(host->session_list[i], at + 1)->base;
-    at = after && !of ? host_solo_of(after)->number + 1 : 0;
+    at = after && !of ? host_single_of(after)->number + 1 : 0;
     return at < host->solo_count ? &host->solo_list[at]->base : NULL;
 }
 
@@ -153,7 +153,7 @@ static struct host_group *make_group(struct host *host, const char *name, uint64
                  RECORD_GROUPS_MAX);
         return NULL;
     }
-    struct host_solo *group = host_solo_new(host, name, key, section, algorithm);
+    struct host_single *group = host_single_new(host, name, key, section, algorithm);
     if (!group) return NULL;
     group->number = host->solo_count;
     host->solo_list[host->solo_count++] = group;
@@ -166,7 +166,7 @@ struct host_group *host_enlist(struct host *host, const char *name, uint64_t key
     if (!group) return NULL;
     host->group_count++;
     host->index[place_of(host, key)] = indexed(key, number_of(group));
-    struct host_solo *solo = host_solo_of(group);
+    struct host_single *solo = host_single_of(group);
     if (!solo) return group;
     solo->next_solo = host->solos;
     host->solos = solo;
@@ -177,7 +177,7 @@ static struct host_group *add(struct host *host, const char *name, uint64_t key,
 {
     struct host_group *group = host_enlist(host, name, key, text, size);
     if (!group || group->session) return group;
-    host_solo_start(host_solo_of(group));
+    host_single_start(host_single_of(group));
     host_flush(host);
     return group;
 }
@@ -219,7 +219,7 @@ void host_write(struct host *host)
     host->is_dirty = false;
     host->writes_begun++;
     if (image)
-        host->hooks.save(host->hooks.whose, image);
+        host->hooks.save(host->hooks.context, image);
     else
         host->has_failed = true;
 }
@@ -233,8 +233,8 @@ void host_saved(struct host *host, uint64_t version, int error)
     for (struct host_group *group = host->has_failed ? host_next(host, NULL) : NULL; group;
          group = host_next(host, group))
         host_group_show(group); /* it does not lead any more */
-    for (struct host_solo *group = host->solos; group && !host->has_failed; group = group->next_solo)
-        host_solo_release(group);
+    for (struct host_single *group = host->solos; group && !host->has_failed; group = group->next_solo)
+        host_single_release(group);
     for (struct session *s = host->sessions; s && !host->has_failed; s = s->next) session_release(s);
     host_flush(host);
     host_leave(host, entry);
@@ -245,7 +245,8 @@ void host_saved(struct host *host, uint64_t version, int error)
 static void refresh(struct host *host, uint64_t now)
 {
     host->refresh_at = now + SECOND;
-    for (struct host_solo *group = host->solos; group; group = group->next_solo) host_solo_refresh(group, now);
+    for (struct host_single *group = host->solos; group; group = group->next_solo)
+        host_single_refresh(group, now);
     for (struct session *s = host->sessions; s; s = s->next) {
         session_show_wishes(s); /* one may be ripe by now */
         session_look_ahead(s);
@@ -255,7 +256,7 @@ static void refresh(struct host *host, uint64_t now)
 }
 
 /* A claim also ends for its clients a margin before the lease does. */
-static uint64_t shown_until(const struct host_solo *group)
+static uint64_t shown_until(const struct host_single *group)
 {
     return group->base.shown_role == EL_LEADER ? group->shown_deadline : UINT64_MAX;
 }
@@ -276,8 +277,8 @@ uint64_t host_tick(struct host *host)
     const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_TICKS});
     uint64_t now = host_now(host);
     if (!host->has_begun) begin_sessions(host);
-    for (struct host_solo *group = host->solos; group; group = group->next_solo) {
-        while (host_solo_fire(group, now)) now = host_now(host);
+    for (struct host_single *group = host->solos; group; group = group->next_solo) {
+        while (host_single_fire(group, now)) now = host_now(host);
         if (shown_until(group) <= now) host_group_show(&group->base);
     }
     if (host->refresh_at <= now) refresh(host, now);
@@ -286,8 +287,8 @@ uint64_t host_tick(struct host *host)
         const uint64_t due = session_tick(s);
         if (due < next) next = due;
     }
-    for (struct host_solo *group = host->solos; group; group = group->next_solo) {
-        const uint64_t due = host_solo_due(group), until = shown_until(group);
+    for (struct host_single *group = host->solos; group; group = group->next_solo) {
+        const uint64_t due = host_single_due(group), until = shown_until(group);
         if (due < next) next = due;
         if (until < next) next = until;
     }
@@ -320,7 +321,7 @@ uint64_t host_clock(const struct host *host)
 
 uint64_t host_stopwatch(const struct host *host)
 {
-    return host->hooks.now(host->hooks.whose);
+    return host->hooks.now(host->hooks.context);
 }
 
 uint64_t host_heard(const struct host *host, el_node peer)
@@ -332,11 +333,11 @@ uint64_t host_heard(const struct host *host, el_node peer)
 uint64_t host_worst_failover_ns(const struct host_group *group)
 {
     const struct config *config = host_of(group)->config;
-    const struct failover f = {.lease = host_option(group, "lease", 0),
-                               .stagger = host_option(group, "stagger", 0),
-                               .reask = host_option(group, "re-ask", 0),
-                               .transmit = config->transmit_max,
-                               .drift = config->drift,
-                               .members = config->member_count};
-    return f.lease ? failover_worst_ns(&f) : 0;
+    const struct quorum_failover f = {.lease = host_option(group, "lease", 0),
+                                      .stagger = host_option(group, "stagger", 0),
+                                      .reask = host_option(group, "re-ask", 0),
+                                      .transmit = config->transmit_max,
+                                      .drift = config->drift,
+                                      .members = config->member_count};
+    return f.lease ? quorum_worst_ns(&f) : 0;
 }

@@ -66,27 +66,27 @@ struct host_call {
 };
 
 struct host_hooks {
-    void *whose;
-    uint64_t (*now)(void *whose); /* CLOCK_BOOTTIME, in ns; tests bring their own */
-    void (*send)(void *whose, el_node to, const uint8_t *payload, size_t size);
+    void *context;
+    uint64_t (*now)(void *context); /* CLOCK_BOOTTIME, in ns; tests bring their own */
+    void (*send)(void *context, el_node to, const uint8_t *payload, size_t size);
     /* To be written and synced by another thread; host_saved() when that is done. The host frees nothing of it. */
-    void (*save)(void *whose, struct record_image *);
-    void (*changed)(void *whose, struct host_group *); /* its view, or only the deadline or the value of it */
-    void (*note)(void *whose, struct host_group *, const struct host_note *); /* the group may be NULL */
-    void (*warn)(void *whose, struct host_group *,
+    void (*save)(void *context, struct record_image *);
+    void (*changed)(void *context, struct host_group *); /* its view, or only the deadline or the value of it */
+    void (*note)(void *context, struct host_group *, const struct host_note *); /* the group may be NULL */
+    void (*warn)(void *context, struct host_group *,
                  const char *text); /* what an operator should mend; the group may be NULL */
-    uint64_t (*random)(void *whose);
-    uint64_t (*wall_ms)(void *whose);
+    uint64_t (*random)(void *context);
+    uint64_t (*wall_ms)(void *context);
     /* The deadline of all groups with this cell is another; may be NULL. */
-    void (*renewed)(void *whose, uint32_t cell);
+    void (*renewed)(void *context, uint32_t cell);
     /* A voter's promise has come, so long after what it answers was sent, and it was to come at once; may be NULL. */
-    void (*answered)(void *whose, el_node peer, uint64_t round_trip_ns);
+    void (*answered)(void *context, el_node peer, uint64_t round_trip_ns);
     /* A message to a group of quorum, of who may speak, before it is acted upon; may be NULL. */
-    void (*heard)(void *whose, struct host_group *, const struct el_msg *);
+    void (*heard)(void *context, struct host_group *, const struct el_msg *);
     /* Every call from outside, before and after, also if `changed` or `renewed` makes it; may be NULL. What the host calls
      * of itself is no call. */
-    void (*called)(void *whose, const struct host_call *);
-    void (*returned)(void *whose);
+    void (*called)(void *context, const struct host_call *);
+    void (*returned)(void *context);
 };
 
 struct host *host_new(const struct config *, struct record *, struct host_hooks);
@@ -97,9 +97,9 @@ void host_free(struct host *);
  * states of machines of other algorithms than quorum: those are run as they are, and are refused unless the bytes are trusted.
  * False: there is no room, or the bytes make no sense, and the host is only to be freed.
  */
-struct flight_bytes;
-bool host_pack(struct host *, struct flight_bytes *);
-bool host_unpack(struct host *, struct flight_bytes *, bool trusts);
+struct recorder_bytes;
+bool host_pack(struct host *, struct recorder_bytes *);
+bool host_unpack(struct host *, struct recorder_bytes *, bool trusts);
 /* How long that takes, in groups of quorum, of which a thousand take less than a millisecond. */
 uint32_t host_weight(const struct host *);
 /* A write is under way; as often is held. */
@@ -125,8 +125,8 @@ struct host_group *host_next(struct host *, struct host_group *after); /* all of
 const char *host_name(const struct host_group *);
 const struct el_algorithm *host_algorithm(const struct host_group *);
 struct host_view host_view_of(const struct host_group *);
-uint32_t host_office(const struct host_group *); /* a word for whoever serves the clients; 0 at first */
-void host_set_office(struct host_group *, uint32_t);
+uint32_t host_leadership(const struct host_group *); /* a word for whoever serves the clients; 0 at first */
+void host_set_leadership(struct host_group *, uint32_t);
 
 /*
  * Groups that are led by promises of the same members have one deadline, in a cell that they share: it is renewed for all
@@ -142,7 +142,7 @@ void host_stand(struct host_group *, bool stands, uint64_t priority);
 /* How long it is content to stand while a lower-ranked one leads; UINT32_MAX: for ever. Peers learn it with the next
  * host_stand(), or within a second. */
 void host_be_patient(struct host_group *, uint32_t ms);
-/* Whom its machine would like to hand over to, told once; nobody: it is content. It is for the office to stop the
+/* Whom its machine would like to hand over to, told once; nobody: it is content. It is for the leadership to stop the
  * work first, and then to transfer. */
 el_node host_wish(struct host_group *);
 /* The work must have been stopped. */
@@ -167,14 +167,14 @@ void host_note_text(const struct config *, const struct host_note *, char *text,
 
 /* What peers are to be told when this process and all the work of its clients are over. False: nothing, or not before the number of
  * this life is on disk. */
-bool host_obituary(const struct host *, struct wire_payload *);
+bool host_obituary(const struct host *, struct payload *);
 /* The same, when this process and the work of these tenures are over. It stays true whatever comes later, since a term is
  * one tenure's: there is nothing to take back. */
 struct host_tenure {
     struct host_group *group;
     uint64_t term;
 };
-bool host_releases(const struct host *, const struct host_tenure *, uint32_t count, struct wire_payload *);
+bool host_releases(const struct host *, const struct host_tenure *, uint32_t count, struct payload *);
 /* For so long it may be of use to them. */
 uint64_t host_longest_lease_ns(const struct host *);
 

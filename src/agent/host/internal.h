@@ -35,7 +35,7 @@ struct host_extra {
 enum host_value { HOST_VALUE_OTHER, HOST_VALUE_NONE, HOST_VALUE_THIS };
 
 /*
- * A group. It is one of a session's many (agent/host/quorum/session.h), or has machines of its own (struct host_solo), in both cases as
+ * A group. It is one of a session's many (agent/host/quorum/session.h), or has machines of its own (struct host_single), in both cases as
  * the first member of a greater struct.
  */
 struct host_group {
@@ -43,7 +43,7 @@ struct host_group {
     uint64_t key;
     struct host_extra *extra; /* NULL: nothing of it is used */
     uint64_t shown_token;     /* its view as `changed` was last called for, in this and what else was shown */
-    uint32_t office;
+    uint32_t leadership;
     uint8_t wish; /* whom the machine would hand over to, once the work has stopped */
     uint8_t shown_leader;
     uint16_t shown_cell : 11;                 /* HOST_CELLS_MAX: none */
@@ -54,10 +54,10 @@ _Static_assert(sizeof(void *) != 8 || sizeof(struct host_group) == 40, "there ma
 _Static_assert((int)HOST_CELLS_MAX < 1 << 11 && (int)EL_LEADER < 1 << 2 && (int)HOST_VALUE_THIS < 1 << 2,
                "they fit");
 
-struct host_solo {
+struct host_single {
     struct host_group base;
     struct host *host;
-    struct host_solo *next_solo;
+    struct host_single *next_solo;
     uint32_t number; /* its place in the host's list */
     uint64_t shown_deadline;
     uint32_t settings;                    /* a digest that all members must share */
@@ -68,9 +68,9 @@ struct host_solo {
     uint64_t stands_since[CONFIG_MEMBERS_MAX];
     uint32_t patience[CONFIG_MEMBERS_MAX]; /* in ms: see agent/peer/payload.h */
     struct el_value values[HOST_OPTIONS_MAX], detector_values[HOST_OPTIONS_MAX];
-    struct machine election, detector;
+    struct timed_machine election, detector;
     bool has_detector, has_links;
-    struct link *links; /* [count], where the algorithm needs them */
+    struct reliable_link *links; /* [count], where the algorithm needs them */
     uint64_t links_due;
     uint32_t round;     /* of an election over links, which counts no terms: see agent/host/single/rounds.c */
     uint32_t fruitless; /* rounds in a row that came to nothing */
@@ -97,7 +97,7 @@ struct host {
     uint32_t group_count, solo_count;
     uint32_t *index; /* by key; see host.c. index_size is a power of two, and an eighth of it is free */
     uint32_t index_size;
-    struct host_solo *solos, *solo_list[RECORD_GROUPS_MAX];
+    struct host_single *solos, *solo_list[RECORD_GROUPS_MAX];
     struct session *sessions, *session_list[SESSIONS_MAX]; /* the last first; by their number */
     struct el_durable past; /* the highest that sessions of any settings have saved */
     bool has_past;          /* an earlier life had sessions */
@@ -115,13 +115,13 @@ struct host {
     struct {
         uint64_t key, asked_at;
     } unknown[HOST_UNKNOWN_MAX];
-    struct wire_payload out[CONFIG_MEMBERS_MAX];
+    struct payload out[CONFIG_MEMBERS_MAX];
     struct host_flow flow[CONFIG_MEMBERS_MAX];
 };
 
 static inline uint64_t host_now(const struct host *host)
 {
-    return host->depth ? host->instant : host->hooks.now(host->hooks.whose);
+    return host->depth ? host->instant : host->hooks.now(host->hooks.context);
 }
 
 /* host.c */
@@ -139,9 +139,9 @@ void host_tell_changed(struct host_group *);
 void host_tell_renewed(struct host *, uint32_t cell);
 
 /* entries.c */
-void host_put(struct host *, el_node to, const struct wire_entry *);
+void host_put(struct host *, el_node to, const struct payload_entry *);
 void host_greet(struct host *, el_node to); /* an empty word, so that both know that the link works */
-void host_put_all(struct host *, const struct wire_entry *);
+void host_put_all(struct host *, const struct payload_entry *);
 void host_flush(struct host *);                  /* ends every call: what was said and saved goes out */
 bool host_keeps_up(struct host *, el_node peer); /* with what it was sent: if not, what can wait should */
 void host_complain(struct host *, struct host_group *, el_node from, const char *what);
@@ -161,49 +161,49 @@ void host_free_extra(struct host_group *);
 void host_note(struct host *, struct host_group *, const struct el_algorithm *, const struct el_action *);
 
 /* obituary.c */
-void host_bury(struct host *, el_node from, const struct wire_entry *);
-void host_hear_released(struct host *, el_node from, const struct wire_entry *);
+void host_bury(struct host *, el_node from, const struct payload_entry *);
+void host_hear_released(struct host *, el_node from, const struct payload_entry *);
 
 /* agent/host/single/group.c */
-struct host_solo *host_solo_new(struct host *, const char *name, uint64_t key,
-                                const struct config_group *section, const struct el_algorithm *);
-void host_solo_free(struct host_solo *);
-void host_solo_start(struct host_solo *);
-void host_solo_hear(struct host_solo *, bool for_detector, const struct el_msg *);
-uint64_t host_solo_due(const struct host_solo *);
-bool host_solo_fire(struct host_solo *, uint64_t now);
-void host_solo_stand(struct host_solo *, bool stands, uint64_t priority);
+struct host_single *host_single_new(struct host *, const char *name, uint64_t key,
+                                    const struct config_group *section, const struct el_algorithm *);
+void host_single_free(struct host_single *);
+void host_single_start(struct host_single *);
+void host_single_hear(struct host_single *, bool for_detector, const struct el_msg *);
+uint64_t host_single_due(const struct host_single *);
+bool host_single_fire(struct host_single *, uint64_t now);
+void host_single_stand(struct host_single *, bool stands, uint64_t priority);
 /* Asks for an election. */
-void host_solo_call(struct host_solo *);
-enum el_answer host_solo_ask(struct host_solo *, enum el_request_what, el_node to);
+void host_single_call(struct host_single *);
+enum el_answer host_single_ask(struct host_single *, enum el_request_what, el_node to);
 /* What a peer says of its wish to lead. */
-void host_solo_peer_stands(struct host_solo *, el_node peer, const struct wire_entry *, uint64_t now);
+void host_single_peer_stands(struct host_single *, el_node peer, const struct payload_entry *, uint64_t now);
 /* A message of it says so, too. */
-void host_solo_peer_speaks(struct host_solo *, el_node peer, uint64_t now);
+void host_single_peer_speaks(struct host_single *, el_node peer, uint64_t now);
 /* Now and then: who wants to lead, and what is proclaimed, in case it was lost; an election that came to nothing is
  * called again; peers that have said nothing for long want nothing. */
-void host_solo_refresh(struct host_solo *, uint64_t now);
-struct wire_entry host_solo_describe(const struct host_solo *);
-void host_solo_send_value(struct host_solo *, el_node to); /* 0: to all */
+void host_single_refresh(struct host_single *, uint64_t now);
+struct payload_entry host_single_describe(const struct host_single *);
+void host_single_send_value(struct host_single *, el_node to); /* 0: to all */
 
 /* agent/host/single/rounds.c */
 /* Now and then: an election that came to nothing is called, or held, again. */
-void host_solo_call_again(struct host_solo *, uint64_t now);
+void host_single_call_again(struct host_single *, uint64_t now);
 /* What a peer says is of this round, or of a later one, which is joined. False: of an earlier one, and it is told. */
-bool host_solo_is_of_round(struct host_solo *, el_node peer, uint32_t round);
+bool host_single_is_of_round(struct host_single *, el_node peer, uint32_t round);
 /* It leads, and for somebody. */
-bool host_solo_leads(const struct host_solo *);
+bool host_single_leads(const struct host_single *);
 
 /* agent/host/single/actions.c */
-struct machine_owner host_solo_owner(struct host_solo *);
+struct timed_machine_owner host_single_owner(struct host_single *);
 /* What it saved is not on disk yet, so that nothing may be said or claimed that came after. */
-bool host_solo_is_waiting(const struct host_solo *);
-void host_solo_release(struct host_solo *); /* what waited for the disk */
-const struct link_hooks *host_link_hooks(struct host_solo *, struct link_hooks *);
+bool host_single_is_waiting(const struct host_single *);
+void host_single_release(struct host_single *); /* what waited for the disk */
+const struct reliable_link_hooks *host_link_hooks(struct host_single *, struct reliable_link_hooks *);
 
-static inline struct host_solo *host_solo_of(struct host_group *group)
+static inline struct host_single *host_single_of(struct host_group *group)
 {
-    return group->session ? NULL : (struct host_solo *)group;
+    return group->session ? NULL : (struct host_single *)group;
 }
 
 #endif

@@ -8,38 +8,40 @@ static bool is_on_record(const struct host *host)
     return host->writes_done > (host->has_failed ? 1 : 0);
 }
 
-bool host_obituary(const struct host *host, struct wire_payload *payload)
+bool host_obituary(const struct host *host, struct payload *payload)
 {
     bool is_said = false;
-    wire_begin(payload, host->members);
+    payload_begin(payload, host->members);
     if (!is_on_record(host)) return false;
     for (const struct session *s = host->sessions; s; s = s->next) {
-        const struct wire_entry entry = {.type = WIRE_OBITUARY, .settings = s->settings, .number = s->me.inc};
-        if (s->me.inc && wire_add(payload, &entry)) is_said = true; /* what does not fit waits for its lease */
+        const struct payload_entry entry = {
+            .type = PAYLOAD_OBITUARY, .settings = s->settings, .number = s->me.inc};
+        if (s->me.inc && payload_add(payload, &entry))
+            is_said = true; /* what does not fit waits for its lease */
     }
     return is_said;
 }
 
 bool host_releases(const struct host *host, const struct host_tenure *tenures, uint32_t count,
-                   struct wire_payload *payload)
+                   struct payload *payload)
 {
     bool is_said = false;
-    wire_begin(payload, host->members);
+    payload_begin(payload, host->members);
     for (uint32_t i = 0; i < count; i++) {
         const struct session *s = tenures[i].group->session;
         if (!s) continue;
-        const struct wire_entry entry = {.type = WIRE_RELEASED,
-                                         .group = tenures[i].group->key,
-                                         .settings = s->settings,
-                                         .life = s->me.inc,
-                                         .number = tenures[i].term};
-        if (wire_add(payload, &entry)) is_said = true;
+        const struct payload_entry entry = {.type = PAYLOAD_RELEASED,
+                                            .group = tenures[i].group->key,
+                                            .settings = s->settings,
+                                            .life = s->me.inc,
+                                            .number = tenures[i].term};
+        if (payload_add(payload, &entry)) is_said = true;
     }
     return is_said;
 }
 
 /* As if it had sent the Release itself, before it died. */
-void host_hear_released(struct host *host, el_node from, const struct wire_entry *entry)
+void host_hear_released(struct host *host, el_node from, const struct payload_entry *entry)
 {
     struct host_group *group = host_by_key(host, entry->group);
     const struct el_msg release = {.kind = QUORUM_RELEASE,
@@ -54,7 +56,7 @@ void host_hear_released(struct host *host, el_node from, const struct wire_entry
 }
 
 /* Of itself alone, and of the life that it names. */
-void host_bury(struct host *host, el_node from, const struct wire_entry *entry)
+void host_bury(struct host *host, el_node from, const struct payload_entry *entry)
 {
     for (struct session *s = host->sessions; s; s = s->next)
         if (s->settings == entry->settings) session_bury(s, from, entry->number);

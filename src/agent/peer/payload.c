@@ -38,11 +38,11 @@ enum word {
     HEIR,
     WORDS
 };
-_Static_assert((int)WORDS == (int)WIRE_WORDS, "there is room for what came before");
+_Static_assert((int)WORDS == (int)PAYLOAD_WORDS, "there is room for what came before");
 
-#define WORD(field)                                                               \
-    {                                                                             \
-        offsetof(struct wire_entry, field), sizeof((struct wire_entry *)0)->field \
+#define WORD(field)                                                                     \
+    {                                                                                   \
+        offsetof(struct payload_entry, field), sizeof((struct payload_entry *)0)->field \
     }
 static const struct {
     uint16_t at;
@@ -73,26 +73,26 @@ static const struct {
     bool has_group, has_msg;
     enum text text;
 } layouts[] = {
-    [WIRE_MESSAGE] = {{MSG, SETTINGS, FLAGS}, true, true, NO_TEXT},
-    [WIRE_LINKED] = {{MSG, SETTINGS, SEQUENCE, ROUND, LIFE}, true, true, NO_TEXT},
-    [WIRE_LINK_ACK] = {{SEQUENCE, LIFE, ANSWERS}, true, false, NO_TEXT},
-    [WIRE_WHO] = {{END}, true, false, NO_TEXT},
-    [WIRE_GROUP] = {{SETTINGS, FLAGS, ROUND, NUMBER, PATIENCE}, true, false, NAME},
-    [WIRE_VALUE] = {{NUMBER}, true, false, VALUE},
-    [WIRE_SESSION] = {{MSG, SETTINGS}, false, true, NO_TEXT},
-    [WIRE_BOARD] = {{VERSION, BEFORE, FLAGS, SETTINGS, LIFE, ANSWERS}, false, false, NO_TEXT},
-    [WIRE_POSTING] = {{VERSION, BEFORE, TERM, HEIR_TERM, HEIR, FLAGS, NUMBER, PATIENCE, SETTINGS, LIFE},
-                      true,
-                      false,
-                      NAME_AND_VALUE},
-    [WIRE_OBITUARY] = {{SETTINGS, NUMBER}, false, false, NO_TEXT},
-    [WIRE_RELEASED] = {{NUMBER, SETTINGS, LIFE}, true, false, NO_TEXT},
-    [WIRE_MARK] = {{SEQUENCE}, false, false, NO_TEXT},
-    [WIRE_ECHO] = {{SEQUENCE}, false, false, NO_TEXT},
+    [PAYLOAD_MESSAGE] = {{MSG, SETTINGS, FLAGS}, true, true, NO_TEXT},
+    [PAYLOAD_LINKED] = {{MSG, SETTINGS, SEQUENCE, ROUND, LIFE}, true, true, NO_TEXT},
+    [PAYLOAD_LINK_ACK] = {{SEQUENCE, LIFE, ANSWERS}, true, false, NO_TEXT},
+    [PAYLOAD_WHO] = {{END}, true, false, NO_TEXT},
+    [PAYLOAD_GROUP] = {{SETTINGS, FLAGS, ROUND, NUMBER, PATIENCE}, true, false, NAME},
+    [PAYLOAD_VALUE] = {{NUMBER}, true, false, VALUE},
+    [PAYLOAD_SESSION] = {{MSG, SETTINGS}, false, true, NO_TEXT},
+    [PAYLOAD_BOARD] = {{VERSION, BEFORE, FLAGS, SETTINGS, LIFE, ANSWERS}, false, false, NO_TEXT},
+    [PAYLOAD_POSTING] = {{VERSION, BEFORE, TERM, HEIR_TERM, HEIR, FLAGS, NUMBER, PATIENCE, SETTINGS, LIFE},
+                         true,
+                         false,
+                         NAME_AND_VALUE},
+    [PAYLOAD_OBITUARY] = {{SETTINGS, NUMBER}, false, false, NO_TEXT},
+    [PAYLOAD_RELEASED] = {{NUMBER, SETTINGS, LIFE}, true, false, NO_TEXT},
+    [PAYLOAD_MARK] = {{SEQUENCE}, false, false, NO_TEXT},
+    [PAYLOAD_ECHO] = {{SEQUENCE}, false, false, NO_TEXT},
 };
 enum { TYPES = sizeof layouts / sizeof *layouts };
 
-static uint64_t load(const struct wire_entry *entry, enum word word)
+static uint64_t load(const struct payload_entry *entry, enum word word)
 {
     const char *from = (const char *)entry + words[word].at;
     uint32_t four;
@@ -103,7 +103,7 @@ static uint64_t load(const struct wire_entry *entry, enum word word)
 }
 
 /* False: it has no room for so much. */
-static bool store(struct wire_entry *entry, enum word word, uint64_t value)
+static bool store(struct payload_entry *entry, enum word word, uint64_t value)
 {
     char *to = (char *)entry + words[word].at;
     const uint8_t one = (uint8_t)value;
@@ -150,16 +150,16 @@ static void put_text(struct writer *w, const char *text, uint8_t length)
     w->at += length;
 }
 
-void wire_begin(struct wire_payload *payload, uint64_t members_digest)
+void payload_begin(struct payload *payload, uint64_t members_digest)
 {
     struct writer w = {payload->bytes, payload->bytes + sizeof payload->bytes, true};
-    put(&w, WIRE_VERSION, 1);
+    put(&w, PAYLOAD_VERSION, 1);
     put(&w, members_digest, 8);
-    payload->size = WIRE_HEAD;
+    payload->size = PAYLOAD_HEAD;
     memset(payload->before, 0, sizeof payload->before);
 }
 
-bool wire_add(struct wire_payload *payload, const struct wire_entry *entry)
+bool payload_add(struct payload *payload, const struct payload_entry *entry)
 {
     struct writer w = {payload->bytes + payload->size, payload->bytes + sizeof payload->bytes, true};
     const uint8_t *made_of = layouts[entry->type].words;
@@ -184,14 +184,14 @@ bool wire_add(struct wire_payload *payload, const struct wire_entry *entry)
     return true;
 }
 
-bool wire_resume(struct wire_payload *payload)
+bool payload_resume(struct payload *payload)
 {
-    struct wire_place at = WIRE_FIRST;
-    struct wire_entry entry;
-    enum wire_outcome outcome;
-    while ((outcome = wire_next(payload->bytes, payload->size, &at, &entry)) == WIRE_ENTRY) {}
+    struct payload_place at = PAYLOAD_FIRST;
+    struct payload_entry entry;
+    enum payload_outcome outcome;
+    while ((outcome = payload_next(payload->bytes, payload->size, &at, &entry)) == PAYLOAD_ENTRY) {}
     memcpy(payload->before, at.before, sizeof payload->before);
-    return outcome == WIRE_END;
+    return outcome == PAYLOAD_END;
 }
 
 /* ---- Reading ---- */
@@ -236,16 +236,16 @@ static uint8_t get_text(struct reader *r, char *text, uint32_t most)
     return length;
 }
 
-bool wire_head(const uint8_t *payload, size_t size, uint64_t *members_digest)
+bool payload_head(const uint8_t *payload, size_t size, uint64_t *members_digest)
 {
     struct reader r = {payload, payload + size, true};
-    const bool known = get(&r, 1) == WIRE_VERSION;
+    const bool known = get(&r, 1) == PAYLOAD_VERSION;
     *members_digest = get(&r, 8);
     return known && r.good;
 }
 
 /* What differs from the entry before, and what is as it was. */
-static void get_words(struct reader *r, struct wire_entry *entry, uint64_t *before)
+static void get_words(struct reader *r, struct payload_entry *entry, uint64_t *before)
 {
     const uint8_t *made_of = layouts[entry->type].words;
     uint64_t differ = get_number(r);
@@ -256,36 +256,36 @@ static void get_words(struct reader *r, struct wire_entry *entry, uint64_t *befo
     if (differ || (layouts[entry->type].has_msg && entry->msg.kind == 0)) r->good = false;
 }
 
-enum wire_outcome wire_next(const uint8_t *payload, size_t size, struct wire_place *place,
-                            struct wire_entry *entry)
+enum payload_outcome payload_next(const uint8_t *payload, size_t size, struct payload_place *place,
+                                  struct payload_entry *entry)
 {
     struct reader r = {payload + place->at, payload + size, true};
-    if (place->at >= size) return WIRE_END;
+    if (place->at >= size) return PAYLOAD_END;
     memset(entry, 0, sizeof *entry);
     const uint64_t type = get(&r, 1);
-    if (type == 0 || type >= TYPES) return WIRE_BAD;
+    if (type == 0 || type >= TYPES) return PAYLOAD_BAD;
     const enum text text = layouts[type].text;
-    entry->type = (enum wire_type)type;
+    entry->type = (enum payload_type)type;
     if (layouts[type].has_group) entry->group = get(&r, 8);
     get_words(&r, entry, place->before);
-    if (text) entry->length = get_text(&r, entry->text, text == VALUE ? WIRE_VALUE_MAX : WIRE_NAME_MAX);
-    if (text == NAME_AND_VALUE) entry->value_length = get_text(&r, entry->value, WIRE_VALUE_MAX);
-    if (!r.good) return WIRE_BAD;
+    if (text) entry->length = get_text(&r, entry->text, text == VALUE ? PAYLOAD_VALUE_MAX : PAYLOAD_NAME_MAX);
+    if (text == NAME_AND_VALUE) entry->value_length = get_text(&r, entry->value, PAYLOAD_VALUE_MAX);
+    if (!r.good) return PAYLOAD_BAD;
     place->at = (size_t)(r.at - payload);
-    return WIRE_ENTRY;
+    return PAYLOAD_ENTRY;
 }
 
-static bool is_of_the_dead(const struct wire_entry *entry)
+static bool is_of_the_dead(const struct payload_entry *entry)
 {
-    return entry->type == WIRE_OBITUARY || entry->type == WIRE_RELEASED;
+    return entry->type == PAYLOAD_OBITUARY || entry->type == PAYLOAD_RELEASED;
 }
 
-bool wire_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advance)
+bool payload_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advance)
 {
-    struct wire_entry entry;
-    struct wire_place at = WIRE_FIRST;
-    enum wire_outcome outcome;
-    while ((outcome = wire_next(payload, size, &at, &entry)) == WIRE_ENTRY)
+    struct payload_entry entry;
+    struct payload_place at = PAYLOAD_FIRST;
+    enum payload_outcome outcome;
+    while ((outcome = payload_next(payload, size, &at, &entry)) == PAYLOAD_ENTRY)
         if (is_of_the_dead(&entry) != sealed_in_advance) return false;
-    return !sealed_in_advance || (outcome == WIRE_END && size > WIRE_HEAD);
+    return !sealed_in_advance || (outcome == PAYLOAD_END && size > PAYLOAD_HEAD);
 }

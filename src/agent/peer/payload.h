@@ -18,33 +18,39 @@
 #include "elector/core.h"
 
 /* Version 1 said every word of every entry. */
-enum { WIRE_VERSION = 2, WIRE_HEAD = 9, WIRE_NAME_MAX = 63, WIRE_VALUE_MAX = 255, WIRE_WORDS = 27 };
+enum {
+    PAYLOAD_VERSION = 2,
+    PAYLOAD_HEAD = 9,
+    PAYLOAD_NAME_MAX = 63,
+    PAYLOAD_VALUE_MAX = 255,
+    PAYLOAD_WORDS = 27
+};
 
-enum wire_type {
-    WIRE_MESSAGE = 1, /* of an election, or of the detector beside it */
-    WIRE_LINKED,      /* the same over a link that keeps order and loses nothing */
-    WIRE_LINK_ACK,
-    WIRE_WHO,      /* which group is that? */
-    WIRE_GROUP,    /* this one, by name; and whether somebody here wants to lead it */
-    WIRE_VALUE,    /* what its leader proclaims */
-    WIRE_SESSION,  /* of sessions, and no group's */
-    WIRE_BOARD,    /* how far a board has got, and how far the receiver's was read: see board.h */
-    WIRE_POSTING,  /* what its sender has to say of a group */
-    WIRE_OBITUARY, /* all that this incarnation of the sender held, in sessions of these settings, is over */
-    WIRE_RELEASED, /* the same of its work in one group, in terms up to this one */
-    WIRE_MARK,     /* so far it has said so much: echo this number */
-    WIRE_ECHO      /* that has come, and what came before it */
+enum payload_type {
+    PAYLOAD_MESSAGE = 1, /* of an election, or of the detector beside it */
+    PAYLOAD_LINKED,      /* the same over a link that keeps order and loses nothing */
+    PAYLOAD_LINK_ACK,
+    PAYLOAD_WHO,      /* which group is that? */
+    PAYLOAD_GROUP,    /* this one, by name; and whether somebody here wants to lead it */
+    PAYLOAD_VALUE,    /* what its leader proclaims */
+    PAYLOAD_SESSION,  /* of sessions, and no group's */
+    PAYLOAD_BOARD,    /* how far a postings has got, and how far the receiver's was read: see postings.h */
+    PAYLOAD_POSTING,  /* what its sender has to say of a group */
+    PAYLOAD_OBITUARY, /* all that this incarnation of the sender held, in sessions of these settings, is over */
+    PAYLOAD_RELEASED, /* the same of its work in one group, in terms up to this one */
+    PAYLOAD_MARK,     /* so far it has said so much: echo this number */
+    PAYLOAD_ECHO      /* that has come, and what came before it */
 };
 
 /* Of a MESSAGE: it is the detector's; of a MESSAGE or a GROUP: its sender wants to lead. */
-enum { WIRE_DETECTOR = 1, WIRE_STANDS = 2 };
+enum { PAYLOAD_DETECTOR = 1, PAYLOAD_STANDS = 2 };
 /* Of a GROUP: its sender leads. */
-enum { WIRE_LEADS = 16 };
+enum { PAYLOAD_LEADS = 16 };
 /* Of a BOARD: something before what came is missing; of a POSTING: answer with a BOARD; of a BOARD: if you are behind. */
-enum { WIRE_GAP = 4, WIRE_PLEASE = 8 };
+enum { PAYLOAD_GAP = 4, PAYLOAD_PLEASE = 8 };
 
-struct wire_entry {
-    enum wire_type type;
+struct payload_entry {
+    enum payload_type type;
     uint64_t group; /* its key */
     uint32_t
         settings; /* MESSAGE, LINKED, GROUP: a digest of the group's settings, which must be the same for all;
@@ -64,41 +70,42 @@ struct wire_entry {
     uint64_t term, heir_term; /* POSTING: the claim, 0 if none */
     uint32_t heir;
     uint8_t length;
-    char text[WIRE_VALUE_MAX + 1]; /* GROUP, POSTING: name; VALUE: value; ends with 0 */
+    char text[PAYLOAD_VALUE_MAX + 1]; /* GROUP, POSTING: name; VALUE: value; ends with 0 */
     uint8_t value_length;
-    char value[WIRE_VALUE_MAX + 1]; /* POSTING */
+    char value[PAYLOAD_VALUE_MAX + 1]; /* POSTING */
 };
 
 /* A payload in the making. */
-struct wire_payload {
+struct payload {
     size_t size;
     uint8_t bytes[SEAL_PAYLOAD_MAX];
-    uint64_t before[WIRE_WORDS]; /* what its entries said last */
+    uint64_t before[PAYLOAD_WORDS]; /* what its entries said last */
 };
 
-void wire_begin(struct wire_payload *, uint64_t members_digest);
+void payload_begin(struct payload *, uint64_t members_digest);
 /* False: no room left; begin another. */
-bool wire_add(struct wire_payload *, const struct wire_entry *);
+bool payload_add(struct payload *, const struct payload_entry *);
 /* Of one whose size and bytes are restored, to be added to: what its entries said last. False: it is damaged. */
-bool wire_resume(struct wire_payload *);
+bool payload_resume(struct payload *);
 
 /* Where reading has got to, and what was said before. */
-struct wire_place {
+struct payload_place {
     size_t at;
-    uint64_t before[WIRE_WORDS];
+    uint64_t before[PAYLOAD_WORDS];
 };
-#define WIRE_FIRST ((struct wire_place){.at = WIRE_HEAD})
+#define PAYLOAD_FIRST ((struct payload_place){.at = PAYLOAD_HEAD})
 
-enum wire_outcome { WIRE_ENTRY, WIRE_END, WIRE_BAD };
+enum payload_outcome { PAYLOAD_ENTRY, PAYLOAD_END, PAYLOAD_BAD };
 /* The digest in the head; false if there is no head of this version. */
-bool wire_head(const uint8_t *payload, size_t size, uint64_t *members_digest);
-/* The next entry; the place begins as WIRE_FIRST, and is of no use any more when something was bad. */
-enum wire_outcome wire_next(const uint8_t *payload, size_t size, struct wire_place *, struct wire_entry *);
+bool payload_head(const uint8_t *payload, size_t size, uint64_t *members_digest);
+/* The next entry; the place begins as PAYLOAD_FIRST, and is of no use any more when something was bad. */
+enum payload_outcome payload_next(const uint8_t *payload, size_t size, struct payload_place *,
+                                  struct payload_entry *);
 
 /*
  * Whether a payload may come by the way it came: what is over after a death, and nothing else, is sealed in advance. So
  * what a guardian holds can say nothing else, and an agent does not say it while it lives.
  */
-bool wire_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advance);
+bool payload_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advance);
 
 #endif

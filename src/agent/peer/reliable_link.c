@@ -5,20 +5,21 @@
 
 static const uint64_t PAUSE_FIRST = 20000000, PAUSE_MOST = 500000000; /* 20 ms, half a second */
 
-static void begin_anew(struct link *link, const struct link_hooks *hooks)
+static void begin_anew(struct reliable_link *link, const struct reliable_link_hooks *hooks)
 {
-    link->life = hooks->random(hooks->whose) | 1;
+    link->life = hooks->random(hooks->context) | 1;
     link->first = 1;
     link->pause = PAUSE_FIRST;
 }
 
-void link_init(struct link *link, el_node peer, const struct link_hooks *hooks)
+void reliable_link_init(struct reliable_link *link, el_node peer, const struct reliable_link_hooks *hooks)
 {
-    *link = (struct link){.peer = peer, .retry_at = UINT64_MAX, .boot = hooks->random(hooks->whose) | 1};
+    *link =
+        (struct reliable_link){.peer = peer, .retry_at = UINT64_MAX, .boot = hooks->random(hooks->context) | 1};
     begin_anew(link, hooks);
 }
 
-void link_begin_anew(struct link *link, const struct link_hooks *hooks)
+void reliable_link_begin_anew(struct reliable_link *link, const struct reliable_link_hooks *hooks)
 {
     link->count = 0;
     link->is_full = false;
@@ -26,27 +27,28 @@ void link_begin_anew(struct link *link, const struct link_hooks *hooks)
     begin_anew(link, hooks);
 }
 
-static void send_one(const struct link *link, const struct link_hooks *hooks, uint32_t place)
+static void send_one(const struct reliable_link *link, const struct reliable_link_hooks *hooks, uint32_t place)
 {
-    struct wire_entry entry = {.type = WIRE_LINKED,
-                               .life = link->life,
-                               .sequence = link->first + place,
-                               .msg = link->waiting[place].msg};
-    hooks->send(hooks->whose, link->peer, &entry);
+    struct payload_entry entry = {.type = PAYLOAD_LINKED,
+                                  .life = link->life,
+                                  .sequence = link->first + place,
+                                  .msg = link->waiting[place].msg};
+    hooks->send(hooks->context, link->peer, &entry);
 }
 
-void link_send(struct link *link, const struct link_hooks *hooks, uint64_t now, const struct el_msg *msg)
+void reliable_link_send(struct reliable_link *link, const struct reliable_link_hooks *hooks, uint64_t now,
+                        const struct el_msg *msg)
 {
     if (link->count == LINK_WAITING_MAX) {
         link->is_full = true;
         return;
     }
-    link->waiting[link->count++] = (struct link_waiting){*msg, now};
+    link->waiting[link->count++] = (struct reliable_link_waiting){*msg, now};
     if (link->retry_at == UINT64_MAX) link->retry_at = now + link->pause;
     send_one(link, hooks, link->count - 1);
 }
 
-static void drop_first(struct link *link, uint32_t count)
+static void drop_first(struct reliable_link *link, uint32_t count)
 {
     link->count -= count;
     link->first += count;
@@ -68,14 +70,17 @@ static void retire(uint64_t past[LINK_PAST], uint64_t life)
     past[0] = life;
 }
 
-static void acknowledge(const struct link *link, const struct link_hooks *hooks)
+static void acknowledge(const struct reliable_link *link, const struct reliable_link_hooks *hooks)
 {
-    struct wire_entry entry = {
-        .type = WIRE_LINK_ACK, .life = link->boot, .answers = link->their_life, .sequence = link->expected - 1};
-    hooks->send(hooks->whose, link->peer, &entry);
+    struct payload_entry entry = {.type = PAYLOAD_LINK_ACK,
+                                  .life = link->boot,
+                                  .answers = link->their_life,
+                                  .sequence = link->expected - 1};
+    hooks->send(hooks->context, link->peer, &entry);
 }
 
-static void on_message(struct link *link, const struct link_hooks *hooks, const struct wire_entry *entry)
+static void on_message(struct reliable_link *link, const struct reliable_link_hooks *hooks,
+                       const struct payload_entry *entry)
 {
     if (entry->life != link->their_life) {
         if (was_retired(link->their_past, entry->life)) return; /* a copy that comes late */
@@ -86,19 +91,19 @@ static void on_message(struct link *link, const struct link_hooks *hooks, const 
     const bool is_next = entry->sequence == link->expected;
     if (is_next) link->expected++;
     acknowledge(link, hooks); /* before it is delivered, which may end in an answer */
-    if (is_next) hooks->deliver(hooks->whose, &entry->msg);
+    if (is_next) hooks->deliver(hooks->context, &entry->msg);
 }
 
 /* What waits is numbered anew, from 1. */
-static void renumber(struct link *link, const struct link_hooks *hooks, uint64_t now)
+static void renumber(struct reliable_link *link, const struct reliable_link_hooks *hooks, uint64_t now)
 {
     begin_anew(link, hooks);
     for (uint32_t i = 0; i < link->count; i++) send_one(link, hooks, i);
     link->retry_at = link->count ? now + link->pause : UINT64_MAX;
 }
 
-static void on_ack(struct link *link, const struct link_hooks *hooks, uint64_t now,
-                   const struct wire_entry *entry)
+static void on_ack(struct reliable_link *link, const struct reliable_link_hooks *hooks, uint64_t now,
+                   const struct payload_entry *entry)
 {
     if (entry->answers != link->life) return;
     if (entry->life != link->receiver) {
@@ -118,17 +123,17 @@ static void on_ack(struct link *link, const struct link_hooks *hooks, uint64_t n
     if (link->count) link->retry_at = now + link->pause;
 }
 
-void link_receive(struct link *link, const struct link_hooks *hooks, uint64_t now,
-                  const struct wire_entry *entry)
+void reliable_link_receive(struct reliable_link *link, const struct reliable_link_hooks *hooks, uint64_t now,
+                           const struct payload_entry *entry)
 {
-    if (entry->type == WIRE_LINKED)
+    if (entry->type == PAYLOAD_LINKED)
         on_message(link, hooks, entry);
     else
         on_ack(link, hooks, now, entry);
 }
 
 /* Which of them arrived nobody knows; the receiver must neither wait for them nor hear one twice. */
-static void fail_all(struct link *link, const struct link_hooks *hooks)
+static void fail_all(struct reliable_link *link, const struct reliable_link_hooks *hooks)
 {
     struct el_msg failed[LINK_WAITING_MAX];
     const uint32_t count = link->count;
@@ -136,10 +141,11 @@ static void fail_all(struct link *link, const struct link_hooks *hooks)
     drop_first(link, count);
     link->is_full = false;
     begin_anew(link, hooks);
-    for (uint32_t i = 0; i < count; i++) hooks->failed(hooks->whose, &failed[i]); /* which may send anew */
+    for (uint32_t i = 0; i < count; i++) hooks->failed(hooks->context, &failed[i]); /* which may send anew */
 }
 
-uint64_t link_tick(struct link *link, const struct link_hooks *hooks, uint64_t now, uint64_t patience)
+uint64_t reliable_link_tick(struct reliable_link *link, const struct reliable_link_hooks *hooks, uint64_t now,
+                            uint64_t patience)
 {
     if (link->count && (link->is_full || now - link->waiting[0].since >= patience)) {
         fail_all(link, hooks);

@@ -13,20 +13,20 @@
 
 enum { LINK_WAITING_MAX = 64, LINK_PAST = 4 };
 
-struct link_waiting {
+struct reliable_link_waiting {
     struct el_msg msg;
     uint64_t since;
 };
 
-struct link_hooks {
-    void *whose;
-    void (*send)(void *whose, el_node to, struct wire_entry *); /* the group is for the owner to fill in */
-    void (*deliver)(void *whose, const struct el_msg *);
-    void (*failed)(void *whose, const struct el_msg *);
-    uint64_t (*random)(void *whose);
+struct reliable_link_hooks {
+    void *context;
+    void (*send)(void *context, el_node to, struct payload_entry *); /* the group is for the owner to fill in */
+    void (*deliver)(void *context, const struct el_msg *);
+    void (*failed)(void *context, const struct el_msg *);
+    uint64_t (*random)(void *context);
 };
 
-struct link {
+struct reliable_link {
     el_node peer;
     uint64_t life;  /* of our numbering */
     uint32_t first; /* the number of the first that waits */
@@ -38,16 +38,19 @@ struct link {
     uint64_t boot;     /* of this end, for as long as it lives; in acknowledgements */
     uint64_t receiver; /* the boot of the other end, as it acknowledged: another is another process */
     uint64_t past_receivers[LINK_PAST], their_past[LINK_PAST];
-    struct link_waiting waiting[LINK_WAITING_MAX];
+    struct reliable_link_waiting waiting[LINK_WAITING_MAX];
 };
 
-void link_init(struct link *, el_node peer, const struct link_hooks *);
+void reliable_link_init(struct reliable_link *, el_node peer, const struct reliable_link_hooks *);
 /* All that waits is forgotten, and nobody is told: it belonged to what is over. */
-void link_begin_anew(struct link *, const struct link_hooks *);
+void reliable_link_begin_anew(struct reliable_link *, const struct reliable_link_hooks *);
 /* Never calls back but to send. If too many wait already, this one is lost and those fail at the next tick. */
-void link_send(struct link *, const struct link_hooks *, uint64_t now, const struct el_msg *);
-void link_receive(struct link *, const struct link_hooks *, uint64_t now, const struct wire_entry *);
+void reliable_link_send(struct reliable_link *, const struct reliable_link_hooks *, uint64_t now,
+                        const struct el_msg *);
+void reliable_link_receive(struct reliable_link *, const struct reliable_link_hooks *, uint64_t now,
+                           const struct payload_entry *);
 /* Sends again what waits, and gives up what has waited for `patience`. Returns when it is to be called next. */
-uint64_t link_tick(struct link *, const struct link_hooks *, uint64_t now, uint64_t patience);
+uint64_t reliable_link_tick(struct reliable_link *, const struct reliable_link_hooks *, uint64_t now,
+                            uint64_t patience);
 
 #endif

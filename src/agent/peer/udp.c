@@ -20,7 +20,7 @@ static void say_why(const struct config *config, int error, char *text, size_t s
     snprintf(text, size, "cannot listen on %s: %s%s", address, strerror(error), hint);
 }
 
-int net_open(const struct config *config, char *text, size_t size)
+int udp_open(const struct config *config, char *text, size_t size)
 {
     const struct sockaddr_storage *address = &config->members[config->self - 1].address;
     const int fd = socket(address->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -40,7 +40,7 @@ int net_open(const struct config *config, char *text, size_t size)
     return fd;
 }
 
-int net_open_aside(const struct config *config)
+int udp_open_aside(const struct config *config)
 {
     struct sockaddr_storage address = config->members[config->self - 1].address;
     const int fd = socket(address.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -55,14 +55,14 @@ int net_open_aside(const struct config *config)
     return -1;
 }
 
-bool net_send(int socket, const struct config_member *to, const uint8_t *datagram, size_t size)
+bool udp_send(int socket, const struct config_member *to, const uint8_t *datagram, size_t size)
 {
     const ssize_t sent = sendto(socket, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL,
                                 (const struct sockaddr *)&to->address, config_address_size(&to->address));
     return sent >= 0 || errno == EAGAIN || errno == ECONNREFUSED || errno == ENOBUFS || errno == EINTR;
 }
 
-bool net_receive(int socket, net_receiver *receive, void *whose)
+bool udp_receive(int socket, udp_receiver *receive, void *context)
 {
     static uint8_t room[BATCH][ROOM]; /* one thread only */
     for (int round = 0; round < BATCHES; round++) {
@@ -76,7 +76,7 @@ bool net_receive(int socket, net_receiver *receive, void *whose)
         }
         const int got = recvmmsg(socket, heads, BATCH, MSG_DONTWAIT, NULL);
         for (int i = 0; i < got; i++)
-            if (!(heads[i].msg_hdr.msg_flags & MSG_TRUNC)) receive(whose, room[i], heads[i].msg_len);
+            if (!(heads[i].msg_hdr.msg_flags & MSG_TRUNC)) receive(context, room[i], heads[i].msg_len);
         if (got < BATCH) return false;
     }
     return true;

@@ -6,41 +6,41 @@
 #include "agent/recorder/recorder.h"
 #include "core/bytes.h"
 
-const char flight_magic[FLIGHT_MAGIC] = {'e', 'l', 'f', 'l', 'i', 'g', 'h', 't'};
+const char recorder_magic[RECORDER_MAGIC] = {'e', 'l', 'f', 'l', 'i', 'g', 'h', 't'};
 
 /* ---- Numbers and bytes ---- */
 
-static bool has_room(struct flight_bytes *b, size_t size)
+static bool has_room(struct recorder_bytes *b, size_t size)
 {
     if (b->failed || (size_t)(b->end - b->at) < size) b->failed = true;
     return !b->failed;
 }
 
-void flight_put(struct flight_bytes *b, uint64_t value, unsigned bytes)
+void recorder_put(struct recorder_bytes *b, uint64_t value, unsigned bytes)
 {
     if (!has_room(b, bytes)) return;
     el_put(b->at, value, bytes);
     b->at += bytes;
 }
 
-uint64_t flight_get(struct flight_bytes *b, unsigned bytes)
+uint64_t recorder_get(struct recorder_bytes *b, unsigned bytes)
 {
     if (!has_room(b, bytes)) return 0;
     b->at += bytes;
     return el_get(b->at - bytes, bytes);
 }
 
-void flight_put_number(struct flight_bytes *b, uint64_t value)
+void recorder_put_number(struct recorder_bytes *b, uint64_t value)
 {
-    for (; value >= 0x80; value >>= 7) flight_put(b, (value & 0x7F) | 0x80, 1);
-    flight_put(b, value, 1);
+    for (; value >= 0x80; value >>= 7) recorder_put(b, (value & 0x7F) | 0x80, 1);
+    recorder_put(b, value, 1);
 }
 
-uint64_t flight_get_number(struct flight_bytes *b)
+uint64_t recorder_get_number(struct recorder_bytes *b)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        const uint64_t byte = flight_get(b, 1);
+        const uint64_t byte = recorder_get(b, 1);
         value |= (byte & 0x7F) << shift;
         if (byte < 0x80) return value;
     }
@@ -48,17 +48,17 @@ uint64_t flight_get_number(struct flight_bytes *b)
     return 0;
 }
 
-void flight_put_bytes(struct flight_bytes *b, const void *bytes, size_t size)
+void recorder_put_bytes(struct recorder_bytes *b, const void *bytes, size_t size)
 {
-    flight_put_number(b, size);
+    recorder_put_number(b, size);
     if (!has_room(b, size)) return;
     if (size) memcpy(b->at, bytes, size);
     b->at += size;
 }
 
-const uint8_t *flight_get_bytes(struct flight_bytes *b, size_t *size)
+const uint8_t *recorder_get_bytes(struct recorder_bytes *b, size_t *size)
 {
-    const uint64_t length = flight_get_number(b);
+    const uint64_t length = recorder_get_number(b);
     if (b->failed || length > (uint64_t)(b->end - b->at)) {
         b->failed = true;
         return NULL;
@@ -93,60 +93,60 @@ static const struct {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-void flight_put_call(struct flight_bytes *b, const struct host_call *call, uint64_t since)
+void recorder_put_call(struct recorder_bytes *b, const struct host_call *call, uint64_t since)
 {
-    flight_put(b, (uint64_t)call->what, 1);
-    if (since != UINT64_MAX) flight_put_number(b, call->at - since);
-    if (shapes[call->what].has_group) flight_put(b, call->group, 8);
-    for (uint32_t i = 0; i < shapes[call->what].numbers; i++) flight_put_number(b, call->numbers[i]);
-    if (shapes[call->what].has_bytes) flight_put_bytes(b, call->bytes, call->size);
+    recorder_put(b, (uint64_t)call->what, 1);
+    if (since != UINT64_MAX) recorder_put_number(b, call->at - since);
+    if (shapes[call->what].has_group) recorder_put(b, call->group, 8);
+    for (uint32_t i = 0; i < shapes[call->what].numbers; i++) recorder_put_number(b, call->numbers[i]);
+    if (shapes[call->what].has_bytes) recorder_put_bytes(b, call->bytes, call->size);
 }
 
-bool flight_get_call(struct flight_bytes *b, uint64_t since, bool is_first, struct host_call *call)
+bool recorder_get_call(struct recorder_bytes *b, uint64_t since, bool is_first, struct host_call *call)
 {
-    const uint64_t what = flight_get(b, 1);
+    const uint64_t what = recorder_get(b, 1);
     if (b->failed || what >= SHAPES) return false;
     *call = (struct host_call){.what = (enum host_called)what, .at = since};
-    if (is_first) call->at += flight_get_number(b);
+    if (is_first) call->at += recorder_get_number(b);
     if (call->at < since) return false;
-    if (shapes[what].has_group) call->group = flight_get(b, 8);
-    for (uint32_t i = 0; i < shapes[what].numbers; i++) call->numbers[i] = flight_get_number(b);
-    if (shapes[what].has_bytes) call->bytes = flight_get_bytes(b, &call->size);
+    if (shapes[what].has_group) call->group = recorder_get(b, 8);
+    for (uint32_t i = 0; i < shapes[what].numbers; i++) call->numbers[i] = recorder_get_number(b);
+    if (shapes[what].has_bytes) call->bytes = recorder_get_bytes(b, &call->size);
     return !b->failed;
 }
 
 /* ---- Digests ---- */
 
-uint32_t flight_sum(const void *bytes, size_t size)
+uint32_t recorder_sum(const void *bytes, size_t size)
 {
     return (uint32_t)el_fingerprint(bytes, size).low;
 }
 
-uint32_t flight_sum_view(struct host_group *group)
+uint32_t recorder_sum_view(struct host_group *group)
 {
     const struct host_view view = host_view_of(group);
     const uint64_t words[] = {
         host_key(group),  (uint64_t)view.role, view.leader,      view.token,
-        view.deadline_ns, view.lease_end_ns,   host_cell(group), flight_sum(view.value, strlen(view.value))};
-    return flight_sum(words, sizeof words);
+        view.deadline_ns, view.lease_end_ns,   host_cell(group), recorder_sum(view.value, strlen(view.value))};
+    return recorder_sum(words, sizeof words);
 }
 
-uint64_t flight_sum_note(uint64_t so_far, struct host_group *group, const struct host_note *note)
+uint64_t recorder_sum_note(uint64_t so_far, struct host_group *group, const struct host_note *note)
 {
     const uint64_t words[] = {so_far, group ? host_key(group) : 0, note->number, note->values[0],
                               note->values[1]};
     return el_fingerprint(words, sizeof words).low | 1; /* 0: none were made */
 }
 
-size_t flight_half(size_t file_size)
+size_t recorder_half(size_t file_size)
 {
     return file_size / 8 * 3 & ~(size_t)7; /* a quarter is left for states */
 }
 
-uint32_t flight_chain(uint32_t before, const uint8_t *bytes, size_t size)
+uint32_t recorder_chain(uint32_t before, const uint8_t *bytes, size_t size)
 {
     const uint64_t words[] = {before, size, el_fingerprint(bytes, size).low};
-    return flight_sum(words, sizeof words);
+    return recorder_sum(words, sizeof words);
 }
 
 /* ---- The configuration ---- */
@@ -175,7 +175,7 @@ static void write_config(FILE *out, const struct config *config)
     for (uint32_t i = 0; i < config->group_count; i++) write_group(out, &config->groups[i]);
 }
 
-char *flight_config_text(const struct config *config)
+char *recorder_config_text(const struct config *config)
 {
     char *text = NULL;
     size_t size = 0;

@@ -6,7 +6,7 @@
 
 #include "agent/recorder/recorder.h"
 
-struct flight {
+struct recorder {
     struct host_hooks inner;
     const struct config *config;
     struct record *record;
@@ -19,10 +19,10 @@ struct flight {
     size_t more_size;
     size_t used; /* whole entries end there, in what was added once that is in use */
     uint64_t generation;
-    uint32_t sum;              /* of the last entry */
-    uint64_t at;               /* its time */
-    struct flight_bytes frame; /* the entry that is being written */
-    uint32_t depth;            /* of calls that have not returned */
+    uint32_t sum;                /* of the last entry */
+    uint64_t at;                 /* its time */
+    struct recorder_bytes frame; /* the entry that is being written */
+    uint32_t depth;              /* of calls that have not returned */
     uint64_t noted;
     uint32_t flags;
     bool is_paused; /* what goes in is not recorded: there is no room, and no state to begin anew with */
@@ -32,19 +32,19 @@ struct flight {
 };
 
 /* A reader that finds us dead must find what was written before in place. */
-void flight_publish(const struct flight *, size_t at, uint64_t value, unsigned bytes);
-uint8_t *flight_other_half(const struct flight *);
+void recorder_publish(const struct recorder *, size_t at, uint64_t value, unsigned bytes);
+uint8_t *recorder_other_half(const struct recorder *);
 
 /* ---- snapshot_writer.c ---- */
 
 /* What a half begins with, the host's state included (NULL: it has not begun), to where the other half's is not. False with
  * errno; ENOSPC where the file would have to grow and may not. */
-bool flight_keep_state(struct flight *, struct host *, bool may_grow);
+bool recorder_keep_state(struct recorder *, struct host *, bool may_grow);
 /* The same for the half that begins now, at once or by another process. */
-void flight_begin_to_keep(struct flight *, struct host *);
+void recorder_begin_to_keep(struct recorder *, struct host *);
 /* Whether that process has ended. Waits for nobody. */
-bool flight_has_kept(struct flight *);
+bool recorder_has_kept(struct recorder *);
 /* Whether the half has its state. */
-bool flight_has_state(const uint8_t *half);
+bool recorder_has_state(const uint8_t *half);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "agent/recorder/replay.h"
 
-struct flight_part { /* a half */
+struct recorder_part { /* a half */
     uint8_t *bytes;
     uint8_t *more;          /* what was added to it */
     size_t used, more_used; /* more_used: 0: nothing is in it */
@@ -15,18 +15,18 @@ struct flight_part { /* a half */
     uint8_t *state; /* the host's; state_size 0: it begins */
     const uint8_t *config, *record;
     size_t state_size, config_size, record_size;
-    uint8_t boot[FLIGHT_BOOT];
+    uint8_t boot[RECORDER_BOOT];
 };
 
-struct flight_tape {
+struct recorder_reader {
     uint8_t *bytes;
     size_t size;
-    struct flight_part parts[2]; /* the older first, which has its beginning */
+    struct recorder_part parts[2]; /* the older first, which has its beginning */
     uint32_t part_count;
     struct config config;
 };
 
 /* The frames of the entry at *at of so many bytes, and *at moves on. False: it is damaged. */
-bool flight_entry(uint8_t *bytes, size_t used, size_t *at, uint32_t *sum, struct flight_bytes *frames);
+bool recorder_entry(uint8_t *bytes, size_t used, size_t *at, uint32_t *sum, struct recorder_bytes *frames);
 
 #endif

@@ -22,7 +22,7 @@ enum { STRIDE = 65536 }; /* whole pages, wherever */
 /* ---- The file ---- */
 
 /* In one go: half a number would be another one. */
-void flight_publish(const struct flight *f, size_t at, uint64_t value, unsigned bytes)
+void recorder_publish(const struct recorder *f, size_t at, uint64_t value, unsigned bytes)
 {
     uint8_t word[8];
     el_put(word, value, sizeof word);
@@ -34,50 +34,50 @@ void flight_publish(const struct flight *f, size_t at, uint64_t value, unsigned 
     atomic_signal_fence(memory_order_release);
 }
 
-uint8_t *flight_other_half(const struct flight *f)
+uint8_t *recorder_other_half(const struct recorder *f)
 {
     return f->base == f->map ? f->map + f->size : f->map;
 }
 
 /* Where the next entry goes. */
-static uint8_t *end_of(const struct flight *f)
+static uint8_t *end_of(const struct recorder *f)
 {
     return (f->more ? f->more : f->base) + f->used;
 }
 
-static size_t size_of(const struct flight *f)
+static size_t size_of(const struct recorder *f)
 {
     return f->more ? f->more_size : f->size;
 }
 
-static void open_entry(struct flight *f)
+static void open_entry(struct recorder *f)
 {
-    f->frame = (struct flight_bytes){.at = end_of(f), .end = end_of(f) - f->used + size_of(f)};
-    flight_put(&f->frame, 0, 4);
-    flight_put(&f->frame, 0, 4);
+    f->frame = (struct recorder_bytes){.at = end_of(f), .end = end_of(f) - f->used + size_of(f)};
+    recorder_put(&f->frame, 0, 4);
+    recorder_put(&f->frame, 0, 4);
 }
 
-static void set_flags(struct flight *f, uint32_t flags)
+static void set_flags(struct recorder *f, uint32_t flags)
 {
     f->flags |= flags;
-    flight_publish(f, FLIGHT_FLAGS_AT, f->flags, 4);
+    recorder_publish(f, RECORDER_FLAGS_AT, f->flags, 4);
 }
 
-static void pause_recording(struct flight *f)
+static void pause_recording(struct recorder *f)
 {
     f->is_paused = true;
-    flight_publish(f, FLIGHT_PENDING_AT, 0, 8);
-    set_flags(f, FLIGHT_FULL);
+    recorder_publish(f, RECORDER_PENDING_AT, 0, 8);
+    set_flags(f, RECORDER_FULL);
     if (f->has_warned_of_pause || !f->inner.warn) return;
     f->has_warned_of_pause = true;
-    f->inner.warn(f->inner.whose, NULL,
+    f->inner.warn(f->inner.context, NULL,
                   "more goes in than the flight recorder takes: some is lost, and it begins anew; a larger "
                   "`recorder` takes more");
 }
 
 /* What is written is the file's: our memory has only the part that is being written to, and the kernel may have the rest back.
  * Nothing is lost when a shared page is let go of. */
-static void let_go_behind(const struct flight *f, const uint8_t *entry)
+static void let_go_behind(const struct recorder *f, const uint8_t *entry)
 {
     uint8_t *map = f->more ? f->more : f->map;
     const size_t first = (size_t)(entry - map) / STRIDE, end = (size_t)(end_of(f) - map) / STRIDE;
@@ -85,216 +85,216 @@ static void let_go_behind(const struct flight *f, const uint8_t *entry)
 }
 
 /* It counts from here on. */
-static void close_entry(struct flight *f)
+static void close_entry(struct recorder *f)
 {
     uint8_t *entry = end_of(f);
-    const size_t size = (size_t)(f->frame.at - entry) - FLIGHT_ENTRY_HEAD;
+    const size_t size = (size_t)(f->frame.at - entry) - RECORDER_ENTRY_HEAD;
     if (f->frame.failed) {
         pause_recording(f);
         return;
     }
-    f->sum = flight_chain(f->sum, entry + FLIGHT_ENTRY_HEAD, size);
+    f->sum = recorder_chain(f->sum, entry + RECORDER_ENTRY_HEAD, size);
     el_put(entry, size, 4);
     el_put(entry + 4, f->sum, 4);
-    f->used += FLIGHT_ENTRY_HEAD + size;
-    flight_publish(f, FLIGHT_PENDING_AT, 0,
-                   8); /* first: behind this entry it would be said of what is not there */
-    flight_publish(f, f->more ? FLIGHT_MORE_USED_AT : FLIGHT_USED_AT, f->used, 8);
+    f->used += RECORDER_ENTRY_HEAD + size;
+    recorder_publish(f, RECORDER_PENDING_AT, 0,
+                     8); /* first: behind this entry it would be said of what is not there */
+    recorder_publish(f, f->more ? RECORDER_MORE_USED_AT : RECORDER_USED_AT, f->used, 8);
     let_go_behind(f, entry);
 }
 
 /* What a dying process leaves of a call is worth the most. */
-static void show_pending(struct flight *f)
+static void show_pending(struct recorder *f)
 {
-    if (!f->frame.failed) flight_publish(f, FLIGHT_PENDING_AT, (uint64_t)(f->frame.at - end_of(f)), 8);
+    if (!f->frame.failed) recorder_publish(f, RECORDER_PENDING_AT, (uint64_t)(f->frame.at - end_of(f)), 8);
 }
 
 /* ---- Halves ---- */
 
 /* With no state yet. Nothing is there until all of its head is. */
-static void begin_half(struct flight *f, uint8_t *base, uint64_t generation)
+static void begin_half(struct recorder *f, uint8_t *base, uint64_t generation)
 {
-    static const uint8_t nothing[FLIGHT_MAGIC];
+    static const uint8_t nothing[RECORDER_MAGIC];
     if (f->more) munmap(f->more, f->more_size);
     f->more = NULL;
     f->base = base;
-    memcpy(base, nothing, FLIGHT_MAGIC);
-    f->used = FLIGHT_HEAD;
+    memcpy(base, nothing, RECORDER_MAGIC);
+    f->used = RECORDER_HEAD;
     f->sum = 0;
     f->flags = 0;
     f->generation = generation;
-    flight_publish(f, FLIGHT_MAGIC, FLIGHT_VERSION, 4);
-    flight_publish(f, FLIGHT_FLAGS_AT, 0, 4);
-    flight_publish(f, FLIGHT_USED_AT, f->used, 8);
-    flight_publish(f, FLIGHT_PENDING_AT, 0, 8);
-    flight_publish(f, FLIGHT_GENERATION_AT, generation, 8);
-    flight_publish(f, FLIGHT_SIZE_AT, f->size, 8);
-    flight_publish(f, FLIGHT_STATE_SIZE_AT, 0, 8);
-    flight_publish(f, FLIGHT_MORE_AT, 0, 8);
-    flight_publish(f, FLIGHT_MORE_SIZE_AT, 0, 8);
-    flight_publish(f, FLIGHT_MORE_USED_AT, 0, 8);
+    recorder_publish(f, RECORDER_MAGIC, RECORDER_VERSION, 4);
+    recorder_publish(f, RECORDER_FLAGS_AT, 0, 4);
+    recorder_publish(f, RECORDER_USED_AT, f->used, 8);
+    recorder_publish(f, RECORDER_PENDING_AT, 0, 8);
+    recorder_publish(f, RECORDER_GENERATION_AT, generation, 8);
+    recorder_publish(f, RECORDER_SIZE_AT, f->size, 8);
+    recorder_publish(f, RECORDER_STATE_SIZE_AT, 0, 8);
+    recorder_publish(f, RECORDER_MORE_AT, 0, 8);
+    recorder_publish(f, RECORDER_MORE_SIZE_AT, 0, 8);
+    recorder_publish(f, RECORDER_MORE_USED_AT, 0, 8);
     atomic_signal_fence(memory_order_release);
-    memcpy(base, flight_magic, FLIGHT_MAGIC);
+    memcpy(base, recorder_magic, RECORDER_MAGIC);
 }
 
-static bool is_nearly_full(const struct flight *f)
+static bool is_nearly_full(const struct recorder *f)
 {
     return f->used > size_of(f) - size_of(f) / 8;
 }
 
 /* False: nothing was added to this half, or all of that is in use. */
-static bool go_on_in_more(struct flight *f)
+static bool go_on_in_more(struct recorder *f)
 {
-    const size_t size = (size_t)el_get(f->base + FLIGHT_MORE_SIZE_AT, 8);
+    const size_t size = (size_t)el_get(f->base + RECORDER_MORE_SIZE_AT, 8);
     if (f->more || size == 0) return false;
-    uint8_t *more =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, (off_t)el_get(f->base + FLIGHT_MORE_AT, 8));
+    uint8_t *more = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd,
+                         (off_t)el_get(f->base + RECORDER_MORE_AT, 8));
     if (more == MAP_FAILED) return false;
     f->more = more;
     f->more_size = size;
-    f->used = FLIGHT_MORE_HEAD;
-    flight_publish(f, FLIGHT_MORE_USED_AT, f->used, 8);
+    f->used = RECORDER_MORE_HEAD;
+    recorder_publish(f, RECORDER_MORE_USED_AT, f->used, 8);
     return true;
 }
 
 /* Into the other half, or, where this one could not be begun with, into this one again: a half without a state is worth nothing
  * once the one before it is gone. */
-static void turn(struct flight *f, const struct host_call *call)
+static void turn(struct recorder *f, const struct host_call *call)
 {
-    if (!flight_has_kept(f) || (!f->is_paused && go_on_in_more(f))) return; /* else in what room is left */
-    const bool goes_on = !f->is_paused && flight_has_state(f->base);
+    if (!recorder_has_kept(f) || (!f->is_paused && go_on_in_more(f))) return; /* else in what room is left */
+    const bool goes_on = !f->is_paused && recorder_has_state(f->base);
     if (!goes_on) f->at = call->at; /* something is missing */
-    begin_half(f, flight_has_state(f->base) ? flight_other_half(f) : f->base,
+    begin_half(f, recorder_has_state(f->base) ? recorder_other_half(f) : f->base,
                f->generation + (goes_on ? 1 : 2));
     f->is_paused = false;
-    flight_begin_to_keep(f, call->host);
+    recorder_begin_to_keep(f, call->host);
 }
 
 /* ---- The hooks ---- */
 
-static bool is_recording(const struct flight *f)
+static bool is_recording(const struct recorder *f)
 {
     return f->depth > 0 && !f->is_paused;
 }
 
-static void called(void *whose, const struct host_call *call)
+static void called(void *context, const struct host_call *call)
 {
-    struct flight *f = whose;
+    struct recorder *f = context;
     const bool is_first = f->depth++ == 0;
-    if (is_first && f->keeper) (void)flight_has_kept(f);
+    if (is_first && f->keeper) (void)recorder_has_kept(f);
     if (is_first && (f->is_paused || is_nearly_full(f))) turn(f, call);
     if (f->is_paused) return;
     if (is_first) open_entry(f);
-    flight_put_call(&f->frame, call, is_first ? f->at : UINT64_MAX);
+    recorder_put_call(&f->frame, call, is_first ? f->at : UINT64_MAX);
     if (is_first) f->at = call->at;
     show_pending(f);
 }
 
-static void returned(void *whose)
+static void returned(void *context)
 {
-    struct flight *f = whose;
+    struct recorder *f = context;
     const uint64_t noted = f->noted;
     f->noted = 0;
     f->depth--;
     if (f->is_paused) return;
-    flight_put(&f->frame, noted ? FLIGHT_RETURNED_NOTED : FLIGHT_RETURNED, 1);
-    if (noted) flight_put(&f->frame, noted, 4);
+    recorder_put(&f->frame, noted ? RECORDER_RETURNED_NOTED : RECORDER_RETURNED, 1);
+    if (noted) recorder_put(&f->frame, noted, 4);
     if (f->depth == 0)
         close_entry(f);
     else
         show_pending(f);
 }
 
-static void put_output(struct flight *f, enum flight_tag tag, uint32_t sum)
+static void put_output(struct recorder *f, enum recorder_tag tag, uint32_t sum)
 {
     if (!is_recording(f)) return;
-    flight_put(&f->frame, (uint64_t)tag, 1);
-    flight_put(&f->frame, sum, 4);
+    recorder_put(&f->frame, (uint64_t)tag, 1);
+    recorder_put(&f->frame, sum, 4);
     show_pending(f);
 }
 
-static uint64_t now(void *whose)
+static uint64_t now(void *context)
 {
-    const struct flight *f = whose;
-    return f->inner.now(f->inner.whose);
+    const struct recorder *f = context;
+    return f->inner.now(f->inner.context);
 }
 
-static void sends(void *whose, el_node to, const uint8_t *payload, size_t size)
+static void sends(void *context, el_node to, const uint8_t *payload, size_t size)
 {
-    struct flight *f = whose;
+    struct recorder *f = context;
     if (is_recording(f)) {
-        flight_put(&f->frame, FLIGHT_SENT, 1);
-        flight_put(&f->frame, to, 1);
-        flight_put(&f->frame, flight_sum(payload, size), 4);
+        recorder_put(&f->frame, RECORDER_SENT, 1);
+        recorder_put(&f->frame, to, 1);
+        recorder_put(&f->frame, recorder_sum(payload, size), 4);
         show_pending(f);
     }
-    f->inner.send(f->inner.whose, to, payload, size);
+    f->inner.send(f->inner.context, to, payload, size);
 }
 
-static void saves(void *whose, struct record_image *image)
+static void saves(void *context, struct record_image *image)
 {
-    struct flight *f = whose;
-    put_output(f, FLIGHT_SAVES, flight_sum(image->bytes, image->size));
-    f->inner.save(f->inner.whose, image);
+    struct recorder *f = context;
+    put_output(f, RECORDER_SAVES, recorder_sum(image->bytes, image->size));
+    f->inner.save(f->inner.context, image);
 }
 
-static void changed(void *whose, struct host_group *group)
+static void changed(void *context, struct host_group *group)
 {
-    struct flight *f = whose;
-    if (is_recording(f)) put_output(f, FLIGHT_CHANGED, flight_sum_view(group));
-    f->inner.changed(f->inner.whose, group);
+    struct recorder *f = context;
+    if (is_recording(f)) put_output(f, RECORDER_CHANGED, recorder_sum_view(group));
+    f->inner.changed(f->inner.context, group);
 }
 
-static void renewed(void *whose, uint32_t cell)
+static void renewed(void *context, uint32_t cell)
 {
-    struct flight *f = whose;
-    put_output(f, FLIGHT_RENEWED, cell);
-    if (f->inner.renewed) f->inner.renewed(f->inner.whose, cell);
+    struct recorder *f = context;
+    put_output(f, RECORDER_RENEWED, cell);
+    if (f->inner.renewed) f->inner.renewed(f->inner.context, cell);
 }
 
-static void notes(void *whose, struct host_group *group, const struct host_note *note)
+static void notes(void *context, struct host_group *group, const struct host_note *note)
 {
-    struct flight *f = whose;
-    f->noted = flight_sum_note(f->noted, group, note);
-    f->inner.note(f->inner.whose, group, note);
+    struct recorder *f = context;
+    f->noted = recorder_sum_note(f->noted, group, note);
+    f->inner.note(f->inner.context, group, note);
 }
 
-static void warns(void *whose, struct host_group *group, const char *text)
+static void warns(void *context, struct host_group *group, const char *text)
 {
-    const struct flight *f = whose;
-    f->inner.warn(f->inner.whose, group, text);
+    const struct recorder *f = context;
+    f->inner.warn(f->inner.context, group, text);
 }
 
-static void hears(void *whose, struct host_group *group, const struct el_msg *msg)
+static void hears(void *context, struct host_group *group, const struct el_msg *msg)
 {
-    const struct flight *f = whose;
-    if (f->inner.heard) f->inner.heard(f->inner.whose, group, msg);
+    const struct recorder *f = context;
+    if (f->inner.heard) f->inner.heard(f->inner.context, group, msg);
 }
 
-static void answered(void *whose, el_node peer, uint64_t round_trip_ns)
+static void answered(void *context, el_node peer, uint64_t round_trip_ns)
 {
-    const struct flight *f = whose;
-    if (f->inner.answered) f->inner.answered(f->inner.whose, peer, round_trip_ns);
+    const struct recorder *f = context;
+    if (f->inner.answered) f->inner.answered(f->inner.context, peer, round_trip_ns);
 }
 
-static uint64_t draws(void *whose)
+static uint64_t draws(void *context)
 {
-    struct flight *f = whose;
-    const uint64_t drawn = f->inner.random(f->inner.whose);
+    struct recorder *f = context;
+    const uint64_t drawn = f->inner.random(f->inner.context);
     if (is_recording(f)) {
-        flight_put(&f->frame, FLIGHT_RANDOM, 1);
-        flight_put(&f->frame, drawn, 8);
+        recorder_put(&f->frame, RECORDER_RANDOM, 1);
+        recorder_put(&f->frame, drawn, 8);
     }
     return drawn;
 }
 
-static uint64_t wall(void *whose)
+static uint64_t wall(void *context)
 {
-    struct flight *f = whose;
-    const uint64_t ms = f->inner.wall_ms(f->inner.whose);
+    struct recorder *f = context;
+    const uint64_t ms = f->inner.wall_ms(f->inner.context);
     if (is_recording(f)) {
-        flight_put(&f->frame, FLIGHT_WALL, 1);
-        flight_put_number(&f->frame, ms);
+        recorder_put(&f->frame, RECORDER_WALL, 1);
+        recorder_put_number(&f->frame, ms);
     }
     return ms;
 }
@@ -326,13 +326,13 @@ static int make_file(const char *path, uint64_t size, char *text, size_t room)
     return -1;
 }
 
-static bool map_file(struct flight *f, const char *path, uint64_t size, char *text, size_t room)
+static bool map_file(struct recorder *f, const char *path, uint64_t size, char *text, size_t room)
 {
     const int fd = make_file(path, size, text, room);
     if (fd < 0) return false;
     f->map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     f->map_size = (size_t)size;
-    f->size = flight_half((size_t)size);
+    f->size = recorder_half((size_t)size);
     f->fd = fd;
     if (f->map != MAP_FAILED) return true;
     snprintf(text, room, "%s: cannot map it: %s", path, strerror(errno));
@@ -340,10 +340,10 @@ static bool map_file(struct flight *f, const char *path, uint64_t size, char *te
     return false;
 }
 
-struct flight *flight_open(const char *path, uint64_t size, const struct config *config, struct record *record,
-                           struct host_hooks *hooks, char *text, size_t room)
+struct recorder *recorder_open(const char *path, uint64_t size, const struct config *config,
+                               struct record *record, struct host_hooks *hooks, char *text, size_t room)
 {
-    struct flight *f = calloc(1, sizeof *f);
+    struct recorder *f = calloc(1, sizeof *f);
     if (!f) {
         snprintf(text, room, "out of memory");
         return NULL;
@@ -356,13 +356,13 @@ struct flight *flight_open(const char *path, uint64_t size, const struct config 
     f->config = config;
     f->record = record;
     begin_half(f, f->map, 1);
-    if (!flight_keep_state(f, NULL, true)) {
+    if (!recorder_keep_state(f, NULL, true)) {
         snprintf(text, room, "%s: cannot write what a recording begins with: %s", path, strerror(errno));
-        flight_close(f);
+        recorder_close(f);
         return NULL;
     }
     _Static_assert(sizeof *hooks == 14 * sizeof(void *), "a new hook is passed on");
-    *hooks = (struct host_hooks){.whose = f,
+    *hooks = (struct host_hooks){.context = f,
                                  .now = now,
                                  .send = sends,
                                  .save = saves,
@@ -379,24 +379,24 @@ struct flight *flight_open(const char *path, uint64_t size, const struct config 
     return f;
 }
 
-struct flight *flight_begin(const struct config *config, struct record *record, struct host_hooks *hooks)
+struct recorder *recorder_begin(const struct config *config, struct record *record, struct host_hooks *hooks)
 {
     char path[sizeof config->state + 8], text[512];
     if (config->recorder == 0) return NULL;
     snprintf(path, sizeof path, "%s%s", config->recorder_file[0] ? config->recorder_file : config->state,
              config->recorder_file[0] ? "" : ".flight");
-    struct flight *f = flight_open(path, config->recorder, config, record, hooks, text, sizeof text);
+    struct recorder *f = recorder_open(path, config->recorder, config, record, hooks, text, sizeof text);
     if (!f) log_event(LOG_WARN_LEVEL, NULL, "no flight recorder: %s", text);
     return f;
 }
 
-void flight_close(struct flight *f)
+void recorder_close(struct recorder *f)
 {
     if (!f) return;
-    flight_settle(f, SETTLES_WITHIN_MS);
+    recorder_settle(f, SETTLES_WITHIN_MS);
     if (f->keeper) kill(f->keeper, SIGKILL);
     if (f->keeper) waitpid(f->keeper, NULL, 0);
-    set_flags(f, FLIGHT_CLOSED);
+    set_flags(f, RECORDER_CLOSED);
     if (f->more) munmap(f->more, f->more_size);
     munmap(f->map, f->map_size);
     close(f->fd);

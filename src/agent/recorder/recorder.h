@@ -31,81 +31,81 @@
 #include "agent/host/host.h"
 
 enum {
-    FLIGHT_VERSION = 3,
-    FLIGHT_MAGIC = 8,
-    FLIGHT_FLAGS_AT = 12,
-    FLIGHT_USED_AT = 16,
-    FLIGHT_PENDING_AT = 24,
-    FLIGHT_GENERATION_AT = 32,
-    FLIGHT_SIZE_AT = 40,
-    FLIGHT_STATE_AT = 48,
-    FLIGHT_STATE_SIZE_AT = 56,
-    FLIGHT_STATE_SUM_AT = 64,
-    FLIGHT_MORE_AT = 68,
-    FLIGHT_MORE_SIZE_AT = 76,
-    FLIGHT_MORE_USED_AT = 84,
-    FLIGHT_HEAD = 92,
-    FLIGHT_MORE_HEAD = 8,
-    FLIGHT_ENTRY_HEAD = 8,
-    FLIGHT_BOOT = 16,
+    RECORDER_VERSION = 3,
+    RECORDER_MAGIC = 8,
+    RECORDER_FLAGS_AT = 12,
+    RECORDER_USED_AT = 16,
+    RECORDER_PENDING_AT = 24,
+    RECORDER_GENERATION_AT = 32,
+    RECORDER_SIZE_AT = 40,
+    RECORDER_STATE_AT = 48,
+    RECORDER_STATE_SIZE_AT = 56,
+    RECORDER_STATE_SUM_AT = 64,
+    RECORDER_MORE_AT = 68,
+    RECORDER_MORE_SIZE_AT = 76,
+    RECORDER_MORE_USED_AT = 84,
+    RECORDER_HEAD = 92,
+    RECORDER_MORE_HEAD = 8,
+    RECORDER_ENTRY_HEAD = 8,
+    RECORDER_BOOT = 16,
 };
-extern const char flight_magic[FLIGHT_MAGIC];
+extern const char recorder_magic[RECORDER_MAGIC];
 
-enum { FLIGHT_CLOSED = 1, FLIGHT_FULL = 2 }; /* flags: it ended in order; what came next is missing */
+enum { RECORDER_CLOSED = 1, RECORDER_FULL = 2 }; /* flags: it ended in order; what came next is missing */
 
-/* Tags below FLIGHT_RANDOM are enum host_called. */
-enum flight_tag {
-    FLIGHT_RANDOM = 32, /* 8 bytes */
-    FLIGHT_WALL,        /* a number */
-    FLIGHT_SENT,        /* to; digest */
-    FLIGHT_SAVES,       /* digest */
-    FLIGHT_CHANGED,     /* digest */
-    FLIGHT_RENEWED,     /* digest */
-    FLIGHT_RETURNED,
-    FLIGHT_RETURNED_NOTED, /* digest of the notes that were made */
+/* Tags below RECORDER_RANDOM are enum host_called. */
+enum recorder_tag {
+    RECORDER_RANDOM = 32, /* 8 bytes */
+    RECORDER_WALL,        /* a number */
+    RECORDER_SENT,        /* to; digest */
+    RECORDER_SAVES,       /* digest */
+    RECORDER_CHANGED,     /* digest */
+    RECORDER_RENEWED,     /* digest */
+    RECORDER_RETURNED,
+    RECORDER_RETURNED_NOTED, /* digest of the notes that were made */
 };
 
-struct flight;
+struct recorder;
 
 /* Wraps the hooks: begin the host with what they are then. NULL with the reason: then there is no recording, the hooks are as they
  * were, and nothing else is amiss. The configuration and the record are borrowed. */
-struct flight *flight_open(const char *path, uint64_t size, const struct config *, struct record *,
-                           struct host_hooks *, char *text, size_t room);
+struct recorder *recorder_open(const char *path, uint64_t size, const struct config *, struct record *,
+                               struct host_hooks *, char *text, size_t room);
 /* The same as the configuration wants it, with a line in the log where it does not succeed. */
-struct flight *flight_begin(const struct config *, struct record *, struct host_hooks *);
+struct recorder *recorder_begin(const struct config *, struct record *, struct host_hooks *);
 /* After the host is freed. May be NULL. */
-void flight_close(struct flight *);
+void recorder_close(struct recorder *);
 /* Waits, no longer than that, for a state that is being kept. */
-void flight_settle(struct flight *, uint32_t wait_ms);
+void recorder_settle(struct recorder *, uint32_t wait_ms);
 
 /* ---- What writer and reader share: frame.c ---- */
 
 /* Bytes that are written to or read from; once something did not fit, `failed` stays. */
-struct flight_bytes {
+struct recorder_bytes {
     uint8_t *at, *end;
     bool failed;
 };
-void flight_put(struct flight_bytes *, uint64_t value, unsigned bytes);
-void flight_put_number(struct flight_bytes *, uint64_t value); /* seven bits a byte */
-void flight_put_bytes(struct flight_bytes *, const void *, size_t size);
-uint64_t flight_get(struct flight_bytes *, unsigned bytes);
-uint64_t flight_get_number(struct flight_bytes *);
-const uint8_t *flight_get_bytes(struct flight_bytes *, size_t *size); /* in place; NULL: failed */
+void recorder_put(struct recorder_bytes *, uint64_t value, unsigned bytes);
+void recorder_put_number(struct recorder_bytes *, uint64_t value); /* seven bits a byte */
+void recorder_put_bytes(struct recorder_bytes *, const void *, size_t size);
+uint64_t recorder_get(struct recorder_bytes *, unsigned bytes);
+uint64_t recorder_get_number(struct recorder_bytes *);
+const uint8_t *recorder_get_bytes(struct recorder_bytes *, size_t *size); /* in place; NULL: failed */
 
-void flight_put_call(struct flight_bytes *, const struct host_call *, uint64_t since);
+void recorder_put_call(struct recorder_bytes *, const struct host_call *, uint64_t since);
 /* False: what is there is no call. `since` is added to its time. */
-bool flight_get_call(struct flight_bytes *, uint64_t since, bool is_first, struct host_call *);
+bool recorder_get_call(struct recorder_bytes *, uint64_t since, bool is_first, struct host_call *);
 
 /* Digests of what comes out. */
-uint32_t flight_sum(const void *bytes, size_t size);
-uint32_t flight_sum_view(struct host_group *);
-uint64_t flight_sum_note(uint64_t so_far, struct host_group *, const struct host_note *);
+uint32_t recorder_sum(const void *bytes, size_t size);
+uint32_t recorder_sum_view(struct host_group *);
+uint64_t recorder_sum_note(uint64_t so_far, struct host_group *, const struct host_note *);
 /* Of a file that is made: the second half begins there, and the states twice as far. */
-size_t flight_half(size_t file_size);
+size_t recorder_half(size_t file_size);
 /* The checksum of an entry. */
-uint32_t flight_chain(uint32_t before, const uint8_t *bytes, size_t size);
+uint32_t recorder_chain(uint32_t before, const uint8_t *bytes, size_t size);
 
 /* A configuration as text that config_parse() takes, with all that a host goes by and no secret; the caller frees it. */
-char *flight_config_text(const struct config *);
+char *recorder_config_text(const struct config *);
 
 #endif

@@ -9,7 +9,7 @@
 #include "algorithms/registry.h"
 
 #define TIME_MAX (UINT64_C(1) << 62) /* no clock of ours gets there, and sums do not overflow below */
-enum { DEPTH_MAX = 64 };             /* of calls from within calls, which take stack; offices make a few */
+enum { DEPTH_MAX = 64 };             /* of calls from within calls, which take stack; leaderships make a few */
 
 static const char *const words[] = {
     [HOST_BEGINS] = "begin",       [HOST_TICKS] = "tick",         [HOST_RECEIVES] = "receive",
@@ -20,15 +20,15 @@ static const char *const words[] = {
 };
 
 struct replay {
-    const struct flight_tape *tape;
+    const struct recorder_reader *tape;
     struct record *record;
     struct host *host;
-    struct flight_listener *listener;
-    struct flight_report *report;
-    struct flight_bytes frames; /* of the entry that is run */
-    enum host_called what;      /* its call */
+    struct recorder_listener *listener;
+    struct recorder_report *report;
+    struct recorder_bytes frames; /* of the entry that is run */
+    enum host_called what;        /* its call */
     uint64_t at, noted;
-    uint32_t how;   /* as of flight_replay() */
+    uint32_t how;   /* as of recorder_replay() */
     uint32_t depth; /* of calls from within calls */
     bool is_over;   /* nothing is compared any more */
     bool may_end;   /* the call did not return, so its frames end somewhere */
@@ -37,9 +37,9 @@ struct replay {
 
 /* ---- What differs ---- */
 
-static void say(struct replay *r, enum flight_verdict verdict, const char *format, ...)
+static void say(struct replay *r, enum recorder_verdict verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void say(struct replay *r, enum flight_verdict verdict, const char *format, ...)
+static void say(struct replay *r, enum recorder_verdict verdict, const char *format, ...)
 {
     char what[180];
     va_list arguments;
@@ -56,27 +56,27 @@ static void say(struct replay *r, enum flight_verdict verdict, const char *forma
 }
 
 /* Whether the next frame is this one. */
-static bool expect(struct replay *r, enum flight_tag tag, const char *what)
+static bool expect(struct replay *r, enum recorder_tag tag, const char *what)
 {
     if (r->is_over) return false;
     if (r->may_end && r->frames.at == r->frames.end) {
         r->is_over = true; /* it went no further then */
         return false;
     }
-    const uint64_t found = flight_get(&r->frames, 1);
+    const uint64_t found = recorder_get(&r->frames, 1);
     if (!r->frames.failed && found == (uint64_t)tag) return true;
-    say(r, FLIGHT_DIVERGES, "%s, which it did not", what);
+    say(r, RECORDER_DIVERGES, "%s, which it did not", what);
     return false;
 }
 
-static void expect_sum(struct replay *r, enum flight_tag tag, uint32_t sum, const char *what)
+static void expect_sum(struct replay *r, enum recorder_tag tag, uint32_t sum, const char *what)
 {
     if (!expect(r, tag, what)) return;
-    const uint64_t recorded = flight_get(&r->frames, 4);
-    if (r->frames.failed || recorded != sum) say(r, FLIGHT_DIVERGES, "%s, but not as it did", what);
+    const uint64_t recorded = recorder_get(&r->frames, 4);
+    if (r->frames.failed || recorded != sum) say(r, RECORDER_DIVERGES, "%s, but not as it did", what);
 }
 
-static struct flight_listener *tell(struct replay *r)
+static struct recorder_listener *tell(struct replay *r)
 {
     r->listener->at = r->at;
     r->listener->host = r->host;
@@ -107,7 +107,7 @@ static void ask(struct replay *r, struct host_group *group, const struct host_ca
         if (text_of(call, value, sizeof value))
             host_proclaim(group, value);
         else
-            say(r, FLIGHT_DAMAGED, "that is no value");
+            say(r, RECORDER_DAMAGED, "that is no value");
         break;
     case HOST_CAMPAIGNS: host_campaign(group); break;
     default: break;
@@ -120,13 +120,13 @@ static void find(struct replay *r, const struct host_call *call)
     if (text_of(call, name, sizeof name) && group_name_is_valid(name) && !host_known(r->host, name))
         (void)host_find(r->host, name, reason, sizeof reason);
     else
-        say(r, FLIGHT_DAMAGED, "that is no group's name, or not a new one's");
+        say(r, RECORDER_DAMAGED, "that is no group's name, or not a new one's");
 }
 
 static void saved(struct replay *r, const struct host_call *call)
 {
     if (!host_is_saving(r->host)) {
-        say(r, FLIGHT_DIVERGES, "nothing is being written");
+        say(r, RECORDER_DIVERGES, "nothing is being written");
         return;
     }
     host_saved(r->host, call->numbers[0], (int)(call->numbers[1] != 0));
@@ -135,7 +135,7 @@ static void saved(struct replay *r, const struct host_call *call)
 static void release(struct replay *r)
 {
     if (host_holds(r->host) == 0) {
-        say(r, FLIGHT_DAMAGED, "nothing is held");
+        say(r, RECORDER_DAMAGED, "nothing is held");
         return;
     }
     host_release(r->host);
@@ -154,12 +154,12 @@ static void perform(struct replay *r, const struct host_call *call)
 {
     r->report->inputs++;
     if (!is_of_members(r, call)) {
-        say(r, FLIGHT_DAMAGED, "there is no such member, or it is this one");
+        say(r, RECORDER_DAMAGED, "there is no such member, or it is this one");
         return;
     }
     if (tell(r) && r->listener->called) r->listener->called(r->listener, call);
     switch (call->what) {
-    case HOST_BEGINS: say(r, FLIGHT_DAMAGED, "it has begun before"); break;
+    case HOST_BEGINS: say(r, RECORDER_DAMAGED, "it has begun before"); break;
     case HOST_TICKS: (void)host_tick(r->host); break;
     case HOST_RECEIVES: host_receive(r->host, (el_node)call->numbers[0], call->bytes, call->size); break;
     case HOST_SAVED: saved(r, call); break;
@@ -171,49 +171,49 @@ static void perform(struct replay *r, const struct host_call *call)
         if (group)
             ask(r, group, call);
         else
-            say(r, FLIGHT_DIVERGES, "there is no such group");
+            say(r, RECORDER_DIVERGES, "there is no such group");
     }
     }
 }
 
 /* ---- What the host needs, and says ---- */
 
-static uint64_t now(void *whose)
+static uint64_t now(void *context)
 {
-    return ((const struct replay *)whose)->at;
+    return ((const struct replay *)context)->at;
 }
 
-static uint64_t draws(void *whose)
+static uint64_t draws(void *context)
 {
-    struct replay *r = whose;
-    return expect(r, FLIGHT_RANDOM, "it draws a number") ? flight_get(&r->frames, 8) : 0;
+    struct replay *r = context;
+    return expect(r, RECORDER_RANDOM, "it draws a number") ? recorder_get(&r->frames, 8) : 0;
 }
 
-static uint64_t wall(void *whose)
+static uint64_t wall(void *context)
 {
-    struct replay *r = whose;
-    return expect(r, FLIGHT_WALL, "it asks for the time of day") ? flight_get_number(&r->frames) : 0;
+    struct replay *r = context;
+    return expect(r, RECORDER_WALL, "it asks for the time of day") ? recorder_get_number(&r->frames) : 0;
 }
 
-static void sends(void *whose, el_node to, const uint8_t *payload, size_t size)
+static void sends(void *context, el_node to, const uint8_t *payload, size_t size)
 {
-    struct replay *r = whose;
+    struct replay *r = context;
     char what[CONFIG_NAME_MAX + 16];
     snprintf(what, sizeof what, "it sends to %s", r->tape->config.members[to - 1].name);
-    if (!expect(r, FLIGHT_SENT, what)) return;
-    const uint64_t recorded = flight_get(&r->frames, 1), sum = flight_get(&r->frames, 4);
-    if (r->frames.failed || recorded != to || sum != flight_sum(payload, size)) {
-        say(r, FLIGHT_DIVERGES, "%s, but not what it did", what);
+    if (!expect(r, RECORDER_SENT, what)) return;
+    const uint64_t recorded = recorder_get(&r->frames, 1), sum = recorder_get(&r->frames, 4);
+    if (r->frames.failed || recorded != to || sum != recorder_sum(payload, size)) {
+        say(r, RECORDER_DIVERGES, "%s, but not what it did", what);
         return;
     }
     r->report->sent++;
     if (tell(r) && r->listener->sent) r->listener->sent(r->listener, to, payload, size);
 }
 
-static void saves(void *whose, struct record_image *image)
+static void saves(void *context, struct record_image *image)
 {
-    struct replay *r = whose;
-    expect_sum(r, FLIGHT_SAVES, flight_sum(image->bytes, image->size), "it writes its record");
+    struct replay *r = context;
+    expect_sum(r, RECORDER_SAVES, recorder_sum(image->bytes, image->size), "it writes its record");
     free(image);
 }
 
@@ -228,52 +228,52 @@ static void call_back(struct replay *r)
 {
     struct host_call call;
     r->depth++;
-    while (!r->is_over && r->frames.at < r->frames.end && *r->frames.at < FLIGHT_RANDOM) {
-        if (r->depth <= DEPTH_MAX && flight_get_call(&r->frames, r->at, false, &call) &&
+    while (!r->is_over && r->frames.at < r->frames.end && *r->frames.at < RECORDER_RANDOM) {
+        if (r->depth <= DEPTH_MAX && recorder_get_call(&r->frames, r->at, false, &call) &&
             may_come_from_within(call.what))
             perform(r, &call);
         else
-            say(r, FLIGHT_DAMAGED, "it was called in a way that is none");
+            say(r, RECORDER_DAMAGED, "it was called in a way that is none");
     }
     r->depth--;
 }
 
-static void changed(void *whose, struct host_group *group)
+static void changed(void *context, struct host_group *group)
 {
-    struct replay *r = whose;
-    expect_sum(r, FLIGHT_CHANGED, flight_sum_view(group), "its view of a group changes");
+    struct replay *r = context;
+    expect_sum(r, RECORDER_CHANGED, recorder_sum_view(group), "its view of a group changes");
     if (tell(r) && r->listener->changed) r->listener->changed(r->listener, group);
     call_back(r);
 }
 
-static void renewed(void *whose, uint32_t cell)
+static void renewed(void *context, uint32_t cell)
 {
-    struct replay *r = whose;
-    expect_sum(r, FLIGHT_RENEWED, cell, "a deadline is renewed");
+    struct replay *r = context;
+    expect_sum(r, RECORDER_RENEWED, cell, "a deadline is renewed");
     if (tell(r) && r->listener->renewed) r->listener->renewed(r->listener, cell);
     call_back(r);
 }
 
-static void notes(void *whose, struct host_group *group, const struct host_note *note)
+static void notes(void *context, struct host_group *group, const struct host_note *note)
 {
-    struct replay *r = whose;
-    r->noted = flight_sum_note(r->noted, group, note);
+    struct replay *r = context;
+    r->noted = recorder_sum_note(r->noted, group, note);
     if (tell(r) && r->listener->noted) r->listener->noted(r->listener, group, note);
 }
 
-static void warns(void *whose, struct host_group *group, const char *text)
+static void warns(void *context, struct host_group *group, const char *text)
 {
-    (void)whose, (void)group, (void)text;
+    (void)context, (void)group, (void)text;
 }
 
-static void returned(void *whose)
+static void returned(void *context)
 {
-    struct replay *r = whose;
+    struct replay *r = context;
     const uint32_t noted = (uint32_t)r->noted;
     if (r->noted)
-        expect_sum(r, FLIGHT_RETURNED_NOTED, noted, "it is done, and says why");
+        expect_sum(r, RECORDER_RETURNED_NOTED, noted, "it is done, and says why");
     else
-        (void)expect(r, FLIGHT_RETURNED, "it is done");
+        (void)expect(r, RECORDER_RETURNED, "it is done");
     r->noted = 0;
 }
 
@@ -293,7 +293,7 @@ static const struct host_hooks hooks = {.now = now,
 static void begin(struct replay *r)
 {
     struct host_hooks mine = hooks;
-    mine.whose = r;
+    mine.context = r;
     r->host = host_new(&r->tape->config, r->record, mine);
     r->is_no_room = !r->host;
 }
@@ -306,18 +306,18 @@ static bool has_unchecked_groups(struct host *host)
 }
 
 /* In the middle of a life. Whoever listens is told what there is. */
-static void begin_from(struct replay *r, const struct flight_part *part)
+static void begin_from(struct replay *r, const struct recorder_part *part)
 {
-    struct flight_bytes state = {.at = part->state, .end = part->state + part->state_size};
+    struct recorder_bytes state = {.at = part->state, .end = part->state + part->state_size};
     r->at = r->report->began = r->report->ended = part->at;
     r->is_over = true; /* that it begins is not in the recording */
     begin(r);
-    const bool trusts = r->how & FLIGHT_TRUSTS;
+    const bool trusts = r->how & RECORDER_TRUSTS;
     const bool is_good = r->host && host_unpack(r->host, &state, trusts) && state.at == state.end;
     r->is_over = false;
     if (!is_good) {
         const bool is_unchecked = !trusts && has_unchecked_groups(r->host);
-        say(r, FLIGHT_DAMAGED,
+        say(r, RECORDER_DAMAGED,
             is_unchecked
                 ? "it begins in the middle of a group of another algorithm than quorum, whose state nobody can check: "
                   "--trusted, if you know whose it is"
@@ -329,15 +329,15 @@ static void begin_from(struct replay *r, const struct flight_part *part)
 }
 
 /* The state that was recorded must be the one that it has come to. */
-static void compare_with(struct replay *r, const struct flight_part *part)
+static void compare_with(struct replay *r, const struct recorder_part *part)
 {
     uint8_t *bytes = malloc(part->state_size + 1);
     r->is_no_room = !bytes;
     if (!bytes) return;
-    struct flight_bytes state = {.at = bytes, .end = bytes + part->state_size + 1};
+    struct recorder_bytes state = {.at = bytes, .end = bytes + part->state_size + 1};
     if (!r->host || !host_pack(r->host, &state) || (size_t)(state.at - bytes) != part->state_size ||
         memcmp(bytes, part->state, part->state_size) != 0)
-        say(r, FLIGHT_DIVERGES, "its state is another than it was");
+        say(r, RECORDER_DIVERGES, "its state is another than it was");
     free(bytes);
 }
 
@@ -346,8 +346,8 @@ static void compare_with(struct replay *r, const struct flight_part *part)
 static void run_entry(struct replay *r)
 {
     struct host_call call;
-    if (!flight_get_call(&r->frames, r->at, true, &call) || call.at > TIME_MAX) {
-        say(r, FLIGHT_DAMAGED, "what follows is no call");
+    if (!recorder_get_call(&r->frames, r->at, true, &call) || call.at > TIME_MAX) {
+        say(r, RECORDER_DAMAGED, "what follows is no call");
         return;
     }
     r->what = call.what;
@@ -358,46 +358,47 @@ static void run_entry(struct replay *r)
         r->report->began = call.at;
         begin(r);
     } else {
-        say(r, FLIGHT_DAMAGED, "nothing has begun yet");
+        say(r, RECORDER_DAMAGED, "nothing has begun yet");
     }
-    if (!r->is_over && r->frames.at != r->frames.end) say(r, FLIGHT_DIVERGES, "it is done, and then did more");
+    if (!r->is_over && r->frames.at != r->frames.end)
+        say(r, RECORDER_DIVERGES, "it is done, and then did more");
 }
 
 /* What there is of a call that did not return. */
 static void run_unfinished(struct replay *r)
 {
-    const struct flight_part *part = &r->tape->parts[r->tape->part_count - 1];
+    const struct recorder_part *part = &r->tape->parts[r->tape->part_count - 1];
     uint8_t *entry = part->more_used ? part->more + part->more_used : part->bytes + part->used;
-    if (part->pending <= FLIGHT_ENTRY_HEAD || r->is_over) return;
+    if (part->pending <= RECORDER_ENTRY_HEAD || r->is_over) return;
     struct host_call call;
-    r->frames = (struct flight_bytes){.at = entry + FLIGHT_ENTRY_HEAD, .end = entry + part->pending};
-    struct flight_bytes ahead = r->frames;
-    if (!flight_get_call(&ahead, r->at, true, &call)) return;
+    r->frames = (struct recorder_bytes){.at = entry + RECORDER_ENTRY_HEAD, .end = entry + part->pending};
+    struct recorder_bytes ahead = r->frames;
+    if (!recorder_get_call(&ahead, r->at, true, &call)) return;
     r->report->unfinished = words[call.what];
     r->may_end = true;
-    if ((r->how & FLIGHT_UNFINISHED)) run_entry(r);
+    if ((r->how & RECORDER_UNFINISHED)) run_entry(r);
 }
 
 static void run_entries(struct replay *r, uint8_t *bytes, size_t at, size_t used, uint32_t *sum)
 {
     while (at < used && !r->is_over && !r->is_no_room) {
-        if (flight_entry(bytes, used, &at, sum, &r->frames))
+        if (recorder_entry(bytes, used, &at, sum, &r->frames))
             run_entry(r);
         else
-            say(r, FLIGHT_DAMAGED, "what follows is damaged");
+            say(r, RECORDER_DAMAGED, "what follows is damaged");
     }
 }
 
-static void run_part(struct replay *r, const struct flight_part *part)
+static void run_part(struct replay *r, const struct recorder_part *part)
 {
     uint32_t sum = 0;
-    run_entries(r, part->bytes, FLIGHT_HEAD, part->used, &sum);
-    run_entries(r, part->more, FLIGHT_MORE_HEAD, part->more_used, &sum);
+    run_entries(r, part->bytes, RECORDER_HEAD, part->used, &sum);
+    run_entries(r, part->more, RECORDER_MORE_HEAD, part->more_used, &sum);
 }
 
 static void run(struct replay *r)
 {
-    const struct flight_tape *tape = r->tape;
+    const struct recorder_reader *tape = r->tape;
     if (tape->parts[0].state_size) begin_from(r, &tape->parts[0]);
     run_part(r, &tape->parts[0]);
     if (tape->part_count == 2 && !r->is_over) {
@@ -407,17 +408,17 @@ static void run(struct replay *r)
     run_unfinished(r);
 }
 
-bool flight_replay(const struct flight_tape *tape, struct flight_listener *listener, uint32_t how,
-                   struct flight_report *report)
+bool recorder_replay(const struct recorder_reader *tape, struct recorder_listener *listener, uint32_t how,
+                     struct recorder_report *report)
 {
-    struct flight_listener nobody = {0};
+    struct recorder_listener nobody = {0};
     struct replay r = {.tape = tape, .listener = listener ? listener : &nobody, .report = report, .how = how};
-    *report = (struct flight_report){.flags = tape->parts[tape->part_count - 1].flags};
+    *report = (struct recorder_report){.flags = tape->parts[tape->part_count - 1].flags};
     r.record = record_restore(tape->parts[0].record, tape->parts[0].record_size);
     if (r.record)
         run(&r);
     else
-        say(&r, FLIGHT_DAMAGED, "the record that it began with is damaged");
+        say(&r, RECORDER_DAMAGED, "the record that it began with is damaged");
     r.listener->host = r.host;
     if (r.host && r.listener->ended) r.listener->ended(r.listener);
     host_free(r.host);

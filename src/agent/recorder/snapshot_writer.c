@@ -30,35 +30,35 @@ enum {
     NICE = 5
 };
 
-bool flight_has_state(const uint8_t *half)
+bool recorder_has_state(const uint8_t *half)
 {
-    return el_get(half + FLIGHT_STATE_SIZE_AT, 8) != 0;
+    return el_get(half + RECORDER_STATE_SIZE_AT, 8) != 0;
 }
 
 /* ---- As bytes ---- */
 
 /* Clocks of one boot of one host are the same clock. */
-static void put_boot(struct flight_bytes *b)
+static void put_boot(struct recorder_bytes *b)
 {
     char text[64] = "";
     const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
     if (fd >= 0) close(fd);
     const struct el_hash hash = el_fingerprint(text, got > 0 ? (size_t)got : 0);
-    flight_put(b, got > 0 ? hash.low : 0, 8);
-    flight_put(b, got > 0 ? hash.high : 0, 8);
+    recorder_put(b, got > 0 ? hash.low : 0, 8);
+    recorder_put(b, got > 0 ? hash.high : 0, 8);
 }
 
 /* False: no memory. That it did not fit is b->failed. */
-static bool put_all(const struct flight *f, struct host *host, struct flight_bytes *b)
+static bool put_all(const struct recorder *f, struct host *host, struct recorder_bytes *b)
 {
-    char *text = flight_config_text(f->config);
+    char *text = recorder_config_text(f->config);
     struct record_image *image = record_copy(f->record);
     const bool is_good = text && image;
     put_boot(b);
-    flight_put(b, f->at, 8);
-    if (text) flight_put_bytes(b, text, strlen(text));
-    if (image) flight_put_bytes(b, image->bytes, image->size);
+    recorder_put(b, f->at, 8);
+    if (text) recorder_put_bytes(b, text, strlen(text));
+    if (image) recorder_put_bytes(b, image->bytes, image->size);
     if (is_good && host) (void)host_pack(host, b);
     free(text);
     free(image);
@@ -66,13 +66,13 @@ static bool put_all(const struct flight *f, struct host *host, struct flight_byt
 }
 
 /* Tries with more room only where that takes nobody's time. */
-static uint8_t *pack_all(const struct flight *f, struct host *host, bool may_grow, size_t *size)
+static uint8_t *pack_all(const struct recorder *f, struct host *host, bool may_grow, size_t *size)
 {
     const size_t first = ROOM_LEAST + (host ? (size_t)host_weight(host) * ROOM_EACH : 0);
     for (size_t room = first; room <= (may_grow ? ROOM_MOST : first); room *= 4) {
         uint8_t *bytes = malloc(room);
         if (!bytes) break;
-        struct flight_bytes b = {.at = bytes, .end = bytes + room};
+        struct recorder_bytes b = {.at = bytes, .end = bytes + room};
         const bool is_good = put_all(f, host, &b);
         if (is_good && !b.failed) {
             *size = (size_t)(b.at - bytes);
@@ -90,17 +90,19 @@ static uint8_t *pack_all(const struct flight *f, struct host *host, bool may_gro
 /* Where what belongs to a half ends: its state, and what was added to it. */
 static size_t end_of(const uint8_t *half)
 {
-    const size_t state = (size_t)(el_get(half + FLIGHT_STATE_AT, 8) + el_get(half + FLIGHT_STATE_SIZE_AT, 8)),
-                 more = (size_t)(el_get(half + FLIGHT_MORE_AT, 8) + el_get(half + FLIGHT_MORE_SIZE_AT, 8));
+    const size_t state =
+                     (size_t)(el_get(half + RECORDER_STATE_AT, 8) + el_get(half + RECORDER_STATE_SIZE_AT, 8)),
+                 more = (size_t)(el_get(half + RECORDER_MORE_AT, 8) + el_get(half + RECORDER_MORE_SIZE_AT, 8));
     return more > state ? more : state;
 }
 
 /* Behind the halves, before what belongs to the half that stays or else behind it. */
-static size_t place(const struct flight *f, size_t size)
+static size_t place(const struct recorder *f, size_t size)
 {
-    const uint8_t *other = flight_other_half(f);
+    const uint8_t *other = recorder_other_half(f);
     const size_t first = 2 * f->size;
-    if (!flight_has_state(other) || (size_t)el_get(other + FLIGHT_STATE_AT, 8) - first >= size) return first;
+    if (!recorder_has_state(other) || (size_t)el_get(other + RECORDER_STATE_AT, 8) - first >= size)
+        return first;
     return end_of(other);
 }
 
@@ -119,7 +121,7 @@ static size_t whole_pages(size_t size)
     return (size + PAGE - 1) / PAGE * PAGE;
 }
 
-static bool put_in_file(const struct flight *f, const uint8_t *bytes, size_t size, bool may_grow)
+static bool put_in_file(const struct recorder *f, const uint8_t *bytes, size_t size, bool may_grow)
 {
     const size_t lacks = size > f->size ? size - f->size : 0, least = f->size / 8; /* or it is not worth it */
     const size_t added = may_grow && lacks ? whole_pages(lacks > least ? lacks : least) : 0;
@@ -132,15 +134,15 @@ static bool put_in_file(const struct flight *f, const uint8_t *bytes, size_t siz
                          : ENOSPC; /* where nobody else writes */
         if (errno || !write_all(f->fd, bytes, size, at)) return false;
     }
-    if (added) flight_publish(f, FLIGHT_MORE_AT, more_at, 8);
-    flight_publish(f, FLIGHT_MORE_SIZE_AT, added, 8);
-    flight_publish(f, FLIGHT_STATE_AT, at, 8);
-    flight_publish(f, FLIGHT_STATE_SUM_AT, flight_chain((uint32_t)f->size, bytes, size), 4);
-    flight_publish(f, FLIGHT_STATE_SIZE_AT, size, 8); /* which makes it one */
+    if (added) recorder_publish(f, RECORDER_MORE_AT, more_at, 8);
+    recorder_publish(f, RECORDER_MORE_SIZE_AT, added, 8);
+    recorder_publish(f, RECORDER_STATE_AT, at, 8);
+    recorder_publish(f, RECORDER_STATE_SUM_AT, recorder_chain((uint32_t)f->size, bytes, size), 4);
+    recorder_publish(f, RECORDER_STATE_SIZE_AT, size, 8); /* which makes it one */
     return true;
 }
 
-bool flight_keep_state(struct flight *f, struct host *host, bool may_grow)
+bool recorder_keep_state(struct recorder *f, struct host *host, bool may_grow)
 {
     size_t size = 0;
     uint8_t *bytes = pack_all(f, host, may_grow, &size);
@@ -152,18 +154,18 @@ bool flight_keep_state(struct flight *f, struct host *host, bool may_grow)
 /* ---- By another process ---- */
 
 /* Whatever is open here is let go of first: nobody must take this process for its parent. */
-static void keep_and_end(struct flight *f, struct host *host, pid_t parent)
+static void keep_and_end(struct recorder *f, struct host *host, pid_t parent)
 {
     if (f->fd > 3) close_range(3, (unsigned)f->fd - 1, 0);
     close_range((unsigned)f->fd + 1, ~0u, 0);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(ECHILD);
     prctl(PR_SET_NAME, "elector-flight", 0, 0, 0);
     (void)setpriority(PRIO_PROCESS, 0, NICE); /* elections come first */
-    if (flight_keep_state(f, host, true)) _exit(0);
+    if (recorder_keep_state(f, host, true)) _exit(0);
     _exit(errno ? errno : EIO);
 }
 
-static void warn_of_state(struct flight *f, int error)
+static void warn_of_state(struct recorder *f, int error)
 {
     char text[256];
     if (f->has_warned_of_state || !f->inner.warn) return;
@@ -172,14 +174,14 @@ static void warn_of_state(struct flight *f, int error)
         text, sizeof text,
         "the flight recorder cannot keep this agent's state (%s): it tries again with each half of its file",
         strerror(error));
-    f->inner.warn(f->inner.whose, NULL, text);
+    f->inner.warn(f->inner.context, NULL, text);
 }
 
-void flight_begin_to_keep(struct flight *f, struct host *host)
+void recorder_begin_to_keep(struct recorder *f, struct host *host)
 {
     sigset_t all, before;
     const pid_t parent = getpid();
-    if (host_weight(host) <= AT_ONCE_MAX && flight_keep_state(f, host, false)) return;
+    if (host_weight(host) <= AT_ONCE_MAX && recorder_keep_state(f, host, false)) return;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* a copy must not run handlers that are not its own */
     const pid_t child = fork();
@@ -192,13 +194,13 @@ void flight_begin_to_keep(struct flight *f, struct host *host)
         warn_of_state(f, error);
 }
 
-static void end_keeping(struct flight *f, int status)
+static void end_keeping(struct recorder *f, int status)
 {
     f->keeper = 0;
-    if (!flight_has_state(f->base)) warn_of_state(f, WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD);
+    if (!recorder_has_state(f->base)) warn_of_state(f, WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD);
 }
 
-bool flight_has_kept(struct flight *f)
+bool recorder_has_kept(struct recorder *f)
 {
     int status = -1;
     if (!f->keeper) return true;
@@ -207,8 +209,8 @@ bool flight_has_kept(struct flight *f)
     return !f->keeper;
 }
 
-void flight_settle(struct flight *f, uint32_t wait_ms)
+void recorder_settle(struct recorder *f, uint32_t wait_ms)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
-    for (; !flight_has_kept(f) && wait_ms; wait_ms--) nanosleep(&pause, NULL);
+    for (; !recorder_has_kept(f) && wait_ms; wait_ms--) nanosleep(&pause, NULL);
 }

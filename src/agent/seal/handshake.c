@@ -19,7 +19,7 @@ bool seal_needs_handshake(struct seal *s, uint64_t now, uint32_t peer)
 {
     const struct seal_peer *p = &s->peers[peer - 1];
     if (!p->wanted || now - p->wanted_ns >= SEAL_WANT_NS) return false;
-    const struct seal_session *best = seal_session_best(s, now, peer);
+    const struct seal_channel *best = seal_channel_best(s, now, peer);
     if (!best || (p->unheard_ns != 0 && now - p->unheard_ns >= SEAL_DEAF_NS)) return true;
     return now - best->born_ns >= (best->begun_by == s->self ? SEAL_REKEY_NS : SEAL_REKEY_OTHER_NS);
 }
@@ -59,7 +59,7 @@ void seal_initiate(struct seal *s, uint64_t now, uint32_t peer)
     }
     seal_mac(s->tag_keys[0], datagram, SEAL_INITIATION_TAG, datagram + SEAL_INITIATION_TAG);
     seal_mac(p->mac_key, datagram, SEAL_INITIATION_MAC, datagram + SEAL_INITIATION_MAC);
-    s->hooks.send(s->hooks.whose, peer, datagram, sizeof datagram);
+    s->hooks.send(s->hooks.context, peer, datagram, sizeof datagram);
 }
 
 /* Which key of the ring it was made with; key_count: none. */
@@ -152,13 +152,13 @@ static bool answer(struct seal *s, uint64_t now, uint32_t peer, struct noise *n,
     if (!good) return false;
     seal_mac(s->tag_keys[key], datagram, SEAL_ANSWER_TAG, datagram + SEAL_ANSWER_TAG);
 
-    struct seal_session *session = seal_session_new(s, now, peer);
+    struct seal_channel *session = seal_channel_new(s, now, peer);
     session->begun_by = peer;
     session->mine = mine;
     session->theirs = theirs;
     memcpy(session->boot, boot, SEAL_BOOT_ID);
     noise_split(n, session->receives, session->sends);
-    s->hooks.send(s->hooks.whose, peer, datagram, sizeof datagram);
+    s->hooks.send(s->hooks.context, peer, datagram, sizeof datagram);
     return true;
 }
 
@@ -206,7 +206,7 @@ void seal_on_answer(struct seal *s, uint64_t now, const uint8_t *datagram, size_
         sodium_memzero(&n, sizeof n);
         return;
     }
-    struct seal_session *session = seal_session_new(s, now, peer);
+    struct seal_channel *session = seal_channel_new(s, now, peer);
     session->born_ns = p->asking_since_ns; /* not later than it is for the other side */
     session->begun_by = s->self;
     session->mine = index;
@@ -214,5 +214,5 @@ void seal_on_answer(struct seal *s, uint64_t now, const uint8_t *datagram, size_
     memcpy(session->boot, boot, SEAL_BOOT_ID);
     noise_split(&n, session->sends, session->receives);
     seal_stop_asking(p);
-    seal_session_confirm(s, now, peer, session);
+    seal_channel_confirm(s, now, peer, session);
 }

@@ -79,11 +79,11 @@ _Static_assert(SEAL_LAST_COUNTER < SEAL_IN_ADVANCE, "no nonce is used twice");
 
 /* Zeroes: none. Without the top bit. */
 struct seal_obituaries {
-    uint64_t sealed;    /* by us */
-    struct replay seen; /* of theirs */
+    uint64_t sealed;                  /* by us */
+    struct replay_window_window seen; /* of theirs */
 };
 
-struct seal_session {
+struct seal_channel {
     bool stands;    /* zeroes: free */
     bool confirmed; /* the peer has the keys too: it may be sealed with */
     uint32_t begun_by;
@@ -92,7 +92,7 @@ struct seal_session {
     uint64_t counter; /* of the next packet */
     uint8_t boot[SEAL_BOOT_ID];
     uint8_t sends[NOISE_KEY], receives[NOISE_KEY];
-    struct replay seen;
+    struct replay_window_window seen;
     struct seal_obituaries obituaries;
 };
 
@@ -112,7 +112,7 @@ struct seal_kept {
 struct seal_peer {
     uint8_t public_key[SEAL_KEY];
     uint8_t mac_key[SEAL_KEY]; /* of initiations to it */
-    struct seal_session sessions[SEAL_SESSIONS];
+    struct seal_channel sessions[SEAL_SESSIONS];
 
     bool is_asking; /* our initiation is on its way */
     uint32_t asking_index;
@@ -133,8 +133,8 @@ struct seal_peer {
     uint32_t boot_next; /* whose place is taken next */
     bool has_boot;      /* the one in use is known: */
     uint8_t boot[SEAL_BOOT_ID];
-    uint64_t allowed_ns; /* initiations, see seal_allow() */
-    struct replay seen;  /* these three in plain only */
+    uint64_t allowed_ns;              /* initiations, see seal_allow() */
+    struct replay_window_window seen; /* these three in plain only */
     uint64_t counter;
     struct seal_obituaries obituaries;
 };
@@ -167,13 +167,13 @@ bool seal_mac_fits(const uint8_t key[SEAL_KEY], const uint8_t *bytes, size_t siz
 /* channel.c: the sessions of a peer, and the packets under them. */
 uint32_t seal_new_index(struct seal *, uint32_t peer);
 /* Takes the place of what is least needed. Not confirmed yet; the keys are for the caller to fill in. */
-struct seal_session *seal_session_new(struct seal *, uint64_t now, uint32_t peer);
-void seal_session_end(struct seal_session *);
+struct seal_channel *seal_channel_new(struct seal *, uint64_t now, uint32_t peer);
+void seal_channel_end(struct seal_channel *);
 /* The session to seal with, or NULL. */
-struct seal_session *seal_session_best(struct seal *, uint64_t now, uint32_t peer);
+struct seal_channel *seal_channel_best(struct seal *, uint64_t now, uint32_t peer);
 /* It is the peer's for certain: what belongs to another start of the peer ends, and what waited is sent. */
-void seal_session_confirm(struct seal *, uint64_t now, uint32_t peer, struct seal_session *);
-void seal_session_send(struct seal *, uint64_t now, uint32_t peer, struct seal_session *,
+void seal_channel_confirm(struct seal *, uint64_t now, uint32_t peer, struct seal_channel *);
+void seal_channel_send(struct seal *, uint64_t now, uint32_t peer, struct seal_channel *,
                        const uint8_t *payload, size_t size);
 void seal_keep(struct seal *, uint64_t now, uint32_t peer, const uint8_t *payload, size_t size);
 void seal_on_data(struct seal *, uint64_t now, const uint8_t *datagram, size_t size);

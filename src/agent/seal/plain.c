@@ -31,7 +31,7 @@ void seal_plain_send(struct seal *s, uint32_t peer, const uint8_t *payload, size
     seal_plain_head(s, s->peers[peer - 1].counter++, datagram);
     if (size > 0) memcpy(datagram + SEAL_PLAIN_HEAD, payload, size);
     s->stats.sent++;
-    s->hooks.send(s->hooks.whose, peer, datagram, SEAL_PLAIN_HEAD + size);
+    s->hooks.send(s->hooks.context, peer, datagram, SEAL_PLAIN_HEAD + size);
 }
 
 void seal_plain_receive(struct seal *s, const uint8_t *datagram, size_t size)
@@ -71,10 +71,10 @@ void seal_plain_receive(struct seal *s, const uint8_t *datagram, size_t size)
         memset(&p->seen, 0, sizeof p->seen);
         memset(&p->obituaries.seen, 0, sizeof p->obituaries.seen);
     }
-    if (!replay_accept(&p->seen, counter)) {
+    if (!replay_window_accept(&p->seen, counter)) {
         s->stats.replayed++;
         return;
     }
     s->stats.received++;
-    s->hooks.deliver(s->hooks.whose, peer, datagram + SEAL_PLAIN_HEAD, size - SEAL_PLAIN_HEAD);
+    s->hooks.deliver(s->hooks.context, peer, datagram + SEAL_PLAIN_HEAD, size - SEAL_PLAIN_HEAD);
 }

@@ -12,7 +12,7 @@ uint64_t seal_in_use(struct seal *s, uint64_t now_ns, uint32_t peer)
 {
     el_require(peer >= 1 && peer <= s->count && peer != s->self);
     if (s->plain) return 1;
-    const struct seal_session *best = seal_session_best(s, now_ns, peer);
+    const struct seal_channel *best = seal_channel_best(s, now_ns, peer);
     return best ? UINT64_C(1) + best->mine : 0;
 }
 
@@ -28,7 +28,7 @@ size_t seal_obituary(struct seal *s, uint64_t now_ns, uint32_t peer, const uint8
                      uint8_t out[SEAL_DATAGRAM_MAX])
 {
     el_require(peer >= 1 && peer <= s->count && peer != s->self && size >= 1 && size <= SEAL_PAYLOAD_MAX);
-    struct seal_session *session = s->plain ? NULL : seal_session_best(s, now_ns, peer);
+    struct seal_channel *session = s->plain ? NULL : seal_channel_best(s, now_ns, peer);
     if (!s->plain && !session) return 0;
     struct seal_obituaries *obituaries = session ? &session->obituaries : &s->peers[peer - 1].obituaries;
     const uint64_t counter = SEAL_IN_ADVANCE | obituaries->sealed++;
@@ -43,7 +43,7 @@ size_t seal_obituary(struct seal *s, uint64_t now_ns, uint32_t peer, const uint8
 void seal_on_obituary(struct seal *s, uint32_t peer, struct seal_obituaries *obituaries, uint64_t counter,
                       const uint8_t *payload, size_t size)
 {
-    if (!replay_accept(&obituaries->seen, counter & ~SEAL_IN_ADVANCE)) {
+    if (!replay_window_accept(&obituaries->seen, counter & ~SEAL_IN_ADVANCE)) {
         s->stats.replayed++;
         return;
     }
@@ -52,5 +52,5 @@ void seal_on_obituary(struct seal *s, uint32_t peer, struct seal_obituaries *obi
         return;
     }
     s->stats.received++;
-    s->hooks.bury(s->hooks.whose, peer, payload, size);
+    s->hooks.bury(s->hooks.context, peer, payload, size);
 }

@@ -1,6 +1,6 @@
 #include "agent/seal/replay_window.h"
 
-static void advance(struct replay *r, uint64_t counter)
+static void advance(struct replay_window_window *r, uint64_t counter)
 {
     /* With nothing seen the words are clear. */
     const uint64_t from = r->above == 0 ? counter / 64 : (r->above - 1) / 64;
@@ -10,7 +10,7 @@ static void advance(struct replay *r, uint64_t counter)
     r->above = counter + 1;
 }
 
-bool replay_accept(struct replay *r, uint64_t counter)
+bool replay_window_accept(struct replay_window_window *r, uint64_t counter)
 {
     if (counter == UINT64_MAX) return false;
     if (counter >= r->above)

@@ -13,12 +13,12 @@ enum {
     REPLAY_WORDS = REPLAY_WINDOW / 64 + 1,
 };
 
-struct replay {     /* zeroes: nothing seen */
-    uint64_t above; /* the highest counter seen, and one */
+struct replay_window_window { /* zeroes: nothing seen */
+    uint64_t above;           /* the highest counter seen, and one */
     uint64_t words[REPLAY_WORDS];
 };
 
 /* Marks it. False: it was seen, or it is too far behind to tell. Ask only about what is authentic. */
-bool replay_accept(struct replay *, uint64_t counter);
+bool replay_window_accept(struct replay_window_window *, uint64_t counter);
 
 #endif

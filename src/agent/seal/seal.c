@@ -75,11 +75,11 @@ void seal_send(struct seal *s, uint64_t now_ns, uint32_t peer, const uint8_t *pa
         return;
     }
     struct seal_peer *p = &s->peers[peer - 1];
-    struct seal_session *session = seal_session_best(s, now_ns, peer);
+    struct seal_channel *session = seal_channel_best(s, now_ns, peer);
     p->wanted = true;
     p->wanted_ns = now_ns;
     if (session)
-        seal_session_send(s, now_ns, peer, session, payload, size);
+        seal_channel_send(s, now_ns, peer, session, payload, size);
     else
         seal_keep(s, now_ns, peer, payload, size);
     if (now_ns >= p->next_try_ns && seal_needs_handshake(s, now_ns, peer)) seal_initiate(s, now_ns, peer);
@@ -108,7 +108,7 @@ static uint64_t earlier(uint64_t soonest, uint64_t when, uint64_t now)
 static uint64_t next_due(struct seal *s, uint64_t now, uint32_t peer)
 {
     const struct seal_peer *p = &s->peers[peer - 1];
-    const struct seal_session *best = seal_session_best(s, now, peer);
+    const struct seal_channel *best = seal_channel_best(s, now, peer);
     uint64_t due = UINT64_MAX;
     for (unsigned i = 0; i < SEAL_SESSIONS; i++)
         if (p->sessions[i].stands) due = earlier(due, p->sessions[i].born_ns + SEAL_DEAD_NS, now);
@@ -128,10 +128,10 @@ static void do_what_is_due(struct seal *s, uint64_t now, uint32_t peer)
     struct seal_peer *p = &s->peers[peer - 1];
     for (unsigned i = 0; i < SEAL_SESSIONS; i++)
         if (p->sessions[i].stands && now - p->sessions[i].born_ns >= SEAL_DEAD_NS)
-            seal_session_end(&p->sessions[i]);
+            seal_channel_end(&p->sessions[i]);
     if (p->owe_ns != 0 && now - p->owe_ns >= SEAL_OWE_NS) {
-        struct seal_session *best = seal_session_best(s, now, peer);
-        if (best) seal_session_send(s, now, peer, best, NULL, 0);
+        struct seal_channel *best = seal_channel_best(s, now, peer);
+        if (best) seal_channel_send(s, now, peer, best, NULL, 0);
         p->owe_ns = 0;
     }
     if (now < p->next_try_ns) return;

@@ -31,12 +31,12 @@ struct seal_config {
 };
 
 struct seal_hooks {
-    void *whose;
-    void (*send)(void *whose, uint32_t peer, const uint8_t *datagram, size_t size);
-    void (*deliver)(void *whose, uint32_t peer, const uint8_t *payload,
+    void *context;
+    void (*send)(void *context, uint32_t peer, const uint8_t *datagram, size_t size);
+    void (*deliver)(void *context, uint32_t peer, const uint8_t *payload,
                     size_t size); /* authentic, in no order, once */
     /* The same of what seal_obituary() sealed, and of nothing else. NULL: nobody listens to it. */
-    void (*bury)(void *whose, uint32_t peer, const uint8_t *payload, size_t size);
+    void (*bury)(void *context, uint32_t peer, const uint8_t *payload, size_t size);
 };
 
 struct seal_stats {

@@ -6,78 +6,79 @@
 static const uint32_t NOT_IN_LINE = UINT32_MAX;
 
 /* One after the other, as numbered. */
-static void line_up(struct feed_place *places, uint32_t count)
+static void line_up(struct change_list_place *places, uint32_t count)
 {
     for (uint32_t place = 0; place <= count; place++)
-        places[place] =
-            (struct feed_place){.before = place ? place - 1 : count, .after = place < count ? place + 1 : 0};
+        places[place] = (struct change_list_place){.before = place ? place - 1 : count,
+                                                   .after = place < count ? place + 1 : 0};
 }
 
-static bool make_room(struct feed *feed)
+static bool make_room(struct change_list *change_list)
 {
-    uint32_t room = feed->room ? feed->room : 16;
-    while (room <= feed->count) room *= 2;
-    struct feed_place *places = room > feed->room ? realloc(feed->places, room * sizeof *places) : feed->places;
+    uint32_t room = change_list->room ? change_list->room : 16;
+    while (room <= change_list->count) room *= 2;
+    struct change_list_place *places =
+        room > change_list->room ? realloc(change_list->places, room * sizeof *places) : change_list->places;
     if (!places) return false;
-    if (feed->room == 0) line_up(places, feed->count);
-    for (uint32_t i = feed->room ? feed->room : feed->count + 1; i < room; i++)
-        places[i] = (struct feed_place){NOT_IN_LINE, NOT_IN_LINE};
-    feed->places = places;
-    feed->room = room;
+    if (change_list->room == 0) line_up(places, change_list->count);
+    for (uint32_t i = change_list->room ? change_list->room : change_list->count + 1; i < room; i++)
+        places[i] = (struct change_list_place){NOT_IN_LINE, NOT_IN_LINE};
+    change_list->places = places;
+    change_list->room = room;
     return true;
 }
 
-void feed_free(struct feed *feed)
+void change_list_free(struct change_list *change_list)
 {
-    free(feed->places);
-    *feed = (struct feed){0};
+    free(change_list->places);
+    *change_list = (struct change_list){0};
 }
 
 /* Who stands behind it stands behind the one before. */
-static void take_out(struct feed *feed, uint32_t place)
+static void take_out(struct change_list *change_list, uint32_t place)
 {
-    const struct feed_place was = feed->places[place];
+    const struct change_list_place was = change_list->places[place];
     if (was.before == NOT_IN_LINE) return;
-    feed->places[was.before].after = was.after;
-    feed->places[was.after].before = was.before;
-    for (struct feed_reader *reader = feed->readers; reader; reader = reader->next)
+    change_list->places[was.before].after = was.after;
+    change_list->places[was.after].before = was.before;
+    for (struct change_list_reader *reader = change_list->readers; reader; reader = reader->next)
         if (reader->behind == place) reader->behind = was.before;
 }
 
-void feed_change(struct feed *feed, uint32_t group)
+void change_list_change(struct change_list *change_list, uint32_t group)
 {
     const uint32_t place = group + 1;
-    if (group >= feed->count) feed->count = group + 1;
-    if (!feed->readers || !make_room(feed)) return;
-    take_out(feed, place); /* first: it may be the last itself */
-    const uint32_t last = feed->places[0].before;
-    feed->places[place] = (struct feed_place){.before = last, .after = 0};
-    feed->places[last].after = feed->places[0].before = place;
-    if (feed->moved) feed->moved(feed->whose);
+    if (group >= change_list->count) change_list->count = group + 1;
+    if (!change_list->readers || !make_room(change_list)) return;
+    take_out(change_list, place); /* first: it may be the last itself */
+    const uint32_t last = change_list->places[0].before;
+    change_list->places[place] = (struct change_list_place){.before = last, .after = 0};
+    change_list->places[last].after = change_list->places[0].before = place;
+    if (change_list->moved) change_list->moved(change_list->context);
 }
 
-void feed_join(struct feed *feed, struct feed_reader *reader)
+void change_list_join(struct change_list *change_list, struct change_list_reader *reader)
 {
     reader->behind = 0;
-    reader->next = feed->readers;
-    feed->readers = reader;
-    (void)make_room(feed); /* if not now, then with the next change */
+    reader->next = change_list->readers;
+    change_list->readers = reader;
+    (void)make_room(change_list); /* if not now, then with the next change */
 }
 
-void feed_leave(struct feed *feed, struct feed_reader *reader)
+void change_list_leave(struct change_list *change_list, struct change_list_reader *reader)
 {
-    struct feed_reader **at = &feed->readers;
+    struct change_list_reader **at = &change_list->readers;
     while (*at && *at != reader) at = &(*at)->next;
     if (*at) *at = reader->next;
-    if (feed->readers) return;
-    free(feed->places);
-    feed->places = NULL;
-    feed->room = 0;
+    if (change_list->readers) return;
+    free(change_list->places);
+    change_list->places = NULL;
+    change_list->room = 0;
 }
 
-bool feed_next(struct feed *feed, struct feed_reader *reader, uint32_t *group)
+bool change_list_next(struct change_list *change_list, struct change_list_reader *reader, uint32_t *group)
 {
-    const uint32_t next = feed->room ? feed->places[reader->behind].after : 0;
+    const uint32_t next = change_list->room ? change_list->places[reader->behind].after : 0;
     if (next == 0) return false;
     reader->behind = next;
     *group = next - 1;

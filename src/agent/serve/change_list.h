@@ -13,32 +13,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct feed_place {
+struct change_list_place {
     uint32_t before, after;
 };
 
-struct feed_reader {
-    struct feed_reader *next;
+struct change_list_reader {
+    struct change_list_reader *next;
     uint32_t behind; /* the place of whom it was told of last */
 };
 
-struct feed {
-    struct feed_place
+struct change_list {
+    struct change_list_place
         *places; /* a ring: behind the last comes the first, and place 0 is between them; NULL: no readers */
     uint32_t room;
     uint32_t count; /* groups */
-    struct feed_reader *readers;
-    void *whose;
-    void (*moved)(void *whose); /* may be NULL. From within any call of the host, so it must not call back */
+    struct change_list_reader *readers;
+    void *context;
+    void (*moved)(void *context); /* may be NULL. From within any call of the host, so it must not call back */
 };
 
 /* All zeros is an empty one. */
-void feed_free(struct feed *);
+void change_list_free(struct change_list *);
 /* It is the last now, and readers have something to hear. Without memory for one that is new they do not hear of it. */
-void feed_change(struct feed *, uint32_t group);
-void feed_join(struct feed *, struct feed_reader *);
-void feed_leave(struct feed *, struct feed_reader *);
+void change_list_change(struct change_list *, uint32_t group);
+void change_list_join(struct change_list *, struct change_list_reader *);
+void change_list_leave(struct change_list *, struct change_list_reader *);
 /* The next group, which the reader has then been told of; false: it knows everything. */
-bool feed_next(struct feed *, struct feed_reader *, uint32_t *group);
+bool change_list_next(struct change_list *, struct change_list_reader *, uint32_t *group);
 
 #endif

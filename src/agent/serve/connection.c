@@ -20,19 +20,19 @@ void connection_doom(struct connection *c)
     c->is_doomed = true;
     c->watched = 0;
     (void)uv_poll_stop(&c->poll);
-    control_do_chores_soon(c->control);
+    serve_do_chores_soon(c->serve);
 }
 
 void connection_wake(struct connection *c)
 {
     c->has_news = true;
-    control_do_chores_soon(c->control);
+    serve_do_chores_soon(c->serve);
 }
 
 /* What was written makes room only when it is needed: there may be much that waits. */
 static bool make_room(struct connection *c, size_t size)
 {
-    const size_t most = CONTROL_OUT_MAX + (size_t)c->campaigns * CONTROL_OUT_EACH;
+    const size_t most = SERVE_OUT_MAX + (size_t)c->campaigns * SERVE_OUT_EACH;
     if (c->out && c->out_first + c->out_size + size <= c->out_room) return true;
     if (c->out_size + size > most) return false;
     if (c->out && c->out_first) memmove(c->out, c->out + c->out_first, c->out_size);
@@ -78,15 +78,18 @@ void connection_say(struct connection *c, json_t *line)
 }
 
 /* Written by hand, as somebody waits for it: the names of groups need no quotes, and reasons are words of ours. */
-void connection_say_event(struct connection *c, const struct office *o, const struct office_event *event)
+void connection_say_event(struct connection *c, const struct leadership *o,
+                          const struct leadership_event *event)
 {
-    static const char *const names[] = {
-        [OFFICE_ELECTED] = "elected", [OFFICE_LEASE] = "lease", [OFFICE_STOP] = "stop", [OFFICE_LOST] = "lost"};
-    const bool has_slot = event->type == OFFICE_ELECTED && c->has_page && o->tenure->is_published;
+    static const char *const names[] = {[LEADERSHIP_ELECTED] = "elected",
+                                        [LEADERSHIP_LEASE] = "lease",
+                                        [LEADERSHIP_STOP] = "stop",
+                                        [LEADERSHIP_LOST] = "lost"};
+    const bool has_slot = event->type == LEADERSHIP_ELECTED && c->has_page && o->tenure->is_published;
     char deadline[48] = "", slot[24] = "", reason[64] = "", line[512];
-    if (event->type != OFFICE_LOST && event->deadline_ns > INT64_MAX)
+    if (event->type != LEADERSHIP_LOST && event->deadline_ns > INT64_MAX)
         snprintf(deadline, sizeof deadline, ",\"deadline_ns\":null");
-    else if (event->type != OFFICE_LOST)
+    else if (event->type != LEADERSHIP_LOST)
         snprintf(deadline, sizeof deadline, ",\"deadline_ns\":%" PRIu64, event->deadline_ns);
     if (has_slot) snprintf(slot, sizeof slot, ",\"slot\":%u", o->number);
     if (event->reason) snprintf(reason, sizeof reason, ",\"reason\":\"%s\"", event->reason);
@@ -102,27 +105,27 @@ void connection_say_event(struct connection *c, const struct office *o, const st
     end_line(c, (size_t)size);
 }
 
-static void say_lease(struct connection *c, const struct office *o)
+static void say_lease(struct connection *c, const struct leadership *o)
 {
-    const struct office_event event = {
-        .type = OFFICE_LEASE, .token = o->tenure->token, .deadline_ns = office_told_until(o)};
+    const struct leadership_event event = {
+        .type = LEADERSHIP_LEASE, .token = o->tenure->token, .deadline_ns = leadership_told_until(o)};
     connection_say_event(c, o, &event);
 }
 
 /* What was coalesced, as it is now. */
 static void say_news(struct connection *c)
 {
-    const struct offices *offices = &c->control->offices;
-    for (uint32_t i = 0; i < offices->count && c->out_size < CONTROL_BATCH; i++) {
-        const struct office *o = office_at(offices, i);
+    const struct leaderships *leaderships = &c->serve->leaderships;
+    for (uint32_t i = 0; i < leaderships->count && c->out_size < SERVE_BATCH; i++) {
+        const struct leadership *o = leadership_at(leaderships, i);
         if (!(c->lease_waits.words[i / 64] | c->leader_waits.words[i / 64])) {
             i |= 63;
             continue;
         }
-        if (control_has(&c->lease_waits, i) && office_is_held_by(o, c)) say_lease(c, o);
-        if (control_has(&c->leader_waits, i)) connection_say(c, control_leader_event(c->control, o));
-        control_remove(&c->lease_waits, i);
-        control_remove(&c->leader_waits, i);
+        if (serve_has(&c->lease_waits, i) && leadership_is_held_by(o, c)) say_lease(c, o);
+        if (serve_has(&c->leader_waits, i)) connection_say(c, serve_leader_event(c->serve, o));
+        serve_remove(&c->lease_waits, i);
+        serve_remove(&c->leader_waits, i);
     }
 }
 
@@ -130,11 +133,11 @@ static void say_news(struct connection *c)
  * who was promised a page and gets none gives it back. */
 static ssize_t send_with_page(struct connection *c)
 {
-    const int fd = page_fd(c->control->page);
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {0};
+    const int fd = deadline_page_fd(c->serve->page);
+    _Alignas(struct cmsghdr) char serve[CMSG_SPACE(sizeof fd)] = {0};
     struct iovec bytes = {.iov_base = c->out + c->out_first, .iov_len = c->out_size};
     struct msghdr message = {
-        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = serve, .msg_controllen = sizeof serve};
     struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
     rights->cmsg_level = SOL_SOCKET;
     rights->cmsg_type = SCM_RIGHTS;
@@ -155,7 +158,7 @@ static bool write_out(struct connection *c)
                                  : send(c->fd, c->out + c->out_first, c->out_size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (size < 0 && errno == EINTR) continue;
         if (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
-            connection_close(c, OFFICE_DIES);
+            connection_close(c, LEADERSHIP_DIES);
             return false;
         }
         if (size < 0) return false;
@@ -180,7 +183,7 @@ void connection_push(struct connection *c)
 
 static bool is_busy(const struct connection *c)
 {
-    return c->in_status || c->out_size >= CONTROL_OUT_BUSY || c->is_doomed || c->is_closed;
+    return c->in_status || c->out_size >= SERVE_OUT_BUSY || c->is_doomed || c->is_closed;
 }
 
 /* One request, if there is a whole one. */
@@ -189,13 +192,13 @@ static bool take_line(struct connection *c)
     const char *newline = memchr(c->in, '\n', c->in_size);
     if (!newline && c->in_size == sizeof c->in) {
         c->in_size = 0;
-        control_refuse(c, NULL, "too-long", "a line is at most 4096 bytes");
+        serve_refuse(c, NULL, "too-long", "a line is at most 4096 bytes");
         connection_doom(c);
         return false;
     }
     if (!newline) return false;
     const size_t size = (size_t)(newline - c->in);
-    control_request(c, c->in, size);
+    serve_request(c, c->in, size);
     c->in_size -= size + 1;
     memmove(c->in, newline + 1, c->in_size);
     return true;
@@ -205,9 +208,9 @@ static bool take_line(struct connection *c)
 static void take_lines(struct connection *c)
 {
     if (is_busy(c) || c->in_size == 0) return;
-    host_hold(c->control->host);
+    host_hold(c->serve->host);
     while (!is_busy(c) && take_line(c)) {}
-    host_release(c->control->host);
+    host_release(c->serve->host);
 }
 
 static void watch(struct connection *c);
@@ -216,14 +219,14 @@ void connection_go_on(struct connection *c)
 {
     c->has_news = false;
     while (!c->is_closed && write_out(c) && !c->is_doomed) {
-        if (c->in_status) connection_say(c, control_status_line(c));
+        if (c->in_status) connection_say(c, serve_status_line(c));
         if (!c->has_ended) say_news(c);
         take_lines(c);
         if (c->out_size == 0 && !c->in_status) break;
     }
     if (c->is_closed || c->is_doomed) return;
     if (c->has_ended && c->out_size == 0 && !c->in_status)
-        connection_close(c, OFFICE_DIES);
+        connection_close(c, LEADERSHIP_DIES);
     else
         watch(c);
 }
@@ -240,14 +243,14 @@ void connection_hear(struct connection *c, const char *bytes, size_t size)
 
 /* ---- The loop ---- */
 
-static void withdraw_all(struct connection *c, enum office_way way)
+static void withdraw_all(struct connection *c, enum leadership_way way)
 {
-    const struct offices *offices = &c->control->offices;
+    const struct leaderships *leaderships = &c->serve->leaderships;
     if (c->campaigns == 0) return;
-    host_hold(c->control->host);
-    for (uint32_t i = 0; i < offices->count; i++)
-        if (control_has(&c->entered, i)) (void)office_withdraw(office_at(offices, i), c, way);
-    host_release(c->control->host);
+    host_hold(c->serve->host);
+    for (uint32_t i = 0; i < leaderships->count; i++)
+        if (serve_has(&c->entered, i)) (void)leadership_withdraw(leadership_at(leaderships, i), c, way);
+    host_release(c->serve->host);
     memset(&c->entered, 0, sizeof c->entered);
     c->campaigns = 0;
 }
@@ -258,7 +261,7 @@ static void hear_end(struct connection *c)
     c->has_ended = true;
     connection_go_on(c); /* its last lines */
     if (c->is_closed) return;
-    withdraw_all(c, OFFICE_DIES);
+    withdraw_all(c, LEADERSHIP_DIES);
     connection_go_on(c);
 }
 
@@ -279,14 +282,14 @@ static void take_passed(struct connection *c, struct msghdr *head)
 
 static void read_in(struct connection *c)
 {
-    char bytes[CONTROL_LINE_MAX];
+    char bytes[SERVE_LINE_MAX];
     union {
         char room[CMSG_SPACE(PASSED_MAX * sizeof(int))];
         struct cmsghdr aligned;
-    } control;
+    } serve;
     struct iovec part = {bytes, sizeof c->in - c->in_size};
     struct msghdr head = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &serve, .msg_controllen = sizeof serve};
     const ssize_t size = recvmsg(c->fd, &head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size >= 0) take_passed(c, &head);
     if (size > 0)
@@ -294,7 +297,7 @@ static void read_in(struct connection *c)
     else if (size == 0)
         hear_end(c);
     else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-        connection_close(c, OFFICE_DIES);
+        connection_close(c, LEADERSHIP_DIES);
 }
 
 static bool may_read(const struct connection *c)
@@ -305,10 +308,10 @@ static bool may_read(const struct connection *c)
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct connection *c = poll->data;
-    (void)host_tick(c->control->host);
+    (void)host_tick(c->serve->host);
     if (c->is_closed || c->is_doomed) return;
     if (status < 0) {
-        connection_close(c, OFFICE_DIES);
+        connection_close(c, LEADERSHIP_DIES);
         return;
     }
     if (events & UV_WRITABLE) connection_go_on(c);
@@ -327,9 +330,9 @@ static void watch(struct connection *c)
 static void on_closed(uv_handle_t *handle)
 {
     struct connection *c = handle->data;
-    struct control *control = c->control;
+    struct serve *serve = c->serve;
     free(c);
-    control_release(control);
+    serve_release(serve);
 }
 
 bool connection_begin(struct connection *c, uv_loop_t *loop)
@@ -340,17 +343,17 @@ bool connection_begin(struct connection *c, uv_loop_t *loop)
     return true;
 }
 
-void connection_close(struct connection *c, enum office_way way)
+void connection_close(struct connection *c, enum leadership_way way)
 {
     if (c->is_closed) return;
     c->is_closed = true;
-    c->control->connections[c->place] = NULL;
-    c->control->connection_count--;
+    c->serve->connections[c->place] = NULL;
+    c->serve->connection_count--;
     withdraw_all(c, way); /* first of all: somebody waits for what it led */
     uv_close((uv_handle_t *)&c->poll, on_closed);
     close(c->fd);
     if (c->passed >= 0) close(c->passed);
-    obituary_drop(c->control->obituary, c->work);
+    guardian_client_drop(c->serve->obituary, c->work);
     json_decref(c->status_id);
     free(c->who.gids);
     free(c->out);

@@ -4,20 +4,20 @@
 
 #include "base/deadline_layout.h"
 
-struct page;
+struct deadline_page;
 
 /* NULL: this kernel has none that clients could not write to (Linux 5.1 has), or no memory. Everything below but
- * page_fd() takes NULL, and does nothing. */
-struct page *page_new(void);
-void page_free(struct page *); /* who has mapped it keeps what is in it */
-int page_fd(const struct page *);
+ * deadline_page_fd() takes NULL, and does nothing. */
+struct deadline_page *deadline_page_new(void);
+void deadline_page_free(struct deadline_page *); /* who has mapped it keeps what is in it */
+int deadline_page_fd(const struct deadline_page *);
 
-void page_set_deadline(struct page *, uint32_t cell, uint64_t deadline_ns);
+void deadline_page_set_deadline(struct deadline_page *, uint32_t cell, uint64_t deadline_ns);
 /* Of a vacant slot. Its cell has its deadline already. */
-void page_occupy(struct page *, uint32_t slot, uint64_t token, uint32_t cell);
+void deadline_page_occupy(struct deadline_page *, uint32_t slot, uint64_t token, uint32_t cell);
 /* Of one that is occupied, to a cell that has its deadline already. */
-void page_move(struct page *, uint32_t slot, uint32_t cell);
-void page_freeze(struct page *, uint32_t slot, uint64_t deadline_ns);
-void page_vacate(struct page *, uint32_t slot);
+void deadline_page_move(struct deadline_page *, uint32_t slot, uint32_t cell);
+void deadline_page_freeze(struct deadline_page *, uint32_t slot, uint64_t deadline_ns);
+void deadline_page_vacate(struct deadline_page *, uint32_t slot);
 
 #endif

@@ -13,11 +13,11 @@ struct clocks {
     uint64_t boot_ns, wall_ns;
 };
 
-static struct clocks read_clocks(const struct control *control)
+static struct clocks read_clocks(const struct serve *serve)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (struct clocks){host_clock(control->host), (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec};
+    return (struct clocks){host_clock(serve->host), (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec};
 }
 
 static json_t *wall_time(struct clocks now, uint64_t at_ns)
@@ -36,67 +36,66 @@ static json_t *micros(uint64_t ns)
     return ns == UINT64_MAX ? json_null() : json_integer((json_int_t)(ns / MICROSECOND));
 }
 
-static json_t *describe(const struct control *control, struct clocks now, const struct chronicle_tenure *t)
+static json_t *describe(const struct serve *serve, struct clocks now, const struct history_tenure *t)
 {
     const uint64_t until = t->ended_ns ? t->ended_ns : now.boot_ns;
     if (t->leader == EL_NOBODY) return json_null();
     return json_pack("{so sI so so ss so* so so}", "leader",
-                     control_text(control->config->members[t->leader - 1].name), "token", (json_int_t)t->token,
+                     serve_text(serve->config->members[t->leader - 1].name), "token", (json_int_t)t->token,
                      "at", wall_time(now, t->began_ns), "age_us", micros(now.boot_ns - t->began_ns), "began",
-                     chronicle_beginning_word(t->began), "ended",
-                     t->ended_ns ? json_string(chronicle_end_word(t->ended)) : json_null(), "led_us",
+                     history_beginning_word(t->began), "ended",
+                     t->ended_ns ? json_string(history_end_word(t->ended)) : json_null(), "led_us",
                      micros(until - t->began_ns), "nobody_us", micros(t->nobody_ns));
 }
 
-static json_t *begin_line(const struct control *control, const struct office *o)
+static json_t *begin_line(const struct serve *serve, const struct leadership *o)
 {
-    const struct config *config = control->config;
+    const struct config *config = serve->config;
     return json_pack("{sb ss so}", "ok", 1, "group", host_name(o->group), "member",
-                     control_text(config->members[config->self - 1].name));
+                     serve_text(config->members[config->self - 1].name));
 }
 
-json_t *control_history(const struct control *control, const struct office *o, uint32_t most)
+json_t *serve_history(const struct serve *serve, const struct leadership *o, uint32_t most)
 {
-    struct chronicle_tenure tenures[CONTROL_HISTORY_MAX];
-    const struct clocks now = read_clocks(control);
-    const struct chronicle *chronicle = control->offices.chronicle;
+    struct history_tenure tenures[SERVE_HISTORY_MAX];
+    const struct clocks now = read_clocks(serve);
+    const struct history *history = serve->leaderships.history;
     const uint32_t count =
-        chronicle ? chronicle_tenures(chronicle, chronicle_group(host_name(o->group)), tenures, most) : 0;
-    json_t *line = begin_line(control, o), *list = json_array();
-    for (uint32_t i = 0; list && i < count; i++)
-        json_array_append_new(list, describe(control, now, &tenures[i]));
-    if (line && chronicle) json_object_set_new(line, "since", wall_time(now, chronicle_since(chronicle)));
+        history ? history_tenures(history, history_group(host_name(o->group)), tenures, most) : 0;
+    json_t *line = begin_line(serve, o), *list = json_array();
+    for (uint32_t i = 0; list && i < count; i++) json_array_append_new(list, describe(serve, now, &tenures[i]));
+    if (line && history) json_object_set_new(line, "since", wall_time(now, history_since(history)));
     if (line) json_object_set(line, "tenures", list);
     json_decref(list);
     return line;
 }
 
-static json_t *describe_step(const struct control *control, const struct chronicle_story *story,
-                             const struct chronicle_entry *step)
+static json_t *describe_step(const struct serve *serve, const struct history_story *story,
+                             const struct history_entry *step)
 {
-    char text[CHRONICLE_TEXT];
-    chronicle_sentence(control->config, step, text);
+    char text[HISTORY_TEXT];
+    history_sentence(serve->config, step, text);
     json_t *object = json_pack("{sI ss so}", "us", (json_int_t)((step->at_ns - story->first_ns) / MICROSECOND),
-                               "by", chronicle_kind_word(step->what), "text", control_text(text));
-    if (object && step->what == CHRONICLE_NOTE)
+                               "by", history_kind_word(step->what), "text", serve_text(text));
+    if (object && step->what == HISTORY_NOTE)
         json_object_set_new(object, "note", json_string(step->by->notes[step->note].name));
     if (object && step->times > 1) json_object_set_new(object, "times", json_integer(step->times));
     return object;
 }
 
-json_t *control_why(const struct control *control, const struct office *o)
+json_t *serve_why(const struct serve *serve, const struct leadership *o)
 {
-    struct chronicle_story story;
-    const struct clocks now = read_clocks(control);
-    const struct chronicle *chronicle = control->offices.chronicle;
-    json_t *line = begin_line(control, o), *steps = json_array();
-    if (!chronicle || !chronicle_tell(chronicle, chronicle_group(host_name(o->group)), &story))
-        story = (struct chronicle_story){0};
+    struct history_story story;
+    const struct clocks now = read_clocks(serve);
+    const struct history *history = serve->leaderships.history;
+    json_t *line = begin_line(serve, o), *steps = json_array();
+    if (!history || !history_tell(history, history_group(host_name(o->group)), &story))
+        story = (struct history_story){0};
     for (uint32_t i = 0; steps && i < story.count; i++)
-        json_array_append_new(steps, describe_step(control, &story, &story.steps[i]));
+        json_array_append_new(steps, describe_step(serve, &story, &story.steps[i]));
     if (line) {
-        json_object_set_new(line, "before", describe(control, now, &story.before));
-        json_object_set_new(line, "after", describe(control, now, &story.after));
+        json_object_set_new(line, "before", describe(serve, now, &story.before));
+        json_object_set_new(line, "after", describe(serve, now, &story.after));
         json_object_set(line, "steps", steps);
         json_object_set_new(line, "left_out", json_integer(story.left_out));
     }

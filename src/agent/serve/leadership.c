@@ -10,66 +10,66 @@ enum { TOUCH_S = 2, HAND_OVER_S = 2, PATIENCE_S = 10 /* for a `stop` where no le
 
 /* ---- Candidates ---- */
 
-static struct office_candidate *candidate_at(const struct office *o, uint32_t piece)
+static struct leadership_candidate *candidate_at(const struct leadership *o, uint32_t piece)
 {
     return slab_at(&o->all->slab, piece);
 }
 
-static struct office_candidate *find(const struct office *o, const void *client)
+static struct leadership_candidate *find(const struct leadership *o, const void *client)
 {
-    struct office_candidate *c = candidate_at(o, o->candidates);
+    struct leadership_candidate *c = candidate_at(o, o->candidates);
     while (c && c->client != client) c = candidate_at(o, c->next);
     return c;
 }
 
-static struct office_wishes *wishes_of(const struct office *o, const struct office_candidate *c)
+static struct leadership_wishes *wishes_of(const struct leadership *o, const struct leadership_candidate *c)
 {
     return slab_at(&o->all->slab, c->wishes);
 }
 
-static uint64_t priority_of(const struct office *o, const struct office_candidate *c)
+static uint64_t priority_of(const struct leadership *o, const struct leadership_candidate *c)
 {
-    const struct office_wishes *wishes = wishes_of(o, c);
+    const struct leadership_wishes *wishes = wishes_of(o, c);
     return wishes ? wishes->priority : 0;
 }
 
-static uint32_t patience_of(const struct office *o, const struct office_candidate *c)
+static uint32_t patience_of(const struct leadership *o, const struct leadership_candidate *c)
 {
-    const struct office_wishes *wishes = wishes_of(o, c);
+    const struct leadership_wishes *wishes = wishes_of(o, c);
     return wishes ? wishes->patience : 0;
 }
 
-static const char *value_of(const struct office *o, const struct office_candidate *c)
+static const char *value_of(const struct leadership *o, const struct leadership_candidate *c)
 {
-    const struct office_wishes *wishes = wishes_of(o, c);
+    const struct leadership_wishes *wishes = wishes_of(o, c);
     return wishes ? wishes->value : "";
 }
 
 static uint32_t units_with(const char *value)
 {
-    return slab_units(offsetof(struct office_wishes, value) + strlen(value) + 1);
+    return slab_units(offsetof(struct leadership_wishes, value) + strlen(value) + 1);
 }
 
-static bool make_wishes(struct office *o, struct office_candidate *c, const char *value)
+static bool make_wishes(struct leadership *o, struct leadership_candidate *c, const char *value)
 {
     c->wishes = slab_take(&o->all->slab, units_with(value));
     if (c->wishes) memcpy(wishes_of(o, c)->value, value, strlen(value));
     return c->wishes != 0;
 }
 
-static void free_candidate(struct office *o, uint32_t piece)
+static void free_candidate(struct leadership *o, uint32_t piece)
 {
-    const struct office_candidate *c = candidate_at(o, piece);
+    const struct leadership_candidate *c = candidate_at(o, piece);
     slab_give_back(&o->all->slab, c->wishes, units_with(value_of(o, c)));
     slab_give_back(&o->all->slab, piece, slab_units(sizeof *c));
 }
 
 /* 0: no memory. */
-static uint32_t new_candidate(struct office *o, void *client, uint64_t priority, const char *value)
+static uint32_t new_candidate(struct leadership *o, void *client, uint64_t priority, const char *value)
 {
-    const uint32_t piece = slab_take(&o->all->slab, slab_units(sizeof(struct office_candidate)));
+    const uint32_t piece = slab_take(&o->all->slab, slab_units(sizeof(struct leadership_candidate)));
     if (!piece) return 0;
-    struct office_candidate *c = candidate_at(o, piece);
+    struct leadership_candidate *c = candidate_at(o, piece);
     c->client = client;
     if (priority == 0 && value[0] == '\0') return piece;
     if (make_wishes(o, c, value)) {
@@ -81,9 +81,9 @@ static uint32_t new_candidate(struct office *o, void *client, uint64_t priority,
 }
 
 /* Behind all that are as good. */
-static void insert(struct office *o, uint32_t piece)
+static void insert(struct leadership *o, uint32_t piece)
 {
-    struct office_candidate *c = candidate_at(o, piece);
+    struct leadership_candidate *c = candidate_at(o, piece);
     uint32_t *at = &o->candidates;
     while (*at && priority_of(o, candidate_at(o, *at)) >= priority_of(o, c)) at = &candidate_at(o, *at)->next;
     c->next = *at;
@@ -92,7 +92,7 @@ static void insert(struct office *o, uint32_t piece)
 }
 
 /* Its piece; 0: it is not among them. */
-static uint32_t take_out(struct office *o, const struct office_candidate *c)
+static uint32_t take_out(struct leadership *o, const struct leadership_candidate *c)
 {
     uint32_t *at = &o->candidates;
     while (*at && candidate_at(o, *at) != c) at = &candidate_at(o, *at)->next;
@@ -104,10 +104,10 @@ static uint32_t take_out(struct office *o, const struct office_candidate *c)
 }
 
 /* Peers are told whether somebody here wants to lead. A tenure that runs is ended first. */
-static void stand(struct office *o)
+static void stand(struct leadership *o)
 {
     const bool stands = o->candidates && !o->all->is_leaving && !o->all->has_failed;
-    const struct office_candidate *first = candidate_at(o, o->candidates);
+    const struct leadership_candidate *first = candidate_at(o, o->candidates);
     const uint64_t priority = stands ? priority_of(o, first) : 0;
     if (!stands && o->tenure->is_held) return;
     uint64_t told;
@@ -118,16 +118,16 @@ static void stand(struct office *o)
 
 /* ---- A tenure ---- */
 
-static void tell(struct office *o, const struct office_candidate *c, enum office_event_type type,
+static void tell(struct leadership *o, const struct leadership_candidate *c, enum leadership_event_type type,
                  const char *reason)
 {
-    const struct office_event event = {
+    const struct leadership_event event = {
         .type = type, .token = o->tenure->token, .deadline_ns = o->tenure->deadline_ns, .reason = reason};
-    if (c) office_record_event(o, &event);
-    if (c) o->all->tell(o->all->whose, c->client, o, &event);
+    if (c) leadership_record_event(o, &event);
+    if (c) o->all->tell(o->all->context, c->client, o, &event);
 }
 
-static const char *why(const struct office *o)
+static const char *why(const struct leadership *o)
 {
     if (o->tenure->reason) return o->tenure->reason;
     if (o->all->has_failed || host_has_failed(o->all->host)) return "disk";
@@ -135,69 +135,70 @@ static const char *why(const struct office *o)
     return host_clock(o->all->host) < o->tenure->deadline_ns ? "preempted" : "no-quorum";
 }
 
-static void end(struct office *o)
+static void end(struct leadership *o)
 {
-    const struct office_candidate *was = o->tenure->holder;
-    office_catch_up(o);
+    const struct leadership_candidate *was = o->tenure->holder;
+    leadership_catch_up(o);
     const char *reason = why(o);
-    office_take_back(o);
+    leadership_take_back(o);
     o->tenure->is_held = false;
     o->tenure->holder = NULL;
-    o->tenure->ending = OFFICE_STAYS;
+    o->tenure->ending = LEADERSHIP_STAYS;
     o->tenure->reason = NULL;
-    if (o->all->tenure) o->all->tenure(o->all->whose, NULL, o);
-    tell(o, was, OFFICE_LOST, reason);
+    if (o->all->tenure) o->all->tenure(o->all->context, NULL, o);
+    tell(o, was, LEADERSHIP_LOST, reason);
     stand(o);
 }
 
 /* Nobody holds it, and nobody has been told anything; it is not to be written to. */
-static const struct office_tenure none = {.cell = HOST_NO_CELL};
+static const struct leadership_tenure none = {.cell = HOST_NO_CELL};
 
-static struct office_tenure *no_tenure(void)
+static struct leadership_tenure *no_tenure(void)
 {
-    return (struct office_tenure *)(uintptr_t)&none;
+    return (struct leadership_tenure *)(uintptr_t)&none;
 }
 
-static bool has_room(struct office *o)
+static bool has_room(struct leadership *o)
 {
     if (o->tenure != &none) return true;
-    struct office_tenure *tenure = slab_at(&o->all->slab, slab_take(&o->all->slab, slab_units(sizeof *tenure)));
+    struct leadership_tenure *tenure =
+        slab_at(&o->all->slab, slab_take(&o->all->slab, slab_units(sizeof *tenure)));
     if (!tenure) return false;
     *tenure = none;
     o->tenure = tenure;
     return true;
 }
 
-static void begin(struct office *o, const struct host_view *view)
+static void begin(struct leadership *o, const struct host_view *view)
 {
-    struct office_candidate *c = candidate_at(o, o->candidates);
+    struct leadership_candidate *c = candidate_at(o, o->candidates);
     o->tenure->is_held = true;
     o->tenure->holder = c;
     o->tenure->token = view->token;
     o->tenure->deadline_ns = view->deadline_ns;
-    o->tenure->ending = OFFICE_STAYS;
+    o->tenure->ending = LEADERSHIP_STAYS;
     o->tenure->reason = NULL;
-    if (o->all->tenure) o->all->tenure(o->all->whose, c->client, o);
+    if (o->all->tenure) o->all->tenure(o->all->context, c->client, o);
     o->tenure->cell = HOST_NO_CELL;
-    office_publish(o);
-    if (!o->tenure->is_published || !o->all->reads_page || !o->all->reads_page(o->all->whose, c->client))
-        office_tell_leases(o);
-    tell(o, c, OFFICE_ELECTED, NULL);
+    leadership_publish(o);
+    if (!o->tenure->is_published || !o->all->reads_page || !o->all->reads_page(o->all->context, c->client))
+        leadership_tell_leases(o);
+    tell(o, c, LEADERSHIP_ELECTED, NULL);
     if (value_of(o, c)[0] || view->value[0]) host_proclaim(o->group, value_of(o, c));
 }
 
 /* Nobody holds it until then, or until the claim ends by itself; after that it resigns. */
-static void close_until(struct office *o, uint64_t stop_by)
+static void close_until(struct leadership *o, uint64_t stop_by)
 {
     o->tenure->is_held = true;
     o->tenure->holder = NULL;
-    o->tenure->ending = OFFICE_ENDS;
+    o->tenure->ending = LEADERSHIP_ENDS;
     o->all->has_endings = true;
     o->tenure->to = EL_NOBODY;
     o->tenure->stop_by = stop_by;
 }
 
-void office_changed(struct office *o)
+void leadership_changed(struct leadership *o)
 {
     const struct host_view view = host_view_of(o->group);
     const el_node wish = host_wish(o->group);
@@ -205,10 +206,10 @@ void office_changed(struct office *o)
     if (o->tenure->is_held && (!leads || view.token != o->tenure->token)) end(o);
     if (!leads) return;
     if (o->tenure->is_held) {
-        if (o->tenure->ending == OFFICE_STAYS &&
+        if (o->tenure->ending == LEADERSHIP_STAYS &&
             (o->tenure->cell == HOST_NO_CELL || host_cell(o->group) != o->tenure->cell))
-            office_move_on(o, view.deadline_ns);
-        if (wish) (void)office_transfer(o, wish); /* a better one is back; declined, it leads on */
+            leadership_move_on(o, view.deadline_ns);
+        if (wish) (void)leadership_transfer(o, wish); /* a better one is back; declined, it leads on */
     } else if (!o->candidates || o->all->is_leaving || !has_room(o)) {
         (void)host_resign(o->group); /* it came too late for whoever wanted it */
     } else if (view.token == o->tenure->token && view.deadline_ns != UINT64_MAX) {
@@ -222,18 +223,18 @@ void office_changed(struct office *o)
 
 /* ---- Ending one ---- */
 
-static bool is_in_touch(const struct office *o, el_node peer)
+static bool is_in_touch(const struct leadership *o, el_node peer)
 {
     return host_heard(o->all->host, peer) < TOUCH_S * SECOND;
 }
 
-static bool may_lead(const struct office *o, el_node peer)
+static bool may_lead(const struct leadership *o, el_node peer)
 {
     return peer != o->all->config->self && o->all->config->members[peer - 1].role == CONFIG_VOTER;
 }
 
 /* Who would be the best to leave it to; nobody, if none wants it and is there. */
-static el_node best_peer(const struct office *o)
+static el_node best_peer(const struct leadership *o)
 {
     el_node best = EL_NOBODY;
     uint64_t most = 0, priority;
@@ -246,14 +247,14 @@ static el_node best_peer(const struct office *o)
     return best;
 }
 
-/* The work has stopped, or its time is over. What follows ends the claim, and office_changed() hears of it at once. */
-static void finish(struct office *o, const char *reason)
+/* The work has stopped, or its time is over. What follows ends the claim, and leadership_changed() hears of it at once. */
+static void finish(struct leadership *o, const char *reason)
 {
-    const struct office_candidate *was = o->tenure->holder;
-    office_take_back(o); /* before anybody else can hear of it */
-    const el_node to = o->all->is_leaving                      ? best_peer(o)
-                       : o->tenure->ending == OFFICE_TRANSFERS ? o->tenure->to
-                                                               : EL_NOBODY;
+    const struct leadership_candidate *was = o->tenure->holder;
+    leadership_take_back(o); /* before anybody else can hear of it */
+    const el_node to = o->all->is_leaving                          ? best_peer(o)
+                       : o->tenure->ending == LEADERSHIP_TRANSFERS ? o->tenure->to
+                                                                   : EL_NOBODY;
     const uint32_t piece = was ? take_out(o, was) : 0;
     if (piece) insert(o, piece); /* others first */
     o->tenure->reason = reason;
@@ -272,53 +273,54 @@ static void finish(struct office *o, const char *reason)
     const bool is_wanted =
         !o->tenure->is_held && host_stands(o->group, o->all->config->self, NULL) && to == EL_NOBODY;
     if (is_wanted && best_peer(o) == EL_NOBODY) host_campaign(o->group); /* for the others here */
-    office_changed(o);
+    leadership_changed(o);
 }
 
-static const char *reason_of(const struct office *o)
+static const char *reason_of(const struct leadership *o)
 {
     if (o->all->is_leaving) return "leaving";
-    return o->tenure->ending == OFFICE_TRANSFERS ? "transferred" : "forced";
+    return o->tenure->ending == LEADERSHIP_TRANSFERS ? "transferred" : "forced";
 }
 
-static void end_soon(struct office *o, enum office_ending how, el_node to)
+static void end_soon(struct leadership *o, enum leadership_ending how, el_node to)
 {
     const uint64_t patience = host_clock(o->all->host) + PATIENCE_S * SECOND;
-    office_catch_up(o);
-    office_tell_no_leases(o);
+    leadership_catch_up(o);
+    leadership_tell_no_leases(o);
     o->tenure->ending = (uint8_t)how;
     o->all->has_endings = true;
     o->tenure->to = (uint8_t)to;
     o->tenure->stop_by = o->tenure->deadline_ns == UINT64_MAX ? patience : o->tenure->deadline_ns;
-    if (o->tenure->is_published) page_freeze(o->all->page, o->number, o->tenure->deadline_ns);
+    if (o->tenure->is_published) deadline_page_freeze(o->all->page, o->number, o->tenure->deadline_ns);
 }
 
-static void ask_to_stop(struct office *o, enum office_ending how, el_node to)
+static void ask_to_stop(struct leadership *o, enum leadership_ending how, el_node to)
 {
     end_soon(o, how, to);
-    office_record_stop(o, how, to);
-    tell(o, o->tenure->holder, OFFICE_STOP, reason_of(o));
+    leadership_record_stop(o, how, to);
+    tell(o, o->tenure->holder, LEADERSHIP_STOP, reason_of(o));
 }
 
 /* ---- What clients ask ---- */
 
-enum office_answer office_enter(struct office *o, void *client, uint64_t priority, const char *value)
+enum leadership_answer leadership_enter(struct leadership *o, void *client, uint64_t priority,
+                                        const char *value)
 {
-    if (o->all->is_leaving) return OFFICE_LEAVING;
-    if (o->all->has_failed) return OFFICE_FAILED;
-    if (find(o, client)) return OFFICE_ALREADY;
+    if (o->all->is_leaving) return LEADERSHIP_LEAVING;
+    if (o->all->has_failed) return LEADERSHIP_FAILED;
+    if (find(o, client)) return LEADERSHIP_ALREADY;
     const uint32_t piece = new_candidate(o, client, priority, value);
-    if (!piece) return OFFICE_NO_MEMORY;
+    if (!piece) return LEADERSHIP_NO_MEMORY;
     insert(o, piece);
-    office_record(o, CHRONICLE_ENTERED);
+    leadership_record(o, HISTORY_ENTERED);
     stand(o);
-    office_changed(o);
-    return OFFICE_DONE;
+    leadership_changed(o);
+    return LEADERSHIP_DONE;
 }
 
-void office_be_patient(struct office *o, const void *client, uint32_t ms)
+void leadership_be_patient(struct leadership *o, const void *client, uint32_t ms)
 {
-    struct office_candidate *c = find(o, client);
+    struct leadership_candidate *c = find(o, client);
     if (!c || (!c->wishes && (ms == 0 || !make_wishes(o, c, "")))) return;
     wishes_of(o, c)->patience = ms;
     host_be_patient(o->group, patience_of(o, candidate_at(o, o->candidates)));
@@ -327,165 +329,167 @@ void office_be_patient(struct office *o, const void *client, uint32_t ms)
 /*
  * A holder whose connection has ended is taken for dead, and its work for stopped: that assumes that the work is done by
  * the process that held the connection, and ends with it. Where it is not, the protocol asks for the token as a fence.
- * One that we hung up on may live and work: its office stays closed to all until the deadline it knows.
+ * One that we hung up on may live and work: its leadership stays closed to all until the deadline it knows.
  */
-enum office_answer office_withdraw(struct office *o, void *client, enum office_way way)
+enum leadership_answer leadership_withdraw(struct leadership *o, void *client, enum leadership_way way)
 {
-    struct office_candidate *c = find(o, client);
-    if (!c) return OFFICE_NO_CANDIDATE;
+    struct leadership_candidate *c = find(o, client);
+    if (!c) return LEADERSHIP_NO_CANDIDATE;
     const uint32_t piece = take_out(o, c);
-    if (o->tenure->is_held && o->tenure->holder == c) office_record_way(o, way);
-    if (o->tenure->is_held && o->tenure->holder == c && way == OFFICE_EXPELLED) {
+    if (o->tenure->is_held && o->tenure->holder == c) leadership_record_way(o, way);
+    if (o->tenure->is_held && o->tenure->holder == c && way == LEADERSHIP_EXPELLED) {
         o->tenure->holder = NULL;
-        office_take_back(o);
-        if (o->tenure->ending == OFFICE_STAYS) end_soon(o, OFFICE_ENDS, EL_NOBODY);
+        leadership_take_back(o);
+        if (o->tenure->ending == LEADERSHIP_STAYS) end_soon(o, LEADERSHIP_ENDS, EL_NOBODY);
     } else if (o->tenure->is_held && o->tenure->holder == c) {
-        if (way == OFFICE_DIES) o->tenure->holder = NULL; /* nobody is left to be told */
+        if (way == LEADERSHIP_DIES) o->tenure->holder = NULL; /* nobody is left to be told */
         finish(o, "resigned");
     }
     free_candidate(o, piece);
     stand(o);
-    return OFFICE_DONE;
+    return LEADERSHIP_DONE;
 }
 
-enum office_answer office_stopped(struct office *o, const void *client, uint64_t token)
+enum leadership_answer leadership_stopped(struct leadership *o, const void *client, uint64_t token)
 {
-    if (!office_is_held_by(o, client) || o->tenure->token != token) return OFFICE_NOT_LEADING;
-    if (o->tenure->ending == OFFICE_STAYS) return OFFICE_NOT_ASKED;
-    office_record(o, CHRONICLE_STOPPED);
+    if (!leadership_is_held_by(o, client) || o->tenure->token != token) return LEADERSHIP_NOT_LEADING;
+    if (o->tenure->ending == LEADERSHIP_STAYS) return LEADERSHIP_NOT_ASKED;
+    leadership_record(o, HISTORY_STOPPED);
     finish(o, reason_of(o));
-    return OFFICE_DONE;
+    return LEADERSHIP_DONE;
 }
 
-enum office_answer office_proclaim(struct office *o, const void *client, const char *value)
+enum leadership_answer leadership_proclaim(struct leadership *o, const void *client, const char *value)
 {
-    if (!office_is_held_by(o, client)) return OFFICE_NOT_LEADING;
+    if (!leadership_is_held_by(o, client)) return LEADERSHIP_NOT_LEADING;
     host_proclaim(o->group, value);
-    return OFFICE_DONE;
+    return LEADERSHIP_DONE;
 }
 
-/* Asked before anything is stopped: who cannot take over does not cost the leader its office. */
-static enum office_answer look_at_successor(const struct office *o, el_node to)
+/* Asked before anything is stopped: who cannot take over does not cost the leader its leadership. */
+static enum leadership_answer look_at_successor(const struct leadership *o, el_node to)
 {
-    if (!o->tenure->is_held) return OFFICE_NOT_LEADING;
-    if (o->tenure->ending != OFFICE_STAYS) return OFFICE_UNDER_WAY;
-    if (!host_algorithm(o->group)->on_request) return OFFICE_CANNOT;
-    if (!may_lead(o, to)) return OFFICE_NOT_ELIGIBLE;
-    if (!is_in_touch(o, to)) return OFFICE_OUT_OF_TOUCH;
-    return host_stands(o->group, to, NULL) ? OFFICE_DONE : OFFICE_NOT_STANDING;
+    if (!o->tenure->is_held) return LEADERSHIP_NOT_LEADING;
+    if (o->tenure->ending != LEADERSHIP_STAYS) return LEADERSHIP_UNDER_WAY;
+    if (!host_algorithm(o->group)->on_request) return LEADERSHIP_CANNOT;
+    if (!may_lead(o, to)) return LEADERSHIP_NOT_ELIGIBLE;
+    if (!is_in_touch(o, to)) return LEADERSHIP_OUT_OF_TOUCH;
+    return host_stands(o->group, to, NULL) ? LEADERSHIP_DONE : LEADERSHIP_NOT_STANDING;
 }
 
-enum office_answer office_transfer(struct office *o, el_node to)
+enum leadership_answer leadership_transfer(struct leadership *o, el_node to)
 {
-    const enum office_answer said = look_at_successor(o, to);
-    if (said == OFFICE_DONE) ask_to_stop(o, OFFICE_TRANSFERS, to);
+    const enum leadership_answer said = look_at_successor(o, to);
+    if (said == LEADERSHIP_DONE) ask_to_stop(o, LEADERSHIP_TRANSFERS, to);
     return said;
 }
 
-enum office_answer office_hand_over(struct office *o, const void *client, uint64_t token, el_node to)
+enum leadership_answer leadership_hand_over(struct leadership *o, const void *client, uint64_t token,
+                                            el_node to)
 {
-    if (!office_is_held_by(o, client) || o->tenure->token != token) return OFFICE_NOT_LEADING;
-    const enum office_answer said = look_at_successor(o, to);
-    if (said != OFFICE_DONE) return said;
-    end_soon(o, OFFICE_TRANSFERS, to);
-    office_record_stop(o, OFFICE_TRANSFERS, to);
-    return office_stopped(o, client, token);
+    if (!leadership_is_held_by(o, client) || o->tenure->token != token) return LEADERSHIP_NOT_LEADING;
+    const enum leadership_answer said = look_at_successor(o, to);
+    if (said != LEADERSHIP_DONE) return said;
+    end_soon(o, LEADERSHIP_TRANSFERS, to);
+    leadership_record_stop(o, LEADERSHIP_TRANSFERS, to);
+    return leadership_stopped(o, client, token);
 }
 
-enum office_answer office_depose(struct office *o)
+enum leadership_answer leadership_depose(struct leadership *o)
 {
-    if (!o->tenure->is_held) return OFFICE_NOT_LEADING;
-    if (o->tenure->ending != OFFICE_STAYS) return OFFICE_UNDER_WAY;
-    if (!host_algorithm(o->group)->on_request) return OFFICE_CANNOT;
-    ask_to_stop(o, OFFICE_ENDS, EL_NOBODY);
-    return OFFICE_DONE;
+    if (!o->tenure->is_held) return LEADERSHIP_NOT_LEADING;
+    if (o->tenure->ending != LEADERSHIP_STAYS) return LEADERSHIP_UNDER_WAY;
+    if (!host_algorithm(o->group)->on_request) return LEADERSHIP_CANNOT;
+    ask_to_stop(o, LEADERSHIP_ENDS, EL_NOBODY);
+    return LEADERSHIP_DONE;
 }
 
-bool office_is_held_by(const struct office *o, const void *client)
+bool leadership_is_held_by(const struct leadership *o, const void *client)
 {
     return o->tenure->is_held && o->tenure->holder && o->tenure->holder->client == client;
 }
 
-bool office_stands(const struct office *o, const void *client)
+bool leadership_stands(const struct leadership *o, const void *client)
 {
     return find(o, client) != NULL;
 }
 
 /* ---- All of them ---- */
 
-struct office *office_known(const struct offices *all, const struct host_group *group)
+struct leadership *leadership_known(const struct leaderships *all, const struct host_group *group)
 {
-    return host_office(group) ? office_at(all, host_office(group) - 1) : NULL;
+    return host_leadership(group) ? leadership_at(all, host_leadership(group) - 1) : NULL;
 }
 
-static bool make_room(struct offices *all)
+static bool make_room(struct leaderships *all)
 {
     if (all->count < all->room) return true;
-    const uint32_t block = all->room / OFFICE_BLOCK;
-    struct office **blocks = realloc(all->blocks, (block + 1) * sizeof *blocks);
+    const uint32_t block = all->room / LEADERSHIP_BLOCK;
+    struct leadership **blocks = realloc(all->blocks, (block + 1) * sizeof *blocks);
     if (!blocks) return false;
     all->blocks = blocks;
-    blocks[block] = calloc(OFFICE_BLOCK, sizeof *blocks[block]);
-    if (blocks[block]) all->room += OFFICE_BLOCK;
+    blocks[block] = calloc(LEADERSHIP_BLOCK, sizeof *blocks[block]);
+    if (blocks[block]) all->room += LEADERSHIP_BLOCK;
     return blocks[block] != NULL;
 }
 
-struct office *office_of(struct offices *all, struct host_group *group)
+struct leadership *leadership_of(struct leaderships *all, struct host_group *group)
 {
-    if (host_office(group)) return office_known(all, group);
+    if (host_leadership(group)) return leadership_known(all, group);
     if (!make_room(all)) return NULL;
-    struct office *o = office_at(all, all->count);
+    struct leadership *o = leadership_at(all, all->count);
     o->tenure = no_tenure();
     o->all = all;
     o->group = group;
     o->number = all->count++;
-    host_set_office(group, all->count);
+    host_set_leadership(group, all->count);
     return o;
 }
 
-void offices_free(struct offices *all)
+void offices_free(struct leaderships *all)
 {
-    for (uint32_t i = 0; i < all->count; i++) host_set_office(office_at(all, i)->group, 0);
-    for (uint32_t i = 0; i < all->room / OFFICE_BLOCK; i++) free(all->blocks[i]);
+    for (uint32_t i = 0; i < all->count; i++) host_set_leadership(leadership_at(all, i)->group, 0);
+    for (uint32_t i = 0; i < all->room / LEADERSHIP_BLOCK; i++) free(all->blocks[i]);
     slab_free(&all->slab);
     free(all->blocks);
     all->blocks = NULL;
     all->count = all->room = 0;
 }
 
-bool offices_tick(struct offices *all)
+bool offices_tick(struct leaderships *all)
 {
     const uint64_t now = host_clock(all->host);
     bool waits = false;
     if (!all->has_endings) return false;
     all->has_endings = false;
     for (uint32_t i = 0; i < all->count; i++) {
-        struct office *o = office_at(all, i);
-        if (!o->tenure->is_held || o->tenure->ending == OFFICE_STAYS) continue;
-        if (o->tenure->stop_by <= now && o->tenure->holder) office_record(o, CHRONICLE_OVERDUE);
+        struct leadership *o = leadership_at(all, i);
+        if (!o->tenure->is_held || o->tenure->ending == LEADERSHIP_STAYS) continue;
+        if (o->tenure->stop_by <= now && o->tenure->holder) leadership_record(o, HISTORY_OVERDUE);
         if (o->tenure->stop_by <= now) finish(o, reason_of(o));
-        if (o->tenure->is_held && o->tenure->ending != OFFICE_STAYS) waits = true;
+        if (o->tenure->is_held && o->tenure->ending != LEADERSHIP_STAYS) waits = true;
     }
     all->has_endings = all->has_endings || waits;
     return waits;
 }
 
-bool offices_leave(struct offices *all)
+bool offices_leave(struct leaderships *all)
 {
     bool is_done = true;
     all->is_leaving = true;
     for (uint32_t i = 0; i < all->count; i++) {
-        struct office *o = office_at(all, i);
-        if (o->tenure->is_held && o->tenure->ending == OFFICE_STAYS) ask_to_stop(o, OFFICE_ENDS, EL_NOBODY);
+        struct leadership *o = leadership_at(all, i);
+        if (o->tenure->is_held && o->tenure->ending == LEADERSHIP_STAYS)
+            ask_to_stop(o, LEADERSHIP_ENDS, EL_NOBODY);
         stand(o);
         is_done = is_done && !o->tenure->is_held;
     }
     return is_done;
 }
 
-void offices_fail(struct offices *all)
+void offices_fail(struct leaderships *all)
 {
     all->has_failed = true;
     for (uint32_t i = 0; i < all->count; i++)
-        if (office_at(all, i)->tenure->is_held) end(office_at(all, i));
+        if (leadership_at(all, i)->tenure->is_held) end(leadership_at(all, i));
 }

@@ -4,38 +4,38 @@
 static const uint64_t LATE_NS = 1000000;
 
 /* One that is asked to stop knows the deadline that it was told, and no later one. */
-static bool follows_cell(const struct office *o)
+static bool follows_cell(const struct leadership *o)
 {
-    return o->tenure->is_held && o->tenure->ending == OFFICE_STAYS && o->tenure->cell != HOST_NO_CELL;
+    return o->tenure->is_held && o->tenure->ending == LEADERSHIP_STAYS && o->tenure->cell != HOST_NO_CELL;
 }
 
-uint64_t office_told_until(const struct office *o)
+uint64_t leadership_told_until(const struct leadership *o)
 {
     return follows_cell(o) ? o->all->cells[o->tenure->cell] : o->tenure->deadline_ns;
 }
 
-void office_catch_up(struct office *o)
+void leadership_catch_up(struct leadership *o)
 {
-    o->tenure->deadline_ns = office_told_until(o);
+    o->tenure->deadline_ns = leadership_told_until(o);
 }
 
-static struct office_tenure *tenure_at(const struct offices *all, uint32_t number_and_1)
+static struct leadership_tenure *tenure_at(const struct leaderships *all, uint32_t number_and_1)
 {
-    return office_at(all, number_and_1 - 1)->tenure;
+    return leadership_at(all, number_and_1 - 1)->tenure;
 }
 
-void office_tell_no_leases(struct office *o)
+void leadership_tell_no_leases(struct leadership *o)
 {
-    struct office_tenure *t = o->tenure;
+    struct leadership_tenure *t = o->tenure;
     if (!t->is_told) return;
     t->is_told = false;
     *(t->told_before ? &tenure_at(o->all, t->told_before)->told_after : &o->all->told) = t->told_after;
     if (t->told_after) tenure_at(o->all, t->told_after)->told_before = t->told_before;
 }
 
-void office_tell_leases(struct office *o)
+void leadership_tell_leases(struct leadership *o)
 {
-    struct office_tenure *t = o->tenure;
+    struct leadership_tenure *t = o->tenure;
     if (t->is_told || !t->is_held) return;
     t->is_told = true;
     t->told_before = 0;
@@ -45,80 +45,83 @@ void office_tell_leases(struct office *o)
 }
 
 /* Into a cell of the host's, or out of all: what was published of the one it leaves is what its holder knows. */
-static void set_cell(struct office *o, uint32_t cell)
+static void set_cell(struct leadership *o, uint32_t cell)
 {
-    office_catch_up(o);
+    leadership_catch_up(o);
     o->tenure->cell = cell < HOST_CELLS_MAX ? cell : HOST_NO_CELL;
     if (o->tenure->cell == HOST_NO_CELL) return;
     o->all->cells[o->tenure->cell] = host_cell_deadline(o->all->host, o->tenure->cell);
-    page_set_deadline(o->all->page, PAGE_SLOTS + o->tenure->cell, o->all->cells[o->tenure->cell]);
+    deadline_page_set_deadline(o->all->page, DEADLINE_SLOTS + o->tenure->cell, o->all->cells[o->tenure->cell]);
 }
 
 /* Where there is no lease, nothing moves on, and a token may be given twice: that is not for a page. */
-void office_publish(struct office *o)
+void leadership_publish(struct leadership *o)
 {
     set_cell(o, host_cell(o->group));
-    o->tenure->is_published = o->all->page && o->number < PAGE_SLOTS && o->tenure->deadline_ns != UINT64_MAX;
+    o->tenure->is_published =
+        o->all->page && o->number < DEADLINE_SLOTS && o->tenure->deadline_ns != UINT64_MAX;
     if (!o->tenure->is_published) return;
-    if (o->tenure->cell == HOST_NO_CELL) page_set_deadline(o->all->page, o->number, o->tenure->deadline_ns);
-    page_occupy(o->all->page, o->number, o->tenure->token,
-                o->tenure->cell == HOST_NO_CELL ? o->number : PAGE_SLOTS + o->tenure->cell);
+    if (o->tenure->cell == HOST_NO_CELL)
+        deadline_page_set_deadline(o->all->page, o->number, o->tenure->deadline_ns);
+    deadline_page_occupy(o->all->page, o->number, o->tenure->token,
+                         o->tenure->cell == HOST_NO_CELL ? o->number : DEADLINE_SLOTS + o->tenure->cell);
 }
 
-void office_take_back(struct office *o)
+void leadership_take_back(struct leadership *o)
 {
-    if (o->tenure->is_published) page_vacate(o->all->page, o->number);
+    if (o->tenure->is_published) deadline_page_vacate(o->all->page, o->number);
     o->tenure->is_published = false;
-    office_tell_no_leases(o);
+    leadership_tell_no_leases(o);
 }
 
 /* Too late for who had looked at the clock before us, or nearly: it may have seen the old deadline pass. */
-static bool is_late(const struct offices *all, uint64_t before_ns)
+static bool is_late(const struct leaderships *all, uint64_t before_ns)
 {
     return host_clock(all->host) + LATE_NS >= before_ns;
 }
 
-static void tell_lease(struct office *o, bool was_late)
+static void tell_lease(struct leadership *o, bool was_late)
 {
-    const struct office_event event = {.type = OFFICE_LEASE,
-                                       .token = o->tenure->token,
-                                       .deadline_ns = o->tenure->deadline_ns,
-                                       .was_late = was_late};
-    if (o->tenure->holder) o->all->tell(o->all->whose, o->tenure->holder->client, o, &event);
+    const struct leadership_event event = {.type = LEADERSHIP_LEASE,
+                                           .token = o->tenure->token,
+                                           .deadline_ns = o->tenure->deadline_ns,
+                                           .was_late = was_late};
+    if (o->tenure->holder) o->all->tell(o->all->context, o->tenure->holder->client, o, &event);
 }
 
 /* It has come into another cell, or has a deadline of its own that has moved on. */
-void office_move_on(struct office *o, uint64_t deadline_ns)
+void leadership_move_on(struct leadership *o, uint64_t deadline_ns)
 {
-    const uint64_t before_ns = office_told_until(o);
+    const uint64_t before_ns = leadership_told_until(o);
     set_cell(o, host_cell(o->group));
     if (deadline_ns == before_ns && o->tenure->cell == HOST_NO_CELL) return;
     o->tenure->deadline_ns = deadline_ns;
     if (o->tenure->is_published && o->tenure->cell != HOST_NO_CELL)
-        page_move(o->all->page, o->number, PAGE_SLOTS + o->tenure->cell);
+        deadline_page_move(o->all->page, o->number, DEADLINE_SLOTS + o->tenure->cell);
     else if (o->tenure->is_published)
-        page_freeze(o->all->page, o->number, deadline_ns); /* it may come from a cell that others move on */
+        deadline_page_freeze(o->all->page, o->number,
+                             deadline_ns); /* it may come from a cell that others move on */
     tell_lease(o, o->tenure->is_published && is_late(o->all, before_ns));
 }
 
-void offices_renewed(struct offices *all, uint32_t cell)
+void offices_renewed(struct leaderships *all, uint32_t cell)
 {
     if (cell >= HOST_CELLS_MAX) return;
     const uint64_t before_ns = all->cells[cell];
     all->cells[cell] = host_cell_deadline(all->host, cell);
-    page_set_deadline(all->page, PAGE_SLOTS + cell, all->cells[cell]);
+    deadline_page_set_deadline(all->page, DEADLINE_SLOTS + cell, all->cells[cell]);
     const bool was_late = is_late(all, before_ns);
     for (uint32_t next = all->told; next;) {
-        struct office *o = office_at(all, next - 1);
+        struct leadership *o = leadership_at(all, next - 1);
         next = o->tenure->told_after;
         if (!follows_cell(o) || o->tenure->cell != cell) continue;
-        office_catch_up(o);
+        leadership_catch_up(o);
         tell_lease(o, false);
     }
     for (uint32_t i = 0; was_late && i < all->count; i++) {
-        struct office *o = office_at(all, i);
+        struct leadership *o = leadership_at(all, i);
         if (!follows_cell(o) || o->tenure->cell != cell || o->tenure->is_told) continue;
-        office_catch_up(o);
+        leadership_catch_up(o);
         tell_lease(o, true);
     }
 }

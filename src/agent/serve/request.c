@@ -11,7 +11,7 @@ static const json_int_t NUMBER_END = (json_int_t)EL_EPOCH_MAX;
 /* A request while it is looked at. A handler answers once, by agree() or refuse(). */
 struct request {
     struct connection *from;
-    struct control *control;
+    struct serve *serve;
     const json_t *object, *id;
     const char *group; /* NULL: none was named */
 };
@@ -32,17 +32,17 @@ static json_t *answer(const json_t *id, bool ok)
     return line;
 }
 
-void control_refuse(struct connection *c, const json_t *id, const char *error, const char *message)
+void serve_refuse(struct connection *c, const json_t *id, const char *error, const char *message)
 {
     json_t *line = answer(id, false);
     if (line) json_object_set_new(line, "error", json_string(error));
-    if (line) json_object_set_new(line, "message", control_text(message));
+    if (line) json_object_set_new(line, "message", serve_text(message));
     connection_say(c, line);
 }
 
 static void refuse(const struct request *r, const char *error, const char *message)
 {
-    control_refuse(r->from, r->id, error, message);
+    serve_refuse(r->from, r->id, error, message);
 }
 
 static void agree(const struct request *r)
@@ -50,26 +50,26 @@ static void agree(const struct request *r)
     connection_say(r->from, answer(r->id, true));
 }
 
-static void answer_as(const struct request *r, enum office_answer said)
+static void answer_as(const struct request *r, enum leadership_answer said)
 {
     static const struct {
         const char *error, *message;
     } words[] = {
-        [OFFICE_ALREADY] = {"already-campaigning", "this connection is a candidate already"},
-        [OFFICE_NO_CANDIDATE] = {"not-campaigning", "this connection is no candidate there"},
-        [OFFICE_NOT_LEADING] = {"not-leading", "it is not led from here, or not in that term"},
-        [OFFICE_NOT_ASKED] = {"not-possible", "nobody has asked it to stop: resign instead"},
-        [OFFICE_UNDER_WAY] = {"under-way", "it is being handed over already"},
-        [OFFICE_CANNOT] = {"not-possible", "the group's algorithm knows no such thing"},
-        [OFFICE_NOT_ELIGIBLE] = {"not-possible", "that member leads already, or may not lead"},
-        [OFFICE_NOT_STANDING] = {"not-possible", "that member has no candidate for it"},
-        [OFFICE_OUT_OF_TOUCH] = {"out-of-touch", "that member has not been heard of for two seconds"},
-        [OFFICE_LEAVING] = {"leaving", "this agent is about to stop"},
-        [OFFICE_FAILED] = {"not-possible", "this agent cannot write its record any more"},
-        [OFFICE_NO_MEMORY] = {"too-many", "this agent is out of memory"},
+        [LEADERSHIP_ALREADY] = {"already-campaigning", "this connection is a candidate already"},
+        [LEADERSHIP_NO_CANDIDATE] = {"not-campaigning", "this connection is no candidate there"},
+        [LEADERSHIP_NOT_LEADING] = {"not-leading", "it is not led from here, or not in that term"},
+        [LEADERSHIP_NOT_ASKED] = {"not-possible", "nobody has asked it to stop: resign instead"},
+        [LEADERSHIP_UNDER_WAY] = {"under-way", "it is being handed over already"},
+        [LEADERSHIP_CANNOT] = {"not-possible", "the group's algorithm knows no such thing"},
+        [LEADERSHIP_NOT_ELIGIBLE] = {"not-possible", "that member leads already, or may not lead"},
+        [LEADERSHIP_NOT_STANDING] = {"not-possible", "that member has no candidate for it"},
+        [LEADERSHIP_OUT_OF_TOUCH] = {"out-of-touch", "that member has not been heard of for two seconds"},
+        [LEADERSHIP_LEAVING] = {"leaving", "this agent is about to stop"},
+        [LEADERSHIP_FAILED] = {"not-possible", "this agent cannot write its record any more"},
+        [LEADERSHIP_NO_MEMORY] = {"too-many", "this agent is out of memory"},
     };
     char text[200];
-    if (said == OFFICE_DONE) {
+    if (said == LEADERSHIP_DONE) {
         agree(r);
         return;
     }
@@ -103,19 +103,19 @@ static bool read_number(const struct request *r, const char *name, bool is_neede
 
 static bool is_permitted(const struct request *r)
 {
-    const struct control_who *who = &r->from->who;
+    const struct serve_who *who = &r->from->who;
     if (who->uid == 0 || who->uid == geteuid()) return true;
-    return config_permits(r->control->config, r->group, who->uid, who->gids, who->gid_count);
+    return config_permits(r->serve->config, r->group, who->uid, who->gids, who->gid_count);
 }
 
-/* The office that it is about, of whoever may ask. NULL: it has been refused. */
-static struct office *find_office(const struct request *r)
+/* The leadership that it is about, of whoever may ask. NULL: it has been refused. */
+static struct leadership *find_leadership(const struct request *r)
 {
     if (!is_permitted(r)) {
         refuse(r, "not-permitted", "the group's `allow` line names neither this user nor a group of it");
         return NULL;
     }
-    struct office *o = control_find_office(r->control, r->group);
+    struct leadership *o = serve_find_leadership(r->serve, r->group);
     if (!o) refuse(r, "unknown-group", "nothing is known of such a group here");
     return o;
 }
@@ -136,21 +136,22 @@ static bool read_value(const struct request *r, bool is_needed, const char **val
 static void set_page(const struct request *r, bool is_wanted)
 {
     struct connection *c = r->from;
-    const struct offices *offices = &r->control->offices;
-    if (is_wanted && r->control->page && !c->had_page && c->campaigns == 0)
+    const struct leaderships *leaderships = &r->serve->leaderships;
+    if (is_wanted && r->serve->page && !c->had_page && c->campaigns == 0)
         c->has_page = c->page_waits = c->had_page = true;
     if (is_wanted || !c->has_page) return;
     c->has_page = c->page_waits = false;
-    for (uint32_t i = 0; i < offices->count; i++) {
-        if (!control_has(&c->entered, i)) continue;
-        if (office_is_held_by(office_at(offices, i), c)) office_tell_leases(office_at(offices, i));
-        control_add(&c->lease_waits, i);
+    for (uint32_t i = 0; i < leaderships->count; i++) {
+        if (!serve_has(&c->entered, i)) continue;
+        if (leadership_is_held_by(leadership_at(leaderships, i), c))
+            leadership_tell_leases(leadership_at(leaderships, i));
+        serve_add(&c->lease_waits, i);
     }
 }
 
 static void on_hello(const struct request *r)
 {
-    const struct config *config = r->control->config;
+    const struct config *config = r->serve->config;
     const json_t *page = json_object_get(r->object, "page");
     uint64_t version;
     if (!read_number(r, "version", false, &version) || version > 1) {
@@ -164,11 +165,11 @@ static void on_hello(const struct request *r)
     if (page) set_page(r, json_is_true(page));
     json_t *names = json_array(), *line = answer(r->id, true);
     for (uint32_t i = 0; names && i < config->member_count; i++)
-        json_array_append_new(names, control_text(config->members[i].name));
+        json_array_append_new(names, serve_text(config->members[i].name));
     if (line) {
         json_object_set_new(line, "version", json_integer(1));
-        json_object_set_new(line, "member", control_text(config->members[config->self - 1].name));
-        json_object_set_new(line, "cluster", control_text(config->cluster));
+        json_object_set_new(line, "member", serve_text(config->members[config->self - 1].name));
+        json_object_set_new(line, "cluster", serve_text(config->cluster));
         json_object_set(line, "members", names);
         if (page) json_object_set_new(line, "page", json_boolean(r->from->has_page));
     }
@@ -176,21 +177,21 @@ static void on_hello(const struct request *r)
     connection_say(r->from, line);
 }
 
-/* Why it cannot be a candidate, whatever the office would say. */
+/* Why it cannot be a candidate, whatever the leadership would say. */
 static bool may_campaign(const struct request *r)
 {
-    const struct config *config = r->control->config;
+    const struct config *config = r->serve->config;
     if (!is_permitted(r))
         refuse(r, "not-permitted", "the group's `allow` line names neither this user nor a group of it");
-    else if (r->control->offices.is_leaving)
-        answer_as(r, OFFICE_LEAVING);
-    else if (r->control->failed[0])
-        refuse(r, "not-possible", r->control->failed);
+    else if (r->serve->leaderships.is_leaving)
+        answer_as(r, LEADERSHIP_LEAVING);
+    else if (r->serve->failed[0])
+        refuse(r, "not-possible", r->serve->failed);
     else if (config->members[config->self - 1].role != CONFIG_VOTER)
         refuse(r, "not-possible", "this member is a witness or an observer, and never leads");
     else if (r->from->has_ended)
         refuse(r, "not-possible", "a candidate must stay connected");
-    else if (r->from->campaigns == CONTROL_CAMPAIGNS_MAX)
+    else if (r->from->campaigns == SERVE_CAMPAIGNS_MAX)
         refuse(r, "too-many", "a connection is a candidate for at most 131072 groups");
     else
         return true;
@@ -222,22 +223,22 @@ static void on_campaign(const struct request *r)
         return;
     }
     if (!read_value(r, false, &value) || !may_campaign(r)) return;
-    struct host_group *group = host_find(r->control->host, r->group, text, sizeof text);
-    struct office *o = group ? control_office(r->control, group) : NULL;
+    struct host_group *group = host_find(r->serve->host, r->group, text, sizeof text);
+    struct leadership *o = group ? serve_leadership(r->serve, group) : NULL;
     if (!o) {
         refuse(r, "not-possible", group ? "out of memory" : text);
         return;
     }
-    if (office_stands(o, r->from)) {
-        answer_as(r, OFFICE_ALREADY);
+    if (leadership_stands(o, r->from)) {
+        answer_as(r, LEADERSHIP_ALREADY);
         return;
     }
     agree(r);
     r->from->campaigns++;
-    obituary_stand(r->control->obituary, control_work(r->from));
-    control_add(&r->from->entered, o->number);
-    if (office_enter(o, r->from, priority, value ? value : "") != OFFICE_DONE) connection_doom(r->from);
-    office_be_patient(o, r->from, (uint32_t)patience);
+    guardian_client_stand(r->serve->obituary, serve_work(r->from));
+    serve_add(&r->from->entered, o->number);
+    if (leadership_enter(o, r->from, priority, value ? value : "") != LEADERSHIP_DONE) connection_doom(r->from);
+    leadership_be_patient(o, r->from, (uint32_t)patience);
 }
 
 static void on_resign(const struct request *r)
@@ -247,15 +248,15 @@ static void on_resign(const struct request *r)
         refuse(r, "bad-request", "`force` must be true or false");
         return;
     }
-    struct office *o = find_office(r);
+    struct leadership *o = find_leadership(r);
     if (!o) return;
-    if (json_is_true(force) && !office_stands(o, r->from)) {
-        answer_as(r, office_depose(o));
+    if (json_is_true(force) && !leadership_stands(o, r->from)) {
+        answer_as(r, leadership_depose(o));
         return;
     }
-    const enum office_answer said = office_withdraw(o, r->from, OFFICE_RESIGNS);
-    if (said == OFFICE_DONE) {
-        control_remove(&r->from->entered, o->number);
+    const enum leadership_answer said = leadership_withdraw(o, r->from, LEADERSHIP_RESIGNS);
+    if (said == LEADERSHIP_DONE) {
+        serve_remove(&r->from->entered, o->number);
         r->from->campaigns--;
     }
     answer_as(r, said);
@@ -273,13 +274,13 @@ static void on_transfer(const struct request *r)
         refuse(r, "bad-request", "`stopped` must be the number that came with `elected`");
         return;
     }
-    struct office *o = find_office(r);
+    struct leadership *o = find_leadership(r);
     if (!o) return;
-    const el_node to = config_position(r->control->config, name);
+    const el_node to = config_position(r->serve->config, name);
     if (to == EL_NOBODY)
         refuse(r, "unknown-member", "there is no such member in the configuration");
     else
-        answer_as(r, stopped ? office_hand_over(o, r->from, stopped, to) : office_transfer(o, to));
+        answer_as(r, stopped ? leadership_hand_over(o, r->from, stopped, to) : leadership_transfer(o, to));
 }
 
 static void on_stopped(const struct request *r)
@@ -289,16 +290,16 @@ static void on_stopped(const struct request *r)
         refuse(r, "bad-request", "`token` must be the number that came with `stop`");
         return;
     }
-    struct office *o = find_office(r);
-    if (o) answer_as(r, office_stopped(o, r->from, token));
+    struct leadership *o = find_leadership(r);
+    if (o) answer_as(r, leadership_stopped(o, r->from, token));
 }
 
 static void on_proclaim(const struct request *r)
 {
     const char *value;
     if (!read_value(r, true, &value)) return;
-    struct office *o = find_office(r);
-    if (o) answer_as(r, office_proclaim(o, r->from, value));
+    struct leadership *o = find_leadership(r);
+    if (o) answer_as(r, leadership_proclaim(o, r->from, value));
 }
 
 /* A group that there is not yet is no reason to make one: whoever may look could make as many as there can be. */
@@ -310,30 +311,30 @@ static void await(const struct request *r)
             agree(r);
             return;
         }
-    if (c->awaited_count == CONTROL_AWAITED_MAX) {
+    if (c->awaited_count == SERVE_AWAITED_MAX) {
         refuse(r, "too-many", "64 groups that there are not yet are observed already: observe all instead");
         return;
     }
     snprintf(c->awaited[c->awaited_count++], sizeof c->awaited[0], "%s", r->group);
     agree(r);
-    connection_say(c, control_nobody_event(r->group));
+    connection_say(c, serve_nobody_event(r->group));
 }
 
 static void on_observe(const struct request *r)
 {
     struct connection *c = r->from;
-    const struct offices *offices = &r->control->offices;
-    const struct office *only = r->group ? control_find_office(r->control, r->group) : NULL;
+    const struct leaderships *leaderships = &r->serve->leaderships;
+    const struct leadership *only = r->group ? serve_find_leadership(r->serve, r->group) : NULL;
     if (r->group && !only) {
         await(r);
         return;
     }
     agree(r);
     if (!only) c->observes_all = true;
-    for (uint32_t i = 0; i < offices->count; i++) {
+    for (uint32_t i = 0; i < leaderships->count; i++) {
         if (only && only->number != i) continue;
-        control_add(&c->observed, i);
-        control_add(&c->leader_waits, i);
+        serve_add(&c->observed, i);
+        serve_add(&c->leader_waits, i);
     }
     connection_wake(c);
 }
@@ -346,13 +347,13 @@ static void say_with_id(const struct request *r, json_t *line)
 
 static void on_status(const struct request *r)
 {
-    const struct office *o = r->group ? control_find_office(r->control, r->group) : NULL;
+    const struct leadership *o = r->group ? serve_find_leadership(r->serve, r->group) : NULL;
     if (r->group && !o) {
         refuse(r, "unknown-group", "nothing is known of such a group here");
         return;
     }
     if (o) {
-        say_with_id(r, control_status_of(r->control, o));
+        say_with_id(r, serve_status_of(r->serve, o));
         return;
     }
     r->from->in_status = true;
@@ -361,9 +362,9 @@ static void on_status(const struct request *r)
 }
 
 /* Of whoever may look, as with status. NULL: it has been refused. */
-static const struct office *look_up(const struct request *r)
+static const struct leadership *look_up(const struct request *r)
 {
-    const struct office *o = control_find_office(r->control, r->group);
+    const struct leadership *o = serve_find_leadership(r->serve, r->group);
     if (!o) refuse(r, "unknown-group", "nothing is known of such a group here");
     return o;
 }
@@ -372,19 +373,19 @@ static void on_history(const struct request *r)
 {
     uint64_t most;
     const bool is_number = read_number(r, "last", false, &most);
-    if (!json_object_get(r->object, "last")) most = CONTROL_HISTORY_USUAL;
-    if (!is_number || most == 0 || most > CONTROL_HISTORY_MAX) {
+    if (!json_object_get(r->object, "last")) most = SERVE_HISTORY_USUAL;
+    if (!is_number || most == 0 || most > SERVE_HISTORY_MAX) {
         refuse(r, "bad-request", "`last` must be a whole number from 1 to 64");
         return;
     }
-    const struct office *o = look_up(r);
-    if (o) say_with_id(r, control_history(r->control, o, (uint32_t)most));
+    const struct leadership *o = look_up(r);
+    if (o) say_with_id(r, serve_history(r->serve, o, (uint32_t)most));
 }
 
 static void on_why(const struct request *r)
 {
-    const struct office *o = look_up(r);
-    if (o) say_with_id(r, control_why(r->control, o));
+    const struct leadership *o = look_up(r);
+    if (o) say_with_id(r, serve_why(r->serve, o));
 }
 
 /* ---- Work ---- */
@@ -403,7 +404,7 @@ static bool is_line(int fd)
 static void on_work(const struct request *r)
 {
     struct connection *c = r->from;
-    struct control *control = r->control;
+    struct serve *serve = r->serve;
     const int line = c->passed;
     c->passed = -1;
     if (line < 0 || !is_line(line)) {
@@ -412,16 +413,16 @@ static void on_work(const struct request *r)
         return;
     }
     const uint32_t before = c->work;
-    c->work = obituary_add(control->obituary, GUARDIAN_LINE, line);
-    if (c->campaigns) obituary_stand(control->obituary, c->work);
-    for (uint32_t i = 0; i < control->offices.count; i++) {
-        struct office *o = office_at(&control->offices, i);
-        if (!office_is_held_by(o, c)) continue;
-        obituary_hold(control->obituary, c->work, o->group, o->tenure->token);
-        obituary_let_go(control->obituary, o->tenure->work, o->group);
+    c->work = guardian_client_add(serve->obituary, GUARDIAN_LINE, line);
+    if (c->campaigns) guardian_client_stand(serve->obituary, c->work);
+    for (uint32_t i = 0; i < serve->leaderships.count; i++) {
+        struct leadership *o = leadership_at(&serve->leaderships, i);
+        if (!leadership_is_held_by(o, c)) continue;
+        guardian_client_hold(serve->obituary, c->work, o->group, o->tenure->token);
+        guardian_client_let_go(serve->obituary, o->tenure->work, o->group);
         o->tenure->work = c->work;
     }
-    obituary_drop(control->obituary, before);
+    guardian_client_drop(serve->obituary, before);
     agree(r);
 }
 
@@ -447,7 +448,7 @@ static const struct operation *find_operation(const char *name)
 
 static bool is_id(const json_t *id)
 {
-    return json_is_number(id) || (json_is_string(id) && json_string_length(id) <= CONTROL_ID_MAX);
+    return json_is_number(id) || (json_is_string(id) && json_string_length(id) <= SERVE_ID_MAX);
 }
 
 static void handle(struct request *r)
@@ -474,11 +475,11 @@ static void handle(struct request *r)
         operation->handle(r);
 }
 
-void control_request(struct connection *c, const char *line, size_t size)
+void serve_request(struct connection *c, const char *line, size_t size)
 {
     json_error_t error;
     json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error);
-    struct request r = {.from = c, .control = c->control, .object = object};
+    struct request r = {.from = c, .serve = c->serve, .object = object};
     if (json_is_object(object)) {
         handle(&r);
     } else if (object) {

@@ -6,7 +6,7 @@
 
 static const uint64_t SECOND = 1000000000, MILLISECOND = 1000000;
 
-json_t *control_text(const char *text)
+json_t *serve_text(const char *text)
 {
     char plain[512];
     size_t size = 0;
@@ -17,41 +17,41 @@ json_t *control_text(const char *text)
     return json_stringn(plain, size);
 }
 
-json_t *control_deadline(uint64_t deadline_ns)
+json_t *serve_deadline(uint64_t deadline_ns)
 {
     return deadline_ns > INT64_MAX ? json_null() : json_integer((json_int_t)deadline_ns);
 }
 
 static json_t *member_name(const struct config *config, el_node member)
 {
-    return member == EL_NOBODY ? json_null() : control_text(config->members[member - 1].name);
+    return member == EL_NOBODY ? json_null() : serve_text(config->members[member - 1].name);
 }
 
-json_t *control_nobody_event(const char *group)
+json_t *serve_nobody_event(const char *group)
 {
     return json_pack("{ss ss sn si ss}", "event", "leader", "group", group, "leader", "token", 0, "value", "");
 }
 
-json_t *control_leader_event(const struct control *control, const struct office *o)
+json_t *serve_leader_event(const struct serve *serve, const struct leadership *o)
 {
     const struct host_view view = host_view_of(o->group);
     return json_pack("{ss ss so sI so}", "event", "leader", "group", host_name(o->group), "leader",
-                     member_name(control->config, view.leader), "token", (json_int_t)view.token, "value",
-                     control_text(view.value));
+                     member_name(serve->config, view.leader), "token", (json_int_t)view.token, "value",
+                     serve_text(view.value));
 }
 
 /* ---- Status ---- */
 
-static json_t *describe_member(const struct control *control, el_node member)
+static json_t *describe_member(const struct serve *serve, el_node member)
 {
     static const char *const roles[] = {
         [CONFIG_VOTER] = "voter", [CONFIG_WITNESS] = "witness", [CONFIG_OBSERVER] = "observer"};
-    const struct config_member *m = &control->config->members[member - 1];
-    const uint64_t heard = member == control->config->self ? 0 : host_heard(control->host, member);
+    const struct config_member *m = &serve->config->members[member - 1];
+    const uint64_t heard = member == serve->config->self ? 0 : host_heard(serve->host, member);
     char address[128];
     config_write_address(&m->address, address, sizeof address);
-    return json_pack("{so sI ss so sb so}", "name", control_text(m->name), "id", (json_int_t)m->id, "role",
-                     roles[m->role], "address", control_text(address), "reachable", heard < 2 * SECOND,
+    return json_pack("{so sI ss so sb so}", "name", serve_text(m->name), "id", (json_int_t)m->id, "role",
+                     roles[m->role], "address", serve_text(address), "reachable", heard < 2 * SECOND,
                      "heard_ms",
                      heard == UINT64_MAX ? json_null() : json_integer((json_int_t)(heard / MILLISECOND)));
 }
@@ -74,55 +74,54 @@ static json_t *describe_promises(const struct el_algorithm *algorithm)
     return json_string(text);
 }
 
-static json_t *lease_left(const struct control *control, const struct host_view *view)
+static json_t *lease_left(const struct serve *serve, const struct host_view *view)
 {
-    const uint64_t now = host_clock(control->host), end = view->deadline_ns;
+    const uint64_t now = host_clock(serve->host), end = view->deadline_ns;
     if (view->role != EL_LEADER || end == UINT64_MAX) return json_null();
     return json_integer((json_int_t)(end > now ? (end - now) / MILLISECOND : 0));
 }
 
 /* Who wants to lead it and is there, with the priority that it stands with. */
-static json_t *describe_standing(const struct control *control, const struct office *o)
+static json_t *describe_standing(const struct serve *serve, const struct leadership *o)
 {
     json_t *list = json_array();
-    for (el_node member = 1; list && member <= control->config->member_count; member++) {
-        const bool is_self = member == control->config->self;
+    for (el_node member = 1; list && member <= serve->config->member_count; member++) {
+        const bool is_self = member == serve->config->self;
         uint64_t priority;
         if (!host_stands(o->group, member, &priority)) continue;
-        if (!is_self && host_heard(control->host, member) >= 2 * SECOND) continue;
-        json_array_append_new(list, json_pack("{so sI}", "member", member_name(control->config, member),
+        if (!is_self && host_heard(serve->host, member) >= 2 * SECOND) continue;
+        json_array_append_new(list, json_pack("{so sI}", "member", member_name(serve->config, member),
                                               "priority", (json_int_t)priority));
     }
     return list;
 }
 
-json_t *control_describe_group(const struct control *control, const struct office *o)
+json_t *serve_describe_group(const struct serve *serve, const struct leadership *o)
 {
     static const char *const roles[] = {
         [EL_IDLE] = "idle", [EL_ELECTING] = "electing", [EL_FOLLOWER] = "follower", [EL_LEADER] = "leader"};
     const struct host_view view = host_view_of(o->group);
     const struct el_algorithm *algorithm = host_algorithm(o->group);
-    return json_pack("{ss ss so sI ss so sI so so so}", "group", host_name(o->group), "algorithm",
-                     algorithm->name, "leader", member_name(control->config, view.leader), "token",
-                     (json_int_t)view.token, "role", roles[view.role], "lease_left_ms",
-                     lease_left(control, &view), "candidates", (json_int_t)o->candidate_count, "standing",
-                     describe_standing(control, o), "value", control_text(view.value), "promises",
-                     describe_promises(algorithm));
+    return json_pack(
+        "{ss ss so sI ss so sI so so so}", "group", host_name(o->group), "algorithm", algorithm->name, "leader",
+        member_name(serve->config, view.leader), "token", (json_int_t)view.token, "role", roles[view.role],
+        "lease_left_ms", lease_left(serve, &view), "candidates", (json_int_t)o->candidate_count, "standing",
+        describe_standing(serve, o), "value", serve_text(view.value), "promises", describe_promises(algorithm));
 }
 
-json_t *control_begin_status(const struct control *control)
+json_t *serve_begin_status(const struct serve *serve)
 {
-    const struct config *config = control->config;
+    const struct config *config = serve->config;
     json_t *members = json_array();
     for (el_node member = 1; members && member <= config->member_count; member++)
-        json_array_append_new(members, describe_member(control, member));
+        json_array_append_new(members, describe_member(serve, member));
     return json_pack("{sb so so so s[]}", "ok", 1, "member", member_name(config, config->self), "cluster",
-                     control_text(config->cluster), "members", members, "groups");
+                     serve_text(config->cluster), "members", members, "groups");
 }
 
-static size_t append_group(const struct control *control, json_t *line, const struct office *o, uint64_t *worst)
+static size_t append_group(const struct serve *serve, json_t *line, const struct leadership *o, uint64_t *worst)
 {
-    json_t *group = control_describe_group(control, o);
+    json_t *group = serve_describe_group(serve, o);
     const size_t size = group ? json_dumpb(group, NULL, 0, JSON_COMPACT) : 0;
     const uint64_t failover = host_worst_failover_ns(o->group);
     if (failover > *worst) *worst = failover;
@@ -135,30 +134,30 @@ static void end_status(json_t *line, uint64_t worst)
     json_object_set_new(line, "worst_failover_ms", json_integer((json_int_t)(worst / MILLISECOND)));
 }
 
-json_t *control_status_of(const struct control *control, const struct office *o)
+json_t *serve_status_of(const struct serve *serve, const struct leadership *o)
 {
     uint64_t worst = 0;
-    json_t *line = control_begin_status(control);
+    json_t *line = serve_begin_status(serve);
     if (!line) return NULL;
-    (void)append_group(control, line, o, &worst);
+    (void)append_group(serve, line, o, &worst);
     end_status(line, worst);
     return line;
 }
 
-json_t *control_status_line(struct connection *c)
+json_t *serve_status_line(struct connection *c)
 {
-    const struct control *control = c->control;
+    const struct serve *serve = c->serve;
     uint64_t worst = 0;
     size_t size = 0;
     uint32_t groups = 0;
-    json_t *line = control_begin_status(control);
-    while (line && c->status_next < control->offices.count && groups < CONTROL_STATUS_GROUPS &&
-           size < CONTROL_STATUS_BYTES) {
-        size += append_group(control, line, office_at(&control->offices, c->status_next), &worst);
+    json_t *line = serve_begin_status(serve);
+    while (line && c->status_next < serve->leaderships.count && groups < SERVE_STATUS_GROUPS &&
+           size < SERVE_STATUS_BYTES) {
+        size += append_group(serve, line, leadership_at(&serve->leaderships, c->status_next), &worst);
         c->status_next++;
         groups++;
     }
-    c->in_status = line && c->status_next < control->offices.count;
+    c->in_status = line && c->status_next < serve->leaderships.count;
     if (line) {
         end_status(line, worst);
         if (c->status_id) json_object_set(line, "id", c->status_id);

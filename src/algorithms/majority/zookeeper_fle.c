@@ -55,7 +55,7 @@ static struct el_msg notification(const struct zab *me)
                            .aux = me->vote.zxid};
 }
 
-static void notify_all(const struct zab *me, const struct el_config *cfg, struct el_outbox *out)
+static void systemd_all(const struct zab *me, const struct el_config *cfg, struct el_outbox *out)
 {
     mesh_send_others(cfg, notification(me), EL_NOBODY, out);
 }
@@ -112,7 +112,7 @@ void zab_look(struct zab *me, const struct el_config *cfg, struct el_outbox *out
     el_disarm(out, ZAB_T_FINALIZE, 0);
     el_disarm(out, ZAB_T_TICK, 0);
     el_disarm(out, ZAB_T_LIMIT, 0);
-    notify_all(me, cfg, out);
+    systemd_all(me, cfg, out);
     await_traffic(me, out);
     count_votes(me, cfg, out);
 }
@@ -122,7 +122,7 @@ static void change_vote(struct zab *me, const struct el_config *cfg, struct zab_
 {
     me->vote = vote;
     el_note(out, ZAB_CHANGES_VOTE, vote.leader, 0);
-    notify_all(me, cfg, out);
+    systemd_all(me, cfg, out);
 }
 
 /* A newer round begins from our own vote again: what we adopted may be gone. */
@@ -230,7 +230,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
         on_notification(me, cfg, m, out);
     } else if (m->kind == ZAB_PING && me->mode == ZAB_LOOKING) {
         el_note(out, ZAB_FINDS_A_LEADER, m->from, 0);
-        notify_all(me, cfg, out);
+        systemd_all(me, cfg, out);
     } else {
         zab_on_message(me, cfg, m, out);
     }
@@ -241,7 +241,7 @@ static void ask_again(struct zab *me, const struct el_config *cfg, struct el_out
     const el_duration most = RESEND_TIMES_MAX * el_number(cfg, ZAB_RESEND);
     me->resend = 2 * me->resend < most ? 2 * me->resend : most;
     el_note(out, ZAB_ASKS_AGAIN, 0, 0);
-    notify_all(me, cfg, out);
+    systemd_all(me, cfg, out);
     await_traffic(me, out);
 }
 

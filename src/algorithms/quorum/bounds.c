@@ -5,23 +5,23 @@
 
 static const uint64_t MILLION = 1000000;
 
-uint64_t failover_promise_ns(const struct failover *f)
+uint64_t quorum_promise_ns(const struct quorum_failover *f)
 {
     return el_lease_promised(f->lease, f->drift) + 1;
 }
 
-uint64_t failover_silence_ns(const struct failover *f)
+uint64_t quorum_silence_ns(const struct quorum_failover *f)
 {
-    const uint64_t promise = failover_promise_ns(f), rate = MILLION - f->drift;
+    const uint64_t promise = quorum_promise_ns(f), rate = MILLION - f->drift;
     return promise / rate * MILLION + promise % rate * MILLION / rate + 1;
 }
 
-uint64_t failover_election_ns(const struct failover *f)
+uint64_t quorum_election_ns(const struct quorum_failover *f)
 {
     return f->stagger * f->members + f->reask + 4 * f->transmit;
 }
 
-uint64_t failover_worst_ns(const struct failover *f)
+uint64_t quorum_worst_ns(const struct quorum_failover *f)
 {
-    return failover_silence_ns(f) + failover_election_ns(f);
+    return quorum_silence_ns(f) + quorum_election_ns(f);
 }

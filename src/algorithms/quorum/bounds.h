@@ -7,18 +7,18 @@
 
 #include <stdint.h>
 
-struct failover {
+struct quorum_failover {
     uint64_t lease, stagger, reask, transmit; /* D, δ, r, o */
     uint32_t drift;                           /* ρ, in millionths */
     uint32_t members;
 };
 
 /* P: what a voter waits out on its own clock. */
-uint64_t failover_promise_ns(const struct failover *);
+uint64_t quorum_promise_ns(const struct quorum_failover *);
 /* The promise in true time, on the slowest clock that is allowed: P / (1 - ρ). */
-uint64_t failover_silence_ns(const struct failover *);
+uint64_t quorum_silence_ns(const struct quorum_failover *);
 /* After that each place in line, and two exchanges. */
-uint64_t failover_election_ns(const struct failover *);
-uint64_t failover_worst_ns(const struct failover *);
+uint64_t quorum_election_ns(const struct quorum_failover *);
+uint64_t quorum_worst_ns(const struct quorum_failover *);
 
 #endif

@@ -84,7 +84,7 @@ bool check_may_be_ample(const struct check_model *model)
 /* All that a node can hear comes from the one before it: who hears of two neighbours hears them in any order. */
 static bool goes_one_way(const struct check_model *model, const struct check_world *world)
 {
-    for (uint32_t i = 0; i < world->flight_count; i++) {
+    for (uint32_t i = 0; i < world->recorder_count; i++) {
         const struct el_msg *msg = &check_letter_at(model, world->flight[i])->msg;
         if (msg->to != msg->from % model->count + 1) return false;
     }
@@ -96,7 +96,7 @@ bool check_ample(struct check_model *model, struct check_memo *memo, const struc
 {
     if (!check_may_be_ample(model) || !is_spent(model, world) || !is_plain(model, world)) return false;
     if (!goes_one_way(model, world)) return false;
-    for (uint32_t i = 0; i < world->flight_count; i++) {
+    for (uint32_t i = 0; i < world->recorder_count; i++) {
         const struct check_letter *letter = check_letter_at(model, world->flight[i]);
         const bool waits = i > 0 && check_letter_at(model, world->flight[i - 1])->msg.to == letter->msg.to;
         if (waits || has_call(model, world, letter->msg.to)) continue;

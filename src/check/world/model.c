@@ -191,7 +191,7 @@ static struct el_hash sum_under(const struct check_model *model, const struct ch
     struct el_hash sum = sum_of_nodes(model, world, permutation);
     uint32_t place = 0;
     const struct check_letter *before = NULL;
-    for (uint32_t i = 0; i < world->flight_count; i++) {
+    for (uint32_t i = 0; i < world->recorder_count; i++) {
         struct check_letter *letter = check_store_at(&model->letters, world->flight[i]);
         const struct el_hash hash = *hash_under(model, &model->letters, letter, permutation);
         if (model->fifo) {

@@ -79,7 +79,7 @@ struct check_world {
     uint32_t broken;                   /* rounds: links that lose all, see check_link */
     uint8_t dawn;                      /* rounds: nothing has happened since the last tick */
     uint16_t ticks;                    /* counted only towards a horizon */
-    uint16_t flight_count;
+    uint16_t recorder_count;
     uint32_t
         flight[CHECK_FLIGHT_MAX]; /* letters: by link in order of sending if links are FIFO, else by number */
 };
@@ -94,7 +94,7 @@ static inline void check_copy_world(struct check_world *to, const struct check_w
 {
     enum { SMALL = 192 };
     _Static_assert(sizeof *to >= SMALL, "there is as much to copy");
-    const size_t used = offsetof(struct check_world, flight) + from->flight_count * sizeof *from->flight;
+    const size_t used = offsetof(struct check_world, flight) + from->recorder_count * sizeof *from->flight;
     if (used <= SMALL)
         memcpy(to, from, SMALL);
     else

@@ -11,7 +11,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* (k + 1) h + round trip ≤ what is left: how many of k. */
-static uint32_t losses_in(const struct promises_settings *s, uint64_t time)
+static uint32_t losses_in(const struct bounds_settings *s, uint64_t time)
 {
     const uint64_t trip = 2 * s->transmit + s->process;
     const uint64_t beats = time > trip ? (time - trip) / s->beat : 0;
@@ -19,7 +19,7 @@ static uint32_t losses_in(const struct promises_settings *s, uint64_t time)
 }
 
 /* The last renewal may have been asked for a beat before, and the next must come back. */
-static uint64_t stall_in(const struct promises_settings *s, uint64_t time)
+static uint64_t stall_in(const struct bounds_settings *s, uint64_t time)
 {
     const uint64_t needed = s->beat + 2 * s->transmit + s->process;
     return time > needed ? time - needed : 0;
@@ -27,41 +27,41 @@ static uint64_t stall_in(const struct promises_settings *s, uint64_t time)
 
 /* ---- The parts ---- */
 
-struct promises_votes promises_count(uint32_t voters, uint32_t witnesses)
+struct bounds_votes bounds_count(uint32_t voters, uint32_t witnesses)
 {
-    struct promises_votes count = {.votes = voters + witnesses};
+    struct bounds_votes count = {.votes = voters + witnesses};
     count.majority = count.votes / 2 + 1;
     count.failures = count.votes - count.majority;
     count.candidate_failures = voters ? (uint32_t)least(count.failures, voters - 1) : 0;
     return count;
 }
 
-static void bound_failovers(const struct promises_settings *s, struct promises *p)
+static void bound_failovers(const struct bounds_settings *s, struct bounds *p)
 {
-    const struct failover f = {.lease = s->lease,
-                               .stagger = s->stagger,
-                               .reask = s->reask,
-                               .transmit = s->transmit,
-                               .drift = s->drift,
-                               .members = p->count.votes + s->observers};
+    const struct quorum_failover f = {.lease = s->lease,
+                                      .stagger = s->stagger,
+                                      .reask = s->reask,
+                                      .transmit = s->transmit,
+                                      .drift = s->drift,
+                                      .members = p->count.votes + s->observers};
     const uint64_t hop = s->transmit + s->process;
-    const uint64_t slow = failover_silence_ns(&f), election = failover_election_ns(&f);
-    p->promise = failover_promise_ns(&f);
+    const uint64_t slow = quorum_silence_ns(&f), election = quorum_election_ns(&f);
+    p->promise = quorum_promise_ns(&f);
     p->detection = 3 * s->beat + hop;
-    p->bounds[PROMISES_WORKER_CRASH] = 2 * hop;
-    p->bounds[PROMISES_TRANSFER] = 2 * hop;
-    p->bounds[PROMISES_RESIGN] = 2 * hop;
-    p->bounds[PROMISES_AGENT_CRASH_GUARDED] = 3 * hop;
-    p->bounds[PROMISES_AGENT_CRASH] = slow + election;
-    p->bounds[PROMISES_HOST_SILENT] = failover_worst_ns(&f);
-    p->bounds[PROMISES_MAJORITY_BACK] = slow + s->beat + election;
-    p->bounds[PROMISES_ALL_RESTART] = slow + election;
-    p->bounds[PROMISES_FOLLOWER_RESTARTS] = 0;
+    p->bounds[BOUNDS_WORKER_CRASH] = 2 * hop;
+    p->bounds[BOUNDS_TRANSFER] = 2 * hop;
+    p->bounds[BOUNDS_RESIGN] = 2 * hop;
+    p->bounds[BOUNDS_AGENT_CRASH_GUARDED] = 3 * hop;
+    p->bounds[BOUNDS_AGENT_CRASH] = slow + election;
+    p->bounds[BOUNDS_HOST_SILENT] = quorum_worst_ns(&f);
+    p->bounds[BOUNDS_MAJORITY_BACK] = slow + s->beat + election;
+    p->bounds[BOUNDS_ALL_RESTART] = slow + election;
+    p->bounds[BOUNDS_FOLLOWER_RESTARTS] = 0;
     p->support_back = slow + s->beat + 2 * hop;
 }
 
 /* cli/run/leadership.c: by the time that is left when a lease is new. */
-static void bound_work(const struct promises_settings *s, struct promises *p)
+static void bound_work(const struct bounds_settings *s, struct bounds *p)
 {
     const uint64_t stop_timeout = 5 * SECOND;
     p->deadline = s->lease - s->margin;
@@ -74,14 +74,14 @@ static void bound_work(const struct promises_settings *s, struct promises *p)
 }
 
 /* The work ends at (D - g) / (1 - x) in true time at the latest, the promise at P / (1 + x) at the earliest. */
-static uint32_t work_drift(const struct promises *p)
+static uint32_t work_drift(const struct bounds *p)
 {
     const uint64_t more = p->promise - p->deadline, sum = p->promise + p->deadline;
     return (uint32_t)(more / 1000 * MILLION / (sum / 1000));
 }
 
 /* Who may lead beats to all others; the answers of those who beat, too, go with their beats, but for those to further leaders. */
-static void count_packets(const struct promises_settings *s, struct promises *p)
+static void count_packets(const struct bounds_settings *s, struct bounds *p)
 {
     const uint64_t others = p->count.votes + s->observers - 1, span = 1000 * SECOND;
     const uint64_t answers = s->voters * (others + 1 - s->voters);
@@ -89,24 +89,24 @@ static void count_packets(const struct promises_settings *s, struct promises *p)
     p->packets_all = (s->voters * others + answers) * span / s->beat;
 }
 
-static void warn(const struct promises_settings *s, struct promises *p)
+static void warn(const struct bounds_settings *s, struct bounds *p)
 {
-    p->warnings[PROMISES_ONE_VOTE] = p->count.votes == 1;
-    p->warnings[PROMISES_TWO_VOTES] = p->count.votes == 2;
-    p->warnings[PROMISES_EVEN] = p->count.votes > 2 && p->count.votes % 2 == 0;
-    p->warnings[PROMISES_ONE_CANDIDATE] = s->voters == 1 && p->count.votes > 1;
-    p->warnings[PROMISES_MANY_WITNESSES] = s->voters > 1 && s->voters <= p->count.failures;
-    p->warnings[PROMISES_SHORT_LEASE] = p->run_stall < 200 * MILLISECOND;
-    p->warnings[PROMISES_FEW_LOSSES] = p->run_losses < 2;
-    p->warnings[PROMISES_SHORT_STOP] = p->kill_at - p->term_at < 100 * MILLISECOND;
-    p->warnings[PROMISES_SMALL_MARGIN] = s->margin < 10 * MILLISECOND;
-    p->warnings[PROMISES_SMALL_DRIFT] = s->drift < 1000;
-    p->warnings[PROMISES_LARGE_BLOCK] = (uint64_t)p->count.votes * s->block * MILLISECOND > p->promise;
+    p->warnings[BOUNDS_ONE_VOTE] = p->count.votes == 1;
+    p->warnings[BOUNDS_TWO_VOTES] = p->count.votes == 2;
+    p->warnings[BOUNDS_EVEN] = p->count.votes > 2 && p->count.votes % 2 == 0;
+    p->warnings[BOUNDS_ONE_CANDIDATE] = s->voters == 1 && p->count.votes > 1;
+    p->warnings[BOUNDS_MANY_WITNESSES] = s->voters > 1 && s->voters <= p->count.failures;
+    p->warnings[BOUNDS_SHORT_LEASE] = p->run_stall < 200 * MILLISECOND;
+    p->warnings[BOUNDS_FEW_LOSSES] = p->run_losses < 2;
+    p->warnings[BOUNDS_SHORT_STOP] = p->kill_at - p->term_at < 100 * MILLISECOND;
+    p->warnings[BOUNDS_SMALL_MARGIN] = s->margin < 10 * MILLISECOND;
+    p->warnings[BOUNDS_SMALL_DRIFT] = s->drift < 1000;
+    p->warnings[BOUNDS_LARGE_BLOCK] = (uint64_t)p->count.votes * s->block * MILLISECOND > p->promise;
 }
 
-struct promises promises_of(const struct promises_settings *s)
+struct bounds bounds_of(const struct bounds_settings *s)
 {
-    struct promises p = {.count = promises_count(s->voters, s->witnesses)};
+    struct bounds p = {.count = bounds_count(s->voters, s->witnesses)};
     bound_failovers(s, &p);
     bound_work(s, &p);
     p.work_drift = work_drift(&p);
@@ -119,83 +119,82 @@ struct promises promises_of(const struct promises_settings *s)
 
 static const struct {
     const char *name, *text, *formula, *remark;
-} events[PROMISES_EVENTS] = {
-    [PROMISES_WORKER_CRASH] = {"worker-crash", "a worker crashes", "2 m",
-                               "and what the kernel takes to say so"},
-    [PROMISES_TRANSFER] = {"transfer", "leadership is handed over", "2 m", "from when its work has stopped"},
-    [PROMISES_RESIGN] = {"resign", "a leader resigns", "2 m", "from when its work has stopped"},
-    [PROMISES_AGENT_CRASH_GUARDED] = {"agent-crash-guarded", "an agent crashes, its guardian lives", "3 m",
-                                      "from when its work has been ended"},
-    [PROMISES_AGENT_CRASH] = {"agent-crash", "an agent crashes, and no guardian", "P / (1 - ρ) + n δ + r + 4 o",
-                              NULL},
-    [PROMISES_HOST_SILENT] = {"host-silent", "a host dies, hangs or is cut off", "P / (1 - ρ) + n δ + r + 4 o",
-                              NULL},
-    [PROMISES_MAJORITY_BACK] = {"majority-back", "a majority was lost, and is back",
-                                "P / (1 - ρ) + h + n δ + r + 4 o", "from when it is back"},
-    [PROMISES_ALL_RESTART] = {"all-restart", "all agents restart", "P / (1 - ρ) + n δ + r + 4 o",
-                              "from the last start"},
-    [PROMISES_FOLLOWER_RESTARTS] = {"follower-restarts", "one restarts that does not lead", "0",
-                                    "its vote is missing meanwhile"},
+} events[BOUNDS_EVENTS] = {
+    [BOUNDS_WORKER_CRASH] = {"worker-crash", "a worker crashes", "2 m", "and what the kernel takes to say so"},
+    [BOUNDS_TRANSFER] = {"transfer", "leadership is handed over", "2 m", "from when its work has stopped"},
+    [BOUNDS_RESIGN] = {"resign", "a leader resigns", "2 m", "from when its work has stopped"},
+    [BOUNDS_AGENT_CRASH_GUARDED] = {"agent-crash-guarded", "an agent crashes, its guardian lives", "3 m",
+                                    "from when its work has been ended"},
+    [BOUNDS_AGENT_CRASH] = {"agent-crash", "an agent crashes, and no guardian", "P / (1 - ρ) + n δ + r + 4 o",
+                            NULL},
+    [BOUNDS_HOST_SILENT] = {"host-silent", "a host dies, hangs or is cut off", "P / (1 - ρ) + n δ + r + 4 o",
+                            NULL},
+    [BOUNDS_MAJORITY_BACK] = {"majority-back", "a majority was lost, and is back",
+                              "P / (1 - ρ) + h + n δ + r + 4 o", "from when it is back"},
+    [BOUNDS_ALL_RESTART] = {"all-restart", "all agents restart", "P / (1 - ρ) + n δ + r + 4 o",
+                            "from the last start"},
+    [BOUNDS_FOLLOWER_RESTARTS] = {"follower-restarts", "one restarts that does not lead", "0",
+                                  "its vote is missing meanwhile"},
 };
 
-const char *promises_event_name(enum promises_event event)
+const char *bounds_event_name(enum bounds_event event)
 {
     return events[event].name;
 }
 
-const char *promises_event_text(enum promises_event event)
+const char *bounds_event_text(enum bounds_event event)
 {
     return events[event].text;
 }
 
-const char *promises_event_formula(enum promises_event event)
+const char *bounds_event_formula(enum bounds_event event)
 {
     return events[event].formula;
 }
 
-const char *promises_event_remark(enum promises_event event)
+const char *bounds_event_remark(enum bounds_event event)
 {
     return events[event].remark;
 }
 
 static const struct {
     const char *name, *text;
-} warnings[PROMISES_WARNINGS] = {
-    [PROMISES_ONE_VOTE] = {"one-vote", "a single vote: if its host fails, nobody leads; add two members"},
-    [PROMISES_TWO_VOTES] = {"two-votes", "of two votes none may fail; add a third member, a witness will do"},
-    [PROMISES_EVEN] = {"even-votes",
-                       "an even number of votes survives no more failures than one vote less; add a witness"},
-    [PROMISES_ONE_CANDIDATE] =
+} warnings[BOUNDS_WARNINGS] = {
+    [BOUNDS_ONE_VOTE] = {"one-vote", "a single vote: if its host fails, nobody leads; add two members"},
+    [BOUNDS_TWO_VOTES] = {"two-votes", "of two votes none may fail; add a third member, a witness will do"},
+    [BOUNDS_EVEN] = {"even-votes",
+                     "an even number of votes survives no more failures than one vote less; add a witness"},
+    [BOUNDS_ONE_CANDIDATE] =
         {"one-candidate",
          "only one member may lead, the others are witnesses: there is nobody to fail over to"},
-    [PROMISES_MANY_WITNESSES] =
+    [BOUNDS_MANY_WITNESSES] =
         {"many-witnesses",
          "all who may lead may fail while the votes that are left still elect: make a witness a voter"},
-    [PROMISES_SHORT_LEASE] =
+    [BOUNDS_SHORT_LEASE] =
         {"short-lease",
          "the leader's agent need only stand still for less than 200 ms, as under load it may, and the work is stopped; raise `lease`, or lower `beat`"},
-    [PROMISES_FEW_LOSSES] =
+    [BOUNDS_FEW_LOSSES] =
         {"few-losses", "fewer than two lost exchanges in a row are survived; raise `lease`, or lower `beat`"},
-    [PROMISES_SHORT_STOP] =
+    [BOUNDS_SHORT_STOP] =
         {"short-stop",
          "from SIGTERM to SIGKILL the work has less than 100 ms when its lease is not renewed; raise `lease` if it needs more"},
-    [PROMISES_SMALL_MARGIN] =
+    [BOUNDS_SMALL_MARGIN] =
         {"small-margin",
          "less than 10 ms lie between the last instant of the work and the end of the lease: a late wake-up uses it up; raise `margin`"},
-    [PROMISES_SMALL_DRIFT] =
+    [BOUNDS_SMALL_DRIFT] =
         {"small-drift",
          "the kernel alone may steer a clock by 0.0005 against another that it steers the other way; set `drift` to 0.001 at least"},
-    [PROMISES_LARGE_BLOCK] =
+    [BOUNDS_LARGE_BLOCK] =
         {"large-block",
          "votes times `block` is more than P in ms: where all disks are lost, tokens could fall; lower `block`"},
 };
 
-const char *promises_warning_name(enum promises_warning warning)
+const char *bounds_warning_name(enum bounds_warning warning)
 {
     return warnings[warning].name;
 }
 
-const char *promises_warning_text(enum promises_warning warning)
+const char *bounds_warning_text(enum bounds_warning warning)
 {
     return warnings[warning].text;
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct promises_settings {
+struct bounds_settings {
     uint64_t lease, beat, margin, reask, stagger; /* D, h, g, r, δ */
     uint64_t transmit, process;                   /* o, and what an agent takes over a message */
     uint32_t drift;                               /* ρ, in millionths */
@@ -18,63 +18,63 @@ struct promises_settings {
     uint32_t voters, witnesses, observers; /* voters: those that may lead */
 };
 
-enum promises_event {
-    PROMISES_WORKER_CRASH,
-    PROMISES_TRANSFER,
-    PROMISES_RESIGN,
-    PROMISES_AGENT_CRASH_GUARDED,
-    PROMISES_AGENT_CRASH,
-    PROMISES_HOST_SILENT,
-    PROMISES_MAJORITY_BACK,
-    PROMISES_ALL_RESTART,
-    PROMISES_FOLLOWER_RESTARTS,
-    PROMISES_EVENTS
+enum bounds_event {
+    BOUNDS_WORKER_CRASH,
+    BOUNDS_TRANSFER,
+    BOUNDS_RESIGN,
+    BOUNDS_AGENT_CRASH_GUARDED,
+    BOUNDS_AGENT_CRASH,
+    BOUNDS_HOST_SILENT,
+    BOUNDS_MAJORITY_BACK,
+    BOUNDS_ALL_RESTART,
+    BOUNDS_FOLLOWER_RESTARTS,
+    BOUNDS_EVENTS
 };
 
-enum promises_warning {
-    PROMISES_ONE_VOTE,       /* a single vote: no failover at all */
-    PROMISES_TWO_VOTES,      /* none may fail */
-    PROMISES_EVEN,           /* no better than one vote less */
-    PROMISES_ONE_CANDIDATE,  /* nobody to fail over to */
-    PROMISES_MANY_WITNESSES, /* so many may fail that nobody is left who may lead */
-    PROMISES_SHORT_LEASE,    /* an agent that is not run for less than 200 ms costs the office */
-    PROMISES_FEW_LOSSES,     /* fewer than two lost exchanges in a row are survived */
-    PROMISES_SHORT_STOP,     /* the work has less than 100 ms to end by itself */
-    PROMISES_SMALL_MARGIN,   /* less than 10 ms between the last instant of the work and the end of the lease */
-    PROMISES_SMALL_DRIFT,    /* the kernel may steer clocks by 0.0005 alone */
-    PROMISES_LARGE_BLOCK,    /* terms may outrun the wall clock */
-    PROMISES_WARNINGS
+enum bounds_warning {
+    BOUNDS_ONE_VOTE,       /* a single vote: no failover at all */
+    BOUNDS_TWO_VOTES,      /* none may fail */
+    BOUNDS_EVEN,           /* no better than one vote less */
+    BOUNDS_ONE_CANDIDATE,  /* nobody to fail over to */
+    BOUNDS_MANY_WITNESSES, /* so many may fail that nobody is left who may lead */
+    BOUNDS_SHORT_LEASE,    /* an agent that is not run for less than 200 ms costs the leadership */
+    BOUNDS_FEW_LOSSES,     /* fewer than two lost exchanges in a row are survived */
+    BOUNDS_SHORT_STOP,     /* the work has less than 100 ms to end by itself */
+    BOUNDS_SMALL_MARGIN,   /* less than 10 ms between the last instant of the work and the end of the lease */
+    BOUNDS_SMALL_DRIFT,    /* the kernel may steer clocks by 0.0005 alone */
+    BOUNDS_LARGE_BLOCK,    /* terms may outrun the wall clock */
+    BOUNDS_WARNINGS
 };
 
-struct promises_votes {
+struct bounds_votes {
     uint32_t votes, majority, failures;
     uint32_t candidate_failures; /* of those that may lead, so that one is left, and a majority */
 };
 
-struct promises {
-    struct promises_votes count;
+struct bounds {
+    struct bounds_votes count;
     uint64_t promise;   /* P */
     uint64_t detection; /* until a silent leader is missed */
-    uint64_t bounds[PROMISES_EVENTS];
-    uint64_t support_back;              /* until the vote of one that restarted counts again */
-    uint64_t term_at, kill_at;          /* SIGTERM and SIGKILL of `elector run`, after the last renewal */
-    uint64_t deadline;                  /* the work is over, after the last renewal */
-    uint32_t losses, run_losses;        /* exchanges lost in a row: office kept, and the work not disturbed */
-    uint64_t stall, run_stall;          /* how long the leader's agent may stand still, likewise */
-    uint32_t work_drift;                /* millionths: beyond it the work of two may overlap */
+    uint64_t bounds[BOUNDS_EVENTS];
+    uint64_t support_back;       /* until the vote of one that restarted counts again */
+    uint64_t term_at, kill_at;   /* SIGTERM and SIGKILL of `elector run`, after the last renewal */
+    uint64_t deadline;           /* the work is over, after the last renewal */
+    uint32_t losses, run_losses; /* exchanges lost in a row: leadership kept, and the work not disturbed */
+    uint64_t stall, run_stall;   /* how long the leader's agent may stand still, likewise */
+    uint32_t work_drift;         /* millionths: beyond it the work of two may overlap */
     uint64_t packets_sent, packets_all; /* packets in 1,000 s: of a candidate's agent, of all */
-    bool warnings[PROMISES_WARNINGS];
+    bool warnings[BOUNDS_WARNINGS];
 };
 
-struct promises_votes promises_count(uint32_t voters, uint32_t witnesses);
+struct bounds_votes bounds_count(uint32_t voters, uint32_t witnesses);
 /* The settings have passed the configuration's own checks, so no sum overflows. */
-struct promises promises_of(const struct promises_settings *);
-const char *promises_event_name(enum promises_event);    /* "worker-crash" */
-const char *promises_event_text(enum promises_event);    /* "a worker crashes" */
-const char *promises_event_formula(enum promises_event); /* "2 (o + 1 ms)" */
+struct bounds bounds_of(const struct bounds_settings *);
+const char *bounds_event_name(enum bounds_event);    /* "worker-crash" */
+const char *bounds_event_text(enum bounds_event);    /* "a worker crashes" */
+const char *bounds_event_formula(enum bounds_event); /* "2 (o + 1 ms)" */
 /* What is to be added, in words; NULL: nothing. */
-const char *promises_event_remark(enum promises_event);
-const char *promises_warning_name(enum promises_warning);
-const char *promises_warning_text(enum promises_warning); /* what, and what to do */
+const char *bounds_event_remark(enum bounds_event);
+const char *bounds_warning_name(enum bounds_warning);
+const char *bounds_warning_text(enum bounds_warning); /* what, and what to do */
 
 #endif

@@ -63,9 +63,9 @@ static int read_words(struct campaign *c, int argc, char **argv)
     return c->group ? CLI_YES : cli_usage_error("campaign", "for which group? Try: elector campaign billing");
 }
 
-static void tell(void *whose, const elector_event *event)
+static void tell(void *context, const elector_event *event)
 {
-    struct campaign *c = whose;
+    struct campaign *c = context;
     const uint64_t token = event->term.token;
     if (event->type == ELECTOR_ELECTED) printf("elected %s token %" PRIu64 "\n", c->group, token);
     if (event->type == ELECTOR_STOP) {

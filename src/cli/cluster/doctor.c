@@ -296,12 +296,12 @@ static void check_clocks(struct doctor *d)
 
 /* ---- The agent ---- */
 
-static void ask(struct doctor *d, struct wire *w, const char *path)
+static void ask(struct doctor *d, struct json_lines *w, const char *path)
 {
-    elector_status status = wire_open(w, path);
+    elector_status status = json_lines_open(w, path);
     if (status == ELECTOR_OK) {
         status = cli_ask_status(w, NULL, &d->status);
-        wire_close(w);
+        json_lines_close(w);
         if (status == ELECTOR_OK && json_is_true(json_object_get(d->status, "ok"))) return;
         json_decref(d->status);
         d->status = NULL;
@@ -316,7 +316,8 @@ static void ask(struct doctor *d, struct wire *w, const char *path)
 /* Whether it is the one that the configuration speaks of. */
 static bool is_ours(const struct doctor *d)
 {
-    const char *name = wire_text(d->status, "member", 255), *cluster = wire_text(d->status, "cluster", 255);
+    const char *name = json_lines_text(d->status, "member", 255),
+               *cluster = json_lines_text(d->status, "cluster", 255);
     return name && cluster && strcmp(name, self_of(d->config)->name) == 0 &&
            strcmp(cluster, d->config->cluster) == 0;
 }
@@ -326,11 +327,12 @@ static void check_agent(struct doctor *d)
     const char *url = engine_usual_url();
     const char *path = d->config ? d->config->socket : url;
     if (!d->config && strncmp(url, "unix:", 5) == 0) path = url + 5;
-    struct wire *w = calloc(1, sizeof *w);
+    struct json_lines *w = calloc(1, sizeof *w);
     if (w) ask(d, w, path);
     free(w);
     if (!d->status) return;
-    const char *name = wire_text(d->status, "member", 255), *cluster = wire_text(d->status, "cluster", 255);
+    const char *name = json_lines_text(d->status, "member", 255),
+               *cluster = json_lines_text(d->status, "cluster", 255);
     if (!d->config || is_ours(d))
         say(d, FINE, "agent", "%s answers for member %s of %s", path, name ? name : "?",
             cluster ? cluster : "?");
@@ -352,7 +354,7 @@ static void check_address(struct doctor *d)
         say(d, WARN, "address", "%s was not tried, because somebody uses the state file", address);
         return;
     }
-    const int fd = net_open(d->config, text, sizeof text);
+    const int fd = udp_open(d->config, text, sizeof text);
     if (fd < 0) {
         say(d, WRONG, "address", "%s", text);
         return;
@@ -371,8 +373,8 @@ static void check_http(struct doctor *d)
 
 static void check_member(struct doctor *d, const json_t *member, size_t *votes, size_t *heard)
 {
-    const char *name = wire_text(member, "name", 255), *self = wire_text(d->status, "member", 255);
-    const char *role = wire_text(member, "role", 64), *address = wire_text(member, "address", 255);
+    const char *name = json_lines_text(member, "name", 255), *self = json_lines_text(d->status, "member", 255);
+    const char *role = json_lines_text(member, "role", 64), *address = json_lines_text(member, "address", 255);
     const bool is_self = name && self && strcmp(name, self) == 0;
     const bool has_vote = !role || strcmp(role, "observer") != 0;
     const bool reachable = is_self || json_is_true(json_object_get(member, "reachable"));
@@ -383,7 +385,7 @@ static void check_member(struct doctor *d, const json_t *member, size_t *votes, 
     if (is_self) return;
     snprintf(what, sizeof what, "member %.63s", name ? name : "?");
     if (!address) address = "?";
-    const bool ever = wire_number(member, "heard_ms", 0, &ms);
+    const bool ever = json_lines_number(member, "heard_ms", 0, &ms);
     if (reachable && ever)
         say(d, FINE, what, "%s, heard %" PRIu64 " ms ago", address, ms);
     else if (ever)
@@ -398,13 +400,13 @@ static void check_member(struct doctor *d, const json_t *member, size_t *votes, 
 
 static void check_group(struct doctor *d, const json_t *group)
 {
-    const char *name = wire_text(group, "group", 255), *leader = wire_text(group, "leader", 255);
+    const char *name = json_lines_text(group, "group", 255), *leader = json_lines_text(group, "leader", 255);
     uint64_t token = 0, candidates = 0, ms = 0;
     char what[80];
     snprintf(what, sizeof what, "group %.63s", name ? name : "?");
-    wire_number(group, "token", 0, &token);
-    wire_number(group, "candidates", 0, &candidates);
-    wire_number(d->status, "worst_failover_ms", 0, &ms);
+    json_lines_number(group, "token", 0, &token);
+    json_lines_number(group, "candidates", 0, &candidates);
+    json_lines_number(d->status, "worst_failover_ms", 0, &ms);
     if (leader)
         say(d, FINE, what, "%s leads, token %" PRIu64, leader, token);
     else if (candidates == 0)

@@ -11,8 +11,8 @@ int cli_guardian(int argc, char **argv)
 {
     int type = 0;
     socklen_t size = sizeof type;
-    if (getsockopt(OBITUARY_CHANNEL, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
+    if (getsockopt(CLIENT_CHANNEL, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
         return cli_usage_error("guardian", "it is started by the agent, and by nobody else");
     log_set(argc > 1 && strcmp(argv[1], "json") == 0, false);
-    return guardian_main(OBITUARY_CHANNEL, OBITUARY_AGENT);
+    return guardian_main(CLIENT_CHANNEL, CLIENT_AGENT);
 }

@@ -23,17 +23,17 @@ static void write_help(void)
 static const char *span_of(const json_t *tenure, const char *name, char text[PAST_SPAN])
 {
     uint64_t us;
-    return wire_number(tenure, name, 0, &us) ? past_span(us, text) : "-";
+    return json_lines_number(tenure, name, 0, &us) ? history_query_span(us, text) : "-";
 }
 
 static void write_row(const json_t *tenure)
 {
     char when[PAST_TIME], ago[PAST_SPAN], led[PAST_SPAN], nobody[PAST_SPAN], token[32] = "?";
-    const char *leader = wire_text(tenure, "leader", 255), *began = wire_text(tenure, "began", 64),
-               *ended = wire_text(tenure, "ended", 64);
+    const char *leader = json_lines_text(tenure, "leader", 255), *began = json_lines_text(tenure, "began", 64),
+               *ended = json_lines_text(tenure, "ended", 64);
     uint64_t number;
-    if (wire_number(tenure, "token", 0, &number)) snprintf(token, sizeof token, "%" PRIu64, number);
-    cli_cell(past_time(tenure, "at", when), 25);
+    if (json_lines_number(tenure, "token", 0, &number)) snprintf(token, sizeof token, "%" PRIu64, number);
+    cli_cell(history_query_time(tenure, "at", when), 25);
     cli_cell(span_of(tenure, "age_us", ago), 14);
     cli_cell(leader ? leader : "?", 13);
     cli_cell(token, 14);
@@ -47,14 +47,14 @@ static void write_row(const json_t *tenure)
 static int write_table(const json_t *answer)
 {
     const json_t *tenures = json_object_get(answer, "tenures");
-    const char *group = wire_text(answer, "group", 255);
+    const char *group = json_lines_text(answer, "group", 255);
     char since[PAST_TIME];
     size_t i;
     json_t *tenure;
     if (json_array_size(tenures) == 0) {
         fputs("Nobody has led ", stdout);
         cli_cell(group ? group : "it", 0);
-        printf(" since this agent began, at %s.\n", past_time(answer, "since", since));
+        printf(" since this agent began, at %s.\n", history_query_time(answer, "since", since));
         return CLI_NO;
     }
     printf("%-25s%-14s%-13s%-14s%-13s%-15s%-14s%s\n", "SINCE", "AGO", "LEADER", "TOKEN", "BEGAN", "ENDED",
@@ -68,13 +68,13 @@ static int write_table(const json_t *answer)
 
 int cli_history(int argc, char **argv)
 {
-    struct past p = {.verb = "history"};
+    struct history_query p = {.verb = "history"};
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         write_help();
         return cli_finish("history", stdout, CLI_YES);
     }
-    int code = past_read(&p, argc, argv, true);
-    json_t *answer = code == CLI_YES ? past_ask(&p, &code) : NULL;
+    int code = history_query_read(&p, argc, argv, true);
+    json_t *answer = code == CLI_YES ? history_query_ask(&p, &code) : NULL;
     if (!answer) return code;
     if (p.json) {
         json_dumpf(answer, stdout, JSON_COMPACT);

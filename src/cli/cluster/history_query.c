@@ -17,7 +17,7 @@ static bool read_last(const char *text, uint64_t *last)
     return *end == '\0' && *last >= 1 && *last <= LAST_MAX;
 }
 
-int past_read(struct past *p, int argc, char **argv, bool takes_last)
+int history_query_read(struct history_query *p, int argc, char **argv, bool takes_last)
 {
     const char *value;
     for (int i = 1; i < argc; i++) {
@@ -48,16 +48,16 @@ int past_read(struct past *p, int argc, char **argv, bool takes_last)
     return CLI_YES;
 }
 
-static json_t *complain(const struct past *p, const char *text, elector_status status, int *code)
+static json_t *complain(const struct history_query *p, const char *text, elector_status status, int *code)
 {
     fprintf(stderr, "elector %s: %s\n", p->verb, text);
     *code = status == ELECTOR_INVALID ? CLI_USAGE : status == ELECTOR_REFUSED ? CLI_NO : CLI_CANNOT_TELL;
     return NULL;
 }
 
-json_t *past_ask(const struct past *p, int *code)
+json_t *history_query_ask(const struct history_query *p, int *code)
 {
-    struct wire *w = malloc(sizeof *w);
+    struct json_lines *w = malloc(sizeof *w);
     char text[sizeof w->reason];
     json_t *answer = NULL, *request = json_pack("{si ss ss}", "id", 1, "op", p->verb, "group", p->group);
     if (!w || !request) {
@@ -67,10 +67,10 @@ json_t *past_ask(const struct past *p, int *code)
         return NULL;
     }
     if (p->last) json_object_set_new(request, "last", json_integer((json_int_t)p->last));
-    elector_status status = wire_open(w, p->url + strlen("unix:"));
+    elector_status status = json_lines_open(w, p->url + strlen("unix:"));
     if (status == ELECTOR_OK) {
-        status = wire_ask(w, request, engine_until(WIRE_ANSWER_MS), &answer);
-        wire_close(w);
+        status = json_lines_ask(w, request, engine_until(LINES_ANSWER_MS), &answer);
+        json_lines_close(w);
     } else {
         json_decref(request);
         if (status == ELECTOR_REFUSED) status = ELECTOR_UNAVAILABLE;
@@ -81,14 +81,14 @@ json_t *past_ask(const struct past *p, int *code)
         json_object_del(answer, "id");
         return answer;
     }
-    if (status == ELECTOR_OK) status = wire_refusal(answer, text, sizeof text);
+    if (status == ELECTOR_OK) status = json_lines_refusal(answer, text, sizeof text);
     json_decref(answer);
     return complain(p, text, status, code);
 }
 
 /* ---- Writing ---- */
 
-const char *past_span(uint64_t us, char text[PAST_SPAN])
+const char *history_query_span(uint64_t us, char text[PAST_SPAN])
 {
     const uint64_t s = us / 1000000;
     if (us < 1000)
@@ -106,9 +106,9 @@ const char *past_span(uint64_t us, char text[PAST_SPAN])
     return text;
 }
 
-const char *past_time(const json_t *object, const char *name, char text[PAST_TIME])
+const char *history_query_time(const json_t *object, const char *name, char text[PAST_TIME])
 {
-    const char *at = wire_text(object, name, 27);
+    const char *at = json_lines_text(object, name, 27);
     snprintf(text, PAST_TIME, "?");
     if (at && strlen(at) == 27) snprintf(text, PAST_TIME, "%.10s %.12s", at, at + 11);
     return text;

@@ -5,21 +5,21 @@
 #include "cli/cli.h"
 #include "client/json_lines.h"
 
-struct past {
+struct history_query {
     const char *verb, *group, *url;
     uint64_t last; /* history: how many; 0: the agent's choice */
     bool json;
 };
 
 /* Reads GROUP, --url, --output, and -n, --last where `takes_last`. CLI_YES, or the exit code after a message. */
-int past_read(struct past *, int argc, char **argv, bool takes_last);
+int history_query_read(struct history_query *, int argc, char **argv, bool takes_last);
 /* The agent's answer, to be freed; NULL after a message, with the exit code. */
-json_t *past_ask(const struct past *, int *code);
+json_t *history_query_ask(const struct history_query *, int *code);
 /* "12 µs", "1.234 ms", "3.20 s", "12 min 5 s", "3 d 4 h": as exact as it is short. */
 enum { PAST_SPAN = 32 };
-const char *past_span(uint64_t us, char text[PAST_SPAN]);
+const char *history_query_span(uint64_t us, char text[PAST_SPAN]);
 /* "2026-11-16 10:31:02.345" of "2026-11-16T10:31:02.345678Z"; "?" of anything else. */
 enum { PAST_TIME = 32 };
-const char *past_time(const json_t *object, const char *name, char text[PAST_TIME]);
+const char *history_query_time(const json_t *object, const char *name, char text[PAST_TIME]);
 
 #endif

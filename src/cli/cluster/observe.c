@@ -42,11 +42,11 @@ static void write_json(const elector_event *event)
     json_decref(object);
 }
 
-static void tell(void *whose, const elector_event *event)
+static void tell(void *context, const elector_event *event)
 {
     const elector_leader *l = &event->leader;
     if (event->type != ELECTOR_NEW_LEADER) return;
-    if (*(const bool *)whose) {
+    if (*(const bool *)context) {
         write_json(event);
     } else {
         write_plain(event->group);

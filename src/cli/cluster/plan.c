@@ -18,8 +18,8 @@ struct plan {
     const struct config *config;
     const char *name;
     const struct el_algorithm *algorithm;
-    struct promises_settings settings;
-    struct promises promises;
+    struct bounds_settings settings;
+    struct bounds promises;
     bool has_promises; /* quorum's */
 };
 
@@ -61,19 +61,19 @@ static struct plan plan_of(const struct config *config, const struct config_grou
     plan.has_promises = strcmp(plan.algorithm->name, "quorum") == 0;
     if (!plan.has_promises) return plan;
     config_values(config->profile, section, plan.algorithm, values);
-    plan.settings = (struct promises_settings){.lease = option_of(plan.algorithm, values, "lease"),
-                                               .beat = option_of(plan.algorithm, values, "beat"),
-                                               .margin = option_of(plan.algorithm, values, "margin"),
-                                               .reask = option_of(plan.algorithm, values, "re-ask"),
-                                               .stagger = option_of(plan.algorithm, values, "stagger"),
-                                               .block = (uint32_t)option_of(plan.algorithm, values, "block"),
-                                               .transmit = config->transmit_max,
-                                               .process = CONFIG_PROCESS_MAX,
-                                               .drift = config->drift,
-                                               .voters = count_role(config, CONFIG_VOTER),
-                                               .witnesses = count_role(config, CONFIG_WITNESS),
-                                               .observers = count_role(config, CONFIG_OBSERVER)};
-    plan.promises = promises_of(&plan.settings);
+    plan.settings = (struct bounds_settings){.lease = option_of(plan.algorithm, values, "lease"),
+                                             .beat = option_of(plan.algorithm, values, "beat"),
+                                             .margin = option_of(plan.algorithm, values, "margin"),
+                                             .reask = option_of(plan.algorithm, values, "re-ask"),
+                                             .stagger = option_of(plan.algorithm, values, "stagger"),
+                                             .block = (uint32_t)option_of(plan.algorithm, values, "block"),
+                                             .transmit = config->transmit_max,
+                                             .process = CONFIG_PROCESS_MAX,
+                                             .drift = config->drift,
+                                             .voters = count_role(config, CONFIG_VOTER),
+                                             .witnesses = count_role(config, CONFIG_WITNESS),
+                                             .observers = count_role(config, CONFIG_OBSERVER)};
+    plan.promises = bounds_of(&plan.settings);
     return plan;
 }
 
@@ -97,7 +97,7 @@ static const char *percent(uint32_t millionths, char text[SPAN])
 
 static void write_settings(const struct plan *plan)
 {
-    const struct promises_settings *s = &plan->settings;
+    const struct bounds_settings *s = &plan->settings;
     char a[UNITS_TIME_TEXT], b[UNITS_TIME_TEXT], c[UNITS_TIME_TEXT], d[UNITS_TIME_TEXT], e[UNITS_TIME_TEXT];
     char f[UNITS_TIME_TEXT], drift[SPAN], promise[SPAN];
     printf("  lease D %s, beat h %s, margin g %s, re-ask r %s, stagger δ %s\n", units_write_time(s->lease, a),
@@ -109,15 +109,15 @@ static void write_settings(const struct plan *plan)
 
 static void write_bounds(const struct plan *plan)
 {
-    const struct promises *p = &plan->promises;
+    const struct bounds *p = &plan->promises;
     char span[SPAN];
     printf("\n  %-38s %-43s %s\n", "WHAT HAPPENS", "NOBODY LEADS FOR AT MOST", "COUNTED");
-    for (enum promises_event event = 0; event < PROMISES_EVENTS; event++) {
-        const char *remark = promises_event_remark(event);
+    for (enum bounds_event event = 0; event < BOUNDS_EVENTS; event++) {
+        const char *remark = bounds_event_remark(event);
         fputs("  ", stdout);
-        cli_cell(promises_event_text(event), 39);
+        cli_cell(bounds_event_text(event), 39);
         cli_cell(p->bounds[event] ? ms(p->bounds[event], span) : "not at all", 11);
-        cli_cell(promises_event_formula(event), remark ? 33 : 0);
+        cli_cell(bounds_event_formula(event), remark ? 33 : 0);
         printf("%s\n", remark ? remark : "");
     }
 }
@@ -125,7 +125,7 @@ static void write_bounds(const struct plan *plan)
 /* What is measured by, then what it says. */
 static void write_rest(const struct plan *plan)
 {
-    const struct promises *p = &plan->promises;
+    const struct bounds *p = &plan->promises;
     char a[SPAN], b[SPAN], c[SPAN];
     printf(
         "\n  detection  a silent leader is missed after %s (3 h + m); nobody else is voted for before P is over\n",
@@ -145,8 +145,8 @@ static void write_rest(const struct plan *plan)
            " from all, however many groups\n",
            p->packets_sent / 1000, p->packets_sent % 1000 / 100, p->packets_all / 1000,
            p->packets_all % 1000 / 100);
-    for (enum promises_warning w = 0; w < PROMISES_WARNINGS; w++)
-        if (p->warnings[w]) printf("  warning    %s\n", promises_warning_text(w));
+    for (enum bounds_warning w = 0; w < BOUNDS_WARNINGS; w++)
+        if (p->warnings[w]) printf("  warning    %s\n", bounds_warning_text(w));
 }
 
 /* Two whose votes are lost together; false: none are known by their addresses. */
@@ -174,7 +174,7 @@ static void write_members(const struct config *config)
 {
     const uint32_t voters = count_role(config, CONFIG_VOTER), witnesses = count_role(config, CONFIG_WITNESS),
                    observers = count_role(config, CONFIG_OBSERVER);
-    const struct promises_votes count = promises_count(voters, witnesses);
+    const struct bounds_votes count = bounds_count(voters, witnesses);
     const char *a, *b;
     printf("cluster %s: %u votes, %u elect, so %u may fail", config->cluster, count.votes, count.majority,
            count.failures);
@@ -205,28 +205,28 @@ static json_t *micros(uint64_t ns)
     return json_integer((json_int_t)((ns + 999) / 1000));
 }
 
-static json_t *json_bounds(const struct promises *p)
+static json_t *json_bounds(const struct bounds *p)
 {
     json_t *list = json_array();
-    for (enum promises_event event = 0; event < PROMISES_EVENTS; event++)
-        json_array_append_new(
-            list, json_pack("{ss ss so ss ss*}", "event", promises_event_name(event), "text",
-                            promises_event_text(event), "leaderless_us", micros(p->bounds[event]), "formula",
-                            promises_event_formula(event), "remark", promises_event_remark(event)));
+    for (enum bounds_event event = 0; event < BOUNDS_EVENTS; event++)
+        json_array_append_new(list, json_pack("{ss ss so ss ss*}", "event", bounds_event_name(event), "text",
+                                              bounds_event_text(event), "leaderless_us",
+                                              micros(p->bounds[event]), "formula", bounds_event_formula(event),
+                                              "remark", bounds_event_remark(event)));
     return list;
 }
 
-static json_t *json_warnings(const struct promises *p)
+static json_t *json_warnings(const struct bounds *p)
 {
     json_t *list = json_array();
-    for (enum promises_warning w = 0; w < PROMISES_WARNINGS; w++)
+    for (enum bounds_warning w = 0; w < BOUNDS_WARNINGS; w++)
         if (p->warnings[w])
             json_array_append_new(
-                list, json_pack("{ss ss}", "name", promises_warning_name(w), "text", promises_warning_text(w)));
+                list, json_pack("{ss ss}", "name", bounds_warning_name(w), "text", bounds_warning_text(w)));
     return list;
 }
 
-static json_t *json_settings(const struct promises_settings *s)
+static json_t *json_settings(const struct bounds_settings *s)
 {
     return json_pack("{so so so so so so sI sI}", "lease_us", micros(s->lease), "beat_us", micros(s->beat),
                      "margin_us", micros(s->margin), "re_ask_us", micros(s->reask), "stagger_us",
@@ -236,7 +236,7 @@ static json_t *json_settings(const struct promises_settings *s)
 
 static json_t *json_plan(const struct plan *plan)
 {
-    const struct promises *p = &plan->promises;
+    const struct bounds *p = &plan->promises;
     if (!plan->has_promises)
         return json_pack("{ss ss sn}", "group", plan->name, "algorithm", plan->algorithm->name, "bounds");
     json_t *object =
@@ -275,7 +275,7 @@ static int write_all(const struct config *config, bool json)
     if (json) {
         const uint32_t voters = count_role(config, CONFIG_VOTER),
                        witnesses = count_role(config, CONFIG_WITNESS);
-        const struct promises_votes count = promises_count(voters, witnesses);
+        const struct bounds_votes count = bounds_count(voters, witnesses);
         const char *a = NULL, *b = NULL;
         (void)find_neighbours(config, &a, &b);
         json_t *root = json_pack(

@@ -25,21 +25,21 @@ static int refuse(const char *text, elector_status status)
     return status == ELECTOR_REFUSED || status == ELECTOR_NOT_LEADING ? CLI_NO : CLI_CANNOT_TELL;
 }
 
-static int ask(struct wire *w, const char *path, const char *group)
+static int ask(struct json_lines *w, const char *path, const char *group)
 {
     char text[400];
     json_t *answer = NULL;
-    if (wire_open(w, path) != ELECTOR_OK) return refuse(w->reason, ELECTOR_UNAVAILABLE);
+    if (json_lines_open(w, path) != ELECTOR_OK) return refuse(w->reason, ELECTOR_UNAVAILABLE);
     json_t *request = json_pack("{si ss ss sb}", "id", 1, "op", "resign", "group", group, "force", 1);
-    const elector_status status = wire_ask(w, request, engine_until(WIRE_ANSWER_MS), &answer);
-    wire_close(w);
+    const elector_status status = json_lines_ask(w, request, engine_until(LINES_ANSWER_MS), &answer);
+    json_lines_close(w);
     if (status != ELECTOR_OK) return refuse(w->reason, status);
     if (json_is_true(json_object_get(answer, "ok"))) {
         printf("%s is being given up\n", group);
         json_decref(answer);
         return CLI_YES;
     }
-    const elector_status refusal = wire_refusal(answer, text, sizeof text);
+    const elector_status refusal = json_lines_refusal(answer, text, sizeof text);
     json_decref(answer);
     return refuse(text, refusal);
 }
@@ -66,7 +66,7 @@ int cli_resign(int argc, char **argv)
     if (strncmp(url, "unix:", 5) != 0)
         return cli_usage_error(
             "resign", "%s: only an agent can be asked, unix:PATH; end the holder of a lock instead", url);
-    struct wire *w = malloc(sizeof *w);
+    struct json_lines *w = malloc(sizeof *w);
     if (!w) return cli_out_of_memory("resign");
     const int status = ask(w, url + 5, group);
     free(w);

@@ -38,20 +38,20 @@ static void write_ms_cell(const json_t *object, const char *name, int width)
 {
     char text[32] = "-";
     uint64_t ms;
-    if (wire_number(object, name, 0, &ms)) snprintf(text, sizeof text, "%" PRIu64 " ms", ms);
+    if (json_lines_number(object, name, 0, &ms)) snprintf(text, sizeof text, "%" PRIu64 " ms", ms);
     write_cell(text, width);
 }
 
 /* "2 of 3": ourselves, if not listed, are a voter that is heard. */
 static void count_voters(const json_t *status, char *text, size_t size)
 {
-    const char *self = wire_text(status, "member", 255);
+    const char *self = json_lines_text(status, "member", 255);
     size_t i, voters = 0, reachable = 0;
     bool listed = false;
     json_t *member;
     json_array_foreach(json_object_get(status, "members"), i, member)
     {
-        const char *name = wire_text(member, "name", 255), *role = wire_text(member, "role", 64);
+        const char *name = json_lines_text(member, "name", 255), *role = json_lines_text(member, "role", 64);
         const bool is_self = name && self && strcmp(name, self) == 0;
         if (is_self) listed = true;
         if (!role || strcmp(role, "observer") == 0) continue;
@@ -70,10 +70,10 @@ static void write_standing(const json_t *group)
     if (json_array_size(standing) == 0) fputs("-", stdout);
     json_array_foreach(standing, i, one)
     {
-        const char *member = wire_text(one, "member", 255);
+        const char *member = json_lines_text(one, "member", 255);
         uint64_t priority = 0;
         char text[300];
-        (void)wire_number(one, "priority", 0, &priority);
+        (void)json_lines_number(one, "priority", 0, &priority);
         snprintf(text, sizeof text, "%s=%" PRIu64, member ? member : "?", priority);
         write_cell(text, 0);
     }
@@ -83,8 +83,9 @@ static void write_row(const json_t *group, const json_t *status, const char *vot
 {
     char token[32] = "-";
     uint64_t number;
-    const char *leader = wire_text(group, "leader", 255), *name = wire_text(group, "group", 255);
-    if (leader && wire_number(group, "token", 1, &number)) snprintf(token, sizeof token, "%" PRIu64, number);
+    const char *leader = json_lines_text(group, "leader", 255), *name = json_lines_text(group, "group", 255);
+    if (leader && json_lines_number(group, "token", 1, &number))
+        snprintf(token, sizeof token, "%" PRIu64, number);
     write_cell(name ? name : "?", 20);
     write_cell(leader ? leader : "nobody", 12);
     write_cell(token, 16);
@@ -151,21 +152,21 @@ static bool add_line(json_t *all, const json_t *line)
     if (json_array_size(groups) == 0 || json_array_size(sum) >= GROUPS_MAX ||
         json_array_extend(sum, groups) != 0)
         return false;
-    (void)wire_number(all, "worst_failover_ms", 0, &worst);
-    if (wire_number(line, "worst_failover_ms", worst, &slower))
+    (void)json_lines_number(all, "worst_failover_ms", 0, &worst);
+    if (json_lines_number(line, "worst_failover_ms", worst, &slower))
         json_object_set_new(all, "worst_failover_ms", json_integer((json_int_t)slower));
     return true;
 }
 
-elector_status cli_ask_status(struct wire *w, const char *group, json_t **all)
+elector_status cli_ask_status(struct json_lines *w, const char *group, json_t **all)
 {
     json_t *request = json_pack("{si ss}", "id", 1, "op", "status"), *line;
-    const uint64_t until_ns = engine_until(WIRE_ANSWER_MS);
+    const uint64_t until_ns = engine_until(LINES_ANSWER_MS);
     if (request && group) json_object_set_new(request, "group", json_string(group));
-    elector_status status = wire_ask(w, request, until_ns, all);
+    elector_status status = json_lines_ask(w, request, until_ns, all);
     bool more = status == ELECTOR_OK && json_is_true(json_object_get(*all, "more"));
     while (more) {
-        status = wire_hear(w, until_ns, &line);
+        status = json_lines_hear(w, until_ns, &line);
         if (status != ELECTOR_OK) break;
         more = json_is_true(json_object_get(line, "more"));
         if (!add_line(*all, line)) {
@@ -181,22 +182,22 @@ elector_status cli_ask_status(struct wire *w, const char *group, json_t **all)
     return status;
 }
 
-static int ask_agent(struct wire *w, const struct request *r)
+static int ask_agent(struct json_lines *w, const struct request *r)
 {
     char text[400];
     json_t *all = NULL;
-    elector_status status = wire_open(w, r->url + strlen("unix:"));
+    elector_status status = json_lines_open(w, r->url + strlen("unix:"));
     int code;
     if (status != ELECTOR_OK)
         return complain(w->reason, status == ELECTOR_REFUSED ? ELECTOR_UNAVAILABLE : status);
     status = cli_ask_status(w, r->group, &all);
-    wire_close(w);
+    json_lines_close(w);
     if (status != ELECTOR_OK) {
         code = complain(w->reason, status);
     } else if (json_is_true(json_object_get(all, "ok"))) {
         code = write_status(all, r->json);
     } else {
-        status = wire_refusal(all, text, sizeof text);
+        status = json_lines_refusal(all, text, sizeof text);
         code = complain(text, status);
     }
     json_decref(all);
@@ -248,7 +249,7 @@ int cli_status(int argc, char **argv)
         }
     }
     if (strncmp(r.url, "unix:", 5) != 0) return cli_finish("status", stdout, ask_lock(&r));
-    struct wire *w = malloc(sizeof *w);
+    struct json_lines *w = malloc(sizeof *w);
     if (!w) return cli_out_of_memory("status");
     const int code = ask_agent(w, &r);
     free(w);

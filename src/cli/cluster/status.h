@@ -6,6 +6,6 @@
 
 /* All lines of the answer in one object, for one group or (NULL) all. Freed by the caller also where it fails; then
  * the wire's reason says why. */
-elector_status cli_ask_status(struct wire *, const char *group, json_t **all);
+elector_status cli_ask_status(struct json_lines *, const char *group, json_t **all);
 
 #endif

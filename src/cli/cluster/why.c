@@ -19,14 +19,14 @@ static void write_help(void)
 
 static void write_name(const json_t *object, const char *name)
 {
-    const char *text = wire_text(object, name, 255);
+    const char *text = json_lines_text(object, name, 255);
     cli_cell(text ? text : "?", 0);
 }
 
 static uint64_t number_of(const json_t *object, const char *name)
 {
     uint64_t number = 0;
-    (void)wire_number(object, name, 0, &number);
+    (void)json_lines_number(object, name, 0, &number);
     return number;
 }
 
@@ -44,7 +44,7 @@ static const char *end_in_words(const json_t *before)
         {"let go", "it said that it leads no more"},
         {"lost sight", "it was lost from sight"},
     };
-    const char *ended = wire_text(before, "ended", 64);
+    const char *ended = json_lines_text(before, "ended", 64);
     for (size_t i = 0; ended && i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i][0], ended) == 0) return words[i][1];
     return "another led";
@@ -59,8 +59,8 @@ static void write_head(const json_t *answer)
         fputs(": ", stdout);
         write_name(after, "leader");
         printf(" leads with token %" PRIu64 ", since %s UTC", number_of(after, "token"),
-               past_time(after, "at", when));
-        printf(" (%s ago).\n", past_span(number_of(after, "age_us"), span));
+               history_query_time(after, "at", when));
+        printf(" (%s ago).\n", history_query_span(number_of(after, "age_us"), span));
     } else {
         fputs(": nobody leads.\n", stdout);
     }
@@ -71,8 +71,9 @@ static void write_head(const json_t *answer)
     fputs("Before, ", stdout);
     write_name(before, "leader");
     printf(" led with token %" PRIu64 " for %s, until %s.", number_of(before, "token"),
-           past_span(number_of(before, "led_us"), span), end_in_words(before));
-    if (json_is_object(after)) printf(" Nobody led for %s.", past_span(number_of(after, "nobody_us"), span));
+           history_query_span(number_of(before, "led_us"), span), end_in_words(before));
+    if (json_is_object(after))
+        printf(" Nobody led for %s.", history_query_span(number_of(after, "nobody_us"), span));
     putchar('\n');
 }
 
@@ -103,7 +104,7 @@ static void write_steps(const json_t *answer)
     json_array_foreach(steps, i, step)
     {
         char at[32], after[32] = "";
-        const char *text = wire_text(step, "text", 1024);
+        const char *text = json_lines_text(step, "text", 1024);
         us = number_of(step, "us");
         times = number_of(step, "times");
         if (i && us >= before) (void)grouped(us - before, "+", after);
@@ -119,13 +120,13 @@ static void write_steps(const json_t *answer)
 
 int cli_why(int argc, char **argv)
 {
-    struct past p = {.verb = "why"};
+    struct history_query p = {.verb = "why"};
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         write_help();
         return cli_finish("why", stdout, CLI_YES);
     }
-    int code = past_read(&p, argc, argv, false);
-    json_t *answer = code == CLI_YES ? past_ask(&p, &code) : NULL;
+    int code = history_query_read(&p, argc, argv, false);
+    json_t *answer = code == CLI_YES ? history_query_ask(&p, &code) : NULL;
     if (!answer) return code;
     const bool is_told = json_array_size(json_object_get(answer, "steps")) > 0;
     if (p.json) {

@@ -311,9 +311,9 @@ static int complete(struct check_request *request)
 
 /* ---- Answering ---- */
 
-static void show_progress(void *whose, const struct check_result *so_far)
+static void show_progress(void *context, const struct check_result *so_far)
 {
-    (void)whose;
+    (void)context;
     const double per_second = so_far->seconds > 0 ? (double)so_far->states / so_far->seconds : 0;
     fprintf(stderr, "\r%llu worlds, %.2f M/s, depth %u, frontier %llu, %.0f MB \033[K",
             (unsigned long long)so_far->states, per_second / 1e6, so_far->depth,

@@ -5,12 +5,12 @@
 #include "cli/replay/recordings.h"
 
 struct ear {
-    struct flight_story *story;
+    struct recordings_story *story;
     uint32_t run;
 };
 
 /* Room for one more; NULL: there is no memory. */
-static void *more(struct flight_story *story, void *list, size_t count, size_t *room, size_t size)
+static void *more(struct recordings_story *story, void *list, size_t count, size_t *room, size_t size)
 {
     if (count < *room) return list;
     const size_t wanted = *room ? 2 * *room : 256;
@@ -22,36 +22,36 @@ static void *more(struct flight_story *story, void *list, size_t count, size_t *
     return grown;
 }
 
-static struct flight_event *add(struct flight_listener *l, enum flight_what what, el_node peer)
+static struct recordings_event *add(struct recorder_listener *l, enum recordings_what what, el_node peer)
 {
-    const struct ear *ear = l->whose;
-    struct flight_story *story = ear->story;
-    struct flight_event *grown =
+    const struct ear *ear = l->context;
+    struct recordings_story *story = ear->story;
+    struct recordings_event *grown =
         more(story, story->events, story->event_count, &story->event_room, sizeof *story->events);
     if (!grown) return NULL;
     story->events = grown;
-    struct flight_event *event = &story->events[story->event_count++];
-    *event = (struct flight_event){.at = l->at, .run = ear->run, .what = (uint8_t)what, .peer = peer};
+    struct recordings_event *event = &story->events[story->event_count++];
+    *event = (struct recordings_event){.at = l->at, .run = ear->run, .what = (uint8_t)what, .peer = peer};
     return event;
 }
 
 /* ---- Payloads, and what is in them ---- */
 
-static bool is_told(const struct flight_story *story, const struct wire_entry *entry)
+static bool is_told(const struct recordings_story *story, const struct payload_entry *entry)
 {
-    if (entry->type == WIRE_SESSION) return story->beats;
-    return (entry->type == WIRE_MESSAGE || entry->type == WIRE_LINKED) && entry->group == story->group &&
-           !(entry->flags & WIRE_DETECTOR);
+    if (entry->type == PAYLOAD_SESSION) return story->beats;
+    return (entry->type == PAYLOAD_MESSAGE || entry->type == PAYLOAD_LINKED) && entry->group == story->group &&
+           !(entry->flags & PAYLOAD_DETECTOR);
 }
 
-static void add_messages(struct flight_listener *l, enum flight_what what, el_node peer, size_t of,
+static void add_messages(struct recorder_listener *l, enum recordings_what what, el_node peer, size_t of,
                          const uint8_t *payload, size_t size)
 {
-    struct flight_story *story = ((struct ear *)l->whose)->story;
-    struct wire_entry entry;
-    for (struct wire_place at = WIRE_FIRST; wire_next(payload, size, &at, &entry) == WIRE_ENTRY;) {
+    struct recordings_story *story = ((struct ear *)l->context)->story;
+    struct payload_entry entry;
+    for (struct payload_place at = PAYLOAD_FIRST; payload_next(payload, size, &at, &entry) == PAYLOAD_ENTRY;) {
         if (story->group == 0 || !is_told(story, &entry)) continue;
-        struct flight_event *event = add(l, what, peer);
+        struct recordings_event *event = add(l, what, peer);
         if (!event) return;
         event->kind = entry.msg.kind;
         event->subject = entry.msg.subject;
@@ -61,78 +61,78 @@ static void add_messages(struct flight_listener *l, enum flight_what what, el_no
     }
 }
 
-static void add_payload(struct flight_listener *l, bool hears, el_node peer, const uint8_t *payload,
+static void add_payload(struct recorder_listener *l, bool hears, el_node peer, const uint8_t *payload,
                         size_t size)
 {
-    struct flight_story *story = ((struct ear *)l->whose)->story;
+    struct recordings_story *story = ((struct ear *)l->context)->story;
     uint64_t digest;
     const size_t place = story->event_count;
-    struct flight_event *event = add(l, hears ? FLIGHT_HEARS : FLIGHT_SENDS, peer);
-    if (!event || !wire_head(payload, size, &digest)) return;
+    struct recordings_event *event = add(l, hears ? RECORDER_HEARS : RECORDER_SENDS, peer);
+    if (!event || !payload_head(payload, size, &digest)) return;
     event->number = el_fingerprint(payload, size).low;
-    add_messages(l, hears ? FLIGHT_HEARS_MESSAGE : FLIGHT_SENDS_MESSAGE, peer, place, payload, size);
+    add_messages(l, hears ? RECORDER_HEARS_MESSAGE : RECORDER_SENDS_MESSAGE, peer, place, payload, size);
 }
 
-static void on_sent(struct flight_listener *l, el_node to, const uint8_t *payload, size_t size)
+static void on_sent(struct recorder_listener *l, el_node to, const uint8_t *payload, size_t size)
 {
     add_payload(l, false, to, payload, size);
 }
 
-static void look_for_obituaries(const struct flight_listener *l, el_node from, const uint8_t *payload,
+static void look_for_obituaries(const struct recorder_listener *l, el_node from, const uint8_t *payload,
                                 size_t size)
 {
-    struct flight_story *story = ((struct ear *)l->whose)->story;
-    struct wire_entry entry;
-    if (!wire_may_pass(payload, size, true)) return;
-    for (struct wire_place at = WIRE_FIRST; wire_next(payload, size, &at, &entry) == WIRE_ENTRY;) {
-        if (story->obituary_count == FLIGHT_OBITUARIES_MAX) return;
-        const bool is_all = entry.type == WIRE_OBITUARY;
+    struct recordings_story *story = ((struct ear *)l->context)->story;
+    struct payload_entry entry;
+    if (!payload_may_pass(payload, size, true)) return;
+    for (struct payload_place at = PAYLOAD_FIRST; payload_next(payload, size, &at, &entry) == PAYLOAD_ENTRY;) {
+        if (story->obituary_count == RECORDER_OBITUARIES_MAX) return;
+        const bool is_all = entry.type == PAYLOAD_OBITUARY;
         story->obituaries[story->obituary_count++] =
-            (struct flight_obituary){.who = from,
-                                     .life = is_all ? entry.number : entry.life,
-                                     .group = is_all ? 0 : entry.group,
-                                     .term = is_all ? 0 : entry.number};
+            (struct recordings_obituary){.who = from,
+                                         .life = is_all ? entry.number : entry.life,
+                                         .group = is_all ? 0 : entry.group,
+                                         .term = is_all ? 0 : entry.number};
     }
 }
 
 /* As its own obituary would name it. */
 static uint64_t life_of(const struct host *host)
 {
-    struct wire_payload payload;
-    struct wire_entry entry;
-    struct wire_place at = WIRE_FIRST;
+    struct payload payload;
+    struct payload_entry entry;
+    struct payload_place at = PAYLOAD_FIRST;
     if (!host_obituary(host, &payload)) return 0;
-    return wire_next(payload.bytes, payload.size, &at, &entry) == WIRE_ENTRY ? entry.number : 0;
+    return payload_next(payload.bytes, payload.size, &at, &entry) == PAYLOAD_ENTRY ? entry.number : 0;
 }
 
 /* ---- What is asked of it ---- */
 
-static void on_called(struct flight_listener *l, const struct host_call *call)
+static void on_called(struct recorder_listener *l, const struct host_call *call)
 {
-    const struct flight_story *story = ((struct ear *)l->whose)->story;
+    const struct recordings_story *story = ((struct ear *)l->context)->story;
     const bool is_ours = story->group && call->group == story->group;
-    struct flight_event *event;
+    struct recordings_event *event;
     uint64_t digest;
     if (call->what == HOST_RECEIVES) {
         const uint64_t from = call->numbers[0];
-        if (from == 0 || from > CONFIG_MEMBERS_MAX || !wire_head(call->bytes, call->size, &digest)) return;
+        if (from == 0 || from > CONFIG_MEMBERS_MAX || !payload_head(call->bytes, call->size, &digest)) return;
         add_payload(l, true, (el_node)from, call->bytes, call->size);
         look_for_obituaries(l, (el_node)from, call->bytes, call->size);
     } else if (call->what == HOST_SAVED) {
-        (void)add(l, FLIGHT_WRITES, EL_NOBODY);
+        (void)add(l, RECORDER_WRITES, EL_NOBODY);
     } else if (is_ours && (call->what == HOST_RESIGNS || call->what == HOST_TRANSFERS)) {
-        event = add(l, FLIGHT_ASKED, (el_node)call->numbers[0]);
+        event = add(l, RECORDER_ASKED, (el_node)call->numbers[0]);
         if (event) event->kind = call->what == HOST_RESIGNS ? EL_RESIGN : EL_TRANSFER;
     } else if (is_ours && (call->what == HOST_CAMPAIGNS || (call->what == HOST_STANDS && call->numbers[0]))) {
-        (void)add(l, FLIGHT_CALLED, EL_NOBODY);
+        (void)add(l, RECORDER_CALLED, EL_NOBODY);
     }
 }
 
-static void on_noted(struct flight_listener *l, struct host_group *group, const struct host_note *note)
+static void on_noted(struct recorder_listener *l, struct host_group *group, const struct host_note *note)
 {
-    const struct flight_story *story = ((struct ear *)l->whose)->story;
+    const struct recordings_story *story = ((struct ear *)l->context)->story;
     if (!group || host_key(group) != story->group || note->by != host_algorithm(group)) return;
-    struct flight_event *event = add(l, FLIGHT_NOTES, EL_NOBODY);
+    struct recordings_event *event = add(l, RECORDER_NOTES, EL_NOBODY);
     if (!event) return;
     event->note = note->number;
     memcpy(event->values, note->values, sizeof event->values);
@@ -141,7 +141,7 @@ static void on_noted(struct flight_listener *l, struct host_group *group, const 
 /* ---- Offices ---- */
 
 /* The last is the likeliest. */
-static struct flight_claim *open_claim(const struct flight_story *story, uint32_t run, uint64_t group)
+static struct recordings_claim *open_claim(const struct recordings_story *story, uint32_t run, uint64_t group)
 {
     for (size_t i = story->claim_count; i > 0 && story->claims[i - 1].run == run; i--)
         if (story->claims[i - 1].group == group)
@@ -149,34 +149,34 @@ static struct flight_claim *open_claim(const struct flight_story *story, uint32_
     return NULL;
 }
 
-static uint64_t deadline_of(const struct flight_story *story, const struct flight_claim *claim)
+static uint64_t deadline_of(const struct recordings_story *story, const struct recordings_claim *claim)
 {
     return claim->cell == HOST_NO_CELL ? claim->deadline : story->runs[claim->run].cells[claim->cell];
 }
 
-static void end_claim(const struct flight_story *story, struct flight_claim *claim, uint64_t at)
+static void end_claim(const struct recordings_story *story, struct recordings_claim *claim, uint64_t at)
 {
     const uint64_t deadline = deadline_of(story, claim);
     claim->is_open = false;
     claim->ended = deadline < at ? deadline : at;
 }
 
-static void lead(const struct flight_listener *l, struct host_group *group, const struct host_view *view)
+static void lead(const struct recorder_listener *l, struct host_group *group, const struct host_view *view)
 {
-    const struct ear *ear = l->whose;
-    struct flight_story *story = ear->story;
-    struct flight_claim *claim = open_claim(story, ear->run, host_key(group));
+    const struct ear *ear = l->context;
+    struct recordings_story *story = ear->story;
+    struct recordings_claim *claim = open_claim(story, ear->run, host_key(group));
     if (claim && claim->token != view->token) {
         end_claim(story, claim, l->at);
         claim = NULL;
     }
     if (!claim) {
-        struct flight_claim *grown =
+        struct recordings_claim *grown =
             more(story, story->claims, story->claim_count, &story->claim_room, sizeof *claim);
         if (!grown) return;
         story->claims = grown;
         claim = &story->claims[story->claim_count++];
-        *claim = (struct flight_claim){
+        *claim = (struct recordings_claim){
             .group = host_key(group), .token = view->token, .began = l->at, .run = ear->run, .is_open = true};
         snprintf(claim->name, sizeof claim->name, "%s", host_name(group));
     }
@@ -186,25 +186,25 @@ static void lead(const struct flight_listener *l, struct host_group *group, cons
     if (claim->cell != HOST_NO_CELL) story->runs[ear->run].cells[claim->cell] = view->deadline_ns;
 }
 
-static void follow(const struct flight_listener *l, struct host_group *group, const struct host_view *view)
+static void follow(const struct recorder_listener *l, struct host_group *group, const struct host_view *view)
 {
-    const struct ear *ear = l->whose;
-    struct flight_story *story = ear->story;
-    struct flight_claim *claim = open_claim(story, ear->run, host_key(group));
+    const struct ear *ear = l->context;
+    struct recordings_story *story = ear->story;
+    struct recordings_claim *claim = open_claim(story, ear->run, host_key(group));
     if (claim) end_claim(story, claim, l->at);
     if (view->leader == EL_NOBODY) return;
-    struct flight_name *grown =
+    struct recordings_name *grown =
         more(story, story->names, story->name_count, &story->name_room, sizeof *story->names);
     if (!grown) return;
     story->names = grown;
     story->names[story->name_count++] =
-        (struct flight_name){host_key(group), view->token, l->at, ear->run, view->leader};
+        (struct recordings_name){host_key(group), view->token, l->at, ear->run, view->leader};
 }
 
-static void on_changed(struct flight_listener *l, struct host_group *group)
+static void on_changed(struct recorder_listener *l, struct host_group *group)
 {
     const struct host_view view = host_view_of(group);
-    const struct flight_story *story = ((struct ear *)l->whose)->story;
+    const struct recordings_story *story = ((struct ear *)l->context)->story;
     if (strcmp(host_algorithm(group)->name, "quorum") == 0) {
         if (view.role == EL_LEADER)
             lead(l, group, &view);
@@ -212,54 +212,54 @@ static void on_changed(struct flight_listener *l, struct host_group *group)
             follow(l, group, &view);
     }
     if (host_key(group) != story->group) return;
-    struct flight_event *event = add(l, FLIGHT_VIEWS, view.leader);
+    struct recordings_event *event = add(l, RECORDER_VIEWS, view.leader);
     if (!event) return;
     event->role = (uint8_t)view.role;
     event->number = view.token;
 }
 
-static void on_renewed(struct flight_listener *l, uint32_t cell)
+static void on_renewed(struct recorder_listener *l, uint32_t cell)
 {
-    const struct ear *ear = l->whose;
+    const struct ear *ear = l->context;
     if (cell < HOST_CELLS_MAX) ear->story->runs[ear->run].cells[cell] = host_cell_deadline(l->host, cell);
 }
 
 /* ---- All of it ---- */
 
-/* Who dies holds its office as long as it might have, unless somebody saw to it that nothing was left. */
-static void end_all(struct flight_story *story, uint32_t run)
+/* Who dies holds its leadership as long as it might have, unless somebody saw to it that nothing was left. */
+static void end_all(struct recordings_story *story, uint32_t run)
 {
-    const struct flight_run *r = &story->runs[run];
-    const bool is_known = !(r->report.flags & FLIGHT_FULL) && r->report.verdict == FLIGHT_AGREES;
+    const struct recordings_run *r = &story->runs[run];
+    const bool is_known = !(r->report.flags & RECORDER_FULL) && r->report.verdict == RECORDER_AGREES;
     for (size_t i = 0; i < story->claim_count; i++) {
-        struct flight_claim *claim = &story->claims[i];
+        struct recordings_claim *claim = &story->claims[i];
         if (claim->run == run && claim->is_open)
             end_claim(story, claim, is_known ? UINT64_MAX : r->report.ended);
     }
 }
 
-void flight_listen(struct flight_story *story, uint32_t run, uint32_t how)
+void recordings_listen(struct recordings_story *story, uint32_t run, uint32_t how)
 {
-    struct flight_run *r = &story->runs[run];
+    struct recordings_run *r = &story->runs[run];
     struct ear ear = {story, run};
-    struct flight_listener listener = {.whose = &ear,
-                                       .called = on_called,
-                                       .sent = on_sent,
-                                       .changed = on_changed,
-                                       .renewed = on_renewed,
-                                       .noted = on_noted};
+    struct recorder_listener listener = {.context = &ear,
+                                         .called = on_called,
+                                         .sent = on_sent,
+                                         .changed = on_changed,
+                                         .renewed = on_renewed,
+                                         .noted = on_noted};
     const size_t first = story->event_count;
-    (void)add(&listener, FLIGHT_BEGAN, EL_NOBODY);
-    if (!flight_replay(r->tape, &listener, how, &r->report)) story->is_out_of_memory = true;
+    (void)add(&listener, RECORDER_BEGAN, EL_NOBODY);
+    if (!recorder_replay(r->tape, &listener, how, &r->report)) story->is_out_of_memory = true;
     if (story->event_count > first) story->events[first].at = r->report.began;
     listener.at = r->report.ended;
-    if (!(r->report.flags & FLIGHT_FULL)) (void)add(&listener, FLIGHT_ENDED, EL_NOBODY);
+    if (!(r->report.flags & RECORDER_FULL)) (void)add(&listener, RECORDER_ENDED, EL_NOBODY);
     end_all(story, run);
 }
 
-void flight_story_free(struct flight_story *story)
+void recordings_story_free(struct recordings_story *story)
 {
-    for (uint32_t i = 0; i < story->run_count; i++) flight_tape_free(story->runs[i].tape);
+    for (uint32_t i = 0; i < story->run_count; i++) recorder_reader_free(story->runs[i].tape);
     free(story->events);
     free(story->claims);
     free(story->names);

@@ -30,15 +30,15 @@ static bool is_same(const struct message *a, const struct message *b)
 }
 
 /* All of one sort, in order; *count of them. The caller frees it. */
-static struct message *collect(struct flight_story *story, enum flight_what what, size_t *count)
+static struct message *collect(struct recordings_story *story, enum recordings_what what, size_t *count)
 {
     struct message *list = calloc(story->event_count + 1, sizeof *list);
     *count = 0;
     for (size_t i = 0; list && i < story->event_count; i++) {
-        const struct flight_event *e = &story->events[i];
+        const struct recordings_event *e = &story->events[i];
         const el_node self = story->runs[e->run].self;
         if (e->what != (uint8_t)what) continue;
-        const bool sends = what == FLIGHT_SENDS;
+        const bool sends = what == RECORDER_SENDS;
         list[(*count)++] = (struct message){.digest = e->number,
                                             .at = e->at + (uint64_t)story->runs[e->run].offset,
                                             .place = i,
@@ -53,23 +53,23 @@ static struct message *collect(struct flight_story *story, enum flight_what what
 
 /* ---- Offsets ---- */
 
-static bool share_clock(const struct flight_run *a, const struct flight_run *b)
+static bool share_clock(const struct recordings_run *a, const struct recordings_run *b)
 {
-    static const uint8_t unknown[FLIGHT_BOOT];
-    return memcmp(flight_boot(a->tape), flight_boot(b->tape), FLIGHT_BOOT) == 0 &&
-           memcmp(flight_boot(a->tape), unknown, FLIGHT_BOOT) != 0;
+    static const uint8_t unknown[RECORDER_BOOT];
+    return memcmp(recorder_boot(a->tape), recorder_boot(b->tape), RECORDER_BOOT) == 0 &&
+           memcmp(recorder_boot(a->tape), unknown, RECORDER_BOOT) != 0;
 }
 
 /* At least so much later is the clock of [to] set, as seen by what went from [from] to it: INT64_MIN: nothing did. */
 struct bounds {
-    int64_t least[FLIGHT_RUNS_MAX][FLIGHT_RUNS_MAX];
+    int64_t least[RECORDER_RUNS_MAX][RECORDER_RUNS_MAX];
 };
 
-static void bound(struct flight_story *story, struct bounds *b)
+static void bound(struct recordings_story *story, struct bounds *b)
 {
     size_t sent_count, heard_count, s = 0;
-    struct message *sent = collect(story, FLIGHT_SENDS, &sent_count);
-    struct message *heard = collect(story, FLIGHT_HEARS, &heard_count);
+    struct message *sent = collect(story, RECORDER_SENDS, &sent_count);
+    struct message *heard = collect(story, RECORDER_HEARS, &heard_count);
     for (size_t h = 0; sent && heard && h < heard_count; h++) {
         while (s < sent_count && compare(&sent[s], &heard[h]) < 0 && !is_same(&sent[s], &heard[h])) s++;
         if (s == sent_count || !is_same(&sent[s], &heard[h])) continue;
@@ -84,10 +84,10 @@ static void bound(struct flight_story *story, struct bounds *b)
     free(heard);
 }
 
-static bool place_beside(struct flight_story *story, const struct bounds *b, uint32_t run, uint32_t by)
+static bool place_beside(struct recordings_story *story, const struct bounds *b, uint32_t run, uint32_t by)
 {
-    struct flight_run *r = &story->runs[run];
-    const struct flight_run *known = &story->runs[by];
+    struct recordings_run *r = &story->runs[run];
+    const struct recordings_run *known = &story->runs[by];
     const int64_t least = b->least[by][run], most = b->least[run][by];
     if (share_clock(r, known)) {
         r->offset = known->offset;
@@ -101,7 +101,7 @@ static bool place_beside(struct flight_story *story, const struct bounds *b, uin
     return true;
 }
 
-static void place_all(struct flight_story *story, const struct bounds *b)
+static void place_all(struct recordings_story *story, const struct bounds *b)
 {
     bool again = true;
     story->runs[0].is_placed = true;
@@ -117,11 +117,11 @@ static void place_all(struct flight_story *story, const struct bounds *b)
 /* ---- Who heard what of whom ---- */
 
 /* Of several that are alike, the last that was sent before. */
-static void pair_up(struct flight_story *story)
+static void pair_up(struct recordings_story *story)
 {
     size_t sent_count, heard_count, s = 0;
-    struct message *sent = collect(story, FLIGHT_SENDS, &sent_count);
-    struct message *heard = collect(story, FLIGHT_HEARS, &heard_count);
+    struct message *sent = collect(story, RECORDER_SENDS, &sent_count);
+    struct message *heard = collect(story, RECORDER_HEARS, &heard_count);
     for (size_t h = 0; sent && heard && h < heard_count; h++) {
         while (s < sent_count && compare(&sent[s], &heard[h]) < 0 && !is_same(&sent[s], &heard[h])) s++;
         while (s + 1 < sent_count && is_same(&sent[s + 1], &heard[h]) && sent[s + 1].at <= heard[h].at) s++;
@@ -133,15 +133,15 @@ static void pair_up(struct flight_story *story)
     free(heard);
 }
 
-void flight_merge(struct flight_story *story)
+void recordings_merge(struct recordings_story *story)
 {
     struct bounds *b = malloc(sizeof *b);
     if (!b) {
         story->is_out_of_memory = true;
         return;
     }
-    for (uint32_t i = 0; i < FLIGHT_RUNS_MAX; i++)
-        for (uint32_t k = 0; k < FLIGHT_RUNS_MAX; k++) b->least[i][k] = INT64_MIN;
+    for (uint32_t i = 0; i < RECORDER_RUNS_MAX; i++)
+        for (uint32_t k = 0; k < RECORDER_RUNS_MAX; k++) b->least[i][k] = INT64_MIN;
     bound(story, b);
     place_all(story, b);
     pair_up(story);

@@ -18,8 +18,8 @@ struct request {
     const char *output; /* "report": no export */
     writer *write;
     bool beats;
-    uint32_t how; /* as of flight_replay() */
-    const char *paths[FLIGHT_RUNS_MAX];
+    uint32_t how; /* as of recorder_replay() */
+    const char *paths[RECORDER_RUNS_MAX];
     uint32_t path_count;
 };
 
@@ -47,21 +47,21 @@ static void write_help(void)
 
 /* ---- What was found ---- */
 
-static void write_run(FILE *out, const struct flight_story *story, const struct flight_run *run)
+static void write_run(FILE *out, const struct recordings_story *story, const struct recordings_run *run)
 {
-    const struct config *config = flight_config(run->tape);
-    const struct flight_report *report = &run->report;
+    const struct config *config = recorder_config(run->tape);
+    const struct recorder_report *report = &run->report;
     const uint64_t ms = (report->ended - report->began) / 1000000;
     fprintf(out,
             "%s: %s of %s, %" PRIu64 ".%03" PRIu64 " s, %" PRIu64 " inputs, %" PRIu64 " messages: ", run->path,
             config->members[config->self - 1].name, config->cluster, ms / 1000, ms % 1000, report->inputs,
             report->sent);
-    fputs(report->verdict == FLIGHT_AGREES     ? "agrees"
-          : report->verdict == FLIGHT_DIVERGES ? "DIVERGES at "
-                                               : "DAMAGED at ",
+    fputs(report->verdict == RECORDER_AGREES     ? "agrees"
+          : report->verdict == RECORDER_DIVERGES ? "DIVERGES at "
+                                                 : "DAMAGED at ",
           out);
     fputs(report->text, out);
-    if (report->flags & FLIGHT_FULL) fputs("; it was full then", out);
+    if (report->flags & RECORDER_FULL) fputs("; it was full then", out);
     if (report->unfinished) fprintf(out, "; a call (%s) did not return", report->unfinished);
     if (!run->is_placed) fputs("; nothing tells what its clock said, so it is judged by itself", out);
     if (run->is_placed && run->doubt && story->run_count > 1)
@@ -69,30 +69,31 @@ static void write_run(FILE *out, const struct flight_story *story, const struct 
     fputc('\n', out);
 }
 
-static const char *member_of(const struct flight_story *story, const struct flight_claim *claim)
+static const char *member_of(const struct recordings_story *story, const struct recordings_claim *claim)
 {
-    const struct flight_run *run = &story->runs[claim->run];
-    return flight_config(run->tape)->members[run->self - 1].name;
+    const struct recordings_run *run = &story->runs[claim->run];
+    return recorder_config(run->tape)->members[run->self - 1].name;
 }
 
-static void write_violation(FILE *out, const struct flight_story *story, const struct flight_violation *v)
+static void write_violation(FILE *out, const struct recordings_story *story,
+                            const struct recordings_violation *v)
 {
-    const struct flight_claim *one = &v->one, *other = &v->other;
+    const struct recordings_claim *one = &v->one, *other = &v->other;
     const char *first = member_of(story, one), *second = member_of(story, other);
     fprintf(out, "VIOLATED: group %s: ", one->name);
     switch (v->wrong) {
-    case FLIGHT_SAME_TOKEN:
+    case RECORDER_SAME_TOKEN:
         if (other->name[0])
             fprintf(out, "%s and %s both led with token %" PRIu64 "\n", first, second, one->token);
         else
             fprintf(out, "%s led with token %" PRIu64 ", and %s took another for its leader\n", first,
                     one->token, second);
         break;
-    case FLIGHT_TOKEN_FELL:
+    case RECORDER_TOKEN_FELL:
         fprintf(out, "%s led with token %" PRIu64 ", and after it %s with %" PRIu64 "\n", first, one->token,
                 second, other->token);
         break;
-    case FLIGHT_OVERLAP:
+    case RECORDER_OVERLAP:
         fprintf(out,
                 "%s had until %" PRIu64 ".%06" PRIu64 " s with token %" PRIu64 ", and %s led from %" PRIu64
                 ".%06" PRIu64 " s with %" PRIu64 "\n",
@@ -102,14 +103,14 @@ static void write_violation(FILE *out, const struct flight_story *story, const s
     }
 }
 
-static int write_report(FILE *out, const struct flight_story *story)
+static int write_report(FILE *out, const struct recordings_story *story)
 {
     int code = CLI_YES;
     for (uint32_t i = 0; i < story->run_count; i++) {
-        const enum flight_verdict verdict = story->runs[i].report.verdict;
+        const enum recorder_verdict verdict = story->runs[i].report.verdict;
         write_run(out, story, &story->runs[i]);
-        if (verdict == FLIGHT_DIVERGES) code = CLI_NO;
-        if (verdict == FLIGHT_DAMAGED && code == CLI_YES) code = CLI_CANNOT_TELL;
+        if (verdict == RECORDER_DIVERGES) code = CLI_NO;
+        if (verdict == RECORDER_DAMAGED && code == CLI_YES) code = CLI_CANNOT_TELL;
     }
     for (uint32_t i = 0; i < story->violation_count && i < sizeof story->violations / sizeof *story->violations;
          i++)
@@ -137,20 +138,20 @@ static bool is_same_cluster(const struct config *a, const struct config *b)
     return true;
 }
 
-static int load(struct flight_story *story, const struct request *request)
+static int load(struct recordings_story *story, const struct request *request)
 {
     char text[512];
     for (uint32_t i = 0; i < request->path_count; i++) {
-        struct flight_run *run = &story->runs[i];
-        *run = (struct flight_run){.path = request->paths[i],
-                                   .tape = flight_load(request->paths[i], text, sizeof text)};
+        struct recordings_run *run = &story->runs[i];
+        *run = (struct recordings_run){.path = request->paths[i],
+                                       .tape = recorder_load(request->paths[i], text, sizeof text)};
         if (!run->tape) {
             fprintf(stderr, "elector replay: %s\n", text);
             return CLI_CANNOT_TELL;
         }
         story->run_count++;
-        run->self = flight_config(run->tape)->self;
-        if (is_same_cluster(flight_config(story->runs[0].tape), flight_config(run->tape))) continue;
+        run->self = recorder_config(run->tape)->self;
+        if (is_same_cluster(recorder_config(story->runs[0].tape), recorder_config(run->tape))) continue;
         fprintf(stderr,
                 "elector replay: %s: is of another cluster, or of other members, than %s; replay it apart\n",
                 run->path, story->runs[0].path);
@@ -159,21 +160,21 @@ static int load(struct flight_story *story, const struct request *request)
     return CLI_YES;
 }
 
-static int listen_to_all(struct flight_story *story, const struct request *request)
+static int listen_to_all(struct recordings_story *story, const struct request *request)
 {
-    for (uint32_t i = 0; i < story->run_count; i++) flight_listen(story, i, request->how);
-    flight_merge(story);
-    flight_judge(story);
+    for (uint32_t i = 0; i < story->run_count; i++) recordings_listen(story, i, request->how);
+    recordings_merge(story);
+    recordings_judge(story);
     return story->is_out_of_memory ? cli_out_of_memory("replay") : CLI_YES;
 }
 
-static int understand(struct flight_story *story, const struct request *request)
+static int understand(struct recordings_story *story, const struct request *request)
 {
     int code = load(story, request);
     if (code != CLI_YES) return code;
     story->beats = request->beats;
     if (request->write && request->group)
-        story->group = seal_group_key(flight_config(story->runs[0].tape)->cluster_id, request->group);
+        story->group = seal_group_key(recorder_config(story->runs[0].tape)->cluster_id, request->group);
     return listen_to_all(story, request);
 }
 
@@ -186,7 +187,7 @@ static int write_text(FILE *out, const struct sim_world *world)
 }
 
 /* The one that was led, if it is one. NULL with a message. */
-static const char *only_group(const struct flight_story *story)
+static const char *only_group(const struct recordings_story *story)
 {
     const char *name = NULL;
     for (size_t i = 0; i < story->claim_count; i++) {
@@ -202,10 +203,10 @@ static const char *only_group(const struct flight_story *story)
     return name;
 }
 
-static int export(struct flight_story *story, const struct request *request)
+static int export(struct recordings_story *story, const struct request *request)
 {
     struct sim_plan plan;
-    struct sim_world *world = flight_tell(story, request->group, &plan);
+    struct sim_world *world = recordings_tell(story, request->group, &plan);
     if (!world) return cli_out_of_memory("replay");
     const int status = request->write(stdout, world);
     sim_world_free(world);
@@ -245,13 +246,13 @@ static int read_arguments(struct request *request, int argc, char **argv)
         } else if (strcmp(argv[at], "--beats") == 0) {
             request->beats = true;
         } else if (strcmp(argv[at], "--unfinished") == 0) {
-            request->how |= FLIGHT_UNFINISHED;
+            request->how |= RECORDER_UNFINISHED;
         } else if (strcmp(argv[at], "--trusted") == 0) {
-            request->how |= FLIGHT_TRUSTS;
+            request->how |= RECORDER_TRUSTS;
         } else if (argv[at][0] == '-') {
             return cli_usage_error("replay", "unknown option %s", argv[at]);
-        } else if (request->path_count == FLIGHT_RUNS_MAX) {
-            return cli_usage_error("replay", "at most %d recordings at a time", FLIGHT_RUNS_MAX);
+        } else if (request->path_count == RECORDER_RUNS_MAX) {
+            return cli_usage_error("replay", "at most %d recordings at a time", RECORDER_RUNS_MAX);
         } else {
             request->paths[request->path_count++] = argv[at];
         }
@@ -263,7 +264,7 @@ static int read_arguments(struct request *request, int argc, char **argv)
 
 static int replay(struct request *request)
 {
-    struct flight_story *story = calloc(1, sizeof *story);
+    struct recordings_story *story = calloc(1, sizeof *story);
     if (!story) return cli_out_of_memory("replay");
     int code = understand(story, request);
     if (code == CLI_YES && request->write &&
@@ -272,7 +273,7 @@ static int replay(struct request *request)
         if (only) snprintf(request->only, sizeof request->only, "%s", only);
         code = only ? CLI_YES : CLI_USAGE;
         request->group = request->only;
-        flight_story_free(story);
+        recordings_story_free(story);
         memset(story, 0, sizeof *story);
         if (code == CLI_YES) code = understand(story, request);
     }
@@ -281,7 +282,7 @@ static int replay(struct request *request)
         const int exported = request->write ? export(story, request) : CLI_YES;
         if (exported != CLI_YES) code = exported;
     }
-    flight_story_free(story);
+    recordings_story_free(story);
     free(story);
     return code;
 }

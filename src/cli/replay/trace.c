@@ -8,7 +8,7 @@
 enum { OPTIONS_MAX = 32 };
 
 struct teller {
-    struct flight_story *story;
+    struct recordings_story *story;
     struct sim_world *world;
     uint64_t epoch; /* when the story begins */
     uint64_t *told; /* [event_count]: the record of each; 0: none */
@@ -32,46 +32,46 @@ static int compare(const void *a, const void *b)
 /* The record in which this message was sent: as many messages into the payload as it is into its own. */
 static uint64_t sent_as(const struct teller *t, size_t index)
 {
-    const struct flight_event *e = &t->story->events[index];
+    const struct recordings_event *e = &t->story->events[index];
     const size_t heard = e->pair, sent = t->story->events[heard].pair;
     if (sent == 0) return 0;
     const size_t place = sent - 1 + (index - heard);
-    if (place >= t->story->event_count || t->story->events[place].what != FLIGHT_SENDS_MESSAGE) return 0;
+    if (place >= t->story->event_count || t->story->events[place].what != RECORDER_SENDS_MESSAGE) return 0;
     return t->story->events[place].pair == sent - 1 ? t->told[place] : 0;
 }
 
-static enum sim_what what_of(const struct flight_event *e)
+static enum sim_what what_of(const struct recordings_event *e)
 {
-    switch ((enum flight_what)e->what) {
-    case FLIGHT_ENDED: return SIM_CRASHED;
-    case FLIGHT_BEGAN: return SIM_RESTARTED;
-    case FLIGHT_SENDS_MESSAGE: return SIM_SENT;
-    case FLIGHT_HEARS_MESSAGE: return SIM_DELIVERED;
-    case FLIGHT_NOTES: return SIM_NOTED;
-    case FLIGHT_VIEWS: return SIM_VIEWED;
-    case FLIGHT_WRITES: return SIM_SAVED;
-    case FLIGHT_ASKED: return SIM_REQUESTED;
-    case FLIGHT_CALLED: return SIM_CAMPAIGNED;
-    case FLIGHT_SENDS:
-    case FLIGHT_HEARS: break;
+    switch ((enum recordings_what)e->what) {
+    case RECORDER_ENDED: return SIM_CRASHED;
+    case RECORDER_BEGAN: return SIM_RESTARTED;
+    case RECORDER_SENDS_MESSAGE: return SIM_SENT;
+    case RECORDER_HEARS_MESSAGE: return SIM_DELIVERED;
+    case RECORDER_NOTES: return SIM_NOTED;
+    case RECORDER_VIEWS: return SIM_VIEWED;
+    case RECORDER_WRITES: return SIM_SAVED;
+    case RECORDER_ASKED: return SIM_REQUESTED;
+    case RECORDER_CALLED: return SIM_CAMPAIGNED;
+    case RECORDER_SENDS:
+    case RECORDER_HEARS: break;
     }
     return SIM_DID_NOTHING;
 }
 
 /* A recording may end because somebody copied it: whoever is heard of later lived on. */
-static bool has_ended(const struct flight_story *story, uint32_t run)
+static bool has_ended(const struct recordings_story *story, uint32_t run)
 {
-    const struct flight_run *r = &story->runs[run];
+    const struct recordings_run *r = &story->runs[run];
     uint64_t last = 0;
     for (uint32_t i = 0; i < story->run_count; i++) {
         const uint64_t end = story->runs[i].report.ended + (uint64_t)story->runs[i].offset;
         if (story->runs[i].is_placed && end > last) last = end;
     }
     const uint64_t end = r->report.ended + (uint64_t)r->offset;
-    return r->report.flags & FLIGHT_CLOSED || last > end + 1000000000;
+    return r->report.flags & RECORDER_CLOSED || last > end + 1000000000;
 }
 
-static bool had_a_life_before(const struct flight_story *story, uint32_t run)
+static bool had_a_life_before(const struct recordings_story *story, uint32_t run)
 {
     for (uint32_t i = 0; i < story->run_count; i++)
         if (story->runs[i].self == story->runs[run].self &&
@@ -81,7 +81,7 @@ static bool had_a_life_before(const struct flight_story *story, uint32_t run)
     return false;
 }
 
-static bool is_worth_telling(const struct teller *t, const struct flight_event *e, enum sim_what what)
+static bool is_worth_telling(const struct teller *t, const struct recordings_event *e, enum sim_what what)
 {
     if (what == SIM_CRASHED) return has_ended(t->story, e->run);
     if (what == SIM_RESTARTED) return had_a_life_before(t->story, e->run);
@@ -98,7 +98,7 @@ static bool begins_something(enum sim_what what)
 
 static bool tell(struct teller *t, size_t index)
 {
-    const struct flight_event *e = &t->story->events[index];
+    const struct recordings_event *e = &t->story->events[index];
     const el_node node = t->story->runs[e->run].self;
     const enum sim_what what = what_of(e);
     if (!is_worth_telling(t, e, what)) return true;
@@ -125,7 +125,7 @@ static bool tell(struct teller *t, size_t index)
 
 static bool tell_all(struct teller *t)
 {
-    struct flight_story *story = t->story;
+    struct recordings_story *story = t->story;
     struct place *order = calloc(story->event_count + 1, sizeof *order);
     bool is_good = order != NULL;
     for (size_t i = 0; is_good && i < story->event_count; i++)
@@ -142,24 +142,24 @@ static bool tell_all(struct teller *t)
 
 static void tell_violations(struct teller *t)
 {
-    static const enum el_violation kinds[] = {[FLIGHT_SAME_TOKEN] = EL_SAME_TERM,
-                                              [FLIGHT_TOKEN_FELL] = EL_TOKEN_FELL,
-                                              [FLIGHT_OVERLAP] = EL_TWO_LEADERS};
-    const struct flight_story *story = t->story;
+    static const enum el_violation kinds[] = {[RECORDER_SAME_TOKEN] = EL_SAME_TERM,
+                                              [RECORDER_TOKEN_FELL] = EL_TOKEN_FELL,
+                                              [RECORDER_OVERLAP] = EL_TWO_LEADERS};
+    const struct recordings_story *story = t->story;
     for (uint32_t i = 0; i < story->violation_count && i < 16; i++) {
-        const struct flight_violation *v = &story->violations[i];
+        const struct recordings_violation *v = &story->violations[i];
         if (v->one.group != story->group || v->other.began < t->epoch) continue;
         sim_told_violation(t->world, kinds[v->wrong], v->other.began - t->epoch, story->runs[v->one.run].self,
                            story->runs[v->other.run].self);
     }
 }
 
-struct sim_world *flight_tell(struct flight_story *story, const char *group, struct sim_plan *plan)
+struct sim_world *recordings_tell(struct recordings_story *story, const char *group, struct sim_plan *plan)
 {
     static struct el_value values[OPTIONS_MAX];
     static uint64_t ids[CONFIG_MEMBERS_MAX], attributes[CONFIG_MEMBERS_MAX];
     static uint8_t roles[CONFIG_MEMBERS_MAX];
-    const struct config *config = flight_config(story->runs[0].tape);
+    const struct config *config = recorder_config(story->runs[0].tape);
     const struct config_group *section = config_group_of(config, group);
     const struct el_algorithm *algorithm =
         section && section->algorithm ? section->algorithm : el_algorithm_named("quorum");

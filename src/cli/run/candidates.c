@@ -24,26 +24,28 @@ bool run_has_agent(const struct runner *runner)
 
 void run_forget_peers(struct runner *runner)
 {
-    if (!runner->wire) return;
-    wire_close(runner->wire);
-    free(runner->wire);
-    runner->wire = NULL;
+    if (!runner->json_lines) return;
+    json_lines_close(runner->json_lines);
+    free(runner->json_lines);
+    runner->json_lines = NULL;
 }
 
 /* NULL: it does not answer. Otherwise to be freed. */
 static json_t *ask(struct runner *runner, json_t *question)
 {
     json_t *answer = NULL;
-    if (!runner->wire) {
-        runner->wire = malloc(sizeof *runner->wire);
-        if (!runner->wire || wire_open(runner->wire, runner->url + strlen(scheme)) != ELECTOR_OK) {
-            free(runner->wire);
-            runner->wire = NULL;
+    if (!runner->json_lines) {
+        runner->json_lines = malloc(sizeof *runner->json_lines);
+        if (!runner->json_lines ||
+            json_lines_open(runner->json_lines, runner->url + strlen(scheme)) != ELECTOR_OK) {
+            free(runner->json_lines);
+            runner->json_lines = NULL;
             json_decref(question);
             return NULL;
         }
     }
-    if (wire_ask(runner->wire, question, supervise_now_ns() + answer_ns, &answer) == ELECTOR_OK) return answer;
+    if (json_lines_ask(runner->json_lines, question, supervise_now_ns() + answer_ns, &answer) == ELECTOR_OK)
+        return answer;
     run_forget_peers(runner);
     return NULL;
 }
@@ -52,7 +54,7 @@ bool run_learn_id(struct runner *runner)
 {
     if (!run_has_agent(runner)) return true;
     json_t *answer = ask(runner, json_pack("{ss si}", "op", "hello", "version", 1));
-    const char *member = wire_text(answer, "member", ELECTOR_NAME_MAX);
+    const char *member = json_lines_text(answer, "member", ELECTOR_NAME_MAX);
     if (member) snprintf(runner->id, sizeof runner->id, "%s", member);
     json_decref(answer);
     return runner->id[0] != '\0';
@@ -66,9 +68,9 @@ static bool best_of(const json_t *standing, const char *self, char *name, uint64
     bool found = false;
     json_array_foreach(standing, i, one)
     {
-        const char *member = wire_text(one, "member", ELECTOR_NAME_MAX);
+        const char *member = json_lines_text(one, "member", ELECTOR_NAME_MAX);
         uint64_t its = 0;
-        if (!member || !wire_number(one, "priority", 0, &its) || strcmp(member, self) == 0) continue;
+        if (!member || !json_lines_number(one, "priority", 0, &its) || strcmp(member, self) == 0) continue;
         if (found && its < *priority) continue;
         snprintf(name, ELECTOR_NAME_MAX + 1, "%s", member);
         *priority = its;
@@ -101,9 +103,10 @@ void run_note_standing(struct run *run, struct spread *spread, size_t group)
     spread_forget(spread, group);
     json_array_foreach(standing, i, one)
     {
-        const char *member = wire_text(one, "member", ELECTOR_NAME_MAX);
+        const char *member = json_lines_text(one, "member", ELECTOR_NAME_MAX);
         uint64_t priority = 0;
-        if (member && wire_number(one, "priority", 0, &priority)) spread_note(spread, group, member, priority);
+        if (member && json_lines_number(one, "priority", 0, &priority))
+            spread_note(spread, group, member, priority);
     }
     json_decref(answer);
 }

@@ -24,7 +24,7 @@ static void on_result(struct runner *runner, int status)
     const bool falls_ill = runner->well && runner->failures >= request->health_failures;
     if (falls_ill) runner->well = false;
     if (!request->quiet && (first || falls_ill || request->verbose))
-        run_say(any, "the health check %s%s", aside_describe(status, text, sizeof text),
+        run_say(any, "the health check %s%s", helper_describe(status, text, sizeof text),
                 runner->well ? "" : "; not standing until it passes");
 }
 
@@ -34,8 +34,8 @@ static void start(struct runner *runner, uint64_t now_ns)
     run_set_environment(any, any->token, any->deadline_ns);
     if (runner->count > 1) unsetenv("ELECTOR_GROUP"); /* it is about all of them */
     setenv("ELECTOR_EVENT", "health", 1);
-    const int error = aside_start(&runner->check, runner->request->health, &runner->command.signals,
-                                  now_ns + runner->request->health_timeout_ns);
+    const int error = helper_start(&runner->check, runner->request->health, &runner->command.signals,
+                                   now_ns + runner->request->health_timeout_ns);
     unsetenv("ELECTOR_EVENT");
     runner->check_ns = now_ns + runner->request->health_interval_ns;
     if (!error) return;
@@ -48,6 +48,6 @@ void run_look_at_health(struct runner *runner)
     int status = 0;
     const uint64_t now_ns = supervise_now_ns();
     if (!runner->request->health) return;
-    if (aside_look(&runner->check, now_ns, &status)) on_result(runner, status);
+    if (helper_look(&runner->check, now_ns, &status)) on_result(runner, status);
     if (!runner->check.pid && now_ns >= runner->check_ns) start(runner, now_ns);
 }

@@ -21,7 +21,7 @@ static bool add(struct run *run, const struct run_hook *hook)
 {
     struct run_hooks *hooks = &run->hooks;
     if (!run->request->hooks[hook->event]) return true;
-    const size_t first_waiting = hooks->aside.pid ? 1 : 0;
+    const size_t first_waiting = hooks->helper.pid ? 1 : 0;
     if (hook->event == RUN_NEW_LEADER && hooks->count > first_waiting &&
         hooks->list[hooks->count - 1].event == RUN_NEW_LEADER)
         hooks->count--;
@@ -56,8 +56,8 @@ void run_tell_lost(struct run *run)
     const struct run_hook hook = {.event = RUN_LOST_OFFICE, .token = run->token};
     if (!run->hooks.announced) return;
     run->hooks.announced = false;
-    if (run->hooks.aside.pid && run->hooks.list[0].event == RUN_ELECTED)
-        aside_cut(&run->hooks.aside); /* what was to be set up is over */
+    if (run->hooks.helper.pid && run->hooks.list[0].event == RUN_ELECTED)
+        helper_cut(&run->hooks.helper); /* what was to be set up is over */
     (void)add(run, &hook);
     tell_heard(run);
 }
@@ -81,8 +81,8 @@ static void start(struct run *run)
     run_set_environment(run, hook->token, hook->deadline_ns);
     setenv("ELECTOR_EVENT", names[hook->event], 1);
     setenv("ELECTOR_LEADER", hook->leader, 1);
-    const int error = aside_start(&hooks->aside, run->request->hooks[hook->event],
-                                  &run->runner->command.signals, now_ns + run->request->hook_timeout_ns);
+    const int error = helper_start(&hooks->helper, run->request->hooks[hook->event],
+                                   &run->runner->command.signals, now_ns + run->request->hook_timeout_ns);
     unsetenv("ELECTOR_EVENT");
     unsetenv("ELECTOR_LEADER");
     if (!error) return;
@@ -95,15 +95,15 @@ void run_look_at_hooks(struct run *run)
     struct run_hooks *hooks = &run->hooks;
     int status = 0;
     char text[80];
-    if (aside_look(&hooks->aside, supervise_now_ns(), &status)) {
+    if (helper_look(&hooks->helper, supervise_now_ns(), &status)) {
         const char *name = names[hooks->list[0].event];
         if (status != 0)
-            run_say(run, "--on-%s %s", name, aside_describe(status, text, sizeof text));
+            run_say(run, "--on-%s %s", name, helper_describe(status, text, sizeof text));
         else if (run->request->verbose)
             run_say(run, "--on-%s is done", name);
         memmove(hooks->list, hooks->list + 1, --hooks->count * sizeof *hooks->list);
     }
-    while (!hooks->aside.pid && hooks->count > 0) start(run);
+    while (!hooks->helper.pid && hooks->count > 0) start(run);
 }
 
 bool run_hook_waits(const struct run *run, enum run_event event)

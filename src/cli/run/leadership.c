@@ -27,9 +27,9 @@ static struct run *find(struct runner *runner, const char *group)
     return NULL;
 }
 
-static void on_event(void *whose, const elector_event *event)
+static void on_event(void *context, const elector_event *event)
 {
-    struct run *run = find(whose, event->group);
+    struct run *run = find(context, event->group);
     if (!run) return;
     switch (event->type) {
     case ELECTOR_ELECTED: run->lost = run->stop_asked = false; break;
@@ -225,7 +225,7 @@ static void quit(struct run *run, int exit_code)
     run_finish(run, exit_code);
 }
 
-/* Out of office, and nothing runs any more. Who was told to end does. */
+/* Out of leadership, and nothing runs any more. Who was told to end does. */
 void run_rejoin(struct run *run)
 {
     const struct run_request *request = run->request;

@@ -73,12 +73,12 @@ static int read_groups(struct run_request *request, const char *value)
     return cli_usage_error("run", "%s", problem);
 }
 
-static int read_command(const char *name, const char *value, struct aside_words **words)
+static int read_command(const char *name, const char *value, struct helper_words **words)
 {
-    struct aside_words *read = value ? aside_split(value) : NULL;
+    struct helper_words *read = value ? helper_split(value) : NULL;
     if (!read)
         return cli_usage_error("run", "--%s takes a command of 1 to %d words, split at blanks, without a shell",
-                               name, ASIDE_WORDS_MAX);
+                               name, HELPER_WORDS_MAX);
     free(*words); /* the last one counts */
     *words = read;
     return CLI_YES;
@@ -134,7 +134,7 @@ static bool read_aside(struct run_request *request, int argc, char **argv, int *
 {
     const struct {
         const char *name;
-        struct aside_words **words;
+        struct helper_words **words;
     } commands[] = {{"on-elected", &request->hooks[RUN_ELECTED]},
                     {"on-lost", &request->hooks[RUN_LOST_OFFICE]},
                     {"on-leader", &request->hooks[RUN_NEW_LEADER]},

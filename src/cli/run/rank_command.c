@@ -108,8 +108,8 @@ static bool run(char **words, uint64_t *number, char *problem, size_t size)
 
 bool rank_by_command(const char *command, uint64_t *number, char *problem, size_t size)
 {
-    struct aside_words *words = aside_split(command);
-    if (!words) snprintf(problem, size, "a command of 1 to %d words is needed", ASIDE_WORDS_MAX);
+    struct helper_words *words = helper_split(command);
+    if (!words) snprintf(problem, size, "a command of 1 to %d words is needed", HELPER_WORDS_MAX);
     const bool ranked = words && run(words->list, number, problem, size);
     free(words);
     return ranked;

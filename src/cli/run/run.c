@@ -118,7 +118,8 @@ static uint64_t due(const struct run *run)
     case RUN_PARTING:
     case RUN_DONE: break;
     }
-    return run->hooks.aside.pid && !run->hooks.aside.cut ? run_sooner(at_ns, run->hooks.aside.until_ns) : at_ns;
+    return run->hooks.helper.pid && !run->hooks.helper.cut ? run_sooner(at_ns, run->hooks.helper.until_ns)
+                                                           : at_ns;
 }
 
 /* The clock of the deadline, which also counts while the machine sleeps. */
@@ -151,8 +152,8 @@ static void wait_for_something(struct runner *runner)
         const struct run *run = &runner->runs[i];
         if (run->work.keeper && !run->work.forced)
             polled[count++] = (struct pollfd){.fd = run->work.socket, .events = POLLIN};
-        if (run->hooks.aside.pid)
-            polled[count++] = (struct pollfd){.fd = run->hooks.aside.fd, .events = POLLIN};
+        if (run->hooks.helper.pid)
+            polled[count++] = (struct pollfd){.fd = run->hooks.helper.fd, .events = POLLIN};
         if (run->work.forced) timeout_ms = FORCED_POLL_MS;
     }
     set_timer(runner);
@@ -347,7 +348,7 @@ int run_loop(struct runner *runner)
             run_look_at_hooks(&runner->runs[i]);
         }
     }
-    aside_cut(&runner->check);
+    helper_cut(&runner->check);
     run_forget_peers(runner);
     run_let_go(runner);
     elector_close(runner->elector);
@@ -379,7 +380,7 @@ static int start(struct runner *runner)
                 "this kernel has no signalfd, timerfd or child subreapers; Linux 5.3 or newer is needed");
         return CLI_CANNOT_TELL;
     }
-    supervise_spare(aside_is);
+    supervise_spare(helper_is);
     return run_loop(runner);
 }
 

@@ -37,9 +37,9 @@ struct run_request {
     uint64_t wait_ns, stop_timeout_ns;
     int exit_code; /* -1: the usual ones */
     enum run_restart restart;
-    struct aside_words *hooks[RUN_EVENTS]; /* NULL: none */
+    struct helper_words *hooks[RUN_EVENTS]; /* NULL: none */
     uint64_t hook_timeout_ns;
-    struct aside_words *health; /* NULL: none */
+    struct helper_words *health; /* NULL: none */
     uint64_t health_interval_ns, health_timeout_ns, health_failures;
     uint64_t penalty_ns; /* 0: none */
 };
@@ -59,7 +59,7 @@ enum run_state {
     RUN_WORK,     /* leads, and the command runs */
     RUN_STOPPING, /* something of the command is left, and is to end */
     RUN_PAUSE,    /* leads, and nothing runs: the command is to be started, at once or after a while */
-    RUN_PARTING,  /* nothing runs any more; --on-lost does, and holds the office as long as we lead */
+    RUN_PARTING,  /* nothing runs any more; --on-lost does, and holds the leadership as long as we lead */
     RUN_LEAVING,  /* the work is stopped and this was said; another is about to lead */
     RUN_DONE,
 };
@@ -83,7 +83,7 @@ struct run_hooks {
     bool announced;        /* elected was, and lost is to follow */
     struct run_hook heard; /* who leads, until it is in order to tell it */
     bool has_heard;
-    struct aside aside;
+    struct helper_command helper;
 };
 
 struct runner;
@@ -96,7 +96,7 @@ struct run {
     int exit_code;        /* once it is RUN_DONE */
     int ending_signal;    /* somebody wants an end: neither restart nor campaign again */
 
-    /* The office. Instants are on CLOCK_BOOTTIME; 0 is never. */
+    /* The leadership. Instants are on CLOCK_BOOTTIME; 0 is never. */
     uint64_t token, deadline_ns, lease_ns; /* lease_ns: the longest left that was seen */
     uint64_t term_at_ns, kill_at_ns;       /* TERM and KILL before the deadline */
     uint64_t look_at_ns;                   /* to see whether it has moved on, of which nobody tells */
@@ -138,13 +138,13 @@ struct runner {
     uint64_t connect_ns; /* when to connect; 0: at once */
 
     /* Health: one check for all groups. */
-    struct aside check;
+    struct helper_command check;
     uint64_t check_ns; /* the next */
     uint64_t failures; /* in a row */
     bool well;         /* no check, or it has passed and did not fail too often since */
 
-    struct wire *wire;    /* to ask with, where it is an agent; NULL: not open */
-    struct spread spread; /* of all groups, in the order of runs; where it is asked for */
+    struct json_lines *json_lines; /* to ask with, where it is an agent; NULL: not open */
+    struct spread spread;          /* of all groups, in the order of runs; where it is asked for */
     uint64_t spread_ns;
     unsigned spread_turn;
 
@@ -159,7 +159,7 @@ void run_say(const struct run *, const char *format, ...) __attribute__((format(
 /* The sooner of two instants; 0 is never. */
 uint64_t run_sooner(uint64_t, uint64_t);
 
-/* ---- The office (leadership.c) -------------------------------------------------------------------- */
+/* ---- The leadership (leadership.c) -------------------------------------------------------------------- */
 
 void run_connect(struct runner *);  /* and campaign; when all are RUN_APART */
 void run_dispatch(struct runner *); /* hears what the library has to say */
@@ -180,7 +180,7 @@ void run_stop(struct run *, enum run_end);
 void run_press(struct run *); /* while stopping: KILL, and more, when it is time */
 void run_read_news(struct run *);
 void run_part(struct run *, enum run_end);     /* nothing runs: the tenure is over */
-void run_conclude(struct run *);               /* after that: the office is given up */
+void run_conclude(struct run *);               /* after that: the leadership is given up */
 void run_suspend(struct runner *, int signal); /* job control: stops commands and ourselves, until we go on */
 /* For the command and the hooks; ELECTOR_EVENT and ELECTOR_LEADER are the hooks' own. */
 void run_set_environment(struct run *, uint64_t token, uint64_t deadline_ns);

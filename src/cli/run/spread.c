@@ -51,7 +51,7 @@ void run_spread(struct runner *runner)
     for (size_t i = 0; i < runner->count; i++) {
         if (!is_to_be_looked_at(&runner->runs[i], i, runner->spread_turn)) continue;
         run_note_standing(&runner->runs[i], &runner->spread, i);
-        if (!runner->wire) return; /* it does not answer: whoever is next would wait as long */
+        if (!runner->json_lines) return; /* it does not answer: whoever is next would wait as long */
     }
     spread_deal(&runner->spread);
     for (size_t i = 0; i < runner->count; i++) {

@@ -93,7 +93,7 @@ struct sim_book {
 /* False if memory ran out. */
 bool sim_book_open(struct sim_book *book, struct sim_qos *qos, uint32_t count, sim_time from, sim_time until);
 /* A sim_listener; `whose` is the book. */
-void sim_book_verdict(void *whose, sim_time now, el_node node, el_node peer, bool suspected);
+void sim_book_verdict(void *context, sim_time now, el_node node, el_node peer, bool suspected);
 /* Mistakes that last are booked as far as they go. */
 void sim_book_close(struct sim_book *book);
 /* The peer had crashed at that time: does every survivor suspect it? And how long each took. */

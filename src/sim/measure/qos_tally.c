@@ -34,9 +34,9 @@ static void book_mistake(struct sim_book *book, sim_time began, sim_time ended)
     book->qos->mistaken += ended - began;
 }
 
-void sim_book_verdict(void *whose, sim_time now, el_node node, el_node peer, bool suspected)
+void sim_book_verdict(void *context, sim_time now, el_node node, el_node peer, bool suspected)
 {
-    struct sim_book *book = whose;
+    struct sim_book *book = context;
     sim_time *since = entry(book, node, peer);
     if (!suspected && *since != SIM_NEVER) book_mistake(book, *since, now);
     *since = suspected ? now : SIM_NEVER;

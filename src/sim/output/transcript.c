@@ -124,7 +124,7 @@ struct line {
     bool lost; /* tells of the network, not of the node */
 };
 
-struct page {
+struct deadline_page {
     struct line lines[LINES_MAX];
     uint32_t count;
     char pending[SIM_TEXT]; /* notes that wait for a line to stand behind */
@@ -136,7 +136,7 @@ static void add_note(char note[SIM_TEXT], const char *text)
     snprintf(note + used, SIM_TEXT - used, "%s%s", used ? "; " : "", text);
 }
 
-static void add_line(struct page *page, const char *text, const struct sim_record *r)
+static void add_line(struct deadline_page *page, const char *text, const struct sim_record *r)
 {
     if (page->count == LINES_MAX) return;
     struct line *line = &page->lines[page->count++];
@@ -154,7 +154,7 @@ static bool is_given(const struct teller *t, const struct sim_record *r)
 }
 
 /* What one event led to at its node: records first..last. A note stands behind the line it leads up to. */
-static void gather(const struct teller *t, uint64_t first, uint64_t last, struct page *page)
+static void gather(const struct teller *t, uint64_t first, uint64_t last, struct deadline_page *page)
 {
     char text[SIM_TEXT];
     for (uint64_t i = first; i <= last; i++) {
@@ -180,7 +180,7 @@ static bool is_reaction(const struct teller *t, const struct sim_record *r)
 
 static void tell_step(struct teller *t, const struct sim_record *trigger, uint64_t first, uint64_t last)
 {
-    struct page page = {.count = 0};
+    struct deadline_page page = {.count = 0};
     char text[SIM_TEXT] = "";
     gather(t, first, last, &page);
     struct line *bottom = page.count ? &page.lines[page.count - 1] : NULL;

@@ -104,14 +104,14 @@ bool sim_scene(struct sim_world *world, struct el_hash *hash)
     struct scene scene = {0};
     for (el_node node = 1; node <= world->plan->cluster.count; node++) put_node(&scene, world, node);
     put_suspicions(&scene, world);
-    for (size_t i = 0; i < world->stage.flight_count; i++) {
+    for (size_t i = 0; i < world->stage.recorder_count; i++) {
         const struct sim_event *event = &world->stage.flight[i];
         const struct sim_node *sender = &world->nodes[event->msg.from];
         const bool returns = !event->copy && sender->alive && sender->incarnation == event->incarnation;
         const struct flying flying = {event->msg, returns};
         put(&scene, &flying, sizeof flying);
     }
-    sort_last(&scene, world->stage.flight_count, sizeof(struct flying), compare_messages);
+    sort_last(&scene, world->stage.recorder_count, sizeof(struct flying), compare_messages);
     const bool made = !scene.out_of_memory;
     if (made) *hash = el_fingerprint(scene.bytes, scene.size);
     free(scene.bytes);

@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static void add(char list[LIST_TEXT], cons
 static const char *list_flight(const struct sim_world *world, char list[LIST_TEXT])
 {
     list[0] = '\0';
-    for (size_t i = 0; i < world->stage.flight_count; i++) {
+    for (size_t i = 0; i < world->stage.recorder_count; i++) {
         const struct el_msg *msg = &world->stage.flight[i].msg;
         add(list, "%llu>%llu %s", id_of(world, msg->from), id_of(world, msg->to),
             world->algorithm->kinds[msg->kind]);
@@ -81,7 +81,7 @@ static const char *list_timers(const struct sim_world *world, el_node node, char
 void sim_stage_hold(struct sim_world *world, const struct sim_event *event)
 {
     struct sim_event *place =
-        build_one_more(&world->stage.flight, &world->stage.flight_count, sizeof *world->stage.flight);
+        build_one_more(&world->stage.flight, &world->stage.recorder_count, sizeof *world->stage.flight);
     if (place) {
         *place = *event;
     } else {
@@ -93,7 +93,7 @@ void sim_stage_hold(struct sim_world *world, const struct sim_event *event)
 static const struct sim_event *find_message(struct sim_world *world, const struct sim_step *step)
 {
     uint64_t found = 0;
-    for (size_t i = 0; i < world->stage.flight_count; i++) {
+    for (size_t i = 0; i < world->stage.recorder_count; i++) {
         const struct sim_event *event = &world->stage.flight[i];
         const struct el_msg *msg = &event->msg;
         if (msg->from == step->from && msg->to == step->to && msg->kind == step->kind && ++found == step->place)
@@ -116,9 +116,9 @@ static struct sim_event take_out(struct sim_world *world, const struct sim_event
     struct sim_stage *stage = &world->stage;
     const struct sim_event taken = *event;
     const size_t place = (size_t)(event - stage->flight);
-    stage->flight_count--;
+    stage->recorder_count--;
     memmove(&stage->flight[place], &stage->flight[place + 1],
-            (stage->flight_count - place) * sizeof *stage->flight);
+            (stage->recorder_count - place) * sizeof *stage->flight);
     world->machines[SIM_ELECTION].in_flight--;
     return taken;
 }
@@ -201,7 +201,7 @@ static bool copy(struct sim_world *world, const struct sim_step *step)
  */
 static uint32_t fault_of_firing(const struct sim_world *world, const struct sim_timer *timer)
 {
-    if (world->plan->script == SIM_BY_STEPS) return world->stage.flight_count ? EL_LATENESS : 0;
+    if (world->plan->script == SIM_BY_STEPS) return world->stage.recorder_count ? EL_LATENESS : 0;
     return world->now < timer->earliest ? EL_DRIFTS : 0;
 }
 
@@ -346,7 +346,7 @@ static bool close_loop(struct sim_world *world)
 /* By now, by true time, some message has been under way for too long. */
 static bool is_late(const struct sim_world *world)
 {
-    for (size_t i = 0; i < world->stage.flight_count; i++) {
+    for (size_t i = 0; i < world->stage.recorder_count; i++) {
         const struct sim_event *event = &world->stage.flight[i];
         if (world->nodes[event->node].alive && world->now - event->time > world->plan->cluster.transmit_max)
             return true;
@@ -368,7 +368,7 @@ static void let_time_pass(struct sim_world *world, const struct sim_step *step, 
 static bool play_all(struct sim_world *world)
 {
     const struct sim_plan *plan = world->plan;
-    bool begun = world->stage.flight_count > 0;      /* by the nodes, when they started */
+    bool begun = world->stage.recorder_count > 0;    /* by the nodes, when they started */
     for (size_t i = 0; i < plan->command_count; i++) /* facts, known from the beginning */
         sim_obey(world, &plan->commands[i], plan->commands[i].node);
     for (size_t i = 0; i < plan->step_count && !world->result.out_of_memory; i++) {

@@ -432,10 +432,10 @@ void sim_world_free(struct sim_world *world)
     free(world);
 }
 
-void sim_world_listen(struct sim_world *world, sim_listener *listener, void *whose)
+void sim_world_listen(struct sim_world *world, sim_listener *listener, void *context)
 {
     world->listener = listener;
-    world->listener_whose = whose;
+    world->listener_whose = context;
 }
 
 const struct sim_trace *sim_world_trace(const struct sim_world *world)

@@ -61,8 +61,8 @@ struct sim_world;
 struct sim_world *sim_world_new(const struct sim_plan *plan, uint64_t keep);
 void sim_world_free(struct sim_world *world);
 /* Whoever listens is told each time that some node's detector changes its mind. Set before the run. */
-typedef void sim_listener(void *whose, sim_time now, el_node node, el_node peer, bool suspected);
-void sim_world_listen(struct sim_world *world, sim_listener *listener, void *whose);
+typedef void sim_listener(void *context, sim_time now, el_node node, el_node peer, bool suspected);
+void sim_world_listen(struct sim_world *world, sim_listener *listener, void *context);
 /* Runs to the end. The result is borrowed from the world. */
 const struct sim_result *sim_world_run(struct sim_world *world);
 const struct sim_trace *sim_world_trace(const struct sim_world *world);

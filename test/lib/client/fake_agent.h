@@ -28,7 +28,7 @@ struct fake_agent {
     bool mute;           /* answers nothing */
     char refused_op[32]; /* this one is answered with: */
     char answer[65536];  /* up to the closing brace; "%s": raw, instead of all */
-    bool promises_page;  /* to who wants one, with this descriptor, if it is any: */
+    bool bounds_page;    /* to who wants one, with this descriptor, if it is any: */
     int page;            /* -1: none */
     json_t *asked;       /* an array: all requests that were read */
     bool closed;         /* the client has gone */
@@ -51,10 +51,10 @@ static inline void fake_write(int fd, const char *text)
 /* The same, and a descriptor with it. */
 static inline void fake_write_with(int fd, const char *text, int passed)
 {
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof passed)] = {0};
+    _Alignas(struct cmsghdr) char serve[CMSG_SPACE(sizeof passed)] = {0};
     struct iovec bytes = {.iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text)};
     struct msghdr message = {
-        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = serve, .msg_controllen = sizeof serve};
     struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
     rights->cmsg_level = SOL_SOCKET;
     rights->cmsg_type = SCM_RIGHTS;
@@ -75,7 +75,7 @@ static inline void fake_answer(struct fake_agent *a, const json_t *request)
             snprintf(line, sizeof line, "%s\n", a->answer + (a->answer[0] == '!'));
         else
             snprintf(line, sizeof line, "{\"id\":%s,%s}\n", id, a->answer);
-    } else if (strcmp(op, "hello") == 0 && a->promises_page && json_is_true(json_object_get(request, "page"))) {
+    } else if (strcmp(op, "hello") == 0 && a->bounds_page && json_is_true(json_object_get(request, "page"))) {
         snprintf(line, sizeof line, "{\"id\":%s,\"ok\":true,\"version\":1,\"page\":true}\n", id);
         if (a->page >= 0) {
             fake_write_with(a->client, line, a->page);
@@ -124,9 +124,9 @@ static inline bool fake_serve(struct fake_agent *a, int client)
     }
 }
 
-static inline void *fake_run(void *whose)
+static inline void *fake_run(void *context)
 {
-    struct fake_agent *a = whose;
+    struct fake_agent *a = context;
     bool on = true;
     while (on) {
         struct pollfd wanted[2] = {{.fd = a->listener, .events = POLLIN}, {.fd = a->halt[0], .events = POLLIN}};
@@ -210,7 +210,7 @@ static inline void fake_refuse(struct fake_agent *a, const char *op, const char 
 static inline void fake_promise_page(struct fake_agent *a, int page)
 {
     pthread_mutex_lock(&a->mutex);
-    a->promises_page = true;
+    a->bounds_page = true;
     a->page = page;
     pthread_mutex_unlock(&a->mutex);
 }

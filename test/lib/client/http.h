@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "agent/serve/http/internal.h"
-#include "lib/client/socket.h"
+#include "lib/client/serve.h"
 
 static struct {
     struct http *http;
@@ -23,12 +23,9 @@ static inline int begin_with_patience(uint32_t patience_s)
     *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     t.config.http_groups = 1000;
     h.metrics.version = "0";
-    control_count_in(t.control, &h.metrics);
-    const struct http_setup setup = {.config = &t.config,
-                                     .host = t.host,
-                                     .control = t.control,
-                                     .metrics = &h.metrics,
-                                     .patience_s = patience_s};
+    serve_count_in(t.serve, &h.metrics);
+    const struct http_setup setup = {
+        .config = &t.config, .host = t.host, .serve = t.serve, .metrics = &h.metrics, .patience_s = patience_s};
     h.http = http_new(&t.loop, &setup, text, sizeof text);
     if (!h.http) fprintf(stderr, "%s\n", text);
     return h.http ? 0 : -1;

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 
 #include "agent/seal/internal.h"
-#include "lib/client/socket.h"
+#include "lib/client/serve.h"
 
-static struct obituary *obituary;
+static struct guardian_client *obituary;
 static struct config wider; /* where there is a peer */
 static struct seal *seal;
 static const struct guardian_page *page;
@@ -25,11 +25,11 @@ static char log_path[128], told[16384];
 /* In plain: of which work, for whom, and up to which terms. */
 static inline void write_release(int log, const struct guardian_message *m)
 {
-    struct wire_entry entry;
-    struct wire_place at = WIRE_FIRST;
+    struct payload_entry entry;
+    struct payload_place at = PAYLOAD_FIRST;
     dprintf(log, "release %u to %u:", m->number, m->peer);
     while (m->size > SEAL_PLAIN_HEAD &&
-           wire_next(m->datagram + SEAL_PLAIN_HEAD, m->size - SEAL_PLAIN_HEAD, &at, &entry) == WIRE_ENTRY)
+           payload_next(m->datagram + SEAL_PLAIN_HEAD, m->size - SEAL_PLAIN_HEAD, &at, &entry) == PAYLOAD_ENTRY)
         dprintf(log, " %llu", (unsigned long long)entry.number);
     dprintf(log, "; ");
 }
@@ -85,16 +85,16 @@ static inline bool leads(uint32_t work)
 
 static inline bool begin_obituary(const struct config *config)
 {
-    obituary = obituary_new(&t.loop, config, t.host, seal, "/proc/self/exe");
-    control_watch_by(t.control, obituary);
+    obituary = guardian_client_new(&t.loop, config, t.host, seal, "/proc/self/exe");
+    serve_watch_by(t.serve, obituary);
     page = find_page();
     return obituary && page;
 }
 
 static inline void end_obituary(void)
 {
-    control_watch_by(t.control, NULL);
-    obituary_free(obituary);
+    serve_watch_by(t.serve, NULL);
+    guardian_client_free(obituary);
     if (page) munmap((void *)(uintptr_t)page, sizeof *page);
     page = NULL;
 }
@@ -108,7 +108,7 @@ static inline int begin_guarded(void **state)
     return begin_obituary(&t.config) ? 0 : -1;
 }
 
-static inline void seal_nothing(void *whose, uint32_t peer, const uint8_t *bytes, size_t size)
+static inline void seal_nothing(void *context, uint32_t peer, const uint8_t *bytes, size_t size)
 {
 }
 
@@ -147,7 +147,7 @@ static inline void read_log(void)
 static inline void was_told(const char *words)
 {
     for (int i = 0; i < 600; i++) {
-        (void)obituary_tick(obituary);
+        (void)guardian_client_tick(obituary);
         go_round();
         read_log();
         const size_t length = strlen(told), wanted = strlen(words);
@@ -159,15 +159,15 @@ static inline void was_told(const char *words)
 
 static inline uint32_t add(pid_t pid)
 {
-    return obituary_add(obituary, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0));
+    return guardian_client_add(obituary, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0));
 }
 
 /* By another that stands, of which it is told later than of all else, what is due included: so what it was not told is known. */
 static inline void nothing_since(const char *words)
 {
-    (void)obituary_tick(obituary);
+    (void)guardian_client_tick(obituary);
     const uint32_t other = add(getpid());
-    obituary_stand(obituary, other);
+    guardian_client_stand(obituary, other);
     char all[256];
     snprintf(all, sizeof all, "%swatch %u; ", words, other);
     was_told(all);

@@ -30,11 +30,11 @@ struct member {
     struct record *record;
     struct config config;
     struct record_image *writing;
-    struct flight *flight;
+    struct recorder *recorder;
     uint64_t written_at;
     uint64_t answers[MEMBERS + 1], longest_trip_ns, shortest_trip_ns;
     bool alive, disk_is_stuck, disk_fails;
-    char path[64], flight_path[80];
+    char path[64], recorder_path[80];
 };
 
 static struct member members[MEMBERS + 1];
@@ -55,25 +55,25 @@ static void (*on_step)(struct member *);                         /* of time; may
 
 /* ---- The world ---- */
 
-static inline uint64_t hook_now(void *whose)
+static inline uint64_t hook_now(void *context)
 {
     return now;
 }
 
-static inline uint64_t hook_random(void *whose)
+static inline uint64_t hook_random(void *context)
 {
     seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
     return seed >> 11;
 }
 
-static inline uint64_t hook_wall(void *whose)
+static inline uint64_t hook_wall(void *context)
 {
     return 1700000000000 + now / MILLISECOND;
 }
 
-static inline void hook_send(void *whose, el_node to, const uint8_t *payload, size_t size)
+static inline void hook_send(void *context, el_node to, const uint8_t *payload, size_t size)
 {
-    struct member *member = whose;
+    struct member *member = context;
     assert_true(size <= SEAL_PAYLOAD_MAX);
     const uint64_t at = now + MILLISECOND + (jitter ? hook_random(NULL) % jitter : 0);
     size_t place = queued;
@@ -85,17 +85,17 @@ static inline void hook_send(void *whose, el_node to, const uint8_t *payload, si
     memcpy(queue[place].bytes, payload, size);
 }
 
-static inline void hook_save(void *whose, struct record_image *image)
+static inline void hook_save(void *context, struct record_image *image)
 {
-    struct member *member = whose;
+    struct member *member = context;
     assert_null(member->writing); /* one at a time */
     member->writing = image;
     member->written_at = now + UINT64_C(2) * MILLISECOND;
 }
 
-static inline void hook_answered(void *whose, el_node peer, uint64_t round_trip_ns)
+static inline void hook_answered(void *context, el_node peer, uint64_t round_trip_ns)
 {
-    struct member *member = whose;
+    struct member *member = context;
     assert_in_range(peer, 1, MEMBERS);
     member->answers[peer]++;
     if (round_trip_ns > member->longest_trip_ns) member->longest_trip_ns = round_trip_ns;
@@ -113,9 +113,9 @@ static inline bool leads(el_node node)
 }
 
 /* After every event: one leader at most, and tokens only rise. */
-static inline void hook_changed(void *whose, struct host_group *group)
+static inline void hook_changed(void *context, struct host_group *group)
 {
-    struct member *member = whose;
+    struct member *member = context;
     if (on_changed) on_changed(member, group);
     const struct host_view view = host_view_of(group);
     if (view.role != EL_LEADER || strcmp(host_name(group), "billing") != 0) return;
@@ -126,23 +126,23 @@ static inline void hook_changed(void *whose, struct host_group *group)
     elections++;
 }
 
-static inline void hook_warn(void *whose, struct host_group *group, const char *text)
+static inline void hook_warn(void *context, struct host_group *group, const char *text)
 {
     if (getenv("ELECTOR_TELL"))
         print_message("%6llu %u %s\n", (unsigned long long)(now / MILLISECOND),
-                      ((struct member *)whose)->config.self, text);
+                      ((struct member *)context)->config.self, text);
 }
 
-static inline void hook_note(void *whose, struct host_group *group, const struct host_note *note)
+static inline void hook_note(void *context, struct host_group *group, const struct host_note *note)
 {
     char text[256];
-    host_note_text(&((struct member *)whose)->config, note, text, sizeof text);
-    hook_warn(whose, group, text);
+    host_note_text(&((struct member *)context)->config, note, text, sizeof text);
+    hook_warn(context, group, text);
 }
 
 static inline struct host_hooks hooks_of(struct member *member)
 {
-    return (struct host_hooks){.whose = member,
+    return (struct host_hooks){.context = member,
                                .now = hook_now,
                                .send = hook_send,
                                .save = hook_save,
@@ -164,9 +164,9 @@ static inline void start(el_node node)
     assert_true(outcome != RECORD_REFUSED);
     struct host_hooks hooks = hooks_of(member);
     if (recorded_size) {
-        member->flight = flight_open(member->flight_path, recorded_size, &member->config, member->record,
-                                     &hooks, text, sizeof text);
-        assert_non_null(member->flight);
+        member->recorder = recorder_open(member->recorder_path, recorded_size, &member->config, member->record,
+                                         &hooks, text, sizeof text);
+        assert_non_null(member->recorder);
     }
     member->host = host_new(&member->config, member->record, hooks);
     assert_non_null(member->host);
@@ -179,8 +179,8 @@ static inline void die(el_node node)
     struct member *member = &members[node];
     if (!member->alive) return;
     host_free(member->host);
-    flight_close(member->flight);
-    member->flight = NULL;
+    recorder_close(member->recorder);
+    member->recorder = NULL;
     record_close(member->record);
     free(member->writing);
     member->writing = NULL;
@@ -212,7 +212,7 @@ static inline void open_world(void)
         /* In memory, where there is such a place: no disk is asked to sync for a test in virtual time. */
         snprintf(member->path, sizeof member->path, "%s/elector-host-%d-%u",
                  access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid(), node);
-        snprintf(member->flight_path, sizeof member->flight_path, "%s.flight", member->path);
+        snprintf(member->recorder_path, sizeof member->recorder_path, "%s.flight", member->path);
         unlink(member->path);
         const struct record_identity identity = {.cluster_id = {7}, .member = node};
         assert_true(record_create(member->path, &identity, text, sizeof text));

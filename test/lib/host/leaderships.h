@@ -1,5 +1,5 @@
 /*
- * The offices of up to three members that talk in memory. Time is what the test says, the disk keeps everything at once,
+ * The leaderships of up to three members that talk in memory. Time is what the test says, the disk keeps everything at once,
  * and clients are words; what they are told is kept as text.
  */
 #ifndef ELECTOR_TEST_LIB_HOST_LEADERSHIPS_H
@@ -31,7 +31,7 @@ struct member {
     struct config config;
     struct record record;
     struct host *host;
-    struct offices offices;
+    struct leaderships leaderships;
     unsigned saves;
     bool is_cut;
     int disk_error;
@@ -45,19 +45,19 @@ static size_t queued;
 static char heard[4096];
 static bool is_deaf; /* to what the host says */
 
-static inline uint64_t read_clock(void *whose)
+static inline uint64_t read_clock(void *context)
 {
     return now;
 }
 
-static inline uint64_t toss(void *whose)
+static inline uint64_t toss(void *context)
 {
     return 0;
 }
 
-static inline void post(void *whose, el_node to, const uint8_t *payload, size_t size)
+static inline void post(void *context, el_node to, const uint8_t *payload, size_t size)
 {
-    const struct member *from = whose;
+    const struct member *from = context;
     if (queued == QUEUE_MAX || from->is_cut || members[to - 1].is_cut) return;
     struct packet *packet = &queue[queued++];
     packet->from = from->config.self;
@@ -66,38 +66,38 @@ static inline void post(void *whose, el_node to, const uint8_t *payload, size_t 
     memcpy(packet->bytes, payload, size);
 }
 
-static inline void save(void *whose, struct record_image *image)
+static inline void save(void *context, struct record_image *image)
 {
-    struct member *m = whose;
+    struct member *m = context;
     m->saves++;
     free(image);
 }
 
-static inline void changed(void *whose, struct host_group *group)
+static inline void changed(void *context, struct host_group *group)
 {
-    struct member *m = whose;
-    if (!is_deaf) office_changed(office_of(&m->offices, group));
+    struct member *m = context;
+    if (!is_deaf) leadership_changed(leadership_of(&m->leaderships, group));
 }
 
-static inline void renewed(void *whose, uint32_t cell)
+static inline void renewed(void *context, uint32_t cell)
 {
-    struct member *m = whose;
-    if (!is_deaf) offices_renewed(&m->offices, cell);
+    struct member *m = context;
+    if (!is_deaf) offices_renewed(&m->leaderships, cell);
 }
 
-static inline void note(void *whose, struct host_group *group, const struct host_note *what)
-{
-}
-
-static inline void warn(void *whose, struct host_group *group, const char *text)
+static inline void note(void *context, struct host_group *group, const struct host_note *what)
 {
 }
 
-static inline void tell(void *whose, void *client, struct office *o, const struct office_event *event)
+static inline void warn(void *context, struct host_group *group, const char *text)
+{
+}
+
+static inline void tell(void *context, void *client, struct leadership *o, const struct leadership_event *event)
 {
     static const char *const names[] = {"elected", "lease", "stop", "lost"};
     const size_t used = strlen(heard);
-    if (event->type == OFFICE_LEASE && strstr(heard, " lease; ")) return; /* the first will do */
+    if (event->type == LEADERSHIP_LEASE && strstr(heard, " lease; ")) return; /* the first will do */
     snprintf(heard + used, sizeof heard - used, "%s %s%s%s; ", (const char *)client, names[event->type],
              event->reason ? " " : "", event->reason ? event->reason : "");
 }
@@ -122,7 +122,7 @@ static inline void pass(uint64_t ms)
     for (uint64_t end = now + ms * MS; now < end; now += 5 * MS) {
         for (uint32_t i = 0; i < member_count; i++) (void)host_tick(members[i].host);
         settle();
-        for (uint32_t i = 0; i < member_count; i++) (void)offices_tick(&members[i].offices);
+        for (uint32_t i = 0; i < member_count; i++) (void)offices_tick(&members[i].leaderships);
         settle();
     }
 }
@@ -145,7 +145,7 @@ static inline void begin(uint32_t count)
             m->config.members[k].id = k + 1;
             snprintf(m->config.members[k].name, sizeof m->config.members[k].name, "m%u", k + 1);
         }
-        const struct host_hooks hooks = {.whose = m,
+        const struct host_hooks hooks = {.context = m,
                                          .now = read_clock,
                                          .send = post,
                                          .save = save,
@@ -156,28 +156,28 @@ static inline void begin(uint32_t count)
                                          .random = toss,
                                          .wall_ms = read_clock};
         m->host = host_new(&m->config, &m->record, hooks);
-        m->offices.host = m->host;
-        m->offices.config = &m->config;
-        m->offices.tell = tell;
+        m->leaderships.host = m->host;
+        m->leaderships.config = &m->config;
+        m->leaderships.tell = tell;
     }
 }
 
 static inline int finish(void **state)
 {
     for (uint32_t i = 0; i < member_count; i++) {
-        offices_free(&members[i].offices);
+        offices_free(&members[i].leaderships);
         host_free(members[i].host);
     }
     member_count = 0;
     return 0;
 }
 
-static inline struct office *office(uint32_t member, const char *group)
+static inline struct leadership *leadership(uint32_t member, const char *group)
 {
     char text[200];
     struct host_group *found = host_find(members[member - 1].host, group, text, sizeof text);
     if (!found) fail_msg("%s", text);
-    return office_of(&members[member - 1].offices, found);
+    return leadership_of(&members[member - 1].leaderships, found);
 }
 
 /* ---- Clients, and what they are told ---- */
@@ -199,8 +199,8 @@ static inline void wait_for(const char *text)
 
 static inline void lead(uint32_t member, char *client)
 {
-    assert_int_equal(office_enter(office(member, "g"), client, 0, ""), OFFICE_DONE);
-    for (uint32_t i = 1; i <= member_count; i++) (void)office(i, "g");
+    assert_int_equal(leadership_enter(leadership(member, "g"), client, 0, ""), LEADERSHIP_DONE);
+    for (uint32_t i = 1; i <= member_count; i++) (void)leadership(i, "g");
     wait_for("elected");
 }
 

@@ -65,14 +65,14 @@ static inline void mail_free(struct mail *mail)
 }
 
 static inline void letter_strip(struct letter *letter, uint64_t members,
-                                bool (*keeps)(const struct wire_entry *))
+                                bool (*keeps)(const struct payload_entry *))
 {
-    struct wire_place at = WIRE_FIRST;
-    struct wire_entry entry;
-    struct wire_payload rest;
-    wire_begin(&rest, members);
-    while (wire_next(letter->bytes, letter->size, &at, &entry) == WIRE_ENTRY)
-        if (keeps(&entry)) assert_true(wire_add(&rest, &entry));
+    struct payload_place at = PAYLOAD_FIRST;
+    struct payload_entry entry;
+    struct payload rest;
+    payload_begin(&rest, members);
+    while (payload_next(letter->bytes, letter->size, &at, &entry) == PAYLOAD_ENTRY)
+        if (keeps(&entry)) assert_true(payload_add(&rest, &entry));
     memcpy(letter->bytes, rest.bytes, rest.size);
     letter->size = rest.size;
 }

@@ -29,24 +29,24 @@ static inline struct bytes read_recording(const char *path)
     return read;
 }
 
-static inline struct flight_report replay_bytes(struct bytes of, bool unfinished)
+static inline struct recorder_report replay_bytes(struct bytes of, bool unfinished)
 {
     char text[512];
-    struct flight_report report = {.verdict = FLIGHT_DAMAGED};
-    struct flight_tape *tape = flight_take("it", of.at, of.size, text, sizeof text);
+    struct recorder_report report = {.verdict = RECORDER_DAMAGED};
+    struct recorder_reader *tape = recorder_take("it", of.at, of.size, text, sizeof text);
     if (!tape) {
         snprintf(report.text, sizeof report.text, "%.200s", text);
         return report;
     }
-    assert_true(flight_replay(tape, NULL, FLIGHT_TRUSTS | (unfinished ? FLIGHT_UNFINISHED : 0), &report));
-    flight_tape_free(tape);
+    assert_true(recorder_replay(tape, NULL, RECORDER_TRUSTS | (unfinished ? RECORDER_UNFINISHED : 0), &report));
+    recorder_reader_free(tape);
     return report;
 }
 
-static inline struct flight_report replay_file(el_node node)
+static inline struct recorder_report replay_file(el_node node)
 {
-    const struct bytes read = read_recording(members[node].flight_path);
-    const struct flight_report report = replay_bytes(read, false);
+    const struct bytes read = read_recording(members[node].recorder_path);
+    const struct recorder_report report = replay_bytes(read, false);
     free(read.at);
     return report;
 }
@@ -59,8 +59,8 @@ static inline void close_recorded(void)
     on_step = NULL;
     recorded_size = 0;
     for (el_node node = 1; node <= MEMBERS; node++) {
-        unlink(members[node].flight_path);
-        snprintf(old, sizeof old, "%s.1", members[node].flight_path);
+        unlink(members[node].recorder_path);
+        snprintf(old, sizeof old, "%s.1", members[node].recorder_path);
         unlink(old);
     }
 }
@@ -68,11 +68,11 @@ static inline void close_recorded(void)
 static inline void all_agree(void)
 {
     for (el_node node = 1; node <= MEMBERS; node++) {
-        const struct flight_report report = replay_file(node);
-        if (report.verdict != FLIGHT_AGREES) fail_msg("member %u: %s", node, report.text);
+        const struct recorder_report report = replay_file(node);
+        if (report.verdict != RECORDER_AGREES) fail_msg("member %u: %s", node, report.text);
         assert_true(report.inputs > 100);
         assert_true(report.sent > 30);
-        assert_true(report.flags == FLIGHT_CLOSED);
+        assert_true(report.flags == RECORDER_CLOSED);
         assert_null(report.unfinished);
     }
 }
@@ -80,16 +80,16 @@ static inline void all_agree(void)
 static inline struct bytes packed(struct host *host)
 {
     struct bytes bytes = {malloc(STATE_MAX), 0};
-    struct flight_bytes b = {.at = bytes.at, .end = bytes.at + STATE_MAX};
+    struct recorder_bytes b = {.at = bytes.at, .end = bytes.at + STATE_MAX};
     assert_non_null(bytes.at);
     assert_true(host_pack(host, &b));
     bytes.size = (size_t)(b.at - bytes.at);
     return bytes;
 }
 
-static inline void keep_end(struct flight_listener *listener)
+static inline void keep_end(struct recorder_listener *listener)
 {
-    *(struct bytes *)listener->whose = packed(listener->host);
+    *(struct bytes *)listener->context = packed(listener->host);
 }
 
 /* The recording comes to the end that the living one came to, and its file has not grown by more than that many states. */
@@ -98,21 +98,21 @@ static inline void ends_as_it_did(el_node node, uint64_t begun, size_t grown)
     char text[512];
     struct stat file;
     struct bytes end = {0};
-    struct flight_report report;
-    struct flight_listener listener = {.whose = &end, .ended = keep_end};
+    struct recorder_report report;
+    struct recorder_listener listener = {.context = &end, .ended = keep_end};
     const struct bytes living = packed(members[node].host);
     die(node);
-    assert_int_equal(stat(members[node].flight_path, &file), 0);
+    assert_int_equal(stat(members[node].recorder_path, &file), 0);
     assert_true((uint64_t)file.st_size <= recorded_size + grown * (living.size + 4096));
-    struct flight_tape *tape = flight_load(members[node].flight_path, text, sizeof text);
+    struct recorder_reader *tape = recorder_load(members[node].recorder_path, text, sizeof text);
     if (!tape) fail_msg("%s", text);
-    assert_true(flight_replay(tape, &listener, FLIGHT_TRUSTS, &report));
-    if (report.verdict != FLIGHT_AGREES) fail_msg("member %u: %s", node, report.text);
-    assert_int_equal(report.flags, FLIGHT_CLOSED);
+    assert_true(recorder_replay(tape, &listener, RECORDER_TRUSTS, &report));
+    if (report.verdict != RECORDER_AGREES) fail_msg("member %u: %s", node, report.text);
+    assert_int_equal(report.flags, RECORDER_CLOSED);
     assert_true(report.began > begun); /* in the middle of a life */
     assert_int_equal(end.size, living.size);
     assert_memory_equal(end.at, living.at, end.size);
-    flight_tape_free(tape);
+    recorder_reader_free(tape);
     free(end.at);
     free(living.at);
 }

@@ -143,21 +143,22 @@ static inline void find_moves(const struct scene *w, const struct bounds *b, uin
 static inline void print_letter(uint32_t number)
 {
     const struct letter *l = album.letters[number];
-    struct wire_place at = WIRE_FIRST;
-    struct wire_entry e;
+    struct payload_place at = PAYLOAD_FIRST;
+    struct payload_entry e;
     print_message(" m%u to m%u:", l->from, l->to);
-    while (wire_next(l->bytes, l->size, &at, &e) == WIRE_ENTRY) {
-        if (e.type == WIRE_SESSION || e.type == WIRE_MESSAGE) print_message(" %s", el_quorum.kinds[e.msg.kind]);
-        if (e.type == WIRE_MESSAGE)
+    while (payload_next(l->bytes, l->size, &at, &e) == PAYLOAD_ENTRY) {
+        if (e.type == PAYLOAD_SESSION || e.type == PAYLOAD_MESSAGE)
+            print_message(" %s", el_quorum.kinds[e.msg.kind]);
+        if (e.type == PAYLOAD_MESSAGE)
             for (unsigned i = 0; i < world.watched_count; i++)
                 if (world.watched[i].key == e.group) print_message("(%s)", world.watched[i].name);
-        if (e.type == WIRE_POSTING)
+        if (e.type == PAYLOAD_POSTING)
             print_message(" Posting(%s %llu%s, term %llu)", e.text, (unsigned long long)e.version,
-                          e.flags & WIRE_STANDS ? " stands" : "", (unsigned long long)e.term);
-        if (e.type == WIRE_BOARD)
+                          e.flags & PAYLOAD_STANDS ? " stands" : "", (unsigned long long)e.term);
+        if (e.type == PAYLOAD_BOARD)
             print_message(" Board(%llu, read %llu)", (unsigned long long)e.version,
                           (unsigned long long)e.before);
-        if (e.type == WIRE_OBITUARY) print_message(" obituary of life %llu", (unsigned long long)e.number);
+        if (e.type == PAYLOAD_OBITUARY) print_message(" obituary of life %llu", (unsigned long long)e.number);
     }
 }
 

@@ -137,7 +137,7 @@ static inline void make_late(struct scene *w, uint32_t letter)
     w->late_count++;
 }
 
-static inline uint16_t link_of(uint32_t letter)
+static inline uint16_t reliable_link_of(uint32_t letter)
 {
     return way(album.letters[letter]->from, album.letters[letter]->to);
 }
@@ -153,7 +153,7 @@ static inline void send_letter(struct scene *w, uint32_t letter)
     require(w->queue_count < QUEUE_MAX);
     uint32_t at = w->queue_count++;
     /* Where they come in any order, that of different links is none: such worlds are one. */
-    for (; w->any_order && at && link_of(w->queue[at - 1]) > link_of(letter); at--)
+    for (; w->any_order && at && reliable_link_of(w->queue[at - 1]) > reliable_link_of(letter); at--)
         w->queue[at] = w->queue[at - 1];
     w->queue[at] = letter;
 }
@@ -168,7 +168,7 @@ static inline void judge_tenures(struct scene *w, el_node node)
                            .token = w->tenures[i].token,
                            .until = w->tenures[i].until};
         if (still->groups[i].leads)
-            take_office(&t, node, w->lives[node - 1], still->groups[i].token, still->groups[i].lease_end);
+            take_leadership(&t, node, w->lives[node - 1], still->groups[i].token, still->groups[i].lease_end);
         w->tenures[i].host = t.host;
         w->tenures[i].life = t.life;
         w->tenures[i].token = t.token;

@@ -16,7 +16,7 @@
 #include "agent/seal/internal.h"
 #include "core/bytes.h"
 
-enum { NODES = 4, WIRE_MAX = 8192 };
+enum { NODES = 4, PAYLOAD_MAX = 8192 };
 
 struct packet {
     uint32_t from, to;
@@ -24,7 +24,7 @@ struct packet {
     uint8_t bytes[SEAL_DATAGRAM_MAX];
 };
 
-static struct packet wire[WIRE_MAX];
+static struct packet wire[PAYLOAD_MAX];
 static size_t wired;
 static char heard[4096]; /* what fits of it */
 static unsigned deliveries;
@@ -33,27 +33,27 @@ static struct seal *nodes[NODES + 1];
 static uint32_t positions[NODES + 1] = {0, 1, 2, 3, 4}; /* whose are the hooks' */
 static uint8_t secrets[NODES][SEAL_KEY], publics[NODES][SEAL_KEY];
 
-static inline void put_on_wire(void *whose, uint32_t peer, const uint8_t *datagram, size_t size)
+static inline void put_on_wire(void *context, uint32_t peer, const uint8_t *datagram, size_t size)
 {
-    assert_true(wired < WIRE_MAX && size <= SEAL_DATAGRAM_MAX);
+    assert_true(wired < PAYLOAD_MAX && size <= SEAL_DATAGRAM_MAX);
     struct packet *p = &wire[wired++];
-    *p = (struct packet){.from = *(const uint32_t *)whose, .to = peer, .size = size};
+    *p = (struct packet){.from = *(const uint32_t *)context, .to = peer, .size = size};
     memcpy(p->bytes, datagram, size);
 }
 
-static inline void write_down(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+static inline void write_down(void *context, uint32_t peer, const uint8_t *payload, size_t size)
 {
     const size_t length = strlen(heard);
-    snprintf(heard + length, sizeof heard - length, "%u>%u %.*s; ", peer, *(const uint32_t *)whose, (int)size,
+    snprintf(heard + length, sizeof heard - length, "%u>%u %.*s; ", peer, *(const uint32_t *)context, (int)size,
              (const char *)payload);
     deliveries++;
 }
 
-static inline void write_obituary(void *whose, uint32_t peer, const uint8_t *payload, size_t size)
+static inline void write_obituary(void *context, uint32_t peer, const uint8_t *payload, size_t size)
 {
     const size_t length = strlen(heard);
-    snprintf(heard + length, sizeof heard - length, "%u is dead, %u hears: ", peer, *(const uint32_t *)whose);
-    write_down(whose, peer, payload, size);
+    snprintf(heard + length, sizeof heard - length, "%u is dead, %u hears: ", peer, *(const uint32_t *)context);
+    write_down(context, peer, payload, size);
 }
 
 static inline struct seal_config config_of(uint32_t self)
@@ -71,7 +71,7 @@ static inline struct seal_config config_of(uint32_t self)
 static inline void start_with(uint32_t node, const struct seal_config *config)
 {
     const struct seal_hooks hooks = {
-        .whose = &positions[node], .send = put_on_wire, .deliver = write_down, .bury = write_obituary};
+        .context = &positions[node], .send = put_on_wire, .deliver = write_down, .bury = write_obituary};
     seal_free(nodes[node]);
     nodes[node] = seal_new(config, hooks);
     assert_non_null(nodes[node]);

@@ -112,7 +112,7 @@ static inline void post(const struct letter *letter)
 }
 
 /* Leaves out of a letter what is not to be kept. */
-static inline void strip(struct letter *letter, bool (*keeps)(const struct wire_entry *))
+static inline void strip(struct letter *letter, bool (*keeps)(const struct payload_entry *))
 {
     letter_strip(letter, world.hosts[letter->from].host->members, keeps);
 }
@@ -124,24 +124,24 @@ static inline uint64_t between(uint64_t min, uint64_t max)
 
 /* ---- Hooks ---- */
 
-static inline uint64_t hook_now(void *whose)
+static inline uint64_t hook_now(void *context)
 {
-    return clock_of(whose);
+    return clock_of(context);
 }
 
-static inline uint64_t hook_random(void *whose)
+static inline uint64_t hook_random(void *context)
 {
     return dice(UINT64_MAX);
 }
 
-static inline uint64_t hook_wall(void *whose)
+static inline uint64_t hook_wall(void *context)
 {
     return 1700000000000 + world.now / MS;
 }
 
-static inline void hook_send(void *whose, el_node to, const uint8_t *payload, size_t size)
+static inline void hook_send(void *context, el_node to, const uint8_t *payload, size_t size)
 {
-    const struct hosted *h = whose;
+    const struct hosted *h = context;
     struct letter letter = {.from = h->config.self, .to = to, .size = size};
     assert_true(size <= sizeof letter.bytes);
     memcpy(letter.bytes, payload, size);
@@ -154,44 +154,44 @@ static inline void hook_send(void *whose, el_node to, const uint8_t *payload, si
     post(&letter);
 }
 
-static inline void hook_save(void *whose, struct record_image *image)
+static inline void hook_save(void *context, struct record_image *image)
 {
-    struct hosted *h = whose;
+    struct hosted *h = context;
     assert_null(h->writing); /* one at a time */
     h->writing = image;
     h->written_at = world.now + between(world.write_min, world.write_max);
 }
 
-static inline void hook_changed(void *whose, struct host_group *group)
+static inline void hook_changed(void *context, struct host_group *group)
 {
     world.changes++;
 }
 
-static inline void hook_renewed(void *whose, uint32_t cell)
+static inline void hook_renewed(void *context, uint32_t cell)
 {
     world.renewals++;
 }
 
-static inline void hook_tell(void *whose, struct host_group *group, const char *text)
+static inline void hook_tell(void *context, struct host_group *group, const char *text)
 {
     static int tells = -1;
     if (tells < 0) tells = getenv("ELECTOR_TELL") != NULL;
     if (tells)
-        print_message("%9.3f %u %s: %s\n", (double)world.now / 1e6, ((struct hosted *)whose)->config.self,
+        print_message("%9.3f %u %s: %s\n", (double)world.now / 1e6, ((struct hosted *)context)->config.self,
                       group ? host_name(group) : "-", text);
 }
 
-static inline void hook_note(void *whose, struct host_group *group, const struct host_note *note)
+static inline void hook_note(void *context, struct host_group *group, const struct host_note *note)
 {
     char text[256];
-    host_note_text(&((struct hosted *)whose)->config, note, text, sizeof text);
-    hook_tell(whose, group, text);
+    host_note_text(&((struct hosted *)context)->config, note, text, sizeof text);
+    hook_tell(context, group, text);
 }
 
-static inline void hook_warn(void *whose, struct host_group *group, const char *text)
+static inline void hook_warn(void *context, struct host_group *group, const char *text)
 {
     world.warnings++;
-    hook_tell(whose, group, text);
+    hook_tell(context, group, text);
 }
 
 /* ---- Watching ---- */
@@ -204,7 +204,8 @@ static inline struct session_group *group_at(el_node node, unsigned watched)
 }
 
 /* This life may work by this token until then: never two at once, and tokens rise. */
-static inline void take_office(struct tenure *t, el_node node, unsigned life, uint64_t token, uint64_t until)
+static inline void take_leadership(struct tenure *t, el_node node, unsigned life, uint64_t token,
+                                   uint64_t until)
 {
     if (t->host == node && t->life == life && t->token == token) {
         if (until > t->until) t->until = until;
@@ -229,7 +230,7 @@ static inline void watch_one(el_node node, unsigned i)
     require((view.role == EL_LEADER) == (group->base.shown_role == EL_LEADER));
     if (view.role != EL_LEADER) return;
     require(view.deadline_ns > clock_of(h) && view.lease_end_ns >= view.deadline_ns);
-    take_office(&world.watched[i], node, h->life, view.token, when(h, view.lease_end_ns));
+    take_leadership(&world.watched[i], node, h->life, view.token, when(h, view.lease_end_ns));
 }
 
 static inline void after_event(el_node node)
@@ -244,7 +245,7 @@ static inline void after_event(el_node node)
 
 static inline struct host_hooks hooks_of(struct hosted *h)
 {
-    return (struct host_hooks){.whose = h,
+    return (struct host_hooks){.context = h,
                                .now = hook_now,
                                .send = hook_send,
                                .save = hook_save,

@@ -4,7 +4,7 @@
 
 #include "lib/host/sessions.h"
 
-/* As an office does, where nobody wants to lead any more. */
+/* As an leadership does, where nobody wants to lead any more. */
 static inline void resign_the_unwilling(void)
 {
     for (unsigned i = 0; i < world.watched_count; i++) {
@@ -28,7 +28,7 @@ static inline void judge_heir(const struct session_group *here, unsigned i, el_n
 {
     const struct quorum_claim claim = session_claim_of(group_of(leader, i));
     uint64_t most = 0, priority;
-    const struct quorum_group *known = &session_unfold(here)->quorum;
+    const struct quorum_group *known = &session_expand(here)->quorum;
     require(known->claim_heir == claim.heir);
     require(!claim.heir || known->claim_heir_term == claim.heir_term);
     require(!claim.heir || host_stands(&here->base, claim.heir, &most));

@@ -142,7 +142,7 @@ static inline bool keep_posted(struct letter *letter)
 
 /* ---- Between hosts and stills ---- */
 
-static inline uint64_t no_jitter(void *whose)
+static inline uint64_t no_jitter(void *context)
 {
     return 0;
 }
@@ -152,7 +152,7 @@ static inline void judge_bound(const struct session_group *group, const struct h
 {
     struct session *s = session_of(group);
     const struct session_work kept = s->work; /* a call may be under way, for another */
-    struct session_work *work = session_unfold(group);
+    struct session_work *work = session_expand(group);
     const struct quorum q = {
         .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
     const el_node by = quorum_bound_by(&q);
@@ -161,9 +161,9 @@ static inline void judge_bound(const struct session_group *group, const struct h
 }
 
 /* Whoever works for a group reads its cell at that very moment, in the middle of a call. */
-static inline void judge_renewed(void *whose, uint32_t cell)
+static inline void judge_renewed(void *context, uint32_t cell)
 {
-    const struct hosted *h = whose;
+    const struct hosted *h = context;
     for (unsigned i = 0; i < STILL_GROUPS; i++) {
         const struct session_group *group = group_at(h->config.self, i);
         if (!group || group->base.shown_cell != cell || group->base.shown_role != EL_LEADER) continue;
@@ -237,7 +237,7 @@ static inline void revive(el_node node, uint32_t number)
     const struct still *still = &album.stills[number];
     struct hosted *h = &world.hosts[node];
     static uint8_t bytes[STILL_BYTES_MAX];
-    struct flight_bytes b = {bytes, bytes + still->host, false};
+    struct recorder_bytes b = {bytes, bytes + still->host, false};
     const uint8_t *record = bytes + still->host, *writing = record + still->record + still->disk;
     if (album.live[node] == number + 1) return;
     expand(still->bytes, bytes, still_size(still));
@@ -279,7 +279,7 @@ static inline void describe(
     struct still *still)
 {
     struct hosted *h = &world.hosts[node];
-    struct flight_bytes b = {room, room + STILL_BYTES_MAX, false};
+    struct recorder_bytes b = {room, room + STILL_BYTES_MAX, false};
     require(host_pack(h->host, &b));
     still->host = (uint32_t)(b.at - room);
     struct record_image *record = record_copy(h->record);
@@ -351,7 +351,7 @@ static inline bool make_call(el_node node, const struct call *call)
     struct hosted *h = &world.hosts[node];
     struct record_image *image = h->writing;
     const struct letter *letter = call->what == CALL_RECEIVE ? album.letters[call->letter] : NULL;
-    struct wire_payload obituary;
+    struct payload obituary;
     enum el_answer answer = EL_PERFORMED;
     if (call->what == CALL_START) (void)make_host(node);
     if (call->what != CALL_OBITUARY && call->what != CALL_RECEIVE)

@@ -1,6 +1,6 @@
 /*
  * Leading by the page of real agents: two of them on loopback, a candidate of the library at each; what it says when the
- * office is handed over, when the agent is stopped, and when it is killed.
+ * leadership is handed over, when the agent is stopped, and when it is killed.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -60,12 +60,13 @@ static void configure(struct member *m, char name, const unsigned ports[AGENTS])
 {
     char path[128], text[512], bytes[1024];
     snprintf(path, sizeof path, "%s/%c.conf", folder, name);
-    const int size = snprintf(bytes, sizeof bytes,
-                              "[cluster]\nname = test\n[member a]\nid = 1\naddress = 127.0.0.1:%u\n"
-                              "[member b]\nid = 2\naddress = 127.0.0.1:%u\n"
-                              "[agent]\nself = %c\nsocket = %s/%c.sock\nstate = %s/%c.state\nrecorder = off\n"
-                              "[group calm]\nlease = 5s\n", /* where a busy machine must not cost the office */
-                              ports[0], ports[1], name, folder, name, folder, name);
+    const int size =
+        snprintf(bytes, sizeof bytes,
+                 "[cluster]\nname = test\n[member a]\nid = 1\naddress = 127.0.0.1:%u\n"
+                 "[member b]\nid = 2\naddress = 127.0.0.1:%u\n"
+                 "[agent]\nself = %c\nsocket = %s/%c.sock\nstate = %s/%c.state\nrecorder = off\n"
+                 "[group calm]\nlease = 5s\n", /* where a busy machine must not cost the leadership */
+                 ports[0], ports[1], name, folder, name, folder, name);
     if (!config_parse(&m->config, path, bytes, (size_t)size, false, text, sizeof text)) fail_msg("%s", text);
     struct record_identity identity = {.member = (uint32_t)(name - 'a' + 1)};
     memcpy(identity.cluster_id, m->config.cluster_id, sizeof identity.cluster_id);
@@ -89,9 +90,9 @@ static void end_agent(struct member *m)
     m->pid = 0;
 }
 
-static void hear(void *whose, const elector_event *event)
+static void hear(void *context, const elector_event *event)
 {
-    struct member *m = whose;
+    struct member *m = context;
     m->last = event->type;
     m->elected += event->type == ELECTOR_ELECTED;
     m->lost += event->type == ELECTOR_LOST_OFFICE;

@@ -24,7 +24,7 @@ static char heard[32768];             /* what the callback was told, in short */
 static elector_status (*react)(void); /* called from within the callback at STOP */
 static elector_status reaction;
 
-static void hear(void *whose, const elector_event *event)
+static void hear(void *context, const elector_event *event)
 {
     char text[400];
     const elector_leader *l = &event->leader;

@@ -234,17 +234,17 @@ static void a_full_agent_is_no_answer(void **state)
 
 static void last_words_are_heard_though_nobody_listens(void **state)
 {
-    static struct wire w;
+    static struct json_lines w;
     int ends[2];
     json_t *answer;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
-    w = (struct wire){.fd = ends[0]};
+    w = (struct json_lines){.fd = ends[0]};
     assert_true(write(ends[1], turned_away, sizeof turned_away - 1) > 0 && write(ends[1], "\n", 1) == 1);
     close(ends[1]);
-    assert_int_equal(wire_ask(&w, json_pack("{si}", "id", 1), UINT64_MAX, &answer), ELECTOR_UNAVAILABLE);
+    assert_int_equal(json_lines_ask(&w, json_pack("{si}", "id", 1), UINT64_MAX, &answer), ELECTOR_UNAVAILABLE);
     assert_null(answer);
     assert_non_null(strstr(w.reason, "64 are here"));
-    wire_close(&w);
+    json_lines_close(&w);
 }
 
 static void observe_prints_every_change(void **state)

@@ -22,11 +22,11 @@ enum { SLOT = 17, LONG_MS = 30000, TENURES = 300 };
 #define S UINT64_C(1000000000)
 
 static struct fake_agent agent;
-static struct page *page;
+static struct deadline_page *page;
 static elector *e;
 static char heard[4096];
 
-static void hear(void *whose, const elector_event *event)
+static void hear(void *context, const elector_event *event)
 {
     static const char *const names[] = {"", "elected", "stop", "lost", "leader"};
     char text[200];
@@ -46,9 +46,9 @@ static uint64_t now_ns(void)
 static int start(void **state)
 {
     heard[0] = '\0';
-    page = page_new();
+    page = deadline_page_new();
     if (!page || !fake_start(&agent)) return -1;
-    fake_promise_page(&agent, page_fd(page));
+    fake_promise_page(&agent, deadline_page_fd(page));
     if (elector_open(agent.url, &e) != ELECTOR_OK) return -1;
     elector_on_event(e, hear, NULL);
     return 0;
@@ -59,7 +59,7 @@ static int stop(void **state)
     elector_close(e);
     e = NULL;
     fake_stop(&agent);
-    page_free(page);
+    deadline_page_free(page);
     return 0;
 }
 
@@ -81,8 +81,8 @@ static void hears(const char *expected)
 static void publish(uint64_t token, uint64_t deadline_ns)
 {
     char rest[40];
-    page_set_deadline(page, SLOT, deadline_ns);
-    page_occupy(page, SLOT, token, SLOT);
+    deadline_page_set_deadline(page, SLOT, deadline_ns);
+    deadline_page_occupy(page, SLOT, token, SLOT);
     snprintf(rest, sizeof rest, ",\"slot\":%d", SLOT);
     say("elected", token, deadline_ns, rest);
 }
@@ -110,9 +110,9 @@ static void leads_by_the_page_without_a_word_of_the_agent(void **state)
     assert_false(elector_is_leader(e, "other"));
     assert_int_equal(elector_token(e, "jobs"), 7);
     assert_int_equal(elector_deadline(e, "jobs"), first);
-    page_set_deadline(page, SLOT, first + S);
+    deadline_page_set_deadline(page, SLOT, first + S);
     assert_int_equal(elector_deadline(e, "jobs"), first + S);
-    page_set_deadline(page, SLOT, now_ns()); /* nobody has moved it on */
+    deadline_page_set_deadline(page, SLOT, now_ns()); /* nobody has moved it on */
     assert_false(elector_is_leader(e, "jobs"));
     assert_int_equal(elector_token(e, "jobs"), 0);
 }
@@ -122,7 +122,7 @@ static void the_term_and_the_loop_have_the_newest_deadline(void **state)
     elector_term term;
     become_leader(7, now_ns() + 60 * S);
     const uint64_t later = now_ns() + 1000 * S;
-    page_set_deadline(page, SLOT, later);
+    deadline_page_set_deadline(page, SLOT, later);
     assert_true(elector_timeout_ms(e) > 900000);
     assert_int_equal(elector_campaign(e, "jobs", NULL, 0, &term), ELECTOR_OK);
     assert_int_equal(term.deadline_ns, later);
@@ -133,7 +133,7 @@ static void the_term_and_the_loop_have_the_newest_deadline(void **state)
 static void a_slot_that_is_taken_back_leads_no_more_and_the_reason_follows(void **state)
 {
     become_leader(7, now_ns() + 60 * S);
-    page_vacate(page, SLOT);
+    deadline_page_vacate(page, SLOT);
     assert_false(elector_is_leader(e, "jobs"));
     assert_int_equal(elector_dispatch(e), ELECTOR_OK);
     assert_string_equal(heard, "");
@@ -146,9 +146,9 @@ static void a_slot_that_is_taken_back_leads_no_more_and_the_reason_follows(void 
 static void who_hears_late_of_a_new_tenure_does_not_take_it_for_its_own(void **state)
 {
     become_leader(7, now_ns() + 60 * S);
-    page_vacate(page, SLOT);
-    page_set_deadline(page, SLOT, now_ns() + 60 * S);
-    page_occupy(page, SLOT, 8, SLOT); /* ours or another client's: nobody has said so */
+    deadline_page_vacate(page, SLOT);
+    deadline_page_set_deadline(page, SLOT, now_ns() + 60 * S);
+    deadline_page_occupy(page, SLOT, 8, SLOT); /* ours or another client's: nobody has said so */
     assert_false(elector_is_leader(e, "jobs"));
 }
 
@@ -156,7 +156,7 @@ static void events_come_in_their_order_and_stop_has_the_deadline(void **state)
 {
     const uint64_t deadline_ns = now_ns() + 60 * S;
     become_leader(7, deadline_ns);
-    page_freeze(page, SLOT, deadline_ns);
+    deadline_page_freeze(page, SLOT, deadline_ns);
     say("stop", 7, deadline_ns, ",\"reason\":\"transferred\"");
     hears("stop 7 transferred; ");
     assert_true(elector_is_leader(e, "jobs"));
@@ -184,15 +184,15 @@ static void an_agent_that_cannot_hand_over_at_once_is_told_that_the_work_has_sto
 static void a_deadline_that_passes_is_a_loss_until_the_agent_says_otherwise(void **state)
 {
     become_leader(7, now_ns() + 60 * S);
-    page_set_deadline(page, SLOT, now_ns());
+    deadline_page_set_deadline(page, SLOT, now_ns());
     hears("lost 7 the deadline has passed; ");
     const uint64_t later = now_ns() + 60 * S;
-    page_set_deadline(page, SLOT, later); /* it was slow */
+    deadline_page_set_deadline(page, SLOT, later); /* it was slow */
     assert_false(elector_is_leader(e, "jobs"));
     say("lease", 7, later, "");
     hears("elected 7; ");
     assert_int_equal(elector_deadline(e, "jobs"), later);
-    page_set_deadline(page, SLOT, later + S);
+    deadline_page_set_deadline(page, SLOT, later + S);
     assert_int_equal(elector_deadline(e, "jobs"), later + S);
 }
 
@@ -212,8 +212,8 @@ static void every_group_is_found_by_its_name(void **state)
         snprintf(name, sizeof name, "%.*s%d", i % 8 * 8,
                  "a-name-that-is-as-long-as-many-are-and-longer-than-most", i);
         assert_int_equal(elector_campaign(e, name, NULL, 0, NULL), ELECTOR_TIMEOUT);
-        page_set_deadline(page, (uint32_t)i, now_ns() + 60 * S);
-        page_occupy(page, (uint32_t)i, (uint64_t)i + 1, (uint32_t)i);
+        deadline_page_set_deadline(page, (uint32_t)i, now_ns() + 60 * S);
+        deadline_page_occupy(page, (uint32_t)i, (uint64_t)i + 1, (uint32_t)i);
         char line[300];
         snprintf(
             line, sizeof line,
@@ -250,7 +250,7 @@ static void is_not_believed(int fd)
     assert_true(json_is_false(json_object_get(request, "page")));
     json_decref(request);
     become_leader(7, now_ns() + 200 * S);
-    page_vacate(page, SLOT); /* which is not where it looks */
+    deadline_page_vacate(page, SLOT); /* which is not where it looks */
     assert_true(elector_is_leader(e, "jobs"));
     say("lease", 7, now_ns() + 600 * S, "");
     for (int i = 0; i < 3000 && elector_timeout_ms(e) < 300000; i++) elector_wait(e, 10);
@@ -268,31 +268,31 @@ static int file_of(off_t size)
 
 static void what_is_no_page_does_no_harm(void **state)
 {
-    struct page_header header = {.magic = PAGE_MAGIC,
-                                 .version = PAGE_VERSION + 1,
-                                 .size = sizeof header,
-                                 .cell_count = PAGE_CELLS,
-                                 .slot_count = PAGE_SLOTS};
+    struct deadline_header header = {.magic = DEADLINE_MAGIC,
+                                     .version = DEADLINE_VERSION + 1,
+                                     .size = sizeof header,
+                                     .cell_count = DEADLINE_CELLS,
+                                     .slot_count = DEADLINE_SLOTS};
     const int newer = memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     assert_int_equal(pwrite(newer, &header, sizeof header, 0), sizeof header);
-    assert_int_equal(ftruncate(newer, sizeof(struct page_map)), 0);
+    assert_int_equal(ftruncate(newer, sizeof(struct deadline_map)), 0);
     assert_int_equal(fcntl(newer, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE), 0);
     is_not_believed(newer);
     is_not_believed(-1);
     is_not_believed(open("/dev/null", O_RDONLY | O_CLOEXEC));
     is_not_believed(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     is_not_believed(file_of(4096));
-    is_not_believed(file_of(sizeof(struct page_map)));
+    is_not_believed(file_of(sizeof(struct deadline_map)));
 }
 
 static void a_slot_without_a_page_means_nothing(void **state)
 {
     elector_close(e);
-    agent.promises_page = false; /* as an agent of before */
+    agent.bounds_page = false; /* as an agent of before */
     assert_int_equal(elector_open(agent.url, &e), ELECTOR_OK);
     elector_on_event(e, hear, NULL);
     become_leader(7, now_ns() + 60 * S);
-    page_vacate(page, SLOT);
+    deadline_page_vacate(page, SLOT);
     assert_true(elector_is_leader(e, "jobs"));
 }
 
@@ -301,7 +301,7 @@ static void a_slot_that_there_is_not_ends_the_connection(void **state)
     static const char *const slots[] = {"131072", "-1", "\"3\"", "null"};
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
         char rest[40];
-        open_again(page_fd(page));
+        open_again(deadline_page_fd(page));
         assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
         snprintf(rest, sizeof rest, ",\"slot\":%s", slots[i]);
         say("elected", 7, now_ns() + 60 * S, rest);
@@ -324,7 +324,7 @@ static void what_else_is_passed_is_closed(void **state)
     const int before = count_descriptors();
     for (int i = 0; i < 50; i++) {
         pthread_mutex_lock(&agent.mutex);
-        fake_write_with(agent.client, "{\"event\":\"gossip\"}\n", page_fd(page));
+        fake_write_with(agent.client, "{\"event\":\"gossip\"}\n", deadline_page_fd(page));
         pthread_mutex_unlock(&agent.mutex);
     }
     become_leader(7, now_ns() + 60 * S);
@@ -345,9 +345,9 @@ struct asker {
     atomic_int wrong;
 };
 
-static void *ask(void *whose)
+static void *ask(void *context)
 {
-    struct asker *me = whose;
+    struct asker *me = context;
     while (!atomic_load(&over)) {
         const uint64_t gone = atomic_load(&taken_back), token = elector_token(e, "jobs");
         if (token == 0) continue;
@@ -367,23 +367,23 @@ static void any_thread_may_ask_while_pages_come_and_go(void **state)
         publish(token, now_ns() + 600 * S);
         for (int i = 0; i < 3000 && elector_token(e, "jobs") != token; i++) elector_wait(e, 10);
         assert_int_equal(elector_token(e, "jobs"), token);
-        page_vacate(page, SLOT);
+        deadline_page_vacate(page, SLOT);
         atomic_store(&taken_back, token);
         if (token % 10) {
             say("lost", token, 0, ",\"reason\":\"x\"");
             continue;
         }
-        struct page *other = page_new(); /* where others lead, with tokens that were ours */
+        struct deadline_page *other = deadline_page_new(); /* where others lead, with tokens that were ours */
         for (uint32_t slot = 0; slot < 2 * SLOT; slot++) {
-            page_set_deadline(other, slot, now_ns() + 600 * S);
-            page_occupy(other, slot, token, slot);
+            deadline_page_set_deadline(other, slot, now_ns() + 600 * S);
+            deadline_page_occupy(other, slot, token, slot);
         }
         fake_hang_up(&agent);
         while (elector_wait(e, LONG_MS) != ELECTOR_LOST) {}
         assert_true(fake_is_left(&agent));
-        fake_promise_page(&agent, page_fd(other));
+        fake_promise_page(&agent, deadline_page_fd(other));
         assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
-        page_free(page);
+        deadline_page_free(page);
         page = other;
     }
     atomic_store(&over, true);

@@ -39,9 +39,9 @@ static void what_a_new_leader_has_read_no_old_one_changes(void **state)
 enum { WRITES = 20000 };
 static struct fenced_store raced;
 
-static void *write_much(void *whose)
+static void *write_much(void *context)
 {
-    const uint64_t token = *(const uint64_t *)whose;
+    const uint64_t token = *(const uint64_t *)context;
     char value[32];
     snprintf(value, sizeof value, "%" PRIu64, token);
     for (int i = 0; i < WRITES; i++) (void)store_write(&raced, token, value);

@@ -209,7 +209,7 @@ static void tokens_that_are_used_up_elect_nobody(void **state)
 static const char *reason_seen;
 static char reason_text[128];
 
-static void keep_reason(void *whose, const elector_event *event)
+static void keep_reason(void *context, const elector_event *event)
 {
     if (event->type != ELECTOR_LOST_OFFICE) return;
     snprintf(reason_text, sizeof reason_text, "%s", event->reason);
@@ -366,7 +366,7 @@ static void many_contend_and_one_leads_at_a_time(void **state)
 static elector_leader seen;
 static int sights;
 
-static void see(void *whose, const elector_event *event)
+static void see(void *context, const elector_event *event)
 {
     if (event->type != ELECTOR_NEW_LEADER) return;
     seen = event->leader;

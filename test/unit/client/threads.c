@@ -27,9 +27,9 @@ struct asker {
     atomic_int wrong;
 };
 
-static void *ask(void *whose)
+static void *ask(void *context)
 {
-    struct asker *me = whose;
+    struct asker *me = context;
     while (!atomic_load(&over)) {
         const uint64_t token = elector_token(e, "jobs");
         if (token != 0 && token < atomic_load(&me->seen)) atomic_fetch_add(&me->wrong, 1);
@@ -48,9 +48,9 @@ static bool all_have_seen(struct asker *askers, uint64_t token)
     return false;
 }
 
-static void count(void *whose, const elector_event *event)
+static void count(void *context, const elector_event *event)
 {
-    *(int *)whose += event->type == ELECTOR_LOST_OFFICE;
+    *(int *)context += event->type == ELECTOR_LOST_OFFICE;
 }
 
 static void any_thread_may_ask_while_another_dispatches(void **state)

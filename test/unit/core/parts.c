@@ -127,7 +127,7 @@ static void holds_with_a_drift_of_all(void)
     ignored = el_lease_held(MS, WHOLE);
 }
 
-static void promises_with_a_drift_of_all(void)
+static void bounds_with_a_drift_of_all(void)
 {
     ignored = el_lease_promised(MS, WHOLE);
 }
@@ -137,12 +137,12 @@ static void holds_for_ever(void)
     ignored = el_lease_held(UINT64_MAX / 4 + 1, 5000);
 }
 
-static void promises_for_ever(void)
+static void bounds_for_ever(void)
 {
     ignored = el_lease_promised(UINT64_MAX, 5000);
 }
 
-static void promises_more_than_there_is(void)
+static void bounds_more_than_there_is(void)
 {
     ignored = el_lease_promised(10000000 * MS, 999999); /* less than three hours, two million times */
 }
@@ -162,10 +162,10 @@ static void no_mercy_in_the_end(void)
 static void a_programmers_error_traps(void **state)
 {
     assert_true(traps(holds_with_a_drift_of_all));
-    assert_true(traps(promises_with_a_drift_of_all));
+    assert_true(traps(bounds_with_a_drift_of_all));
     assert_true(traps(holds_for_ever));
-    assert_true(traps(promises_for_ever));
-    assert_true(traps(promises_more_than_there_is));
+    assert_true(traps(bounds_for_ever));
+    assert_true(traps(bounds_more_than_there_is));
     assert_true(traps(no_mercy_at_all));
     assert_true(traps(no_mercy_in_the_end));
 }

@@ -21,7 +21,7 @@ enum {
     FOLDED_MAX = WORDS_MAX * LONGEST + WORDS_MAX / 8 + 1
 };
 _Static_assert(sizeof(struct session_work) == FIRST + WORDS_MAX * WORD, "words, and nothing between them");
-_Static_assert(WORDS_MAX / 8 + 1 <= (int)SESSION_FOLDED, "zeros are a group that nothing has happened to");
+_Static_assert(WORDS_MAX / 8 + 1 <= (int)SESSION_COMPACTED, "zeros are a group that nothing has happened to");
 _Static_assert(FOLDED_MAX <= (int)SLAB_UNITS_MAX * (int)SLAB_UNIT, "it fits into a piece");
 _Static_assert((int)SLAB_UNITS_MAX < 1 << 9, "which can be told");
 
@@ -77,7 +77,7 @@ static uint8_t *room_for(struct session *s, struct session_group *group, uint32_
     return slab_at(&s->slab, aside);
 }
 
-struct session_work *session_unfold(const struct session_group *group)
+struct session_work *session_expand(const struct session_group *group)
 {
     struct session *s = session_of(group);
     struct session_work *work = &s->work;
@@ -124,7 +124,7 @@ static uint32_t fold(const struct session_work *work, uint32_t count, uint8_t by
     return (uint32_t)(to - bytes);
 }
 
-void session_fold(struct session_group *group)
+void session_compact(struct session_group *group)
 {
     struct session *s = session_of(group);
     struct session_work *work = &s->work;

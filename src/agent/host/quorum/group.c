@@ -41,14 +41,14 @@ struct session_group *session_group_new(struct session *s, const char *name, uin
 struct quorum_claim session_claim_of(const struct session_group *group)
 {
     if (group->role != QUORUM_LEADER) return (struct quorum_claim){0};
-    const struct quorum_group *g = &session_unfold(group)->quorum;
+    const struct quorum_group *g = &session_expand(group)->quorum;
     return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
 }
 
 struct el_view session_group_view(const struct session_group *group, uint64_t *bound)
 {
     struct session *s = session_of(group);
-    struct session_work *work = session_unfold(group);
+    struct session_work *work = session_expand(group);
     struct el_view view;
     const struct quorum q = {
         .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
@@ -69,7 +69,7 @@ void session_group_hear(struct session_group *group, const struct el_msg *m)
     session_open(s, NULL, false, &step);
     const bool admitted = quorum_session_admit(&step.q, m);
     session_close(s, NULL, &step);
-    if (s->peers[m->from - 1].inc != inc) board_meet(s, m->from);
+    if (s->peers[m->from - 1].inc != inc) postings_meet(s, m->from);
     if (!admitted) return;
     switch (m->kind) {
     case QUORUM_VOTE:
@@ -80,7 +80,7 @@ void session_group_hear(struct session_group *group, const struct el_msg *m)
     default: return;
     }
     const struct host_hooks *hooks = &s->host->hooks;
-    if (hooks->heard) hooks->heard(hooks->whose, &group->base, m);
+    if (hooks->heard) hooks->heard(hooks->context, &group->base, m);
     session_open(s, group, false, &step);
     if (m->kind == QUORUM_VOTE && s->roles[m->from - 1] == EL_ORDINARY &&
         s->host->config->members[m->from - 1].role == CONFIG_VOTER)
@@ -114,7 +114,7 @@ static void campaign(struct session_group *group)
 static bool is_promised_away(const struct session_group *group)
 {
     struct session *s = session_of(group);
-    const struct quorum_tenant *holder = &session_unfold(group)->quorum.holder;
+    const struct quorum_tenant *holder = &session_expand(group)->quorum.holder;
     const struct quorum q = {.me = &s->me, .peers = s->peers};
     return holder->id && holder->id != s->cfg.self && quorum_promise_lives(&q, holder->id, holder->inc);
 }
@@ -124,7 +124,7 @@ static bool may_take_turn(const struct session_group *group)
 {
     const struct session *s = session_of(group);
     const uint32_t most = is_promised_away(group) ? SESSION_HOPELESS_MAX : SESSION_STANDING_MAX;
-    return s->standing < most && !session_is_giving(s) && board_has_sent(group) && session_may_pour(s);
+    return s->standing < most && !session_is_giving(s) && postings_has_sent(group) && session_may_pour(s);
 }
 
 static void wait_for_turn(struct session_group *group, bool is_due)
@@ -144,7 +144,7 @@ static void wait_for_turn(struct session_group *group, bool is_due)
 /* While it waited our own vote went to another, who is there and is about to claim the group. */
 static bool is_spoken_for(const struct session_group *group)
 {
-    const struct quorum_tenant *holder = &session_unfold(group)->quorum.holder;
+    const struct quorum_tenant *holder = &session_expand(group)->quorum.holder;
     if (!is_promised_away(group)) return false;
     const struct quorum_peer *p = &session_of(group)->peers[holder->id - 1];
     return p->recent && p->inc == holder->inc; /* an earlier life claims nothing any more */
@@ -155,11 +155,11 @@ static void put_off(struct session_group *group)
 {
     const struct session *s = session_of(group);
     const uint64_t lease = el_number(&s->cfg, QUORUM_OPTION_LEASE);
-    const uint64_t drawn = s->host->hooks.random(s->host->hooks.whose);
-    struct session_work *work = session_unfold(group);
+    const uint64_t drawn = s->host->hooks.random(s->host->hooks.context);
+    struct session_work *work = session_expand(group);
     work->timers[QUORUM_STAND - QUORUM_ASKED] = host_now(s->host) + lease / 4 + drawn % (lease - lease / 4);
-    session_fold(group);
-    session_heap_mend(group, session_first_due(work->timers));
+    session_compact(group);
+    session_timers_mend(group, session_first_due(work->timers));
 }
 
 void session_take_turns(struct session *s)
@@ -181,12 +181,12 @@ void session_take_turns(struct session *s)
 
 void session_group_fire(struct session_group *group, uint64_t due)
 {
-    uint64_t *timers = session_unfold(group)->timers;
+    uint64_t *timers = session_expand(group)->timers;
     uint32_t timer = 0;
     while (timers[timer] != due) timer++;
     timers[timer] = UINT64_MAX;
-    session_fold(group);
-    session_heap_mend(group, session_first_due(timers));
+    session_compact(group);
+    session_timers_mend(group, session_first_due(timers));
     if (QUORUM_ASKED + timer == QUORUM_STAND && !may_take_turn(group))
         wait_for_turn(group, true);
     else
@@ -240,9 +240,9 @@ static void rank(struct session_group *group, el_node member, uint64_t priority,
 static void set_candidate(struct session_group *group, el_node member, bool stands)
 {
     const uint64_t bit = UINT64_C(1) << (member - 1);
-    struct session_work *work = session_unfold(group);
+    struct session_work *work = session_expand(group);
     work->candidates = stands ? work->candidates | bit : work->candidates & ~bit;
-    session_fold(group);
+    session_compact(group);
 }
 
 /* Who leads may want another heir now; who does not may have its turn. */
@@ -269,12 +269,12 @@ void session_group_stand(struct session_group *group, bool stands, uint64_t prio
     const struct session_rank *ranks = session_ranks(group);
     rank(group, s->cfg.self, priority, ranks ? ranks[s->cfg.self - 1].patience : 0);
     set_candidate(group, s->cfg.self, stands);
-    board_post(group);
-    board_flush(session_of(group)); /* what it says of itself goes before what it asks for */
+    postings_post(group);
+    postings_flush(session_of(group)); /* what it says of itself goes before what it asks for */
     look_again(group);
 }
 
-static void read_claim(struct session_group *group, el_node peer, const struct wire_entry *entry)
+static void read_claim(struct session_group *group, el_node peer, const struct payload_entry *entry)
 {
     struct session *s = session_of(group);
     struct session_step step;
@@ -292,16 +292,16 @@ static void read_claim(struct session_group *group, el_node peer, const struct w
     session_close(s, group, &step);
 }
 
-static void read_value(struct session_group *group, el_node peer, const struct wire_entry *entry)
+static void read_value(struct session_group *group, el_node peer, const struct payload_entry *entry)
 {
-    const struct quorum_tenant *claim = &session_unfold(group)->quorum.claim;
+    const struct quorum_tenant *claim = &session_expand(group)->quorum.claim;
     if (entry->term && claim->id == peer && claim->term == entry->term)
         host_set_value(&group->base, entry->value, entry->term);
 }
 
-void session_group_read(struct session_group *group, el_node peer, const struct wire_entry *entry)
+void session_group_read(struct session_group *group, el_node peer, const struct payload_entry *entry)
 {
-    const bool stood = session_wants(group, peer), stands = entry->flags & WIRE_STANDS;
+    const bool stood = session_wants(group, peer), stands = entry->flags & PAYLOAD_STANDS;
     const struct session_rank *ranks = session_ranks(group);
     const uint64_t priority = ranks ? ranks[peer - 1].priority : 0;
     rank(group, peer, entry->number, entry->patience);

@@ -1,6 +1,6 @@
 /*
  * What a member has to say of its groups, for all others to copy: who stands, who leads, who is the heir, what the leader
- * proclaims. A board has a version, which rises with every change; each group is on it once, with the version of its last
+ * proclaims. A postings has a version, which rises with every change; each group is on it once, with the version of its last
  * change, in the order of these. A posting also says which one it follows, so that a reader that has read up to
  * there, or further, knows that it has missed nothing. What was lost is sent again from where the reader says it is: with
  * every beat, or at once where it sees a gap. Only so many are under way to a reader that has not answered.
@@ -17,7 +17,7 @@ static void take_down(struct session *s, struct session_group *group)
 {
     struct session_group *older = session_group_at(s, group->older), *newer = session_group_at(s, group->newer);
     for (uint32_t i = 0; i < s->cluster.count; i++)
-        if (s->boards[i].next == group) s->boards[i].next = newer;
+        if (s->postings[i].next == group) s->postings[i].next = newer;
     if (older)
         older->newer = group->newer;
     else
@@ -28,7 +28,7 @@ static void take_down(struct session *s, struct session_group *group)
         s->newest = older;
 }
 
-void board_post(struct session_group *group)
+void postings_post(struct session_group *group)
 {
     struct session *s = session_of(group);
     if (group->posted) take_down(s, group);
@@ -41,7 +41,7 @@ void board_post(struct session_group *group)
         s->oldest = group;
     s->newest = group;
     for (uint32_t i = 0; i < s->cluster.count; i++)
-        if (!s->boards[i].next) s->boards[i].next = group;
+        if (!s->postings[i].next) s->postings[i].next = group;
 }
 
 /* ---- Sending ---- */
@@ -53,19 +53,19 @@ static void send_posting(struct session *s, el_node to, const struct session_gro
     const struct quorum_claim claim = session_claim_of(group);
     const struct session_rank *ranks = session_ranks(group), *rank = ranks ? &ranks[s->cfg.self - 1] : NULL;
     const char *value = claim.term ? host_value_of(base, claim.term) : "";
-    struct wire_entry entry = {.type = WIRE_POSTING,
-                               .group = base->key,
-                               .settings = s->settings,
-                               .flags =
-                                   (uint8_t)((base->stands ? WIRE_STANDS : 0) | (please ? WIRE_PLEASE : 0)),
-                               .life = s->me.inc,
-                               .version = group->posted,
-                               .before = before,
-                               .number = rank ? rank->priority : 0,
-                               .patience = rank ? rank->patience : 0,
-                               .term = claim.term,
-                               .heir_term = claim.heir_term,
-                               .heir = claim.heir};
+    struct payload_entry entry = {
+        .type = PAYLOAD_POSTING,
+        .group = base->key,
+        .settings = s->settings,
+        .flags = (uint8_t)((base->stands ? PAYLOAD_STANDS : 0) | (please ? PAYLOAD_PLEASE : 0)),
+        .life = s->me.inc,
+        .version = group->posted,
+        .before = before,
+        .number = rank ? rank->priority : 0,
+        .patience = rank ? rank->patience : 0,
+        .term = claim.term,
+        .heir_term = claim.heir_term,
+        .heir = claim.heir};
     entry.length = (uint8_t)strlen(group->name);
     memcpy(entry.text, group->name, entry.length);
     entry.value_length = (uint8_t)strlen(value);
@@ -75,23 +75,23 @@ static void send_posting(struct session *s, el_node to, const struct session_gro
 
 static bool may_send(const struct session *s, el_node to)
 {
-    const struct board_peer *b = &s->boards[to - 1];
+    const struct postings_peer *b = &s->postings[to - 1];
     if (!b->next || b->unanswered >= UNDER_WAY_MAX) return false;
     if (b->next->posted > s->safe_version && session_is_waiting(s)) return false;
     return b->unanswered % LOT || host_keeps_up(s->host, to);
 }
 
-bool board_is_behind(const struct session *s)
+bool postings_is_behind(const struct session *s)
 {
     for (el_node to = 1; to <= s->cluster.count; to++)
-        if (s->boards[to - 1].next && s->boards[to - 1].unanswered < UNDER_WAY_MAX && to != s->cfg.self)
+        if (s->postings[to - 1].next && s->postings[to - 1].unanswered < UNDER_WAY_MAX && to != s->cfg.self)
             return true;
     return false;
 }
 
 static void send_postings(struct session *s, el_node to)
 {
-    struct board_peer *b = &s->boards[to - 1];
+    struct postings_peer *b = &s->postings[to - 1];
     if (!may_send(s, to)) return;
     b->sent_at = host_now(s->host);
     while (may_send(s, to)) {
@@ -103,44 +103,45 @@ static void send_postings(struct session *s, el_node to)
     }
 }
 
-void board_flush(struct session *s)
+void postings_flush(struct session *s)
 {
     if (s->me.inc == 0 || !s->is_on_disk) return; /* nobody has heard of this life yet */
     for (el_node to = 1; to <= s->cluster.count; to++) {
         if (to == s->cfg.self) continue;
         send_postings(s, to);
-        if (s->boards[to - 1].owes_answer) board_state(s, to, false);
-        s->boards[to - 1].owes_answer = false;
+        if (s->postings[to - 1].owes_answer) postings_state(s, to, false);
+        s->postings[to - 1].owes_answer = false;
     }
 }
 
-bool board_has_sent(const struct session_group *group)
+bool postings_has_sent(const struct session_group *group)
 {
     const struct session *s = session_of(group);
     for (el_node peer = 1; peer <= s->cluster.count; peer++)
-        if (peer != s->cfg.self && s->peers[peer - 1].linked && s->boards[peer - 1].sent < group->posted)
+        if (peer != s->cfg.self && s->peers[peer - 1].linked && s->postings[peer - 1].sent < group->posted)
             return false;
     return true;
 }
 
-void board_state(struct session *s, el_node to, bool please)
+void postings_state(struct session *s, el_node to, bool please)
 {
-    struct board_peer *b = &s->boards[to - 1];
+    struct postings_peer *b = &s->postings[to - 1];
     host_put(s->host, to,
-             &(struct wire_entry){.type = WIRE_BOARD,
-                                  .settings = s->settings,
-                                  .flags = (uint8_t)((b->has_gap ? WIRE_GAP : 0) | (please ? WIRE_PLEASE : 0)),
-                                  .life = s->me.inc,
-                                  .answers = b->life,
-                                  .version = s->version,
-                                  .before = b->read});
+             &(struct payload_entry){
+                 .type = PAYLOAD_BOARD,
+                 .settings = s->settings,
+                 .flags = (uint8_t)((b->has_gap ? PAYLOAD_GAP : 0) | (please ? PAYLOAD_PLEASE : 0)),
+                 .life = s->me.inc,
+                 .answers = b->life,
+                 .version = s->version,
+                 .before = b->read});
     b->has_gap = false;
 }
 
 /* ---- Reading ---- */
 
 /* From the newest back: most often little is missing. */
-static void send_again(struct session *s, struct board_peer *b, uint64_t read)
+static void send_again(struct session *s, struct postings_peer *b, uint64_t read)
 {
     struct session_group *from = NULL;
     for (struct session_group *group = s->newest; group && group->posted > read;
@@ -150,33 +151,33 @@ static void send_again(struct session *s, struct board_peer *b, uint64_t read)
     b->unanswered = 0;
 }
 
-void board_hear_state(struct session *s, el_node from, const struct wire_entry *entry)
+void postings_hear_state(struct session *s, el_node from, const struct payload_entry *entry)
 {
-    struct board_peer *b = &s->boards[from - 1];
+    struct postings_peer *b = &s->postings[from - 1];
     const uint64_t read = entry->answers == s->me.inc ? entry->before : 0, now = host_now(s->host);
     const bool is_late = now - b->sent_at >= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
     /* Who is behind says so, as not everybody beats; but no answer is answered. */
-    if (entry->flags & WIRE_PLEASE && entry->version > (entry->life == b->life ? b->read : 0))
+    if (entry->flags & PAYLOAD_PLEASE && entry->version > (entry->life == b->life ? b->read : 0))
         b->owes_answer = true;
     if (read > s->version) return;
     if (read >= b->sent) b->unanswered = 0;
     /* All that follows a lost one tells of the same gap: once is enough, until that may be lost, too. */
-    const bool is_told = entry->flags & WIRE_GAP && b->again != read + 1;
+    const bool is_told = entry->flags & PAYLOAD_GAP && b->again != read + 1;
     if (read >= b->sent || !(is_late || is_told)) return;
     b->again = read + 1;
     send_again(s, b, read);
 }
 
-void board_hear_posting(struct session *s, el_node from, const struct wire_entry *entry)
+void postings_hear_posting(struct session *s, el_node from, const struct payload_entry *entry)
 {
-    struct board_peer *b = &s->boards[from - 1];
+    struct postings_peer *b = &s->postings[from - 1];
     char reason[200];
     if (entry->life != s->peers[from - 1].inc || entry->life <= s->peers[from - 1].dead) return;
     if (b->life != entry->life) {
         b->life = entry->life;
         b->read = 0;
     }
-    if (entry->flags & WIRE_PLEASE) b->owes_answer = true;
+    if (entry->flags & PAYLOAD_PLEASE) b->owes_answer = true;
     if (entry->before > b->read) {
         b->owes_answer = b->has_gap = true;
         return;
@@ -195,9 +196,9 @@ void board_hear_posting(struct session *s, el_node from, const struct wire_entry
     session_group_read((struct session_group *)group, from, entry);
 }
 
-void board_meet(struct session *s, el_node peer)
+void postings_meet(struct session *s, el_node peer)
 {
-    struct board_peer *b = &s->boards[peer - 1];
+    struct postings_peer *b = &s->postings[peer - 1];
     b->life = b->read = 0;
     b->next = s->oldest;
     b->sent = b->again = 0;

@@ -94,7 +94,7 @@ static void begin(struct session *s)
     start.how = recall(host, s->key, &start.durable);
     session_open(s, NULL, false, &step);
     quorum_session_start(&step.q, &start);
-    if (start.how == EL_LOST) quorum_session_wall_clock(&step.q, host->hooks.wall_ms(host->hooks.whose));
+    if (start.how == EL_LOST) quorum_session_wall_clock(&step.q, host->hooks.wall_ms(host->hooks.context));
     beat(&step.q);
     session_close(s, NULL, &step);
 }
@@ -180,7 +180,7 @@ void session_hear(struct session *s, const struct el_msg *m)
             quorum_session_hear(&step.q, m);
     }
     session_close(s, NULL, &step);
-    if (s->peers[m->from - 1].inc != inc) board_meet(s, m->from);
+    if (s->peers[m->from - 1].inc != inc) postings_meet(s, m->from);
     if (admitted && m->kind == QUORUM_BEAT && session_hear_pace(s, m)) fire(s, QUORUM_PULSE, 0);
 }
 
@@ -282,9 +282,9 @@ uint64_t session_tick(struct session *s)
     while (fire_one(s, now)) now = host_now(s->host);
     uint64_t next = session_end_cells(s, now);
     tell_some(s, now);
-    board_flush(s);
+    postings_flush(s);
     session_take_turns(s);
-    if (s->left || s->first_in_turn || board_is_behind(s)) {
+    if (s->left || s->first_in_turn || postings_is_behind(s)) {
         const bool may_go_on = session_may_pour(s) && may_give(s, now - s->told_at);
         if (!may_go_on && now + SESSION_PACE < next) next = now + SESSION_PACE;
         if (may_go_on && s->left) next = now;

@@ -1,7 +1,7 @@
 /*
  * The sessions of this member with all others, for one set of times, and the groups that stand on them. Beats are
  * between members: a group at rest costs no message, no timer and no time, however many there are. What a member has to
- * say of its groups (who stands, who leads, who is the heir) is posted on its board, which the others copy (postings.c).
+ * say of its groups (who stands, who leads, who is the heir) is posted on its postings, which the others copy (postings.c).
  *
  * The machines are those of src/algorithms/quorum/session.h and algorithms/quorum/group.h, called one at a time; this is their
  * host, as agent/host/single/timed_machine.h is of the others. Shared by session*.c, postings.c and host*.c, and nobody else.
@@ -17,7 +17,7 @@ enum {
     SESSION_GROUPS_MAX = 131072,
     SESSION_GROUP_TIMERS = QUORUM_TIMERS - QUORUM_ASKED,
     SESSION_CELLS_MAX = 64,
-    SESSION_FOLDED =
+    SESSION_COMPACTED =
         32, /* bytes of a group's machine that are with it: enough for one of few members that rests */
     SESSION_STANDING_MAX = 1024, /* groups that ask for votes at a time: the others wait for their turn */
     SESSION_HOPELESS_MAX = 256,  /* and of those who cannot have their own */
@@ -44,9 +44,9 @@ struct session_rank {
  */
 struct session_group {
     struct host_group base;
-    uint64_t posted;       /* the version of our board that it was posted with; 0: never */
+    uint64_t posted;       /* the version of our postings that it was posted with; 0: never */
     uint32_t number;       /* its place among the session's, and 1: so others point to it; 0: to nobody */
-    uint32_t older, newer; /* on the board */
+    uint32_t older, newer; /* on the postings */
     uint32_t next_in_turn;
     uint32_t place;                      /* among those with a timer, and 1; 0: it has none */
     uint8_t cell;                        /* leading: of the session's cells */
@@ -54,7 +54,7 @@ struct session_group {
     uint16_t units_aside : 9;            /* that what is folded takes of the slab; 0: it is here */
     bool waits_for_turn : 1, is_due : 1; /* to be called, or its STAND timer has run out */
     bool is_unshown : 1;                 /* it is among those that wait for the disk */
-    uint8_t folded[SESSION_FOLDED];      /* or the number of its piece */
+    uint8_t folded[SESSION_COMPACTED];   /* or the number of its piece */
     char name[];
 };
 
@@ -96,8 +96,8 @@ struct session_sooner {
     uint32_t held, unshown;
 };
 
-/* What was read of a peer's board, and sent to it of ours. */
-struct board_peer {
+/* What was read of a peer's postings, and sent to it of ours. */
+struct postings_peer {
     uint64_t life, read;        /* which incarnation's, how far */
     struct session_group *next; /* to be sent; NULL: all is */
     uint64_t sent, sent_at;     /* up to this version, and when */
@@ -143,7 +143,7 @@ struct session {
     uint64_t saved_by; /* the write after which what it saved is on disk */
     uint64_t saved_ceiling;
     struct session_sooner sooner;
-    uint64_t safe_version, safe_ceiling; /* so far of the board, and of terms, nothing waits for the disk */
+    uint64_t safe_version, safe_ceiling; /* so far of the postings, and of terms, nothing waits for the disk */
     bool is_on_disk;                     /* its life: until then nothing is said */
     struct session_held *held;
     uint32_t held_count, held_room;
@@ -174,9 +174,9 @@ struct session {
     uint64_t hurried;  /* and who was asked for no answer at leisure since its probe was opened */
     struct el_msg answers[CONFIG_MEMBERS_MAX]; /* that wait for our next beat; of kind 0: none */
 
-    uint64_t version; /* of our board */
+    uint64_t version; /* of our postings */
     struct session_group *oldest, *newest;
-    struct board_peer boards[CONFIG_MEMBERS_MAX];
+    struct postings_peer postings[CONFIG_MEMBERS_MAX];
 };
 enum { SESSION_HEIRS = 256 }; /* leaders name their heirs afresh */
 
@@ -241,7 +241,7 @@ void session_group_call(struct session_group *);
 void session_take_turns(struct session *); /* of those who could not be called at once */
 enum el_answer session_group_ask(struct session_group *, enum el_request_what, el_node to);
 /* A peer has posted this. */
-void session_group_read(struct session_group *, el_node peer, const struct wire_entry *);
+void session_group_read(struct session_group *, el_node peer, const struct payload_entry *);
 void session_group_forget_peer(struct session_group *, el_node peer); /* whose life was another */
 struct el_view session_group_view(const struct session_group *, uint64_t *bound);
 void session_tell_news(struct session *, uint32_t most);
@@ -259,23 +259,23 @@ void session_renew_cells(struct session *);
 uint64_t session_end_cells(struct session *, uint64_t now);
 
 /* compact.c */
-/* Its words, to be read; or to be written to, and then session_fold() follows, before those of another are asked for. */
-struct session_work *session_unfold(const struct session_group *);
-void session_fold(struct session_group *);
+/* Its words, to be read; or to be written to, and then session_compact() follows, before those of another are asked for. */
+struct session_work *session_expand(const struct session_group *);
+void session_compact(struct session_group *);
 
 /* timers.c */
-void session_heap_mend(struct session_group *, uint64_t due); /* UINT64_MAX: it has no timer any more */
+void session_timers_mend(struct session_group *, uint64_t due); /* UINT64_MAX: it has no timer any more */
 
 /* postings.c: see there */
-void board_post(struct session_group *); /* something about it has changed */
-void board_flush(struct session *);
-bool board_is_behind(const struct session *);      /* more could be sent if its reader kept up */
-bool board_has_sent(const struct session_group *); /* to all who answer */
+void postings_post(struct session_group *); /* something about it has changed */
+void postings_flush(struct session *);
+bool postings_is_behind(const struct session *);      /* more could be sent if its reader kept up */
+bool postings_has_sent(const struct session_group *); /* to all who answer */
 /* How far both are; goes with every beat, and asks for an answer from who is behind. */
-void board_state(struct session *, el_node to, bool please);
-void board_hear_state(struct session *, el_node from, const struct wire_entry *);
-void board_hear_posting(struct session *, el_node from, const struct wire_entry *);
-void board_meet(struct session *, el_node peer); /* in another life */
+void postings_state(struct session *, el_node to, bool please);
+void postings_hear_state(struct session *, el_node from, const struct payload_entry *);
+void postings_hear_posting(struct session *, el_node from, const struct payload_entry *);
+void postings_meet(struct session *, el_node peer); /* in another life */
 
 /* Among those of all sessions. */
 static inline uint32_t session_cell_number(const struct session *s, uint32_t cell)
@@ -301,7 +301,7 @@ static inline struct session *session_of(const struct session_group *group)
 
 static inline bool session_wants(const struct session_group *group, el_node member)
 {
-    return session_unfold(group)->candidates >> (member - 1) & 1;
+    return session_expand(group)->candidates >> (member - 1) & 1;
 }
 
 /* [count]; NULL: nobody has said how much it wants to lead. */
@@ -312,7 +312,7 @@ static inline struct session_rank *session_ranks(const struct session_group *gro
 
 static inline struct host *host_of(const struct host_group *group)
 {
-    return group->session ? group->session->host : ((const struct host_solo *)group)->host;
+    return group->session ? group->session->host : ((const struct host_single *)group)->host;
 }
 
 static inline uint64_t session_first_due(const uint64_t timers[SESSION_GROUP_TIMERS])

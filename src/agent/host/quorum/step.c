@@ -19,7 +19,7 @@ static uint8_t role_of(const struct session *s, const struct session_work *work,
 /* Our vote is another's, who has not claimed the group yet. */
 static bool is_given(const struct session *s, const struct session_group *group)
 {
-    const struct quorum_group *quorum = &session_unfold(group)->quorum;
+    const struct quorum_group *quorum = &session_expand(group)->quorum;
     const struct quorum_tenant *holder = &quorum->holder;
     return holder->id && holder->id != s->cfg.self && !quorum_is(&quorum->claim, holder->id, holder->inc);
 }
@@ -27,7 +27,7 @@ static bool is_given(const struct session *s, const struct session_group *group)
 void session_open(struct session *s, struct session_group *group, bool late, struct session_step *step)
 {
     const struct session_rank *ranks = group ? session_ranks(group) : NULL;
-    struct session_work *work = group ? session_unfold(group) : NULL;
+    struct session_work *work = group ? session_expand(group) : NULL;
     s->out.count = 0;
     for (el_node member = 1; member <= s->cluster.count; member++) {
         s->roles[member - 1] = role_of(s, work, member);
@@ -61,7 +61,7 @@ static void arm(struct session *s, struct session_group *group, const struct el_
 {
     const struct host *host = s->host;
     const uint64_t now = host_now(host), width = action->max - action->min;
-    const uint64_t jitter = width ? host->hooks.random(host->hooks.whose) % (width + 1) : 0;
+    const uint64_t jitter = width ? host->hooks.random(host->hooks.context) % (width + 1) : 0;
     const uint64_t lag = action->timer == QUORUM_PULSE    ? session_lag(s, action->min)
                          : action->timer == QUORUM_RECENT ? session_leniency(s, action->min)
                                                           : 0;
@@ -78,7 +78,7 @@ static void tell_round_trip(const struct session *s, el_node peer, uint64_t end)
     const struct host_hooks *hooks = &s->host->hooks;
     const uint64_t passed = host_now(s->host) + el_number(&s->cfg, QUORUM_OPTION_LEASE);
     if (!(s->hurried >> (peer - 1) & 1)) return;
-    if (hooks->answered && peer != s->cfg.self) hooks->answered(hooks->whose, peer, passed - end);
+    if (hooks->answered && peer != s->cfg.self) hooks->answered(hooks->context, peer, passed - end);
 }
 
 /* One that has run out may still wait for its turn to be told of. */
@@ -104,11 +104,11 @@ bool session_is_waiting(const struct session *s)
 
 static void put_message(struct session *s, const struct session_held *held)
 {
-    const struct wire_entry entry = {.type = held->group ? WIRE_MESSAGE : WIRE_SESSION,
-                                     .group = held->group,
-                                     .settings = s->settings,
-                                     .flags = held->flags,
-                                     .msg = held->msg};
+    const struct payload_entry entry = {.type = held->group ? PAYLOAD_MESSAGE : PAYLOAD_SESSION,
+                                        .group = held->group,
+                                        .settings = s->settings,
+                                        .flags = held->flags,
+                                        .msg = held->msg};
     host_put(s->host, held->to, &entry);
 }
 
@@ -119,7 +119,7 @@ static void send_beat(struct session *s, struct session_held beat)
     beat.msg.flags |= session_beat_flags(s, beat.to);
     if (beat.msg.flags & QUORUM_AT_LEISURE) s->hurried &= ~(UINT64_C(1) << (beat.to - 1));
     put_message(s, &beat);
-    board_state(s, beat.to, true);
+    postings_state(s, beat.to, true);
 }
 
 static void send_now(struct session *s, const struct session_held *held)
@@ -141,7 +141,7 @@ static void send_later(struct session *s, const struct session_group *group, con
 {
     const struct session_held held = {.to = msg->to,
                                       .group = group ? group->base.key : 0,
-                                      .flags = group && group->base.stands ? WIRE_STANDS : 0,
+                                      .flags = group && group->base.stands ? PAYLOAD_STANDS : 0,
                                       .msg = *msg};
     if (s->host->has_failed || msg->to == EL_NOBODY || msg->to > s->cluster.count) return;
     if (!session_is_waiting(s) || is_of_no_term(s, msg)) {
@@ -161,7 +161,7 @@ static void send_later(struct session *s, const struct session_group *group, con
 bool session_group_is_waiting(const struct session_group *group)
 {
     const struct session *s = session_of(group);
-    return session_is_waiting(s) && session_unfold(group)->quorum.standing > s->safe_ceiling;
+    return session_is_waiting(s) && session_expand(group)->quorum.standing > s->safe_ceiling;
 }
 
 static void release_held(struct session *s, uint32_t count)
@@ -197,7 +197,7 @@ void session_release(struct session *s)
     s->safe_ceiling = now.ceiling;
     release_held(s, now.held);
     release_unshown(s, now.unshown);
-    board_flush(s);
+    postings_flush(s);
 }
 
 static void save(struct session *s, const struct el_durable *durable)
@@ -319,10 +319,10 @@ void session_close(struct session *s, struct session_group *group, struct sessio
         add_news(s, step->news);
     carry_out(s, group, step);
     if (group) {
-        session_fold(group);
-        session_heap_mend(group, session_first_due(s->work.timers));
+        session_compact(group);
+        session_timers_mend(group, session_first_due(s->work.timers));
         const struct quorum_claim claim = session_claim_of(group);
-        if (!is_same_claim(&claim, &step->claim)) board_post(group);
+        if (!is_same_claim(&claim, &step->claim)) postings_post(group);
         s->standing += (group->role == QUORUM_CANDIDATE) - (uint32_t)step->stood;
         s->given += is_given(s, group) - (uint32_t)step->gave;
         session_assign_cell(group, &step->q);

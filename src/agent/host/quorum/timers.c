@@ -36,7 +36,7 @@ static void remove_at(struct session *s, uint32_t at)
     sink(s, rise(s, at));
 }
 
-void session_heap_mend(struct session_group *group, uint64_t due)
+void session_timers_mend(struct session_group *group, uint64_t due)
 {
     struct session *s = session_of(group);
     if (group->place && due == UINT64_MAX) {

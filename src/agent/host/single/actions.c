@@ -3,52 +3,54 @@
 
 #include "agent/host/internal.h"
 
-static uint64_t machine_now(void *whose)
+static uint64_t timed_machine_now(void *context)
 {
-    return host_now(((struct host_solo *)whose)->host);
+    return host_now(((struct host_single *)context)->host);
 }
 
-static uint64_t machine_random(void *whose)
+static uint64_t timed_machine_random(void *context)
 {
-    const struct host *host = ((struct host_solo *)whose)->host;
-    return host->hooks.random(host->hooks.whose);
+    const struct host *host = ((struct host_single *)context)->host;
+    return host->hooks.random(host->hooks.context);
 }
 
-static void send_now(struct host_solo *group, const struct host_held *held)
+static void send_now(struct host_single *group, const struct host_held *held)
 {
     struct host *host = group->host;
-    const struct machine *machine = held->from_detector ? &group->detector : &group->election;
-    struct wire_entry entry = {
-        .type = WIRE_MESSAGE,
-        .group = group->base.key,
-        .settings = group->settings,
-        .flags = (uint8_t)((held->from_detector ? WIRE_DETECTOR : 0) | (group->base.stands ? WIRE_STANDS : 0)),
-        .msg = held->msg};
+    const struct timed_machine *machine = held->from_detector ? &group->detector : &group->election;
+    struct payload_entry entry = {.type = PAYLOAD_MESSAGE,
+                                  .group = group->base.key,
+                                  .settings = group->settings,
+                                  .flags = (uint8_t)((held->from_detector ? PAYLOAD_DETECTOR : 0) |
+                                                     (group->base.stands ? PAYLOAD_STANDS : 0)),
+                                  .msg = held->msg};
     if (held->timer != EL_NO_TIMER)
-        entry.msg.aux = machine_left(machine, held->timer, held->slot, host_now(host));
+        entry.msg.aux = timed_machine_left(machine, held->timer, held->slot, host_now(host));
     if (entry.msg.to == EL_NOBODY || entry.msg.to > group->cluster.count) return;
     if (!group->has_links || held->from_detector) {
         host_put(host, entry.msg.to, &entry);
         return;
     }
-    struct link_hooks hooks;
-    link_send(&group->links[entry.msg.to - 1], host_link_hooks(group, &hooks), host_now(host), &entry.msg);
+    struct reliable_link_hooks hooks;
+    reliable_link_send(&group->links[entry.msg.to - 1], host_link_hooks(group, &hooks), host_now(host),
+                       &entry.msg);
     group->links_due = 0;
 }
 
-bool host_solo_is_waiting(const struct host_solo *group)
+bool host_single_is_waiting(const struct host_single *group)
 {
     return group->saved_by > group->host->writes_done;
 }
 
-static void send_later(struct host_solo *group, const struct machine *machine, const struct el_action *action)
+static void send_later(struct host_single *group, const struct timed_machine *machine,
+                       const struct el_action *action)
 {
     const struct host_held held = {.msg = action->msg,
                                    .timer = action->timer,
                                    .slot = action->slot,
                                    .from_detector = machine == &group->detector};
     if (group->host->has_failed) return;
-    if (!host_solo_is_waiting(group) || held.from_detector) {
+    if (!host_single_is_waiting(group) || held.from_detector) {
         send_now(group, &held);
         return;
     }
@@ -59,7 +61,7 @@ static void send_later(struct host_solo *group, const struct machine *machine, c
     group->held[group->held_count++] = held;
 }
 
-static void save(struct host_solo *group, const struct el_durable *durable)
+static void save(struct host_single *group, const struct el_durable *durable)
 {
     struct host *host = group->host;
     if (!record_put(host->record, group->base.key, durable)) host->has_failed = true;
@@ -67,24 +69,25 @@ static void save(struct host_solo *group, const struct el_durable *durable)
     group->saved_by = host->writes_begun + 1;
 }
 
-static void note(struct host_solo *group, const struct machine *machine, const struct el_action *action)
+static void note(struct host_single *group, const struct timed_machine *machine, const struct el_action *action)
 {
     if (machine == &group->election && action->note + 1 == machine->algorithm->wish)
         group->base.wish = (uint8_t)action->values[0];
     host_note(group->host, &group->base, machine->algorithm, action);
 }
 
-static void act(void *whose, struct machine *machine, const struct el_action *action)
+static void act(void *context, struct timed_machine *machine, const struct el_action *action)
 {
-    struct host_solo *group = whose;
+    struct host_single *group = context;
     switch (action->type) {
     case EL_SEND: send_later(group, machine, action); break;
     case EL_SAVE: save(group, &action->durable); break;
     case EL_NOTE: note(group, machine, action); break;
     case EL_VERDICT:
         group->suspected[action->peer - 1] = action->suspected;
-        machine_step(&group->election, &(struct el_event){.type = action->suspected ? EL_SUSPECT : EL_TRUST,
-                                                          .peer = action->peer});
+        timed_machine_step(
+            &group->election,
+            &(struct el_event){.type = action->suspected ? EL_SUSPECT : EL_TRUST, .peer = action->peer});
         break;
     case EL_ARM:
     case EL_DISARM:
@@ -93,9 +96,9 @@ static void act(void *whose, struct machine *machine, const struct el_action *ac
     }
 }
 
-void host_solo_release(struct host_solo *group)
+void host_single_release(struct host_single *group)
 {
-    if (host_solo_is_waiting(group)) return;
+    if (host_single_is_waiting(group)) return;
     for (uint32_t i = 0; i < group->held_count; i++) send_now(group, &group->held[i]);
     group->held_count = 0;
     host_group_show(&group->base);
@@ -103,35 +106,36 @@ void host_solo_release(struct host_solo *group)
 
 /* ---- Links that lose nothing ---- */
 
-static void link_sends(void *whose, el_node to, struct wire_entry *entry)
+static void reliable_link_sends(void *context, el_node to, struct payload_entry *entry)
 {
-    struct host_solo *group = whose;
+    struct host_single *group = context;
     entry->group = group->base.key;
     entry->settings = group->settings;
     entry->round = group->round;
     host_put(group->host, to, entry);
 }
 
-static void link_delivers(void *whose, const struct el_msg *msg)
+static void reliable_link_delivers(void *context, const struct el_msg *msg)
 {
-    struct host_solo *group = whose;
-    machine_step(&group->election, &(struct el_event){.type = EL_MESSAGE, .msg = *msg});
+    struct host_single *group = context;
+    timed_machine_step(&group->election, &(struct el_event){.type = EL_MESSAGE, .msg = *msg});
 }
 
-static void link_fails(void *whose, const struct el_msg *msg)
+static void reliable_link_fails(void *context, const struct el_msg *msg)
 {
-    struct host_solo *group = whose;
+    struct host_single *group = context;
     if (group->election.algorithm->on_unsent)
-        machine_step(&group->election, &(struct el_event){.type = EL_UNSENT, .msg = *msg});
+        timed_machine_step(&group->election, &(struct el_event){.type = EL_UNSENT, .msg = *msg});
 }
 
-const struct link_hooks *host_link_hooks(struct host_solo *group, struct link_hooks *hooks)
+const struct reliable_link_hooks *host_link_hooks(struct host_single *group, struct reliable_link_hooks *hooks)
 {
-    *hooks = (struct link_hooks){group, link_sends, link_delivers, link_fails, machine_random};
+    *hooks = (struct reliable_link_hooks){group, reliable_link_sends, reliable_link_delivers,
+                                          reliable_link_fails, timed_machine_random};
     return hooks;
 }
 
-struct machine_owner host_solo_owner(struct host_solo *group)
+struct timed_machine_owner host_single_owner(struct host_single *group)
 {
-    return (struct machine_owner){group, machine_now, machine_random, act};
+    return (struct timed_machine_owner){group, timed_machine_now, timed_machine_random, act};
 }

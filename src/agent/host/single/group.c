@@ -10,7 +10,7 @@ enum { STANDS_FOR_S = 4 };
 
 /* ---- Time ---- */
 
-uint64_t host_solo_due(const struct host_solo *group)
+uint64_t host_single_due(const struct host_single *group)
 {
     uint64_t due = group->election.next_due;
     if (group->has_detector && group->detector.next_due < due) due = group->detector.next_due;
@@ -18,23 +18,25 @@ uint64_t host_solo_due(const struct host_solo *group)
     return due;
 }
 
-static void tick_links(struct host_solo *group, uint64_t now)
+static void tick_links(struct host_single *group, uint64_t now)
 {
-    struct link_hooks hooks;
+    struct reliable_link_hooks hooks;
     /* Only who wants to be told gives up: the others were promised that nothing is lost. */
     const bool tells = group->election.algorithm->needs & EL_NEEDS_HOP_ACKS;
     const uint64_t patience = tells ? 8 * group->cluster.transmit_max + SECOND : UINT64_MAX / 2;
     group->links_due = UINT64_MAX;
     for (uint32_t i = 0; i < group->cluster.count; i++) {
-        const uint64_t due = link_tick(&group->links[i], host_link_hooks(group, &hooks), now, patience);
+        const uint64_t due =
+            reliable_link_tick(&group->links[i], host_link_hooks(group, &hooks), now, patience);
         if (due < group->links_due) group->links_due = due;
     }
 }
 
-bool host_solo_fire(struct host_solo *group, uint64_t now)
+bool host_single_fire(struct host_single *group, uint64_t now)
 {
-    if (host_solo_due(group) > now) return false;
-    if (!machine_fire(&group->election, now) && !(group->has_detector && machine_fire(&group->detector, now)))
+    if (host_single_due(group) > now) return false;
+    if (!timed_machine_fire(&group->election, now) &&
+        !(group->has_detector && timed_machine_fire(&group->detector, now)))
         tick_links(group, now);
     host_group_show(&group->base);
     return true;
@@ -42,22 +44,22 @@ bool host_solo_fire(struct host_solo *group, uint64_t now)
 
 /* ---- Hearing ---- */
 
-void host_solo_hear(struct host_solo *group, bool for_detector, const struct el_msg *msg)
+void host_single_hear(struct host_single *group, bool for_detector, const struct el_msg *msg)
 {
-    struct machine *machine = for_detector ? &group->detector : &group->election;
+    struct timed_machine *machine = for_detector ? &group->detector : &group->election;
     struct el_event event = {.type = EL_MESSAGE, .msg = *msg};
     if (for_detector && !group->has_detector) return;
     if (machine->algorithm->on_arrival) {
-        const struct machine_timer *watch =
+        const struct timed_machine_timer *watch =
             &machine->timers[(size_t)machine->algorithm->stopwatch * (group->cluster.count + 1) + msg->from];
         const uint64_t now = host_now(group->host);
         event.elapsed = watch->armed_at && now > watch->armed_at ? now - watch->armed_at : 0;
     }
-    machine_step(machine, &event);
+    timed_machine_step(machine, &event);
     host_group_show(&group->base);
 }
 
-static void set_role(struct host_solo *group, el_node member)
+static void set_role(struct host_single *group, el_node member)
 {
     const enum config_role role = group->host->config->members[member - 1].role;
     const bool is_self = member == group->host->config->self;
@@ -71,26 +73,27 @@ static void set_role(struct host_solo *group, el_node member)
     group->ranks[member - 1] = wants ? priority + (priority < UINT64_MAX) : 0;
 }
 
-void host_solo_peer_speaks(struct host_solo *group, el_node peer, uint64_t now)
+void host_single_peer_speaks(struct host_single *group, el_node peer, uint64_t now)
 {
     if (group->stood_at[peer - 1] == 0) group->stands_since[peer - 1] = now;
     group->stood_at[peer - 1] = now;
     set_role(group, peer);
 }
 
-void host_solo_peer_stands(struct host_solo *group, el_node peer, const struct wire_entry *entry, uint64_t now)
+void host_single_peer_stands(struct host_single *group, el_node peer, const struct payload_entry *entry,
+                             uint64_t now)
 {
     group->priorities[peer - 1] = entry->number;
     group->patience[peer - 1] = entry->patience;
-    if (entry->flags & WIRE_STANDS) {
-        host_solo_peer_speaks(group, peer, now);
+    if (entry->flags & PAYLOAD_STANDS) {
+        host_single_peer_speaks(group, peer, now);
     } else {
         group->stood_at[peer - 1] = 0;
         set_role(group, peer);
     }
 }
 
-static void expire_peers(struct host_solo *group, uint64_t now)
+static void expire_peers(struct host_single *group, uint64_t now)
 {
     for (el_node peer = 1; peer <= group->cluster.count; peer++) {
         uint64_t *at = &group->stood_at[peer - 1];
@@ -103,38 +106,38 @@ static void expire_peers(struct host_solo *group, uint64_t now)
 
 /* ---- Life ---- */
 
-static bool make_links(struct host_solo *group)
+static bool make_links(struct host_single *group)
 {
     const uint32_t needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS;
     group->has_links = group->election.algorithm->needs & needs;
     group->links_due = UINT64_MAX;
     if (!group->has_links) return true;
-    struct link_hooks hooks;
+    struct reliable_link_hooks hooks;
     group->links = calloc(group->cluster.count, sizeof *group->links);
     for (uint32_t i = 0; group->links && i < group->cluster.count; i++)
-        link_init(&group->links[i], i + 1, host_link_hooks(group, &hooks));
+        reliable_link_init(&group->links[i], i + 1, host_link_hooks(group, &hooks));
     return group->links != NULL;
 }
 
-static bool make_machines(struct host_solo *group, const struct el_algorithm *algorithm)
+static bool make_machines(struct host_single *group, const struct el_algorithm *algorithm)
 {
-    const struct machine_owner owner = host_solo_owner(group);
+    const struct timed_machine_owner owner = host_single_owner(group);
     const struct el_algorithm *heartbeat = el_detector_named("heartbeat");
     const el_node self = group->host->config->self;
-    if (!machine_init(&group->election, algorithm, &group->cluster, self, owner)) return false;
+    if (!timed_machine_init(&group->election, algorithm, &group->cluster, self, owner)) return false;
     group->has_detector = algorithm->on_suspect && !algorithm->beats;
     if (!group->has_detector) return true;
     config_values(NULL, NULL, heartbeat, group->detector_values);
     group->detectors = group->cluster;
     group->detectors.options = group->detector_values;
-    return machine_init(&group->detector, heartbeat, &group->detectors, self, owner);
+    return timed_machine_init(&group->detector, heartbeat, &group->detectors, self, owner);
 }
 
-struct host_solo *host_solo_new(struct host *host, const char *name, uint64_t key,
-                                const struct config_group *section, const struct el_algorithm *algorithm)
+struct host_single *host_single_new(struct host *host, const char *name, uint64_t key,
+                                    const struct config_group *section, const struct el_algorithm *algorithm)
 {
     const struct config *config = host->config;
-    struct host_solo *group = calloc(1, sizeof *group);
+    struct host_single *group = calloc(1, sizeof *group);
     if (!group) return NULL;
     snprintf(group->name, sizeof group->name, "%s", name);
     group->host = host;
@@ -154,23 +157,23 @@ struct host_solo *host_solo_new(struct host *host, const char *name, uint64_t ke
         set_role(group, member);
     }
     if (!make_machines(group, algorithm) || !make_links(group)) {
-        host_solo_free(group);
+        host_single_free(group);
         return NULL;
     }
     group->settings = host_digest_settings(host, algorithm, group->values);
     return group;
 }
 
-void host_solo_free(struct host_solo *group)
+void host_single_free(struct host_single *group)
 {
-    machine_free(&group->election);
-    if (group->has_detector) machine_free(&group->detector);
+    timed_machine_free(&group->election);
+    if (group->has_detector) timed_machine_free(&group->detector);
     free(group->links);
     host_free_extra(&group->base);
     free(group);
 }
 
-void host_solo_start(struct host_solo *group)
+void host_single_start(struct host_single *group)
 {
     struct host *host = group->host;
     struct el_event start = {.type = EL_START, .start = {.how = EL_FRESH}};
@@ -179,33 +182,33 @@ void host_solo_start(struct host_solo *group)
         start.start.how = EL_RESTORED;
     else if (forgot)
         start.start.how = EL_LOST;
-    machine_step(&group->election, &start);
-    if (group->has_detector) machine_step(&group->detector, &(struct el_event){.type = EL_START});
+    timed_machine_step(&group->election, &start);
+    if (group->has_detector) timed_machine_step(&group->detector, &(struct el_event){.type = EL_START});
     host_group_show(&group->base);
 }
 
 /* ---- What is asked of it ---- */
 
-void host_solo_stand(struct host_solo *group, bool stands, uint64_t priority)
+void host_single_stand(struct host_single *group, bool stands, uint64_t priority)
 {
     const el_node self = group->host->config->self;
     group->base.stands = stands;
     group->priorities[self - 1] = priority;
     set_role(group, self);
-    const struct wire_entry entry = host_solo_describe(group);
+    const struct payload_entry entry = host_single_describe(group);
     host_put_all(group->host, &entry);
 }
 
-void host_solo_call(struct host_solo *group)
+void host_single_call(struct host_single *group)
 {
-    machine_step(&group->election, &(struct el_event){.type = EL_REQUEST, .request = EL_CAMPAIGN});
+    timed_machine_step(&group->election, &(struct el_event){.type = EL_REQUEST, .request = EL_CAMPAIGN});
     host_group_show(&group->base);
 }
 
-enum el_answer host_solo_ask(struct host_solo *group, enum el_request_what what, el_node to)
+enum el_answer host_single_ask(struct host_single *group, enum el_request_what what, el_node to)
 {
-    struct machine *machine = &group->election;
-    machine_step(machine, &(struct el_event){.type = EL_REQUEST, .request = what, .peer = to});
+    struct timed_machine *machine = &group->election;
+    timed_machine_step(machine, &(struct el_event){.type = EL_REQUEST, .request = what, .peer = to});
     const struct el_action *first = machine->out.actions;
     const bool declined = machine->out.count && first->type == EL_NOTE && first->note == EL_NOTE_DECLINED;
     const enum el_answer answer = declined ? (enum el_answer)first->values[1] : EL_PERFORMED;
@@ -215,27 +218,27 @@ enum el_answer host_solo_ask(struct host_solo *group, enum el_request_what what,
 
 /* ---- Now and then ---- */
 
-struct wire_entry host_solo_describe(const struct host_solo *group)
+struct payload_entry host_single_describe(const struct host_single *group)
 {
     const el_node self = group->host->config->self;
-    struct wire_entry entry = {
-        .type = WIRE_GROUP,
-        .group = group->base.key,
-        .settings = group->settings,
-        .flags = (uint8_t)((group->base.stands ? WIRE_STANDS : 0) | (host_solo_leads(group) ? WIRE_LEADS : 0)),
-        .round = group->round,
-        .patience = group->patience[self - 1],
-        .number = group->priorities[self - 1]};
+    struct payload_entry entry = {.type = PAYLOAD_GROUP,
+                                  .group = group->base.key,
+                                  .settings = group->settings,
+                                  .flags = (uint8_t)((group->base.stands ? PAYLOAD_STANDS : 0) |
+                                                     (host_single_leads(group) ? PAYLOAD_LEADS : 0)),
+                                  .round = group->round,
+                                  .patience = group->patience[self - 1],
+                                  .number = group->priorities[self - 1]};
     entry.length = (uint8_t)strlen(group->name);
     memcpy(entry.text, group->name, entry.length);
     return entry;
 }
 
-void host_solo_send_value(struct host_solo *group, el_node to)
+void host_single_send_value(struct host_single *group, el_node to)
 {
     const struct host_group *base = &group->base;
     const char *value = host_value_of(base, base->shown_token);
-    struct wire_entry entry = {.type = WIRE_VALUE, .group = base->key, .number = base->shown_token};
+    struct payload_entry entry = {.type = PAYLOAD_VALUE, .group = base->key, .number = base->shown_token};
     if (base->shown_role != EL_LEADER || value[0] == '\0') return;
     entry.length = (uint8_t)strlen(value);
     memcpy(entry.text, value, entry.length);
@@ -245,13 +248,13 @@ void host_solo_send_value(struct host_solo *group, el_node to)
         host_put_all(group->host, &entry);
 }
 
-void host_solo_refresh(struct host_solo *group, uint64_t now)
+void host_single_refresh(struct host_single *group, uint64_t now)
 {
     expire_peers(group, now);
-    host_solo_call_again(group, now);
+    host_single_call_again(group, now);
     if (group->base.wish) host_group_show(&group->base); /* it may be ripe by now */
     if (!group->base.stands) return;
-    const struct wire_entry entry = host_solo_describe(group);
+    const struct payload_entry entry = host_single_describe(group);
     host_put_all(group->host, &entry);
-    host_solo_send_value(group, EL_NOBODY);
+    host_single_send_value(group, EL_NOBODY);
 }

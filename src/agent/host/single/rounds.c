@@ -12,65 +12,66 @@
 static const uint64_t SECOND = 1000000000;
 enum { AGAIN_S = 2, FRUITLESS_MAX = 3 };
 
-static void restart(struct host_solo *group, el_node incumbent)
+static void restart(struct host_single *group, el_node incumbent)
 {
-    machine_reset(&group->election);
+    timed_machine_reset(&group->election);
     group->unsettled_since = host_now(group->host);
     if (group->fruitless < FRUITLESS_MAX) group->fruitless++;
-    machine_step(&group->election,
-                 &(struct el_event){.type = EL_START, .start = {.how = EL_FRESH, .incumbent = incumbent}});
+    timed_machine_step(
+        &group->election,
+        &(struct el_event){.type = EL_START, .start = {.how = EL_FRESH, .incumbent = incumbent}});
     for (el_node peer = 1; peer <= group->cluster.count; peer++)
         if (group->suspected[peer - 1])
-            machine_step(&group->election, &(struct el_event){.type = EL_SUSPECT, .peer = peer});
+            timed_machine_step(&group->election, &(struct el_event){.type = EL_SUSPECT, .peer = peer});
     host_group_show(&group->base);
 }
 
-static void enter(struct host_solo *group, uint32_t round)
+static void enter(struct host_single *group, uint32_t round)
 {
     const struct host *host = group->host;
-    struct link_hooks hooks;
+    struct reliable_link_hooks hooks;
     char text[96];
     snprintf(text, sizeof text, "an election came to nothing, and is held again: round %u", round);
-    host->hooks.warn(host->hooks.whose, &group->base, text);
+    host->hooks.warn(host->hooks.context, &group->base, text);
     group->round = round;
     memset(group->leads, 0, sizeof group->leads);
     for (uint32_t i = 0; i < group->cluster.count; i++)
-        link_begin_anew(&group->links[i], host_link_hooks(group, &hooks));
+        reliable_link_begin_anew(&group->links[i], host_link_hooks(group, &hooks));
     restart(group, EL_NOBODY);
 }
 
-bool host_solo_leads(const struct host_solo *group)
+bool host_single_leads(const struct host_single *group)
 {
     return group->base.stands && group->base.shown_role == EL_LEADER;
 }
 
 /* Of those who say that they lead: the only one; nobody, if there are more, or none. */
-static el_node only_leader(const struct host_solo *group)
+static el_node only_leader(const struct host_single *group)
 {
     el_node found = EL_NOBODY;
     uint32_t count = 0;
     for (el_node member = 1; member <= group->cluster.count; member++) {
         const bool is_self = member == group->host->config->self;
-        if (!(is_self ? host_solo_leads(group) : group->leads[member - 1])) continue;
+        if (!(is_self ? host_single_leads(group) : group->leads[member - 1])) continue;
         found = member;
         count++;
     }
     return count == 1 ? found : EL_NOBODY;
 }
 
-static void hold_again(struct host_solo *group, el_node leads)
+static void hold_again(struct host_single *group, el_node leads)
 {
     if (leads != EL_NOBODY) { /* all know but this one, which missed it: no need to disturb anybody */
         restart(group, leads);
     } else if (group->base.stands && group->round < UINT32_MAX) {
         enter(group, group->round + 1);
-        const struct wire_entry entry = host_solo_describe(group);
+        const struct payload_entry entry = host_single_describe(group);
         host_put_all(group->host, &entry);
         host_campaign(&group->base);
     }
 }
 
-void host_solo_call_again(struct host_solo *group, uint64_t now)
+void host_single_call_again(struct host_single *group, uint64_t now)
 {
     const el_node only = only_leader(group);
     const bool is_settled = group->has_links ? group->base.shown_leader && group->base.shown_leader == only
@@ -91,11 +92,11 @@ void host_solo_call_again(struct host_solo *group, uint64_t now)
     }
 }
 
-bool host_solo_is_of_round(struct host_solo *group, el_node peer, uint32_t round)
+bool host_single_is_of_round(struct host_single *group, el_node peer, uint32_t round)
 {
     if (!group->has_links || round == group->round) return true;
     if (round < group->round) {
-        const struct wire_entry ours = host_solo_describe(group);
+        const struct payload_entry ours = host_single_describe(group);
         host_put(group->host, peer, &ours);
         return false;
     }

@@ -7,44 +7,44 @@
 
 #include "elector/core.h"
 
-struct machine_timer {
+struct timed_machine_timer {
     uint64_t deadline; /* UINT64_MAX: not armed */
     uint64_t armed_at; /* 0: never */
 };
 
-struct machine;
+struct timed_machine;
 
-struct machine_owner {
-    void *whose;
-    uint64_t (*now)(void *whose);
-    uint64_t (*random)(void *whose);
+struct timed_machine_owner {
+    void *context;
+    uint64_t (*now)(void *context);
+    uint64_t (*random)(void *context);
     /* SEND, SAVE, NOTE and VERDICT. */
-    void (*act)(void *whose, struct machine *, const struct el_action *);
+    void (*act)(void *context, struct timed_machine *, const struct el_action *);
 };
 
-struct machine {
+struct timed_machine {
     const struct el_algorithm *algorithm;
     struct el_config cfg;
     void *state;
-    struct machine_timer *timers; /* [timer_count][count + 1] */
+    struct timed_machine_timer *timers; /* [timer_count][count + 1] */
     struct el_outbox out;
-    struct machine_owner owner;
+    struct timed_machine_owner owner;
     uint64_t next_due; /* UINT64_MAX: nothing is armed */
 };
 
 /* The cluster is borrowed. False: no memory. */
-bool machine_init(struct machine *, const struct el_algorithm *, const struct el_cluster *, el_node self,
-                  struct machine_owner);
-void machine_free(struct machine *);
+bool timed_machine_init(struct timed_machine *, const struct el_algorithm *, const struct el_cluster *,
+                        el_node self, struct timed_machine_owner);
+void timed_machine_free(struct timed_machine *);
 /* As it was after machine_init(): EL_START comes next. */
-void machine_reset(struct machine *);
+void timed_machine_reset(struct timed_machine *);
 
-void machine_step(struct machine *, const struct el_event *);
+void timed_machine_step(struct timed_machine *, const struct el_event *);
 /* Fires one timer that is due: what bounds a claim first, then the earliest. False: none is. */
-bool machine_fire(struct machine *, uint64_t now);
+bool timed_machine_fire(struct timed_machine *, uint64_t now);
 /* What is left of a timer; 0 if it is not armed. */
-uint64_t machine_left(const struct machine *, uint32_t timer, uint32_t slot, uint64_t now);
+uint64_t timed_machine_left(const struct timed_machine *, uint32_t timer, uint32_t slot, uint64_t now);
 /* Its view; *bound gets when the claim ends, UINT64_MAX if nothing bounds it. */
-struct el_view machine_view(const struct machine *, uint64_t *bound);
+struct el_view timed_machine_view(const struct timed_machine *, uint64_t *bound);
 
 #endif

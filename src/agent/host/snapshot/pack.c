@@ -66,14 +66,14 @@ void host_pack_base(const struct pack *p, struct host_group *g)
 
 static void pack_work(const struct pack *p, struct session_group *g)
 {
-    struct session_work *work = session_unfold(g);
+    struct session_work *work = session_expand(g);
     struct quorum_group *q = &work->quorum;
     sparse(p, q, sizeof *q);
     if (p->reads && !host_pack_is_group(q, p->members)) wrong(p);
     sparse(p, work->ballots, p->members * sizeof *work->ballots);
     dues(p, work->timers, SESSION_GROUP_TIMERS);
     word(p, &work->candidates);
-    if (p->reads) session_fold(g);
+    if (p->reads) session_compact(g);
 }
 
 static void pack_group(const struct pack *p, struct session_group *g)
@@ -108,7 +108,7 @@ static void pack_heap(const struct pack *p, struct session *s)
         struct session_group *g = pack_pointer(p, s, p->reads ? NULL : s->heap[i].group);
         if (!g || (p->reads && g->place)) wrong(p);
         if (!p->reads || p->b->failed) continue;
-        s->heap[i] = (struct session_timed){session_first_due(session_unfold(g)->timers), g};
+        s->heap[i] = (struct session_timed){session_first_due(session_expand(g)->timers), g};
         g->place = i + 1;
     }
     if (p->b->failed && p->reads) s->heap_count = 0;
@@ -157,7 +157,7 @@ static int by_posting(const void *a, const void *b)
     return x->posted < y->posted ? -1 : x->posted > y->posted;
 }
 
-/* The board is in the order of what was posted, so its links need not be packed. */
+/* The postings is in the order of what was posted, so its links need not be packed. */
 static void hang_up(const struct pack *p, struct session *s)
 {
     struct session_group **order = calloc((size_t)s->group_count + 1, sizeof(struct session_group *));
@@ -196,17 +196,17 @@ static void pack_peer(const struct pack *p, struct session *s, uint32_t i)
 
 static void pack_board(const struct pack *p, struct session *s, uint32_t i)
 {
-    struct board_peer *board = &s->boards[i];
-    word(p, &board->life);
-    word(p, &board->read);
-    board->next = pack_pointer(p, s, board->next);
-    if (p->reads && board->next && !board->next->posted) wrong(p);
-    word(p, &board->sent);
-    word(p, &board->sent_at);
-    word(p, &board->again);
-    word32(p, &board->unanswered, UINT32_MAX);
-    flag(p, &board->owes_answer);
-    flag(p, &board->has_gap);
+    struct postings_peer *postings = &s->postings[i];
+    word(p, &postings->life);
+    word(p, &postings->read);
+    postings->next = pack_pointer(p, s, postings->next);
+    if (p->reads && postings->next && !postings->next->posted) wrong(p);
+    word(p, &postings->sent);
+    word(p, &postings->sent_at);
+    word(p, &postings->again);
+    word32(p, &postings->unanswered, UINT32_MAX);
+    flag(p, &postings->owes_answer);
+    flag(p, &postings->has_gap);
 }
 
 static void pack_cells(const struct pack *p, struct session *s)
@@ -304,25 +304,25 @@ static void pack_lists(const struct pack *p, struct session *s)
 /* Whoever adds a field must say here what becomes of it. */
 _Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32088),
                "a new field is packed");
-_Static_assert(sizeof(struct board_peer) == 56 && sizeof(struct session_backing) == 40, "so is a peer's");
+_Static_assert(sizeof(struct postings_peer) == 56 && sizeof(struct session_backing) == 40, "so is a peer's");
 
 /* ---- The host ---- */
 
-static void pack_payload(const struct pack *p, struct wire_payload *payload)
+static void pack_payload(const struct pack *p, struct payload *payload)
 {
     size_t size = payload->size;
     if (!p->reads) {
-        flight_put_bytes(p->b, payload->bytes, payload->size);
+        recorder_put_bytes(p->b, payload->bytes, payload->size);
         return;
     }
-    const uint8_t *from = flight_get_bytes(p->b, &size);
-    if (!from || size < WIRE_HEAD || size > sizeof payload->bytes) {
+    const uint8_t *from = recorder_get_bytes(p->b, &size);
+    if (!from || size < PAYLOAD_HEAD || size > sizeof payload->bytes) {
         wrong(p);
         return;
     }
     memcpy(payload->bytes, from, size);
     payload->size = size;
-    if (!wire_resume(payload)) wrong(p);
+    if (!payload_resume(payload)) wrong(p);
 }
 
 static void pack_host(const struct pack *p, struct host *host)
@@ -398,7 +398,7 @@ static struct host_group *unpack_group(const struct pack *p, struct host *host)
 {
     char name[CONFIG_NAME_MAX + 1], reason[200];
     size_t size = 0;
-    const uint8_t *from = flight_get_bytes(p->b, &size);
+    const uint8_t *from = recorder_get_bytes(p->b, &size);
     if (!from || size > CONFIG_NAME_MAX || memchr(from, '\0', size)) return NULL;
     memcpy(name, from, size);
     name[size] = '\0';
@@ -422,17 +422,17 @@ static void pack_groups(const struct pack *p, struct host *host)
             wrong(p);
             return;
         }
-        if (!p->reads) flight_put_bytes(p->b, host_name(g), strlen(host_name(g)));
+        if (!p->reads) recorder_put_bytes(p->b, host_name(g), strlen(host_name(g)));
         if (g->session)
             pack_group(p, (struct session_group *)g);
         else if (p->trusts)
-            host_pack_solo(p, host_solo_of(g));
+            host_pack_solo(p, host_single_of(g));
         else
             wrong(p);
     }
 }
 
-static bool pack(struct host *host, struct flight_bytes *b, bool reads, bool trusts)
+static bool pack(struct host *host, struct recorder_bytes *b, bool reads, bool trusts)
 {
     const struct pack p = {b, reads, trusts, host->config->member_count};
     pack_host(&p, host);
@@ -442,7 +442,7 @@ static bool pack(struct host *host, struct flight_bytes *b, bool reads, bool tru
     return !b->failed;
 }
 
-bool host_pack(struct host *host, struct flight_bytes *b)
+bool host_pack(struct host *host, struct recorder_bytes *b)
 {
     return pack(host, b, false, true);
 }
@@ -452,7 +452,7 @@ uint32_t host_weight(const struct host *host)
     return host->group_count + 15 * host->solo_count;
 }
 
-bool host_unpack(struct host *host, struct flight_bytes *b, bool trusts)
+bool host_unpack(struct host *host, struct recorder_bytes *b, bool trusts)
 {
     return !host->group_count && !host->sessions && pack(host, b, true, trusts);
 }

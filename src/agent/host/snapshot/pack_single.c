@@ -8,7 +8,7 @@
 #include "agent/host/snapshot/words.h"
 
 /* Whether it is one that this member could have sent. */
-static bool is_ours(const struct host_solo *g, const struct machine *m, const struct el_msg *msg)
+static bool is_ours(const struct host_single *g, const struct timed_machine *m, const struct el_msg *msg)
 {
     const uint32_t count = g->cluster.count;
     return msg->from == g->host->config->self && msg->to >= 1 && msg->to <= count && msg->subject >= 1 &&
@@ -16,7 +16,7 @@ static bool is_ours(const struct host_solo *g, const struct machine *m, const st
            msg->spare == 0 && msg->epoch < EL_EPOCH_MAX;
 }
 
-static void pack_machine(const struct pack *p, struct machine *m)
+static void pack_machine(const struct pack *p, struct timed_machine *m)
 {
     const uint32_t slots = p->members + 1;
     sparse(p, m->state, el_state_size(m->algorithm, p->members));
@@ -27,7 +27,7 @@ static void pack_machine(const struct pack *p, struct machine *m)
     dues(p, &m->next_due, 1);
 }
 
-static void pack_link(const struct pack *p, const struct host_solo *g, struct link *link)
+static void pack_link(const struct pack *p, const struct host_single *g, struct reliable_link *link)
 {
     word(p, &link->life);
     word32(p, &link->first, UINT32_MAX);
@@ -42,14 +42,14 @@ static void pack_link(const struct pack *p, const struct host_solo *g, struct li
     words(p, link->past_receivers, LINK_PAST);
     words(p, link->their_past, LINK_PAST);
     for (uint32_t i = 0; i < link->count; i++) {
-        struct link_waiting *waiting = &link->waiting[i];
+        struct reliable_link_waiting *waiting = &link->waiting[i];
         sparse(p, &waiting->msg, sizeof waiting->msg);
         word(p, &waiting->since);
         if (!is_ours(g, &g->election, &waiting->msg)) wrong(p);
     }
 }
 
-static void pack_held(const struct pack *p, struct host_solo *g)
+static void pack_held(const struct pack *p, struct host_single *g)
 {
     word32(p, &g->held_count, HOST_HELD_MAX);
     for (uint32_t i = 0; i < g->held_count; i++) {
@@ -58,7 +58,7 @@ static void pack_held(const struct pack *p, struct host_solo *g)
         word32(p, &held->timer, UINT32_MAX);
         word32(p, &held->slot, p->members);
         flag(p, &held->from_detector);
-        const struct machine *m = held->from_detector ? &g->detector : &g->election;
+        const struct timed_machine *m = held->from_detector ? &g->detector : &g->election;
         if ((held->from_detector && !g->has_detector) || !is_ours(g, m, &held->msg) ||
             (held->timer != EL_NO_TIMER && held->timer >= m->algorithm->timer_count)) {
             wrong(p);
@@ -67,7 +67,7 @@ static void pack_held(const struct pack *p, struct host_solo *g)
     }
 }
 
-static void pack_member(const struct pack *p, struct host_solo *g, uint32_t i)
+static void pack_member(const struct pack *p, struct host_single *g, uint32_t i)
 {
     word(p, &g->priorities[i]);
     word(p, &g->ranks[i]);
@@ -81,12 +81,12 @@ static void pack_member(const struct pack *p, struct host_solo *g, uint32_t i)
 }
 
 /* Whoever adds a field must say here what becomes of it. */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct host_solo) == 29256, "a new field is packed");
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct link) == 5776 && sizeof(struct machine) == 96 &&
-                                       sizeof(struct host_held) == 96),
+_Static_assert(sizeof(void *) != 8 || sizeof(struct host_single) == 29256, "a new field is packed");
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct reliable_link) == 5776 &&
+                                       sizeof(struct timed_machine) == 96 && sizeof(struct host_held) == 96),
                "so is one of what it has of others");
 
-void host_pack_solo(const struct pack *p, struct host_solo *g)
+void host_pack_solo(const struct pack *p, struct host_single *g)
 {
     host_pack_base(p, &g->base);
     word(p, &g->shown_deadline);

@@ -8,7 +8,7 @@
 #include "agent/recorder/recorder.h"
 
 struct pack {
-    struct flight_bytes *b;
+    struct recorder_bytes *b;
     bool reads, trusts; /* trusts: what is read, though it cannot be checked */
     uint32_t members;
 };
@@ -21,9 +21,9 @@ static inline void wrong(const struct pack *p)
 static inline void word(const struct pack *p, uint64_t *value)
 {
     if (p->reads)
-        *value = flight_get_number(p->b);
+        *value = recorder_get_number(p->b);
     else
-        flight_put_number(p->b, *value);
+        recorder_put_number(p->b, *value);
 }
 
 static inline void word32(const struct pack *p, uint32_t *value, uint32_t most)
@@ -46,9 +46,9 @@ static inline void raw(const struct pack *p, void *bytes, size_t size)
     size_t found = size;
     const uint8_t *from = NULL;
     if (!p->reads)
-        flight_put_bytes(p->b, bytes, size);
+        recorder_put_bytes(p->b, bytes, size);
     else
-        from = flight_get_bytes(p->b, &found);
+        from = recorder_get_bytes(p->b, &found);
     if (!p->reads) return;
     if (from && found == size)
         memcpy(bytes, from, size);
@@ -100,10 +100,10 @@ static inline void text(const struct pack *p, char **value)
     char read[HOST_VALUE_MAX + 1];
     size_t size = *value ? strlen(*value) : 0;
     if (!p->reads) {
-        flight_put_bytes(p->b, *value ? *value : "", size);
+        recorder_put_bytes(p->b, *value ? *value : "", size);
         return;
     }
-    const uint8_t *from = flight_get_bytes(p->b, &size);
+    const uint8_t *from = recorder_get_bytes(p->b, &size);
     if (!from || size > HOST_VALUE_MAX || memchr(from, '\0', size)) {
         wrong(p);
         return;
@@ -123,7 +123,7 @@ struct quorum_group;
 bool host_pack_is_session(const struct session *); /* before its lists are there */
 bool host_pack_is_group(const struct quorum_group *, uint32_t members);
 /* pack_single.c */
-struct host_solo;
-void host_pack_solo(const struct pack *, struct host_solo *);
+struct host_single;
+void host_pack_solo(const struct pack *, struct host_single *);
 
 #endif

@@ -8,7 +8,7 @@ struct http_reader {
     struct http_reader *next;
     struct http *http;
     struct MHD_Connection *connection;
-    struct feed_reader place;
+    struct change_list_reader place;
     struct http_text text;
     bool is_asleep; /* nothing to tell: the library leaves it alone */
     bool wants_comment;
@@ -17,10 +17,10 @@ struct http_reader {
 /* False: no memory. Without text after it: there is nothing to tell. */
 static bool make_text(struct http_reader *reader)
 {
-    struct control *control = reader->http->with.control;
+    struct serve *serve = reader->http->with.serve;
     uint32_t number;
-    if (feed_next(&control->feed, &reader->place, &number)) {
-        json_t *line = control_leader_event(control, office_at(&control->offices, number));
+    if (change_list_next(&serve->change_list, &reader->place, &number)) {
+        json_t *line = serve_leader_event(serve, leadership_at(&serve->leaderships, number));
         if (line) json_object_del(line, "event"); /* there is only one kind */
         return http_set_json(&reader->text, "data: ", line, "\n\n");
     }
@@ -29,9 +29,9 @@ static bool make_text(struct http_reader *reader)
     return !comments || http_set_text(&reader->text, ":\n\n");
 }
 
-static ssize_t pour(void *whose, uint64_t at, char *to, size_t room)
+static ssize_t pour(void *context, uint64_t at, char *to, size_t room)
 {
-    struct http_reader *reader = whose;
+    struct http_reader *reader = context;
     size_t used = 0;
     (void)at;
     while (used < room) {
@@ -46,9 +46,9 @@ static ssize_t pour(void *whose, uint64_t at, char *to, size_t room)
     return (ssize_t)used;
 }
 
-void http_wake_readers(void *whose)
+void http_wake_readers(void *context)
 {
-    struct http *http = whose;
+    struct http *http = context;
     for (struct http_reader *reader = http->readers; reader; reader = reader->next) {
         if (!reader->is_asleep) continue;
         reader->is_asleep = false;
@@ -64,13 +64,13 @@ void http_comment(struct http *http)
     http_wake_readers(http);
 }
 
-static void end(void *whose)
+static void end(void *context)
 {
-    struct http_reader *reader = whose, **at = &reader->http->readers;
+    struct http_reader *reader = context, **at = &reader->http->readers;
     while (*at != reader) at = &(*at)->next;
     *at = reader->next;
     reader->http->reader_count--;
-    feed_leave(&reader->http->with.control->feed, &reader->place);
+    change_list_leave(&reader->http->with.serve->change_list, &reader->place);
     free(reader->text.bytes);
     free(reader);
 }
@@ -85,7 +85,7 @@ static struct http_reader *begin(struct http *http, struct MHD_Connection *c)
     reader->next = http->readers;
     http->readers = reader;
     http->reader_count++;
-    feed_join(&http->with.control->feed, &reader->place);
+    change_list_join(&http->with.serve->change_list, &reader->place);
     return reader;
 }
 

@@ -136,16 +136,16 @@ int http_listen(const struct sockaddr_storage *address, char *text, size_t size)
 }
 
 /* A path is taken as it is written; http_group_of() knows escapes, and which of them are wrong. */
-static size_t leave_escaped(void *whose, struct MHD_Connection *c, char *text)
+static size_t leave_escaped(void *context, struct MHD_Connection *c, char *text)
 {
-    (void)whose, (void)c;
+    (void)context, (void)c;
     return strlen(text);
 }
 
-static void on_completed(void *whose, struct MHD_Connection *c, void **seen,
+static void on_completed(void *context, struct MHD_Connection *c, void **seen,
                          enum MHD_RequestTerminationCode how)
 {
-    struct http *http = whose;
+    struct http *http = context;
     (void)c, (void)seen;
     if (how == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED) http->with.metrics->cut_off++;
 }
@@ -214,8 +214,8 @@ struct http *http_new(uv_loop_t *loop, const struct http_setup *setup, char *tex
         http_free(http);
         return NULL;
     }
-    setup->control->feed.whose = http;
-    setup->control->feed.moved = http_wake_readers;
+    setup->serve->change_list.context = http;
+    setup->serve->change_list.moved = http_wake_readers;
     return http;
 }
 
@@ -232,7 +232,7 @@ void http_set_unwell(struct http *http, const char *why)
 void http_free(struct http *http)
 {
     if (!http) return;
-    http->with.control->feed.moved = NULL;
+    http->with.serve->change_list.moved = NULL;
     http_wake_readers(http); /* the library does not stop with some asleep */
     if (http->handles) (void)uv_poll_stop(&http->poll);
     if (http->daemon) MHD_stop_daemon(http->daemon); /* which ends with every reader gone */

@@ -7,7 +7,7 @@
 #define ELECTOR_AGENT_SERVE_HTTP_HTTP_H
 
 #include "agent/metrics/metrics.h"
-#include "agent/serve/socket.h"
+#include "agent/serve/serve.h"
 
 enum {
     HTTP_CONNECTIONS_MAX = 64,
@@ -24,7 +24,7 @@ struct http;
 struct http_setup {
     const struct config *config; /* http: where; http_groups */
     struct host *host;
-    struct control *control;
+    struct serve *serve;
     const struct seal *seal; /* may be NULL */
     struct metrics *metrics;
     uint32_t patience_s; /* 0: HTTP_PATIENCE_S */

@@ -50,14 +50,14 @@ bool http_group_of(const char *path, const char *prefix, char name[CONFIG_NAME_M
 bool http_is_plain_host(const char *host);
 
 /* routes.c: for the library. */
-enum MHD_Result http_on_request(void *whose, struct MHD_Connection *, const char *url, const char *method,
+enum MHD_Result http_on_request(void *context, struct MHD_Connection *, const char *url, const char *method,
                                 const char *version, const char *upload, size_t *upload_size, void **seen);
 
 /* cli/cluster/status.c, metrics.c, events.c: paths that are more than a line. */
 enum MHD_Result http_status(struct http *, struct MHD_Connection *);
 enum MHD_Result http_metrics(struct http *, struct MHD_Connection *);
 enum MHD_Result http_events(struct http *, struct MHD_Connection *);
-void http_wake_readers(void *whose); /* there is something to tell them */
-void http_comment(struct http *);    /* to all readers */
+void http_wake_readers(void *context); /* there is something to tell them */
+void http_comment(struct http *);      /* to all readers */
 
 #endif

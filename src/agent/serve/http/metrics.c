@@ -5,23 +5,24 @@
 
 #include "agent/serve/http/internal.h"
 
-static uint32_t count_waiting(const struct offices *offices)
+static uint32_t count_waiting(const struct leaderships *leaderships)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < offices->count; i++)
-        count += office_at(offices, i)->seen_leader == EL_NOBODY && office_at(offices, i)->candidate_count > 0;
+    for (uint32_t i = 0; i < leaderships->count; i++)
+        count += leadership_at(leaderships, i)->seen_leader == EL_NOBODY &&
+                 leadership_at(leaderships, i)->candidate_count > 0;
     return count;
 }
 
 static void look(const struct http *http, struct metrics_scene *scene)
 {
     const struct http_setup *with = &http->with;
-    const struct offices *offices = &with->control->offices;
+    const struct leaderships *leaderships = &with->serve->leaderships;
     scene->config = with->config;
-    scene->groups = offices->count;
+    scene->groups = leaderships->count;
     /* Most of the time all are led, and nobody need look at a hundred thousand. */
-    scene->unled_wanted = with->metrics->led < offices->count ? count_waiting(offices) : 0;
-    scene->clients = with->control->connection_count;
+    scene->unled_wanted = with->metrics->led < leaderships->count ? count_waiting(leaderships) : 0;
+    scene->clients = with->serve->connection_count;
     scene->event_readers = http->reader_count;
     for (el_node peer = 1; peer <= with->config->member_count; peer++) {
         scene->heard_ns[peer - 1] = host_heard(with->host, peer);
@@ -33,24 +34,24 @@ static void look(const struct http *http, struct metrics_scene *scene)
 
 /* ---- Groups ---- */
 
-static uint64_t has_leader(const struct http *http, const struct office *o)
+static uint64_t has_leader(const struct http *http, const struct leadership *o)
 {
     (void)http;
     return o->seen_leader != EL_NOBODY;
 }
 
-static uint64_t is_leader(const struct http *http, const struct office *o)
+static uint64_t is_leader(const struct http *http, const struct leadership *o)
 {
     return o->seen_leader == http->with.config->self;
 }
 
-static uint64_t token(const struct http *http, const struct office *o)
+static uint64_t token(const struct http *http, const struct leadership *o)
 {
     (void)http;
     return o->seen_token;
 }
 
-static uint64_t candidates(const struct http *http, const struct office *o)
+static uint64_t candidates(const struct http *http, const struct leadership *o)
 {
     (void)http;
     return o->candidate_count;
@@ -61,23 +62,24 @@ static void write_groups(const struct http *http, FILE *out)
 {
     static const struct {
         const char *name, *help;
-        uint64_t (*value)(const struct http *, const struct office *);
+        uint64_t (*value)(const struct http *, const struct leadership *);
     } families[] = {
         {"elector_group_has_leader", "Whether a leader of the group is known here.", has_leader},
         {"elector_group_is_leader", "Whether this member leads the group.", is_leader},
         {"elector_group_token", "The token of its leader; 0 without one.", token},
         {"elector_group_candidates", "How many stand for it here.", candidates},
     };
-    const struct offices *offices = &http->with.control->offices;
-    const bool lists = offices->count <= http->with.config->http_groups;
+    const struct leaderships *leaderships = &http->with.serve->leaderships;
+    const bool lists = leaderships->count <= http->with.config->http_groups;
     metrics_write_head(out, "elector_groups_not_listed", "gauge",
                        "Groups that have no lines of their own here; see http-groups.");
-    fprintf(out, "elector_groups_not_listed %u\n", lists ? 0 : offices->count);
-    for (size_t k = 0; lists && offices->count > 0 && k < sizeof families / sizeof *families; k++) {
+    fprintf(out, "elector_groups_not_listed %u\n", lists ? 0 : leaderships->count);
+    for (size_t k = 0; lists && leaderships->count > 0 && k < sizeof families / sizeof *families; k++) {
         metrics_write_head(out, families[k].name, "gauge", families[k].help);
-        for (uint32_t i = 0; i < offices->count; i++)
+        for (uint32_t i = 0; i < leaderships->count; i++)
             fprintf(out, "%s{group=\"%s\"} %" PRIu64 "\n", families[k].name,
-                    host_name(office_at(offices, i)->group), families[k].value(http, office_at(offices, i)));
+                    host_name(leadership_at(leaderships, i)->group),
+                    families[k].value(http, leadership_at(leaderships, i)));
     }
 }
 

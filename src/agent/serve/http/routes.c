@@ -52,23 +52,23 @@ static enum MHD_Result on_health(struct http *http, struct MHD_Connection *c)
     return answer_json(http, c, MHD_HTTP_OK, json_pack("{sb}", "ok", 1));
 }
 
-/* Whether a client of this agent may work now: that the member leads is not enough where nobody holds its office. */
-static bool leads_here(const struct http *http, const struct office *o, const struct host_view *view)
+/* Whether a client of this agent may work now: that the member leads is not enough where nobody holds its leadership. */
+static bool leads_here(const struct http *http, const struct leadership *o, const struct host_view *view)
 {
-    const struct office_tenure *t = o->tenure;
+    const struct leadership_tenure *t = o->tenure;
     return view->role == EL_LEADER && t->is_held && t->holder && t->token == view->token &&
-           host_clock(http->with.host) < office_told_until(o);
+           host_clock(http->with.host) < leadership_told_until(o);
 }
 
 static enum MHD_Result on_leader(struct http *http, struct MHD_Connection *c, const char *url)
 {
     char name[CONFIG_NAME_MAX + 1];
-    const struct office *o = NULL;
-    if (http_group_of(url, "/leader/", name)) o = control_find_office(http->with.control, name);
+    const struct leadership *o = NULL;
+    if (http_group_of(url, "/leader/", name)) o = serve_find_leadership(http->with.serve, name);
     if (!o)
         return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-group", "nothing is known of such a group here");
     const struct host_view view = host_view_of(o->group);
-    json_t *line = control_leader_event(http->with.control, o);
+    json_t *line = serve_leader_event(http->with.serve, o);
     if (line) json_object_del(line, "event");
     return answer_json(http, c, leads_here(http, o, &view) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, line);
 }
@@ -95,9 +95,9 @@ static enum MHD_Result route(struct http *http, struct MHD_Connection *c, const 
 
 /* ---- Who may ask ---- */
 
-static enum MHD_Result check_host(void *whose, enum MHD_ValueKind kind, const char *key, const char *value)
+static enum MHD_Result check_host(void *context, enum MHD_ValueKind kind, const char *key, const char *value)
 {
-    bool *is_good = whose;
+    bool *is_good = context;
     (void)kind;
     if (strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0 && !(value && http_is_plain_host(value))) *is_good = false;
     return MHD_YES;
@@ -111,10 +111,10 @@ static bool is_meant(const struct http *http, struct MHD_Connection *c)
     return is_good;
 }
 
-enum MHD_Result http_on_request(void *whose, struct MHD_Connection *c, const char *url, const char *method,
+enum MHD_Result http_on_request(void *context, struct MHD_Connection *c, const char *url, const char *method,
                                 const char *version, const char *upload, size_t *upload_size, void **seen)
 {
-    struct http *http = whose;
+    struct http *http = context;
     static char once;
     (void)version, (void)upload;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)

@@ -12,18 +12,18 @@ enum stage { HEAD, GROUPS, TAIL, END };
 struct walk {
     struct http *http;
     enum stage stage;
-    uint32_t next; /* office */
+    uint32_t next; /* leadership */
     uint64_t worst_ns;
     struct http_text text;
 };
 
 static bool make_group(struct walk *w)
 {
-    const struct control *control = w->http->with.control;
-    const struct office *o = office_at(&control->offices, w->next);
+    const struct serve *serve = w->http->with.serve;
+    const struct leadership *o = leadership_at(&serve->leaderships, w->next);
     const uint64_t failover = host_worst_failover_ns(o->group);
     if (failover > w->worst_ns) w->worst_ns = failover;
-    return http_set_json(&w->text, w->next++ ? "," : "", control_describe_group(control, o), "");
+    return http_set_json(&w->text, w->next++ ? "," : "", serve_describe_group(serve, o), "");
 }
 
 static bool make_tail(struct walk *w)
@@ -36,15 +36,15 @@ static bool make_tail(struct walk *w)
 /* False: no memory. */
 static bool make_text(struct walk *w)
 {
-    const struct control *control = w->http->with.control;
+    const struct serve *serve = w->http->with.serve;
     switch (w->stage) {
     case HEAD:
         w->stage = GROUPS;
-        if (!http_set_json(&w->text, "", control_begin_status(control), "")) return false;
+        if (!http_set_json(&w->text, "", serve_begin_status(serve), "")) return false;
         w->text.size -= 2; /* "]}", after no groups: they follow */
         return true;
     case GROUPS:
-        if (w->next < control->offices.count) return make_group(w);
+        if (w->next < serve->leaderships.count) return make_group(w);
         w->stage = TAIL;
         return make_tail(w);
     case TAIL:
@@ -54,9 +54,9 @@ static bool make_text(struct walk *w)
     return true;
 }
 
-static ssize_t pour(void *whose, uint64_t at, char *to, size_t room)
+static ssize_t pour(void *context, uint64_t at, char *to, size_t room)
 {
-    struct walk *w = whose;
+    struct walk *w = context;
     size_t used = 0;
     (void)at;
     while (used < room && w->stage != END) {
@@ -66,9 +66,9 @@ static ssize_t pour(void *whose, uint64_t at, char *to, size_t room)
     return used ? (ssize_t)used : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-static void end(void *whose)
+static void end(void *context)
 {
-    struct walk *w = whose;
+    struct walk *w = context;
     free(w->text.bytes);
     free(w);
 }

@@ -24,21 +24,22 @@ static void a_client_is_watched_from_when_it_stands(void **state)
 }
 
 static struct {
-    void (*tell)(void *, void *, struct office *, const struct office_event *);
+    void (*tell)(void *, void *, struct leadership *, const struct leadership_event *);
     bool was_on_the_page;
 } asked;
 
-static void ask_when_elected(void *whose, void *client, struct office *o, const struct office_event *event)
+static void ask_when_elected(void *context, void *client, struct leadership *o,
+                             const struct leadership_event *event)
 {
-    if (event->type == OFFICE_ELECTED) asked.was_on_the_page = leads(2);
-    asked.tell(whose, client, o, event);
+    if (event->type == LEADERSHIP_ELECTED) asked.was_on_the_page = leads(2);
+    asked.tell(context, client, o, event);
 }
 
 static void who_leads_is_on_the_page_before_it_hears_of_it(void **state)
 {
-    asked.tell = t.control->offices.tell;
+    asked.tell = t.serve->leaderships.tell;
     asked.was_on_the_page = false;
-    t.control->offices.tell = ask_when_elected;
+    t.serve->leaderships.tell = ask_when_elected;
     lead(join(), "g");
     assert_true(asked.was_on_the_page);
 }
@@ -53,29 +54,29 @@ static void who_is_dead_when_it_leads_cannot_be_watched(void **state)
         _exit(0);
     }
     const uint32_t work = add(pid);
-    obituary_stand(obituary, work);
-    obituary_hold(obituary, work, NULL, 0);
-    obituary_let_go(obituary, work, NULL);
+    guardian_client_stand(obituary, work);
+    guardian_client_hold(obituary, work, NULL, 0);
+    guardian_client_let_go(obituary, work, NULL);
     nothing_since("watch 2; ");
     kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    obituary_hold(obituary, work, NULL, 0);
+    guardian_client_hold(obituary, work, NULL, 0);
     was_told("unwatch 2; blind 2; ");
     assert_true(leads(work));
-    obituary_let_go(obituary, work, NULL);
-    obituary_hold(obituary, work, NULL, 0);
+    guardian_client_let_go(obituary, work, NULL);
+    guardian_client_hold(obituary, work, NULL, 0);
     nothing_since("blind 2; ");
-    obituary_let_go(obituary, work, NULL);
+    guardian_client_let_go(obituary, work, NULL);
 }
 
 static void what_leads_and_never_stood_is_told_then(void **state)
 {
     was_told(BEGUN);
     const uint32_t work = add(getpid());
-    obituary_hold(obituary, work, NULL, 0);
+    guardian_client_hold(obituary, work, NULL, 0);
     was_told(BEGUN "watch 2; ");
     assert_true(leads(work));
-    obituary_let_go(obituary, work, NULL);
+    guardian_client_let_go(obituary, work, NULL);
 }
 
 static void it_is_watched_once_however_much_it_leads(void **state)
@@ -97,12 +98,12 @@ static void it_is_watched_once_however_much_it_leads(void **state)
 static void there_is_room_for_who_comes_after_many(void **state)
 {
     was_told(BEGUN);
-    for (uint32_t i = OBITUARY_BLIND + 1; i < OBITUARY_WORKS_MAX; i++) {
+    for (uint32_t i = CLIENT_BLIND + 1; i < CLIENT_WORKS_MAX; i++) {
         char words[32];
         const uint32_t work = add(getpid());
         assert_int_equal(work, i);
-        obituary_stand(obituary, work);
-        obituary_drop(obituary, work);
+        guardian_client_stand(obituary, work);
+        guardian_client_drop(obituary, work);
         snprintf(words, sizeof words, "watch %u; ", i);
         was_told(words);
     }
@@ -126,7 +127,7 @@ static void a_line_takes_the_place_of_the_process(void **state)
     close(line);
 }
 
-static void a_line_may_come_before_the_office(void **state)
+static void a_line_may_come_before_the_leadership(void **state)
 {
     const int fd = join(), line = lay_line(fd);
     was_told(BEGUN);
@@ -157,11 +158,11 @@ static void whom_the_kernel_does_not_know_is_not_watched_but_remembered(void **s
     const int fd = join_as(0, 0);
     lead(fd, "g");
     was_told(BEGUN "blind 1; ");
-    assert_true(leads(OBITUARY_BLIND));
+    assert_true(leads(CLIENT_BLIND));
     hang_up(fd);
-    assert_false(leads(OBITUARY_BLIND));
+    assert_false(leads(CLIENT_BLIND));
     lead(join_as(0, 0), "h");
-    assert_true(leads(OBITUARY_BLIND));
+    assert_true(leads(CLIENT_BLIND));
     nothing_since("blind 1; ");
 }
 
@@ -194,7 +195,7 @@ int main(int argc, char **argv)
         GUARDED(there_is_room_for_who_comes_after_many),
         GUARDED(it_is_watched_once_however_much_it_leads),
         GUARDED(a_line_takes_the_place_of_the_process),
-        GUARDED(a_line_may_come_before_the_office),
+        GUARDED(a_line_may_come_before_the_leadership),
         GUARDED(nothing_but_a_line_is_taken),
         GUARDED(whom_the_kernel_does_not_know_is_not_watched_but_remembered),
         GUARDED(one_that_is_expelled_is_watched_until_its_time_is_over),

@@ -41,7 +41,7 @@ static void another_guardian_has_them_too(void **state)
     assert_int_equal(kill((pid_t)strtol(told, NULL, 10), SIGKILL), 0);
     for (int i = 0; i < 600 && strchr(told, 'b') == strrchr(told, 'b'); i++) {
         pass(100);
-        (void)obituary_tick(obituary);
+        (void)guardian_client_tick(obituary);
         usleep(1000);
         read_log();
     }
@@ -54,16 +54,16 @@ static void another_guardian_has_them_too(void **state)
 static void of_many_some_are_released(void **state)
 {
     const int fd = join();
-    json_int_t terms[OBITUARY_GROUPS_MAX];
+    json_int_t terms[CLIENT_GROUPS_MAX];
     char name[16];
-    for (uint32_t i = 0; i < OBITUARY_GROUPS_MAX; i++) {
+    for (uint32_t i = 0; i < CLIENT_GROUPS_MAX; i++) {
         snprintf(name, sizeof name, "g%u", i);
         terms[i] = lead(fd, name);
     }
-    was_told_of(2, terms, OBITUARY_GROUPS_MAX);
+    was_told_of(2, terms, CLIENT_GROUPS_MAX);
     (void)lead(fd, "more");
     char words[64];
-    snprintf(words, sizeof words, " %lld; ", (long long)terms[OBITUARY_GROUPS_MAX - 1]);
+    snprintf(words, sizeof words, " %lld; ", (long long)terms[CLIENT_GROUPS_MAX - 1]);
     nothing_since(words);
 }
 
@@ -85,7 +85,7 @@ static void another_is_told_of_all(void **state)
     assert_int_equal(kill(guardian_pid(), SIGKILL), 0);
     for (int i = 0; i < 600 && strchr(told, ':') == strrchr(told, ':'); i++) {
         pass(100); /* it is waited a little, lest one that cannot live be started for ever */
-        (void)obituary_tick(obituary);
+        (void)guardian_client_tick(obituary);
         usleep(1000);
         read_log();
     }
@@ -100,7 +100,7 @@ static void it_goes_when_it_is_not_wanted_any_more(void **state)
     was_told(BEGUN);
     const pid_t pid = guardian_pid();
     t.config.guardian = false; /* read anew */
-    assert_int_equal(obituary_tick(obituary), UINT64_MAX);
+    assert_int_equal(guardian_client_tick(obituary), UINT64_MAX);
     was_told("goodbye 0; ");
     assert_int_equal(kill(pid, 0), -1);
 }

@@ -16,11 +16,11 @@
 enum { A = 1, B, C };
 
 static struct config config;
-static struct chronicle *chronicle;
+static struct history *history;
 static const struct el_algorithm *quorum;
 static uint64_t us, group, other;
-static struct chronicle_story story;
-static struct chronicle_tenure tenures[8];
+static struct history_story story;
+static struct history_tenure tenures[8];
 static char told[8192];
 
 static int begin(void **state)
@@ -30,21 +30,21 @@ static int begin(void **state)
         snprintf(config.members[i].name, sizeof config.members[i].name, "%c", 'a' + (int)i);
     quorum = el_algorithm_named("quorum");
     us = 1000000;
-    group = chronicle_group("billing");
-    other = chronicle_group("other");
-    chronicle = chronicle_new(&config, us * 1000);
-    return chronicle ? 0 : -1;
+    group = history_group("billing");
+    other = history_group("other");
+    history = history_new(&config, us * 1000);
+    return history ? 0 : -1;
 }
 
 static int finish(void **state)
 {
-    chronicle_free(chronicle);
+    history_free(history);
     return 0;
 }
 
 static void note_of(uint64_t of, uint32_t number, uint64_t first, uint64_t second)
 {
-    chronicle_note(chronicle, us++ * 1000, of, &(struct host_note){quorum, number, {first, second}});
+    history_note(history, us++ * 1000, of, &(struct host_note){quorum, number, {first, second}});
 }
 
 static void note(uint32_t number, uint64_t first, uint64_t second)
@@ -52,46 +52,45 @@ static void note(uint32_t number, uint64_t first, uint64_t second)
     note_of(group, number, first, second);
 }
 
-static void office(enum chronicle_what what)
+static void leadership(enum history_what what)
 {
-    chronicle_office(chronicle, us++ * 1000, group, what, EL_NOBODY, NULL);
+    history_office(history, us++ * 1000, group, what, EL_NOBODY, NULL);
 }
 
 static void hear(uint8_t kind, el_node from, uint8_t flags, uint64_t term, el_node subject)
 {
     const struct el_msg msg = {.kind = kind, .from = from, .flags = flags, .epoch = term, .subject = subject};
-    chronicle_hear(chronicle, us++ * 1000, group, quorum, &msg);
+    history_hear(history, us++ * 1000, group, quorum, &msg);
 }
 
 static void lead(el_node before, el_node leader, uint64_t token, uint64_t heard_ms)
 {
-    chronicle_lead(chronicle, us++ * 1000, group, before, leader, token, heard_ms * 1000000);
+    history_lead(history, us++ * 1000, group, before, leader, token, heard_ms * 1000000);
 }
 
 /* "a 5 elected released, ..." */
-static const char *history(uint32_t most)
+static const char *past_leaders(uint32_t most)
 {
-    const uint32_t count = chronicle_tenures(chronicle, group, tenures, most);
+    const uint32_t count = history_tenures(history, group, tenures, most);
     size_t used = 0;
     told[0] = '\0';
     for (uint32_t i = 0; i < count; i++)
-        used +=
-            (size_t)snprintf(told + used, sizeof told - used, "%s%s %llu %s %s", i ? ", " : "",
-                             config.members[tenures[i].leader - 1].name, (unsigned long long)tenures[i].token,
-                             chronicle_beginning_word(tenures[i].began),
-                             tenures[i].ended_ns ? chronicle_end_word(tenures[i].ended) : "leads");
+        used += (size_t)snprintf(told + used, sizeof told - used, "%s%s %llu %s %s", i ? ", " : "",
+                                 config.members[tenures[i].leader - 1].name,
+                                 (unsigned long long)tenures[i].token, history_beginning_word(tenures[i].began),
+                                 tenures[i].ended_ns ? history_end_word(tenures[i].ended) : "leads");
     return told;
 }
 
 /* "0 sentence; 12 sentence (3)" */
 static const char *tell(void)
 {
-    char text[CHRONICLE_TEXT];
+    char text[HISTORY_TEXT];
     size_t used = 0;
     told[0] = '\0';
-    if (!chronicle_tell(chronicle, group, &story)) return "nothing";
+    if (!history_tell(history, group, &story)) return "nothing";
     for (uint32_t i = 0; i < story.count && used + 300 < sizeof told; i++) {
-        chronicle_sentence(&config, &story.steps[i], text);
+        history_sentence(&config, &story.steps[i], text);
         used += (size_t)snprintf(told + used, sizeof told - used, "%s%llu %s", i ? "; " : "",
                                  (unsigned long long)(story.steps[i].at_ns - story.first_ns) / 1000, text);
         if (story.steps[i].times > 1)
@@ -111,12 +110,12 @@ static void tenures_come_in_their_order(void **state)
     us += 99;
     lead(EL_NOBODY, C, 8, 0);
     lead(C, B, 9, 0);
-    assert_string_equal(history(8), "a 5 seen released, c 8 seen followed, b 9 seen leads");
+    assert_string_equal(past_leaders(8), "a 5 seen released, c 8 seen followed, b 9 seen leads");
     assert_int_equal(tenures[0].ended_ns - tenures[0].began_ns, 1002 * 1000);
     assert_true(tenures[0].nobody_ns == UINT64_MAX);
     assert_int_equal(tenures[1].nobody_ns, 100 * 1000);
     assert_int_equal(tenures[2].nobody_ns, 0);
-    assert_string_equal(history(2), "c 8 seen followed, b 9 seen leads");
+    assert_string_equal(past_leaders(2), "c 8 seen followed, b 9 seen leads");
     assert_int_equal(tenures[0].nobody_ns, 100 * 1000); /* though the one before is not told */
 }
 
@@ -128,13 +127,13 @@ static void who_was_out_of_sight_has_led_on(void **state)
     us += 1000000;
     lead(A, EL_NOBODY, 0, 450);
     lead(EL_NOBODY, A, 5, 0);
-    assert_string_equal(history(8), "c 3 seen released, a 5 seen leads");
+    assert_string_equal(past_leaders(8), "c 3 seen released, a 5 seen leads");
     assert_string_equal(tell(),
                         "0 b is released from its promise to c, in terms up to 3; 1 a leads, with token 5");
     us += 1000000;
     note(QUORUM_IS_RELEASED, A, 5);
     lead(A, B, 9, 0);
-    assert_string_equal(history(8), "c 3 seen released, a 5 seen released, b 9 seen leads");
+    assert_string_equal(past_leaders(8), "c 3 seen released, a 5 seen released, b 9 seen leads");
     assert_string_equal(tell(),
                         "0 b is released from its promise to a, in terms up to 5; 1 b leads, with token 9");
     assert_int_equal(story.before.ended_ns - story.before.began_ns, 2000004 * UINT64_C(1000));
@@ -144,30 +143,30 @@ static void groups_are_kept_apart(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
     note_of(other, QUORUM_IS_RELEASED, A, 5);
-    chronicle_lead(chronicle, us++ * 1000, other, EL_NOBODY, C, 77, 0);
+    history_lead(history, us++ * 1000, other, EL_NOBODY, C, 77, 0);
     lead(A, EL_NOBODY, 0, 450);
-    assert_string_equal(history(8), "a 5 seen lost sight");
+    assert_string_equal(past_leaders(8), "a 5 seen lost sight");
     assert_null(strstr(tell(), "released"));
 }
 
 static void much_noise_takes_no_tenure_away(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
-    for (uint32_t i = 0; i < CHRONICLE_STEPS + 100; i++) note_of(other, QUORUM_REFUSES_HELD, A, C);
+    for (uint32_t i = 0; i < HISTORY_STEPS + 100; i++) note_of(other, QUORUM_REFUSES_HELD, A, C);
     lead(A, C, 9, 0);
-    assert_string_equal(history(8), "a 5 seen followed, c 9 seen leads");
+    assert_string_equal(past_leaders(8), "a 5 seen followed, c 9 seen leads");
     assert_string_equal(tell(), "0 c leads, with token 9");
 }
 
 static void the_oldest_changes_go_first(void **state)
 {
-    for (uint32_t i = 0; i < CHRONICLE_CHANGES + 3; i++)
-        chronicle_lead(chronicle, us++ * 1000, i < 3 ? group : other, EL_NOBODY, A, i + 1, 0);
-    assert_string_equal(history(8), "");
+    for (uint32_t i = 0; i < HISTORY_CHANGES + 3; i++)
+        history_lead(history, us++ * 1000, i < 3 ? group : other, EL_NOBODY, A, i + 1, 0);
+    assert_string_equal(past_leaders(8), "");
     assert_string_equal(tell(), "nothing");
-    assert_int_equal(chronicle_tenures(chronicle, other, tenures, 8), 8);
-    assert_int_equal(tenures[7].token, CHRONICLE_CHANGES + 3);
-    assert_int_equal(tenures[0].token, CHRONICLE_CHANGES + 3 - 7);
+    assert_int_equal(history_tenures(history, other, tenures, 8), 8);
+    assert_int_equal(tenures[7].token, HISTORY_CHANGES + 3);
+    assert_int_equal(tenures[0].token, HISTORY_CHANGES + 3 - 7);
 }
 
 /* ---- How they began and ended ---- */
@@ -180,7 +179,7 @@ static void a_release_that_is_pushed_is_a_hand_over(void **state)
     note(QUORUM_GRANTS, C, 8);
     lead(A, EL_NOBODY, 0, 0);
     lead(EL_NOBODY, C, 8, 0);
-    assert_string_equal(history(8), "a 5 seen released, c 8 handed over leads");
+    assert_string_equal(past_leaders(8), "a 5 seen released, c 8 handed over leads");
 }
 
 static void who_asked_first_was_elected(void **state)
@@ -191,7 +190,7 @@ static void who_asked_first_was_elected(void **state)
     note(QUORUM_PUSHES, C, 8);
     note(QUORUM_GRANTS, C, 8);
     lead(EL_NOBODY, C, 8, 0);
-    assert_string_equal(history(8), "a 5 seen lost sight, c 8 elected leads");
+    assert_string_equal(past_leaders(8), "a 5 seen lost sight, c 8 elected leads");
 }
 
 static void who_asked_in_vain_is_an_heir_all_the_same(void **state)
@@ -202,7 +201,7 @@ static void who_asked_in_vain_is_an_heir_all_the_same(void **state)
     note(QUORUM_PUSHES, C, 8);
     lead(A, EL_NOBODY, 0, 0);
     lead(EL_NOBODY, C, 8, 0);
-    assert_string_equal(history(8), "a 5 seen released, c 8 handed over leads");
+    assert_string_equal(past_leaders(8), "a 5 seen released, c 8 handed over leads");
 }
 
 static void an_heir_of_the_dead_is_pushed(void **state)
@@ -212,7 +211,7 @@ static void an_heir_of_the_dead_is_pushed(void **state)
     note(QUORUM_BURIES, A, 1); /* it becomes clear while nobody leads */
     note(QUORUM_IS_PUSHED, C, 8);
     lead(EL_NOBODY, B, 8, 0);
-    assert_string_equal(history(8), "a 5 seen obituary, b 8 pushed leads");
+    assert_string_equal(past_leaders(8), "a 5 seen obituary, b 8 pushed leads");
 }
 
 static void another_term_explains_nothing(void **state)
@@ -221,7 +220,7 @@ static void another_term_explains_nothing(void **state)
     note(QUORUM_GRANTS, C, 7);
     note(QUORUM_STANDS, 6, 0);
     lead(A, C, 8, 0);
-    assert_string_equal(history(8), "a 5 seen followed, c 8 seen leads");
+    assert_string_equal(past_leaders(8), "a 5 seen followed, c 8 seen leads");
 }
 
 static void another_ones_release_ends_nothing(void **state)
@@ -230,7 +229,7 @@ static void another_ones_release_ends_nothing(void **state)
     note(QUORUM_IS_RELEASED, C, 4);
     note(QUORUM_BURIES, C, 2);
     lead(A, EL_NOBODY, 0, 450);
-    assert_string_equal(history(8), "a 5 seen lost sight");
+    assert_string_equal(past_leaders(8), "a 5 seen lost sight");
 }
 
 static void what_was_before_a_tenure_does_not_end_it(void **state)
@@ -242,23 +241,24 @@ static void what_was_before_a_tenure_does_not_end_it(void **state)
     lead(A, B, 9, 0);
     us += 1000;
     lead(B, EL_NOBODY, 0, 0);
-    assert_string_equal(history(8), "b 5 seen handed over, a 6 handed over followed, b 9 seen lease ran out");
+    assert_string_equal(past_leaders(8),
+                        "b 5 seen handed over, a 6 handed over followed, b 9 seen lease ran out");
 }
 
 static void the_worker_counts_more_than_what_follows_from_it(void **state)
 {
     lead(EL_NOBODY, B, 5, 0);
-    office(CHRONICLE_GONE);
+    leadership(HISTORY_GONE);
     note(QUORUM_RESIGNS, 5, 0);
     lead(B, EL_NOBODY, 0, 0);
-    assert_string_equal(history(8), "b 5 seen worker gone");
+    assert_string_equal(past_leaders(8), "b 5 seen worker gone");
 }
 
 static void who_says_so_lets_go(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
     lead(A, EL_NOBODY, 0, 0);
-    assert_string_equal(history(8), "a 5 seen let go");
+    assert_string_equal(past_leaders(8), "a 5 seen let go");
 }
 
 /* ---- Stories ---- */
@@ -267,7 +267,7 @@ static void nothing_to_tell_before_anything_changes(void **state)
 {
     note(QUORUM_STANDS, 5, 0);
     assert_string_equal(tell(), "nothing");
-    assert_string_equal(history(8), "");
+    assert_string_equal(past_leaders(8), "");
 }
 
 static void a_story_begins_with_its_cause(void **state)
@@ -277,7 +277,7 @@ static void a_story_begins_with_its_cause(void **state)
     us += 3600000000;
     note(QUORUM_REFUSES_HELD, C, B); /* long before, and without consequence */
     us += 3600000000;
-    office(CHRONICLE_GONE);
+    leadership(HISTORY_GONE);
     us += 6;
     note(QUORUM_RESIGNS, 5, 0);
     note(QUORUM_IS_RELEASED, B, 5);
@@ -292,7 +292,7 @@ static void a_story_begins_with_its_cause(void **state)
                                 "11 b leads no more: nobody does; "
                                 "412 c leads, with token 8");
     assert_int_equal(story.before.leader, B);
-    assert_int_equal(story.before.ended, CHRONICLE_WORKER_GONE);
+    assert_int_equal(story.before.ended, HISTORY_WORKER_GONE);
     assert_int_equal(story.after.leader, C);
     assert_int_equal(story.after.nobody_ns, 401 * 1000);
 }
@@ -308,7 +308,7 @@ static void silence_begins_when_it_was_last_broken(void **state)
     hear(QUORUM_GRANT, C, 0, 8, EL_NOBODY);
     note(QUORUM_WINS, 8, 0);
     lead(EL_NOBODY, B, 8, 0);
-    office(CHRONICLE_TOLD_ELECTED);
+    leadership(HISTORY_TOLD_ELECTED);
     assert_string_equal(tell(), "0 a is heard for the last time; "
                                 "449999 b sees no leader, and waits for its turn behind 0; "
                                 "450000 a has been silent for 450 ms: nobody is known to lead; "
@@ -331,7 +331,7 @@ static void a_vote_that_brings_the_news_comes_first(void **state)
                                 "1 b learns with a vote that a has released it; "
                                 "2 b is given the vote of c unasked, and stands in term 8; "
                                 "3 b leads, with token 8");
-    assert_string_equal(history(8), "a 5 seen released, b 8 handed over leads");
+    assert_string_equal(past_leaders(8), "a 5 seen released, b 8 handed over leads");
 }
 
 static void what_comes_long_after_is_another_story(void **state)
@@ -355,7 +355,7 @@ static void a_story_without_an_end_is_told_as_far_as_it_goes(void **state)
     lead(A, EL_NOBODY, 0, 450);
     us += 1000000;
     note(QUORUM_STANDS, 8, 0);
-    chronicle_write(chronicle, us * 1000, 1234567);
+    history_write(history, us * 1000, 1234567);
     assert_string_equal(tell(), "0 a is heard for the last time; "
                                 "450000 a has been silent for 450 ms: nobody is known to lead; "
                                 "1450001 b asks for votes in term 8; "
@@ -371,10 +371,10 @@ static void a_long_story_keeps_its_beginning_and_its_end(void **state)
     for (uint64_t term = 100; term < 200; term++) note(QUORUM_STANDS, term, 0);
     lead(EL_NOBODY, B, 199, 0);
     (void)tell();
-    assert_int_equal(story.count, CHRONICLE_STORY_MAX);
-    assert_int_equal(story.left_out, 103 - CHRONICLE_STORY_MAX);
+    assert_int_equal(story.count, HISTORY_STORY_MAX);
+    assert_int_equal(story.left_out, 103 - HISTORY_STORY_MAX);
     assert_int_equal(story.steps[0].note, QUORUM_LAPSES);
-    assert_int_equal(story.steps[CHRONICLE_STORY_MAX - 1].what, CHRONICLE_LEADER);
+    assert_int_equal(story.steps[HISTORY_STORY_MAX - 1].what, HISTORY_LEADER);
     for (uint32_t i = 1; i < story.count; i++) assert_true(story.steps[i].number > story.steps[i - 1].number);
 }
 
@@ -389,16 +389,16 @@ static void members_that_do_not_exist_are_not_believed(void **state)
                                 "450000 a has been silent for 450 ms: nobody is known to lead");
 }
 
-static void every_office_step_has_a_sentence(void **state)
+static void every_leadership_step_has_a_sentence(void **state)
 {
-    char text[CHRONICLE_TEXT];
-    for (int what = CHRONICLE_LEADER; what <= CHRONICLE_TOLD_LOST; what++) {
-        struct chronicle_entry e = {
+    char text[HISTORY_TEXT];
+    for (int what = HISTORY_LEADER; what <= HISTORY_TOLD_LOST; what++) {
+        struct history_entry e = {
             .what = (uint8_t)what, .note = QUORUM_RESIGNS, .who = C, .whom = A, .times = 1};
-        if (what == CHRONICLE_NOTE) e.by = quorum;
-        chronicle_sentence(&config, &e, text);
+        if (what == HISTORY_NOTE) e.by = quorum;
+        history_sentence(&config, &e, text);
         if (strlen(text) < 12 || strstr(text, "null")) fail_msg("%d: %s", what, text);
-        assert_non_null(chronicle_kind_word((enum chronicle_what)what));
+        assert_non_null(history_kind_word((enum history_what)what));
     }
 }
 
@@ -414,22 +414,22 @@ static void the_number_of_a_note_is_a_byte(void **state)
 static void a_malformed_message_is_part_of_no_story(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
-    for (int i = 0; i < CHRONICLE_STEPS; i++) {
+    for (int i = 0; i < HISTORY_STEPS; i++) {
         note(EL_NOTE_MALFORMED + QUORUM_RESIGNS, A, 5); /* which makes no other note of it */
         if (i == 0) note(QUORUM_IS_RELEASED, A, 5);
     }
     lead(A, EL_NOBODY, 0, 0);
-    assert_string_equal(history(8), "a 5 seen released");
+    assert_string_equal(past_leaders(8), "a 5 seen released");
     assert_null(strstr(tell(), "resigns"));
 }
 
 static void without_one_nothing_is_kept(void **state)
 {
-    chronicle_note(NULL, 1, group, &(struct host_note){quorum, 0, {0, 0}});
-    chronicle_lead(NULL, 1, group, EL_NOBODY, A, 1, 0);
-    chronicle_office(NULL, 1, group, CHRONICLE_GONE, EL_NOBODY, NULL);
-    chronicle_write(NULL, 1, 1);
-    chronicle_hear(NULL, 1, group, quorum, &(struct el_msg){.kind = QUORUM_GRANT});
+    history_note(NULL, 1, group, &(struct host_note){quorum, 0, {0, 0}});
+    history_lead(NULL, 1, group, EL_NOBODY, A, 1, 0);
+    history_office(NULL, 1, group, HISTORY_GONE, EL_NOBODY, NULL);
+    history_write(NULL, 1, 1);
+    history_hear(NULL, 1, group, quorum, &(struct el_msg){.kind = QUORUM_GRANT});
     assert_string_equal(tell(), "nothing");
 }
 
@@ -460,7 +460,7 @@ int main(void)
         TEST(a_story_without_an_end_is_told_as_far_as_it_goes),
         TEST(a_long_story_keeps_its_beginning_and_its_end),
         TEST(members_that_do_not_exist_are_not_believed),
-        TEST(every_office_step_has_a_sentence),
+        TEST(every_leadership_step_has_a_sentence),
         TEST(the_number_of_a_note_is_a_byte),
         TEST(a_malformed_message_is_part_of_no_story),
         TEST(without_one_nothing_is_kept),

@@ -184,10 +184,10 @@ static void resigning_and_handing_over_take_no_lease(void **state)
 
 static bool has_posting(const struct datagram *datagram)
 {
-    struct wire_entry entry;
-    struct wire_place at = WIRE_FIRST;
-    while (wire_next(datagram->bytes, datagram->size, &at, &entry) == WIRE_ENTRY)
-        if (entry.type == WIRE_POSTING) return true;
+    struct payload_entry entry;
+    struct payload_place at = PAYLOAD_FIRST;
+    while (payload_next(datagram->bytes, datagram->size, &at, &entry) == PAYLOAD_ENTRY)
+        if (entry.type == PAYLOAD_POSTING) return true;
     return false;
 }
 
@@ -242,7 +242,7 @@ static void what_is_overdue_comes_before_what_is_heard(void **state)
     for (el_node node = 1; node <= MEMBERS; node++) stand(node, true);
     pass(3000);
     const el_node first = leader(), other = first == 3 ? 1 : first + 1;
-    uint8_t head[WIRE_HEAD]; /* a word that says nothing */
+    uint8_t head[PAYLOAD_HEAD]; /* a word that says nothing */
     now += UINT64_C(200) * MILLISECOND;
     (void)host_tick(members[other].host);
     assert_true(queued > 0);

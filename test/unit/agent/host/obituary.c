@@ -11,16 +11,16 @@ static el_node elect(void)
     return leader();
 }
 
-static struct wire_payload obituary_of(el_node node)
+static struct payload obituary_of(el_node node)
 {
-    struct wire_payload payload;
+    struct payload payload;
     assert_true(host_obituary(members[node].host, &payload));
-    assert_true(wire_may_pass(payload.bytes, payload.size, true));
+    assert_true(payload_may_pass(payload.bytes, payload.size, true));
     return payload;
 }
 
 /* To everybody else, as if a guardian had sent it. */
-static void bury(el_node node, const struct wire_payload *payload)
+static void bury(el_node node, const struct payload *payload)
 {
     for (el_node to = 1; to <= MEMBERS; to++)
         if (to != node && members[to].alive)
@@ -36,7 +36,7 @@ static uint64_t lease_ms(void)
 static void who_is_buried_is_followed_at_once(void **state)
 {
     const el_node first = elect();
-    const struct wire_payload payload = obituary_of(first);
+    const struct payload payload = obituary_of(first);
     const uint64_t quarter = lease_ms() / 4;
     die(first);
     bury(first, &payload);
@@ -59,7 +59,7 @@ static void without_it_the_lease_is_waited_for(void **state)
 static void one_word_is_enough(void **state)
 {
     const el_node first = elect(), second = first == 1 ? 2 : 1;
-    const struct wire_payload payload = obituary_of(first);
+    const struct payload payload = obituary_of(first);
     const uint64_t quarter = lease_ms() / 4;
     die(first);
     host_receive(members[second].host, first, payload.bytes, payload.size);
@@ -68,17 +68,17 @@ static void one_word_is_enough(void **state)
     close_world();
 }
 
-static struct wire_payload about(el_node from, int64_t later)
+static struct payload about(el_node from, int64_t later)
 {
-    struct wire_payload truth = obituary_of(from), payload;
-    struct wire_entry entry;
+    struct payload truth = obituary_of(from), payload;
+    struct payload_entry entry;
     uint64_t digest;
-    struct wire_place at = WIRE_FIRST;
-    assert_true(wire_head(truth.bytes, truth.size, &digest));
-    wire_begin(&payload, digest);
-    while (wire_next(truth.bytes, truth.size, &at, &entry) == WIRE_ENTRY) {
+    struct payload_place at = PAYLOAD_FIRST;
+    assert_true(payload_head(truth.bytes, truth.size, &digest));
+    payload_begin(&payload, digest);
+    while (payload_next(truth.bytes, truth.size, &at, &entry) == PAYLOAD_ENTRY) {
         entry.number = (uint64_t)((int64_t)entry.number + later);
-        assert_true(wire_add(&payload, &entry));
+        assert_true(payload_add(&payload, &entry));
     }
     return payload;
 }
@@ -87,7 +87,7 @@ static struct wire_payload about(el_node from, int64_t later)
 static void a_new_life_is_not_buried_with_the_old(void **state)
 {
     el_node first = elect();
-    const struct wire_payload old = obituary_of(first);
+    const struct payload old = obituary_of(first);
     const uint64_t token = last_token;
     die(first);
     bury(first, &old);
@@ -114,7 +114,7 @@ static void another_number_frees_nothing(void **state)
 {
     for (int64_t later = -1; later <= 1; later += 2) {
         const el_node first = elect();
-        const struct wire_payload payload = about(first, later);
+        const struct payload payload = about(first, later);
         const uint64_t quarter = lease_ms() / 4;
         die(first);
         bury(first, &payload);
@@ -130,7 +130,7 @@ static void another_number_frees_nothing(void **state)
 static void nobody_buries_another(void **state)
 {
     const el_node first = elect(), liar = first == 1 ? 2 : 1, third = 6 - first - liar;
-    const struct wire_payload payload = obituary_of(first);
+    const struct payload payload = obituary_of(first);
     const uint64_t quarter = lease_ms() / 4;
     die(first);
     host_receive(members[third].host, liar, payload.bytes, payload.size);
@@ -142,7 +142,7 @@ static void nobody_buries_another(void **state)
 /* The next life would have the same number, and nothing that it says would be counted. */
 static void a_life_that_is_not_on_disk_has_no_obituary(void **state)
 {
-    struct wire_payload payload;
+    struct payload payload;
     open_world();
     members[1].disk_is_stuck = members[2].disk_fails = true;
     pass(500);
@@ -160,7 +160,7 @@ static void a_life_that_is_not_on_disk_has_no_obituary(void **state)
 /* What a second write would have added does not matter: the life is known to be one of its own. */
 static void who_cannot_write_any_more_still_has_one(void **state)
 {
-    struct wire_payload payload;
+    struct payload payload;
     open_world();
     pass(500);
     die(1);
@@ -181,19 +181,19 @@ static struct host_group *group_of(el_node node)
     return host_find(members[node].host, "billing", text, sizeof text);
 }
 
-static struct wire_payload release_of(el_node node, uint64_t term)
+static struct payload release_of(el_node node, uint64_t term)
 {
     const struct host_tenure tenure = {group_of(node), term};
-    struct wire_payload payload;
+    struct payload payload;
     assert_true(host_releases(members[node].host, &tenure, 1, &payload));
-    assert_true(wire_may_pass(payload.bytes, payload.size, true));
+    assert_true(payload_may_pass(payload.bytes, payload.size, true));
     return payload;
 }
 
 static void a_group_whose_work_is_over_is_led_on_at_once(void **state)
 {
     const el_node first = elect();
-    const struct wire_payload payload = release_of(first, last_token);
+    const struct payload payload = release_of(first, last_token);
     const uint64_t quarter = lease_ms() / 4;
     die(first);
     bury(first, &payload);
@@ -206,7 +206,7 @@ static void a_group_whose_work_is_over_is_led_on_at_once(void **state)
 static void a_release_of_an_earlier_tenure_frees_nothing(void **state)
 {
     const el_node first = elect();
-    const struct wire_payload old = release_of(first, last_token - 1);
+    const struct payload old = release_of(first, last_token - 1);
     const uint64_t quarter = lease_ms() / 4;
     die(first);
     bury(first, &old);
@@ -219,18 +219,18 @@ static void a_release_of_another_life_group_or_member_frees_nothing(void **state
 {
     for (int which = 0; which < 4; which++) {
         const el_node first = elect(), liar = first == 1 ? 2 : 1, third = 6 - first - liar;
-        struct wire_payload truth = release_of(first, last_token), payload;
-        struct wire_entry entry;
+        struct payload truth = release_of(first, last_token), payload;
+        struct payload_entry entry;
         uint64_t digest;
-        struct wire_place at = WIRE_FIRST;
+        struct payload_place at = PAYLOAD_FIRST;
         const uint64_t quarter = lease_ms() / 4;
-        assert_true(wire_head(truth.bytes, truth.size, &digest));
-        assert_int_equal(wire_next(truth.bytes, truth.size, &at, &entry), WIRE_ENTRY);
+        assert_true(payload_head(truth.bytes, truth.size, &digest));
+        assert_int_equal(payload_next(truth.bytes, truth.size, &at, &entry), PAYLOAD_ENTRY);
         entry.life += which == 0;
         entry.group += which == 1;
         entry.settings += which == 2;
-        wire_begin(&payload, digest);
-        assert_true(wire_add(&payload, &entry));
+        payload_begin(&payload, digest);
+        assert_true(payload_add(&payload, &entry));
         die(first);
         if (which < 3)
             bury(first, &payload);

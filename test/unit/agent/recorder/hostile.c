@@ -159,13 +159,13 @@ static bool is_read_when(void (*spoil)(void))
     struct member *member = &members[1];
     group = (struct session_group *)host_find(member->host, "billing", text, sizeof text);
     s = session_of(group);
-    q = &session_unfold(group)->quorum;
+    q = &session_expand(group)->quorum;
     spoil();
-    session_fold(group);
+    session_compact(group);
     const struct bytes bytes = packed(member->host);
     const struct host_hooks hooks = hooks_of(member);
     struct host *another = host_new(&member->config, member->record, hooks);
-    struct flight_bytes b = {.at = bytes.at, .end = bytes.at + bytes.size};
+    struct recorder_bytes b = {.at = bytes.at, .end = bytes.at + bytes.size};
     const bool is_read = host_unpack(another, &b, false);
     host_free(another);
     free(bytes.at);
@@ -197,7 +197,7 @@ static void tick_again(struct member *member, struct host_group *of)
     if (calls < calls_max) calls++, (void)host_tick(member->host);
 }
 
-static enum flight_verdict verdict_of(void (*call)(struct member *, struct host_group *), unsigned most)
+static enum recorder_verdict verdict_of(void (*call)(struct member *, struct host_group *), unsigned most)
 {
     recorded_size = 4 * MIB;
     open_world();
@@ -208,24 +208,24 @@ static enum flight_verdict verdict_of(void (*call)(struct member *, struct host_
     pass(3000);
     assert_int_equal(calls, most);
     die(1);
-    const enum flight_verdict verdict = replay_file(1).verdict;
+    const enum recorder_verdict verdict = replay_file(1).verdict;
     close_recorded();
     return verdict;
 }
 
 static void calls_go_only_so_deep(void **state)
 {
-    assert_int_equal(verdict_of(proclaim_again, 60), FLIGHT_AGREES);
-    assert_int_equal(verdict_of(proclaim_again, 70), FLIGHT_DAMAGED);
+    assert_int_equal(verdict_of(proclaim_again, 60), RECORDER_AGREES);
+    assert_int_equal(verdict_of(proclaim_again, 70), RECORDER_DAMAGED);
 }
 
 static void time_does_not_pass_within_a_call(void **state)
 {
-    assert_int_equal(verdict_of(tick_again, 0), FLIGHT_AGREES);
-    assert_int_equal(verdict_of(tick_again, 1), FLIGHT_DAMAGED);
+    assert_int_equal(verdict_of(tick_again, 0), RECORDER_AGREES);
+    assert_int_equal(verdict_of(tick_again, 1), RECORDER_DAMAGED);
 }
 
-static void count_calls(struct flight_listener *listener, const struct host_call *call)
+static void count_calls(struct recorder_listener *listener, const struct host_call *call)
 {
     calls += call->what == HOST_RECEIVES || call->what == HOST_TRANSFERS;
 }
@@ -234,8 +234,8 @@ static void count_calls(struct flight_listener *listener, const struct host_call
 static bool is_told_of(enum host_called what, el_node who)
 {
     char text[512];
-    struct flight_report report;
-    struct flight_listener listener = {.called = count_calls};
+    struct recorder_report report;
+    struct recorder_listener listener = {.called = count_calls};
     recorded_size = 4 * MIB;
     open_world();
     struct host *host = members[1].host;
@@ -244,13 +244,13 @@ static bool is_told_of(enum host_called what, el_node who)
     else
         (void)host_transfer(host_find(host, "billing", text, sizeof text), who);
     die(1);
-    struct flight_tape *tape = flight_load(members[1].flight_path, text, sizeof text);
+    struct recorder_reader *tape = recorder_load(members[1].recorder_path, text, sizeof text);
     assert_non_null(tape);
     calls = 0;
-    assert_true(flight_replay(tape, &listener, 0, &report));
-    flight_tape_free(tape);
+    assert_true(recorder_replay(tape, &listener, 0, &report));
+    recorder_reader_free(tape);
     close_recorded();
-    assert_int_equal(report.verdict, calls ? FLIGHT_AGREES : FLIGHT_DAMAGED);
+    assert_int_equal(report.verdict, calls ? RECORDER_AGREES : RECORDER_DAMAGED);
     return calls > 0;
 }
 

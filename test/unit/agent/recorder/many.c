@@ -13,7 +13,7 @@ static uint32_t many;
 
 static void settle(struct member *member)
 {
-    flight_settle(member->flight, FOR_EVER_MS);
+    recorder_settle(member->recorder, FOR_EVER_MS);
 }
 
 static struct host_group *group_of(el_node node, uint32_t number)
@@ -62,15 +62,15 @@ static void the_last_half_of_many_ends_as_it_did(void **state)
 {
     unsigned added = 0;
     open_with_many(MIB / 4, 6000);
-    const uint64_t begun = now, generation = members[1].flight->generation;
+    const uint64_t begun = now, generation = members[1].recorder->generation;
     on_step = settle;
     for (unsigned step = 0; step < 60; step++) {
         change_a_little(step);
         pass(900);
-        added += members[1].flight->more != NULL;
+        added += members[1].recorder->more != NULL;
     }
     assert_true(added > 10 && added < 50); /* the halves were as large as the state, in part */
-    assert_true(members[1].flight->generation > generation + 2);
+    assert_true(members[1].recorder->generation > generation + 2);
     for (el_node node = 1; node <= MEMBERS; node++) ends_as_it_did(node, begun, 6);
     close_recorded();
 }
@@ -81,21 +81,21 @@ static void a_half_without_its_state_follows_the_other(void **state)
     unsigned without = 0;
     open_with_many(MIB / 4, 1500);
     for (unsigned step = 0; step < 20; step++) {
-        struct flight *flight = members[1].flight;
+        struct recorder *recorder = members[1].recorder;
         change_a_little(step);
         on_step = settle;
         pass(900);
         on_step = NULL;
-        const uint64_t generation = flight->generation;
-        for (unsigned i = 0; flight->generation == generation && !flight->keeper; i++) {
+        const uint64_t generation = recorder->generation;
+        for (unsigned i = 0; recorder->generation == generation && !recorder->keeper; i++) {
             assert_true(i < 100000); /* a half is full now and then */
             pass(1);
         }
-        if (flight->keeper) kill(flight->keeper, SIGSTOP);
-        without += !flight_has_state(flight->base);
-        const struct flight_report report = replay_file(1);
-        if (flight->keeper) kill(flight->keeper, SIGCONT);
-        if (report.verdict != FLIGHT_AGREES) fail_msg("step %u: %s", step, report.text);
+        if (recorder->keeper) kill(recorder->keeper, SIGSTOP);
+        without += !recorder_has_state(recorder->base);
+        const struct recorder_report report = replay_file(1);
+        if (recorder->keeper) kill(recorder->keeper, SIGCONT);
+        if (report.verdict != RECORDER_AGREES) fail_msg("step %u: %s", step, report.text);
         assert_true(now - report.ended < UINT64_C(1000) * MILLISECOND);
     }
     assert_true(without > 0);
@@ -110,7 +110,7 @@ static void what_does_not_fit_costs_the_past(void **state)
     const uint64_t begun = now;
     cut[1][2] = cut[2][1] = cut[1][3] = cut[3][1] = true; /* all its leases end at once */
     pass(8000);
-    assert_true(members[1].flight->has_warned_of_pause);
+    assert_true(members[1].recorder->has_warned_of_pause);
     cut[1][2] = cut[2][1] = cut[1][3] = cut[3][1] = false;
     pass(20000);
     ends_as_it_did(1, begun, 18); /* in a storm there is more to a state than in the end */
@@ -121,27 +121,27 @@ static void what_does_not_fit_costs_the_past(void **state)
 static void what_comes_while_a_state_is_on_its_way_may_be_lost(void **state)
 {
     open_with_many(MIB / 4, 1500);
-    struct flight *flight = members[1].flight;
+    struct recorder *recorder = members[1].recorder;
     for (unsigned step = 0; step < 12; step++) {
-        flight_settle(flight, FOR_EVER_MS);
-        for (unsigned i = 0; !flight->keeper; i++) {
+        recorder_settle(recorder, FOR_EVER_MS);
+        for (unsigned i = 0; !recorder->keeper; i++) {
             assert_true(i < 2000); /* there is a turn now and then */
             change_a_little(step);
             pass(10);
         }
-        kill(flight->keeper, SIGSTOP);
-        for (unsigned i = 0; i < 40 && flight->keeper; i++) {
+        kill(recorder->keeper, SIGSTOP);
+        for (unsigned i = 0; i < 40 && recorder->keeper; i++) {
             change_a_little(step * 3 + i);
             pass(300);
         }
-        if (flight->keeper) kill(flight->keeper, SIGCONT);
-        flight_settle(flight, FOR_EVER_MS);
+        if (recorder->keeper) kill(recorder->keeper, SIGCONT);
+        recorder_settle(recorder, FOR_EVER_MS);
         change_a_little(step);
         pass(300);
-        const struct flight_report report = replay_file(1);
-        if (report.verdict != FLIGHT_AGREES) fail_msg("step %u: %s", step, report.text);
+        const struct recorder_report report = replay_file(1);
+        if (report.verdict != RECORDER_AGREES) fail_msg("step %u: %s", step, report.text);
     }
-    assert_true(flight->has_warned_of_pause);
+    assert_true(recorder->has_warned_of_pause);
     close_recorded();
 }
 
@@ -159,15 +159,15 @@ static void a_state_that_cannot_be_kept_is_tried_again(void **state)
     open_with_many(MIB / 4, 1500);
     on_step = settle;
     limit_files(MIB / 4); /* which is what the file has from the beginning */
-    for (unsigned step = 0; !members[1].flight->has_warned_of_state; step++) {
+    for (unsigned step = 0; !members[1].recorder->has_warned_of_state; step++) {
         change_a_little(step);
         pass(900);
     }
     for (unsigned step = 0; step < 30; step++) {
         change_a_little(step);
         pass(900);
-        const struct flight_report report = replay_file(1);
-        if (report.verdict != FLIGHT_AGREES) fail_msg("step %u: %s", step, report.text);
+        const struct recorder_report report = replay_file(1);
+        if (report.verdict != RECORDER_AGREES) fail_msg("step %u: %s", step, report.text);
     }
     limit_files(0);
     const uint64_t begun = now;

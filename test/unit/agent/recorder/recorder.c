@@ -72,12 +72,12 @@ static void what_is_recorded_does_not_stay_in_memory(void **state)
     uint64_t used = 0;
     for (int i = 0; i < 1000 && used < MIB / 4; i++) {
         pass(1000);
-        const struct bytes read = read_recording(members[1].flight_path);
+        const struct bytes read = read_recording(members[1].recorder_path);
         memcpy(&used, read.at + 16, sizeof used);
         free(read.at);
     }
     assert_true(used >= MIB / 4);
-    const size_t stays = resident(members[1].flight_path);
+    const size_t stays = resident(members[1].recorder_path);
     assert_true(stays > 0 && stays <= MIB / 8);
     for (el_node node = 1; node <= MEMBERS; node++) die(node);
     all_agree();
@@ -109,7 +109,7 @@ static void under_every_algorithm(void **state)
     }
 }
 
-/* As an office does: whoever is elected proclaims at once, and once gives up in the same breath. */
+/* As an leadership does: whoever is elected proclaims at once, and once gives up in the same breath. */
 static void proclaim_or_resign(struct member *member, struct host_group *group)
 {
     static unsigned times;
@@ -143,8 +143,8 @@ static void a_lost_record_asks_for_the_time_of_day(void **state)
     stand(2, true);
     pass(8000);
     die(2);
-    const struct flight_report report = replay_file(2);
-    if (report.verdict != FLIGHT_AGREES) fail_msg("%s", report.text);
+    const struct recorder_report report = replay_file(2);
+    if (report.verdict != RECORDER_AGREES) fail_msg("%s", report.text);
     close_recorded();
 }
 
@@ -157,7 +157,7 @@ static void the_recording_before_is_kept_once(void **state)
     die(1);
     const uint64_t inputs = replay_file(1).inputs;
     start(1);
-    snprintf(old, sizeof old, "%s.1", members[1].flight_path);
+    snprintf(old, sizeof old, "%s.1", members[1].recorder_path);
     const struct bytes read = read_recording(old);
     assert_int_equal(replay_bytes(read, false).inputs, inputs);
     free(read.at);
@@ -169,18 +169,18 @@ static void the_recording_before_is_kept_once(void **state)
 static void other_settings_do_other_things(void **state)
 {
     char text[512];
-    struct flight_report report;
+    struct recorder_report report;
     recorded_size = 4 * MIB;
     open_world();
     live_through_much();
     die(1);
-    struct flight_tape *tape = flight_load(members[1].flight_path, text, sizeof text);
+    struct recorder_reader *tape = recorder_load(members[1].recorder_path, text, sizeof text);
     assert_non_null(tape);
     tape->config.drift++;
-    assert_true(flight_replay(tape, NULL, FLIGHT_TRUSTS, &report));
-    assert_int_equal(report.verdict, FLIGHT_DIVERGES);
+    assert_true(recorder_replay(tape, NULL, RECORDER_TRUSTS, &report));
+    assert_int_equal(report.verdict, RECORDER_DIVERGES);
     assert_non_null(strstr(report.text, "it writes its record, but not as it did"));
-    flight_tape_free(tape);
+    recorder_reader_free(tape);
     close_recorded();
 }
 
@@ -198,19 +198,19 @@ static void every_flipped_byte_is_found(void **state)
     stand(1, true);
     pass(1500);
     die(1);
-    struct bytes read = read_recording(members[1].flight_path);
-    const struct flight_report whole = replay_bytes(read, false);
-    assert_int_equal(whole.verdict, FLIGHT_AGREES);
-    const size_t used = number_at(read, FLIGHT_USED_AT), state_at = number_at(read, FLIGHT_STATE_AT),
-                 end = state_at + number_at(read, FLIGHT_STATE_SIZE_AT);
+    struct bytes read = read_recording(members[1].recorder_path);
+    const struct recorder_report whole = replay_bytes(read, false);
+    assert_int_equal(whole.verdict, RECORDER_AGREES);
+    const size_t used = number_at(read, RECORDER_USED_AT), state_at = number_at(read, RECORDER_STATE_AT),
+                 end = state_at + number_at(read, RECORDER_STATE_SIZE_AT);
     for (size_t at = 0; at < end; at += at < 100 ? 1 : 37) {
         if ((at >= 12 && at < 16) || (at >= 24 && at < 40))
             continue; /* flags, what is pending, and which generation it is */
-        if (at >= FLIGHT_MORE_AT && at < FLIGHT_MORE_USED_AT) continue; /* nothing was added */
-        if (at >= used && at < state_at) at = state_at;                 /* nothing is there */
+        if (at >= RECORDER_MORE_AT && at < RECORDER_MORE_USED_AT) continue; /* nothing was added */
+        if (at >= used && at < state_at) at = state_at;                     /* nothing is there */
         read.at[at] ^= 0x10;
-        const struct flight_report report = replay_bytes(read, false);
-        if (report.verdict == FLIGHT_AGREES) fail_msg("byte %zu", at);
+        const struct recorder_report report = replay_bytes(read, false);
+        if (report.verdict == RECORDER_AGREES) fail_msg("byte %zu", at);
         read.at[at] ^= 0x10;
     }
     free(read.at);
@@ -223,10 +223,10 @@ static void what_is_cut_off_is_refused(void **state)
     open_world();
     pass(500);
     die(1);
-    const struct bytes read = read_recording(members[1].flight_path);
-    const size_t used = number_at(read, FLIGHT_USED_AT);
+    const struct bytes read = read_recording(members[1].recorder_path);
+    const size_t used = number_at(read, RECORDER_USED_AT);
     for (size_t size = 0; size < used; size += size < 64 ? 1 : 101)
-        assert_int_equal(replay_bytes((struct bytes){read.at, size}, false).verdict, FLIGHT_DAMAGED);
+        assert_int_equal(replay_bytes((struct bytes){read.at, size}, false).verdict, RECORDER_DAMAGED);
     free(read.at);
     close_recorded();
 }
@@ -253,9 +253,9 @@ static void a_full_recorder_goes_on_in_its_other_half(void **state)
         }
         for (el_node node = 1; node <= MEMBERS; node++) die(node);
         for (el_node node = 1; node <= MEMBERS; node++) {
-            const struct flight_report report = replay_file(node);
-            if (report.verdict != FLIGHT_AGREES) fail_msg("member %u, %u s: %s", node, seconds, report.text);
-            assert_int_equal(report.flags, FLIGHT_CLOSED);
+            const struct recorder_report report = replay_file(node);
+            if (report.verdict != RECORDER_AGREES) fail_msg("member %u, %u s: %s", node, seconds, report.text);
+            assert_int_equal(report.flags, RECORDER_CLOSED);
             assert_true(report.began > begun);
             assert_true(now - report.ended < UINT64_C(1000) * MILLISECOND);
         }
@@ -268,7 +268,7 @@ static struct bytes seen_inside;
 static void read_inside(struct member *member, struct host_group *group)
 {
     if (host_view_of(group).role == EL_LEADER && !seen_inside.at)
-        seen_inside = read_recording(member->flight_path);
+        seen_inside = read_recording(member->recorder_path);
 }
 
 /* As whoever dies there would leave it. */
@@ -280,11 +280,11 @@ static void a_call_that_did_not_return_is_told_of(void **state)
     stand(1, true);
     pass(3000);
     assert_non_null(seen_inside.at);
-    const struct flight_report before = replay_bytes(seen_inside, false),
-                               with = replay_bytes(seen_inside, true);
-    assert_int_equal(before.verdict, FLIGHT_AGREES);
+    const struct recorder_report before = replay_bytes(seen_inside, false),
+                                 with = replay_bytes(seen_inside, true);
+    assert_int_equal(before.verdict, RECORDER_AGREES);
     assert_non_null(before.unfinished);
-    assert_int_equal(with.verdict, FLIGHT_AGREES);
+    assert_int_equal(with.verdict, RECORDER_AGREES);
     assert_int_equal(with.inputs, before.inputs + 1);
     free(seen_inside.at);
     close_recorded();

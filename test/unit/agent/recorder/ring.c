@@ -69,8 +69,8 @@ static void live(unsigned steps)
         spoil_world(step);
         ask_something(step);
         pass(700 + step % 13 * 31);
-        const struct flight_report report = replay_file(step % MEMBERS + 1);
-        if (report.verdict != FLIGHT_AGREES) fail_msg("step %u: %s", step, report.text);
+        const struct recorder_report report = replay_file(step % MEMBERS + 1);
+        if (report.verdict != RECORDER_AGREES) fail_msg("step %u: %s", step, report.text);
     }
 }
 
@@ -96,11 +96,11 @@ static void what_is_unpacked_is_the_same_and_has_done_nothing(void **state)
         struct member *member = &members[step % MEMBERS + 1];
         const size_t was_queued = queued;
         const struct bytes first = packed(member->host);
-        struct host_hooks hooks = {.whose = member, .now = hook_now, .random = hook_random};
+        struct host_hooks hooks = {.context = member, .now = hook_now, .random = hook_random};
         struct record_image *image = record_copy(member->record);
         struct record *record = record_restore(image->bytes, image->size);
         struct host *host = host_new(&member->config, record, hooks);
-        struct flight_bytes b = {.at = first.at, .end = first.at + first.size};
+        struct recorder_bytes b = {.at = first.at, .end = first.at + first.size};
         assert_true(host_unpack(host, &b, true));
         assert_ptr_equal(b.at, b.end);
         const struct bytes second = packed(host);
@@ -123,18 +123,18 @@ static void what_is_unpacked_is_the_same_and_has_done_nothing(void **state)
 static void a_state_that_nobody_can_check_is_for_those_who_trust_it(void **state)
 {
     char text[512];
-    struct flight_report report;
+    struct recorder_report report;
     open_with_every_algorithm(MIB / 4);
     live(60);
-    const struct bytes read = read_recording(members[1].flight_path);
-    struct flight_tape *tape = flight_take("it", read.at, read.size, text, sizeof text);
+    const struct bytes read = read_recording(members[1].recorder_path);
+    struct recorder_reader *tape = recorder_take("it", read.at, read.size, text, sizeof text);
     assert_non_null(tape);
-    assert_true(flight_replay(tape, NULL, 0, &report));
-    assert_int_equal(report.verdict, FLIGHT_DAMAGED);
+    assert_true(recorder_replay(tape, NULL, 0, &report));
+    assert_int_equal(report.verdict, RECORDER_DAMAGED);
     assert_non_null(strstr(report.text, "--trusted"));
-    assert_true(flight_replay(tape, NULL, FLIGHT_TRUSTS, &report));
-    assert_int_equal(report.verdict, FLIGHT_AGREES);
-    flight_tape_free(tape);
+    assert_true(recorder_replay(tape, NULL, RECORDER_TRUSTS, &report));
+    assert_int_equal(report.verdict, RECORDER_AGREES);
+    recorder_reader_free(tape);
     free(read.at);
     close_recorded();
 }

@@ -106,7 +106,7 @@ static void more_than_fits_is_dropped(void **state)
 {
     connect_both();
     const uint8_t payload[SEAL_PAYLOAD_MAX + 1] = {0};
-    seal_session_send(nodes[1], now, 2, seal_session_best(nodes[1], now, 2), payload, sizeof payload);
+    seal_channel_send(nodes[1], now, 2, seal_channel_best(nodes[1], now, 2), payload, sizeof payload);
     const struct packet p = take(0);
     is_dropped(&p);
     assert_int_equal(stats(2).malformed, 1);

@@ -9,58 +9,58 @@
 
 #include "agent/serve/change_list.h"
 
-static struct feed feed;
+static struct change_list change_list;
 static int moves;
 
-static void moved(void *whose)
+static void moved(void *context)
 {
     moves++;
 }
 
 static int begin(void **state)
 {
-    feed_free(&feed);
-    feed.moved = moved;
+    change_list_free(&change_list);
+    change_list.moved = moved;
     moves = 0;
     return 0;
 }
 
 static void change(const char *which)
 {
-    for (; *which; which++) feed_change(&feed, (uint32_t)(*which - 'a'));
+    for (; *which; which++) change_list_change(&change_list, (uint32_t)(*which - 'a'));
 }
 
-static uint32_t next(struct feed_reader *reader)
+static uint32_t next(struct change_list_reader *reader)
 {
     uint32_t group = UINT32_MAX;
-    assert_true(feed_next(&feed, reader, &group));
+    assert_true(change_list_next(&change_list, reader, &group));
     return group;
 }
 
-static const char *told(struct feed_reader *reader)
+static const char *told(struct change_list_reader *reader)
 {
     static char text[32];
     uint32_t group;
     size_t size = 0;
-    while (size < 16 && feed_next(&feed, reader, &group)) text[size++] = (char)('a' + group);
+    while (size < 16 && change_list_next(&change_list, reader, &group)) text[size++] = (char)('a' + group);
     text[size] = '\0';
     return text;
 }
 
 static void a_new_reader_is_told_of_all(void **state)
 {
-    struct feed_reader reader = {0};
+    struct change_list_reader reader = {0};
     change("abc");
-    feed_join(&feed, &reader);
+    change_list_join(&change_list, &reader);
     assert_string_equal(told(&reader), "abc");
     assert_string_equal(told(&reader), "");
 }
 
 static void what_changes_is_told_once(void **state)
 {
-    struct feed_reader reader = {0};
+    struct change_list_reader reader = {0};
     change("abc");
-    feed_join(&feed, &reader);
+    change_list_join(&change_list, &reader);
     assert_string_equal(told(&reader), "abc");
     change("bbab");
     assert_string_equal(told(&reader), "ab");
@@ -69,9 +69,9 @@ static void what_changes_is_told_once(void **state)
 
 static void a_change_before_it_was_told_moves_back(void **state)
 {
-    struct feed_reader reader = {0};
+    struct change_list_reader reader = {0};
     change("abcd");
-    feed_join(&feed, &reader);
+    change_list_join(&change_list, &reader);
     assert_int_equal(next(&reader), 0);
     change("b");
     assert_string_equal(told(&reader), "cdb");
@@ -79,9 +79,9 @@ static void a_change_before_it_was_told_moves_back(void **state)
 
 static void the_last_may_change_again(void **state)
 {
-    struct feed_reader reader = {0};
+    struct change_list_reader reader = {0};
     change("aaa");
-    feed_join(&feed, &reader);
+    change_list_join(&change_list, &reader);
     assert_string_equal(told(&reader), "a");
     change("a");
     assert_string_equal(told(&reader), "a");
@@ -89,56 +89,56 @@ static void the_last_may_change_again(void **state)
 
 static void readers_do_not_get_in_each_others_way(void **state)
 {
-    struct feed_reader fast = {0}, slow = {0}, late = {0};
+    struct change_list_reader fast = {0}, slow = {0}, late = {0};
     change("abcd");
-    feed_join(&feed, &fast);
-    feed_join(&feed, &slow);
+    change_list_join(&change_list, &fast);
+    change_list_join(&change_list, &slow);
     assert_string_equal(told(&fast), "abcd");
     assert_int_equal(next(&slow), 0);
     change("a");
-    feed_join(&feed, &late);
+    change_list_join(&change_list, &late);
     assert_string_equal(told(&fast), "a");
     assert_string_equal(told(&late), "bcda");
-    feed_leave(&feed, &fast);
+    change_list_leave(&change_list, &fast);
     assert_string_equal(told(&slow), "bcda");
-    feed_leave(&feed, &late);
-    feed_leave(&feed, &late); /* twice is once */
+    change_list_leave(&change_list, &late);
+    change_list_leave(&change_list, &late); /* twice is once */
     change("d");
     assert_string_equal(told(&slow), "d");
 }
 
 static void nobody_reads_and_there_is_no_line(void **state)
 {
-    struct feed_reader first = {0}, second = {0};
+    struct change_list_reader first = {0}, second = {0};
     change("abcba");
-    assert_null(feed.places);
-    feed_join(&feed, &first);
-    feed_join(&feed, &second);
+    assert_null(change_list.places);
+    change_list_join(&change_list, &first);
+    change_list_join(&change_list, &second);
     assert_string_equal(told(&first), "abc");
-    feed_leave(&feed, &first);
+    change_list_leave(&change_list, &first);
     change("a");
     assert_string_equal(told(&second), "bca");
-    feed_leave(&feed, &second);
-    assert_null(feed.places);
+    change_list_leave(&change_list, &second);
+    assert_null(change_list.places);
     change("d");
-    feed_join(&feed, &first);
+    change_list_join(&change_list, &first);
     change("e");
     assert_string_equal(told(&first), "abcde");
-    feed_leave(&feed, &first);
+    change_list_leave(&change_list, &first);
 }
 
 static void thousands_stand_in_one_line(void **state)
 {
     enum { GROUPS = 5000 };
-    struct feed_reader reader = {0};
-    feed_join(&feed, &reader);
+    struct change_list_reader reader = {0};
+    change_list_join(&change_list, &reader);
     uint32_t group;
-    assert_false(feed_next(&feed, &reader, &group));
-    for (uint32_t i = 0; i < GROUPS; i++) feed_change(&feed, i);
-    for (uint32_t i = 0; i < GROUPS; i += 2) feed_change(&feed, i);
+    assert_false(change_list_next(&change_list, &reader, &group));
+    for (uint32_t i = 0; i < GROUPS; i++) change_list_change(&change_list, i);
+    for (uint32_t i = 0; i < GROUPS; i += 2) change_list_change(&change_list, i);
     for (uint32_t i = 1; i < GROUPS; i += 2) assert_int_equal(next(&reader), i);
     for (uint32_t i = 0; i < GROUPS; i += 2) assert_int_equal(next(&reader), i);
-    assert_false(feed_next(&feed, &reader, &group));
+    assert_false(change_list_next(&change_list, &reader, &group));
 }
 
 int main(void)

@@ -29,10 +29,10 @@ enum { STRIDE = 7 };
 enum { STRIDE = 1 };
 #endif
 
-enum { SLOT = 3, SHARED = PAGE_SLOTS + 1, INSTRUCTIONS_MAX = 20000, TOKENS = 2 };
+enum { SLOT = 3, SHARED = DEADLINE_SLOTS + 1, INSTRUCTIONS_MAX = 20000, TOKENS = 2 };
 
-static struct page *page;
-static struct page_view view;
+static struct deadline_page *page;
+static struct deadline_view view;
 
 /* ---- The story ---- */
 
@@ -52,10 +52,10 @@ enum { STEPS = sizeof story / sizeof *story };
 
 static void go(const struct step *step)
 {
-    if (step->what == DEADLINE) page_set_deadline(page, step->cell, step->value);
-    if (step->what == OCCUPY) page_occupy(page, SLOT, step->value, step->cell);
-    if (step->what == FREEZE) page_freeze(page, SLOT, step->value);
-    if (step->what == VACATE) page_vacate(page, SLOT);
+    if (step->what == DEADLINE) deadline_page_set_deadline(page, step->cell, step->value);
+    if (step->what == OCCUPY) deadline_page_occupy(page, SLOT, step->value, step->cell);
+    if (step->what == FREEZE) deadline_page_freeze(page, SLOT, step->value);
+    if (step->what == VACATE) deadline_page_vacate(page, SLOT);
 }
 
 /* After so many steps. */
@@ -89,7 +89,7 @@ static void read_for_ever(void)
 {
     for (;;) {
         halt();
-        shared->read = page_view_deadline(&view, SLOT, shared->token);
+        shared->read = deadline_view_deadline(&view, SLOT, shared->token);
         shared->done = 1;
     }
 }
@@ -147,17 +147,17 @@ static int start(void **state)
     stay_here();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     *shared = (struct shared){0};
-    page = page_new();
-    view = (struct page_view){0};
-    if (!page || !page_view_map(&view, page_fd(page))) return -1;
+    page = deadline_page_new();
+    view = (struct deadline_view){0};
+    if (!page || !deadline_view_map(&view, deadline_page_fd(page))) return -1;
     for (size_t at = 0; at < STEPS; at++) go(&story[at]); /* there are leftovers everywhere */
     return 0;
 }
 
 static int stop(void **state)
 {
-    page_view_free(&view);
-    page_free(page);
+    deadline_view_free(&view);
+    deadline_page_free(page);
     munmap(shared, sizeof *shared);
     return 0;
 }
@@ -167,7 +167,7 @@ static int stop(void **state)
 /* False: it had read before it came so far. */
 static bool overtake(pid_t reader, uint64_t token, size_t from, size_t to, long instruction)
 {
-    page_vacate(page, SLOT);
+    deadline_page_vacate(page, SLOT);
     for (size_t at = 0; at < from; at++) go(&story[at]);
     shared->token = token;
     shared->done = 0;
@@ -206,7 +206,7 @@ static void whoever_reads_between_two_instructions_is_not_misled(void **state)
         go_on(writer, PTRACE_SINGLESTEP);
         for (uint64_t token = 1; token <= TOKENS && !shared->done; token++) {
             const size_t step = shared->step;
-            expect_true(page_view_deadline(&view, SLOT, token), token, step, step + 1, instructions);
+            expect_true(deadline_view_deadline(&view, SLOT, token), token, step, step + 1, instructions);
         }
     }
     end(writer);

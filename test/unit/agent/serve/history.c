@@ -1,23 +1,23 @@
 /* What the agent's socket tells of a group's past. */
 #define _GNU_SOURCE
-#include "lib/client/socket.h"
+#include "lib/client/serve.h"
 
 #include "agent/history/history.h"
 
-static struct chronicle *chronicle;
+static struct history *history;
 
 static int begin_with_past(void **state)
 {
     if (begin(state) != 0) return -1;
-    chronicle = chronicle_new(&t.config, t.now);
-    control_set_chronicle(t.control, chronicle);
-    return chronicle ? 0 : -1;
+    history = history_new(&t.config, t.now);
+    serve_set_history(t.serve, history);
+    return history ? 0 : -1;
 }
 
 static int finish_with_past(void **state)
 {
     const int code = finish(state);
-    chronicle_free(chronicle);
+    history_free(history);
     return code;
 }
 
@@ -35,7 +35,7 @@ static void nothing_is_known_of_a_group_that_is_not(void **state)
     ask(fd, "{\"op\":\"history\",\"group\":\"g\"}", "unknown-group");
     ask(fd, "{\"op\":\"history\"}", "bad-request");
     ask(fd, "{\"op\":\"why\",\"group\":\"-\"}", "bad-group");
-    assert_null(control_find_office(t.control, "g")); /* asking makes none */
+    assert_null(serve_find_leadership(t.serve, "g")); /* asking makes none */
 }
 
 static void how_many_is_checked(void **state)
@@ -107,7 +107,7 @@ static void tenures_are_told_with_rising_tokens(void **state)
 
 static void without_a_chronicle_there_is_no_past(void **state)
 {
-    control_set_chronicle(t.control, NULL);
+    serve_set_history(t.serve, NULL);
     const int fd = join();
     (void)lead(fd, "g");
     ask(fd, "{\"op\":\"history\",\"group\":\"g\"}", "\"tenures\":[]");

@@ -1,6 +1,6 @@
 /* The agent's socket: clients that mean no good or do not read, and the file it lies in. */
 #define _GNU_SOURCE
-#include "lib/client/socket.h"
+#include "lib/client/serve.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -36,29 +36,29 @@ static void hangs_up_on_garbage(void **state)
         assert_non_null(strstr(hear(fd), "bad-request"));
         assert_true(has_ended(fd));
     }
-    assert_int_equal(t.control->connection_count, 0);
+    assert_int_equal(t.serve->connection_count, 0);
 }
 
 static void hangs_up_on_long_lines_and_deep_ones(void **state)
 {
-    static char line[2 * CONTROL_LINE_MAX];
+    static char line[2 * SERVE_LINE_MAX];
     memset(line, 'x', sizeof line);
     const int fd = join();
-    send_bytes(fd, line, CONTROL_LINE_MAX - 1);
+    send_bytes(fd, line, SERVE_LINE_MAX - 1);
     go_round();
-    assert_int_equal(t.control->connection_count, 1); /* half a line */
+    assert_int_equal(t.serve->connection_count, 1); /* half a line */
     send_bytes(fd, line, 1);
     assert_non_null(strstr(hear(fd), "too-long"));
     assert_true(has_ended(fd));
     memset(line, '[', sizeof line);
     const int deep = join();
-    line[CONTROL_LINE_MAX - 1] = '\n';
-    send_bytes(deep, line, CONTROL_LINE_MAX);
+    line[SERVE_LINE_MAX - 1] = '\n';
+    send_bytes(deep, line, SERVE_LINE_MAX);
     assert_non_null(strstr(hear(deep), "bad-request"));
     assert_true(has_ended(deep));
-    snprintf(line, sizeof line, "%-*s\n", CONTROL_LINE_MAX - 1, "{\"op\":\"hello\"}");
+    snprintf(line, sizeof line, "%-*s\n", SERVE_LINE_MAX - 1, "{\"op\":\"hello\"}");
     const int longest = join();
-    send_bytes(longest, line, CONTROL_LINE_MAX);
+    send_bytes(longest, line, SERVE_LINE_MAX);
     assert_non_null(strstr(hear(longest), "true"));
 }
 
@@ -99,8 +99,8 @@ static void another_users_places_do_not_count(void **state)
 
 static void turns_the_sixty_fifth_away(void **state)
 {
-    t.config.socket_per_user = CONTROL_CONNECTIONS_MAX;
-    for (int i = 0; i < CONTROL_CONNECTIONS_MAX; i++) (void)join();
+    t.config.socket_per_user = SERVE_CONNECTIONS_MAX;
+    for (int i = 0; i < SERVE_CONNECTIONS_MAX; i++) (void)join();
     go_round();
     const int fd = join();
     assert_non_null(strstr(hear(fd), "too-many"));
@@ -114,18 +114,18 @@ static void coalesces_for_who_does_not_read(void **state)
     const int fd = join();
     const json_int_t token = lead(fd, "g");
     expect_part(fd, "{\"op\":\"observe\"}", "true");
-    const struct connection *c = t.control->connections[0];
+    const struct connection *c = t.serve->connections[0];
     uint64_t moves = 0, last = 0, most = 0;
     while (moves < 10000) {
         pass(50);
-        const uint64_t deadline = host_view_of(office_at(&t.control->offices, 0)->group).deadline_ns;
+        const uint64_t deadline = host_view_of(leadership_at(&t.serve->leaderships, 0)->group).deadline_ns;
         moves += deadline != last;
         last = deadline;
         if (c->out_size > most) most = c->out_size;
-        assert_ptr_equal(t.control->connections[0], c);
+        assert_ptr_equal(t.serve->connections[0], c);
         assert_false(c->is_doomed);
     }
-    assert_true(most > 0 && most <= CONTROL_OUT_BUSY); /* it did fill up, and stayed so */
+    assert_true(most > 0 && most <= SERVE_OUT_BUSY); /* it did fill up, and stayed so */
     json_int_t deadline = 0;
     for (const char *line = try_hear(fd); line; line = try_hear(fd)) {
         if (!strstr(line, "\"lease\"")) continue;
@@ -146,9 +146,9 @@ static void lets_requests_wait_for_who_does_not_read(void **state)
         if (size > 0) sent += (size_t)size;
         silent = size > 0 ? 0 : silent + 1;
         go_round();
-        const struct connection *c = t.control->connections[0];
+        const struct connection *c = t.serve->connections[0];
         assert_non_null(c);
-        assert_true(c->out_size <= CONTROL_OUT_MAX);
+        assert_true(c->out_size <= SERVE_OUT_MAX);
     }
     size_t answers = 0;
     while (answers < sent / (sizeof line - 1) && try_hear(fd)) answers++;
@@ -160,7 +160,7 @@ static void never_answers_more_at_once_than_there_is_room_for(void **state)
     t.config.member_count = CONFIG_MEMBERS_MAX; /* with names that make hello as long as it can be */
     for (int i = 0; i < CONFIG_MEMBERS_MAX; i++)
         snprintf(t.config.members[i].name, sizeof t.config.members[i].name, "%063d", i);
-    static char lines[CONTROL_LINE_MAX];
+    static char lines[SERVE_LINE_MAX];
     const size_t count = 250, length = strlen("{\"op\":\"hello\"}\n");
     for (size_t i = 0; i < count; i++) snprintf(lines + i * length, length + 1, "{\"op\":\"hello\"}\n");
     const int fd = join();
@@ -169,26 +169,26 @@ static void never_answers_more_at_once_than_there_is_room_for(void **state)
     t.config.member_count = 1;
 }
 
-/* Elections that it does not want to hear of fill its buffer; its office stays closed until its deadline. */
+/* Elections that it does not want to hear of fill its buffer; its leadership stays closed until its deadline. */
 static void hangs_up_on_who_would_not_hear_of_elections(void **state)
 {
     const int fd = join(), next = join();
     char line[200];
     (void)lead(fd, "kept");
     expect(next, "{\"op\":\"campaign\",\"group\":\"kept\"}", "{\"ok\":true}");
-    const struct connection *c = t.control->connections[0];
-    const struct office *kept = office_at(&t.control->offices, 0);
-    for (int i = 0; t.control->connections[0] == c && i < 4000; i++) {
+    const struct connection *c = t.serve->connections[0];
+    const struct leadership *kept = leadership_at(&t.serve->leaderships, 0);
+    for (int i = 0; t.serve->connections[0] == c && i < 4000; i++) {
         snprintf(line, sizeof line, "{\"event\":\"lost\",\"group\":\"%060d\"}", i);
-        for (int k = 0; k < 100; k++) connection_say(t.control->connections[0], json_loads(line, 0, NULL));
-        connection_wake(t.control->connections[0]);
+        for (int k = 0; k < 100; k++) connection_say(t.serve->connections[0], json_loads(line, 0, NULL));
+        connection_wake(t.serve->connections[0]);
         if (c->is_doomed) break;
         go_round();
     }
     assert_true(c->is_doomed);
     const uint64_t deadline = kept->tenure->deadline_ns;
     go_round();
-    assert_null(t.control->connections[0]);
+    assert_null(t.serve->connections[0]);
     assert_true(kept->tenure->is_held);
     assert_null(kept->tenure->holder);
     while (t.now + 10 * MS < deadline) {
@@ -228,7 +228,7 @@ static void says_whose_group_it_cannot_have(void **state)
     const pid_t child = fork();
     if (child == 0) {
         if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0)) _exit(1);
-        if (control_new(&t.loop, &other, t.host, text, sizeof text)) _exit(2);
+        if (serve_new(&t.loop, &other, t.host, text, sizeof text)) _exit(2);
         if (!strstr(text, "socket-group") || !strstr(text, other.socket)) _exit(3);
         _exit(access(other.socket, F_OK) == 0 ? 4 : 0);
     }
@@ -241,7 +241,7 @@ static void takes_the_place_of_the_dead_only(void **state)
 {
     char text[300];
     struct config other = t.config;
-    assert_null(control_new(&t.loop, &other, t.host, text, sizeof text));
+    assert_null(serve_new(&t.loop, &other, t.host, text, sizeof text));
     assert_non_null(strstr(text, "in use"));
     assert_non_null(strstr(text, other.socket));
     expect_part(join(), "{\"op\":\"hello\"}", "true"); /* the first serves on */
@@ -250,15 +250,15 @@ static void takes_the_place_of_the_dead_only(void **state)
     const int fd = open(other.socket, O_CREAT | O_WRONLY, 0600);
     assert_true(fd >= 0);
     close(fd);
-    assert_null(control_new(&t.loop, &other, t.host, text, sizeof text));
+    assert_null(serve_new(&t.loop, &other, t.host, text, sizeof text));
     assert_non_null(strstr(text, "no socket"));
     unlink(other.socket);
 
     snprintf(other.socket, sizeof other.socket, "%s/no/such", t.folder);
-    assert_null(control_new(&t.loop, &other, t.host, text, sizeof text));
+    assert_null(serve_new(&t.loop, &other, t.host, text, sizeof text));
     assert_non_null(strstr(text, "cannot listen"));
     other.socket[0] = '\0';
-    assert_null(control_new(&t.loop, &other, t.host, text, sizeof text));
+    assert_null(serve_new(&t.loop, &other, t.host, text, sizeof text));
 
     snprintf(other.socket, sizeof other.socket, "%s/stale", t.folder);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -266,9 +266,9 @@ static void takes_the_place_of_the_dead_only(void **state)
     const int stale = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(stale, (struct sockaddr *)&address, sizeof address), 0);
     close(stale);
-    struct control *second = control_new(&t.loop, &other, t.host, text, sizeof text);
+    struct serve *second = serve_new(&t.loop, &other, t.host, text, sizeof text);
     assert_non_null(second);
-    control_free(second);
+    serve_free(second);
     assert_int_not_equal(access(other.socket, F_OK), 0);
 }
 
@@ -288,7 +288,7 @@ static void takes_who_is_too_busy_to_answer_for_alive(void **state)
         error = connect(fd, (struct sockaddr *)&address, sizeof address);
         t.clients[t.client_count++] = fd;
     }
-    assert_null(control_new(&t.loop, &other, t.host, text, sizeof text));
+    assert_null(serve_new(&t.loop, &other, t.host, text, sizeof text));
     assert_non_null(strstr(text, "in use"));
     assert_int_equal(unlink(other.socket), 0);
 }
@@ -298,11 +298,11 @@ static void leaves_the_file_of_another_alone(void **state)
     char text[300];
     unlink(t.config.socket);
     struct config other = t.config;
-    struct control *second = control_new(&t.loop, &other, t.host, text, sizeof text);
+    struct serve *second = serve_new(&t.loop, &other, t.host, text, sizeof text);
     assert_non_null(second);
-    control_free(t.control);
+    serve_free(t.serve);
     assert_int_equal(access(other.socket, F_OK), 0);
-    t.control = second;
+    t.serve = second;
     t.config = other;
     second->config = &t.config;
 }

@@ -8,43 +8,44 @@ static void elects_the_first_and_moves_its_deadline(void **state)
     begin(1);
     lead(1, a);
     expect_heard("a elected; ");
-    const uint64_t token = office(1, "g")->tenure->token, deadline = office(1, "g")->tenure->deadline_ns;
+    const uint64_t token = leadership(1, "g")->tenure->token,
+                   deadline = leadership(1, "g")->tenure->deadline_ns;
     assert_true(token > 0 && deadline > now);
     wait_for("lease");
     expect_heard("a lease; ");
-    assert_int_equal(office(1, "g")->tenure->token, token);
-    assert_true(office(1, "g")->tenure->deadline_ns > deadline);
+    assert_int_equal(leadership(1, "g")->tenure->token, token);
+    assert_true(leadership(1, "g")->tenure->deadline_ns > deadline);
 }
 
 static void orders_candidates_by_priority_then_arrival(void **state)
 {
     begin(1);
     members[0].is_cut = true;
-    struct office *o = office(1, "g");
+    struct leadership *o = leadership(1, "g");
     lead(1, a);
-    assert_int_equal(office_enter(o, b, 1, ""), OFFICE_DONE);
-    assert_int_equal(office_enter(o, c, 2, ""), OFFICE_DONE);
-    const struct office_candidate *first = slab_at(&o->all->slab, o->candidates),
-                                  *second = slab_at(&o->all->slab, first->next);
+    assert_int_equal(leadership_enter(o, b, 1, ""), LEADERSHIP_DONE);
+    assert_int_equal(leadership_enter(o, c, 2, ""), LEADERSHIP_DONE);
+    const struct leadership_candidate *first = slab_at(&o->all->slab, o->candidates),
+                                      *second = slab_at(&o->all->slab, first->next);
     assert_ptr_equal(first->client, c);
     assert_ptr_equal(second->client, b);
     assert_ptr_equal(o->tenure->holder->client, a); /* who leads is not turned out by a better one */
-    assert_int_equal(office_enter(o, b, 7, ""), OFFICE_ALREADY);
+    assert_int_equal(leadership_enter(o, b, 7, ""), LEADERSHIP_ALREADY);
     uint64_t priority;
     assert_true(host_stands(o->group, 1, &priority));
     assert_int_equal(priority, 2);
 }
 
-static struct office *office_numbered(unsigned i)
+static struct leadership *leadership_numbered(unsigned i)
 {
     char name[16];
     snprintf(name, sizeof name, "g%u", i);
-    return office(1, name);
+    return leadership(1, name);
 }
 
 static bool is_led(unsigned i)
 {
-    return office_is_held_by(office_numbered(i), a);
+    return leadership_is_held_by(leadership_numbered(i), a);
 }
 
 /* Whose deadline, as its holder knows it, has moved on with the others'. */
@@ -54,16 +55,17 @@ static void tells_all_that_are_left_of_each_lease(void **state)
     uint64_t deadlines[OFFICES];
     begin(1);
     for (unsigned i = 0; i < OFFICES; i++)
-        assert_int_equal(office_enter(office_numbered(i), a, 0, ""), OFFICE_DONE);
+        assert_int_equal(leadership_enter(leadership_numbered(i), a, 0, ""), LEADERSHIP_DONE);
     for (unsigned i = 0; i < OFFICES; i++)
         while (!is_led(i)) pass(5);
     static const unsigned gone[] = {4, 5, 3, 0, 8, 6};
     for (unsigned k = 0; k < sizeof gone / sizeof *gone; k++) {
-        assert_int_equal(office_withdraw(office_numbered(gone[k]), a, OFFICE_RESIGNS), OFFICE_DONE);
-        for (unsigned i = 0; i < OFFICES; i++) deadlines[i] = office_numbered(i)->tenure->deadline_ns;
+        assert_int_equal(leadership_withdraw(leadership_numbered(gone[k]), a, LEADERSHIP_RESIGNS),
+                         LEADERSHIP_DONE);
+        for (unsigned i = 0; i < OFFICES; i++) deadlines[i] = leadership_numbered(i)->tenure->deadline_ns;
         pass(2000);
         for (unsigned i = 0; i < OFFICES; i++)
-            assert_int_equal(is_led(i), office_numbered(i)->tenure->deadline_ns > deadlines[i]);
+            assert_int_equal(is_led(i), leadership_numbered(i)->tenure->deadline_ns > deadlines[i]);
     }
     assert_true(is_led(1) && is_led(2) && is_led(7));
 }
@@ -74,45 +76,45 @@ static void thousands_take_little_memory(void **state)
     enum { OFFICES = 5000, BYTES_MAX = 16 };
     begin(1);
     for (unsigned i = 0; i < OFFICES; i++)
-        assert_int_equal(office_enter(office_numbered(i), a, 0, ""), OFFICE_DONE);
-    const struct offices *all = &members[0].offices;
+        assert_int_equal(leadership_enter(leadership_numbered(i), a, 0, ""), LEADERSHIP_DONE);
+    const struct leaderships *all = &members[0].leaderships;
     assert_int_equal(all->count, OFFICES);
     assert_true(all->slab.block_count * SLAB_BLOCK <= OFFICES * BYTES_MAX + SLAB_BLOCK);
     for (unsigned i = 0; i < OFFICES; i++) {
-        struct office *o = office_numbered(i);
+        struct leadership *o = leadership_numbered(i);
         for (unsigned round = 0; round < 3; round++) {
-            assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
-            assert_int_equal(office_enter(o, a, 1, "a value"), OFFICE_DONE);
-            assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
-            assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
-            office_be_patient(o, a, 5000);
-            assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
-            assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
+            assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
+            assert_int_equal(leadership_enter(o, a, 1, "a value"), LEADERSHIP_DONE);
+            assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
+            assert_int_equal(leadership_enter(o, a, 0, ""), LEADERSHIP_DONE);
+            leadership_be_patient(o, a, 5000);
+            assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
+            assert_int_equal(leadership_enter(o, a, 0, ""), LEADERSHIP_DONE);
         }
     }
     assert_true(all->slab.block_count * SLAB_BLOCK <= OFFICES * BYTES_MAX + SLAB_BLOCK);
 }
 
-static const struct office_wishes *wishes_of_first(const struct office *o)
+static const struct leadership_wishes *wishes_of_first(const struct leadership *o)
 {
-    const struct office_candidate *first = slab_at(&o->all->slab, o->candidates);
+    const struct leadership_candidate *first = slab_at(&o->all->slab, o->candidates);
     return slab_at(&o->all->slab, first->wishes);
 }
 
 static void who_wishes_for_nothing_may_be_patient_later(void **state)
 {
     begin(1);
-    struct office *o = office(1, "g");
-    assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
-    office_be_patient(o, a, 0);
+    struct leadership *o = leadership(1, "g");
+    assert_int_equal(leadership_enter(o, a, 0, ""), LEADERSHIP_DONE);
+    leadership_be_patient(o, a, 0);
     assert_null(wishes_of_first(o));
-    office_be_patient(o, a, 5000);
+    leadership_be_patient(o, a, 5000);
     assert_int_equal(wishes_of_first(o)->patience, 5000);
-    office_be_patient(o, a, 0);
+    leadership_be_patient(o, a, 0);
     assert_int_equal(wishes_of_first(o)->patience, 0);
-    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
-    assert_int_equal(office_enter(o, a, 3, "here"), OFFICE_DONE);
-    office_be_patient(o, a, 7000);
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
+    assert_int_equal(leadership_enter(o, a, 3, "here"), LEADERSHIP_DONE);
+    leadership_be_patient(o, a, 7000);
     assert_int_equal(wishes_of_first(o)->patience, 7000);
     assert_int_equal(wishes_of_first(o)->priority, 3);
     assert_string_equal(wishes_of_first(o)->value, "here");
@@ -122,26 +124,26 @@ static void gives_the_next_a_higher_token(void **state)
 {
     begin(1);
     lead(1, a);
-    struct office *o = office(1, "g");
+    struct leadership *o = leadership(1, "g");
     const uint64_t token = o->tenure->token;
-    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    assert_int_equal(leadership_enter(o, b, 0, ""), LEADERSHIP_DONE);
     heard[0] = '\0';
-    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
     wait_for("b elected");
     expect_heard("a lost resigned; b elected; ");
     assert_true(o->tenure->token > token);
-    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_NO_CANDIDATE);
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_NO_CANDIDATE);
 }
 
 static void takes_who_hangs_up_for_dead(void **state)
 {
     begin(1);
     lead(1, a);
-    struct office *o = office(1, "g");
-    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    struct leadership *o = leadership(1, "g");
+    assert_int_equal(leadership_enter(o, b, 0, ""), LEADERSHIP_DONE);
     heard[0] = '\0';
     const uint64_t deadline = o->tenure->deadline_ns;
-    assert_int_equal(office_withdraw(o, a, OFFICE_DIES), OFFICE_DONE);
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_DIES), LEADERSHIP_DONE);
     wait_for("b elected");
     expect_heard("b elected; "); /* the dead are told nothing */
     assert_true(now < deadline);
@@ -151,12 +153,12 @@ static void waits_for_the_deadline_of_whom_it_hung_up_on(void **state)
 {
     begin(1);
     lead(1, a);
-    struct office *o = office(1, "g");
-    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    struct leadership *o = leadership(1, "g");
+    assert_int_equal(leadership_enter(o, b, 0, ""), LEADERSHIP_DONE);
     pass(2000); /* renewed many times */
     heard[0] = '\0';
     const uint64_t deadline = o->tenure->deadline_ns;
-    assert_int_equal(office_withdraw(o, a, OFFICE_EXPELLED), OFFICE_DONE);
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_EXPELLED), LEADERSHIP_DONE);
     while (now + 5 * MS < deadline) {
         pass(5);
         assert_string_equal(heard, "");
@@ -170,8 +172,8 @@ static void stands_until_the_time_of_the_expelled_is_over(void **state)
 {
     begin(1);
     lead(1, a);
-    struct office *o = office(1, "g");
-    assert_int_equal(office_withdraw(o, a, OFFICE_EXPELLED), OFFICE_DONE);
+    struct leadership *o = leadership(1, "g");
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_EXPELLED), LEADERSHIP_DONE);
     assert_true(host_stands(o->group, 1, NULL));
     pass(3000);
     assert_false(host_stands(o->group, 1, NULL));
@@ -182,12 +184,12 @@ static void tells_one_term_from_the_next(void **state)
 {
     begin(1);
     lead(1, a);
-    struct office *o = office(1, "g");
+    struct leadership *o = leadership(1, "g");
     is_deaf = true;
     assert_int_equal(host_resign(o->group), EL_PERFORMED);
     while (host_view_of(o->group).role != EL_LEADER) pass(5);
     is_deaf = false;
-    office_changed(o);
+    leadership_changed(o);
     expect_heard("a elected; a lost no-quorum; a elected; ");
 }
 
@@ -195,29 +197,29 @@ static void stands_for_nobody_when_the_last_is_gone(void **state)
 {
     begin(1);
     lead(1, a);
-    struct office *o = office(1, "g");
+    struct leadership *o = leadership(1, "g");
     assert_true(host_stands(o->group, 1, NULL));
-    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
     assert_false(host_stands(o->group, 1, NULL));
     pass(5000);
     assert_int_not_equal(host_view_of(o->group).role, EL_LEADER);
     expect_heard("a elected; a lost resigned; ");
-    assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE); /* and comes back */
+    assert_int_equal(leadership_enter(o, a, 0, ""), LEADERSHIP_DONE); /* and comes back */
     wait_for("a elected");
 }
 
 static void proclaims_for_the_holder_alone(void **state)
 {
     begin(1);
-    struct office *o = office(1, "g");
-    assert_int_equal(office_enter(o, a, 0, "here"), OFFICE_DONE);
+    struct leadership *o = leadership(1, "g");
+    assert_int_equal(leadership_enter(o, a, 0, "here"), LEADERSHIP_DONE);
     wait_for("elected");
     assert_string_equal(host_view_of(o->group).value, "here");
-    assert_int_equal(office_enter(o, b, 0, "there"), OFFICE_DONE);
-    assert_int_equal(office_proclaim(o, b, "mine"), OFFICE_NOT_LEADING);
-    assert_int_equal(office_proclaim(o, a, "elsewhere"), OFFICE_DONE);
+    assert_int_equal(leadership_enter(o, b, 0, "there"), LEADERSHIP_DONE);
+    assert_int_equal(leadership_proclaim(o, b, "mine"), LEADERSHIP_NOT_LEADING);
+    assert_int_equal(leadership_proclaim(o, a, "elsewhere"), LEADERSHIP_DONE);
     assert_string_equal(host_view_of(o->group).value, "elsewhere");
-    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
     wait_for("b elected");
     assert_string_equal(host_view_of(o->group).value, "there");
 }
@@ -225,21 +227,21 @@ static void proclaims_for_the_holder_alone(void **state)
 static void deposes_after_the_work_has_stopped(void **state)
 {
     begin(1);
-    struct office *o = office(1, "g");
-    assert_int_equal(office_depose(o), OFFICE_NOT_LEADING);
+    struct leadership *o = leadership(1, "g");
+    assert_int_equal(leadership_depose(o), LEADERSHIP_NOT_LEADING);
     lead(1, a);
     const uint64_t token = o->tenure->token;
-    assert_int_equal(office_stopped(o, a, token), OFFICE_NOT_ASKED);
-    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    assert_int_equal(leadership_stopped(o, a, token), LEADERSHIP_NOT_ASKED);
+    assert_int_equal(leadership_enter(o, b, 0, ""), LEADERSHIP_DONE);
     heard[0] = '\0';
-    assert_int_equal(office_depose(o), OFFICE_DONE);
-    assert_int_equal(office_depose(o), OFFICE_UNDER_WAY);
+    assert_int_equal(leadership_depose(o), LEADERSHIP_DONE);
+    assert_int_equal(leadership_depose(o), LEADERSHIP_UNDER_WAY);
     expect_heard("a stop forced; ");
     pass(300);
     expect_heard(""); /* no lease after stop */
-    assert_int_equal(office_stopped(o, b, token), OFFICE_NOT_LEADING);
-    assert_int_equal(office_stopped(o, a, token + 1), OFFICE_NOT_LEADING);
-    assert_int_equal(office_stopped(o, a, token), OFFICE_DONE);
+    assert_int_equal(leadership_stopped(o, b, token), LEADERSHIP_NOT_LEADING);
+    assert_int_equal(leadership_stopped(o, a, token + 1), LEADERSHIP_NOT_LEADING);
+    assert_int_equal(leadership_stopped(o, a, token), LEADERSHIP_DONE);
     wait_for("b elected");
     expect_heard("a lost forced; b elected; "); /* though a was first once */
     assert_int_equal(o->candidate_count, 2);
@@ -249,9 +251,9 @@ static void takes_the_deadline_for_stopped(void **state)
 {
     begin(1);
     lead(1, a);
-    struct office *o = office(1, "g");
+    struct leadership *o = leadership(1, "g");
     heard[0] = '\0';
-    assert_int_equal(office_depose(o), OFFICE_DONE);
+    assert_int_equal(leadership_depose(o), LEADERSHIP_DONE);
     const uint64_t deadline = o->tenure->deadline_ns;
     expect_heard("a stop forced; ");
     while (now + 5 * MS < deadline) {
@@ -266,14 +268,14 @@ static void loses_everything_with_the_disk(void **state)
 {
     begin(1);
     lead(1, a);
-    struct office *o = office(1, "g");
+    struct leadership *o = leadership(1, "g");
     heard[0] = '\0';
     members[0].disk_error = 5;
     members[0].saves++; /* one that was under way */
     settle();
     expect_heard("a lost disk; ");
-    offices_fail(&members[0].offices);
-    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_FAILED);
+    offices_fail(&members[0].leaderships);
+    assert_int_equal(leadership_enter(o, b, 0, ""), LEADERSHIP_FAILED);
     pass(5000);
     expect_heard("");
 }
@@ -282,7 +284,7 @@ static void ends_when_the_disk_is_said_to_fail(void **state)
 {
     begin(1);
     lead(1, a);
-    offices_fail(&members[0].offices);
+    offices_fail(&members[0].leaderships);
     pass(3000);
     expect_heard("a elected; a lost disk; ");
 }
@@ -294,7 +296,7 @@ static void loses_without_a_majority(void **state)
     begin(3);
     lead(1, a);
     heard[0] = '\0';
-    const uint64_t deadline = office(1, "g")->tenure->deadline_ns;
+    const uint64_t deadline = leadership(1, "g")->tenure->deadline_ns;
     members[0].is_cut = true;
     wait_for("lost");
     assert_non_null(strstr(heard, "a lost no-quorum; "));
@@ -309,8 +311,8 @@ static void never_gives_one_token_twice(void **state)
 {
     begin(3);
     lead(1, a);
-    struct office *o = office(1, "g");
-    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    struct leadership *o = leadership(1, "g");
+    assert_int_equal(leadership_enter(o, b, 0, ""), LEADERSHIP_DONE);
     pass(1500);
     members[0].is_cut = true;
     const uint64_t token = o->tenure->token, deadline = o->tenure->deadline_ns,
@@ -333,18 +335,18 @@ static void never_gives_one_token_twice(void **state)
 static void leads_by_rank_where_nobody_can_resign(void **state)
 {
     begin(1);
-    struct office *o = office(1, "bully");
-    assert_int_equal(office_enter(o, a, 0, ""), OFFICE_DONE);
+    struct leadership *o = leadership(1, "bully");
+    assert_int_equal(leadership_enter(o, a, 0, ""), LEADERSHIP_DONE);
     wait_for("a elected");
     assert_true(o->tenure->deadline_ns == UINT64_MAX);
-    assert_int_equal(office_depose(o), OFFICE_CANNOT);
-    assert_int_equal(office_enter(o, b, 0, ""), OFFICE_DONE);
+    assert_int_equal(leadership_depose(o), LEADERSHIP_CANNOT);
+    assert_int_equal(leadership_enter(o, b, 0, ""), LEADERSHIP_DONE);
     heard[0] = '\0';
-    assert_int_equal(office_withdraw(o, a, OFFICE_RESIGNS), OFFICE_DONE);
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
     expect_heard("a lost resigned; b elected; ");
-    assert_false(offices_leave(&members[0].offices));
-    assert_int_equal(office_stopped(o, b, o->tenure->token), OFFICE_DONE);
-    assert_true(offices_leave(&members[0].offices));
+    assert_false(offices_leave(&members[0].leaderships));
+    assert_int_equal(leadership_stopped(o, b, o->tenure->token), LEADERSHIP_DONE);
+    assert_true(offices_leave(&members[0].leaderships));
     expect_heard("b stop leaving; b lost leaving; ");
 }
 

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 
-#include "lib/client/socket.h"
+#include "lib/client/serve.h"
 
 static int begin_observed(void **state)
 {
@@ -59,13 +59,13 @@ static void who_dies_is_released_before_its_connection_is_closed(void **state)
     const int fd = join();
     lead(fd, "g");
     pass(1000);
-    for (size_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++)
-        if (t.control->connections[i]) watched = t.control->connections[i]->fd;
+    for (size_t i = 0; i < SERVE_CONNECTIONS_MAX; i++)
+        if (t.serve->connections[i]) watched = t.serve->connections[i]->fd;
     was_open = false;
     shutdown(fd, SHUT_RDWR);
     t.on_post = look_whether_open;
     go_round();
-    assert_int_equal(t.control->connection_count, 0);
+    assert_int_equal(t.serve->connection_count, 0);
     assert_null(t.on_post);
     assert_true(was_open);
 }

@@ -1,20 +1,20 @@
 /* Who asks for the page of deadlines gets it, once, and is told of no lease any more; the others are told as ever. */
 #define _GNU_SOURCE
-#include "lib/client/socket.h"
+#include "lib/client/serve.h"
 
 #include "client/deadline_view.h"
 
-static struct page_view view;
+static struct deadline_view view;
 
 /* What came with the next byte, or -1. */
 static int take_passed(int fd)
 {
     char byte;
     int passed = -1;
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof passed)];
+    _Alignas(struct cmsghdr) char serve[CMSG_SPACE(sizeof passed)];
     struct iovec bytes = {.iov_base = &byte, .iov_len = 1};
     struct msghdr message = {
-        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = serve, .msg_controllen = sizeof serve};
     ssize_t got = -1;
     for (int i = 0; i < 20 && got < 0; i++) {
         go_round();
@@ -34,15 +34,15 @@ static int join_with_page(void)
     const int page = take_passed(fd);
     assert_non_null(strstr(hear(fd), "\"page\":true"));
     assert_true(page >= 0);
-    view = (struct page_view){0};
-    assert_true(page_view_map(&view, page));
+    view = (struct deadline_view){0};
+    assert_true(deadline_view_map(&view, page));
     close(page);
     return fd;
 }
 
 static int leave(void **state)
 {
-    page_view_free(&view);
+    deadline_view_free(&view);
     return finish(state);
 }
 
@@ -55,18 +55,18 @@ static void who_has_the_page_finds_its_deadline_there_and_hears_of_no_lease(void
     const uint32_t slot = (uint32_t)number_in(event, "slot");
     const uint64_t token = (uint64_t)number_in(event, "token"),
                    told = (uint64_t)number_in(event, "deadline_ns");
-    assert_int_equal(page_view_deadline(&view, slot, token), told);
+    assert_int_equal(deadline_view_deadline(&view, slot, token), told);
     pass(3000);
     assert_null(try_hear(fd));
-    assert_true(page_view_deadline(&view, slot, token) > told);
-    assert_true(page_view_deadline(&view, slot, token) > t.now);
+    assert_true(deadline_view_deadline(&view, slot, token) > told);
+    assert_true(deadline_view_deadline(&view, slot, token) > t.now);
     const int other = join();
     expect(other, "{\"op\":\"resign\",\"group\":\"billing\",\"force\":true}", "{\"ok\":true}");
     const char *stop = await(fd);
     assert_non_null(strstr(stop, "\"event\":\"stop\""));
     const uint64_t until = (uint64_t)number_in(stop, "deadline_ns");
     for (int i = 0; i < 20 && t.now + 50 * MS < until; i++) { /* it is renewed all the same */
-        assert_int_equal(page_view_deadline(&view, slot, token), until);
+        assert_int_equal(deadline_view_deadline(&view, slot, token), until);
         pass(20);
     }
     char line[100];
@@ -74,7 +74,7 @@ static void who_has_the_page_finds_its_deadline_there_and_hears_of_no_lease(void
              (unsigned long long)token);
     say(fd, line);
     assert_non_null(strstr(await(fd), "\"event\":\"lost\""));
-    assert_int_equal(page_view_deadline(&view, slot, token), 0);
+    assert_int_equal(deadline_view_deadline(&view, slot, token), 0);
 }
 
 /* It may have seen the old deadline pass, and taken that for a loss. */
@@ -87,12 +87,12 @@ static void a_lease_that_is_renewed_too_late_is_told(void **state)
     const uint64_t token = (uint64_t)number_in(event, "token");
     pass(1000);
     assert_null(try_hear(fd));
-    const uint64_t before = page_view_deadline(&view, slot, token);
+    const uint64_t before = deadline_view_deadline(&view, slot, token);
     t.now = before - MS / 2;
     const char *lease = hear(fd);
     assert_non_null(strstr(lease, "\"event\":\"lease\""));
     assert_true((uint64_t)number_in(lease, "deadline_ns") > before);
-    assert_int_equal(page_view_deadline(&view, slot, token), number_in(lease, "deadline_ns"));
+    assert_int_equal(deadline_view_deadline(&view, slot, token), number_in(lease, "deadline_ns"));
 }
 
 static void who_is_hung_up_on_loses_its_slot_at_once(void **state)
@@ -102,10 +102,10 @@ static void who_is_hung_up_on_loses_its_slot_at_once(void **state)
     const char *event = await(fd);
     const uint32_t slot = (uint32_t)number_in(event, "slot");
     const uint64_t token = (uint64_t)number_in(event, "token");
-    assert_true(page_view_deadline(&view, slot, token) > t.now);
+    assert_true(deadline_view_deadline(&view, slot, token) > t.now);
     say(fd, "no request");
     assert_true(has_ended(fd));
-    assert_int_equal(page_view_deadline(&view, slot, token), 0);
+    assert_int_equal(deadline_view_deadline(&view, slot, token), 0);
 }
 
 static void the_page_is_given_once_and_only_to_who_is_no_candidate_yet(void **state)

@@ -6,7 +6,7 @@
 
 /* ---- The lease ---- */
 
-static void promises_outlast_leases_by_the_drift(void **state)
+static void bounds_outlast_leases_by_the_drift(void **state)
 {
     sit_as(3, 1);
     seat.cluster.drift = 100000; /* a tenth: 100 * 1.1 / 0.9 */
@@ -219,7 +219,7 @@ static void only_the_promise_that_was_given_is_released(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promises_outlast_leases_by_the_drift),
+        cmocka_unit_test(bounds_outlast_leases_by_the_drift),
         cmocka_unit_test(the_lease_counts_from_when_the_round_was_sent),
         cmocka_unit_test(an_answer_to_an_older_round_never_extends),
         cmocka_unit_test(stops_by_itself_when_the_lease_ends),

@@ -11,32 +11,32 @@
 
 static const uint64_t MS = 1000000;
 
-static struct promises_settings usual(void)
+static struct bounds_settings usual(void)
 {
-    return (struct promises_settings){.lease = 1000 * MS,
-                                      .beat = 150 * MS,
-                                      .margin = 50 * MS,
-                                      .reask = 200 * MS,
-                                      .stagger = 25 * MS,
-                                      .transmit = 10 * MS,
-                                      .process = MS,
-                                      .drift = 5000,
-                                      .block = 64,
-                                      .voters = 3};
+    return (struct bounds_settings){.lease = 1000 * MS,
+                                    .beat = 150 * MS,
+                                    .margin = 50 * MS,
+                                    .reask = 200 * MS,
+                                    .stagger = 25 * MS,
+                                    .transmit = 10 * MS,
+                                    .process = MS,
+                                    .drift = 5000,
+                                    .block = 64,
+                                    .voters = 3};
 }
 
 /* The warnings by name, with spaces. */
-static const char *warnings(struct promises_settings s)
+static const char *warnings(struct bounds_settings s)
 {
     static char text[400];
-    const struct promises p = promises_of(&s);
+    const struct bounds p = bounds_of(&s);
     size_t used = 0;
     text[0] = '\0';
-    for (enum promises_warning w = 0; w < PROMISES_WARNINGS; w++) {
+    for (enum bounds_warning w = 0; w < BOUNDS_WARNINGS; w++) {
         if (!p.warnings[w]) continue;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "",
-                                 promises_warning_name(w));
-        assert_true(strlen(promises_warning_text(w)) > 20);
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "", bounds_warning_name(w));
+        assert_true(strlen(bounds_warning_text(w)) > 20);
     }
     return text;
 }
@@ -48,7 +48,7 @@ static void majorities(void **state)
         {1, 0, 1, 1, 0, 0}, {2, 0, 2, 2, 0, 0}, {3, 0, 3, 2, 1, 1}, {4, 0, 4, 3, 1, 1}, {5, 0, 5, 3, 2, 2},
         {2, 1, 3, 2, 1, 1}, {1, 2, 3, 2, 1, 0}, {2, 3, 5, 3, 2, 1}, {7, 0, 7, 4, 3, 3}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct promises_votes count = promises_count(rows[i][0], rows[i][1]);
+        const struct bounds_votes count = bounds_count(rows[i][0], rows[i][1]);
         assert_int_equal(count.votes, rows[i][2]);
         assert_int_equal(count.majority, rows[i][3]);
         assert_int_equal(count.failures, rows[i][4]);
@@ -59,25 +59,25 @@ static void majorities(void **state)
 /* "Worked": D = 1 s and ρ = 0.005 give P = 1.010050252 s. */
 static void the_promise_is_that_of_the_protocol(void **state)
 {
-    const struct promises_settings s = usual();
-    const struct promises p = promises_of(&s);
+    const struct bounds_settings s = usual();
+    const struct bounds p = bounds_of(&s);
     assert_true(p.promise >= UINT64_C(1010050252) && p.promise <= UINT64_C(1010050253));
 }
 
 static void bounds_are_their_formulas(void **state)
 {
-    const struct promises_settings s = usual();
-    const struct promises p = promises_of(&s);
+    const struct bounds_settings s = usual();
+    const struct bounds p = bounds_of(&s);
     const uint64_t slow = p.promise * 1000 / 995 + 1, election = (3 * 25 + 200 + 4 * 10) * MS;
-    assert_int_equal(p.bounds[PROMISES_WORKER_CRASH], 22 * MS);
-    assert_int_equal(p.bounds[PROMISES_TRANSFER], 22 * MS);
-    assert_int_equal(p.bounds[PROMISES_RESIGN], 22 * MS);
-    assert_int_equal(p.bounds[PROMISES_AGENT_CRASH_GUARDED], 33 * MS);
-    assert_int_equal(p.bounds[PROMISES_HOST_SILENT], slow + election);
-    assert_int_equal(p.bounds[PROMISES_AGENT_CRASH], slow + election);
-    assert_int_equal(p.bounds[PROMISES_ALL_RESTART], slow + election);
-    assert_int_equal(p.bounds[PROMISES_MAJORITY_BACK], slow + 150 * MS + election);
-    assert_int_equal(p.bounds[PROMISES_FOLLOWER_RESTARTS], 0);
+    assert_int_equal(p.bounds[BOUNDS_WORKER_CRASH], 22 * MS);
+    assert_int_equal(p.bounds[BOUNDS_TRANSFER], 22 * MS);
+    assert_int_equal(p.bounds[BOUNDS_RESIGN], 22 * MS);
+    assert_int_equal(p.bounds[BOUNDS_AGENT_CRASH_GUARDED], 33 * MS);
+    assert_int_equal(p.bounds[BOUNDS_HOST_SILENT], slow + election);
+    assert_int_equal(p.bounds[BOUNDS_AGENT_CRASH], slow + election);
+    assert_int_equal(p.bounds[BOUNDS_ALL_RESTART], slow + election);
+    assert_int_equal(p.bounds[BOUNDS_MAJORITY_BACK], slow + 150 * MS + election);
+    assert_int_equal(p.bounds[BOUNDS_FOLLOWER_RESTARTS], 0);
     assert_int_equal(p.support_back, slow + (150 + 22) * MS);
     assert_int_equal(p.detection, (450 + 11) * MS);
 }
@@ -85,8 +85,8 @@ static void bounds_are_their_formulas(void **state)
 /* "Losses": five with the defaults. cli/run/leadership.c: KILL a tenth before the deadline, TERM a quarter before that. */
 static void work_is_stopped_before_the_lease_ends(void **state)
 {
-    const struct promises_settings s = usual();
-    const struct promises p = promises_of(&s);
+    const struct bounds_settings s = usual();
+    const struct bounds p = bounds_of(&s);
     assert_int_equal(p.deadline, 950 * MS);
     assert_int_equal(p.kill_at, 855 * MS);
     assert_int_equal(p.term_at, 855 * MS - 237 * MS - MS / 2);
@@ -98,9 +98,9 @@ static void work_is_stopped_before_the_lease_ends(void **state)
 
 static void a_long_lease_leaves_five_seconds_to_stop(void **state)
 {
-    struct promises_settings s = usual();
+    struct bounds_settings s = usual();
     s.lease = 60000 * MS;
-    const struct promises p = promises_of(&s);
+    const struct bounds p = bounds_of(&s);
     assert_int_equal(p.deadline - p.kill_at, 1000 * MS);
     assert_int_equal(p.kill_at - p.term_at, 5000 * MS);
 }
@@ -108,8 +108,8 @@ static void a_long_lease_leaves_five_seconds_to_stop(void **state)
 /* With x as it is told, (D - g) / (1 - x) is P / (1 + x), to a millionth. */
 static void work_overlaps_later_than_leases(void **state)
 {
-    const struct promises_settings s = usual();
-    const struct promises p = promises_of(&s);
+    const struct bounds_settings s = usual();
+    const struct bounds p = bounds_of(&s);
     const double x = (double)p.work_drift / 1e6;
     const double work = (double)p.deadline / (1 - x), promise = (double)p.promise / (1 + x);
     assert_true(p.work_drift > s.drift);
@@ -120,17 +120,17 @@ static void work_overlaps_later_than_leases(void **state)
 /* Three that beat to two each every 150 ms, and are answered with beats; or else by witnesses and observers. */
 static void packets_at_rest(void **state)
 {
-    struct promises_settings s = usual();
-    assert_int_equal(promises_of(&s).packets_all, 40000);
-    assert_int_equal(promises_of(&s).packets_sent, 13333);
+    struct bounds_settings s = usual();
+    assert_int_equal(bounds_of(&s).packets_all, 40000);
+    assert_int_equal(bounds_of(&s).packets_sent, 13333);
     s.voters = 2, s.witnesses = 1, s.observers = 2; /* two beat to four each */
-    assert_int_equal(promises_of(&s).packets_all, 93333);
-    assert_int_equal(promises_of(&s).packets_sent, 26666);
+    assert_int_equal(bounds_of(&s).packets_all, 93333);
+    assert_int_equal(bounds_of(&s).packets_sent, 26666);
 }
 
 static void poor_settings_are_warned_of(void **state)
 {
-    struct promises_settings s = usual();
+    struct bounds_settings s = usual();
     assert_string_equal(warnings(s), "");
     s.voters = 1;
     assert_string_equal(warnings(s), "one-vote");
@@ -163,10 +163,10 @@ static void poor_settings_are_warned_of(void **state)
 
 static void every_event_is_named(void **state)
 {
-    for (enum promises_event e = 0; e < PROMISES_EVENTS; e++) {
-        assert_non_null(promises_event_name(e));
-        assert_non_null(promises_event_formula(e));
-        assert_true(strlen(promises_event_text(e)) < 39); /* its column */
+    for (enum bounds_event e = 0; e < BOUNDS_EVENTS; e++) {
+        assert_non_null(bounds_event_name(e));
+        assert_non_null(bounds_event_formula(e));
+        assert_true(strlen(bounds_event_text(e)) < 39); /* its column */
     }
 }
 

@@ -6,11 +6,11 @@
 #include "agent/recorder/reader.h"
 #include "cli/replay/recordings.h"
 
-static struct flight_story story;
+static struct recordings_story story;
 
 static void free_story(void)
 {
-    flight_story_free(&story);
+    recordings_story_free(&story);
     memset(&story, 0, sizeof story);
 }
 
@@ -22,9 +22,9 @@ static void take_recordings(void)
     char text[512], old[96];
     for (el_node node = 1; node <= MEMBERS; node++) die(node);
     for (el_node node = 1; node <= MEMBERS; node++) {
-        struct flight_run *run = &story.runs[story.run_count++];
-        run->path = members[node].flight_path;
-        run->tape = flight_load(run->path, text, sizeof text);
+        struct recordings_run *run = &story.runs[story.run_count++];
+        run->path = members[node].recorder_path;
+        run->tape = recorder_load(run->path, text, sizeof text);
         assert_non_null(run->tape);
         run->self = node;
         unlink(run->path);
@@ -77,8 +77,8 @@ static void live_long(void)
 static void listen_to_all(void)
 {
     for (uint32_t i = 0; i < story.run_count; i++) {
-        flight_listen(&story, i, FLIGHT_TRUSTS);
-        assert_int_equal(story.runs[i].report.verdict, FLIGHT_AGREES);
+        recordings_listen(&story, i, RECORDER_TRUSTS);
+        assert_int_equal(story.runs[i].report.verdict, RECORDER_AGREES);
     }
 }
 
@@ -86,13 +86,13 @@ static void one_boot_has_one_clock(void **state)
 {
     live();
     listen_to_all();
-    flight_merge(&story);
+    recordings_merge(&story);
     for (uint32_t i = 0; i < story.run_count; i++) {
         assert_true(story.runs[i].is_placed);
         assert_int_equal(story.runs[i].offset, 0);
         assert_int_equal(story.runs[i].doubt, 0);
     }
-    flight_judge(&story);
+    recordings_judge(&story);
     assert_int_equal(story.violation_count, 0);
     assert_int_equal(story.claim_count, 2);
     free_story();
@@ -102,12 +102,12 @@ static void the_last_halves_are_one_story(void **state)
 {
     live_long();
     listen_to_all();
-    flight_merge(&story);
+    recordings_merge(&story);
     for (uint32_t i = 0; i < story.run_count; i++) {
         assert_true(story.runs[i].is_placed);
         assert_true(story.runs[i].tape->parts[0].state_size > 0); /* in the middle of a life */
     }
-    flight_judge(&story);
+    recordings_judge(&story);
     assert_int_equal(story.violation_count, 0);
     assert_true(story.claim_count > 0);
     free_story();
@@ -116,7 +116,7 @@ static void the_last_halves_are_one_story(void **state)
 /* As if that host's clock had been set otherwise. */
 static void shift(uint32_t run, int64_t by)
 {
-    memset(story.runs[run].tape->parts[0].boot, (int)run + 1, FLIGHT_BOOT);
+    memset(story.runs[run].tape->parts[0].boot, (int)run + 1, RECORDER_BOOT);
     for (size_t i = 0; i < story.event_count; i++)
         if (story.events[i].run == run) story.events[i].at += (uint64_t)by;
     for (size_t i = 0; i < story.claim_count; i++) {
@@ -133,18 +133,18 @@ static void messages_tell_how_clocks_differ(void **state)
     listen_to_all();
     assert_int_equal(story.run_count, MEMBERS);
     for (uint32_t i = 0; i < MEMBERS; i++) shift(i, shifts[i]);
-    flight_merge(&story);
+    recordings_merge(&story);
     for (uint32_t i = 0; i < MEMBERS; i++) {
         assert_true(story.runs[i].is_placed);
         const int64_t off = story.runs[i].offset + shifts[i];
         assert_true((uint64_t)(off < 0 ? -off : off) <= story.runs[i].doubt);
         assert_true(story.runs[i].doubt <= UINT64_C(3) * MILLISECOND); /* a message takes one */
     }
-    flight_judge(&story);
+    recordings_judge(&story);
     assert_int_equal(story.violation_count, 0);
     size_t pairs = 0;
     for (size_t i = 0; i < story.event_count; i++)
-        pairs += story.events[i].what == FLIGHT_HEARS && story.events[i].pair;
+        pairs += story.events[i].what == RECORDER_HEARS && story.events[i].pair;
     assert_true(pairs > 100);
     free_story();
 }
@@ -155,8 +155,8 @@ static void who_heard_nobody_is_judged_apart(void **state)
     listen_to_all();
     shift(1, 0);
     for (size_t i = 0; i < story.event_count; i++)
-        if (story.events[i].what == FLIGHT_HEARS) story.events[i].number = i; /* nobody sent that */
-    flight_merge(&story);
+        if (story.events[i].what == RECORDER_HEARS) story.events[i].number = i; /* nobody sent that */
+    recordings_merge(&story);
     assert_true(story.runs[0].is_placed && story.runs[2].is_placed);
     assert_false(story.runs[1].is_placed);
     free_story();
@@ -164,14 +164,14 @@ static void who_heard_nobody_is_judged_apart(void **state)
 
 /* ---- What was promised ---- */
 
-static struct flight_claim claim(uint32_t run, uint64_t token, uint64_t began, uint64_t ended)
+static struct recordings_claim claim(uint32_t run, uint64_t token, uint64_t began, uint64_t ended)
 {
-    return (struct flight_claim){
+    return (struct recordings_claim){
         .group = 7, .token = token, .began = began, .ended = ended, .run = run, .name = "billing"};
 }
 
 /* How many promises are broken by these, of members 1 and 2 (run 0, 1), the first broken in *wrong. */
-static uint32_t judge(struct flight_claim one, struct flight_claim other, enum flight_wrong *wrong)
+static uint32_t judge(struct recordings_claim one, struct recordings_claim other, enum recordings_wrong *wrong)
 {
     story.run_count = 2;
     story.runs[0].self = 1;
@@ -180,29 +180,29 @@ static uint32_t judge(struct flight_claim one, struct flight_claim other, enum f
     story.claims = calloc(2, sizeof *story.claims);
     story.claims[story.claim_count++] = one;
     story.claims[story.claim_count++] = other;
-    flight_judge(&story);
+    recordings_judge(&story);
     *wrong = story.violations[0].wrong;
     return story.violation_count;
 }
 
 static void who_comes_after_breaks_nothing(void **state)
 {
-    enum flight_wrong wrong;
+    enum recordings_wrong wrong;
     assert_int_equal(judge(claim(0, 5, 100, 200), claim(1, 6, 200, 300), &wrong), 0);
     free_story();
 }
 
 static void two_at_once_are_found(void **state)
 {
-    enum flight_wrong wrong;
+    enum recordings_wrong wrong;
     assert_int_equal(judge(claim(0, 5, 100, 201), claim(1, 6, 200, 300), &wrong), 1);
-    assert_int_equal(wrong, FLIGHT_OVERLAP);
+    assert_int_equal(wrong, RECORDER_OVERLAP);
     free_story();
 }
 
 static void what_the_clock_does_not_know_is_no_offence(void **state)
 {
-    enum flight_wrong wrong;
+    enum recordings_wrong wrong;
     story.runs[1].doubt = 1;
     assert_int_equal(judge(claim(0, 5, 100, 201), claim(1, 6, 200, 300), &wrong), 0);
     free_story();
@@ -212,34 +212,34 @@ static void what_the_clock_does_not_know_is_no_offence(void **state)
 
 static void one_token_for_two_is_found(void **state)
 {
-    enum flight_wrong wrong;
+    enum recordings_wrong wrong;
     assert_int_equal(judge(claim(0, 5, 100, 200), claim(1, 5, 300, 400), &wrong), 1);
-    assert_int_equal(wrong, FLIGHT_SAME_TOKEN);
+    assert_int_equal(wrong, RECORDER_SAME_TOKEN);
     free_story();
 }
 
 static void a_token_that_falls_is_found(void **state)
 {
-    enum flight_wrong wrong;
+    enum recordings_wrong wrong;
     assert_int_equal(judge(claim(0, 6, 100, 200), claim(1, 5, 300, 400), &wrong), 1);
-    assert_int_equal(wrong, FLIGHT_TOKEN_FELL);
+    assert_int_equal(wrong, RECORDER_TOKEN_FELL);
     free_story();
 }
 
 static void another_leader_by_others_words_is_found(void **state)
 {
-    enum flight_wrong wrong;
+    enum recordings_wrong wrong;
     story.names = calloc(1, sizeof *story.names);
-    story.names[story.name_count++] = (struct flight_name){7, 5, 150, 1, 2};
+    story.names[story.name_count++] = (struct recordings_name){7, 5, 150, 1, 2};
     assert_int_equal(judge(claim(0, 5, 100, 200), claim(1, 6, 200, 300), &wrong), 1);
-    assert_int_equal(wrong, FLIGHT_SAME_TOKEN);
+    assert_int_equal(wrong, RECORDER_SAME_TOKEN);
     free_story();
 }
 
-/* A death that was told of ends the office of that life, and of no other. */
-static void an_obituary_ends_an_office(void **state)
+/* A death that was told of ends the leadership of that life, and of no other. */
+static void an_obituary_ends_an_leadership(void **state)
 {
-    enum flight_wrong wrong;
+    enum recordings_wrong wrong;
     for (uint64_t life = 3; life <= 4; life++) {
         story.runs[0].life = 3;
         story.runs[0].report.ended = 150;
@@ -252,14 +252,15 @@ static void an_obituary_ends_an_office(void **state)
 }
 
 /* So does a release, in that group, up to that term. */
-static void a_release_ends_an_office(void **state)
+static void a_release_ends_an_leadership(void **state)
 {
-    enum flight_wrong wrong;
+    enum recordings_wrong wrong;
     for (uint32_t which = 0; which < 4; which++) {
-        const struct flight_claim first = claim(0, 5, 100, 900);
+        const struct recordings_claim first = claim(0, 5, 100, 900);
         story.runs[0].life = 3;
         story.runs[0].report.ended = 150;
-        story.obituaries[0] = (struct flight_obituary){.who = 1, .life = 3, .group = first.group, .term = 5};
+        story.obituaries[0] =
+            (struct recordings_obituary){.who = 1, .life = 3, .group = first.group, .term = 5};
         story.obituaries[0].life += which == 1;
         story.obituaries[0].group += which == 2;
         story.obituaries[0].term -= which == 3;
@@ -282,8 +283,8 @@ int main(void)
         cmocka_unit_test(one_token_for_two_is_found),
         cmocka_unit_test(a_token_that_falls_is_found),
         cmocka_unit_test(another_leader_by_others_words_is_found),
-        cmocka_unit_test(an_obituary_ends_an_office),
-        cmocka_unit_test(a_release_ends_an_office),
+        cmocka_unit_test(an_obituary_ends_an_leadership),
+        cmocka_unit_test(a_release_ends_an_leadership),
     };
     return sodium_init() < 0 || cmocka_run_group_tests(tests, NULL, NULL);
 }

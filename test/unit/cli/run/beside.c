@@ -33,7 +33,7 @@ static struct bench *bench(const char *hook)
 {
     struct bench *b = calloc(1, sizeof *b);
     assert_non_null(b);
-    for (int i = 0; i < RUN_EVENTS; i++) b->request.hooks[i] = aside_split(hook);
+    for (int i = 0; i < RUN_EVENTS; i++) b->request.hooks[i] = helper_split(hook);
     b->request.quiet = true;
     b->request.hook_timeout_ns = b->request.health_timeout_ns = 1000 * SECOND;
     b->request.health_failures = 2;
@@ -96,11 +96,11 @@ static void one_at_a_time(void **state)
     struct bench *b = bench(script);
     run_tell_elected(&b->run);
     run_look_at_hooks(&b->run);
-    const pid_t first = b->run.hooks.aside.pid;
+    const pid_t first = b->run.hooks.helper.pid;
     assert_true(first > 0);
     hear(b, "a", 7, true);
     run_look_at_hooks(&b->run);
-    if (b->run.hooks.count == 2) assert_int_equal(b->run.hooks.aside.pid, first);
+    if (b->run.hooks.count == 2) assert_int_equal(b->run.hooks.helper.pid, first);
     run_all(b);
     free_bench(b);
 }
@@ -155,7 +155,7 @@ static void what_was_to_be_set_up_is_over(void **state)
     run_tell_elected(&b->run);
     run_look_at_hooks(&b->run);
     free(b->request.hooks[RUN_LOST_OFFICE]);
-    b->request.hooks[RUN_LOST_OFFICE] = aside_split(script);
+    b->request.hooks[RUN_LOST_OFFICE] = helper_split(script);
     run_tell_lost(&b->run);
     run_all(b);
     assert_string_equal(noted(), "lost  7\n");
@@ -167,7 +167,7 @@ static void what_was_to_be_set_up_is_over(void **state)
 static void check(struct bench *b, const char *command)
 {
     free(b->request.health);
-    b->request.health = aside_split(command);
+    b->request.health = helper_split(command);
     b->runner.check_ns = 0;
     run_look_at_health(&b->runner);
     for (int ms = 0; b->runner.check.pid; ms++) {

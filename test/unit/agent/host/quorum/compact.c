@@ -23,19 +23,19 @@ static void a_group_unfolds_as_it_was_folded(void **state)
     for (unsigned round = 0; round < 5000; round++) {
         const unsigned i = (unsigned)dice(FEW);
         struct session_group *group = session_group_at(s, i + 1);
-        struct session_work *work = session_unfold(group);
+        struct session_work *work = session_expand(group);
         if (was[i].group) assert_memory_equal(work, &was[i], offsetof(struct session_work, ballots[5]));
         work->quorum.term++;
-        session_fold(group);
+        session_compact(group);
         work->quorum.term--; /* as it was before */
-        session_fold(group);
+        session_compact(group);
         if (one_in(2)) continue;
         fill(work->timers, sizeof work->timers);
         work->candidates = some_word();
         fill((uint64_t *)(void *)&work->quorum, sizeof work->quorum);
         fill((uint64_t *)(void *)work->ballots, 5 * sizeof *work->ballots);
         was[i] = *work;
-        session_fold(group);
+        session_compact(group);
         assert_int_equal(group->role, work->quorum.role);
     }
     assert_true(s->slab.block_count <= 3); /* what grew and shrank has left nothing behind */

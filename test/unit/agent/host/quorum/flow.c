@@ -5,9 +5,9 @@ enum { MANY = 4000 };
 
 static unsigned letters, grants;
 
-static bool loses_echoes(const struct wire_entry *entry)
+static bool loses_echoes(const struct payload_entry *entry)
 {
-    return entry->type != WIRE_ECHO;
+    return entry->type != PAYLOAD_ECHO;
 }
 
 /* Host 2 gets what it is sent, and is not heard of it. */
@@ -54,9 +54,10 @@ static void echoes_of_nothing_open_no_gate(void **state)
     const uint32_t marked = flow->marked, echoed = flow->echoed;
     const uint32_t numbers[] = {marked + 1, echoed - 1, marked + 1000, 0x80000000u + marked};
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct wire_payload payload;
-        wire_begin(&payload, host->members);
-        assert_true(wire_add(&payload, &(struct wire_entry){.type = WIRE_ECHO, .sequence = numbers[i]}));
+        struct payload payload;
+        payload_begin(&payload, host->members);
+        assert_true(
+            payload_add(&payload, &(struct payload_entry){.type = PAYLOAD_ECHO, .sequence = numbers[i]}));
         host_receive(host, 2, payload.bytes, payload.size);
         assert_int_equal(flow->echoed, echoed);
     }
@@ -74,9 +75,9 @@ static void at_rest_nothing_is_marked(void **state)
     close_world();
 }
 
-static bool counts_grants(const struct wire_entry *entry)
+static bool counts_grants(const struct payload_entry *entry)
 {
-    grants += entry->type == WIRE_MESSAGE && entry->msg.kind == QUORUM_GRANT;
+    grants += entry->type == PAYLOAD_MESSAGE && entry->msg.kind == QUORUM_GRANT;
     return true;
 }
 

@@ -8,10 +8,10 @@ static struct {
     unsigned votes, releases;
 } wire;
 
-static bool counts(const struct wire_entry *entry)
+static bool counts(const struct payload_entry *entry)
 {
-    wire.votes += entry->type == WIRE_MESSAGE && entry->msg.kind == QUORUM_VOTE;
-    wire.releases += entry->type == WIRE_MESSAGE && entry->msg.kind == QUORUM_RELEASE;
+    wire.votes += entry->type == PAYLOAD_MESSAGE && entry->msg.kind == QUORUM_VOTE;
+    wire.releases += entry->type == PAYLOAD_MESSAGE && entry->msg.kind == QUORUM_RELEASE;
     return true;
 }
 
@@ -29,7 +29,7 @@ static unsigned wanting_links(void)
     const struct session *s = world.hosts[2].host->sessions;
     unsigned wanting = 0;
     for (uint32_t number = 1; number <= s->group_count; number++)
-        wanting += session_unfold(session_group_at(s, number))->quorum.links_wanted != 0;
+        wanting += session_expand(session_group_at(s, number))->quorum.links_wanted != 0;
     return wanting;
 }
 

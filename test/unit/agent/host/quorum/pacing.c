@@ -130,9 +130,9 @@ static void an_answer_that_waits_is_not_lost_to_a_copy(void **state)
 
 static uint64_t echo;
 
-static bool notes_echo(const struct wire_entry *entry)
+static bool notes_echo(const struct payload_entry *entry)
 {
-    if (entry->type == WIRE_SESSION && entry->msg.kind == QUORUM_ACK && entry->msg.to == 2)
+    if (entry->type == PAYLOAD_SESSION && entry->msg.kind == QUORUM_ACK && entry->msg.to == 2)
         echo = entry->msg.aux;
     return true;
 }
@@ -237,9 +237,9 @@ static struct {
 
 static el_node sender;
 
-static bool note_beats(const struct wire_entry *entry)
+static bool note_beats(const struct payload_entry *entry)
 {
-    if (entry->type != WIRE_SESSION || entry->msg.kind != QUORUM_BEAT || beats[sender].last == world.now)
+    if (entry->type != PAYLOAD_SESSION || entry->msg.kind != QUORUM_BEAT || beats[sender].last == world.now)
         return true;
     const uint64_t gap = world.now - beats[sender].last;
     if (beats[sender].times++ && gap < beats[sender].least) beats[sender].least = gap;
@@ -287,9 +287,9 @@ static void nobody_drives_anybody(void **state)
         }
 }
 
-static bool is_no_answer(const struct wire_entry *entry)
+static bool is_no_answer(const struct payload_entry *entry)
 {
-    return entry->type != WIRE_SESSION || entry->msg.kind != QUORUM_ACK;
+    return entry->type != PAYLOAD_SESSION || entry->msg.kind != QUORUM_ACK;
 }
 
 static bool never_answers_1(struct letter *letter)
@@ -326,10 +326,10 @@ static void what_waits_is_packed(void **state)
         struct hosted *h = &world.hosts[1];
         const struct session *s = h->host->sessions;
         go_on_until(s, 3, true);
-        struct flight_bytes b = {bytes, bytes + sizeof bytes, false};
+        struct recorder_bytes b = {bytes, bytes + sizeof bytes, false};
         assert_true(host_pack(h->host, &b));
         struct host *again = host_new(&h->config, h->record, hooks_of(h));
-        b = (struct flight_bytes){bytes, b.at, false};
+        b = (struct recorder_bytes){bytes, b.at, false};
         assert_true(host_unpack(again, &b, true));
         assert_memory_equal(again->sessions->answers, s->answers, sizeof s->answers);
         assert_int_equal(s->pressing, leaders);

@@ -7,18 +7,19 @@ enum { SOME = 40, MANY = 3000 };
 
 static unsigned posting_letters, lost_letter;
 
-static bool has_entry(const struct letter *letter, enum wire_type type)
+static bool has_entry(const struct letter *letter, enum payload_type type)
 {
-    struct wire_place at = WIRE_FIRST;
-    struct wire_entry entry;
+    struct payload_place at = PAYLOAD_FIRST;
+    struct payload_entry entry;
     bool has = false;
-    while (wire_next(letter->bytes, letter->size, &at, &entry) == WIRE_ENTRY) has = has || entry.type == type;
+    while (payload_next(letter->bytes, letter->size, &at, &entry) == PAYLOAD_ENTRY)
+        has = has || entry.type == type;
     return has;
 }
 
 static bool loses_one_of_postings(struct letter *letter)
 {
-    if (letter->from != 1 || letter->to != 2 || !has_entry(letter, WIRE_POSTING)) return true;
+    if (letter->from != 1 || letter->to != 2 || !has_entry(letter, PAYLOAD_POSTING)) return true;
     return posting_letters++ != lost_letter;
 }
 
@@ -66,9 +67,9 @@ static void who_never_beats_hears_again_what_it_missed(void **state)
     }
 }
 
-static bool is_no_posting(const struct wire_entry *entry)
+static bool is_no_posting(const struct payload_entry *entry)
 {
-    return entry->type != WIRE_POSTING;
+    return entry->type != PAYLOAD_POSTING;
 }
 
 static bool loses_postings(struct letter *letter)
@@ -160,7 +161,7 @@ static struct letter old_letter;
 
 static bool keeps_a_posting(struct letter *letter)
 {
-    if (letter->from == 1 && letter->to == 2 && has_entry(letter, WIRE_POSTING)) old_letter = *letter;
+    if (letter->from == 1 && letter->to == 2 && has_entry(letter, PAYLOAD_POSTING)) old_letter = *letter;
     return true;
 }
 
@@ -191,16 +192,16 @@ static void what_an_earlier_life_said_is_gone(void **state)
 
 /* ---- Who says what it must not ---- */
 
-static void say(el_node from, el_node to, struct wire_entry entry)
+static void say(el_node from, el_node to, struct payload_entry entry)
 {
-    struct wire_payload payload;
+    struct payload payload;
     const struct session *s = world.hosts[from].host->sessions;
-    entry.type = WIRE_POSTING;
+    entry.type = PAYLOAD_POSTING;
     entry.settings = s->settings;
     entry.life = s->me.inc;
     entry.length = (uint8_t)strlen(entry.text);
-    wire_begin(&payload, world.hosts[from].host->members);
-    assert_true(wire_add(&payload, &entry));
+    payload_begin(&payload, world.hosts[from].host->members);
+    assert_true(payload_add(&payload, &entry));
     host_receive(world.hosts[to].host, from, payload.bytes, payload.size);
     after_event(to);
 }
@@ -219,7 +220,8 @@ static void what_was_read_before_is_not_read_again(void **state)
     pass(400);
     assert_false(host_stands(plain_group(2, 0), 1, NULL));
     say(1, 2,
-        (struct wire_entry){.version = then, .group = host_key(group), .flags = WIRE_STANDS, .text = "plain0"});
+        (struct payload_entry){
+            .version = then, .group = host_key(group), .flags = PAYLOAD_STANDS, .text = "plain0"});
     assert_false(host_stands(plain_group(2, 0), 1, NULL));
     close_world();
 }
@@ -237,22 +239,22 @@ static void a_liar_makes_no_group_and_breaks_nothing(void **state)
     pass(2000);
     const uint32_t count = world.hosts[2].host->group_count;
     uint64_t version = world.hosts[1].host->sessions->version;
-    say(3, 2, (struct wire_entry){.version = version + 1, .group = 5, .text = "nosuch"});
-    say(3, 2, (struct wire_entry){.version = version + 2, .group = key("no such"), .text = "no such"});
-    say(3, 2, (struct wire_entry){.version = version + 3, .group = key(""), .text = ""});
-    say(3, 2, (struct wire_entry){.version = version + 4, .group = key("billing"), .text = "other"});
+    say(3, 2, (struct payload_entry){.version = version + 1, .group = 5, .text = "nosuch"});
+    say(3, 2, (struct payload_entry){.version = version + 2, .group = key("no such"), .text = "no such"});
+    say(3, 2, (struct payload_entry){.version = version + 3, .group = key(""), .text = ""});
+    say(3, 2, (struct payload_entry){.version = version + 4, .group = key("billing"), .text = "other"});
     assert_int_equal(world.hosts[2].host->group_count, count);
     version += 5;
     for (uint64_t term = 1; term; term = term < UINT64_MAX / 2 ? 2 * term : 0, version++)
         say(3, 2,
-            (struct wire_entry){.version = version,
-                                .group = key("billing"),
-                                .text = "billing",
-                                .term = EL_EPOCH_MAX,
-                                .heir_term = term,
-                                .heir = (uint32_t)term});
+            (struct payload_entry){.version = version,
+                                   .group = key("billing"),
+                                   .text = "billing",
+                                   .term = EL_EPOCH_MAX,
+                                   .heir_term = term,
+                                   .heir = (uint32_t)term});
     say(3, 2,
-        (struct wire_entry){
+        (struct payload_entry){
             .version = UINT64_MAX, .group = key("billing"), .text = "billing", .term = 9, .heir = 4});
     pass(1000);
     assert_true(leads(1, group));

@@ -15,9 +15,9 @@ static void save_every_term(void)
 
 static bool has_said_who_it_is(struct letter *letter)
 {
-    struct wire_place at = WIRE_FIRST;
-    struct wire_entry entry;
-    while (wire_next(letter->bytes, letter->size, &at, &entry) == WIRE_ENTRY)
+    struct payload_place at = PAYLOAD_FIRST;
+    struct payload_entry entry;
+    while (payload_next(letter->bytes, letter->size, &at, &entry) == PAYLOAD_ENTRY)
         if (world.hosts[letter->from].host->writes_done == 0) fail_msg("says what is not on disk");
     return true;
 }
@@ -50,7 +50,7 @@ static void who_is_not_on_disk_answers_nobody(void **state)
     assert_int_equal(world.hosts[1].host->writes_done, 0);
     world.hosts[1].is_stuck = false;
     pass(2000);
-    assert_true(world.hosts[1].host->sessions->boards[1].read > 0);
+    assert_true(world.hosts[1].host->sessions->postings[1].read > 0);
     close_world();
 }
 
@@ -113,13 +113,13 @@ static bool is_on_disk(el_node node, uint64_t term)
 /* Votes, but no promises to join, and claims, which rest upon their own vote. */
 static bool says_what_is_on_disk(struct letter *letter)
 {
-    struct wire_place at = WIRE_FIRST;
-    struct wire_entry e;
-    while (wire_next(letter->bytes, letter->size, &at, &e) == WIRE_ENTRY) {
+    struct payload_place at = PAYLOAD_FIRST;
+    struct payload_entry e;
+    while (payload_next(letter->bytes, letter->size, &at, &e) == PAYLOAD_ENTRY) {
         const bool is_vote =
-            e.type == WIRE_MESSAGE && e.msg.kind == QUORUM_GRANT && !(e.msg.flags & QUORUM_JOIN);
+            e.type == PAYLOAD_MESSAGE && e.msg.kind == QUORUM_GRANT && !(e.msg.flags & QUORUM_JOIN);
         if (is_vote) require(is_on_disk(letter->from, e.msg.epoch));
-        if (e.type == WIRE_POSTING && e.term) require(is_on_disk(letter->from, e.term));
+        if (e.type == PAYLOAD_POSTING && e.term) require(is_on_disk(letter->from, e.term));
     }
     return true;
 }

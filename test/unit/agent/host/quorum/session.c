@@ -17,9 +17,9 @@ static struct {
     el_node from, to;
 } unspoken;
 
-static bool is_spoken(const struct wire_entry *entry)
+static bool is_spoken(const struct payload_entry *entry)
 {
-    return entry->type != WIRE_MESSAGE || entry->group != unspoken.key;
+    return entry->type != PAYLOAD_MESSAGE || entry->group != unspoken.key;
 }
 
 static bool leaves_it_out(struct letter *letter)
@@ -95,21 +95,22 @@ static void a_number_that_comes_with_one_vote_is_news_for_all_groups(void **stat
     pass(3000);
     const struct session_group *led = group_of(1, a);
     struct session *voter = world.hosts[3].host->sessions;
-    struct wire_payload payload;
-    wire_begin(&payload, world.hosts[3].host->members);
+    struct payload payload;
+    payload_begin(&payload, world.hosts[3].host->members);
     const uint64_t epoch = ++voter->peers[0].epoch;
-    assert_true(wire_add(&payload, &(struct wire_entry){.type = WIRE_MESSAGE,
-                                                        .group = led->base.key,
-                                                        .settings = voter->settings,
-                                                        .msg = {.kind = QUORUM_GRANT,
-                                                                .from = 3,
-                                                                .to = 1,
-                                                                .subject = 3,
-                                                                .epoch = session_unfold(led)->quorum.standing,
-                                                                .aux = voter->peers[0].seen,
-                                                                .rank = epoch,
-                                                                .more = voter->me.inc,
-                                                                .extra = {session_of(led)->me.inc}}}));
+    assert_true(
+        payload_add(&payload, &(struct payload_entry){.type = PAYLOAD_MESSAGE,
+                                                      .group = led->base.key,
+                                                      .settings = voter->settings,
+                                                      .msg = {.kind = QUORUM_GRANT,
+                                                              .from = 3,
+                                                              .to = 1,
+                                                              .subject = 3,
+                                                              .epoch = session_expand(led)->quorum.standing,
+                                                              .aux = voter->peers[0].seen,
+                                                              .rank = epoch,
+                                                              .more = voter->me.inc,
+                                                              .extra = {session_of(led)->me.inc}}}));
     host_receive(world.hosts[1].host, 3, payload.bytes, payload.size);
     after_event(1);
     pass(1000);
@@ -192,7 +193,7 @@ static void the_heir_is_the_best_that_stands_and_is_linked(void **state)
     cut_both_ways(1, 3, false);
     pass(1000);
     assert_int_equal(heir_of(group), 3);
-    assert_int_equal(session_unfold(group_of(2, group))->quorum.claim_heir, 3); /* as the others read */
+    assert_int_equal(session_expand(group_of(2, group))->quorum.claim_heir, 3); /* as the others read */
     stand(3, group, false, 0);
     pass(300);
     assert_int_equal(heir_of(group), 2);
@@ -266,7 +267,7 @@ static void news_in_the_middle_of_news_lose_nothing(void **state)
     session_bury(s, 1, first);
     session_tell_news(s, UINT32_MAX);
     for (uint32_t i = 0; i < s->group_count; i++) /* it is the heir of all of them */
-        assert_int_equal(session_unfold(session_group_at(s, i + 1))->quorum.holder.id, 2);
+        assert_int_equal(session_expand(session_group_at(s, i + 1))->quorum.holder.id, 2);
     host_flush(world.hosts[2].host);
     after_event(2);
     pass(500); /* shorter than a lease: nobody waits for a promise to end */
@@ -296,9 +297,9 @@ static void many_obituaries_at_once_disarm_what_they_should(void **state)
 
 static unsigned releases;
 
-static bool counts_releases(const struct wire_entry *entry)
+static bool counts_releases(const struct payload_entry *entry)
 {
-    releases += entry->type == WIRE_MESSAGE && entry->msg.kind == QUORUM_RELEASE;
+    releases += entry->type == PAYLOAD_MESSAGE && entry->msg.kind == QUORUM_RELEASE;
     return true;
 }
 
@@ -345,12 +346,12 @@ static void a_timer_that_was_taken_back_has_no_turn_any_more(void **state)
     assert_true(at->is_due);
     world.cut[2][3] = true;
     while (at->role != QUORUM_CANDIDATE && step(end)) {}
-    const uint64_t term = session_unfold(at)->quorum.standing; /* the heir's, by its own vote */
+    const uint64_t term = session_expand(at)->quorum.standing; /* the heir's, by its own vote */
     assert_true(term > 0);
     s->standing -= SESSION_STANDING_MAX;
     (void)host_tick(world.hosts[3].host);
     assert_false(at->waits_for_turn);
-    assert_int_equal(session_unfold(at)->quorum.standing, term);
+    assert_int_equal(session_expand(at)->quorum.standing, term);
     close_world();
 }
 

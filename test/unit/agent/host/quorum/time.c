@@ -12,19 +12,19 @@ static void the_earliest_timer_of_thousands_is_known(void **state)
     struct session *s = world.hosts[1].host->sessions;
     for (unsigned round = 0; round < 20000; round++) {
         struct session_group *group = session_group_at(s, (uint32_t)dice(s->group_count) + 1);
-        uint64_t *timers = session_unfold(group)->timers;
+        uint64_t *timers = session_expand(group)->timers;
         timers[dice(SESSION_GROUP_TIMERS)] = one_in(3) ? UINT64_MAX : world.now + dice(1000 * MS);
-        session_fold(group);
-        session_heap_mend(group, session_first_due(timers));
+        session_compact(group);
+        session_timers_mend(group, session_first_due(timers));
     }
     uint32_t armed = 0;
     for (uint32_t i = 0; i < s->group_count; i++)
-        armed += session_first_due(session_unfold(session_group_at(s, i + 1))->timers) != UINT64_MAX;
+        armed += session_first_due(session_expand(session_group_at(s, i + 1))->timers) != UINT64_MAX;
     assert_int_equal(s->heap_count, armed);
     for (uint32_t i = 0; i < s->heap_count; i++) {
         const struct session_group *group = s->heap[i].group;
         assert_int_equal(group->place, i + 1);
-        assert_int_equal(s->heap[i].due, session_first_due(session_unfold(group)->timers));
+        assert_int_equal(s->heap[i].due, session_first_due(session_expand(group)->timers));
         assert_true(s->heap[(i ? i - 1 : 0) / 2].due <= s->heap[i].due);
     }
     close_world();
@@ -35,7 +35,7 @@ static void take_words_away(bool away)
 {
     static struct {
         uint16_t units;
-        uint8_t folded[SESSION_FOLDED];
+        uint8_t folded[SESSION_COMPACTED];
     } kept[4][HUNDREDS];
     for (el_node node = 1; node <= 3; node++) {
         struct session *s = world.hosts[node].host->sessions;

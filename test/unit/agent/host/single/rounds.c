@@ -17,9 +17,9 @@ static struct host_group *group_at(el_node node)
     return group;
 }
 
-static struct host_solo *solo_at(el_node node)
+static struct host_single *solo_at(el_node node)
 {
-    return host_solo_of(group_at(node));
+    return host_single_of(group_at(node));
 }
 
 /* A world in which the group "other" is led by this algorithm. */
@@ -167,16 +167,16 @@ static void who_begins_after_the_last_has_left_is_elected_at_once(void **state)
 static void bring_token(uint32_t round, uint64_t life)
 {
     struct host_group *group = group_at(1);
-    struct wire_payload payload;
-    const struct wire_entry entry = {.type = WIRE_LINKED,
-                                     .group = group->key,
-                                     .settings = solo_at(1)->settings,
-                                     .round = round,
-                                     .life = life,
-                                     .sequence = 1,
-                                     .msg = {.from = 2, .to = 1, .subject = 2, .kind = 1}};
-    wire_begin(&payload, members[1].host->members);
-    assert_true(wire_add(&payload, &entry));
+    struct payload payload;
+    const struct payload_entry entry = {.type = PAYLOAD_LINKED,
+                                        .group = group->key,
+                                        .settings = solo_at(1)->settings,
+                                        .round = round,
+                                        .life = life,
+                                        .sequence = 1,
+                                        .msg = {.from = 2, .to = 1, .subject = 2, .kind = 1}};
+    payload_begin(&payload, members[1].host->members);
+    assert_true(payload_add(&payload, &entry));
     host_receive(members[1].host, 2, payload.bytes, payload.size);
 }
 

@@ -67,89 +67,90 @@ static const struct el_algorithm algorithm = {.name = "toy",
 static const struct el_cluster cluster = {.count = 3};
 static uint64_t now, drawn;
 
-static uint64_t tell_now(void *whose)
+static uint64_t tell_now(void *context)
 {
     return now;
 }
 
-static uint64_t draw(void *whose)
+static uint64_t draw(void *context)
 {
     return drawn;
 }
 
-static void act(void *whose, struct machine *m, const struct el_action *action)
+static void act(void *context, struct timed_machine *m, const struct el_action *action)
 {
 }
 
-static struct toy *begin(struct machine *m, uint64_t random)
+static struct toy *begin(struct timed_machine *m, uint64_t random)
 {
     now = 100;
     drawn = random;
-    assert_true(machine_init(m, &algorithm, &cluster, 1, (struct machine_owner){NULL, tell_now, draw, act}));
-    machine_step(m, &(struct el_event){.type = EL_START});
+    assert_true(timed_machine_init(m, &algorithm, &cluster, 1,
+                                   (struct timed_machine_owner){NULL, tell_now, draw, act}));
+    timed_machine_step(m, &(struct el_event){.type = EL_START});
     return m->state;
 }
 
 static void fires_in_order_when_nothing_is_late(void **state)
 {
-    struct machine m;
+    struct timed_machine m;
     struct toy *toy = begin(&m, 1); /* slot 1 of OTHER is due after 6 */
     assert_int_equal(m.next_due, 106);
-    assert_false(machine_fire(&m, 105));
-    assert_true(machine_fire(&m, 106));
-    assert_false(machine_fire(&m, 109));
-    assert_true(machine_fire(&m, 110));
+    assert_false(timed_machine_fire(&m, 105));
+    assert_true(timed_machine_fire(&m, 106));
+    assert_false(timed_machine_fire(&m, 109));
+    assert_true(timed_machine_fire(&m, 110));
     assert_int_equal(m.next_due, 120);
-    assert_true(machine_fire(&m, 120));
-    assert_false(machine_fire(&m, 1000));
+    assert_true(timed_machine_fire(&m, 120));
+    assert_false(timed_machine_fire(&m, 1000));
     assert_int_equal(m.next_due, UINT64_MAX);
     assert_int_equal(toy->fired_count, 3);
     assert_int_equal(toy->slots[0], 1);
     assert_int_equal(toy->slots[1], 2);
     assert_int_equal(toy->fired[2], CLAIM);
-    machine_free(&m);
+    timed_machine_free(&m);
 }
 
 /* After a pause all are overdue: nothing may renew a claim that is over. */
 static void what_bounds_a_claim_comes_before_all_that_is_overdue(void **state)
 {
-    struct machine m;
+    struct timed_machine m;
     struct toy *toy = begin(&m, 1);
     now = 5000;
-    while (machine_fire(&m, now)) {}
+    while (timed_machine_fire(&m, now)) {}
     assert_int_equal(toy->fired_count, 3);
     assert_int_equal(toy->fired[0], CLAIM);
     assert_int_equal(toy->slots[1], 1);
     assert_int_equal(toy->slots[2], 2);
-    machine_free(&m);
+    timed_machine_free(&m);
 }
 
 static void a_claim_is_bounded_by_its_timer(void **state)
 {
-    struct machine m;
+    struct timed_machine m;
     uint64_t bound = 0;
     begin(&m, 0);
-    assert_int_equal(machine_view(&m, &bound).role, EL_LEADER);
+    assert_int_equal(timed_machine_view(&m, &bound).role, EL_LEADER);
     assert_int_equal(bound, 120);
-    assert_int_equal(machine_left(&m, CLAIM, 0, 110), 10);
-    assert_int_equal(machine_left(&m, CLAIM, 0, 120), 0);
-    assert_int_equal(machine_left(&m, OTHER, 3, 110), 0); /* never armed */
+    assert_int_equal(timed_machine_left(&m, CLAIM, 0, 110), 10);
+    assert_int_equal(timed_machine_left(&m, CLAIM, 0, 120), 0);
+    assert_int_equal(timed_machine_left(&m, OTHER, 3, 110), 0); /* never armed */
     now = 5000;
-    assert_true(machine_fire(&m, now));
-    assert_int_equal(machine_view(&m, &bound).role, EL_IDLE);
+    assert_true(timed_machine_fire(&m, now));
+    assert_int_equal(timed_machine_view(&m, &bound).role, EL_IDLE);
     assert_int_equal(bound, UINT64_MAX);
-    machine_free(&m);
+    timed_machine_free(&m);
 }
 
 static void what_is_drawn_stays_in_its_range(void **state)
 {
     for (uint64_t random = 0; random < 50; random++) {
-        struct machine m;
+        struct timed_machine m;
         const struct toy *toy = begin(&m, random);
-        const uint64_t left = machine_left(&m, OTHER, 1, 100);
+        const uint64_t left = timed_machine_left(&m, OTHER, 1, 100);
         assert_true(left >= 5 && left <= 15);
         assert_true(toy->chosen >= 1 && toy->chosen <= 10);
-        machine_free(&m);
+        timed_machine_free(&m);
     }
 }
 

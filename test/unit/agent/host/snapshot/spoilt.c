@@ -89,14 +89,14 @@ static void bring_beat(el_node from, el_node says)
 {
     char text[200];
     struct host_group *group = host_find(members[1].host, "other", text, sizeof text);
-    struct wire_payload payload;
-    const struct wire_entry entry = {.type = WIRE_MESSAGE,
-                                     .group = group->key,
-                                     .settings = host_solo_of(group)->settings,
-                                     .flags = WIRE_DETECTOR,
-                                     .msg = {.from = says, .to = 1, .subject = says, .kind = 1}};
-    wire_begin(&payload, members[1].host->members);
-    assert_true(wire_add(&payload, &entry));
+    struct payload payload;
+    const struct payload_entry entry = {.type = PAYLOAD_MESSAGE,
+                                        .group = group->key,
+                                        .settings = host_single_of(group)->settings,
+                                        .flags = PAYLOAD_DETECTOR,
+                                        .msg = {.from = says, .to = 1, .subject = says, .kind = 1}};
+    payload_begin(&payload, members[1].host->members);
+    assert_true(payload_add(&payload, &entry));
     host_receive(members[1].host, from, payload.bytes, payload.size);
 }
 
@@ -110,11 +110,11 @@ static void nobody_speaks_in_anothers_name(void **state)
     struct host_group *group = host_find(members[1].host, "other", text, sizeof text);
     assert_non_null(group);
     pass(10000);
-    assert_true(host_solo_of(group)->suspected[2]); /* 3 was never heard of in this group */
+    assert_true(host_single_of(group)->suspected[2]); /* 3 was never heard of in this group */
     bring_beat(2, 3);
-    assert_true(host_solo_of(group)->suspected[2]);
+    assert_true(host_single_of(group)->suspected[2]);
     bring_beat(3, 3);
-    assert_false(host_solo_of(group)->suspected[2]);
+    assert_false(host_single_of(group)->suspected[2]);
     close_world();
 }
 

@@ -79,24 +79,24 @@ static void says_503_after_the_deadline_that_the_worker_knows(void **state)
     (void)lead(fd, "g");
     expect(other, "{\"op\":\"resign\",\"group\":\"g\",\"force\":true}", "{\"ok\":true}");
     expect_code("/leader/g", 200);
-    const struct office *o = control_find_office(t.control, "g");
-    for (int i = 0; i < 1000 && t.now <= office_told_until(o); i++, t.now += 5 * MS) {
+    const struct leadership *o = serve_find_leadership(t.serve, "g");
+    for (int i = 0; i < 1000 && t.now <= leadership_told_until(o); i++, t.now += 5 * MS) {
         for (; t.saves > 0; t.saves--) host_saved(t.host, 0, 0);
         (void)host_tick(t.host);
     }
-    (void)uv_timer_stop(&t.control->chores);
+    (void)uv_timer_stop(&t.serve->chores);
     assert_true(o->tenure->is_held && host_view_of(o->group).role == EL_LEADER);
     expect_code("/leader/g", 503);
 }
 
 /* It was hung up on: it may work on until its deadline, but nobody should be sent there. */
-static void says_503_where_nobody_holds_the_office(void **state)
+static void says_503_where_nobody_holds_the_leadership(void **state)
 {
     const int fd = join();
     (void)lead(fd, "g");
     say(fd, "no JSON");
     assert_true(has_ended(fd));
-    const struct office *o = control_find_office(t.control, "g");
+    const struct leadership *o = serve_find_leadership(t.serve, "g");
     assert_true(o->tenure->is_held && !o->tenure->holder && host_view_of(o->group).role == EL_LEADER);
     expect_code("/leader/g", 503);
 }
@@ -277,7 +277,7 @@ int main(void)
         TEST(says_503_where_it_does_not),
         TEST(says_nothing_of_a_lease_that_is_over),
         TEST(says_503_after_the_deadline_that_the_worker_knows),
-        TEST(says_503_where_nobody_holds_the_office),
+        TEST(says_503_where_nobody_holds_the_leadership),
         TEST(tells_the_status_of_the_socket),
         TEST(tells_a_long_status_piece_by_piece),
         TEST(tells_the_status_of_nothing),

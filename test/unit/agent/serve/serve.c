@@ -1,6 +1,6 @@
 /* The agent's socket: every request, every event, who may, and how it ends. */
 #define _GNU_SOURCE
-#include "lib/client/socket.h"
+#include "lib/client/serve.h"
 
 /* ---- The table of requests ---- */
 
@@ -150,7 +150,7 @@ static void names_a_leader_to_observers(void **state)
     expect(one, "{\"op\":\"observe\",\"group\":\"g\"}", "{\"ok\":true}");
     assert_string_equal(hear(one),
                         "{\"event\":\"leader\",\"group\":\"g\",\"leader\":null,\"token\":0,\"value\":\"\"}");
-    assert_int_equal(t.control->offices.count, 0); /* who looks makes no groups */
+    assert_int_equal(t.serve->leaderships.count, 0); /* who looks makes no groups */
     const json_int_t token = lead(fd, "g");
     (void)lead(fd, "h");
     char line[200];
@@ -184,7 +184,7 @@ static void observes_no_more_than_so_many_that_are_not(void **state)
 {
     const int fd = join();
     char line[100];
-    for (int i = 0; i < CONTROL_AWAITED_MAX; i++) {
+    for (int i = 0; i < SERVE_AWAITED_MAX; i++) {
         snprintf(line, sizeof line, "{\"op\":\"observe\",\"group\":\"g%d\"}", i);
         expect(fd, line, "{\"ok\":true}");
         assert_non_null(strstr(hear(fd), "null"));
@@ -250,8 +250,8 @@ static void hears_the_last_word_of_who_ends(void **state)
     shutdown(fd, SHUT_WR);
     (void)hear(fd);
     while (!has_ended(fd)) pass(5);
-    assert_int_equal(t.control->connection_count, 0);
-    assert_int_equal(office_at(&t.control->offices, 0)->candidate_count, 0);
+    assert_int_equal(t.serve->connection_count, 0);
+    assert_int_equal(leadership_at(&t.serve->leaderships, 0)->candidate_count, 0);
 }
 
 static void elects_the_next_when_one_dies(void **state)
@@ -279,7 +279,7 @@ static void asks_who_may(void **state)
     };
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         expect_part(stranger, requests[i], "\"error\":\"not-permitted\"");
-    assert_int_equal(t.control->offices.count, 0);
+    assert_int_equal(t.serve->leaderships.count, 0);
     expect_part(stranger, "{\"op\":\"hello\"}", "true");
     expect_part(stranger, "{\"op\":\"status\"}", "true");
     expect_part(stranger, "{\"op\":\"campaign\",\"group\":\"open\"}", "true");
@@ -293,7 +293,7 @@ static void knows_its_client_by_the_kernel(void **state)
 {
     (void)join();
     for (int i = 0; i < 5; i++) go_round();
-    const struct connection *c = t.control->connections[0];
+    const struct connection *c = t.serve->connections[0];
     assert_non_null(c);
     assert_int_equal(c->who.uid, geteuid());
     assert_true(c->who.gid_count >= 1);
@@ -313,28 +313,28 @@ static void hands_over_before_it_leaves(void **state)
     const int fd = join(), other = join();
     char line[200];
     const json_int_t token = lead(fd, "g");
-    assert_false(control_leave(t.control));
+    assert_false(serve_leave(t.serve));
     const char *stop = await(fd);
     assert_non_null(strstr(stop, "\"event\":\"stop\""));
     assert_non_null(strstr(stop, "\"reason\":\"leaving\""));
     expect_part(other, "{\"op\":\"campaign\",\"group\":\"h\"}", "\"error\":\"leaving\"");
-    uv_timer_start(&t.control->chores, t.control->chores.timer_cb, 60000, 0);
-    assert_false(control_leave(t.control)); /* asked again before each wait, which it does not cut short */
+    uv_timer_start(&t.serve->chores, t.serve->chores.timer_cb, 60000, 0);
+    assert_false(serve_leave(t.serve)); /* asked again before each wait, which it does not cut short */
     uv_update_time(&t.loop);
-    assert_true(uv_timer_get_due_in(&t.control->chores) > 0);
-    control_do_chores_soon(t.control);
+    assert_true(uv_timer_get_due_in(&t.serve->chores) > 0);
+    serve_do_chores_soon(t.serve);
     snprintf(line, sizeof line, "{\"op\":\"stopped\",\"group\":\"g\",\"token\":%lld}", (long long)token);
     say(fd, line);
     assert_non_null(strstr(hear(fd), "\"reason\":\"leaving\""));
     assert_string_equal(hear(fd), "{\"ok\":true}");
-    assert_true(control_leave(t.control));
+    assert_true(serve_leave(t.serve));
 }
 
 static void says_lost_when_the_disk_fails(void **state)
 {
     const int fd = join();
     (void)lead(fd, "g");
-    control_failed(t.control, "cannot write the record: no space");
+    serve_failed(t.serve, "cannot write the record: no space");
     const char *lost = await(fd);
     assert_non_null(strstr(lost, "\"event\":\"lost\""));
     assert_non_null(strstr(lost, "\"reason\":\"disk\""));

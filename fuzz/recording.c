@@ -16,11 +16,11 @@ enum { SIZE = 1 << 17 };
 static void judge(const uint8_t *bytes, size_t size, uint32_t how)
 {
     char text[512];
-    struct flight_report report;
-    struct flight_tape *tape = flight_take("it", bytes, size, text, sizeof text);
+    struct recorder_report report;
+    struct recorder_reader *tape = recorder_take("it", bytes, size, text, sizeof text);
     if (!tape) return;
-    (void)flight_replay(tape, NULL, FLIGHT_UNFINISHED | how, &report);
-    flight_tape_free(tape);
+    (void)recorder_replay(tape, NULL, RECORDER_UNFINISHED | how, &report);
+    recorder_reader_free(tape);
 }
 
 static const char config[] = "[cluster]\nname = it\nid = 07000000000000000000000000000000\n"
@@ -30,61 +30,61 @@ static const char config[] = "[cluster]\nname = it\nid = 07000000000000000000000
                              "[agent]\nself = a\n[group other]\nalgorithm = raft\n";
 
 /* One entry more, in place; its frames are written between the two calls. */
-static struct flight_bytes begin_entry(uint8_t *file, size_t used)
+static struct recorder_bytes begin_entry(uint8_t *file, size_t used)
 {
-    return (struct flight_bytes){.at = file + used + FLIGHT_ENTRY_HEAD, .end = file + flight_half(SIZE)};
+    return (struct recorder_bytes){.at = file + used + RECORDER_ENTRY_HEAD, .end = file + recorder_half(SIZE)};
 }
 
-static size_t end_entry(uint8_t *file, size_t used, const struct flight_bytes *frames, uint32_t *sum)
+static size_t end_entry(uint8_t *file, size_t used, const struct recorder_bytes *frames, uint32_t *sum)
 {
-    const size_t size = (size_t)(frames->at - (file + used + FLIGHT_ENTRY_HEAD));
-    struct flight_bytes head = {.at = file + used, .end = file + used + FLIGHT_ENTRY_HEAD};
-    *sum = flight_chain(*sum, file + used + FLIGHT_ENTRY_HEAD, size);
-    flight_put(&head, size, 4);
-    flight_put(&head, *sum, 4);
-    return used + FLIGHT_ENTRY_HEAD + size;
+    const size_t size = (size_t)(frames->at - (file + used + RECORDER_ENTRY_HEAD));
+    struct recorder_bytes head = {.at = file + used, .end = file + used + RECORDER_ENTRY_HEAD};
+    *sum = recorder_chain(*sum, file + used + RECORDER_ENTRY_HEAD, size);
+    recorder_put(&head, size, 4);
+    recorder_put(&head, *sum, 4);
+    return used + RECORDER_ENTRY_HEAD + size;
 }
 
 /* Behind the halves. Returns how long it is. */
 static size_t put_beginning(uint8_t *file, const uint8_t *state, size_t size)
 {
-    struct flight_bytes b = {.at = file + 2 * flight_half(SIZE), .end = file + SIZE}, *frames = &b;
+    struct recorder_bytes b = {.at = file + 2 * recorder_half(SIZE), .end = file + SIZE}, *frames = &b;
     static struct record_contents contents = {.version = 1};
     static unsigned char slot[RECORD_SLOT];
     record_slot_encode(&contents, slot);
-    for (int i = 0; i < 3; i++) flight_put(frames, 1000000000, 8); /* which boot, and when */
-    flight_put_bytes(frames, config, sizeof config - 1);
-    flight_put_bytes(frames, slot, record_slot_size(0));
+    for (int i = 0; i < 3; i++) recorder_put(frames, 1000000000, 8); /* which boot, and when */
+    recorder_put_bytes(frames, config, sizeof config - 1);
+    recorder_put_bytes(frames, slot, record_slot_size(0));
     if ((size_t)(b.end - b.at) < size) abort();
     if (size) memcpy(b.at, state, size);
-    return (size_t)(b.at + size - (file + 2 * flight_half(SIZE)));
+    return (size_t)(b.at + size - (file + 2 * recorder_half(SIZE)));
 }
 
 /* ---- A host in the middle of its life ---- */
 
-static uint64_t ten_seconds(void *whose)
+static uint64_t ten_seconds(void *context)
 {
     return UINT64_C(10000000000);
 }
 
-static void sends(void *whose, el_node to, const uint8_t *payload, size_t size)
+static void sends(void *context, el_node to, const uint8_t *payload, size_t size)
 {
 }
 
-static void saves(void *whose, struct record_image *image)
+static void saves(void *context, struct record_image *image)
 {
     free(image);
 }
 
-static void changed(void *whose, struct host_group *group)
+static void changed(void *context, struct host_group *group)
 {
 }
 
-static void notes(void *whose, struct host_group *group, const struct host_note *note)
+static void notes(void *context, struct host_group *group, const struct host_note *note)
 {
 }
 
-static void warns(void *whose, struct host_group *group, const char *text)
+static void warns(void *context, struct host_group *group, const char *text)
 {
 }
 
@@ -102,7 +102,7 @@ static size_t pack_one(uint8_t *state, size_t room, bool with_other)
                                      .warn = warns,
                                      .random = ten_seconds,
                                      .wall_ms = ten_seconds};
-    struct flight_bytes bytes = {.at = state, .end = state + room};
+    struct recorder_bytes bytes = {.at = state, .end = state + room};
     record_slot_encode(&contents, slot);
     if (!config_parse(&parsed, "it", config, sizeof config - 1, true, text, sizeof text)) abort();
     struct record *record = record_restore(slot, record_slot_size(0));
@@ -159,10 +159,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                          : begins_with == WHOLE ? keep_whole(real)
                                                 : taken;
     memset(file, 0, sizeof file);
-    memcpy(file, flight_magic, FLIGHT_MAGIC);
+    memcpy(file, recorder_magic, RECORDER_MAGIC);
     const size_t begins = put_beginning(file, begins_with == ANYTHING ? data + 3 : real, state);
-    struct flight_bytes frames;
-    size_t used = FLIGHT_HEAD;
+    struct recorder_bytes frames;
+    size_t used = RECORDER_HEAD;
     for (size_t at = 3 + taken; at < size;) { /* a length, and as many bytes */
         const size_t length = data[at] < size - at - 1 ? data[at] : size - at - 1;
         frames = begin_entry(file, used);
@@ -172,15 +172,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         used = end_entry(file, used, &frames, &sum);
         at += 1 + length;
     }
-    struct flight_bytes head = {.at = file + FLIGHT_MAGIC, .end = file + FLIGHT_HEAD};
-    flight_put(&head, FLIGHT_VERSION, 4);
-    flight_put(&head, 0, 4);
-    flight_put(&head, used, 8);
-    for (int i = 0; i < 2; i++) flight_put(&head, 0, 8); /* nothing is pending, of no generation */
-    flight_put(&head, flight_half(sizeof file), 8);
-    flight_put(&head, 2 * flight_half(sizeof file), 8);
-    flight_put(&head, begins, 8);
-    flight_put(&head, flight_chain((uint32_t)flight_half(SIZE), file + 2 * flight_half(SIZE), begins), 4);
-    judge(file, sizeof file, begins_with == WHOLE ? FLIGHT_TRUSTS : 0);
+    struct recorder_bytes head = {.at = file + RECORDER_MAGIC, .end = file + RECORDER_HEAD};
+    recorder_put(&head, RECORDER_VERSION, 4);
+    recorder_put(&head, 0, 4);
+    recorder_put(&head, used, 8);
+    for (int i = 0; i < 2; i++) recorder_put(&head, 0, 8); /* nothing is pending, of no generation */
+    recorder_put(&head, recorder_half(sizeof file), 8);
+    recorder_put(&head, 2 * recorder_half(sizeof file), 8);
+    recorder_put(&head, begins, 8);
+    recorder_put(&head, recorder_chain((uint32_t)recorder_half(SIZE), file + 2 * recorder_half(SIZE), begins),
+                 4);
+    judge(file, sizeof file, begins_with == WHOLE ? RECORDER_TRUSTS : 0);
     return 0;
 }

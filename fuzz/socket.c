@@ -16,52 +16,52 @@
 static const uint64_t MS = 1000000;
 static uint64_t now;
 static unsigned saves;
-static struct control *control;
+static struct serve *serve;
 
-static uint64_t read_clock(void *whose)
+static uint64_t read_clock(void *context)
 {
-    (void)whose;
+    (void)context;
     return now;
 }
 
-static uint64_t toss(void *whose)
+static uint64_t toss(void *context)
 {
-    (void)whose;
+    (void)context;
     return 0;
 }
 
-static void post(void *whose, el_node to, const uint8_t *payload, size_t size)
+static void post(void *context, el_node to, const uint8_t *payload, size_t size)
 {
-    (void)whose, (void)to, (void)payload, (void)size;
+    (void)context, (void)to, (void)payload, (void)size;
 }
 
-static void save(void *whose, struct record_image *image)
+static void save(void *context, struct record_image *image)
 {
-    (void)whose;
+    (void)context;
     saves++;
     free(image);
 }
 
-static void changed(void *whose, struct host_group *group)
+static void changed(void *context, struct host_group *group)
 {
-    (void)whose;
-    if (control) control_changed(control, group);
+    (void)context;
+    if (serve) serve_changed(serve, group);
 }
 
-static void renewed(void *whose, uint32_t cell)
+static void renewed(void *context, uint32_t cell)
 {
-    (void)whose;
-    if (control) control_renewed(control, cell);
+    (void)context;
+    if (serve) serve_renewed(serve, cell);
 }
 
-static void note(void *whose, struct host_group *group, const struct host_note *what)
+static void note(void *context, struct host_group *group, const struct host_note *what)
 {
-    (void)whose, (void)group, (void)what;
+    (void)context, (void)group, (void)what;
 }
 
-static void warn(void *whose, struct host_group *group, const char *text)
+static void warn(void *context, struct host_group *group, const char *text)
 {
-    (void)whose, (void)group, (void)text;
+    (void)context, (void)group, (void)text;
 }
 
 static int join(uid_t uid, struct connection **connection)
@@ -69,15 +69,15 @@ static int join(uid_t uid, struct connection **connection)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) abort();
     gid_t *gids = calloc(1, sizeof *gids);
-    *connection = control_adopt(control, ends[0], (struct control_who){uid, gids, 1});
+    *connection = serve_adopt(serve, ends[0], (struct serve_who){uid, gids, 1});
     if (!*connection) abort();
-    return ends[1]; /* cppcheck-suppress memleak ; control_adopt owns the groups */
+    return ends[1]; /* cppcheck-suppress memleak ; serve_adopt owns the groups */
 }
 
 /* Every line that it says is JSON, with its newline last. */
 static void check(int fd)
 {
-    static char bytes[CONTROL_OUT_MAX * 8];
+    static char bytes[SERVE_OUT_MAX * 8];
     const ssize_t size = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
     for (const char *at = bytes; size > 0 && at < bytes + size;) {
         const char *end = memchr(at, '\n', (size_t)(bytes + size - at));
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct config config;
     static struct record record;
-    const struct host_hooks hooks = {.whose = NULL,
+    const struct host_hooks hooks = {.context = NULL,
                                      .now = read_clock,
                                      .send = post,
                                      .save = save,
@@ -118,18 +118,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     saves = 0;
     uv_loop_init(&loop);
     struct host *host = host_new(&config, &record, hooks);
-    control = control_new(&loop, &config, host, text, sizeof text);
-    static struct chronicle *chronicle; /* goes on from one to the next, as its rings do in an agent */
-    if (!chronicle) chronicle = chronicle_new(&config, now);
-    if (!control || !chronicle) abort();
-    control_set_chronicle(control, chronicle);
+    serve = serve_new(&loop, &config, host, text, sizeof text);
+    static struct history *history; /* goes on from one to the next, as its rings do in an agent */
+    if (!history) history = history_new(&config, now);
+    if (!serve || !history) abort();
+    serve_set_history(serve, history);
     const int one = join(1, &friend), two = join(2, &stranger);
     connection_hear(friend, first, sizeof first - 1);
     while (size > 0) {
         size_t piece = (size_t)data[0] * 16 + 1;
         data++, size--;
         if (piece > size) piece = size;
-        if (control->connections[1] == stranger) connection_hear(stranger, (const char *)data, piece);
+        if (serve->connections[1] == stranger) connection_hear(stranger, (const char *)data, piece);
         data += piece, size -= piece;
         now += 50 * MS;
         for (; saves > 0; saves--) host_saved(host, 0, 0);
@@ -138,8 +138,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(two);
     }
     check(one);
-    control_free(control);
-    control = NULL;
+    serve_free(serve);
+    serve = NULL;
     uv_run(&loop, UV_RUN_DEFAULT);
     if (uv_loop_close(&loop) != 0) abort();
     host_free(host);

@@ -1,10 +1,10 @@
 /*
- * The agent's socket: what docs/socket-protocol.md says, for at most CONTROL_CONNECTIONS_MAX clients at a time. Nothing
+ * The agent's socket: what docs/socket-protocol.md says, for at most SERVE_CONNECTIONS_MAX clients at a time. Nothing
  * grows with what a client sends or fails to read. It calls host_tick() before it does anything to the host, so whoever
  * runs the loop asks the host anew when it is due each time that the loop goes round.
  */
-#ifndef ELECTOR_AGENT_SERVE_SOCKET_H
-#define ELECTOR_AGENT_SERVE_SOCKET_H
+#ifndef ELECTOR_AGENT_SERVE_SERVE_H
+#define ELECTOR_AGENT_SERVE_SERVE_H
 
 #include <uv.h>
 
@@ -12,30 +12,30 @@
 #include "agent/host/host.h"
 #include "agent/metrics/metrics.h"
 
-enum { CONTROL_CONNECTIONS_MAX = CONFIG_CLIENTS_MAX };
+enum { SERVE_CONNECTIONS_MAX = CONFIG_CLIENTS_MAX };
 
-struct control;
+struct serve;
 
 /* Listens. Both are borrowed. NULL with one line: what, where, what to do. */
-struct control *control_new(uv_loop_t *, const struct config *, struct host *, char *text, size_t size);
+struct serve *serve_new(uv_loop_t *, const struct config *, struct host *, char *text, size_t size);
 /* From now on what changes and what clients do is written there, and told from there. Borrowed. */
-struct chronicle;
-void control_set_chronicle(struct control *, struct chronicle *);
+struct history;
+void serve_set_history(struct serve *, struct history *);
 /* Who is told what clients work at; borrowed. Before the first of them. */
-void control_watch_by(struct control *, struct obituary *);
+void serve_watch_by(struct serve *, struct guardian_client *);
 /* What changes is counted there from now on. Borrowed. */
-void control_count_in(struct control *, struct metrics *);
+void serve_count_in(struct serve *, struct metrics *);
 /* For host_hooks.changed. */
-void control_changed(struct control *, struct host_group *);
+void serve_changed(struct serve *, struct host_group *);
 /* For host_hooks.renewed. */
-void control_renewed(struct control *, uint32_t cell);
+void serve_renewed(struct serve *, uint32_t cell);
 /* Nobody here is to lead any more: whoever does is asked to stop, then it is handed over. True when nobody does; ask
- * again whenever the loop has gone round. Until control_free() the rest is served as before. */
-bool control_leave(struct control *);
+ * again whenever the loop has gone round. Until serve_free() the rest is served as before. */
+bool serve_leave(struct serve *);
 /* The record could not be written, `why`: everything is lost, and nothing is to be had any more. */
-void control_failed(struct control *, const char *why);
+void serve_failed(struct serve *, const char *why);
 /* Hangs up on everybody and takes the socket away; resigns from nothing. What it is made of goes when the loop has closed
  * its handles: run it once more. The host may go before that. */
-void control_free(struct control *);
+void serve_free(struct serve *);
 
 #endif

@@ -2,8 +2,8 @@
  * An agent's socket as a client meets it: a real Unix socket in a folder of its own, a member that is alone, and a clock
  * that the test moves. Lines are written and read as they are in docs/socket-protocol.md.
  */
-#ifndef ELECTOR_TEST_LIB_CLIENT_SOCKET_H
-#define ELECTOR_TEST_LIB_CLIENT_SOCKET_H
+#ifndef ELECTOR_TEST_LIB_CLIENT_SERVE_H
+#define ELECTOR_TEST_LIB_CLIENT_SERVE_H
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -31,54 +31,54 @@ static struct {
     struct record record;
     uv_loop_t loop;
     struct host *host;
-    struct control *control;
+    struct serve *serve;
     unsigned saves;
     uint64_t now;
     int clients[200];
     size_t client_count;
-    char line[CONTROL_OUT_MAX];
+    char line[SERVE_OUT_MAX];
     bool is_real; /* the clock */
     unsigned posted;
     void (*on_post)(void); /* may be NULL */
 } t;
 
-static inline uint64_t read_clock(void *whose)
+static inline uint64_t read_clock(void *context)
 {
     return t.now;
 }
 
-static inline uint64_t toss(void *whose)
+static inline uint64_t toss(void *context)
 {
     return 0;
 }
 
-static inline void post(void *whose, el_node to, const uint8_t *payload, size_t size)
+static inline void post(void *context, el_node to, const uint8_t *payload, size_t size)
 {
     t.posted++;
     if (t.on_post) t.on_post();
 }
 
-static inline void save(void *whose, struct record_image *image)
+static inline void save(void *context, struct record_image *image)
 {
     t.saves++;
     free(image);
 }
 
-static inline void changed(void *whose, struct host_group *group)
+static inline void changed(void *context, struct host_group *group)
 {
-    if (t.control) control_changed(t.control, group);
+    if (t.serve) serve_changed(t.serve, group);
 }
 
-static inline void renewed(void *whose, uint32_t cell)
+static inline void renewed(void *context, uint32_t cell)
 {
-    if (t.control) control_renewed(t.control, cell);
+    if (t.serve) serve_renewed(t.serve, cell);
 }
 
-static inline void note(void *whose, struct host_group *group, const struct host_note *what)
+static inline void note(void *context, struct host_group *group, const struct host_note *what)
 {
 }
 
-static inline void warn(void *whose, struct host_group *group, const char *text)
+static inline void warn(void *context, struct host_group *group, const char *text)
 {
 }
 
@@ -125,7 +125,7 @@ static inline int begin_with(uint32_t members)
                                                                   .user_count = 1,
                                                                   .groups = {2002},
                                                                   .group_count = 1};
-    const struct host_hooks hooks = {.whose = NULL,
+    const struct host_hooks hooks = {.context = NULL,
                                      .now = read_clock,
                                      .send = post,
                                      .save = save,
@@ -138,9 +138,9 @@ static inline int begin_with(uint32_t members)
     t.host = host_new(config, &t.record, hooks);
     char text[300];
     uv_loop_init(&t.loop);
-    t.control = control_new(&t.loop, config, t.host, text, sizeof text);
-    if (!t.control) fprintf(stderr, "%s\n", text);
-    return t.control ? 0 : -1;
+    t.serve = serve_new(&t.loop, config, t.host, text, sizeof text);
+    if (!t.serve) fprintf(stderr, "%s\n", text);
+    return t.serve ? 0 : -1;
 }
 
 static inline int begin(void **state)
@@ -150,8 +150,8 @@ static inline int begin(void **state)
 
 static inline int finish(void **state)
 {
-    control_free(t.control);
-    t.control = NULL;
+    serve_free(t.serve);
+    t.serve = NULL;
     uv_run(&t.loop, UV_RUN_DEFAULT);
     const int left = uv_loop_close(&t.loop);
     host_free(t.host);
@@ -185,7 +185,7 @@ static inline int join_as(uid_t uid, gid_t gid)
     gid_t *gids = malloc(sizeof *gids);
     assert_non_null(gids);
     gids[0] = gid;
-    assert_non_null(control_adopt(t.control, ends[0], (struct control_who){uid, gids, 1}));
+    assert_non_null(serve_adopt(t.serve, ends[0], (struct serve_who){uid, gids, 1}));
     t.clients[t.client_count++] = ends[1];
     return ends[1];
 }
