@@ -401,7 +401,7 @@ struct
     uint32_t term_shift; /* low bits of a term that only tell proposers apart */
     /* 1 + the note by which a leader asks its host to stop its work and then to request a TRANSFER to @1; 0: none. A
      * machine never lets go of a group that it leads before it is asked to, or its claim has ended. */
-    uint32_t wish;
+    uint32_t handover_note;
 };
 
 /* Notes that the core itself makes, in any algorithm's outbox. */

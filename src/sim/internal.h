@@ -50,12 +50,12 @@ struct sim_office {
     uint64_t term;
     uint64_t
         lapsed; /* the term of its claim, if that had run out before the step that it takes; 0: it had not */
-    sim_time since;       /* when it took office in this term */
-    uint32_t timer, slot; /* what bounds the claim */
-    el_node wish;         /* whom it has just said that it would hand over to */
-    bool asked;           /* it was asked to give its office up */
-    bool refused;         /* the resource has turned it away, which is told once */
-    bool settled;         /* every live node has named it, all at once: from then on its fall is remarkable */
+    sim_time since;          /* when it took office in this term */
+    uint32_t timer, slot;    /* what bounds the claim */
+    el_node handover_target; /* whom it has just said that it would hand over to */
+    bool asked;              /* it was asked to give its office up */
+    bool refused;            /* the resource has turned it away, which is told once */
+    bool settled; /* every live node has named it, all at once: from then on its fall is remarkable */
 };
 
 struct sim_disk {

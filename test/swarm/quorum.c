@@ -55,20 +55,21 @@ static double within(double length)
 static void tell_of_lives(unsigned id)
 {
     bool counted = !story.slow_disks;
-    unsigned life = 1;
+    unsigned incarnation = 1;
     double at = within(8 * LEASE);
     while (at < TIME) {
         tell("; crash %u@%.1f", id, at);
         const unsigned witness = member();
         if (counted && witness != id && one_in(3))
             tell("; fact %u:obituary=%llu@%.1f", witness,
-                 (unsigned long long)id << QUORUM_OBITUARY_SHIFT | life, at + (one_in(2) ? 0 : within(LEASE)));
+                 (unsigned long long)id << QUORUM_OBITUARY_SHIFT | incarnation,
+                 at + (one_in(2) ? 0 : within(LEASE)));
         if (one_in(8)) return;
         at += 0.2 + within(one_in(2) ? 3 : 2 * LEASE);
         const bool wiped = one_in(6);
         tell("; %s %u@%.1f", wiped ? "wipe" : "restart", id, at);
         counted = counted && !wiped;
-        life++;
+        incarnation++;
         at += 1 + within(6 * LEASE);
     }
 }

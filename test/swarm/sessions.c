@@ -21,7 +21,7 @@ enum { GROUPS_MIN = 5, GROUPS_MAX = 20, TROUBLE_MS = 9000, RECOVERY_MS = 9000, G
 struct grave {
     el_node who;
     unsigned life;
-    uint64_t inc[2];
+    uint64_t incarnation[2];
     uint32_t settings[2];
 };
 
@@ -64,7 +64,8 @@ static void kill_one(void)
     unsigned i = 0;
     for (const struct session *s = h->host->sessions; s && i < 2; s = s->next, i++) {
         if (h->host->writes_done)
-            grave->inc[i] = s->me.inc; /* else nobody heard of it, and the next has its number */
+            grave->incarnation[i] =
+                s->me.incarnation; /* else nobody heard of it, and the next has its number */
         grave->settings[i] = s->settings;
     }
     if (story.grave_count + 1 < GRAVES_MAX) story.grave_count++;
@@ -88,8 +89,8 @@ static void bury_one(void)
     if (grave.who == witness) return;
     for (unsigned i = 0; i < 2; i++)
         for (struct session *s = world.hosts[witness].host->sessions; s; s = s->next)
-            if (grave.inc[i] && s->settings == grave.settings[i])
-                bury(witness, s, grave.who, grave.life, grave.inc[i]);
+            if (grave.incarnation[i] && s->settings == grave.settings[i])
+                bury(witness, s, grave.who, grave.life, grave.incarnation[i]);
     story.obituaries++;
 }
 

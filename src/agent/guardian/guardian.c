@@ -125,7 +125,7 @@ static bool take(struct guardian *g, const struct guardian_message *m, size_t si
     case GUARDIAN_OBITUARY: keep_obituary(g, m, size); return false;
     case GUARDIAN_RELEASE: keep_release(g, m, size); return false;
     case GUARDIAN_PATIENCE:
-        g->patience_ms = m->number < GUARDIAN_PATIENCE_MAX_MS ? m->number : GUARDIAN_PATIENCE_MAX_MS;
+        g->preempt_after_ms = m->number < GUARDIAN_PATIENCE_MAX_MS ? m->number : GUARDIAN_PATIENCE_MAX_MS;
         return false;
     case GUARDIAN_GOODBYE: g->has_left = true; return false;
     default: break;
@@ -250,7 +250,7 @@ static bool tell_of_some(struct guardian *g)
 
 bool guardian_end_all(struct guardian *g)
 {
-    const uint64_t until = now_ms() + g->patience_ms;
+    const uint64_t until = now_ms() + g->preempt_after_ms;
     ask_for_the_end(g);
     if (g->is_mute) return false;
     for (int timeout_ms = 0;;) {

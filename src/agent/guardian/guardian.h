@@ -84,7 +84,7 @@ struct guardian { /* zeroes, but for socket = -1, begin it */
     const struct guardian_page *page; /* NULL: none came */
     bool has_left;                    /* the agent has said goodbye */
     bool is_mute;                     /* something was not understood: nothing is certain any more */
-    uint32_t patience_ms;
+    uint32_t preempt_after_ms;
     uint32_t watched_count;
     struct guardian_watched watched[GUARDIAN_WATCHED_MAX];
     struct guardian_obituary obituaries[GUARDIAN_PEERS_MAX]; /* by position - 1 */

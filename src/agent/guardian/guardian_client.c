@@ -63,7 +63,7 @@ struct guardian_client {
     bool is_armed; /* it was said that it has an obituary for somebody */
     bool has_all;  /* that runs knows of all work: it may have obituaries */
     bool has_new;  /* some work is */
-    uint32_t patience_ms;
+    uint32_t preempt_after_ms;
     struct payload payload;
     uint64_t sealed_by[CONFIG_MEMBERS_MAX]; /* the session; 0: the guardian has none for that peer */
     uint32_t sealed_since
@@ -94,7 +94,7 @@ static void end_guardian(struct guardian_client *o)
     o->pid = 0;
     close_channel(o);
     o->has_all = o->is_armed = false;
-    o->patience_ms = 0;
+    o->preempt_after_ms = 0;
     memset(o->sealed_by, 0, sizeof o->sealed_by);
     for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++) o->works[i].is_told = false;
 }
@@ -422,10 +422,11 @@ static void seal_for_all(struct guardian_client *o)
 static void tell_patience(struct guardian_client *o)
 {
     const uint64_t lease_ms = host_longest_lease_ns(o->host) / MS;
-    uint32_t patience_ms = lease_ms < GUARDIAN_PATIENCE_MAX_MS ? (uint32_t)lease_ms : GUARDIAN_PATIENCE_MAX_MS;
-    if (patience_ms < LEAST_PATIENCE_MS) patience_ms = LEAST_PATIENCE_MS;
-    struct guardian_message m = {.kind = GUARDIAN_PATIENCE, .number = patience_ms};
-    if (patience_ms != o->patience_ms && say(o, &m, -1)) o->patience_ms = patience_ms;
+    uint32_t preempt_after_ms =
+        lease_ms < GUARDIAN_PATIENCE_MAX_MS ? (uint32_t)lease_ms : GUARDIAN_PATIENCE_MAX_MS;
+    if (preempt_after_ms < LEAST_PATIENCE_MS) preempt_after_ms = LEAST_PATIENCE_MS;
+    struct guardian_message m = {.kind = GUARDIAN_PATIENCE, .number = preempt_after_ms};
+    if (preempt_after_ms != o->preempt_after_ms && say(o, &m, -1)) o->preempt_after_ms = preempt_after_ms;
 }
 
 /* ---- All of it ---- */

@@ -87,14 +87,14 @@ struct host_view host_view_of(const struct host_group *group)
     return look(group, &waits);
 }
 
-static uint64_t stands_since(const struct host_group *group, el_node member, uint32_t *patience)
+static uint64_t stands_since(const struct host_group *group, el_node member, uint32_t *preempt_after_ms)
 {
     const struct session_group *of = (const struct session_group *)group;
-    *patience = 0;
+    *preempt_after_ms = 0;
     if (group->session && !session_wants(of, member)) return 0;
     const struct session_rank *ranks = group->session ? session_ranks(of) : NULL;
     if (group->session && !ranks) return 1;
-    *patience = ranks ? ranks[member - 1].patience : solo(group)->patience[member - 1];
+    *preempt_after_ms = ranks ? ranks[member - 1].preempt_after_ms : solo(group)->preempt_after_ms[member - 1];
     if (ranks) return ranks[member - 1].since;
     return solo(group)->stood_at[member - 1] ? solo(group)->stands_since[member - 1] : 0;
 }
@@ -102,11 +102,12 @@ static uint64_t stands_since(const struct host_group *group, el_node member, uin
 /* Whether whom the machine would hand over to has stood for as long as it wanted to. */
 static bool is_ripe(const struct host_group *group)
 {
-    const el_node heir = group->wish;
-    uint32_t patience;
+    const el_node heir = group->handover_target;
+    uint32_t preempt_after_ms;
     if (heir == EL_NOBODY || heir > host_of(group)->config->member_count) return false;
-    const uint64_t since = stands_since(group, heir, &patience);
-    return since && patience != UINT32_MAX && (host_now(host_of(group)) - since) / 1000000 >= patience;
+    const uint64_t since = stands_since(group, heir, &preempt_after_ms);
+    return since && preempt_after_ms != UINT32_MAX &&
+           (host_now(host_of(group)) - since) / 1000000 >= preempt_after_ms;
 }
 
 /* What is new on disk shows itself when it is there. */
@@ -233,11 +234,11 @@ bool host_stands(const struct host_group *group, el_node member, uint64_t *prior
 {
     const struct session_group *of = (const struct session_group *)group;
     const bool is_self = member == host_of(group)->config->self;
-    uint32_t patience;
+    uint32_t preempt_after_ms;
     const struct session_rank *ranks = group->session ? session_ranks(of) : NULL;
     if (priority && group->session) *priority = ranks ? ranks[member - 1].priority : 0;
     if (priority && !group->session) *priority = solo(group)->priorities[member - 1];
-    return is_self ? group->stands : stands_since(group, member, &patience) != 0;
+    return is_self ? group->stands : stands_since(group, member, &preempt_after_ms) != 0;
 }
 
 static enum el_answer ask(struct host_group *group, enum el_request_what what, el_node to)
@@ -322,14 +323,14 @@ void host_proclaim(struct host_group *group, const char *value)
     host_leave(host_of(group), entry);
 }
 
-el_node host_wish(struct host_group *group)
+el_node host_handover_target(struct host_group *group)
 {
-    if (group->wish == EL_NOBODY) return EL_NOBODY;
+    if (group->handover_target == EL_NOBODY) return EL_NOBODY;
     const struct host_entry entry = enter(group, HOST_WISHES, 0, 0);
-    const el_node wish = is_ripe(group) ? group->wish : EL_NOBODY;
-    if (wish) group->wish = EL_NOBODY;
+    const el_node handover_target = is_ripe(group) ? group->handover_target : EL_NOBODY;
+    if (handover_target) group->handover_target = EL_NOBODY;
     host_leave(host_of(group), entry);
-    return wish;
+    return handover_target;
 }
 
 void host_be_patient(struct host_group *group, uint32_t ms)
@@ -338,7 +339,7 @@ void host_be_patient(struct host_group *group, uint32_t ms)
     if (group->session)
         session_group_be_patient(shared(group), ms);
     else
-        host_single_of(group)->patience[host_of(group)->config->self - 1] = ms;
+        host_single_of(group)->preempt_after_ms[host_of(group)->config->self - 1] = ms;
     host_leave(host_of(group), entry);
 }
 

@@ -144,7 +144,7 @@ void host_stand(struct host_group *, bool stands, uint64_t priority);
 void host_be_patient(struct host_group *, uint32_t ms);
 /* Whom its machine would like to hand over to, told once; nobody: it is content. It is for the leadership to stop the
  * work first, and then to transfer. */
-el_node host_wish(struct host_group *);
+el_node host_handover_target(struct host_group *);
 /* The work must have been stopped. */
 enum el_answer host_resign(struct host_group *);
 enum el_answer host_transfer(struct host_group *, el_node to);

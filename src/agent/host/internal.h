@@ -44,7 +44,7 @@ struct host_group {
     struct host_extra *extra; /* NULL: nothing of it is used */
     uint64_t shown_token;     /* its view as `changed` was last called for, in this and what else was shown */
     uint32_t leadership;
-    uint8_t wish; /* whom the machine would hand over to, once the work has stopped */
+    uint8_t handover_target; /* whom the machine would hand over to, once the work has stopped */
     uint8_t shown_leader;
     uint16_t shown_cell : 11;                 /* HOST_CELLS_MAX: none */
     uint16_t shown_role : 2, shown_value : 2; /* enum host_value */
@@ -66,7 +66,7 @@ struct host_single {
     uint8_t roles[CONFIG_MEMBERS_MAX];
     uint64_t stood_at[CONFIG_MEMBERS_MAX]; /* when a peer last said that it wants to lead */
     uint64_t stands_since[CONFIG_MEMBERS_MAX];
-    uint32_t patience[CONFIG_MEMBERS_MAX]; /* in ms: see agent/peer/payload.h */
+    uint32_t preempt_after_ms[CONFIG_MEMBERS_MAX]; /* in ms: see agent/peer/payload.h */
     struct el_value values[HOST_OPTIONS_MAX], detector_values[HOST_OPTIONS_MAX];
     struct timed_machine election, detector;
     bool has_detector, has_links;

@@ -15,8 +15,8 @@ bool host_obituary(const struct host *host, struct payload *payload)
     if (!is_on_record(host)) return false;
     for (const struct session *s = host->sessions; s; s = s->next) {
         const struct payload_entry entry = {
-            .type = PAYLOAD_OBITUARY, .settings = s->settings, .number = s->me.inc};
-        if (s->me.inc && payload_add(payload, &entry))
+            .type = PAYLOAD_OBITUARY, .settings = s->settings, .number = s->me.incarnation};
+        if (s->me.incarnation && payload_add(payload, &entry))
             is_said = true; /* what does not fit waits for its lease */
     }
     return is_said;
@@ -33,7 +33,7 @@ bool host_releases(const struct host *host, const struct host_tenure *tenures, u
         const struct payload_entry entry = {.type = PAYLOAD_RELEASED,
                                             .group = tenures[i].group->key,
                                             .settings = s->settings,
-                                            .life = s->me.inc,
+                                            .incarnation = s->me.incarnation,
                                             .number = tenures[i].term};
         if (payload_add(payload, &entry)) is_said = true;
     }
@@ -49,8 +49,8 @@ void host_hear_released(struct host *host, el_node from, const struct payload_en
                                    .to = host->config->self,
                                    .subject = from,
                                    .epoch = entry->number,
-                                   .more = entry->life,
-                                   .extra = {0, 0, entry->life}};
+                                   .more = entry->incarnation,
+                                   .extra = {0, 0, entry->incarnation}};
     if (group && group->session && group->session->settings == entry->settings)
         session_group_hear((struct session_group *)group, &release);
 }

@@ -57,7 +57,8 @@ struct payload_entry {
                      OBITUARY: of the sessions' */
     uint8_t flags;
     struct el_msg msg; /* MESSAGE, LINKED */
-    uint64_t life; /* LINKED, LINK_ACK: the sender's, as drawn when it began; LINK_ACK also: which it answers.
+    uint64_t
+        incarnation; /* LINKED, LINK_ACK: the sender's, as drawn when it began; LINK_ACK also: which it answers.
                     * BOARD, POSTING, RELEASED: the sender's incarnation; BOARD also: the receiver's, as it is known */
     uint64_t answers;
     uint64_t version;  /* BOARD, POSTING: the newest, this one's */
@@ -65,7 +66,7 @@ struct payload_entry {
     uint32_t sequence; /* LINKED, LINK_ACK; MARK, ECHO: which */
     uint32_t round;    /* LINKED, GROUP: of the election; 0 where none are counted */
     uint32_t
-        patience; /* GROUP: how many ms it stands before a lower-ranked leader makes way; UINT32_MAX: never */
+        preempt_after_ms; /* GROUP: how many ms it stands before a lower-ranked leader makes way; UINT32_MAX: never */
     uint64_t number;          /* GROUP: priority; VALUE: token; OBITUARY: incarnation; RELEASED: term */
     uint64_t term, heir_term; /* POSTING: the claim, 0 if none */
     uint32_t heir;

@@ -7,7 +7,7 @@ static const uint64_t PAUSE_FIRST = 20000000, PAUSE_MOST = 500000000; /* 20 ms, 
 
 static void begin_anew(struct reliable_link *link, const struct reliable_link_hooks *hooks)
 {
-    link->life = hooks->random(hooks->context) | 1;
+    link->incarnation = hooks->random(hooks->context) | 1;
     link->first = 1;
     link->pause = PAUSE_FIRST;
 }
@@ -30,7 +30,7 @@ void reliable_link_begin_anew(struct reliable_link *link, const struct reliable_
 static void send_one(const struct reliable_link *link, const struct reliable_link_hooks *hooks, uint32_t place)
 {
     struct payload_entry entry = {.type = PAYLOAD_LINKED,
-                                  .life = link->life,
+                                  .incarnation = link->incarnation,
                                   .sequence = link->first + place,
                                   .msg = link->waiting[place].msg};
     hooks->send(hooks->context, link->peer, &entry);
@@ -57,24 +57,24 @@ static void drop_first(struct reliable_link *link, uint32_t count)
 }
 
 /* Lives that were followed by another, the last few of them. */
-static bool was_retired(const uint64_t past[LINK_PAST], uint64_t life)
+static bool was_retired(const uint64_t past[LINK_PAST], uint64_t incarnation)
 {
     for (uint32_t i = 0; i < LINK_PAST; i++)
-        if (past[i] == life) return life != 0;
+        if (past[i] == incarnation) return incarnation != 0;
     return false;
 }
 
-static void retire(uint64_t past[LINK_PAST], uint64_t life)
+static void retire(uint64_t past[LINK_PAST], uint64_t incarnation)
 {
     memmove(past + 1, past, (LINK_PAST - 1) * sizeof *past);
-    past[0] = life;
+    past[0] = incarnation;
 }
 
 static void acknowledge(const struct reliable_link *link, const struct reliable_link_hooks *hooks)
 {
     struct payload_entry entry = {.type = PAYLOAD_LINK_ACK,
-                                  .life = link->boot,
-                                  .answers = link->their_life,
+                                  .incarnation = link->boot,
+                                  .answers = link->their_incarnation,
                                   .sequence = link->expected - 1};
     hooks->send(hooks->context, link->peer, &entry);
 }
@@ -82,10 +82,10 @@ static void acknowledge(const struct reliable_link *link, const struct reliable_
 static void on_message(struct reliable_link *link, const struct reliable_link_hooks *hooks,
                        const struct payload_entry *entry)
 {
-    if (entry->life != link->their_life) {
-        if (was_retired(link->their_past, entry->life)) return; /* a copy that comes late */
-        retire(link->their_past, link->their_life);
-        link->their_life = entry->life;
+    if (entry->incarnation != link->their_incarnation) {
+        if (was_retired(link->their_past, entry->incarnation)) return; /* a copy that comes late */
+        retire(link->their_past, link->their_incarnation);
+        link->their_incarnation = entry->incarnation;
         link->expected = 1;
     }
     const bool is_next = entry->sequence == link->expected;
@@ -105,12 +105,12 @@ static void renumber(struct reliable_link *link, const struct reliable_link_hook
 static void on_ack(struct reliable_link *link, const struct reliable_link_hooks *hooks, uint64_t now,
                    const struct payload_entry *entry)
 {
-    if (entry->answers != link->life) return;
-    if (entry->life != link->receiver) {
-        if (was_retired(link->past_receivers, entry->life)) return;
+    if (entry->answers != link->incarnation) return;
+    if (entry->incarnation != link->receiver) {
+        if (was_retired(link->past_receivers, entry->incarnation)) return;
         const bool is_another = link->receiver != 0;
         retire(link->past_receivers, link->receiver);
-        link->receiver = entry->life;
+        link->receiver = entry->incarnation;
         if (is_another && link->first > 1) { /* it waits for what it heard in another life */
             renumber(link, hooks, now);
             return;

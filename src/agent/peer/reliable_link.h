@@ -28,12 +28,12 @@ struct reliable_link_hooks {
 
 struct reliable_link {
     el_node peer;
-    uint64_t life;  /* of our numbering */
-    uint32_t first; /* the number of the first that waits */
-    bool is_full;   /* nobody takes them: it has failed, as the next tick finds */
+    uint64_t incarnation; /* of our numbering */
+    uint32_t first;       /* the number of the first that waits */
+    bool is_full;         /* nobody takes them: it has failed, as the next tick finds */
     uint32_t count;
     uint64_t retry_at, pause;
-    uint64_t their_life;
+    uint64_t their_incarnation;
     uint32_t expected; /* of theirs, next */
     uint64_t boot;     /* of this end, for as long as it lives; in acknowledgements */
     uint64_t receiver; /* the boot of the other end, as it acknowledged: another is another process */

@@ -100,7 +100,7 @@ static void ask(struct replay *r, struct host_group *group, const struct host_ca
     switch (call->what) {
     case HOST_STANDS: host_stand(group, call->numbers[0] != 0, call->numbers[1]); break;
     case HOST_WAITS: host_be_patient(group, (uint32_t)call->numbers[0]); break;
-    case HOST_WISHES: (void)host_wish(group); break;
+    case HOST_WISHES: (void)host_handover_target(group); break;
     case HOST_RESIGNS: (void)host_resign(group); break;
     case HOST_TRANSFERS: (void)host_transfer(group, (el_node)call->numbers[0]); break;
     case HOST_PROCLAIMS:

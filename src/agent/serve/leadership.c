@@ -36,7 +36,7 @@ static uint64_t priority_of(const struct leadership *o, const struct leadership_
 static uint32_t patience_of(const struct leadership *o, const struct leadership_candidate *c)
 {
     const struct leadership_wishes *wishes = wishes_of(o, c);
-    return wishes ? wishes->patience : 0;
+    return wishes ? wishes->preempt_after_ms : 0;
 }
 
 static const char *value_of(const struct leadership *o, const struct leadership_candidate *c)
@@ -201,7 +201,7 @@ static void close_until(struct leadership *o, uint64_t stop_by)
 void leadership_changed(struct leadership *o)
 {
     const struct host_view view = host_view_of(o->group);
-    const el_node wish = host_wish(o->group);
+    const el_node handover_target = host_handover_target(o->group);
     const bool leads = view.role == EL_LEADER && !o->all->has_failed;
     if (o->tenure->is_held && (!leads || view.token != o->tenure->token)) end(o);
     if (!leads) return;
@@ -209,7 +209,8 @@ void leadership_changed(struct leadership *o)
         if (o->tenure->ending == LEADERSHIP_STAYS &&
             (o->tenure->cell == HOST_NO_CELL || host_cell(o->group) != o->tenure->cell))
             leadership_move_on(o, view.deadline_ns);
-        if (wish) (void)leadership_transfer(o, wish); /* a better one is back; declined, it leads on */
+        if (handover_target)
+            (void)leadership_transfer(o, handover_target); /* a better one is back; declined, it leads on */
     } else if (!o->candidates || o->all->is_leaving || !has_room(o)) {
         (void)host_resign(o->group); /* it came too late for whoever wanted it */
     } else if (view.token == o->tenure->token && view.deadline_ns != UINT64_MAX) {
@@ -284,13 +285,13 @@ static const char *reason_of(const struct leadership *o)
 
 static void end_soon(struct leadership *o, enum leadership_ending how, el_node to)
 {
-    const uint64_t patience = host_clock(o->all->host) + PATIENCE_S * SECOND;
+    const uint64_t preempt_after_ms = host_clock(o->all->host) + PATIENCE_S * SECOND;
     leadership_catch_up(o);
     leadership_tell_no_leases(o);
     o->tenure->ending = (uint8_t)how;
     o->all->has_endings = true;
     o->tenure->to = (uint8_t)to;
-    o->tenure->stop_by = o->tenure->deadline_ns == UINT64_MAX ? patience : o->tenure->deadline_ns;
+    o->tenure->stop_by = o->tenure->deadline_ns == UINT64_MAX ? preempt_after_ms : o->tenure->deadline_ns;
     if (o->tenure->is_published) deadline_page_freeze(o->all->page, o->number, o->tenure->deadline_ns);
 }
 
@@ -322,7 +323,7 @@ void leadership_be_patient(struct leadership *o, const void *client, uint32_t ms
 {
     struct leadership_candidate *c = find(o, client);
     if (!c || (!c->wishes && (ms == 0 || !make_wishes(o, c, "")))) return;
-    wishes_of(o, c)->patience = ms;
+    wishes_of(o, c)->preempt_after_ms = ms;
     host_be_patient(o->group, patience_of(o, candidate_at(o, o->candidates)));
 }
 

@@ -51,8 +51,8 @@ enum leadership_way {
 /* What few candidates bring along. */
 struct leadership_wishes {
     uint64_t priority;
-    uint32_t patience; /* host_be_patient() */
-    char value[];      /* "": none */
+    uint32_t preempt_after_ms; /* host_be_patient() */
+    char value[];              /* "": none */
 };
 
 struct leadership_candidate {

@@ -199,22 +199,22 @@ static bool may_campaign(const struct request *r)
 }
 
 /* How long it stands before a leader of lower priority is to make way; UINT32_MAX: for ever. */
-static bool read_patience(const struct request *r, uint64_t *patience)
+static bool read_patience(const struct request *r, uint64_t *preempt_after_ms)
 {
     const json_t *preempt = json_object_get(r->object, "preempt");
-    if (!read_number(r, "preempt_after_ms", false, patience)) return false;
+    if (!read_number(r, "preempt_after_ms", false, preempt_after_ms)) return false;
     if (preempt && !json_is_boolean(preempt)) return false;
-    if (json_is_false(preempt) || *patience > UINT32_MAX) *patience = UINT32_MAX;
+    if (json_is_false(preempt) || *preempt_after_ms > UINT32_MAX) *preempt_after_ms = UINT32_MAX;
     return true;
 }
 
 /* Entered comes before elected, so it is said first. */
 static void on_campaign(const struct request *r)
 {
-    uint64_t priority, patience;
+    uint64_t priority, preempt_after_ms;
     const char *value;
     char text[300];
-    if (!read_patience(r, &patience)) {
+    if (!read_patience(r, &preempt_after_ms)) {
         refuse(r, "bad-request", "`preempt_after_ms` is a number of milliseconds, `preempt` true or false");
         return;
     }
@@ -238,7 +238,7 @@ static void on_campaign(const struct request *r)
     guardian_client_stand(r->serve->obituary, serve_work(r->from));
     serve_add(&r->from->entered, o->number);
     if (leadership_enter(o, r->from, priority, value ? value : "") != LEADERSHIP_DONE) connection_doom(r->from);
-    leadership_be_patient(o, r->from, (uint32_t)patience);
+    leadership_be_patient(o, r->from, (uint32_t)preempt_after_ms);
 }
 
 static void on_resign(const struct request *r)

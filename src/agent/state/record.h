@@ -35,7 +35,8 @@ enum record_outcome record_open(struct record **, const char *path, const struct
 /* The same, but one that is in use is waited for, that long; then `tell` is called first, once, with who has it. Who was killed
  * in the middle of a write has it until that has ended, however slow the disk is. */
 enum record_outcome record_await(struct record **, const char *path, const struct record_identity *,
-                                 unsigned patience_ms, void (*tell)(const char *text), char *text, size_t size);
+                                 unsigned preempt_after_ms, void (*tell)(const char *text), char *text,
+                                 size_t size);
 void record_close(struct record *);
 
 /* Whether it was once lost: then a group of which nothing is known may have been promised something. */

@@ -14,9 +14,10 @@ static uint64_t now_ms(void)
 }
 
 enum record_outcome record_await(struct record **made, const char *path, const struct record_identity *identity,
-                                 unsigned patience_ms, void (*tell)(const char *text), char *text, size_t size)
+                                 unsigned preempt_after_ms, void (*tell)(const char *text), char *text,
+                                 size_t size)
 {
-    const uint64_t end = now_ms() + patience_ms;
+    const uint64_t end = now_ms() + preempt_after_ms;
     enum record_outcome outcome = record_open(made, path, identity, text, size);
     if (outcome == RECORD_IN_USE) tell(text);
     while (outcome == RECORD_IN_USE && now_ms() < end) {

@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct state) == 224, "no padding");
 
 struct call {
     struct quorum q;
-    uint32_t news;
+    uint32_t changes;
 };
 
 /* The peers and the ballots follow the struct, an array each. */
@@ -28,14 +28,14 @@ static const struct quorum *call(struct call *c, void *state, const struct el_co
 {
     struct state *s = state;
     struct quorum_peer *peers = (struct quorum_peer *)(s + 1);
-    c->news = 0;
+    c->changes = 0;
     c->q = (struct quorum){.cfg = cfg,
                            .out = out,
                            .me = &s->member,
                            .peers = peers,
                            .group = &s->group,
                            .ballots = (struct quorum_ballot *)(peers + cfg->cluster->count),
-                           .news = &c->news};
+                           .changes = &c->changes};
     return &c->q;
 }
 
@@ -43,7 +43,8 @@ static const struct quorum *call(struct call *c, void *state, const struct el_co
 
 static void beat(const struct quorum *q)
 {
-    if (q->me->inc && quorum_is_voter(q->cfg, q->cfg->self)) quorum_session_beat(q, quorum_prepare_claim(q));
+    if (q->me->incarnation && quorum_is_voter(q->cfg, q->cfg->self))
+        quorum_session_beat(q, quorum_prepare_claim(q));
 }
 
 static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
@@ -58,15 +59,15 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
         quorum_begin_under(q, start->incumbent);
     }
     beat(q);
-    c.news |= QUORUM_REVIEW; /* who is alone has nobody to wait for */
-    quorum_group_news(q);
+    c.changes |= QUORUM_REVIEW; /* who is alone has nobody to wait for */
+    quorum_group_take_changes(q);
 }
 
-static void on_obit(const struct quorum *q, el_node who, uint64_t inc)
+static void on_obit(const struct quorum *q, el_node who, uint64_t incarnation)
 {
-    if (who == q->cfg->self || inc == 0) return; /* we ought to know */
-    quorum_session_bury(q, who, inc);
-    quorum_on_obit(q, who, inc);
+    if (who == q->cfg->self || incarnation == 0) return; /* we ought to know */
+    quorum_session_bury(q, who, incarnation);
+    quorum_on_obit(q, who, incarnation);
 }
 
 static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
@@ -74,7 +75,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     struct call c;
     const struct quorum *q = call(&c, state, cfg, out);
     if (!quorum_session_admit(q, m)) {
-        quorum_group_news(q); /* somebody may have been met */
+        quorum_group_take_changes(q); /* somebody may have been met */
         return;
     }
     switch (m->kind) {
@@ -85,10 +86,10 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     case QUORUM_ACK:
     case QUORUM_FLOOR_ASKED:
     case QUORUM_FLOOR: quorum_session_hear(q, m); break;
-    case QUORUM_OBIT: on_obit(q, m->subject, quorum_inc_about(m)); break;
+    case QUORUM_OBIT: on_obit(q, m->subject, quorum_incarnation_about(m)); break;
     default: quorum_group_hear(q, m); break;
     }
-    quorum_group_news(q);
+    quorum_group_take_changes(q);
 }
 
 static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
@@ -104,7 +105,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     } else {
         quorum_group_timer(q, timer);
     }
-    quorum_group_news(q);
+    quorum_group_take_changes(q);
 }
 
 /* An obituary is told to one member, which tells all others. */
@@ -114,22 +115,23 @@ static void on_fact(void *state, const struct el_config *cfg, uint32_t fact, uin
     struct call c;
     const struct quorum *q = call(&c, state, cfg, out);
     if (fact == QUORUM_FACT_WALL_CLOCK) {
-        const bool mute = q->me->inc == 0;
+        const bool mute = q->me->incarnation == 0;
         quorum_session_wall_clock(q, value);
         if (mute) beat(q);
     } else {
         const uint64_t who = value >> QUORUM_OBITUARY_SHIFT;
-        const uint64_t inc = value & ((UINT64_C(1) << QUORUM_OBITUARY_SHIFT) - 1);
-        if (who == 0 || who > cfg->cluster->count || q->me->inc == 0) return;
-        if (who == cfg->self && inc >= q->me->inc)
+        const uint64_t incarnation = value & ((UINT64_C(1) << QUORUM_OBITUARY_SHIFT) - 1);
+        if (who == 0 || who > cfg->cluster->count || q->me->incarnation == 0) return;
+        if (who == cfg->self && incarnation >= q->me->incarnation)
             return; /* we live: passed on, it would make a second leader */
-        on_obit(q, (el_node)who, inc);
+        on_obit(q, (el_node)who, incarnation);
         for (el_node to = 1; to <= cfg->cluster->count; to++)
             if (to != cfg->self && to != who)
-                quorum_send(
-                    q, to, (struct el_msg){.kind = QUORUM_OBIT, .subject = (el_node)who, .extra = {0, 0, inc}});
+                quorum_send(q, to,
+                            (struct el_msg){
+                                .kind = QUORUM_OBIT, .subject = (el_node)who, .extra = {0, 0, incarnation}});
     }
-    quorum_group_news(q);
+    quorum_group_take_changes(q);
 }
 
 static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
@@ -137,7 +139,7 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
     struct call c;
     const struct quorum *q = call(&c, state, cfg, out);
     quorum_on_campaign(q);
-    quorum_group_news(q);
+    quorum_group_take_changes(q);
 }
 
 static enum el_answer on_request(void *state, const struct el_config *cfg, enum el_request_what what,
@@ -146,7 +148,7 @@ static enum el_answer on_request(void *state, const struct el_config *cfg, enum 
     struct call c;
     const struct quorum *q = call(&c, state, cfg, out);
     const enum el_answer answer = quorum_on_request(q, what, to);
-    quorum_group_news(q);
+    quorum_group_take_changes(q);
     return answer;
 }
 
@@ -258,5 +260,5 @@ const struct el_algorithm el_quorum = {
     .on_request = on_request,
     .view = view,
     .term_shift = QUORUM_PROPOSER_BITS,
-    .wish = QUORUM_WOULD_HAND_OVER + 1,
+    .handover_note = QUORUM_WOULD_HAND_OVER + 1,
 };

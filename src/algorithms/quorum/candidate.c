@@ -20,13 +20,14 @@ static struct quorum_ballot *ballot(const struct quorum *q, el_node voter)
 bool quorum_knows_leader(const struct quorum *q)
 {
     const struct quorum_tenant *claim = &q->group->claim;
-    return claim->id && quorum_recent(q, claim->id) && claim->inc == quorum_peer(q, claim->id)->inc;
+    return claim->id && quorum_recent(q, claim->id) &&
+           claim->incarnation == quorum_peer(q, claim->id)->incarnation;
 }
 
 /* Not while we are silent: we have no vote of our own, and who came back a moment ago may soon be gone again. */
 bool quorum_may_stand(const struct quorum *q)
 {
-    if (!quorum_may_hold(q->cfg, q->cfg->self) || !quorum_may_grant(q) || q->me->inc == 0) return false;
+    if (!quorum_may_hold(q->cfg, q->cfg->self) || !quorum_may_grant(q) || q->me->incarnation == 0) return false;
     if (q->group->stopping) return false;
     return !quorum_knows_leader(q) && quorum_linked_voters(q) >= q->me->majority;
 }
@@ -99,7 +100,7 @@ static void ask_one(const struct quorum *q, el_node voter)
                                .epoch = g->standing,
                                .aux = q->me->seq,
                                .subject = g->proof.id,
-                               .extra = {0, 0, g->proof.inc, g->proof.term}});
+                               .extra = {0, 0, g->proof.incarnation, g->proof.term}});
 }
 
 /* Our own vote comes last: what it leads to must find the others asked. */
@@ -177,7 +178,7 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
     }
     if (!quorum_is_voter(q->cfg, m->from) || term == 0) return;
     if (!quorum_credit(q, m->from, m->rank, m->aux, true)) return;
-    const bool freed = quorum_apply_release(q, m->subject, quorum_inc_about(m), quorum_term_about(m));
+    const bool freed = quorum_apply_release(q, m->subject, quorum_incarnation_about(m), quorum_term_about(m));
     if (freed) el_note(q->out, QUORUM_IS_PROVED_FREE, m->subject, 0);
     const bool useful = quorum_may_hold(q->cfg, self) && !q->me->unlearned && term > g->done &&
                         quorum_proposer(term) == self && !(m->flags & QUORUM_JOIN);
@@ -187,7 +188,7 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
     }
     if (g->role != QUORUM_IDLE && term == g->standing) {
         struct quorum_ballot *b = ballot(q, m->from);
-        b->inc = quorum_from_inc(m);
+        b->incarnation = quorum_from_incarnation(m);
         b->epoch = m->rank;
         b->hopeless = 0;
         b->granted = b->granted || (g->role == QUORUM_CANDIDATE && !(m->flags & QUORUM_JOIN));
@@ -200,9 +201,10 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
                !g->stopping) { /* to give it back is to let go of earlier terms, too */
         el_note(q->out, QUORUM_RETURNS_VOTE, m->from, term);
         g->done = quorum_highest(g->done, term);
-        quorum_say(q, m->from,
-                   (struct el_msg){
-                       .kind = QUORUM_RELEASE, .subject = self, .epoch = term, .extra = {0, 0, q->me->inc}});
+        quorum_say(
+            q, m->from,
+            (struct el_msg){
+                .kind = QUORUM_RELEASE, .subject = self, .epoch = term, .extra = {0, 0, q->me->incarnation}});
     }
     if (freed && g->role == QUORUM_IDLE) quorum_push(q, EL_NOBODY, 0);
 }
@@ -275,15 +277,16 @@ void quorum_on_check(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_group *g = q->group;
     const uint64_t term = m->epoch;
-    if (quorum_inc_about(m) != q->me->inc || term == 0) return;
+    if (quorum_incarnation_about(m) != q->me->incarnation || term == 0) return;
     const bool above = g->role == QUORUM_CANDIDATE && g->standing > term;
     if ((g->role != QUORUM_IDLE && !above) || g->stopping) return;
     if (g->role == QUORUM_IDLE) g->done = quorum_highest(g->done, term);
     el_note(q->out, QUORUM_ANSWERS_CHECK, m->from, term);
-    quorum_say(
-        q, m->from,
-        (struct el_msg){
-            .kind = QUORUM_RELEASE, .subject = q->cfg->self, .epoch = term, .extra = {0, 0, q->me->inc}});
+    quorum_say(q, m->from,
+               (struct el_msg){.kind = QUORUM_RELEASE,
+                               .subject = q->cfg->self,
+                               .epoch = term,
+                               .extra = {0, 0, q->me->incarnation}});
 }
 
 /* ---- Timers and calls ---- */
@@ -325,7 +328,7 @@ void quorum_candidate_timer(const struct quorum *q, uint32_t timer)
         g->waiting = 0;
         g->links_wanted = 0;
         if (!g->listening && quorum_may_stand(q)) stand_anew(q);
-        if (g->listening) *q->news |= QUORUM_REVIEW;
+        if (g->listening) *q->changes |= QUORUM_REVIEW;
         g->listening = 0;
         return;
     case QUORUM_REASK:

@@ -8,7 +8,7 @@
 static void save(const struct quorum *q)
 {
     const struct quorum_member *me = q->me;
-    el_save(q->out, (struct el_durable){me->inc, {me->ceiling, me->longest, me->unlearned}});
+    el_save(q->out, (struct el_durable){me->incarnation, {me->ceiling, me->longest, me->unlearned}});
 }
 
 static uint64_t block_above(const struct quorum *q, uint64_t term)
@@ -31,7 +31,7 @@ static void settle(const struct quorum *q)
 {
     q->me->ceiling = block_above(q, quorum_highest(q->me->ceiling, q->me->floor));
     save(q);
-    *q->news |= QUORUM_REVIEW | QUORUM_FREED;
+    *q->changes |= QUORUM_REVIEW | QUORUM_FREED;
 }
 
 /* Those that must have been asked: of any majority that one of our earlier lives belonged to, one has answered. */
@@ -76,7 +76,7 @@ void quorum_floor_speak(const struct quorum *q)
 {
     el_note(q->out, QUORUM_SPEAKS, 0, 0);
     q->me->silent = 0;
-    if (q->me->inc == 0) return;
+    if (q->me->incarnation == 0) return;
     if (!q->me->unlearned) {
         settle(q);
         return;
@@ -104,12 +104,12 @@ void quorum_floor_hear(const struct quorum *q, const struct el_msg *answer)
 
 /* ---- Starting ---- */
 
-static void begin(const struct quorum *q, uint64_t inc, uint64_t floor)
+static void begin(const struct quorum *q, uint64_t incarnation, uint64_t floor)
 {
     struct quorum_member *me = q->me;
-    me->inc = inc;
+    me->incarnation = incarnation;
     me->floor = me->clock = me->ceiling = quorum_highest(floor, quorum_whole(QUORUM_FIRST));
-    quorum_peer(q, q->cfg->self)->inc = inc;
+    quorum_peer(q, q->cfg->self)->incarnation = incarnation;
     /* The first life's block comes with its first record; a later life takes one when it has been silent, so that who
      * starts again and again does not use up terms faster than time passes. */
     if (!me->silent && !me->unlearned) me->ceiling = block_above(q, me->floor);
@@ -146,7 +146,7 @@ void quorum_session_start(const struct quorum *q, const struct el_start *start)
 /* Above every number that a life had: lives take longer than a millisecond, and the first ones had small numbers. */
 void quorum_session_wall_clock(const struct quorum *q, uint64_t ms)
 {
-    if (q->me->inc || ms < 2 || ms >= quorum_counter(EL_EPOCH_MAX)) return;
+    if (q->me->incarnation || ms < 2 || ms >= quorum_counter(EL_EPOCH_MAX)) return;
     begin(q, ms, quorum_whole(ms));
     if (!q->me->silent) ask_afresh(q);
 }

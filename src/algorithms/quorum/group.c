@@ -43,13 +43,13 @@ void quorum_group_timer(const struct quorum *q, uint32_t timer)
     }
 }
 
-void quorum_group_news(const struct quorum *q)
+void quorum_group_take_changes(const struct quorum *q)
 {
-    const uint32_t news = *q->news;
-    *q->news = 0;
-    if (news & QUORUM_LAPSED) quorum_check_lease(q);
-    if (news & QUORUM_FREED) quorum_push(q, EL_NOBODY, 0);
-    if ((news | *q->news) & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED)) quorum_review(q);
+    const uint32_t changes = *q->changes;
+    *q->changes = 0;
+    if (changes & QUORUM_LAPSED) quorum_check_lease(q);
+    if (changes & QUORUM_FREED) quorum_push(q, EL_NOBODY, 0);
+    if ((changes | *q->changes) & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED)) quorum_review(q);
 }
 
 void quorum_group_view(const struct quorum *q, struct el_view *view)

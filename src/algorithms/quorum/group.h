@@ -12,7 +12,7 @@ enum { QUORUM_IDLE, QUORUM_CANDIDATE, QUORUM_LEADER };
 
 /* An incarnation of a member, and a term. */
 struct quorum_tenant {
-    uint64_t inc;
+    uint64_t incarnation;
     uint64_t term;
     el_node id;
     uint32_t spare;
@@ -49,7 +49,7 @@ _Static_assert(sizeof(struct quorum_group) == 160, "no padding");
 
 /* What a voter has said to us. */
 struct quorum_ballot {
-    uint64_t inc; /* it supports us, under these; 0: it does not */
+    uint64_t incarnation; /* it supports us, under these; 0: it does not */
     uint64_t epoch;
     uint8_t granted;
     uint8_t hopeless; /* it stands by somebody who leads */
@@ -60,20 +60,20 @@ _Static_assert(sizeof(struct quorum_ballot) == 24, "no padding");
 /* ---- The voter (voter.c) ---- */
 
 /* Whether the holder is this incarnation. */
-static inline bool quorum_is(const struct quorum_tenant *tenant, el_node id, uint64_t inc)
+static inline bool quorum_is(const struct quorum_tenant *tenant, el_node id, uint64_t incarnation)
 {
-    return tenant->id == id && tenant->inc == inc;
+    return tenant->id == id && tenant->incarnation == incarnation;
 }
 
 void quorum_on_vote(const struct quorum *q, const struct el_msg *m);
-/* (who, inc) uses no term up to this one, ever. True if that frees us. */
-bool quorum_apply_release(const struct quorum *q, el_node who, uint64_t inc, uint64_t term);
+/* (who, incarnation) uses no term up to this one, ever. True if that frees us. */
+bool quorum_apply_release(const struct quorum *q, el_node who, uint64_t incarnation, uint64_t term);
 /* What was asked is too old, or over, or granted. */
 void quorum_forget_next(const struct quorum *q);
 /* The group may have come free: an heir that a release named goes first, then who asked, then a claim's heir. */
 void quorum_push(const struct quorum *q, el_node heir, uint64_t heir_term);
 void quorum_on_release(const struct quorum *q, const struct el_msg *m);
-void quorum_on_obit(const struct quorum *q, el_node who, uint64_t inc);
+void quorum_on_obit(const struct quorum *q, el_node who, uint64_t incarnation);
 void quorum_on_claim(const struct quorum *q, const struct el_msg *beat);
 
 /* ---- The candidate (candidate.c) ---- */
@@ -132,7 +132,7 @@ void quorum_say_all(const struct quorum *q, struct el_msg msg);
 void quorum_group_hear(const struct quorum *q, const struct el_msg *m);
 void quorum_group_timer(const struct quorum *q, uint32_t timer);
 /* What happened to the sessions may concern this group. */
-void quorum_group_news(const struct quorum *q);
+void quorum_group_take_changes(const struct quorum *q);
 void quorum_group_view(const struct quorum *q, struct el_view *view);
 
 #endif

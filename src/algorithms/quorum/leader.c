@@ -14,14 +14,14 @@ bool quorum_supports(const struct quorum *q, el_node voter)
 {
     const struct quorum_peer *p = quorum_peer(q, voter);
     const struct quorum_ballot *b = ballot(q, voter);
-    return b->inc && b->inc == p->inc && b->epoch == p->v_epoch;
+    return b->incarnation && b->incarnation == p->incarnation && b->epoch == p->v_epoch;
 }
 
 bool quorum_is_backed(const struct quorum *q, el_node voter)
 {
     const struct quorum_peer *p = quorum_peer(q, voter);
     const struct quorum_ballot *b = ballot(q, voter);
-    return p->lease && b->inc && b->inc == p->base_inc && b->epoch == p->base_epoch;
+    return p->lease && b->incarnation && b->incarnation == p->base_incarnation && b->epoch == p->base_epoch;
 }
 
 /* Our own promise is as new as any, and comes first of those: then what bounds the claim is not renewed by ourselves, and
@@ -113,7 +113,7 @@ void quorum_try_to_win(const struct quorum *q)
     struct quorum_group *g = q->group;
     if (g->role != QUORUM_CANDIDATE || !quorum_has_majority(q)) return;
     if (q->late && q->me->majority > 1) {
-        *q->news |= QUORUM_REVIEW;
+        *q->changes |= QUORUM_REVIEW;
         return;
     }
     g->role = QUORUM_LEADER;
@@ -122,13 +122,14 @@ void quorum_try_to_win(const struct quorum *q)
     g->asking = 1; /* who has not answered yet may be about to */
     el_arm(q->out, QUORUM_REASK, 0, el_number(q->cfg, QUORUM_OPTION_BEAT),
            el_number(q->cfg, QUORUM_OPTION_BEAT));
-    g->claim = (struct quorum_tenant){.id = q->cfg->self, .inc = q->me->inc, .term = g->standing};
+    g->claim =
+        (struct quorum_tenant){.id = q->cfg->self, .incarnation = q->me->incarnation, .term = g->standing};
     g->heir = g->claim_heir = EL_NOBODY;
     g->claim_heir_term = 0;
     forget_votes(q);
     choose_heir(q);
     if (!q->shared) quorum_session_beat(q, claim_of(g)); /* also tells the others */
-    *q->news |= QUORUM_REVIEW;
+    *q->changes |= QUORUM_REVIEW;
 }
 
 /* ---- Ending ---- */
@@ -146,7 +147,7 @@ static void end_term(const struct quorum *q)
     el_disarm(q->out, QUORUM_DEADLINE, 0);
     if (g->asking) el_disarm(q->out, QUORUM_REASK, 0);
     g->asking = 0;
-    *q->news |= QUORUM_REVIEW;
+    *q->changes |= QUORUM_REVIEW;
 }
 
 static void release_all(const struct quorum *q, uint64_t term, el_node heir, uint64_t heir_term)
@@ -155,7 +156,7 @@ static void release_all(const struct quorum *q, uint64_t term, el_node heir, uin
                                       .subject = q->cfg->self,
                                       .epoch = term,
                                       .rank = heir_term,
-                                      .extra = {0, 0, q->me->inc, heir}});
+                                      .extra = {0, 0, q->me->incarnation, heir}});
 }
 
 void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term)
@@ -181,7 +182,7 @@ void quorum_let_go(const struct quorum *q)
     g->stopping = 0;
     el_note(q->out, QUORUM_LETS_GO, g->done, 0);
     release_all(q, g->done, EL_NOBODY, 0);
-    *q->news |= QUORUM_REVIEW;
+    *q->changes |= QUORUM_REVIEW;
 }
 
 /* The host stops the work before the timer of the claim ends. Without it a claim ends only if some clock is wrong. */
@@ -241,7 +242,7 @@ void quorum_begin_under(const struct quorum *q, el_node incumbent)
     struct quorum_group *g = q->group;
     const el_duration lease = el_number(q->cfg, QUORUM_OPTION_LEASE);
     const uint64_t term = quorum_term(QUORUM_FIRST, incumbent);
-    g->claim = g->holder = (struct quorum_tenant){.id = incumbent, .inc = 1, .term = term};
+    g->claim = g->holder = (struct quorum_tenant){.id = incumbent, .incarnation = 1, .term = term};
     g->term = term;
     quorum_entrust(q, incumbent);
     if (incumbent != q->cfg->self) return;
@@ -251,9 +252,9 @@ void quorum_begin_under(const struct quorum *q, el_node incumbent)
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) {
         struct quorum_peer *p = quorum_peer(q, voter);
         if (!quorum_is_voter(q->cfg, voter)) continue;
-        *ballot(q, voter) = (struct quorum_ballot){.inc = 1};
+        *ballot(q, voter) = (struct quorum_ballot){.incarnation = 1};
         p->base = voter != q->cfg->self;
-        p->base_inc = p->lease = 1;
+        p->base_incarnation = p->lease = 1;
         el_arm(q->out, QUORUM_LEASE, voter, lease, lease);
     }
 }

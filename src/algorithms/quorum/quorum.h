@@ -39,18 +39,18 @@ enum {
     QUORUM_FLOOR,
     QUORUM_KINDS = QUORUM_FLOOR
 };
-#define quorum_from_inc(m) ((m)->more)
-#define quorum_to_inc(m) ((m)->extra[0])
+#define quorum_from_incarnation(m) ((m)->more)
+#define quorum_to_incarnation(m) ((m)->extra[0])
 #define quorum_clock_of(m) ((m)->extra[1])
-#define quorum_inc_about(m) ((m)->extra[2])
+#define quorum_incarnation_about(m) ((m)->extra[2])
 #define quorum_term_about(m) ((m)->extra[3])
 
 /* Flags, by kind. */
 enum {
     QUORUM_LIVE = 1, /* Beat: I hear you */
-    QUORUM_AT_LEISURE =
+    QUORUM_DEFERRABLE =
         2,              /* Beat: your answer may wait; this and the next are the hosts', machines do not look */
-    QUORUM_PRESSES = 4, /* Beat: I lead, or ask for votes: beat in my time */
+    QUORUM_URGENT = 4,  /* Beat: I lead, or ask for votes: beat in my time */
     QUORUM_PROMISE = 1, /* Ack */
     QUORUM_JOIN = 1,    /* Vote: I lead; Grant: my floor is higher, this is no vote */
     QUORUM_SILENT = 1,  /* Refuse: I may have forgotten what I promised */
@@ -180,7 +180,7 @@ struct quorum {
     struct quorum_peer *peers; /* by position - 1, ourselves included */
     struct quorum_group *group;
     struct quorum_ballot *ballots; /* by position - 1 */
-    uint32_t *news;                /* what groups must be told of, gathered: enum quorum_news */
+    uint32_t *changes;             /* what groups must be told of, gathered: enum quorum_changes */
     bool
         shared; /* one of many groups on these sessions: its host spreads the claims, and beats no more for a victory */
     bool late; /* a timer's event: after a pause others may be overdue, and what seems to run may be over */

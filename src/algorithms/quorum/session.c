@@ -61,8 +61,8 @@ uint64_t quorum_new_term(const struct quorum *q, el_node proposer, uint64_t than
 
 static struct el_msg addressed(const struct quorum *q, el_node to, struct el_msg msg)
 {
-    quorum_from_inc(&msg) = q->me->inc;
-    quorum_to_inc(&msg) = quorum_peer(q, to)->inc;
+    quorum_from_incarnation(&msg) = q->me->incarnation;
+    quorum_to_incarnation(&msg) = quorum_peer(q, to)->incarnation;
     quorum_clock_of(&msg) = q->me->clock;
     if (msg.subject == EL_NOBODY) msg.subject = q->cfg->self;
     return msg;
@@ -95,7 +95,7 @@ void quorum_open_probe(const struct quorum *q, el_node to)
 /* Where no lease runs it is not said what one counted from: a checker would tell such states apart for nothing. */
 static void forget_base(struct quorum_peer *p)
 {
-    p->base = p->base_inc = p->base_epoch = 0;
+    p->base = p->base_incarnation = p->base_epoch = 0;
 }
 
 static void promise(const struct quorum *q, el_node holder)
@@ -123,17 +123,17 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
     }
     if (epoch > p->v_epoch) { /* it has let go of us after all that it promised before was over */
         p->v_epoch = epoch;
-        if (p->base_inc == p->inc) {
+        if (p->base_incarnation == p->incarnation) {
             stop(q, &p->lease, QUORUM_LEASE, from);
             forget_base(p);
         }
-        *q->news |= QUORUM_REVIEW | QUORUM_LAPSED;
+        *q->changes |= QUORUM_REVIEW | QUORUM_LAPSED;
     }
-    const bool anothers = p->lease && (p->base_inc != p->inc || p->base_epoch != p->v_epoch);
+    const bool anothers = p->lease && (p->base_incarnation != p->incarnation || p->base_epoch != p->v_epoch);
     if (!p->probe || echo < p->probe || (anothers && !grant)) return true;
     el_move(q->out, QUORUM_PROBE, QUORUM_LEASE, from);
     p->base = from == q->cfg->self ? 0 : p->probe; /* our own is the newest anyway */
-    p->base_inc = p->inc;
+    p->base_incarnation = p->incarnation;
     p->base_epoch = p->v_epoch;
     p->probe = 0;
     p->probe_age = 0;
@@ -147,10 +147,10 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
  * Somebody new under an old name: what was promised to its earlier lives binds us still (Q1). A life that was granted
  * nothing leaves nothing behind; otherwise who starts again and again would hold for ever what its first life held.
  */
-static void meet(const struct quorum *q, el_node node, uint64_t inc)
+static void meet(const struct quorum *q, el_node node, uint64_t incarnation)
 {
     struct quorum_peer *p = quorum_peer(q, node);
-    el_note(q->out, QUORUM_MEETS, node, inc);
+    el_note(q->out, QUORUM_MEETS, node, incarnation);
     if (p->promised && p->entrusted) {
         el_move(q->out, QUORUM_PROMISED, QUORUM_OWED, node);
         p->promised = 0;
@@ -159,7 +159,7 @@ static void meet(const struct quorum *q, el_node node, uint64_t inc)
     stop(q, &p->promised, QUORUM_PROMISED, node);
     stop(q, &p->heard, QUORUM_HEARD, node);
     stop(q, &p->linked, QUORUM_LINKED, node);
-    p->inc = inc;
+    p->incarnation = incarnation;
     p->seen = p->beat_seen = p->v_epoch = 0;
     p->renews = p->floor_known = p->entrusted = 0;
 }
@@ -173,8 +173,8 @@ static bool is_exempt(const struct el_msg *m)
 /* Lives, clocks and what `rank` bears stay below what a term may be: nothing here wraps around (core looks at `epoch`). */
 static bool is_sane(const struct el_msg *m)
 {
-    return quorum_from_inc(m) && quorum_from_inc(m) < EL_EPOCH_MAX && quorum_clock_of(m) < EL_EPOCH_MAX &&
-           m->rank < EL_EPOCH_MAX;
+    return quorum_from_incarnation(m) && quorum_from_incarnation(m) < EL_EPOCH_MAX &&
+           quorum_clock_of(m) < EL_EPOCH_MAX && m->rank < EL_EPOCH_MAX;
 }
 
 /* Who speaks to an earlier life of ours is not heard, but met: otherwise two might know each other by lives that are
@@ -182,40 +182,40 @@ static bool is_sane(const struct el_msg *m)
 bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_peer *p = quorum_peer(q, m->from);
-    const uint64_t inc = quorum_from_inc(m);
-    if (q->me->inc == 0 || !is_sane(m)) return false;
+    const uint64_t incarnation = quorum_from_incarnation(m);
+    if (q->me->incarnation == 0 || !is_sane(m)) return false;
     quorum_see(q, m->epoch);
     quorum_see(q, quorum_clock_of(m));
     if (is_exempt(m)) return true;
-    if (inc < p->inc || inc <= p->dead) {
-        el_note(q->out, QUORUM_DROPS_OLD, m->from, inc);
+    if (incarnation < p->incarnation || incarnation <= p->dead) {
+        el_note(q->out, QUORUM_DROPS_OLD, m->from, incarnation);
         return false;
     }
-    if (inc > p->inc) {
-        meet(q, m->from, inc);
-        *q->news |= QUORUM_REVIEW;
+    if (incarnation > p->incarnation) {
+        meet(q, m->from, incarnation);
+        *q->changes |= QUORUM_REVIEW;
     }
-    if (quorum_to_inc(m) && quorum_to_inc(m) != q->me->inc) {
-        el_note(q->out, QUORUM_DROPS_STRAY, m->from, quorum_to_inc(m));
+    if (quorum_to_incarnation(m) && quorum_to_incarnation(m) != q->me->incarnation) {
+        el_note(q->out, QUORUM_DROPS_STRAY, m->from, quorum_to_incarnation(m));
         if (m->kind == QUORUM_BEAT)
             quorum_send(q, m->from, (struct el_msg){.kind = QUORUM_ACK}); /* who we are */
         return false;
     }
     p->recent = 1;
     arm(q, QUORUM_RECENT, m->from, RECENT_BEATS * el_number(q->cfg, QUORUM_OPTION_BEAT));
-    if (quorum_to_inc(m)) {
+    if (quorum_to_incarnation(m)) {
         p->heard = 1;
         arm(q, QUORUM_HEARD, m->from, lease(q));
     }
     return true;
 }
 
-void quorum_session_bury(const struct quorum *q, el_node node, uint64_t inc)
+void quorum_session_bury(const struct quorum *q, el_node node, uint64_t incarnation)
 {
     struct quorum_peer *p = quorum_peer(q, node);
-    el_note(q->out, QUORUM_BURIES, node, inc);
-    p->dead = quorum_highest(p->dead, inc);
-    if (p->inc != inc) return;
+    el_note(q->out, QUORUM_BURIES, node, incarnation);
+    p->dead = quorum_highest(p->dead, incarnation);
+    if (p->incarnation != incarnation) return;
     stop(q, &p->promised, QUORUM_PROMISED, node);
     stop(q, &p->recent, QUORUM_RECENT, node);
     stop(q, &p->heard, QUORUM_HEARD, node);
@@ -255,7 +255,7 @@ static void on_ack(const struct quorum *q, const struct el_msg *m)
         el_note(q->out, QUORUM_DROPS_ECHO, m->from, m->aux);
         return;
     }
-    if (!p->linked) *q->news |= QUORUM_REVIEW;
+    if (!p->linked) *q->changes |= QUORUM_REVIEW;
     p->linked = 1;
     arm(q, QUORUM_LINKED, m->from, lease(q));
     if (m->flags & QUORUM_PROMISE) quorum_credit(q, m->from, m->rank, m->aux, false);
@@ -300,7 +300,7 @@ void quorum_session_acquaint(const struct quorum *q)
     for (el_node node = 1; node <= q->cfg->cluster->count; node++) {
         struct quorum_peer *p = quorum_peer(q, node);
         if (node == q->cfg->self) continue;
-        p->inc = 1;
+        p->incarnation = 1;
         p->heard = p->recent = p->linked = 1;
         arm(q, QUORUM_HEARD, node, lease(q));
         arm(q, QUORUM_LINKED, node, lease(q));
@@ -329,7 +329,7 @@ void quorum_session_timer(const struct quorum *q, uint32_t timer, el_node slot)
     case QUORUM_HEARD: p->heard = 0; return;
     case QUORUM_RECENT:
         p->recent = 0;
-        *q->news |= QUORUM_REVIEW;
+        *q->changes |= QUORUM_REVIEW;
         return;
     case QUORUM_LINKED: p->linked = 0; return;
     case QUORUM_PROBE:
@@ -339,15 +339,15 @@ void quorum_session_timer(const struct quorum *q, uint32_t timer, el_node slot)
     case QUORUM_LEASE:
         p->lease = 0;
         forget_base(p);
-        *q->news |= QUORUM_LAPSED;
+        *q->changes |= QUORUM_LAPSED;
         return;
     case QUORUM_PROMISED:
         p->promised = 0;
-        *q->news |= QUORUM_FREED;
+        *q->changes |= QUORUM_FREED;
         return;
     default:
         p->owed = 0;
-        *q->news |= QUORUM_FREED;
+        *q->changes |= QUORUM_FREED;
         return;
     }
 }

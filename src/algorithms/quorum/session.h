@@ -8,10 +8,11 @@
 
 #include "algorithms/quorum/quorum.h"
 
-/* The member itself. Only inc, ceiling, the promise and whether the floor is known outlive it. */
+/* The member itself. Only incarnation, ceiling, the promise and whether the floor is known outlive it. */
 struct quorum_member {
-    uint64_t inc; /* this life's number; 0 while it is unknown: then nothing is sent and nothing heard */
-    uint64_t seq; /* of the last thing sent that an answer may echo */
+    uint64_t
+        incarnation; /* this life's number; 0 while it is unknown: then nothing is sent and nothing heard */
+    uint64_t seq;    /* of the last thing sent that an answer may echo */
     uint64_t clock;
     uint64_t floor;   /* what earlier lives may have granted */
     uint64_t ceiling; /* what this one may grant without a new record */
@@ -25,14 +26,14 @@ struct quorum_member {
 _Static_assert(sizeof(struct quorum_member) == 64, "no padding");
 
 struct quorum_peer {
-    uint64_t inc;
+    uint64_t incarnation;
     uint64_t dead; /* the last incarnation known to be over */
     uint64_t seen;
     uint64_t beat_seen;
     uint64_t epoch;   /* as its voter: how often we let go of it while it still was recorded */
     uint64_t v_epoch; /* as a holder: the same, of it */
     uint64_t base;    /* the seq that its lease counts from, and what the promise was given under */
-    uint64_t base_inc;
+    uint64_t base_incarnation;
     uint64_t base_epoch;
     uint64_t probe; /* the seq that a promise will be counted from; 0: none is open */
     uint8_t probe_age;
@@ -50,7 +51,7 @@ struct quorum_peer {
 _Static_assert(sizeof(struct quorum_peer) == 96, "no padding");
 
 /* What groups must be told of; most events are none of theirs. */
-enum quorum_news {
+enum quorum_changes {
     QUORUM_REVIEW = 1, /* links, epochs or our own standing changed: leaders and those without one look again */
     QUORUM_LAPSED = 2, /* a promise made to us is over: leaders look */
     QUORUM_FREED = 4,  /* a promise of ours is over: voters of that holder look */
@@ -85,10 +86,10 @@ static inline bool quorum_linked(const struct quorum *q, el_node node)
 }
 
 /* Whether what we granted to this incarnation is still promised to it (Q8). */
-static inline bool quorum_promise_lives(const struct quorum *q, el_node node, uint64_t inc)
+static inline bool quorum_promise_lives(const struct quorum *q, el_node node, uint64_t incarnation)
 {
     const struct quorum_peer *p = quorum_peer(q, node);
-    return inc == p->inc ? p->promised : p->owed;
+    return incarnation == p->incarnation ? p->promised : p->owed;
 }
 
 static inline bool quorum_may_grant(const struct quorum *q)
@@ -129,7 +130,7 @@ void quorum_session_acquaint(const struct quorum *q);
 bool quorum_session_admit(const struct quorum *q, const struct el_msg *m);
 /* The kinds that are none of the groups'. */
 void quorum_session_hear(const struct quorum *q, const struct el_msg *m);
-void quorum_session_bury(const struct quorum *q, el_node node, uint64_t inc);
+void quorum_session_bury(const struct quorum *q, el_node node, uint64_t incarnation);
 void quorum_session_timer(const struct quorum *q, uint32_t timer, el_node slot);
 /* Beats to all, which carry this claim, from those who may lead: the others answer. The next follows in time. */
 void quorum_session_beat(const struct quorum *q, struct quorum_claim claim);

@@ -25,7 +25,7 @@ void quorum_forget_next(const struct quorum *q)
 static bool is_held(const struct quorum *q)
 {
     const struct quorum_tenant *holder = &q->group->holder;
-    return holder->id && quorum_promise_lives(q, holder->id, holder->inc);
+    return holder->id && quorum_promise_lives(q, holder->id, holder->incarnation);
 }
 
 /* ---- Granting ---- */
@@ -35,7 +35,7 @@ static void let_go(const struct quorum *q)
 {
     const struct quorum_tenant *holder = &q->group->holder;
     struct quorum_peer *p = quorum_peer(q, holder->id);
-    if (holder->inc != p->inc) return;
+    if (holder->incarnation != p->incarnation) return;
     p->epoch++;
     el_note(q->out, QUORUM_GRANTED_AWAY, holder->id, p->epoch);
 }
@@ -45,10 +45,10 @@ static void grant(const struct quorum *q, el_node to, uint64_t term, bool join)
 {
     struct quorum_group *g = q->group;
     const struct quorum_peer *p = quorum_peer(q, to);
-    const bool same = quorum_is(&g->holder, to, p->inc), no_vote = join && term <= spent(q);
+    const bool same = quorum_is(&g->holder, to, p->incarnation), no_vote = join && term <= spent(q);
     if (g->holder.id && !same) let_go(q);
     const uint64_t held = same ? quorum_highest(g->holder.term, term) : term;
-    g->holder = (struct quorum_tenant){.id = to, .inc = p->inc, .term = held};
+    g->holder = (struct quorum_tenant){.id = to, .incarnation = p->incarnation, .term = held};
     el_note(q->out, no_vote ? QUORUM_JOINS : QUORUM_GRANTS, to, term);
     if (!no_vote) {
         g->term = quorum_highest(g->term, term);
@@ -63,7 +63,7 @@ static void grant(const struct quorum *q, el_node to, uint64_t term, bool join)
                                .aux = p->seen,
                                .rank = p->epoch,
                                .subject = g->proof.id,
-                               .extra = {0, 0, g->proof.inc, g->proof.term}});
+                               .extra = {0, 0, g->proof.incarnation, g->proof.term}});
 }
 
 /* ---- Refusing ---- */
@@ -76,7 +76,8 @@ static void remember(const struct quorum *q, const struct el_msg *m)
     const bool better = join != (bool)g->next_joins ? join : el_outranks(q->cfg->cluster, m->from, g->next.id);
     if (g->next_fresh && g->next.id != m->from && !better) return;
     const el_duration half = el_number(q->cfg, QUORUM_OPTION_LEASE) / 2;
-    g->next = (struct quorum_tenant){.id = m->from, .inc = quorum_from_inc(m), .term = m->epoch};
+    g->next =
+        (struct quorum_tenant){.id = m->from, .incarnation = quorum_from_incarnation(m), .term = m->epoch};
     g->next_joins = join;
     g->next_fresh = 1;
     el_arm(q->out, QUORUM_ASKED, 0, half, half);
@@ -103,8 +104,9 @@ static void refuse_held(const struct quorum *q, const struct el_msg *m)
 {
     const struct quorum_tenant holder = q->group->holder;
     const struct quorum_peer *p = quorum_peer(q, holder.id);
-    const bool active = quorum_is(&q->group->claim, holder.id, holder.inc);
-    const bool fresh = holder.id == q->cfg->self || (holder.inc == p->inc && p->recent && p->renews);
+    const bool active = quorum_is(&q->group->claim, holder.id, holder.incarnation);
+    const bool fresh =
+        holder.id == q->cfg->self || (holder.incarnation == p->incarnation && p->recent && p->renews);
     el_note(q->out, QUORUM_REFUSES_HELD, m->from, holder.id);
     remember(q, m);
     quorum_say(q, m->from,
@@ -113,8 +115,9 @@ static void refuse_held(const struct quorum *q, const struct el_msg *m)
                    .flags = (uint8_t)(QUORUM_HELD | (fresh ? QUORUM_FRESH : 0) | (active ? QUORUM_ACTIVE : 0)),
                    .epoch = m->epoch,
                    .subject = holder.id});
-    quorum_say(q, holder.id,
-               (struct el_msg){.kind = QUORUM_CHECK, .epoch = holder.term, .extra = {0, 0, holder.inc}});
+    quorum_say(
+        q, holder.id,
+        (struct el_msg){.kind = QUORUM_CHECK, .epoch = holder.term, .extra = {0, 0, holder.incarnation}});
 }
 
 void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
@@ -124,12 +127,12 @@ void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
     const bool join = m->flags & QUORUM_JOIN;
     if (!quorum_is_voter(q->cfg, q->cfg->self) || !quorum_may_hold(q->cfg, m->from) || m->epoch == 0) return;
     p->seen = quorum_highest(p->seen, m->aux);
-    if (quorum_apply_release(q, m->subject, quorum_inc_about(m), quorum_term_about(m)))
+    if (quorum_apply_release(q, m->subject, quorum_incarnation_about(m), quorum_term_about(m)))
         el_note(q->out, QUORUM_IS_PROVED_FREE, m->subject, 0);
     const bool high = m->epoch > spent(q) || join;
     if (!quorum_may_grant(q)) {
         refuse_silent(q, m);
-    } else if (quorum_is(&g->holder, m->from, p->inc)) {
+    } else if (quorum_is(&g->holder, m->from, p->incarnation)) {
         if (high || m->epoch == g->holder.term) {
             grant(q, m->from, m->epoch, join);
         } else {
@@ -148,24 +151,24 @@ void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
 /* ---- Coming free ---- */
 
 /* Exactly that incarnation, and nothing later: X may have been granted again since (Q17). */
-static bool is_over(const struct quorum_tenant *tenant, el_node who, uint64_t inc, uint64_t term)
+static bool is_over(const struct quorum_tenant *tenant, el_node who, uint64_t incarnation, uint64_t term)
 {
-    return tenant->id && quorum_is(tenant, who, inc) && tenant->term <= term;
+    return tenant->id && quorum_is(tenant, who, incarnation) && tenant->term <= term;
 }
 
-bool quorum_apply_release(const struct quorum *q, el_node who, uint64_t inc, uint64_t term)
+bool quorum_apply_release(const struct quorum *q, el_node who, uint64_t incarnation, uint64_t term)
 {
     struct quorum_group *g = q->group;
-    const bool frees = inc && is_over(&g->holder, who, inc, term);
-    if (inc && is_over(&g->next, who, inc, term)) quorum_forget_next(q);
-    if (inc && is_over(&g->claim, who, inc, term)) {
+    const bool frees = incarnation && is_over(&g->holder, who, incarnation, term);
+    if (incarnation && is_over(&g->next, who, incarnation, term)) quorum_forget_next(q);
+    if (incarnation && is_over(&g->claim, who, incarnation, term)) {
         forget(&g->claim);
         g->claim_heir = EL_NOBODY;
         g->claim_heir_term = 0;
     }
     if (!frees) return false;
     forget(&g->holder);
-    g->proof = (struct quorum_tenant){.id = who, .inc = inc, .term = term};
+    g->proof = (struct quorum_tenant){.id = who, .incarnation = incarnation, .term = term};
     return true;
 }
 
@@ -183,7 +186,8 @@ static bool push_to_next(const struct quorum *q)
 {
     const struct quorum_group *g = q->group;
     const struct quorum_tenant next = g->next;
-    if (!g->next_fresh || next.inc != quorum_peer(q, next.id)->inc || next.inc <= quorum_peer(q, next.id)->dead)
+    if (!g->next_fresh || next.incarnation != quorum_peer(q, next.id)->incarnation ||
+        next.incarnation <= quorum_peer(q, next.id)->dead)
         return false;
     if (next.term <= spent(q) && !g->next_joins) return false;
     el_note(q->out, QUORUM_PUSHES, next.id, next.term);
@@ -196,8 +200,8 @@ void quorum_push(const struct quorum *q, el_node heir, uint64_t heir_term)
     if (!quorum_may_grant(q) || is_held(q)) return;
     if (push_to_heir(q, heir, heir_term) || push_to_next(q)) return;
     const struct quorum_group *g = q->group;
-    const bool of_holder =
-        g->holder.id && quorum_is(&g->claim, g->holder.id, g->holder.inc) && g->claim.term == g->holder.term;
+    const bool of_holder = g->holder.id && quorum_is(&g->claim, g->holder.id, g->holder.incarnation) &&
+                           g->claim.term == g->holder.term;
     if (of_holder) push_to_heir(q, g->claim_heir, g->claim_heir_term);
 }
 
@@ -206,44 +210,44 @@ void quorum_on_release(const struct quorum *q, const struct el_msg *m)
 {
     const struct quorum_group *g = q->group;
     const el_node who = m->subject;
-    const uint64_t inc = quorum_inc_about(m);
+    const uint64_t incarnation = quorum_incarnation_about(m);
     el_node heir = quorum_term_about(m) <= q->cfg->cluster->count ? (el_node)quorum_term_about(m) : EL_NOBODY;
     uint64_t heir_term = m->rank;
-    if (!heir && quorum_is(&g->claim, who, inc) && g->claim.term == m->epoch) {
+    if (!heir && quorum_is(&g->claim, who, incarnation) && g->claim.term == m->epoch) {
         heir = g->claim_heir;
         heir_term = g->claim_heir_term;
     }
     quorum_see(q, heir_term);
-    const bool freed = quorum_apply_release(q, who, inc, m->epoch);
+    const bool freed = quorum_apply_release(q, who, incarnation, m->epoch);
     if (freed) {
         el_note(q->out, QUORUM_IS_RELEASED, who, m->epoch);
         quorum_push(q, heir, heir_term);
     }
-    *q->news |= QUORUM_REVIEW;
+    *q->changes |= QUORUM_REVIEW;
 }
 
-void quorum_on_obit(const struct quorum *q, el_node who, uint64_t inc)
+void quorum_on_obit(const struct quorum *q, el_node who, uint64_t incarnation)
 {
     const struct quorum_group *g = q->group;
-    const bool claimed = quorum_is(&g->claim, who, inc) && g->claim.term == g->holder.term;
+    const bool claimed = quorum_is(&g->claim, who, incarnation) && g->claim.term == g->holder.term;
     const el_node heir = claimed ? g->claim_heir : EL_NOBODY;
     const uint64_t heir_term = g->claim_heir_term;
-    if (quorum_apply_release(q, who, inc, QUORUM_EVER)) quorum_push(q, heir, heir_term);
-    *q->news |= QUORUM_REVIEW;
+    if (quorum_apply_release(q, who, incarnation, QUORUM_EVER)) quorum_push(q, heir, heir_term);
+    *q->changes |= QUORUM_REVIEW;
 }
 
 /* The highest claim counts. One of an earlier life stays on record as long as nobody else claims. */
 void quorum_on_claim(const struct quorum *q, const struct el_msg *beat)
 {
     struct quorum_group *g = q->group;
-    const uint64_t inc = quorum_from_inc(beat);
+    const uint64_t incarnation = quorum_from_incarnation(beat);
     const bool known = g->claim.id && quorum_recent(q, g->claim.id);
     if (beat->epoch == 0) {
-        if (!quorum_is(&g->claim, beat->from, inc)) return;
+        if (!quorum_is(&g->claim, beat->from, incarnation)) return;
         forget(&g->claim);
         g->claim_heir = EL_NOBODY;
         g->claim_heir_term = 0;
-        *q->news |= QUORUM_REVIEW;
+        *q->changes |= QUORUM_REVIEW;
         return;
     }
     if (!quorum_may_hold(q->cfg, beat->from) || (known && beat->epoch < g->claim.term)) return;
@@ -252,7 +256,7 @@ void quorum_on_claim(const struct quorum *q, const struct el_msg *beat)
         el_note(q->out, QUORUM_IS_DEPOSED, beat->from, beat->epoch);
         quorum_break_off(q);
     }
-    g->claim = (struct quorum_tenant){.id = beat->from, .inc = inc, .term = beat->epoch};
+    g->claim = (struct quorum_tenant){.id = beat->from, .incarnation = incarnation, .term = beat->epoch};
     g->claim_heir = beat->subject == beat->from ? EL_NOBODY : beat->subject;
     g->claim_heir_term = g->claim_heir ? beat->rank : 0;
 }

@@ -85,7 +85,7 @@ static bool is_of(const struct recordings_obituary *o, const struct recordings_r
                   const struct recordings_claim *claim)
 {
     const bool is_here = o->group == 0 || (o->group == claim->group && claim->token <= o->term);
-    return is_here && o->who == run->self && o->life == run->life;
+    return is_here && o->who == run->self && o->incarnation == run->incarnation;
 }
 
 /* A death that was told of ends an leadership before its deadline. */

@@ -89,14 +89,14 @@ static void look_for_obituaries(const struct recorder_listener *l, el_node from,
         const bool is_all = entry.type == PAYLOAD_OBITUARY;
         story->obituaries[story->obituary_count++] =
             (struct recordings_obituary){.who = from,
-                                         .life = is_all ? entry.number : entry.life,
+                                         .incarnation = is_all ? entry.number : entry.incarnation,
                                          .group = is_all ? 0 : entry.group,
                                          .term = is_all ? 0 : entry.number};
     }
 }
 
 /* As its own obituary would name it. */
-static uint64_t life_of(const struct host *host)
+static uint64_t incarnation_of(const struct host *host)
 {
     struct payload payload;
     struct payload_entry entry;
@@ -180,7 +180,7 @@ static void lead(const struct recorder_listener *l, struct host_group *group, co
             .group = host_key(group), .token = view->token, .began = l->at, .run = ear->run, .is_open = true};
         snprintf(claim->name, sizeof claim->name, "%s", host_name(group));
     }
-    story->runs[ear->run].life = life_of(l->host);
+    story->runs[ear->run].incarnation = incarnation_of(l->host);
     claim->deadline = view->deadline_ns;
     claim->cell = host_cell(group);
     if (claim->cell != HOST_NO_CELL) story->runs[ear->run].cells[claim->cell] = view->deadline_ns;

@@ -61,13 +61,13 @@ struct recordings_run {
     uint64_t doubt; /* ... give or take */
     bool is_placed;
     uint64_t cells[HOST_CELLS_MAX]; /* deadlines */
-    uint64_t life;                  /* the incarnation in which it led; 0: it never did */
+    uint64_t incarnation;           /* the incarnation in which it led; 0: it never did */
 };
 
 /* The work of that life is over. */
 struct recordings_obituary {
     el_node who;
-    uint64_t life;
+    uint64_t incarnation;
     uint64_t group, term; /* in that group up to that term; 0: all of it */
 };
 

@@ -88,7 +88,7 @@ static void fall_apart(struct run *run, const char *why)
 {
     if (!run->runner->connect_ns) try_later(run, why); /* the first of its groups to know says it for all */
     run->token = 0;
-    run->state = RUN_APART;
+    run->state = RUN_DISCONNECTED;
 }
 
 /* What will not be better the next time ends it. */
@@ -152,7 +152,7 @@ static void campaign(struct run *run)
 void run_stand(struct run *run)
 {
     if (!run->runner->well)
-        run->state = RUN_UNWELL;
+        run->state = RUN_UNHEALTHY;
     else
         campaign(run);
 }
@@ -169,7 +169,7 @@ void run_connect(struct runner *runner)
 {
     struct run *any = NULL;
     for (size_t i = 0; i < runner->count && !any; i++)
-        if (runner->runs[i].state == RUN_APART) any = &runner->runs[i];
+        if (runner->runs[i].state == RUN_DISCONNECTED) any = &runner->runs[i];
     if (!any) return;
     disconnect(runner);
     runner->connect_ns = 0;
@@ -177,7 +177,7 @@ void run_connect(struct runner *runner)
     if (status != ELECTOR_OK) {
         on_failure(any, status);
         for (size_t i = 0; any->state == RUN_DONE && i < runner->count; i++)
-            if (runner->runs[i].state == RUN_APART) run_finish(&runner->runs[i], any->exit_code);
+            if (runner->runs[i].state == RUN_DISCONNECTED) run_finish(&runner->runs[i], any->exit_code);
         return;
     }
     elector_on_event(runner->elector, on_event, runner);
@@ -189,9 +189,9 @@ void run_connect(struct runner *runner)
     }
     for (size_t i = 0; i < runner->count && !runner->broken; i++) {
         struct run *run = &runner->runs[i];
-        if (run->state != RUN_APART) continue;
+        if (run->state != RUN_DISCONNECTED) continue;
         run_stand(run);
-        if (run->state == RUN_CAMPAIGN || run->state == RUN_UNWELL) observe(run);
+        if (run->state == RUN_CAMPAIGN || run->state == RUN_UNHEALTHY) observe(run);
     }
 }
 
@@ -204,10 +204,10 @@ void run_dispatch(struct runner *runner)
     runner->broken = true;
     for (size_t i = 0; i < runner->count; i++) {
         struct run *run = &runner->runs[i];
-        if (run->state == RUN_DONE || run->state == RUN_APART) continue;
+        if (run->state == RUN_DONE || run->state == RUN_DISCONNECTED) continue;
         run->lost = true;
         snprintf(run->reason, sizeof run->reason, "%s", elector_message(runner->elector));
-        if (run->state == RUN_CAMPAIGN || run->state == RUN_UNWELL) on_failure(run, status);
+        if (run->state == RUN_CAMPAIGN || run->state == RUN_UNHEALTHY) on_failure(run, status);
     }
 }
 

@@ -46,9 +46,9 @@ static void on_signal(struct run *run, int signal)
         supervise_signal(&run->work, signal);
     } else if (ends && run->state == RUN_WORK) {
         run_stop(run, RUN_LOSES);
-    } else if (ends && run->state == RUN_PAUSE) {
+    } else if (ends && run->state == RUN_READY) {
         run_part(run, RUN_LOSES);
-    } else if (ends && run->state != RUN_PARTING && run->state != RUN_DONE) {
+    } else if (ends && run->state != RUN_ON_LOST && run->state != RUN_DONE) {
         run_finish(run, 128 + signal);
     }
 }
@@ -100,7 +100,7 @@ uint64_t run_sooner(uint64_t a, uint64_t b)
 static bool is_apart(const struct runner *runner)
 {
     for (size_t i = 0; i < runner->count; i++)
-        if (runner->runs[i].state != RUN_APART && runner->runs[i].state != RUN_DONE) return false;
+        if (runner->runs[i].state != RUN_DISCONNECTED && runner->runs[i].state != RUN_DONE) return false;
     return true;
 }
 
@@ -109,13 +109,13 @@ static uint64_t due(const struct run *run)
     uint64_t at_ns = 0;
     switch (run->state) {
     case RUN_WORK: at_ns = run_sooner(run->term_at_ns, run->look_at_ns); break;
-    case RUN_PAUSE: at_ns = run_sooner(run->next_ns, run_sooner(run->term_at_ns, run->look_at_ns)); break;
+    case RUN_READY: at_ns = run_sooner(run->next_ns, run_sooner(run->term_at_ns, run->look_at_ns)); break;
     case RUN_STOPPING:
     case RUN_LEAVING: at_ns = run->next_ns; break;
     case RUN_CAMPAIGN: at_ns = run_sooner(run->penalised_until_ns, run->runner->give_up_ns); break;
-    case RUN_UNWELL: at_ns = run->runner->give_up_ns; break;
-    case RUN_APART:
-    case RUN_PARTING:
+    case RUN_UNHEALTHY: at_ns = run->runner->give_up_ns; break;
+    case RUN_DISCONNECTED:
+    case RUN_ON_LOST:
     case RUN_DONE: break;
     }
     return run->hooks.helper.pid && !run->hooks.helper.cut ? run_sooner(at_ns, run->hooks.helper.until_ns)
@@ -176,7 +176,7 @@ static void begin_to_lead(struct run *run)
     run->watch.better[0] = '\0';
     run->elected_ns = supervise_now_ns();
     runner->give_up_ns = 0; /* it was elected; later it waits as long as it takes */
-    run->state = RUN_PAUSE;
+    run->state = RUN_READY;
     run->next_ns = 0;
     run_renew(run);
     if (!run->request->quiet) run_say(run, "leading with token %llu", (unsigned long long)run->token);
@@ -273,7 +273,7 @@ static void in_pause(struct run *run)
         yield_to_another(run);
     } else if (supervise_now_ns() >= run->next_ns && !run_hook_waits(run, RUN_ELECTED)) {
         run_start(run);
-        if (run->state == RUN_PAUSE) run->next_ns = supervise_now_ns() + too_late_ns;
+        if (run->state == RUN_READY) run->next_ns = supervise_now_ns() + too_late_ns;
     }
 }
 
@@ -296,15 +296,15 @@ static void in_leaving(struct run *run)
 static void go_on(struct run *run)
 {
     switch (run->state) {
-    case RUN_APART:
+    case RUN_DISCONNECTED:
         if (is_over(run)) give_up(run);
         break;
-    case RUN_UNWELL: in_illness(run); break;
+    case RUN_UNHEALTHY: in_illness(run); break;
     case RUN_CAMPAIGN: in_campaign(run); break;
     case RUN_WORK: at_work(run); break;
     case RUN_STOPPING: run_press(run); break;
-    case RUN_PAUSE: in_pause(run); break;
-    case RUN_PARTING: in_parting(run); break;
+    case RUN_READY: in_pause(run); break;
+    case RUN_ON_LOST: in_parting(run); break;
     case RUN_LEAVING: in_leaving(run); break;
     case RUN_DONE: break;
     }

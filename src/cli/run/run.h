@@ -53,14 +53,14 @@ void run_write_help(void); /* help.c */
 bool run_find_url(const struct run_request *, char *url, size_t size);
 
 enum run_state {
-    RUN_APART,    /* no connection; to be tried again */
-    RUN_UNWELL,   /* does not stand, since the health check fails or has not yet passed */
-    RUN_CAMPAIGN, /* waits to be elected */
-    RUN_WORK,     /* leads, and the command runs */
-    RUN_STOPPING, /* something of the command is left, and is to end */
-    RUN_PAUSE,    /* leads, and nothing runs: the command is to be started, at once or after a while */
-    RUN_PARTING,  /* nothing runs any more; --on-lost does, and holds the leadership as long as we lead */
-    RUN_LEAVING,  /* the work is stopped and this was said; another is about to lead */
+    RUN_DISCONNECTED, /* no connection; to be tried again */
+    RUN_UNHEALTHY,    /* does not stand, since the health check fails or has not yet passed */
+    RUN_CAMPAIGN,     /* waits to be elected */
+    RUN_WORK,         /* leads, and the command runs */
+    RUN_STOPPING,     /* something of the command is left, and is to end */
+    RUN_READY,        /* leads, and nothing runs: the command is to be started, at once or after a while */
+    RUN_ON_LOST,      /* nothing runs any more; --on-lost does, and holds the leadership as long as we lead */
+    RUN_LEAVING,      /* the work is stopped and this was said; another is about to lead */
     RUN_DONE,
 };
 
@@ -92,7 +92,7 @@ struct run {
     struct runner *runner;
     const struct run_request *request;
     const char *group;
-    enum run_state state; /* RUN_APART at first */
+    enum run_state state; /* RUN_DISCONNECTED at first */
     int exit_code;        /* once it is RUN_DONE */
     int ending_signal;    /* somebody wants an end: neither restart nor campaign again */
 
@@ -161,7 +161,7 @@ uint64_t run_sooner(uint64_t, uint64_t);
 
 /* ---- The leadership (leadership.c) -------------------------------------------------------------------- */
 
-void run_connect(struct runner *);  /* and campaign; when all are RUN_APART */
+void run_connect(struct runner *);  /* and campaign; when all are RUN_DISCONNECTED */
 void run_dispatch(struct runner *); /* hears what the library has to say */
 void run_stand(struct run *);       /* campaigns, if it is well */
 void run_renew(struct run *);       /* the deadline may have moved on */

@@ -116,7 +116,7 @@ static void restart_later(struct run *run)
     if (!run->request->quiet)
         run_say(run, "the command ended with %d; starting it again in %.1f s", run->status,
                 (double)run->backoff_ns / 1e9);
-    run->state = RUN_PAUSE;
+    run->state = RUN_READY;
     run->next_ns = now_ns + run->backoff_ns;
 }
 
@@ -150,7 +150,7 @@ static void on_empty(struct run *run)
 void run_part(struct run *run, enum run_end end)
 {
     run->end = end;
-    run->state = RUN_PARTING;
+    run->state = RUN_ON_LOST;
     run_tell_lost(run);
     run_look_at_hooks(run);
 }

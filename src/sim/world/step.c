@@ -63,8 +63,8 @@ static void take_note(struct sim_world *world, el_node node, enum sim_channel ch
     }
     world->result.notes |= bit;
     if (action->note == EL_NOTE_DECLINED) world->offices[node].asked = false;
-    if (world->algorithm->wish && action->note + 1 == world->algorithm->wish)
-        world->offices[node].wish = (el_node)action->values[0];
+    if (world->algorithm->handover_note && action->note + 1 == world->algorithm->handover_note)
+        world->offices[node].handover_target = (el_node)action->values[0];
     sim_record(world, (struct sim_record){.what = SIM_NOTED,
                                           .cause = cause,
                                           .node = node,
@@ -136,10 +136,10 @@ static bool draw(struct sim_world *world, struct sim_machine *machine, uint32_t 
 }
 
 /* Work here stops in no time, so the host asks at once. In a script, it is for the script to say. */
-static void heed_wish(struct sim_world *world, el_node node, uint64_t cause)
+static void heed_handover_target(struct sim_world *world, el_node node, uint64_t cause)
 {
-    const el_node heir = world->offices[node].wish;
-    world->offices[node].wish = EL_NOBODY;
+    const el_node heir = world->offices[node].handover_target;
+    world->offices[node].handover_target = EL_NOBODY;
     if (heir == EL_NOBODY || world->plan->script) return;
     const uint64_t told = sim_record(
         world, (struct sim_record){
@@ -161,7 +161,7 @@ void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, 
         el_step(machine->algorithm, &cfg, sim_state(machine, node), &chosen, &machine->outbox);
         choose = carry_out(world, node, channel, cause);
     }
-    if (world->offices[node].wish) heed_wish(world, node, cause);
+    if (world->offices[node].handover_target) heed_handover_target(world, node, cause);
 }
 
 /* Who lost its record can go beyond what it forgot only by the time of day, if its host tells it: milliseconds, which

@@ -34,7 +34,7 @@ struct fake_agent {
     bool closed;         /* the client has gone */
     pthread_t thread;
     pthread_mutex_t mutex;
-    pthread_cond_t news;
+    pthread_cond_t changes;
 };
 
 static inline void fake_write(int fd, const char *text)
@@ -97,7 +97,7 @@ static inline void fake_hear(struct fake_agent *a, const char *line)
     pthread_mutex_lock(&a->mutex);
     if (request) json_array_append(a->asked, request);
     if (request) fake_answer(a, request);
-    pthread_cond_broadcast(&a->news);
+    pthread_cond_broadcast(&a->changes);
     pthread_mutex_unlock(&a->mutex);
     json_decref(request);
 }
@@ -143,7 +143,7 @@ static inline void *fake_run(void *context)
         close(client);
         a->client = -1;
         a->closed = true;
-        pthread_cond_broadcast(&a->news);
+        pthread_cond_broadcast(&a->changes);
         pthread_mutex_unlock(&a->mutex);
     }
     return NULL;
@@ -162,7 +162,7 @@ static inline bool fake_start(struct fake_agent *a)
     a->asked = json_array();
     a->listener = socket(AF_UNIX, SOCK_STREAM, 0);
     pthread_mutex_init(&a->mutex, NULL);
-    pthread_cond_init(&a->news, NULL);
+    pthread_cond_init(&a->changes, NULL);
     return bind(a->listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(a->listener, 8) == 0 &&
            pthread_create(&a->thread, NULL, fake_run, a) == 0;
 }
@@ -177,7 +177,7 @@ static inline void fake_stop(struct fake_agent *a)
     rmdir(a->folder);
     json_decref(a->asked);
     pthread_mutex_destroy(&a->mutex);
-    pthread_cond_destroy(&a->news);
+    pthread_cond_destroy(&a->changes);
 }
 
 /* A line to the client, as it is. */
@@ -236,7 +236,7 @@ static inline json_t *fake_asked(struct fake_agent *a, const char *op)
             const char *its = json_string_value(json_object_get(request, "op"));
             if (its && strcmp(its, op) == 0) found = json_deep_copy(request);
         }
-        if (!found) error = pthread_cond_timedwait(&a->news, &a->mutex, &limit);
+        if (!found) error = pthread_cond_timedwait(&a->changes, &a->mutex, &limit);
     }
     pthread_mutex_unlock(&a->mutex);
     return found;
@@ -249,7 +249,8 @@ static inline bool fake_is_left(struct fake_agent *a)
     clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_sec += FAKE_LONG_S;
     pthread_mutex_lock(&a->mutex);
-    for (int error = 0; !a->closed && error == 0;) error = pthread_cond_timedwait(&a->news, &a->mutex, &limit);
+    for (int error = 0; !a->closed && error == 0;)
+        error = pthread_cond_timedwait(&a->changes, &a->mutex, &limit);
     const bool closed = a->closed;
     pthread_mutex_unlock(&a->mutex);
     return closed;

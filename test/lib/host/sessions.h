@@ -490,11 +490,11 @@ static inline void end_work(el_node dead, unsigned life)
     }
 }
 
-static inline void bury(el_node witness, struct session *s, el_node dead, unsigned life, uint64_t inc)
+static inline void bury(el_node witness, struct session *s, el_node dead, unsigned life, uint64_t incarnation)
 {
     end_work(dead, life);
     (void)host_tick(world.hosts[witness].host);
-    session_bury(s, dead, inc);
+    session_bury(s, dead, incarnation);
     host_flush(world.hosts[witness].host);
     after_event(witness);
 }

@@ -80,10 +80,12 @@ static inline void asks(el_node from, uint64_t term, uint64_t seq, uint8_t flags
     hears_from(from, (struct el_msg){.kind = QUORUM_VOTE, .epoch = term, .aux = seq, .flags = flags});
 }
 
-static inline void asks_with_proof(el_node from, uint64_t term, el_node who, uint64_t inc, uint64_t over)
+static inline void asks_with_proof(el_node from, uint64_t term, el_node who, uint64_t incarnation,
+                                   uint64_t over)
 {
     hears_from(from,
-               (struct el_msg){.kind = QUORUM_VOTE, .epoch = term, .subject = who, .extra = {0, 0, inc, over}});
+               (struct el_msg){
+                   .kind = QUORUM_VOTE, .epoch = term, .subject = who, .extra = {0, 0, incarnation, over}});
 }
 
 static inline void grants(el_node from, uint64_t term, uint64_t echo, uint64_t epoch, uint8_t flags)
@@ -99,23 +101,23 @@ static inline void refuses(el_node from, uint64_t term, uint8_t flags, el_node h
                    .kind = QUORUM_REFUSE, .epoch = term, .flags = flags, .subject = holder, .rank = floor});
 }
 
-static inline void releases(el_node who, uint64_t inc, uint64_t term, el_node heir, uint64_t heir_term)
+static inline void releases(el_node who, uint64_t incarnation, uint64_t term, el_node heir, uint64_t heir_term)
 {
     hears_from(who, (struct el_msg){.kind = QUORUM_RELEASE,
                                     .epoch = term,
                                     .subject = who,
                                     .rank = heir_term,
-                                    .extra = {0, 0, inc, heir}});
+                                    .extra = {0, 0, incarnation, heir}});
 }
 
-static inline void obituary(el_node from, el_node who, uint64_t inc)
+static inline void obituary(el_node from, el_node who, uint64_t incarnation)
 {
-    hears_from(from, (struct el_msg){.kind = QUORUM_OBIT, .subject = who, .extra = {0, 0, inc}});
+    hears_from(from, (struct el_msg){.kind = QUORUM_OBIT, .subject = who, .extra = {0, 0, incarnation}});
 }
 
-static inline void checks(el_node from, uint64_t inc, uint64_t term)
+static inline void checks(el_node from, uint64_t incarnation, uint64_t term)
 {
-    hears_from(from, (struct el_msg){.kind = QUORUM_CHECK, .epoch = term, .extra = {0, 0, inc}});
+    hears_from(from, (struct el_msg){.kind = QUORUM_CHECK, .epoch = term, .extra = {0, 0, incarnation}});
 }
 
 static inline void tells_floor(el_node from, uint64_t nonce, uint64_t clock, uint8_t flags)

@@ -65,11 +65,11 @@ void session_group_hear(struct session_group *group, const struct el_msg *m)
     struct session *s = session_of(group);
     struct session_step step;
     if (!el_is_well_formed(&el_quorum, &s->cfg, m)) return;
-    const uint64_t inc = s->peers[m->from - 1].inc;
+    const uint64_t incarnation = s->peers[m->from - 1].incarnation;
     session_open(s, NULL, false, &step);
     const bool admitted = quorum_session_admit(&step.q, m);
     session_close(s, NULL, &step);
-    if (s->peers[m->from - 1].inc != inc) postings_meet(s, m->from);
+    if (s->peers[m->from - 1].incarnation != incarnation) postings_meet(s, m->from);
     if (!admitted) return;
     switch (m->kind) {
     case QUORUM_VOTE:
@@ -116,7 +116,7 @@ static bool is_promised_away(const struct session_group *group)
     struct session *s = session_of(group);
     const struct quorum_tenant *holder = &session_expand(group)->quorum.holder;
     const struct quorum q = {.me = &s->me, .peers = s->peers};
-    return holder->id && holder->id != s->cfg.self && quorum_promise_lives(&q, holder->id, holder->inc);
+    return holder->id && holder->id != s->cfg.self && quorum_promise_lives(&q, holder->id, holder->incarnation);
 }
 
 /* Asking for votes that nobody can give yet, or more than anybody can hear, makes all of it slower. */
@@ -147,7 +147,7 @@ static bool is_spoken_for(const struct session_group *group)
     const struct quorum_tenant *holder = &session_expand(group)->quorum.holder;
     if (!is_promised_away(group)) return false;
     const struct quorum_peer *p = &session_of(group)->peers[holder->id - 1];
-    return p->recent && p->inc == holder->inc; /* an earlier life claims nothing any more */
+    return p->recent && p->incarnation == holder->incarnation; /* an earlier life claims nothing any more */
 }
 
 /* As long as if it had asked, and made way. Not for ever: whether the other still wants it only asking tells. */
@@ -224,17 +224,17 @@ static struct session_rank *make_ranks(struct session_group *group)
     return ranks;
 }
 
-static void rank(struct session_group *group, el_node member, uint64_t priority, uint32_t patience)
+static void rank(struct session_group *group, el_node member, uint64_t priority, uint32_t preempt_after_ms)
 {
     const struct session *s = session_of(group);
     struct session_rank *ranks = session_ranks(group);
-    if (!ranks && priority == 0 && patience == 0) return;
+    if (!ranks && priority == 0 && preempt_after_ms == 0) return;
     if (!ranks) ranks = make_ranks(group);
     if (!ranks) return; /* it is not preferred */
     struct session_rank *r = &ranks[member - 1];
     if (!session_wants(group, member)) r->since = host_now(s->host);
     r->priority = priority;
-    r->patience = patience;
+    r->preempt_after_ms = preempt_after_ms;
 }
 
 static void set_candidate(struct session_group *group, el_node member, bool stands)
@@ -252,7 +252,7 @@ static void look_again(struct session_group *group)
     struct session_step step;
     session_open(s, group, false, &step);
     if (group->role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
-    step.news = QUORUM_REVIEW;
+    step.changes = QUORUM_REVIEW;
     session_close(s, group, &step);
 }
 
@@ -267,7 +267,7 @@ void session_group_stand(struct session_group *group, bool stands, uint64_t prio
 {
     const struct session *s = session_of(group);
     const struct session_rank *ranks = session_ranks(group);
-    rank(group, s->cfg.self, priority, ranks ? ranks[s->cfg.self - 1].patience : 0);
+    rank(group, s->cfg.self, priority, ranks ? ranks[s->cfg.self - 1].preempt_after_ms : 0);
     set_candidate(group, s->cfg.self, stands);
     postings_post(group);
     postings_flush(session_of(group)); /* what it says of itself goes before what it asks for */
@@ -284,7 +284,7 @@ static void read_claim(struct session_group *group, el_node peer, const struct p
                            .subject = entry->heir ? entry->heir : peer,
                            .epoch = entry->term,
                            .rank = entry->heir_term,
-                           .more = entry->life};
+                           .more = entry->incarnation};
     if (!el_is_well_formed(&el_quorum, &s->cfg, &claim) || claim.rank >= EL_EPOCH_MAX) return;
     session_open(s, group, false, &step);
     quorum_see(&step.q, entry->term);
@@ -304,7 +304,7 @@ void session_group_read(struct session_group *group, el_node peer, const struct 
     const bool stood = session_wants(group, peer), stands = entry->flags & PAYLOAD_STANDS;
     const struct session_rank *ranks = session_ranks(group);
     const uint64_t priority = ranks ? ranks[peer - 1].priority : 0;
-    rank(group, peer, entry->number, entry->patience);
+    rank(group, peer, entry->number, entry->preempt_after_ms);
     set_candidate(group, peer, stands || entry->term); /* whoever leads wanted to */
     read_claim(group, peer, entry);
     read_value(group, peer, entry);
@@ -321,33 +321,34 @@ void session_show_wishes(struct session *s)
 {
     if (!el_number(&s->cfg, QUORUM_OPTION_PREEMPT)) return;
     for (uint32_t i = 0; i < s->group_count; i++)
-        if (session_group_at(s, i + 1)->base.wish) host_group_show(&session_group_at(s, i + 1)->base);
+        if (session_group_at(s, i + 1)->base.handover_target)
+            host_group_show(&session_group_at(s, i + 1)->base);
 }
 
 /* ---- News ---- */
 
-static void tell_one(struct session_group *group, uint32_t news)
+static void tell_one(struct session_group *group, uint32_t changes)
 {
     struct session *s = session_of(group);
     struct session_step step;
     session_open(s, group, false, &step);
     for (uint32_t i = 0; i < s->obituary_count; i++)
-        quorum_on_obit(&step.q, s->obituaries[i].who, s->obituaries[i].inc);
-    if (news & SESSION_HEIRS && step.q.group->role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
-    step.news |= news & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED);
+        quorum_on_obit(&step.q, s->obituaries[i].who, s->obituaries[i].incarnation);
+    if (changes & SESSION_HEIRS && step.q.group->role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
+    step.changes |= changes & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED);
     session_close(s, group, &step);
 }
 
 /* In turn, from where it was left off; what is new begins a round of its own. */
-void session_tell_news(struct session *s, uint32_t most)
+void session_tell_changes(struct session *s, uint32_t most)
 {
     for (; s->left && most; most--) {
-        const uint32_t news = s->news;
+        const uint32_t changes = s->changes;
         if (s->cursor >= s->group_count) s->cursor = 0;
         s->left--;
-        tell_one(session_group_at(s, ++s->cursor), news);
+        tell_one(session_group_at(s, ++s->cursor), changes);
     }
     if (s->left) return;
-    s->news = 0;
+    s->changes = 0;
     s->obituary_count = 0;
 }

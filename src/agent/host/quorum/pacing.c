@@ -21,14 +21,14 @@ static bool presses(const struct session *s)
 uint8_t session_beat_flags(const struct session *s, el_node to)
 {
     const struct quorum_peer *p = &s->peers[to - 1];
-    if (presses(s)) return QUORUM_PRESSES;
-    return p->linked && p->heard && p->lease ? QUORUM_AT_LEISURE : 0;
+    if (presses(s)) return QUORUM_URGENT;
+    return p->linked && p->heard && p->lease ? QUORUM_DEFERRABLE : 0;
 }
 
 static el_node who_paces(const struct session *s)
 {
     for (el_node member = 1; member <= s->cluster.count; member++)
-        if (member == s->cfg.self ? presses(s) : s->peers[member - 1].recent && s->pressing >> (member - 1) & 1)
+        if (member == s->cfg.self ? presses(s) : s->peers[member - 1].recent && s->urgent >> (member - 1) & 1)
             return member;
     return EL_NOBODY;
 }
@@ -57,7 +57,7 @@ uint64_t session_leniency(const struct session *s, uint64_t recent)
 bool session_hear_pace(struct session *s, const struct el_msg *beat)
 {
     const uint64_t bit = UINT64_C(1) << (beat->from - 1), due = s->timers[QUORUM_PULSE][0];
-    s->pressing = beat->flags & QUORUM_PRESSES ? s->pressing | bit : s->pressing & ~bit;
+    s->urgent = beat->flags & QUORUM_URGENT ? s->urgent | bit : s->urgent & ~bit;
     return who_paces(s) == beat->from && due - host_now(s->host) <= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
 }
 

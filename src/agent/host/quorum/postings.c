@@ -58,11 +58,11 @@ static void send_posting(struct session *s, el_node to, const struct session_gro
         .group = base->key,
         .settings = s->settings,
         .flags = (uint8_t)((base->stands ? PAYLOAD_STANDS : 0) | (please ? PAYLOAD_PLEASE : 0)),
-        .life = s->me.inc,
+        .incarnation = s->me.incarnation,
         .version = group->posted,
         .before = before,
         .number = rank ? rank->priority : 0,
-        .patience = rank ? rank->patience : 0,
+        .preempt_after_ms = rank ? rank->preempt_after_ms : 0,
         .term = claim.term,
         .heir_term = claim.heir_term,
         .heir = claim.heir};
@@ -105,7 +105,7 @@ static void send_postings(struct session *s, el_node to)
 
 void postings_flush(struct session *s)
 {
-    if (s->me.inc == 0 || !s->is_on_disk) return; /* nobody has heard of this life yet */
+    if (s->me.incarnation == 0 || !s->is_on_disk) return; /* nobody has heard of this life yet */
     for (el_node to = 1; to <= s->cluster.count; to++) {
         if (to == s->cfg.self) continue;
         send_postings(s, to);
@@ -131,8 +131,8 @@ void postings_state(struct session *s, el_node to, bool please)
                  .type = PAYLOAD_BOARD,
                  .settings = s->settings,
                  .flags = (uint8_t)((b->has_gap ? PAYLOAD_GAP : 0) | (please ? PAYLOAD_PLEASE : 0)),
-                 .life = s->me.inc,
-                 .answers = b->life,
+                 .incarnation = s->me.incarnation,
+                 .answers = b->incarnation,
                  .version = s->version,
                  .before = b->read});
     b->has_gap = false;
@@ -154,10 +154,10 @@ static void send_again(struct session *s, struct postings_peer *b, uint64_t read
 void postings_hear_state(struct session *s, el_node from, const struct payload_entry *entry)
 {
     struct postings_peer *b = &s->postings[from - 1];
-    const uint64_t read = entry->answers == s->me.inc ? entry->before : 0, now = host_now(s->host);
+    const uint64_t read = entry->answers == s->me.incarnation ? entry->before : 0, now = host_now(s->host);
     const bool is_late = now - b->sent_at >= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
     /* Who is behind says so, as not everybody beats; but no answer is answered. */
-    if (entry->flags & PAYLOAD_PLEASE && entry->version > (entry->life == b->life ? b->read : 0))
+    if (entry->flags & PAYLOAD_PLEASE && entry->version > (entry->incarnation == b->incarnation ? b->read : 0))
         b->owes_answer = true;
     if (read > s->version) return;
     if (read >= b->sent) b->unanswered = 0;
@@ -172,9 +172,10 @@ void postings_hear_posting(struct session *s, el_node from, const struct payload
 {
     struct postings_peer *b = &s->postings[from - 1];
     char reason[200];
-    if (entry->life != s->peers[from - 1].inc || entry->life <= s->peers[from - 1].dead) return;
-    if (b->life != entry->life) {
-        b->life = entry->life;
+    if (entry->incarnation != s->peers[from - 1].incarnation || entry->incarnation <= s->peers[from - 1].dead)
+        return;
+    if (b->incarnation != entry->incarnation) {
+        b->incarnation = entry->incarnation;
         b->read = 0;
     }
     if (entry->flags & PAYLOAD_PLEASE) b->owes_answer = true;
@@ -199,7 +200,7 @@ void postings_hear_posting(struct session *s, el_node from, const struct payload
 void postings_meet(struct session *s, el_node peer)
 {
     struct postings_peer *b = &s->postings[peer - 1];
-    b->life = b->read = 0;
+    b->incarnation = b->read = 0;
     b->next = s->oldest;
     b->sent = b->again = 0;
     b->unanswered = 0;

@@ -66,7 +66,7 @@ void session_free(struct session *s)
 
 static void beat(const struct quorum *q)
 {
-    if (q->me->inc && quorum_is_voter(q->cfg, q->cfg->self))
+    if (q->me->incarnation && quorum_is_voter(q->cfg, q->cfg->self))
         quorum_session_beat(q, (struct quorum_claim){0}); /* claims are posted */
 }
 
@@ -134,7 +134,8 @@ static void fire(struct session *s, uint32_t timer, uint32_t slot)
     session_open(s, NULL, true, &step);
     if (timer == QUORUM_PULSE) {
         beat(&step.q);
-        if (el_number(&s->cfg, QUORUM_OPTION_PREEMPT)) step.news |= SESSION_HEIRS; /* it is counted in beats */
+        if (el_number(&s->cfg, QUORUM_OPTION_PREEMPT))
+            step.changes |= SESSION_HEIRS; /* it is counted in beats */
     } else {
         quorum_session_timer(&step.q, timer, slot);
     }
@@ -152,49 +153,51 @@ static bool is_of_sessions(uint8_t kind)
 /* Before a call of the machines begins: telling is one, too. */
 static void make_room_for_an_obituary(struct session *s)
 {
-    if (s->obituary_count == CONFIG_MEMBERS_MAX) session_tell_news(s, UINT32_MAX);
+    if (s->obituary_count == CONFIG_MEMBERS_MAX) session_tell_changes(s, UINT32_MAX);
 }
 
 /* Each group is told in its turn; until then the dead one's promise does not live, and nothing of it is counted. */
-static void bury(struct session *s, const struct quorum *q, el_node who, uint64_t inc)
+static void bury(struct session *s, const struct quorum *q, el_node who, uint64_t incarnation)
 {
-    if (who == s->cfg.self || inc == 0 || inc <= s->peers[who - 1].dead) return;
-    quorum_session_bury(q, who, inc);
-    s->obituaries[s->obituary_count++] = (struct session_obituary){who, inc};
-    *q->news |= QUORUM_REVIEW;
+    if (who == s->cfg.self || incarnation == 0 || incarnation <= s->peers[who - 1].dead) return;
+    quorum_session_bury(q, who, incarnation);
+    s->obituaries[s->obituary_count++] = (struct session_obituary){who, incarnation};
+    *q->changes |= QUORUM_REVIEW;
 }
 
 void session_hear(struct session *s, const struct el_msg *m)
 {
     struct session_step step;
-    const uint64_t inc = s->peers[m->from - 1].inc;
+    const uint64_t incarnation = s->peers[m->from - 1].incarnation;
     if (!el_is_well_formed(&el_quorum, &s->cfg, m) || !is_of_sessions(m->kind)) return;
     if (m->kind == QUORUM_OBIT) make_room_for_an_obituary(s);
     session_open(s, NULL, false, &step);
-    step.is_at_leisure = m->kind == QUORUM_BEAT && m->flags & QUORUM_AT_LEISURE;
+    step.is_deferrable = m->kind == QUORUM_BEAT && m->flags & QUORUM_DEFERRABLE;
     const bool admitted = quorum_session_admit(&step.q, m);
     if (admitted) {
         if (m->kind == QUORUM_OBIT)
-            bury(s, &step.q, m->subject, quorum_inc_about(m));
+            bury(s, &step.q, m->subject, quorum_incarnation_about(m));
         else
             quorum_session_hear(&step.q, m);
     }
     session_close(s, NULL, &step);
-    if (s->peers[m->from - 1].inc != inc) postings_meet(s, m->from);
+    if (s->peers[m->from - 1].incarnation != incarnation) postings_meet(s, m->from);
     if (admitted && m->kind == QUORUM_BEAT && session_hear_pace(s, m)) fire(s, QUORUM_PULSE, 0);
 }
 
-void session_bury(struct session *s, el_node who, uint64_t inc)
+void session_bury(struct session *s, el_node who, uint64_t incarnation)
 {
     struct session_step step;
-    if (who == s->cfg.self || inc == 0 || inc <= s->peers[who - 1].dead || s->me.inc == 0) return;
+    if (who == s->cfg.self || incarnation == 0 || incarnation <= s->peers[who - 1].dead ||
+        s->me.incarnation == 0)
+        return;
     make_room_for_an_obituary(s);
     session_open(s, NULL, false, &step);
-    bury(s, &step.q, who, inc);
+    bury(s, &step.q, who, incarnation);
     for (el_node to = 1; to <= s->cluster.count; to++)
         if (to != s->cfg.self && to != who)
             quorum_send(&step.q, to,
-                        (struct el_msg){.kind = QUORUM_OBIT, .subject = who, .extra = {0, 0, inc}});
+                        (struct el_msg){.kind = QUORUM_OBIT, .subject = who, .extra = {0, 0, incarnation}});
     session_close(s, NULL, &step);
 }
 
@@ -206,7 +209,7 @@ void session_look_ahead(struct session *s)
     const uint64_t half = el_number(&s->cfg, QUORUM_OPTION_BLOCK) / 2;
     const uint64_t next = quorum_highest(me->clock, me->ceiling) + 1;
     struct session_step step;
-    if (me->inc == 0 || me->silent || me->unlearned || !quorum_is_voter(&s->cfg, s->cfg.self)) return;
+    if (me->incarnation == 0 || me->silent || me->unlearned || !quorum_is_voter(&s->cfg, s->cfg.self)) return;
     if (half == 0 || quorum_counter(me->clock) + half < quorum_counter(me->ceiling) || next >= EL_EPOCH_MAX)
         return;
     session_open(s, NULL, false, &step);
@@ -249,7 +252,7 @@ static bool fire_one(struct session *s, uint64_t now)
 
 bool session_is_giving(const struct session *s)
 {
-    return s->left && (s->news & QUORUM_FREED || s->obituary_count);
+    return s->left && (s->changes & QUORUM_FREED || s->obituary_count);
 }
 
 /* Whoever is given more groups than it can claim asks for all of them again and again, and claims none. */
@@ -265,7 +268,7 @@ static void tell_some(struct session *s, uint64_t now)
     for (uint32_t told = 0; s->left && told < SESSION_CHUNK; told += SESSION_LOT) {
         if (!session_may_pour(s) || !may_give(s, now - told_at)) return;
         s->told_at = now;
-        session_tell_news(s, SESSION_LOT);
+        session_tell_changes(s, SESSION_LOT);
     }
 }
 

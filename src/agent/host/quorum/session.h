@@ -35,7 +35,7 @@ _Static_assert((int)SESSIONS_MAX *(int)SESSION_CELLS_MAX <= (int)HOST_CELLS_MAX,
 /* How much a member wants to lead a group. */
 struct session_rank {
     uint64_t priority, since;
-    uint32_t patience;
+    uint32_t preempt_after_ms;
 };
 
 /*
@@ -98,7 +98,7 @@ struct session_sooner {
 
 /* What was read of a peer's postings, and sent to it of ours. */
 struct postings_peer {
-    uint64_t life, read;        /* which incarnation's, how far */
+    uint64_t incarnation, read; /* which incarnation's, how far */
     struct session_group *next; /* to be sent; NULL: all is */
     uint64_t sent, sent_at;     /* up to this version, and when */
     uint64_t again;             /* and 1: from where it was last sent again because of a gap; 0: never */
@@ -108,15 +108,15 @@ struct postings_peer {
 
 /* What bears upon all groups of a session at once; when it differs, they must look. */
 struct session_backing {
-    uint64_t life;
-    uint64_t inc, epoch; /* of the promise that runs; 0: none does */
+    uint64_t incarnation;
+    uint64_t promise_incarnation, promise_epoch; /* of the promise that runs; 0: none does */
     uint64_t v_epoch;
     bool linked, recent;
 };
 
 struct session_obituary {
     el_node who;
-    uint64_t inc;
+    uint64_t incarnation;
 };
 
 struct session {
@@ -161,7 +161,8 @@ struct session {
     uint32_t given;    /* and those that are another's by our vote, who has not claimed them yet */
     struct session_group *first_in_turn, *last_in_turn;
 
-    uint32_t news; /* of the sessions, that not all groups have been told of: enum quorum_news, SESSION_HEIRS */
+    uint32_t
+        changes; /* of the sessions, that not all groups have been told of: enum quorum_changes, SESSION_HEIRS */
     uint32_t cursor, left;
     uint64_t told_at; /* when some were told last */
     struct session_obituary obituaries[CONFIG_MEMBERS_MAX];
@@ -170,8 +171,8 @@ struct session {
     struct session_cell cells[SESSION_CELLS_MAX];
     uint32_t cell_count;
 
-    uint64_t pressing; /* peers whose last beat said that they do, a bit for each */
-    uint64_t hurried;  /* and who was asked for no answer at leisure since its probe was opened */
+    uint64_t urgent;  /* peers whose last beat said that they do, a bit for each */
+    uint64_t hurried; /* and who was asked for no answer at leisure since its probe was opened */
     struct el_msg answers[CONFIG_MEMBERS_MAX]; /* that wait for our next beat; of kind 0: none */
 
     uint64_t version; /* of our postings */
@@ -202,15 +203,15 @@ bool session_is_waiting(const struct session *); /* something of it is not on di
 /* By its vote for itself. */
 bool session_group_is_waiting(const struct session_group *);
 /* The life of a member is over, and all its work: exactly that life. Others are told. */
-void session_bury(struct session *, el_node who, uint64_t inc);
+void session_bury(struct session *, el_node who, uint64_t incarnation);
 
 /* step.c: one call of the machines */
 struct session_step {
     struct quorum q;
-    uint32_t news;
+    uint32_t changes;
     struct quorum_claim claim; /* as it was */
     bool stood, gave;
-    bool is_at_leisure; /* what is heard: its answer may wait */
+    bool is_deferrable; /* what is heard: its answer may wait */
 };
 /* `group` may be NULL. */
 void session_open(struct session *, struct session_group *, bool late, struct session_step *);
@@ -244,7 +245,7 @@ enum el_answer session_group_ask(struct session_group *, enum el_request_what, e
 void session_group_read(struct session_group *, el_node peer, const struct payload_entry *);
 void session_group_forget_peer(struct session_group *, el_node peer); /* whose life was another */
 struct el_view session_group_view(const struct session_group *, uint64_t *bound);
-void session_tell_news(struct session *, uint32_t most);
+void session_tell_changes(struct session *, uint32_t most);
 void session_show_wishes(struct session *);
 struct quorum_claim session_claim_of(const struct session_group *);
 

@@ -21,7 +21,8 @@ static bool is_given(const struct session *s, const struct session_group *group)
 {
     const struct quorum_group *quorum = &session_expand(group)->quorum;
     const struct quorum_tenant *holder = &quorum->holder;
-    return holder->id && holder->id != s->cfg.self && !quorum_is(&quorum->claim, holder->id, holder->inc);
+    return holder->id && holder->id != s->cfg.self &&
+           !quorum_is(&quorum->claim, holder->id, holder->incarnation);
 }
 
 void session_open(struct session *s, struct session_group *group, bool late, struct session_step *step)
@@ -41,7 +42,7 @@ void session_open(struct session *s, struct session_group *group, bool late, str
                                         .ballots = work ? work->ballots : NULL,
                                         .shared = true,
                                         .late = late}};
-    step->q.news = &step->news;
+    step->q.changes = &step->changes;
     if (!group) return;
     step->claim = session_claim_of(group);
     step->stood = group->role == QUORUM_CANDIDATE;
@@ -117,7 +118,7 @@ static void send_beat(struct session *s, struct session_held beat)
     const struct session_held answer = {.to = beat.to, .msg = session_take_answer(s, beat.to)};
     if (answer.msg.kind) put_message(s, &answer);
     beat.msg.flags |= session_beat_flags(s, beat.to);
-    if (beat.msg.flags & QUORUM_AT_LEISURE) s->hurried &= ~(UINT64_C(1) << (beat.to - 1));
+    if (beat.msg.flags & QUORUM_DEFERRABLE) s->hurried &= ~(UINT64_C(1) << (beat.to - 1));
     put_message(s, &beat);
     postings_state(s, beat.to, true);
 }
@@ -226,7 +227,8 @@ static void save(struct session *s, const struct el_durable *durable)
 
 static void note(struct session *s, struct session_group *group, const struct el_action *action)
 {
-    if (group && action->note + 1 == el_quorum.wish) group->base.wish = (uint8_t)action->values[0];
+    if (group && action->note + 1 == el_quorum.handover_note)
+        group->base.handover_target = (uint8_t)action->values[0];
     host_note(s->host, group ? &group->base : NULL, &el_quorum, action);
 }
 
@@ -239,7 +241,7 @@ static void carry_out(struct session *s, struct session_group *group, const stru
         case EL_DISARM: disarm(s, group, action); break;
         case EL_MOVE: move(s, group, action); break;
         case EL_SEND:
-            if (!step->is_at_leisure || !session_keep_answer(s, &action->msg))
+            if (!step->is_deferrable || !session_keep_answer(s, &action->msg))
                 send_later(s, group, &action->msg);
             break;
         case EL_SAVE: save(s, &action->durable); break;
@@ -256,10 +258,10 @@ static void carry_out(struct session *s, struct session_group *group, const stru
 
 /* ---- What follows ---- */
 
-static void add_news(struct session *s, uint32_t news)
+static void add_changes(struct session *s, uint32_t changes)
 {
-    if (news == 0) return;
-    s->news |= news;
+    if (changes == 0) return;
+    s->changes |= changes;
     s->left = s->group_count;
 }
 
@@ -271,7 +273,7 @@ static void look_at_leases(struct session *s, bool late)
         struct session_step step;
         if (group->role != QUORUM_LEADER) continue;
         session_open(s, group, late, &step);
-        step.news = QUORUM_LAPSED;
+        step.changes = QUORUM_LAPSED;
         session_close(s, group, &step);
     }
 }
@@ -279,10 +281,10 @@ static void look_at_leases(struct session *s, bool late)
 static struct session_backing backing_of(const struct quorum_peer *p)
 {
     struct session_backing b = {
-        .life = p->inc, .v_epoch = p->v_epoch, .linked = p->linked, .recent = p->recent};
+        .incarnation = p->incarnation, .v_epoch = p->v_epoch, .linked = p->linked, .recent = p->recent};
     if (p->lease) {
-        b.inc = p->base_inc;
-        b.epoch = p->base_epoch;
+        b.promise_incarnation = p->base_incarnation;
+        b.promise_epoch = p->base_epoch;
     }
     return b;
 }
@@ -293,13 +295,14 @@ static void see_what_changed(struct session *s, bool late)
     for (uint32_t i = 0; i < s->cluster.count; i++) {
         const struct session_backing now = backing_of(&s->peers[i]), was = s->backing[i];
         s->backing[i] = now;
-        if (now.inc != was.inc || now.epoch != was.epoch) {
+        if (now.promise_incarnation != was.promise_incarnation || now.promise_epoch != was.promise_epoch) {
             session_retire_cells(s, i + 1);
             leases = true;
         }
         /* Who is heard again leads again what it claims. */
-        if (now.v_epoch != was.v_epoch || now.recent > was.recent) add_news(s, QUORUM_REVIEW);
-        if (now.linked != was.linked || now.life != was.life) add_news(s, QUORUM_REVIEW | SESSION_HEIRS);
+        if (now.v_epoch != was.v_epoch || now.recent > was.recent) add_changes(s, QUORUM_REVIEW);
+        if (now.linked != was.linked || now.incarnation != was.incarnation)
+            add_changes(s, QUORUM_REVIEW | SESSION_HEIRS);
     }
     if (leases) look_at_leases(s, late);
     session_renew_cells(s);
@@ -314,9 +317,9 @@ void session_close(struct session *s, struct session_group *group, struct sessio
 {
     const bool late = step->q.late;
     if (group)
-        quorum_group_news(&step->q);
+        quorum_group_take_changes(&step->q);
     else
-        add_news(s, step->news);
+        add_changes(s, step->changes);
     carry_out(s, group, step);
     if (group) {
         session_compact(group);

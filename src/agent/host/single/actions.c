@@ -71,8 +71,8 @@ static void save(struct host_single *group, const struct el_durable *durable)
 
 static void note(struct host_single *group, const struct timed_machine *machine, const struct el_action *action)
 {
-    if (machine == &group->election && action->note + 1 == machine->algorithm->wish)
-        group->base.wish = (uint8_t)action->values[0];
+    if (machine == &group->election && action->note + 1 == machine->algorithm->handover_note)
+        group->base.handover_target = (uint8_t)action->values[0];
     host_note(group->host, &group->base, machine->algorithm, action);
 }
 

@@ -23,11 +23,11 @@ static void tick_links(struct host_single *group, uint64_t now)
     struct reliable_link_hooks hooks;
     /* Only who wants to be told gives up: the others were promised that nothing is lost. */
     const bool tells = group->election.algorithm->needs & EL_NEEDS_HOP_ACKS;
-    const uint64_t patience = tells ? 8 * group->cluster.transmit_max + SECOND : UINT64_MAX / 2;
+    const uint64_t preempt_after_ms = tells ? 8 * group->cluster.transmit_max + SECOND : UINT64_MAX / 2;
     group->links_due = UINT64_MAX;
     for (uint32_t i = 0; i < group->cluster.count; i++) {
         const uint64_t due =
-            reliable_link_tick(&group->links[i], host_link_hooks(group, &hooks), now, patience);
+            reliable_link_tick(&group->links[i], host_link_hooks(group, &hooks), now, preempt_after_ms);
         if (due < group->links_due) group->links_due = due;
     }
 }
@@ -84,7 +84,7 @@ void host_single_peer_stands(struct host_single *group, el_node peer, const stru
                              uint64_t now)
 {
     group->priorities[peer - 1] = entry->number;
-    group->patience[peer - 1] = entry->patience;
+    group->preempt_after_ms[peer - 1] = entry->preempt_after_ms;
     if (entry->flags & PAYLOAD_STANDS) {
         host_single_peer_speaks(group, peer, now);
     } else {
@@ -227,7 +227,7 @@ struct payload_entry host_single_describe(const struct host_single *group)
                                   .flags = (uint8_t)((group->base.stands ? PAYLOAD_STANDS : 0) |
                                                      (host_single_leads(group) ? PAYLOAD_LEADS : 0)),
                                   .round = group->round,
-                                  .patience = group->patience[self - 1],
+                                  .preempt_after_ms = group->preempt_after_ms[self - 1],
                                   .number = group->priorities[self - 1]};
     entry.length = (uint8_t)strlen(group->name);
     memcpy(entry.text, group->name, entry.length);
@@ -252,7 +252,7 @@ void host_single_refresh(struct host_single *group, uint64_t now)
 {
     expire_peers(group, now);
     host_single_call_again(group, now);
-    if (group->base.wish) host_group_show(&group->base); /* it may be ripe by now */
+    if (group->base.handover_target) host_group_show(&group->base); /* it may be ripe by now */
     if (!group->base.stands) return;
     const struct payload_entry entry = host_single_describe(group);
     host_put_all(group->host, &entry);

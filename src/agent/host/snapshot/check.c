@@ -36,8 +36,9 @@ static uint32_t majority_of(const struct config *config)
 static bool is_member(const struct session *s)
 {
     const struct quorum_member *me = &s->me;
-    return is_term(me->inc) && is_term(me->clock) && is_term(me->floor) && is_term(me->ceiling) &&
-           me->inc == s->peers[s->cfg.self - 1].inc && me->majority == majority_of(s->host->config);
+    return is_term(me->incarnation) && is_term(me->clock) && is_term(me->floor) && is_term(me->ceiling) &&
+           me->incarnation == s->peers[s->cfg.self - 1].incarnation &&
+           me->majority == majority_of(s->host->config);
 }
 
 /* Each is a member's or nobody's, and the first that is due is the one that is looked for. */
@@ -57,6 +58,6 @@ static bool are_timers(const struct session *s)
 bool host_pack_is_session(const struct session *s)
 {
     for (uint32_t i = 0; i < s->cluster.count; i++)
-        if (!is_term(s->peers[i].inc)) return false;
+        if (!is_term(s->peers[i].incarnation)) return false;
     return is_member(s) && are_timers(s) && s->version < UINT64_MAX / 2;
 }

@@ -36,7 +36,7 @@ static void pack_ranks(const struct pack *p, struct host_extra *extra)
     for (uint32_t i = 0; has && extra->ranks && i < p->members; i++) {
         word(p, &extra->ranks[i].priority);
         word(p, &extra->ranks[i].since);
-        word32(p, &extra->ranks[i].patience, UINT32_MAX);
+        word32(p, &extra->ranks[i].preempt_after_ms, UINT32_MAX);
     }
 }
 
@@ -59,7 +59,7 @@ void host_pack_base(const struct pack *p, struct host_group *g)
     bool stands = g->stands;
     pack_extra(p, g);
     pack_shown(p, g);
-    byte(p, &g->wish, p->members);
+    byte(p, &g->handover_target, p->members);
     flag(p, &stands);
     g->stands = stands;
 }
@@ -186,9 +186,9 @@ static void pack_peer(const struct pack *p, struct session *s, uint32_t i)
     raw(p, &s->peers[i], sizeof s->peers[i]);
     raw(p, &s->answers[i], sizeof s->answers[i]);
     if (s->answers[i].kind != 0 && s->answers[i].kind != QUORUM_ACK) wrong(p);
-    word(p, &backing->life);
-    word(p, &backing->inc);
-    word(p, &backing->epoch);
+    word(p, &backing->incarnation);
+    word(p, &backing->promise_incarnation);
+    word(p, &backing->promise_epoch);
     word(p, &backing->v_epoch);
     flag(p, &backing->linked);
     flag(p, &backing->recent);
@@ -197,7 +197,7 @@ static void pack_peer(const struct pack *p, struct session *s, uint32_t i)
 static void pack_board(const struct pack *p, struct session *s, uint32_t i)
 {
     struct postings_peer *postings = &s->postings[i];
-    word(p, &postings->life);
+    word(p, &postings->incarnation);
     word(p, &postings->read);
     postings->next = pack_pointer(p, s, postings->next);
     if (p->reads && postings->next && !postings->next->posted) wrong(p);
@@ -254,16 +254,16 @@ static void pack_sooner(const struct pack *p, struct session *s)
     word32(p, &sooner->unshown, s->unshown_count);
 }
 
-static void pack_news(const struct pack *p, struct session *s)
+static void pack_changes(const struct pack *p, struct session *s)
 {
-    word32(p, &s->news, UINT32_MAX);
+    word32(p, &s->changes, UINT32_MAX);
     word32(p, &s->cursor, s->group_count);
     word32(p, &s->left, s->group_count);
     word(p, &s->told_at);
     word32(p, &s->obituary_count, CONFIG_MEMBERS_MAX);
     for (uint32_t i = 0; i < s->obituary_count; i++) {
         word32(p, &s->obituaries[i].who, p->members);
-        word(p, &s->obituaries[i].inc);
+        word(p, &s->obituaries[i].incarnation);
         if (p->reads && (s->obituaries[i].who == EL_NOBODY || s->obituaries[i].who == s->cfg.self)) wrong(p);
     }
 }
@@ -280,7 +280,7 @@ static void pack_session(const struct pack *p, struct session *s)
     word(p, &s->safe_version);
     word(p, &s->safe_ceiling);
     flag(p, &s->is_on_disk);
-    word(p, &s->pressing);
+    word(p, &s->urgent);
     word(p, &s->hurried);
     word32(p, &s->standing, SESSION_GROUPS_MAX);
     word32(p, &s->given, SESSION_GROUPS_MAX);
@@ -296,7 +296,7 @@ static void pack_lists(const struct pack *p, struct session *s)
     pack_unshown(p, s);
     pack_sooner(p, s);
     pack_turns(p, s);
-    pack_news(p, s);
+    pack_changes(p, s);
     if (p->reads) hang_up(p, s);
     for (uint32_t i = 0; i < p->members; i++) pack_board(p, s, i);
 }

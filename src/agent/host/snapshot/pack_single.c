@@ -29,13 +29,13 @@ static void pack_machine(const struct pack *p, struct timed_machine *m)
 
 static void pack_link(const struct pack *p, const struct host_single *g, struct reliable_link *link)
 {
-    word(p, &link->life);
+    word(p, &link->incarnation);
     word32(p, &link->first, UINT32_MAX);
     flag(p, &link->is_full);
     word32(p, &link->count, LINK_WAITING_MAX);
     dues(p, &link->retry_at, 1);
     word(p, &link->pause);
-    word(p, &link->their_life);
+    word(p, &link->their_incarnation);
     word32(p, &link->expected, UINT32_MAX);
     word(p, &link->boot);
     word(p, &link->receiver);
@@ -74,7 +74,7 @@ static void pack_member(const struct pack *p, struct host_single *g, uint32_t i)
     byte(p, &g->roles[i], EL_OBSERVER);
     word(p, &g->stood_at[i]);
     word(p, &g->stands_since[i]);
-    word32(p, &g->patience[i], UINT32_MAX);
+    word32(p, &g->preempt_after_ms[i], UINT32_MAX);
     flag(p, &g->suspected[i]);
     flag(p, &g->leads[i]);
     if (g->has_links) pack_link(p, g, &g->links[i]);

@@ -296,7 +296,7 @@ static void clients_are_told_when_work_must_be_over(void **state)
 /* ---- Making way ---- */
 
 /* When 1 leads and 3, of higher priority, begins to stand: for how many ms it leads on content; 0: 6 s and more. */
-static uint64_t makes_way_after(uint32_t patience)
+static uint64_t makes_way_after(uint32_t preempt_after_ms)
 {
     char text[200];
     uint64_t waited = 0;
@@ -316,10 +316,10 @@ static uint64_t makes_way_after(uint32_t patience)
     pass(3000);
     assert_int_equal(leader(), 1);
     struct host_group *third = host_find(members[3].host, "billing", text, sizeof text);
-    host_be_patient(third, patience);
+    host_be_patient(third, preempt_after_ms);
     host_stand(third, true, 9);
     struct host_group *first = host_find(members[1].host, "billing", text, sizeof text);
-    while (waited < 6000 && !host_wish(first)) {
+    while (waited < 6000 && !host_handover_target(first)) {
         pass(100);
         waited += 100;
     }

@@ -226,7 +226,7 @@ static void a_release_of_another_life_group_or_member_frees_nothing(void **state
         const uint64_t quarter = lease_ms() / 4;
         assert_true(payload_head(truth.bytes, truth.size, &digest));
         assert_int_equal(payload_next(truth.bytes, truth.size, &at, &entry), PAYLOAD_ENTRY);
-        entry.life += which == 0;
+        entry.incarnation += which == 0;
         entry.group += which == 1;
         entry.settings += which == 2;
         payload_begin(&payload, digest);

@@ -75,7 +75,7 @@ static void ceiling_of_me(void)
 }
 static void two_lives(void)
 {
-    s->me.inc++;
+    s->me.incarnation++;
 }
 static void anybodys_majority(void)
 {
@@ -83,7 +83,7 @@ static void anybodys_majority(void)
 }
 static void peers_life(void)
 {
-    s->peers[1].inc = EL_EPOCH_MAX;
+    s->peers[1].incarnation = EL_EPOCH_MAX;
 }
 
 static void due_at_no_time(void)

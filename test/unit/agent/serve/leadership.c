@@ -109,13 +109,13 @@ static void who_wishes_for_nothing_may_be_patient_later(void **state)
     leadership_be_patient(o, a, 0);
     assert_null(wishes_of_first(o));
     leadership_be_patient(o, a, 5000);
-    assert_int_equal(wishes_of_first(o)->patience, 5000);
+    assert_int_equal(wishes_of_first(o)->preempt_after_ms, 5000);
     leadership_be_patient(o, a, 0);
-    assert_int_equal(wishes_of_first(o)->patience, 0);
+    assert_int_equal(wishes_of_first(o)->preempt_after_ms, 0);
     assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
     assert_int_equal(leadership_enter(o, a, 3, "here"), LEADERSHIP_DONE);
     leadership_be_patient(o, a, 7000);
-    assert_int_equal(wishes_of_first(o)->patience, 7000);
+    assert_int_equal(wishes_of_first(o)->preempt_after_ms, 7000);
     assert_int_equal(wishes_of_first(o)->priority, 3);
     assert_string_equal(wishes_of_first(o)->value, "here");
 }

@@ -128,7 +128,7 @@ static void two_who_know_each_other_by_earlier_lives_find_each_other(void **stat
     noted("meets");
     noted("drops-stray");
     said("Ack>2 echo 0 epoch 0");
-    assert_true(quorum_to_inc(&seat.out.actions[seat.out.count - 1].msg) == 2);
+    assert_true(quorum_to_incarnation(&seat.out.actions[seat.out.count - 1].msg) == 2);
 }
 
 static void releases_and_obituaries_are_heard_whoever_brings_them(void **state)

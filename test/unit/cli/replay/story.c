@@ -240,13 +240,13 @@ static void another_leader_by_others_words_is_found(void **state)
 static void an_obituary_ends_an_leadership(void **state)
 {
     enum recordings_wrong wrong;
-    for (uint64_t life = 3; life <= 4; life++) {
-        story.runs[0].life = 3;
+    for (uint64_t incarnation = 3; incarnation <= 4; incarnation++) {
+        story.runs[0].incarnation = 3;
         story.runs[0].report.ended = 150;
         story.obituaries[0].who = 1;
-        story.obituaries[0].life = life;
+        story.obituaries[0].incarnation = incarnation;
         story.obituary_count = 1;
-        assert_int_equal(judge(claim(0, 5, 100, 900), claim(1, 6, 200, 300), &wrong), life == 3 ? 0 : 1);
+        assert_int_equal(judge(claim(0, 5, 100, 900), claim(1, 6, 200, 300), &wrong), incarnation == 3 ? 0 : 1);
         free_story();
     }
 }
@@ -257,11 +257,11 @@ static void a_release_ends_an_leadership(void **state)
     enum recordings_wrong wrong;
     for (uint32_t which = 0; which < 4; which++) {
         const struct recordings_claim first = claim(0, 5, 100, 900);
-        story.runs[0].life = 3;
+        story.runs[0].incarnation = 3;
         story.runs[0].report.ended = 150;
         story.obituaries[0] =
-            (struct recordings_obituary){.who = 1, .life = 3, .group = first.group, .term = 5};
-        story.obituaries[0].life += which == 1;
+            (struct recordings_obituary){.who = 1, .incarnation = 3, .group = first.group, .term = 5};
+        story.obituaries[0].incarnation += which == 1;
         story.obituaries[0].group += which == 2;
         story.obituaries[0].term -= which == 3;
         story.obituary_count = 1;

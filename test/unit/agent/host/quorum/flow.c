@@ -95,12 +95,12 @@ static void an_heir_is_given_no_more_than_it_claims(void **state)
     pass(3000);
     stand_for_plain(3, 0, MANY);
     pass(2000);
-    const uint64_t inc = world.hosts[1].host->sessions->me.inc;
+    const uint64_t incarnation = world.hosts[1].host->sessions->me.incarnation;
     const unsigned life = world.hosts[1].life;
     die(1);
     world.takes = counts;
     grants = 0;
-    bury(2, world.hosts[2].host->sessions, 1, life, inc);
+    bury(2, world.hosts[2].host->sessions, 1, life, incarnation);
     pass(15);
     assert_in_range(grants, 500, SESSION_STANDING_MAX + SESSION_LOT);
     world.takes = NULL;
@@ -117,10 +117,10 @@ static void those_who_never_claim_are_not_waited_for(void **state)
     pass(3000);
     struct session *s = world.hosts[2].host->sessions;
     s->given = SESSION_STANDING_MAX; /* as if by many groups that nobody ever claims */
-    const uint64_t inc = world.hosts[1].host->sessions->me.inc;
+    const uint64_t incarnation = world.hosts[1].host->sessions->me.incarnation;
     const unsigned life = world.hosts[1].life;
     die(1);
-    bury(2, s, 1, life, inc);
+    bury(2, s, 1, life, incarnation);
     pass(5000);
     assert_int_equal(s->left, 0);
     close_world();

@@ -85,7 +85,7 @@ static void a_link_makes_all_that_lacked_it_stand_again_in_turns(void **state)
 static void who_has_the_links_it_lacked_leads_as_soon_as_the_work_is_known_to_be_over(void **state)
 {
     the_third_leads_all();
-    const uint64_t old = world.hosts[2].host->sessions->peers[2].inc;
+    const uint64_t old = world.hosts[2].host->sessions->peers[2].incarnation;
     all_give_up_for_want_of_a_link();
     world.cut[3][1] = false;
     pass(1000);

@@ -332,8 +332,8 @@ static void what_waits_is_packed(void **state)
         b = (struct recorder_bytes){bytes, b.at, false};
         assert_true(host_unpack(again, &b, true));
         assert_memory_equal(again->sessions->answers, s->answers, sizeof s->answers);
-        assert_int_equal(s->pressing, leaders);
-        assert_int_equal(again->sessions->pressing, s->pressing);
+        assert_int_equal(s->urgent, leaders);
+        assert_int_equal(again->sessions->urgent, s->urgent);
         assert_int_equal(again->sessions->hurried, s->hurried);
         host_free(again);
         close_world();

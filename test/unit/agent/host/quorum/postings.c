@@ -198,7 +198,7 @@ static void say(el_node from, el_node to, struct payload_entry entry)
     const struct session *s = world.hosts[from].host->sessions;
     entry.type = PAYLOAD_POSTING;
     entry.settings = s->settings;
-    entry.life = s->me.inc;
+    entry.incarnation = s->me.incarnation;
     entry.length = (uint8_t)strlen(entry.text);
     payload_begin(&payload, world.hosts[from].host->members);
     assert_true(payload_add(&payload, &entry));

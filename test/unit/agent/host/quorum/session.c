@@ -109,8 +109,8 @@ static void a_number_that_comes_with_one_vote_is_news_for_all_groups(void **stat
                                                               .epoch = session_expand(led)->quorum.standing,
                                                               .aux = voter->peers[0].seen,
                                                               .rank = epoch,
-                                                              .more = voter->me.inc,
-                                                              .extra = {session_of(led)->me.inc}}}));
+                                                              .more = voter->me.incarnation,
+                                                              .extra = {session_of(led)->me.incarnation}}}));
     host_receive(world.hosts[1].host, 3, payload.bytes, payload.size);
     after_event(1);
     pass(1000);
@@ -219,10 +219,10 @@ static void an_obituary_frees_all_groups_of_that_life_for_their_heirs(void **sta
     pass(1000);
     assert_int_equal(heir_of(group), 3);
     assert_int_equal(plain_led(1, 0, HUNDREDS), HUNDREDS);
-    const uint64_t inc = world.hosts[1].host->sessions->me.inc;
+    const uint64_t incarnation = world.hosts[1].host->sessions->me.incarnation;
     const unsigned life = world.hosts[1].life;
     die(1);
-    bury(2, world.hosts[2].host->sessions, 1, life, inc);
+    bury(2, world.hosts[2].host->sessions, 1, life, incarnation);
     pass(100); /* no lease is waited for */
     assert_int_equal(leader_of(group), 3);
     assert_int_equal(plain_led(2, 0, HUNDREDS), HUNDREDS);
@@ -235,8 +235,8 @@ static void an_obituary_frees_all_groups_of_that_life_for_their_heirs(void **sta
     pass(300);
     assert_int_equal(leader_of(group), 1);
     const unsigned begun = world.watched[group].begun;
-    session_bury(world.hosts[2].host->sessions, 1, inc); /* the old news again */
-    session_bury(world.hosts[3].host->sessions, 1, inc);
+    session_bury(world.hosts[2].host->sessions, 1, incarnation); /* the old news again */
+    session_bury(world.hosts[3].host->sessions, 1, incarnation);
     pass(2000);
     assert_int_equal(leader_of(group), 1);
     assert_int_equal(world.watched[group].begun, begun);
@@ -255,17 +255,17 @@ static void news_in_the_middle_of_news_lose_nothing(void **state)
     pass(2000);
     assert_int_equal(plain_led(1, 0, THOUSANDS), THOUSANDS);
     assert_int_equal(plain_led(4, THOUSANDS, THOUSANDS), THOUSANDS);
-    const uint64_t first = world.hosts[1].host->sessions->me.inc,
-                   second = world.hosts[4].host->sessions->me.inc;
+    const uint64_t first = world.hosts[1].host->sessions->me.incarnation,
+                   second = world.hosts[4].host->sessions->me.incarnation;
     die(1);
     die(4);
     struct session *s = world.hosts[2].host->sessions;
     s->cursor = 0;
     session_bury(s, 4, second);
-    session_tell_news(s, THOUSANDS); /* which are not the dead one's */
+    session_tell_changes(s, THOUSANDS); /* which are not the dead one's */
     assert_true(s->left > 0);
     session_bury(s, 1, first);
-    session_tell_news(s, UINT32_MAX);
+    session_tell_changes(s, UINT32_MAX);
     for (uint32_t i = 0; i < s->group_count; i++) /* it is the heir of all of them */
         assert_int_equal(session_expand(session_group_at(s, i + 1))->quorum.holder.id, 2);
     host_flush(world.hosts[2].host);
@@ -283,11 +283,11 @@ static void many_obituaries_at_once_disarm_what_they_should(void **state)
     stand(1, group, true, 0);
     pass(3000);
     struct session *s = session_at(2, group);
-    const uint64_t inc = s->peers[0].inc;
+    const uint64_t incarnation = s->peers[0].incarnation;
     for (uint32_t i = 0; i < CONFIG_MEMBERS_MAX; i++)
         s->obituaries[s->obituary_count++] = (struct session_obituary){3, 0};
     die(1);
-    session_bury(s, 1, inc);
+    session_bury(s, 1, incarnation);
     assert_int_equal(s->timers[QUORUM_PROMISED][1], UINT64_MAX);
     assert_int_equal(s->timers[QUORUM_LINKED][1], UINT64_MAX);
     close_world();

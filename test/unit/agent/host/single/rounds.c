@@ -164,7 +164,7 @@ static void who_begins_after_the_last_has_left_is_elected_at_once(void **state)
 }
 
 /* A token of member 2, as it comes to 1 over their link. */
-static void bring_token(uint32_t round, uint64_t life)
+static void bring_token(uint32_t round, uint64_t incarnation)
 {
     struct host_group *group = group_at(1);
     struct payload payload;
@@ -172,7 +172,7 @@ static void bring_token(uint32_t round, uint64_t life)
                                         .group = group->key,
                                         .settings = solo_at(1)->settings,
                                         .round = round,
-                                        .life = life,
+                                        .incarnation = incarnation,
                                         .sequence = 1,
                                         .msg = {.from = 2, .to = 1, .subject = 2, .kind = 1}};
     payload_begin(&payload, members[1].host->members);
