@@ -71,7 +71,7 @@ shape() {
     local title=$1 text=$2 algorithm call status
     shift 2
     printf '\n## %s\n\n%s\n\n' "$title" "$text"
-    echo '| algorithm | who names whom, 5 s later | led at once | broken promises |'
+    echo '| algorithm | leader in each view, 5 s later | led at once | broken guarantees |'
     echo '|---|---|---|---|'
     while read -r algorithm; do
         call=()
@@ -96,31 +96,32 @@ write_page() {
     cat <<'TEXT'
 # Partial partitions
 
-What every algorithm makes of five processes whose links break in part. In each run 5 leads at first, the links
-break at 100 and stay broken, and a detector tells each process after 5 T whom it cannot hear any more. (LeLann,
-Hirschberg-Sinclair, Peterson and Itai-Rodeh have no use for a detector; there 2 calls an election. Their messages
-are lost at a broken link; the other rings pass over whom they cannot reach.) Every run has the seed 1, and 1 T is
+This page shows how every algorithm behaves when some links between five processes break. In each run process 5 leads at first. The links
+break at 100 and stay broken. After 5 T a detector tells each process which others it no longer hears. Every run has seed 1, and 1 T is
 1 ms.
 
-*Led at once* counts those that believed in themselves at the same time. That is a broken promise only where one
-leader is promised: Raft, Multi-Paxos and ZooKeeper promise one leader in a term, and a leader of an older term can
-do no harm where terms are checked. *Broken promises* lists what an algorithm claims and did not keep; where links
-are broken, no majority election owes a leader to those that the leader cannot reach. `elector algorithms NAME` tells
-which faults may break what.
+LeLann, Hirschberg-Sinclair, Peterson and Itai-Rodeh do not use a detector; in their runs process 2 calls an election. Their messages are
+lost at a broken link. The other rings skip processes that they cannot reach.
 
-This page is written by `test/partial/run.sh --rewrite`, and compared with what the algorithms do in every test run.
+- *Led at once* counts the processes that believed at the same time that they led. This breaks a guarantee only if the algorithm guarantees
+  one leader. Raft, Multi-Paxos and ZooKeeper guarantee one leader in each term, and a leader of an older term does no harm where terms
+  are checked.
+- *Broken guarantees* lists what the algorithm claims and did not keep. While links are broken, a majority election owes no leader to
+  processes that the leader cannot reach. `elector algorithms NAME` tells which faults may break what.
+
+`test/partial/run.sh --rewrite` writes this page, and every test run compares it with what the algorithms do.
 TEXT
     local chain deaf mute
     mapfile -t chain < <(cuts '1>3' '3>1' '1>4' '4>1' '1>5' '5>1' '2>4' '4>2' '2>5' '5>2' '3>5' '5>3')
     mapfile -t deaf < <(cuts '1>5' '2>5' '3>5' '4>5')
     mapfile -t mute < <(cuts '5>1' '5>2' '5>3' '5>4')
-    shape 'Two and three' 'A clean cut: the leader 5 and 4 on one side, the majority on the other.' \
+    shape 'Two and three' 'A clean cut: the leader 5 and process 4 on one side, the majority on the other.' \
         --partition '1,2,3|4,5@100'
-    shape 'The bridge' 'Two sides, 1 and 2, and 4 and 5, that only 3 reaches.' --partition '1,2|4,5@100'
-    shape 'The chain' 'Each reaches only its neighbours: 1 – 2 – 3 – 4 – 5. Only 2, 3 and 4 reach a majority.' \
+    shape 'The bridge' 'Processes 1 and 2 cannot reach 4 and 5. Only 3 reaches both sides.' --partition '1,2|4,5@100'
+    shape 'The chain' 'Each process reaches only its neighbours: 1 – 2 – 3 – 4 – 5. Only 2, 3 and 4 reach a majority.' \
         "${chain[@]}"
-    shape 'The deaf leader' '5 is heard by all, and hears nobody.' "${deaf[@]}"
-    shape 'The mute leader' '5 hears all, and is heard by nobody.' "${mute[@]}"
+    shape 'The deaf leader' 'All processes hear 5, but 5 hears nobody.' "${deaf[@]}"
+    shape 'The mute leader' '5 hears all processes, but nobody hears 5.' "${mute[@]}"
 }
 
 "$ELECTOR" algorithms | awk '/detectors/ { done = 1 } !done && /^  [a-z-]+  *[a-z]/ { print $1 }' >"$scratch/algorithms"
