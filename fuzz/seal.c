@@ -2,10 +2,6 @@
  * Any bytes into a node with a live session. The first byte says how they get there: as they are, as a packet of the
  * session, as an initiation with the macs made right, or as the answer to one. Whatever they are, nobody is heard by
  * them and nothing traps.
- *
- *   clang -std=c17 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc fuzz/seal.c \
- *       src/agent/seal*.c src/agent/seal/noise.c src/agent/seal/replay_window.c -lsodium -o build/fuzz-seal
- *   build/fuzz-seal -max_len=1300
  */
 #include <stdlib.h>
 #include <string.h>

@@ -142,7 +142,7 @@ replay() { # NAME: the counterexample breaks the same where nothing is explored
 
 # The story in scenarios/ has a head of its own, in comments; below it, it is what the checker writes.
 compare_story() { # NAME
-    local story=scenarios/check-$1.scenario
+    local story=scenarios/check/$1.scenario
     [ -e "$story" ] || return 0
     if $rewrite; then
         { grep '^#' "$story" && grep -v '^#' "$scratch/story"; } >"$scratch/renewed"

@@ -540,7 +540,7 @@ test_json() {
 # ---- Failure detectors ----------------------------------------------------------------------------
 
 test_detect() {
-    local quick=(detect --hours 0.1 --runs 2 --nodes 3) recording=scenarios/heartbeats.arrivals
+    local quick=(detect --hours 0.1 --runs 2 --nodes 3) recording=scenarios/detectors/heartbeats.arrivals
     accepts "detectors" 0 '^heartbeat:threshold=3 .* [23]\.[0-9]+ s .* 100 % +2$' "${quick[@]}" --loss 0
     verify "detectors" "a line is wider than 100" test -z "$(in_columns "$out" | grep -E '.{101}')"
     accepts "detectors by name" 0 '^phi:4,interval=500ms ' "${quick[@]}" phi:4,interval=500ms

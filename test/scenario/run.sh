@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plays every story in scenarios/ and holds it to its own expectations and to its golden transcript.
+# Plays every story in scenarios/THEME/ and holds it to its own expectations and to its golden transcript.
 #
 #   run.sh             compare
 #   run.sh --rewrite   renew the golden transcripts; read the diff before you commit it
@@ -53,6 +53,7 @@ play() {
         fail "$name" "does not begin with its story in a comment"
     elif $rewrite; then
         cmp -s "$told" "$golden" || echo "new   $golden"
+        mkdir -p "$(dirname "$golden")"
         cp "$told" "$golden"
         pass
     elif [ ! -e "$golden" ]; then
@@ -67,20 +68,24 @@ play() {
 # A golden file whose story is gone says nothing about anything.
 find_orphans() {
     local golden name
-    for golden in "$goldens"/*; do
-        name=$(basename "$golden" .txt)
+    for golden in "$goldens"/*/*; do
+        name=${golden#"$goldens"/}
+        name=${name%.txt}
         [ "$golden" = "$goldens/$name.txt" ] && [ -e "$stories/$name.scenario" ] && continue
         if $rewrite; then
             rm -f "$golden"
             echo "gone  $golden"
         else
-            fail "$(basename "$golden")" "no scenario of that name"
+            fail "$golden" "no scenario of that name"
         fi
     done
 }
 
 mkdir -p "$goldens"
-for story in "$stories"/*.scenario; do play "$(basename "$story" .scenario)"; done
+for story in "$stories"/*/*.scenario; do
+    name=${story#"$stories"/}
+    play "${name%.scenario}"
+done
 find_orphans
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

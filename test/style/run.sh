@@ -184,6 +184,17 @@ check_paths() { # nothing knows whose machine it was written on
         '(^|[^A-Za-z0-9_.])/(home/[A-Za-z0-9_]|ro''ot/|Users/[A-Za-z0-9_])' "$1" || true
 }
 
+check_mentions() { # a file that a document, a script or a comment names is there
+    grep -rnIoE --exclude-dir=.git --exclude-dir=build --exclude-dir=golden --exclude-dir=style --include='*.md' \
+        --include='*.scd' --include='*.sh' --include='*.[ch]' \
+        '(^|[^A-Za-z0-9_./$*{}-])(src|test|scenarios|include|examples|fuzz|bench|docs|man|scripts|contrib)/[A-Za-z0-9_./*-]*[A-Za-z0-9*]' "$1" |
+        sed -E 's/^([^:]*:[0-9]+:)[^A-Za-z]/\1/' | sort -u -t: -k1,1 -k3,3 |
+        while IFS=: read -r file line path; do # a name in capitals stands for many
+            [[ $path =~ /[A-Z][A-Z] ]] || compgen -G "$path" >/dev/null || compgen -G "$path*" >/dev/null ||
+                echo "$file:$line: there is no $path"
+        done
+}
+
 # ---- Checks on objects ----------------------------------------------------------------------------
 
 object_of() { echo "$3/${1#"$2"/}.o"; } # (source, tree, objects)
@@ -228,7 +239,7 @@ check_symbols() { # linked together, the pure objects need nobody but what compi
         }'
 }
 
-checks='headers doors names promises paths built statics symbols'
+checks='headers doors names promises paths mentions built statics symbols'
 
 # ---- Planting -------------------------------------------------------------------------------------
 
@@ -331,6 +342,9 @@ int el_planted(struct planted *planted, int random) { return planted->time ? (in
     for name in /ho''me/someone/elector /ro''ot/elector /Us''ers/someone; do
         red paths src/cli/planted.c "static const char *where = \"$name\";"
     done
+
+    red mentions $p '/* See src/core/planted_elsewhere.c. */'
+    red mentions src/sim/world/planted.c '/* docs/planted-nowhere.md says why. */'
 
     red built $p 'int el_planted;'
     red statics $p 'int el_planted = 1;'
