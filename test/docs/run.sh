@@ -8,7 +8,8 @@
 # Masked in both texts: durations, tokens, timestamps, process ids, ports, paths of locks, keys. `elector sim` and the
 # other commands that give the same bytes everywhere are compared as they are, except for the time that they took.
 #
-# Then every link and every path of this tree that a document names must exist; and planted mistakes must be found.
+# Then every link and path that a document names must exist, and every simulation that it names must run; and planted
+# mistakes must be found.
 #
 # Environment: ELECTOR, the program, and BUILD, its build folder (default: the release build's).
 set -uo pipefail
@@ -277,6 +278,18 @@ check_c() { # TREE: the C that README shows is a part of an example
     done
 }
 
+check_commands() { # TREE: simulations that the text names, without their output, can be run
+    local file command code
+    for file in README.md docs/laboratory.md; do
+        [ -e "$1/$file" ] || continue
+        while read -r command; do
+            code=0
+            eval "${command//\\|/|}" >/dev/null 2>&1 </dev/null || code=$?
+            [ "$code" -le 1 ] || echo "$1/$file: $command: ends with $code"
+        done < <(grep -oE '`elector (sim|algorithms)( [^`]*)?`' "$1/$file" | tr -d '`' | grep -vxF 'elector sim')
+    done
+}
+
 # ---- Proofs ---------------------------------------------------------------------------------------
 
 plant() { # WHAT red|green DOCUMENT-TEXT
@@ -304,12 +317,13 @@ prove() {
     plant "a here-document" green $'```\n$ cat <<\'END\'\none\nEND\none\n```'
     plant "a document without commands" red $'```\nmake run\n```'
     mkdir -p "$scratch/tree/docs"
-    printf '# A heading\n[one](docs/one.md) [two](docs/one.md#a-heading) scenarios/nowhere.scenario\n```c\nint planted;\n```\n' >"$scratch/tree/README.md"
+    printf '# A heading\n[one](docs/one.md) [two](docs/one.md#a-heading) scenarios/nowhere.scenario `elector sim bully --nodes 5 --planted`\n```c\nint planted;\n```\n' >"$scratch/tree/README.md"
     printf '[back](../README.md#a-heading) [gone](gone.md) [here](#nothing)\n' >"$scratch/tree/docs/one.md"
-    planted=$((planted + 5))
+    planted=$((planted + 6))
     [ "$(check_links "$scratch/tree" | wc -l)" -eq 3 ] || { failed=1 && echo "FAIL  three dead links are not found"; }
     [ "$(check_paths "$scratch/tree" | wc -l)" -eq 1 ] || { failed=1 && echo "FAIL  a dead path is not found"; }
     [ "$(check_c "$scratch/tree" | wc -l)" -eq 1 ] || { failed=1 && echo "FAIL  code of no example is not found"; }
+    [ "$(check_commands "$scratch/tree" | wc -l)" -eq 1 ] || { failed=1 && echo "FAIL  a command that makes no sense is not found"; }
     [ "$failed" -ne 0 ] || echo "ok    each of $planted planted texts was judged as it deserves"
 }
 
@@ -321,7 +335,7 @@ for name in $executed; do
     said=$(perform "$root/$name" "$name") || said=$(perform "$root/$name" "$name") || failed=1
     echo "$said"
 done
-for check in links paths c; do
+for check in links paths c commands; do
     found=$("check_$check" .)
     if [ -z "$found" ]; then
         echo "ok    $check"
