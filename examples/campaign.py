@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Campaigns at an agent without the library: JSON lines over its socket (docs/socket-protocol.md).
+"""Campaigns at an agent without the library, with JSON lines over its socket (docs/socket-protocol.md).
 
 Usage: campaign.py [--jobs N] GROUP [SOCKET]
 """
@@ -22,7 +22,7 @@ class Agent:
         self.socket.sendall(json.dumps(request).encode() + b"\n")
 
     def lines(self, seconds):
-        """What has come by then, at the latest."""
+        """The lines that arrive; waits for the first for at most that many seconds."""
         ready, _, _ = select.select([self.socket], [], [], max(0.0, seconds))
         if not ready:
             return []
@@ -45,7 +45,7 @@ class Campaign:
         agent.send(id=1, op="campaign", group=group)
 
     def is_leader(self):
-        """Now, by the clock that the deadline is on. Ask just before whatever only a leader may do."""
+        """Whether the deadline is still ahead. Ask before every action that only a leader may take."""
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME) < self.deadline_ns
 
     def hear(self, seconds):
@@ -62,7 +62,7 @@ class Campaign:
                 deadline = line["deadline_ns"]
                 self.deadline_ns = 2**63 if deadline is None else deadline
             elif event == "stop":
-                self.deadline_ns = 0  # the work ends here, then the agent is told
+                self.deadline_ns = 0  # stop the work here, then tell the agent
                 self.agent.send(op="stopped", group=self.group, token=line["token"])
             elif event == "lost":
                 self.deadline_ns = 0
@@ -71,7 +71,7 @@ class Campaign:
 
 def main():
     words = sys.argv[1:]
-    jobs = -1  # for ever
+    jobs = -1  # no limit
     if words[:1] == ["--jobs"] and len(words) > 1:
         jobs = int(words[1])
         words = words[2:]
@@ -88,7 +88,7 @@ def main():
     except OSError as error:
         sys.exit(f"{path}: {error.strerror}; is the agent running?")
     except KeyboardInterrupt:
-        pass  # a connection that closes resigns
+        pass  # closing the connection resigns
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Campaigns at an agent without the library: JSON lines over its socket (docs/socket-protocol.md). A shell cannot open a Unix
-# socket, so perl carries the lines, which every Debian has; nc -U or socat would do.
+# Campaigns at an agent without the library, with JSON lines over its socket (docs/socket-protocol.md). A shell cannot open
+# a Unix socket, so perl carries the lines: every Debian has it. `nc -U` or socat would also do.
 #
 # Usage: campaign.sh GROUP [SOCKET]
 #
-# It says when it is elected and when that is over, and answers a request to stop at once. A shell is no place to compare
-# deadlines: for work that takes longer than an instant use the token, or the library, or `elector campaign`.
+# Prints a line when it is elected and when it has lost, and answers a request to stop at once. It does not check the
+# deadline. To do real work, use `elector run` or the library, and fence with the token.
 set -eu
 group=${1:?"Usage: campaign.sh GROUP [SOCKET]"}
 socket=${2:-/run/elector/agent.sock}
@@ -26,14 +26,14 @@ carry() {
         }' "$socket"
 }
 
-# field NAME LINE: a number or a text without quotes in it.
+# field NAME LINE: prints the value, a number or a text without quotes in it.
 field() { printf '%s\n' "$2" | sed -n 's/.*"'"$1"'": *"\{0,1\}\([^",}]*\).*/\1/p'; }
 
 pipes=$(mktemp -d)
 trap 'rm -rf "$pipes"' EXIT
 trap 'exit 0' INT TERM
 mkfifo "$pipes/asked"
-# shellcheck disable=SC2094 # a pipe: what is written at one end is read at the other
+# shellcheck disable=SC2094 # a pipe: one end is written, the other is read
 carry <"$pipes/asked" | {
     exec 3>"$pipes/asked"
     echo '{"id":1,"op":"campaign","group":"'"$group"'"}' >&3
@@ -42,7 +42,7 @@ carry <"$pipes/asked" | {
         *'"ok":false'*) echo "refused: $(field message "$line")" >&2; exit 1 ;;
         *'"event":"elected"'*) echo "elected $group token $(field token "$line")" ;;
         *'"event":"lost"'*) echo "lost $group token $(field token "$line"): $(field reason "$line")" ;;
-        *'"event":"stop"'*) # here the work would be ended first
+        *'"event":"stop"'*) # a real worker would end its work here first
             echo '{"op":"stopped","group":"'"$group"'","token":'"$(field token "$line")"'}' >&3 ;;
         esac
     done

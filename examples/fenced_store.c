@@ -1,9 +1,9 @@
 /*
- * A store that a leader who has been replaced cannot write to, even if it does not know yet: it keeps the highest token
- * that it has ever seen, and refuses lower ones. No clock is needed for this, only that tokens rise.
+ * A store that refuses writes of a leader that has been replaced, even if that leader does not know it yet. The store
+ * keeps the highest token that it has seen, and refuses lower ones. It needs no clock, only tokens that rise.
  *
- * Whatever is written must be fenced where it is written: in a database, make the token a column and the comparison part
- * of the statement (UPDATE … WHERE token <= ?); here it is a lock around both.
+ * The comparison and the write must be one step. Here a mutex makes them one; in a database, make the token a column and
+ * the comparison part of the statement (UPDATE … WHERE token <= ?).
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@ static void store_init(struct fenced_store *store)
     pthread_mutex_init(&store->mutex, NULL);
 }
 
-/* False: somebody with a higher token has been here. To look at the token and to write is one step. */
+/* False: refused, because the store has seen a higher token. */
 static bool store_write(struct fenced_store *store, uint64_t token, const char *value)
 {
     pthread_mutex_lock(&store->mutex);
@@ -37,7 +37,7 @@ static bool store_write(struct fenced_store *store, uint64_t token, const char *
     return fresh;
 }
 
-/* A new leader reads under its own token, so that nobody before it can change what it has read. */
+/* A new leader reads with its own token, so that no earlier leader can change what it has read. */
 static bool store_read(struct fenced_store *store, uint64_t token, char *value, size_t size)
 {
     pthread_mutex_lock(&store->mutex);
@@ -55,7 +55,7 @@ static bool store_read(struct fenced_store *store, uint64_t token, char *value, 
 
 #include <elector.h>
 
-/* Two tenures of one process; what the first one left over is refused. */
+/* One process leads twice. A late write from its first term is refused. */
 int main(void)
 {
     struct fenced_store store;

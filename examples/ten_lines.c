@@ -1,4 +1,4 @@
-/* A leader in ten lines. ELECTOR_URL=file:/tmp/jobs ./ten_lines needs no agent; without it, the agent's socket is used. */
+/* A leader in ten lines. Without an agent: ELECTOR_URL=file:. ./ten_lines. Without the variable it asks the agent. */
 #include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
