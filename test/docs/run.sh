@@ -227,7 +227,9 @@ play() { # DOCUMENT [LABEL]
 
 perform() { # DOCUMENT [LABEL]
     find_ports
-    (trap - EXIT && failed=0 && play "$@") 2>"$scratch/errors"
+    # Before everything else on a busy machine, where that is allowed: there a lease of a second could end, and then another
+    # member leads than the document says.
+    (trap - EXIT && failed=0 && { chrt --rr --pid 1 "$BASHPID" >/dev/null 2>&1 || true; } && play "$@") 2>"$scratch/errors"
     local verdict=$?
     grep -vE ': line [0-9]+: +[0-9]+ (Killed|Terminated) ' "$scratch/errors" >&2 # of a shell whose jobs were ended
     end_all
@@ -235,7 +237,7 @@ perform() { # DOCUMENT [LABEL]
     return $verdict
 }
 
-# ---- Links and paths ------------------------------------------------------------------------------
+# ---- Links and code ------------------------------------------------------------------------------
 
 documents() { printf '%s\n' "$1"/*.md "$1"/docs/*.md; }
 
@@ -258,16 +260,6 @@ check_links() { # TREE
                 echo "$file: link to $link: there is no such heading"
             fi
         done < <(grep -oE '\]\([^)]+\)' "$file" | sed 's/^](//; s/)$//' | grep -vE '^[a-z]+:')
-    done < <(documents "$1")
-}
-
-check_paths() { # TREE: files that are named in the text
-    local file path
-    while read -r file; do
-        grep -oE '(^|[^A-Za-z0-9_/.-])(bench|contrib|examples|include|scenarios|scripts|src|test)/[A-Za-z0-9_./-]+' "$file" |
-            sed -E 's/^[^a-z]//; s/[.]$//' | sort -u | while read -r path; do
-                [ -e "$root/$path" ] || compgen -G "$root/$path*" >/dev/null || echo "$file: names $path, which is not there"
-            done
     done < <(documents "$1")
 }
 
@@ -317,11 +309,10 @@ prove() {
     plant "a here-document" green $'```\n$ cat <<\'END\'\none\nEND\none\n```'
     plant "a document without commands" red $'```\nmake run\n```'
     mkdir -p "$scratch/tree/docs"
-    printf '# A heading\n[one](docs/one.md) [two](docs/one.md#a-heading) scenarios/nowhere.scenario `elector sim bully --nodes 5 --planted`\n```c\nint planted;\n```\n' >"$scratch/tree/README.md"
-    printf '[back](../README.md#a-heading) [gone](gone.md) [here](#nothing)\n' >"$scratch/tree/docs/one.md"
-    planted=$((planted + 6))
+    printf '# A heading\n[one](docs/ONE.md) [two](docs/ONE.md#a-heading) `elector sim bully --nodes 5 --planted`\n```c\nint planted;\n```\n' >"$scratch/tree/README.md"
+    printf '[back](../README.md#a-heading) [gone](gone.md) [here](#nothing)\n' >"$scratch/tree/docs/ONE.md"
+    planted=$((planted + 5))
     [ "$(check_links "$scratch/tree" | wc -l)" -eq 3 ] || { failed=1 && echo "FAIL  three dead links are not found"; }
-    [ "$(check_paths "$scratch/tree" | wc -l)" -eq 1 ] || { failed=1 && echo "FAIL  a dead path is not found"; }
     [ "$(check_c "$scratch/tree" | wc -l)" -eq 1 ] || { failed=1 && echo "FAIL  code of no example is not found"; }
     [ "$(check_commands "$scratch/tree" | wc -l)" -eq 1 ] || { failed=1 && echo "FAIL  a command that makes no sense is not found"; }
     [ "$failed" -ne 0 ] || echo "ok    each of $planted planted texts was judged as it deserves"
@@ -331,11 +322,10 @@ prove() {
 
 furnish
 for name in $executed; do
-    # On a busy machine a lease may run out, and another leads than the document says. A document that is wrong is so twice.
-    said=$(perform "$root/$name" "$name") || said=$(perform "$root/$name" "$name") || failed=1
+    said=$(perform "$root/$name" "$name") || failed=1
     echo "$said"
 done
-for check in links paths c commands; do
+for check in links c commands; do
     found=$("check_$check" .)
     if [ -z "$found" ]; then
         echo "ok    $check"
