@@ -34,7 +34,7 @@ skip() {
 fail() {
     failed=$((failed + 1))
     echo "FAIL  $1: $2"
-    sed 's/^/        stderr: /' "$err" | head -n 5
+    sed -n '1,5s/^/        stderr: /p' "$err"
 }
 
 # run ARGUMENTS: leaves $out, $err and $status.
@@ -75,7 +75,7 @@ refused() {
         fail "$name" "$(wc -l <"$err") lines on stderr, not one"
     elif ! grep -qE -e "^elector( [a-z]+)?: .*($regex)" "$err"; then
         fail "$name" "stderr does not match /$regex/"
-    elif tr -d '\n' <"$err" | grep -q '[[:cntrl:]]'; then
+    elif grep -q '[[:cntrl:]]' < <(tr -d '\n' <"$err"); then
         fail "$name" "control characters on stderr"
     else
         pass

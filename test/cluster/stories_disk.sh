@@ -45,7 +45,7 @@ story_disk_full_at_start() {
 # Comes back without its record, and is needed for a majority once it has learnt what it forgot.
 comes_back() { # TEXT
     local back old
-    back=$(others "$leader" | head -n 1)
+    back=$(others "$leader" | sed -n 1p)
     kill -KILL "${agent[$back]}"
     await 30 "$back is gone" has_ended "${agent[$back]}"
     "spoil_$1" "$dir/c/$back/elector.state"

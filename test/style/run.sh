@@ -154,6 +154,12 @@ check_paths() { # nothing knows whose machine it was written on
         '(^|[^A-Za-z0-9_.])/(home/[A-Za-z0-9_]|ro''ot/|Users/[A-Za-z0-9_])' "$1" || true
 }
 
+check_pipes() { # no reader leaves its pipe early: under pipefail the writer's SIGPIPE becomes the verdict, now and then
+    grep -rnIE --include='*.sh' --include=Makefile --exclude-dir=.git --exclude-dir=build "$early_reader" "$1" || true
+    [ ! -d "$1/scripts" ] || grep -rnIE "$early_reader" "$1/scripts" || true
+}
+early_reader='(^|[^|])\|[[:space:]]*(he''ad|grep[[:space:]]+-[A-Za-z]*q)'
+
 # ---- Checks on objects ----------------------------------------------------------------------------
 
 object_of() { echo "$3/${1#"$2"/}.o"; } # (source, tree, objects)
@@ -198,7 +204,7 @@ check_symbols() { # linked together, the pure objects need nobody but what compi
         }'
 }
 
-checks='headers layers names promises paths built statics symbols'
+checks='headers layers names promises paths pipes built statics symbols'
 
 # ---- Planting -------------------------------------------------------------------------------------
 
@@ -296,6 +302,11 @@ int el_planted(struct planted *planted, int random) { return planted->time ? (in
     for name in /ho''me/someone/elector /ro''ot/elector /Us''ers/someone; do
         red paths src/cli/planted.c "static const char *where = \"$name\";"
     done
+
+    red pipes test/planted.sh 'first=$(list | he''ad -n 1)'
+    red pipes scripts/planted 'if list |''grep -Eq word; then exit; fi'
+    red pipes planted/Makefile '	@list | he''ad'
+    rmdir "$scratch"/tree/{test,scripts,planted}
 
     red built $p 'int el_planted;'
     red statics $p 'int el_planted = 1;'

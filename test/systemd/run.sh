@@ -63,7 +63,7 @@ prepare_host() {
 
 boot() {
     local v2
-    v2=$(findmnt -nt cgroup2 -o TARGET | head -n 1)
+    v2=$(findmnt -nt cgroup2 -o TARGET | sed -n 1p)
     cgroup=$v2/elector-test-$$
     if [ -z "$v2" ] || ! mkdir "$cgroup" 2> /dev/null; then
         cgroup=
