@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/session.h"
+#include "scratch.h"
 
 enum { MEMBERS = 3 };
 
@@ -69,10 +70,8 @@ static void note(void *whose, struct host_group *which, const struct host_note *
 
 static void begin(void)
 {
-    char path[] = "/tmp/elector-fuzz-XXXXXX", text[200];
-    const int fd = mkstemp(path);
-    if (fd < 0) abort();
-    close(fd);
+    char path[96], text[200];
+    snprintf(path, sizeof path, "%s/elector-fuzz-%ld", scratch_root(), (long)getpid());
     unlink(path);
     config = (struct config){
         .cluster = "fuzz", .member_count = MEMBERS, .self = 1, .drift = 10000, .transmit_max = 2000000};

@@ -24,7 +24,7 @@ story_fsync_fails_at_work() { fails_at_work 'fsync:error=EIO' 'Input/output erro
 
 # A full disk from the start on: that it was started once more cannot be written down.
 story_disk_full_at_start() {
-    local code=0
+    tell_apart "mounts of our own" --mount
     found 3
     mkdir "$dir/tiny"
     mount -t tmpfs -o size=32k none "$dir/tiny" 2> "$dir/mount.log" || skip "no tmpfs here: $(head -n 1 "$dir/mount.log")"

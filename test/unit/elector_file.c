@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "elector.h"
+#include "scratch.h"
 
 enum { LONG_MS = 30000, CHILDREN = 4, TENURES = 15 };
 
@@ -31,8 +32,7 @@ static char folder[64], url[80];
 
 static int make_folder(void **state)
 {
-    snprintf(folder, sizeof folder, "%s", "/tmp/elector-file-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    if (!scratch_folder(folder, sizeof folder, "file")) return -1;
     snprintf(url, sizeof url, "file:%s", folder);
     return 0;
 }
