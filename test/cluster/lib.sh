@@ -30,11 +30,6 @@ await() { # SECONDS WHAT COMMAND...: until the command succeeds
     done
 }
 
-needs() { # COMMAND...
-    local command
-    for command in "$@"; do command -v "$command" > /dev/null || skip "$command is not installed"; done
-}
-
 # ---- Clusters ----
 
 found() { # COUNT [LINE...]: a cluster of members a, b, c...; the lines end each configuration
@@ -213,7 +208,6 @@ tell_apart() { # WHAT OPTION, of unshare
     told_apart=1 exec unshare "$2" "$0" --story "$name" "$number" "$dir"
 }
 make_net() { # a network of our own, in which members can be cut off from each other
-    needs ip nft
     tell_apart "network namespaces" --net
     ip link set lo up
     nft_do add table inet cut

@@ -4,7 +4,6 @@
 # The leader's next record fails: an election by raft needs one. It steps down, says why, and leaves.
 fails_at_work() { # INJECTION TEXT
     local old
-    needs strace
     export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 # which does not work beside a tracer
     begin 3 "[group another]" "algorithm = raft"
     old=$leader

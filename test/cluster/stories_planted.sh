@@ -59,7 +59,6 @@ story_quick_restarts() {
 plant() { # MUTANT
     local file libraries=()
     [ ! -f "$BUILD/libelector_agent.a" ] || libraries+=("$BUILD/libelector_agent.a")
-    needs "${CC:-gcc}" perl
     file=$(perl -e '
         my ($name, $out) = @ARGV; my ($in, $file, $from, $to) = (0, "", "", "");
         open(my $list, "<", "test/mutants/list") or die;

@@ -80,7 +80,6 @@ boot() {
 # ---- What is to be seen ----
 
 [ "$(id -u)" = 0 ] || skip "not root"
-needs nsenter unshare systemctl findmnt
 [ -x /usr/lib/systemd/systemd ] || [ -x /lib/systemd/systemd ] || skip "systemd is not installed"
 grep -qw overlay /proc/filesystems || skip "no overlayfs"
 found 3
