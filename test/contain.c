@@ -4,7 +4,7 @@
  *     contain COMMAND [ARGUMENT...]
  *
  * The command gets two folders of its own: TMPDIR and, in memory, ELECTOR_SHM. When the command has ended, what it started has
- * two seconds to end, too. Then contain kills the rest and removes the folders. A test that left a process or a file has
+ * two seconds to end, too, unless the command has failed. Then contain kills the rest and removes the folders. A test that left a process or a file has
  * failed. Otherwise the exit code is the command's, or 128 and the signal that ended it.
  *
  * Two processes do this. The inner one is the parent of every orphan below it, so it finds what moved to another session or
@@ -204,7 +204,7 @@ static int contain(char **words)
         is_ended = sigwaitinfo(&awaited, NULL) != SIGCHLD;
         reap(command, &status);
     }
-    const bool is_left = end_processes(is_ended ? 0 : GRACE_MS) | remove_folders();
+    const bool is_left = end_processes(is_ended || status != 0 ? 0 : GRACE_MS) | remove_folders();
     if (is_ended) return 143;
     return code_of(status) == 0 && is_left ? 1 : code_of(status);
 }
