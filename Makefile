@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help program run demo test bench bench-checker bench-is-leader bench-failover bench-groups lint format rewrite install coverage soak mutants setup
+.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-groups lint format rewrite install coverage soak mutants setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -48,7 +48,7 @@ bench-failover: build-release ## how long nobody leads, beside the peers that ar
 bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000 10000 100000")
 	@BUILD=build/release bench/groups/run.sh
 
-lint: setup lint-setup ## formatting and static analysis; changes nothing
+lint: lint-setup ## formatting and static analysis; changes nothing
 	@cmake --preset asan >/dev/null
 	@JOBS=$(JOBS) scripts/lint build/asan
 
@@ -83,7 +83,7 @@ setup:
 	@scripts/setup run manual test
 
 lint-setup:
-	@scripts/setup lint
+	@scripts/setup run manual test lint
 
 build-%: setup
 	@cmake --preset $* >/dev/null

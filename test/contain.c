@@ -204,7 +204,8 @@ static int contain(char **words)
         is_ended = sigwaitinfo(&awaited, NULL) != SIGCHLD;
         reap(command, &status);
     }
-    const bool is_left = end_processes(is_ended || status != 0 ? 0 : GRACE_MS) | remove_folders();
+    const bool runs = end_processes(is_ended || status != 0 ? 0 : GRACE_MS);
+    const bool is_left = remove_folders() || runs;
     if (is_ended) return 143;
     return code_of(status) == 0 && is_left ? 1 : code_of(status);
 }
