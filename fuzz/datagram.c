@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/session.h"
+
 #include "scratch.h"
 
 enum { MEMBERS = 3 };

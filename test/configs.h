@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "agent/units.h"
+
 #include "scratch.h"
 
 static char folder[64];

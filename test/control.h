@@ -20,6 +20,7 @@
 
 #include "agent/control_inner.h"
 #include "agent_fakes.h"
+
 #include "scratch.h"
 
 static const uint64_t MS = 1000000;

@@ -15,6 +15,7 @@
 #include "agent/flight.h"
 #include "agent/host.h"
 #include "agent/seal.h"
+
 #include "scratch.h"
 
 enum { MEMBERS = 3, MILLISECOND = 1000000, QUEUE_MAX = 4096 };

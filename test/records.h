@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "agent/record_slot.h"
+
 #include "scratch.h"
 
 enum { FILE_SIZE = 2 * RECORD_SLOT };

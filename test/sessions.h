@@ -18,6 +18,7 @@
 
 #include "agent/session.h"
 #include "letters.h"
+
 #include "scratch.h"
 
 enum { HOSTS_MAX = 5, WATCHED_MAX = 24, LETTERS_MAX = 50000, MILLION = 1000000, DRIFT = 10000, TEXT = 200 };

@@ -17,6 +17,7 @@
 
 #include "agent/agent.h"
 #include "agent/record.h"
+
 #include "scratch.h"
 
 static pthread_t main_thread;

@@ -23,6 +23,7 @@
 #include "agent/agent.h"
 #include "agent/record.h"
 #include "elector.h"
+
 #include "scratch.h"
 
 enum { AGENTS = 2, LONG_S = 60 };

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "elector.h"
+
 #include "scratch.h"
 
 enum { LONG_MS = 30000, CHILDREN = 4, TENURES = 15 };

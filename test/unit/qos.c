@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "exports.h"
-#include "scratch.h"
 #include "sim/tradeoff.h"
+
+#include "scratch.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MS UINT64_C(1000000)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/rank.h"
+
 #include "scratch.h"
 
 static void knows_six_kinds(void **state)

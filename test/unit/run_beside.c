@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/run.h"
+
 #include "scratch.h"
 
 #define SECOND UINT64_C(1000000000)

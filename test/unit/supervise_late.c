@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "cli/supervise.h"
+
 #include "scratch.h"
 
 static char mark[96];

@@ -17,6 +17,7 @@
 
 #include "agent/guardian.h"
 #include "cli/supervise.h"
+
 #include "scratch.h"
 
 enum { WORKS = 2 };

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/supervise.h"
+
 #include "scratch.h"
 
 enum { LIMIT_MS = 15000 };
