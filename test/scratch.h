@@ -1,4 +1,4 @@
-/* Where tests put their files: below TMPDIR, which contain.c gives to each test and removes after it. */
+/* Where tests put their files: below TMPDIR, which contain/contain.c gives to each test and removes after it. */
 #pragma once
 
 #include <stdbool.h>

@@ -53,10 +53,10 @@ static bool read_process(const char *pid, struct process *found)
     if (size <= 0) return false;
     text[size] = '\0';
     const char *name_end = strrchr(text, ')'); /* the name may contain anything */
-    int parent = 0;
-    if (!name_end || sscanf(name_end + 1, " %c %d", &found->state, &parent) != 2) return false;
+    if (!name_end || strlen(name_end) < sizeof ") S 1" - 1) return false;
+    found->state = name_end[2];
     found->pid = (pid_t)strtol(pid, NULL, 10);
-    found->parent = (pid_t)parent;
+    found->parent = (pid_t)strtol(name_end + 4, NULL, 10);
     found->is_ours = found->parent == getpid();
     return true;
 }
