@@ -144,6 +144,12 @@ check_names() { # no clock, no dice, no heap, no input or output by name
         grep -E ":[0-9]+:(.*[^A-Za-z0-9_.>])?(($banned_names)([^A-Za-z0-9_]|\$)|($banned_calls)[[:space:]]*\()" || true
 }
 
+check_pipes() { # no reader leaves its pipe early: under pipefail the writer's SIGPIPE becomes the verdict, now and then
+    grep -rnIE --include='*.sh' --include=Makefile --exclude-dir=.git --exclude-dir=build "$early_reader" "$1" || true
+    [ ! -d "$1/scripts" ] || grep -rnIE "$early_reader" "$1/scripts" || true
+}
+early_reader='(^|[^|])\|[[:space:]]*(he''ad|grep[[:space:]]+-[A-Za-z]*q)'
+
 check_promises() { # what is left to do is in an issue, not in a corner
     local words='TO''DO|FIX''ME|XX''X|HA''CK'
     grep -rnIE --exclude-dir=.git --exclude-dir=build "(^|[^A-Za-z0-9_])($words)([^A-Za-z0-9_]|\$)" "$1" || true
@@ -153,12 +159,6 @@ check_paths() { # nothing knows whose machine it was written on
     grep -rnIE --exclude-dir=.git --exclude-dir=build \
         '(^|[^A-Za-z0-9_.])/(home/[A-Za-z0-9_]|ro''ot/|Users/[A-Za-z0-9_])' "$1" || true
 }
-
-check_pipes() { # no reader leaves its pipe early: under pipefail the writer's SIGPIPE becomes the verdict, now and then
-    grep -rnIE --include='*.sh' --include=Makefile --exclude-dir=.git --exclude-dir=build "$early_reader" "$1" || true
-    [ ! -d "$1/scripts" ] || grep -rnIE "$early_reader" "$1/scripts" || true
-}
-early_reader='(^|[^|])\|[[:space:]]*(he''ad|grep[[:space:]]+-[A-Za-z]*q)'
 
 # ---- Checks on objects ----------------------------------------------------------------------------
 
@@ -204,7 +204,8 @@ check_symbols() { # linked together, the pure objects need nobody but what compi
         }'
 }
 
-checks='headers layers names promises paths pipes built statics symbols'
+checks='headers layers names promises paths built statics symbols'
+checks+=' pipes'
 
 # ---- Planting -------------------------------------------------------------------------------------
 
@@ -298,15 +299,15 @@ int el_planted(struct planted *planted, int random) { return planted->time ? (in
     done
     red names src/algorithms/planted.h '#define PLANTED(x) (malloc)(x)'
 
-    for name in 'TO''DO' 'FIX''ME' 'XX''X'; do red promises src/sim/planted.c "/* $name: later */"; done
-    for name in /ho''me/someone/elector /ro''ot/elector /Us''ers/someone; do
-        red paths src/cli/planted.c "static const char *where = \"$name\";"
-    done
-
     red pipes test/planted.sh 'first=$(list | he''ad -n 1)'
     red pipes scripts/planted 'if list |''grep -Eq word; then exit; fi'
     red pipes planted/Makefile '	@list | he''ad'
     rmdir "$scratch"/tree/{test,scripts,planted}
+
+    for name in 'TO''DO' 'FIX''ME' 'XX''X'; do red promises src/sim/planted.c "/* $name: later */"; done
+    for name in /ho''me/someone/elector /ro''ot/elector /Us''ers/someone; do
+        red paths src/cli/planted.c "static const char *where = \"$name\";"
+    done
 
     red built $p 'int el_planted;'
     red statics $p 'int el_planted = 1;'
