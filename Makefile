@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help run demo test bench bench-checker bench-is-leader bench-failover bench-groups lint format rewrite install coverage soak mutants setup
+.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-groups lint format rewrite install coverage soak mutants setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -12,17 +12,24 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 	@echo "Variables: JOBS=$(JOBS)  PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)"
 
-run: build-release ## build, and show a leader die in five ways, with real processes
+# Without the tests, unless they are configured here already: `make run` installs and builds the program only.
+program:
+	@scripts/setup run
+	@test -e build/release/build.ninja || cmake --preset release -DELECTOR_TESTS=OFF >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target elector
+
+run: program ## build, and show a leader die in five ways, with real processes
 	@scripts/show
 
-demo: build-release ## a short story in three elections, in virtual time
+demo: program ## a short story in three elections, in virtual time
 	@build/release/elector demo
 
 # One ctest over both builds, so that there is one summary and one verdict. One more at once than there are processors:
 # what runs real processes (cluster, run) waits for them most of the time.
-test: build-release build-asan ## all tests, in a release build and under sanitizers
+test: lint-setup build-release build-asan ## all tests, in a release build and under sanitizers, and the linters on what changed
 	@echo 'subdirs(asan release)' > build/CTestTestfile.cmake
-	@ctest --test-dir build --output-on-failure --no-tests=error -j $$(($(JOBS) + 1)) -LE soak
+	@code=0; ctest --test-dir build --output-on-failure --no-tests=error -j $$(($(JOBS) + 1)) -LE soak || code=1; \
+		scripts/skips build/Testing/Temporary/LastTest.log || code=1; exit $$code
 
 bench: build-release ## measure speed
 	@test -x build/release/bench/elector-bench || { echo "make bench: there is no bench/*.c to build" >&2; exit 1; }
@@ -41,11 +48,11 @@ bench-failover: build-release ## how long nobody leads, beside the peers that ar
 bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000 10000 100000")
 	@BUILD=build/release bench/groups/run.sh
 
-lint: setup ## formatting and static analysis; changes nothing
+lint: lint-setup ## formatting and static analysis; changes nothing
 	@cmake --preset asan >/dev/null
 	@JOBS=$(JOBS) scripts/lint build/asan
 
-format: setup ## lay out all C code as .clang-format says
+format: lint-setup ## lay out all C code as .clang-format says
 	@scripts/sources | xargs -0 clang-format -i
 
 rewrite: build-release ## renew golden transcripts and the checker's numbers; read the diff before you commit it
@@ -53,25 +60,30 @@ rewrite: build-release ## renew golden transcripts and the checker's numbers; re
 	@test -x test/scenario/run.sh || { echo "make rewrite: there is no test/scenario/run.sh" >&2; exit 1; }
 	@ELECTOR=build/release/elector BUILD=build/release test/scenario/run.sh --rewrite
 
-install: build-release ## install below PREFIX, staged below DESTDIR
+install: program ## install below PREFIX, staged below DESTDIR
+	@scripts/setup manual
+	@cmake build/release >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target elector_core elector_shared elector_engines man
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 coverage: build-coverage ## which lines and branches of the core the tests reach
+	@scripts/setup coverage
 	@find build/coverage -name '*.gcda' -delete
 	@ctest --preset coverage -j $(JOBS)
 	@scripts/coverage build/coverage
 
 soak: build-release ## the tests that run for long
-	@ctest --test-dir build/release -N -L soak | grep -q '^ *Test *#' || \
-		{ echo "make soak: there is no test/soak/*.c to run" >&2; exit 1; }
-	@ctest --test-dir build/release --output-on-failure -j $(JOBS) -L soak
+	@ctest --test-dir build/release --output-on-failure --no-tests=error -j $(JOBS) -L soak
 
 mutants: build-release ## plant known bugs, and see that the tests notice
 	@test -x test/mutants/run.sh || { echo "make mutants: there is no test/mutants/run.sh" >&2; exit 1; }
 	@ELECTOR=build/release/elector BUILD=build/release test/mutants/run.sh
 
 setup:
-	@scripts/setup
+	@scripts/setup run manual test
+
+lint-setup:
+	@scripts/setup run manual test lint
 
 build-%: setup
 	@cmake --preset $* >/dev/null

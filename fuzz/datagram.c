@@ -10,6 +10,8 @@
 
 #include "agent/host/quorum/session.h"
 
+#include "lib/scratch.h"
+
 enum { MEMBERS = 3 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -69,10 +71,8 @@ static void note(void *context, struct host_group *which, const struct host_note
 
 static void begin(void)
 {
-    char path[] = "/tmp/elector-fuzz-XXXXXX", text[200];
-    const int fd = mkstemp(path);
-    if (fd < 0) abort();
-    close(fd);
+    char path[96], text[200];
+    snprintf(path, sizeof path, "%s/elector-fuzz-%ld", scratch_root(), (long)getpid());
     unlink(path);
     config = (struct config){
         .cluster = "fuzz", .member_count = MEMBERS, .self = 1, .drift = 10000, .transmit_max = 2000000};

@@ -13,6 +13,8 @@
 #include "agent/serve/internal.h"
 #include "lib/host/agent_fakes.h"
 
+#include "lib/scratch.h"
+
 static const uint64_t MS = 1000000;
 static uint64_t now;
 static unsigned saves;
@@ -113,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .cluster = "c", .self = 1, .member_count = 1, .socket_mode = 0600, .socket_per_user = 48, .drift = 200};
     config.members[0] = (struct config_member){.name = "a", .id = 1};
     config.transmit_max = 5 * MS;
-    snprintf(config.socket, sizeof config.socket, "/tmp/elector-fuzz-%ld.sock", (long)getpid());
+    snprintf(config.socket, sizeof config.socket, "%s/elector-fuzz-%ld.sock", scratch_root(), (long)getpid());
     now = 1000 * MS;
     saves = 0;
     uv_loop_init(&loop);

@@ -43,7 +43,7 @@ compile() { # NAME SPIN-DEFINES CC-DEFINES
     # shellcheck disable=SC2086
     (cd "$work/$1" && spin $2 -a "$model" > log && $cc -O2 -w -DSAFETY -DNOREDUCE -DMEMLIM=4000 $3 -o pan pan.c)
 }
-number() { sed -n "s/^ *\([0-9.e+]*\)[ \t]*$1.*/\1/p" "$work/out" | head -n 1; }
+number() { sed -n "s/^ *\([0-9.e+]*\)[ \t]*$1.*/\1/p" "$work/out" | sed -n 1p; }
 whole() { awk "BEGIN { printf \"%d\", $(number "$1") }"; } # SPIN writes eight digits of what is large
 spin_row() { # LABEL NAME PAN-OPTIONS…
     local label=$1 name=$2 mb
@@ -126,8 +126,8 @@ broken_row() { # LABEL NAME SPIN-DEFINE PERL-SUBSTITUTION
 
 # ---- The run ----
 
-echo "raft's voting, three nodes: never two that led in one term. $(spin -V), $($cc --version | head -n 1)"
-echo "$(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg): $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+echo "raft's voting, three nodes: never two that led in one term. $(spin -V), $($cc --version | sed -n 1p)"
+echo "$(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg): $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sed -n 1p)"
 
 compare 'Messages may be lost, copied and reordered' 2 1 23 -DSOUP "${soup[@]}"
 compare 'Each message arrives once, at any time or never' 1 1 20 -DORDINARY

@@ -71,7 +71,7 @@ next_line() { # FD SECONDS: in $line, its time in $now; false: none came. What c
 free_port() { # forty from there on are believed to be free
     local port=$((20000 + $$ % 1200 * 10)) taken i
     taken=$(awk '{ split($2, part, ":"); print part[2] }' /proc/net/tcp /proc/net/tcp6 2> /dev/null)
-    while for i in {0..39}; do printf '%04X\n' $((port + i)); done | grep -Fx "$taken" > /dev/null; do port=$((port + 40)); done
+    while grep -qFx "$taken" < <(for i in {0..39}; do printf '%04X\n' $((port + i)); done); do port=$((port + 40)); done
     echo $port
 }
 within() { # SECONDS COMMAND…: until it succeeds; false: it did not in time

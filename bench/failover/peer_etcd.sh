@@ -55,7 +55,7 @@ await_standing() { # COUNT
     within 10 has_standing "$led" "$1"
 }
 try_server() {
-    local was began
+    local was began at
     while more; do
         leader
         was=$led
@@ -63,7 +63,8 @@ try_server() {
         stamp
         began=$now
         kill -KILL "${servers[$was]}"
-        sample agent "$began" "$("$BENCH/peer-leads" etcd $((base + 10 + (was + 1) % 3)) $((base + 10 + (was + 2) % 3)))"
+        at=$(timeout 60 "$BENCH/peer-leads" etcd $((base + 10 + (was + 1) % 3)) $((base + 10 + (was + 2) % 3))) || give_up "another server leads"
+        sample agent "$began" "$at"
         end KILL "${servers[$was]}"
         serve "$was" existing
         await 60 "etcd $was is back" has_leader "$was"

@@ -60,7 +60,7 @@ await_standing() { # COUNT: they say so
     while ((stood < $1)); do hear 10 || return 1; done
 }
 try_server() {
-    local was began
+    local was began at
     while more; do
         leader
         was=$led
@@ -68,7 +68,8 @@ try_server() {
         stamp
         began=$now
         kill -KILL "${servers[$was]}"
-        sample agent "$began" "$("$BENCH/peer-leads" zookeeper $((base + (was + 1) % 3)) $((base + (was + 2) % 3)))"
+        at=$(timeout 60 "$BENCH/peer-leads" zookeeper $((base + (was + 1) % 3)) $((base + (was + 2) % 3))) || give_up "another server leads"
+        sample agent "$began" "$at"
         end KILL "${servers[$was]}"
         serve "$was"
         await 60 "ZooKeeper serves again" serves

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 BUILD=$(realpath "${BUILD:-build/release}")
 ELECTOR=$(realpath "${ELECTOR:-$BUILD/elector}")
 trials=${TRIALS:-200}
-export PEER_TRIALS=${PEER_TRIALS:-200} BENCH=$BUILD/bench
+export PEER_TRIALS=${PEER_TRIALS:-200} PEER_SECONDS=${PEER_SECONDS:-300} BENCH=$BUILD/bench
 read -ra kinds <<< "${KINDS-round-trip worker agent silence silence-fast transfer resign command}"
 read -ra peers <<< "${PEERS-etcd zookeeper keepalived libraft}"
 
@@ -87,7 +87,7 @@ for kind in "${kinds[@]}"; do try_ours "$kind"; done
 for peer in "${peers[@]}"; do
     since=$SECONDS
     mkdir "$work/$peer"
-    "bench/failover/peer_$peer.sh" "$work/$peer" >> "$work/samples" &
+    timeout -k 10 $((6 * PEER_SECONDS + 300)) "bench/failover/peer_$peer.sh" "$work/$peer" >> "$work/samples" &
     children+=($!)
     wait_all || {
         say "$peer: ended early; what it gave until then is in the table"

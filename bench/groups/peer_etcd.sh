@@ -38,7 +38,7 @@ for size in "${sizes[@]}"; do
     lease=$(grant $((base + 10)))
     start keep.log etcdctl --endpoints "127.0.0.1:$((base + 10))" lease keep-alive "$lease"
     keeper=$!
-    took=$("$BENCH/peer-etcd_keys" $((base + 10)) "$size" $((16#$lease)))
+    took=$("$BENCH/peer-etcd_keys" $((base + 10)) "$size" $((16#$lease)) 0)
     sleep 3
     grown=$(($(memory) - before))
     ticks=$(cpu) sent=$(packets)
@@ -49,7 +49,7 @@ for size in "${sizes[@]}"; do
     stamp
     from=$now
     kill -KILL "$keeper" "${servers[0]}"
-    until "$BENCH/peer-etcd_keys" $((base + 11)) "$size" $((16#$heir)) > /dev/null; do sleep 0.02; done
+    "$BENCH/peer-etcd_keys" $((base + 11)) "$size" $((16#$heir)) 120 > /dev/null || give_up "another holds all keys"
     stamp
     echo "etcd $size $took $(awk "BEGIN { printf \"%.2f\", $ticks * 100 / $(getconf CLK_TCK) / ${IDLE:-20} }") $((sent / ${IDLE:-20})) $((grown / 3 / size)) $(((now - from) / 1000))"
     end_all

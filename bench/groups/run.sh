@@ -61,7 +61,7 @@ for size in "${sizes[@]}"; do
 done
 if [ ${#etcd_sizes[@]} -gt 0 ]; then
     say "etcd: ${etcd_sizes[*]} keys"
-    IDLE=$idle BENCH=$BUILD/bench run bench/groups/peer_etcd.sh "$scratch" "${etcd_sizes[@]}" ||
+    IDLE=$idle BENCH=$BUILD/bench run timeout -k 10 $((${#etcd_sizes[@]} * (idle + 300))) bench/groups/peer_etcd.sh "$scratch" "${etcd_sizes[@]}" ||
         say "etcd: ended early: $(tail -n 1 "$scratch/script.log")"
     while read -ra numbers; do [ "${numbers[0]}" != etcd ] || row "${numbers[@]}"; done < "$scratch/rows"
 fi

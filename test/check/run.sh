@@ -186,7 +186,7 @@ try_row() { # NAME EXPECTED WORLDS ARGUMENTS
     tell "$name"
     if [ "$verdict" != "$expected" ]; then
         fail "$name" "expected: $expected; found: $verdict"
-        [ ! -e "$scratch/story" ] || grep '^step ' "$scratch/story" | head -n 40
+        [ ! -e "$scratch/story" ] || grep '^step ' "$scratch/story" | sed -n 1,40p
     elif [ "$verdict" = holds ] && ! $rewrite && [ "$count" != - ] && [ "$worlds" != "$count" ]; then
         fail "$name" "expected $count worlds, found $worlds; run.sh --rewrite renews the number"
     fi

@@ -22,19 +22,14 @@ err=$scratch/err
 status=0
 passed=0
 failed=0
-skipped=0
 
 # ---- Saying how it went ---------------------------------------------------------------------------
 
 pass() { passed=$((passed + 1)); }
-skip() {
-    skipped=$((skipped + 1))
-    echo "skip  $1: $2"
-}
 fail() {
     failed=$((failed + 1))
     echo "FAIL  $1: $2"
-    sed 's/^/        stderr: /' "$err" | head -n 5
+    sed -n '1,5s/^/        stderr: /p' "$err"
 }
 
 # run ARGUMENTS: leaves $out, $err and $status.
@@ -75,7 +70,7 @@ refused() {
         fail "$name" "$(wc -l <"$err") lines on stderr, not one"
     elif ! grep -qE -e "^elector( [a-z]+)?: .*($regex)" "$err"; then
         fail "$name" "stderr does not match /$regex/"
-    elif tr -d '\n' <"$err" | grep -q '[[:cntrl:]]'; then
+    elif grep -q '[[:cntrl:]]' < <(tr -d '\n' <"$err"); then
         fail "$name" "control characters on stderr"
     else
         pass
@@ -323,8 +318,11 @@ test_scenario_files() {
     refuses "directory as a scenario" '2 3' "$scratch: .*directory" sim "$scratch"
     story 'algorithm bully\nnodes 5\n'
     chmod 000 "$file"
-    if [ -r "$file" ]; then
-        skip "unreadable scenario" "this user reads everything"
+    if [ -r "$file" ]; then # root has to give up that it reads everything
+        # shellcheck disable=SC2016 # for the shell that reads the file
+        printf '#!/bin/sh\nexec setpriv --bounding-set=-dac_override,-dac_read_search "%s" "$@"\n' "$ELECTOR" >"$scratch/humble"
+        chmod +x "$scratch/humble"
+        ELECTOR=$scratch/humble refuses "unreadable scenario" '2 3' "$file.*ermission denied" sim "$file"
     else
         refuses "unreadable scenario" '2 3' "$file.*ermission denied" sim "$file"
     fi
@@ -394,10 +392,6 @@ test_output_errors() {
         run sim bully --nodes 3 --trace "$where"
         refused "trace into $where" 3 "$where: cannot write"
     done
-    if [ ! -c /dev/full ]; then
-        skip "full device" "there is no /dev/full"
-        return
-    fi
     local option
     for option in svg trace mermaid shiviz; do
         run sim bully --nodes 3 --$option /dev/full
@@ -482,19 +476,12 @@ test_out_of_memory() {
 # json NAME PYTHON: the output is JSON, and the expression about it (as j) is true.
 json() {
     local name=$1 expression=$2
-    if ! command -v python3 >/dev/null; then
-        verify "$name" "is no object" grep -q '^}$' "$out"
-    elif ! python3 -m json.tool "$out" >/dev/null 2>&1; then
-        fail "$name" "is no JSON"
-    else
-        verify "$name" "not so: $expression" \
-            python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' \
-            "$out" "$expression"
-    fi
+    verify "$name" "is no JSON, or not so: $expression" \
+        python3 -ISc 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' \
+        "$out" "$expression"
 }
 
 test_json() {
-    command -v python3 >/dev/null || skip "JSON" "there is no python3 to look into it"
     accepts "JSON" 0 '^\{' sim bully --nodes 5 --leader 5 --crash 5@0 --initiator 2 --output json
     json "JSON: algorithm" 'j["algorithm"] == "bully"'
     json "JSON: nodes" 'j["nodes"] == 5'
@@ -773,10 +760,6 @@ test_colours() {
         run $words
         verify "no colours in a pipe: $words" "there are some" test "$(escapes "$out")" -eq 0
     done
-    if ! command -v script >/dev/null || ! script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
-        skip "colours on a terminal" "there is no script(1) to make one"
-        return
-    fi
     local command
     command="$(printf '%q' "$ELECTOR") sim bully --nodes 5 --leader 5 --crash 5@0 --initiator 2"
     command+=" --expect 'leader 4'"
@@ -811,5 +794,5 @@ test_init
 test_doctor
 test_replay
 test_colours
-echo "$passed passed, $failed failed, $skipped skipped"
+echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

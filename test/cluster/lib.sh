@@ -4,7 +4,6 @@
 
 declare -A agent=() runner=()
 members=()
-via=()         # what agents are started by: a network namespace, a tracer
 remains=       # a process that a story has stopped, and that is no child of ours
 relay=
 relay_orders=0
@@ -31,11 +30,6 @@ await() { # SECONDS WHAT COMMAND...: until the command succeeds
     done
 }
 
-needs() { # COMMAND...
-    local command
-    for command in "$@"; do command -v "$command" > /dev/null || skip "$command is not installed"; done
-}
-
 # ---- Clusters ----
 
 found() { # COUNT [LINE...]: a cluster of members a, b, c...; the lines end each configuration
@@ -57,7 +51,7 @@ start() { # MEMBER...
     local m
     for m in "$@"; do
         [ -z "${agent[$m]:-}" ] || await 30 "the last life of $m is over" has_ended "${agent[$m]}"
-        "${via[@]}" "$ELECTOR" agent --config "$(conf "$m")" >> "$dir/$m.log" 2>&1 &
+        "$ELECTOR" agent --config "$(conf "$m")" >> "$dir/$m.log" 2>&1 &
         agent[$m]=$!
     done
     for m in "$@"; do await 60 "agent $m answers" answers "$m"; done
@@ -207,20 +201,19 @@ order() { # FROM TO WHAT NUMBER: members by name, 0 for all
     await 30 "the relay obeys" obeyed
 }
 
-net=
-make_net() { # a namespace of our own, in which members can be cut off from each other
-    needs ip nft
-    net=elector-$$-$name
-    ip netns add "$net" 2> "$dir/netns.log" || {
-        net=
-        skip "no network namespaces here: $(head -n 1 "$dir/netns.log")"
-    }
-    ip -n "$net" link set lo up
-    via=(ip netns exec "$net")
+# Tells the story once more in a namespace of its own, which ends with the story, however that ends.
+tell_apart() { # WHAT OPTION, of unshare
+    [ -z "${told_apart:-}" ] || return 0
+    unshare "$2" true 2> "$dir/unshare.log" || skip "no $1 here: $(head -n 1 "$dir/unshare.log")"
+    told_apart=1 exec unshare "$2" "$0" --story "$name" "$number" "$dir"
+}
+make_net() { # a network of our own, in which members can be cut off from each other
+    tell_apart "network namespaces" --net
+    ip link set lo up
     nft_do add table inet cut
     nft_do add chain inet cut in '{ type filter hook input priority 0; }'
 }
-nft_do() { ip netns exec "$net" nft "$@" > "$dir/nft.log" 2>&1 || skip "nft does not work here: $(head -n 1 "$dir/nft.log")"; }
+nft_do() { nft "$@" > "$dir/nft.log" 2>&1 || skip "nft does not work here: $(head -n 1 "$dir/nft.log")"; }
 cut_off() { nft_do add rule inet cut in ip saddr "$prefix.$(number "$1")" ip daddr "$prefix.$(number "$2")" drop; } # FROM TO
 heal() { nft_do flush chain inet cut in; }
 
@@ -232,6 +225,4 @@ clean_up() {
     # shellcheck disable=SC2086 # one word a process
     [ -z "${pids// /}" ] || kill -KILL $pids 2> /dev/null || true
     wait 2> /dev/null || true
-    [ -z "$net" ] || ip netns del "$net" 2> /dev/null || true
-    ! mountpoint -q "$dir/tiny" 2> /dev/null || umount "$dir/tiny" 2> /dev/null || true
 }

@@ -11,10 +11,10 @@ lib=$BUILD/test
 jobs=${ELECTOR_CLUSTER_JOBS:-6} # stories at once: they wait most of the time
 
 if [ "${1:-}" = --story ]; then # one of them: NAME NUMBER FOLDER
-    name=$2 dir=$4
+    name=$2 number=$3 dir=$4
     prefix=127.$((1 + PPID % 250)).$3
     port=$((7400 + PPID / 250 % 2000))
-    mkdir "$dir"
+    mkdir -p "$dir"
     # shellcheck source=test/cluster/lib.sh
     source test/cluster/lib.sh
     for file in test/cluster/stories*.sh; do
@@ -40,7 +40,8 @@ finish() {
 trap finish EXIT
 trap 'exit 143' TERM INT
 
-mapfile -t stories < <(sed -n 's/^story_\([a-z0-9_]*\)() .*/\1/p' test/cluster/stories*.sh | tr _ -)
+# Bugs are planted in the release only.
+mapfile -t stories < <(sed -n 's/^story_\([a-z0-9_]*\)() .*/\1/p' test/cluster/stories*.sh | tr _ - | grep -v "^${ELECTOR_SANITIZED:+planted}-")
 [ $# -eq 0 ] || stories=("$@")
 
 # The line of a story that has ended, and of one that failed the ends of its logs.

@@ -169,7 +169,7 @@ story_transfer_and_resign() {
     local to
     begin 3
     await 60 "all name one leader" agree
-    to=$(others "$leader" | head -n 1)
+    to=$(others "$leader" | sed -n 1p)
     "$ELECTOR" transfer work --to "$to" --url "$(url "$leader")" > "$dir/transfer.log" 2>&1 || fail "transfer: $(cat "$dir/transfer.log")"
     await 60 "$to works" works_at "$to"
     "$ELECTOR" resign work --url "$(url "$to")" > "$dir/resign.log" 2>&1 || fail "resign: $(cat "$dir/resign.log")"

@@ -4,7 +4,6 @@
 # The leader's next record fails: an election by raft needs one. It steps down, says why, and leaves.
 fails_at_work() { # INJECTION TEXT
     local old
-    needs strace
     export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 # which does not work beside a tracer
     begin 3 "[group another]" "algorithm = raft"
     old=$leader
@@ -24,7 +23,7 @@ story_fsync_fails_at_work() { fails_at_work 'fsync:error=EIO' 'Input/output erro
 
 # A full disk from the start on: that it was started once more cannot be written down.
 story_disk_full_at_start() {
-    local code=0
+    tell_apart "mounts of our own" --mount
     found 3
     mkdir "$dir/tiny"
     mount -t tmpfs -o size=32k none "$dir/tiny" 2> "$dir/mount.log" || skip "no tmpfs here: $(head -n 1 "$dir/mount.log")"
@@ -45,7 +44,7 @@ story_disk_full_at_start() {
 # Comes back without its record, and is needed for a majority once it has learnt what it forgot.
 comes_back() { # TEXT
     local back old
-    back=$(others "$leader" | head -n 1)
+    back=$(others "$leader" | sed -n 1p)
     kill -KILL "${agent[$back]}"
     await 30 "$back is gone" has_ended "${agent[$back]}"
     "spoil_$1" "$dir/c/$back/elector.state"

@@ -13,7 +13,7 @@ story_flight_recorder() {
     await_leader "$token"
     start "$old"
     await 60 "$old names $leader" sees "$old" "$leader"
-    replay report || fail "it does not agree: $(grep -v agrees "$dir/replay-report" | head -n 1)"
+    replay report || fail "it does not agree: $(grep -v agrees "$dir/replay-report" | sed -n 1p)"
     [ "$(grep -c ': agrees' "$dir/replay-report")" = 4 ] || fail "not four lives: $(head -n 1 "$dir/replay-report")"
     grep -Eq '^[2-9] terms of office: one leader to a token' "$dir/replay-report" ||
         fail "it judges otherwise: $(tail -n 1 "$dir/replay-report")"

@@ -72,7 +72,7 @@ story_guardian_finds_run_stopped() {
 
 # Many groups under one elector run have one line: all keepers hear its word, and the last one answers. See stories_spread.sh.
 all_led_by() { [ "$(shares a | grep -c " [$1]\$")" = "$shards" ]; } # MEMBERS
-has_some() { shares a | grep -q " $1\$"; }                         # MEMBER
+has_some() { grep -q " $1\$" < <(shares a); }                      # MEMBER
 story_guardian_tells_of_many() {
     found 3 '[group shard-*]' 'lease = 20s'
     start a b c

@@ -91,7 +91,7 @@ story_garbage() {
     [ "$token" = "$old" ] || fail "garbage has cost leadership"
     await 60 "all name one leader" agree
     no_errors "${members[@]}"
-    ! grep -q level=warn "$dir"/[abc].log || fail "garbage is worth a warning: $(grep -h level=warn "$dir"/[abc].log | head -n 1)"
+    ! grep -q level=warn "$dir"/[abc].log || fail "garbage is worth a warning: $(grep -h level=warn "$dir"/[abc].log | sed -n 1p)"
     judge
 }
 
@@ -166,7 +166,7 @@ story_key_rotation() {
     rotate 1 "$dir/old.key" "$dir/new.key"
     rotate 2 "$dir/new.key" "$dir/old.key"
     rotate 3 "$dir/new.key"
-    m=$(others "$leader" | head -n 1)
+    m=$(others "$leader" | sed -n 1p)
     kill -KILL "${agent[$m]}" # it comes back with the new key alone
     start "$m"
     await 60 "all name one leader" agree

@@ -29,7 +29,7 @@ story_why() {
     await_told "$new" "the worker at $new is told that it leads"
 
     old=$new
-    m=$(others "$old" | while read -r each; do [ "$(field "$each" work candidates)" = 0 ] || echo "$each"; done | head -n 1)
+    m=$(others "$old" | while read -r each; do [ "$(field "$each" work candidates)" = 0 ] || echo "$each"; done | sed -n 1p)
     await 30 "$old takes the request" "$ELECTOR" transfer work --to "$m" --url "$(url "$old")" > "$dir/transfer.log" 2>&1
     await 60 "$m works" works_at "$m"
     await_told "$old" "^ +0 +$old is asked to hand over to $m: its worker is told to stop"

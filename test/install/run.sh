@@ -48,7 +48,7 @@ if [ "$declared" = "$exported" ] && [ -z "$others" ]; then
 else
     fail "exports differ from elector.h: $(diff <(echo "$declared") <(echo "$exported") | tr '\n' ' ') $others"
 fi
-if readelf -d "$library" | grep -q 'SONAME.*\[libelector\.so\.0\]'; then pass SONAME; else fail "no SONAME libelector.so.0"; fi
+if grep -q 'SONAME.*\[libelector\.so\.0\]' < <(readelf -d "$library"); then pass SONAME; else fail "no SONAME libelector.so.0"; fi
 
 # The service: it starts what was installed, and is as confined as it can be.
 unit=$prefix/lib/systemd/system/elector-agent.service
@@ -68,7 +68,7 @@ else
 fi
 read -ra flags <<<"$(pkg-config --static --libs elector | sed 's/-lelector/-l:libelector.a/')"
 if "$CC" -Wall -Werror -I "$prefix/include" examples/ten_lines.c "${flags[@]}" -o "$scratch/static" &&
-    ! readelf -d "$scratch/static" | grep -q 'NEEDED.*libelector'; then
+    ! grep -q 'NEEDED.*libelector' < <(readelf -d "$scratch/static"); then
     elects "pkg-config, static" "$scratch/static"
 else
     fail "pkg-config, static: does not build"

@@ -77,7 +77,7 @@ check_keys() { # elector.conf(5) has every key that the reader knows, in its sec
 check_reference() { # and so has docs/configuration.md
     local section key
     there_keys | while read -r section key; do
-        part "${1%/man}/docs/configuration.md" "^## \\[$section( |\\])" | grep -qF "| \`$key\` |" || echo "[$section] $key"
+        grep -qF "| \`$key\` |" < <(part "${1%/man}/docs/configuration.md" "^## \\[$section( |\\])") || echo "[$section] $key"
     done
 }
 

@@ -53,7 +53,7 @@ find_by_test() { # MUTANT-FOLDER TEST
     for source in $(sources_of "$2"); do
         $cc "${flags[@]}" "$(object_of "$source")" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
         status=0
-        ELECTOR_RUNS=30000 ELECTOR_GIVE_UP_S=4 timeout "$patience" "$1/test.bin" || status=$?
+        ELECTOR_RUNS=30000 ELECTOR_GIVE_UP_S=4 timeout "$patience" "$build/test/contain" "$1/test.bin" || status=$?
         case $status in
         0) ;;
         124 | 152) return 3 ;; # its time was over, or its share of the processor's

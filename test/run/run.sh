@@ -317,7 +317,7 @@ test_contenders() {
 
 # ---- Nothing is left ------------------------------------------------------------------------------
 
-holds_lock() { find "/proc/$1/fd" -lname "$dir/locks/*" | grep -q .; }
+holds_lock() { [ -n "$(find "/proc/$1/fd" -lname "$dir/locks/*")" ]; }
 keeper_of() { cat "/proc/$1/task/$1/children"; }
 
 test_families() {

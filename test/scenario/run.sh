@@ -49,7 +49,7 @@ play() {
         cat "$scratch/errors"
     elif ! grep -q '^expect ' "$stories/$name.scenario"; then
         fail "$name" "expects nothing"
-    elif ! head -n 1 "$stories/$name.scenario" | grep -q '^# '; then
+    elif [[ $(head -n 1 "$stories/$name.scenario") != '# '* ]]; then
         fail "$name" "does not begin with its story in a comment"
     elif $rewrite; then
         cmp -s "$told" "$golden" || echo "new   $golden"

@@ -27,7 +27,7 @@ verify() { # NAME WHAT COMMAND...
 nothing_is_left() {
     local file
     for file in /proc/[0-9]*/cmdline; do
-        if tr '\0' ' ' <"$file" 2>/dev/null | grep -qF "$TMPDIR/"; then return 1; fi
+        if grep -qsaF "$TMPDIR/" "$file"; then return 1; fi
     done
     [ -z "$(ls -A "$TMPDIR")" ]
 }

@@ -174,6 +174,12 @@ check_names() { # no clock, no dice, no heap, no input or output by name
         grep -E ":[0-9]+:(.*[^A-Za-z0-9_.>])?(($banned_names)([^A-Za-z0-9_]|\$)|($banned_calls)[[:space:]]*\()" || true
 }
 
+check_pipes() { # no reader leaves its pipe early: under pipefail the writer's SIGPIPE becomes the verdict, now and then
+    grep -rnIE --include='*.sh' --include=Makefile --exclude-dir=.git --exclude-dir=build "$early_reader" "$1" || true
+    [ ! -d "$1/scripts" ] || grep -rnIE "$early_reader" "$1/scripts" || true
+}
+early_reader='(^|[^|])\|[[:space:]]*(he''ad|grep[[:space:]]+-[A-Za-z]*q)'
+
 check_promises() { # what is left to do is in an issue, not in a corner
     local words='TO''DO|FIX''ME|XX''X|HA''CK'
     grep -rnIE --exclude-dir=.git --exclude-dir=build "(^|[^A-Za-z0-9_])($words)([^A-Za-z0-9_]|\$)" "$1" || true
@@ -239,7 +245,7 @@ check_symbols() { # linked together, the pure objects need nobody but what compi
         }'
 }
 
-checks='headers doors names promises paths mentions built statics symbols'
+checks='headers doors names promises paths mentions built statics symbols pipes'
 
 # ---- Planting -------------------------------------------------------------------------------------
 
@@ -337,6 +343,11 @@ int el_planted(struct planted *planted, int random) { return planted->time ? (in
         red names $p "/* a comment */ int planted(void) { return /* and one */ $name; } // and another"
     done
     red names src/algorithms/planted.h '#define PLANTED(x) (malloc)(x)'
+
+    red pipes test/planted.sh 'first=$(list | he''ad -n 1)'
+    red pipes scripts/planted 'if list |''grep -Eq word; then exit; fi'
+    red pipes planted/Makefile '	@list | he''ad'
+    rmdir "$scratch"/tree/{test,scripts,planted}
 
     for name in 'TO''DO' 'FIX''ME' 'XX''X'; do red promises src/sim/planted.c "/* $name: later */"; done
     for name in /ho''me/someone/elector /ro''ot/elector /Us''ers/someone; do

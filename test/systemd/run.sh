@@ -63,7 +63,7 @@ prepare_host() {
 
 boot() {
     local v2
-    v2=$(findmnt -nt cgroup2 -o TARGET | head -n 1)
+    v2=$(findmnt -nt cgroup2 -o TARGET | sed -n 1p)
     cgroup=$v2/elector-test-$$
     if [ -z "$v2" ] || ! mkdir "$cgroup" 2> /dev/null; then
         cgroup=
@@ -80,7 +80,6 @@ boot() {
 # ---- What is to be seen ----
 
 [ "$(id -u)" = 0 ] || skip "not root"
-needs nsenter unshare systemctl findmnt
 [ -x /usr/lib/systemd/systemd ] || [ -x /lib/systemd/systemd ] || skip "systemd is not installed"
 grep -qw overlay /proc/filesystems || skip "no overlayfs"
 found 3

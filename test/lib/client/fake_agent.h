@@ -20,6 +20,8 @@
 
 #include <jansson.h>
 
+#include "lib/scratch.h"
+
 enum { FAKE_LONG_S = 30 };
 
 struct fake_agent {
@@ -153,8 +155,7 @@ static inline bool fake_start(struct fake_agent *a)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memset(a, 0, sizeof *a);
-    snprintf(a->folder, sizeof a->folder, "%s", "/tmp/elector-agent-XXXXXX");
-    if (!mkdtemp(a->folder) || pipe(a->halt) != 0) return false;
+    if (!scratch_folder(a->folder, sizeof a->folder, "agent") || pipe(a->halt) != 0) return false;
     snprintf(a->path, sizeof a->path, "%s/agent.sock", a->folder);
     snprintf(a->url, sizeof a->url, "unix:%s", a->path);
     snprintf(address.sun_path, sizeof address.sun_path, "%s", a->path);

@@ -21,6 +21,8 @@
 #include "agent/serve/internal.h"
 #include "lib/host/agent_fakes.h"
 
+#include "lib/scratch.h"
+
 static const uint64_t MS = 1000000;
 
 /* ---- An agent ---- */
@@ -99,8 +101,7 @@ static inline int begin_with(uint32_t members)
 {
     memset(&t, 0, sizeof t);
     t.now = 1000 * MS;
-    snprintf(t.folder, sizeof t.folder, "/tmp/elector-control-XXXXXX");
-    if (!mkdtemp(t.folder)) return -1;
+    if (!scratch_folder(t.folder, sizeof t.folder, "control")) return -1;
     struct config *config = &t.config;
     snprintf(config->cluster, sizeof config->cluster, "shop");
     snprintf(config->socket, sizeof config->socket, "%s/agent.sock", t.folder);

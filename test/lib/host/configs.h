@@ -17,15 +17,17 @@
 
 #include "base/units.h"
 
-static char folder[] = "/tmp/elector-config-XXXXXX";
-static char path[64], text[700];
+#include "lib/scratch.h"
+
+static char folder[64];
+static char path[80], text[700];
 static struct config config;
 
 /* ---- A small bench ---- */
 
 static inline int make_folder(void **state)
 {
-    if (sodium_init() < 0 || !mkdtemp(folder)) return -1;
+    if (sodium_init() < 0 || !scratch_folder(folder, sizeof folder, "config")) return -1;
     snprintf(path, sizeof path, "%s/elector.conf", folder);
     return 0;
 }
@@ -43,7 +45,7 @@ static inline int remove_folder(void **state)
 
 static inline void write_file(const char *name, const char *content, mode_t mode)
 {
-    char file_path[80];
+    char file_path[96];
     snprintf(file_path, sizeof file_path, "%s/%s", folder, name);
     unlink(file_path);
     FILE *file = fopen(file_path, "w");

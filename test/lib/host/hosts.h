@@ -16,6 +16,8 @@
 #include "agent/recorder/recorder.h"
 #include "agent/seal/seal.h"
 
+#include "lib/scratch.h"
+
 enum { MEMBERS = 3, MILLISECOND = 1000000, QUEUE_MAX = 4096 };
 
 struct datagram {
@@ -209,9 +211,8 @@ static inline void open_world(void)
             snprintf(member->config.members[each - 1].name, 16, "m%u", each);
             member->config.members[each - 1].id = each;
         }
-        /* In memory, where there is such a place: no disk is asked to sync for a test in virtual time. */
-        snprintf(member->path, sizeof member->path, "%s/elector-host-%d-%u",
-                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid(), node);
+        snprintf(member->path, sizeof member->path, "%s/elector-host-%d-%u", scratch_memory(), (int)getpid(),
+                 node);
         snprintf(member->recorder_path, sizeof member->recorder_path, "%s.flight", member->path);
         unlink(member->path);
         const struct record_identity identity = {.cluster_id = {7}, .member = node};

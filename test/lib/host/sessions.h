@@ -19,6 +19,8 @@
 #include "agent/host/quorum/session.h"
 #include "lib/host/letters.h"
 
+#include "lib/scratch.h"
+
 enum { HOSTS_MAX = 5, WATCHED_MAX = 24, LETTERS_MAX = 50000, MILLION = 1000000, DRIFT = 10000, TEXT = 200 };
 #define MS UINT64_C(1000000)
 
@@ -303,7 +305,7 @@ static inline void sweep(void)
 static inline void prepare_world(unsigned count, uint64_t run)
 {
     if (!record_paths[1][0]) (void)atexit(sweep);
-    const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; /* each write is synced */
+    const char *folder = scratch_memory();
     memset(&world, 0, sizeof world);
     world.count = count;
     world.run = run;

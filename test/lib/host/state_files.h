@@ -23,17 +23,19 @@
 
 #include "agent/state/slot.h"
 
+#include "lib/scratch.h"
+
 enum { FILE_SIZE = 2 * RECORD_SLOT };
 
-static char folder[] = "/tmp/elector-record-XXXXXX";
-static char path[64], text[300];
+static char folder[64];
+static char path[80], text[300];
 static const struct record_identity me = {"a cluster's id.", 7};
 
 /* ---- A small bench ---- */
 
 static inline int make_folder(void **state)
 {
-    if (!mkdtemp(folder)) return -1;
+    if (!scratch_folder(folder, sizeof folder, "record")) return -1;
     snprintf(path, sizeof path, "%s/state", folder);
     return 0;
 }

@@ -18,6 +18,8 @@
 #include "agent/agent.h"
 #include "agent/state/record.h"
 
+#include "lib/scratch.h"
+
 static pthread_t main_thread;
 static struct config config;
 static char folder[64];
@@ -51,8 +53,7 @@ static int leave_during_a_write(int error)
     struct record_identity identity = {0};
     disk_error = error;
     main_thread = pthread_self();
-    snprintf(folder, sizeof folder, "/tmp/elector-leaves-XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    assert_true(scratch_folder(folder, sizeof folder, "leaves"));
     snprintf(path, sizeof path, "%s/agent.conf", folder);
     const int size = snprintf(
         bytes, sizeof bytes,

@@ -24,6 +24,8 @@
 #include "agent/state/record.h"
 #include "elector.h"
 
+#include "lib/scratch.h"
+
 enum { AGENTS = 2, LONG_S = 60 };
 
 static struct member {
@@ -117,8 +119,7 @@ static int start(void **state)
     unsigned ports[AGENTS];
     int held[AGENTS];
     memset(members, 0, sizeof members);
-    snprintf(folder, sizeof folder, "/tmp/elector-page-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    if (!scratch_folder(folder, sizeof folder, "page")) return -1;
     for (int i = 0; i < AGENTS; i++) ports[i] = free_port(&held[i]);
     for (int i = 0; i < AGENTS; i++) configure(&members[i], (char)('a' + i), ports);
     for (int i = 0; i < AGENTS; i++) close(held[i]);

@@ -25,14 +25,15 @@
 
 #include "elector.h"
 
+#include "lib/scratch.h"
+
 enum { LONG_MS = 30000, CHILDREN = 4, TENURES = 15 };
 
 static char folder[64], url[80];
 
 static int make_folder(void **state)
 {
-    snprintf(folder, sizeof folder, "%s", "/tmp/elector-file-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    if (!scratch_folder(folder, sizeof folder, "file")) return -1;
     snprintf(url, sizeof url, "file:%s", folder);
     return 0;
 }

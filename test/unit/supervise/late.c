@@ -12,7 +12,9 @@
 
 #include "supervise/supervise.h"
 
-static char mark[64];
+#include "lib/scratch.h"
+
+static char mark[96];
 
 /* In the command's process, in place of the command. */
 int execvp(const char *file, char *const words[]) /* NOLINT: glibc names them otherwise */
@@ -46,7 +48,7 @@ static void what_is_late_never_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_late_never_runs)};
-    snprintf(mark, sizeof mark, "/tmp/elector-late-%d", (int)getpid());
+    snprintf(mark, sizeof mark, "%s/elector-late-%d", scratch_root(), (int)getpid());
     (void)supervise_init();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

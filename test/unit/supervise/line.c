@@ -18,8 +18,10 @@
 #include "agent/guardian/guardian.h"
 #include "supervise/supervise.h"
 
+#include "lib/scratch.h"
+
 enum { WORKS = 2 };
-static char marks[WORKS][64], script[256];
+static char marks[WORKS][96], script[256];
 static struct supervise_line *line;
 static int guardian;     /* the other end */
 static pid_t supervisor; /* 0: we are */
@@ -32,7 +34,7 @@ static int begin(void **state)
     line = supervise_line_new(ends[0]);
     guardian = ends[1];
     for (int i = 0; i < WORKS; i++)
-        snprintf(marks[i], sizeof marks[i], "/tmp/elector-line-%d-%d", (int)getpid(), i);
+        snprintf(marks[i], sizeof marks[i], "%s/elector-line-%d-%d", scratch_root(), (int)getpid(), i);
     return line ? 0 : -1;
 }
 

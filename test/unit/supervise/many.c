@@ -18,9 +18,11 @@
 
 #include "supervise/supervise.h"
 
+#include "lib/scratch.h"
+
 enum { LIMIT_MS = 15000 };
 
-static char folder[] = "/tmp/elector-many-XXXXXX";
+static char folder[64];
 
 static void nap(int *ms, const char *what)
 {
@@ -183,7 +185,7 @@ static void all_end_with_the_supervisor(void **state)
 
 static int set_up(void **state)
 {
-    return mkdtemp(folder) && supervise_init() ? 0 : -1;
+    return scratch_folder(folder, sizeof folder, "many") && supervise_init() ? 0 : -1;
 }
 
 static int tear_down(void **state)

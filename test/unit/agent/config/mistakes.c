@@ -109,8 +109,12 @@ static void mistakes_in_addresses(void **state)
         mentions(content, ":2: ");
     }
     struct sockaddr_storage address;
-    assert_true(config_address("localhost:7400", &address, text, sizeof text));
-    assert_true(config_is_loopback(&address));
+    if (access("/etc/hosts", R_OK) == 0) {
+        assert_true(config_address("localhost:7400", &address, text, sizeof text));
+        assert_true(config_is_loopback(&address));
+    } else {
+        print_message("skip  %s: there is no /etc/hosts here\n", __func__);
+    }
     static const char *const afar[] = {"126.0.0.1:1", "128.0.0.1:1", "[::2]:1"};
     for (size_t i = 0; i < sizeof afar / sizeof *afar; i++) {
         assert_true(config_address(afar[i], &address, text, sizeof text));

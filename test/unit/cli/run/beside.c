@@ -16,11 +16,13 @@
 
 #include "cli/run/run.h"
 
+#include "lib/scratch.h"
+
 #define SECOND UINT64_C(1000000000)
 
 enum { LIMIT_MS = 20000 };
 
-static char folder[] = "/tmp/elector-beside-XXXXXX", script[64], notes[64];
+static char folder[64], script[96], notes[96];
 
 /* One group, with hooks that write down what they are for, and a health check that does as it is told. */
 struct bench {
@@ -226,7 +228,7 @@ static void penalties_grow_up_to_a_limit_and_are_forgiven(void **state)
 
 static int make_script(void **state)
 {
-    if (!mkdtemp(folder)) return -1;
+    if (!scratch_folder(folder, sizeof folder, "beside")) return -1;
     snprintf(script, sizeof script, "%s/note", folder);
     snprintf(notes, sizeof notes, "%s/notes", folder);
     FILE *file = fopen(script, "we");

@@ -14,6 +14,8 @@
 
 #include "cli/run/rank.h"
 
+#include "lib/scratch.h"
+
 static void knows_six_kinds(void **state)
 {
     struct rank rank;
@@ -85,9 +87,9 @@ static void measures_this_host(void **state)
 
 static void counts_the_files_of_a_folder(void **state)
 {
-    char folder[] = "/tmp/elector-rank-XXXXXX", text[128], problem[256];
+    char folder[64], text[128], problem[256];
     uint64_t number = 99;
-    assert_non_null(mkdtemp(folder));
+    assert_true(scratch_folder(folder, sizeof folder, "rank"));
     snprintf(text, sizeof text, "files:%s", folder);
     assert_true(measure(text, &number, problem));
     assert_int_equal(number, 0);

@@ -9,6 +9,8 @@
 #include "lib/sim/exports.h"
 #include "sim/measure/tradeoff.h"
 
+#include "lib/scratch.h"
+
 #define SECOND UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 
@@ -269,8 +271,8 @@ static void nobody_else_knows_the_watcher(void **state)
 
 static const char *file_with(const char *text, size_t size)
 {
-    static char path[64];
-    snprintf(path, sizeof path, "/tmp/elector-qos-%ld", (long)getpid());
+    static char path[96];
+    snprintf(path, sizeof path, "%s/elector-qos-%ld", scratch_root(), (long)getpid());
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, size, file), size);
