@@ -93,7 +93,7 @@ static void ask_one(const struct quorum *q, el_node voter)
     const struct quorum_group *g = q->group;
     const bool leads = g->role == QUORUM_LEADER;
     if (leads) el_note(q->out, QUORUM_ASKS_TO_JOIN, voter, 0);
-    quorum_open_probe(q, voter);
+    if (voter != q->cfg->self) quorum_open_probe(q, voter); /* our own promise is renewed already */
     quorum_say(q, voter,
                (struct el_msg){.kind = QUORUM_VOTE,
                                .flags = leads ? QUORUM_JOIN : 0,
@@ -114,6 +114,7 @@ void quorum_ask(const struct quorum *q)
     el_arm(q->out, QUORUM_REASK, 0, again, again);
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
         if (voter != self && quorum_is_voter(q->cfg, voter) && is_missing(q, voter)) ask_one(q, voter);
+    quorum_promise_ourselves(q);
     if (is_missing(q, self)) ask_one(q, self);
 }
 

@@ -102,8 +102,6 @@ void quorum_candidate_timer(const struct quorum *q, uint32_t timer);
 bool quorum_supports(const struct quorum *q, el_node voter);
 /* Its promise runs, and was made while it stood by us in this group. */
 bool quorum_is_backed(const struct quorum *q, el_node voter);
-/* Of two whose promises run, whether the other's was made for something that was sent later. */
-bool quorum_is_newer(const struct quorum *q, el_node other, el_node voter);
 /* Granted by a majority that supports us, and whose promises run, as far as we have been told. */
 bool quorum_has_majority(const struct quorum *q);
 /* Leads if a majority has granted, supports us, and what it promised still runs (Q13). */

@@ -24,9 +24,9 @@ bool quorum_is_backed(const struct quorum *q, el_node voter)
     return p->lease && b->incarnation && b->incarnation == p->base_incarnation && b->epoch == p->base_epoch;
 }
 
-/* Our own promise is as new as any, and comes first of those: then what bounds the claim is not renewed by ourselves, and
- * if we stood still for too long its end is what we learn first. */
-bool quorum_is_newer(const struct quorum *q, el_node other, el_node voter)
+/* Our own promise is at least as new as any other (quorum_promise_ourselves()), and comes first of equals: then what bounds
+ * the claim is not renewed by ourselves, and if we stood still for too long its end is what we learn first. */
+static bool is_newer(const struct quorum *q, el_node other, el_node voter)
 {
     const uint64_t theirs = quorum_peer(q, other)->base, base = quorum_peer(q, voter)->base;
     if (other == q->cfg->self || voter == q->cfg->self) return other == q->cfg->self && other != voter;
@@ -40,7 +40,7 @@ el_node quorum_bound_by(const struct quorum *q)
         if (!quorum_is_backed(q, voter)) continue;
         uint32_t newer = 0;
         for (el_node other = 1; other <= count; other++)
-            newer += quorum_is_backed(q, other) && quorum_is_newer(q, other, voter);
+            newer += quorum_is_backed(q, other) && is_newer(q, other, voter);
         if (newer + 1 == q->me->majority) return voter;
     }
     return EL_NOBODY;

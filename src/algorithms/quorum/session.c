@@ -132,7 +132,7 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
     const bool anothers = p->lease && (p->base_incarnation != p->incarnation || p->base_epoch != p->v_epoch);
     if (!p->probe || echo < p->probe || (anothers && !grant)) return true;
     el_move(q->out, QUORUM_PROBE, QUORUM_LEASE, from);
-    p->base = from == q->cfg->self ? 0 : p->probe; /* our own is the newest anyway */
+    p->base = from == q->cfg->self ? 0 : p->probe; /* our own is the newest: quorum_promise_ourselves() */
     p->base_incarnation = p->incarnation;
     p->base_epoch = p->v_epoch;
     p->probe = 0;
@@ -261,8 +261,7 @@ static void on_ack(const struct quorum *q, const struct el_msg *m)
     if (m->flags & QUORUM_PROMISE) quorum_credit(q, m->from, m->rank, m->aux, false);
 }
 
-/* We are a voter like any other, whose answers take no time. */
-static void beat_ourselves(const struct quorum *q)
+void quorum_promise_ourselves(const struct quorum *q)
 {
     const struct quorum_peer *p = quorum_peer(q, q->cfg->self);
     quorum_open_probe(q, q->cfg->self);
@@ -290,7 +289,7 @@ void quorum_session_beat(const struct quorum *q, struct quorum_claim claim)
                                     .rank = claim.heir_term,
                                     .aux = q->me->seq});
     }
-    beat_ourselves(q);
+    quorum_promise_ourselves(q);
 }
 
 /* ---- Events ---- */

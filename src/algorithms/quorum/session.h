@@ -112,6 +112,12 @@ void quorum_send(const struct quorum *q, el_node to, struct el_msg msg);
 struct el_msg quorum_to_self(const struct quorum *q, struct el_msg msg);
 /* What is sent next may be answered by a promise. */
 void quorum_open_probe(const struct quorum *q, el_node to);
+/*
+ * We are a voter like any other, whose answers take no time. Whatever is sent that others may answer by a promise renews
+ * our own in the same step. So our own is never older than another's, and what bounds a claim never ends before its time
+ * because ours did.
+ */
+void quorum_promise_ourselves(const struct quorum *q);
 /* As a voter that grants a group: P from now, and what it is promised binds us when this life is over. */
 void quorum_entrust(const struct quorum *q, el_node holder);
 /* No term up to this one is granted without a record that forbids it to later lives (Q3). */
