@@ -195,7 +195,7 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
         b->granted = b->granted || (g->role == QUORUM_CANDIDATE && !(m->flags & QUORUM_JOIN));
         if (m->flags & QUORUM_JOIN && quorum_clock_of(m) > g->heir_term) {
             g->heir = EL_NOBODY; /* a higher one, with the next beat, or at once where beats bear no claim */
-            if (q->shared) (void)quorum_prepare_claim(q);
+            if (q->posts_claims) (void)quorum_prepare_claim(q);
         }
         quorum_try_to_win(q);
     } else if (g->role == QUORUM_IDLE &&

@@ -47,6 +47,7 @@ void quorum_group_take_changes(const struct quorum *q)
 {
     const uint32_t changes = *q->changes;
     *q->changes = 0;
+    if (changes & QUORUM_HEIRS) (void)quorum_prepare_claim(q);
     if (changes & QUORUM_LAPSED) quorum_check_lease(q);
     if (changes & QUORUM_FREED) quorum_push(q, EL_NOBODY, 0);
     if ((changes | *q->changes) & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED)) quorum_review(q);

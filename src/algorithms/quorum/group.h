@@ -74,7 +74,7 @@ void quorum_forget_next(const struct quorum *q);
 void quorum_push(const struct quorum *q, el_node heir, uint64_t heir_term);
 void quorum_on_release(const struct quorum *q, const struct el_msg *m);
 void quorum_on_obit(const struct quorum *q, el_node who, uint64_t incarnation);
-void quorum_on_claim(const struct quorum *q, const struct el_msg *beat);
+void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim);
 
 /* ---- The candidate (candidate.c) ---- */
 

@@ -128,7 +128,7 @@ void quorum_try_to_win(const struct quorum *q)
     g->claim_heir_term = 0;
     forget_votes(q);
     choose_heir(q);
-    if (!q->shared) quorum_session_beat(q, claim_of(g)); /* also tells the others */
+    if (!q->posts_claims) quorum_session_beat(q, claim_of(g)); /* also tells the others */
     *q->changes |= QUORUM_REVIEW;
 }
 

@@ -182,7 +182,7 @@ struct quorum {
     struct quorum_ballot *ballots; /* by position - 1 */
     uint32_t *changes;             /* what groups must be told of, gathered: enum quorum_changes */
     bool
-        shared; /* one of many groups on these sessions: its host spreads the claims, and beats no more for a victory */
+        posts_claims; /* the host posts them to its peers; otherwise beats carry them, and a victory beats at once */
     bool late; /* a timer's event: after a pause others may be overdue, and what seems to run may be over */
 };
 

@@ -177,25 +177,45 @@ static bool is_sane(const struct el_msg *m)
            quorum_clock_of(m) < EL_EPOCH_MAX && m->rank < EL_EPOCH_MAX;
 }
 
+/* Of a life that may speak: the last one that we know of, or a later one. */
+static bool may_speak(const struct quorum *q, const struct el_msg *m)
+{
+    const struct quorum_peer *p = quorum_peer(q, m->from);
+    return quorum_from_incarnation(m) >= p->incarnation && quorum_from_incarnation(m) > p->dead;
+}
+
+bool quorum_meets(const struct quorum *q, const struct el_msg *m)
+{
+    return q->me->incarnation && is_sane(m) && !is_exempt(m) && may_speak(q, m) &&
+           quorum_from_incarnation(m) > quorum_peer(q, m->from)->incarnation;
+}
+
+bool quorum_admits(const struct quorum *q, const struct el_msg *m)
+{
+    const bool is_for_us = !quorum_to_incarnation(m) || quorum_to_incarnation(m) == q->me->incarnation;
+    return q->me->incarnation && is_sane(m) && (is_exempt(m) || (may_speak(q, m) && is_for_us));
+}
+
 /* Who speaks to an earlier life of ours is not heard, but met: otherwise two might know each other by lives that are
  * over, for ever. */
 bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_peer *p = quorum_peer(q, m->from);
     const uint64_t incarnation = quorum_from_incarnation(m);
+    const bool is_admitted = quorum_admits(q, m);
     if (q->me->incarnation == 0 || !is_sane(m)) return false;
     quorum_see(q, m->epoch);
     quorum_see(q, quorum_clock_of(m));
     if (is_exempt(m)) return true;
-    if (incarnation < p->incarnation || incarnation <= p->dead) {
+    if (!may_speak(q, m)) {
         el_note(q->out, QUORUM_DROPS_OLD, m->from, incarnation);
         return false;
     }
-    if (incarnation > p->incarnation) {
+    if (quorum_meets(q, m)) {
         meet(q, m->from, incarnation);
         *q->changes |= QUORUM_REVIEW;
     }
-    if (quorum_to_incarnation(m) && quorum_to_incarnation(m) != q->me->incarnation) {
+    if (!is_admitted) {
         el_note(q->out, QUORUM_DROPS_STRAY, m->from, quorum_to_incarnation(m));
         if (m->kind == QUORUM_BEAT)
             quorum_send(q, m->from, (struct el_msg){.kind = QUORUM_ACK}); /* who we are */

@@ -55,6 +55,8 @@ enum quorum_changes {
     QUORUM_REVIEW = 1, /* links, epochs or our own standing changed: leaders and those without one look again */
     QUORUM_LAPSED = 2, /* a promise made to us is over: leaders look */
     QUORUM_FREED = 4,  /* a promise of ours is over: voters of that holder look */
+    QUORUM_BURIED = 8, /* somebody has died: groups must be told who (quorum_tell()) */
+    QUORUM_HEIRS = 256 /* where claims are posted: leaders name their heirs afresh */
 };
 
 /* What a beat says of one group. */
@@ -132,7 +134,10 @@ void quorum_session_start(const struct quorum *q, const struct el_start *start);
 void quorum_session_wall_clock(const struct quorum *q, uint64_t ms);
 /* All know each other's first life from the beginning. */
 void quorum_session_acquaint(const struct quorum *q);
-/* Whether to listen to it at all (Q1). */
+/* Whether a message is listened to (Q1), and whether it is the first of a new life: as quorum_session_admit() will find. */
+bool quorum_admits(const struct quorum *q, const struct el_msg *m);
+bool quorum_meets(const struct quorum *q, const struct el_msg *m);
+/* Listens to it, or not: false. */
 bool quorum_session_admit(const struct quorum *q, const struct el_msg *m);
 /* The kinds that are none of the groups'. */
 void quorum_session_hear(const struct quorum *q, const struct el_msg *m);

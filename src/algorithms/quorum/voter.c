@@ -237,26 +237,25 @@ void quorum_on_obit(const struct quorum *q, el_node who, uint64_t incarnation)
 }
 
 /* The highest claim counts. One of an earlier life stays on record as long as nobody else claims. */
-void quorum_on_claim(const struct quorum *q, const struct el_msg *beat)
+void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim)
 {
     struct quorum_group *g = q->group;
-    const uint64_t incarnation = quorum_from_incarnation(beat);
     const bool known = g->claim.id && quorum_recent(q, g->claim.id);
-    if (beat->epoch == 0) {
-        if (!quorum_is(&g->claim, beat->from, incarnation)) return;
+    if (claim.term == 0) {
+        if (!quorum_is(&g->claim, from, incarnation)) return;
         forget(&g->claim);
         g->claim_heir = EL_NOBODY;
         g->claim_heir_term = 0;
         *q->changes |= QUORUM_REVIEW;
         return;
     }
-    if (!quorum_may_hold(q->cfg, beat->from) || (known && beat->epoch < g->claim.term)) return;
-    quorum_see(q, beat->rank);
+    if (!quorum_may_hold(q->cfg, from) || (known && claim.term < g->claim.term)) return;
+    quorum_see(q, claim.heir_term);
     if (g->role == QUORUM_LEADER) { /* its promises were not worth what they said: some clock is wrong */
-        el_note(q->out, QUORUM_IS_DEPOSED, beat->from, beat->epoch);
+        el_note(q->out, QUORUM_IS_DEPOSED, from, claim.term);
         quorum_break_off(q);
     }
-    g->claim = (struct quorum_tenant){.id = beat->from, .incarnation = incarnation, .term = beat->epoch};
-    g->claim_heir = beat->subject == beat->from ? EL_NOBODY : beat->subject;
-    g->claim_heir_term = g->claim_heir ? beat->rank : 0;
+    g->claim = (struct quorum_tenant){.id = from, .incarnation = incarnation, .term = claim.term};
+    g->claim_heir = claim.heir == from ? EL_NOBODY : claim.heir;
+    g->claim_heir_term = g->claim_heir ? claim.heir_term : 0;
 }
