@@ -60,9 +60,7 @@ void quorum_tell_obituary(const struct quorum *q, el_node who, uint64_t incarnat
         return; /* we live: passed on, it would make a second leader */
     bury(q, who, incarnation);
     for (el_node to = 1; to <= q->cfg->cluster->count; to++)
-        if (to != q->cfg->self && to != who)
-            quorum_send(q, to,
-                        (struct el_msg){.kind = QUORUM_OBIT, .subject = who, .extra = {0, 0, incarnation}});
+        if (to != q->cfg->self && to != who) quorum_send(q, to, quorum_make_obit(who, incarnation));
     settle(q);
 }
 
@@ -74,11 +72,6 @@ bool quorum_is_of_group(uint8_t kind)
            kind == QUORUM_CHECK;
 }
 
-static struct quorum_claim claim_in(const struct el_msg *beat)
-{
-    return (struct quorum_claim){.term = beat->epoch, .heir = beat->subject, .heir_term = beat->rank};
-}
-
 /* A claim is heard before the beat that carries it is answered. */
 static void hear(const struct quorum *q, const struct el_msg *m)
 {
@@ -88,7 +81,7 @@ static void hear(const struct quorum *q, const struct el_msg *m)
         bury(q, m->subject, quorum_incarnation_about(m));
     } else {
         if (m->kind == QUORUM_BEAT && !q->posts_claims)
-            quorum_on_claim(q, m->from, quorum_from_incarnation(m), claim_in(m));
+            quorum_on_claim(q, m->from, quorum_from_incarnation(m), quorum_claim_in(m));
         quorum_session_hear(q, m);
     }
 }
@@ -105,6 +98,7 @@ void quorum_read_claim(const struct quorum *q, el_node from, uint64_t incarnatio
 {
     if (claim.term >= EL_EPOCH_MAX || claim.heir_term >= EL_EPOCH_MAX || claim.heir > q->cfg->cluster->count)
         return;
+    if (claim.heir == from) claim.heir = EL_NOBODY;
     quorum_see(q, claim.term);
     quorum_on_claim(q, from, incarnation, claim);
     settle(q);

@@ -10,14 +10,6 @@
 
 enum { QUORUM_IDLE, QUORUM_CANDIDATE, QUORUM_LEADER };
 
-/* An incarnation of a member, and a term. */
-struct quorum_tenant {
-    uint64_t incarnation;
-    uint64_t term;
-    el_node id;
-    uint32_t spare;
-};
-
 struct quorum_group {
     /* as a voter */
     uint64_t term;               /* the highest granted */
@@ -65,9 +57,14 @@ static inline bool quorum_is(const struct quorum_tenant *tenant, el_node id, uin
     return tenant->id == id && tenant->incarnation == incarnation;
 }
 
+static inline struct quorum_tenant quorum_ourselves(const struct quorum *q, uint64_t term)
+{
+    return (struct quorum_tenant){.id = q->cfg->self, .incarnation = q->me->incarnation, .term = term};
+}
+
 void quorum_on_vote(const struct quorum *q, const struct el_msg *m);
-/* (who, incarnation) uses no term up to this one, ever. True if that frees us. */
-bool quorum_apply_release(const struct quorum *q, el_node who, uint64_t incarnation, uint64_t term);
+/* `done` uses no term up to its own any more, ever. True if that frees us. */
+bool quorum_apply_release(const struct quorum *q, struct quorum_tenant done);
 /* What was asked is too old, or over, or granted. */
 void quorum_forget_next(const struct quorum *q);
 /* The group may have come free: an heir that a release named goes first, then who asked, then a claim's heir. */

@@ -122,8 +122,7 @@ void quorum_try_to_win(const struct quorum *q)
     g->asking = 1; /* who has not answered yet may be about to */
     el_arm(q->out, QUORUM_REASK, 0, el_number(q->cfg, QUORUM_OPTION_BEAT),
            el_number(q->cfg, QUORUM_OPTION_BEAT));
-    g->claim =
-        (struct quorum_tenant){.id = q->cfg->self, .incarnation = q->me->incarnation, .term = g->standing};
+    g->claim = quorum_ourselves(q, g->standing);
     g->heir = g->claim_heir = EL_NOBODY;
     g->claim_heir_term = 0;
     forget_votes(q);
@@ -152,11 +151,7 @@ static void end_term(const struct quorum *q)
 
 static void release_all(const struct quorum *q, uint64_t term, el_node heir, uint64_t heir_term)
 {
-    quorum_say_all(q, (struct el_msg){.kind = QUORUM_RELEASE,
-                                      .subject = q->cfg->self,
-                                      .epoch = term,
-                                      .rank = heir_term,
-                                      .extra = {0, 0, q->me->incarnation, heir}});
+    quorum_say_all(q, quorum_make_release(quorum_ourselves(q, term), heir, heir_term));
 }
 
 void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term)

@@ -59,12 +59,6 @@ enum quorum_changes {
     QUORUM_HEIRS = 256 /* where claims are posted: leaders name their heirs afresh */
 };
 
-/* What a beat says of one group. */
-struct quorum_claim {
-    uint64_t term, heir_term;
-    el_node heir;
-};
-
 /* ---- Reading ---- */
 
 static inline struct quorum_peer *quorum_peer(const struct quorum *q, el_node node)

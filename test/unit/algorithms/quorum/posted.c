@@ -106,8 +106,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     if (m->kind != POSTED)
         (void)quorum_deliver(q, m);
     else if (quorum_from_incarnation(m) == p->incarnation && p->incarnation > p->dead)
-        quorum_read_claim(q, m->from, p->incarnation,
-                          (struct quorum_claim){.term = m->epoch, .heir_term = m->rank, .heir = m->subject});
+        quorum_read_claim(q, m->from, p->incarnation, quorum_claim_in(m));
     end_call(&c);
 }
 
@@ -209,7 +208,7 @@ static void a_member_is_cut_off(void **state)
     question.tick = 250 * MS;
     question.horizon = 9 - FEWER;
     question.budget[CHECK_PART] = 1;
-    holds(500);
+    holds(200);
 }
 
 static void a_member_is_cut_off_and_a_message_late(void **state)
@@ -218,31 +217,31 @@ static void a_member_is_cut_off_and_a_message_late(void **state)
     question.tick = 100 * MS;
     question.horizon = 10 - FEWER;
     question.budget[CHECK_PART] = question.budget[CHECK_DELAY] = 1;
-    holds(500);
+    holds(200);
 }
 
 static void a_member_restarts(void **state)
 {
     question.tick = 350 * MS;
-    question.horizon = 9 - FEWER;
+    question.horizon = 8 - FEWER;
     question.budget[CHECK_CRASH] = question.budget[CHECK_RESTART] = 1;
-    holds(500);
+    holds(200);
 }
 
 static void a_member_stands_still(void **state)
 {
     question.tick = 350 * MS;
-    question.horizon = 9 - FEWER;
+    question.horizon = 8 - FEWER;
     question.budget[CHECK_PAUSE] = 1;
-    holds(500);
+    holds(200);
 }
 
 static void a_leader_hands_over_and_resigns(void **state)
 {
     question.tick = 350 * MS;
-    question.horizon = 7 - FEWER;
+    question.horizon = 6 - FEWER;
     question.budget[CHECK_TRANSFER] = question.budget[CHECK_RESIGN] = question.budget[CHECK_LOSE] = 1;
-    holds(500);
+    holds(200);
 }
 
 int main(void)
