@@ -76,7 +76,7 @@ static void on_fact(void *state, const struct el_config *cfg, uint32_t fact, uin
 static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
     struct call c;
-    quorum_campaign(call(&c, state, cfg, out));
+    (void)quorum_request(call(&c, state, cfg, out), EL_CAMPAIGN, EL_NOBODY);
 }
 
 static enum el_answer on_request(void *state, const struct el_config *cfg, enum el_request_what what,
@@ -90,7 +90,7 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 {
     struct call c;
     struct el_outbox none = {0};
-    quorum_group_view(call(&c, (void *)(uintptr_t)state, cfg, &none), v); /* which only reads */
+    quorum_view(call(&c, (void *)(uintptr_t)state, cfg, &none), v); /* which only reads */
 }
 
 /* ---- What it says of itself ---- */

@@ -1,10 +1,16 @@
 /* See driver.h. */
 #include "algorithms/quorum/driver.h"
 
-/* Ends every event. */
+/* Ends every event: what happened to the sessions may concern the group. */
 static void settle(const struct quorum *q)
 {
-    if (q->group) quorum_group_take_changes(q);
+    if (!q->group) return;
+    const uint32_t changes = *q->changes;
+    *q->changes = 0;
+    if (changes & QUORUM_HEIRS) (void)quorum_prepare_claim(q);
+    if (changes & QUORUM_LAPSED) quorum_check_lease(q);
+    if (changes & QUORUM_FREED) quorum_push(q, EL_NOBODY, 0);
+    if ((changes | *q->changes) & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED)) quorum_review(q);
 }
 
 /* Where claims are posted a leader counts the beats of its heir when it is told of them. */
@@ -113,23 +119,36 @@ void quorum_fire(struct quorum *q, uint32_t timer, el_node slot)
         beat(q);
     } else if (timer < QUORUM_PULSE) {
         quorum_session_timer(q, timer, slot);
+    } else if (timer == QUORUM_ASKED) {
+        q->group->next_fresh = 0; /* it has run out: there is nothing to disarm */
+        quorum_forget_next(q);
     } else {
-        quorum_group_timer(q, timer);
+        quorum_candidate_timer(q, timer);
     }
-    settle(q);
-}
-
-void quorum_campaign(const struct quorum *q)
-{
-    quorum_on_campaign(q);
     settle(q);
 }
 
 enum el_answer quorum_request(const struct quorum *q, enum el_request_what what, el_node to)
 {
-    const enum el_answer answer = quorum_on_request(q, what, to);
+    enum el_answer answer = EL_PERFORMED;
+    if (what == EL_CAMPAIGN)
+        quorum_on_campaign(q);
+    else
+        answer = quorum_on_request(q, what, to);
     settle(q);
     return answer;
+}
+
+void quorum_view(const struct quorum *q, struct el_view *view)
+{
+    const struct quorum_group *g = q->group;
+    const bool leads = g->role == QUORUM_LEADER;
+    const el_node leader = leads ? q->cfg->self : quorum_knows_leader(q) ? g->claim.id : EL_NOBODY;
+    const uint64_t term = leader && !leads ? g->claim.term : g->standing;
+    el_view_of(view, q->cfg, leader, g->role == QUORUM_CANDIDATE, term);
+    if (leader == EL_NOBODY) return;
+    view->timer = leads ? QUORUM_LEASE : QUORUM_RECENT;
+    view->slot = leads ? quorum_bound_by(q) : leader;
 }
 
 /* ---- Many groups ---- */

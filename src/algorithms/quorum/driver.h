@@ -34,8 +34,9 @@ void quorum_read_claim(const struct quorum *q, el_node from, uint64_t incarnatio
 /* Marks the call as late: after a pause other timers may be overdue, too. */
 void quorum_fire(struct quorum *q, uint32_t timer, el_node slot);
 
-void quorum_campaign(const struct quorum *q);
 enum el_answer quorum_request(const struct quorum *q, enum el_request_what what, el_node to);
+/* What the group shows. It only reads; `out` and `changes` may be absent. */
+void quorum_view(const struct quorum *q, struct el_view *view);
 
 /* ---- For hosts with many groups ---- */
 

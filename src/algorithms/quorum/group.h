@@ -113,6 +113,8 @@ void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term);
 void quorum_break_off(const struct quorum *q);
 /* The work must be over now. */
 void quorum_let_go(const struct quorum *q);
+/* What a member says of the group: nothing, unless it leads. */
+struct quorum_claim quorum_claim_of(const struct quorum_group *g);
 /* What the next beat says of the group. Keeps the heir up to date, and says if it should lead instead (preempt). */
 struct quorum_claim quorum_prepare_claim(const struct quorum *q);
 enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what what, el_node to);
@@ -125,9 +127,5 @@ void quorum_begin_under(const struct quorum *q, el_node incumbent);
 void quorum_say(const struct quorum *q, el_node to, struct el_msg msg);
 void quorum_say_all(const struct quorum *q, struct el_msg msg);
 void quorum_group_hear(const struct quorum *q, const struct el_msg *m);
-void quorum_group_timer(const struct quorum *q, uint32_t timer);
-/* What happened to the sessions may concern this group. */
-void quorum_group_take_changes(const struct quorum *q);
-void quorum_group_view(const struct quorum *q, struct el_view *view);
 
 #endif

@@ -48,8 +48,9 @@ el_node quorum_bound_by(const struct quorum *q)
 
 /* ---- Winning ---- */
 
-static struct quorum_claim claim_of(const struct quorum_group *g)
+struct quorum_claim quorum_claim_of(const struct quorum_group *g)
 {
+    if (g->role != QUORUM_LEADER) return (struct quorum_claim){0};
     return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
 }
 
@@ -127,7 +128,7 @@ void quorum_try_to_win(const struct quorum *q)
     g->claim_heir_term = 0;
     forget_votes(q);
     choose_heir(q);
-    if (!q->posts_claims) quorum_session_beat(q, claim_of(g)); /* also tells the others */
+    if (!q->posts_claims) quorum_session_beat(q, quorum_claim_of(g)); /* also tells the others */
     *q->changes |= QUORUM_REVIEW;
 }
 
@@ -206,10 +207,8 @@ static void hand_over(const struct quorum *q, el_node heir)
 
 struct quorum_claim quorum_prepare_claim(const struct quorum *q)
 {
-    const struct quorum_group *g = q->group;
-    if (g->role != QUORUM_LEADER) return (struct quorum_claim){0};
-    choose_heir(q);
-    return claim_of(g);
+    if (q->group->role == QUORUM_LEADER) choose_heir(q);
+    return quorum_claim_of(q->group);
 }
 
 enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what what, el_node to)

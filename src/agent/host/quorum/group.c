@@ -41,8 +41,7 @@ struct session_group *session_group_new(struct session *s, const char *name, uin
 struct quorum_claim session_claim_of(const struct session_group *group)
 {
     if (group->role != QUORUM_LEADER) return (struct quorum_claim){0};
-    const struct quorum_group *g = &session_expand(group)->quorum;
-    return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
+    return quorum_claim_of(&session_expand(group)->quorum);
 }
 
 struct el_view session_group_view(const struct session_group *group, uint64_t *bound)
@@ -52,7 +51,7 @@ struct el_view session_group_view(const struct session_group *group, uint64_t *b
     struct el_view view;
     const struct quorum q = {
         .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
-    quorum_group_view(&q, &view); /* which only reads */
+    quorum_view(&q, &view); /* which only reads */
     *bound = UINT64_MAX;
     if (view.role == EL_LEADER) *bound = group->cell == SESSION_NO_CELL ? 0 : s->cells[group->cell].lease_end;
     return view;
@@ -71,15 +70,6 @@ static void run_out(struct session_group *group, uint32_t timer)
     struct session_step step;
     session_open(s, group, &step);
     quorum_fire(&step.q, timer, 0);
-    session_close(s, group, &step);
-}
-
-static void campaign(struct session_group *group)
-{
-    struct session *s = session_of(group);
-    struct session_step step;
-    session_open(s, group, &step);
-    quorum_campaign(&step.q);
     session_close(s, group, &step);
 }
 
@@ -150,7 +140,7 @@ void session_take_turns(struct session *s)
         else if (is_due)
             run_out(group, QUORUM_STAND);
         else if (group->base.stands)
-            campaign(group);
+            (void)session_group_ask(group, EL_CAMPAIGN, EL_NOBODY);
     }
 }
 
@@ -171,7 +161,7 @@ void session_group_fire(struct session_group *group, uint64_t due)
 void session_group_call(struct session_group *group)
 {
     if (may_take_turn(group))
-        campaign(group);
+        (void)session_group_ask(group, EL_CAMPAIGN, EL_NOBODY);
     else
         wait_for_turn(group, false);
 }

@@ -57,9 +57,8 @@ static struct quorum *call(struct call *c, void *state, const struct el_config *
 
 static void post(struct call *c, bool again)
 {
-    const struct quorum_group *g = &c->s->group;
-    const bool leads = g->role == QUORUM_LEADER;
-    const uint64_t claim[3] = {leads ? g->standing : 0, leads ? g->heir_term : 0, leads ? g->heir : 0};
+    const struct quorum_claim now = quorum_claim_of(&c->s->group);
+    const uint64_t claim[3] = {now.term, now.heir_term, now.heir};
     if (!again && memcmp(claim, c->s->posted, sizeof claim) == 0) return;
     memcpy(c->s->posted, claim, sizeof claim);
     for (el_node to = 1; to <= c->q.cfg->cluster->count; to++)
@@ -139,7 +138,7 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 {
     struct call c;
     struct el_outbox none = {0};
-    quorum_group_view(call(&c, (void *)(uintptr_t)state, cfg, &none, true), v);
+    quorum_view(call(&c, (void *)(uintptr_t)state, cfg, &none, true), v);
 }
 
 /* ---- What is asked ---- */
