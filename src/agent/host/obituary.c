@@ -44,13 +44,10 @@ bool host_releases(const struct host *host, const struct host_tenure *tenures, u
 void host_hear_released(struct host *host, el_node from, const struct payload_entry *entry)
 {
     struct host_group *group = host_by_key(host, entry->group);
-    const struct el_msg release = {.kind = QUORUM_RELEASE,
-                                   .from = from,
-                                   .to = host->config->self,
-                                   .subject = from,
-                                   .epoch = entry->number,
-                                   .more = entry->incarnation,
-                                   .extra = {0, 0, entry->incarnation}};
+    const struct quorum_tenant done = {.id = from, .incarnation = entry->incarnation, .term = entry->number};
+    struct el_msg release = quorum_addressed(quorum_make_release(done, EL_NOBODY, 0), entry->incarnation, 0, 0);
+    release.from = from;
+    release.to = host->config->self;
     if (group && group->session && group->session->settings == entry->settings)
         session_group_hear((struct session_group *)group, &release);
 }

@@ -7,9 +7,9 @@
  * (Chubby), terms (Raft), restarts waited out instead of written down (PaxosLease), one heartbeat for all groups and
  * support that is withdrawn by a number (CockroachDB's store liveness).
  *
- * This file composes the session machine with one group, for the simulator and the checker.
+ * This file is what the simulator and the checker run: the driver (driver.h) with sessions and one group, and claims in beats.
  */
-#include "algorithms/quorum/group.h"
+#include "algorithms/quorum/driver.h"
 
 struct state {
     struct quorum_member member;
@@ -23,8 +23,7 @@ struct call {
 };
 
 /* The peers and the ballots follow the struct, an array each. */
-static const struct quorum *call(struct call *c, void *state, const struct el_config *cfg,
-                                 struct el_outbox *out)
+static struct quorum *call(struct call *c, void *state, const struct el_config *cfg, struct el_outbox *out)
 {
     struct state *s = state;
     struct quorum_peer *peers = (struct quorum_peer *)(s + 1);
@@ -41,122 +40,57 @@ static const struct quorum *call(struct call *c, void *state, const struct el_co
 
 /* ---- Events ---- */
 
-static void beat(const struct quorum *q)
-{
-    if (q->me->incarnation && quorum_is_voter(q->cfg, q->cfg->self))
-        quorum_session_beat(q, quorum_prepare_claim(q));
-}
-
 static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
                      struct el_outbox *out)
 {
     struct call c;
-    const struct quorum *q = call(&c, state, cfg, out);
-    quorum_session_start(q, start);
-    if (start->how != EL_FRESH) quorum_listen_first(q);
-    if (start->incumbent && quorum_is_voter(cfg, start->incumbent)) {
-        quorum_session_acquaint(q);
-        quorum_begin_under(q, start->incumbent);
-    }
-    beat(q);
-    c.changes |= QUORUM_REVIEW; /* who is alone has nobody to wait for */
-    quorum_group_take_changes(q);
-}
-
-static void on_obit(const struct quorum *q, el_node who, uint64_t incarnation)
-{
-    if (who == q->cfg->self || incarnation == 0) return; /* we ought to know */
-    quorum_session_bury(q, who, incarnation);
-    quorum_on_obit(q, who, incarnation);
+    quorum_start(call(&c, state, cfg, out), start);
 }
 
 static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {
     struct call c;
-    const struct quorum *q = call(&c, state, cfg, out);
-    if (!quorum_session_admit(q, m)) {
-        quorum_group_take_changes(q); /* somebody may have been met */
-        return;
-    }
-    switch (m->kind) {
-    case QUORUM_BEAT:
-        quorum_on_claim(q, m);
-        quorum_session_hear(q, m);
-        break;
-    case QUORUM_ACK:
-    case QUORUM_FLOOR_ASKED:
-    case QUORUM_FLOOR: quorum_session_hear(q, m); break;
-    case QUORUM_OBIT: on_obit(q, m->subject, quorum_incarnation_about(m)); break;
-    default: quorum_group_hear(q, m); break;
-    }
-    quorum_group_take_changes(q);
+    (void)quorum_deliver(call(&c, state, cfg, out), m);
 }
 
 static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
                      struct el_outbox *out)
 {
     struct call c;
-    const struct quorum *q = call(&c, state, cfg, out);
-    c.q.late = true;
-    if (timer == QUORUM_PULSE) {
-        beat(q);
-    } else if (timer < QUORUM_PULSE) {
-        quorum_session_timer(q, timer, slot);
-    } else {
-        quorum_group_timer(q, timer);
-    }
-    quorum_group_take_changes(q);
+    quorum_fire(call(&c, state, cfg, out), timer, slot);
 }
 
-/* An obituary is told to one member, which tells all others. */
 static void on_fact(void *state, const struct el_config *cfg, uint32_t fact, uint64_t value,
                     struct el_outbox *out)
 {
     struct call c;
     const struct quorum *q = call(&c, state, cfg, out);
+    const uint64_t who = value >> QUORUM_OBITUARY_SHIFT;
     if (fact == QUORUM_FACT_WALL_CLOCK) {
-        const bool mute = q->me->incarnation == 0;
-        quorum_session_wall_clock(q, value);
-        if (mute) beat(q);
-    } else {
-        const uint64_t who = value >> QUORUM_OBITUARY_SHIFT;
-        const uint64_t incarnation = value & ((UINT64_C(1) << QUORUM_OBITUARY_SHIFT) - 1);
-        if (who == 0 || who > cfg->cluster->count || q->me->incarnation == 0) return;
-        if (who == cfg->self && incarnation >= q->me->incarnation)
-            return; /* we live: passed on, it would make a second leader */
-        on_obit(q, (el_node)who, incarnation);
-        for (el_node to = 1; to <= cfg->cluster->count; to++)
-            if (to != cfg->self && to != who)
-                quorum_send(q, to,
-                            (struct el_msg){
-                                .kind = QUORUM_OBIT, .subject = (el_node)who, .extra = {0, 0, incarnation}});
+        quorum_tell_time(q, value);
+    } else if (who > 0 && who <= cfg->cluster->count) {
+        quorum_tell_obituary(q, (el_node)who, value & ((UINT64_C(1) << QUORUM_OBITUARY_SHIFT) - 1));
     }
-    quorum_group_take_changes(q);
 }
 
 static void on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out)
 {
     struct call c;
-    const struct quorum *q = call(&c, state, cfg, out);
-    quorum_on_campaign(q);
-    quorum_group_take_changes(q);
+    (void)quorum_request(call(&c, state, cfg, out), EL_CAMPAIGN, EL_NOBODY);
 }
 
 static enum el_answer on_request(void *state, const struct el_config *cfg, enum el_request_what what,
                                  el_node to, struct el_outbox *out)
 {
     struct call c;
-    const struct quorum *q = call(&c, state, cfg, out);
-    const enum el_answer answer = quorum_on_request(q, what, to);
-    quorum_group_take_changes(q);
-    return answer;
+    return quorum_request(call(&c, state, cfg, out), what, to);
 }
 
 static void view(const void *state, const struct el_config *cfg, struct el_view *v)
 {
     struct call c;
     struct el_outbox none = {0};
-    quorum_group_view(call(&c, (void *)(uintptr_t)state, cfg, &none), v); /* which only reads */
+    quorum_view(call(&c, (void *)(uintptr_t)state, cfg, &none), v); /* which only reads */
 }
 
 /* ---- What it says of itself ---- */

@@ -93,14 +93,8 @@ static void ask_one(const struct quorum *q, el_node voter)
     const struct quorum_group *g = q->group;
     const bool leads = g->role == QUORUM_LEADER;
     if (leads) el_note(q->out, QUORUM_ASKS_TO_JOIN, voter, 0);
-    quorum_open_probe(q, voter);
-    quorum_say(q, voter,
-               (struct el_msg){.kind = QUORUM_VOTE,
-                               .flags = leads ? QUORUM_JOIN : 0,
-                               .epoch = g->standing,
-                               .aux = q->me->seq,
-                               .subject = g->proof.id,
-                               .extra = {0, 0, g->proof.incarnation, g->proof.term}});
+    if (voter != q->cfg->self) quorum_open_probe(q, voter); /* our own promise is renewed already */
+    quorum_say(q, voter, quorum_make_vote(g->standing, q->me->seq, leads, g->proof));
 }
 
 /* Our own vote comes last: what it leads to must find the others asked. */
@@ -114,6 +108,7 @@ void quorum_ask(const struct quorum *q)
     el_arm(q->out, QUORUM_REASK, 0, again, again);
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
         if (voter != self && quorum_is_voter(q->cfg, voter) && is_missing(q, voter)) ask_one(q, voter);
+    quorum_promise_ourselves(q);
     if (is_missing(q, self)) ask_one(q, self);
 }
 
@@ -172,13 +167,13 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
     struct quorum_group *g = q->group;
     const el_node self = q->cfg->self;
     const uint64_t term = m->epoch;
-    if (m->aux > q->me->seq) {
-        el_note(q->out, QUORUM_DROPS_ECHO, m->from, m->aux);
+    if (quorum_number(m) > q->me->seq) {
+        el_note(q->out, QUORUM_DROPS_ECHO, m->from, quorum_number(m));
         return;
     }
     if (!quorum_is_voter(q->cfg, m->from) || term == 0) return;
-    if (!quorum_credit(q, m->from, m->rank, m->aux, true)) return;
-    const bool freed = quorum_apply_release(q, m->subject, quorum_incarnation_about(m), quorum_term_about(m));
+    if (!quorum_credit(q, m->from, quorum_epoch(m), quorum_number(m), true)) return;
+    const bool freed = quorum_apply_release(q, quorum_proof_in(m));
     if (freed) el_note(q->out, QUORUM_IS_PROVED_FREE, m->subject, 0);
     const bool useful = quorum_may_hold(q->cfg, self) && !q->me->unlearned && term > g->done &&
                         quorum_proposer(term) == self && !(m->flags & QUORUM_JOIN);
@@ -189,22 +184,19 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
     if (g->role != QUORUM_IDLE && term == g->standing) {
         struct quorum_ballot *b = ballot(q, m->from);
         b->incarnation = quorum_from_incarnation(m);
-        b->epoch = m->rank;
+        b->epoch = quorum_epoch(m);
         b->hopeless = 0;
         b->granted = b->granted || (g->role == QUORUM_CANDIDATE && !(m->flags & QUORUM_JOIN));
         if (m->flags & QUORUM_JOIN && quorum_clock_of(m) > g->heir_term) {
             g->heir = EL_NOBODY; /* a higher one, with the next beat, or at once where beats bear no claim */
-            if (q->shared) (void)quorum_prepare_claim(q);
+            if (q->posts_claims) (void)quorum_prepare_claim(q);
         }
         quorum_try_to_win(q);
     } else if (g->role == QUORUM_IDLE &&
                !g->stopping) { /* to give it back is to let go of earlier terms, too */
         el_note(q->out, QUORUM_RETURNS_VOTE, m->from, term);
         g->done = quorum_highest(g->done, term);
-        quorum_say(
-            q, m->from,
-            (struct el_msg){
-                .kind = QUORUM_RELEASE, .subject = self, .epoch = term, .extra = {0, 0, q->me->incarnation}});
+        quorum_say(q, m->from, quorum_make_release(quorum_ourselves(q, term), EL_NOBODY, 0));
     }
     if (freed && g->role == QUORUM_IDLE) quorum_push(q, EL_NOBODY, 0);
 }
@@ -265,8 +257,8 @@ static void rise(const struct quorum *q, uint64_t floor)
 void quorum_on_refusal(const struct quorum *q, const struct el_msg *m)
 {
     if (q->group->role != QUORUM_CANDIDATE || m->epoch != q->group->standing) return;
-    if (m->flags & QUORUM_TOO_LOW && m->rank >= m->epoch) {
-        rise(q, m->rank);
+    if (m->flags & QUORUM_TOO_LOW && quorum_floor(m) >= m->epoch) {
+        rise(q, quorum_floor(m));
     } else if (m->flags & QUORUM_HELD) {
         on_held(q, m);
     }
@@ -282,11 +274,7 @@ void quorum_on_check(const struct quorum *q, const struct el_msg *m)
     if ((g->role != QUORUM_IDLE && !above) || g->stopping) return;
     if (g->role == QUORUM_IDLE) g->done = quorum_highest(g->done, term);
     el_note(q->out, QUORUM_ANSWERS_CHECK, m->from, term);
-    quorum_say(q, m->from,
-               (struct el_msg){.kind = QUORUM_RELEASE,
-                               .subject = q->cfg->self,
-                               .epoch = term,
-                               .extra = {0, 0, q->me->incarnation}});
+    quorum_say(q, m->from, quorum_make_release(quorum_ourselves(q, term), EL_NOBODY, 0));
 }
 
 /* ---- Timers and calls ---- */

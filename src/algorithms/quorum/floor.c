@@ -61,7 +61,7 @@ void quorum_floor_ask(const struct quorum *q)
     const bool waits = q->me->unlearned && !q->me->silent && quorum_is_voter(q->cfg, q->cfg->self);
     for (el_node to = 1; waits && to <= q->cfg->cluster->count; to++)
         if (to != q->cfg->self && quorum_is_voter(q->cfg, to) && !quorum_peer(q, to)->floor_known)
-            quorum_send(q, to, (struct el_msg){.kind = QUORUM_FLOOR_ASKED, .aux = q->me->nonce});
+            quorum_send(q, to, quorum_make_ask_floor(q->me->nonce));
 }
 
 /* Answers to anything asked before the silence ended may be too old. */
@@ -87,15 +87,13 @@ void quorum_floor_speak(const struct quorum *q)
 void quorum_floor_tell(const struct quorum *q, const struct el_msg *question)
 {
     if (!quorum_is_voter(q->cfg, q->cfg->self)) return;
-    quorum_send(q, question->from,
-                (struct el_msg){.kind = QUORUM_FLOOR,
-                                .flags = q->me->unlearned ? 0 : QUORUM_LEARNED,
-                                .aux = question->aux}); /* the header tells our clock */
+    quorum_send(q, question->from, /* the header tells our clock */
+                quorum_make_tell_floor(quorum_number(question), !q->me->unlearned));
 }
 
 void quorum_floor_hear(const struct quorum *q, const struct el_msg *answer)
 {
-    if (!q->me->unlearned || q->me->silent || answer->aux != q->me->nonce) return;
+    if (!q->me->unlearned || q->me->silent || quorum_number(answer) != q->me->nonce) return;
     if (!quorum_is_voter(q->cfg, answer->from)) return;
     quorum_peer(q, answer->from)->floor_known = (uint8_t)(1 + (answer->flags & QUORUM_LEARNED));
     q->me->floor = quorum_highest(q->me->floor, quorum_clock_of(answer));

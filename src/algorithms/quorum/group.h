@@ -10,14 +10,6 @@
 
 enum { QUORUM_IDLE, QUORUM_CANDIDATE, QUORUM_LEADER };
 
-/* An incarnation of a member, and a term. */
-struct quorum_tenant {
-    uint64_t incarnation;
-    uint64_t term;
-    el_node id;
-    uint32_t spare;
-};
-
 struct quorum_group {
     /* as a voter */
     uint64_t term;               /* the highest granted */
@@ -65,16 +57,21 @@ static inline bool quorum_is(const struct quorum_tenant *tenant, el_node id, uin
     return tenant->id == id && tenant->incarnation == incarnation;
 }
 
+static inline struct quorum_tenant quorum_ourselves(const struct quorum *q, uint64_t term)
+{
+    return (struct quorum_tenant){.id = q->cfg->self, .incarnation = q->me->incarnation, .term = term};
+}
+
 void quorum_on_vote(const struct quorum *q, const struct el_msg *m);
-/* (who, incarnation) uses no term up to this one, ever. True if that frees us. */
-bool quorum_apply_release(const struct quorum *q, el_node who, uint64_t incarnation, uint64_t term);
+/* `done` uses no term up to its own any more, ever. True if that frees us. */
+bool quorum_apply_release(const struct quorum *q, struct quorum_tenant done);
 /* What was asked is too old, or over, or granted. */
 void quorum_forget_next(const struct quorum *q);
 /* The group may have come free: an heir that a release named goes first, then who asked, then a claim's heir. */
 void quorum_push(const struct quorum *q, el_node heir, uint64_t heir_term);
 void quorum_on_release(const struct quorum *q, const struct el_msg *m);
 void quorum_on_obit(const struct quorum *q, el_node who, uint64_t incarnation);
-void quorum_on_claim(const struct quorum *q, const struct el_msg *beat);
+void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim);
 
 /* ---- The candidate (candidate.c) ---- */
 
@@ -102,8 +99,6 @@ void quorum_candidate_timer(const struct quorum *q, uint32_t timer);
 bool quorum_supports(const struct quorum *q, el_node voter);
 /* Its promise runs, and was made while it stood by us in this group. */
 bool quorum_is_backed(const struct quorum *q, el_node voter);
-/* Of two whose promises run, whether the other's was made for something that was sent later. */
-bool quorum_is_newer(const struct quorum *q, el_node other, el_node voter);
 /* Granted by a majority that supports us, and whose promises run, as far as we have been told. */
 bool quorum_has_majority(const struct quorum *q);
 /* Leads if a majority has granted, supports us, and what it promised still runs (Q13). */
@@ -118,6 +113,8 @@ void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term);
 void quorum_break_off(const struct quorum *q);
 /* The work must be over now. */
 void quorum_let_go(const struct quorum *q);
+/* What a member says of the group: nothing, unless it leads. */
+struct quorum_claim quorum_claim_of(const struct quorum_group *g);
 /* What the next beat says of the group. Keeps the heir up to date, and says if it should lead instead (preempt). */
 struct quorum_claim quorum_prepare_claim(const struct quorum *q);
 enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what what, el_node to);
@@ -130,9 +127,5 @@ void quorum_begin_under(const struct quorum *q, el_node incumbent);
 void quorum_say(const struct quorum *q, el_node to, struct el_msg msg);
 void quorum_say_all(const struct quorum *q, struct el_msg msg);
 void quorum_group_hear(const struct quorum *q, const struct el_msg *m);
-void quorum_group_timer(const struct quorum *q, uint32_t timer);
-/* What happened to the sessions may concern this group. */
-void quorum_group_take_changes(const struct quorum *q);
-void quorum_group_view(const struct quorum *q, struct el_view *view);
 
 #endif

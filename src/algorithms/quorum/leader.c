@@ -24,9 +24,9 @@ bool quorum_is_backed(const struct quorum *q, el_node voter)
     return p->lease && b->incarnation && b->incarnation == p->base_incarnation && b->epoch == p->base_epoch;
 }
 
-/* Our own promise is as new as any, and comes first of those: then what bounds the claim is not renewed by ourselves, and
- * if we stood still for too long its end is what we learn first. */
-bool quorum_is_newer(const struct quorum *q, el_node other, el_node voter)
+/* Our own promise is at least as new as any other (quorum_promise_ourselves()), and comes first of equals: then what bounds
+ * the claim is not renewed by ourselves, and if we stood still for too long its end is what we learn first. */
+static bool is_newer(const struct quorum *q, el_node other, el_node voter)
 {
     const uint64_t theirs = quorum_peer(q, other)->base, base = quorum_peer(q, voter)->base;
     if (other == q->cfg->self || voter == q->cfg->self) return other == q->cfg->self && other != voter;
@@ -40,7 +40,7 @@ el_node quorum_bound_by(const struct quorum *q)
         if (!quorum_is_backed(q, voter)) continue;
         uint32_t newer = 0;
         for (el_node other = 1; other <= count; other++)
-            newer += quorum_is_backed(q, other) && quorum_is_newer(q, other, voter);
+            newer += quorum_is_backed(q, other) && is_newer(q, other, voter);
         if (newer + 1 == q->me->majority) return voter;
     }
     return EL_NOBODY;
@@ -48,8 +48,9 @@ el_node quorum_bound_by(const struct quorum *q)
 
 /* ---- Winning ---- */
 
-static struct quorum_claim claim_of(const struct quorum_group *g)
+struct quorum_claim quorum_claim_of(const struct quorum_group *g)
 {
+    if (g->role != QUORUM_LEADER) return (struct quorum_claim){0};
     return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
 }
 
@@ -122,13 +123,12 @@ void quorum_try_to_win(const struct quorum *q)
     g->asking = 1; /* who has not answered yet may be about to */
     el_arm(q->out, QUORUM_REASK, 0, el_number(q->cfg, QUORUM_OPTION_BEAT),
            el_number(q->cfg, QUORUM_OPTION_BEAT));
-    g->claim =
-        (struct quorum_tenant){.id = q->cfg->self, .incarnation = q->me->incarnation, .term = g->standing};
+    g->claim = quorum_ourselves(q, g->standing);
     g->heir = g->claim_heir = EL_NOBODY;
     g->claim_heir_term = 0;
     forget_votes(q);
     choose_heir(q);
-    if (!q->shared) quorum_session_beat(q, claim_of(g)); /* also tells the others */
+    if (!q->posts_claims) quorum_session_beat(q, quorum_claim_of(g)); /* also tells the others */
     *q->changes |= QUORUM_REVIEW;
 }
 
@@ -152,11 +152,7 @@ static void end_term(const struct quorum *q)
 
 static void release_all(const struct quorum *q, uint64_t term, el_node heir, uint64_t heir_term)
 {
-    quorum_say_all(q, (struct el_msg){.kind = QUORUM_RELEASE,
-                                      .subject = q->cfg->self,
-                                      .epoch = term,
-                                      .rank = heir_term,
-                                      .extra = {0, 0, q->me->incarnation, heir}});
+    quorum_say_all(q, quorum_make_release(quorum_ourselves(q, term), heir, heir_term));
 }
 
 void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term)
@@ -211,10 +207,8 @@ static void hand_over(const struct quorum *q, el_node heir)
 
 struct quorum_claim quorum_prepare_claim(const struct quorum *q)
 {
-    const struct quorum_group *g = q->group;
-    if (g->role != QUORUM_LEADER) return (struct quorum_claim){0};
-    choose_heir(q);
-    return claim_of(g);
+    if (q->group->role == QUORUM_LEADER) choose_heir(q);
+    return quorum_claim_of(q->group);
 }
 
 enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what what, el_node to)

@@ -1,5 +1,5 @@
 /*
- * What the parts of the quorum protocol share: its messages, timers, notes and options, and the terms.
+ * What the parts of the quorum protocol share: its timers, notes and options, and the terms. Its messages: message.h.
  *
  * A *session* is what one member knows of another: which incarnation it speaks to, whether links work, what was
  * promised. It is shared by all groups. A *group* is what a leader is elected for. A host runs one session machine
@@ -9,57 +9,9 @@
 #ifndef ELECTOR_ALGORITHMS_QUORUM_QUORUM_H
 #define ELECTOR_ALGORITHMS_QUORUM_QUORUM_H
 
+#include "algorithms/quorum/message.h"
 #include "algorithms/registry.h"
 #include "core/machine.h"
-
-/*
- * The words of a message:
- *   epoch     the term it speaks of, 0 if of none
- *   aux       seq (Beat, Vote), echo (Ack, Grant), nonce (AskFloor, TellFloor)
- *   rank      the voter's epoch (Ack, Grant), the heir's term (Beat, Release), the floor (Refuse)
- *   more      the sender's incarnation
- *   extra[0]  the receiver's incarnation, 0 if unknown
- *   extra[1]  the highest term that the sender has seen
- *   extra[2]  the incarnation proved over (Vote, Grant), released, dead or checked
- *   extra[3]  the term proved over (Vote, Grant); the heir's position (Release)
- *   subject   the heir (Beat), the holder (Refuse), who is proved over (Vote, Grant), released or dead
- * Which group a message speaks of is for the envelope to say. Where a member leads many groups its Beat carries the
- * version of the list of its claims, and the list travels when it has changed; here one claim fits into the Beat.
- */
-enum {
-    QUORUM_BEAT = 1,
-    QUORUM_ACK,
-    QUORUM_VOTE,
-    QUORUM_GRANT,
-    QUORUM_REFUSE,
-    QUORUM_RELEASE,
-    QUORUM_OBIT,
-    QUORUM_CHECK,
-    QUORUM_FLOOR_ASKED,
-    QUORUM_FLOOR,
-    QUORUM_KINDS = QUORUM_FLOOR
-};
-#define quorum_from_incarnation(m) ((m)->more)
-#define quorum_to_incarnation(m) ((m)->extra[0])
-#define quorum_clock_of(m) ((m)->extra[1])
-#define quorum_incarnation_about(m) ((m)->extra[2])
-#define quorum_term_about(m) ((m)->extra[3])
-
-/* Flags, by kind. */
-enum {
-    QUORUM_LIVE = 1, /* Beat: I hear you */
-    QUORUM_DEFERRABLE =
-        2,              /* Beat: your answer may wait; this and the next are the hosts', machines do not look */
-    QUORUM_URGENT = 4,  /* Beat: I lead, or ask for votes: beat in my time */
-    QUORUM_PROMISE = 1, /* Ack */
-    QUORUM_JOIN = 1,    /* Vote: I lead; Grant: my floor is higher, this is no vote */
-    QUORUM_SILENT = 1,  /* Refuse: I may have forgotten what I promised */
-    QUORUM_TOO_LOW = 2, /* Refuse: the term is not above `rank` */
-    QUORUM_HELD = 4,    /* Refuse: promised to `subject` ... */
-    QUORUM_FRESH = 8,   /* ... who renewed it lately */
-    QUORUM_ACTIVE = 16, /* ... and says that it leads */
-    QUORUM_LEARNED = 1, /* TellFloor */
-};
 
 /* Those with a slot for each member come first. */
 enum {
@@ -182,7 +134,7 @@ struct quorum {
     struct quorum_ballot *ballots; /* by position - 1 */
     uint32_t *changes;             /* what groups must be told of, gathered: enum quorum_changes */
     bool
-        shared; /* one of many groups on these sessions: its host spreads the claims, and beats no more for a victory */
+        posts_claims; /* the host posts them to its peers; otherwise beats carry them, and a victory beats at once */
     bool late; /* a timer's event: after a pause others may be overdue, and what seems to run may be over */
 };
 

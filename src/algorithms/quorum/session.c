@@ -61,11 +61,8 @@ uint64_t quorum_new_term(const struct quorum *q, el_node proposer, uint64_t than
 
 static struct el_msg addressed(const struct quorum *q, el_node to, struct el_msg msg)
 {
-    quorum_from_incarnation(&msg) = q->me->incarnation;
-    quorum_to_incarnation(&msg) = quorum_peer(q, to)->incarnation;
-    quorum_clock_of(&msg) = q->me->clock;
     if (msg.subject == EL_NOBODY) msg.subject = q->cfg->self;
-    return msg;
+    return quorum_addressed(msg, q->me->incarnation, quorum_peer(q, to)->incarnation, q->me->clock);
 }
 
 void quorum_send(const struct quorum *q, el_node to, struct el_msg msg)
@@ -132,7 +129,7 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
     const bool anothers = p->lease && (p->base_incarnation != p->incarnation || p->base_epoch != p->v_epoch);
     if (!p->probe || echo < p->probe || (anothers && !grant)) return true;
     el_move(q->out, QUORUM_PROBE, QUORUM_LEASE, from);
-    p->base = from == q->cfg->self ? 0 : p->probe; /* our own is the newest anyway */
+    p->base = from == q->cfg->self ? 0 : p->probe; /* our own is the newest: quorum_promise_ourselves() */
     p->base_incarnation = p->incarnation;
     p->base_epoch = p->v_epoch;
     p->probe = 0;
@@ -170,11 +167,23 @@ static bool is_exempt(const struct el_msg *m)
     return m->kind == QUORUM_RELEASE || m->kind == QUORUM_OBIT;
 }
 
-/* Lives, clocks and what `rank` bears stay below what a term may be: nothing here wraps around (core looks at `epoch`). */
-static bool is_sane(const struct el_msg *m)
+/* Of a life that may speak: the last one that we know of, or a later one. */
+static bool may_speak(const struct quorum *q, const struct el_msg *m)
 {
-    return quorum_from_incarnation(m) && quorum_from_incarnation(m) < EL_EPOCH_MAX &&
-           quorum_clock_of(m) < EL_EPOCH_MAX && m->rank < EL_EPOCH_MAX;
+    const struct quorum_peer *p = quorum_peer(q, m->from);
+    return quorum_from_incarnation(m) >= p->incarnation && quorum_from_incarnation(m) > p->dead;
+}
+
+bool quorum_meets(const struct quorum *q, const struct el_msg *m)
+{
+    return q->me->incarnation && quorum_is_sane(m) && !is_exempt(m) && may_speak(q, m) &&
+           quorum_from_incarnation(m) > quorum_peer(q, m->from)->incarnation;
+}
+
+bool quorum_admits(const struct quorum *q, const struct el_msg *m)
+{
+    const bool is_for_us = !quorum_to_incarnation(m) || quorum_to_incarnation(m) == q->me->incarnation;
+    return q->me->incarnation && quorum_is_sane(m) && (is_exempt(m) || (may_speak(q, m) && is_for_us));
 }
 
 /* Who speaks to an earlier life of ours is not heard, but met: otherwise two might know each other by lives that are
@@ -183,22 +192,22 @@ bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_peer *p = quorum_peer(q, m->from);
     const uint64_t incarnation = quorum_from_incarnation(m);
-    if (q->me->incarnation == 0 || !is_sane(m)) return false;
+    const bool is_admitted = quorum_admits(q, m);
+    if (q->me->incarnation == 0 || !quorum_is_sane(m)) return false;
     quorum_see(q, m->epoch);
     quorum_see(q, quorum_clock_of(m));
     if (is_exempt(m)) return true;
-    if (incarnation < p->incarnation || incarnation <= p->dead) {
+    if (!may_speak(q, m)) {
         el_note(q->out, QUORUM_DROPS_OLD, m->from, incarnation);
         return false;
     }
-    if (incarnation > p->incarnation) {
+    if (quorum_meets(q, m)) {
         meet(q, m->from, incarnation);
         *q->changes |= QUORUM_REVIEW;
     }
-    if (quorum_to_incarnation(m) && quorum_to_incarnation(m) != q->me->incarnation) {
+    if (!is_admitted) {
         el_note(q->out, QUORUM_DROPS_STRAY, m->from, quorum_to_incarnation(m));
-        if (m->kind == QUORUM_BEAT)
-            quorum_send(q, m->from, (struct el_msg){.kind = QUORUM_ACK}); /* who we are */
+        if (m->kind == QUORUM_BEAT) quorum_send(q, m->from, quorum_make_ack(0, 0, false)); /* who we are */
         return false;
     }
     p->recent = 1;
@@ -228,9 +237,9 @@ void quorum_session_bury(const struct quorum *q, el_node node, uint64_t incarnat
 static bool promises(const struct quorum *q, const struct el_msg *beat)
 {
     struct quorum_peer *p = quorum_peer(q, beat->from);
-    const bool newer = beat->aux > p->beat_seen;
-    p->seen = quorum_highest(p->seen, beat->aux);
-    p->beat_seen = quorum_highest(p->beat_seen, beat->aux);
+    const bool newer = quorum_number(beat) > p->beat_seen;
+    p->seen = quorum_highest(p->seen, quorum_number(beat));
+    p->beat_seen = quorum_highest(p->beat_seen, quorum_number(beat));
     p->renews = beat->flags & QUORUM_LIVE;
     if (!p->renews || !newer || !quorum_may_hold(q->cfg, beat->from)) return false;
     if (!quorum_is_voter(q->cfg, q->cfg->self)) return false;
@@ -241,33 +250,28 @@ static bool promises(const struct quorum *q, const struct el_msg *beat)
 static void on_beat(const struct quorum *q, const struct el_msg *m)
 {
     const struct quorum_peer *p = quorum_peer(q, m->from);
-    struct el_msg ack = {.kind = QUORUM_ACK};
-    if (promises(q, m)) ack.flags = QUORUM_PROMISE;
-    ack.aux = p->seen;
-    ack.rank = p->epoch;
-    quorum_send(q, m->from, ack);
+    const bool is_promised = promises(q, m);
+    quorum_send(q, m->from, quorum_make_ack(p->seen, p->epoch, is_promised));
 }
 
 static void on_ack(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_peer *p = quorum_peer(q, m->from);
-    if (m->aux > q->me->seq) {
-        el_note(q->out, QUORUM_DROPS_ECHO, m->from, m->aux);
+    if (quorum_number(m) > q->me->seq) {
+        el_note(q->out, QUORUM_DROPS_ECHO, m->from, quorum_number(m));
         return;
     }
     if (!p->linked) *q->changes |= QUORUM_REVIEW;
     p->linked = 1;
     arm(q, QUORUM_LINKED, m->from, lease(q));
-    if (m->flags & QUORUM_PROMISE) quorum_credit(q, m->from, m->rank, m->aux, false);
+    if (m->flags & QUORUM_PROMISE) quorum_credit(q, m->from, quorum_epoch(m), quorum_number(m), false);
 }
 
-/* We are a voter like any other, whose answers take no time. */
-static void beat_ourselves(const struct quorum *q)
+void quorum_promise_ourselves(const struct quorum *q)
 {
     const struct quorum_peer *p = quorum_peer(q, q->cfg->self);
     quorum_open_probe(q, q->cfg->self);
-    const struct el_msg beat =
-        quorum_to_self(q, (struct el_msg){.kind = QUORUM_BEAT, .flags = QUORUM_LIVE, .aux = q->me->seq});
+    const struct el_msg beat = quorum_to_self(q, quorum_make_beat(q->me->seq, true, (struct quorum_claim){0}));
     if (promises(q, &beat)) quorum_credit(q, q->cfg->self, p->epoch, p->seen, false);
 }
 
@@ -282,15 +286,9 @@ void quorum_session_beat(const struct quorum *q, struct quorum_claim claim)
         if (p->probe && p->probe_age < PROBE_BEATS) p->probe_age++;
         if (to == q->cfg->self) continue;
         quorum_open_probe(q, to);
-        quorum_send(q, to,
-                    (struct el_msg){.kind = QUORUM_BEAT,
-                                    .flags = p->heard ? QUORUM_LIVE : 0,
-                                    .subject = claim.heir,
-                                    .epoch = claim.term,
-                                    .rank = claim.heir_term,
-                                    .aux = q->me->seq});
+        quorum_send(q, to, quorum_make_beat(q->me->seq, p->heard, claim));
     }
-    beat_ourselves(q);
+    quorum_promise_ourselves(q);
 }
 
 /* ---- Events ---- */

@@ -55,12 +55,8 @@ enum quorum_changes {
     QUORUM_REVIEW = 1, /* links, epochs or our own standing changed: leaders and those without one look again */
     QUORUM_LAPSED = 2, /* a promise made to us is over: leaders look */
     QUORUM_FREED = 4,  /* a promise of ours is over: voters of that holder look */
-};
-
-/* What a beat says of one group. */
-struct quorum_claim {
-    uint64_t term, heir_term;
-    el_node heir;
+    QUORUM_BURIED = 8, /* somebody has died: groups must be told who (quorum_tell()) */
+    QUORUM_HEIRS = 256 /* where claims are posted: leaders name their heirs afresh */
 };
 
 /* ---- Reading ---- */
@@ -112,6 +108,12 @@ void quorum_send(const struct quorum *q, el_node to, struct el_msg msg);
 struct el_msg quorum_to_self(const struct quorum *q, struct el_msg msg);
 /* What is sent next may be answered by a promise. */
 void quorum_open_probe(const struct quorum *q, el_node to);
+/*
+ * We are a voter like any other, whose answers take no time. Whatever is sent that others may answer by a promise renews
+ * our own in the same step. So our own is never older than another's, and what bounds a claim never ends before its time
+ * because ours did.
+ */
+void quorum_promise_ourselves(const struct quorum *q);
 /* As a voter that grants a group: P from now, and what it is promised binds us when this life is over. */
 void quorum_entrust(const struct quorum *q, el_node holder);
 /* No term up to this one is granted without a record that forbids it to later lives (Q3). */
@@ -126,7 +128,10 @@ void quorum_session_start(const struct quorum *q, const struct el_start *start);
 void quorum_session_wall_clock(const struct quorum *q, uint64_t ms);
 /* All know each other's first life from the beginning. */
 void quorum_session_acquaint(const struct quorum *q);
-/* Whether to listen to it at all (Q1). */
+/* Whether a message is listened to (Q1), and whether it is the first of a new life: as quorum_session_admit() will find. */
+bool quorum_admits(const struct quorum *q, const struct el_msg *m);
+bool quorum_meets(const struct quorum *q, const struct el_msg *m);
+/* Listens to it, or not: false. */
 bool quorum_session_admit(const struct quorum *q, const struct el_msg *m);
 /* The kinds that are none of the groups'. */
 void quorum_session_hear(const struct quorum *q, const struct el_msg *m);

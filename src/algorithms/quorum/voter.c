@@ -14,6 +14,13 @@ static void forget(struct quorum_tenant *tenant)
     *tenant = (struct quorum_tenant){0};
 }
 
+static void forget_claim(struct quorum_group *g)
+{
+    forget(&g->claim);
+    g->claim_heir = EL_NOBODY;
+    g->claim_heir_term = 0;
+}
+
 void quorum_forget_next(const struct quorum *q)
 {
     forget(&q->group->next);
@@ -56,14 +63,7 @@ static void grant(const struct quorum *q, el_node to, uint64_t term, bool join)
     }
     if (g->next.id == to) quorum_forget_next(q);
     quorum_entrust(q, to);
-    quorum_say(q, to,
-               (struct el_msg){.kind = QUORUM_GRANT,
-                               .flags = no_vote ? QUORUM_JOIN : 0,
-                               .epoch = term,
-                               .aux = p->seen,
-                               .rank = p->epoch,
-                               .subject = g->proof.id,
-                               .extra = {0, 0, g->proof.incarnation, g->proof.term}});
+    quorum_say(q, to, quorum_make_grant(term, p->seen, p->epoch, no_vote, g->proof));
 }
 
 /* ---- Refusing ---- */
@@ -87,16 +87,14 @@ static void refuse_silent(const struct quorum *q, const struct el_msg *m)
 {
     el_note(q->out, QUORUM_REFUSES_SILENT, m->from, 0);
     remember(q, m);
-    quorum_say(q, m->from, (struct el_msg){.kind = QUORUM_REFUSE, .flags = QUORUM_SILENT, .epoch = m->epoch});
+    quorum_say(q, m->from, quorum_make_refuse(m->epoch, QUORUM_SILENT, 0, EL_NOBODY));
 }
 
 static void refuse_low(const struct quorum *q, const struct el_msg *m)
 {
     el_note(q->out, QUORUM_REFUSES_LOW, m->from, spent(q));
     quorum_see(q, spent(q));
-    quorum_say(
-        q, m->from,
-        (struct el_msg){.kind = QUORUM_REFUSE, .flags = QUORUM_TOO_LOW, .epoch = m->epoch, .rank = spent(q)});
+    quorum_say(q, m->from, quorum_make_refuse(m->epoch, QUORUM_TOO_LOW, spent(q), EL_NOBODY));
 }
 
 /* The holder is asked whether it still wants what it has: its release may be lost (Q20). */
@@ -107,17 +105,11 @@ static void refuse_held(const struct quorum *q, const struct el_msg *m)
     const bool active = quorum_is(&q->group->claim, holder.id, holder.incarnation);
     const bool fresh =
         holder.id == q->cfg->self || (holder.incarnation == p->incarnation && p->recent && p->renews);
+    const unsigned flags = QUORUM_HELD | (fresh ? QUORUM_FRESH : 0u) | (active ? QUORUM_ACTIVE : 0u);
     el_note(q->out, QUORUM_REFUSES_HELD, m->from, holder.id);
     remember(q, m);
-    quorum_say(q, m->from,
-               (struct el_msg){
-                   .kind = QUORUM_REFUSE,
-                   .flags = (uint8_t)(QUORUM_HELD | (fresh ? QUORUM_FRESH : 0) | (active ? QUORUM_ACTIVE : 0)),
-                   .epoch = m->epoch,
-                   .subject = holder.id});
-    quorum_say(
-        q, holder.id,
-        (struct el_msg){.kind = QUORUM_CHECK, .epoch = holder.term, .extra = {0, 0, holder.incarnation}});
+    quorum_say(q, m->from, quorum_make_refuse(m->epoch, flags, 0, holder.id));
+    quorum_say(q, holder.id, quorum_make_check(holder.incarnation, holder.term));
 }
 
 void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
@@ -126,9 +118,8 @@ void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
     struct quorum_peer *p = quorum_peer(q, m->from);
     const bool join = m->flags & QUORUM_JOIN;
     if (!quorum_is_voter(q->cfg, q->cfg->self) || !quorum_may_hold(q->cfg, m->from) || m->epoch == 0) return;
-    p->seen = quorum_highest(p->seen, m->aux);
-    if (quorum_apply_release(q, m->subject, quorum_incarnation_about(m), quorum_term_about(m)))
-        el_note(q->out, QUORUM_IS_PROVED_FREE, m->subject, 0);
+    p->seen = quorum_highest(p->seen, quorum_number(m));
+    if (quorum_apply_release(q, quorum_proof_in(m))) el_note(q->out, QUORUM_IS_PROVED_FREE, m->subject, 0);
     const bool high = m->epoch > spent(q) || join;
     if (!quorum_may_grant(q)) {
         refuse_silent(q, m);
@@ -151,24 +142,20 @@ void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
 /* ---- Coming free ---- */
 
 /* Exactly that incarnation, and nothing later: X may have been granted again since (Q17). */
-static bool is_over(const struct quorum_tenant *tenant, el_node who, uint64_t incarnation, uint64_t term)
+static bool is_over(const struct quorum_tenant *tenant, const struct quorum_tenant *done)
 {
-    return tenant->id && quorum_is(tenant, who, incarnation) && tenant->term <= term;
+    return tenant->id && quorum_is(tenant, done->id, done->incarnation) && tenant->term <= done->term;
 }
 
-bool quorum_apply_release(const struct quorum *q, el_node who, uint64_t incarnation, uint64_t term)
+bool quorum_apply_release(const struct quorum *q, struct quorum_tenant done)
 {
     struct quorum_group *g = q->group;
-    const bool frees = incarnation && is_over(&g->holder, who, incarnation, term);
-    if (incarnation && is_over(&g->next, who, incarnation, term)) quorum_forget_next(q);
-    if (incarnation && is_over(&g->claim, who, incarnation, term)) {
-        forget(&g->claim);
-        g->claim_heir = EL_NOBODY;
-        g->claim_heir_term = 0;
-    }
+    const bool frees = done.incarnation && is_over(&g->holder, &done);
+    if (done.incarnation && is_over(&g->next, &done)) quorum_forget_next(q);
+    if (done.incarnation && is_over(&g->claim, &done)) forget_claim(g);
     if (!frees) return false;
     forget(&g->holder);
-    g->proof = (struct quorum_tenant){.id = who, .incarnation = incarnation, .term = term};
+    g->proof = done;
     return true;
 }
 
@@ -209,19 +196,16 @@ void quorum_push(const struct quorum *q, el_node heir, uint64_t heir_term)
 void quorum_on_release(const struct quorum *q, const struct el_msg *m)
 {
     const struct quorum_group *g = q->group;
-    const el_node who = m->subject;
-    const uint64_t incarnation = quorum_incarnation_about(m);
-    el_node heir = quorum_term_about(m) <= q->cfg->cluster->count ? (el_node)quorum_term_about(m) : EL_NOBODY;
-    uint64_t heir_term = m->rank;
-    if (!heir && quorum_is(&g->claim, who, incarnation) && g->claim.term == m->epoch) {
-        heir = g->claim_heir;
-        heir_term = g->claim_heir_term;
-    }
-    quorum_see(q, heir_term);
-    const bool freed = quorum_apply_release(q, who, incarnation, m->epoch);
-    if (freed) {
-        el_note(q->out, QUORUM_IS_RELEASED, who, m->epoch);
-        quorum_push(q, heir, heir_term);
+    const struct quorum_tenant done = {
+        .id = m->subject, .incarnation = quorum_incarnation_about(m), .term = m->epoch};
+    struct quorum_claim named = quorum_heir_in(m);
+    if (named.heir > q->cfg->cluster->count) named.heir = EL_NOBODY;
+    if (!named.heir && quorum_is(&g->claim, done.id, done.incarnation) && g->claim.term == done.term)
+        named = (struct quorum_claim){.heir = g->claim_heir, .heir_term = g->claim_heir_term};
+    quorum_see(q, named.heir_term);
+    if (quorum_apply_release(q, done)) {
+        el_note(q->out, QUORUM_IS_RELEASED, done.id, done.term);
+        quorum_push(q, named.heir, named.heir_term);
     }
     *q->changes |= QUORUM_REVIEW;
 }
@@ -232,31 +216,29 @@ void quorum_on_obit(const struct quorum *q, el_node who, uint64_t incarnation)
     const bool claimed = quorum_is(&g->claim, who, incarnation) && g->claim.term == g->holder.term;
     const el_node heir = claimed ? g->claim_heir : EL_NOBODY;
     const uint64_t heir_term = g->claim_heir_term;
-    if (quorum_apply_release(q, who, incarnation, QUORUM_EVER)) quorum_push(q, heir, heir_term);
+    const struct quorum_tenant dead = {.id = who, .incarnation = incarnation, .term = QUORUM_EVER};
+    if (quorum_apply_release(q, dead)) quorum_push(q, heir, heir_term);
     *q->changes |= QUORUM_REVIEW;
 }
 
 /* The highest claim counts. One of an earlier life stays on record as long as nobody else claims. */
-void quorum_on_claim(const struct quorum *q, const struct el_msg *beat)
+void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim)
 {
     struct quorum_group *g = q->group;
-    const uint64_t incarnation = quorum_from_incarnation(beat);
     const bool known = g->claim.id && quorum_recent(q, g->claim.id);
-    if (beat->epoch == 0) {
-        if (!quorum_is(&g->claim, beat->from, incarnation)) return;
-        forget(&g->claim);
-        g->claim_heir = EL_NOBODY;
-        g->claim_heir_term = 0;
+    if (claim.term == 0) {
+        if (!quorum_is(&g->claim, from, incarnation)) return;
+        forget_claim(g);
         *q->changes |= QUORUM_REVIEW;
         return;
     }
-    if (!quorum_may_hold(q->cfg, beat->from) || (known && beat->epoch < g->claim.term)) return;
-    quorum_see(q, beat->rank);
+    if (!quorum_may_hold(q->cfg, from) || (known && claim.term < g->claim.term)) return;
+    quorum_see(q, claim.heir_term);
     if (g->role == QUORUM_LEADER) { /* its promises were not worth what they said: some clock is wrong */
-        el_note(q->out, QUORUM_IS_DEPOSED, beat->from, beat->epoch);
+        el_note(q->out, QUORUM_IS_DEPOSED, from, claim.term);
         quorum_break_off(q);
     }
-    g->claim = (struct quorum_tenant){.id = beat->from, .incarnation = incarnation, .term = beat->epoch};
-    g->claim_heir = beat->subject == beat->from ? EL_NOBODY : beat->subject;
-    g->claim_heir_term = g->claim_heir ? beat->rank : 0;
+    g->claim = (struct quorum_tenant){.id = from, .incarnation = incarnation, .term = claim.term};
+    g->claim_heir = claim.heir;
+    g->claim_heir_term = claim.heir ? claim.heir_term : 0;
 }

@@ -222,6 +222,24 @@ static inline void take_leadership(struct tenure *t, el_node node, unsigned life
     t->begun++;
 }
 
+/*
+ * A cell's deadline is the one that the driver computes for each of its groups: the end of the promise that bounds the claim.
+ * Nor does the leader's own promise end sooner: it would let go before that.
+ */
+static inline void judge_bound(const struct session_group *group, uint64_t deadline)
+{
+    struct session *s = session_of(group);
+    const struct session_work kept = s->work; /* a call may be under way, for another */
+    struct session_work *work = session_expand(group);
+    const struct quorum q = {
+        .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
+    const el_node by = quorum_bound_by(&q);
+    const bool is_backed = quorum_is_backed(&q, s->cfg.self);
+    s->work = kept;
+    require(by != EL_NOBODY && deadline + s->margin == s->timers[QUORUM_LEASE][by]);
+    require(!is_backed || s->timers[QUORUM_LEASE][s->cfg.self] >= s->timers[QUORUM_LEASE][by]);
+}
+
 static inline void watch_one(el_node node, unsigned i)
 {
     const struct hosted *h = &world.hosts[node];
@@ -232,6 +250,7 @@ static inline void watch_one(el_node node, unsigned i)
     require((view.role == EL_LEADER) == (group->base.shown_role == EL_LEADER));
     if (view.role != EL_LEADER) return;
     require(view.deadline_ns > clock_of(h) && view.lease_end_ns >= view.deadline_ns);
+    judge_bound(group, view.deadline_ns);
     take_leadership(&world.watched[i], node, h->life, view.token, when(h, view.lease_end_ns));
 }
 

@@ -147,19 +147,6 @@ static inline uint64_t no_jitter(void *context)
     return 0;
 }
 
-/* The shown deadline comes from the promises: the majority-th newest of those who support this very group ends it, or an earlier one. */
-static inline void judge_bound(const struct session_group *group, const struct host_view *view)
-{
-    struct session *s = session_of(group);
-    const struct session_work kept = s->work; /* a call may be under way, for another */
-    struct session_work *work = session_expand(group);
-    const struct quorum q = {
-        .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
-    const el_node by = quorum_bound_by(&q);
-    s->work = kept;
-    require(by != EL_NOBODY && view->deadline_ns + s->margin <= s->timers[QUORUM_LEASE][by]);
-}
-
 /* Whoever works for a group reads its cell at that very moment, in the middle of a call. */
 static inline void judge_renewed(void *context, uint32_t cell)
 {
@@ -167,8 +154,8 @@ static inline void judge_renewed(void *context, uint32_t cell)
     for (unsigned i = 0; i < STILL_GROUPS; i++) {
         const struct session_group *group = group_at(h->config.self, i);
         if (!group || group->base.shown_cell != cell || group->base.shown_role != EL_LEADER) continue;
-        const struct host_view view = {.deadline_ns = host_cell_deadline(h->host, cell)};
-        if (view.deadline_ns > world.now) judge_bound(group, &view);
+        const uint64_t deadline = host_cell_deadline(h->host, cell);
+        if (deadline > world.now) judge_bound(group, deadline);
     }
 }
 
@@ -264,7 +251,7 @@ static inline void judge_still(el_node node, struct still *still)
         still->groups[i].is_known = true;
         if (view.role != EL_LEADER) continue;
         require(view.deadline_ns > world.now && view.lease_end_ns >= view.deadline_ns);
-        judge_bound(group, &view);
+        judge_bound(group, view.deadline_ns);
         require(view.deadline_ns == host_cell_deadline(world.hosts[node].host, host_cell(&group->base)));
         still->groups[i].leads = true;
         still->groups[i].token = view.token;

@@ -23,34 +23,27 @@ static uint64_t voters_behind(const struct session *s, const struct quorum *q)
     return voters;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/*
- * The majority-th newest of their promises ends it, as in quorum_bound_by(), or our own: that is renewed with each beat, so
- * that it passes for the newest, but what other groups ask for between two beats is newer, and who stands still beats not.
- */
+/* The end of every group that exactly these voters back: quorum_bound_by() computes it, here as in the checker. 0: they are no
+ * majority any more. */
 static uint64_t end_of(const struct session *s, uint64_t voters)
 {
-    const bool counts = voters >> (s->cfg.self - 1) & 1;
-    const uint64_t own = counts ? s->timers[QUORUM_LEASE][s->cfg.self] : UINT64_MAX;
-    const struct quorum q = {.cfg = &s->cfg, .peers = (struct quorum_peer *)(uintptr_t)s->peers};
-    for (el_node voter = 1; voter <= s->cluster.count; voter++) {
-        uint32_t newer = 0;
-        if (!(voters >> (voter - 1) & 1)) continue;
-        for (el_node other = 1; other <= s->cluster.count; other++)
-            newer += voters >> (other - 1) & 1 && quorum_is_newer(&q, other, voter);
-        if (newer + 1 == s->me.majority) return earlier(s->timers[QUORUM_LEASE][voter], own);
+    struct quorum_ballot ballots[CONFIG_MEMBERS_MAX];
+    for (uint32_t i = 0; i < s->cluster.count; i++) {
+        const struct quorum_peer *p = &s->peers[i];
+        ballots[i] = (struct quorum_ballot){0};
+        if (voters >> i & 1)
+            ballots[i] = (struct quorum_ballot){.incarnation = p->base_incarnation, .epoch = p->base_epoch};
     }
-    return 0;
+    const el_node by = quorum_bound_by(&(struct quorum){.cfg = &s->cfg,
+                                                        .me = (struct quorum_member *)(uintptr_t)&s->me,
+                                                        .peers = (struct quorum_peer *)(uintptr_t)s->peers,
+                                                        .ballots = ballots});
+    return by ? s->timers[QUORUM_LEASE][by] : 0;
 }
 
 static void reckon(const struct session *s, struct session_cell *cell)
 {
-    const uint64_t end = end_of(s, cell->voters);
-    cell->lease_end = end == UINT64_MAX ? 0 : end; /* what is not armed bounds nothing any more */
+    cell->lease_end = end_of(s, cell->voters);
     cell->deadline = cell->lease_end > s->margin ? cell->lease_end - s->margin : 0;
 }
 

@@ -41,8 +41,7 @@ struct session_group *session_group_new(struct session *s, const char *name, uin
 struct quorum_claim session_claim_of(const struct session_group *group)
 {
     if (group->role != QUORUM_LEADER) return (struct quorum_claim){0};
-    const struct quorum_group *g = &session_expand(group)->quorum;
-    return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
+    return quorum_claim_of(&session_expand(group)->quorum);
 }
 
 struct el_view session_group_view(const struct session_group *group, uint64_t *bound)
@@ -52,7 +51,7 @@ struct el_view session_group_view(const struct session_group *group, uint64_t *b
     struct el_view view;
     const struct quorum q = {
         .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
-    quorum_group_view(&q, &view); /* which only reads */
+    quorum_view(&q, &view); /* which only reads */
     *bound = UINT64_MAX;
     if (view.role == EL_LEADER) *bound = group->cell == SESSION_NO_CELL ? 0 : s->cells[group->cell].lease_end;
     return view;
@@ -62,49 +61,15 @@ struct el_view session_group_view(const struct session_group *group, uint64_t *b
 
 void session_group_hear(struct session_group *group, const struct el_msg *m)
 {
-    struct session *s = session_of(group);
-    struct session_step step;
-    if (!el_is_well_formed(&el_quorum, &s->cfg, m)) return;
-    const uint64_t incarnation = s->peers[m->from - 1].incarnation;
-    session_open(s, NULL, false, &step);
-    const bool admitted = quorum_session_admit(&step.q, m);
-    session_close(s, NULL, &step);
-    if (s->peers[m->from - 1].incarnation != incarnation) postings_meet(s, m->from);
-    if (!admitted) return;
-    switch (m->kind) {
-    case QUORUM_VOTE:
-    case QUORUM_GRANT:
-    case QUORUM_REFUSE:
-    case QUORUM_RELEASE:
-    case QUORUM_CHECK: break;
-    default: return;
-    }
-    const struct host_hooks *hooks = &s->host->hooks;
-    if (hooks->heard) hooks->heard(hooks->context, &group->base, m);
-    session_open(s, group, false, &step);
-    if (m->kind == QUORUM_VOTE && s->roles[m->from - 1] == EL_ORDINARY &&
-        s->host->config->members[m->from - 1].role == CONFIG_VOTER)
-        s->roles[m->from - 1] =
-            EL_CANDIDATE; /* who asks for votes wants to lead, whether or not its word has come */
-    quorum_group_hear(&step.q, m);
-    session_close(s, group, &step);
+    if (quorum_is_of_group(m->kind)) (void)session_deliver(session_of(group), group, m);
 }
 
 static void run_out(struct session_group *group, uint32_t timer)
 {
     struct session *s = session_of(group);
     struct session_step step;
-    session_open(s, group, true, &step);
-    quorum_group_timer(&step.q, timer);
-    session_close(s, group, &step);
-}
-
-static void campaign(struct session_group *group)
-{
-    struct session *s = session_of(group);
-    struct session_step step;
-    session_open(s, group, false, &step);
-    quorum_on_campaign(&step.q);
+    session_open(s, group, &step);
+    quorum_fire(&step.q, timer, 0);
     session_close(s, group, &step);
 }
 
@@ -175,7 +140,7 @@ void session_take_turns(struct session *s)
         else if (is_due)
             run_out(group, QUORUM_STAND);
         else if (group->base.stands)
-            campaign(group);
+            (void)session_group_ask(group, EL_CAMPAIGN, EL_NOBODY);
     }
 }
 
@@ -196,7 +161,7 @@ void session_group_fire(struct session_group *group, uint64_t due)
 void session_group_call(struct session_group *group)
 {
     if (may_take_turn(group))
-        campaign(group);
+        (void)session_group_ask(group, EL_CAMPAIGN, EL_NOBODY);
     else
         wait_for_turn(group, false);
 }
@@ -205,8 +170,8 @@ enum el_answer session_group_ask(struct session_group *group, enum el_request_wh
 {
     struct session *s = session_of(group);
     struct session_step step;
-    session_open(s, group, false, &step);
-    const enum el_answer answer = quorum_on_request(&step.q, what, to);
+    session_open(s, group, &step);
+    const enum el_answer answer = quorum_request(&step.q, what, to);
     session_close(s, group, &step);
     return answer;
 }
@@ -250,9 +215,8 @@ static void look_again(struct session_group *group)
 {
     struct session *s = session_of(group);
     struct session_step step;
-    session_open(s, group, false, &step);
-    if (group->role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
-    step.changes = QUORUM_REVIEW;
+    session_open(s, group, &step);
+    quorum_tell(&step.q, QUORUM_HEIRS | QUORUM_REVIEW, NULL, 0);
     session_close(s, group, &step);
 }
 
@@ -278,17 +242,10 @@ static void read_claim(struct session_group *group, el_node peer, const struct p
 {
     struct session *s = session_of(group);
     struct session_step step;
-    struct el_msg claim = {.kind = QUORUM_BEAT,
-                           .from = peer,
-                           .to = s->cfg.self,
-                           .subject = entry->heir ? entry->heir : peer,
-                           .epoch = entry->term,
-                           .rank = entry->heir_term,
-                           .more = entry->incarnation};
-    if (!el_is_well_formed(&el_quorum, &s->cfg, &claim) || claim.rank >= EL_EPOCH_MAX) return;
-    session_open(s, group, false, &step);
-    quorum_see(&step.q, entry->term);
-    quorum_on_claim(&step.q, &claim);
+    session_open(s, group, &step);
+    quorum_read_claim(
+        &step.q, peer, entry->incarnation,
+        (struct quorum_claim){.term = entry->term, .heir = entry->heir, .heir_term = entry->heir_term});
     session_close(s, group, &step);
 }
 
@@ -331,11 +288,8 @@ static void tell_one(struct session_group *group, uint32_t changes)
 {
     struct session *s = session_of(group);
     struct session_step step;
-    session_open(s, group, false, &step);
-    for (uint32_t i = 0; i < s->obituary_count; i++)
-        quorum_on_obit(&step.q, s->obituaries[i].who, s->obituaries[i].incarnation);
-    if (changes & SESSION_HEIRS && step.q.group->role == QUORUM_LEADER) (void)quorum_prepare_claim(&step.q);
-    step.changes |= changes & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED);
+    session_open(s, group, &step);
+    quorum_tell(&step.q, changes, s->obituaries, s->obituary_count);
     session_close(s, group, &step);
 }
 

@@ -64,12 +64,6 @@ void session_free(struct session *s)
     free(s);
 }
 
-static void beat(const struct quorum *q)
-{
-    if (q->me->incarnation && quorum_is_voter(q->cfg, q->cfg->self))
-        quorum_session_beat(q, (struct quorum_claim){0}); /* claims are posted */
-}
-
 /*
  * Whoever changes the settings of a group moves it to other sessions. Those must not promise what was promised by the
  * sessions that it comes from, nor grant their terms: they begin above the highest of all, and keep silent for the longest.
@@ -92,10 +86,9 @@ static void begin(struct session *s)
     struct el_start start = {.how = EL_FRESH};
     struct session_step step;
     start.how = recall(host, s->key, &start.durable);
-    session_open(s, NULL, false, &step);
-    quorum_session_start(&step.q, &start);
-    if (start.how == EL_LOST) quorum_session_wall_clock(&step.q, host->hooks.wall_ms(host->hooks.context));
-    beat(&step.q);
+    session_open(s, NULL, &step);
+    quorum_start(&step.q, &start);
+    if (start.how == EL_LOST) quorum_tell_time(&step.q, host->hooks.wall_ms(host->hooks.context));
     session_close(s, NULL, &step);
 }
 
@@ -131,24 +124,12 @@ static void fire(struct session *s, uint32_t timer, uint32_t slot)
 {
     struct session_step step;
     s->timers[timer][slot] = UINT64_MAX;
-    session_open(s, NULL, true, &step);
-    if (timer == QUORUM_PULSE) {
-        beat(&step.q);
-        if (el_number(&s->cfg, QUORUM_OPTION_PREEMPT))
-            step.changes |= SESSION_HEIRS; /* it is counted in beats */
-    } else {
-        quorum_session_timer(&step.q, timer, slot);
-    }
+    session_open(s, NULL, &step);
+    quorum_fire(&step.q, timer, slot);
     session_close(s, NULL, &step);
 }
 
 /* ---- Hearing ---- */
-
-static bool is_of_sessions(uint8_t kind)
-{
-    return kind == QUORUM_BEAT || kind == QUORUM_ACK || kind == QUORUM_FLOOR_ASKED || kind == QUORUM_FLOOR ||
-           kind == QUORUM_OBIT;
-}
 
 /* Before a call of the machines begins: telling is one, too. */
 static void make_room_for_an_obituary(struct session *s)
@@ -156,48 +137,21 @@ static void make_room_for_an_obituary(struct session *s)
     if (s->obituary_count == CONFIG_MEMBERS_MAX) session_tell_changes(s, UINT32_MAX);
 }
 
-/* Each group is told in its turn; until then the dead one's promise does not live, and nothing of it is counted. */
-static void bury(struct session *s, const struct quorum *q, el_node who, uint64_t incarnation)
-{
-    if (who == s->cfg.self || incarnation == 0 || incarnation <= s->peers[who - 1].dead) return;
-    quorum_session_bury(q, who, incarnation);
-    s->obituaries[s->obituary_count++] = (struct session_obituary){who, incarnation};
-    *q->changes |= QUORUM_REVIEW;
-}
-
 void session_hear(struct session *s, const struct el_msg *m)
 {
-    struct session_step step;
-    const uint64_t incarnation = s->peers[m->from - 1].incarnation;
-    if (!el_is_well_formed(&el_quorum, &s->cfg, m) || !is_of_sessions(m->kind)) return;
+    if (quorum_is_of_group(m->kind)) return;
     if (m->kind == QUORUM_OBIT) make_room_for_an_obituary(s);
-    session_open(s, NULL, false, &step);
-    step.is_deferrable = m->kind == QUORUM_BEAT && m->flags & QUORUM_DEFERRABLE;
-    const bool admitted = quorum_session_admit(&step.q, m);
-    if (admitted) {
-        if (m->kind == QUORUM_OBIT)
-            bury(s, &step.q, m->subject, quorum_incarnation_about(m));
-        else
-            quorum_session_hear(&step.q, m);
-    }
-    session_close(s, NULL, &step);
-    if (s->peers[m->from - 1].incarnation != incarnation) postings_meet(s, m->from);
-    if (admitted && m->kind == QUORUM_BEAT && session_hear_pace(s, m)) fire(s, QUORUM_PULSE, 0);
+    if (session_deliver(s, NULL, m) && m->kind == QUORUM_BEAT && session_hear_pace(s, m))
+        fire(s, QUORUM_PULSE, 0);
 }
 
 void session_bury(struct session *s, el_node who, uint64_t incarnation)
 {
     struct session_step step;
-    if (who == s->cfg.self || incarnation == 0 || incarnation <= s->peers[who - 1].dead ||
-        s->me.incarnation == 0)
-        return;
     make_room_for_an_obituary(s);
-    session_open(s, NULL, false, &step);
-    bury(s, &step.q, who, incarnation);
-    for (el_node to = 1; to <= s->cluster.count; to++)
-        if (to != s->cfg.self && to != who)
-            quorum_send(&step.q, to,
-                        (struct el_msg){.kind = QUORUM_OBIT, .subject = who, .extra = {0, 0, incarnation}});
+    session_open(s, NULL, &step);
+    step.obituary = (struct quorum_obituary){who, incarnation};
+    quorum_tell_obituary(&step.q, who, incarnation);
     session_close(s, NULL, &step);
 }
 
@@ -212,7 +166,7 @@ void session_look_ahead(struct session *s)
     if (me->incarnation == 0 || me->silent || me->unlearned || !quorum_is_voter(&s->cfg, s->cfg.self)) return;
     if (half == 0 || quorum_counter(me->clock) + half < quorum_counter(me->ceiling) || next >= EL_EPOCH_MAX)
         return;
-    session_open(s, NULL, false, &step);
+    session_open(s, NULL, &step);
     quorum_reserve(&step.q, next);
     session_close(s, NULL, &step);
 }

@@ -3,14 +3,15 @@
  * between members: a group at rest costs no message, no timer and no time, however many there are. What a member has to
  * say of its groups (who stands, who leads, who is the heir) is posted on its postings, which the others copy (postings.c).
  *
- * The machines are those of src/algorithms/quorum/session.h and algorithms/quorum/group.h, called one at a time; this is their
- * host, as agent/host/single/timed_machine.h is of the others. Shared by session*.c, postings.c and host*.c, and nobody else.
+ * The driver (algorithms/quorum/driver.h) decides what an event does, here as in the simulator and the checker. This host adds what
+ * many groups need, and nothing else: their compact form, the pace of beats, changes told in lots, postings, cells, turns, and what
+ * waits for the disk. Shared by the files of agent/host, and nobody else.
  */
 #ifndef ELECTOR_AGENT_HOST_QUORUM_SESSION_H
 #define ELECTOR_AGENT_HOST_QUORUM_SESSION_H
 
 #include "agent/host/internal.h"
-#include "algorithms/quorum/group.h"
+#include "algorithms/quorum/driver.h"
 #include "base/slab.h"
 
 enum {
@@ -106,19 +107,6 @@ struct postings_peer {
     bool owes_answer, has_gap;
 };
 
-/* What bears upon all groups of a session at once; when it differs, they must look. */
-struct session_backing {
-    uint64_t incarnation;
-    uint64_t promise_incarnation, promise_epoch; /* of the promise that runs; 0: none does */
-    uint64_t v_epoch;
-    bool linked, recent;
-};
-
-struct session_obituary {
-    el_node who;
-    uint64_t incarnation;
-};
-
 struct session {
     struct host *host;
     struct session *next;
@@ -135,7 +123,7 @@ struct session {
 
     struct quorum_member me;
     struct quorum_peer peers[CONFIG_MEMBERS_MAX];
-    struct session_backing backing[CONFIG_MEMBERS_MAX];
+    struct quorum_backing backing[CONFIG_MEMBERS_MAX];
     uint64_t timers[QUORUM_ASKED][CONFIG_MEMBERS_MAX + 1];
     uint64_t next_due;
     struct el_outbox out;
@@ -161,11 +149,10 @@ struct session {
     uint32_t given;    /* and those that are another's by our vote, who has not claimed them yet */
     struct session_group *first_in_turn, *last_in_turn;
 
-    uint32_t
-        changes; /* of the sessions, that not all groups have been told of: enum quorum_changes, SESSION_HEIRS */
+    uint32_t changes; /* of the sessions, that not all groups have been told of: enum quorum_changes */
     uint32_t cursor, left;
     uint64_t told_at; /* when some were told last */
-    struct session_obituary obituaries[CONFIG_MEMBERS_MAX];
+    struct quorum_obituary obituaries[CONFIG_MEMBERS_MAX];
     uint32_t obituary_count;
 
     struct session_cell cells[SESSION_CELLS_MAX];
@@ -179,7 +166,6 @@ struct session {
     struct session_group *oldest, *newest;
     struct postings_peer postings[CONFIG_MEMBERS_MAX];
 };
-enum { SESSION_HEIRS = 256 }; /* leaders name their heirs afresh */
 
 /* session.c */
 /* Of the record of what sessions of any settings have used. */
@@ -211,12 +197,15 @@ struct session_step {
     uint32_t changes;
     struct quorum_claim claim; /* as it was */
     bool stood, gave;
-    bool is_deferrable; /* what is heard: its answer may wait */
+    bool is_deferrable;              /* what is heard: its answer may wait */
+    struct quorum_obituary obituary; /* that it tells */
 };
 /* `group` may be NULL. */
-void session_open(struct session *, struct session_group *, bool late, struct session_step *);
+void session_open(struct session *, struct session_group *, struct session_step *);
 /* Carries out what the machines asked for, and sees to what follows from it. */
 void session_close(struct session *, struct session_group *, struct session_step *);
+/* A message, to the sessions or to a group. True: it was admitted. */
+bool session_deliver(struct session *, struct session_group *, const struct el_msg *);
 
 /* pacing.c: see there */
 /* Of our beat to this one, besides the machine's. */

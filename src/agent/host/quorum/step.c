@@ -25,7 +25,7 @@ static bool is_given(const struct session *s, const struct session_group *group)
            !quorum_is(&quorum->claim, holder->id, holder->incarnation);
 }
 
-void session_open(struct session *s, struct session_group *group, bool late, struct session_step *step)
+void session_open(struct session *s, struct session_group *group, struct session_step *step)
 {
     const struct session_rank *ranks = group ? session_ranks(group) : NULL;
     struct session_work *work = group ? session_expand(group) : NULL;
@@ -40,8 +40,7 @@ void session_open(struct session *s, struct session_group *group, bool late, str
                                         .peers = s->peers,
                                         .group = work ? &work->quorum : NULL,
                                         .ballots = work ? work->ballots : NULL,
-                                        .shared = true,
-                                        .late = late}};
+                                        .posts_claims = true}};
     step->q.changes = &step->changes;
     if (!group) return;
     step->claim = session_claim_of(group);
@@ -272,37 +271,21 @@ static void look_at_leases(struct session *s, bool late)
         struct session_group *group = session_group_at(s, i + 1);
         struct session_step step;
         if (group->role != QUORUM_LEADER) continue;
-        session_open(s, group, late, &step);
-        step.changes = QUORUM_LAPSED;
+        session_open(s, group, &step);
+        step.q.late = late;
+        quorum_tell(&step.q, QUORUM_LAPSED, NULL, 0);
         session_close(s, group, &step);
     }
-}
-
-static struct session_backing backing_of(const struct quorum_peer *p)
-{
-    struct session_backing b = {
-        .incarnation = p->incarnation, .v_epoch = p->v_epoch, .linked = p->linked, .recent = p->recent};
-    if (p->lease) {
-        b.promise_incarnation = p->base_incarnation;
-        b.promise_epoch = p->base_epoch;
-    }
-    return b;
 }
 
 static void see_what_changed(struct session *s, bool late)
 {
     bool leases = false;
     for (uint32_t i = 0; i < s->cluster.count; i++) {
-        const struct session_backing now = backing_of(&s->peers[i]), was = s->backing[i];
-        s->backing[i] = now;
-        if (now.promise_incarnation != was.promise_incarnation || now.promise_epoch != was.promise_epoch) {
-            session_retire_cells(s, i + 1);
-            leases = true;
-        }
-        /* Who is heard again leads again what it claims. */
-        if (now.v_epoch != was.v_epoch || now.recent > was.recent) add_changes(s, QUORUM_REVIEW);
-        if (now.linked != was.linked || now.incarnation != was.incarnation)
-            add_changes(s, QUORUM_REVIEW | SESSION_HEIRS);
+        const uint32_t changes = quorum_see_changes(&s->peers[i], &s->backing[i]);
+        if (changes & QUORUM_LAPSED) session_retire_cells(s, i + 1);
+        leases = leases || changes & QUORUM_LAPSED;
+        add_changes(s, changes & ~(uint32_t)QUORUM_LAPSED);
     }
     if (leases) look_at_leases(s, late);
     session_renew_cells(s);
@@ -316,10 +299,8 @@ static bool is_same_claim(const struct quorum_claim *a, const struct quorum_clai
 void session_close(struct session *s, struct session_group *group, struct session_step *step)
 {
     const bool late = step->q.late;
-    if (group)
-        quorum_group_take_changes(&step->q);
-    else
-        add_changes(s, step->changes);
+    if (step->changes & QUORUM_BURIED) s->obituaries[s->obituary_count++] = step->obituary;
+    if (!group) add_changes(s, step->changes & ~(uint32_t)QUORUM_BURIED);
     carry_out(s, group, step);
     if (group) {
         session_compact(group);
@@ -332,4 +313,30 @@ void session_close(struct session *s, struct session_group *group, struct sessio
         host_group_show(&group->base);
     }
     see_what_changed(s, late);
+}
+
+/* ---- Messages ---- */
+
+/* Who asks for votes wants to lead, whether or not its word has come. */
+static void let_it_stand(struct session *s, el_node member)
+{
+    const bool may = s->host->config->members[member - 1].role == CONFIG_VOTER;
+    if (may && s->roles[member - 1] == EL_ORDINARY) s->roles[member - 1] = EL_CANDIDATE;
+}
+
+bool session_deliver(struct session *s, struct session_group *group, const struct el_msg *m)
+{
+    const struct host_hooks *hooks = &s->host->hooks;
+    struct session_step step;
+    if (!el_is_well_formed(&el_quorum, &s->cfg, m)) return false;
+    const struct quorum q = {.me = &s->me, .peers = s->peers};
+    if (quorum_meets(&q, m)) postings_meet(s, m->from);
+    if (group && hooks->heard && quorum_admits(&q, m)) hooks->heard(hooks->context, &group->base, m);
+    session_open(s, group, &step);
+    step.is_deferrable = m->kind == QUORUM_BEAT && m->flags & QUORUM_DEFERRABLE;
+    step.obituary = (struct quorum_obituary){m->subject, quorum_incarnation_about(m)};
+    if (m->kind == QUORUM_VOTE) let_it_stand(s, m->from);
+    const bool is_admitted = quorum_deliver(&step.q, m);
+    session_close(s, group, &step);
+    return is_admitted;
 }

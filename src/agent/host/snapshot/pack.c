@@ -182,7 +182,7 @@ static void hang_up(const struct pack *p, struct session *s)
 
 static void pack_peer(const struct pack *p, struct session *s, uint32_t i)
 {
-    struct session_backing *backing = &s->backing[i];
+    struct quorum_backing *backing = &s->backing[i];
     raw(p, &s->peers[i], sizeof s->peers[i]);
     raw(p, &s->answers[i], sizeof s->answers[i]);
     if (s->answers[i].kind != 0 && s->answers[i].kind != QUORUM_ACK) wrong(p);
@@ -304,7 +304,7 @@ static void pack_lists(const struct pack *p, struct session *s)
 /* Whoever adds a field must say here what becomes of it. */
 _Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32088),
                "a new field is packed");
-_Static_assert(sizeof(struct postings_peer) == 56 && sizeof(struct session_backing) == 40, "so is a peer's");
+_Static_assert(sizeof(struct postings_peer) == 56 && sizeof(struct quorum_backing) == 40, "so is a peer's");
 
 /* ---- The host ---- */
 

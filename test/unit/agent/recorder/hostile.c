@@ -108,7 +108,7 @@ static void posted_later(void)
 }
 static void own_obituary(void)
 {
-    s->obituary_count = 1, s->obituaries[0] = (struct session_obituary){s->cfg.self, 1};
+    s->obituary_count = 1, s->obituaries[0] = (struct quorum_obituary){s->cfg.self, 1};
 }
 static void in_turn_without_waiting(void)
 {

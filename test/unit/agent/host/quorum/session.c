@@ -285,7 +285,7 @@ static void many_obituaries_at_once_disarm_what_they_should(void **state)
     struct session *s = session_at(2, group);
     const uint64_t incarnation = s->peers[0].incarnation;
     for (uint32_t i = 0; i < CONFIG_MEMBERS_MAX; i++)
-        s->obituaries[s->obituary_count++] = (struct session_obituary){3, 0};
+        s->obituaries[s->obituary_count++] = (struct quorum_obituary){3, 0};
     die(1);
     session_bury(s, 1, incarnation);
     assert_int_equal(s->timers[QUORUM_PROMISED][1], UINT64_MAX);

@@ -1,0 +1,179 @@
+/* See driver.h. */
+#include "algorithms/quorum/driver.h"
+
+/* Ends every event: what happened to the sessions may concern the group. */
+static void settle(const struct quorum *q)
+{
+    if (!q->group) return;
+    const uint32_t changes = *q->changes;
+    *q->changes = 0;
+    if (changes & QUORUM_HEIRS) (void)quorum_prepare_claim(q);
+    if (changes & QUORUM_LAPSED) quorum_check_lease(q);
+    if (changes & QUORUM_FREED) quorum_push(q, EL_NOBODY, 0);
+    if ((changes | *q->changes) & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED)) quorum_review(q);
+}
+
+/* Where claims are posted a leader counts the beats of its heir when it is told of them. */
+static void beat(const struct quorum *q)
+{
+    if (q->me->incarnation == 0 || !quorum_is_voter(q->cfg, q->cfg->self)) return;
+    quorum_session_beat(q, q->posts_claims ? (struct quorum_claim){0} : quorum_prepare_claim(q));
+    if (q->posts_claims && el_number(q->cfg, QUORUM_OPTION_PREEMPT)) *q->changes |= QUORUM_HEIRS;
+}
+
+void quorum_start(const struct quorum *q, const struct el_start *start)
+{
+    quorum_session_start(q, start);
+    if (q->group && start->how != EL_FRESH) quorum_listen_first(q);
+    if (q->group && start->incumbent && quorum_is_voter(q->cfg, start->incumbent)) {
+        quorum_session_acquaint(q);
+        quorum_begin_under(q, start->incumbent);
+    }
+    beat(q);
+    *q->changes |= QUORUM_REVIEW; /* who is alone has nobody to wait for */
+    settle(q);
+}
+
+void quorum_tell_time(const struct quorum *q, uint64_t ms)
+{
+    const bool is_mute = q->me->incarnation == 0;
+    quorum_session_wall_clock(q, ms);
+    if (is_mute) beat(q);
+    settle(q);
+}
+
+/* ---- Obituaries ---- */
+
+/* Each is told several times, by whoever passes it on. */
+static bool is_known(const struct quorum *q, el_node who, uint64_t incarnation)
+{
+    return incarnation == 0 || incarnation == quorum_peer(q, who)->dead;
+}
+
+/* First the session: until a group is told, the dead one's promise does not live, and nothing of it is counted. */
+static void bury(const struct quorum *q, el_node who, uint64_t incarnation)
+{
+    if (who == q->cfg->self || is_known(q, who, incarnation)) return; /* we ought to know of ourselves */
+    quorum_session_bury(q, who, incarnation);
+    if (q->group) quorum_on_obit(q, who, incarnation);
+    *q->changes |= QUORUM_REVIEW | QUORUM_BURIED;
+}
+
+void quorum_tell_obituary(const struct quorum *q, el_node who, uint64_t incarnation)
+{
+    if (q->me->incarnation == 0 || is_known(q, who, incarnation)) return;
+    if (who == q->cfg->self && incarnation >= q->me->incarnation)
+        return; /* we live: passed on, it would make a second leader */
+    bury(q, who, incarnation);
+    for (el_node to = 1; to <= q->cfg->cluster->count; to++)
+        if (to != q->cfg->self && to != who) quorum_send(q, to, quorum_make_obit(who, incarnation));
+    settle(q);
+}
+
+/* ---- Messages ---- */
+
+bool quorum_is_of_group(uint8_t kind)
+{
+    return kind == QUORUM_VOTE || kind == QUORUM_GRANT || kind == QUORUM_REFUSE || kind == QUORUM_RELEASE ||
+           kind == QUORUM_CHECK;
+}
+
+/* A claim is heard before the beat that carries it is answered. */
+static void hear(const struct quorum *q, const struct el_msg *m)
+{
+    if (quorum_is_of_group(m->kind)) {
+        quorum_group_hear(q, m);
+    } else if (m->kind == QUORUM_OBIT) {
+        bury(q, m->subject, quorum_incarnation_about(m));
+    } else {
+        if (m->kind == QUORUM_BEAT && !q->posts_claims)
+            quorum_on_claim(q, m->from, quorum_from_incarnation(m), quorum_claim_in(m));
+        quorum_session_hear(q, m);
+    }
+}
+
+bool quorum_deliver(const struct quorum *q, const struct el_msg *m)
+{
+    const bool is_admitted = quorum_session_admit(q, m);
+    if (is_admitted) hear(q, m);
+    settle(q); /* also if it was not: its sender may have been met */
+    return is_admitted;
+}
+
+void quorum_read_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim)
+{
+    if (claim.term >= EL_EPOCH_MAX || claim.heir_term >= EL_EPOCH_MAX || claim.heir > q->cfg->cluster->count)
+        return;
+    if (claim.heir == from) claim.heir = EL_NOBODY;
+    quorum_see(q, claim.term);
+    quorum_on_claim(q, from, incarnation, claim);
+    settle(q);
+}
+
+/* ---- Timers and requests ---- */
+
+void quorum_fire(struct quorum *q, uint32_t timer, el_node slot)
+{
+    q->late = true;
+    if (timer == QUORUM_PULSE) {
+        beat(q);
+    } else if (timer < QUORUM_PULSE) {
+        quorum_session_timer(q, timer, slot);
+    } else if (timer == QUORUM_ASKED) {
+        q->group->next_fresh = 0; /* it has run out: there is nothing to disarm */
+        quorum_forget_next(q);
+    } else {
+        quorum_candidate_timer(q, timer);
+    }
+    settle(q);
+}
+
+enum el_answer quorum_request(const struct quorum *q, enum el_request_what what, el_node to)
+{
+    enum el_answer answer = EL_PERFORMED;
+    if (what == EL_CAMPAIGN)
+        quorum_on_campaign(q);
+    else
+        answer = quorum_on_request(q, what, to);
+    settle(q);
+    return answer;
+}
+
+void quorum_view(const struct quorum *q, struct el_view *view)
+{
+    const struct quorum_group *g = q->group;
+    const bool leads = g->role == QUORUM_LEADER;
+    const el_node leader = leads ? q->cfg->self : quorum_knows_leader(q) ? g->claim.id : EL_NOBODY;
+    const uint64_t term = leader && !leads ? g->claim.term : g->standing;
+    el_view_of(view, q->cfg, leader, g->role == QUORUM_CANDIDATE, term);
+    if (leader == EL_NOBODY) return;
+    view->timer = leads ? QUORUM_LEASE : QUORUM_RECENT;
+    view->slot = leads ? quorum_bound_by(q) : leader;
+}
+
+/* ---- Many groups ---- */
+
+void quorum_tell(const struct quorum *q, uint32_t changes, const struct quorum_obituary *dead, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) quorum_on_obit(q, dead[i].who, dead[i].incarnation);
+    *q->changes |= changes;
+    settle(q);
+}
+
+/* Who is heard again leads again what it claims; who is linked, or met, may be an heir. */
+uint32_t quorum_see_changes(const struct quorum_peer *p, struct quorum_backing *known)
+{
+    const struct quorum_backing was = *known, now = {.incarnation = p->incarnation,
+                                                     .promise_incarnation = p->lease ? p->base_incarnation : 0,
+                                                     .promise_epoch = p->lease ? p->base_epoch : 0,
+                                                     .v_epoch = p->v_epoch,
+                                                     .linked = p->linked,
+                                                     .recent = p->recent};
+    uint32_t changes = 0;
+    *known = now;
+    if (now.promise_incarnation != was.promise_incarnation || now.promise_epoch != was.promise_epoch)
+        changes |= QUORUM_LAPSED;
+    if (now.v_epoch != was.v_epoch || now.recent > was.recent) changes |= QUORUM_REVIEW;
+    if (now.linked != was.linked || now.incarnation != was.incarnation) changes |= QUORUM_REVIEW | QUORUM_HEIRS;
+    return changes;
+}

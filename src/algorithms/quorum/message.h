@@ -1,0 +1,219 @@
+/*
+ * The messages of quorum: which word of struct el_msg bears what, by kind. Nobody else names the words: each kind is made by its
+ * constructor, and read by the readers below. Which group a message speaks of is for the envelope to say.
+ *
+ *   all        more: the sender's incarnation; extra[0]: the receiver's, 0 if unknown; extra[1]: the highest term that the sender has
+ *              seen. quorum_send() fills them in.
+ *   Beat       aux: its number; where claims ride on beats, epoch: the term it leads in, subject and rank: the heir, and its term
+ *   Ack        aux: the number it echoes; rank: the voter's epoch
+ *   Vote       epoch: the term; aux: its number; a proof
+ *   Grant      epoch: the term; aux: the number it echoes; rank: the voter's epoch; a proof
+ *   Refuse     epoch: the term asked for; rank: the floor (TOO_LOW); subject: the holder (HELD)
+ *   Release    epoch: no term up to this is used by subject in its incarnation extra[2]; extra[3] and rank: the heir, and its term
+ *   Obituary   subject is dead in its incarnation extra[2]
+ *   Check      epoch and extra[2]: the receiver's term and incarnation that it is asked about
+ *   AskFloor   aux: a nonce
+ *   TellFloor  aux: the nonce
+ * A proof is a Release that rides along: subject, extra[2], extra[3]: who uses no term up to which any more, in which incarnation.
+ */
+#ifndef ELECTOR_ALGORITHMS_QUORUM_MESSAGE_H
+#define ELECTOR_ALGORITHMS_QUORUM_MESSAGE_H
+
+#include "elector/core.h"
+
+enum {
+    QUORUM_BEAT = 1,
+    QUORUM_ACK,
+    QUORUM_VOTE,
+    QUORUM_GRANT,
+    QUORUM_REFUSE,
+    QUORUM_RELEASE,
+    QUORUM_OBIT,
+    QUORUM_CHECK,
+    QUORUM_FLOOR_ASKED,
+    QUORUM_FLOOR,
+    QUORUM_KINDS = QUORUM_FLOOR
+};
+
+/* Flags, by kind. */
+enum {
+    QUORUM_LIVE = 1, /* Beat: I hear you */
+    QUORUM_DEFERRABLE =
+        2,              /* Beat: your answer may wait; this and the next are the hosts', machines do not look */
+    QUORUM_URGENT = 4,  /* Beat: I lead, or ask for votes: beat in my time */
+    QUORUM_PROMISE = 1, /* Ack */
+    QUORUM_JOIN = 1,    /* Vote: I lead; Grant: my floor is higher, this is no vote */
+    QUORUM_SILENT = 1,  /* Refuse: I may have forgotten what I promised */
+    QUORUM_TOO_LOW = 2, /* Refuse: the term is not above the floor */
+    QUORUM_HELD = 4,    /* Refuse: promised to the holder ... */
+    QUORUM_FRESH = 8,   /* ... who renewed it lately */
+    QUORUM_ACTIVE = 16, /* ... and says that it leads */
+    QUORUM_LEARNED = 1, /* TellFloor */
+};
+
+/* An incarnation of a member, and a term. */
+struct quorum_tenant {
+    uint64_t incarnation;
+    uint64_t term;
+    el_node id;
+    uint32_t spare;
+};
+
+/* What a leader says of one group. */
+struct quorum_claim {
+    uint64_t term, heir_term;
+    el_node heir;
+};
+
+/* ---- Reading ---- */
+
+static inline uint64_t quorum_from_incarnation(const struct el_msg *m)
+{
+    return m->more;
+}
+
+static inline uint64_t quorum_to_incarnation(const struct el_msg *m)
+{
+    return m->extra[0];
+}
+
+static inline uint64_t quorum_clock_of(const struct el_msg *m)
+{
+    return m->extra[1];
+}
+
+/* Beat, Vote: its own; Ack, Grant: the one it echoes; AskFloor, TellFloor: a nonce. */
+static inline uint64_t quorum_number(const struct el_msg *m)
+{
+    return m->aux;
+}
+
+/* Ack, Grant. */
+static inline uint64_t quorum_epoch(const struct el_msg *m)
+{
+    return m->rank;
+}
+
+/* Refuse, if TOO_LOW. */
+static inline uint64_t quorum_floor(const struct el_msg *m)
+{
+    return m->rank;
+}
+
+/* Beat: its claim. Who has no heir names itself. */
+static inline struct quorum_claim quorum_claim_in(const struct el_msg *m)
+{
+    const bool has_heir = m->subject != m->from;
+    return (struct quorum_claim){
+        .term = m->epoch, .heir_term = m->rank, .heir = has_heir ? m->subject : EL_NOBODY};
+}
+
+/* Vote, Grant. */
+static inline struct quorum_tenant quorum_proof_in(const struct el_msg *m)
+{
+    return (struct quorum_tenant){.id = m->subject, .incarnation = m->extra[2], .term = m->extra[3]};
+}
+
+/* Release. */
+static inline struct quorum_claim quorum_heir_in(const struct el_msg *m)
+{
+    return (struct quorum_claim){.heir_term = m->rank,
+                                 .heir = m->extra[3] <= UINT32_MAX ? (el_node)m->extra[3] : EL_NOBODY};
+}
+
+/* Release, Obituary, Check. */
+static inline uint64_t quorum_incarnation_about(const struct el_msg *m)
+{
+    return m->extra[2];
+}
+
+/* All numbers stay below what a term may be, so that nothing here wraps around (core looks at `epoch`). */
+static inline bool quorum_is_sane(const struct el_msg *m)
+{
+    return m->more && m->more < EL_EPOCH_MAX && m->extra[1] < EL_EPOCH_MAX && m->rank < EL_EPOCH_MAX;
+}
+
+/* ---- Making ---- */
+
+static inline struct el_msg quorum_make_beat(uint64_t seq, bool live, struct quorum_claim claim)
+{
+    return (struct el_msg){.kind = QUORUM_BEAT,
+                           .flags = live ? QUORUM_LIVE : 0,
+                           .subject = claim.heir,
+                           .epoch = claim.term,
+                           .rank = claim.heir_term,
+                           .aux = seq};
+}
+
+static inline struct el_msg quorum_make_ack(uint64_t echo, uint64_t epoch, bool promise)
+{
+    return (struct el_msg){
+        .kind = QUORUM_ACK, .flags = promise ? QUORUM_PROMISE : 0, .aux = echo, .rank = epoch};
+}
+
+static inline struct el_msg quorum_make_vote(uint64_t term, uint64_t seq, bool join, struct quorum_tenant proof)
+{
+    return (struct el_msg){.kind = QUORUM_VOTE,
+                           .flags = join ? QUORUM_JOIN : 0,
+                           .epoch = term,
+                           .aux = seq,
+                           .subject = proof.id,
+                           .extra = {0, 0, proof.incarnation, proof.term}};
+}
+
+static inline struct el_msg quorum_make_grant(uint64_t term, uint64_t echo, uint64_t epoch, bool join,
+                                              struct quorum_tenant proof)
+{
+    struct el_msg grant = quorum_make_vote(term, echo, join, proof);
+    grant.kind = QUORUM_GRANT;
+    grant.rank = epoch;
+    return grant;
+}
+
+/* `flags` say why. */
+static inline struct el_msg quorum_make_refuse(uint64_t term, unsigned flags, uint64_t floor, el_node holder)
+{
+    return (struct el_msg){
+        .kind = QUORUM_REFUSE, .flags = (uint8_t)flags, .epoch = term, .rank = floor, .subject = holder};
+}
+
+static inline struct el_msg quorum_make_release(struct quorum_tenant done, el_node heir, uint64_t heir_term)
+{
+    return (struct el_msg){.kind = QUORUM_RELEASE,
+                           .subject = done.id,
+                           .epoch = done.term,
+                           .rank = heir_term,
+                           .extra = {0, 0, done.incarnation, heir}};
+}
+
+static inline struct el_msg quorum_make_obit(el_node who, uint64_t incarnation)
+{
+    return (struct el_msg){.kind = QUORUM_OBIT, .subject = who, .extra = {0, 0, incarnation}};
+}
+
+static inline struct el_msg quorum_make_check(uint64_t incarnation, uint64_t term)
+{
+    return (struct el_msg){.kind = QUORUM_CHECK, .epoch = term, .extra = {0, 0, incarnation}};
+}
+
+static inline struct el_msg quorum_make_ask_floor(uint64_t nonce)
+{
+    return (struct el_msg){.kind = QUORUM_FLOOR_ASKED, .aux = nonce};
+}
+
+static inline struct el_msg quorum_make_tell_floor(uint64_t nonce, bool learned)
+{
+    return (struct el_msg){.kind = QUORUM_FLOOR, .flags = learned ? QUORUM_LEARNED : 0, .aux = nonce};
+}
+
+/* The header, which all bear. */
+static inline struct el_msg quorum_addressed(struct el_msg m, uint64_t from_incarnation,
+                                             uint64_t to_incarnation, uint64_t clock)
+{
+    m.more = from_incarnation;
+    m.extra[0] = to_incarnation;
+    m.extra[1] = clock;
+    return m;
+}
+
+#endif
