@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "elector/core.h"
 
 enum { UNITS_TIME_TEXT = 32 };
-#define UNITS_TIME_MAX UINT64_C(86400000000000) /* a day */
+#define UNITS_TIME_MAX (86400 * NS_PER_S) /* a day */
 
 /* Each reads the whole text or nothing. */
 bool units_number(const char *text, uint64_t most, uint64_t *number);

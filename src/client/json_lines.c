@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "client/engine.h"
 
 /* ---- Beginning and ending ---- */
@@ -236,7 +237,7 @@ bool json_lines_wait(struct json_lines *w, uint64_t until_ns)
 {
     struct pollfd wanted = {.fd = w->fd, .events = (short)(w->out_size > 0 ? POLLIN | POLLOUT : POLLIN)};
     const int ready = poll(&wanted, 1, engine_left_ms(until_ns));
-    return ready > 0 || engine_now() < until_ns;
+    return ready > 0 || clock_boottime_ns() < until_ns;
 }
 
 /* An error that answers no request: it does not take us, or not what we sent. */

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 static const struct {
     const char *name;
@@ -133,13 +134,6 @@ static bool measure_files(const char *path, uint64_t *number, char *problem, siz
     return true;
 }
 
-static uint64_t measure_uptime(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec;
-}
-
 bool rank_measure(const struct rank *rank, uint64_t *number, char *problem, size_t size)
 {
     bool measured = true;
@@ -148,7 +142,7 @@ bool rank_measure(const struct rank *rank, uint64_t *number, char *problem, size
     case RANK_CPU: *number = measure_cpu(); break;
     case RANK_DISK: measured = measure_disk(rank->argument, number, problem, size); break;
     case RANK_FILES: measured = measure_files(rank->argument, number, problem, size); break;
-    case RANK_UPTIME: *number = measure_uptime(); break;
+    case RANK_UPTIME: *number = clock_boottime_ns() / NS_PER_S; break;
     case RANK_CMD: measured = rank_by_command(rank->argument, number, problem, size); break;
     }
     if (measured && *number > RANK_MAX) *number = RANK_MAX;
