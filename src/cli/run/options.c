@@ -4,19 +4,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/run/run.h"
 
 /* 2.5: up to a week. */
 static bool read_seconds(const char *text, uint64_t *ns)
 {
-    char *end = NULL;
-    if (!text || strspn(text, "0123456789.") != strlen(text) || !text[strcspn(text, "0123456789")])
-        return false;
-    const double seconds = strtod(text, &end);
-    if (*end || !(seconds >= 0 && seconds <= 604800)) return false;
-    *ns = (uint64_t)(seconds * 1e9);
-    return true;
+    return text && units_read_decimal(&text, NS_PER_S, ns, NULL) && *text == '\0' && *ns <= 604800 * NS_PER_S;
 }
 
 static int seconds_option(const char *name, const char *value, uint64_t *ns)

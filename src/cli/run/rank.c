@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 
 static const struct {
     const char *name;
@@ -39,15 +40,10 @@ bool rank_parse(const char *text, struct rank *rank)
 
 bool rank_number(const char *text, uint64_t *number)
 {
-    uint64_t value = 0;
+    uint64_t value;
     text += strspn(text, " \t\r");
-    const size_t digits = strspn(text, "0123456789");
-    if (digits == 0 || text[digits + strspn(text + digits, " \t\r")] != '\0') return false;
-    for (size_t i = 0; i < digits; i++) {
-        const uint64_t digit = (uint64_t)(text[i] - '0');
-        if (value > (RANK_MAX - digit) / 10) return false;
-        value = value * 10 + digit;
-    }
+    if (!units_read_number(&text, &value) || text[strspn(text, " \t\r")] != '\0' || value > RANK_MAX)
+        return false;
     *number = value;
     return true;
 }
@@ -76,15 +72,17 @@ static bool measure_ip(uint64_t *number, char *problem, size_t size)
 static uint64_t megahertz_now(void)
 {
     char line[256];
-    double value = 0;
+    uint64_t value = 0;
     FILE *file = fopen("/proc/cpuinfo", "re");
     if (!file) return 0;
-    while (value <= 0 && fgets(line, sizeof line, file)) {
+    while (value == 0 && fgets(line, sizeof line, file)) {
         const char *colon = strchr(line, ':');
-        if (colon && strncmp(line, "cpu MHz", 7) == 0) value = strtod(colon + 1, NULL);
+        if (!colon || strncmp(line, "cpu MHz", 7) != 0) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        (void)units_read_number(&colon, &value);
     }
     fclose(file);
-    return value > 0 && value < 1e6 ? (uint64_t)value : 0;
+    return value < 1000000 ? value : 0;
 }
 
 /* What it can do at best does not change with its load, so it is asked first. */
