@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/pass.h"
 #include "client/engine.h"
 
 /* ---- Beginning and ending ---- */
@@ -75,22 +76,7 @@ static void end_by(struct json_lines *w, int error)
 
 static ssize_t send_out(struct json_lines *w)
 {
-    union {
-        char room[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr aligned;
-    } control = {{0}};
-    struct iovec part = {w->out, w->out_size};
-    struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
-    if (w->passes >= 0) {
-        head.msg_control = &control;
-        head.msg_controllen = sizeof control.room;
-        struct cmsghdr *c = CMSG_FIRSTHDR(&head);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof w->passes);
-        memcpy(CMSG_DATA(c), &w->passes, sizeof w->passes);
-    }
-    const ssize_t sent = sendmsg(w->fd, &head, MSG_NOSIGNAL);
+    const ssize_t sent = pass_send(w->fd, w->out, w->out_size, w->passes, MSG_NOSIGNAL);
     if (sent > 0) w->passes = -1;
     return sent;
 }
