@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "sim/world/world.h"
 
 enum { RUNS = 5 };
@@ -80,9 +81,7 @@ static const struct trial trials[] = {
 
 static double seconds(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return (double)clock_monotonic_ns() / 1e9;
 }
 
 /* One run: how long it took; the count is checked. */

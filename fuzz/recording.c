@@ -10,6 +10,7 @@
 
 #include "agent/recorder/replay.h"
 #include "agent/state/slot.h"
+#include "lib/host/quiet_hooks.h"
 
 enum { SIZE = 1 << 17 };
 
@@ -67,46 +68,17 @@ static uint64_t ten_seconds(void *context)
     return UINT64_C(10000000000);
 }
 
-static void sends(void *context, el_node to, const uint8_t *payload, size_t size)
-{
-}
-
-static void saves(void *context, struct record_image *image)
-{
-    free(image);
-}
-
-static void changed(void *context, struct host_group *group)
-{
-}
-
-static void notes(void *context, struct host_group *group, const struct host_note *note)
-{
-}
-
-static void warns(void *context, struct host_group *group, const char *text)
-{
-}
-
 static size_t pack_one(uint8_t *state, size_t room, bool with_other)
 {
     static struct config parsed;
     static struct record_contents contents = {.version = 1};
     static unsigned char slot[RECORD_SLOT];
     char text[512];
-    const struct host_hooks hooks = {.now = ten_seconds,
-                                     .send = sends,
-                                     .save = saves,
-                                     .changed = changed,
-                                     .note = notes,
-                                     .warn = warns,
-                                     .random = ten_seconds,
-                                     .wall_ms = ten_seconds};
     struct recorder_bytes bytes = {.at = state, .end = state + room};
     record_slot_encode(&contents, slot);
     if (!config_parse(&parsed, "it", config, sizeof config - 1, true, text, sizeof text)) abort();
     struct record *record = record_restore(slot, record_slot_size(0));
-    struct host *host = host_new(&parsed, record, hooks);
+    struct host *host = host_new(&parsed, record, quiet_hooks(NULL, ten_seconds));
     (void)host_tick(host);
     for (int i = 0; i < 3; i++) {
         snprintf(text, sizeof text, "group-%d", i);

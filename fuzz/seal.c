@@ -16,7 +16,7 @@ static uint8_t secrets[2][SEAL_KEY], publics[2][SEAL_KEY];
 static struct seal *nodes[2], *plain;
 static uint32_t numbers[2] = {0, 1};
 static bool connecting;
-static uint64_t now = 1000 * SEAL_S;
+static uint64_t now = 1000 * NS_PER_S;
 
 /* While the two connect, what one sends is handed to the other. Afterwards it is lost. */
 static void on_send(void *context, uint32_t peer, const uint8_t *datagram, size_t size)
@@ -82,8 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const unsigned how = bytes[0] % 5;
     size--;
     memcpy(datagram, bytes + 1, size);
-    now += 50 * SEAL_MS;
-    if (now - p->sessions[0].born_ns > 100 * SEAL_S) connect_both(), s = nodes[0], p = &s->peers[1];
+    now += 50 * NS_PER_MS;
+    if (now - p->sessions[0].born_ns > 100 * NS_PER_S) connect_both(), s = nodes[0], p = &s->peers[1];
     if (how == 1 && size >= SEAL_DATA_HEAD) {
         el_put(datagram, SEAL_DATA | SEAL_VERSION << 8, 4);
         el_put(datagram + 4, p->sessions[0].mine, 4);

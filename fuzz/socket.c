@@ -12,6 +12,7 @@
 #include "agent/history/history.h"
 #include "agent/serve/internal.h"
 #include "lib/host/agent_fakes.h"
+#include "lib/host/quiet_hooks.h"
 
 #include "lib/scratch.h"
 
@@ -24,17 +25,6 @@ static uint64_t read_clock(void *context)
 {
     (void)context;
     return now;
-}
-
-static uint64_t toss(void *context)
-{
-    (void)context;
-    return 0;
-}
-
-static void post(void *context, el_node to, const uint8_t *payload, size_t size)
-{
-    (void)context, (void)to, (void)payload, (void)size;
 }
 
 static void save(void *context, struct record_image *image)
@@ -54,16 +44,6 @@ static void renewed(void *context, uint32_t cell)
 {
     (void)context;
     if (serve) serve_renewed(serve, cell);
-}
-
-static void note(void *context, struct host_group *group, const struct host_note *what)
-{
-    (void)context, (void)group, (void)what;
-}
-
-static void warn(void *context, struct host_group *group, const char *text)
-{
-    (void)context, (void)group, (void)text;
 }
 
 static int join(uid_t uid, struct connection **connection)
@@ -97,16 +77,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct config config;
     static struct record record;
-    const struct host_hooks hooks = {.context = NULL,
-                                     .now = read_clock,
-                                     .send = post,
-                                     .save = save,
-                                     .changed = changed,
-                                     .renewed = renewed,
-                                     .note = note,
-                                     .warn = warn,
-                                     .random = toss,
-                                     .wall_ms = read_clock};
+    struct host_hooks hooks = quiet_hooks(NULL, read_clock);
+    hooks.save = save;
+    hooks.changed = changed;
+    hooks.renewed = renewed;
     static const char first[] = "{\"op\":\"observe\"}\n{\"op\":\"campaign\",\"group\":\"g\",\"value\":\"v\"}\n";
     struct connection *friend, *stranger;
     uv_loop_t loop;

@@ -9,14 +9,9 @@
 #include <sys/types.h>
 #include <time.h>
 
-enum { MEMBERS = 3, PIDS_MAX = 64 };
+#include "base/clock.h"
 
-static inline uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
+enum { MEMBERS = 3, PIDS_MAX = 64 };
 
 static inline void pause_us(uint64_t us)
 {

@@ -32,14 +32,14 @@ static elector_status campaign(struct candidate *c)
 {
     const elector_status status = elector_campaign(c->elector, c->group, NULL, 0, NULL);
     if (status != ELECTOR_OK && status != ELECTOR_TIMEOUT) return status;
-    report(c, REPORT_STANDS, 0, now_ns());
+    report(c, REPORT_STANDS, 0, clock_boottime_ns());
     return ELECTOR_OK;
 }
 
 static elector_status obey(struct candidate *c, const struct order *order)
 {
     if (order->what == 'c') return campaign(c);
-    const uint64_t asked_at = now_ns();
+    const uint64_t asked_at = clock_boottime_ns();
     const elector_status status = order->what == 'r' ? elector_resign(c->elector, c->group)
                                                      : elector_hand_over(c->elector, c->group, order->to);
     c->asked_at = asked_at; /* reported when nothing is under way that it would delay */
@@ -53,7 +53,7 @@ static void take_order(struct candidate *c, int orders)
     const elector_status status = obey(c, &order);
     if (status == ELECTOR_OK || status == ELECTOR_LOST) return;
     fprintf(stderr, "candidate %s: %c: %s\n", member_names[c->member], order.what, elector_message(c->elector));
-    report(c, REPORT_FAILED, 0, now_ns());
+    report(c, REPORT_FAILED, 0, clock_boottime_ns());
 }
 
 void candidate_run(uint32_t member, const char *url, const char *group, int orders, int reports)
@@ -71,7 +71,7 @@ void candidate_run(uint32_t member, const char *url, const char *group, int orde
         struct pollfd wanted[] = {{.fd = elector_fd(c.elector), .events = POLLIN},
                                   {.fd = orders, .events = POLLIN}};
         (void)poll(wanted, 2, elector_timeout_ms(c.elector));
-        c.woken_at = now_ns();
+        c.woken_at = clock_boottime_ns();
         if (wanted[1].revents) take_order(&c, orders);
         if (elector_dispatch(c.elector) != ELECTOR_OK) _exit(0);
         if (c.asked_at) report(&c, REPORT_ASKED, 0, c.asked_at);

@@ -52,9 +52,9 @@ static void measure_death(void)
     close(ends[1]);
     pause_us(UINT64_C(10) * PACE_US);
     wanted.fd = ends[0];
-    const uint64_t from = now_ns();
+    const uint64_t from = clock_boottime_ns();
     kill(pid, SIGKILL);
-    if (poll(&wanted, 1, 1000) == 1) print_sample("kernel", "death-notice", now_ns() - from);
+    if (poll(&wanted, 1, 1000) == 1) print_sample("kernel", "death-notice", clock_boottime_ns() - from);
     waitpid(pid, NULL, 0);
     close(ends[0]);
 }
@@ -72,9 +72,10 @@ void measure_round_trips(uint32_t count)
     const pid_t pid = fork();
     if (pid == 0) echo(far);
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t from = now_ns();
+        const uint64_t from = clock_boottime_ns();
         if (sendto(near, bytes, sizeof bytes, 0, (struct sockaddr *)&theirs, sizeof theirs) < 0) continue;
-        if (recv(near, bytes, sizeof bytes, 0) > 0) print_sample("loopback", "round-trip", now_ns() - from);
+        if (recv(near, bytes, sizeof bytes, 0) > 0)
+            print_sample("loopback", "round-trip", clock_boottime_ns() - from);
         pause_us(PACE_US);
     }
     kill(pid, SIGKILL);

@@ -107,8 +107,8 @@ static uint64_t since_asked(struct driver *d)
 /* Lets all come to rest; what is reported meanwhile counts. */
 static void rest(struct driver *d, uint64_t ms)
 {
-    const uint64_t end = now_ns() + ms * 1000000;
-    for (uint64_t now; (now = now_ns()) < end;) (void)hear(d, (int)((end - now) / 1000000) + 1);
+    const uint64_t end = clock_boottime_ns() + ms * 1000000;
+    for (uint64_t now; (now = clock_boottime_ns()) < end;) (void)hear(d, (int)((end - now) / 1000000) + 1);
 }
 
 /* So that heirs are known, and trials begin at any point between two beats. */
@@ -156,7 +156,7 @@ static void order(struct driver *d, uint32_t member, char what, uint32_t to)
 static uint64_t trial_worker(struct driver *d)
 {
     const uint32_t was = d->leader;
-    const uint64_t token = d->token, from = now_ns();
+    const uint64_t token = d->token, from = clock_boottime_ns();
     kill(d->seats[was].pid, SIGKILL);
     await_leader_after(d, token);
     const uint64_t took = d->elected_at - from;
@@ -168,7 +168,7 @@ static uint64_t trial_worker(struct driver *d)
 static uint64_t trial_agent(struct driver *d)
 {
     const uint32_t was = d->leader;
-    const uint64_t token = d->token, from = now_ns();
+    const uint64_t token = d->token, from = clock_boottime_ns();
     kill(d->cluster.agents[was], SIGKILL);
     await_leader_after(d, token);
     const uint64_t took = d->elected_at - from;
@@ -184,7 +184,7 @@ static uint64_t trial_silence(struct driver *d)
     const uint32_t was = d->leader;
     pid_t pids[PIDS_MAX];
     const int count = cluster_processes(&d->cluster, was, pids);
-    const uint64_t token = d->token, from = now_ns();
+    const uint64_t token = d->token, from = clock_boottime_ns();
     for (int i = 0; i < count; i++) kill(pids[i], SIGSTOP);
     kill(d->seats[was].pid, SIGSTOP);
     await_leader_after(d, token);
@@ -260,7 +260,7 @@ static int begin_work(const char *fifo, const char *member)
 {
     const char *token = getenv("ELECTOR_TOKEN");
     const struct report line = {REPORT_ELECTED, (uint32_t)strtoul(member, NULL, 10),
-                                token ? strtoull(token, NULL, 10) : 0, now_ns()};
+                                token ? strtoull(token, NULL, 10) : 0, clock_boottime_ns()};
     const int fd = open(fifo, O_WRONLY | O_CLOEXEC);
     const struct report who = {REPORT_ASKED, line.member, 0,
                                (uint64_t)getpid()}; /* its process, for the driver */
@@ -295,7 +295,7 @@ static void try_commands(struct driver *d, uint32_t trials, const char *self)
     for (uint32_t m = 0; m < MEMBERS; m++) run_command(d, m, self, fifo);
     uint64_t token = d->token;
     for (uint32_t i = 0; i <= trials; i++) {
-        const uint64_t from = now_ns();
+        const uint64_t from = clock_boottime_ns();
         if (i > 0) kill((pid_t)d->asked_at, SIGKILL);
         const uint32_t was = d->leader;
         await_leader_after(d, token);

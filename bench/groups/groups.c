@@ -52,7 +52,7 @@ static _Noreturn void hold(const char *path, uint32_t count)
         crowd_turn(crowd, 1, 1000);
         holder->entered = crowd->entered;
         holder->elected = crowd->elected;
-        if (crowd->elected >= count && !holder->all_at) holder->all_at = now_ns();
+        if (crowd->elected >= count && !holder->all_at) holder->all_at = clock_boottime_ns();
         if (!crowd->refusal[0] || holder->is_refused) continue;
         memcpy(holder->refusal, crowd->refusal, sizeof holder->refusal);
         holder->is_refused = true;
@@ -152,7 +152,7 @@ static void end_phase(const char *name)
 {
     static uint64_t cpu[MEMBERS + 1], sent, lost, at;
     if (!getenv("PHASES")) return;
-    const uint64_t now = now_ns();
+    const uint64_t now = clock_boottime_ns();
     fprintf(stderr, "%-10s %8.1f ms; CPU ms:", name, (double)(now - at) / 1e6);
     at = now;
     for (uint32_t m = 0; m <= MEMBERS; m++) {
@@ -186,12 +186,12 @@ static _Noreturn void give_up(const char *what)
 
 static uint64_t acquire_all(uint32_t count)
 {
-    const uint64_t from = now_ns();
+    const uint64_t from = clock_boottime_ns();
     holder->may_begin = true;
     while (!holder->all_at) {
         pause_us(1000);
         if (holder->is_refused) stop_if_refused(holder->refusal, count, holder->entered);
-        if (now_ns() - from > PATIENCE_S * 1000 * MS) give_up("all are led");
+        if (clock_boottime_ns() - from > PATIENCE_S * 1000 * MS) give_up("all are led");
     }
     return holder->all_at - from;
 }
@@ -203,31 +203,31 @@ static void turn(int timeout_ms)
 
 static void let_others_stand(uint32_t count)
 {
-    const uint64_t from = now_ns();
+    const uint64_t from = clock_boottime_ns();
     while (crowds[1].entered < count || crowds[2].entered < count) {
         turn(1000);
         for (uint32_t m = 1; m < MEMBERS; m++) stop_if_refused(crowds[m].refusal, count, crowds[m].entered);
-        if (now_ns() - from > PATIENCE_S * 1000 * MS) give_up("the others stand");
+        if (clock_boottime_ns() - from > PATIENCE_S * 1000 * MS) give_up("the others stand");
     }
 }
 
 static void rest(uint64_t ms)
 {
-    const uint64_t end = now_ns() + ms * MS;
-    for (uint64_t now; (now = now_ns()) < end;) turn((int)((end - now) / MS) + 1);
+    const uint64_t end = clock_boottime_ns() + ms * MS;
+    for (uint64_t now; (now = clock_boottime_ns()) < end;) turn((int)((end - now) / MS) + 1);
 }
 
 static uint64_t take_over(uint32_t count)
 {
     const uint32_t before = crowds[1].elected + crowds[2].elected;
-    const uint64_t from = now_ns();
+    const uint64_t from = clock_boottime_ns();
     kill(cluster.agents[0], SIGKILL);
     if (!getenv("HOLDER_LIVES")) kill(holder->pid, SIGKILL);
     while (crowds[1].elected + crowds[2].elected < before + count) {
         turn(1000);
-        if (now_ns() - from > PATIENCE_S * 1000 * MS) give_up("all are led by others");
+        if (clock_boottime_ns() - from > PATIENCE_S * 1000 * MS) give_up("all are led by others");
     }
-    return now_ns() - from;
+    return clock_boottime_ns() - from;
 }
 
 int main(int argc, char **argv)
@@ -259,9 +259,9 @@ int main(int argc, char **argv)
     rest(3000);
     end_phase("settle");
     const uint64_t grown = memory_of_all() - memory, cpu = cpu_of_all(), sent = datagrams(UDP_SENT),
-                   from = now_ns();
+                   from = clock_boottime_ns();
     rest(idle_s * 1000);
-    const double elapsed = (double)(now_ns() - from);
+    const double elapsed = (double)(clock_boottime_ns() - from);
     const double busy = 100 * (double)(cpu_of_all() - cpu) / elapsed;
     const double rate = 1e9 * (double)(datagrams(UDP_SENT) - sent) / elapsed;
     const uint32_t again = holder->elected - count + crowds[1].elected + crowds[2].elected;

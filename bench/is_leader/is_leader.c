@@ -25,6 +25,7 @@
 
 #include "agent/agent.h"
 #include "agent/state/record.h"
+#include "base/clock.h"
 #include "elector.h"
 
 enum {
@@ -131,9 +132,7 @@ static unsigned ask_the_clock(unsigned count, unsigned groups)
 
 static double now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+    return (double)clock_monotonic_ns();
 }
 
 static int compare(const void *a, const void *b)

@@ -14,24 +14,10 @@
 #include "agent/internal.h"
 #include "agent/peer/udp.h"
 #include "agent/systemd.h"
+#include "base/clock.h"
 #include "base/log.h"
 
-static const uint64_t SECOND = 1000000000;
 enum { LEAVE_WITHIN_S = 10, IN_USE_FOR_S = 5 };
-
-uint64_t agent_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now); /* which goes on while the host is suspended */
-    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
-
-uint64_t agent_wall_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 void agent_finish(struct agent *agent, int code)
 {
@@ -47,7 +33,7 @@ static void hear(void *context, const uint8_t *datagram, size_t size)
 {
     struct agent *agent = context;
     agent->hearing = size;
-    seal_receive(agent->seal, agent_clock(), datagram, size);
+    seal_receive(agent->seal, clock_boottime_ns(), datagram, size);
 }
 
 static void on_readable(uv_poll_t *handle, int status, int events)
@@ -68,10 +54,8 @@ static void on_due(uv_poll_t *handle, int status, int events)
 
 static void wake_at(struct agent *agent, uint64_t at)
 {
-    const struct itimerspec when = {
-        .it_value = {.tv_sec = (time_t)(at / SECOND), .tv_nsec = (long)(at % SECOND)}};
     if (at == agent->wakes_at) return;
-    (void)timerfd_settime(agent->timer, TFD_TIMER_ABSTIME, &when, NULL);
+    clock_arm(agent->timer, at);
     agent->wakes_at = at;
 }
 
@@ -89,7 +73,7 @@ static void before_waiting(uv_prepare_t *handle)
 {
     struct agent *agent = handle->data;
     uint64_t next = host_tick(agent->host);
-    const uint64_t now = agent_clock();
+    const uint64_t now = clock_boottime_ns();
     if (host_has_failed(agent->host) && !agent->is_done) {
         log_event(LOG_ERROR_LEVEL, NULL,
                   "the record takes no more; stepping down from everything, and leaving");
@@ -144,7 +128,7 @@ static void on_signal(uv_signal_t *handle, int number)
         notify("STOPPING=1");
         agent->is_leaving = true;
         if (agent->http) http_set_unwell(agent->http, "leaving");
-        agent->leave_by = agent_clock() + LEAVE_WITHIN_S * SECOND;
+        agent->leave_by = clock_boottime_ns() + LEAVE_WITHIN_S * NS_PER_S;
     }
 }
 
@@ -232,7 +216,7 @@ static int open_all(struct agent *agent)
     agent->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (agent->timer < 0) return refuse("cannot have a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
     struct host_hooks hooks = agent_host_hooks(agent);
-    agent->history = history_new(agent->config, agent_clock());
+    agent->history = history_new(agent->config, clock_boottime_ns());
     agent->recorder = recorder_begin(agent->config, agent->record, &hooks);
     agent->host = agent->history ? host_new(agent->config, agent->record, hooks) : NULL;
     if (agent->host)
@@ -316,7 +300,7 @@ int agent_run(struct config *config, const char *program)
     if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)
         return refuse("libsodium or libuv does not start", AGENT_CANNOT_START);
     (void)signal(SIGPIPE, SIG_IGN);
-    agent.metrics.started_ms = agent_wall_ms();
+    agent.metrics.started_ms = clock_wall_ns() / NS_PER_MS;
     agent.code = open_all(&agent);
     if (agent.code == 0) {
         begin(&agent);

@@ -39,8 +39,6 @@ struct agent {
     int code;
 };
 
-uint64_t agent_clock(void); /* CLOCK_BOOTTIME, in ns */
-uint64_t agent_wall_ms(void);
 void agent_finish(struct agent *, int code);
 
 /* wiring.c: what the host and the seal need of the world */

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <sodium.h>
 
 #include "agent/internal.h"
 #include "agent/peer/payload.h"
 #include "agent/peer/udp.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 struct writing {
@@ -25,7 +25,7 @@ struct writing {
 static uint64_t host_asks_now(void *context)
 {
     (void)context;
-    return agent_clock();
+    return clock_boottime_ns();
 }
 
 /* Many at a time: each is asked for while somebody waits, and no secret comes of them. */
@@ -42,21 +42,21 @@ static uint64_t host_asks_random(void *context)
 static uint64_t host_asks_wall(void *context)
 {
     (void)context;
-    return agent_wall_ms();
+    return clock_wall_ns() / NS_PER_MS;
 }
 
 static void host_sends(void *context, el_node to, const uint8_t *payload, size_t size)
 {
     struct agent *agent = context;
-    seal_send(agent->seal, agent_clock(), to, payload, size);
+    seal_send(agent->seal, clock_boottime_ns(), to, payload, size);
 }
 
 static void write_record(uv_work_t *work)
 {
     struct writing *writing = work->data;
-    const uint64_t began = agent_clock();
+    const uint64_t began = clock_boottime_ns();
     writing->error = record_write(writing->agent->record, writing->image);
-    writing->took_ns = agent_clock() - began;
+    writing->took_ns = clock_boottime_ns() - began;
 }
 
 static void wrote_record(uv_work_t *work, int status)
@@ -65,7 +65,7 @@ static void wrote_record(uv_work_t *work, int status)
     struct agent *agent = writing->agent;
     const int error = status ? EIO : writing->error;
     const uint64_t version = writing->image->version;
-    history_write(agent->history, agent_clock(), writing->took_ns);
+    history_write(agent->history, clock_boottime_ns(), writing->took_ns);
     metrics_observe(&agent->metrics.fsyncs, writing->took_ns);
     free(writing->image);
     free(writing);
@@ -103,7 +103,7 @@ static void host_notes(void *context, struct host_group *group, const struct hos
 {
     const struct agent *agent = context;
     char text[256];
-    history_note(agent->history, agent_clock(), group ? history_group(host_name(group)) : 0, note);
+    history_note(agent->history, clock_boottime_ns(), group ? history_group(host_name(group)) : 0, note);
     if (!log_is_verbose()) return;
     host_note_text(agent->config, note, text, sizeof text);
     log_event(LOG_DEBUG_LEVEL, group ? host_name(group) : NULL, "%s", text);
@@ -112,7 +112,8 @@ static void host_notes(void *context, struct host_group *group, const struct hos
 static void host_heard_of(void *context, struct host_group *group, const struct el_msg *msg)
 {
     const struct agent *agent = context;
-    history_hear(agent->history, agent_clock(), history_group(host_name(group)), host_algorithm(group), msg);
+    history_hear(agent->history, clock_boottime_ns(), history_group(host_name(group)), host_algorithm(group),
+                 msg);
 }
 
 static void host_warns(void *context, struct host_group *group, const char *text)

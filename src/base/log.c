@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 static bool as_json, is_verbose;
 
 void log_set(bool json, bool verbose)
@@ -40,20 +42,20 @@ void log_event(enum log_level level, const char *group, const char *format, ...)
 {
     static const char *const names[] = {"debug", "info", "warn", "error"};
     char text[512], when[32], line[2048];
-    struct timespec now;
+    const uint64_t now = clock_wall_ns();
+    const time_t seconds = (time_t)(now / NS_PER_S);
     struct tm broken;
     va_list arguments;
     if (level == LOG_DEBUG_LEVEL && !is_verbose) return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &broken);
+    gmtime_r(&seconds, &broken);
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &broken);
     FILE *to = fmemopen(line, sizeof line, "w"); /* one write a line, whoever else writes there */
     if (!to) return;
     fprintf(to, as_json ? "{\"ts\":\"%s.%03ldZ\",\"level\":\"%s\"" : "ts=%s.%03ldZ level=%s", when,
-            now.tv_nsec / 1000000, names[level]);
+            (long)(now % NS_PER_S / NS_PER_MS), names[level]);
     if (group) {
         fputs(as_json ? ",\"group\":" : " group=", to);
         put_quoted(to, group);

@@ -1,4 +1,4 @@
-/* Reading what people type: decimals are exact, a unit is never guessed, nothing overflows silently. */
+/* Reading what people type: a unit is never guessed, nothing overflows silently. */
 #include "base/units.h"
 
 #include <inttypes.h>
@@ -8,96 +8,114 @@
 static const struct {
     const char *name;
     uint64_t ns;
-} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+} units[] = {{"ns", 1}, {"us", NS_PER_US}, {"ms", NS_PER_MS}, {"s", NS_PER_S}};
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool read_digits(const char *text, uint64_t base, uint64_t most, uint64_t *number)
+static bool read_digits(const char **at, uint64_t base, uint64_t *number)
 {
+    const char *p = *at;
     uint64_t value = 0;
-    if (*text == '\0') return false;
-    for (; *text; text++) {
-        if (!is_digit(*text)) return false;
-        const uint64_t digit = (uint64_t)(*text - '0');
-        if (digit >= base || digit > most || value > (most - digit) / base) return false;
+    for (; is_digit(*p) && (uint64_t)(*p - '0') < base; p++) {
+        const uint64_t digit = (uint64_t)(*p - '0');
+        if (value > (UINT64_MAX - digit) / base) return false;
         value = value * base + digit;
     }
+    if (p == *at) return false;
     *number = value;
+    *at = p;
     return true;
 }
 
+bool units_read_number(const char **at, uint64_t *number)
+{
+    return read_digits(at, 10, number);
+}
+
+/* As many digits behind the point count as cannot overflow. */
+bool units_read_decimal(const char **at, uint64_t scale, uint64_t *scaled, bool *exact)
+{
+    const char *p = *at;
+    uint64_t whole = 0, fraction = 0, power = 1;
+    bool is_cut = false;
+    if (*p != '.' && !units_read_number(&p, &whole)) return false;
+    if (p == *at && !is_digit(p[1])) return false;
+    if (*p == '.' && is_digit(p[1])) {
+        for (p++; is_digit(*p); p++) {
+            if (power <= UINT64_MAX / scale / 10)
+                fraction = fraction * 10 + (uint64_t)(*p - '0'), power *= 10;
+            else if (*p != '0')
+                is_cut = true;
+        }
+    }
+    if (whole > UINT64_MAX / 2 / scale) return false;
+    *scaled = whole * scale + fraction * scale / power;
+    if (exact) *exact = !is_cut && fraction * scale % power == 0;
+    *at = p;
+    return true;
+}
+
+bool units_read_unit(const char **at, uint64_t *ns)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t length = strlen(units[i].name);
+        if (strncmp(*at, units[i].name, length) != 0) continue;
+        *ns = units[i].ns;
+        *at += length;
+        return true;
+    }
+    return false;
+}
+
+/* ---- The whole text ---- */
+
 bool units_number(const char *text, uint64_t most, uint64_t *number)
 {
-    return read_digits(text, 10, most, number);
+    return units_read_number(&text, number) && *text == '\0' && *number <= most;
+}
+
+bool units_octal(const char *text, uint64_t most, uint64_t *number)
+{
+    return read_digits(&text, 8, number) && *text == '\0' && *number <= most;
 }
 
 bool units_size(const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
 {
     static const char *const names[] = {"B", "KiB", "MiB", "GiB"};
-    const size_t digits = strspn(text, "0123456789");
-    char number[24];
     uint64_t value;
-    if (digits >= sizeof number) return false;
-    memcpy(number, text, digits);
-    number[digits] = '\0';
+    if (!units_read_number(&text, &value)) return false;
     for (unsigned i = 0; i < 4; i++) {
         const unsigned shift = 10 * i;
-        if (strcmp(text + digits, names[i]) != 0) continue;
-        if (!units_number(number, most >> shift, &value) || value << shift < least) return false;
+        if (strcmp(text, names[i]) != 0) continue;
+        if (value > most >> shift || value << shift < least) return false;
         *bytes = value << shift;
         return true;
     }
     return false;
 }
 
-bool units_octal(const char *text, uint64_t most, uint64_t *number)
+/* Up to `end`, with a digit first, and nothing finer than 1 / `scale`. */
+static bool read_exactly(const char *text, const char *end, uint64_t scale, uint64_t *scaled)
 {
-    return read_digits(text, 8, most, number);
-}
-
-/* A decimal times `scale`, which is a power of ten; what is finer than one is no number. Moves past it. */
-static bool read_decimal(const char **at, uint64_t scale, uint64_t *scaled)
-{
-    const char *p = *at;
-    uint64_t value = 0;
-    if (!is_digit(*p)) return false;
-    for (; is_digit(*p); p++) {
-        const uint64_t digit = (uint64_t)(*p - '0');
-        if (value > (UINT64_MAX / scale - digit) / 10) return false;
-        value = value * 10 + digit;
-    }
-    value *= scale;
-    if (*p == '.' && !is_digit(p[1])) return false;
-    if (*p == '.')
-        for (p++; is_digit(*p); p++) {
-            scale /= 10;
-            const uint64_t part = (uint64_t)(*p - '0') * scale;
-            if ((scale == 0 && *p != '0') || value > UINT64_MAX - part) return false;
-            value += part;
-        }
-    *scaled = value;
-    *at = p;
-    return true;
+    bool exact = false;
+    return is_digit(*text) && units_read_decimal(&text, scale, scaled, &exact) && exact && text == end;
 }
 
 bool units_time(const char *text, el_duration *time)
 {
-    const char *suffix = text + strspn(text, "0123456789.");
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        const char *at = text;
-        if (strcmp(suffix, units[i].name) != 0) continue;
-        return read_decimal(&at, units[i].ns, time) && at == suffix && *time > 0 && *time <= UNITS_TIME_MAX;
-    }
-    return false;
+    const char *unit = text + strspn(text, "0123456789."), *end = unit;
+    uint64_t ns;
+    return units_read_unit(&end, &ns) && *end == '\0' && read_exactly(text, unit, ns, time) && *time > 0 &&
+           *time <= UNITS_TIME_MAX;
 }
 
 bool units_millionths(const char *text, uint32_t most, uint32_t *millionths)
 {
     uint64_t value = 0;
-    if (!read_decimal(&text, 1000000, &value) || *text || value > most) return false;
+    if (!read_exactly(text, text + strlen(text), 1000000, &value) || value > most) return false;
     *millionths = (uint32_t)value;
     return true;
 }

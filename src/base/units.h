@@ -6,12 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "elector/core.h"
 
 enum { UNITS_TIME_TEXT = 32 };
-#define UNITS_TIME_MAX UINT64_C(86400000000000) /* a day */
+#define UNITS_TIME_MAX (86400 * NS_PER_S) /* a day */
 
-/* Each reads the whole text or nothing. */
+/* Each reads as far as it can and moves `*at` past that; on failure nothing changes. */
+bool units_read_number(const char **at, uint64_t *number);
+/* "2.5", ".5": times `scale`, rounded down. `exact` (may be NULL) says that nothing was lost. */
+bool units_read_decimal(const char **at, uint64_t scale, uint64_t *scaled, bool *exact);
+bool units_read_unit(const char **at, uint64_t *ns); /* "ns", "us", "ms", "s" */
+
+/* Each reads the whole text or fails. */
 bool units_number(const char *text, uint64_t most, uint64_t *number);
 bool units_octal(const char *text, uint64_t most, uint64_t *number);
 bool units_time(const char *text, el_duration *time); /* "150ms", "1.5s"; above 0, and at most a day */

@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 /* A successor that waits for its place in the table to come out of memory: many are on their way at once. */
 struct pending {
@@ -35,9 +36,7 @@ struct worker {
 
 static double now(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    return (double)clock_monotonic_ns() / 1e9;
 }
 
 /* ---- Meeting, so that one may do what nobody else may see half done ---- */

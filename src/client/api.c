@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/group_name.h"
 #include "client/group_state.h"
 
@@ -19,23 +19,16 @@ static const struct engine_kind *const kinds[] = {&engine_agent, &engine_file};
 
 /* ---- Time ---- */
 
-uint64_t engine_now(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 uint64_t engine_until(int timeout_ms)
 {
-    return timeout_ms < 0 ? ENGINE_NEVER : engine_now() + (uint64_t)timeout_ms * UINT64_C(1000000);
+    return timeout_ms < 0 ? ENGINE_NEVER : clock_boottime_ns() + (uint64_t)timeout_ms * NS_PER_MS;
 }
 
 int engine_left_ms(uint64_t until_ns)
 {
     if (until_ns == ENGINE_NEVER) return -1;
-    const uint64_t now = engine_now();
-    const uint64_t left = until_ns <= now ? 0 : (until_ns - now - 1) / UINT64_C(1000000) + 1;
+    const uint64_t now = clock_boottime_ns();
+    const uint64_t left = until_ns <= now ? 0 : (until_ns - now - 1) / NS_PER_MS + 1;
     return left > INT_MAX ? INT_MAX : (int)left;
 }
 
@@ -229,7 +222,7 @@ elector_status elector_wait(elector *e, int timeout_ms)
         const size_t delivered = group_state_deliver(e);
         if (e->gone) return ELECTOR_LOST;
         if (status != ELECTOR_OK || delivered > 0) return status;
-        if (engine_now() >= until_ns || !sleep_until(e, until_ns)) return ELECTOR_TIMEOUT;
+        if (clock_boottime_ns() >= until_ns || !sleep_until(e, until_ns)) return ELECTOR_TIMEOUT;
     }
 }
 
@@ -256,7 +249,7 @@ static elector_status await_election(elector *e, struct group_state *o, uint64_t
         if (status != ELECTOR_OK) return status;
         if (elected || elector_is_leader(e, o->group)) break;
         if (!o->standing) return engine_fail(e, ELECTOR_REFUSED, "%s: the campaign was called off", o->group);
-        if (engine_now() >= until_ns)
+        if (clock_boottime_ns() >= until_ns)
             return engine_fail(e, ELECTOR_TIMEOUT, "%s: not elected yet; the campaign goes on", o->group);
         sleep_until(e, until_ns);
     }
@@ -363,7 +356,7 @@ uint64_t elector_token(const elector *e, const char *group)
     uint64_t token = 0;
     const uint64_t deadline_ns = o ? group_state_deadline(e, o, &token) : 0;
     /* The clock last: who dozes off in between errs safely. */
-    return deadline_ns != 0 && engine_now() < deadline_ns ? token : 0;
+    return deadline_ns != 0 && clock_boottime_ns() < deadline_ns ? token : 0;
 }
 
 bool elector_is_leader(const elector *e, const char *group)

@@ -73,9 +73,7 @@ bool engine_is_gone(const elector *);
  */
 elector_status engine_work(elector *, int line);
 
-/* CLOCK_BOOTTIME, in nanoseconds. */
-uint64_t engine_now(void);
-/* From now; less than 0: never. */
+/* By clock_boottime_ns(), from now on; less than 0: never. */
 uint64_t engine_until(int timeout_ms);
 /* For poll(): whole milliseconds, rounded up; -1: no limit. */
 int engine_left_ms(uint64_t until_ns);

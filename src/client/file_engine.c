@@ -11,6 +11,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "client/engine.h"
 #include "client/lock_file.h"
 
@@ -235,7 +236,7 @@ static void tend(struct folder *f, struct seat *s, bool woken)
 
 static bool is_due(const struct seat *s, bool woken)
 {
-    const uint64_t now = engine_now();
+    const uint64_t now = clock_boottime_ns();
     return now >= s->rest_ns && (woken || now >= s->due_ns);
 }
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 elector_status engine_fail(elector *e, elector_status status, const char *format, ...)
 {
     va_list arguments;
@@ -237,7 +239,7 @@ void engine_lease(elector *e, const char *group, uint64_t token, uint64_t deadli
     if (!o || token != o->term.token || e->gone) return;
     if (o->leading)
         move_on(o, deadline_ns);
-    else if (o->lapsed && deadline_ns > engine_now()) /* nobody else has led: it is the same term */
+    else if (o->lapsed && deadline_ns > clock_boottime_ns()) /* nobody else has led: it is the same term */
         take_office(e, o, token, deadline_ns);
 }
 
@@ -311,7 +313,7 @@ bool engine_is_gone(const elector *e)
 
 void group_state_expire(elector *e)
 {
-    const uint64_t now = engine_now();
+    const uint64_t now = clock_boottime_ns();
     for (struct group_state *o = atomic_load_explicit(&e->group_states, memory_order_relaxed); o; o = o->next) {
         if (!o->leading) continue;
         group_state_refresh(e, o);

@@ -10,6 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/pass.h"
 #include "client/engine.h"
 
 /* ---- Beginning and ending ---- */
@@ -74,22 +76,7 @@ static void end_by(struct json_lines *w, int error)
 
 static ssize_t send_out(struct json_lines *w)
 {
-    union {
-        char room[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr aligned;
-    } control = {{0}};
-    struct iovec part = {w->out, w->out_size};
-    struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
-    if (w->passes >= 0) {
-        head.msg_control = &control;
-        head.msg_controllen = sizeof control.room;
-        struct cmsghdr *c = CMSG_FIRSTHDR(&head);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof w->passes);
-        memcpy(CMSG_DATA(c), &w->passes, sizeof w->passes);
-    }
-    const ssize_t sent = sendmsg(w->fd, &head, MSG_NOSIGNAL);
+    const ssize_t sent = pass_send(w->fd, w->out, w->out_size, w->passes, MSG_NOSIGNAL);
     if (sent > 0) w->passes = -1;
     return sent;
 }
@@ -236,7 +223,7 @@ bool json_lines_wait(struct json_lines *w, uint64_t until_ns)
 {
     struct pollfd wanted = {.fd = w->fd, .events = (short)(w->out_size > 0 ? POLLIN | POLLOUT : POLLIN)};
     const int ready = poll(&wanted, 1, engine_left_ms(until_ns));
-    return ready > 0 || engine_now() < until_ns;
+    return ready > 0 || clock_boottime_ns() < until_ns;
 }
 
 /* An error that answers no request: it does not take us, or not what we sent. */

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "client/engine.h"
 
 #define MARK "elector-lock "
@@ -81,9 +81,7 @@ static uint64_t salvage(const char *text)
 /* In microseconds: two files in a row get two numbers, and they stay below 2^53 until the year 2255. */
 static uint64_t wall_us(void)
 {
-    struct timespec now = {0};
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+    return clock_wall_ns() / NS_PER_US;
 }
 
 /* A new file may be one that was removed: nobody can tell, so both outgrow what was by the wall clock. */

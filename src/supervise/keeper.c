@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "supervise/supervise.h"
 
 enum { KILL_AGAIN_MS = 20, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
@@ -142,10 +143,8 @@ static void hear_line(struct keeper *keeper)
 
 static void set_timer(struct keeper *keeper, uint64_t at_ns)
 {
-    const struct itimerspec when = {
-        .it_value = {.tv_sec = (time_t)(at_ns / 1000000000), .tv_nsec = (long)(at_ns % 1000000000)}};
     keeper->timer_at_ns = at_ns;
-    timerfd_settime(keeper->timer, TFD_TIMER_ABSTIME, &when, NULL);
+    clock_arm(keeper->timer, at_ns);
 }
 
 /* The supervisor moves the instant on without a word; it is read when the one known is past. */

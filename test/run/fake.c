@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "client/engine.h"
 #include "elector.h"
@@ -30,13 +30,6 @@ struct elector {
     uint64_t token, deadline_ns;
     const char *message;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static const char *path_of(const char *name)
 {
@@ -54,14 +47,14 @@ static void write_log(const char *what)
 {
     FILE *file = fopen(path_of("log"), "ae");
     if (!file) return;
-    fprintf(file, "%s %llu\n", what, (unsigned long long)now_ns());
+    fprintf(file, "%s %llu\n", what, (unsigned long long)clock_boottime_ns());
     fclose(file);
 }
 
 static void extend(elector *e)
 {
     const char *lease_ms = getenv("ELECTOR_FAKE_LEASE_MS");
-    e->deadline_ns = now_ns() + (lease_ms ? strtoull(lease_ms, NULL, 10) : 2000) * 1000000;
+    e->deadline_ns = clock_boottime_ns() + (lease_ms ? strtoull(lease_ms, NULL, 10) : 2000) * 1000000;
     char draft[4096];
     snprintf(draft, sizeof draft, "%s",
              path_of("deadline.new")); /* whole or not at all: we may be stopped here */
@@ -170,11 +163,6 @@ int engine_left_ms(uint64_t until_ns) /* for the wire, which is not used */
     return until_ns == UINT64_MAX ? -1 : 0;
 }
 
-uint64_t engine_now(void)
-{
-    return now_ns();
-}
-
 uint64_t elector_deadline(const elector *e, const char *group)
 {
     (void)group;
@@ -184,7 +172,7 @@ uint64_t elector_deadline(const elector *e, const char *group)
 bool elector_is_leader(const elector *e, const char *group)
 {
     (void)group;
-    return e->leading && now_ns() < e->deadline_ns;
+    return e->leading && clock_boottime_ns() < e->deadline_ns;
 }
 
 uint64_t elector_token(const elector *e, const char *group)
@@ -232,7 +220,7 @@ int elector_timeout_ms(const elector *e)
 
 static void renew(elector *e)
 {
-    if (now_ns() >= e->deadline_ns) {
+    if (clock_boottime_ns() >= e->deadline_ns) {
         lose(e);
     } else if (!there_is("stalled")) {
         extend(e);

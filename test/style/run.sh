@@ -86,7 +86,7 @@ sim/plan             core base sim algorithms detectors sim/world sim/output
 sim/world            core base sim algorithms detectors sim/plan sim/output sim/measure
 sim/output           core base sim sim/plan sim/world
 sim/measure          core base sim algorithms detectors sim/plan sim/world sim/output
-check                core check/world check/reduce check/tables
+check                core base check/world check/reduce check/tables
 check/world          core check check/reduce check/tables
 check/reduce         core check/world check/tables
 check/tables         core check/world

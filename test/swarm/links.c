@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "lib/sim/environment.h"
 #include "sim/world/world.h"
 
 enum { NODES_MAX = 5 };
@@ -143,15 +144,9 @@ static void try_graph(const char *algorithm, const char *option, uint32_t nodes,
         printf("%s %s graph %u: %s\n", algorithm, option ? option : "", number, possible ? "missing" : "wrong");
 }
 
-static uint32_t environment(const char *name, uint32_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
-}
-
 static uint32_t node_count(void)
 {
-    return environment("ELECTOR_LINK_NODES", 4);
+    return (uint32_t)environment("ELECTOR_LINK_NODES", 4);
 }
 
 static struct tally try_all(const char *algorithm, const char *option)
@@ -162,10 +157,10 @@ static struct tally try_all(const char *algorithm, const char *option)
 #ifdef ELECTOR_SANITIZED
     const uint32_t stride = 32;
 #else
-    const uint32_t stride = environment("ELECTOR_LINK_STRIDE", 1);
+    const uint32_t stride = (uint32_t)environment("ELECTOR_LINK_STRIDE", 1);
 #endif
     assert_true(stride > 0);
-    for (uint32_t number = environment("ELECTOR_LINK_FIRST", 0); number < graphs; number += stride)
+    for (uint32_t number = (uint32_t)environment("ELECTOR_LINK_FIRST", 0); number < graphs; number += stride)
         try_graph(algorithm, option, nodes, number, &tally);
     fprintf(
         stderr,

@@ -5,11 +5,9 @@
  *
  * Environment: ELECTOR_RUNS how many, ELECTOR_FIRST_RUN where to begin, ELECTOR_RUN only that one, told in full.
  */
-#include "lib/sim/bench.h"
-
-#include <stdlib.h>
-
 #include "algorithms/quorum/quorum.h"
+#include "lib/sim/environment.h"
+#include "lib/sim/story.h"
 #include "sim/output/transcript.h"
 
 #ifdef ELECTOR_SANITIZED
@@ -19,32 +17,7 @@ enum { RUNS = 6000 };
 #endif
 enum { RUNS_FOR_NOTES = 6000, TIME = 800, MEMBERS_MAX = 5, LEASE = 40 };
 
-static struct {
-    struct sim_random dice;
-    unsigned nodes;
-    bool slow_disks;
-    char text[BENCH_TEXT];
-} story;
-
-__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
-{
-    const size_t used = strlen(story.text);
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(story.text + used, sizeof story.text - used, format, arguments);
-    va_end(arguments);
-    assert_in_range(length, 0, sizeof story.text - used - 1);
-}
-
-static bool one_in(unsigned n)
-{
-    return below(&story.dice, n) == 0;
-}
-
-static unsigned member(void)
-{
-    return below(&story.dice, story.nodes) + 1;
-}
+static bool slow_disks;
 
 static double within(double length)
 {
@@ -54,7 +27,7 @@ static double within(double length)
 /* Lives are counted as long as each is on disk at once: then it can be said which one is over. */
 static void tell_of_lives(unsigned id)
 {
-    bool counted = !story.slow_disks;
+    bool counted = !slow_disks;
     unsigned incarnation = 1;
     double at = within(8 * LEASE);
     while (at < TIME) {
@@ -103,17 +76,15 @@ static void tell_of_clocks(void)
 
 static void invent(uint64_t run)
 {
-    sim_random_seed(&story.dice, run, 79);
-    story.nodes = 2 + below(&story.dice, MEMBERS_MAX - 1);
-    story.text[0] = '\0';
+    begin_story(run, 79, 2, MEMBERS_MAX);
     tell(
         "quorum; nodes %u; seed %llu; until %u; set lease=%u; set beat=6; set margin=1; set re-ask=5; set stagger=5; "
         "set block=4",
         story.nodes, (unsigned long long)run, TIME, LEASE);
     if (one_in(4)) tell("; set preempt=on");
     if (one_in(2)) tell("; leader %u", member());
-    story.slow_disks = one_in(3);
-    if (story.slow_disks) tell("; disk exp:2..30");
+    slow_disks = one_in(3);
+    if (slow_disks) tell("; disk exp:2..30");
     tell_of_the_network();
     tell_of_clocks();
     tell_of_cuts();
@@ -139,34 +110,26 @@ static uint64_t times_won(void)
     return won;
 }
 
-static uint64_t environment(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void there_is_one_leader_and_terms_rise(void **state)
 {
     const uint32_t never = EL_TWO_LEADERS | EL_SAME_TERM | EL_TOKEN_FELL;
-    const uint64_t only = environment("ELECTOR_RUN", UINT64_MAX);
-    const uint64_t first = only != UINT64_MAX ? only : environment("ELECTOR_FIRST_RUN", 0);
-    const uint64_t runs = only != UINT64_MAX ? 1 : environment("ELECTOR_RUNS", RUNS);
+    const struct runs runs = runs_of("ELECTOR_RUNS", RUNS);
     uint64_t won = 0, notes = 0;
-    for (uint64_t run = first; run < first + runs; run++) {
+    for (uint64_t run = runs.first; run < runs.first + runs.count; run++) {
         invent(run);
         play_and_record("%s", story.text);
         won += times_won();
         notes |= bench.result->notes;
-        if (only != UINT64_MAX) sim_write_transcript(stderr, bench.world, (struct sim_style){0});
+        if (runs.only_one) sim_write_transcript(stderr, bench.world, (struct sim_style){0});
         if (bench.result->violation_kinds & never)
             bench_fail(__FILE__, __LINE__, "run %llu: violations 0x%x", (unsigned long long)run,
                        bench.result->violation_kinds & never);
     }
-    print_message("%llu runs, in which a group was won %llu times\n", (unsigned long long)runs,
+    print_message("%llu runs, in which a group was won %llu times\n", (unsigned long long)runs.count,
                   (unsigned long long)won);
-    if (runs < RUNS) return;
-    assert_true(won > 2 * runs); /* or nothing was at stake */
-    if (runs >= RUNS_FOR_NOTES) assert_true(notes >> QUORUM_DROPS_EPOCH & 1);
+    if (runs.count < RUNS) return;
+    assert_true(won > 2 * runs.count); /* or nothing was at stake */
+    if (runs.count >= RUNS_FOR_NOTES) assert_true(notes >> QUORUM_DROPS_EPOCH & 1);
 }
 
 int main(void)

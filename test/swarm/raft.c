@@ -5,10 +5,9 @@
  *
  * Environment: ELECTOR_RUNS how many, ELECTOR_FIRST_RUN where to begin, ELECTOR_RUN only that one, told in full.
  */
-#include "lib/sim/bench.h"
-
-#include <stdlib.h>
-
+#include "lib/sim/environment.h"
+#include "lib/sim/story.h"
+#include "sim/measure/trial.h"
 #include "sim/output/transcript.h"
 
 #ifdef ELECTOR_SANITIZED
@@ -17,32 +16,6 @@ enum { RUNS = 1000 };
 enum { RUNS = 20000 };
 #endif
 enum { TIME = 200, MEMBERS_MAX = 7 };
-
-static struct {
-    struct sim_random dice;
-    unsigned nodes;
-    char text[BENCH_TEXT];
-} story;
-
-__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
-{
-    const size_t used = strlen(story.text);
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(story.text + used, sizeof story.text - used, format, arguments);
-    va_end(arguments);
-    assert_in_range(length, 0, sizeof story.text - used - 1);
-}
-
-static bool one_in(unsigned n)
-{
-    return below(&story.dice, n) == 0;
-}
-
-static unsigned member(void)
-{
-    return below(&story.dice, story.nodes) + 1;
-}
 
 static double moment(void)
 {
@@ -100,9 +73,7 @@ static void tell_of_the_network(void)
 
 static void invent(uint64_t run)
 {
-    sim_random_seed(&story.dice, run, 78);
-    story.nodes = 1 + below(&story.dice, MEMBERS_MAX);
-    story.text[0] = '\0';
+    begin_story(run, 78, 1, MEMBERS_MAX);
     tell("raft; nodes %u; seed %llu; set election=20; set heartbeat=5", story.nodes, (unsigned long long)run);
     if (one_in(3)) tell("; set prevote=off");
     if (one_in(3)) tell("; set check-quorum=off");
@@ -131,38 +102,22 @@ static void invent(uint64_t run)
     }
 }
 
-static uint32_t unexcused(void)
-{
-    const struct el_algorithm *algorithm = bench.plan.algorithm;
-    uint32_t excused = 0;
-    for (uint32_t i = 0; i < algorithm->break_count; i++)
-        if (algorithm->breaks[i].faults & bench.result->faults) excused |= algorithm->breaks[i].violations;
-    return bench.result->violation_kinds & ~excused;
-}
-
-static uint64_t environment(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void a_term_has_one_leader_and_only_what_is_named_goes_wrong(void **state)
 {
-    const uint64_t only = environment("ELECTOR_RUN", UINT64_MAX);
-    const uint64_t first = only != UINT64_MAX ? only : environment("ELECTOR_FIRST_RUN", 0);
-    const uint64_t runs = only != UINT64_MAX ? 1 : environment("ELECTOR_RUNS", RUNS);
+    const struct runs runs = runs_of("ELECTOR_RUNS", RUNS);
     uint64_t notes = 0;
-    for (uint64_t run = first; run < first + runs; run++) {
+    for (uint64_t run = runs.first; run < runs.first + runs.count; run++) {
         invent(run);
         play_and_record("%s", story.text);
         notes |= bench.result->notes;
-        if (only != UINT64_MAX) sim_write_transcript(stderr, bench.world, (struct sim_style){0});
-        const uint32_t bad = unexcused();
+        if (runs.only_one) sim_write_transcript(stderr, bench.world, (struct sim_style){0});
+        const uint32_t bad =
+            bench.result->violation_kinds & ~sim_excused(bench.plan.algorithm, bench.result->faults);
         if (bad)
             bench_fail(__FILE__, __LINE__, "run %llu: violations 0x%x are not excused by the faults 0x%x",
                        (unsigned long long)run, bad, bench.result->faults);
     }
-    if (only != UINT64_MAX || runs < RUNS) return;
+    if (runs.count < RUNS) return;
     for (uint32_t note = 0; note < bench.plan.algorithm->note_count; note++)
         if (!(notes >> note & 1))
             bench_fail(__FILE__, __LINE__, "no run reached '%s'", bench.plan.algorithm->notes[note].name);

@@ -9,6 +9,7 @@
  * ELECTOR_TELL in words).
  */
 #include "lib/host/sessions_well.h"
+#include "lib/sim/environment.h"
 
 #ifdef ELECTOR_SANITIZED
 enum { RUNS = 15 };
@@ -254,28 +255,20 @@ static void play(uint64_t run)
     close_world();
 }
 
-static uint64_t environment(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void there_is_one_leader_of_each_and_then_all_agree(void **state)
 {
-    const uint64_t only = environment("ELECTOR_RUN", UINT64_MAX);
-    const uint64_t first = only != UINT64_MAX ? only : environment("ELECTOR_FIRST_RUN", 0);
-    const uint64_t runs = only != UINT64_MAX ? 1 : environment("ELECTOR_SESSION_RUNS", RUNS);
+    const struct runs runs = runs_of("ELECTOR_SESSION_RUNS", RUNS);
     uint64_t wins = 0, obituaries = 0, deaths = 0;
-    for (uint64_t run = first; run < first + runs; run++) {
+    for (uint64_t run = runs.first; run < runs.first + runs.count; run++) {
         play(run);
         wins += story.wins;
         obituaries += story.obituaries;
         deaths += story.deaths;
     }
-    print_message("%llu runs, %llu tenures, %llu deaths, %llu obituaries\n", (unsigned long long)runs,
+    print_message("%llu runs, %llu tenures, %llu deaths, %llu obituaries\n", (unsigned long long)runs.count,
                   (unsigned long long)wins, (unsigned long long)deaths, (unsigned long long)obituaries);
-    if (runs < RUNS) return;
-    assert_true(wins > 20 * runs); /* or nothing was at stake */
+    if (runs.count < RUNS) return;
+    assert_true(wins > 20 * runs.count); /* or nothing was at stake */
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "agent/seal/seal.h"
+#include "base/clock.h"
 #include "base/group_name.h"
 #include "elector/core.h"
 
@@ -22,7 +23,7 @@ enum {
 
 #define CONFIG_RECORDER_MIN (UINT64_C(64) << 10)
 #define CONFIG_RECORDER_MAX (UINT64_C(1) << 30)
-#define CONFIG_PROCESS_MAX UINT64_C(1000000) /* Tprocess, in ns: what times are checked against */
+#define CONFIG_PROCESS_MAX NS_PER_MS /* Tprocess, in ns: what times are checked against */
 
 enum config_role { CONFIG_VOTER, CONFIG_WITNESS /* votes, never leads */, CONFIG_OBSERVER /* neither */ };
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "agent/config/internal.h"
+#include "base/clock.h"
 
 enum { SIZE_MAX_READ = 1 << 20 };
 
@@ -109,7 +110,7 @@ static void set_defaults(struct config *config, const char *path)
     config->guardian = true;
     config->recorder = UINT64_C(4) << 20;
     config->drift = 10000;
-    config->transmit_max = 10000000;
+    config->transmit_max = 10 * NS_PER_MS;
     config->http_is_default = config_http_of("7480", true, &config->http, NULL, 0);
     config->http_groups = 1000;
 }

@@ -2,16 +2,17 @@
 #include <string.h>
 
 #include "agent/config/internal.h"
+#include "base/clock.h"
 
 static const struct config_profile profiles[] = {
     {"lan",
-     10000000,
+     10 * NS_PER_MS,
      {{"lease", "1s"}, {"beat", "150ms"}, {"margin", "50ms"}, {"re-ask", "200ms"}, {"stagger", "25ms"}}},
     {"fast",
-     2000000,
+     2 * NS_PER_MS,
      {{"lease", "500ms"}, {"beat", "60ms"}, {"margin", "30ms"}, {"re-ask", "80ms"}, {"stagger", "6ms"}}},
     {"wan",
-     150000000,
+     150 * NS_PER_MS,
      {{"lease", "4s"}, {"beat", "500ms"}, {"margin", "200ms"}, {"re-ask", "700ms"}, {"stagger", "320ms"}}},
 };
 

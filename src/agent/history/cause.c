@@ -3,8 +3,9 @@
 
 #include "agent/history/internal.h"
 #include "algorithms/quorum/quorum.h"
+#include "base/clock.h"
 
-static const uint64_t AFTERWARDS_NS = 50000000, BEFORE_NS = 5000000000, WITH_IT_NS = 1000000;
+static const uint64_t AFTERWARDS_NS = 50 * NS_PER_MS, BEFORE_NS = 5 * NS_PER_S, WITH_IT_NS = NS_PER_MS;
 
 /* What a story is made from: the change, and how it stood before. */
 struct plot {

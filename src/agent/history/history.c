@@ -6,10 +6,11 @@
 
 #include "agent/history/internal.h"
 #include "algorithms/quorum/quorum.h"
+#include "base/clock.h"
 
 /* A change is explained by what came shortly before; a search through all of it would make many at once slow. */
 enum { LOOK_BACK = 64 };
-static const uint64_t LATELY_NS = 10000000;
+static const uint64_t LATELY_NS = 10 * NS_PER_MS;
 
 struct history *history_new(const struct config *config, uint64_t now_ns)
 {

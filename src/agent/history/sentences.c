@@ -4,6 +4,7 @@
 
 #include "agent/history/internal.h"
 #include "algorithms/quorum/quorum.h"
+#include "base/clock.h"
 
 const char *history_end_word(enum history_end end)
 {
@@ -50,7 +51,7 @@ static void tell_leader(const struct config *config, const struct history_entry 
         snprintf(text, HISTORY_TEXT, "%s leads, with token %" PRIu64, who, e->token);
     else if (e->ended == HISTORY_LOST_SIGHT && e->more != UINT64_MAX)
         snprintf(text, HISTORY_TEXT, "%s has been silent for %" PRIu64 " ms: nobody is known to lead", whom,
-                 e->more / 1000000);
+                 e->more / NS_PER_MS);
     else if (e->ended == HISTORY_LET_GO)
         snprintf(text, HISTORY_TEXT, "%s says that it leads no more: nobody does", whom);
     else if (e->ended == HISTORY_RAN_OUT)
@@ -107,7 +108,7 @@ void history_sentence(const struct config *config, const struct history_entry *e
     case HISTORY_HEARD: tell_vote(config, e, text); break;
     case HISTORY_WRITTEN:
         snprintf(text, HISTORY_TEXT, "%s has its record on disk, after %" PRIu64 ".%03" PRIu64 " ms", self,
-                 e->token / 1000000, e->token / 1000 % 1000);
+                 e->token / NS_PER_MS, e->token / NS_PER_US % 1000);
         break;
     case HISTORY_LAST_HEARD: snprintf(text, HISTORY_TEXT, "%s is heard for the last time", who); break;
     case HISTORY_ASKED_TO_TRANSFER:

@@ -3,8 +3,7 @@
 
 #include "agent/host/internal.h"
 #include "agent/host/quorum/session.h"
-
-static const uint64_t SECOND = 1000000000;
+#include "base/clock.h"
 
 /*
  * What socket buffers do not take is lost, and asked for again only when a timer says so. So of much that is to be said no more
@@ -118,7 +117,7 @@ static void ask_who(struct host *host, el_node from, uint64_t key, uint64_t now)
 {
     uint32_t oldest = 0;
     for (uint32_t i = 0; i < HOST_UNKNOWN_MAX; i++) {
-        if (host->unknown[i].key == key && now - host->unknown[i].asked_at < SECOND / 10) return;
+        if (host->unknown[i].key == key && now - host->unknown[i].asked_at < NS_PER_S / 10) return;
         if (host->unknown[i].key == key) oldest = i;
         if (host->unknown[oldest].key != key && host->unknown[i].asked_at < host->unknown[oldest].asked_at)
             oldest = i;
@@ -132,7 +131,7 @@ void host_complain(struct host *host, struct host_group *group, el_node from, co
 {
     const uint64_t now = host_now(host);
     char text[160];
-    if (host->told_at[from - 1] && now - host->told_at[from - 1] < 10 * SECOND) return;
+    if (host->told_at[from - 1] && now - host->told_at[from - 1] < 10 * NS_PER_S) return;
     host->told_at[from - 1] = now;
     snprintf(text, sizeof text, "%s has %s: nothing it says is counted", host->config->members[from - 1].name,
              what);

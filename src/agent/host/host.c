@@ -7,8 +7,7 @@
 #include "agent/host/internal.h"
 #include "agent/host/quorum/session.h"
 #include "algorithms/quorum/bounds.h"
-
-static const uint64_t SECOND = 1000000000;
+#include "base/clock.h"
 
 /* Who the members are, which all must agree on before they listen to each other. */
 static uint64_t digest_members(const struct config *config)
@@ -33,7 +32,7 @@ struct host *host_new(const struct config *config, struct record *record, struct
     host->members = digest_members(config);
     host->has_past = record_get(record, session_past_key(config), &host->past);
     const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_BEGINS});
-    host->refresh_at = host_now(host) + SECOND;
+    host->refresh_at = host_now(host) + NS_PER_S;
     for (uint32_t i = 0; i < config->member_count; i++) payload_begin(&host->out[i], host->members);
     host_leave(host, entry);
     return host;
@@ -244,7 +243,7 @@ void host_saved(struct host *host, uint64_t version, int error)
 
 static void refresh(struct host *host, uint64_t now)
 {
-    host->refresh_at = now + SECOND;
+    host->refresh_at = now + NS_PER_S;
     for (struct host_single *group = host->solos; group; group = group->next_solo)
         host_single_refresh(group, now);
     for (struct session *s = host->sessions; s; s = s->next) {
@@ -252,7 +251,7 @@ static void refresh(struct host *host, uint64_t now)
         session_look_ahead(s);
     }
     for (el_node to = 1; to <= host->config->member_count; to++)
-        if (now - host->sent_at[to - 1] >= SECOND / 2) host_greet(host, to);
+        if (now - host->sent_at[to - 1] >= NS_PER_S / 2) host_greet(host, to);
 }
 
 /* A claim also ends for its clients a margin before the lease does. */

@@ -1,9 +1,11 @@
 /* See metrics.h. */
 #include "agent/metrics/metrics.h"
 
-#define US UINT64_C(1000)
-#define MS (1000 * US)
-#define S (1000 * MS)
+#include "base/clock.h"
+
+#define US NS_PER_US
+#define MS NS_PER_MS
+#define S NS_PER_S
 
 const uint64_t metrics_bounds_ns[METRICS_BOUNDS] = {
     10 * US, 25 * US, 50 * US,  100 * US, 250 * US, 500 * US, 1 * MS,    2500 * US, 5 * MS, 10 * MS,

@@ -1,11 +1,9 @@
 /* Prometheus' text format, version 0.0.4. Names of members and clusters need no escaping: see agent/config/config.h for their letters. */
 #define _GNU_SOURCE
 #include <inttypes.h>
-#include <time.h>
 
 #include "agent/metrics/metrics.h"
-
-static const uint64_t SECOND = 1000000000;
+#include "base/clock.h"
 
 static const unsigned codes[METRICS_CODES] = {200, 400, 403, 404, 405, 503};
 
@@ -35,9 +33,9 @@ static void write_counter(FILE *out, const char *name, const char *help, uint64_
 /* Exactly, and no longer than it must be. */
 static void write_seconds(FILE *out, uint64_t ns)
 {
-    uint64_t rest = ns % SECOND;
+    uint64_t rest = ns % NS_PER_S;
     int digits = 9;
-    fprintf(out, "%" PRIu64, ns / SECOND);
+    fprintf(out, "%" PRIu64, ns / NS_PER_S);
     if (rest == 0) return;
     for (; rest % 10 == 0; rest /= 10) digits--;
     fprintf(out, ".%0*" PRIu64, digits, rest);
@@ -202,15 +200,13 @@ static void write_http(const struct metrics *metrics, const struct metrics_scene
 
 static void write_process(const struct metrics *metrics, FILE *out)
 {
-    struct timespec used = {0};
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     metrics_write_head(out, "process_start_time_seconds", "gauge", "When this agent was started, since 1970.");
     fprintf(out, "process_start_time_seconds ");
-    write_seconds(out, metrics->started_ms * (SECOND / 1000));
+    write_seconds(out, metrics->started_ms * NS_PER_MS);
     fputc('\n', out);
     metrics_write_head(out, "process_cpu_seconds_total", "counter", "Time that this agent has computed for.");
     fprintf(out, "process_cpu_seconds_total ");
-    write_seconds(out, (uint64_t)used.tv_sec * SECOND + (uint64_t)used.tv_nsec);
+    write_seconds(out, clock_cpu_ns());
     fputc('\n', out);
 }
 

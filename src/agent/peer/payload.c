@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "base/varint.h"
+#include "core/bytes.h"
+
 /* ---- What entries are made of ---- */
 
 enum word {
@@ -76,7 +79,7 @@ static const struct {
     [HEIR] = WORD(heir),
 };
 
-enum { LAYOUT_MAX = 18, BYTE_MAX = 10 }; /* bytes of a number of 64 bits */
+enum { LAYOUT_MAX = 18 };
 enum text { NO_TEXT, NAME, VALUE, NAME_AND_VALUE };
 /* Those that seldom differ come last: their bits are not said where they do not. */
 #define MSG EPOCH, AUX, EXTRA_1, KIND, MSG_FLAGS, SUBJECT, RANK, EXTRA_2, EXTRA_3, FROM, TO, MORE, EXTRA_0
@@ -138,16 +141,15 @@ struct writer {
 static void put(struct writer *w, uint64_t value, uint32_t bytes)
 {
     if ((size_t)(w->end - w->at) < bytes) w->fits = false;
-    for (uint32_t i = 0; i < bytes && w->fits; i++) *w->at++ = (uint8_t)(value >> 8 * i);
+    if (!w->fits) return;
+    el_put(w->at, value, bytes);
+    w->at += bytes;
 }
 
-/* Seven bits in a byte, the lowest first; the eighth says that more follow. */
 static void put_number(struct writer *w, uint64_t value)
 {
-    uint8_t bytes[BYTE_MAX];
-    uint32_t count = 0;
-    for (; value >= 128; value >>= 7) bytes[count++] = (uint8_t)(value | 128);
-    bytes[count++] = (uint8_t)value;
+    uint8_t bytes[VARINT_MAX];
+    const unsigned count = varint_put(bytes, value);
     if ((size_t)(w->end - w->at) < count) w->fits = false;
     if (!w->fits) return;
     memcpy(w->at, bytes, count);
@@ -216,25 +218,19 @@ struct reader {
 
 static uint64_t get(struct reader *r, uint32_t bytes)
 {
-    uint64_t value = 0;
     if ((size_t)(r->end - r->at) < bytes) r->good = false;
-    for (uint32_t i = 0; i < bytes && r->good; i++) value |= (uint64_t)*r->at++ << 8 * i;
-    return r->good ? value : 0;
+    if (!r->good) return 0;
+    r->at += bytes;
+    return el_get(r->at - bytes, bytes);
 }
 
-/* Only in the one way in which it is written. */
 static uint64_t get_number(struct reader *r)
 {
-    uint64_t value = 0;
-    for (uint32_t shift = 0; shift < 64 && r->at < r->end; shift += 7) {
-        const uint8_t byte = *r->at++;
-        value |= (uint64_t)(byte & 127) << shift;
-        if (byte & 128) continue;
-        if ((byte == 0 && shift) || (shift == 63 && byte > 1)) break;
-        return value;
-    }
-    r->good = false;
-    return 0;
+    uint64_t value;
+    const unsigned count = varint_get(r->at, (size_t)(r->end - r->at), &value);
+    if (count == 0) r->good = false;
+    r->at += count;
+    return r->good ? value : 0;
 }
 
 static uint8_t get_text(struct reader *r, char *text, uint32_t most)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/recorder/recorder.h"
+#include "base/varint.h"
 #include "core/bytes.h"
 
 const char recorder_magic[RECORDER_MAGIC] = {'e', 'l', 'f', 'l', 'i', 'g', 'h', 't'};
@@ -32,20 +33,20 @@ uint64_t recorder_get(struct recorder_bytes *b, unsigned bytes)
 
 void recorder_put_number(struct recorder_bytes *b, uint64_t value)
 {
-    for (; value >= 0x80; value >>= 7) recorder_put(b, (value & 0x7F) | 0x80, 1);
-    recorder_put(b, value, 1);
+    uint8_t bytes[VARINT_MAX];
+    const unsigned count = varint_put(bytes, value);
+    if (!has_room(b, count)) return;
+    memcpy(b->at, bytes, count);
+    b->at += count;
 }
 
 uint64_t recorder_get_number(struct recorder_bytes *b)
 {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        const uint64_t byte = recorder_get(b, 1);
-        value |= (byte & 0x7F) << shift;
-        if (byte < 0x80) return value;
-    }
-    b->failed = true; /* no number is longer */
-    return 0;
+    uint64_t value;
+    const unsigned count = varint_get(b->at, (size_t)(b->end - b->at), &value);
+    if (count == 0) b->failed = true;
+    b->at += count;
+    return b->failed ? 0 : value;
 }
 
 void recorder_put_bytes(struct recorder_bytes *b, const void *bytes, size_t size)

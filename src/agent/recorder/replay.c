@@ -7,6 +7,7 @@
 
 #include "agent/recorder/reader.h"
 #include "algorithms/registry.h"
+#include "base/clock.h"
 
 #define TIME_MAX (UINT64_C(1) << 62) /* no clock of ours gets there, and sums do not overflow below */
 enum { DEPTH_MAX = 64 };             /* of calls from within calls, which take stack; leaderships make a few */
@@ -51,8 +52,8 @@ static void say(struct replay *r, enum recorder_verdict verdict, const char *for
     r->is_over = true;
     r->report->verdict = verdict;
     snprintf(r->report->text, sizeof r->report->text, "input %llu (%s, %llu.%06llu s): %s",
-             (unsigned long long)r->report->inputs, words[r->what], (unsigned long long)(r->at / 1000000000),
-             (unsigned long long)(r->at / 1000 % 1000000), what);
+             (unsigned long long)r->report->inputs, words[r->what], (unsigned long long)(r->at / NS_PER_S),
+             (unsigned long long)(r->at / NS_PER_US % 1000000), what);
 }
 
 /* Whether the next frame is this one. */

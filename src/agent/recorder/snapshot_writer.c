@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "agent/recorder/internal.h"
+#include "base/clock.h"
 #include "core/bytes.h"
 
 enum {
@@ -211,6 +212,6 @@ bool recorder_has_kept(struct recorder *f)
 
 void recorder_settle(struct recorder *f, uint32_t wait_ms)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
+    const struct timespec pause = {.tv_nsec = NS_PER_MS};
     for (; !recorder_has_kept(f) && wait_ms; wait_ms--) nanosleep(&pause, NULL);
 }

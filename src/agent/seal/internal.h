@@ -16,28 +16,26 @@
 #include "agent/seal/noise.h"
 #include "agent/seal/replay_window.h"
 #include "agent/seal/seal.h"
+#include "base/clock.h"
 
-#define SEAL_MS UINT64_C(1000000)
-#define SEAL_S (1000 * SEAL_MS)
-
-#define SEAL_REKEY_NS (120 * SEAL_S)          /* then the one who began it begins another, */
-#define SEAL_REKEY_OTHER_NS (150 * SEAL_S)    /* then the other one does, */
-#define SEAL_LAST_SEND_NS (170 * SEAL_S)      /* then nothing is sealed with it any more, */
-#define SEAL_DEAD_NS (180 * SEAL_S)           /* and then it is wiped */
+#define SEAL_REKEY_NS (120 * NS_PER_S)        /* then the one who began it begins another, */
+#define SEAL_REKEY_OTHER_NS (150 * NS_PER_S)  /* then the other one does, */
+#define SEAL_LAST_SEND_NS (170 * NS_PER_S)    /* then nothing is sealed with it any more, */
+#define SEAL_DEAD_NS (180 * NS_PER_S)         /* and then it is wiped */
 #define SEAL_LAST_COUNTER (UINT64_C(1) << 60) /* or after so many packets */
 #define SEAL_IN_ADVANCE (UINT64_C(1) << 63)   /* counters from here on are those of the dead */
-#define SEAL_TIE_NS (5 * SEAL_S) /* sessions made closer together than this were begun by both at once */
+#define SEAL_TIE_NS (5 * NS_PER_S) /* sessions made closer together than this were begun by both at once */
 
-#define SEAL_RETRY_NS (250 * SEAL_MS)
-#define SEAL_RETRY_MAX_NS (5 * SEAL_S)
-#define SEAL_WANT_NS (5 * SEAL_S) /* for so long after a payload there is something to send */
-#define SEAL_KEPT_NS (2 * SEAL_S) /* how old a payload may be that waited for a session */
+#define SEAL_RETRY_NS (250 * NS_PER_MS)
+#define SEAL_RETRY_MAX_NS (5 * NS_PER_S)
+#define SEAL_WANT_NS (5 * NS_PER_S) /* for so long after a payload there is something to send */
+#define SEAL_KEPT_NS (2 * NS_PER_S) /* how old a payload may be that waited for a session */
 
-#define SEAL_OWE_NS (1 * SEAL_S)  /* who only hears says so, this long after */
-#define SEAL_DEAF_NS (3 * SEAL_S) /* who only sends for so long tries a handshake */
+#define SEAL_OWE_NS (1 * NS_PER_S)  /* who only hears says so, this long after */
+#define SEAL_DEAF_NS (3 * NS_PER_S) /* who only sends for so long tries a handshake */
 
-#define SEAL_ALL_EVERY_NS (50 * SEAL_MS)  /* answers to initiations: 20 a second in all, */
-#define SEAL_ONE_EVERY_NS (200 * SEAL_MS) /* 5 a second to one peer */
+#define SEAL_ALL_EVERY_NS (50 * NS_PER_MS)  /* answers to initiations: 20 a second in all, */
+#define SEAL_ONE_EVERY_NS (200 * NS_PER_MS) /* 5 a second to one peer */
 
 enum {
     SEAL_VERSION = 1,

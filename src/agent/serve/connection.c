@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/serve/internal.h"
+#include "base/pass.h"
 
 enum { PASSED_MAX = 4 }; /* descriptors at once; the kernel closes what is beyond */
 
@@ -133,17 +134,8 @@ static void say_news(struct connection *c)
  * who was promised a page and gets none gives it back. */
 static ssize_t send_with_page(struct connection *c)
 {
-    const int fd = deadline_page_fd(c->serve->page);
-    _Alignas(struct cmsghdr) char serve[CMSG_SPACE(sizeof fd)] = {0};
-    struct iovec bytes = {.iov_base = c->out + c->out_first, .iov_len = c->out_size};
-    struct msghdr message = {
-        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = serve, .msg_controllen = sizeof serve};
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(rights), &fd, sizeof fd);
-    const ssize_t size = sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t size = pass_send(c->fd, c->out + c->out_first, c->out_size, deadline_page_fd(c->serve->page),
+                                   MSG_NOSIGNAL | MSG_DONTWAIT);
     if (size >= 0 || errno == ETOOMANYREFS) c->page_waits = false;
     if (size < 0 && errno == ETOOMANYREFS) errno = EINTR; /* and so without it */
     return size;

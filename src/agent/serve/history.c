@@ -5,8 +5,7 @@
 
 #include "agent/history/history.h"
 #include "agent/serve/internal.h"
-
-static const uint64_t SECOND = 1000000000, MICROSECOND = 1000;
+#include "base/clock.h"
 
 /* Now, by both clocks: what was written by one is told by the other, as that one runs now. */
 struct clocks {
@@ -15,25 +14,23 @@ struct clocks {
 
 static struct clocks read_clocks(const struct serve *serve)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (struct clocks){host_clock(serve->host), (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec};
+    return (struct clocks){host_clock(serve->host), clock_wall_ns()};
 }
 
 static json_t *wall_time(struct clocks now, uint64_t at_ns)
 {
     const uint64_t wall_ns = now.wall_ns - (now.boot_ns - at_ns);
-    const time_t seconds = (time_t)(wall_ns / SECOND);
+    const time_t seconds = (time_t)(wall_ns / NS_PER_S);
     struct tm parts;
     char text[64];
     size_t used = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &parts));
-    snprintf(text + used, sizeof text - used, ".%06uZ", (unsigned)(wall_ns % SECOND / MICROSECOND));
+    snprintf(text + used, sizeof text - used, ".%06uZ", (unsigned)(wall_ns % NS_PER_S / NS_PER_US));
     return json_string(text);
 }
 
 static json_t *micros(uint64_t ns)
 {
-    return ns == UINT64_MAX ? json_null() : json_integer((json_int_t)(ns / MICROSECOND));
+    return ns == UINT64_MAX ? json_null() : json_integer((json_int_t)(ns / NS_PER_US));
 }
 
 static json_t *describe(const struct serve *serve, struct clocks now, const struct history_tenure *t)
@@ -75,7 +72,7 @@ static json_t *describe_step(const struct serve *serve, const struct history_sto
 {
     char text[HISTORY_TEXT];
     history_sentence(serve->config, step, text);
-    json_t *object = json_pack("{sI ss so}", "us", (json_int_t)((step->at_ns - story->first_ns) / MICROSECOND),
+    json_t *object = json_pack("{sI ss so}", "us", (json_int_t)((step->at_ns - story->first_ns) / NS_PER_US),
                                "by", history_kind_word(step->what), "text", serve_text(text));
     if (object && step->what == HISTORY_NOTE)
         json_object_set_new(object, "note", json_string(step->by->notes[step->note].name));

@@ -1,11 +1,11 @@
 /* See leadership.h. */
 #include "agent/serve/leadership_lease.h"
 #include "agent/serve/leadership_past.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t SECOND = 1000000000;
 enum { TOUCH_S = 2, HAND_OVER_S = 2, PATIENCE_S = 10 /* for a `stop` where no lease sets a deadline */ };
 
 /* ---- Candidates ---- */
@@ -226,7 +226,7 @@ void leadership_changed(struct leadership *o)
 
 static bool is_in_touch(const struct leadership *o, el_node peer)
 {
-    return host_heard(o->all->host, peer) < TOUCH_S * SECOND;
+    return host_heard(o->all->host, peer) < TOUCH_S * NS_PER_S;
 }
 
 static bool may_lead(const struct leadership *o, el_node peer)
@@ -267,7 +267,8 @@ static void finish(struct leadership *o, const char *reason)
     if (o->tenure->is_held &&
         o->tenure->reason) { /* an algorithm that knows no resigning, or leads until the other does */
         end(o);
-        if (hands_over && !o->all->is_leaving) close_until(o, host_clock(o->all->host) + HAND_OVER_S * SECOND);
+        if (hands_over && !o->all->is_leaving)
+            close_until(o, host_clock(o->all->host) + HAND_OVER_S * NS_PER_S);
     }
     o->tenure->reason = NULL;
     stand(o);
@@ -285,7 +286,7 @@ static const char *reason_of(const struct leadership *o)
 
 static void end_soon(struct leadership *o, enum leadership_ending how, el_node to)
 {
-    const uint64_t preempt_after_ms = host_clock(o->all->host) + PATIENCE_S * SECOND;
+    const uint64_t preempt_after_ms = host_clock(o->all->host) + PATIENCE_S * NS_PER_S;
     leadership_catch_up(o);
     leadership_tell_no_leases(o);
     o->tenure->ending = (uint8_t)how;

@@ -1,7 +1,9 @@
 /* Until when a holder leads, and how it learns of it: from the page, where many move on together, or by lines. */
 #include "agent/serve/leadership_lease.h"
 
-static const uint64_t LATE_NS = 1000000;
+#include "base/clock.h"
+
+static const uint64_t LATE_NS = NS_PER_MS;
 
 /* One that is asked to stop knows the deadline that it was told, and no later one. */
 static bool follows_cell(const struct leadership *o)

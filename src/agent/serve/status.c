@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "agent/serve/internal.h"
-
-static const uint64_t SECOND = 1000000000, MILLISECOND = 1000000;
+#include "base/clock.h"
 
 json_t *serve_text(const char *text)
 {
@@ -51,9 +50,9 @@ static json_t *describe_member(const struct serve *serve, el_node member)
     char address[128];
     config_write_address(&m->address, address, sizeof address);
     return json_pack("{so sI ss so sb so}", "name", serve_text(m->name), "id", (json_int_t)m->id, "role",
-                     roles[m->role], "address", serve_text(address), "reachable", heard < 2 * SECOND,
+                     roles[m->role], "address", serve_text(address), "reachable", heard < 2 * NS_PER_S,
                      "heard_ms",
-                     heard == UINT64_MAX ? json_null() : json_integer((json_int_t)(heard / MILLISECOND)));
+                     heard == UINT64_MAX ? json_null() : json_integer((json_int_t)(heard / NS_PER_MS)));
 }
 
 static json_t *describe_promises(const struct el_algorithm *algorithm)
@@ -78,7 +77,7 @@ static json_t *lease_left(const struct serve *serve, const struct host_view *vie
 {
     const uint64_t now = host_clock(serve->host), end = view->deadline_ns;
     if (view->role != EL_LEADER || end == UINT64_MAX) return json_null();
-    return json_integer((json_int_t)(end > now ? (end - now) / MILLISECOND : 0));
+    return json_integer((json_int_t)(end > now ? (end - now) / NS_PER_MS : 0));
 }
 
 /* Who wants to lead it and is there, with the priority that it stands with. */
@@ -89,7 +88,7 @@ static json_t *describe_standing(const struct serve *serve, const struct leaders
         const bool is_self = member == serve->config->self;
         uint64_t priority;
         if (!host_stands(o->group, member, &priority)) continue;
-        if (!is_self && host_heard(serve->host, member) >= 2 * SECOND) continue;
+        if (!is_self && host_heard(serve->host, member) >= 2 * NS_PER_S) continue;
         json_array_append_new(list, json_pack("{so sI}", "member", member_name(serve->config, member),
                                               "priority", (json_int_t)priority));
     }
@@ -131,7 +130,7 @@ static size_t append_group(const struct serve *serve, json_t *line, const struct
 
 static void end_status(json_t *line, uint64_t worst)
 {
-    json_object_set_new(line, "worst_failover_ms", json_integer((json_int_t)(worst / MILLISECOND)));
+    json_object_set_new(line, "worst_failover_ms", json_integer((json_int_t)(worst / NS_PER_MS)));
 }
 
 json_t *serve_status_of(const struct serve *serve, const struct leadership *o)

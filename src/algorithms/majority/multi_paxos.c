@@ -133,11 +133,10 @@ static void back_off(const struct multi_paxos *me, const struct el_config *cfg, 
 static void watch_quorum(const struct el_config *cfg, struct el_outbox *out)
 {
     const el_duration patience = 2 * el_number(cfg, TIMEOUT);
-    if (el_number(cfg, CHECK_QUORUM)) {
+    if (el_number(cfg, CHECK_QUORUM))
         el_arm(out, T_PATIENCE, 0, patience, patience);
-    } else {
+    else
         el_disarm(out, T_PATIENCE, 0);
-    }
 }
 
 static void step_back(struct multi_paxos *me, struct el_outbox *out)
@@ -407,11 +406,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
                      struct el_outbox *out)
 {
     (void)slot;
-    if (timer == T_HEARTBEAT) {
-        on_heartbeat(state, cfg, out);
-    } else {
-        on_patience(state, cfg, out);
-    }
+    timer == T_HEARTBEAT ? on_heartbeat(state, cfg, out) : on_patience(state, cfg, out);
 }
 
 /* The detector knows sooner than the timeout. */

@@ -18,7 +18,7 @@ struct bully_modified {
 
 enum { IDLE, POLLING, GRANTING, WAITING };
 enum { ELECTION = 1, ALIVE, GRANT, ELECTED };
-enum { WAIT };
+enum { WAIT, TIMERS };
 enum { EXCLUDE_SUSPECTS };
 enum {
     POLLS,
@@ -60,13 +60,6 @@ static uint64_t *alive(struct bully_modified *me, const struct el_config *cfg)
     return suspects(me) + el_set_words(cfg->cluster->count);
 }
 
-static void rest(struct bully_modified *me, el_node leader, struct el_outbox *out)
-{
-    me->mesh.mode = IDLE;
-    me->mesh.leader = leader;
-    el_disarm(out, WAIT, 0);
-}
-
 static void enter(struct bully_modified *me, const struct el_config *cfg, uint32_t mode, uint32_t round_trips,
                   struct el_outbox *out)
 {
@@ -76,13 +69,13 @@ static void enter(struct bully_modified *me, const struct el_config *cfg, uint32
 
 static void win(struct bully_modified *me, const struct el_config *cfg, struct el_outbox *out)
 {
-    rest(me, cfg->self, out);
+    mesh_rest(&me->mesh, cfg->self, TIMERS, out);
     mesh_send_below(cfg, (struct el_msg){.kind = ELECTED, .subject = cfg->self, .epoch = me->mesh.run}, out);
 }
 
 static void stand(struct bully_modified *me, const struct el_config *cfg, struct el_outbox *out)
 {
-    rest(me, EL_NOBODY, out);
+    mesh_rest(&me->mesh, EL_NOBODY, TIMERS, out);
     me->mesh.run++;
     el_set_clear(alive(me, cfg), cfg->cluster->count);
     const uint64_t *without = el_number(cfg, EXCLUDE_SUSPECTS) ? suspects(me) : NULL;
@@ -154,7 +147,7 @@ static void on_elected(struct bully_modified *me, const struct el_config *cfg, c
     const enum mesh_news news = mesh_judge(cfg, suspects(me), m->subject);
     el_note(out, LEARNS + news, m->subject, 0);
     if (news == MESH_LEARNS) {
-        rest(me, m->subject, out);
+        mesh_rest(&me->mesh, m->subject, TIMERS, out);
     } else if (me->mesh.mode == IDLE || me->mesh.mode == WAITING) {
         stand(me, cfg, out);
     }
@@ -245,7 +238,7 @@ const struct el_algorithm el_bully_modified = {
     .kinds = kinds,
     .kind_count = 4,
     .timers = timers,
-    .timer_count = 1,
+    .timer_count = TIMERS,
     .notes = notes,
     .note_count = sizeof notes / sizeof *notes,
     .options = options,

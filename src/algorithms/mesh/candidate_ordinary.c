@@ -42,13 +42,6 @@ static uint64_t *suspects(struct candidate_ordinary *me)
     return (uint64_t *)(me + 1);
 }
 
-static void rest(struct candidate_ordinary *me, el_node leader, struct el_outbox *out)
-{
-    me->mesh.mode = IDLE;
-    me->mesh.leader = leader;
-    for (uint32_t timer = 0; timer < TIMERS; timer++) el_disarm(out, timer, 0);
-}
-
 /* The smaller delta goes to the better rank; the failed leader has no place in the line. */
 static void call_election(struct candidate_ordinary *me, const struct el_config *cfg, struct el_outbox *out)
 {
@@ -56,7 +49,7 @@ static void call_election(struct candidate_ordinary *me, const struct el_config 
     const el_duration step =
         el_number(cfg, DELTA) ? el_number(cfg, DELTA) : 3 * cluster->transmit_max + 2 * cluster->process_max;
     me->failed = me->mesh.leader == cfg->self ? EL_NOBODY : me->mesh.leader;
-    rest(me, EL_NOBODY, out);
+    mesh_rest(&me->mesh, EL_NOBODY, TIMERS, out);
     const uint32_t place = el_place(cluster, cfg->self, me->failed);
     el_note(out, place ? WAITS : GOES_FIRST, place, 0);
     me->mesh.mode = HOLDING;
@@ -75,11 +68,11 @@ static void decide(struct candidate_ordinary *me, const struct el_config *cfg, s
 {
     if (me->best == EL_NOBODY) {
         el_note(out, NO_CANDIDATE, 0, 0);
-        rest(me, EL_NOBODY, out);
+        mesh_rest(&me->mesh, EL_NOBODY, TIMERS, out);
         return;
     }
     el_note(out, PICKS, me->best, 0);
-    rest(me, me->best, out);
+    mesh_rest(&me->mesh, me->best, TIMERS, out);
     mesh_send_others(cfg, (struct el_msg){.kind = ELECTED, .subject = me->best, .epoch = me->mesh.run},
                      me->failed, out);
 }
@@ -121,7 +114,7 @@ static void on_elected(struct candidate_ordinary *me, const struct el_config *cf
     const enum mesh_news news = mesh_judge(cfg, suspects(me), m->subject);
     el_note(out, LEARNS + news, m->subject, 0);
     if (news == MESH_LEARNS) {
-        rest(me, m->subject, out);
+        mesh_rest(&me->mesh, m->subject, TIMERS, out);
     } else if (me->mesh.mode == IDLE) {
         if (news == MESH_DISTRUSTS) me->mesh.leader = m->subject; /* the one to be replaced */
         call_election(me, cfg, out);

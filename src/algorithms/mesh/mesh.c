@@ -7,6 +7,13 @@ void mesh_view(const void *state, const struct el_config *cfg, struct el_view *v
     el_view_of(view, cfg, me->leader, me->mode != 0, me->run);
 }
 
+void mesh_rest(struct mesh *me, el_node leader, uint32_t timers, struct el_outbox *out)
+{
+    me->mode = 0;
+    me->leader = leader;
+    for (uint32_t timer = 0; timer < timers; timer++) el_disarm(out, timer, 0);
+}
+
 enum mesh_news mesh_judge(const struct el_config *cfg, const uint64_t *suspects, el_node leader)
 {
     if (leader != cfg->self && el_set_has(suspects, leader)) return MESH_DISTRUSTS;

@@ -17,6 +17,9 @@ struct mesh {
 
 void mesh_view(const void *state, const struct el_config *cfg, struct el_view *view);
 
+/* Ends whatever election is under way here: this one leads, and no timer of the first `timers` runs. */
+void mesh_rest(struct mesh *me, el_node leader, uint32_t timers, struct el_outbox *out);
+
 /* How a node takes the news that somebody leads: it follows it, suspects it, or outranks it (and may lead).
  * Notes of those names stand in this order in each algorithm. */
 enum mesh_news { MESH_LEARNS, MESH_DISTRUSTS, MESH_OBJECTS };

@@ -62,24 +62,17 @@ static uint64_t *agreeing(struct multicast *me, const struct el_config *cfg)
     return suspects(me) + el_set_words(cfg->cluster->count);
 }
 
-static void rest(struct multicast *me, el_node leader, struct el_outbox *out)
-{
-    me->mesh.mode = IDLE;
-    me->mesh.leader = leader;
-    for (uint32_t timer = 0; timer < TIMERS; timer++) el_disarm(out, timer, 0);
-}
-
 static void win(struct multicast *me, const struct el_config *cfg, uint32_t note, struct el_outbox *out)
 {
     el_note(out, note, 0, 0);
-    rest(me, cfg->self, out);
+    mesh_rest(&me->mesh, cfg->self, TIMERS, out);
     mesh_send_others(cfg, (struct el_msg){.kind = COORDINATOR, .subject = cfg->self, .epoch = me->mesh.run},
                      EL_NOBODY, out);
 }
 
 static void await_coordinator(struct multicast *me, const struct el_config *cfg, struct el_outbox *out)
 {
-    rest(me, EL_NOBODY, out);
+    mesh_rest(&me->mesh, EL_NOBODY, TIMERS, out);
     me->mesh.mode = WAITING;
     if (el_number(cfg, MODE) != MODE_ALL)
         el_arm(out, T_COORDINATOR, 0, 2 * el_round_trip(cfg), 2 * el_round_trip(cfg));
@@ -87,7 +80,7 @@ static void await_coordinator(struct multicast *me, const struct el_config *cfg,
 
 static void stand(struct multicast *me, const struct el_config *cfg, struct el_outbox *out)
 {
-    rest(me, EL_NOBODY, out);
+    mesh_rest(&me->mesh, EL_NOBODY, TIMERS, out);
     me->mesh.run++;
     me->mesh.mode = ASKING;
     me->polled = me->agreed = 0;
@@ -152,7 +145,7 @@ static void on_coordinator(struct multicast *me, const struct el_config *cfg, co
     const enum mesh_news news = mesh_judge(cfg, suspects(me), m->subject);
     el_note(out, LEARNS + news, m->subject, 0);
     if (news == MESH_LEARNS) {
-        rest(me, m->subject, out);
+        mesh_rest(&me->mesh, m->subject, TIMERS, out);
     } else if (me->mesh.mode == IDLE) {
         stand(me, cfg, out);
     }

@@ -2,8 +2,9 @@
 #include "cli/cluster/bounds.h"
 
 #include "algorithms/quorum/bounds.h"
+#include "base/clock.h"
 
-static const uint64_t MILLISECOND = 1000000, SECOND = 1000000000, MILLION = 1000000;
+static const uint64_t MILLION = 1000000;
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -63,9 +64,9 @@ static void bound_failovers(const struct bounds_settings *s, struct bounds *p)
 /* cli/run/leadership.c: by the time that is left when a lease is new. */
 static void bound_work(const struct bounds_settings *s, struct bounds *p)
 {
-    const uint64_t stop_timeout = 5 * SECOND;
+    const uint64_t stop_timeout = 5 * NS_PER_S;
     p->deadline = s->lease - s->margin;
-    p->kill_at = p->deadline - least(p->deadline / 10, SECOND);
+    p->kill_at = p->deadline - least(p->deadline / 10, NS_PER_S);
     p->term_at = p->kill_at - least(stop_timeout, p->deadline / 4);
     p->losses = losses_in(s, p->deadline);
     p->run_losses = losses_in(s, p->term_at);
@@ -83,7 +84,7 @@ static uint32_t work_drift(const struct bounds *p)
 /* Who may lead beats to all others; the answers of those who beat, too, go with their beats, but for those to further leaders. */
 static void count_packets(const struct bounds_settings *s, struct bounds *p)
 {
-    const uint64_t others = p->count.votes + s->observers - 1, span = 1000 * SECOND;
+    const uint64_t others = p->count.votes + s->observers - 1, span = 1000 * NS_PER_S;
     const uint64_t answers = s->voters * (others + 1 - s->voters);
     p->packets_sent = others * span / s->beat;
     p->packets_all = (s->voters * others + answers) * span / s->beat;
@@ -96,12 +97,12 @@ static void warn(const struct bounds_settings *s, struct bounds *p)
     p->warnings[BOUNDS_EVEN] = p->count.votes > 2 && p->count.votes % 2 == 0;
     p->warnings[BOUNDS_ONE_CANDIDATE] = s->voters == 1 && p->count.votes > 1;
     p->warnings[BOUNDS_MANY_WITNESSES] = s->voters > 1 && s->voters <= p->count.failures;
-    p->warnings[BOUNDS_SHORT_LEASE] = p->run_stall < 200 * MILLISECOND;
+    p->warnings[BOUNDS_SHORT_LEASE] = p->run_stall < 200 * NS_PER_MS;
     p->warnings[BOUNDS_FEW_LOSSES] = p->run_losses < 2;
-    p->warnings[BOUNDS_SHORT_STOP] = p->kill_at - p->term_at < 100 * MILLISECOND;
-    p->warnings[BOUNDS_SMALL_MARGIN] = s->margin < 10 * MILLISECOND;
+    p->warnings[BOUNDS_SHORT_STOP] = p->kill_at - p->term_at < 100 * NS_PER_MS;
+    p->warnings[BOUNDS_SMALL_MARGIN] = s->margin < 10 * NS_PER_MS;
     p->warnings[BOUNDS_SMALL_DRIFT] = s->drift < 1000;
-    p->warnings[BOUNDS_LARGE_BLOCK] = (uint64_t)p->count.votes * s->block * MILLISECOND > p->promise;
+    p->warnings[BOUNDS_LARGE_BLOCK] = (uint64_t)p->count.votes * s->block * NS_PER_MS > p->promise;
 }
 
 struct bounds bounds_of(const struct bounds_settings *s)

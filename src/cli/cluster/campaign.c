@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "cli/cli.h"
 #include "elector.h"
 
@@ -39,7 +39,6 @@ struct campaign {
 static int read_words(struct campaign *c, int argc, char **argv)
 {
     const char *value;
-    char *end;
     for (int i = 1; i < argc; i++) {
         if (cli_option(argc, argv, &i, "value", &value)) {
             if (!value) return cli_usage_error("campaign", "--value needs a text");
@@ -48,9 +47,7 @@ static int read_words(struct campaign *c, int argc, char **argv)
             if (!value) return cli_usage_error("campaign", "--url needs unix:PATH or file:PATH");
             c->url = value;
         } else if (cli_option(argc, argv, &i, "priority", &value)) {
-            errno = 0;
-            c->options.priority = value ? strtoull(value, &end, 10) : 0;
-            if (!value || *value < '0' || *value > '9' || *end || errno || c->options.priority >> 53)
+            if (!value || !units_number(value, EL_EPOCH_MAX - 1, &c->options.priority))
                 return cli_usage_error("campaign", "--priority %s: expected a whole number below 2^53",
                                        value ? value : "");
         } else if (argv[i][0] == '-' || c->group) {

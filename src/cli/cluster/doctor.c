@@ -14,6 +14,7 @@
 #include "agent/config/config.h"
 #include "agent/peer/udp.h"
 #include "agent/state/slot.h"
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/cluster/doctor.h"
 #include "cli/cluster/status.h"
@@ -242,19 +243,12 @@ static void check_state(struct doctor *d)
 
 /* ---- Clocks ---- */
 
-static uint64_t read_clock(clockid_t id)
-{
-    struct timespec now;
-    if (clock_gettime(id, &now) != 0) return 0;
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Asks again and again instead of sleeping: by a clock that stands one would sleep for ever. */
-static bool advances(clockid_t id)
+static bool advances(uint64_t (*read_clock)(void))
 {
-    const uint64_t first = read_clock(id);
+    const uint64_t first = read_clock();
     uint64_t now = first;
-    for (int i = 0; i < SPINS && now == first; i++) now = read_clock(id);
+    for (int i = 0; i < SPINS && now == first; i++) now = read_clock();
     return now > first;
 }
 
@@ -284,7 +278,7 @@ static void check_rate(struct doctor *d)
 
 static void check_clocks(struct doctor *d)
 {
-    const bool boot = advances(CLOCK_BOOTTIME), monotonic = advances(CLOCK_MONOTONIC);
+    const bool boot = advances(clock_boottime_ns), monotonic = advances(clock_monotonic_ns);
     if (boot && monotonic)
         say(d, FINE, "clocks", "CLOCK_BOOTTIME and CLOCK_MONOTONIC advance");
     else

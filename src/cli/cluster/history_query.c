@@ -5,16 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "client/engine.h"
 
 enum { LAST_MAX = 64 };
 
 static bool read_last(const char *text, uint64_t *last)
 {
-    char *end;
-    if (*text < '0' || *text > '9') return false;
-    *last = strtoull(text, &end, 10);
-    return *end == '\0' && *last >= 1 && *last <= LAST_MAX;
+    return units_number(text, LAST_MAX, last) && *last >= 1;
 }
 
 int history_query_read(struct history_query *p, int argc, char **argv, bool takes_last)

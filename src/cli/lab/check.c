@@ -6,6 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/units.h"
+#include "sim/plan/parse.h"
+
+enum { TICK_MAX_S = 1000000 };
+
 static const char help[] =
     "Usage: elector check ALGORITHM [options]\n\n"
     "Explores every world that a small cluster can get into, with the very code that runs elsewhere: every\n"
@@ -63,27 +69,21 @@ static void write_help(void)
 
 static bool read_number(const char *text, uint64_t most, uint64_t *number)
 {
-    char *end = NULL;
-    if (!text || text[0] < '0' || text[0] > '9') return false;
-    errno = 0;
-    *number = strtoull(text, &end, 10);
-    return *end == '\0' && errno == 0 && *number <= most;
+    return text && units_number(text, most, number);
 }
 
 static bool read_size(const char *text, uint64_t *bytes)
 {
-    char *end = NULL;
-    if (!text || text[0] < '0' || text[0] > '9') return false;
-    *bytes = strtoull(text, &end, 10);
+    if (!text || !units_read_number(&text, bytes)) return false;
     const char *const suffixes = "KMG";
-    const char *suffix = *end ? strchr(suffixes, *end) : NULL;
+    const char *suffix = *text ? strchr(suffixes, *text) : NULL;
     if (suffix) {
         const int shift = 10 * (int)(suffix - suffixes + 1);
         if (*bytes > UINT64_MAX >> shift) return false;
         *bytes <<= shift;
-        end++;
+        text++;
     }
-    return *end == '\0' && *bytes >= (UINT64_C(16) << 20);
+    return *text == '\0' && *bytes >= (UINT64_C(16) << 20);
 }
 
 /* 1: taken, 0: not this option, -1: wrong, and said so. */
@@ -241,12 +241,11 @@ static int read_setting(struct check_request *request, int argc, char **argv, in
                                                                            : cli_out_of_memory("check");
     }
     if (cli_option(argc, argv, at, "tick", &value)) {
-        char *end = NULL;
-        const double number = value ? strtod(value, &end) : 0;
-        const bool in_ms = end && strcmp(end, "ms") == 0;
-        if (!(number > 0) || number > 1e9 || (!in_ms && *end != '\0'))
+        el_duration tick = 0; /* a message delay is a millisecond here */
+        if (!value || !parse_time(&value, NS_PER_MS, &tick, NULL) || *value != '\0' || tick == 0 ||
+            tick > TICK_MAX_S * NS_PER_S)
             return cli_usage_error("check", "--tick is a time in message delays, or such as 10ms");
-        request->config.tick = (el_duration)(number * 1e6);
+        request->config.tick = tick;
         request->tick_given = true;
         return CLI_YES;
     }

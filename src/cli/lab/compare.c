@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/lab/compare.h"
 
@@ -76,10 +77,7 @@ static int measure(struct comparison *comparison, struct sim_error *error)
 
 static bool read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
 {
-    char *end = NULL;
-    if (!text || text[0] < '0' || text[0] > '9') return false;
-    *number = strtoull(text, &end, 10);
-    return *end == '\0' && *number >= least && *number <= most;
+    return text && units_number(text, most, number) && *number >= least;
 }
 
 /* What a run costs grows about with the square of the nodes. */

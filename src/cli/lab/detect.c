@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "sim/plan/parse.h"
 
 enum { RUNS_DEFAULT = 50, HOURS_DEFAULT = 5 };
@@ -193,7 +194,7 @@ static int read_hours(struct detect_request *request, const char *value)
 
 static int read_runs(struct detect_request *request, const char *value)
 {
-    if (value && parse_number(&value, &request->runs) && *value == '\0' && request->runs >= 1 &&
+    if (value && units_read_number(&value, &request->runs) && *value == '\0' && request->runs >= 1 &&
         request->runs <= SIM_QOS_RUNS_MAX)
         return CLI_YES;
     return cli_usage_error("detect", "--runs takes a number from 1 to %d", SIM_QOS_RUNS_MAX);

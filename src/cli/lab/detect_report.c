@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/lab/detect.h"
 #include "sim/measure/tradeoff.h"
 
@@ -18,11 +19,11 @@ static const char *span(sim_time time, char text[FIGURE])
     static const struct {
         sim_time below, unit;
         const char *name;
-    } units[] = {{UINT64_C(1000000000), 1000000, "ms"},
-                 {UINT64_C(120000000000), 1000000000, "s"},
-                 {UINT64_C(7200000000000), 60000000000, "min"},
-                 {UINT64_C(172800000000000), 3600000000000, "h"},
-                 {SIM_NEVER, 86400000000000, "days"}};
+    } units[] = {{NS_PER_S, NS_PER_MS, "ms"},
+                 {120 * NS_PER_S, NS_PER_S, "s"},
+                 {7200 * NS_PER_S, 60 * NS_PER_S, "min"},
+                 {172800 * NS_PER_S, 3600 * NS_PER_S, "h"},
+                 {SIM_NEVER, 86400 * NS_PER_S, "days"}};
     size_t i = 0;
     while (time >= units[i].below) i++;
     const double figure = (double)time / (double)units[i].unit;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/lab/sim_groups.h"
 #include "sim/output/export.h"
@@ -65,7 +66,7 @@ static void write_help(void)
 
 static json_t *json_time(const struct sim_plan *plan, sim_time time)
 {
-    const sim_time unit = plan->in_units ? plan->unit : 1000000;
+    const sim_time unit = plan->in_units ? plan->unit : NS_PER_MS;
     return time % unit == 0 ? json_integer((json_int_t)(time / unit)) : json_real((double)time / (double)unit);
 }
 

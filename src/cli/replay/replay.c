@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/seal/seal.h"
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/replay/recordings.h"
 #include "sim/output/export.h"
@@ -51,7 +52,7 @@ static void write_run(FILE *out, const struct recordings_story *story, const str
 {
     const struct config *config = recorder_config(run->tape);
     const struct recorder_report *report = &run->report;
-    const uint64_t ms = (report->ended - report->began) / 1000000;
+    const uint64_t ms = (report->ended - report->began) / NS_PER_MS;
     fprintf(out,
             "%s: %s of %s, %" PRIu64 ".%03" PRIu64 " s, %" PRIu64 " inputs, %" PRIu64 " messages: ", run->path,
             config->members[config->self - 1].name, config->cluster, ms / 1000, ms % 1000, report->inputs,
@@ -97,8 +98,8 @@ static void write_violation(FILE *out, const struct recordings_story *story,
         fprintf(out,
                 "%s had until %" PRIu64 ".%06" PRIu64 " s with token %" PRIu64 ", and %s led from %" PRIu64
                 ".%06" PRIu64 " s with %" PRIu64 "\n",
-                first, one->ended / 1000000000, one->ended / 1000 % 1000000, one->token, second,
-                other->began / 1000000000, other->began / 1000 % 1000000, other->token);
+                first, one->ended / NS_PER_S, one->ended / NS_PER_US % 1000000, one->token, second,
+                other->began / NS_PER_S, other->began / NS_PER_US % 1000000, other->token);
         break;
     }
 }

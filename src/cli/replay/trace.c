@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/replay/recordings.h"
 #include "sim/output/import.h"
 
@@ -68,7 +69,7 @@ static bool has_ended(const struct recordings_story *story, uint32_t run)
         if (story->runs[i].is_placed && end > last) last = end;
     }
     const uint64_t end = r->report.ended + (uint64_t)r->offset;
-    return r->report.flags & RECORDER_CLOSED || last > end + 1000000000;
+    return r->report.flags & RECORDER_CLOSED || last > end + NS_PER_S;
 }
 
 static bool had_a_life_before(const struct recordings_story *story, uint32_t run)
@@ -169,7 +170,7 @@ struct sim_world *recordings_tell(struct recordings_story *story, const char *gr
         ids[i] = config->members[i].id;
         roles[i] = EL_CANDIDATE;
     }
-    *plan = (struct sim_plan){.algorithm = algorithm, .unit = 1000000, .disk = {.max = 1}};
+    *plan = (struct sim_plan){.algorithm = algorithm, .unit = NS_PER_MS, .disk = {.max = 1}};
     plan->cluster = (struct el_cluster){.count = config->member_count,
                                         .ids = ids,
                                         .attributes = attributes,

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "elector/core.h"
 
-#define SECOND UINT64_C(1000000000)
-
-static const uint64_t settle_ns = 3 * SECOND, forgiven_ns = 3600 * SECOND;
+static const uint64_t settle_ns = 3 * NS_PER_S, forgiven_ns = 3600 * NS_PER_S;
 enum { DOUBLINGS_MAX = 7 };
 
 uint64_t spread_weight(const char *member, const char *group)

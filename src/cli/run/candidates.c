@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/run/run.h"
 #include "client/json_lines.h"
 
-#define SECOND UINT64_C(1000000000)
-
-static const uint64_t answer_ns = SECOND;
+static const uint64_t answer_ns = NS_PER_S;
 
 static const char scheme[] = "unix:";
-static const uint64_t long_ns = 60 * SECOND; /* a tenure that makes good for those before */
+static const uint64_t long_ns = 60 * NS_PER_S; /* a tenure that makes good for those before */
 enum { STRIKES_MAX = 6 };
 
 /* ---- Asking ---- */

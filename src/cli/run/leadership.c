@@ -5,14 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/run/run.h"
 #include "client/engine.h"
 
-#define SECOND UINT64_C(1000000000)
-
-static const uint64_t leaving_ns = 5 * SECOND;
-static const uint64_t first_retry_ns = SECOND / 10, last_retry_ns = 5 * SECOND;
+static const uint64_t leaving_ns = 5 * NS_PER_S;
+static const uint64_t first_retry_ns = NS_PER_S / 10, last_retry_ns = 5 * NS_PER_S;
 
 void run_finish(struct run *run, int exit_code)
 {
@@ -127,8 +126,9 @@ static void campaign(struct run *run)
     elector_term term = {0};
     elector_options_init(&options);
     options.value = run->request->value;
-    options.preempt_after_ms =
-        run->request->preempt_after_ns == UINT64_MAX ? ELECTOR_NEVER : run->request->preempt_after_ns / 1000000;
+    options.preempt_after_ms = run->request->preempt_after_ns == UINT64_MAX
+                                   ? ELECTOR_NEVER
+                                   : run->request->preempt_after_ns / NS_PER_MS;
     if (run->request->spread)
         options.preempt_after_ms = ELECTOR_NEVER; /* the heaviest may have its share already */
     if (!measure(run, &options.priority)) {
@@ -268,7 +268,7 @@ static void move_on(struct run *run, uint64_t deadline_ns, uint64_t now_ns)
     run->term_at_ns = run->kill_at_ns = 0;
     if (deadline_ns != 0 && deadline_ns != UINT64_MAX) {
         if (deadline_ns > now_ns && deadline_ns - now_ns > run->lease_ns) run->lease_ns = deadline_ns - now_ns;
-        run->kill_at_ns = deadline_ns - least(least(run->lease_ns / 10, SECOND), deadline_ns - 1);
+        run->kill_at_ns = deadline_ns - least(least(run->lease_ns / 10, NS_PER_S), deadline_ns - 1);
         run->term_at_ns = run->kill_at_ns -
                           least(least(run->request->stop_timeout_ns, run->lease_ns / 4), run->kill_at_ns - 1);
     }

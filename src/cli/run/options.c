@@ -3,21 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/run/run.h"
-
-#define SECOND UINT64_C(1000000000)
 
 /* 2.5: up to a week. */
 static bool read_seconds(const char *text, uint64_t *ns)
 {
-    char *end = NULL;
-    if (!text || strspn(text, "0123456789.") != strlen(text) || !text[strcspn(text, "0123456789")])
-        return false;
-    const double seconds = strtod(text, &end);
-    if (*end || !(seconds >= 0 && seconds <= 604800)) return false;
-    *ns = (uint64_t)(seconds * 1e9);
-    return true;
+    return text && units_read_decimal(&text, NS_PER_S, ns, NULL) && *text == '\0' && *ns <= 604800 * NS_PER_S;
 }
 
 static int seconds_option(const char *name, const char *value, uint64_t *ns)
@@ -244,12 +238,12 @@ static struct run_request usual_request(void)
     return (struct run_request){.exit_code = -1,
                                 .priority = 100,
                                 .restart = RUN_AS_USUAL,
-                                .stop_timeout_ns = 5 * SECOND,
-                                .hook_timeout_ns = 30 * SECOND,
-                                .health_interval_ns = 2 * SECOND,
-                                .health_timeout_ns = 2 * SECOND,
+                                .stop_timeout_ns = 5 * NS_PER_S,
+                                .hook_timeout_ns = 30 * NS_PER_S,
+                                .health_interval_ns = 2 * NS_PER_S,
+                                .health_timeout_ns = 2 * NS_PER_S,
                                 .health_failures = 3,
-                                .penalty_ns = 30 * SECOND};
+                                .penalty_ns = 30 * NS_PER_S};
 }
 
 void run_free_request(struct run_request *request)

@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
 
 static const struct {
     const char *name;
@@ -38,15 +40,10 @@ bool rank_parse(const char *text, struct rank *rank)
 
 bool rank_number(const char *text, uint64_t *number)
 {
-    uint64_t value = 0;
+    uint64_t value;
     text += strspn(text, " \t\r");
-    const size_t digits = strspn(text, "0123456789");
-    if (digits == 0 || text[digits + strspn(text + digits, " \t\r")] != '\0') return false;
-    for (size_t i = 0; i < digits; i++) {
-        const uint64_t digit = (uint64_t)(text[i] - '0');
-        if (value > (RANK_MAX - digit) / 10) return false;
-        value = value * 10 + digit;
-    }
+    if (!units_read_number(&text, &value) || text[strspn(text, " \t\r")] != '\0' || value > RANK_MAX)
+        return false;
     *number = value;
     return true;
 }
@@ -75,15 +72,17 @@ static bool measure_ip(uint64_t *number, char *problem, size_t size)
 static uint64_t megahertz_now(void)
 {
     char line[256];
-    double value = 0;
+    uint64_t value = 0;
     FILE *file = fopen("/proc/cpuinfo", "re");
     if (!file) return 0;
-    while (value <= 0 && fgets(line, sizeof line, file)) {
+    while (value == 0 && fgets(line, sizeof line, file)) {
         const char *colon = strchr(line, ':');
-        if (colon && strncmp(line, "cpu MHz", 7) == 0) value = strtod(colon + 1, NULL);
+        if (!colon || strncmp(line, "cpu MHz", 7) != 0) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        (void)units_read_number(&colon, &value);
     }
     fclose(file);
-    return value > 0 && value < 1e6 ? (uint64_t)value : 0;
+    return value < 1000000 ? value : 0;
 }
 
 /* What it can do at best does not change with its load, so it is asked first. */
@@ -133,13 +132,6 @@ static bool measure_files(const char *path, uint64_t *number, char *problem, siz
     return true;
 }
 
-static uint64_t measure_uptime(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec;
-}
-
 bool rank_measure(const struct rank *rank, uint64_t *number, char *problem, size_t size)
 {
     bool measured = true;
@@ -148,7 +140,7 @@ bool rank_measure(const struct rank *rank, uint64_t *number, char *problem, size
     case RANK_CPU: *number = measure_cpu(); break;
     case RANK_DISK: measured = measure_disk(rank->argument, number, problem, size); break;
     case RANK_FILES: measured = measure_files(rank->argument, number, problem, size); break;
-    case RANK_UPTIME: *number = measure_uptime(); break;
+    case RANK_UPTIME: *number = clock_boottime_ns() / NS_PER_S; break;
     case RANK_CMD: measured = rank_by_command(rank->argument, number, problem, size); break;
     }
     if (measured && *number > RANK_MAX) *number = RANK_MAX;

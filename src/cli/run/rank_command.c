@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/run/rank.h"
 #include "supervise/helper_command.h"
 
@@ -18,9 +18,7 @@ enum { LIMIT_MS = 5000, LINE_MAX_SIZE = 256 };
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(clock_monotonic_ns() / NS_PER_MS);
 }
 
 static _Noreturn void execute(char **words, int output)

@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 
 enum { FORCED_POLL_MS = 20 };
@@ -132,9 +133,7 @@ static void set_timer(const struct runner *runner)
     if (request->health)
         at_ns = run_sooner(at_ns, runner->check.pid ? runner->check.until_ns : runner->check_ns);
     if (request->spread && runner->elector && !runner->broken) at_ns = run_sooner(at_ns, runner->spread_ns);
-    const struct itimerspec when = {
-        .it_value = {.tv_sec = (time_t)(at_ns / 1000000000), .tv_nsec = (long)(at_ns % 1000000000)}};
-    timerfd_settime(runner->timer, TFD_TIMER_ABSTIME, &when, NULL);
+    clock_arm(runner->timer, at_ns);
 }
 
 static void wait_for_something(struct runner *runner)

@@ -5,11 +5,10 @@
 #define _GNU_SOURCE
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/run/run.h"
 
-#define SECOND UINT64_C(1000000000)
-
-static const uint64_t interval_ns = SECOND;
+static const uint64_t interval_ns = NS_PER_S;
 enum { MOVES_MAX = 8, TURNS = 3 }; /* in an interval; where all is well, a group is looked at every third */
 
 static bool is_to_be_looked_at(const struct run *run, size_t group, unsigned turn)

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/run/run.h"
 
-#define SECOND UINT64_C(1000000000)
-
-static const uint64_t first_backoff_ns = SECOND / 10, last_backoff_ns = 30 * SECOND, steady_ns = 60 * SECOND;
-static const uint64_t keeper_ns = SECOND, again_ns = SECOND / 50, quick_ns = 10 * SECOND;
+static const uint64_t first_backoff_ns = NS_PER_S / 10, last_backoff_ns = 30 * NS_PER_S,
+                      steady_ns = 60 * NS_PER_S;
+static const uint64_t keeper_ns = NS_PER_S, again_ns = NS_PER_S / 50, quick_ns = 10 * NS_PER_S;
 
 enum { NAME_MS = 500, QUICK_FAILURES_MAX = 3 };
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "detectors/fixed.h"
 #include "sim/output/svg.h"
 
@@ -90,12 +91,12 @@ static void choose_decades(struct chart *c)
 
 static void choose_reach(struct chart *c)
 {
-    sim_time longest = 1000000;
+    sim_time longest = NS_PER_MS;
     for (uint32_t i = 0; i < c->t->point_count; i++)
         if (is_drawn(&c->t->points[i]) && sim_qos_detection(c->t->points[i].qos) > longest)
             longest = sim_qos_detection(c->t->points[i].qos);
     static const sim_time factors[] = {1, 2, 5};
-    for (sim_time power = 1000000;; power *= 10) {
+    for (sim_time power = NS_PER_MS;; power *= 10) {
         for (int i = 0; i < 3; i++) {
             c->tick = power * factors[i];
             c->reach = (longest / c->tick + 1) * c->tick;
@@ -108,9 +109,9 @@ static void choose_reach(struct chart *c)
 
 static void put_seconds(FILE *out, sim_time time)
 {
-    unsigned long long ms = time / 1000000 % 1000;
+    unsigned long long ms = time / NS_PER_MS % 1000;
     int digits = 3;
-    fprintf(out, "%llu", (unsigned long long)(time / 1000000000));
+    fprintf(out, "%llu", (unsigned long long)(time / NS_PER_S));
     if (ms == 0) return;
     for (; ms % 10 == 0; ms /= 10) digits--;
     fprintf(out, ".%0*llu", digits, ms);

@@ -19,7 +19,7 @@ static const struct {
 
 /* ---- What the algorithm says of itself ---- */
 
-static uint32_t excused(const struct el_algorithm *algorithm, uint32_t faults)
+uint32_t sim_excused(const struct el_algorithm *algorithm, uint32_t faults)
 {
     uint32_t violations = 0;
     for (uint32_t i = 0; i < algorithm->break_count; i++)
@@ -47,7 +47,7 @@ static bool is_promised(const struct el_algorithm *algorithm, enum sim_trouble t
     case SIM_COMEBACKS: claimed = claims & EL_CLAIMS_STABLE; break;
     case SIM_TROUBLES: break;
     }
-    return claimed && !(excused(algorithm, rules[trouble].faults) & rules[trouble].violations);
+    return claimed && !(sim_excused(algorithm, rules[trouble].faults) & rules[trouble].violations);
 }
 
 /* ---- One run ---- */
@@ -159,7 +159,7 @@ static void add_run(struct sim_trial *trial, const struct run *run, const struct
                     enum sim_trouble trouble, uint64_t number)
 {
     const struct sim_result *result = run->result;
-    const uint32_t unexcused = result->violation_kinds & ~excused(algorithm, result->faults);
+    const uint32_t unexcused = result->violation_kinds & ~sim_excused(algorithm, result->faults);
     trial->runs++;
     trial->broken += is_broken(run, algorithm, trouble);
     if (!unexcused || trial->unexcused++ > 0) return;

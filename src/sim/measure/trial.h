@@ -53,6 +53,9 @@ struct sim_trial {
 };
 
 /* Each: 0, or -1 with the error filled in. What is run is the registered algorithm of that name. */
+/* What the algorithm says may go wrong under these faults: a set of enum el_violation. */
+uint32_t sim_excused(const struct el_algorithm *algorithm, uint32_t faults);
+
 int sim_measure_cost(const struct el_algorithm *algorithm, const struct sim_trial_terms *terms,
                      struct sim_cost *cost, struct sim_error *error);
 /* How many may die at once, the leader first, with a leader elected after: for 1, for 2, … until none is. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "sim/measure/trial.h"
 #include "sim/plan/parse.h"
 
@@ -43,7 +44,7 @@ static uint32_t below(struct story *s, uint64_t n)
 static uint64_t longest_wait(const struct el_algorithm *algorithm)
 {
     enum { ROUND_TRIPS = 4 };
-    const sim_time unit = 1000000;
+    const sim_time unit = NS_PER_MS;
     sim_time longest = ROUND_TRIPS * unit;
     for (uint32_t i = 0; i < algorithm->option_count; i++) {
         const char *at = algorithm->options[i].preset;

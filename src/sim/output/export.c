@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
+
 struct sim_fate *sim_fates(const struct sim_trace *trace)
 {
     struct sim_fate *fates = calloc(trace->count + 1, sizeof *fates);
@@ -24,7 +26,7 @@ unsigned long long sim_id(const struct sim_plan *plan, el_node node)
 
 void sim_put_time(FILE *out, const struct sim_plan *plan, sim_time time)
 {
-    const sim_time unit = plan->in_units ? plan->unit : 1000000;
+    const sim_time unit = plan->in_units ? plan->unit : NS_PER_MS;
     unsigned long long millionths = time % unit * 1000000 / unit; /* a unit is at most 1000 s: no overflow */
     int digits = 6;
     fprintf(out, "%llu", (unsigned long long)(time / unit));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+
 enum { ID_LIST_SHOWN = 12 };
 
 /* ---- Errors ---- */
@@ -85,7 +87,8 @@ int build_read_node(struct builder *b, const char **at, el_node *node)
     uint64_t id = 0;
     skip_space(at);
     const char *start = *at;
-    if (!parse_number(at, &id)) return build_fail_at(b, start, "expected the id of a node, not '%.20s'", start);
+    if (!units_read_number(at, &id))
+        return build_fail_at(b, start, "expected the id of a node, not '%.20s'", start);
     *node = sim_plan_node(b->plan, id);
     return *node ? 0 : unknown_id(b, start, id);
 }
@@ -143,7 +146,7 @@ int build_read_more(struct builder *b, const char **at, bool *more)
 int build_read_whole(struct builder *b, const char *value, uint64_t *number)
 {
     const char *at = value;
-    if (parse_number(&at, number) && parse_end(&at) && *number < EL_EPOCH_MAX) return 0;
+    if (units_read_number(&at, number) && parse_end(&at) && *number < EL_EPOCH_MAX) return 0;
     return build_fail_at(b, value, "expected a whole number below 2^53");
 }
 

@@ -1,6 +1,7 @@
 /* What is expected of a run, and whether it came so. */
 #include <string.h>
 
+#include "base/units.h"
 #include "sim/output/transcript.h"
 #include "sim/plan/builder.h"
 
@@ -18,7 +19,7 @@ static int expect_messages(struct builder *b, struct sim_expect *expect, const c
     }
     skip_space(&at);
     expect->type = SIM_EXPECT_MESSAGES;
-    if (parse_number(&at, &expect->value) && parse_end(&at)) return 0;
+    if (units_read_number(&at, &expect->value) && parse_end(&at)) return 0;
     return build_fail_at(b, at, "expected [KIND] N with a kind of message of %s", algorithm->name);
 }
 

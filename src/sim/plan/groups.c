@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "sim/plan/builder.h"
 
 enum { RANKS = 1000000 };
@@ -51,7 +52,7 @@ static int name_numbered(struct builder *b, struct sim_groups *groups)
 {
     const char *value = b->now->value, *at = value;
     uint64_t count = 0;
-    if (!parse_number(&at, &count) || !parse_end(&at) || count == 0 || count > SIM_GROUPS_MAX)
+    if (!units_read_number(&at, &count) || !parse_end(&at) || count == 0 || count > SIM_GROUPS_MAX)
         return build_fail_at(b, value, "how many groups: a number from 1 to %d", SIM_GROUPS_MAX);
     for (uint64_t i = 1; i <= count; i++) {
         char name[24];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "sim/plan/builder.h"
 
 /* ---- Who takes part ---- */
@@ -57,7 +58,7 @@ static int read_ids(struct builder *b, const char *value)
         uint64_t *id = build_one_more(&ids, &count, sizeof *ids);
         if (!id) {
             status = build_out_of_memory(b);
-        } else if (!parse_number(&at, id)) {
+        } else if (!units_read_number(&at, id)) {
             status = build_fail_at(b, at, "expected ids separated by commas, not '%.20s'", at);
         } else if (*id >= EL_EPOCH_MAX || count > BUILD_COUNT_MAX) {
             status =
@@ -87,7 +88,7 @@ static int read_attr(struct builder *b, const char *value)
         el_node node = EL_NOBODY;
         uint64_t attribute = 0;
         if (build_read_node(b, &at, &node) != 0) return -1;
-        if (!parse_char(&at, '=') || !parse_number(&at, &attribute) || attribute >= EL_EPOCH_MAX)
+        if (!parse_char(&at, '=') || !units_read_number(&at, &attribute) || attribute >= EL_EPOCH_MAX)
             return build_fail_at(b, at, "expected ID=VALUE with a whole number below 2^53 as VALUE");
         plan->attributes[node - 1] = attribute;
         if (build_read_more(b, &at, &more) != 0) return -1;

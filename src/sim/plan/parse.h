@@ -1,4 +1,4 @@
-/* Reading numbers, times and lists as people type them. Every reader advances `*at` only on success. */
+/* Reading times, chances and lists as people type them; numbers are read by base/units. Every reader advances `*at` only on success. */
 #ifndef ELECTOR_SIM_PLAN_PARSE_H
 #define ELECTOR_SIM_PLAN_PARSE_H
 
@@ -7,7 +7,6 @@
 
 #include "sim/plan/plan.h"
 
-bool parse_number(const char **at, uint64_t *number);
 /* "0.25" or "25%", as parts of 2^32. */
 bool parse_chance(const char **at, sim_chance *chance);
 /* "1.05" as parts per million. */

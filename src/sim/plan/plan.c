@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "sim/plan/builder.h"
 
 enum { DELAY_MAX_S = 1000, DRIFT_DEFAULT = 5000, DRIFT_MAX = 500000 };
-static const sim_time default_unit = 1000000; /* T is a millisecond, until the delay says otherwise */
+static const sim_time default_unit = NS_PER_MS; /* T is a millisecond, until the delay says otherwise */
 
 /* ---- The network ---- */
 
@@ -29,8 +30,7 @@ static int read_spread(struct builder *b, const char *value, struct sim_delay *s
     }
     if (made.max < made.min || made.max < made.mean)
         return build_fail_at(b, value, "the range ends before it begins");
-    if (made.max > (sim_time)DELAY_MAX_S * 1000000000)
-        return build_fail_at(b, value, "at most %d s", DELAY_MAX_S);
+    if (made.max > DELAY_MAX_S * NS_PER_S) return build_fail_at(b, value, "at most %d s", DELAY_MAX_S);
     *spread = made;
     return 0;
 }
@@ -323,7 +323,7 @@ el_node sim_plan_node(const struct sim_plan *plan, uint64_t id)
 
 const char *sim_time_text(const struct sim_plan *plan, sim_time time, char text[SIM_TIME_TEXT])
 {
-    const uint64_t unit = plan->in_units ? plan->unit : 1000000;
+    const uint64_t unit = plan->in_units ? plan->unit : NS_PER_MS;
     const uint64_t thousandths = time / unit * 1000 + time % unit * 1000 / unit;
     const unsigned long long whole = thousandths / 1000, rest = thousandths % 1000;
     int length = snprintf(text, SIM_TIME_TEXT, "%llu.%03llu", whole, rest);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "sim/plan/builder.h"
 
 static struct sim_command *add_command(struct builder *b, enum sim_command_type type, sim_time at)
@@ -108,7 +109,7 @@ int build_read_fact(struct builder *b, const char **at, struct sim_command *comm
     if (build_read_node(b, at, &command->node) != 0) return -1;
     if (!parse_char(at, ':')) return build_fail_at(b, *at, "expected ID:NAME=N, a process and what it is told");
     if (read_fact_name(b, at, &command->fact) != 0) return -1;
-    if (!parse_number(at, &command->value) || command->value >= EL_EPOCH_MAX)
+    if (!units_read_number(at, &command->value) || command->value >= EL_EPOCH_MAX)
         return build_fail_at(b, *at, "expected a whole number below 2^53");
     return 0;
 }

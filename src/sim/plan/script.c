@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "sim/plan/builder.h"
 
 /* ---- Pieces ---- */
@@ -108,7 +109,7 @@ static int read_message(struct builder *b, const char **at, struct sim_step *ste
     skip_space(at);
     if (*at[0] != '#') return 0;
     const char *start = (*at)++;
-    if (parse_number(at, &step->place) && step->place > 0) return 0;
+    if (units_read_number(at, &step->place) && step->place > 0) return 0;
     return build_fail_at(b, start, "expected #2 for the second oldest, and so on");
 }
 
@@ -128,7 +129,7 @@ static int read_timer(struct builder *b, const char **at, struct sim_step *step)
     }
     if (!parse_char(at, ':')) return 0;
     const char *start = *at;
-    if (!parse_number(at, &slot) || slot > b->plan->cluster.count)
+    if (!units_read_number(at, &slot) || slot > b->plan->cluster.count)
         return build_fail_at(b, start, "expected a slot from 0 to %u", b->plan->cluster.count);
     step->slot = (uint32_t)slot;
     return 0;
@@ -192,7 +193,7 @@ static int read_choices(struct builder *b, const char **at, struct sim_step *ste
     do {
         uint64_t number = 0;
         const char *start = *at;
-        if (!parse_number(at, &number) || number > UINT32_MAX)
+        if (!units_read_number(at, &number) || number > UINT32_MAX)
             return build_fail_at(b, start, "expected choosing=N,… : what it draws, each time that it does");
         uint32_t *choice = build_one_more(&step->choices, &step->choice_count, sizeof *choice);
         if (!choice) return build_out_of_memory(b);
@@ -208,7 +209,7 @@ static int read_manner(struct builder *b, const char **at, struct sim_step *step
         const char *start = *at;
         if (!step->dying && parse_text(at, "dying=")) {
             step->dying = true;
-            if (!parse_number(at, &step->acts))
+            if (!units_read_number(at, &step->acts))
                 return build_fail_at(b, start,
                                      "expected dying=N: how many SENDs and SAVEs it still carries out");
         } else if (!step->choice_count && parse_text(at, "choosing=")) {

@@ -1,6 +1,7 @@
 /* A node takes a step: its outbox is carried out in order, and its view is compared with the one before. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "sim/internal.h"
 
 static void open_phase(struct sim_world *world)
@@ -169,15 +170,14 @@ void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, 
 static void tell_wall_clock(struct sim_world *world, el_node node, uint64_t cause)
 {
     enum { BEFORE_THE_BEGINNING = 1000000 };
-    const sim_time ms = 1000000;
     const struct el_algorithm *algorithm = world->algorithm;
     uint32_t fact = 0;
     while (fact < algorithm->fact_count && strcmp(algorithm->facts[fact], "wall-clock") != 0) fact++;
     if (fact == algorithm->fact_count) return;
     const struct el_event event = {.type = EL_FACT,
                                    .fact = fact,
-                                   .value =
-                                       BEFORE_THE_BEGINNING + world->now / ms + world->nodes[node].incarnation};
+                                   .value = BEFORE_THE_BEGINNING + world->now / NS_PER_MS +
+                                            world->nodes[node].incarnation};
     const uint64_t told = sim_record(
         world,
         (struct sim_record){

@@ -21,6 +21,7 @@
 #include <jansson.h>
 
 #include "lib/scratch.h"
+#include "base/pass.h"
 
 enum { FAKE_LONG_S = 30 };
 
@@ -53,16 +54,7 @@ static inline void fake_write(int fd, const char *text)
 /* The same, and a descriptor with it. */
 static inline void fake_write_with(int fd, const char *text, int passed)
 {
-    _Alignas(struct cmsghdr) char serve[CMSG_SPACE(sizeof passed)] = {0};
-    struct iovec bytes = {.iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text)};
-    struct msghdr message = {
-        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = serve, .msg_controllen = sizeof serve};
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof passed);
-    memcpy(CMSG_DATA(rights), &passed, sizeof passed);
-    (void)!sendmsg(fd, &message, MSG_NOSIGNAL); /* short enough to go at once */
+    (void)!pass_send(fd, text, strlen(text), passed, MSG_NOSIGNAL); /* short enough to go at once */
 }
 
 /* With the mutex held. */

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "agent/serve/http/internal.h"
+#include "base/clock.h"
 #include "lib/client/serve.h"
 
 static struct {
@@ -52,10 +53,9 @@ static inline int finish_http(void **state)
 static inline bool is_over(time_t *end)
 {
     const char *wanted = getenv("ELECTOR_GIVE_UP_S");
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (*end == 0) *end = now.tv_sec + (wanted ? strtol(wanted, NULL, 10) : 30);
-    return now.tv_sec >= *end;
+    const time_t now = (time_t)(clock_monotonic_ns() / NS_PER_S);
+    if (*end == 0) *end = now + (wanted ? strtol(wanted, NULL, 10) : 30);
+    return now >= *end;
 }
 
 /* Only the loop: what the host has to do is for the server to see to. */

@@ -20,6 +20,7 @@
 
 #include "agent/serve/internal.h"
 #include "lib/host/agent_fakes.h"
+#include "lib/host/quiet_hooks.h"
 
 #include "lib/scratch.h"
 
@@ -49,11 +50,6 @@ static inline uint64_t read_clock(void *context)
     return t.now;
 }
 
-static inline uint64_t toss(void *context)
-{
-    return 0;
-}
-
 static inline void post(void *context, el_node to, const uint8_t *payload, size_t size)
 {
     t.posted++;
@@ -74,14 +70,6 @@ static inline void changed(void *context, struct host_group *group)
 static inline void renewed(void *context, uint32_t cell)
 {
     if (t.serve) serve_renewed(t.serve, cell);
-}
-
-static inline void note(void *context, struct host_group *group, const struct host_note *what)
-{
-}
-
-static inline void warn(void *context, struct host_group *group, const char *text)
-{
 }
 
 static inline void go_round(void)
@@ -126,16 +114,11 @@ static inline int begin_with(uint32_t members)
                                                                   .user_count = 1,
                                                                   .groups = {2002},
                                                                   .group_count = 1};
-    const struct host_hooks hooks = {.context = NULL,
-                                     .now = read_clock,
-                                     .send = post,
-                                     .save = save,
-                                     .changed = changed,
-                                     .renewed = renewed,
-                                     .note = note,
-                                     .warn = warn,
-                                     .random = toss,
-                                     .wall_ms = read_clock};
+    struct host_hooks hooks = quiet_hooks(NULL, read_clock);
+    hooks.send = post;
+    hooks.save = save;
+    hooks.changed = changed;
+    hooks.renewed = renewed;
     t.host = host_new(config, &t.record, hooks);
     char text[300];
     uv_loop_init(&t.loop);

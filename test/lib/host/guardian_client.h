@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "agent/seal/internal.h"
+#include "base/pass.h"
 #include "lib/client/serve.h"
 
 static struct guardian_client *obituary;
@@ -175,16 +176,7 @@ static inline void nothing_since(const char *words)
 
 static inline void send_with(int fd, char *line, int passed)
 {
-    char room[CMSG_SPACE(sizeof(int))] = {0};
-    struct iovec part = {line, strlen(line)};
-    struct msghdr head = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&head);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof passed);
-    memcpy(CMSG_DATA(c), &passed, sizeof passed);
-    assert_true(sendmsg(fd, &head, MSG_NOSIGNAL) > 0);
+    assert_true(pass_send(fd, line, strlen(line), passed, MSG_NOSIGNAL) > 0);
     go_round();
 }
 

@@ -15,6 +15,7 @@
 
 #include "agent/serve/leadership.h"
 #include "lib/host/agent_fakes.h"
+#include "lib/host/quiet_hooks.h"
 
 enum { MEMBERS = 3, QUEUE_MAX = 4096 };
 static const uint64_t MS = 1000000;
@@ -50,11 +51,6 @@ static inline uint64_t read_clock(void *context)
     return now;
 }
 
-static inline uint64_t toss(void *context)
-{
-    return 0;
-}
-
 static inline void post(void *context, el_node to, const uint8_t *payload, size_t size)
 {
     const struct member *from = context;
@@ -83,14 +79,6 @@ static inline void renewed(void *context, uint32_t cell)
 {
     struct member *m = context;
     if (!is_deaf) offices_renewed(&m->leaderships, cell);
-}
-
-static inline void note(void *context, struct host_group *group, const struct host_note *what)
-{
-}
-
-static inline void warn(void *context, struct host_group *group, const char *text)
-{
 }
 
 static inline void tell(void *context, void *client, struct leadership *o, const struct leadership_event *event)
@@ -145,16 +133,11 @@ static inline void begin(uint32_t count)
             m->config.members[k].id = k + 1;
             snprintf(m->config.members[k].name, sizeof m->config.members[k].name, "m%u", k + 1);
         }
-        const struct host_hooks hooks = {.context = m,
-                                         .now = read_clock,
-                                         .send = post,
-                                         .save = save,
-                                         .changed = changed,
-                                         .renewed = renewed,
-                                         .note = note,
-                                         .warn = warn,
-                                         .random = toss,
-                                         .wall_ms = read_clock};
+        struct host_hooks hooks = quiet_hooks(m, read_clock);
+        hooks.send = post;
+        hooks.save = save;
+        hooks.changed = changed;
+        hooks.renewed = renewed;
         m->host = host_new(&m->config, &m->record, hooks);
         m->leaderships.host = m->host;
         m->leaderships.config = &m->config;

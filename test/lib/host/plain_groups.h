@@ -2,7 +2,7 @@
 #ifndef ELECTOR_TEST_LIB_HOST_PLAIN_GROUPS_H
 #define ELECTOR_TEST_LIB_HOST_PLAIN_GROUPS_H
 
-#include "lib/host/sessions.h"
+#include "lib/host/session_groups.h"
 
 /* So many groups more, of which nobody watches who leads them. */
 static inline struct host_group *plain_group(el_node node, unsigned number)

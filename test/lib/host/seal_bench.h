@@ -92,7 +92,7 @@ static inline void begin(void)
         seal_free(nodes[i]);
         nodes[i] = NULL;
     }
-    now = 1000 * SEAL_S;
+    now = 1000 * NS_PER_S;
     wired = deliveries = 0;
     heard[0] = 0;
     start(1);
@@ -155,7 +155,7 @@ static inline void tick_all(void)
 
 static inline void pass(uint64_t ms)
 {
-    const uint64_t end = now + ms * SEAL_MS;
+    const uint64_t end = now + ms * NS_PER_MS;
     while (now < end) {
         uint64_t next = end;
         for (uint32_t i = 1; i <= NODES; i++) {

@@ -2,7 +2,7 @@
 #ifndef ELECTOR_TEST_LIB_HOST_SESSIONS_WELL_H
 #define ELECTOR_TEST_LIB_HOST_SESSIONS_WELL_H
 
-#include "lib/host/sessions.h"
+#include "lib/host/session_groups.h"
 
 /* As an leadership does, where nobody wants to lead any more. */
 static inline void resign_the_unwilling(void)

@@ -7,7 +7,7 @@
 #define ELECTOR_TEST_LIB_HOST_STILLS_H
 
 #include "agent/recorder/recorder.h"
-#include "lib/host/sessions.h"
+#include "lib/host/session_groups.h"
 #include "lib/node/known.h"
 
 enum {

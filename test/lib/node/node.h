@@ -188,6 +188,12 @@ static inline void campaigns(void)
     requests(EL_CAMPAIGN, EL_NOBODY);
 }
 
+static inline void is_told(uint32_t fact, uint64_t value)
+{
+    const struct el_event event = {.type = EL_FACT, .fact = fact, .value = value};
+    seat_step(&event);
+}
+
 /* A timer that there is one of for each peer. */
 static inline void times_out_for(const char *timer, uint32_t slot)
 {
@@ -440,6 +446,14 @@ static inline void seat_sees(const char *file, int line, const char *expected)
 /* Exactly this, in this order; "" is nothing. */
 #define did(expected) seat_did(__FILE__, __LINE__, expected)
 /* "idle", "elects", "leads", "follows 5" */
+static inline uint64_t term(void)
+{
+    struct el_view view;
+    seat.algorithm->view(seat.state, &seat.cfg, &view);
+    assert_int_equal(view.timer, EL_NO_TIMER);
+    return view.term;
+}
+
 #define sees(expected) seat_sees(__FILE__, __LINE__, expected)
 
 #endif

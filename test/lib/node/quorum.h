@@ -128,14 +128,6 @@ static inline void tells_floor(el_node from, uint64_t nonce, uint64_t clock, uin
     peers.clock = before;
 }
 
-static inline void is_told(uint32_t fact, uint64_t value)
-{
-    struct el_event event = {.type = EL_FACT};
-    event.fact = fact;
-    event.value = value;
-    seat_step(&event);
-}
-
 /* ---- What it did ---- */
 
 static inline void say_term(uint64_t term)
@@ -254,13 +246,24 @@ static inline void gets_linked(uint64_t echo)
         if (peer != seat.cfg.self) acks(peer, echo, 0, QUORUM_PROMISE);
 }
 
+static inline void begins(uint32_t count, el_node self)
+{
+    sit_in_quorum(count, self);
+    starts();
+}
+
+static inline void stands(uint32_t count, el_node self)
+{
+    begins(count, self);
+    gets_linked(1);
+    times_out("stand");
+    sees("elects");
+}
+
 /* Of three, the first; it leads in term 2.1 by its own vote and that of 2, which answered its question, number 2. */
 static inline void leads_in_three(void)
 {
-    sit_in_quorum(3, 1);
-    starts();
-    gets_linked(1);
-    times_out("stand");
+    stands(3, 1);
     grants(2, TERM(2, 1), 2, 0, 0);
     sees("leads");
     in_term(TERM(2, 1));

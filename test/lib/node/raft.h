@@ -24,14 +24,6 @@ static inline void sit_in_plain_raft(uint32_t count, el_node self)
     option("check-quorum", 0);
 }
 
-static inline void is_told(uint32_t fact, uint64_t value)
-{
-    struct el_event event = {.type = EL_FACT};
-    event.fact = fact;
-    event.value = value;
-    seat_step(&event);
-}
-
 /* The one record that the last step saved, before it sent anything. */
 static inline struct el_durable saved(void)
 {

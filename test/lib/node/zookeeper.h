@@ -27,22 +27,6 @@ static inline void comes_back_with(uint64_t accepted, el_node from, uint64_t cur
 }
 
 enum { EPOCH, ZXID };
-static inline void is_told(uint32_t fact, uint64_t value)
-{
-    struct el_event event = {.type = EL_FACT};
-    event.fact = fact;
-    event.value = value;
-    seat_step(&event);
-}
-
-static inline uint64_t term(void)
-{
-    struct el_view view;
-    seat.algorithm->view(seat.state, &seat.cfg, &view);
-    assert_int_equal(view.timer, EL_NO_TIMER);
-    return view.term;
-}
-
 /* The last step's last record. */
 static inline void saved(uint64_t accepted, el_node from, uint64_t current)
 {

@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "lib/sim/environment.h"
+#include "sim/measure/trial.h"
 #include "sim/output/transcript.h"
 #include "sim/plan/parse.h"
 
@@ -248,10 +250,7 @@ static void invent(struct story *s, const struct el_algorithm *algorithm, uint64
 /* Violations that no fault of this run excuses. */
 static uint32_t unexcused(const struct el_algorithm *algorithm, const struct sim_result *result)
 {
-    uint32_t excused = 0;
-    for (uint32_t i = 0; i < algorithm->break_count; i++)
-        if (algorithm->breaks[i].faults & result->faults) excused |= algorithm->breaks[i].violations;
-    return result->violation_kinds & ~excused;
+    return result->violation_kinds & ~sim_excused(algorithm, result->faults);
 }
 
 static void print_story(const struct sim_settings *settings)
@@ -260,12 +259,6 @@ static void print_story(const struct sim_settings *settings)
     for (size_t i = 1; i < settings->count; i++)
         fprintf(stderr, " --%s '%s'", settings->list[i].key, settings->list[i].value);
     fputc('\n', stderr);
-}
-
-static uint64_t environment(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
 struct tally {
@@ -375,23 +368,17 @@ static uint64_t unreached_notes(const struct tally *tally)
 static inline void swarm(const struct el_algorithm *const *all, uint32_t count, uint64_t runs_default)
 {
     struct tally tally = {.all = all, .count = count};
-    const uint64_t runs = environment("ELECTOR_RUNS", runs_default),
-                   only = environment("ELECTOR_RUN", UINT64_MAX);
-    if (only != UINT64_MAX) {
-        run_one(only, &tally, true);
-        assert_int_equal(tally.failed, 0);
-        return;
-    }
-    const uint64_t first = environment("ELECTOR_FIRST_RUN", 0);
-    for (uint64_t run = first; run < first + runs; run++) run_one(run, &tally, false);
+    const struct runs runs = runs_of("ELECTOR_RUNS", runs_default);
+    for (uint64_t run = runs.first; run < runs.first + runs.count; run++) run_one(run, &tally, runs.only_one);
     fprintf(stderr, "%llu runs (%llu could not be staged), %llu with a violation; runs by fault:",
-            (unsigned long long)runs, (unsigned long long)tally.skipped, (unsigned long long)tally.violated);
+            (unsigned long long)runs.count, (unsigned long long)tally.skipped,
+            (unsigned long long)tally.violated);
     for (uint32_t bit = 0; 1u << bit < EL_FAULTS_END; bit++)
         fprintf(stderr, "%s %s %llu", bit ? "," : "", el_fault_name((enum el_fault)(1u << bit)),
                 (unsigned long long)tally.faults[bit]);
     fputc('\n', stderr);
     assert_int_equal(tally.failed, 0);
-    if (runs >= RUNS_FOR_ALL_NOTES) assert_int_equal(unreached_notes(&tally), 0);
+    if (runs.count >= RUNS_FOR_ALL_NOTES) assert_int_equal(unreached_notes(&tally), 0);
 }
 
 #endif

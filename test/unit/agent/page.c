@@ -17,11 +17,11 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
 #include "agent/state/record.h"
+#include "base/clock.h"
 #include "elector.h"
 
 #include "lib/scratch.h"
@@ -37,13 +37,6 @@ static struct member {
 } members[AGENTS];
 
 static char folder[64];
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* ---- Two agents ---- */
 
@@ -150,11 +143,11 @@ static void campaign(struct member *m, const char *group)
 /* Both go on hearing until one of them has heard that. */
 static void await(const struct member *m, elector_event_type what)
 {
-    const uint64_t end = now_ns() + LONG_S * UINT64_C(1000000000);
+    const uint64_t end = clock_boottime_ns() + LONG_S * UINT64_C(1000000000);
     while (m->last != what) {
         for (int i = 0; i < AGENTS; i++)
             if (elector_fd(members[i].e) >= 0) (void)elector_wait(members[i].e, 5);
-        if (now_ns() > end) fail_msg("nobody said so for long");
+        if (clock_boottime_ns() > end) fail_msg("nobody said so for long");
     }
 }
 
@@ -162,7 +155,8 @@ static void await(const struct member *m, elector_event_type what)
 static uint64_t lead_to_the_end(const struct member *m)
 {
     uint64_t last = 0;
-    for (const uint64_t end = now_ns() + LONG_S * UINT64_C(1000000000); now_ns() < end; usleep(1000)) {
+    for (const uint64_t end = clock_boottime_ns() + LONG_S * UINT64_C(1000000000); clock_boottime_ns() < end;
+         usleep(1000)) {
         const uint64_t seen = elector_deadline(m->e, "jobs");
         if (!elector_is_leader(m->e, "jobs")) return last;
         if (seen) last = seen;
@@ -212,7 +206,7 @@ static void leads_no_longer_than_the_deadline_when_its_agent_is_stopped(void **s
     campaign(a, "jobs");
     assert_int_equal(kill(a->pid, SIGSTOP), 0);
     const uint64_t last = lead_to_the_end(a);
-    assert_true(last > 0 && now_ns() >= last);
+    assert_true(last > 0 && clock_boottime_ns() >= last);
     await(a, ELECTOR_LOST_OFFICE);
     assert_int_equal(a->lost, 1);
     assert_int_equal(kill(a->pid, SIGCONT), 0);
@@ -227,7 +221,7 @@ static void leads_no_longer_than_the_deadline_when_its_agent_is_killed(void **st
     campaign(a, "jobs");
     end_agent(a);
     const uint64_t last = lead_to_the_end(a);
-    assert_true(last > 0 && now_ns() >= last);
+    assert_true(last > 0 && clock_boottime_ns() >= last);
     await(a, ELECTOR_LOST_OFFICE);
     assert_false(elector_is_leader(a->e, "jobs"));
     begin_agent(a); /* another life, another page */

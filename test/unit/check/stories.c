@@ -6,14 +6,7 @@
 
 #include "lib/node/record.h"
 #include "sim/internal.h"
-
-static uint32_t excused(const struct el_algorithm *algorithm, uint32_t faults)
-{
-    uint32_t violations = 0;
-    for (uint32_t i = 0; i < algorithm->break_count; i++)
-        if (algorithm->breaks[i].faults & faults) violations |= algorithm->breaks[i].violations;
-    return violations;
-}
+#include "sim/measure/trial.h"
 
 static void play(const char *path)
 {
@@ -30,7 +23,7 @@ static void play(const char *path)
     uint32_t faults = result->faults;
     /* By steps a timer has no length: that it ran out is a clock outside of every bound. */
     if (plan.script == SIM_BY_STEPS && world->stage.fired) faults |= EL_DRIFTS;
-    const uint32_t bad = result->violation_kinds & ~excused(plan.algorithm, faults);
+    const uint32_t bad = result->violation_kinds & ~sim_excused(plan.algorithm, faults);
     if (bad) fail_msg("%s: violations 0x%x are not excused by the faults 0x%x", path, bad, faults);
     sim_world_free(world);
     sim_plan_free(&plan);

@@ -12,6 +12,7 @@
 
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "elector.h"
 #include "lib/client/fake_agent.h"
 
@@ -41,13 +42,6 @@ static void hear(void *context, const elector_event *event)
     if (event->type == ELECTOR_STOP && react) reaction = react();
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
-}
-
 static int start(void **state)
 {
     heard[0] = '\0';
@@ -73,7 +67,7 @@ static void say(const char *event, uint64_t token, int64_t from_now_ms, const ch
     snprintf(line, sizeof line,
              "{\"event\":\"%s\",\"group\":\"jobs\",\"token\":%llu,\"deadline_ns\":%llu,\"reason\":\"%s\"}",
              event, (unsigned long long)token,
-             (unsigned long long)now_ns() + (unsigned long long)from_now_ms * 1000000, reason);
+             (unsigned long long)clock_boottime_ns() + (unsigned long long)from_now_ms * 1000000, reason);
     fake_say(&agent, line);
 }
 

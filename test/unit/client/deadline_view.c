@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "agent/serve/deadline_page.h"
+#include "base/clock.h"
 #include "elector.h"
 #include "lib/client/fake_agent.h"
 
@@ -34,13 +35,6 @@ static void hear(void *context, const elector_event *event)
     snprintf(text, sizeof text, "%s %llu%s%s; ", names[event->type], (unsigned long long)event->term.token,
              has_reason ? " " : "", has_reason ? event->reason : "");
     strncat(heard, text, sizeof heard - strlen(heard) - 1);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
 }
 
 static int start(void **state)
@@ -101,7 +95,7 @@ static void become_leader(uint64_t token, uint64_t deadline_ns)
 
 static void leads_by_the_page_without_a_word_of_the_agent(void **state)
 {
-    const uint64_t first = now_ns() + 60 * S;
+    const uint64_t first = clock_boottime_ns() + 60 * S;
     json_t *request = fake_asked(&agent, "hello");
     assert_true(json_is_true(json_object_get(request, "page")));
     json_decref(request);
@@ -112,7 +106,7 @@ static void leads_by_the_page_without_a_word_of_the_agent(void **state)
     assert_int_equal(elector_deadline(e, "jobs"), first);
     deadline_page_set_deadline(page, SLOT, first + S);
     assert_int_equal(elector_deadline(e, "jobs"), first + S);
-    deadline_page_set_deadline(page, SLOT, now_ns()); /* nobody has moved it on */
+    deadline_page_set_deadline(page, SLOT, clock_boottime_ns()); /* nobody has moved it on */
     assert_false(elector_is_leader(e, "jobs"));
     assert_int_equal(elector_token(e, "jobs"), 0);
 }
@@ -120,8 +114,8 @@ static void leads_by_the_page_without_a_word_of_the_agent(void **state)
 static void the_term_and_the_loop_have_the_newest_deadline(void **state)
 {
     elector_term term;
-    become_leader(7, now_ns() + 60 * S);
-    const uint64_t later = now_ns() + 1000 * S;
+    become_leader(7, clock_boottime_ns() + 60 * S);
+    const uint64_t later = clock_boottime_ns() + 1000 * S;
     deadline_page_set_deadline(page, SLOT, later);
     assert_true(elector_timeout_ms(e) > 900000);
     assert_int_equal(elector_campaign(e, "jobs", NULL, 0, &term), ELECTOR_OK);
@@ -132,29 +126,29 @@ static void the_term_and_the_loop_have_the_newest_deadline(void **state)
 
 static void a_slot_that_is_taken_back_leads_no_more_and_the_reason_follows(void **state)
 {
-    become_leader(7, now_ns() + 60 * S);
+    become_leader(7, clock_boottime_ns() + 60 * S);
     deadline_page_vacate(page, SLOT);
     assert_false(elector_is_leader(e, "jobs"));
     assert_int_equal(elector_dispatch(e), ELECTOR_OK);
     assert_string_equal(heard, "");
     say("lost", 7, 0, ",\"reason\":\"preempted\"");
     hears("lost 7 preempted; ");
-    become_leader(8, now_ns() + 60 * S);
+    become_leader(8, clock_boottime_ns() + 60 * S);
     assert_int_equal(elector_token(e, "jobs"), 8);
 }
 
 static void who_hears_late_of_a_new_tenure_does_not_take_it_for_its_own(void **state)
 {
-    become_leader(7, now_ns() + 60 * S);
+    become_leader(7, clock_boottime_ns() + 60 * S);
     deadline_page_vacate(page, SLOT);
-    deadline_page_set_deadline(page, SLOT, now_ns() + 60 * S);
+    deadline_page_set_deadline(page, SLOT, clock_boottime_ns() + 60 * S);
     deadline_page_occupy(page, SLOT, 8, SLOT); /* ours or another client's: nobody has said so */
     assert_false(elector_is_leader(e, "jobs"));
 }
 
 static void events_come_in_their_order_and_stop_has_the_deadline(void **state)
 {
-    const uint64_t deadline_ns = now_ns() + 60 * S;
+    const uint64_t deadline_ns = clock_boottime_ns() + 60 * S;
     become_leader(7, deadline_ns);
     deadline_page_freeze(page, SLOT, deadline_ns);
     say("stop", 7, deadline_ns, ",\"reason\":\"transferred\"");
@@ -169,7 +163,7 @@ static void events_come_in_their_order_and_stop_has_the_deadline(void **state)
 /* It asks to stop what has been handed over: it is answered, and nobody else hears of it. */
 static void an_agent_that_cannot_hand_over_at_once_is_told_that_the_work_has_stopped(void **state)
 {
-    const uint64_t deadline_ns = now_ns() + 60 * S;
+    const uint64_t deadline_ns = clock_boottime_ns() + 60 * S;
     become_leader(7, deadline_ns);
     assert_int_equal(elector_hand_over(e, "jobs", "b"), ELECTOR_OK);
     say("stop", 7, deadline_ns, ",\"reason\":\"transferred\"");
@@ -183,10 +177,10 @@ static void an_agent_that_cannot_hand_over_at_once_is_told_that_the_work_has_sto
 
 static void a_deadline_that_passes_is_a_loss_until_the_agent_says_otherwise(void **state)
 {
-    become_leader(7, now_ns() + 60 * S);
-    deadline_page_set_deadline(page, SLOT, now_ns());
+    become_leader(7, clock_boottime_ns() + 60 * S);
+    deadline_page_set_deadline(page, SLOT, clock_boottime_ns());
     hears("lost 7 the deadline has passed; ");
-    const uint64_t later = now_ns() + 60 * S;
+    const uint64_t later = clock_boottime_ns() + 60 * S;
     deadline_page_set_deadline(page, SLOT, later); /* it was slow */
     assert_false(elector_is_leader(e, "jobs"));
     say("lease", 7, later, "");
@@ -198,7 +192,7 @@ static void a_deadline_that_passes_is_a_loss_until_the_agent_says_otherwise(void
 
 static void an_agent_that_is_gone_moves_nothing_on(void **state)
 {
-    become_leader(7, now_ns() + 60 * S);
+    become_leader(7, clock_boottime_ns() + 60 * S);
     fake_hang_up(&agent);
     assert_true(elector_is_leader(e, "jobs")); /* nobody else can lead before the deadline */
     hears("lost 7 the agent is gone; ");
@@ -212,7 +206,7 @@ static void every_group_is_found_by_its_name(void **state)
         snprintf(name, sizeof name, "%.*s%d", i % 8 * 8,
                  "a-name-that-is-as-long-as-many-are-and-longer-than-most", i);
         assert_int_equal(elector_campaign(e, name, NULL, 0, NULL), ELECTOR_TIMEOUT);
-        deadline_page_set_deadline(page, (uint32_t)i, now_ns() + 60 * S);
+        deadline_page_set_deadline(page, (uint32_t)i, clock_boottime_ns() + 60 * S);
         deadline_page_occupy(page, (uint32_t)i, (uint64_t)i + 1, (uint32_t)i);
         char line[300];
         snprintf(
@@ -249,12 +243,12 @@ static void is_not_believed(int fd)
     json_t *request = fake_asked(&agent, "hello");
     assert_true(json_is_false(json_object_get(request, "page")));
     json_decref(request);
-    become_leader(7, now_ns() + 200 * S);
+    become_leader(7, clock_boottime_ns() + 200 * S);
     deadline_page_vacate(page, SLOT); /* which is not where it looks */
     assert_true(elector_is_leader(e, "jobs"));
-    say("lease", 7, now_ns() + 600 * S, "");
+    say("lease", 7, clock_boottime_ns() + 600 * S, "");
     for (int i = 0; i < 3000 && elector_timeout_ms(e) < 300000; i++) elector_wait(e, 10);
-    assert_true(elector_deadline(e, "jobs") > now_ns() + 300 * S);
+    assert_true(elector_deadline(e, "jobs") > clock_boottime_ns() + 300 * S);
     if (fd >= 0) close(fd);
 }
 
@@ -291,7 +285,7 @@ static void a_slot_without_a_page_means_nothing(void **state)
     agent.bounds_page = false; /* as an agent of before */
     assert_int_equal(elector_open(agent.url, &e), ELECTOR_OK);
     elector_on_event(e, hear, NULL);
-    become_leader(7, now_ns() + 60 * S);
+    become_leader(7, clock_boottime_ns() + 60 * S);
     deadline_page_vacate(page, SLOT);
     assert_true(elector_is_leader(e, "jobs"));
 }
@@ -304,7 +298,7 @@ static void a_slot_that_there_is_not_ends_the_connection(void **state)
         open_again(deadline_page_fd(page));
         assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
         snprintf(rest, sizeof rest, ",\"slot\":%s", slots[i]);
-        say("elected", 7, now_ns() + 60 * S, rest);
+        say("elected", 7, clock_boottime_ns() + 60 * S, rest);
         elector_status status = ELECTOR_OK;
         for (int k = 0; k < 3000 && status != ELECTOR_LOST; k++) status = elector_wait(e, 10);
         assert_int_equal(status, ELECTOR_LOST);
@@ -327,7 +321,7 @@ static void what_else_is_passed_is_closed(void **state)
         fake_write_with(agent.client, "{\"event\":\"gossip\"}\n", deadline_page_fd(page));
         pthread_mutex_unlock(&agent.mutex);
     }
-    become_leader(7, now_ns() + 60 * S);
+    become_leader(7, clock_boottime_ns() + 60 * S);
     elector_close(e);
     e = NULL;
     assert_true(fake_is_left(&agent));
@@ -364,7 +358,7 @@ static void any_thread_may_ask_while_pages_come_and_go(void **state)
     for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&askers[i].thread, NULL, ask, &askers[i]), 0);
     assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
     for (uint64_t token = 1; token <= TENURES; token++) {
-        publish(token, now_ns() + 600 * S);
+        publish(token, clock_boottime_ns() + 600 * S);
         for (int i = 0; i < 3000 && elector_token(e, "jobs") != token; i++) elector_wait(e, 10);
         assert_int_equal(elector_token(e, "jobs"), token);
         deadline_page_vacate(page, SLOT);
@@ -375,7 +369,7 @@ static void any_thread_may_ask_while_pages_come_and_go(void **state)
         }
         struct deadline_page *other = deadline_page_new(); /* where others lead, with tokens that were ours */
         for (uint32_t slot = 0; slot < 2 * SLOT; slot++) {
-            deadline_page_set_deadline(other, slot, now_ns() + 600 * S);
+            deadline_page_set_deadline(other, slot, clock_boottime_ns() + 600 * S);
             deadline_page_occupy(other, slot, token, slot);
         }
         fake_hang_up(&agent);

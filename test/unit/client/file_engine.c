@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "elector.h"
 
 #include "lib/scratch.h"
@@ -162,9 +163,7 @@ static void a_path_that_is_no_folder_is_a_beginning_of_names(void **state)
 
 static uint64_t wall_us(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+    return clock_wall_ns() / NS_PER_US;
 }
 
 static uint64_t token_after(const char *text)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/host/quorum/session.h"
+#include "base/varint.h"
 
 enum {
     FIRST = offsetof(struct session_work, timers),
@@ -90,8 +91,8 @@ struct session_work *session_expand(const struct session_group *group)
     memset(&work->candidates, 0, (size_t)(count - SESSION_GROUP_TIMERS) * WORD);
     for (uint32_t first = 0; first < count; first += 8) {
         for (unsigned set = *from++; set; set &= set - 1) {
-            uint64_t word = *from & 0x7f;
-            for (unsigned shift = 7; *from++ & 0x80; shift += 7) word |= (uint64_t)(*from & 0x7f) << shift;
+            uint64_t word;
+            from += varint_get(from, VARINT_MAX, &word);
             if (word == 0) word = last;
             if (word > 0x7f) last = word;
             put(work, first + (uint32_t)__builtin_ctz(set), word);
@@ -117,8 +118,7 @@ static uint32_t fold(const struct session_work *work, uint32_t count, uint8_t by
                 word = 0;
             else if (word > 0x7f)
                 last = word;
-            for (; word > 0x7f; word >>= 7) *to++ = (uint8_t)(word | 0x80);
-            *to++ = (uint8_t)word;
+            to += varint_put(to, word);
         }
     }
     return (uint32_t)(to - bytes);

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "agent/host/internal.h"
+#include "base/clock.h"
 #include "core/machine.h"
 
-static const uint64_t SECOND = 1000000000;
 enum { STANDS_FOR_S = 4 };
 
 /* ---- Time ---- */
@@ -23,7 +23,7 @@ static void tick_links(struct host_single *group, uint64_t now)
     struct reliable_link_hooks hooks;
     /* Only who wants to be told gives up: the others were promised that nothing is lost. */
     const bool tells = group->election.algorithm->needs & EL_NEEDS_HOP_ACKS;
-    const uint64_t preempt_after_ms = tells ? 8 * group->cluster.transmit_max + SECOND : UINT64_MAX / 2;
+    const uint64_t preempt_after_ms = tells ? 8 * group->cluster.transmit_max + NS_PER_S : UINT64_MAX / 2;
     group->links_due = UINT64_MAX;
     for (uint32_t i = 0; i < group->cluster.count; i++) {
         const uint64_t due =
@@ -97,7 +97,7 @@ static void expire_peers(struct host_single *group, uint64_t now)
 {
     for (el_node peer = 1; peer <= group->cluster.count; peer++) {
         uint64_t *at = &group->stood_at[peer - 1];
-        if (*at == 0 || now - *at < STANDS_FOR_S * SECOND) continue;
+        if (*at == 0 || now - *at < STANDS_FOR_S * NS_PER_S) continue;
         *at = 0;
         group->leads[peer - 1] = false;
         set_role(group, peer);

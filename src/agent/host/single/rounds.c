@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "agent/host/internal.h"
+#include "base/clock.h"
 
-static const uint64_t SECOND = 1000000000;
 enum { AGAIN_S = 2, FRUITLESS_MAX = 3 };
 
 static void restart(struct host_single *group, el_node incumbent)
@@ -77,7 +77,7 @@ void host_single_call_again(struct host_single *group, uint64_t now)
     const bool is_settled = group->has_links ? group->base.shown_leader && group->base.shown_leader == only
                                              : group->base.shown_leader != EL_NOBODY;
     /* Each round leaves more time than the last, and the first enough for a hop that fails. */
-    const uint64_t wait = (AGAIN_S * SECOND + 8 * group->cluster.transmit_max) << group->fruitless;
+    const uint64_t wait = (AGAIN_S * NS_PER_S + 8 * group->cluster.transmit_max) << group->fruitless;
     if (group->election.algorithm->beats) return;
     if (is_settled) {
         group->unsettled_since = group->fruitless = 0;

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "agent/serve/http/internal.h"
-
-static const uint64_t MILLISECOND = 1000000;
+#include "base/clock.h"
 
 enum stage { HEAD, GROUPS, TAIL, END };
 
@@ -29,7 +28,7 @@ static bool make_group(struct walk *w)
 static bool make_tail(struct walk *w)
 {
     char end[64];
-    snprintf(end, sizeof end, "],\"worst_failover_ms\":%" PRIu64 "}\n", w->worst_ns / MILLISECOND);
+    snprintf(end, sizeof end, "],\"worst_failover_ms\":%" PRIu64 "}\n", w->worst_ns / NS_PER_MS);
     return http_set_text(&w->text, end);
 }
 

@@ -333,24 +333,6 @@ static void key_files_that_others_may_read_are_refused(void **state)
     accepts(sealed(public_key[0], public_key[1], FILES));
 }
 
-/* ---- Units ---- */
-
-static void times_are_written_as_they_are_read(void **state)
-{
-    static const char *const times[] = {"1ns",      "999ns", "1us",          "1.5us", "20ms",
-                                        "150.25ms", "1s",    "1.000000001s", "86400s"};
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        char written[UNITS_TIME_TEXT];
-        el_duration time = 0;
-        assert_true(units_time(times[i], &time));
-        assert_string_equal(units_write_time(time, written), times[i]);
-    }
-    uint64_t number = 0;
-    assert_true(units_number("18446744073709551615", UINT64_MAX, &number));
-    assert_false(units_number("18446744073709551616", UINT64_MAX, &number));
-    assert_false(units_number("6", 5, &number));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,7 +352,6 @@ int main(void)
         cmocka_unit_test(keys_that_are_missing),
         cmocka_unit_test(keys_that_are_wrong),
         cmocka_unit_test(key_files_that_others_may_read_are_refused),
-        cmocka_unit_test(times_are_written_as_they_are_read),
     };
     return cmocka_run_group_tests_name("config", tests, make_folder, remove_folder);
 }

@@ -58,7 +58,7 @@ static void no_byte_may_change_even_with_the_macs_made_right(void **state)
         struct packet bad = with_bit_changed(good, i);
         seal_mac(nodes[2]->tag_keys[0], bad.bytes, SEAL_INITIATION_TAG, bad.bytes + SEAL_INITIATION_TAG);
         seal_mac(nodes[2]->mac_key, bad.bytes, SEAL_INITIATION_MAC, bad.bytes + SEAL_INITIATION_MAC);
-        now += SEAL_S;
+        now += NS_PER_S;
         is_dropped(&bad);
         assert_int_equal(stats(2).rate_limited, 0);
     }
@@ -197,7 +197,7 @@ static void a_replayed_initiation_displaces_nothing(void **state)
     carry();
     was_heard("1>2 hello; ");
     for (unsigned i = 0; i < 10; i++) {
-        now += SEAL_S;
+        now += NS_PER_S;
         is_dropped(&first);
     }
     assert_int_equal(stats(2).replayed, 10);
@@ -238,7 +238,7 @@ static void an_older_initiation_of_the_same_start_is_dropped(void **state)
 static void an_initiation_of_an_earlier_start_is_dropped(void **state)
 {
     connect_both();
-    now += 175 * SEAL_S;
+    now += 175 * NS_PER_S;
     say(1, 2, "held back");
     const struct packet held_back = take(0);
     start(1);
@@ -266,7 +266,7 @@ static void a_replay_to_one_that_started_again_takes_nothing_over(void **state)
     say(1, 2, "welcome");
     carry();
     was_heard("1>2 hello; 2>1 risen; 1>2 welcome; ");
-    now += SEAL_S;
+    now += NS_PER_S;
     hand_over(&first);
     say(2, 1, "still");
     carry();
@@ -284,7 +284,7 @@ static void five_at_once_from_one_peer_and_then_five_a_second(void **state)
         const bool answered = i < 5 || i == 8;
         assert_int_equal(wired, answered);
         wired = 0;
-        if (i == 7) now += 200 * SEAL_MS;
+        if (i == 7) now += 200 * NS_PER_MS;
     }
     assert_int_equal(stats(2).rate_limited, 6);
 }
@@ -309,7 +309,7 @@ static void twenty_at_once_from_all_and_then_twenty_a_second(void **state)
         hand_over(&p);
         answered += (unsigned)wired;
         wired = 0;
-        if (i == 40) now += 100 * SEAL_MS;
+        if (i == 40) now += 100 * NS_PER_MS;
     }
     assert_int_equal(answered, 22);
     assert_int_equal(stats(2).rate_limited, 40);
@@ -333,7 +333,7 @@ static void keys_are_added_used_and_retired_without_a_loss(void **state)
             if (fresh > 0) start(fresh);
             set_keys(1, steps[i][0]);
             set_keys(2, steps[i][1]);
-            now += (fresh == 0 ? 121 : 1) * SEAL_S;
+            now += (fresh == 0 ? 121 : 1) * NS_PER_S;
             deliveries = 0;
             say(fresh == 2 ? 2 : 1, fresh == 2 ? 1 : 2, "a");
             carry();

@@ -72,7 +72,7 @@ static void a_late_answer_to_an_earlier_try_is_of_no_use(void **state)
     say(1, 2, "hello");
     carry_one();
     const struct packet late = take(0);
-    now += 250 * SEAL_MS;
+    now += 250 * NS_PER_MS;
     tick_all();
     hand_over(&late);
     assert_int_equal(stats(1).strangers, 1);
@@ -102,7 +102,7 @@ static void answered_with_nothing_left_to_say_it_still_confirms(void **state)
 {
     begin();
     say(1, 2, "hello");
-    now += 2 * SEAL_S + 1;
+    now += 2 * NS_PER_S + 1;
     carry();
     was_heard(""); /* too old */
     assert_true(seal_is_connected(nodes[2], 1));
@@ -116,7 +116,7 @@ static void retries_double_up_to_five_seconds(void **state)
     say(1, 2, "hello");
     for (size_t i = 0; i < sizeof waits_ms / sizeof *waits_ms; i++) {
         assert_int_equal(wired, i + 1);
-        now += waits_ms[i] * SEAL_MS - 1;
+        now += waits_ms[i] * NS_PER_MS - 1;
         say(1, 2, "hello"); /* there is something to send */
         assert_true(seal_tick(nodes[1], now) == now + 1);
         assert_int_equal(wired, i + 1);
@@ -130,7 +130,7 @@ static void retries_end_when_there_is_nothing_to_send(void **state)
     begin();
     say(1, 2, "hello");
     for (unsigned i = 0; i < 600; i++) {
-        now += 100 * SEAL_MS;
+        now += 100 * NS_PER_MS;
         seal_tick(nodes[1], now);
     }
     assert_int_equal(wired, 5); /* at 0, 0.25, 0.75, 1.75 and 3.75 s */
@@ -159,7 +159,7 @@ static void none_that_waited_two_seconds_is_sent(void **state)
     say(1, 2, "old");
     now += 1;
     say(1, 2, "young");
-    now += 2 * SEAL_S;
+    now += 2 * NS_PER_S;
     carry();
     was_heard("1>2 young; ");
 }
@@ -264,7 +264,7 @@ static void a_session_is_dropped_after_three_minutes(void **state)
     connect_both();
     say(1, 2, "late");
     const struct packet late = take(0);
-    now += 180 * SEAL_S;
+    now += 180 * NS_PER_S;
     hand_over(&late);
     was_heard("");
     assert_int_equal(stats(2).strangers, 1);
@@ -294,7 +294,7 @@ static void who_only_hears_says_so(void **state)
 static void who_has_answered_owes_nothing(void **state)
 {
     connect_both();
-    now += SEAL_S;
+    now += NS_PER_S;
     tick_all();
     assert_int_equal(wired, 1);
     assert_int_equal(wire[0].from, 1); /* it heard the last word */
@@ -306,15 +306,15 @@ static void after_a_success_retries_are_quick_again(void **state)
     begin();
     for (unsigned i = 0; i < 40; i++) {
         say(1, 2, "hello");
-        now += 250 * SEAL_MS;
+        now += 250 * NS_PER_MS;
         seal_tick(nodes[1], now);
         wired = 0;
     }
-    now += 5 * SEAL_S;
+    now += 5 * NS_PER_S;
     say(1, 2, "hello");
     carry();
     was_heard("1>2 hello; ");
-    now += 180 * SEAL_S;
+    now += 180 * NS_PER_S;
     say(1, 2, "again");
     (void)take(0);
     pass(250);
@@ -332,7 +332,7 @@ static void the_second_answer_of_a_tie_is_waited_for(void **state)
     assert_int_equal(slow.to, 1);
     carry();
     was_heard("2>1 two; 1>2 one; ");
-    now += 100 * SEAL_MS;
+    now += 100 * NS_PER_MS;
     tick_all();
     hand_over(&slow);
     assert_int_equal(dropped(1), 0);
@@ -343,9 +343,9 @@ static void silence_on_both_sides_stays_silence(void **state)
 {
     connect_both();
     pass(2000);
-    now += SEAL_S;
+    now += NS_PER_S;
     for (unsigned i = 0; i < 150; i++) {
-        now += SEAL_S;
+        now += NS_PER_S;
         tick_all();
         assert_int_equal(wired, 0);
     }

@@ -7,14 +7,6 @@ static void sit_in(uint32_t count, el_node self)
     option("delta", 50);
 }
 
-static uint64_t term(void)
-{
-    struct el_view view;
-    seat.algorithm->view(seat.state, &seat.cfg, &view);
-    assert_int_equal(view.timer, EL_NO_TIMER);
-    return view.term;
-}
-
 static void declines(enum el_request_what what, el_node to, enum el_answer answer)
 {
     requests(what, to);

@@ -1,12 +1,6 @@
 /* The voter's half of a quorum group: granting, refusing, being released, and giving the vote away unasked. */
 #include "lib/node/quorum.h"
 
-static void begins(uint32_t count, el_node self)
-{
-    sit_in_quorum(count, self);
-    starts();
-}
-
 /* ---- Granting and refusing ---- */
 
 static void a_voter_refuses_all_others_while_its_promise_lives(void **state)

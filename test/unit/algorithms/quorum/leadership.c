@@ -1,20 +1,6 @@
 /* Leading a quorum group: what bounds the claim, who is asked to join, heirs, and how it ends. */
 #include "lib/node/quorum.h"
 
-static void begins(uint32_t count, el_node self)
-{
-    sit_in_quorum(count, self);
-    starts();
-}
-
-static void stands(uint32_t count, el_node self)
-{
-    begins(count, self);
-    gets_linked(1);
-    times_out("stand");
-    sees("elects");
-}
-
 /* ---- Leading ---- */
 
 static void the_claim_is_bounded_by_the_majoritys_newest_promises(void **state)

@@ -1,15 +1,6 @@
 /* Giving up in a quorum group for want of links: then it is links that are waited for, and not time (Q22). */
 #include "lib/node/quorum.h"
 
-static void stands(uint32_t count, el_node self)
-{
-    sit_in_quorum(count, self);
-    starts();
-    gets_linked(1);
-    times_out("stand");
-    sees("elects");
-}
-
 static void loses_its_links(void)
 {
     times_out_for("linked", 1);

@@ -1,20 +1,6 @@
 /* Standing in a quorum group: whose turn it is, what wins, who makes way, and that what is finished stays so. */
 #include "lib/node/quorum.h"
 
-static void begins(uint32_t count, el_node self)
-{
-    sit_in_quorum(count, self);
-    starts();
-}
-
-static void stands(uint32_t count, el_node self)
-{
-    begins(count, self);
-    gets_linked(1);
-    times_out("stand");
-    sees("elects");
-}
-
 /* ---- Its turn ---- */
 
 static void who_reaches_a_majority_and_sees_no_leader_waits_for_its_turn(void **state)

@@ -248,11 +248,6 @@ static void a_failed_hop_about_the_dead_is_not_tried_again(void **state)
 static void whoever_is_alone_leads(void **state)
 {
     for (size_t i = 0; i < 2; i++) {
-        sit(both[i], 1, 1);
-        starts();
-        campaigns();
-        did("note alone");
-        sees("leads");
         sit(both[i], 3, 2);
         starts();
         suspects(3);
@@ -279,17 +274,6 @@ static void tells_a_successor_that_comes_back_who_leads(void **state)
     }
 }
 
-static void without_a_leader_there_is_nothing_to_tell(void **state)
-{
-    for (size_t i = 0; i < 2; i++) {
-        sit(both[i], 5, 3);
-        starts();
-        suspects(4);
-        trusts(4);
-        did("");
-    }
-}
-
 static void whoever_comes_back_calls_an_election(void **state)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -297,19 +281,6 @@ static void whoever_comes_back_calls_an_election(void **state)
         comes_back();
         did("send 4 Election 3");
         sees("elects");
-    }
-}
-
-static void knows_no_other_request(void **state)
-{
-    for (size_t i = 0; i < 2; i++) {
-        sit(both[i], 5, 3);
-        starts_under(3);
-        requests(EL_RESIGN, EL_NOBODY);
-        did("note declined");
-        requests(EL_TRANSFER, 5);
-        did("note declined");
-        sees("leads");
     }
 }
 
@@ -337,9 +308,7 @@ int main(void)
         cmocka_unit_test(a_failed_hop_about_the_dead_is_not_tried_again),
         cmocka_unit_test(whoever_is_alone_leads),
         cmocka_unit_test(tells_a_successor_that_comes_back_who_leads),
-        cmocka_unit_test(without_a_leader_there_is_nothing_to_tell),
         cmocka_unit_test(whoever_comes_back_calls_an_election),
-        cmocka_unit_test(knows_no_other_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

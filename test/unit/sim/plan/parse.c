@@ -1,5 +1,5 @@
 /*
- * Reading the pieces of a setting: numbers, chances, times and ranges of them,
+ * Reading the pieces of a setting: chances, times and ranges of them,
  * as far as they go and no further.
  */
 #include <setjmp.h>
@@ -10,34 +10,6 @@
 #include <cmocka.h>
 
 #include "sim/plan/parse.h"
-
-static void whole_numbers_do_not_overflow(void **state)
-{
-    static const struct {
-        const char *text;
-        bool good;
-        uint64_t number;
-        size_t read;
-    } cases[] = {
-        {"0", true, 0, 1},
-        {"007x", true, 7, 3},
-        {"18446744073709551615", true, UINT64_MAX, 20},
-        {"18446744073709551616", false, 0, 0},
-        {"99999999999999999999", false, 0, 0},
-        {"", false, 0, 0},
-        {"-1", false, 0, 0},
-        {"+1", false, 0, 0},
-        {" 1", false, 0, 0},
-        {"x", false, 0, 0},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *at = cases[i].text;
-        uint64_t number = 0;
-        assert_int_equal(parse_number(&at, &number), cases[i].good);
-        assert_int_equal(number, cases[i].number);
-        assert_int_equal(at - cases[i].text, cases[i].read);
-    }
-}
 
 static void a_chance_is_a_fraction_or_a_percentage(void **state)
 {
@@ -152,7 +124,6 @@ static void clock_rates_are_in_millionths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_numbers_do_not_overflow),
         cmocka_unit_test(a_chance_is_a_fraction_or_a_percentage),
         cmocka_unit_test(a_time_is_in_units_or_real),
         cmocka_unit_test(in_a_range_one_unit_stands_for_both),

@@ -1,6 +1,6 @@
 /* Beats and their answers: in how few letters, when answers wait, and when nobody waits for them. */
 #include "agent/recorder/recorder.h"
-#include "lib/host/sessions.h"
+#include "lib/host/session_groups.h"
 
 enum { BEAT_MS = 150, ROUNDS = 100 };
 
