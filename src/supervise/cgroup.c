@@ -33,7 +33,7 @@ static bool find_mount(char *mount, size_t size)
 }
 
 /* Our own place below the mount: "0::/user.slice/…". */
-static bool find_place(char *place, size_t size)
+static bool find_own_group(char *place, size_t size)
 {
     char line[PATH_MAX];
     bool found = false;
@@ -59,7 +59,7 @@ static pid_t maker_of(const char *name)
 }
 
 /* What is left of those who were killed before they could remove theirs. One in which there is somebody stays. */
-static void sweep(const char *folder)
+static void remove_leftovers(const char *folder)
 {
     DIR *groups = opendir(folder);
     for (const struct dirent *one; groups && (one = readdir(groups));) {
@@ -75,10 +75,10 @@ void supervise_cgroup_make(struct supervise_tree *tree)
     static unsigned made; /* there may be several works at a time */
     char mount[PATH_MAX], place[PATH_MAX], folder[PATH_MAX];
     tree->cgroup[0] = '\0';
-    if (!find_mount(mount, sizeof mount) || !find_place(place, sizeof place)) return;
+    if (!find_mount(mount, sizeof mount) || !find_own_group(place, sizeof place)) return;
     int size = snprintf(folder, sizeof folder, "%s%s", mount, place[1] ? place : "");
     if (size < 0 || (size_t)size >= sizeof folder) return;
-    sweep(folder);
+    remove_leftovers(folder);
     size = snprintf(tree->cgroup, sizeof tree->cgroup, "%s/" GROUP_NAME "%d-%u", folder, (int)getpid(), ++made);
     if (size < 0 || (size_t)size >= sizeof tree->cgroup || mkdir(tree->cgroup, 0755) != 0)
         tree->cgroup[0] = '\0';

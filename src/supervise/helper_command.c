@@ -16,7 +16,7 @@ enum { HELPER_MAX = 512, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
 
 static pid_t running[HELPER_MAX]; /* 0: a free place */
 
-struct helper_words *helper_split(const char *text)
+struct helper_words *helper_split_words(const char *text)
 {
     size_t count = 0;
     char *rest = NULL;
@@ -37,7 +37,7 @@ struct helper_words *helper_split(const char *text)
 
 /* ---- Which children are ours ---- */
 
-static bool enlist(pid_t pid, pid_t instead)
+static bool replace_in_list(pid_t pid, pid_t instead)
 {
     for (size_t i = 0; i < HELPER_MAX; i++) {
         if (running[i] != instead) continue;
@@ -47,7 +47,7 @@ static bool enlist(pid_t pid, pid_t instead)
     return false;
 }
 
-bool helper_is(pid_t pid)
+bool helper_is_running(pid_t pid)
 {
     for (size_t i = 0; i < HELPER_MAX; i++)
         if (running[i] == pid) return true;
@@ -88,7 +88,7 @@ int helper_start(struct helper_command *helper, const struct helper_words *words
     if (child < 0) return errno;
     setpgid(child, child); /* whoever is first */
     const int fd = (int)syscall(SYS_pidfd_open, child, 0);
-    if (fd < 0 || !enlist(child, 0)) {
+    if (fd < 0 || !replace_in_list(child, 0)) {
         const int error = fd < 0 ? errno : EAGAIN;
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
@@ -102,27 +102,27 @@ int helper_start(struct helper_command *helper, const struct helper_words *words
 
 /* ---- To end ---- */
 
-void helper_cut(struct helper_command *helper)
+void helper_kill(struct helper_command *helper)
 {
     if (!helper->pid) return;
-    helper->cut = true;
+    helper->killed = true;
     kill(-helper->pid, SIGKILL); /* it is not reaped yet: its number is its own */
     kill(helper->pid, SIGKILL);
 }
 
-bool helper_look(struct helper_command *helper, uint64_t now_ns, int *status)
+bool helper_poll(struct helper_command *helper, uint64_t now_ns, int *status)
 {
     siginfo_t info = {0};
     if (!helper->pid) return false;
     if (waitid(P_PID, (id_t)helper->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid) {
-        if (now_ns >= helper->until_ns && !helper->cut) helper_cut(helper);
+        if (now_ns >= helper->until_ns && !helper->killed) helper_kill(helper);
         return false;
     }
-    const bool cut = helper->cut;
-    helper_cut(helper);                                    /* what it has left behind */
+    const bool killed = helper->killed;
+    helper_kill(helper);                                   /* what it has left behind */
     if (waitpid(helper->pid, status, 0) < 0) *status = -1; /* a force took it */
-    if (cut) *status = -1;
-    (void)enlist(0, helper->pid);
+    if (killed) *status = -1;
+    (void)replace_in_list(0, helper->pid);
     close(helper->fd);
     *helper = (struct helper_command){.last = helper->pid};
     return true;

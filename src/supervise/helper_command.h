@@ -20,14 +20,14 @@ struct helper_words {
 };
 
 /* NULL: no word, too many, or no memory. To be freed. */
-struct helper_words *helper_split(const char *text);
+struct helper_words *helper_split_words(const char *text);
 
 /* Zeroed: nothing runs. */
 struct helper_command {
     pid_t pid; /* 0: nothing runs */
     int fd;    /* readable when it has ended */
     uint64_t until_ns;
-    bool cut; /* killed by us: its time was up, or nobody wants it any more */
+    bool killed; /* killed by us: its time was up, or nobody wants it any more */
     pid_t last;
 };
 
@@ -35,10 +35,10 @@ struct helper_command {
 int helper_start(struct helper_command *, const struct helper_words *, const sigset_t *signals,
                  uint64_t until_ns);
 /* True when it has ended: *status as of waitpid(), -1 if its time was up. Kills it once it is time. */
-bool helper_look(struct helper_command *, uint64_t now_ns, int *status);
-void helper_cut(struct helper_command *);
+bool helper_poll(struct helper_command *, uint64_t now_ns, int *status);
+void helper_kill(struct helper_command *);
 /* Whether this child of ours is one of those that run. */
-bool helper_is(pid_t);
+bool helper_is_running(pid_t);
 /* "failed with 3", "was killed by signal 9", "took too long", in a buffer. */
 const char *helper_describe(int status, char *text, size_t size);
 

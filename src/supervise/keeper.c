@@ -20,11 +20,11 @@ struct keeper {
     const struct supervise_command *command;
     int signals, timer;
     uint64_t timer_at_ns;
-    bool killing, told_exit;
+    bool killing, reported_exit;
     bool line_ended; /* nothing more is to be heard there */
 };
 
-static void tell(const struct keeper *keeper, int kind, int value)
+static void report(const struct keeper *keeper, int kind, int value)
 {
     const struct supervise_message message = {kind, value};
     const ssize_t sent = send(keeper->work->socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -91,7 +91,7 @@ static void stop_all(const struct keeper *keeper)
     supervise_tree_signal_all(&keeper->work->tree, SIGCONT);
 }
 
-static void set_overdue(const struct keeper *keeper)
+static void mark_overdue(const struct keeper *keeper)
 {
     atomic_store(&keeper->work->page->overdue, true);
 }
@@ -128,13 +128,13 @@ static void on_order(struct keeper *keeper)
     }
 }
 
-static void hear_line(struct keeper *keeper)
+static void read_line(struct keeper *keeper)
 {
     if (keeper->line_ended) return;
-    const enum supervise_word word = supervise_line_hear(keeper->work->line);
+    const enum supervise_word word = supervise_line_read(keeper->work->line);
     keeper->line_ended = word != SUPERVISE_SILENCE;
     if (word != SUPERVISE_END) return; /* if both are gone the deadline decides */
-    set_overdue(keeper);               /* whoever reads of its death must not take it for its own will */
+    mark_overdue(keeper);              /* whoever reads of its death must not take it for its own will */
     kill_all(keeper);
 }
 
@@ -149,11 +149,11 @@ static void set_timer(struct keeper *keeper, uint64_t at_ns)
 }
 
 /* The supervisor moves the instant on without a word; it is read when the one known is past. */
-static void watch_time(struct keeper *keeper)
+static void kill_when_time_is_up(struct keeper *keeper)
 {
     const uint64_t at_ns = atomic_load(&keeper->work->page->kill_at_ns);
     if (is_too_late(keeper->work->page) && !keeper->killing) {
-        set_overdue(keeper);
+        mark_overdue(keeper);
         kill_all(keeper);
     }
     if (at_ns != keeper->timer_at_ns) set_timer(keeper, at_ns);
@@ -167,32 +167,32 @@ static void drain(int descriptor)
     while (read(descriptor, bytes, sizeof bytes) > 0) {}
 }
 
-static void tell_exit(struct keeper *keeper)
+static void report_exit(struct keeper *keeper)
 {
     const struct supervise_tree *tree = &keeper->work->tree;
     const int error = atomic_load(&keeper->work->page->exec_error);
-    keeper->told_exit = true;
+    keeper->reported_exit = true;
     if (error) {
-        tell(keeper, SUPERVISE_FAILED, error);
+        report(keeper, SUPERVISE_FAILED, error);
     } else {
-        tell(keeper, SUPERVISE_EXITED,
-             tree->leader_code == CLD_EXITED ? tree->leader_status : 128 + tree->leader_status);
+        report(keeper, SUPERVISE_EXITED,
+               tree->leader_code == CLD_EXITED ? tree->leader_status : 128 + tree->leader_status);
     }
 }
 
-static void take_in(struct keeper *keeper)
+static void reap_and_report(struct keeper *keeper)
 {
     struct supervise_tree *tree = &keeper->work->tree;
     supervise_tree_reap(tree);
     if (tree->leader_stopped_by) {
-        tell(keeper, SUPERVISE_STOPPED, tree->leader_stopped_by);
+        report(keeper, SUPERVISE_STOPPED, tree->leader_stopped_by);
         tree->leader_stopped_by = 0;
     }
-    if (!keeper->told_exit && (tree->leader_ended || tree->empty)) tell_exit(keeper);
+    if (!keeper->reported_exit && (tree->leader_ended || tree->empty)) report_exit(keeper);
 }
 
 /* Our own group, so that keys pressed at the terminal do not reach us; every signal but SIGKILL waits for ever. */
-static void settle(struct keeper *keeper)
+static void set_up(struct keeper *keeper)
 {
     sigset_t all, children;
     sigfillset(&all);
@@ -207,7 +207,7 @@ static void settle(struct keeper *keeper)
 }
 
 /* The output belongs to the command: whoever reads it is not kept waiting by us. */
-static void let_go_of_output(void)
+static void release_output(void)
 {
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nothing < 0) return;
@@ -216,12 +216,12 @@ static void let_go_of_output(void)
     close(nothing);
 }
 
-_Noreturn void supervise_keep(struct supervise *work, const struct supervise_command *command)
+_Noreturn void supervise_run_keeper(struct supervise *work, const struct supervise_command *command)
 {
     struct keeper keeper = {.work = work, .command = command};
     const struct supervise_line *line = work->line;
-    settle(&keeper);
-    hear_line(&keeper);
+    set_up(&keeper);
+    read_line(&keeper);
     if (keeper.signals < 0 || keeper.timer < 0) {
         atomic_store(&work->page->exec_error, errno);
     } else if (keeper.line_ended) {
@@ -229,25 +229,25 @@ _Noreturn void supervise_keep(struct supervise *work, const struct supervise_com
     } else {
         start_command(&keeper);
     }
-    let_go_of_output();
-    take_in(&keeper);
+    release_output();
+    reap_and_report(&keeper);
     while (!work->tree.empty) {
         const bool was_killing = keeper.killing;
         struct pollfd polled[] = {{.fd = work->socket, .events = POLLIN},
                                   {.fd = keeper.signals, .events = POLLIN},
                                   {.fd = keeper.timer, .events = POLLIN},
                                   {.fd = line && !keeper.line_ended ? line->socket : -1, .events = POLLIN}};
-        watch_time(&keeper);
+        kill_when_time_is_up(&keeper);
         poll(polled, sizeof polled / sizeof *polled, keeper.killing ? KILL_AGAIN_MS : -1);
-        if (polled[3].revents) hear_line(&keeper); /* others wait for the answer */
+        if (polled[3].revents) read_line(&keeper); /* others wait for the answer */
         if (polled[1].revents) drain(keeper.signals);
         if (polled[2].revents) drain(keeper.timer);
         if (polled[0].revents) on_order(&keeper);
-        take_in(&keeper);
+        reap_and_report(&keeper);
         if (was_killing && !work->tree.empty) supervise_tree_signal_all(&work->tree, SIGKILL);
     }
-    supervise_line_count_out(work->line, &work->page->is_counted);
-    tell(&keeper, SUPERVISE_EMPTY, 0);
+    supervise_line_remove_work(work->line, &work->page->is_counted);
+    report(&keeper, SUPERVISE_EMPTY, 0);
     supervise_cgroup_remove(&work->tree); /* which takes the kernel a while: the news go first */
     _exit(0);
 }

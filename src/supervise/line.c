@@ -36,13 +36,13 @@ static void answer(const struct supervise_line *line)
     (void)!send(line->socket, GUARDIAN_LINE_OVER, sizeof GUARDIAN_LINE_OVER - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void supervise_line_count(struct supervise_line *line, _Atomic bool *is_counted)
+void supervise_line_add_work(struct supervise_line *line, _Atomic bool *is_counted)
 {
     if (line && !atomic_exchange(is_counted, true)) atomic_fetch_add(&line->works, 1);
 }
 
 /* Who dies between the two leaves one too many, and no answer. */
-void supervise_line_count_out(struct supervise_line *line, _Atomic bool *is_counted)
+void supervise_line_remove_work(struct supervise_line *line, _Atomic bool *is_counted)
 {
     if (!line || !atomic_exchange(is_counted, false)) return;
     atomic_fetch_sub(&line->works, 1);
@@ -57,7 +57,7 @@ void supervise_line_end(struct supervise_line *line)
 }
 
 /* The word is in memory before the line is closed: who finds it closed finds the word. */
-enum supervise_word supervise_line_hear(struct supervise_line *line)
+enum supervise_word supervise_line_read(struct supervise_line *line)
 {
     char word[sizeof GUARDIAN_LINE_END];
     if (!line) return SUPERVISE_SILENCE;

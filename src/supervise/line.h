@@ -33,10 +33,10 @@ struct supervise_line *supervise_line_new(int socket);
 void supervise_line_free(struct supervise_line *); /* in this process; keepers have their own */
 
 /* In and out, both once, whoever does it and however often: `is_counted` is the work's own, and shared as well. */
-void supervise_line_count(struct supervise_line *, _Atomic bool *is_counted);
-void supervise_line_count_out(struct supervise_line *, _Atomic bool *is_counted);
+void supervise_line_add_work(struct supervise_line *, _Atomic bool *is_counted);
+void supervise_line_remove_work(struct supervise_line *, _Atomic bool *is_counted);
 
-enum supervise_word supervise_line_hear(struct supervise_line *);
+enum supervise_word supervise_line_read(struct supervise_line *);
 /* Nobody is left who could begin anything: by who knows. Answered at once if nothing runs, else by the last. */
 void supervise_line_end(struct supervise_line *);
 

@@ -42,7 +42,7 @@ struct supervise_command {
     struct supervise_line *line; /* of all works of a connection; borrowed until all have ended; NULL: none */
 };
 
-enum supervise_news {
+enum supervise_report {
     SUPERVISE_NOTHING, /* for now */
     SUPERVISE_FAILED,  /* it could not be executed; errno */
     SUPERVISE_EXITED,  /* the command itself; its exit code, or 128 and the signal's number */
@@ -53,10 +53,11 @@ enum supervise_news {
 /* Zeroed: nothing runs. */
 struct supervise {
     pid_t keeper; /* 0: nothing runs */
-    pid_t gone;   /* the last one: nothing is below it, and it is reaped when there is time; 0: it was */
-    int socket;   /* to the keeper; to be polled for input */
-    bool forced;  /* the keeper is given up; we do it ourselves */
-    bool told_exit;
+    pid_t
+        exiting_keeper; /* the last one: nothing is below it, and it is reaped when there is time; 0: it was */
+    int socket;         /* to the keeper; to be polled for input */
+    bool abandoned;     /* the keeper is given up; we do it ourselves */
+    bool reported_exit;
     struct supervise *next; /* of all that run */
     struct supervise_line *line;
     struct supervise_page *page;
@@ -71,9 +72,9 @@ bool supervise_init(void);
  * where it is until SUPERVISE_EMPTY.
  */
 int supervise_start(struct supervise *, const struct supervise_command *, uint64_t kill_at_ns);
-void supervise_bury(
+void supervise_reap_keeper(
     struct supervise *); /* a keeper that has said SUPERVISE_EMPTY; supervise_start() does so, too */
-void supervise_until(struct supervise *, uint64_t kill_at_ns);
+void supervise_set_kill_time(struct supervise *, uint64_t kill_at_ns);
 void supervise_signal(struct supervise *, int signal); /* to the process group */
 void supervise_stop(struct supervise *);               /* SIGTERM to all of it */
 void supervise_kill(struct supervise *);               /* SIGKILL to all of it */
@@ -82,16 +83,16 @@ void supervise_kill(struct supervise *);               /* SIGKILL to all of it *
  * As supervise_kill(), without the keeper's help: for one that does not answer. Call supervise_read() again and again
  * then, every few milliseconds.
  */
-void supervise_force(struct supervise *);
+void supervise_abandon_keeper(struct supervise *);
 
 /* Never waits. Until SUPERVISE_NOTHING, there may be more. */
-enum supervise_news supervise_read(struct supervise *, int *value);
+enum supervise_report supervise_read(struct supervise *, int *value);
 
 /*
  * Children of the supervisor that are not to be taken for what a dead keeper has left: false unless told otherwise. A
  * keeper that lives is spared without being asked for.
  */
-void supervise_spare(bool (*is_ours)(pid_t child));
+void supervise_spare_children(bool (*is_ours)(pid_t child));
 
 uint64_t supervise_now_ns(void); /* CLOCK_BOOTTIME */
 
@@ -105,6 +106,6 @@ struct supervise_message {
 };
 
 /* The keeper's life, in its own process. */
-_Noreturn void supervise_keep(struct supervise *, const struct supervise_command *);
+_Noreturn void supervise_run_keeper(struct supervise *, const struct supervise_command *);
 
 #endif

@@ -19,7 +19,7 @@ struct children {
 };
 
 /* "12 345 6 " */
-static void take_numbers(struct children *children, FILE *file)
+static void read_pids(struct children *children, FILE *file)
 {
     char word[24];
     while (children->count < CHILDREN_MAX && fscanf(file, "%23s", word) == 1) {
@@ -34,7 +34,7 @@ static bool list_own(struct children *children)
     FILE *file = fopen("/proc/thread-self/children", "re");
     children->count = 0;
     if (!file) return false;
-    take_numbers(children, file);
+    read_pids(children, file);
     fclose(file);
     return true;
 }
@@ -58,7 +58,7 @@ static bool list_children(struct children *children, pid_t parent)
         FILE *file = fopen(path, "re");
         if (!file) continue;
         listed = true;
-        take_numbers(children, file);
+        read_pids(children, file);
         fclose(file);
     }
     closedir(threads);
@@ -115,7 +115,7 @@ static void note_leader(struct supervise_tree *tree, const siginfo_t *info)
     }
 }
 
-static void look_at_leader(struct supervise_tree *tree)
+static void check_leader(struct supervise_tree *tree)
 {
     siginfo_t info = {0};
     if (tree->leader <= 0 || tree->leader_ended) return;
@@ -134,7 +134,7 @@ static void look_at_leader(struct supervise_tree *tree)
 
 enum left { LEFT_SOME, LEFT_LEADER, LEFT_SPARED, LEFT_NONE };
 
-static enum left look_at(const struct supervise_tree *tree, pid_t child, bool *reaped)
+static enum left try_reap(const struct supervise_tree *tree, pid_t child, bool *reaped)
 {
     if (is_spared(tree, child)) return LEFT_SPARED;
     if (child == tree->leader) return LEFT_LEADER;
@@ -157,7 +157,7 @@ static enum left reap_listed(const struct supervise_tree *tree)
         if (!list_own(children)) break;
         if (children->count == CHILDREN_MAX) left = LEFT_SOME;
         for (size_t i = 0; i < children->count; i++) {
-            const enum left one = look_at(tree, children->list[i], &again);
+            const enum left one = try_reap(tree, children->list[i], &again);
             if (one < left) left = one;
         }
     }
@@ -180,7 +180,7 @@ static void reap_the_rest(struct supervise_tree *tree)
 void supervise_tree_reap(struct supervise_tree *tree)
 {
     if (tree->empty) return;
-    look_at_leader(tree);
+    check_leader(tree);
     enum left left = reap_listed(tree);
     if (left == LEFT_SOME || !(tree->leader_ended || tree->leader <= 0)) return;
     if (!tree->spares || !children_are_listed()) {

@@ -44,22 +44,22 @@ void spread_free(struct spread *s)
     *s = (struct spread){0};
 }
 
-static bool is_dealt_before(const struct spread_group *a, const struct spread_group *b)
+static bool comes_before(const struct spread_group *a, const struct spread_group *b)
 {
     return a->hash != b->hash ? a->hash < b->hash : strcmp(a->name, b->name) < 0;
 }
 
-void spread_name(struct spread *s, size_t group, const char *name)
+void spread_set_name(struct spread *s, size_t group, const char *name)
 {
     struct spread_group *g = &s->groups[group];
     size_t at = s->group_count++;
     *g = (struct spread_group){
         .name = name, .hash = el_fingerprint(name, strlen(name)).low, .owner = SPREAD_MEMBERS_MAX};
-    for (; at > 0 && is_dealt_before(g, &s->groups[s->order[at - 1]]); at--) s->order[at] = s->order[at - 1];
+    for (; at > 0 && comes_before(g, &s->groups[s->order[at - 1]]); at--) s->order[at] = s->order[at - 1];
     s->order[at] = group;
 }
 
-void spread_forget(struct spread *s, size_t group)
+void spread_clear_candidates(struct spread *s, size_t group)
 {
     s->groups[group].standing = 0;
     s->groups[group].owner = SPREAD_MEMBERS_MAX;
@@ -72,7 +72,7 @@ static size_t place_of(struct spread *s, const char *member)
     while (at < s->member_count && strcmp(s->members[at], member) != 0) at++;
     if (at < s->member_count) return at;
     if (at == SPREAD_MEMBERS_MAX) {
-        for (size_t i = 0; i < s->group_count; i++) spread_forget(s, i);
+        for (size_t i = 0; i < s->group_count; i++) spread_clear_candidates(s, i);
         s->member_count = at = 0;
     }
     snprintf(s->members[at], sizeof s->members[at], "%s", member);
@@ -80,7 +80,7 @@ static size_t place_of(struct spread *s, const char *member)
     return at;
 }
 
-void spread_note(struct spread *s, size_t group, const char *member, uint64_t priority)
+void spread_add_candidate(struct spread *s, size_t group, const char *member, uint64_t priority)
 {
     const size_t at = place_of(s, member);
     s->groups[group].standing |= UINT64_C(1) << at;
@@ -129,7 +129,7 @@ static bool is_better(const struct spread *s, const struct hand *hand, const str
     return strcmp(s->members[a], s->members[b]) > 0;
 }
 
-static void deal_one(const struct spread *s, struct hand *hand, struct spread_group *g)
+static void assign_one(const struct spread *s, struct hand *hand, struct spread_group *g)
 {
     const uint64_t members = eligible(g);
     for (size_t i = 0; i < s->member_count; i++)
@@ -138,7 +138,7 @@ static void deal_one(const struct spread *s, struct hand *hand, struct spread_gr
     if (hand->load[g->owner]++ == hand->least && hand->more > 0) hand->more--;
 }
 
-static void deal_hand(struct spread *s, uint64_t standing)
+static void assign_round(struct spread *s, uint64_t standing)
 {
     struct hand hand = {0};
     uint64_t members = 0;
@@ -153,16 +153,16 @@ static void deal_hand(struct spread *s, uint64_t standing)
     hand.more = groups % count;
     for (size_t i = 0; i < s->group_count; i++) {
         struct spread_group *g = &s->groups[s->order[i]];
-        if (g->standing == standing) deal_one(s, &hand, g);
+        if (g->standing == standing) assign_one(s, &hand, g);
     }
 }
 
-void spread_deal(struct spread *s)
+void spread_assign(struct spread *s)
 {
     for (size_t i = 0; i < s->group_count; i++) s->groups[i].owner = SPREAD_MEMBERS_MAX;
     for (size_t i = 0; i < s->group_count; i++)
         if (s->groups[i].standing && s->groups[i].owner == SPREAD_MEMBERS_MAX)
-            deal_hand(s, s->groups[i].standing);
+            assign_round(s, s->groups[i].standing);
 }
 
 const char *spread_owner(const struct spread *s, size_t group)
@@ -173,7 +173,7 @@ const char *spread_owner(const struct spread *s, size_t group)
 
 /* ---- When to hand over ---- */
 
-bool spread_is_due(struct spread_watch *watch, const char *owner, uint64_t now_ns)
+bool spread_should_move(struct spread_watch *watch, const char *owner, uint64_t now_ns)
 {
     if (!owner) {
         watch->better[0] = '\0';
@@ -187,7 +187,7 @@ bool spread_is_due(struct spread_watch *watch, const char *owner, uint64_t now_n
     return now_ns - watch->since_ns >= settle_ns << watch->moves;
 }
 
-void spread_has_moved(struct spread_watch *watch, uint64_t now_ns)
+void spread_note_move(struct spread_watch *watch, uint64_t now_ns)
 {
     if (watch->moves < DOUBLINGS_MAX) watch->moves++;
     watch->moved_ns = now_ns;

@@ -38,7 +38,7 @@ struct spread_group {
     uint64_t hash;
     uint64_t standing; /* bit i: member i does; 0: not known yet */
     uint64_t priority[SPREAD_MEMBERS_MAX];
-    size_t owner; /* as spread_deal() found; SPREAD_MEMBERS_MAX: nobody */
+    size_t owner; /* as spread_assign() found; SPREAD_MEMBERS_MAX: nobody */
 };
 
 struct spread {
@@ -50,15 +50,16 @@ struct spread {
 
 /* False: out of memory; free it in either case. */
 bool spread_init(struct spread *, size_t group_count);
-void spread_name(struct spread *, size_t group, const char *name); /* each once, before all else; borrowed */
+void spread_set_name(struct spread *, size_t group,
+                     const char *name); /* each once, before all else; borrowed */
 void spread_free(struct spread *);
 
 /* Who stands for a group is to be noted anew; nobody noted: it is not dealt. */
-void spread_forget(struct spread *, size_t group);
-void spread_note(struct spread *, size_t group, const char *member, uint64_t priority);
+void spread_clear_candidates(struct spread *, size_t group);
+void spread_add_candidate(struct spread *, size_t group, const char *member, uint64_t priority);
 
-void spread_deal(struct spread *);
-/* As of the last spread_deal(); NULL: nobody can tell. Borrowed until the next spread_note(). */
+void spread_assign(struct spread *);
+/* As of the last spread_assign(); NULL: nobody can tell. Borrowed until the next spread_add_candidate(). */
 const char *spread_owner(const struct spread *, size_t group);
 
 /* ---- When to hand over ---- */
@@ -75,7 +76,7 @@ struct spread_watch {
  * looked since three seconds ago. Who comes and goes does not get it. Each hand-over of ours within an hour doubles that time, up
  * to 128 times: members that hear different ones do not throw a group to and fro.
  */
-bool spread_is_due(struct spread_watch *, const char *owner, uint64_t now_ns);
-void spread_has_moved(struct spread_watch *, uint64_t now_ns);
+bool spread_should_move(struct spread_watch *, const char *owner, uint64_t now_ns);
+void spread_note_move(struct spread_watch *, uint64_t now_ns);
 
 #endif

@@ -47,8 +47,8 @@ static bool add(const struct expansion *e)
 static bool expand(struct expansion *, size_t used, const char *rest, const char *end);
 
 /* Puts a word where `used` is, and goes on behind it. */
-static bool go_on(struct expansion *e, size_t used, const char *word, size_t length, const char *rest,
-                  const char *end)
+static bool append(struct expansion *e, size_t used, const char *word, size_t length, const char *rest,
+                   const char *end)
 {
     if (used + length > ELECTOR_GROUP_MAX) return complain(e, "a name is at most %d long", ELECTOR_GROUP_MAX);
     memcpy(e->name + used, word, length);
@@ -79,7 +79,7 @@ static bool expand_range(struct expansion *e, size_t used, const char *open, con
     for (long number = first; number <= last; number++) {
         char word[DIGITS_MAX + 3];
         const int length = snprintf(word, sizeof word, "%0*ld", width, number);
-        if (!go_on(e, used, word, (size_t)length, close + 1, end))
+        if (!append(e, used, word, (size_t)length, close + 1, end))
             return false; /* also when there are too many */
     }
     return true;
@@ -90,7 +90,7 @@ static bool expand_words(struct expansion *e, size_t used, const char *open, con
     for (const char *word = open; word <= close;) {
         const char *comma = memchr(word, ',', (size_t)(close - word));
         if (!comma) comma = close;
-        if (!go_on(e, used, word, (size_t)(comma - word), close + 1, end)) return false;
+        if (!append(e, used, word, (size_t)(comma - word), close + 1, end)) return false;
         word = comma + 1;
     }
     return true;
@@ -109,8 +109,8 @@ static bool expand(struct expansion *e, size_t used, const char *rest, const cha
     const char *open = memchr(rest, '{', (size_t)(end - rest));
     const char *stray = memchr(rest, '}', (size_t)((open ? open : end) - rest));
     if (stray) return complain(e, "a } without its {");
-    if (open && open != rest) return go_on(e, used, rest, (size_t)(open - rest), open, end);
-    if (!open && rest != end) return go_on(e, used, rest, (size_t)(end - rest), end, end);
+    if (open && open != rest) return append(e, used, rest, (size_t)(open - rest), open, end);
+    if (!open && rest != end) return append(e, used, rest, (size_t)(end - rest), end, end);
     if (!open) return add(e);
     const char *inside = open + 1, *close = memchr(inside, '}', (size_t)(end - inside));
     const char *again = memchr(inside, '{', (size_t)((close ? close : end) - inside));

@@ -15,17 +15,17 @@ static void on_result(struct runner *runner, int status)
     const bool first = runner->failures == 0;
     char text[80];
     if (status == 0) {
-        if (!runner->well && !request->quiet && !first) run_say(any, "the health check passes again");
+        if (!runner->healthy && !request->quiet && !first) run_say(any, "the health check passes again");
         runner->failures = 0;
-        runner->well = true;
+        runner->healthy = true;
         return;
     }
     runner->failures++;
-    const bool falls_ill = runner->well && runner->failures >= request->health_failures;
-    if (falls_ill) runner->well = false;
+    const bool falls_ill = runner->healthy && runner->failures >= request->health_failures;
+    if (falls_ill) runner->healthy = false;
     if (!request->quiet && (first || falls_ill || request->verbose))
         run_say(any, "the health check %s%s", helper_describe(status, text, sizeof text),
-                runner->well ? "" : "; not standing until it passes");
+                runner->healthy ? "" : "; not standing until it passes");
 }
 
 static void start(struct runner *runner, uint64_t now_ns)
@@ -43,11 +43,11 @@ static void start(struct runner *runner, uint64_t now_ns)
     on_result(runner, -1);
 }
 
-void run_look_at_health(struct runner *runner)
+void run_poll_health(struct runner *runner)
 {
     int status = 0;
     const uint64_t now_ns = supervise_now_ns();
     if (!runner->request->health) return;
-    if (helper_look(&runner->check, now_ns, &status)) on_result(runner, status);
+    if (helper_poll(&runner->check, now_ns, &status)) on_result(runner, status);
     if (!runner->check.pid && now_ns >= runner->check_ns) start(runner, now_ns);
 }

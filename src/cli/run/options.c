@@ -38,15 +38,15 @@ static int read_exit_code(struct run_request *request, const char *value)
 
 static int read_priority(struct run_request *request, const char *value)
 {
-    request->prefers = true;
+    request->has_priority = true;
     if (value && rank_number(value, &request->priority)) return CLI_YES;
     return cli_usage_error("run", "--priority takes a whole number from 0 to 2^53 - 1");
 }
 
 static int read_rank(struct run_request *request, const char *value)
 {
-    request->ranked = value && rank_parse(value, &request->rank);
-    if (request->ranked) return CLI_YES;
+    request->has_rank = value && rank_parse(value, &request->rank);
+    if (request->has_rank) return CLI_YES;
     return cli_usage_error("run", "--rank is ip, cpu, disk:PATH, files:PATH, uptime or cmd:COMMAND%s%s",
                            value ? ", not " : "", value ? value : "");
 }
@@ -75,7 +75,7 @@ static int read_groups(struct run_request *request, const char *value)
 
 static int read_command(const char *name, const char *value, struct helper_words **words)
 {
-    struct helper_words *read = value ? helper_split(value) : NULL;
+    struct helper_words *read = value ? helper_split_words(value) : NULL;
     if (!read)
         return cli_usage_error("run", "--%s takes a command of 1 to %d words, split at blanks, without a shell",
                                name, HELPER_WORDS_MAX);
@@ -130,14 +130,14 @@ static bool option(int argc, char **argv, int *at, const char *name, const char 
 }
 
 /* What runs beside the command. False: none of these. */
-static bool read_aside(struct run_request *request, int argc, char **argv, int *at, int *status)
+static bool read_hook_or_check(struct run_request *request, int argc, char **argv, int *at, int *status)
 {
     const struct {
         const char *name;
         struct helper_words **words;
-    } commands[] = {{"on-elected", &request->hooks[RUN_ELECTED]},
-                    {"on-lost", &request->hooks[RUN_LOST_OFFICE]},
-                    {"on-leader", &request->hooks[RUN_NEW_LEADER]},
+    } commands[] = {{"on-elected", &request->hooks[RUN_HOOK_ELECTED]},
+                    {"on-lost", &request->hooks[RUN_HOOK_LOST]},
+                    {"on-leader", &request->hooks[RUN_HOOK_LEADER]},
                     {"health-cmd", &request->health}};
     const struct {
         const char *name, *dashed;
@@ -166,7 +166,7 @@ static int read_option(struct run_request *request, int argc, char **argv, int *
 {
     const char *value = NULL;
     int status = CLI_YES;
-    if (read_switch(request, argv[*at]) || read_aside(request, argc, argv, at, &status)) return status;
+    if (read_switch(request, argv[*at]) || read_hook_or_check(request, argc, argv, at, &status)) return status;
     if (option(argc, argv, at, "group", NULL, &value)) return read_groups(request, value);
     if (option(argc, argv, at, "url", NULL, &value)) return read_text("url", value, &request->url);
     if (option(argc, argv, at, "value", NULL, &value)) return read_text("value", value, &request->value);
@@ -179,7 +179,7 @@ static int read_option(struct run_request *request, int argc, char **argv, int *
     if (option(argc, argv, at, "stop-timeout", NULL, &value))
         return seconds_option("--stop-timeout", value, &request->stop_timeout_ns);
     if (option(argc, argv, at, "wait", "-w", &value)) {
-        request->waits = true;
+        request->has_wait = true;
         return seconds_option("--wait", value, &request->wait_ns);
     }
     return cli_usage_error("run", "unknown option %s; `elector run --help` lists them", argv[*at]);
@@ -187,13 +187,13 @@ static int read_option(struct run_request *request, int argc, char **argv, int *
 
 static bool has_hooks(const struct run_request *request)
 {
-    return request->hooks[RUN_ELECTED] || request->hooks[RUN_LOST_OFFICE] || request->hooks[RUN_NEW_LEADER];
+    return request->hooks[RUN_HOOK_ELECTED] || request->hooks[RUN_HOOK_LOST] || request->hooks[RUN_HOOK_LEADER];
 }
 
 static int check_spread(const struct run_request *request)
 {
     if (!request->spread) return CLI_YES;
-    if (request->ranked)
+    if (request->has_rank)
         return cli_usage_error("run", "--spread and --rank exclude each other: both say who is preferred");
     if (request->preempt_after_ns > 0 && request->preempt_after_ns != UINT64_MAX)
         return cli_usage_error("run",
@@ -205,7 +205,7 @@ static int check_spread(const struct run_request *request)
 
 static int check_many(const struct run_request *request)
 {
-    if (request->groups->count > 1 && (request->no_wait || request->waits))
+    if (request->groups->count > 1 && (request->no_wait || request->has_wait))
         return cli_usage_error("run", "--no-wait and --wait are for one group, not for %zu",
                                request->groups->count);
     return CLI_YES;
@@ -227,9 +227,9 @@ static int check_request(const struct run_request *request)
     if (!request->command && !has_hooks(request))
         return cli_usage_error("run", "which command? elector run %s -- COMMAND, or hooks such as --on-elected",
                                request->groups->names[0]);
-    if (request->ranked && request->prefers)
+    if (request->has_rank && request->has_priority)
         return cli_usage_error("run", "--rank measures the priority; leave out one of --rank and --priority");
-    if (request->no_wait && request->waits)
+    if (request->no_wait && request->has_wait)
         return cli_usage_error("run", "--no-wait and --wait exclude each other");
     if (request->quiet && request->verbose)
         return cli_usage_error("run", "--quiet and --verbose exclude each other");
@@ -239,11 +239,11 @@ static int check_request(const struct run_request *request)
 }
 
 /* The presets: keepalived's for priority, which leaves room below for who is to stand behind all others. */
-static struct run_request usual_request(void)
+static struct run_request default_request(void)
 {
     return (struct run_request){.exit_code = -1,
                                 .priority = 100,
-                                .restart = RUN_AS_USUAL,
+                                .restart = RUN_RESTART_DEFAULT,
                                 .stop_timeout_ns = 5 * SECOND,
                                 .hook_timeout_ns = 30 * SECOND,
                                 .health_interval_ns = 2 * SECOND,
@@ -254,14 +254,14 @@ static struct run_request usual_request(void)
 
 void run_free_request(struct run_request *request)
 {
-    for (size_t i = 0; i < RUN_EVENTS; i++) free(request->hooks[i]);
+    for (size_t i = 0; i < RUN_HOOK_KINDS; i++) free(request->hooks[i]);
     free(request->health);
     free(request->groups);
 }
 
 int run_read_request(struct run_request *request, int argc, char **argv)
 {
-    *request = usual_request();
+    *request = default_request();
     const char *group = NULL;
     int status = CLI_YES;
     for (int at = 1; at < argc && status == CLI_YES; at++) {
@@ -280,7 +280,7 @@ int run_read_request(struct run_request *request, int argc, char **argv)
         }
     }
     if (status == CLI_YES) status = check_request(request);
-    if (status == CLI_YES && request->restart == RUN_AS_USUAL)
+    if (status == CLI_YES && request->restart == RUN_RESTART_DEFAULT)
         request->restart = request->groups->count > 1 ? RUN_ON_FAILURE : RUN_NEVER;
     return status;
 }

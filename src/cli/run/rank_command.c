@@ -70,7 +70,8 @@ static int end_command(pid_t child, bool at_once)
     return status;
 }
 
-static bool judge(bool in_time, int status, const char *line, uint64_t *number, char *problem, size_t size)
+static bool read_result(bool in_time, int status, const char *line, uint64_t *number, char *problem,
+                        size_t size)
 {
     if (!in_time) {
         snprintf(problem, size, "the command has said nothing for %d seconds", LIMIT_MS / 1000);
@@ -103,14 +104,14 @@ static bool run(char **words, uint64_t *number, char *problem, size_t size)
     setpgid(child, child);
     const bool in_time = read_line(ends[0], line);
     close(ends[0]);
-    return judge(in_time, end_command(child, !in_time), line, number, problem, size);
+    return read_result(in_time, end_command(child, !in_time), line, number, problem, size);
 }
 
 bool rank_by_command(const char *command, uint64_t *number, char *problem, size_t size)
 {
-    struct helper_words *words = helper_split(command);
+    struct helper_words *words = helper_split_words(command);
     if (!words) snprintf(problem, size, "a command of 1 to %d words is needed", HELPER_WORDS_MAX);
-    const bool ranked = words && run(words->list, number, problem, size);
+    const bool has_rank = words && run(words->list, number, problem, size);
     free(words);
-    return ranked;
+    return has_rank;
 }

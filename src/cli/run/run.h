@@ -19,12 +19,12 @@
 #include "supervise/helper_command.h"
 #include "supervise/supervise.h"
 
-enum run_restart { RUN_NEVER, RUN_ON_FAILURE, RUN_ALWAYS, RUN_AS_USUAL };
+enum run_restart { RUN_NEVER, RUN_ON_FAILURE, RUN_ALWAYS, RUN_RESTART_DEFAULT };
 
-enum { RUN_NOT_ELECTED = 1, RUN_LOST = 75 }; /* exit codes, unless -E says another */
+enum { RUN_EXIT_NOT_ELECTED = 1, RUN_EXIT_LOST = 75 }; /* exit codes, unless -E says another */
 
 /* What hooks are run for, in the order in which they happen to a group. */
-enum run_event { RUN_ELECTED, RUN_LOST_OFFICE, RUN_NEW_LEADER, RUN_EVENTS };
+enum run_hook_kind { RUN_HOOK_ELECTED, RUN_HOOK_LOST, RUN_HOOK_LEADER, RUN_HOOK_KINDS };
 
 struct run_request {
     struct run_groups *groups; /* owned; one at least */
@@ -33,11 +33,11 @@ struct run_request {
     uint64_t priority;
     uint64_t preempt_after_ns; /* UINT64_MAX: never */
     struct rank rank;
-    bool ranked, prefers, spread, once, no_wait, waits, quiet, verbose;
+    bool has_rank, has_priority, spread, once, no_wait, has_wait, quiet, verbose;
     uint64_t wait_ns, stop_timeout_ns;
     int exit_code; /* -1: the usual ones */
     enum run_restart restart;
-    struct helper_words *hooks[RUN_EVENTS]; /* NULL: none */
+    struct helper_words *hooks[RUN_HOOK_KINDS]; /* NULL: none */
     uint64_t hook_timeout_ns;
     struct helper_words *health; /* NULL: none */
     uint64_t health_interval_ns, health_timeout_ns, health_failures;
@@ -70,7 +70,7 @@ enum run_end { RUN_ENDED, RUN_LOSES, RUN_HANDS_OVER, RUN_GIVES_UP };
 enum { RUN_HOOKS_WAITING = 16 };
 
 struct run_hook {
-    enum run_event event;
+    enum run_hook_kind event;
     uint64_t token, deadline_ns;
     char leader[ELECTOR_NAME_MAX + 1];
     bool is_me; /* who leads */
@@ -102,13 +102,14 @@ struct run {
     uint64_t look_at_ns;                   /* to see whether it has moved on, of which nobody tells */
     uint64_t elected_ns;                   /* since when it leads */
     bool stop_asked, lost, another_leads;
-    bool yields, is_alone; /* it has asked to hand over; it wanted to, and was told that nobody else stands */
+    bool hands_over,
+        told_alone; /* it has asked to hand over; it wanted to, and was told that nobody else stands */
     char reason[128];
 
     /* Preference: after tenures that were short it stands behind all others for a while. */
     uint64_t penalised_until_ns; /* 0: it is not */
-    unsigned strikes, quick_failures;
-    uint64_t asked_at; /* the failing check after which it tried last to hand over */
+    unsigned penalties, quick_failures;
+    uint64_t tried_at_failure; /* the failing check after which it tried last to hand over */
 
     struct spread_watch watch;
 
@@ -141,7 +142,7 @@ struct runner {
     struct helper_command check;
     uint64_t check_ns; /* the next */
     uint64_t failures; /* in a row */
-    bool well;         /* no check, or it has passed and did not fail too often since */
+    bool healthy;      /* no check, or it has passed and did not fail too often since */
 
     struct json_lines *json_lines; /* to ask with, where it is an agent; NULL: not open */
     struct spread spread;          /* of all groups, in the order of runs; where it is asked for */
@@ -157,56 +158,56 @@ int run_loop(struct runner *);
 /* "elector run: GROUP: text". */
 void run_say(const struct run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The sooner of two instants; 0 is never. */
-uint64_t run_sooner(uint64_t, uint64_t);
+uint64_t run_earlier(uint64_t, uint64_t);
 
 /* ---- The leadership (leadership.c) -------------------------------------------------------------------- */
 
-void run_connect(struct runner *);  /* and campaign; when all are RUN_DISCONNECTED */
-void run_dispatch(struct runner *); /* hears what the library has to say */
-void run_stand(struct run *);       /* campaigns, if it is well */
-void run_renew(struct run *);       /* the deadline may have moved on */
+void run_connect(struct runner *);    /* and campaign; when all are RUN_DISCONNECTED */
+void run_dispatch(struct runner *);   /* hears what the library has to say */
+void run_campaign(struct run *);      /* campaigns, if it is well */
+void run_read_deadline(struct run *); /* the deadline may have moved on */
 bool run_leads(const struct run *);
 void run_leave(struct run *); /* the answer to STOP */
-void run_rejoin(struct run *);
+void run_campaign_again(struct run *);
 void run_finish(struct run *, int exit_code);
 /* Nothing runs, and nothing will under this connection: a guardian that asks is told. */
-void run_let_go(struct runner *);
+void run_close_line(struct runner *);
 
 /* ---- The work (work.c) ------------------------------------------------------------------------ */
 
-void run_find_id(struct run *);
+void run_find_member_id(struct run *);
 void run_start(struct run *);
 void run_stop(struct run *, enum run_end);
-void run_press(struct run *); /* while stopping: KILL, and more, when it is time */
-void run_read_news(struct run *);
-void run_part(struct run *, enum run_end);     /* nothing runs: the tenure is over */
-void run_conclude(struct run *);               /* after that: the leadership is given up */
-void run_suspend(struct runner *, int signal); /* job control: stops commands and ourselves, until we go on */
+void run_kill_when_due(struct run *); /* while stopping: KILL, and more, when it is time */
+void run_read_keeper(struct run *);
+void run_end_tenure(struct run *, enum run_end); /* nothing runs: the tenure is over */
+void run_release(struct run *);                  /* after that: the leadership is given up */
+void run_suspend(struct runner *, int signal);   /* job control: stops commands and ourselves, until we go on */
 /* For the command and the hooks; ELECTOR_EVENT and ELECTOR_LEADER are the hooks' own. */
 void run_set_environment(struct run *, uint64_t token, uint64_t deadline_ns);
 
 /* ---- Beside the work (hooks.c, health.c) -------------------------------------------------- */
 
-void run_tell_elected(struct run *);
-void run_tell_lost(struct run *); /* once for each elected; before it, nobody else is told of as the leader */
-void run_tell_leader(struct run *, const elector_leader *);
-void run_look_at_hooks(struct run *);                    /* starts the next when the last has ended */
-bool run_hook_waits(const struct run *, enum run_event); /* or runs */
+void run_notify_elected(struct run *);
+void run_notify_lost(struct run *); /* once for each elected; before it, nobody else is told of as the leader */
+void run_notify_leader(struct run *, const elector_leader *);
+void run_poll_hooks(struct run *);                                /* starts the next when the last has ended */
+bool run_hook_is_pending(const struct run *, enum run_hook_kind); /* or runs */
 
-void run_look_at_health(struct runner *);
+void run_poll_health(struct runner *);
 
 /* ---- Others (candidates.c, spread.c) ----------------------------------------------------------- */
 
 /* Who else could lead this group, with which priority: the best of them. False: nobody, or nobody can tell. */
 bool run_find_successor(struct run *, char *name, uint64_t *priority);
 /* Who stands for this group, which is number `group` of those to be spread; nobody, if the agent does not say. */
-void run_note_standing(struct run *, struct spread *, size_t group);
+void run_read_candidates(struct run *, struct spread *, size_t group);
 bool run_has_agent(const struct runner *);
-bool run_learn_id(struct runner *); /* false: it did not answer */
-void run_forget_peers(struct runner *);
+bool run_ask_member_id(struct runner *); /* false: it did not answer */
+void run_close_queries(struct runner *);
 /* Hands over to the best other candidate, since we are no good. False, with a line: there is none. */
-bool run_give_way(struct run *, const char *why);
-void run_strike(struct run *); /* the tenure was short, and the fault was ours */
+bool run_hand_over(struct run *, const char *why);
+void run_penalise(struct run *); /* the tenure was short, and the fault was ours */
 void run_spread(struct runner *);
 
 #endif

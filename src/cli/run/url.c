@@ -39,7 +39,7 @@ static bool find_folder(char *path, size_t size)
            try_folder(getenv("HOME"), "/.local/state/elector", path, size);
 }
 
-static bool use(const char *text, char *url, size_t size)
+static bool copy_url(const char *text, char *url, size_t size)
 {
     if (strlen(text) >= size) {
         fputs("elector run: the URL is too long\n", stderr);
@@ -52,9 +52,9 @@ static bool use(const char *text, char *url, size_t size)
 bool run_find_url(const struct run_request *request, char *url, size_t size)
 {
     char folder[PATH_MAX - 8];
-    const char *said = getenv("ELECTOR_URL");
-    if (request->url) return use(request->url, url, size);
-    if (said && *said) return use(said, url, size);
+    const char *from_environment = getenv("ELECTOR_URL");
+    if (request->url) return copy_url(request->url, url, size);
+    if (from_environment && *from_environment) return copy_url(from_environment, url, size);
     if (access(agent_socket, F_OK) == 0) {
         snprintf(url, size, "unix:%s", agent_socket);
         return true;

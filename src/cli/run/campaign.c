@@ -38,7 +38,7 @@ static void on_event(void *context, const elector_event *event)
     case ELECTOR_NEW_LEADER:
         run->another_leads = event->leader.name[0] && !event->leader.is_me;
         if (run->another_leads && run->request->verbose) run_say(run, "%s leads", event->leader.name);
-        run_tell_leader(run, &event->leader);
+        run_notify_leader(run, &event->leader);
         break;
     }
     if ((event->type == ELECTOR_STOP || event->type == ELECTOR_LOST_OFFICE) && event->reason)
@@ -47,7 +47,7 @@ static void on_event(void *context, const elector_event *event)
 
 /* ---- Connections ---------------------------------------------------------------------------------- */
 
-void run_let_go(struct runner *runner)
+void run_close_line(struct runner *runner)
 {
     supervise_line_end(runner->command.line);
     supervise_line_free(runner->command.line);
@@ -55,26 +55,26 @@ void run_let_go(struct runner *runner)
 }
 
 /* An agent that knows no such thing, or a lock, does without. */
-static void lay_line(struct runner *runner)
+static void open_line(struct runner *runner)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
     runner->command.line = supervise_line_new(ends[0]);
-    if (!runner->command.line || engine_work(runner->elector, ends[1]) != ELECTOR_OK) run_let_go(runner);
+    if (!runner->command.line || engine_work(runner->elector, ends[1]) != ELECTOR_OK) run_close_line(runner);
     close(ends[1]);
 }
 
 static void disconnect(struct runner *runner)
 {
-    run_let_go(runner);
+    run_close_line(runner);
     elector_close(runner->elector);
-    run_forget_peers(runner);
+    run_close_queries(runner);
     runner->elector = NULL;
     runner->broken = false;
 }
 
 /* Nobody answers. Said once, and again only if it is wanted. */
-static void try_later(struct run *run, const char *why)
+static void set_retry_time(struct run *run, const char *why)
 {
     struct runner *runner = run->runner;
     const bool first = runner->retry_ns == 0;
@@ -84,9 +84,10 @@ static void try_later(struct run *run, const char *why)
     runner->connect_ns = supervise_now_ns() + runner->retry_ns;
 }
 
-static void fall_apart(struct run *run, const char *why)
+static void wait_to_connect(struct run *run, const char *why)
 {
-    if (!run->runner->connect_ns) try_later(run, why); /* the first of its groups to know says it for all */
+    if (!run->runner->connect_ns)
+        set_retry_time(run, why); /* the first of its groups to know says it for all */
     run->token = 0;
     run->state = RUN_DISCONNECTED;
 }
@@ -99,7 +100,7 @@ static void on_failure(struct run *run, elector_status status)
     const bool may_come = status == ELECTOR_UNAVAILABLE || status == ELECTOR_LOST || status == ELECTOR_TIMEOUT;
     if (may_come && !run->request->no_wait) {
         runner->broken = true;
-        fall_apart(run, why);
+        wait_to_connect(run, why);
         return;
     }
     run_say(run, "%s", why);
@@ -107,11 +108,11 @@ static void on_failure(struct run *run, elector_status status)
 }
 
 /* Whoever had a short tenure stands behind all others for a while. */
-static bool measure(struct run *run, uint64_t *priority)
+static bool find_priority(struct run *run, uint64_t *priority)
 {
     char problem[256] = "";
     *priority = run->request->priority;
-    if (run->request->ranked && !rank_measure(&run->request->rank, priority, problem, sizeof problem)) {
+    if (run->request->has_rank && !rank_measure(&run->request->rank, priority, problem, sizeof problem)) {
         run_say(run, "--rank: %s", problem);
         return false;
     }
@@ -131,7 +132,7 @@ static void campaign(struct run *run)
         run->request->preempt_after_ns == UINT64_MAX ? ELECTOR_NEVER : run->request->preempt_after_ns / 1000000;
     if (run->request->spread)
         options.preempt_after_ms = ELECTOR_NEVER; /* the heaviest may have its share already */
-    if (!measure(run, &options.priority)) {
+    if (!find_priority(run, &options.priority)) {
         run_finish(run, CLI_CANNOT_TELL);
         return;
     }
@@ -149,9 +150,9 @@ static void campaign(struct run *run)
     run->runner->retry_ns = 0;
 }
 
-void run_stand(struct run *run)
+void run_campaign(struct run *run)
 {
-    if (!run->runner->well)
+    if (!run->runner->healthy)
         run->state = RUN_UNHEALTHY;
     else
         campaign(run);
@@ -160,7 +161,7 @@ void run_stand(struct run *run)
 static void observe(struct run *run)
 {
     const struct run_request *request = run->request;
-    if (request->no_wait || request->verbose || request->hooks[RUN_NEW_LEADER])
+    if (request->no_wait || request->verbose || request->hooks[RUN_HOOK_LEADER])
         elector_observe(run->runner->elector, run->group);
 }
 
@@ -181,16 +182,16 @@ void run_connect(struct runner *runner)
         return;
     }
     elector_on_event(runner->elector, on_event, runner);
-    lay_line(runner);
-    if (!run_learn_id(runner) && runner->request->spread) {
+    open_line(runner);
+    if (!run_ask_member_id(runner) && runner->request->spread) {
         runner->broken = true;
-        fall_apart(any, "the agent does not say which member it is");
+        wait_to_connect(any, "the agent does not say which member it is");
         return;
     }
     for (size_t i = 0; i < runner->count && !runner->broken; i++) {
         struct run *run = &runner->runs[i];
         if (run->state != RUN_DISCONNECTED) continue;
-        run_stand(run);
+        run_campaign(run);
         if (run->state == RUN_CAMPAIGN || run->state == RUN_UNHEALTHY) observe(run);
     }
 }
@@ -219,27 +220,27 @@ void run_leave(struct run *run)
     elector_stopped(run->runner->elector, run->group);
 }
 
-static void quit(struct run *run, int exit_code)
+static void resign_and_finish(struct run *run, int exit_code)
 {
     if (run->runner->elector && !run->runner->broken) elector_resign(run->runner->elector, run->group);
     run_finish(run, exit_code);
 }
 
 /* Out of leadership, and nothing runs any more. Who was told to end does. */
-void run_rejoin(struct run *run)
+void run_campaign_again(struct run *run)
 {
     const struct run_request *request = run->request;
     run->token = 0;
     if (run->ending_signal) {
-        quit(run, 128 + run->ending_signal);
+        resign_and_finish(run, 128 + run->ending_signal);
     } else if (request->once) {
-        quit(run, request->exit_code >= 0 ? request->exit_code : RUN_LOST);
+        resign_and_finish(run, request->exit_code >= 0 ? request->exit_code : RUN_EXIT_LOST);
     } else if (!run->runner->elector || run->runner->broken) {
-        fall_apart(run, run->reason[0] ? run->reason : "the connection is lost");
+        wait_to_connect(run, run->reason[0] ? run->reason : "the connection is lost");
     } else {
         /* A candidacy that still stands; the new one is measured anew. */
         elector_resign(run->runner->elector, run->group);
-        run_stand(run);
+        run_campaign(run);
     }
 }
 
@@ -262,7 +263,7 @@ static uint64_t least(uint64_t a, uint64_t b)
  * but not so long that a renewal which is merely late ends the work: a quarter of the lease at most. The length of a
  * lease is the most that was ever left, since what is left when we look may be little because we looked late.
  */
-static void move_on(struct run *run, uint64_t deadline_ns, uint64_t now_ns)
+static void set_deadline(struct run *run, uint64_t deadline_ns, uint64_t now_ns)
 {
     run->deadline_ns = deadline_ns;
     run->term_at_ns = run->kill_at_ns = 0;
@@ -272,15 +273,15 @@ static void move_on(struct run *run, uint64_t deadline_ns, uint64_t now_ns)
         run->term_at_ns = run->kill_at_ns -
                           least(least(run->request->stop_timeout_ns, run->lease_ns / 4), run->kill_at_ns - 1);
     }
-    supervise_until(&run->work, run->kill_at_ns);
+    supervise_set_kill_time(&run->work, run->kill_at_ns);
 }
 
 /* Nobody tells that the deadline has moved on, so it is looked at eight times a lease, long before KILL is due. */
-void run_renew(struct run *run)
+void run_read_deadline(struct run *run)
 {
     if (!run->token || !run_leads(run)) return;
     const uint64_t deadline_ns = elector_deadline(run->runner->elector, run->group);
     const uint64_t now_ns = supervise_now_ns();
-    if (deadline_ns != run->deadline_ns) move_on(run, deadline_ns, now_ns);
+    if (deadline_ns != run->deadline_ns) set_deadline(run, deadline_ns, now_ns);
     run->look_at_ns = run->kill_at_ns ? now_ns + run->lease_ns / 8 : 0;
 }

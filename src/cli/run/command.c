@@ -27,7 +27,7 @@ static void set_number(const char *name, uint64_t number)
 }
 
 /* An agent has said it when it was connected to; a lock knows once it is held. */
-void run_find_id(struct run *run)
+void run_find_member_id(struct run *run)
 {
     struct runner *runner = run->runner;
     elector_leader leader = {0};
@@ -48,7 +48,7 @@ void run_set_environment(struct run *run, uint64_t token, uint64_t deadline_ns)
 /* Asks the clock last of all. */
 void run_start(struct run *run)
 {
-    run_renew(run);
+    run_read_deadline(run);
     run_set_environment(run, run->token, run->kill_at_ns ? run->deadline_ns : 0);
     const uint64_t now_ns = supervise_now_ns();
     if (!run_leads(run) || (run->term_at_ns && now_ns >= run->term_at_ns)) return;
@@ -79,17 +79,17 @@ void run_stop(struct run *run, enum run_end end)
     run->end = end;
     run->next_ns = now_ns + run->request->stop_timeout_ns;
     if (run->kill_at_ns && run->kill_at_ns < run->next_ns) run->next_ns = run->kill_at_ns;
-    if (!run->work.keeper) run_part(run, end); /* hooks alone, and no command */
+    if (!run->work.keeper) run_end_tenure(run, end); /* hooks alone, and no command */
 }
 
-void run_press(struct run *run)
+void run_kill_when_due(struct run *run)
 {
     const uint64_t now_ns = supervise_now_ns();
     if (run->kill_at_ns && !run->killed && run->kill_at_ns < run->next_ns) run->next_ns = run->kill_at_ns;
     if (now_ns < run->next_ns) return;
     if (run->killed) {
-        if (!run->work.forced) run_say(run, "the command is hard to kill; trying on");
-        supervise_force(&run->work);
+        if (!run->work.abandoned) run_say(run, "the command is hard to kill; trying on");
+        supervise_abandon_keeper(&run->work);
         run->next_ns = now_ns + again_ns;
         return;
     }
@@ -101,7 +101,7 @@ void run_press(struct run *run)
 
 /* ---- What becomes of it --------------------------------------------------------------------------- */
 
-static bool is_to_be_restarted(const struct run *run)
+static bool should_restart(const struct run *run)
 {
     if (run->exec_failed || run->ending_signal) return false;
     return run->request->restart == RUN_ALWAYS || (run->request->restart == RUN_ON_FAILURE && run->status != 0);
@@ -130,46 +130,46 @@ static void count_failure(struct run *run)
     if (run->quick_failures < QUICK_FAILURES_MAX || !run->request->penalty_ns) return;
     if (!run_find_successor(run, name, &priority) || priority == 0)
         return; /* those that have failed, too, are no better */
-    if (run_give_way(run, "the command fails again and again")) run->quick_failures = 0;
+    if (run_hand_over(run, "the command fails again and again")) run->quick_failures = 0;
 }
 
 /* Nothing is left: now, and only now, others may. */
-static void on_empty(struct run *run)
+static void on_nothing_left(struct run *run)
 {
     if (run->has_terminal && tcgetpgrp(STDIN_FILENO) == run->pid) tcsetpgrp(STDIN_FILENO, getpgrp());
     run->has_terminal = false;
-    if (run->end == RUN_ENDED && run_leads(run) && is_to_be_restarted(run)) {
+    if (run->end == RUN_ENDED && run_leads(run) && should_restart(run)) {
         restart_later(run);
         count_failure(run);
     } else {
-        run_part(run, run->end);
+        run_end_tenure(run, run->end);
     }
 }
 
 /* --on-lost, if it is asked for, comes before another leads, as long as there is time for it. */
-void run_part(struct run *run, enum run_end end)
+void run_end_tenure(struct run *run, enum run_end end)
 {
     run->end = end;
     run->state = RUN_ON_LOST;
-    run_tell_lost(run);
-    run_look_at_hooks(run);
+    run_notify_lost(run);
+    run_poll_hooks(run);
 }
 
-void run_conclude(struct run *run)
+void run_release(struct run *run)
 {
     struct runner *runner = run->runner;
-    if (run->end == RUN_ENDED && !(is_to_be_restarted(run) && !run->request->once)) {
+    if (run->end == RUN_ENDED && !(should_restart(run) && !run->request->once)) {
         if (runner->elector) elector_resign(runner->elector, run->group);
         run_finish(run, run->status);
     } else if (run->stop_asked && !runner->broken && runner->elector) {
         run_leave(run);
     } else {
-        run_rejoin(run);
+        run_campaign_again(run);
     }
 }
 
 /* Of its own accord, or because of a signal; what it has left behind goes too. */
-static void on_exit_of_command(struct run *run, int status)
+static void on_command_exit(struct run *run, int status)
 {
     run->status = status;
     if (run->state != RUN_WORK) return;
@@ -180,7 +180,7 @@ static void on_exec_failed(struct run *run, int error)
 {
     run->exec_failed = true;
     run_say(run, "cannot run %s: %s", run->request->command[0], strerror(error));
-    on_exit_of_command(run, error == ENOENT ? 127 : 126);
+    on_command_exit(run, error == ENOENT ? 127 : 126);
 }
 
 /* Only one of one has a terminal. */
@@ -193,12 +193,12 @@ void run_suspend(struct runner *runner, int signal)
     /* Here somebody has told us to go on; perhaps much later. */
     if (first->has_terminal && tcgetpgrp(STDIN_FILENO) == getpgrp()) tcsetpgrp(STDIN_FILENO, first->pid);
     for (size_t i = 0; i < runner->count; i++) {
-        run_renew(&runner->runs[i]);
+        run_read_deadline(&runner->runs[i]);
         supervise_signal(&runner->runs[i].work, SIGCONT);
     }
 }
 
-void run_read_news(struct run *run)
+void run_read_keeper(struct run *run)
 {
     int value = 0;
     for (;;) {
@@ -206,12 +206,12 @@ void run_read_news(struct run *run)
         switch (supervise_read(&run->work, &value)) {
         case SUPERVISE_NOTHING: return;
         case SUPERVISE_FAILED: on_exec_failed(run, value); break;
-        case SUPERVISE_EXITED: on_exit_of_command(run, value); break;
+        case SUPERVISE_EXITED: on_command_exit(run, value); break;
         case SUPERVISE_STOPPED:
             if (run->has_terminal && (value == SIGTSTP || value == SIGTTIN || value == SIGTTOU))
                 run_suspend(run->runner, 0);
             break;
-        case SUPERVISE_EMPTY: on_empty(run); return;
+        case SUPERVISE_EMPTY: on_nothing_left(run); return;
         }
     }
 }
