@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "supervise/line.h"
+#include "supervise/stop_times.h"
 #include "supervise/tree.h"
 
 /* Shared by the supervisor, the keeper and, until it executes, the command. */

@@ -117,6 +117,7 @@ stay='echo $$ >>"$dir/pids"; while :; do cut -d" " -f1 /proc/uptime >>"$dir/beat
 bash -c "$stay" &
 setsid bash -c "$stay" &
 (setsid bash -c "(setsid bash -c '$(printf '%s' "$stay" | sed "s/'/'\\\\''/g")' &)" &)
+trap 'echo >>"$dir/asked"' TERM
 echo $$ >>"$dir/pids"
 while :; do sleep 1; done
 END
@@ -501,6 +502,8 @@ test_leases() {
     await "$name" "all have begun" lines pids . 4
     : >"$dir/fake/stalled"
     ends_with 75
+    verify "$name" "is not said" says 'no longer leading \(the lease was not renewed and is about to end\); stopping the command'
+    verify "$name" "SIGTERM did not come before SIGKILL" test -s "$dir/asked"
     verify "$name" "worked beyond the deadline" before_deadline
     verify "$name" "some are left" all_gone "$dir/pids"
 
@@ -598,7 +601,7 @@ test_health() {
     rm "$dir/well"
     await "$name" "it gives up" has fake/log '^resign'
     verify "$name" "in another order: $(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" log_is "campaign ended resign "
-    verify "$name" "is not said" says 'fake: the health check fails; giving up'
+    verify "$name" "is not said" says 'fake: the health check fails; resigning'
     : >"$dir/fake/held"
     : >"$dir/well"
     await "$name" "it stands behind the others" has fake/log '^campaign 0 '

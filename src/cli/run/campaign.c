@@ -1,4 +1,4 @@
-/* elector run and the library: to campaign, to hear, and to know until when. */
+/* The connection to the library: connects, campaigns, hears of events, and resigns. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -13,12 +13,6 @@
 
 static const uint64_t leaving_ns = 5 * SECOND;
 static const uint64_t first_retry_ns = SECOND / 10, last_retry_ns = 5 * SECOND;
-
-void run_finish(struct run *run, int exit_code)
-{
-    run->state = RUN_DONE;
-    run->exit_code = exit_code;
-}
 
 static struct run *find(struct runner *runner, const char *group)
 {
@@ -89,7 +83,7 @@ static void wait_to_connect(struct run *run, const char *why)
     if (!run->runner->connect_ns)
         set_retry_time(run, why); /* the first of its groups to know says it for all */
     run->token = 0;
-    run->state = RUN_DISCONNECTED;
+    run_enter(run, RUN_DISCONNECTED);
 }
 
 /* What will not be better the next time ends it. */
@@ -146,14 +140,14 @@ static void campaign(struct run *run)
         on_failure(run, status);
         return;
     }
-    run->state = RUN_CAMPAIGN;
+    run_enter(run, RUN_CAMPAIGN);
     run->runner->retry_ns = 0;
 }
 
 void run_campaign(struct run *run)
 {
     if (!run->runner->healthy)
-        run->state = RUN_UNHEALTHY;
+        run_enter(run, RUN_UNHEALTHY);
     else
         campaign(run);
 }
@@ -215,7 +209,7 @@ void run_dispatch(struct runner *runner)
 /* The work is done with; the library says when another may have it. */
 void run_leave(struct run *run)
 {
-    run->state = RUN_LEAVING;
+    run_enter(run, RUN_LEAVING);
     run->next_ns = supervise_now_ns() + leaving_ns;
     elector_stopped(run->runner->elector, run->group);
 }
@@ -242,46 +236,4 @@ void run_campaign_again(struct run *run)
         elector_resign(run->runner->elector, run->group);
         run_campaign(run);
     }
-}
-
-/* ---- The deadline --------------------------------------------------------------------------------- */
-
-bool run_leads(const struct run *run)
-{
-    const struct runner *runner = run->runner;
-    return runner->elector && !runner->broken && elector_is_leader(runner->elector, run->group) &&
-           elector_token(runner->elector, run->group) == run->token;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/*
- * KILL comes a tenth of the lease before the deadline, a second at most; TERM as long before KILL as a stop may take,
- * but not so long that a renewal which is merely late ends the work: a quarter of the lease at most. The length of a
- * lease is the most that was ever left, since what is left when we look may be little because we looked late.
- */
-static void set_deadline(struct run *run, uint64_t deadline_ns, uint64_t now_ns)
-{
-    run->deadline_ns = deadline_ns;
-    run->term_at_ns = run->kill_at_ns = 0;
-    if (deadline_ns != 0 && deadline_ns != UINT64_MAX) {
-        if (deadline_ns > now_ns && deadline_ns - now_ns > run->lease_ns) run->lease_ns = deadline_ns - now_ns;
-        run->kill_at_ns = deadline_ns - least(least(run->lease_ns / 10, SECOND), deadline_ns - 1);
-        run->term_at_ns = run->kill_at_ns -
-                          least(least(run->request->stop_timeout_ns, run->lease_ns / 4), run->kill_at_ns - 1);
-    }
-    supervise_set_kill_time(&run->work, run->kill_at_ns);
-}
-
-/* Nobody tells that the deadline has moved on, so it is looked at eight times a lease, long before KILL is due. */
-void run_read_deadline(struct run *run)
-{
-    if (!run->token || !run_leads(run)) return;
-    const uint64_t deadline_ns = elector_deadline(run->runner->elector, run->group);
-    const uint64_t now_ns = supervise_now_ns();
-    if (deadline_ns != run->deadline_ns) set_deadline(run, deadline_ns, now_ns);
-    run->look_at_ns = run->kill_at_ns ? now_ns + run->lease_ns / 8 : 0;
 }

@@ -20,14 +20,14 @@ static const char *const names[] = {
 static bool add(struct run *run, const struct run_hook *hook)
 {
     struct run_hooks *hooks = &run->hooks;
-    if (!run->request->hooks[hook->event]) return true;
+    if (!run->request->hooks[hook->kind]) return true;
     const size_t first_waiting = hooks->helper.pid ? 1 : 0;
-    if (hook->event == RUN_HOOK_LEADER && hooks->count > first_waiting &&
-        hooks->list[hooks->count - 1].event == RUN_HOOK_LEADER)
+    if (hook->kind == RUN_HOOK_LEADER && hooks->count > first_waiting &&
+        hooks->list[hooks->count - 1].kind == RUN_HOOK_LEADER)
         hooks->count--;
-    const size_t kept = hook->event == RUN_HOOK_ELECTED ? 2 : hook->event == RUN_HOOK_LEADER ? 1 : 0;
+    const size_t kept = hook->kind == RUN_HOOK_ELECTED ? 2 : hook->kind == RUN_HOOK_LEADER ? 1 : 0;
     if (hooks->count + kept >= RUN_HOOKS_WAITING) {
-        run_say(run, "--on-%s is left out: %zu hooks wait", names[hook->event], hooks->count);
+        run_say(run, "--on-%s is left out: %zu hooks wait", names[hook->kind], hooks->count);
         return false;
     }
     hooks->list[hooks->count++] = *hook;
@@ -45,7 +45,7 @@ static void add_heard_leader(struct run *run)
 
 void run_notify_elected(struct run *run)
 {
-    struct run_hook hook = {.event = RUN_HOOK_ELECTED, .token = run->token, .deadline_ns = run->deadline_ns};
+    struct run_hook hook = {.kind = RUN_HOOK_ELECTED, .token = run->token, .deadline_ns = run->deadline_ns};
     snprintf(hook.leader, sizeof hook.leader, "%s", run->runner->id);
     run->hooks.announced = add(run, &hook);
     add_heard_leader(run);
@@ -53,10 +53,10 @@ void run_notify_elected(struct run *run)
 
 void run_notify_lost(struct run *run)
 {
-    const struct run_hook hook = {.event = RUN_HOOK_LOST, .token = run->token};
+    const struct run_hook hook = {.kind = RUN_HOOK_LOST, .token = run->token};
     if (!run->hooks.announced) return;
     run->hooks.announced = false;
-    if (run->hooks.helper.pid && run->hooks.list[0].event == RUN_HOOK_ELECTED)
+    if (run->hooks.helper.pid && run->hooks.list[0].kind == RUN_HOOK_ELECTED)
         helper_kill(&run->hooks.helper); /* what was to be set up is over */
     (void)add(run, &hook);
     add_heard_leader(run);
@@ -67,7 +67,7 @@ void run_notify_leader(struct run *run, const elector_leader *leader)
     struct run_hooks *hooks = &run->hooks;
     const bool is_known = hooks->heard.token == leader->token && strcmp(hooks->heard.leader, leader->name) == 0;
     if (!leader->name[0] || is_known) return;
-    hooks->heard = (struct run_hook){.event = RUN_HOOK_LEADER, .token = leader->token, .is_me = leader->is_me};
+    hooks->heard = (struct run_hook){.kind = RUN_HOOK_LEADER, .token = leader->token, .is_me = leader->is_me};
     snprintf(hooks->heard.leader, sizeof hooks->heard.leader, "%s", leader->name);
     hooks->has_heard = true;
     add_heard_leader(run);
@@ -79,14 +79,14 @@ static void start(struct run *run)
     const struct run_hook *hook = &hooks->list[0];
     const uint64_t now_ns = supervise_now_ns();
     run_set_environment(run, hook->token, hook->deadline_ns);
-    setenv("ELECTOR_EVENT", names[hook->event], 1);
+    setenv("ELECTOR_EVENT", names[hook->kind], 1);
     setenv("ELECTOR_LEADER", hook->leader, 1);
-    const int error = helper_start(&hooks->helper, run->request->hooks[hook->event],
+    const int error = helper_start(&hooks->helper, run->request->hooks[hook->kind],
                                    &run->runner->command.signals, now_ns + run->request->hook_timeout_ns);
     unsetenv("ELECTOR_EVENT");
     unsetenv("ELECTOR_LEADER");
     if (!error) return;
-    run_say(run, "--on-%s: cannot start a process: %s", names[hook->event], strerror(error));
+    run_say(run, "--on-%s: cannot start a process: %s", names[hook->kind], strerror(error));
     memmove(hooks->list, hooks->list + 1, --hooks->count * sizeof *hooks->list);
 }
 
@@ -96,7 +96,7 @@ void run_poll_hooks(struct run *run)
     int status = 0;
     char text[80];
     if (helper_poll(&hooks->helper, supervise_now_ns(), &status)) {
-        const char *name = names[hooks->list[0].event];
+        const char *name = names[hooks->list[0].kind];
         if (status != 0)
             run_say(run, "--on-%s %s", name, helper_describe(status, text, sizeof text));
         else if (run->request->verbose)
@@ -109,6 +109,6 @@ void run_poll_hooks(struct run *run)
 bool run_hook_is_pending(const struct run *run, enum run_hook_kind event)
 {
     for (size_t i = 0; i < run->hooks.count; i++)
-        if (run->hooks.list[i].event == event) return true;
+        if (run->hooks.list[i].kind == event) return true;
     return false;
 }

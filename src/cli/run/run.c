@@ -1,4 +1,4 @@
-/* elector run: campaigns, and runs a command while it leads. One loop around signals, time, the library and the work. */
+/* The verb, and its loop around signals, time, the library and the commands. */
 #define _GNU_SOURCE
 #include "cli/run/run.h"
 
@@ -13,9 +13,9 @@
 
 #include "cli/cli.h"
 
-enum { FORCED_POLL_MS = 20 };
+enum { ABANDONED_POLL_MS = 20 };
 
-static const uint64_t no_wait_ns = 2000000000, too_late_ns = 50000000;
+static const uint64_t no_wait_ns = 2000000000;
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT};
 
@@ -36,7 +36,7 @@ static bool ends_the_run(int signal)
     return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT;
 }
 
-/* What runs decides itself what a signal means; where nothing does, the end is ours. */
+/* A command that runs decides what a signal means. Without one, INT, TERM, QUIT and HUP end the run. */
 static void on_signal(struct run *run, int signal)
 {
     const bool works = run->state == RUN_WORK || run->state == RUN_STOPPING;
@@ -45,9 +45,9 @@ static void on_signal(struct run *run, int signal)
     if (works && run->work.keeper) {
         supervise_signal(&run->work, signal);
     } else if (ends && run->state == RUN_WORK) {
-        run_stop(run, RUN_LOSES);
+        run_stop(run);
     } else if (ends && run->state == RUN_READY) {
-        run_end_tenure(run, RUN_LOSES);
+        run_end_tenure(run);
     } else if (ends && run->state != RUN_ON_LOST && run->state != RUN_DONE) {
         run_finish(run, 128 + signal);
     }
@@ -68,7 +68,7 @@ static void read_signals(struct runner *runner)
         forward(runner, (int)info.ssi_signo);
 }
 
-/* They wait in a descriptor; the command gets them as we found them. */
+/* Signals are read from a descriptor. The command gets the mask and dispositions that we were started with. */
 static bool catch_signals(struct runner *runner)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
@@ -76,12 +76,12 @@ static bool catch_signals(struct runner *runner)
     sigset_t set;
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++) {
-        /* What was ignored before us (nohup, a shell's background) stays so, for the command too. */
+        /* What was ignored before us (nohup, a shell's background) stays ignored, for the command, too. */
         if (sigaction(forwarded[i], NULL, &before) != 0 || before.sa_handler != SIG_IGN)
             sigaddset(&set, forwarded[i]);
     }
     runner->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    sigaddset(&set, SIGTTOU); /* to give the terminal back and forth from the background */
+    sigaddset(&set, SIGTTOU); /* so that tcsetpgrp() works from the background */
     sigprocmask(SIG_BLOCK, &set, &runner->command.signals);
     sigaction(SIGPIPE, &ignore, &pipe);
     runner->command.ignores_pipe = pipe.sa_handler == SIG_IGN;
@@ -108,8 +108,10 @@ static uint64_t next_event_ns(const struct run *run)
 {
     uint64_t at_ns = 0;
     switch (run->state) {
-    case RUN_WORK: at_ns = run_earlier(run->term_at_ns, run->look_at_ns); break;
-    case RUN_READY: at_ns = run_earlier(run->next_ns, run_earlier(run->term_at_ns, run->look_at_ns)); break;
+    case RUN_WORK: at_ns = run_earlier(run->stop.term_at_ns, run->read_deadline_ns); break;
+    case RUN_READY:
+        at_ns = run_earlier(run->next_ns, run_earlier(run->stop.term_at_ns, run->read_deadline_ns));
+        break;
     case RUN_STOPPING:
     case RUN_LEAVING: at_ns = run->next_ns; break;
     case RUN_CAMPAIGN: at_ns = run_earlier(run->penalised_until_ns, run->runner->give_up_ns); break;
@@ -122,7 +124,7 @@ static uint64_t next_event_ns(const struct run *run)
                                                               : at_ns;
 }
 
-/* The clock of the deadline, which also counts while the machine sleeps. */
+/* On CLOCK_BOOTTIME, as the deadlines: it counts while the machine sleeps. */
 static void set_timer(const struct runner *runner)
 {
     const struct run_request *request = runner->request;
@@ -155,180 +157,28 @@ static void wait_for_events(struct runner *runner)
             polled[count++] = (struct pollfd){.fd = run->work.socket, .events = POLLIN};
         if (run->hooks.helper.pid)
             polled[count++] = (struct pollfd){.fd = run->hooks.helper.fd, .events = POLLIN};
-        if (run->work.abandoned) timeout_ms = FORCED_POLL_MS;
+        if (run->work.abandoned) timeout_ms = ABANDONED_POLL_MS;
     }
     set_timer(runner);
     poll(polled, count, timeout_ms);
     const ssize_t size = read(runner->timer, &times, sizeof times);
-    (void)size; /* the clock is asked, not the timer */
+    (void)size; /* every step reads the clock */
 }
 
-/* ---- The states ----------------------------------------------------------------------------------- */
-
-static void begin_tenure(struct run *run)
-{
-    struct runner *runner = run->runner;
-    run->token = elector_token(runner->elector, run->group);
-    run->deadline_ns = run->lease_ns = run->term_at_ns = run->kill_at_ns = run->look_at_ns = 0;
-    run->backoff_ns = 0;
-    run->quick_failures = 0;
-    run->hands_over = run->told_alone = false;
-    run->tried_at_failure = 0;
-    run->watch.better[0] = '\0';
-    run->elected_ns = supervise_now_ns();
-    runner->give_up_ns = 0; /* it was elected; later it waits as long as it takes */
-    run->state = RUN_READY;
-    run->next_ns = 0;
-    run_read_deadline(run);
-    if (!run->request->quiet) run_say(run, "leading with token %llu", (unsigned long long)run->token);
-    run_find_member_id(run);
-    run_notify_elected(run);
-}
-
-static void give_up(struct run *run)
-{
-    if (!run->request->quiet)
-        run_say(run, "not elected%s", run->another_leads ? ": another leads" : " in time");
-    run_finish(run, run->request->exit_code >= 0 ? run->request->exit_code : RUN_EXIT_NOT_ELECTED);
-}
-
-static bool has_waited_long_enough(const struct run *run)
-{
-    const uint64_t give_up_ns = run->runner->give_up_ns;
-    if (!give_up_ns) return false;
-    return supervise_now_ns() >= give_up_ns || (run->request->no_wait && run->another_leads);
-}
-
-static void step_campaign(struct run *run)
-{
-    const struct runner *runner = run->runner;
-    const uint64_t now_ns = supervise_now_ns();
-    if (runner->broken || !runner->healthy) {
-        run_campaign_again(run);
-    } else if (elector_is_leader(runner->elector, run->group) && elector_token(runner->elector, run->group)) {
-        begin_tenure(run);
-    } else if (has_waited_long_enough(run)) {
-        give_up(run);
-    } else if (run->penalised_until_ns && now_ns >= run->penalised_until_ns) {
-        run->penalised_until_ns = 0;
-        run_campaign_again(run); /* with its priority */
-    }
-}
-
-static void step_unhealthy(struct run *run)
-{
-    if (run->runner->broken)
-        run_campaign_again(run);
-    else if (run->runner->healthy)
-        run_campaign(run);
-    else if (has_waited_long_enough(run))
-        give_up(run);
-}
-
-/* Of a lock nobody knows who waits for it: it is left to whoever does. */
-static void hand_over_unhealthy(struct run *run)
-{
-    static const char why[] = "the health check fails";
-    if (run->tried_at_failure == run->runner->failures) return;
-    run->tried_at_failure = run->runner->failures; /* once for each check */
-    if (run_has_agent(run->runner)) {
-        (void)run_hand_over(run, why);
-        return;
-    }
-    if (!run->request->quiet) run_say(run, "%s; giving up", why);
-    run_penalise(run);
-    if (run->state == RUN_WORK)
-        run_stop(run, RUN_GIVES_UP);
-    else
-        run_end_tenure(run, RUN_GIVES_UP);
-}
-
-static bool may_work(const struct run *run)
-{
-    return run_leads(run) && !run->stop_asked && (!run->term_at_ns || supervise_now_ns() < run->term_at_ns);
-}
-
-static void step_work(struct run *run)
-{
-    if (may_work(run)) {
-        if (!run->runner->healthy)
-            hand_over_unhealthy(run);
-        else
-            run->tried_at_failure = 0, run->told_alone = false;
-        return;
-    }
-    if (!run->request->quiet) {
-        const char *why = run->reason[0] ? run->reason : "the deadline nears and nobody has moved it on";
-        run_say(run, "%s (%s); stopping the command", run->stop_asked ? "handing over" : "no longer leading",
-                why);
-    }
-    run_stop(run, run->stop_asked ? RUN_HANDS_OVER : RUN_LOSES);
-}
-
-/* --on-elected comes first. */
-static void step_ready(struct run *run)
-{
-    if (!may_work(run)) {
-        run_end_tenure(run, run->stop_asked ? RUN_HANDS_OVER : RUN_LOSES);
-    } else if (!run->runner->healthy) {
-        hand_over_unhealthy(run);
-    } else if (supervise_now_ns() >= run->next_ns && !run_hook_is_pending(run, RUN_HOOK_ELECTED)) {
-        run_start(run);
-        if (run->state == RUN_READY) run->next_ns = supervise_now_ns() + too_late_ns;
-    }
-}
-
-static void step_on_lost(struct run *run)
-{
-    if (!run_hook_is_pending(run, RUN_HOOK_LOST) || !run_leads(run)) run_release(run);
-}
-
-/* What was lost may be ours again in the same breath, and then nobody tells of the loss any more. */
-static void step_leaving(struct run *run)
-{
-    const bool again = elector_is_leader(run->runner->elector, run->group);
-    if (again && !run->ending_signal && !run->request->once) {
-        run->state = RUN_CAMPAIGN;
-    } else if (again || run->lost || supervise_now_ns() >= run->next_ns) {
-        run_campaign_again(run);
-    }
-}
-
-static void step(struct run *run)
-{
-    switch (run->state) {
-    case RUN_DISCONNECTED:
-        if (has_waited_long_enough(run)) give_up(run);
-        break;
-    case RUN_UNHEALTHY: step_unhealthy(run); break;
-    case RUN_CAMPAIGN: step_campaign(run); break;
-    case RUN_WORK: step_work(run); break;
-    case RUN_STOPPING: run_kill_when_due(run); break;
-    case RUN_READY: step_ready(run); break;
-    case RUN_ON_LOST: step_on_lost(run); break;
-    case RUN_LEAVING: step_leaving(run); break;
-    case RUN_DONE: break;
-    }
-}
-
-/* True: all of it has ended, and the last hook, too. */
+/* True: all runs are done, and no hook is left. */
 static bool step_all(struct runner *runner)
 {
     bool is_done = true;
     for (size_t i = 0; i < runner->count; i++) {
         struct run *run = &runner->runs[i];
-        enum run_state before;
-        do {
-            before = run->state;
-            step(run);
-        } while (run->state != before);
+        run_step(run);
         run_poll_hooks(run);
         is_done = is_done && run->state == RUN_DONE && run->hooks.count == 0;
     }
     return is_done;
 }
 
-int run_loop(struct runner *runner)
+static int loop(struct runner *runner)
 {
     const struct run_request *request = runner->request;
     if (request->has_wait) runner->give_up_ns = supervise_now_ns() + request->wait_ns;
@@ -382,7 +232,7 @@ static int start(struct runner *runner)
         return CLI_CANNOT_TELL;
     }
     supervise_spare_children(helper_is_running);
-    return run_loop(runner);
+    return loop(runner);
 }
 
 int cli_run(int argc, char **argv)

@@ -131,8 +131,8 @@ static void there_is_room_for_the_end(void **state)
     }
     int elected = 0, lost = 0;
     for (size_t i = 0; i < b->run.hooks.count; i++) {
-        elected += b->run.hooks.list[i].event == RUN_HOOK_ELECTED;
-        lost += b->run.hooks.list[i].event == RUN_HOOK_LOST;
+        elected += b->run.hooks.list[i].kind == RUN_HOOK_ELECTED;
+        lost += b->run.hooks.list[i].kind == RUN_HOOK_LOST;
     }
     assert_int_equal(elected, lost);
     assert_true(elected > 2 && b->run.hooks.count <= RUN_HOOKS_WAITING);
