@@ -35,7 +35,7 @@ struct helper_words *helper_split_words(const char *text)
     return NULL;
 }
 
-/* ---- Which children are ours ---- */
+/* ---- List of running ones ---- */
 
 static bool replace_in_list(pid_t pid, pid_t instead)
 {
@@ -54,7 +54,7 @@ bool helper_is_running(pid_t pid)
     return false;
 }
 
-/* ---- To start ---- */
+/* ---- Start ---- */
 
 static _Noreturn void execute(const struct helper_words *words, const sigset_t *signals, pid_t parent)
 {
@@ -69,7 +69,7 @@ static _Noreturn void execute(const struct helper_words *words, const sigset_t *
     _exit(errno == ENOENT ? NOT_FOUND : CANNOT_EXECUTE);
 }
 
-/* What the last one had in its group was killed with it, and came to us to be reaped. */
+/* Reaps the orphans of the last one, which were killed with its process group. */
 static void reap_last(struct helper_command *helper)
 {
     siginfo_t info = {0};
@@ -86,7 +86,7 @@ int helper_start(struct helper_command *helper, const struct helper_words *words
     const pid_t child = fork();
     if (child == 0) execute(words, signals, self);
     if (child < 0) return errno;
-    setpgid(child, child); /* whoever is first */
+    setpgid(child, child); /* as the child does */
     const int fd = (int)syscall(SYS_pidfd_open, child, 0);
     if (fd < 0 || !replace_in_list(child, 0)) {
         const int error = fd < 0 ? errno : EAGAIN;
@@ -100,13 +100,13 @@ int helper_start(struct helper_command *helper, const struct helper_words *words
     return 0;
 }
 
-/* ---- To end ---- */
+/* ---- End ---- */
 
 void helper_kill(struct helper_command *helper)
 {
     if (!helper->pid) return;
     helper->killed = true;
-    kill(-helper->pid, SIGKILL); /* it is not reaped yet: its number is its own */
+    kill(-helper->pid, SIGKILL); /* not reaped yet: nobody else can have this id */
     kill(helper->pid, SIGKILL);
 }
 
@@ -119,8 +119,8 @@ bool helper_poll(struct helper_command *helper, uint64_t now_ns, int *status)
         return false;
     }
     const bool killed = helper->killed;
-    helper_kill(helper);                                   /* what it has left behind */
-    if (waitpid(helper->pid, status, 0) < 0) *status = -1; /* a force took it */
+    helper_kill(helper);                                   /* its children */
+    if (waitpid(helper->pid, status, 0) < 0) *status = -1; /* reaped by supervise_abandon_keeper() */
     if (killed) *status = -1;
     (void)replace_in_list(0, helper->pid);
     close(helper->fd);
@@ -131,7 +131,7 @@ bool helper_poll(struct helper_command *helper, uint64_t now_ns, int *status)
 const char *helper_describe(int status, char *text, size_t size)
 {
     if (status == -1)
-        snprintf(text, size, "was ended: it took too long, or came too late");
+        snprintf(text, size, "was killed: timeout, or no longer needed");
     else if (WIFSIGNALED(status))
         snprintf(text, size, "was killed by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) == NOT_FOUND)

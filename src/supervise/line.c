@@ -29,7 +29,7 @@ void supervise_line_free(struct supervise_line *line)
     munmap(line, sizeof *line);
 }
 
-/* A second time does no harm. Who does not get it waits for the lease. */
+/* May be sent twice. If it is lost, the next leader waits for the lease. */
 static void answer(const struct supervise_line *line)
 {
     if (!atomic_load(&line->is_ended) || atomic_load(&line->works)) return;
@@ -41,7 +41,7 @@ void supervise_line_add_work(struct supervise_line *line, _Atomic bool *is_count
     if (line && !atomic_exchange(is_counted, true)) atomic_fetch_add(&line->works, 1);
 }
 
-/* Who dies between the two leaves one too many, and no answer. */
+/* A process that dies between the two statements leaves the count too high: then nobody answers. */
 void supervise_line_remove_work(struct supervise_line *line, _Atomic bool *is_counted)
 {
     if (!line || !atomic_exchange(is_counted, false)) return;
@@ -56,7 +56,7 @@ void supervise_line_end(struct supervise_line *line)
     answer(line);
 }
 
-/* The word is in memory before the line is closed: who finds it closed finds the word. */
+/* Sets is_ended before the shutdown, so that whoever sees the shutdown sees is_ended. */
 enum supervise_word supervise_line_read(struct supervise_line *line)
 {
     char word[sizeof GUARDIAN_LINE_END];

@@ -1,4 +1,4 @@
-/* The supervisor's side: starts a keeper, gives it orders, and does without it if it must. */
+/* The supervisor's side: starts a keeper, sends it orders, and does its work if it dies or hangs. */
 #define _GNU_SOURCE
 #include "supervise/supervise.h"
 
@@ -22,7 +22,7 @@ bool supervise_init(void)
     return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 
-/* Those that run, and the children that are neither a keeper nor a work. */
+/* All that run; and a test for children that are neither keepers nor orphans of a command. */
 static struct supervise *works;
 static bool (*is_ours)(pid_t child);
 
@@ -31,7 +31,7 @@ void supervise_spare_children(bool (*ours)(pid_t child))
     is_ours = ours;
 }
 
-/* A keeper that is given up is a child like any other. */
+/* An abandoned keeper is killed like any other child. */
 static bool is_spared(pid_t child)
 {
     for (const struct supervise *work = works; work; work = work->next)
@@ -46,7 +46,7 @@ static void forget(const struct supervise *work)
     if (*at) *at = work->next;
 }
 
-/* In a keeper: the others' are not its business, and must end when the supervisor does. */
+/* In a keeper: sockets to other keepers must close when the supervisor dies. */
 static void close_others(void)
 {
     for (const struct supervise *work = works; work; work = work->next) close(work->socket);
@@ -65,7 +65,7 @@ static struct supervise_page *make_page(uint64_t kill_at_ns)
 static int release(struct supervise *work, int error)
 {
     if (work->page) {
-        supervise_line_remove_work(work->line, &work->page->is_counted); /* unless the keeper has */
+        supervise_line_remove_work(work->line, &work->page->is_counted); /* unless the keeper did */
         munmap(work->page, sizeof *work->page);
     }
     if (work->abandoned || work->keeper <= 0) supervise_cgroup_remove(&work->tree); /* else the keeper does */
@@ -115,7 +115,7 @@ void supervise_set_kill_time(struct supervise *work, uint64_t kill_at_ns)
     if (work->keeper) atomic_store(&work->page->kill_at_ns, kill_at_ns);
 }
 
-/* A keeper that is gone says so when it is read. */
+/* supervise_read() notices a keeper that is gone. */
 static void send_order(struct supervise *work, int kind)
 {
     const struct supervise_message message = {.kind = kind};
@@ -154,12 +154,11 @@ static enum supervise_report end(struct supervise *work)
     const pid_t keeper = work->abandoned ? 0 : work->keeper;
     close(work->socket);
     release(work, 0);
-    work->exiting_keeper =
-        keeper; /* its exit is not waited for: who waits for our leadership would wait, too */
+    work->exiting_keeper = keeper; /* do not wait for its exit: the next leader would wait, too */
     return SUPERVISE_EMPTY;
 }
 
-/* What the keeper should have done. The keeper itself is a child like others. */
+/* What the keeper should have done. */
 static enum supervise_report kill_without_keeper(struct supervise *work, int *value)
 {
     if (!work->tree.empty) {
@@ -190,7 +189,7 @@ enum supervise_report supervise_read(struct supervise *work, int *value)
                 work->reported_exit = true;
             return (enum supervise_report)message.kind;
         }
-        supervise_abandon_keeper(work); /* it died before its time */
+        supervise_abandon_keeper(work); /* the keeper died too early */
     }
     return kill_without_keeper(work, value);
 }

@@ -48,7 +48,7 @@ void run_close_line(struct runner *runner)
     runner->command.line = NULL;
 }
 
-/* An agent that knows no such thing, or a lock, does without. */
+/* For an agent's guardian (supervise/line.h). Locks and older agents have none. */
 static void open_line(struct runner *runner)
 {
     int ends[2];
@@ -67,32 +67,33 @@ static void disconnect(struct runner *runner)
     runner->broken = false;
 }
 
-/* Nobody answers. Said once, and again only if it is wanted. */
+/* Doubles the delay from 0.1 s to 5 s. The first failure is reported, all of them with --verbose. */
 static void set_retry_time(struct run *run, const char *why)
 {
     struct runner *runner = run->runner;
     const bool first = runner->retry_ns == 0;
-    if ((first && !run->request->quiet) || run->request->verbose) run_say(run, "%s; trying again", why);
     runner->retry_ns = first ? first_retry_ns : 2 * runner->retry_ns;
     if (runner->retry_ns > last_retry_ns) runner->retry_ns = last_retry_ns;
+    if ((first && !run->request->quiet) || run->request->verbose)
+        run_say(run, "%s; trying again in %.1f s", why, (double)runner->retry_ns / 1e9);
     runner->connect_ns = supervise_now_ns() + runner->retry_ns;
 }
 
 static void wait_to_connect(struct run *run, const char *why)
 {
-    if (!run->runner->connect_ns)
-        set_retry_time(run, why); /* the first of its groups to know says it for all */
+    if (!run->runner->connect_ns) set_retry_time(run, why); /* one attempt and one message for all groups */
     run->token = 0;
     run_enter(run, RUN_DISCONNECTED);
 }
 
-/* What will not be better the next time ends it. */
+/* Retries what may succeed later; any other error ends the run. */
 static void on_failure(struct run *run, elector_status status)
 {
     struct runner *runner = run->runner;
     const char *why = runner->elector ? elector_message(runner->elector) : "out of memory";
-    const bool may_come = status == ELECTOR_UNAVAILABLE || status == ELECTOR_LOST || status == ELECTOR_TIMEOUT;
-    if (may_come && !run->request->no_wait) {
+    const bool may_succeed_later =
+        status == ELECTOR_UNAVAILABLE || status == ELECTOR_LOST || status == ELECTOR_TIMEOUT;
+    if (may_succeed_later && !run->request->no_wait) {
         runner->broken = true;
         wait_to_connect(run, why);
         return;
@@ -101,7 +102,7 @@ static void on_failure(struct run *run, elector_status status)
     run_finish(run, status == ELECTOR_INVALID ? CLI_USAGE : CLI_CANNOT_TELL);
 }
 
-/* Whoever had a short tenure stands behind all others for a while. */
+/* 0 under a penalty, behind all other candidates. */
 static bool find_priority(struct run *run, uint64_t *priority)
 {
     char problem[256] = "";
@@ -125,7 +126,8 @@ static void campaign(struct run *run)
     options.preempt_after_ms =
         run->request->preempt_after_ns == UINT64_MAX ? ELECTOR_NEVER : run->request->preempt_after_ns / 1000000;
     if (run->request->spread)
-        options.preempt_after_ms = ELECTOR_NEVER; /* the heaviest may have its share already */
+        options.preempt_after_ms =
+            ELECTOR_NEVER; /* the candidate of the highest weight may have its share already */
     if (!find_priority(run, &options.priority)) {
         run_finish(run, CLI_CANNOT_TELL);
         return;
@@ -134,7 +136,7 @@ static void campaign(struct run *run)
     run->reason[0] = '\0';
     if (run->request->verbose)
         run_say(run, "campaigning with priority %llu%s", (unsigned long long)options.priority,
-                run->penalised_until_ns ? ", after a tenure that was short" : "");
+                run->penalised_until_ns ? ", penalised after a short tenure" : "");
     const elector_status status = elector_campaign(run->runner->elector, run->group, &options, 0, &term);
     if (status != ELECTOR_OK && status != ELECTOR_TIMEOUT) {
         on_failure(run, status);
@@ -159,7 +161,6 @@ static void observe(struct run *run)
         elector_observe(run->runner->elector, run->group);
 }
 
-/* All of them are apart or done. */
 void run_connect(struct runner *runner)
 {
     struct run *any = NULL;
@@ -179,7 +180,7 @@ void run_connect(struct runner *runner)
     open_line(runner);
     if (!run_ask_member_id(runner) && runner->request->spread) {
         runner->broken = true;
-        wait_to_connect(any, "the agent does not say which member it is");
+        wait_to_connect(any, "the agent did not answer with its member id");
         return;
     }
     for (size_t i = 0; i < runner->count && !runner->broken; i++) {
@@ -190,7 +191,7 @@ void run_connect(struct runner *runner)
     }
 }
 
-/* Those at work stop it first; the others wait for the next connection at once. */
+/* When the connection breaks, runs with a command stop it first (state.c); the others wait for the next connection. */
 void run_dispatch(struct runner *runner)
 {
     if (!runner->elector || runner->broken) return;
@@ -206,7 +207,6 @@ void run_dispatch(struct runner *runner)
     }
 }
 
-/* The work is done with; the library says when another may have it. */
 void run_leave(struct run *run)
 {
     run_enter(run, RUN_LEAVING);
@@ -220,7 +220,7 @@ static void resign_and_finish(struct run *run, int exit_code)
     run_finish(run, exit_code);
 }
 
-/* Out of leadership, and nothing runs any more. Who was told to end does. */
+/* The tenure or the candidacy is over, and no command runs. After a signal, or with --once, so is the run. */
 void run_campaign_again(struct run *run)
 {
     const struct run_request *request = run->request;
@@ -232,7 +232,7 @@ void run_campaign_again(struct run *run)
     } else if (!run->runner->elector || run->runner->broken) {
         wait_to_connect(run, run->reason[0] ? run->reason : "the connection is lost");
     } else {
-        /* A candidacy that still stands; the new one is measured anew. */
+        /* Ends the old candidacy. The new one measures the priority again. */
         elector_resign(run->runner->elector, run->group);
         run_campaign(run);
     }

@@ -1,4 +1,4 @@
-/* elector run and the other candidates: who they are, and how to make way for one of them. */
+/* The other candidates: asks the agent who they are, and hands over to the best of them. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 static const uint64_t answer_ns = SECOND;
 
 static const char scheme[] = "unix:";
-static const uint64_t long_ns = 60 * SECOND; /* a tenure that makes good for those before */
+static const uint64_t long_ns = 60 * SECOND; /* a tenure that clears earlier penalties */
 enum { PENALTIES_MAX = 6 };
 
-/* ---- Asking ---- */
+/* ---- Questions to the agent ---- */
 
 bool run_has_agent(const struct runner *runner)
 {
@@ -30,7 +30,7 @@ void run_close_queries(struct runner *runner)
     runner->json_lines = NULL;
 }
 
-/* NULL: it does not answer. Otherwise to be freed. */
+/* NULL: no answer. Otherwise to be freed. */
 static json_t *ask(struct runner *runner, json_t *question)
 {
     json_t *answer = NULL;
@@ -60,7 +60,7 @@ bool run_ask_member_id(struct runner *runner)
     return runner->id[0] != '\0';
 }
 
-/* Of equals the last, as the agent has it: members come by their ids. */
+/* Among equals the last, as the agent prefers: members are sorted by id. */
 static bool best_of(const json_t *standing, const char *self, char *name, uint64_t *priority)
 {
     size_t i;
@@ -79,8 +79,8 @@ static bool best_of(const json_t *standing, const char *self, char *name, uint64
     return found;
 }
 
-/* The answer that it is part of is to be freed. */
-static const json_t *ask_who_stands(struct run *run, json_t **answer)
+/* Borrowed from *answer, which is to be freed. */
+static const json_t *ask_candidates(struct run *run, json_t **answer)
 {
     *answer = ask(run->runner, json_pack("{ss ss}", "op", "status", "group", run->group));
     return json_object_get(json_array_get(json_object_get(*answer, "groups"), 0), "standing");
@@ -90,7 +90,7 @@ bool run_find_successor(struct run *run, char *name, uint64_t *priority)
 {
     json_t *answer = NULL;
     if (!run_has_agent(run->runner)) return false;
-    const bool found = best_of(ask_who_stands(run, &answer), run->runner->id, name, priority);
+    const bool found = best_of(ask_candidates(run, &answer), run->runner->id, name, priority);
     json_decref(answer);
     return found;
 }
@@ -98,7 +98,7 @@ bool run_find_successor(struct run *run, char *name, uint64_t *priority)
 void run_read_candidates(struct run *run, struct spread *spread, size_t group)
 {
     json_t *answer = NULL;
-    const json_t *standing = ask_who_stands(run, &answer), *one;
+    const json_t *standing = ask_candidates(run, &answer), *one;
     size_t i;
     spread_clear_candidates(spread, group);
     json_array_foreach(standing, i, one)
@@ -111,7 +111,7 @@ void run_read_candidates(struct run *run, struct spread *spread, size_t group)
     json_decref(answer);
 }
 
-/* ---- Making way ---- */
+/* ---- Penalties and hand-over ---- */
 
 void run_penalise(struct run *run)
 {
@@ -135,8 +135,8 @@ bool run_hand_over(struct run *run, const char *why)
         return true;
     }
     if (!run->told_alone && !run->request->quiet)
-        run_say(run, "%s; leading on, for %s", why,
-                found ? elector_message(run->runner->elector) : "nobody else stands");
+        run_say(run, "%s; leading on, since %s", why,
+                found ? elector_message(run->runner->elector) : "nobody else campaigns");
     run->told_alone = true;
     return false;
 }

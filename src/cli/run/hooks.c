@@ -1,6 +1,6 @@
 /*
- * --on-elected, --on-lost and --on-leader: the hooks of one group, one at a time, in the order of what happened. They are
- * notices: one that fails or hangs is reported, and ends nothing. What the work depends on belongs to the command, or to
+ * --on-elected, --on-lost and --on-leader: the hooks of one group, one at a time, in the order of the events. A hook
+ * that fails or hangs is reported and changes nothing else. What leading depends on belongs to the command, or to
  * --health-cmd.
  */
 #define _GNU_SOURCE
@@ -14,8 +14,8 @@ static const char *const names[] = {
     [RUN_HOOK_ELECTED] = "elected", [RUN_HOOK_LOST] = "lost", [RUN_HOOK_LEADER] = "leader"};
 
 /*
- * There is always room for the lost that follows an elected: an elected leaves two places free, a leader one. Who leads
- * by now is all that counts, so one leader that waits takes the place of another.
+ * There is always room for the lost that follows an elected: an elected leaves two places free, a leader one. Only
+ * the latest leader counts, so a leader replaces one that is waiting.
  */
 static bool add(struct run *run, const struct run_hook *hook)
 {
@@ -27,14 +27,14 @@ static bool add(struct run *run, const struct run_hook *hook)
         hooks->count--;
     const size_t kept = hook->kind == RUN_HOOK_ELECTED ? 2 : hook->kind == RUN_HOOK_LEADER ? 1 : 0;
     if (hooks->count + kept >= RUN_HOOKS_WAITING) {
-        run_say(run, "--on-%s is left out: %zu hooks wait", names[hook->kind], hooks->count);
+        run_say(run, "--on-%s skipped: %zu hooks are waiting already", names[hook->kind], hooks->count);
         return false;
     }
     hooks->list[hooks->count++] = *hook;
     return true;
 }
 
-/* We ourselves once elected was told, another once lost was. */
+/* This host is named as the leader only after elected, another host only after lost. */
 static void add_heard_leader(struct run *run)
 {
     struct run_hooks *hooks = &run->hooks;
@@ -57,7 +57,7 @@ void run_notify_lost(struct run *run)
     if (!run->hooks.announced) return;
     run->hooks.announced = false;
     if (run->hooks.helper.pid && run->hooks.list[0].kind == RUN_HOOK_ELECTED)
-        helper_kill(&run->hooks.helper); /* what was to be set up is over */
+        helper_kill(&run->hooks.helper); /* the tenure is over: no need to set it up */
     (void)add(run, &hook);
     add_heard_leader(run);
 }
@@ -86,7 +86,7 @@ static void start(struct run *run)
     unsetenv("ELECTOR_EVENT");
     unsetenv("ELECTOR_LEADER");
     if (!error) return;
-    run_say(run, "--on-%s: cannot start a process: %s", names[hook->kind], strerror(error));
+    run_say(run, "--on-%s skipped: cannot create a process: %s", names[hook->kind], strerror(error));
     memmove(hooks->list, hooks->list + 1, --hooks->count * sizeof *hooks->list);
 }
 
@@ -100,7 +100,7 @@ void run_poll_hooks(struct run *run)
         if (status != 0)
             run_say(run, "--on-%s %s", name, helper_describe(status, text, sizeof text));
         else if (run->request->verbose)
-            run_say(run, "--on-%s is done", name);
+            run_say(run, "--on-%s has succeeded", name);
         memmove(hooks->list, hooks->list + 1, --hooks->count * sizeof *hooks->list);
     }
     while (!hooks->helper.pid && hooks->count > 0) start(run);

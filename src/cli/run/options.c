@@ -8,7 +8,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* 2.5: up to a week. */
+/* "2.5"; up to a week. */
 static bool read_seconds(const char *text, uint64_t *ns)
 {
     char *end = NULL;
@@ -23,8 +23,8 @@ static bool read_seconds(const char *text, uint64_t *ns)
 static int seconds_option(const char *name, const char *value, uint64_t *ns)
 {
     if (read_seconds(value, ns)) return CLI_YES;
-    return cli_usage_error("run", "%s takes seconds, 0 to 604800, such as 2.5%s%s", name, value ? "; not " : "",
-                           value ? value : "");
+    return cli_usage_error("run", "%s takes seconds from 0 to 604800, such as 2.5%s%s", name,
+                           value ? "; not " : "", value ? value : "");
 }
 
 static int read_exit_code(struct run_request *request, const char *value)
@@ -79,7 +79,7 @@ static int read_command(const char *name, const char *value, struct helper_words
     if (!read)
         return cli_usage_error("run", "--%s takes a command of 1 to %d words, split at blanks, without a shell",
                                name, HELPER_WORDS_MAX);
-    free(*words); /* the last one counts */
+    free(*words); /* a later option replaces an earlier one */
     *words = read;
     return CLI_YES;
 }
@@ -119,7 +119,7 @@ static bool read_switch(struct run_request *request, const char *word)
     return false;
 }
 
-/* "-w 5" as "--wait 5". */
+/* Also in its short form: "-w 5" for "--wait 5". */
 static bool option(int argc, char **argv, int *at, const char *name, const char *letter, const char **value)
 {
     if (letter && strcmp(argv[*at], letter) == 0) {
@@ -129,7 +129,7 @@ static bool option(int argc, char **argv, int *at, const char *name, const char 
     return cli_option(argc, argv, at, name, value);
 }
 
-/* What runs beside the command. False: none of these. */
+/* Hooks, health check and penalty. False: another option. */
 static bool read_hook_or_check(struct run_request *request, int argc, char **argv, int *at, int *status)
 {
     const struct {
@@ -194,19 +194,19 @@ static int check_spread(const struct run_request *request)
 {
     if (!request->spread) return CLI_YES;
     if (request->has_rank)
-        return cli_usage_error("run", "--spread and --rank exclude each other: both say who is preferred");
+        return cli_usage_error("run", "--spread and --rank exclude each other: both set the priority");
     if (request->preempt_after_ns > 0 && request->preempt_after_ns != UINT64_MAX)
-        return cli_usage_error("run",
-                               "--spread hands over by itself, and never by --preempt-after: leave it out");
+        return cli_usage_error(
+            "run", "--spread and --preempt-after exclude each other: --spread decides when to hand over");
     if (request->priority > SPREAD_PRIORITY_MAX)
-        return cli_usage_error("run", "with --spread a priority is at most 2^33 - 1");
+        return cli_usage_error("run", "with --spread the priority is at most 2^33 - 1");
     return CLI_YES;
 }
 
 static int check_many(const struct run_request *request)
 {
     if (request->groups->count > 1 && (request->no_wait || request->has_wait))
-        return cli_usage_error("run", "--no-wait and --wait are for one group, not for %zu",
+        return cli_usage_error("run", "--no-wait and --wait need a single group, not %zu",
                                request->groups->count);
     return CLI_YES;
 }
@@ -214,21 +214,23 @@ static int check_many(const struct run_request *request)
 static int check_health(const struct run_request *request)
 {
     if (request->health && (!request->health_interval_ns || !request->health_timeout_ns))
-        return cli_usage_error("run", "--health-interval and --health-timeout are above 0");
-    if (!request->hook_timeout_ns) return cli_usage_error("run", "--hook-timeout is above 0");
+        return cli_usage_error("run", "--health-interval and --health-timeout must be above 0");
+    if (!request->hook_timeout_ns) return cli_usage_error("run", "--hook-timeout must be above 0");
     return CLI_YES;
 }
 
 static int check_request(const struct run_request *request)
 {
-    if (!request->groups) return cli_usage_error("run", "which group? elector run GROUP -- COMMAND");
+    if (!request->groups) return cli_usage_error("run", "no group given; usage: elector run GROUP -- COMMAND");
     if (request->command && !request->command[0])
-        return cli_usage_error("run", "which command? elector run %s -- COMMAND", request->groups->names[0]);
-    if (!request->command && !has_hooks(request))
-        return cli_usage_error("run", "which command? elector run %s -- COMMAND, or hooks such as --on-elected",
+        return cli_usage_error("run", "no command given; usage: elector run %s -- COMMAND",
                                request->groups->names[0]);
+    if (!request->command && !has_hooks(request))
+        return cli_usage_error(
+            "run", "no command given; usage: elector run %s -- COMMAND, or a hook such as --on-elected",
+            request->groups->names[0]);
     if (request->has_rank && request->has_priority)
-        return cli_usage_error("run", "--rank measures the priority; leave out one of --rank and --priority");
+        return cli_usage_error("run", "--rank and --priority exclude each other: --rank measures the priority");
     if (request->no_wait && request->has_wait)
         return cli_usage_error("run", "--no-wait and --wait exclude each other");
     if (request->quiet && request->verbose)
@@ -238,7 +240,7 @@ static int check_request(const struct run_request *request)
     return status == CLI_YES ? check_health(request) : status;
 }
 
-/* The presets: keepalived's for priority, which leaves room below for who is to stand behind all others. */
+/* Priority 100 is the default of keepalived, too. It leaves room below for a penalty. */
 static struct run_request default_request(void)
 {
     return (struct run_request){.exit_code = -1,
@@ -272,8 +274,8 @@ int run_read_request(struct run_request *request, int argc, char **argv)
         if (argv[at][0] == '-') {
             status = read_option(request, argc, argv, &at);
         } else if (group) {
-            status = cli_usage_error("run", "'%s': the command comes after --: elector run %s -- %s", argv[at],
-                                     group, argv[at]);
+            status = cli_usage_error("run", "unexpected '%s'; the command comes after --: elector run %s -- %s",
+                                     argv[at], group, argv[at]);
         } else {
             group = argv[at];
             status = read_groups(request, group);

@@ -1,8 +1,8 @@
 /*
  * elector run: campaigns for one or many groups, and runs a command for each group that this host leads.
  *
- * This room may know the library (elector.h), src/supervise, which runs and kills commands, and cli.h. It knows nothing of
- * agents, except that candidates.c asks one who else campaigns.
+ * This room may know the library (elector.h), src/supervise, which runs and kills commands, and cli.h. It knows
+ * nothing of agents, except that candidates.c asks one who else campaigns.
  *
  * Start reading at run.c: the loop. Then:
  *   state.c      what a run does in each state; run_enter(), the only place that changes the state
@@ -13,8 +13,8 @@
  *   candidates.c, spread.c, assignment.c   the other candidates, and --spread
  *   options.c, help.c, groups.c, url.c, rank.c   the command line
  *
- * A runner is the process: one connection, one loop, one health check. A run is one group of the runner, with its own state,
- * command and hooks.
+ * A runner is the process: one connection, one loop, one health check. A run is one group of the runner, with its own
+ * state, command and hooks.
  *
  * The states of a run, and every transition between them. run_enter() traps on any other transition, and
  * test/unit/cli/run/state.c compares it with this table.

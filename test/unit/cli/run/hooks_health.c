@@ -1,4 +1,4 @@
-/* What elector run does beside its command: hooks in one order, health that counts, penalties that grow. */
+/* elector run beside its command: hooks in order, health checks that count failures, penalties that grow. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
