@@ -73,6 +73,11 @@ void run_notify_leader(struct run *run, const elector_leader *leader)
     add_heard_leader(run);
 }
 
+static void remove_first(struct run_hooks *hooks)
+{
+    memmove(hooks->list, hooks->list + 1, --hooks->count * sizeof *hooks->list);
+}
+
 static void start(struct run *run)
 {
     struct run_hooks *hooks = &run->hooks;
@@ -87,7 +92,7 @@ static void start(struct run *run)
     unsetenv("ELECTOR_LEADER");
     if (!error) return;
     run_say(run, "--on-%s skipped: cannot create a process: %s", names[hook->kind], strerror(error));
-    memmove(hooks->list, hooks->list + 1, --hooks->count * sizeof *hooks->list);
+    remove_first(hooks);
 }
 
 void run_poll_hooks(struct run *run)
@@ -101,7 +106,7 @@ void run_poll_hooks(struct run *run)
             run_say(run, "--on-%s %s", name, helper_describe(status, text, sizeof text));
         else if (run->request->verbose)
             run_say(run, "--on-%s has succeeded", name);
-        memmove(hooks->list, hooks->list + 1, --hooks->count * sizeof *hooks->list);
+        remove_first(hooks);
     }
     while (!hooks->helper.pid && hooks->count > 0) start(run);
 }

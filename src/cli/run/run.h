@@ -42,11 +42,11 @@
  *   ON_LOST      -> DISCONNECTED  the same, and the connection is broken
  *   ON_LOST      -> UNHEALTHY     the same, connected: campaign again when the health check passes
  *   ON_LOST      -> CAMPAIGN      the same, healthy: campaign again
- *   ON_LOST      -> DONE          the same; the command exited for good, --once, or a signal came
+ *   ON_LOST      -> DONE          the same; the command exited for good, --once, a signal, or an error as for DISCONNECTED
  *   LEAVING      -> DISCONNECTED  the connection broke
  *   LEAVING      -> UNHEALTHY     the loss is confirmed, or 5 s are over: campaign again when the health check passes
  *   LEAVING      -> CAMPAIGN      the same, healthy; or this host is elected again at once
- *   LEAVING      -> DONE          the same; --once, or a signal came
+ *   LEAVING      -> DONE          the same; --once, a signal, or an error as for DISCONNECTED
  *
  *   state         entered by                           what happens on entry
  *   DISCONNECTED  wait_to_connect(), campaign.c        forgets the token; sets the time of the next attempt
