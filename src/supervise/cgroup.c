@@ -1,4 +1,4 @@
-/* A control group (version 2) of the command's own: one write kills all in it, however fast it forks. Best effort. */
+/* A control group (version 2) for the command: one write kills all its processes, however fast they fork. Best effort. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -11,9 +11,9 @@
 
 #include "supervise/tree.h"
 
-#define GROUP_NAME "elector-run-" /* and then who made it, and its how many-th */
+#define GROUP_NAME "elector-run-" /* followed by the process id of its creator and a number */
 
-/* Where version 2 is mounted: the line of mountinfo whose type is cgroup2; its fifth word. */
+/* The mount point of version 2: the fifth word of the line in mountinfo whose type is cgroup2. */
 static bool find_mount(char *mount, size_t size)
 {
     char line[2 * PATH_MAX];
@@ -25,15 +25,15 @@ static bool find_mount(char *mount, size_t size)
         char *rest = line;
         const char *word = strtok_r(rest, " ", &rest);
         for (int i = 0; i < 4 && word; i++) word = strtok_r(NULL, " ", &rest);
-        found = word && strlen(word) < size && !strchr(word, '\\'); /* a name with blanks is left alone */
+        found = word && strlen(word) < size && !strchr(word, '\\'); /* no escaped blanks */
         if (found) memcpy(mount, word, strlen(word) + 1);
     }
     fclose(file);
     return found;
 }
 
-/* Our own place below the mount: "0::/user.slice/…". */
-static bool find_place(char *place, size_t size)
+/* Our own control group below the mount point: "0::/user.slice/…". */
+static bool find_own_group(char *place, size_t size)
 {
     char line[PATH_MAX];
     bool found = false;
@@ -48,7 +48,7 @@ static bool find_place(char *place, size_t size)
     return found;
 }
 
-/* 0: it is none of these. */
+/* The creator's process id; 0: not one of our groups. */
 static pid_t maker_of(const char *name)
 {
     const size_t length = sizeof GROUP_NAME - 1;
@@ -58,8 +58,8 @@ static pid_t maker_of(const char *name)
     return *end == '-' && maker > 0 && maker <= INT_MAX ? (pid_t)maker : 0;
 }
 
-/* What is left of those who were killed before they could remove theirs. One in which there is somebody stays. */
-static void sweep(const char *folder)
+/* Groups of creators that were killed before they could remove them. The kernel keeps a group that has processes. */
+static void remove_leftovers(const char *folder)
 {
     DIR *groups = opendir(folder);
     for (const struct dirent *one; groups && (one = readdir(groups));) {
@@ -72,13 +72,13 @@ static void sweep(const char *folder)
 
 void supervise_cgroup_make(struct supervise_tree *tree)
 {
-    static unsigned made; /* there may be several works at a time */
+    static unsigned made; /* several commands may run at a time */
     char mount[PATH_MAX], place[PATH_MAX], folder[PATH_MAX];
     tree->cgroup[0] = '\0';
-    if (!find_mount(mount, sizeof mount) || !find_place(place, sizeof place)) return;
+    if (!find_mount(mount, sizeof mount) || !find_own_group(place, sizeof place)) return;
     int size = snprintf(folder, sizeof folder, "%s%s", mount, place[1] ? place : "");
     if (size < 0 || (size_t)size >= sizeof folder) return;
-    sweep(folder);
+    remove_leftovers(folder);
     size = snprintf(tree->cgroup, sizeof tree->cgroup, "%s/" GROUP_NAME "%d-%u", folder, (int)getpid(), ++made);
     if (size < 0 || (size_t)size >= sizeof tree->cgroup || mkdir(tree->cgroup, 0755) != 0)
         tree->cgroup[0] = '\0';
@@ -93,7 +93,7 @@ static void write_to(const struct supervise_tree *tree, const char *name, const 
     const int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0) return;
     const ssize_t written = write(file, text, strlen(text));
-    (void)written; /* the group and the children are signalled as well */
+    (void)written; /* process group and children are signalled, too */
     close(file);
 }
 

@@ -16,7 +16,7 @@ enum { HELPER_MAX = 512, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
 
 static pid_t running[HELPER_MAX]; /* 0: a free place */
 
-struct helper_words *helper_split(const char *text)
+struct helper_words *helper_split_words(const char *text)
 {
     size_t count = 0;
     char *rest = NULL;
@@ -35,9 +35,9 @@ struct helper_words *helper_split(const char *text)
     return NULL;
 }
 
-/* ---- Which children are ours ---- */
+/* ---- List of running ones ---- */
 
-static bool enlist(pid_t pid, pid_t instead)
+static bool replace_in_list(pid_t pid, pid_t instead)
 {
     for (size_t i = 0; i < HELPER_MAX; i++) {
         if (running[i] != instead) continue;
@@ -47,14 +47,14 @@ static bool enlist(pid_t pid, pid_t instead)
     return false;
 }
 
-bool helper_is(pid_t pid)
+bool helper_is_running(pid_t pid)
 {
     for (size_t i = 0; i < HELPER_MAX; i++)
         if (running[i] == pid) return true;
     return false;
 }
 
-/* ---- To start ---- */
+/* ---- Start ---- */
 
 static _Noreturn void execute(const struct helper_words *words, const sigset_t *signals, pid_t parent)
 {
@@ -69,7 +69,7 @@ static _Noreturn void execute(const struct helper_words *words, const sigset_t *
     _exit(errno == ENOENT ? NOT_FOUND : CANNOT_EXECUTE);
 }
 
-/* What the last one had in its group was killed with it, and came to us to be reaped. */
+/* Reaps the orphans of the last one, which were killed with its process group. */
 static void reap_last(struct helper_command *helper)
 {
     siginfo_t info = {0};
@@ -86,9 +86,9 @@ int helper_start(struct helper_command *helper, const struct helper_words *words
     const pid_t child = fork();
     if (child == 0) execute(words, signals, self);
     if (child < 0) return errno;
-    setpgid(child, child); /* whoever is first */
+    setpgid(child, child); /* as the child does */
     const int fd = (int)syscall(SYS_pidfd_open, child, 0);
-    if (fd < 0 || !enlist(child, 0)) {
+    if (fd < 0 || !replace_in_list(child, 0)) {
         const int error = fd < 0 ? errno : EAGAIN;
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
@@ -100,29 +100,29 @@ int helper_start(struct helper_command *helper, const struct helper_words *words
     return 0;
 }
 
-/* ---- To end ---- */
+/* ---- End ---- */
 
-void helper_cut(struct helper_command *helper)
+void helper_kill(struct helper_command *helper)
 {
     if (!helper->pid) return;
-    helper->cut = true;
-    kill(-helper->pid, SIGKILL); /* it is not reaped yet: its number is its own */
+    helper->killed = true;
+    kill(-helper->pid, SIGKILL); /* not reaped yet: nobody else can have this id */
     kill(helper->pid, SIGKILL);
 }
 
-bool helper_look(struct helper_command *helper, uint64_t now_ns, int *status)
+bool helper_poll(struct helper_command *helper, uint64_t now_ns, int *status)
 {
     siginfo_t info = {0};
     if (!helper->pid) return false;
     if (waitid(P_PID, (id_t)helper->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid) {
-        if (now_ns >= helper->until_ns && !helper->cut) helper_cut(helper);
+        if (now_ns >= helper->until_ns && !helper->killed) helper_kill(helper);
         return false;
     }
-    const bool cut = helper->cut;
-    helper_cut(helper);                                    /* what it has left behind */
-    if (waitpid(helper->pid, status, 0) < 0) *status = -1; /* a force took it */
-    if (cut) *status = -1;
-    (void)enlist(0, helper->pid);
+    const bool killed = helper->killed;
+    helper_kill(helper);                                   /* its children */
+    if (waitpid(helper->pid, status, 0) < 0) *status = -1; /* reaped by supervise_abandon_keeper() */
+    if (killed) *status = -1;
+    (void)replace_in_list(0, helper->pid);
     close(helper->fd);
     *helper = (struct helper_command){.last = helper->pid};
     return true;
@@ -131,7 +131,7 @@ bool helper_look(struct helper_command *helper, uint64_t now_ns, int *status)
 const char *helper_describe(int status, char *text, size_t size)
 {
     if (status == -1)
-        snprintf(text, size, "was ended: it took too long, or came too late");
+        snprintf(text, size, "was killed: timeout, or no longer needed");
     else if (WIFSIGNALED(status))
         snprintf(text, size, "was killed by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) == NOT_FOUND)

@@ -1,4 +1,7 @@
-/* The keeper: between the supervisor and the command, and the end of the command's family if either fails. */
+/*
+ * The keeper's process: starts the command, and kills it with all its descendants when the supervisor dies, when its
+ * time is up (kill_when_time_is_up()), or when the guardian asks for it.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -21,15 +24,15 @@ struct keeper {
     const struct supervise_command *command;
     int signals, timer;
     uint64_t timer_at_ns;
-    bool killing, told_exit;
-    bool line_ended; /* nothing more is to be heard there */
+    bool killing, reported_exit;
+    bool line_ended; /* it was closed or has ended */
 };
 
-static void tell(const struct keeper *keeper, int kind, int value)
+static void report(const struct keeper *keeper, int kind, int value)
 {
     const struct supervise_message message = {kind, value};
     const ssize_t sent = send(keeper->work->socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)sent; /* a supervisor that is gone is noticed when reading */
+    (void)sent; /* on_order() notices a supervisor that is gone */
 }
 
 /* ---- The command, up to where it executes --------------------------------------------------------- */
@@ -41,15 +44,15 @@ static void restore_signals(const struct supervise_command *command)
     sigprocmask(SIG_SETMASK, &command->signals, NULL);
 }
 
-static bool is_too_late(const struct supervise_page *page)
+static bool is_time_up(const struct supervise_page *page)
 {
     const uint64_t at_ns = atomic_load(&page->kill_at_ns);
     return at_ns && supervise_now_ns() >= at_ns;
 }
 
 /*
- * The page gets our number before the keeper is asked to be alive, and the kernel is told to kill us with it before
- * that: so either we see that it is gone, or somebody else knows whom to kill.
+ * Order matters: write our process id to the page, ask the kernel to kill us when the keeper dies, then check that
+ * the keeper lives. If it has died before, either we notice, or the supervisor finds our process id.
  */
 static _Noreturn void become_command(const struct keeper *keeper, pid_t parent)
 {
@@ -60,7 +63,7 @@ static _Noreturn void become_command(const struct keeper *keeper, pid_t parent)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(CANNOT_EXECUTE);
     if (keeper->command->takes_terminal) tcsetpgrp(STDIN_FILENO, getpid());
     restore_signals(keeper->command);
-    if (is_too_late(page)) { /* who started us was stopped for a while */
+    if (is_time_up(page)) { /* supervisor or keeper was stopped meanwhile */
         atomic_store(&page->overdue, true);
         _exit(CANNOT_EXECUTE);
     }
@@ -79,20 +82,20 @@ static void start_command(struct keeper *keeper)
         atomic_store(&keeper->work->page->exec_error, errno);
         return;
     }
-    setpgid(child, child); /* whoever is first; a signal may come before the command runs */
+    setpgid(child, child); /* as the child does: a signal may come before the child runs */
     keeper->work->tree.leader = child;
 }
 
-/* ---- Its end -------------------------------------------------------------------------------------- */
+/* ---- Stopping it -------------------------------------------------------------------------------------- */
 
-/* Those that are stopped must go on to notice. */
+/* SIGCONT, since a stopped process does not handle SIGTERM. */
 static void stop_all(const struct keeper *keeper)
 {
     supervise_tree_signal_all(&keeper->work->tree, SIGTERM);
     supervise_tree_signal_all(&keeper->work->tree, SIGCONT);
 }
 
-static void set_overdue(const struct keeper *keeper)
+static void mark_overdue(const struct keeper *keeper)
 {
     atomic_store(&keeper->work->page->overdue, true);
 }
@@ -106,10 +109,10 @@ static void kill_all(struct keeper *keeper)
 static void on_orphaned(struct keeper *keeper)
 {
     if (!keeper->killing)
-        dprintf(STDERR_FILENO, "%s: elector run has died; the command is killed\n", keeper->command->about);
+        dprintf(STDERR_FILENO, "%s: elector run died; killing the command\n", keeper->command->about);
     close(keeper->work->socket);
     keeper->work->socket = -1;              /* poll skips it */
-    supervise_line_end(keeper->work->line); /* nobody is left who could begin anything */
+    supervise_line_end(keeper->work->line); /* nobody is left to start a command */
     kill_all(keeper);
 }
 
@@ -129,13 +132,13 @@ static void on_order(struct keeper *keeper)
     }
 }
 
-static void hear_line(struct keeper *keeper)
+static void read_line(struct keeper *keeper)
 {
     if (keeper->line_ended) return;
-    const enum supervise_word word = supervise_line_hear(keeper->work->line);
+    const enum supervise_word word = supervise_line_read(keeper->work->line);
     keeper->line_ended = word != SUPERVISE_SILENCE;
-    if (word != SUPERVISE_END) return; /* if both are gone the deadline decides */
-    set_overdue(keeper);               /* whoever reads of its death must not take it for its own will */
+    if (word != SUPERVISE_END) return; /* if agent and guardian are gone, the deadline decides */
+    mark_overdue(keeper);              /* so that the supervisor does not take it for an exit of the command */
     kill_all(keeper);
 }
 
@@ -147,12 +150,12 @@ static void set_timer(struct keeper *keeper, uint64_t at_ns)
     clock_arm(keeper->timer, at_ns);
 }
 
-/* The supervisor moves the instant on without a word; it is read when the one known is past. */
-static void watch_time(struct keeper *keeper)
+/* The supervisor moves the time in the page without a message: read it when the known time has passed. */
+static void kill_when_time_is_up(struct keeper *keeper)
 {
     const uint64_t at_ns = atomic_load(&keeper->work->page->kill_at_ns);
-    if (is_too_late(keeper->work->page) && !keeper->killing) {
-        set_overdue(keeper);
+    if (is_time_up(keeper->work->page) && !keeper->killing) {
+        mark_overdue(keeper);
         kill_all(keeper);
     }
     if (at_ns != keeper->timer_at_ns) set_timer(keeper, at_ns);
@@ -166,32 +169,32 @@ static void drain(int descriptor)
     while (read(descriptor, bytes, sizeof bytes) > 0) {}
 }
 
-static void tell_exit(struct keeper *keeper)
+static void report_exit(struct keeper *keeper)
 {
     const struct supervise_tree *tree = &keeper->work->tree;
     const int error = atomic_load(&keeper->work->page->exec_error);
-    keeper->told_exit = true;
+    keeper->reported_exit = true;
     if (error) {
-        tell(keeper, SUPERVISE_FAILED, error);
+        report(keeper, SUPERVISE_FAILED, error);
     } else {
-        tell(keeper, SUPERVISE_EXITED,
-             tree->leader_code == CLD_EXITED ? tree->leader_status : 128 + tree->leader_status);
+        report(keeper, SUPERVISE_EXITED,
+               tree->leader_code == CLD_EXITED ? tree->leader_status : 128 + tree->leader_status);
     }
 }
 
-static void take_in(struct keeper *keeper)
+static void reap_and_report(struct keeper *keeper)
 {
     struct supervise_tree *tree = &keeper->work->tree;
     supervise_tree_reap(tree);
     if (tree->leader_stopped_by) {
-        tell(keeper, SUPERVISE_STOPPED, tree->leader_stopped_by);
+        report(keeper, SUPERVISE_STOPPED, tree->leader_stopped_by);
         tree->leader_stopped_by = 0;
     }
-    if (!keeper->told_exit && (tree->leader_ended || tree->empty)) tell_exit(keeper);
+    if (!keeper->reported_exit && (tree->leader_ended || tree->empty)) report_exit(keeper);
 }
 
-/* Our own group, so that keys pressed at the terminal do not reach us; every signal but SIGKILL waits for ever. */
-static void settle(struct keeper *keeper)
+/* Our own group, so that keys pressed at the terminal do not reach us. All signals but SIGKILL and SIGSTOP are blocked. */
+static void set_up(struct keeper *keeper)
 {
     sigset_t all, children;
     sigfillset(&all);
@@ -205,8 +208,8 @@ static void settle(struct keeper *keeper)
     keeper->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 }
 
-/* The output belongs to the command: whoever reads it is not kept waiting by us. */
-static void let_go_of_output(void)
+/* So that a reader of the command's output sees its end when the command exits. */
+static void release_output(void)
 {
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nothing < 0) return;
@@ -215,12 +218,12 @@ static void let_go_of_output(void)
     close(nothing);
 }
 
-_Noreturn void supervise_keep(struct supervise *work, const struct supervise_command *command)
+_Noreturn void supervise_run_keeper(struct supervise *work, const struct supervise_command *command)
 {
     struct keeper keeper = {.work = work, .command = command};
     const struct supervise_line *line = work->line;
-    settle(&keeper);
-    hear_line(&keeper);
+    set_up(&keeper);
+    read_line(&keeper);
     if (keeper.signals < 0 || keeper.timer < 0) {
         atomic_store(&work->page->exec_error, errno);
     } else if (keeper.line_ended) {
@@ -228,25 +231,25 @@ _Noreturn void supervise_keep(struct supervise *work, const struct supervise_com
     } else {
         start_command(&keeper);
     }
-    let_go_of_output();
-    take_in(&keeper);
+    release_output();
+    reap_and_report(&keeper);
     while (!work->tree.empty) {
         const bool was_killing = keeper.killing;
         struct pollfd polled[] = {{.fd = work->socket, .events = POLLIN},
                                   {.fd = keeper.signals, .events = POLLIN},
                                   {.fd = keeper.timer, .events = POLLIN},
                                   {.fd = line && !keeper.line_ended ? line->socket : -1, .events = POLLIN}};
-        watch_time(&keeper);
+        kill_when_time_is_up(&keeper);
         poll(polled, sizeof polled / sizeof *polled, keeper.killing ? KILL_AGAIN_MS : -1);
-        if (polled[3].revents) hear_line(&keeper); /* others wait for the answer */
+        if (polled[3].revents) read_line(&keeper); /* first: other members wait for the answer */
         if (polled[1].revents) drain(keeper.signals);
         if (polled[2].revents) drain(keeper.timer);
         if (polled[0].revents) on_order(&keeper);
-        take_in(&keeper);
+        reap_and_report(&keeper);
         if (was_killing && !work->tree.empty) supervise_tree_signal_all(&work->tree, SIGKILL);
     }
-    supervise_line_count_out(work->line, &work->page->is_counted);
-    tell(&keeper, SUPERVISE_EMPTY, 0);
-    supervise_cgroup_remove(&work->tree); /* which takes the kernel a while: the news go first */
+    supervise_line_remove_work(work->line, &work->page->is_counted);
+    report(&keeper, SUPERVISE_EMPTY, 0);
+    supervise_cgroup_remove(&work->tree); /* last: it is slow */
     _exit(0);
 }

@@ -29,20 +29,20 @@ void supervise_line_free(struct supervise_line *line)
     munmap(line, sizeof *line);
 }
 
-/* A second time does no harm. Who does not get it waits for the lease. */
+/* May be sent twice. If it is lost, the next leader waits for the lease. */
 static void answer(const struct supervise_line *line)
 {
     if (!atomic_load(&line->is_ended) || atomic_load(&line->works)) return;
     (void)!send(line->socket, GUARDIAN_LINE_OVER, sizeof GUARDIAN_LINE_OVER - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void supervise_line_count(struct supervise_line *line, _Atomic bool *is_counted)
+void supervise_line_add_work(struct supervise_line *line, _Atomic bool *is_counted)
 {
     if (line && !atomic_exchange(is_counted, true)) atomic_fetch_add(&line->works, 1);
 }
 
-/* Who dies between the two leaves one too many, and no answer. */
-void supervise_line_count_out(struct supervise_line *line, _Atomic bool *is_counted)
+/* A process that dies between the two statements leaves the count too high: then nobody answers. */
+void supervise_line_remove_work(struct supervise_line *line, _Atomic bool *is_counted)
 {
     if (!line || !atomic_exchange(is_counted, false)) return;
     atomic_fetch_sub(&line->works, 1);
@@ -56,8 +56,8 @@ void supervise_line_end(struct supervise_line *line)
     answer(line);
 }
 
-/* The word is in memory before the line is closed: who finds it closed finds the word. */
-enum supervise_word supervise_line_hear(struct supervise_line *line)
+/* Sets is_ended before the shutdown, so that whoever sees the shutdown sees is_ended. */
+enum supervise_word supervise_line_read(struct supervise_line *line)
 {
     char word[sizeof GUARDIAN_LINE_END];
     if (!line) return SUPERVISE_SILENCE;

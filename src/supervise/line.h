@@ -1,11 +1,13 @@
 /*
- * The line by which a guardian asks for the end of all that one connection works at, and is told (agent/guardian/guardian.h).
+ * The line: a socket by which the guardian of a dead agent asks for the end of all commands of one connection, and is
+ * told when none is left (agent/guardian/guardian.h).
  *
- * Every keeper has the same end of it, and what one reads no other does. So whoever reads the guardian's word says so in
- * memory that all of them share, and closes the line to all: each finds its end then, and kills its own work. A work is
- * counted before its keeper begins, and until nothing is left of it; who counts the last one out after the end answers. A
- * keeper that was counted too late to be waited for finds the line ended before it starts anything. For a
- * keeper that died before its time the supervisor counts, or nobody: then the lease decides.
+ * All keepers of a connection share one end of the socket, so only one of them reads the guardian's message. That one
+ * sets `is_ended` in shared memory and shuts the socket down; the others see the shutdown, and each kills its own
+ * command. Each work is counted before its keeper starts, until none of its processes is left. The keeper that brings
+ * the count to 0 answers. A keeper that starts too late to be counted finds the line ended and starts no command. If
+ * a keeper dies early, the supervisor uncounts its work; if that is dead, too, nobody answers, and the next leader
+ * waits for the lease.
  */
 #ifndef ELECTOR_SUPERVISE_LINE_H
 #define ELECTOR_SUPERVISE_LINE_H
@@ -16,28 +18,28 @@
 
 struct supervise_line {
     int socket;
-    _Atomic bool is_ended;  /* nothing begins any more */
-    _Atomic uint32_t works; /* that are counted */
+    _Atomic bool is_ended;  /* no command is started any more */
+    _Atomic uint32_t works; /* number of works that are counted */
 };
 
 enum supervise_word {
     SUPERVISE_SILENCE,
-    SUPERVISE_GONE, /* agent and guardian both: no order, but nothing begins any more */
-    SUPERVISE_END   /* everything is to end */
+    SUPERVISE_GONE, /* agent and guardian died: what runs goes on, but no command is started */
+    SUPERVISE_END   /* kill everything */
 };
 
-/* In all of them NULL is no line: it is silent, and nobody counts. */
+/* In all functions NULL is allowed: no line. */
 
-/* Takes the socket over; NULL: no memory. */
+/* Owns the socket from now on; NULL: out of memory. */
 struct supervise_line *supervise_line_new(int socket);
-void supervise_line_free(struct supervise_line *); /* in this process; keepers have their own */
+void supervise_line_free(struct supervise_line *); /* in this process; keepers have copies */
 
-/* In and out, both once, whoever does it and however often: `is_counted` is the work's own, and shared as well. */
-void supervise_line_count(struct supervise_line *, _Atomic bool *is_counted);
-void supervise_line_count_out(struct supervise_line *, _Atomic bool *is_counted);
+/* Each has an effect only once, whichever process calls it: `is_counted` is in memory that they share. */
+void supervise_line_add_work(struct supervise_line *, _Atomic bool *is_counted);
+void supervise_line_remove_work(struct supervise_line *, _Atomic bool *is_counted);
 
-enum supervise_word supervise_line_hear(struct supervise_line *);
-/* Nobody is left who could begin anything: by who knows. Answered at once if nothing runs, else by the last. */
+enum supervise_word supervise_line_read(struct supervise_line *);
+/* No command will be started any more. Answers the guardian now if nothing runs, else when the last command has ended. */
 void supervise_line_end(struct supervise_line *);
 
 #endif

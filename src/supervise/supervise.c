@@ -1,4 +1,4 @@
-/* The supervisor's side: starts a keeper, gives it orders, and does without it if it must. */
+/* The supervisor's side: starts a keeper, sends it orders, and does its work if it dies or hangs. */
 #define _GNU_SOURCE
 #include "supervise/supervise.h"
 
@@ -21,20 +21,20 @@ bool supervise_init(void)
     return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 
-/* Those that run, and the children that are neither a keeper nor a work. */
+/* All that run; and a test for children that are neither keepers nor orphans of a command. */
 static struct supervise *works;
 static bool (*is_ours)(pid_t child);
 
-void supervise_spare(bool (*ours)(pid_t child))
+void supervise_spare_children(bool (*ours)(pid_t child))
 {
     is_ours = ours;
 }
 
-/* A keeper that is given up is a child like any other. */
+/* An abandoned keeper is killed like any other child. */
 static bool is_spared(pid_t child)
 {
     for (const struct supervise *work = works; work; work = work->next)
-        if (work->keeper == child) return !work->forced;
+        if (work->keeper == child) return !work->abandoned;
     return is_ours && is_ours(child);
 }
 
@@ -45,7 +45,7 @@ static void forget(const struct supervise *work)
     if (*at) *at = work->next;
 }
 
-/* In a keeper: the others' are not its business, and must end when the supervisor does. */
+/* In a keeper: sockets to other keepers must close when the supervisor dies. */
 static void close_others(void)
 {
     for (const struct supervise *work = works; work; work = work->next) close(work->socket);
@@ -61,47 +61,47 @@ static struct supervise_page *make_page(uint64_t kill_at_ns)
     return page;
 }
 
-static int give_up(struct supervise *work, int error)
+static int release(struct supervise *work, int error)
 {
     if (work->page) {
-        supervise_line_count_out(work->line, &work->page->is_counted); /* unless the keeper has */
+        supervise_line_remove_work(work->line, &work->page->is_counted); /* unless the keeper did */
         munmap(work->page, sizeof *work->page);
     }
-    if (work->forced || work->keeper <= 0) supervise_cgroup_remove(&work->tree); /* else the keeper does */
+    if (work->abandoned || work->keeper <= 0) supervise_cgroup_remove(&work->tree); /* else the keeper does */
     forget(work);
     *work = (struct supervise){0};
     return error;
 }
 
-void supervise_bury(struct supervise *work)
+void supervise_reap_keeper(struct supervise *work)
 {
-    if (!work->gone) return;
-    kill(work->gone, SIGKILL);
-    waitpid(work->gone, NULL, 0);
-    work->gone = 0;
+    if (!work->exiting_keeper) return;
+    kill(work->exiting_keeper, SIGKILL);
+    waitpid(work->exiting_keeper, NULL, 0);
+    work->exiting_keeper = 0;
 }
 
 int supervise_start(struct supervise *work, const struct supervise_command *command, uint64_t kill_at_ns)
 {
     int ends[2];
-    supervise_bury(work);
+    supervise_reap_keeper(work);
     *work = (struct supervise){.page = make_page(kill_at_ns), .line = command->line};
-    if (!work->page) return give_up(work, errno);
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return give_up(work, errno);
+    if (!work->page) return release(work, errno);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return release(work, errno);
     supervise_cgroup_make(&work->tree);
-    supervise_line_count(work->line, &work->page->is_counted);
+    supervise_line_add_work(work->line, &work->page->is_counted);
     work->keeper = fork();
     if (work->keeper == 0) {
         close(ends[0]);
         close_others();
         work->socket = ends[1];
-        supervise_keep(work, command);
+        supervise_run_keeper(work, command);
     }
     const int error = errno;
     close(ends[1]);
     if (work->keeper < 0) {
         close(ends[0]);
-        return give_up(work, error);
+        return release(work, error);
     }
     work->socket = ends[0];
     work->next = works;
@@ -109,85 +109,86 @@ int supervise_start(struct supervise *work, const struct supervise_command *comm
     return 0;
 }
 
-void supervise_until(struct supervise *work, uint64_t kill_at_ns)
+void supervise_set_kill_time(struct supervise *work, uint64_t kill_at_ns)
 {
     if (work->keeper) atomic_store(&work->page->kill_at_ns, kill_at_ns);
 }
 
-/* A keeper that is gone says so when it is read. */
-static void order(struct supervise *work, int kind)
+/* supervise_read() notices a keeper that is gone. */
+static void send_order(struct supervise *work, int kind)
 {
     const struct supervise_message message = {.kind = kind};
-    if (!work->keeper || work->forced) return;
+    if (!work->keeper || work->abandoned) return;
     const ssize_t sent = send(work->socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)sent;
 }
 
 void supervise_signal(struct supervise *work, int signal)
 {
-    order(work, signal);
+    send_order(work, signal);
 }
 
 void supervise_stop(struct supervise *work)
 {
-    order(work, SUPERVISE_STOP_ALL);
+    send_order(work, SUPERVISE_STOP_ALL);
 }
 
 void supervise_kill(struct supervise *work)
 {
-    order(work, SUPERVISE_KILL_ALL);
+    send_order(work, SUPERVISE_KILL_ALL);
 }
 
-void supervise_force(struct supervise *work)
+void supervise_abandon_keeper(struct supervise *work)
 {
-    if (!work->keeper || work->forced) return;
-    work->forced = true;
+    if (!work->keeper || work->abandoned) return;
+    work->abandoned = true;
     work->tree.leader = atomic_load(&work->page->command);
     work->tree.spares = is_spared;
     kill(work->keeper, SIGKILL);
     supervise_tree_signal_all(&work->tree, SIGKILL);
 }
 
-static enum supervise_news end(struct supervise *work)
+static enum supervise_report end(struct supervise *work)
 {
-    const pid_t keeper = work->forced ? 0 : work->keeper;
+    const pid_t keeper = work->abandoned ? 0 : work->keeper;
     close(work->socket);
-    give_up(work, 0);
-    work->gone = keeper; /* its exit is not waited for: who waits for our leadership would wait, too */
+    release(work, 0);
+    work->exiting_keeper = keeper; /* do not wait for its exit: the next leader would wait, too */
     return SUPERVISE_EMPTY;
 }
 
-/* What the keeper should have done. The keeper itself is a child like others. */
-static enum supervise_news read_by_ourselves(struct supervise *work, int *value)
+/* What the keeper should have done. */
+static enum supervise_report kill_without_keeper(struct supervise *work, int *value)
 {
     if (!work->tree.empty) {
         supervise_tree_signal_all(&work->tree, SIGKILL);
         supervise_tree_reap(&work->tree);
     }
     if (!work->tree.empty) return SUPERVISE_NOTHING;
-    if (work->told_exit) return end(work);
-    work->told_exit = true;
+    if (work->reported_exit) return end(work);
+    work->reported_exit = true;
     *value = 128 + SIGKILL;
     return SUPERVISE_EXITED;
 }
 
-enum supervise_news supervise_read(struct supervise *work, int *value)
+enum supervise_report supervise_read(struct supervise *work, int *value)
 {
     struct supervise_message message;
     if (!work->keeper) {
-        if (work->gone && waitpid(work->gone, NULL, WNOHANG) != 0) work->gone = 0;
+        if (work->exiting_keeper && waitpid(work->exiting_keeper, NULL, WNOHANG) != 0) work->exiting_keeper = 0;
         return SUPERVISE_NOTHING;
     }
-    if (!work->forced) {
+    if (!work->abandoned) {
         const ssize_t size = recv(work->socket, &message, sizeof message, MSG_DONTWAIT);
         if (size < 0 && (errno == EAGAIN || errno == EINTR)) return SUPERVISE_NOTHING;
         if (size == (ssize_t)sizeof message) {
             *value = message.value;
             if (message.kind == SUPERVISE_EMPTY) return end(work);
-            if (message.kind == SUPERVISE_EXITED || message.kind == SUPERVISE_FAILED) work->told_exit = true;
-            return (enum supervise_news)message.kind;
+            if (message.kind == SUPERVISE_EXITED || message.kind == SUPERVISE_FAILED)
+                work->reported_exit = true;
+            return (enum supervise_report)message.kind;
         }
-        supervise_force(work); /* it died before its time */
+        supervise_abandon_keeper(work); /* the keeper died too early */
     }
-    return read_by_ourselves(work, value);
+    return kill_without_keeper(work, value);
 }

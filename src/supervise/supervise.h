@@ -1,17 +1,26 @@
 /*
- * A command that runs only while it may.
+ * Runs a command until a deadline, and kills everything that the command started.
  *
  * Between the supervisor (`elector run`) and the command stands a keeper, a small process of ours:
  *
  *     elector run ── keeper ── command (a process group of its own) ── whatever it starts
  *
- * The keeper kills everything below it when the supervisor dies, and when the instant is past that the supervisor last
- * wrote to a page which the two share: so it does not matter whether the supervisor is stopped, hangs or is gone. It
- * inherits the supervisor's descriptors: a lock or a connection by which leadership is held outlives a supervisor that
- * is killed, until the keeper has ended the work and itself. If the keeper dies, the command dies with it
- * (PR_SET_PDEATHSIG) and the supervisor, which is a subreaper too, kills and reaps the rest.
+ * The keeper kills everything below it when the supervisor dies, and at the time of SIGKILL that the supervisor last
+ * wrote to a page which the two share. So the command stops in time even if the supervisor is stopped, hangs or is
+ * killed. The keeper inherits the supervisor's descriptors: if the supervisor is killed, the lock or connection that
+ * holds leadership stays open until the keeper has killed the command and exited. If the keeper dies, the command
+ * dies with it (PR_SET_PDEATHSIG), and the supervisor, a subreaper too, kills and reaps the rest.
  *
- * When the agent dies its guardian speaks to the keepers, not to the supervisor, which may hang: see line.h.
+ * This room may know base/ and the guardian's header. It does not know the library or elections: its caller passes the end
+ * of the lease and decides when to stop.
+ *
+ * Start reading here, then:
+ *   supervise.c     the supervisor's side
+ *   keeper.c        the keeper's process: starts the command, and kills it in time
+ *   stop_times.c    when SIGTERM and SIGKILL are due, from the end of the lease
+ *   tree.c, cgroup.c   signal and reap all descendants of the command
+ *   line.c          when an agent dies, its guardian asks the keepers, not the supervisor, which may hang
+ *   helper_command.c   hooks and health checks
  */
 #ifndef ELECTOR_SUPERVISE_SUPERVISE_H
 #define ELECTOR_SUPERVISE_SUPERVISE_H
@@ -22,89 +31,90 @@
 #include <stdint.h>
 
 #include "supervise/line.h"
+#include "supervise/stop_times.h"
 #include "supervise/tree.h"
 
 /* Shared by the supervisor, the keeper and, until it executes, the command. */
 struct supervise_page {
     _Atomic uint64_t kill_at_ns; /* on CLOCK_BOOTTIME; 0: no limit */
     _Atomic pid_t command;
-    _Atomic int exec_error;  /* errno, if it could not be executed */
-    _Atomic bool overdue;    /* the keeper has killed it, for the time was up, or the agent is dead */
-    _Atomic bool is_counted; /* by the line */
+    _Atomic int exec_error;  /* errno of execvp(); 0: none */
+    _Atomic bool overdue;    /* the keeper has killed the command, by its deadline or for the guardian */
+    _Atomic bool is_counted; /* in the line's number of works */
 };
 
 struct supervise_command {
-    char about[96];              /* begins the keeper's messages */
+    char about[96];              /* prefix of the keeper's messages */
     char *const *words;          /* for execvp */
-    sigset_t signals;            /* the signals that it blocks */
+    sigset_t signals;            /* blocked in the command */
     bool ignores_pipe;           /* SIGPIPE is ignored, as it was for us */
-    bool takes_terminal;         /* it becomes the foreground of the terminal at descriptor 0 */
-    struct supervise_line *line; /* of all works of a connection; borrowed until all have ended; NULL: none */
+    bool takes_terminal;         /* the command becomes the foreground group of the terminal at descriptor 0 */
+    struct supervise_line *line; /* of the connection; borrowed until all its works have ended; NULL: none */
 };
 
-enum supervise_news {
-    SUPERVISE_NOTHING, /* for now */
-    SUPERVISE_FAILED,  /* it could not be executed; errno */
-    SUPERVISE_EXITED,  /* the command itself; its exit code, or 128 and the signal's number */
-    SUPERVISE_STOPPED, /* by job control; the signal */
-    SUPERVISE_EMPTY,   /* nothing is left of it, and the keeper is about to exit: the last news */
+enum supervise_report {
+    SUPERVISE_NOTHING, /* to report for now */
+    SUPERVISE_FAILED,  /* the command could not be executed; value: errno */
+    SUPERVISE_EXITED,  /* the command exited; value: its exit code, or 128 plus the signal */
+    SUPERVISE_STOPPED, /* the command was stopped by job control; value: the signal */
+    SUPERVISE_EMPTY,   /* no process is left, and the keeper is about to exit: the last report */
 };
 
 /* Zeroed: nothing runs. */
 struct supervise {
-    pid_t keeper; /* 0: nothing runs */
-    pid_t gone;   /* the last one: nothing is below it, and it is reaped when there is time; 0: it was */
-    int socket;   /* to the keeper; to be polled for input */
-    bool forced;  /* the keeper is given up; we do it ourselves */
-    bool told_exit;
-    struct supervise *next; /* of all that run */
+    pid_t keeper;         /* 0: nothing runs */
+    pid_t exiting_keeper; /* has reported SUPERVISE_EMPTY and is to be reaped; 0: none */
+    int socket;           /* to the keeper; to be polled for input */
+    bool abandoned;       /* the keeper died or hangs; we kill and reap ourselves */
+    bool reported_exit;
+    struct supervise *next; /* in the list of all that run */
     struct supervise_line *line;
     struct supervise_page *page;
     struct supervise_tree tree;
 };
 
-/* Once, before all. False: the kernel is too old. */
+/* Once, first of all. False: the kernel is too old. */
 bool supervise_init(void);
 
 /*
- * 0, or errno. `kill_at_ns` as in the page. The environment is our own. There may be many works at a time; each stays
- * where it is until SUPERVISE_EMPTY.
+ * 0, or errno. `kill_at_ns` as in the page. The command inherits our environment. There may be many works at a time;
+ * none may be moved in memory before SUPERVISE_EMPTY.
  */
 int supervise_start(struct supervise *, const struct supervise_command *, uint64_t kill_at_ns);
-void supervise_bury(
+void supervise_reap_keeper(
     struct supervise *); /* a keeper that has said SUPERVISE_EMPTY; supervise_start() does so, too */
-void supervise_until(struct supervise *, uint64_t kill_at_ns);
+void supervise_set_kill_time(struct supervise *, uint64_t kill_at_ns);
 void supervise_signal(struct supervise *, int signal); /* to the process group */
 void supervise_stop(struct supervise *);               /* SIGTERM to all of it */
 void supervise_kill(struct supervise *);               /* SIGKILL to all of it */
 
 /*
- * As supervise_kill(), without the keeper's help: for one that does not answer. Call supervise_read() again and again
- * then, every few milliseconds.
+ * Kills the keeper, which does not answer, and all processes of the command. Call supervise_read() every few
+ * milliseconds then, until SUPERVISE_EMPTY.
  */
-void supervise_force(struct supervise *);
+void supervise_abandon_keeper(struct supervise *);
 
-/* Never waits. Until SUPERVISE_NOTHING, there may be more. */
-enum supervise_news supervise_read(struct supervise *, int *value);
+/* Never blocks. Call it until SUPERVISE_NOTHING. */
+enum supervise_report supervise_read(struct supervise *, int *value);
 
 /*
- * Children of the supervisor that are not to be taken for what a dead keeper has left: false unless told otherwise. A
- * keeper that lives is spared without being asked for.
+ * Sets which children of the supervisor are its own, and not orphans of a dead keeper: they are neither killed nor
+ * reaped. Living keepers are always spared.
  */
-void supervise_spare(bool (*is_ours)(pid_t child));
+void supervise_spare_children(bool (*is_ours)(pid_t child));
 
 uint64_t supervise_now_ns(void); /* CLOCK_BOOTTIME */
 
 /* ---- Between the supervisor and the keeper -------------------------------------------------------- */
 
-/* Orders are signal numbers, and these. */
+/* Orders to the keeper: a signal number for the process group, or one of these. */
 enum { SUPERVISE_STOP_ALL = 1000, SUPERVISE_KILL_ALL };
 
 struct supervise_message {
     int kind, value;
 };
 
-/* The keeper's life, in its own process. */
-_Noreturn void supervise_keep(struct supervise *, const struct supervise_command *);
+/* The keeper's process, from fork to exit. */
+_Noreturn void supervise_run_keeper(struct supervise *, const struct supervise_command *);
 
 #endif

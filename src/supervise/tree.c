@@ -1,4 +1,4 @@
-/* Signals to all that descends from a command, and its end. */
+/* See tree.h. */
 #define _GNU_SOURCE
 #include "supervise/tree.h"
 
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHILDREN_MAX = 512, DEPTH_MAX = 16 }; /* what is beyond them comes with a later pass, as parents end */
+enum { CHILDREN_MAX = 512, DEPTH_MAX = 16 }; /* more are found by a later pass, when parents have ended */
 
 struct children {
     size_t count;
@@ -19,7 +19,7 @@ struct children {
 };
 
 /* "12 345 6 " */
-static void take_numbers(struct children *children, FILE *file)
+static void read_pids(struct children *children, FILE *file)
 {
     char word[24];
     while (children->count < CHILDREN_MAX && fscanf(file, "%23s", word) == 1) {
@@ -28,20 +28,20 @@ static void take_numbers(struct children *children, FILE *file)
     }
 }
 
-/* Our own: we are one thread, which is quicker to ask. Nobody leaves this list but by our reaping. */
+/* Our own children: we have one thread, and reading its list is quicker. A child leaves it only when we reap it. */
 static bool list_own(struct children *children)
 {
     FILE *file = fopen("/proc/thread-self/children", "re");
     children->count = 0;
     if (!file) return false;
-    take_numbers(children, file);
+    read_pids(children, file);
     fclose(file);
     return true;
 }
 
 /*
- * The children of a process, over its threads. False if the kernel does not list them. The list of another may miss some
- * while others end, so it is good for signals and never proves that nothing is left.
+ * The children of all threads of a process. False: the kernel does not list them. The list of another process may
+ * miss some while others end: it serves to send signals, and never proves that nothing is left.
  */
 static bool list_children(struct children *children, pid_t parent)
 {
@@ -58,14 +58,14 @@ static bool list_children(struct children *children, pid_t parent)
         FILE *file = fopen(path, "re");
         if (!file) continue;
         listed = true;
-        take_numbers(children, file);
+        read_pids(children, file);
         fclose(file);
     }
     closedir(threads);
     return listed;
 }
 
-/* A kernel that lists no children leaves us only the group, although its number may be taken again one day. */
+/* If the kernel lists no children, only the process group is left, although its id may be reused. */
 static bool children_are_listed(void)
 {
     return access("/proc/thread-self/children", R_OK) == 0;
@@ -81,7 +81,7 @@ static bool is_spared(const struct supervise_tree *tree, pid_t child)
     return tree->spares && tree->spares(child);
 }
 
-/* Those in the group have had theirs. */
+/* Members of the process group have got the signal already. */
 static void signal_below(const struct supervise_tree *tree, pid_t parent, int signal, int depth)
 {
     struct children *children = malloc(sizeof *children);
@@ -115,7 +115,7 @@ static void note_leader(struct supervise_tree *tree, const siginfo_t *info)
     }
 }
 
-static void look_at_leader(struct supervise_tree *tree)
+static void check_leader(struct supervise_tree *tree)
 {
     siginfo_t info = {0};
     if (tree->leader <= 0 || tree->leader_ended) return;
@@ -124,8 +124,7 @@ static void look_at_leader(struct supervise_tree *tree)
     info = (siginfo_t){0};
     if (waitid(P_PID, (id_t)tree->leader, &info, WEXITED | WNOHANG | WNOWAIT) == 0) {
         if (info.si_pid) note_leader(tree, &info);
-    } else if (errno ==
-               ECHILD) { /* it was a keeper's that is dead: taken in there, or still on its way to us */
+    } else if (errno == ECHILD) { /* child of a dead keeper: reaped there, or not yet ours */
         tree->leader_ended = tree->leader_reaped = true;
         tree->leader_code = CLD_KILLED;
         tree->leader_status = SIGKILL;
@@ -134,7 +133,7 @@ static void look_at_leader(struct supervise_tree *tree)
 
 enum left { LEFT_SOME, LEFT_LEADER, LEFT_SPARED, LEFT_NONE };
 
-static enum left look_at(const struct supervise_tree *tree, pid_t child, bool *reaped)
+static enum left try_reap(const struct supervise_tree *tree, pid_t child, bool *reaped)
 {
     if (is_spared(tree, child)) return LEFT_SPARED;
     if (child == tree->leader) return LEFT_LEADER;
@@ -144,8 +143,8 @@ static enum left look_at(const struct supervise_tree *tree, pid_t child, bool *r
 }
 
 /*
- * All but the leader and who is spared. LEFT_SOME if there may be more. After whatever was reaped the list is read again: what
- * it left behind came to us when it died, which may have been after we had read.
+ * Reaps all but the leader and spared children. LEFT_SOME: there may be more. After each reaped child the list is
+ * read again, since its orphans may have become ours after we read it.
  */
 static enum left reap_listed(const struct supervise_tree *tree)
 {
@@ -157,7 +156,7 @@ static enum left reap_listed(const struct supervise_tree *tree)
         if (!list_own(children)) break;
         if (children->count == CHILDREN_MAX) left = LEFT_SOME;
         for (size_t i = 0; i < children->count; i++) {
-            const enum left one = look_at(tree, children->list[i], &again);
+            const enum left one = try_reap(tree, children->list[i], &again);
             if (one < left) left = one;
         }
     }
@@ -165,7 +164,7 @@ static enum left reap_listed(const struct supervise_tree *tree)
     return left;
 }
 
-/* With nothing but the leader to be seen: the proof, where nobody is spared. */
+/* When only the leader is listed and no child is spared: ECHILD is the proof. */
 static void reap_the_rest(struct supervise_tree *tree)
 {
     siginfo_t info = {0};
@@ -180,7 +179,7 @@ static void reap_the_rest(struct supervise_tree *tree)
 void supervise_tree_reap(struct supervise_tree *tree)
 {
     if (tree->empty) return;
-    look_at_leader(tree);
+    check_leader(tree);
     enum left left = reap_listed(tree);
     if (left == LEFT_SOME || !(tree->leader_ended || tree->leader <= 0)) return;
     if (!tree->spares || !children_are_listed()) {
@@ -189,7 +188,7 @@ void supervise_tree_reap(struct supervise_tree *tree)
     }
     if (left == LEFT_LEADER && waitpid(tree->leader, NULL, WNOHANG) != 0) {
         tree->leader_reaped = true;
-        left = reap_listed(tree); /* what it had left to us */
+        left = reap_listed(tree); /* its orphans */
     }
     tree->empty = left > LEFT_LEADER;
 }

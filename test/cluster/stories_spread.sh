@@ -111,7 +111,7 @@ story_health() {
         await 30 "$m does not stand" does_not_stand "$m"
     done
     rm "$dir/well-$second"
-    await 30 "$second says that it is alone" run_says "$second" "the health check fails; leading on, for nobody else stands"
+    await 30 "$second says that it is alone" run_says "$second" "the health check fails; leading on, since nobody else campaigns"
     look
     [ "$leader" = "$second" ] || fail "$leader leads, not $second"
     judge
@@ -130,7 +130,7 @@ story_fails_again_and_again() {
     kill -KILL "$worker"
     await_leader "$token"
     [ "$leader" != "$first" ] || fail "$first leads on although its command fails"
-    await 30 "$first says why" run_says "$first" "the command fails again and again; handing over to $leader"
+    await 30 "$first says why" run_says "$first" "the command failed 3 times within 10 s of its start; handing over to $leader"
     await 30 "$first stands behind the others" stands_with "$first" 0
     judge
     no_errors a b c

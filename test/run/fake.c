@@ -1,13 +1,13 @@
 /*
- * elector run over an leadership that a test directs: a folder ($ELECTOR_FAKE) in which files say what happens.
+ * elector run over a library that a test directs by files in a folder ($ELECTOR_FAKE):
  *
- *     away     nobody answers           stalled   the lease is not moved on any more, and nothing is heard
- *     held     another leads            stop      a hand-over is asked for, once for each file
- *     broken   the connection breaks    again     who has stopped is elected anew at once
- *     mute     nobody tells of the loss after a stop
+ *     away     nobody answers           stalled   the lease is not renewed any more, and no event comes
+ *     held     another leads            stop      asks for a hand-over, once for each file
+ *     broken   the connection breaks    again     elects this member again as soon as it has stopped
+ *     mute     no event tells of the loss after a stop
  *
- * The lease is $ELECTOR_FAKE_LEASE_MS (2000) and moves on with every dispatch; the file `deadline` has its last end. What
- * `elector run` says is appended to the file `log`.
+ * The lease is $ELECTOR_FAKE_LEASE_MS (2000) and is renewed by every dispatch; the file `deadline` has the end of the last one.
+ * The calls of `elector run` are appended to the file `log`.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

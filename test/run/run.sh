@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# elector run with real processes: over file: locks ($ELECTOR), and over an office that this script directs ($FAKE, see
-# fake.c), whose lease ends when it is told to. Nothing is timed: every wait is for an event, with a generous limit.
+# elector run with real processes: over file: locks ($ELECTOR), and over a library that this script directs ($FAKE, see
+# fake.c), whose lease ends when the script says so. Nothing is timed: every wait is for an event, with a generous limit.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 export LC_ALL=C
@@ -117,6 +117,7 @@ stay='echo $$ >>"$dir/pids"; while :; do cut -d" " -f1 /proc/uptime >>"$dir/beat
 bash -c "$stay" &
 setsid bash -c "$stay" &
 (setsid bash -c "(setsid bash -c '$(printf '%s' "$stay" | sed "s/'/'\\\\''/g")' &)" &)
+trap 'echo >>"$dir/asked"' TERM
 echo $$ >>"$dir/pids"
 while :; do sleep 1; done
 END
@@ -216,7 +217,7 @@ END
     status_is 0 "$ELECTOR" run --help >"$out"
     verify "help" "has no usage" grep -q '^Usage: elector run' "$out"
     status_is 3 locks --rank 'cmd:echo none' g -- true
-    verify "a rank that is none" "is not said" says 'run: g: --rank: the command.s first line is no whole number'
+    verify "a rank that is none" "is not said" says 'run: g: --rank: the command.s first line is not a whole number'
     fresh "rank"
     status_is 0 fake --rank 'cmd:echo  41' fake -- true
     verify "rank" "is not used" has fake/log '^campaign 41 '
@@ -336,7 +337,7 @@ test_families() {
     status_is 0 locks -w 60 g -- sh -c 'while read -r p; do
         if kill -0 "$p" 2>/dev/null && ! grep -q "^State:.[ZX]" /proc/$p/status; then echo "$p" >>"$dir/left"; fi; done <"$dir/pids"'
     verify "$name" "some were left when the next began" test ! -e "$dir/left"
-    verify "$name" "the keeper says nothing" says 'g: elector run has died; the command is killed'
+    verify "$name" "the keeper says nothing" says 'g: elector run died; killing the command'
 
     fresh "the command is killed"
     in_background locks --stop-timeout 0.3 g -- "$scratch/stubborn"
@@ -501,6 +502,8 @@ test_leases() {
     await "$name" "all have begun" lines pids . 4
     : >"$dir/fake/stalled"
     ends_with 75
+    verify "$name" "is not said" says 'no longer leading \(the lease was not renewed and is about to end\); stopping the command'
+    verify "$name" "SIGTERM did not come before SIGKILL" test -s "$dir/asked"
     verify "$name" "worked beyond the deadline" before_deadline
     verify "$name" "some are left" all_gone "$dir/pids"
 
@@ -556,7 +559,7 @@ test_hooks() {
     verify "$name" "is not said" says 'fake: --on-elected ended with 1'
     verify "$name" "no other hook runs" has events '^lost  1$'
     status_is 6 fake --on-elected 'sleep 1000' --hook-timeout 0.2 fake -- sh -c 'exit 6'
-    verify "$name" "is not said" says 'fake: --on-elected was ended: it took too long'
+    verify "$name" "is not said" says 'fake: --on-elected was killed: timeout'
 
     fresh "a hook is no work, and holds no lease"
     in_background fake --on-lost 'sleep 1000' --hook-timeout 8 fake -- "$scratch/witness"
@@ -564,7 +567,7 @@ test_hooks() {
     : >"$dir/fake/stalled"
     await "$name" "it leads again" has seen '^2$'
     rm "$dir/fake/stalled"
-    verify "$name" "the hook had ended" test -z "$(says 'on-lost was ended' && echo yes)"
+    verify "$name" "the hook had ended" test -z "$(says 'on-lost was killed' && echo yes)"
     kill -KILL "$run"
 
     fresh "elected, and lost before the hook has ended"
@@ -591,14 +594,14 @@ test_hooks() {
 test_health() {
     fresh "health"
     in_background fake --health-cmd "test -e $dir/well" --health-interval 0.1 --health-failures 2 --penalty 1 fake -- "$scratch/worker"
-    await "$name" "it says so" says 'the health check ended with 1; not standing until it passes'
+    await "$name" "it says so" says 'the health check ended with 1; not campaigning until it passes'
     verify "$name" "it campaigned all the same" test ! -e "$dir/fake/log"
     : >"$dir/well"
     await "$name" "it works" has events '^work 1$'
     rm "$dir/well"
     await "$name" "it gives up" has fake/log '^resign'
     verify "$name" "in another order: $(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" log_is "campaign ended resign "
-    verify "$name" "is not said" says 'fake: the health check fails; giving up'
+    verify "$name" "is not said" says 'fake: the health check fails; resigning'
     : >"$dir/fake/held"
     : >"$dir/well"
     await "$name" "it stands behind the others" has fake/log '^campaign 0 '
@@ -610,7 +613,7 @@ test_health() {
 
     fresh "a check that hangs"
     in_background fake --health-cmd 'sleep 1000' --health-interval 0.1 --health-timeout 0.1 fake -- true
-    await "$name" "it is said" says 'the health check was ended: it took too long'
+    await "$name" "it is said" says 'the health check was killed: timeout'
     verify "$name" "it campaigned all the same" test ! -e "$dir/fake/log"
     kill -TERM "$run"
     ends_with 143

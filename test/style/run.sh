@@ -109,7 +109,7 @@ client               base
 supervise            base agent/guardian/guardian.h
 cli                  sim/output/transcript.h
 cli/run              core base agent/config client supervise cli
-cli/cluster          core base algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client cli
+cli/cluster          core base algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client supervise/stop_times.h cli
 cli/replay           core base agent/seal agent/config agent/recorder sim/world sim/output cli
 cli/lab              core base algorithms detectors sim/plan sim/world sim/output sim/measure check cli
 wasm                 core

@@ -3,6 +3,7 @@
 
 #include "algorithms/quorum/bounds.h"
 #include "base/clock.h"
+#include "supervise/stop_times.h"
 
 static const uint64_t MILLION = 1000000;
 
@@ -61,13 +62,13 @@ static void bound_failovers(const struct bounds_settings *s, struct bounds *p)
     p->support_back = slow + s->beat + 2 * hop;
 }
 
-/* cli/run/leadership.c: by the time that is left when a lease is new. */
+/* When `elector run` stops its command, counted from the renewal, with the default --stop-timeout. */
 static void bound_work(const struct bounds_settings *s, struct bounds *p)
 {
-    const uint64_t stop_timeout = 5 * NS_PER_S;
     p->deadline = s->lease - s->margin;
-    p->kill_at = p->deadline - least(p->deadline / 10, NS_PER_S);
-    p->term_at = p->kill_at - least(stop_timeout, p->deadline / 4);
+    const struct stop_times stop = supervise_stop_times(p->deadline, p->deadline, 5 * NS_PER_S);
+    p->kill_at = stop.kill_at_ns;
+    p->term_at = stop.term_at_ns;
     p->losses = losses_in(s, p->deadline);
     p->run_losses = losses_in(s, p->term_at);
     p->stall = stall_in(s, p->deadline);

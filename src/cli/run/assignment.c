@@ -27,7 +27,7 @@ uint64_t spread_priority(uint64_t priority, const char *member, const char *grou
     return priority << SPREAD_BITS | spread_weight(member, group);
 }
 
-/* ---- What is known ---- */
+/* ---- Candidates ---- */
 
 bool spread_init(struct spread *s, size_t group_count)
 {
@@ -43,35 +43,35 @@ void spread_free(struct spread *s)
     *s = (struct spread){0};
 }
 
-static bool is_dealt_before(const struct spread_group *a, const struct spread_group *b)
+static bool comes_before(const struct spread_group *a, const struct spread_group *b)
 {
     return a->hash != b->hash ? a->hash < b->hash : strcmp(a->name, b->name) < 0;
 }
 
-void spread_name(struct spread *s, size_t group, const char *name)
+void spread_set_name(struct spread *s, size_t group, const char *name)
 {
     struct spread_group *g = &s->groups[group];
     size_t at = s->group_count++;
     *g = (struct spread_group){
         .name = name, .hash = el_fingerprint(name, strlen(name)).low, .owner = SPREAD_MEMBERS_MAX};
-    for (; at > 0 && is_dealt_before(g, &s->groups[s->order[at - 1]]); at--) s->order[at] = s->order[at - 1];
+    for (; at > 0 && comes_before(g, &s->groups[s->order[at - 1]]); at--) s->order[at] = s->order[at - 1];
     s->order[at] = group;
 }
 
-void spread_forget(struct spread *s, size_t group)
+void spread_clear_candidates(struct spread *s, size_t group)
 {
     s->groups[group].standing = 0;
     s->groups[group].owner = SPREAD_MEMBERS_MAX;
 }
 
-/* More than there is room for: some are of the past, and all are learnt again. */
+/* If there is no room, some members have left: forget all, and learn them again. */
 static size_t place_of(struct spread *s, const char *member)
 {
     size_t at = 0;
     while (at < s->member_count && strcmp(s->members[at], member) != 0) at++;
     if (at < s->member_count) return at;
     if (at == SPREAD_MEMBERS_MAX) {
-        for (size_t i = 0; i < s->group_count; i++) spread_forget(s, i);
+        for (size_t i = 0; i < s->group_count; i++) spread_clear_candidates(s, i);
         s->member_count = at = 0;
     }
     snprintf(s->members[at], sizeof s->members[at], "%s", member);
@@ -79,18 +79,18 @@ static size_t place_of(struct spread *s, const char *member)
     return at;
 }
 
-void spread_note(struct spread *s, size_t group, const char *member, uint64_t priority)
+void spread_add_candidate(struct spread *s, size_t group, const char *member, uint64_t priority)
 {
     const size_t at = place_of(s, member);
     s->groups[group].standing |= UINT64_C(1) << at;
     s->groups[group].priority[at] = priority;
 }
 
-/* ---- Dealing ---- */
+/* ---- Assignment ---- */
 
-/* What is dealt together: groups that the same members stand for. */
-struct hand {
-    size_t least, more; /* what each gets, and how many can still have one more */
+/* The groups that are assigned together, since they have the same candidates. */
+struct round {
+    size_t least, more; /* groups for each member, and how many members may still get one more */
     size_t load[SPREAD_MEMBERS_MAX];
 };
 
@@ -99,7 +99,7 @@ static bool has(uint64_t members, size_t member)
     return members >> member & 1;
 }
 
-/* Those with the highest priority that was asked for: who is under a penalty is not among them, unless all are. */
+/* The candidates of the highest configured priority. A penalised one has 0, so it counts only if all have. */
 static uint64_t eligible(const struct spread_group *g)
 {
     uint64_t most = 0, members = 0;
@@ -112,34 +112,34 @@ static uint64_t eligible(const struct spread_group *g)
     return members;
 }
 
-static bool is_full(const struct hand *hand, size_t member)
+static bool is_full(const struct round *round, size_t member)
 {
-    return hand->load[member] >= hand->least + (hand->more > 0);
+    return round->load[member] >= round->least + (round->more > 0);
 }
 
-/* Of equal weights the later name: where members stand in a list differs from host to host. */
-static bool is_better(const struct spread *s, const struct hand *hand, const struct spread_group *g, size_t a,
+/* Among equal weights the greater name: positions in the list differ from host to host. */
+static bool is_better(const struct spread *s, const struct round *round, const struct spread_group *g, size_t a,
                       size_t b)
 {
-    const bool is_a_full = is_full(hand, a), is_b_full = is_full(hand, b);
+    const bool is_a_full = is_full(round, a), is_b_full = is_full(round, b);
     if (is_a_full != is_b_full) return is_b_full;
-    if (is_a_full && hand->load[a] != hand->load[b]) return hand->load[a] < hand->load[b];
+    if (is_a_full && round->load[a] != round->load[b]) return round->load[a] < round->load[b];
     if (g->priority[a] != g->priority[b]) return g->priority[a] > g->priority[b];
     return strcmp(s->members[a], s->members[b]) > 0;
 }
 
-static void deal_one(const struct spread *s, struct hand *hand, struct spread_group *g)
+static void assign_one(const struct spread *s, struct round *round, struct spread_group *g)
 {
     const uint64_t members = eligible(g);
     for (size_t i = 0; i < s->member_count; i++)
-        if (has(members, i) && (g->owner == SPREAD_MEMBERS_MAX || is_better(s, hand, g, i, g->owner)))
+        if (has(members, i) && (g->owner == SPREAD_MEMBERS_MAX || is_better(s, round, g, i, g->owner)))
             g->owner = i;
-    if (hand->load[g->owner]++ == hand->least && hand->more > 0) hand->more--;
+    if (round->load[g->owner]++ == round->least && round->more > 0) round->more--;
 }
 
-static void deal_hand(struct spread *s, uint64_t standing)
+static void assign_round(struct spread *s, uint64_t standing)
 {
-    struct hand hand = {0};
+    struct round round = {0};
     uint64_t members = 0;
     size_t groups = 0;
     for (size_t i = 0; i < s->group_count; i++) {
@@ -148,20 +148,20 @@ static void deal_hand(struct spread *s, uint64_t standing)
         groups++;
     }
     const size_t count = (size_t)__builtin_popcountll(members);
-    hand.least = groups / count;
-    hand.more = groups % count;
+    round.least = groups / count;
+    round.more = groups % count;
     for (size_t i = 0; i < s->group_count; i++) {
         struct spread_group *g = &s->groups[s->order[i]];
-        if (g->standing == standing) deal_one(s, &hand, g);
+        if (g->standing == standing) assign_one(s, &round, g);
     }
 }
 
-void spread_deal(struct spread *s)
+void spread_assign(struct spread *s)
 {
     for (size_t i = 0; i < s->group_count; i++) s->groups[i].owner = SPREAD_MEMBERS_MAX;
     for (size_t i = 0; i < s->group_count; i++)
         if (s->groups[i].standing && s->groups[i].owner == SPREAD_MEMBERS_MAX)
-            deal_hand(s, s->groups[i].standing);
+            assign_round(s, s->groups[i].standing);
 }
 
 const char *spread_owner(const struct spread *s, size_t group)
@@ -172,7 +172,7 @@ const char *spread_owner(const struct spread *s, size_t group)
 
 /* ---- When to hand over ---- */
 
-bool spread_is_due(struct spread_watch *watch, const char *owner, uint64_t now_ns)
+bool spread_should_move(struct spread_watch *watch, const char *owner, uint64_t now_ns)
 {
     if (!owner) {
         watch->better[0] = '\0';
@@ -186,7 +186,7 @@ bool spread_is_due(struct spread_watch *watch, const char *owner, uint64_t now_n
     return now_ns - watch->since_ns >= settle_ns << watch->moves;
 }
 
-void spread_has_moved(struct spread_watch *watch, uint64_t now_ns)
+void spread_note_move(struct spread_watch *watch, uint64_t now_ns)
 {
     if (watch->moves < DOUBLINGS_MAX) watch->moves++;
     watch->moved_ns = now_ns;

@@ -1,15 +1,18 @@
 /*
- * Sharing many groups out evenly: rendezvous hashing (Thaler, Ravishankar 1998) with bounded loads (after Mirrokni, Thorup,
- * Zadimoghaddam 2018). Each member has a weight for each group, by a hash of both names. Groups are dealt one by one, in an
- * order by a hash of their names, each to the heaviest member that stands for it and is not full: of g groups on n members each
- * has g / n, and the first g % n to come so far one more. Nobody keeps a table that the others need: who stands for what is known
- * to all, and so all come to the same shares. When a member goes, its groups go to the others, and a few of theirs move.
+ * --spread: assigns many groups evenly to members, by rendezvous hashing (Thaler, Ravishankar 1998) with bounded
+ * loads (after Mirrokni, Thorup, Zadimoghaddam 2018). Each member has a weight for each group, a hash of both names.
+ * Groups are assigned one by one, ordered by a hash of their names. Each goes to the candidate of the highest weight
+ * that is not full. Of g groups, each of n members gets g / n, and the first g % n to reach that get one more. All
+ * members know the candidates of each group and compute the same assignment without messages. When a member leaves,
+ * the others get its groups, and a few of theirs move.
  *
- * Only groups that the same members stand for are dealt together. So whoever stands for a group knows all that are dealt with
- * it, also where hosts name different groups.
+ * Only groups with the same candidates are assigned together. So every candidate of a group knows all groups that are
+ * assigned with it, even if hosts name different groups.
  *
- * A candidate says its weight with its priority: the higher bits are the priority that was asked for, the lower ones the
- * weight. So an election mostly prefers the right one by itself; whoever leads what another should hands it over.
+ * A candidate's priority carries its weight: the high bits are the configured priority, the low bits the weight. So
+ * an election mostly picks the right member at once; otherwise its leader hands the group over.
+ *
+ * Pure: no clock, no I/O. spread.c applies it.
  */
 #ifndef ELECTOR_CLI_RUN_ASSIGNMENT_H
 #define ELECTOR_CLI_RUN_ASSIGNMENT_H
@@ -31,39 +34,40 @@ uint64_t spread_weight(const char *member, const char *group);
 /* `priority` is at most SPREAD_PRIORITY_MAX. */
 uint64_t spread_priority(uint64_t priority, const char *member, const char *group);
 
-/* ---- Who should lead what ---- */
+/* ---- Assignment ---- */
 
 struct spread_group {
     const char *name; /* borrowed */
     uint64_t hash;
-    uint64_t standing; /* bit i: member i does; 0: not known yet */
+    uint64_t standing; /* bit i: member i is a candidate; 0: not known yet */
     uint64_t priority[SPREAD_MEMBERS_MAX];
-    size_t owner; /* as spread_deal() found; SPREAD_MEMBERS_MAX: nobody */
+    size_t owner; /* set by spread_assign(); SPREAD_MEMBERS_MAX: nobody */
 };
 
 struct spread {
-    char members[SPREAD_MEMBERS_MAX][ELECTOR_NAME_MAX + 1]; /* in the order in which they were heard of */
+    char members[SPREAD_MEMBERS_MAX][ELECTOR_NAME_MAX + 1]; /* in the order in which they were added */
     struct spread_group *groups;
-    size_t *order; /* in which they are dealt */
+    size_t *order; /* in which they are assigned */
     size_t member_count, group_count;
 };
 
 /* False: out of memory; free it in either case. */
 bool spread_init(struct spread *, size_t group_count);
-void spread_name(struct spread *, size_t group, const char *name); /* each once, before all else; borrowed */
+void spread_set_name(struct spread *, size_t group,
+                     const char *name); /* once for each, first of all; borrowed */
 void spread_free(struct spread *);
 
-/* Who stands for a group is to be noted anew; nobody noted: it is not dealt. */
-void spread_forget(struct spread *, size_t group);
-void spread_note(struct spread *, size_t group, const char *member, uint64_t priority);
+/* Clear a group, then add its candidates. A group without candidates is not assigned. */
+void spread_clear_candidates(struct spread *, size_t group);
+void spread_add_candidate(struct spread *, size_t group, const char *member, uint64_t priority);
 
-void spread_deal(struct spread *);
-/* As of the last spread_deal(); NULL: nobody can tell. Borrowed until the next spread_note(). */
+void spread_assign(struct spread *);
+/* As of the last spread_assign(); NULL: unknown. Borrowed until the next spread_add_candidate(). */
 const char *spread_owner(const struct spread *, size_t group);
 
 /* ---- When to hand over ---- */
 
-/* Who should lead instead of us, and since when that is so without a break; how often we moved it. Zeroed: nobody, never. */
+/* The member that should lead instead of us, since when without a break, and how often we moved the group. Zeroed: none. */
 struct spread_watch {
     char better[ELECTOR_NAME_MAX + 1];
     uint64_t since_ns, moved_ns;
@@ -71,11 +75,11 @@ struct spread_watch {
 };
 
 /*
- * `owner` is who should lead instead of us; NULL: nobody. True if we should hand over to it: it was the same one whenever we
- * looked since three seconds ago. Who comes and goes does not get it. Each hand-over of ours within an hour doubles that time, up
- * to 128 times: members that hear different ones do not throw a group to and fro.
+ * `owner` should lead instead of us; NULL: nobody should. True, hand over to it: every call in the last 3 seconds
+ * named the same owner. Each hand-over of ours within an hour doubles that time, up to 128 times, so that members
+ * which see different candidates do not move a group back and forth.
  */
-bool spread_is_due(struct spread_watch *, const char *owner, uint64_t now_ns);
-void spread_has_moved(struct spread_watch *, uint64_t now_ns);
+bool spread_should_move(struct spread_watch *, const char *owner, uint64_t now_ns);
+void spread_note_move(struct spread_watch *, uint64_t now_ns);
 
 #endif

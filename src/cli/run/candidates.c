@@ -1,4 +1,4 @@
-/* elector run and the other candidates: who they are, and how to make way for one of them. */
+/* The other candidates: asks the agent who they are, and hands over to the best of them. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +11,17 @@
 static const uint64_t answer_ns = NS_PER_S;
 
 static const char scheme[] = "unix:";
-static const uint64_t long_ns = 60 * NS_PER_S; /* a tenure that makes good for those before */
-enum { STRIKES_MAX = 6 };
+static const uint64_t long_ns = 60 * NS_PER_S; /* a tenure that clears earlier penalties */
+enum { PENALTIES_MAX = 6 };
 
-/* ---- Asking ---- */
+/* ---- Questions to the agent ---- */
 
 bool run_has_agent(const struct runner *runner)
 {
     return strncmp(runner->url, scheme, strlen(scheme)) == 0;
 }
 
-void run_forget_peers(struct runner *runner)
+void run_close_queries(struct runner *runner)
 {
     if (!runner->json_lines) return;
     json_lines_close(runner->json_lines);
@@ -29,7 +29,7 @@ void run_forget_peers(struct runner *runner)
     runner->json_lines = NULL;
 }
 
-/* NULL: it does not answer. Otherwise to be freed. */
+/* NULL: no answer. Otherwise to be freed. */
 static json_t *ask(struct runner *runner, json_t *question)
 {
     json_t *answer = NULL;
@@ -45,11 +45,11 @@ static json_t *ask(struct runner *runner, json_t *question)
     }
     if (json_lines_ask(runner->json_lines, question, supervise_now_ns() + answer_ns, &answer) == ELECTOR_OK)
         return answer;
-    run_forget_peers(runner);
+    run_close_queries(runner);
     return NULL;
 }
 
-bool run_learn_id(struct runner *runner)
+bool run_ask_member_id(struct runner *runner)
 {
     if (!run_has_agent(runner)) return true;
     json_t *answer = ask(runner, json_pack("{ss si}", "op", "hello", "version", 1));
@@ -59,7 +59,7 @@ bool run_learn_id(struct runner *runner)
     return runner->id[0] != '\0';
 }
 
-/* Of equals the last, as the agent has it: members come by their ids. */
+/* Among equals the last, as the agent prefers: members are sorted by id. */
 static bool best_of(const json_t *standing, const char *self, char *name, uint64_t *priority)
 {
     size_t i;
@@ -78,8 +78,8 @@ static bool best_of(const json_t *standing, const char *self, char *name, uint64
     return found;
 }
 
-/* The answer that it is part of is to be freed. */
-static const json_t *ask_who_stands(struct run *run, json_t **answer)
+/* Borrowed from *answer, which is to be freed. */
+static const json_t *ask_candidates(struct run *run, json_t **answer)
 {
     *answer = ask(run->runner, json_pack("{ss ss}", "op", "status", "group", run->group));
     return json_object_get(json_array_get(json_object_get(*answer, "groups"), 0), "standing");
@@ -89,53 +89,53 @@ bool run_find_successor(struct run *run, char *name, uint64_t *priority)
 {
     json_t *answer = NULL;
     if (!run_has_agent(run->runner)) return false;
-    const bool found = best_of(ask_who_stands(run, &answer), run->runner->id, name, priority);
+    const bool found = best_of(ask_candidates(run, &answer), run->runner->id, name, priority);
     json_decref(answer);
     return found;
 }
 
-void run_note_standing(struct run *run, struct spread *spread, size_t group)
+void run_read_candidates(struct run *run, struct spread *spread, size_t group)
 {
     json_t *answer = NULL;
-    const json_t *standing = ask_who_stands(run, &answer), *one;
+    const json_t *standing = ask_candidates(run, &answer), *one;
     size_t i;
-    spread_forget(spread, group);
+    spread_clear_candidates(spread, group);
     json_array_foreach(standing, i, one)
     {
         const char *member = json_lines_text(one, "member", ELECTOR_NAME_MAX);
         uint64_t priority = 0;
         if (member && json_lines_number(one, "priority", 0, &priority))
-            spread_note(spread, group, member, priority);
+            spread_add_candidate(spread, group, member, priority);
     }
     json_decref(answer);
 }
 
-/* ---- Making way ---- */
+/* ---- Penalties and hand-over ---- */
 
-void run_strike(struct run *run)
+void run_penalise(struct run *run)
 {
     const uint64_t now_ns = supervise_now_ns(), penalty_ns = run->request->penalty_ns;
     if (!penalty_ns) return;
-    if (now_ns - run->elected_ns >= long_ns) run->strikes = 0;
-    if (run->strikes < STRIKES_MAX) run->strikes++;
-    run->penalised_until_ns = now_ns + (penalty_ns << (run->strikes - 1));
+    if (now_ns - run->elected_ns >= long_ns) run->penalties = 0;
+    if (run->penalties < PENALTIES_MAX) run->penalties++;
+    run->penalised_until_ns = now_ns + (penalty_ns << (run->penalties - 1));
 }
 
-bool run_give_way(struct run *run, const char *why)
+bool run_hand_over(struct run *run, const char *why)
 {
     char name[ELECTOR_NAME_MAX + 1];
     uint64_t priority = 0;
-    if (run->yields) return true;
+    if (run->hands_over) return true;
     const bool found = run_find_successor(run, name, &priority);
     if (found && elector_transfer(run->runner->elector, run->group, name) == ELECTOR_OK) {
-        run->yields = true;
+        run->hands_over = true;
         if (!run->request->quiet) run_say(run, "%s; handing over to %s", why, name);
-        run_strike(run);
+        run_penalise(run);
         return true;
     }
-    if (!run->is_alone && !run->request->quiet)
-        run_say(run, "%s; leading on, for %s", why,
-                found ? elector_message(run->runner->elector) : "nobody else stands");
-    run->is_alone = true;
+    if (!run->told_alone && !run->request->quiet)
+        run_say(run, "%s; leading on, since %s", why,
+                found ? elector_message(run->runner->elector) : "nobody else campaigns");
+    run->told_alone = true;
     return false;
 }

@@ -1,4 +1,4 @@
-/* See groups.h. What is expanded stands in one buffer, from the left: each brace is tried with each of its words. */
+/* See groups.h. A name is built in one buffer from the left; a brace recurses once for each of its words. */
 #include "cli/run/groups.h"
 
 #include <stdarg.h>
@@ -35,7 +35,8 @@ static bool add(const struct expansion *e)
     struct run_groups *groups = e->groups;
     if (!group_name_is_valid(e->name))
         return complain(
-            e, "'%s' is no name for a group: 1 to 63 of letters, digits and . _ - : /, not first - or .",
+            e,
+            "'%s' is not a valid group name: 1 to 63 letters, digits and . _ - : /, not beginning with - or .",
             e->name);
     for (size_t i = 0; i < groups->count; i++)
         if (strcmp(groups->names[i], e->name) == 0) return complain(e, "%s is named twice", e->name);
@@ -46,17 +47,18 @@ static bool add(const struct expansion *e)
 
 static bool expand(struct expansion *, size_t used, const char *rest, const char *end);
 
-/* Puts a word where `used` is, and goes on behind it. */
-static bool go_on(struct expansion *e, size_t used, const char *word, size_t length, const char *rest,
-                  const char *end)
+/* Appends a word at `used`, and expands the rest. */
+static bool append(struct expansion *e, size_t used, const char *word, size_t length, const char *rest,
+                   const char *end)
 {
-    if (used + length > ELECTOR_GROUP_MAX) return complain(e, "a name is at most %d long", ELECTOR_GROUP_MAX);
+    if (used + length > ELECTOR_GROUP_MAX)
+        return complain(e, "a name has at most %d characters", ELECTOR_GROUP_MAX);
     memcpy(e->name + used, word, length);
     e->name[used + length] = '\0';
     return expand(e, used + length, rest, end);
 }
 
-/* "007" within a brace; false if it is no number. */
+/* "007" within a brace; false: not a number. */
 static bool read_number(const char *from, const char *to, long *number)
 {
     char digits[DIGITS_MAX + 1] = "";
@@ -73,14 +75,13 @@ static bool expand_range(struct expansion *e, size_t used, const char *open, con
 {
     long first, last;
     if (!read_number(open, dots, &first) || !read_number(dots + 2, close, &last) || last < first)
-        return complain(e, "a range is {FIRST..LAST}, whole numbers of at most %d digits that rise",
-                        DIGITS_MAX);
+        return complain(e, "a range is {FIRST..LAST}: rising whole numbers of at most %d digits", DIGITS_MAX);
     const int width = *open == '0' ? (int)(dots - open) : 1;
     for (long number = first; number <= last; number++) {
         char word[DIGITS_MAX + 3];
         const int length = snprintf(word, sizeof word, "%0*ld", width, number);
-        if (!go_on(e, used, word, (size_t)length, close + 1, end))
-            return false; /* also when there are too many */
+        if (!append(e, used, word, (size_t)length, close + 1, end))
+            return false; /* as soon as there are too many */
     }
     return true;
 }
@@ -90,7 +91,7 @@ static bool expand_words(struct expansion *e, size_t used, const char *open, con
     for (const char *word = open; word <= close;) {
         const char *comma = memchr(word, ',', (size_t)(close - word));
         if (!comma) comma = close;
-        if (!go_on(e, used, word, (size_t)(comma - word), close + 1, end)) return false;
+        if (!append(e, used, word, (size_t)(comma - word), close + 1, end)) return false;
         word = comma + 1;
     }
     return true;
@@ -103,18 +104,18 @@ static const char *find_dots(const char *from, const char *to)
     return NULL;
 }
 
-/* `rest` up to `end`, behind what the name has so far. */
+/* Expands `rest` up to `end`, after the `used` characters of the name. */
 static bool expand(struct expansion *e, size_t used, const char *rest, const char *end)
 {
     const char *open = memchr(rest, '{', (size_t)(end - rest));
     const char *stray = memchr(rest, '}', (size_t)((open ? open : end) - rest));
-    if (stray) return complain(e, "a } without its {");
-    if (open && open != rest) return go_on(e, used, rest, (size_t)(open - rest), open, end);
-    if (!open && rest != end) return go_on(e, used, rest, (size_t)(end - rest), end, end);
+    if (stray) return complain(e, "a } without {");
+    if (open && open != rest) return append(e, used, rest, (size_t)(open - rest), open, end);
+    if (!open && rest != end) return append(e, used, rest, (size_t)(end - rest), end, end);
     if (!open) return add(e);
     const char *inside = open + 1, *close = memchr(inside, '}', (size_t)(end - inside));
     const char *again = memchr(inside, '{', (size_t)((close ? close : end) - inside));
-    if (!close || again) return complain(e, "a { without its }; braces do not nest");
+    if (!close || again) return complain(e, "a { without }, or nested braces");
     const char *dots = find_dots(inside, close);
     if (dots) return expand_range(e, used, inside, dots, close, end);
     return expand_words(e, used, inside, close, end);

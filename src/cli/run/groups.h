@@ -1,4 +1,4 @@
-/* --group: names of groups, written short. */
+/* --group: expands lists such as shard-{0..63}. */
 #ifndef ELECTOR_CLI_RUN_GROUPS_H
 #define ELECTOR_CLI_RUN_GROUPS_H
 
@@ -7,7 +7,7 @@
 
 #include "elector.h"
 
-enum { RUN_GROUPS_MAX = 256 }; /* of one elector run; as many as the library campaigns for at a time */
+enum { RUN_GROUPS_MAX = 256 }; /* the library campaigns for no more at a time */
 
 struct run_groups {
     char names[RUN_GROUPS_MAX][ELECTOR_GROUP_MAX + 1];
@@ -15,9 +15,9 @@ struct run_groups {
 };
 
 /*
- * Adds what a text stands for: names with commas between them, in which {a,b,c} is one of these and {0..63} a number, each
- * in turn; {00..63} keeps its zeros. Braces do not nest; a name may have several. False: `problem` says what is wrong, and
- * the list is to be thrown away.
+ * Adds the names of a list that is separated by commas. {a,b,c} stands for each of these words, {0..63} for each of
+ * these numbers; {00..63} keeps leading zeros. A name may have several braces; they do not nest. False: `problem`
+ * says what is wrong, and the list is incomplete.
  */
 bool run_groups_add(struct run_groups *, const char *text, char *problem, size_t size);
 

@@ -1,6 +1,6 @@
 /*
- * --health-cmd: one check for all groups of this runner, again and again, also while it waits. Who is not well does not
- * stand; who leads and falls ill hands over. The runs look at `well`; here it is found out.
+ * --health-cmd: one check for all groups of this runner, every --health-interval, whether it leads or not. It sets
+ * `healthy`; state.c acts on it: an unhealthy host does not campaign, and hands over if it leads.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -15,39 +15,39 @@ static void on_result(struct runner *runner, int status)
     const bool first = runner->failures == 0;
     char text[80];
     if (status == 0) {
-        if (!runner->well && !request->quiet && !first) run_say(any, "the health check passes again");
+        if (!runner->healthy && !request->quiet && !first) run_say(any, "the health check passes again");
         runner->failures = 0;
-        runner->well = true;
+        runner->healthy = true;
         return;
     }
     runner->failures++;
-    const bool falls_ill = runner->well && runner->failures >= request->health_failures;
-    if (falls_ill) runner->well = false;
-    if (!request->quiet && (first || falls_ill || request->verbose))
+    const bool fails = runner->healthy && runner->failures >= request->health_failures;
+    if (fails) runner->healthy = false;
+    if (!request->quiet && (first || fails || request->verbose))
         run_say(any, "the health check %s%s", helper_describe(status, text, sizeof text),
-                runner->well ? "" : "; not standing until it passes");
+                runner->healthy ? "" : "; not campaigning until it passes");
 }
 
 static void start(struct runner *runner, uint64_t now_ns)
 {
     struct run *any = &runner->runs[0];
     run_set_environment(any, any->token, any->deadline_ns);
-    if (runner->count > 1) unsetenv("ELECTOR_GROUP"); /* it is about all of them */
+    if (runner->count > 1) unsetenv("ELECTOR_GROUP"); /* the check is for all groups */
     setenv("ELECTOR_EVENT", "health", 1);
     const int error = helper_start(&runner->check, runner->request->health, &runner->command.signals,
                                    now_ns + runner->request->health_timeout_ns);
     unsetenv("ELECTOR_EVENT");
     runner->check_ns = now_ns + runner->request->health_interval_ns;
     if (!error) return;
-    run_say(any, "--health-cmd: cannot start a process: %s", strerror(error));
+    run_say(any, "--health-cmd: cannot create a process: %s; counted as a failure", strerror(error));
     on_result(runner, -1);
 }
 
-void run_look_at_health(struct runner *runner)
+void run_poll_health(struct runner *runner)
 {
     int status = 0;
     const uint64_t now_ns = supervise_now_ns();
     if (!runner->request->health) return;
-    if (helper_look(&runner->check, now_ns, &status)) on_result(runner, status);
+    if (helper_poll(&runner->check, now_ns, &status)) on_result(runner, status);
     if (!runner->check.pid && now_ns >= runner->check_ns) start(runner, now_ns);
 }

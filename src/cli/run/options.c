@@ -8,7 +8,8 @@
 #include "cli/cli.h"
 #include "cli/run/run.h"
 
-/* 2.5: up to a week. */
+
+/* "2.5"; up to a week. */
 static bool read_seconds(const char *text, uint64_t *ns)
 {
     return text && units_read_decimal(&text, NS_PER_S, ns, NULL) && *text == '\0' && *ns <= 604800 * NS_PER_S;
@@ -17,8 +18,8 @@ static bool read_seconds(const char *text, uint64_t *ns)
 static int seconds_option(const char *name, const char *value, uint64_t *ns)
 {
     if (read_seconds(value, ns)) return CLI_YES;
-    return cli_usage_error("run", "%s takes seconds, 0 to 604800, such as 2.5%s%s", name, value ? "; not " : "",
-                           value ? value : "");
+    return cli_usage_error("run", "%s takes seconds from 0 to 604800, such as 2.5%s%s", name,
+                           value ? "; not " : "", value ? value : "");
 }
 
 static int read_exit_code(struct run_request *request, const char *value)
@@ -32,15 +33,15 @@ static int read_exit_code(struct run_request *request, const char *value)
 
 static int read_priority(struct run_request *request, const char *value)
 {
-    request->prefers = true;
+    request->has_priority = true;
     if (value && rank_number(value, &request->priority)) return CLI_YES;
     return cli_usage_error("run", "--priority takes a whole number from 0 to 2^53 - 1");
 }
 
 static int read_rank(struct run_request *request, const char *value)
 {
-    request->ranked = value && rank_parse(value, &request->rank);
-    if (request->ranked) return CLI_YES;
+    request->has_rank = value && rank_parse(value, &request->rank);
+    if (request->has_rank) return CLI_YES;
     return cli_usage_error("run", "--rank is ip, cpu, disk:PATH, files:PATH, uptime or cmd:COMMAND%s%s",
                            value ? ", not " : "", value ? value : "");
 }
@@ -69,11 +70,11 @@ static int read_groups(struct run_request *request, const char *value)
 
 static int read_command(const char *name, const char *value, struct helper_words **words)
 {
-    struct helper_words *read = value ? helper_split(value) : NULL;
+    struct helper_words *read = value ? helper_split_words(value) : NULL;
     if (!read)
         return cli_usage_error("run", "--%s takes a command of 1 to %d words, split at blanks, without a shell",
                                name, HELPER_WORDS_MAX);
-    free(*words); /* the last one counts */
+    free(*words); /* a later option replaces an earlier one */
     *words = read;
     return CLI_YES;
 }
@@ -113,7 +114,7 @@ static bool read_switch(struct run_request *request, const char *word)
     return false;
 }
 
-/* "-w 5" as "--wait 5". */
+/* Also in its short form: "-w 5" for "--wait 5". */
 static bool option(int argc, char **argv, int *at, const char *name, const char *letter, const char **value)
 {
     if (letter && strcmp(argv[*at], letter) == 0) {
@@ -123,15 +124,15 @@ static bool option(int argc, char **argv, int *at, const char *name, const char 
     return cli_option(argc, argv, at, name, value);
 }
 
-/* What runs beside the command. False: none of these. */
-static bool read_aside(struct run_request *request, int argc, char **argv, int *at, int *status)
+/* Hooks, health check and penalty. False: another option. */
+static bool read_hook_or_check(struct run_request *request, int argc, char **argv, int *at, int *status)
 {
     const struct {
         const char *name;
         struct helper_words **words;
-    } commands[] = {{"on-elected", &request->hooks[RUN_ELECTED]},
-                    {"on-lost", &request->hooks[RUN_LOST_OFFICE]},
-                    {"on-leader", &request->hooks[RUN_NEW_LEADER]},
+    } commands[] = {{"on-elected", &request->hooks[RUN_HOOK_ELECTED]},
+                    {"on-lost", &request->hooks[RUN_HOOK_LOST]},
+                    {"on-leader", &request->hooks[RUN_HOOK_LEADER]},
                     {"health-cmd", &request->health}};
     const struct {
         const char *name, *dashed;
@@ -160,7 +161,7 @@ static int read_option(struct run_request *request, int argc, char **argv, int *
 {
     const char *value = NULL;
     int status = CLI_YES;
-    if (read_switch(request, argv[*at]) || read_aside(request, argc, argv, at, &status)) return status;
+    if (read_switch(request, argv[*at]) || read_hook_or_check(request, argc, argv, at, &status)) return status;
     if (option(argc, argv, at, "group", NULL, &value)) return read_groups(request, value);
     if (option(argc, argv, at, "url", NULL, &value)) return read_text("url", value, &request->url);
     if (option(argc, argv, at, "value", NULL, &value)) return read_text("value", value, &request->value);
@@ -173,7 +174,7 @@ static int read_option(struct run_request *request, int argc, char **argv, int *
     if (option(argc, argv, at, "stop-timeout", NULL, &value))
         return seconds_option("--stop-timeout", value, &request->stop_timeout_ns);
     if (option(argc, argv, at, "wait", "-w", &value)) {
-        request->waits = true;
+        request->has_wait = true;
         return seconds_option("--wait", value, &request->wait_ns);
     }
     return cli_usage_error("run", "unknown option %s; `elector run --help` lists them", argv[*at]);
@@ -181,26 +182,26 @@ static int read_option(struct run_request *request, int argc, char **argv, int *
 
 static bool has_hooks(const struct run_request *request)
 {
-    return request->hooks[RUN_ELECTED] || request->hooks[RUN_LOST_OFFICE] || request->hooks[RUN_NEW_LEADER];
+    return request->hooks[RUN_HOOK_ELECTED] || request->hooks[RUN_HOOK_LOST] || request->hooks[RUN_HOOK_LEADER];
 }
 
 static int check_spread(const struct run_request *request)
 {
     if (!request->spread) return CLI_YES;
-    if (request->ranked)
-        return cli_usage_error("run", "--spread and --rank exclude each other: both say who is preferred");
+    if (request->has_rank)
+        return cli_usage_error("run", "--spread and --rank exclude each other: both set the priority");
     if (request->preempt_after_ns > 0 && request->preempt_after_ns != UINT64_MAX)
-        return cli_usage_error("run",
-                               "--spread hands over by itself, and never by --preempt-after: leave it out");
+        return cli_usage_error(
+            "run", "--spread and --preempt-after exclude each other: --spread decides when to hand over");
     if (request->priority > SPREAD_PRIORITY_MAX)
-        return cli_usage_error("run", "with --spread a priority is at most 2^33 - 1");
+        return cli_usage_error("run", "with --spread the priority is at most 2^33 - 1");
     return CLI_YES;
 }
 
 static int check_many(const struct run_request *request)
 {
-    if (request->groups->count > 1 && (request->no_wait || request->waits))
-        return cli_usage_error("run", "--no-wait and --wait are for one group, not for %zu",
+    if (request->groups->count > 1 && (request->no_wait || request->has_wait))
+        return cli_usage_error("run", "--no-wait and --wait need a single group, not %zu",
                                request->groups->count);
     return CLI_YES;
 }
@@ -208,22 +209,24 @@ static int check_many(const struct run_request *request)
 static int check_health(const struct run_request *request)
 {
     if (request->health && (!request->health_interval_ns || !request->health_timeout_ns))
-        return cli_usage_error("run", "--health-interval and --health-timeout are above 0");
-    if (!request->hook_timeout_ns) return cli_usage_error("run", "--hook-timeout is above 0");
+        return cli_usage_error("run", "--health-interval and --health-timeout must be above 0");
+    if (!request->hook_timeout_ns) return cli_usage_error("run", "--hook-timeout must be above 0");
     return CLI_YES;
 }
 
 static int check_request(const struct run_request *request)
 {
-    if (!request->groups) return cli_usage_error("run", "which group? elector run GROUP -- COMMAND");
+    if (!request->groups) return cli_usage_error("run", "no group given; usage: elector run GROUP -- COMMAND");
     if (request->command && !request->command[0])
-        return cli_usage_error("run", "which command? elector run %s -- COMMAND", request->groups->names[0]);
-    if (!request->command && !has_hooks(request))
-        return cli_usage_error("run", "which command? elector run %s -- COMMAND, or hooks such as --on-elected",
+        return cli_usage_error("run", "no command given; usage: elector run %s -- COMMAND",
                                request->groups->names[0]);
-    if (request->ranked && request->prefers)
-        return cli_usage_error("run", "--rank measures the priority; leave out one of --rank and --priority");
-    if (request->no_wait && request->waits)
+    if (!request->command && !has_hooks(request))
+        return cli_usage_error(
+            "run", "no command given; usage: elector run %s -- COMMAND, or a hook such as --on-elected",
+            request->groups->names[0]);
+    if (request->has_rank && request->has_priority)
+        return cli_usage_error("run", "--rank and --priority exclude each other: --rank measures the priority");
+    if (request->no_wait && request->has_wait)
         return cli_usage_error("run", "--no-wait and --wait exclude each other");
     if (request->quiet && request->verbose)
         return cli_usage_error("run", "--quiet and --verbose exclude each other");
@@ -232,12 +235,12 @@ static int check_request(const struct run_request *request)
     return status == CLI_YES ? check_health(request) : status;
 }
 
-/* The presets: keepalived's for priority, which leaves room below for who is to stand behind all others. */
-static struct run_request usual_request(void)
+/* Priority 100 is the default of keepalived, too. It leaves room below for a penalty. */
+static struct run_request default_request(void)
 {
     return (struct run_request){.exit_code = -1,
                                 .priority = 100,
-                                .restart = RUN_AS_USUAL,
+                                .restart = RUN_RESTART_DEFAULT,
                                 .stop_timeout_ns = 5 * NS_PER_S,
                                 .hook_timeout_ns = 30 * NS_PER_S,
                                 .health_interval_ns = 2 * NS_PER_S,
@@ -248,14 +251,14 @@ static struct run_request usual_request(void)
 
 void run_free_request(struct run_request *request)
 {
-    for (size_t i = 0; i < RUN_EVENTS; i++) free(request->hooks[i]);
+    for (size_t i = 0; i < RUN_HOOK_KINDS; i++) free(request->hooks[i]);
     free(request->health);
     free(request->groups);
 }
 
 int run_read_request(struct run_request *request, int argc, char **argv)
 {
-    *request = usual_request();
+    *request = default_request();
     const char *group = NULL;
     int status = CLI_YES;
     for (int at = 1; at < argc && status == CLI_YES; at++) {
@@ -266,15 +269,15 @@ int run_read_request(struct run_request *request, int argc, char **argv)
         if (argv[at][0] == '-') {
             status = read_option(request, argc, argv, &at);
         } else if (group) {
-            status = cli_usage_error("run", "'%s': the command comes after --: elector run %s -- %s", argv[at],
-                                     group, argv[at]);
+            status = cli_usage_error("run", "unexpected '%s'; the command comes after --: elector run %s -- %s",
+                                     argv[at], group, argv[at]);
         } else {
             group = argv[at];
             status = read_groups(request, group);
         }
     }
     if (status == CLI_YES) status = check_request(request);
-    if (status == CLI_YES && request->restart == RUN_AS_USUAL)
+    if (status == CLI_YES && request->restart == RUN_RESTART_DEFAULT)
         request->restart = request->groups->count > 1 ? RUN_ON_FAILURE : RUN_NEVER;
     return status;
 }

@@ -1,4 +1,4 @@
-/* What a host is worth, read from the system. */
+/* --rank: measures this host. */
 #define _GNU_SOURCE
 #include "cli/run/rank.h"
 
@@ -68,7 +68,7 @@ static bool measure_ip(uint64_t *number, char *problem, size_t size)
     return found;
 }
 
-/* "cpu MHz : 2400.000" of the first processor; 0 if it is not said. */
+/* "cpu MHz : 2400.000" of the first processor; 0: unknown. */
 static uint64_t megahertz_now(void)
 {
     char line[256];
@@ -85,7 +85,7 @@ static uint64_t megahertz_now(void)
     return value < 1000000 ? value : 0;
 }
 
-/* What it can do at best does not change with its load, so it is asked first. */
+/* The highest frequency does not change with the load, so it is preferred. */
 static uint64_t megahertz(void)
 {
     char text[32] = "";

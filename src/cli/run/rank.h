@@ -1,4 +1,4 @@
-/* --rank: a number by which this host is better than others, measured when it campaigns. */
+/* --rank: a priority that is measured on this host when it campaigns. */
 #ifndef ELECTOR_CLI_RUN_RANK_H
 #define ELECTOR_CLI_RUN_RANK_H
 
@@ -13,7 +13,7 @@ struct rank {
     const char *argument; /* a path or a command, borrowed from the text; NULL where there is none */
 };
 
-/* The greatest rank and priority: what every part of the system, and JSON, can carry. */
+/* The greatest rank and priority that JSON numbers can carry. */
 #define RANK_MAX ((UINT64_C(1) << 53) - 1)
 
 /* ip, cpu, disk:PATH, files:PATH, uptime or cmd:COMMAND. False for anything else. */
@@ -23,12 +23,12 @@ bool rank_parse(const char *text, struct rank *);
 bool rank_number(const char *text, uint64_t *number);
 
 /*
- * Measures. What is greater than RANK_MAX counts as that. False: `problem` says why, in words that follow the name
- * of the option. A command has five seconds.
+ * Measures; values above RANK_MAX become RANK_MAX. False: `problem` says why, to be printed after the name of the
+ * option. A command has 5 seconds.
  */
 bool rank_measure(const struct rank *, uint64_t *number, char *problem, size_t size);
 
-/* The first line that a command writes, as a number; the words are split at blanks, without a shell. */
+/* The first line that a command writes, as a number. The command is split at blanks and run without a shell. */
 bool rank_by_command(const char *command, uint64_t *number, char *problem, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* A rank that a command says: run without a shell, for five seconds at most, and ended with all of its group. */
+/* --rank cmd:COMMAND: runs it without a shell for at most 5 seconds, and kills its process group afterwards. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static bool read_line(int input, char *line)
     return false;
 }
 
-/* The line is complete; the rest is of no interest. Who does not end within a second is ended. */
+/* The line is read. A command that does not exit within 1 s is killed. */
 static int end_command(pid_t child, bool at_once)
 {
     int status = 0;
@@ -62,20 +62,21 @@ static int end_command(pid_t child, bool at_once)
         if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid) break;
         poll(NULL, 0, 5);
     }
-    kill(-child, SIGKILL); /* before it is reaped: its number is its own until then */
+    kill(-child, SIGKILL); /* before it is reaped, while nobody else can have its process id */
     kill(child, SIGKILL);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     return status;
 }
 
-static bool judge(bool in_time, int status, const char *line, uint64_t *number, char *problem, size_t size)
+static bool read_result(bool in_time, int status, const char *line, uint64_t *number, char *problem,
+                        size_t size)
 {
     if (!in_time) {
-        snprintf(problem, size, "the command has said nothing for %d seconds", LIMIT_MS / 1000);
+        snprintf(problem, size, "the command wrote no line within %d seconds", LIMIT_MS / 1000);
     } else if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
         snprintf(problem, size, "the command failed with %d", WEXITSTATUS(status));
     } else if (!rank_number(line, number)) {
-        snprintf(problem, size, "the command's first line is no whole number up to 2^53 - 1");
+        snprintf(problem, size, "the command's first line is not a whole number from 0 to 2^53 - 1");
     } else {
         return true;
     }
@@ -101,14 +102,14 @@ static bool run(char **words, uint64_t *number, char *problem, size_t size)
     setpgid(child, child);
     const bool in_time = read_line(ends[0], line);
     close(ends[0]);
-    return judge(in_time, end_command(child, !in_time), line, number, problem, size);
+    return read_result(in_time, end_command(child, !in_time), line, number, problem, size);
 }
 
 bool rank_by_command(const char *command, uint64_t *number, char *problem, size_t size)
 {
-    struct helper_words *words = helper_split(command);
-    if (!words) snprintf(problem, size, "a command of 1 to %d words is needed", HELPER_WORDS_MAX);
-    const bool ranked = words && run(words->list, number, problem, size);
+    struct helper_words *words = helper_split_words(command);
+    if (!words) snprintf(problem, size, "the command must have 1 to %d words", HELPER_WORDS_MAX);
+    const bool has_rank = words && run(words->list, number, problem, size);
     free(words);
-    return ranked;
+    return has_rank;
 }

@@ -1,4 +1,4 @@
-/* elector run: campaigns, and runs a command while it leads. One loop around signals, time, the library and the work. */
+/* The verb, and its loop around signals, time, the library and the commands. */
 #define _GNU_SOURCE
 #include "cli/run/run.h"
 
@@ -14,11 +14,11 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 
-enum { FORCED_POLL_MS = 20 };
+enum { ABANDONED_POLL_MS = 20 };
 
-static const uint64_t no_wait_ns = 2000000000, too_late_ns = 50000000;
+static const uint64_t no_wait_ns = 2000000000;
 
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT};
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT};
 
 void run_say(const struct run *run, const char *format, ...)
 {
@@ -32,29 +32,29 @@ void run_say(const struct run *run, const char *format, ...)
 
 /* ---- Signals -------------------------------------------------------------------------------------- */
 
-static bool wants_an_end(int signal)
+static bool ends_the_run(int signal)
 {
     return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT;
 }
 
-/* What runs decides itself what a signal means; where nothing does, the end is ours. */
+/* A command that runs decides what a signal means. Without one, INT, TERM, QUIT and HUP end the run. */
 static void on_signal(struct run *run, int signal)
 {
     const bool works = run->state == RUN_WORK || run->state == RUN_STOPPING;
-    const bool ends = wants_an_end(signal) || (signal == SIGHUP && !run->work.keeper);
+    const bool ends = ends_the_run(signal) || (signal == SIGHUP && !run->work.keeper);
     if (ends) run->ending_signal = signal;
     if (works && run->work.keeper) {
         supervise_signal(&run->work, signal);
     } else if (ends && run->state == RUN_WORK) {
-        run_stop(run, RUN_LOSES);
+        run_stop(run);
     } else if (ends && run->state == RUN_READY) {
-        run_part(run, RUN_LOSES);
+        run_end_tenure(run);
     } else if (ends && run->state != RUN_ON_LOST && run->state != RUN_DONE) {
         run_finish(run, 128 + signal);
     }
 }
 
-static void pass_on(struct runner *runner, int signal)
+static void forward(struct runner *runner, int signal)
 {
     if (signal == SIGTSTP)
         run_suspend(runner, signal);
@@ -66,23 +66,23 @@ static void read_signals(struct runner *runner)
 {
     struct signalfd_siginfo info;
     while (read(runner->signals, &info, sizeof info) == (ssize_t)sizeof info)
-        pass_on(runner, (int)info.ssi_signo);
+        forward(runner, (int)info.ssi_signo);
 }
 
-/* They wait in a descriptor; the command gets them as we found them. */
-static bool take_signals(struct runner *runner)
+/* Signals are read from a descriptor. The command gets the mask and dispositions that we were started with. */
+static bool catch_signals(struct runner *runner)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
     struct sigaction pipe, before;
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
-        /* What was ignored before us (nohup, a shell's background) stays so, for the command too. */
-        if (sigaction(passed_on[i], NULL, &before) != 0 || before.sa_handler != SIG_IGN)
-            sigaddset(&set, passed_on[i]);
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++) {
+        /* What was ignored before us (nohup, a shell's background) stays ignored, for the command, too. */
+        if (sigaction(forwarded[i], NULL, &before) != 0 || before.sa_handler != SIG_IGN)
+            sigaddset(&set, forwarded[i]);
     }
     runner->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    sigaddset(&set, SIGTTOU); /* to give the terminal back and forth from the background */
+    sigaddset(&set, SIGTTOU); /* so that tcsetpgrp() works from the background */
     sigprocmask(SIG_BLOCK, &set, &runner->command.signals);
     sigaction(SIGPIPE, &ignore, &pipe);
     runner->command.ignores_pipe = pipe.sa_handler == SIG_IGN;
@@ -92,51 +92,56 @@ static bool take_signals(struct runner *runner)
 
 /* ---- Time ----------------------------------------------------------------------------------------- */
 
-uint64_t run_sooner(uint64_t a, uint64_t b)
+uint64_t run_earlier(uint64_t a, uint64_t b)
 {
     if (a == 0 || b == 0) return a + b;
     return a < b ? a : b;
 }
 
-static bool is_apart(const struct runner *runner)
+static bool is_disconnected(const struct runner *runner)
 {
     for (size_t i = 0; i < runner->count; i++)
         if (runner->runs[i].state != RUN_DISCONNECTED && runner->runs[i].state != RUN_DONE) return false;
     return true;
 }
 
-static uint64_t due(const struct run *run)
+static uint64_t next_event_ns(const struct run *run)
 {
     uint64_t at_ns = 0;
     switch (run->state) {
-    case RUN_WORK: at_ns = run_sooner(run->term_at_ns, run->look_at_ns); break;
-    case RUN_READY: at_ns = run_sooner(run->next_ns, run_sooner(run->term_at_ns, run->look_at_ns)); break;
+    case RUN_WORK: at_ns = run_earlier(run->stop.term_at_ns, run->read_deadline_ns); break;
+    case RUN_READY:
+        at_ns = run_earlier(run->next_ns, run_earlier(run->stop.term_at_ns, run->read_deadline_ns));
+        break;
     case RUN_STOPPING:
     case RUN_LEAVING: at_ns = run->next_ns; break;
-    case RUN_CAMPAIGN: at_ns = run_sooner(run->penalised_until_ns, run->runner->give_up_ns); break;
+    case RUN_CAMPAIGN: at_ns = run_earlier(run->penalised_until_ns, run->runner->give_up_ns); break;
     case RUN_UNHEALTHY: at_ns = run->runner->give_up_ns; break;
     case RUN_DISCONNECTED:
     case RUN_ON_LOST:
     case RUN_DONE: break;
     }
-    return run->hooks.helper.pid && !run->hooks.helper.cut ? run_sooner(at_ns, run->hooks.helper.until_ns)
-                                                           : at_ns;
+    return run->hooks.helper.pid && !run->hooks.helper.killed ? run_earlier(at_ns, run->hooks.helper.until_ns)
+                                                              : at_ns;
 }
 
-/* The clock of the deadline, which also counts while the machine sleeps. */
+/* On CLOCK_BOOTTIME, as the deadlines: it counts while the machine sleeps. */
 static void set_timer(const struct runner *runner)
 {
     const struct run_request *request = runner->request;
     uint64_t at_ns = 0;
-    for (size_t i = 0; i < runner->count; i++) at_ns = run_sooner(at_ns, due(&runner->runs[i]));
-    if (is_apart(runner)) at_ns = run_sooner(at_ns, run_sooner(runner->connect_ns, runner->give_up_ns));
+    for (size_t i = 0; i < runner->count; i++) at_ns = run_earlier(at_ns, next_event_ns(&runner->runs[i]));
+    if (is_disconnected(runner))
+        at_ns = run_earlier(at_ns, run_earlier(runner->connect_ns, runner->give_up_ns));
     if (request->health)
-        at_ns = run_sooner(at_ns, runner->check.pid ? runner->check.until_ns : runner->check_ns);
-    if (request->spread && runner->elector && !runner->broken) at_ns = run_sooner(at_ns, runner->spread_ns);
-    clock_arm(runner->timer, at_ns);
+        at_ns = run_earlier(at_ns, runner->check.pid ? runner->check.until_ns : runner->check_ns);
+    if (request->spread && runner->elector && !runner->broken) at_ns = run_earlier(at_ns, runner->spread_ns);
+    const struct itimerspec when = {
+        .it_value = {.tv_sec = (time_t)(at_ns / 1000000000), .tv_nsec = (long)(at_ns % 1000000000)}};
+    timerfd_settime(runner->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-static void wait_for_something(struct runner *runner)
+static void wait_for_events(struct runner *runner)
 {
     struct pollfd polled[4 + 2 * RUN_GROUPS_MAX];
     const bool listens = runner->elector && !runner->broken;
@@ -149,207 +154,55 @@ static void wait_for_something(struct runner *runner)
     polled[count++] = (struct pollfd){.fd = runner->check.pid ? runner->check.fd : -1, .events = POLLIN};
     for (size_t i = 0; i < runner->count; i++) {
         const struct run *run = &runner->runs[i];
-        if (run->work.keeper && !run->work.forced)
+        if (run->work.keeper && !run->work.abandoned)
             polled[count++] = (struct pollfd){.fd = run->work.socket, .events = POLLIN};
         if (run->hooks.helper.pid)
             polled[count++] = (struct pollfd){.fd = run->hooks.helper.fd, .events = POLLIN};
-        if (run->work.forced) timeout_ms = FORCED_POLL_MS;
+        if (run->work.abandoned) timeout_ms = ABANDONED_POLL_MS;
     }
     set_timer(runner);
     poll(polled, count, timeout_ms);
     const ssize_t size = read(runner->timer, &times, sizeof times);
-    (void)size; /* the clock is asked, not the timer */
+    (void)size; /* every step reads the clock */
 }
 
-/* ---- The states ----------------------------------------------------------------------------------- */
-
-static void begin_to_lead(struct run *run)
-{
-    struct runner *runner = run->runner;
-    run->token = elector_token(runner->elector, run->group);
-    run->deadline_ns = run->lease_ns = run->term_at_ns = run->kill_at_ns = run->look_at_ns = 0;
-    run->backoff_ns = 0;
-    run->quick_failures = 0;
-    run->yields = run->is_alone = false;
-    run->asked_at = 0;
-    run->watch.better[0] = '\0';
-    run->elected_ns = supervise_now_ns();
-    runner->give_up_ns = 0; /* it was elected; later it waits as long as it takes */
-    run->state = RUN_READY;
-    run->next_ns = 0;
-    run_renew(run);
-    if (!run->request->quiet) run_say(run, "leading with token %llu", (unsigned long long)run->token);
-    run_find_id(run);
-    run_tell_elected(run);
-}
-
-static void give_up(struct run *run)
-{
-    if (!run->request->quiet)
-        run_say(run, "not elected%s", run->another_leads ? ": another leads" : " in time");
-    run_finish(run, run->request->exit_code >= 0 ? run->request->exit_code : RUN_NOT_ELECTED);
-}
-
-static bool is_over(const struct run *run)
-{
-    const uint64_t give_up_ns = run->runner->give_up_ns;
-    if (!give_up_ns) return false;
-    return supervise_now_ns() >= give_up_ns || (run->request->no_wait && run->another_leads);
-}
-
-static void in_campaign(struct run *run)
-{
-    const struct runner *runner = run->runner;
-    const uint64_t now_ns = supervise_now_ns();
-    if (runner->broken || !runner->well) {
-        run_rejoin(run);
-    } else if (elector_is_leader(runner->elector, run->group) && elector_token(runner->elector, run->group)) {
-        begin_to_lead(run);
-    } else if (is_over(run)) {
-        give_up(run);
-    } else if (run->penalised_until_ns && now_ns >= run->penalised_until_ns) {
-        run->penalised_until_ns = 0;
-        run_rejoin(run); /* with its priority */
-    }
-}
-
-static void in_illness(struct run *run)
-{
-    if (run->runner->broken)
-        run_rejoin(run);
-    else if (run->runner->well)
-        run_stand(run);
-    else if (is_over(run))
-        give_up(run);
-}
-
-/* Of a lock nobody knows who waits for it: it is left to whoever does. */
-static void yield_to_another(struct run *run)
-{
-    static const char why[] = "the health check fails";
-    if (run->asked_at == run->runner->failures) return;
-    run->asked_at = run->runner->failures; /* once for each check */
-    if (run_has_agent(run->runner)) {
-        (void)run_give_way(run, why);
-        return;
-    }
-    if (!run->request->quiet) run_say(run, "%s; giving up", why);
-    run_strike(run);
-    if (run->state == RUN_WORK)
-        run_stop(run, RUN_GIVES_UP);
-    else
-        run_part(run, RUN_GIVES_UP);
-}
-
-static bool may_work(const struct run *run)
-{
-    return run_leads(run) && !run->stop_asked && (!run->term_at_ns || supervise_now_ns() < run->term_at_ns);
-}
-
-static void at_work(struct run *run)
-{
-    if (may_work(run)) {
-        if (!run->runner->well)
-            yield_to_another(run);
-        else
-            run->asked_at = 0, run->is_alone = false;
-        return;
-    }
-    if (!run->request->quiet) {
-        const char *why = run->reason[0] ? run->reason : "the deadline nears and nobody has moved it on";
-        run_say(run, "%s (%s); stopping the command", run->stop_asked ? "handing over" : "no longer leading",
-                why);
-    }
-    run_stop(run, run->stop_asked ? RUN_HANDS_OVER : RUN_LOSES);
-}
-
-/* --on-elected comes first. */
-static void in_pause(struct run *run)
-{
-    if (!may_work(run)) {
-        run_part(run, run->stop_asked ? RUN_HANDS_OVER : RUN_LOSES);
-    } else if (!run->runner->well) {
-        yield_to_another(run);
-    } else if (supervise_now_ns() >= run->next_ns && !run_hook_waits(run, RUN_ELECTED)) {
-        run_start(run);
-        if (run->state == RUN_READY) run->next_ns = supervise_now_ns() + too_late_ns;
-    }
-}
-
-static void in_parting(struct run *run)
-{
-    if (!run_hook_waits(run, RUN_LOST_OFFICE) || !run_leads(run)) run_conclude(run);
-}
-
-/* What was lost may be ours again in the same breath, and then nobody tells of the loss any more. */
-static void in_leaving(struct run *run)
-{
-    const bool again = elector_is_leader(run->runner->elector, run->group);
-    if (again && !run->ending_signal && !run->request->once) {
-        run->state = RUN_CAMPAIGN;
-    } else if (again || run->lost || supervise_now_ns() >= run->next_ns) {
-        run_rejoin(run);
-    }
-}
-
-static void go_on(struct run *run)
-{
-    switch (run->state) {
-    case RUN_DISCONNECTED:
-        if (is_over(run)) give_up(run);
-        break;
-    case RUN_UNHEALTHY: in_illness(run); break;
-    case RUN_CAMPAIGN: in_campaign(run); break;
-    case RUN_WORK: at_work(run); break;
-    case RUN_STOPPING: run_press(run); break;
-    case RUN_READY: in_pause(run); break;
-    case RUN_ON_LOST: in_parting(run); break;
-    case RUN_LEAVING: in_leaving(run); break;
-    case RUN_DONE: break;
-    }
-}
-
-/* True: all of it has ended, and the last hook, too. */
-static bool settle(struct runner *runner)
+/* True: all runs are done, and no hook is left. */
+static bool step_all(struct runner *runner)
 {
     bool is_done = true;
     for (size_t i = 0; i < runner->count; i++) {
         struct run *run = &runner->runs[i];
-        enum run_state before;
-        do {
-            before = run->state;
-            go_on(run);
-        } while (run->state != before);
-        run_look_at_hooks(run);
+        run_step(run);
+        run_poll_hooks(run);
         is_done = is_done && run->state == RUN_DONE && run->hooks.count == 0;
     }
     return is_done;
 }
 
-int run_loop(struct runner *runner)
+static int loop(struct runner *runner)
 {
     const struct run_request *request = runner->request;
-    if (request->waits) runner->give_up_ns = supervise_now_ns() + request->wait_ns;
+    if (request->has_wait) runner->give_up_ns = supervise_now_ns() + request->wait_ns;
     if (request->no_wait) runner->give_up_ns = supervise_now_ns() + no_wait_ns;
-    runner->well = !request->health;
+    runner->healthy = !request->health;
     for (;;) {
-        run_look_at_health(runner);
-        if (is_apart(runner) && supervise_now_ns() >= runner->connect_ns) run_connect(runner);
-        if (settle(runner)) break;
-        if (runner->broken && is_apart(runner)) run_let_go(runner);
+        run_poll_health(runner);
+        if (is_disconnected(runner) && supervise_now_ns() >= runner->connect_ns) run_connect(runner);
+        if (step_all(runner)) break;
+        if (runner->broken && is_disconnected(runner)) run_close_line(runner);
         run_spread(runner);
-        wait_for_something(runner);
+        wait_for_events(runner);
         read_signals(runner);
         run_dispatch(runner);
         for (size_t i = 0; i < runner->count; i++) {
-            run_renew(&runner->runs[i]);
-            run_read_news(&runner->runs[i]);
-            run_look_at_hooks(&runner->runs[i]);
+            run_read_deadline(&runner->runs[i]);
+            run_read_keeper(&runner->runs[i]);
+            run_poll_hooks(&runner->runs[i]);
         }
     }
-    helper_cut(&runner->check);
-    run_forget_peers(runner);
-    run_let_go(runner);
+    helper_kill(&runner->check);
+    run_close_queries(runner);
+    run_close_line(runner);
     elector_close(runner->elector);
     for (size_t i = 0; i < runner->count; i++)
         if (runner->runs[i].exit_code != CLI_YES) return runner->runs[i].exit_code;
@@ -371,16 +224,16 @@ static int start(struct runner *runner)
     if (runner->request->spread && !spread_init(&runner->spread, groups->count))
         return cli_out_of_memory("run");
     for (size_t i = 0; runner->request->spread && i < groups->count; i++)
-        spread_name(&runner->spread, i, groups->names[i]);
+        spread_set_name(&runner->spread, i, groups->names[i]);
     runner->command.words = runner->request->command;
     runner->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (runner->timer < 0 || !take_signals(runner) || !supervise_init()) {
+    if (runner->timer < 0 || !catch_signals(runner) || !supervise_init()) {
         run_say(&runner->runs[0],
                 "this kernel has no signalfd, timerfd or child subreapers; Linux 5.3 or newer is needed");
         return CLI_CANNOT_TELL;
     }
-    supervise_spare(helper_is);
-    return run_loop(runner);
+    supervise_spare_children(helper_is_running);
+    return loop(runner);
 }
 
 int cli_run(int argc, char **argv)

@@ -1,8 +1,64 @@
 /*
- * elector run: what was asked for, and the loop that does it.
+ * elector run: campaigns for one or many groups, and runs a command for each group that this host leads.
  *
- * A runner is the process: one connection, one loop, one health check. A run is one group of it, with its own state, work
- * and hooks. One group is the usual case; --group makes many.
+ * This room may know the library (elector.h), src/supervise, which runs and kills commands, and cli.h. It knows
+ * nothing of agents, except that candidates.c asks one who else campaigns.
+ *
+ * Start reading at run.c: the loop. Then:
+ *   state.c      what a run does in each state; run_enter(), the only place that changes the state
+ *   deadline.c   stops the command before the lease ends: when to send SIGTERM and SIGKILL
+ *   command.c    starts the command, and handles its exit
+ *   campaign.c   the connection to the library: campaigns, hears of events, resigns
+ *   hooks.c, health.c   --on-elected, --on-lost, --on-leader; --health-cmd
+ *   candidates.c, spread.c, assignment.c   the other candidates, and --spread
+ *   options.c, help.c, groups.c, url.c, rank.c   the command line
+ *
+ * A runner is the process: one connection, one loop, one health check. A run is one group of the runner, with its own
+ * state, command and hooks.
+ *
+ * The states of a run, and every transition between them. run_enter() traps on any other transition, and
+ * test/unit/cli/run/state.c compares it with this table.
+ *
+ *   DISCONNECTED -> DISCONNECTED  an attempt to connect failed; retry later
+ *   DISCONNECTED -> UNHEALTHY     connected, and the health check has not passed
+ *   DISCONNECTED -> CAMPAIGN      connected, and campaigning
+ *   DISCONNECTED -> DONE          a signal, --wait is over, or an error that a retry will not mend
+ *   UNHEALTHY    -> DISCONNECTED  the connection broke
+ *   UNHEALTHY    -> CAMPAIGN      the health check has passed
+ *   UNHEALTHY    -> DONE          as for DISCONNECTED
+ *   CAMPAIGN     -> DISCONNECTED  the connection broke
+ *   CAMPAIGN     -> UNHEALTHY     the health check failed too often
+ *   CAMPAIGN     -> CAMPAIGN      a penalty is over: campaign again, with the full priority
+ *   CAMPAIGN     -> READY         elected
+ *   CAMPAIGN     -> DONE          as for DISCONNECTED; --no-wait and another leads
+ *   READY        -> WORK          --on-elected has ended, and the restart delay is over: the command is started
+ *   READY        -> ON_LOST       leadership is lost or handed over, the health check fails, or a signal
+ *   READY        -> DONE          no process could be created
+ *   WORK         -> STOPPING      the command exited; or the lease ends soon, leadership is lost or handed over, the health
+ *                                 check fails, or a signal
+ *   STOPPING     -> READY         nothing of the command is left, it is to be restarted, and this host still leads
+ *   STOPPING     -> ON_LOST       nothing of the command is left, and the tenure is over
+ *   ON_LOST      -> LEAVING       --on-lost has ended or the lease has, and the agent had asked us to stop
+ *   ON_LOST      -> DISCONNECTED  the same, and the connection is broken
+ *   ON_LOST      -> UNHEALTHY     the same, connected: campaign again when the health check passes
+ *   ON_LOST      -> CAMPAIGN      the same, healthy: campaign again
+ *   ON_LOST      -> DONE          the same; the command exited for good, --once, a signal, or an error as for DISCONNECTED
+ *   LEAVING      -> DISCONNECTED  the connection broke
+ *   LEAVING      -> UNHEALTHY     the loss is confirmed, or 5 s are over: campaign again when the health check passes
+ *   LEAVING      -> CAMPAIGN      the same, healthy; or this host is elected again at once
+ *   LEAVING      -> DONE          the same; --once, a signal, or an error as for DISCONNECTED
+ *
+ *   state         entered by                           what happens on entry
+ *   DISCONNECTED  wait_to_connect(), campaign.c        forgets the token; sets the time of the next attempt
+ *   UNHEALTHY     run_campaign(), campaign.c           nothing
+ *   CAMPAIGN      run_campaign(), campaign.c           sends the campaign; (from LEAVING: nothing, it is sent already)
+ *   READY         begin_tenure(), state.c              reads token and deadline, queues --on-elected
+ *                 restart_later(), command.c           sets the time of the restart
+ *   WORK          run_start(), command.c               starts keeper and command
+ *   STOPPING      run_stop(), deadline.c               SIGTERM to all processes of the command; sets the time of SIGKILL
+ *   ON_LOST       run_end_tenure(), state.c            queues --on-lost
+ *   LEAVING       run_leave(), campaign.c              tells the agent that the work has stopped
+ *   DONE          run_finish(), state.c                sets the exit code
  */
 #ifndef ELECTOR_CLI_RUN_RUN_H
 #define ELECTOR_CLI_RUN_RUN_H
@@ -19,25 +75,25 @@
 #include "supervise/helper_command.h"
 #include "supervise/supervise.h"
 
-enum run_restart { RUN_NEVER, RUN_ON_FAILURE, RUN_ALWAYS, RUN_AS_USUAL };
+enum run_restart { RUN_NEVER, RUN_ON_FAILURE, RUN_ALWAYS, RUN_RESTART_DEFAULT };
 
-enum { RUN_NOT_ELECTED = 1, RUN_LOST = 75 }; /* exit codes, unless -E says another */
+enum { RUN_EXIT_NOT_ELECTED = 1, RUN_EXIT_LOST = 75 }; /* exit codes, unless -E gives another */
 
-/* What hooks are run for, in the order in which they happen to a group. */
-enum run_event { RUN_ELECTED, RUN_LOST_OFFICE, RUN_NEW_LEADER, RUN_EVENTS };
+enum run_hook_kind { RUN_HOOK_ELECTED, RUN_HOOK_LOST, RUN_HOOK_LEADER, RUN_HOOK_KINDS };
 
+/* The command line. */
 struct run_request {
-    struct run_groups *groups; /* owned; one at least */
+    struct run_groups *groups; /* owned; at least one */
     const char *url, *value;
-    char **command; /* ends with NULL; borrowed; NULL: none, hooks do it */
+    char **command; /* ends with NULL; borrowed; NULL: none, there are only hooks */
     uint64_t priority;
     uint64_t preempt_after_ns; /* UINT64_MAX: never */
     struct rank rank;
-    bool ranked, prefers, spread, once, no_wait, waits, quiet, verbose;
+    bool has_rank, has_priority, spread, once, no_wait, has_wait, quiet, verbose;
     uint64_t wait_ns, stop_timeout_ns;
-    int exit_code; /* -1: the usual ones */
+    int exit_code; /* -1: the default ones */
     enum run_restart restart;
-    struct helper_words *hooks[RUN_EVENTS]; /* NULL: none */
+    struct helper_words *hooks[RUN_HOOK_KINDS]; /* NULL: none */
     uint64_t hook_timeout_ns;
     struct helper_words *health; /* NULL: none */
     uint64_t health_interval_ns, health_timeout_ns, health_failures;
@@ -49,39 +105,38 @@ int run_read_request(struct run_request *, int argc, char **argv);
 void run_free_request(struct run_request *);
 void run_write_help(void); /* help.c */
 
-/* Where to campaign: as asked, as the environment says, the agent if it is there, else a folder on this host. */
+/* --url, else $ELECTOR_URL, else the agent's socket if it exists, else a folder of locks on this host. */
 bool run_find_url(const struct run_request *, char *url, size_t size);
 
 enum run_state {
-    RUN_DISCONNECTED, /* no connection; to be tried again */
-    RUN_UNHEALTHY,    /* does not stand, since the health check fails or has not yet passed */
-    RUN_CAMPAIGN,     /* waits to be elected */
-    RUN_WORK,         /* leads, and the command runs */
-    RUN_STOPPING,     /* something of the command is left, and is to end */
-    RUN_READY,        /* leads, and nothing runs: the command is to be started, at once or after a while */
-    RUN_ON_LOST,      /* nothing runs any more; --on-lost does, and holds the leadership as long as we lead */
-    RUN_LEAVING,      /* the work is stopped and this was said; another is about to lead */
+    RUN_DISCONNECTED,
+    RUN_UNHEALTHY, /* connected, but not a candidate */
+    RUN_CAMPAIGN,  /* a candidate */
+    RUN_READY,     /* leads; the command is to be started, at once or after a restart delay */
+    RUN_WORK,      /* leads; the command runs */
+    RUN_STOPPING,  /* some process of the command is left and must end */
+    RUN_ON_LOST, /* no process of the command is left; --on-lost runs, and holds leadership until the lease ends */
+    RUN_LEAVING, /* the agent knows that the work has stopped; another host is about to lead */
     RUN_DONE,
 };
 
-/* Why it is stopping. */
-enum run_end { RUN_ENDED, RUN_LOSES, RUN_HANDS_OVER, RUN_GIVES_UP };
+enum { RUN_STATES = RUN_DONE + 1 };
 
 enum { RUN_HOOKS_WAITING = 16 };
 
 struct run_hook {
-    enum run_event event;
+    enum run_hook_kind kind;
     uint64_t token, deadline_ns;
     char leader[ELECTOR_NAME_MAX + 1];
-    bool is_me; /* who leads */
+    bool is_me; /* the leader is this member */
 };
 
-/* The hooks of a group: one at a time, in the order elected, lost, (a new) leader. */
+/* The hooks of a group: one at a time, in the order elected, lost, new leader. */
 struct run_hooks {
-    struct run_hook list[RUN_HOOKS_WAITING]; /* the first runs, if one does */
+    struct run_hook list[RUN_HOOKS_WAITING]; /* the first one runs, if any does */
     size_t count;
-    bool announced;        /* elected was, and lost is to follow */
-    struct run_hook heard; /* who leads, until it is in order to tell it */
+    bool announced;        /* --on-elected was queued, and --on-lost must follow */
+    struct run_hook heard; /* the latest leader, until it may be queued */
     bool has_heard;
     struct helper_command helper;
 };
@@ -92,34 +147,36 @@ struct run {
     struct runner *runner;
     const struct run_request *request;
     const char *group;
-    enum run_state state; /* RUN_DISCONNECTED at first */
-    int exit_code;        /* once it is RUN_DONE */
-    int ending_signal;    /* somebody wants an end: neither restart nor campaign again */
+    enum run_state state; /* RUN_DISCONNECTED at first; changed by run_enter() alone */
+    int exit_code;        /* in RUN_DONE */
+    int ending_signal;    /* a signal asked for the end: neither restart nor campaign again */
 
-    /* The leadership. Instants are on CLOCK_BOOTTIME; 0 is never. */
-    uint64_t token, deadline_ns, lease_ns; /* lease_ns: the longest left that was seen */
-    uint64_t term_at_ns, kill_at_ns;       /* TERM and KILL before the deadline */
-    uint64_t look_at_ns;                   /* to see whether it has moved on, of which nobody tells */
-    uint64_t elected_ns;                   /* since when it leads */
+    /* The leadership. Times are on CLOCK_BOOTTIME; 0: never. */
+    uint64_t token, deadline_ns, lease_ns; /* lease_ns: the longest time left that was seen */
+    struct stop_times stop;                /* when SIGTERM and SIGKILL are due, before the deadline */
+    uint64_t read_deadline_ns;             /* when to read the deadline again; no event tells of a renewal */
+    uint64_t elected_ns;
     bool stop_asked, lost, another_leads;
-    bool yields, is_alone; /* it has asked to hand over; it wanted to, and was told that nobody else stands */
+    bool hands_over; /* we have asked for a hand-over */
+    bool told_alone; /* we have reported that there is nobody to hand over to */
     char reason[128];
 
-    /* Preference: after tenures that were short it stands behind all others for a while. */
-    uint64_t penalised_until_ns; /* 0: it is not */
-    unsigned strikes, quick_failures;
-    uint64_t asked_at; /* the failing check after which it tried last to hand over */
+    /* Penalties: after a short tenure, campaign with priority 0. */
+    uint64_t penalised_until_ns; /* 0: no penalty */
+    unsigned penalties, quick_failures;
+    uint64_t tried_at_failure; /* number of the failed check after which we last tried to hand over */
 
     struct spread_watch watch;
 
-    /* The work. */
+    /* The command. */
     struct supervise work;
-    enum run_end end;
-    int status; /* of the command */
-    pid_t pid;  /* its own */
+    bool exited; /* it stopped of its own accord */
+    int status;
+    pid_t pid;
     bool exec_failed, killed, has_terminal;
     uint64_t started_ns, backoff_ns;
-    uint64_t next_ns; /* what the state waits for: restart, KILL, force */
+    uint64_t
+        next_ns; /* READY: the restart. STOPPING: SIGKILL, or the next attempt. LEAVING: the end of waiting */
 
     struct run_hooks hooks;
 };
@@ -127,86 +184,93 @@ struct run {
 struct runner {
     const struct run_request *request;
     char url[PATH_MAX];
-    char id[ELECTOR_NAME_MAX + 1]; /* this member; empty: not known yet */
+    char id[ELECTOR_NAME_MAX + 1]; /* of this member; empty: not known yet */
     elector *elector;              /* NULL: none */
-    bool broken;                   /* the connection is; to be closed when nothing runs */
+    bool broken;                   /* the connection broke; it is closed when no command runs */
     struct run *runs;
     size_t count;
     struct supervise_command command;
-    uint64_t give_up_ns; /* waiting to be elected */
-    uint64_t retry_ns;   /* between attempts to connect */
+    uint64_t give_up_ns; /* --wait or --no-wait; 0: never */
+    uint64_t retry_ns;   /* back-off between attempts to connect */
     uint64_t connect_ns; /* when to connect; 0: at once */
 
-    /* Health: one check for all groups. */
+    /* One health check for all groups. */
     struct helper_command check;
-    uint64_t check_ns; /* the next */
+    uint64_t check_ns; /* the next one */
     uint64_t failures; /* in a row */
-    bool well;         /* no check, or it has passed and did not fail too often since */
+    bool healthy;      /* no check is configured, or it has passed and has not failed too often since */
 
-    struct json_lines *json_lines; /* to ask with, where it is an agent; NULL: not open */
-    struct spread spread;          /* of all groups, in the order of runs; where it is asked for */
+    struct json_lines *json_lines; /* second connection to the agent, for questions; NULL: not open */
+    struct spread spread;          /* --spread: all groups, in the order of runs */
     uint64_t spread_ns;
     unsigned spread_turn;
 
     int signals, timer;
 };
 
-/* Until the end; the exit code. */
-int run_loop(struct runner *);
-
-/* "elector run: GROUP: text". */
+/* "elector run: GROUP: text" on standard error. */
 void run_say(const struct run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The sooner of two instants; 0 is never. */
-uint64_t run_sooner(uint64_t, uint64_t);
+/* The earlier of two times; 0 is never. */
+uint64_t run_earlier(uint64_t, uint64_t);
 
-/* ---- The leadership (leadership.c) -------------------------------------------------------------------- */
+/* ---- State (state.c) ------------------------------------------------------------------------------ */
 
-void run_connect(struct runner *);  /* and campaign; when all are RUN_DISCONNECTED */
-void run_dispatch(struct runner *); /* hears what the library has to say */
-void run_stand(struct run *);       /* campaigns, if it is well */
-void run_renew(struct run *);       /* the deadline may have moved on */
-bool run_leads(const struct run *);
-void run_leave(struct run *); /* the answer to STOP */
-void run_rejoin(struct run *);
+bool run_may_enter(enum run_state from, enum run_state to);
+void run_enter(struct run *, enum run_state); /* traps unless run_may_enter() */
+void run_step(struct run *);                  /* until the state no longer changes */
+void run_end_tenure(struct run *);            /* no process of the command is left */
 void run_finish(struct run *, int exit_code);
-/* Nothing runs, and nothing will under this connection: a guardian that asks is told. */
-void run_let_go(struct runner *);
 
-/* ---- The work (work.c) ------------------------------------------------------------------------ */
+/* ---- Stopping in time (deadline.c) ---------------------------------------------------------------- */
 
-void run_find_id(struct run *);
+bool run_leads(const struct run *);
+void run_read_deadline(struct run *);   /* from the library; computes when SIGTERM and SIGKILL are due */
+bool run_must_stop(const struct run *); /* leadership is lost or handed over, or SIGTERM is due */
+void run_stop(struct run *);            /* SIGTERM to all processes of the command */
+void run_kill_when_due(struct run *);   /* in RUN_STOPPING: SIGKILL, repeated until nothing is left */
+
+/* ---- The library (campaign.c) --------------------------------------------------------------------- */
+
+void run_connect(struct runner *);  /* and campaign; when all runs are RUN_DISCONNECTED or RUN_DONE */
+void run_dispatch(struct runner *); /* handles events of the library */
+void run_campaign(struct run *);    /* if healthy, else RUN_UNHEALTHY */
+void run_leave(struct run *);       /* tells the agent, which had asked for it, that the work has stopped */
+void run_campaign_again(struct run *);
+/* Closes the guardian's line: no command runs, and none will be started over this connection. */
+void run_close_line(struct runner *);
+
+/* ---- The command (command.c) ---------------------------------------------------------------------- */
+
+void run_find_member_id(struct run *);
 void run_start(struct run *);
-void run_stop(struct run *, enum run_end);
-void run_press(struct run *); /* while stopping: KILL, and more, when it is time */
-void run_read_news(struct run *);
-void run_part(struct run *, enum run_end);     /* nothing runs: the tenure is over */
-void run_conclude(struct run *);               /* after that: the leadership is given up */
-void run_suspend(struct runner *, int signal); /* job control: stops commands and ourselves, until we go on */
-/* For the command and the hooks; ELECTOR_EVENT and ELECTOR_LEADER are the hooks' own. */
+void run_read_keeper(struct run *);            /* handles what the keeper reports */
+bool run_is_to_restart(const struct run *);    /* by --restart and the exit status */
+void run_suspend(struct runner *, int signal); /* job control: stops commands and ourselves, until SIGCONT */
+/* For the command and the hooks. Hooks also get ELECTOR_EVENT and ELECTOR_LEADER. */
 void run_set_environment(struct run *, uint64_t token, uint64_t deadline_ns);
 
-/* ---- Beside the work (hooks.c, health.c) -------------------------------------------------- */
+/* ---- Hooks and health check (hooks.c, health.c) --------------------------------------------------- */
 
-void run_tell_elected(struct run *);
-void run_tell_lost(struct run *); /* once for each elected; before it, nobody else is told of as the leader */
-void run_tell_leader(struct run *, const elector_leader *);
-void run_look_at_hooks(struct run *);                    /* starts the next when the last has ended */
-bool run_hook_waits(const struct run *, enum run_event); /* or runs */
+void run_notify_elected(struct run *);
+void run_notify_lost(struct run *); /* once for each elected; --on-leader names no other leader before it */
+void run_notify_leader(struct run *, const elector_leader *);
+void run_poll_hooks(struct run *);                                /* starts the next when the last has ended */
+bool run_hook_is_pending(const struct run *, enum run_hook_kind); /* waits or runs */
 
-void run_look_at_health(struct runner *);
+void run_poll_health(struct runner *);
 
-/* ---- Others (candidates.c, spread.c) ----------------------------------------------------------- */
+/* ---- Other candidates (candidates.c, spread.c) ---------------------------------------------------- */
 
-/* Who else could lead this group, with which priority: the best of them. False: nobody, or nobody can tell. */
+/* The other candidate of the highest priority. False: there is none, or the agent does not answer. */
 bool run_find_successor(struct run *, char *name, uint64_t *priority);
-/* Who stands for this group, which is number `group` of those to be spread; nobody, if the agent does not say. */
-void run_note_standing(struct run *, struct spread *, size_t group);
+/* Notes the candidates of this group as those of group number `group`; none, if the agent does not answer. */
+void run_read_candidates(struct run *, struct spread *, size_t group);
 bool run_has_agent(const struct runner *);
-bool run_learn_id(struct runner *); /* false: it did not answer */
-void run_forget_peers(struct runner *);
-/* Hands over to the best other candidate, since we are no good. False, with a line: there is none. */
-bool run_give_way(struct run *, const char *why);
-void run_strike(struct run *); /* the tenure was short, and the fault was ours */
+bool run_ask_member_id(struct runner *); /* false: the agent did not answer */
+void run_close_queries(struct runner *);
+/* Hands over to the best other candidate, because of `why`. False, and reported once: there is none. */
+bool run_hand_over(struct run *, const char *why);
+void run_penalise(struct run *); /* the tenure was short, and it was our fault */
 void run_spread(struct runner *);
 
 #endif

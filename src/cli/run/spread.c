@@ -1,6 +1,6 @@
 /*
- * --spread: who leads a group that another should lead hands it over. It is the leader that moves, so no group ever has two;
- * few at a time, and only to a member that should have had it for a while.
+ * --spread: hands over each group that another member should lead (assignment.h), at most 8 per second, and only
+ * after that member has been the right one for 3 s. Only the leader moves a group, so no group ever has two.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -8,37 +8,41 @@
 #include "base/clock.h"
 #include "cli/run/run.h"
 
-static const uint64_t interval_ns = NS_PER_S;
-enum { MOVES_MAX = 8, TURNS = 3 }; /* in an interval; where all is well, a group is looked at every third */
 
-static bool is_to_be_looked_at(const struct run *run, size_t group, unsigned turn)
+static const uint64_t interval_ns = NS_PER_S;
+enum {
+    MOVES_MAX = 8,
+    TURNS = 3
+}; /* per interval; a group that is where it belongs is checked every third one */
+
+static bool is_due_for_a_look(const struct run *run, size_t group, unsigned turn)
 {
     return run->watch.better[0] || group % TURNS == turn % TURNS;
 }
 
 static bool may_move(const struct run *run)
 {
-    return run->state == RUN_WORK && !run->stop_asked && !run->yields && run_leads(run);
+    return run->state == RUN_WORK && !run->stop_asked && !run->hands_over && run_leads(run);
 }
 
-/* Its work goes on until STOP comes. */
+/* The command runs until the agent asks us to stop. */
 static bool move(struct run *run, const char *to, uint64_t now_ns)
 {
     if (elector_transfer(run->runner->elector, run->group, to) != ELECTOR_OK) return false;
-    run->yields = true;
-    spread_has_moved(&run->watch, now_ns);
-    if (!run->request->quiet) run_say(run, "moving to %s", to);
+    run->hands_over = true;
+    spread_note_move(&run->watch, now_ns);
+    if (!run->request->quiet) run_say(run, "%s should lead this group (--spread); handing over", to);
     return true;
 }
 
 /* Who should lead a group instead of us; NULL: nobody. */
-static const char *find_owner(const struct runner *runner, size_t group)
+static const char *find_better_owner(const struct runner *runner, size_t group)
 {
     const char *owner = may_move(&runner->runs[group]) ? spread_owner(&runner->spread, group) : NULL;
     return owner && strcmp(owner, runner->id) != 0 ? owner : NULL;
 }
 
-/* Also those that another leads: all are dealt together. */
+/* Reads the candidates of all groups, also of those that another member leads: all are assigned together. */
 void run_spread(struct runner *runner)
 {
     const uint64_t now_ns = supervise_now_ns();
@@ -48,15 +52,15 @@ void run_spread(struct runner *runner)
     runner->spread_turn++;
     if (!run_has_agent(runner)) return;
     for (size_t i = 0; i < runner->count; i++) {
-        if (!is_to_be_looked_at(&runner->runs[i], i, runner->spread_turn)) continue;
-        run_note_standing(&runner->runs[i], &runner->spread, i);
-        if (!runner->json_lines) return; /* it does not answer: whoever is next would wait as long */
+        if (!is_due_for_a_look(&runner->runs[i], i, runner->spread_turn)) continue;
+        run_read_candidates(&runner->runs[i], &runner->spread, i);
+        if (!runner->json_lines) return; /* no answer within 1 s: do not wait again for each group */
     }
-    spread_deal(&runner->spread);
+    spread_assign(&runner->spread);
     for (size_t i = 0; i < runner->count; i++) {
         struct run *run = &runner->runs[i];
-        const char *owner = find_owner(runner, i);
-        const bool is_due = spread_is_due(&run->watch, owner, now_ns);
+        const char *owner = find_better_owner(runner, i);
+        const bool is_due = spread_should_move(&run->watch, owner, now_ns);
         if (is_due && moves < MOVES_MAX && move(run, owner, now_ns)) moves++;
     }
 }

@@ -1,4 +1,4 @@
-/* Where elector run campaigns when nobody says so. */
+/* Finds out where to campaign: the URL of an agent, or of a folder of locks. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static const char agent_socket[] = "/run/elector/agent.sock";
 
-/* The folder and those above it, as far as they are missing. */
+/* Creates the folder, and those above it that are missing. */
 static bool make_folder(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -39,10 +39,10 @@ static bool find_folder(char *path, size_t size)
            try_folder(getenv("HOME"), "/.local/state/elector", path, size);
 }
 
-static bool use(const char *text, char *url, size_t size)
+static bool copy_url(const char *text, char *url, size_t size)
 {
     if (strlen(text) >= size) {
-        fputs("elector run: the URL is too long\n", stderr);
+        fprintf(stderr, "elector run: the URL is longer than %zu bytes\n", size - 1);
         return false;
     }
     memcpy(url, text, strlen(text) + 1);
@@ -52,9 +52,9 @@ static bool use(const char *text, char *url, size_t size)
 bool run_find_url(const struct run_request *request, char *url, size_t size)
 {
     char folder[PATH_MAX - 8];
-    const char *said = getenv("ELECTOR_URL");
-    if (request->url) return use(request->url, url, size);
-    if (said && *said) return use(said, url, size);
+    const char *from_environment = getenv("ELECTOR_URL");
+    if (request->url) return copy_url(request->url, url, size);
+    if (from_environment && *from_environment) return copy_url(from_environment, url, size);
     if (access(agent_socket, F_OK) == 0) {
         snprintf(url, size, "unix:%s", agent_socket);
         return true;
@@ -62,7 +62,7 @@ bool run_find_url(const struct run_request *request, char *url, size_t size)
     if (!find_folder(folder, sizeof folder)) {
         fprintf(
             stderr,
-            "elector run: no agent (%s) and no folder to write locks to; start an agent, or say --url file:PATH\n",
+            "elector run: no agent (%s) and no writable folder for locks; start an agent, or give --url file:PATH\n",
             agent_socket);
         return false;
     }

@@ -45,7 +45,7 @@ static int end(void **state)
     if (supervisor) kill(supervisor, SIGKILL);
     supervisor = 0;
     for (int i = 0; i < WORKS; i++) {
-        supervise_force(&works[i]);
+        supervise_abandon_keeper(&works[i]);
         while (works[i].keeper && supervise_read(&works[i], &value) != SUPERVISE_EMPTY) usleep(1000);
     }
     supervise_line_free(line);

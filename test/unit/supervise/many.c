@@ -69,7 +69,7 @@ static void await_empty(struct supervise *work)
 {
     int value, ms = 0;
     for (;;) {
-        const enum supervise_news news = supervise_read(work, &value);
+        const enum supervise_report news = supervise_read(work, &value);
         if (news == SUPERVISE_EMPTY) return;
         if (news == SUPERVISE_EXITED) supervise_kill(work);
         if (news == SUPERVISE_NOTHING) nap(&ms, "nothing is left");
@@ -80,7 +80,7 @@ static void finish(struct supervise *work)
 {
     supervise_kill(work);
     await_empty(work);
-    supervise_bury(work);
+    supervise_reap_keeper(work);
 }
 
 static void who_ends_leaves_nobody_behind(void **state)
@@ -97,7 +97,7 @@ static void who_ends_leaves_nobody_behind(void **state)
     supervise_kill(&work);
     await_empty(&work);
     assert_false(is_there(orphan));
-    supervise_bury(&work);
+    supervise_reap_keeper(&work);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
 }
@@ -144,10 +144,10 @@ static void children_of_our_own_are_spared(void **state)
         pause();
         _exit(0);
     }
-    supervise_spare(is_beside);
-    supervise_force(&work);
+    supervise_spare_children(is_beside);
+    supervise_abandon_keeper(&work);
     await_empty(&work);
-    supervise_spare(NULL);
+    supervise_spare_children(NULL);
     assert_false(is_there(orphan));
     assert_int_equal(waitpid(beside, NULL, WNOHANG), 0); /* it lives */
     kill(beside, SIGKILL);

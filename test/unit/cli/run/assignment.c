@@ -36,7 +36,7 @@ static void begin_from(size_t first, size_t end)
 {
     spread_free(&host);
     assert_true(spread_init(&host, end - first));
-    for (size_t i = first; i < end; i++) spread_name(&host, i - first, names[i]);
+    for (size_t i = first; i < end; i++) spread_set_name(&host, i - first, names[i]);
 }
 
 static void begin(size_t groups)
@@ -46,8 +46,8 @@ static void begin(size_t groups)
 
 static void stand_with(size_t group, size_t member, uint64_t asked)
 {
-    spread_note(&host, group, members[member],
-                asked ? spread_priority(asked, members[member], host.groups[group].name) : 0);
+    spread_add_candidate(&host, group, members[member],
+                         asked ? spread_priority(asked, members[member], host.groups[group].name) : 0);
 }
 
 static void stand(size_t group, size_t member)
@@ -70,7 +70,7 @@ static void share_out(size_t groups, size_t count, size_t absent, size_t *owners
     for (size_t i = 0; i < groups; i++)
         for (size_t m = 0; m < count; m++)
             if (m != absent) stand(i, m);
-    spread_deal(&host);
+    spread_assign(&host);
     for (size_t i = 0; i < groups; i++) owners[i] = owner(i);
 }
 
@@ -134,10 +134,10 @@ static void all_come_to_the_same(void **state)
     share_out(GROUPS, COUNT, NOBODY, one);
     spread_free(&host);
     assert_true(spread_init(&host, GROUPS));
-    for (size_t i = 0; i < GROUPS; i++) spread_name(&host, i, names[GROUPS - 1 - i]);
+    for (size_t i = 0; i < GROUPS; i++) spread_set_name(&host, i, names[GROUPS - 1 - i]);
     for (size_t i = GROUPS; i-- > 0;)
         for (size_t m = COUNT; m-- > 0;) stand(i, m);
-    spread_deal(&host);
+    spread_assign(&host);
     for (size_t i = 0; i < GROUPS; i++) assert_int_equal(owner(GROUPS - 1 - i), one[i]);
 }
 
@@ -149,7 +149,7 @@ static void hosts_with_different_groups_agree(void **state)
     begin(32);
     for (size_t i = 0; i < 32; i++)
         for (size_t m = i < 16 ? 0 : 1; m < 3; m++) stand(i, m);
-    spread_deal(&host);
+    spread_assign(&host);
     for (size_t i = 0; i < 16; i++) assert_int_equal(owner(i), by_a[i]);
     size_t led[3] = {0};
     for (size_t i = 16; i < 32; i++) led[owner(i)]++;
@@ -162,7 +162,7 @@ static void who_is_asked_for_goes_before_the_heaviest(void **state)
 {
     begin(16);
     for (size_t i = 0; i < 16; i++) stand(i, 0), stand_with(i, 1, 101), stand(i, 2);
-    spread_deal(&host);
+    spread_assign(&host);
     for (size_t i = 0; i < 16; i++) assert_int_equal(owner(i), 1);
 }
 
@@ -174,13 +174,13 @@ static void who_is_under_a_penalty_is_passed_over(void **state)
     begin(16);
     for (size_t i = 0; i < 16; i++)
         for (size_t m = 0; m < 3; m++) stand_with(i, m, i == 5 && m == before[5] ? 0 : 100);
-    spread_deal(&host);
+    spread_assign(&host);
     for (size_t i = 0; i < 16; i++) after[i] = owner(i);
     assert_int_not_equal(after[5], before[5]);
     judge_evenness(after, 16, 3, NOBODY);
     begin(4);
     for (size_t i = 0; i < 4; i++) stand_with(i, 0, 0), stand_with(i, 1, 0);
-    spread_deal(&host);
+    spread_assign(&host);
     for (size_t i = 0; i < 4; i++) after[i] = owner(i);
     judge_evenness(after, 4, 2, NOBODY);
 }
@@ -191,7 +191,7 @@ static void a_share_is_no_limit_where_there_is_nobody_else(void **state)
     begin(9);
     for (size_t i = 0; i < 9; i++)
         for (size_t m = 0; m < 3; m++) stand_with(i, m, i < 6 && m > 0 ? 99 : 100);
-    spread_deal(&host);
+    spread_assign(&host);
     for (size_t i = 0; i < 6; i++) assert_int_equal(owner(i), 0);
     for (size_t i = 6; i < 9; i++) assert_int_not_equal(owner(i), 0);
     /* And of those that are full the one with fewer has it. */
@@ -199,7 +199,7 @@ static void a_share_is_no_limit_where_there_is_nobody_else(void **state)
     begin(200);
     for (size_t i = 0; i < 200; i++)
         for (size_t m = 0; m < 3; m++) stand_with(i, m, (i < 199) == (m < 2) ? 100 : 99);
-    spread_deal(&host);
+    spread_assign(&host);
     for (size_t i = 0; i < 200; i++) owners[i] = owner(i);
     judge_evenness(owners, 199, 2, NOBODY);
     assert_int_equal(owners[199], 2);
@@ -212,8 +212,8 @@ static void what_is_not_known_is_not_dealt(void **state)
     begin(16);
     for (size_t i = 0; i < 16; i++)
         for (size_t m = 0; m < 3; m++) stand(i, m);
-    spread_forget(&host, 15);
-    spread_deal(&host);
+    spread_clear_candidates(&host, 15);
+    spread_assign(&host);
     assert_null(spread_owner(&host, 15));
     for (size_t i = 0; i < 15; i++) assert_int_equal(owner(i), of_15[i]);
 }
@@ -225,9 +225,9 @@ static void members_come_and_go(void **state)
     for (int i = 0; i < 3 * SPREAD_MEMBERS_MAX; i++) {
         char name[32];
         snprintf(name, sizeof name, "member-%d", i);
-        spread_forget(&host, 0);
-        spread_note(&host, 0, name, 7);
-        spread_deal(&host);
+        spread_clear_candidates(&host, 0);
+        spread_add_candidate(&host, 0, name, 7);
+        spread_assign(&host);
         assert_string_equal(spread_owner(&host, 0), name);
     }
 }
@@ -273,14 +273,14 @@ static void shares_do_not_change(void **state)
 static void moves_only_to_who_stays(void **state)
 {
     struct spread_watch watch = {0};
-    assert_false(spread_is_due(&watch, NULL, 10 * SECOND));
-    assert_false(spread_is_due(&watch, "b", 10 * SECOND));
-    assert_false(spread_is_due(&watch, "b", 13 * SECOND - 1));
-    assert_true(spread_is_due(&watch, "b", 13 * SECOND));
-    assert_false(spread_is_due(&watch, "c", 13 * SECOND)); /* another: it begins anew */
-    assert_false(spread_is_due(&watch, NULL, 15 * SECOND));
-    assert_false(spread_is_due(&watch, "c", 17 * SECOND)); /* it was away */
-    assert_true(spread_is_due(&watch, "c", 20 * SECOND));
+    assert_false(spread_should_move(&watch, NULL, 10 * SECOND));
+    assert_false(spread_should_move(&watch, "b", 10 * SECOND));
+    assert_false(spread_should_move(&watch, "b", 13 * SECOND - 1));
+    assert_true(spread_should_move(&watch, "b", 13 * SECOND));
+    assert_false(spread_should_move(&watch, "c", 13 * SECOND)); /* another: it begins anew */
+    assert_false(spread_should_move(&watch, NULL, 15 * SECOND));
+    assert_false(spread_should_move(&watch, "c", 17 * SECOND)); /* it was away */
+    assert_true(spread_should_move(&watch, "c", 20 * SECOND));
 }
 
 /* Two that disagree for long soon hardly move it, and are forgiven after an hour. */
@@ -290,14 +290,14 @@ static void to_and_fro_becomes_slow(void **state)
     uint64_t now_ns = 10 * SECOND;
     for (unsigned i = 0; i < 20; i++) {
         const uint64_t settle_ns = 3 * SECOND << (i < 7 ? i : 7);
-        assert_false(spread_is_due(&watch, "b", now_ns));
-        assert_false(spread_is_due(&watch, "b", now_ns + settle_ns - 1));
-        assert_true(spread_is_due(&watch, "b", now_ns += settle_ns));
-        spread_has_moved(&watch, now_ns);
+        assert_false(spread_should_move(&watch, "b", now_ns));
+        assert_false(spread_should_move(&watch, "b", now_ns + settle_ns - 1));
+        assert_true(spread_should_move(&watch, "b", now_ns += settle_ns));
+        spread_note_move(&watch, now_ns);
     }
     now_ns += 3600 * SECOND;
-    assert_false(spread_is_due(&watch, "b", now_ns));
-    assert_true(spread_is_due(&watch, "b", now_ns + 3 * SECOND));
+    assert_false(spread_should_move(&watch, "b", now_ns));
+    assert_true(spread_should_move(&watch, "b", now_ns + 3 * SECOND));
 }
 
 /* ---- Names ---- */

@@ -139,7 +139,7 @@ static void a_command_that_says_nothing_is_ended(void **state)
     char problem[256];
     uint64_t number = 0;
     assert_false(measure("cmd:sleep 100000", &number, problem));
-    assert_string_equal(problem, "the command has said nothing for 5 seconds");
+    assert_string_equal(problem, "the command wrote no line within 5 seconds");
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* elector run and the library: to campaign, to hear, and to know until when. */
+/* The connection to the library: connects, campaigns, hears of events, and resigns. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -12,12 +12,6 @@
 
 static const uint64_t leaving_ns = 5 * NS_PER_S;
 static const uint64_t first_retry_ns = NS_PER_S / 10, last_retry_ns = 5 * NS_PER_S;
-
-void run_finish(struct run *run, int exit_code)
-{
-    run->state = RUN_DONE;
-    run->exit_code = exit_code;
-}
 
 static struct run *find(struct runner *runner, const char *group)
 {
@@ -37,7 +31,7 @@ static void on_event(void *context, const elector_event *event)
     case ELECTOR_NEW_LEADER:
         run->another_leads = event->leader.name[0] && !event->leader.is_me;
         if (run->another_leads && run->request->verbose) run_say(run, "%s leads", event->leader.name);
-        run_tell_leader(run, &event->leader);
+        run_notify_leader(run, &event->leader);
         break;
     }
     if ((event->type == ELECTOR_STOP || event->type == ELECTOR_LOST_OFFICE) && event->reason)
@@ -46,71 +40,73 @@ static void on_event(void *context, const elector_event *event)
 
 /* ---- Connections ---------------------------------------------------------------------------------- */
 
-void run_let_go(struct runner *runner)
+void run_close_line(struct runner *runner)
 {
     supervise_line_end(runner->command.line);
     supervise_line_free(runner->command.line);
     runner->command.line = NULL;
 }
 
-/* An agent that knows no such thing, or a lock, does without. */
-static void lay_line(struct runner *runner)
+/* For an agent's guardian (supervise/line.h). Locks and older agents have none. */
+static void open_line(struct runner *runner)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
     runner->command.line = supervise_line_new(ends[0]);
-    if (!runner->command.line || engine_work(runner->elector, ends[1]) != ELECTOR_OK) run_let_go(runner);
+    if (!runner->command.line || engine_work(runner->elector, ends[1]) != ELECTOR_OK) run_close_line(runner);
     close(ends[1]);
 }
 
 static void disconnect(struct runner *runner)
 {
-    run_let_go(runner);
+    run_close_line(runner);
     elector_close(runner->elector);
-    run_forget_peers(runner);
+    run_close_queries(runner);
     runner->elector = NULL;
     runner->broken = false;
 }
 
-/* Nobody answers. Said once, and again only if it is wanted. */
-static void try_later(struct run *run, const char *why)
+/* Doubles the delay from 0.1 s to 5 s. The first failure is reported, all of them with --verbose. */
+static void set_retry_time(struct run *run, const char *why)
 {
     struct runner *runner = run->runner;
     const bool first = runner->retry_ns == 0;
-    if ((first && !run->request->quiet) || run->request->verbose) run_say(run, "%s; trying again", why);
     runner->retry_ns = first ? first_retry_ns : 2 * runner->retry_ns;
     if (runner->retry_ns > last_retry_ns) runner->retry_ns = last_retry_ns;
+    if ((first && !run->request->quiet) || run->request->verbose)
+        run_say(run, "%s; trying again in %.1f s", why, (double)runner->retry_ns / 1e9);
     runner->connect_ns = supervise_now_ns() + runner->retry_ns;
 }
 
-static void fall_apart(struct run *run, const char *why)
+static void wait_to_connect(struct run *run, const char *why)
 {
-    if (!run->runner->connect_ns) try_later(run, why); /* the first of its groups to know says it for all */
+    if (!run->runner->connect_ns) set_retry_time(run, why); /* one attempt and one message for all groups */
     run->token = 0;
-    run->state = RUN_DISCONNECTED;
+    run_enter(run, RUN_DISCONNECTED);
 }
 
-/* What will not be better the next time ends it. */
+/* Retries what may succeed later; any other error ends the run. */
 static void on_failure(struct run *run, elector_status status)
 {
     struct runner *runner = run->runner;
     const char *why = runner->elector ? elector_message(runner->elector) : "out of memory";
-    const bool may_come = status == ELECTOR_UNAVAILABLE || status == ELECTOR_LOST || status == ELECTOR_TIMEOUT;
-    if (may_come && !run->request->no_wait) {
+    const bool may_succeed_later =
+        status == ELECTOR_UNAVAILABLE || status == ELECTOR_LOST || status == ELECTOR_TIMEOUT;
+    if (may_succeed_later && !run->request->no_wait) {
         runner->broken = true;
-        fall_apart(run, why);
+        wait_to_connect(run, why);
         return;
     }
     run_say(run, "%s", why);
     run_finish(run, status == ELECTOR_INVALID ? CLI_USAGE : CLI_CANNOT_TELL);
 }
 
-/* Whoever had a short tenure stands behind all others for a while. */
-static bool measure(struct run *run, uint64_t *priority)
+/* 0 under a penalty, behind all other candidates. */
+static bool find_priority(struct run *run, uint64_t *priority)
 {
     char problem[256] = "";
     *priority = run->request->priority;
-    if (run->request->ranked && !rank_measure(&run->request->rank, priority, problem, sizeof problem)) {
+    if (run->request->has_rank && !rank_measure(&run->request->rank, priority, problem, sizeof problem)) {
         run_say(run, "--rank: %s", problem);
         return false;
     }
@@ -130,8 +126,9 @@ static void campaign(struct run *run)
                                    ? ELECTOR_NEVER
                                    : run->request->preempt_after_ns / NS_PER_MS;
     if (run->request->spread)
-        options.preempt_after_ms = ELECTOR_NEVER; /* the heaviest may have its share already */
-    if (!measure(run, &options.priority)) {
+        options.preempt_after_ms =
+            ELECTOR_NEVER; /* the candidate of the highest weight may have its share already */
+    if (!find_priority(run, &options.priority)) {
         run_finish(run, CLI_CANNOT_TELL);
         return;
     }
@@ -139,20 +136,20 @@ static void campaign(struct run *run)
     run->reason[0] = '\0';
     if (run->request->verbose)
         run_say(run, "campaigning with priority %llu%s", (unsigned long long)options.priority,
-                run->penalised_until_ns ? ", after a tenure that was short" : "");
+                run->penalised_until_ns ? ", penalised after a short tenure" : "");
     const elector_status status = elector_campaign(run->runner->elector, run->group, &options, 0, &term);
     if (status != ELECTOR_OK && status != ELECTOR_TIMEOUT) {
         on_failure(run, status);
         return;
     }
-    run->state = RUN_CAMPAIGN;
+    run_enter(run, RUN_CAMPAIGN);
     run->runner->retry_ns = 0;
 }
 
-void run_stand(struct run *run)
+void run_campaign(struct run *run)
 {
-    if (!run->runner->well)
-        run->state = RUN_UNHEALTHY;
+    if (!run->runner->healthy)
+        run_enter(run, RUN_UNHEALTHY);
     else
         campaign(run);
 }
@@ -160,11 +157,10 @@ void run_stand(struct run *run)
 static void observe(struct run *run)
 {
     const struct run_request *request = run->request;
-    if (request->no_wait || request->verbose || request->hooks[RUN_NEW_LEADER])
+    if (request->no_wait || request->verbose || request->hooks[RUN_HOOK_LEADER])
         elector_observe(run->runner->elector, run->group);
 }
 
-/* All of them are apart or done. */
 void run_connect(struct runner *runner)
 {
     struct run *any = NULL;
@@ -181,21 +177,21 @@ void run_connect(struct runner *runner)
         return;
     }
     elector_on_event(runner->elector, on_event, runner);
-    lay_line(runner);
-    if (!run_learn_id(runner) && runner->request->spread) {
+    open_line(runner);
+    if (!run_ask_member_id(runner) && runner->request->spread) {
         runner->broken = true;
-        fall_apart(any, "the agent does not say which member it is");
+        wait_to_connect(any, "the agent did not answer with its member id");
         return;
     }
     for (size_t i = 0; i < runner->count && !runner->broken; i++) {
         struct run *run = &runner->runs[i];
         if (run->state != RUN_DISCONNECTED) continue;
-        run_stand(run);
+        run_campaign(run);
         if (run->state == RUN_CAMPAIGN || run->state == RUN_UNHEALTHY) observe(run);
     }
 }
 
-/* Those at work stop it first; the others wait for the next connection at once. */
+/* When the connection breaks, runs with a command stop it first (state.c); the others wait for the next connection. */
 void run_dispatch(struct runner *runner)
 {
     if (!runner->elector || runner->broken) return;
@@ -211,76 +207,33 @@ void run_dispatch(struct runner *runner)
     }
 }
 
-/* The work is done with; the library says when another may have it. */
 void run_leave(struct run *run)
 {
-    run->state = RUN_LEAVING;
+    run_enter(run, RUN_LEAVING);
     run->next_ns = supervise_now_ns() + leaving_ns;
     elector_stopped(run->runner->elector, run->group);
 }
 
-static void quit(struct run *run, int exit_code)
+static void resign_and_finish(struct run *run, int exit_code)
 {
     if (run->runner->elector && !run->runner->broken) elector_resign(run->runner->elector, run->group);
     run_finish(run, exit_code);
 }
 
-/* Out of leadership, and nothing runs any more. Who was told to end does. */
-void run_rejoin(struct run *run)
+/* The tenure or the candidacy is over, and no command runs. After a signal, or with --once, so is the run. */
+void run_campaign_again(struct run *run)
 {
     const struct run_request *request = run->request;
     run->token = 0;
     if (run->ending_signal) {
-        quit(run, 128 + run->ending_signal);
+        resign_and_finish(run, 128 + run->ending_signal);
     } else if (request->once) {
-        quit(run, request->exit_code >= 0 ? request->exit_code : RUN_LOST);
+        resign_and_finish(run, request->exit_code >= 0 ? request->exit_code : RUN_EXIT_LOST);
     } else if (!run->runner->elector || run->runner->broken) {
-        fall_apart(run, run->reason[0] ? run->reason : "the connection is lost");
+        wait_to_connect(run, run->reason[0] ? run->reason : "the connection is lost");
     } else {
-        /* A candidacy that still stands; the new one is measured anew. */
+        /* Ends the old candidacy. The new one measures the priority again. */
         elector_resign(run->runner->elector, run->group);
-        run_stand(run);
+        run_campaign(run);
     }
-}
-
-/* ---- The deadline --------------------------------------------------------------------------------- */
-
-bool run_leads(const struct run *run)
-{
-    const struct runner *runner = run->runner;
-    return runner->elector && !runner->broken && elector_is_leader(runner->elector, run->group) &&
-           elector_token(runner->elector, run->group) == run->token;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/*
- * KILL comes a tenth of the lease before the deadline, a second at most; TERM as long before KILL as a stop may take,
- * but not so long that a renewal which is merely late ends the work: a quarter of the lease at most. The length of a
- * lease is the most that was ever left, since what is left when we look may be little because we looked late.
- */
-static void move_on(struct run *run, uint64_t deadline_ns, uint64_t now_ns)
-{
-    run->deadline_ns = deadline_ns;
-    run->term_at_ns = run->kill_at_ns = 0;
-    if (deadline_ns != 0 && deadline_ns != UINT64_MAX) {
-        if (deadline_ns > now_ns && deadline_ns - now_ns > run->lease_ns) run->lease_ns = deadline_ns - now_ns;
-        run->kill_at_ns = deadline_ns - least(least(run->lease_ns / 10, NS_PER_S), deadline_ns - 1);
-        run->term_at_ns = run->kill_at_ns -
-                          least(least(run->request->stop_timeout_ns, run->lease_ns / 4), run->kill_at_ns - 1);
-    }
-    supervise_until(&run->work, run->kill_at_ns);
-}
-
-/* Nobody tells that the deadline has moved on, so it is looked at eight times a lease, long before KILL is due. */
-void run_renew(struct run *run)
-{
-    if (!run->token || !run_leads(run)) return;
-    const uint64_t deadline_ns = elector_deadline(run->runner->elector, run->group);
-    const uint64_t now_ns = supervise_now_ns();
-    if (deadline_ns != run->deadline_ns) move_on(run, deadline_ns, now_ns);
-    run->look_at_ns = run->kill_at_ns ? now_ns + run->lease_ns / 8 : 0;
 }

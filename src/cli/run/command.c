@@ -1,4 +1,4 @@
-/* elector run and its command: to start it, and to end it so that nothing is left. */
+/* Starts the command, handles its exit, and decides about a restart. deadline.c stops it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -11,13 +11,13 @@
 #include "cli/cli.h"
 #include "cli/run/run.h"
 
-static const uint64_t first_backoff_ns = NS_PER_S / 10, last_backoff_ns = 30 * NS_PER_S,
-                      steady_ns = 60 * NS_PER_S;
-static const uint64_t keeper_ns = NS_PER_S, again_ns = NS_PER_S / 50, quick_ns = 10 * NS_PER_S;
+
+static const uint64_t first_backoff_ns = NS_PER_S / 10, last_backoff_ns = 30 * NS_PER_S, steady_ns = 60 * NS_PER_S;
+static const uint64_t quick_ns = 10 * NS_PER_S;
 
 enum { NAME_MS = 500, QUICK_FAILURES_MAX = 3 };
 
-/* ---- To start ------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------- */
 
 static void set_number(const char *name, uint64_t number)
 {
@@ -26,8 +26,8 @@ static void set_number(const char *name, uint64_t number)
     setenv(name, text, 1);
 }
 
-/* An agent has said it when it was connected to; a lock knows once it is held. */
-void run_find_id(struct run *run)
+/* An agent tells the id when we connect; a lock knows it once it is held. */
+void run_find_member_id(struct run *run)
 {
     struct runner *runner = run->runner;
     elector_leader leader = {0};
@@ -45,63 +45,33 @@ void run_set_environment(struct run *run, uint64_t token, uint64_t deadline_ns)
     set_number("ELECTOR_DEADLINE_NS", deadline_ns == UINT64_MAX ? 0 : deadline_ns);
 }
 
-/* Asks the clock last of all. */
+/* Checks the clock last, so that no command starts after SIGTERM is due. */
 void run_start(struct run *run)
 {
-    run_renew(run);
-    run_set_environment(run, run->token, run->kill_at_ns ? run->deadline_ns : 0);
+    run_read_deadline(run);
+    run_set_environment(run, run->token, run->stop.kill_at_ns ? run->deadline_ns : 0);
     const uint64_t now_ns = supervise_now_ns();
-    if (!run_leads(run) || (run->term_at_ns && now_ns >= run->term_at_ns)) return;
+    if (run_must_stop(run)) return;
     struct supervise_command *command = &run->runner->command;
     run->has_terminal = command->words && run->runner->count == 1 && isatty(STDIN_FILENO) &&
                         tcgetpgrp(STDIN_FILENO) == getpgrp();
     command->takes_terminal = run->has_terminal;
     snprintf(command->about, sizeof command->about, "elector run: %s", run->group);
-    const int error = command->words ? supervise_start(&run->work, command, run->kill_at_ns) : 0;
+    const int error = command->words ? supervise_start(&run->work, command, run->stop.kill_at_ns) : 0;
     if (error) {
-        run_say(run, "cannot start a process: %s", strerror(error));
+        run_say(run, "cannot create a process for the command: %s; exiting", strerror(error));
         run_finish(run, CLI_CANNOT_TELL);
         return;
     }
-    run->state = RUN_WORK;
+    run_enter(run, RUN_WORK);
     run->started_ns = now_ns;
-    run->exec_failed = run->killed = false;
+    run->exec_failed = run->killed = run->exited = false;
     run->status = 0;
 }
 
-/* ---- To stop -------------------------------------------------------------------------------------- */
+/* ---- Exit and restart ----------------------------------------------------------------------------- */
 
-void run_stop(struct run *run, enum run_end end)
-{
-    const uint64_t now_ns = supervise_now_ns();
-    supervise_stop(&run->work);
-    run->state = RUN_STOPPING;
-    run->end = end;
-    run->next_ns = now_ns + run->request->stop_timeout_ns;
-    if (run->kill_at_ns && run->kill_at_ns < run->next_ns) run->next_ns = run->kill_at_ns;
-    if (!run->work.keeper) run_part(run, end); /* hooks alone, and no command */
-}
-
-void run_press(struct run *run)
-{
-    const uint64_t now_ns = supervise_now_ns();
-    if (run->kill_at_ns && !run->killed && run->kill_at_ns < run->next_ns) run->next_ns = run->kill_at_ns;
-    if (now_ns < run->next_ns) return;
-    if (run->killed) {
-        if (!run->work.forced) run_say(run, "the command is hard to kill; trying on");
-        supervise_force(&run->work);
-        run->next_ns = now_ns + again_ns;
-        return;
-    }
-    if (run->request->verbose) run_say(run, "the command has not ended; killing it");
-    supervise_kill(&run->work);
-    run->killed = true;
-    run->next_ns = now_ns + keeper_ns;
-}
-
-/* ---- What becomes of it --------------------------------------------------------------------------- */
-
-static bool is_to_be_restarted(const struct run *run)
+bool run_is_to_restart(const struct run *run)
 {
     if (run->exec_failed || run->ending_signal) return false;
     return run->request->restart == RUN_ALWAYS || (run->request->restart == RUN_ON_FAILURE && run->status != 0);
@@ -116,11 +86,12 @@ static void restart_later(struct run *run)
     if (!run->request->quiet)
         run_say(run, "the command ended with %d; starting it again in %.1f s", run->status,
                 (double)run->backoff_ns / 1e9);
-    run->state = RUN_READY;
+    run_enter(run, RUN_READY);
+    run->exited = false;
     run->next_ns = now_ns + run->backoff_ns;
 }
 
-/* A command that fails again and again, each time at once, may do better elsewhere. */
+/* A command that fails three times, each within 10 s of its start, may do better on another host. */
 static void count_failure(struct run *run)
 {
     const bool quick = run->status != 0 && supervise_now_ns() - run->started_ns < quick_ns;
@@ -129,76 +100,56 @@ static void count_failure(struct run *run)
     run->quick_failures = quick ? run->quick_failures + 1 : 0;
     if (run->quick_failures < QUICK_FAILURES_MAX || !run->request->penalty_ns) return;
     if (!run_find_successor(run, name, &priority) || priority == 0)
-        return; /* those that have failed, too, are no better */
-    if (run_give_way(run, "the command fails again and again")) run->quick_failures = 0;
+        return; /* priority 0: it is under a penalty, too */
+    if (run_hand_over(run, "the command failed 3 times within 10 s of its start")) run->quick_failures = 0;
 }
 
-/* Nothing is left: now, and only now, others may. */
-static void on_empty(struct run *run)
+/* Only now may another host lead. */
+static void on_nothing_left(struct run *run)
 {
     if (run->has_terminal && tcgetpgrp(STDIN_FILENO) == run->pid) tcsetpgrp(STDIN_FILENO, getpgrp());
     run->has_terminal = false;
-    if (run->end == RUN_ENDED && run_leads(run) && is_to_be_restarted(run)) {
+    if (run->state == RUN_WORK) run_enter(run, RUN_STOPPING); /* the report of its exit was lost */
+    if (run->exited && run_leads(run) && run_is_to_restart(run)) {
         restart_later(run);
         count_failure(run);
     } else {
-        run_part(run, run->end);
+        run_end_tenure(run);
     }
 }
 
-/* --on-lost, if it is asked for, comes before another leads, as long as there is time for it. */
-void run_part(struct run *run, enum run_end end)
-{
-    run->end = end;
-    run->state = RUN_ON_LOST;
-    run_tell_lost(run);
-    run_look_at_hooks(run);
-}
-
-void run_conclude(struct run *run)
-{
-    struct runner *runner = run->runner;
-    if (run->end == RUN_ENDED && !(is_to_be_restarted(run) && !run->request->once)) {
-        if (runner->elector) elector_resign(runner->elector, run->group);
-        run_finish(run, run->status);
-    } else if (run->stop_asked && !runner->broken && runner->elector) {
-        run_leave(run);
-    } else {
-        run_rejoin(run);
-    }
-}
-
-/* Of its own accord, or because of a signal; what it has left behind goes too. */
-static void on_exit_of_command(struct run *run, int status)
+/* The command exited or was killed; what it has left behind must end, too. */
+static void on_command_exit(struct run *run, int status)
 {
     run->status = status;
     if (run->state != RUN_WORK) return;
-    run_stop(run, atomic_load(&run->work.page->overdue) ? RUN_LOSES : RUN_ENDED);
+    run->exited = !atomic_load(&run->work.page->overdue);
+    run_stop(run);
 }
 
 static void on_exec_failed(struct run *run, int error)
 {
     run->exec_failed = true;
     run_say(run, "cannot run %s: %s", run->request->command[0], strerror(error));
-    on_exit_of_command(run, error == ENOENT ? 127 : 126);
+    on_command_exit(run, error == ENOENT ? 127 : 126);
 }
 
-/* Only one of one has a terminal. */
+/* A command has a terminal only if there is one group. */
 void run_suspend(struct runner *runner, int signal)
 {
     const struct run *first = &runner->runs[0];
     for (size_t i = 0; i < runner->count; i++) supervise_signal(&runner->runs[i].work, signal);
     if (first->has_terminal && tcgetpgrp(STDIN_FILENO) == first->pid) tcsetpgrp(STDIN_FILENO, getpgrp());
     raise(SIGSTOP);
-    /* Here somebody has told us to go on; perhaps much later. */
+    /* Continued by SIGCONT, perhaps much later. */
     if (first->has_terminal && tcgetpgrp(STDIN_FILENO) == getpgrp()) tcsetpgrp(STDIN_FILENO, first->pid);
     for (size_t i = 0; i < runner->count; i++) {
-        run_renew(&runner->runs[i]);
+        run_read_deadline(&runner->runs[i]);
         supervise_signal(&runner->runs[i].work, SIGCONT);
     }
 }
 
-void run_read_news(struct run *run)
+void run_read_keeper(struct run *run)
 {
     int value = 0;
     for (;;) {
@@ -206,12 +157,12 @@ void run_read_news(struct run *run)
         switch (supervise_read(&run->work, &value)) {
         case SUPERVISE_NOTHING: return;
         case SUPERVISE_FAILED: on_exec_failed(run, value); break;
-        case SUPERVISE_EXITED: on_exit_of_command(run, value); break;
+        case SUPERVISE_EXITED: on_command_exit(run, value); break;
         case SUPERVISE_STOPPED:
             if (run->has_terminal && (value == SIGTSTP || value == SIGTTIN || value == SIGTTOU))
                 run_suspend(run->runner, 0);
             break;
-        case SUPERVISE_EMPTY: on_empty(run); return;
+        case SUPERVISE_EMPTY: on_nothing_left(run); return;
         }
     }
 }

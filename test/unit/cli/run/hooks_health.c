@@ -1,4 +1,4 @@
-/* What elector run does beside its command: hooks in one order, health that counts, penalties that grow. */
+/* elector run beside its command: hooks in order, health checks that count failures, penalties that grow. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static struct bench *bench(const char *hook)
 {
     struct bench *b = calloc(1, sizeof *b);
     assert_non_null(b);
-    for (int i = 0; i < RUN_EVENTS; i++) b->request.hooks[i] = helper_split(hook);
+    for (int i = 0; i < RUN_HOOK_KINDS; i++) b->request.hooks[i] = helper_split_words(hook);
     b->request.quiet = true;
     b->request.hook_timeout_ns = b->request.health_timeout_ns = 1000 * SECOND;
     b->request.health_failures = 2;
@@ -47,7 +47,7 @@ static struct bench *bench(const char *hook)
 
 static void free_bench(struct bench *b)
 {
-    for (int i = 0; i < RUN_EVENTS; i++) free(b->request.hooks[i]);
+    for (int i = 0; i < RUN_HOOK_KINDS; i++) free(b->request.hooks[i]);
     free(b->request.health);
     free(b);
 }
@@ -55,7 +55,7 @@ static void free_bench(struct bench *b)
 static void run_all(struct bench *b)
 {
     for (int ms = 0; b->run.hooks.count > 0; ms++) {
-        run_look_at_hooks(&b->run);
+        run_poll_hooks(&b->run);
         poll(NULL, 0, 1);
         if (ms > LIMIT_MS) fail_msg("a hook does not end");
     }
@@ -75,19 +75,19 @@ static void hear(struct bench *b, const char *name, uint64_t token, bool is_me)
 {
     elector_leader leader = {.token = token, .is_me = is_me};
     snprintf(leader.name, sizeof leader.name, "%s", name);
-    run_tell_leader(&b->run, &leader);
+    run_notify_leader(&b->run, &leader);
 }
 
 static void elected_lost_leader(void **state)
 {
     struct bench *b = bench(script);
     hear(b, "a", 7, true); /* heard of before the run knows that it leads */
-    run_tell_elected(&b->run);
+    run_notify_elected(&b->run);
     hear(b, "b", 8, false); /* before the work has ended */
-    run_look_at_hooks(&b->run);
+    run_poll_hooks(&b->run);
     run_all(b);
-    run_tell_lost(&b->run);
-    run_tell_lost(&b->run); /* once is enough */
+    run_notify_lost(&b->run);
+    run_notify_lost(&b->run); /* once is enough */
     run_all(b);
     assert_string_equal(noted(), "elected a 7\nleader a 7\nlost  7\nleader b 8\n");
     free_bench(b);
@@ -96,12 +96,12 @@ static void elected_lost_leader(void **state)
 static void one_at_a_time(void **state)
 {
     struct bench *b = bench(script);
-    run_tell_elected(&b->run);
-    run_look_at_hooks(&b->run);
+    run_notify_elected(&b->run);
+    run_poll_hooks(&b->run);
     const pid_t first = b->run.hooks.helper.pid;
     assert_true(first > 0);
     hear(b, "a", 7, true);
-    run_look_at_hooks(&b->run);
+    run_poll_hooks(&b->run);
     if (b->run.hooks.count == 2) assert_int_equal(b->run.hooks.helper.pid, first);
     run_all(b);
     free_bench(b);
@@ -111,7 +111,7 @@ static void one_at_a_time(void **state)
 static void says_nothing_twice(void **state)
 {
     struct bench *b = bench(script);
-    run_tell_lost(&b->run);
+    run_notify_lost(&b->run);
     hear(b, "b", 8, false);
     hear(b, "", 0, false);
     hear(b, "b", 8, false);
@@ -126,15 +126,15 @@ static void there_is_room_for_the_end(void **state)
     struct bench *b = bench(script);
     for (int i = 0; i < 7; i++) {
         b->run.token = 100 + (uint64_t)i;
-        run_tell_elected(&b->run);
+        run_notify_elected(&b->run);
         if (i % 2 == 0) hear(b, "a", b->run.token, true);
-        run_tell_lost(&b->run);
+        run_notify_lost(&b->run);
         hear(b, "b", b->run.token, false);
     }
     int elected = 0, lost = 0;
     for (size_t i = 0; i < b->run.hooks.count; i++) {
-        elected += b->run.hooks.list[i].event == RUN_ELECTED;
-        lost += b->run.hooks.list[i].event == RUN_LOST_OFFICE;
+        elected += b->run.hooks.list[i].kind == RUN_HOOK_ELECTED;
+        lost += b->run.hooks.list[i].kind == RUN_HOOK_LOST;
     }
     assert_int_equal(elected, lost);
     assert_true(elected > 2 && b->run.hooks.count <= RUN_HOOKS_WAITING);
@@ -146,7 +146,7 @@ static void a_hook_has_its_time(void **state)
 {
     struct bench *b = bench("sleep 1000");
     b->request.hook_timeout_ns = SECOND / 20;
-    run_tell_elected(&b->run);
+    run_notify_elected(&b->run);
     run_all(b);
     free_bench(b);
 }
@@ -154,11 +154,11 @@ static void a_hook_has_its_time(void **state)
 static void what_was_to_be_set_up_is_over(void **state)
 {
     struct bench *b = bench("sleep 1000");
-    run_tell_elected(&b->run);
-    run_look_at_hooks(&b->run);
-    free(b->request.hooks[RUN_LOST_OFFICE]);
-    b->request.hooks[RUN_LOST_OFFICE] = helper_split(script);
-    run_tell_lost(&b->run);
+    run_notify_elected(&b->run);
+    run_poll_hooks(&b->run);
+    free(b->request.hooks[RUN_HOOK_LOST]);
+    b->request.hooks[RUN_HOOK_LOST] = helper_split_words(script);
+    run_notify_lost(&b->run);
     run_all(b);
     assert_string_equal(noted(), "lost  7\n");
     free_bench(b);
@@ -169,12 +169,12 @@ static void what_was_to_be_set_up_is_over(void **state)
 static void check(struct bench *b, const char *command)
 {
     free(b->request.health);
-    b->request.health = helper_split(command);
+    b->request.health = helper_split_words(command);
     b->runner.check_ns = 0;
-    run_look_at_health(&b->runner);
+    run_poll_health(&b->runner);
     for (int ms = 0; b->runner.check.pid; ms++) {
         b->runner.check_ns = UINT64_MAX; /* no other begins */
-        run_look_at_health(&b->runner);
+        run_poll_health(&b->runner);
         poll(NULL, 0, 1);
         if (ms > LIMIT_MS) fail_msg("a check does not end");
     }
@@ -183,24 +183,24 @@ static void check(struct bench *b, const char *command)
 static void health_must_be_shown_and_fails_by_number(void **state)
 {
     struct bench *b = bench("true");
-    assert_false(b->runner.well);
+    assert_false(b->runner.healthy);
     check(b, "false");
-    assert_false(b->runner.well);
+    assert_false(b->runner.healthy);
     check(b, "true");
-    assert_true(b->runner.well);
+    assert_true(b->runner.healthy);
     check(b, "false");
-    assert_true(b->runner.well); /* once is not enough */
+    assert_true(b->runner.healthy); /* once is not enough */
     check(b, "true");
     check(b, "false");
-    assert_true(b->runner.well); /* nor is twice, with a success in between */
+    assert_true(b->runner.healthy); /* nor is twice, with a success in between */
     check(b, "false");
-    assert_false(b->runner.well);
+    assert_false(b->runner.healthy);
     check(b, "true");
-    assert_true(b->runner.well);
+    assert_true(b->runner.healthy);
     b->request.health_failures = 1;
     b->request.health_timeout_ns = SECOND / 20;
     check(b, "sleep 1000");
-    assert_false(b->runner.well);
+    assert_false(b->runner.healthy);
     free_bench(b);
 }
 
@@ -209,7 +209,7 @@ static void health_must_be_shown_and_fails_by_number(void **state)
 static uint64_t struck(struct bench *b)
 {
     const uint64_t before_ns = supervise_now_ns();
-    run_strike(&b->run);
+    run_penalise(&b->run);
     return b->run.penalised_until_ns ? (b->run.penalised_until_ns - before_ns + SECOND / 2) / SECOND : 0;
 }
 

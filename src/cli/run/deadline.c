@@ -1,0 +1,80 @@
+/*
+ * Stops the command before the lease ends, so that it never runs together with the next leader's.
+ *
+ *   1. run_read_deadline() reads the end of the lease and computes when SIGTERM and SIGKILL are due (supervise/stop_times.h).
+ *      It tells the keeper the time of SIGKILL: the keeper kills then by itself, in case this process hangs.
+ *   2. run_must_stop() is asked after every event: is SIGTERM due?
+ *   3. run_stop() sends SIGTERM, and run_kill_when_due() sends SIGKILL.
+ */
+#define _GNU_SOURCE
+#include "base/clock.h"
+#include "cli/run/run.h"
+
+
+static const uint64_t keeper_timeout_ns = NS_PER_S, kill_again_ns = NS_PER_S / 50;
+
+bool run_leads(const struct run *run)
+{
+    const struct runner *runner = run->runner;
+    return runner->elector && !runner->broken && elector_is_leader(runner->elector, run->group) &&
+           elector_token(runner->elector, run->group) == run->token;
+}
+
+/* The length of the lease is the longest time left that was seen: less is left when we look late. */
+static void set_deadline(struct run *run, uint64_t deadline_ns, uint64_t now_ns)
+{
+    run->deadline_ns = deadline_ns;
+    if (deadline_ns != UINT64_MAX && deadline_ns > now_ns && deadline_ns - now_ns > run->lease_ns)
+        run->lease_ns = deadline_ns - now_ns;
+    run->stop = supervise_stop_times(deadline_ns, run->lease_ns, run->request->stop_timeout_ns);
+    supervise_set_kill_time(&run->work, run->stop.kill_at_ns);
+}
+
+/* No event tells of a renewal, so the deadline is read eight times per lease. */
+void run_read_deadline(struct run *run)
+{
+    if (!run->token || !run_leads(run)) return;
+    const uint64_t deadline_ns = elector_deadline(run->runner->elector, run->group);
+    const uint64_t now_ns = supervise_now_ns();
+    if (deadline_ns != run->deadline_ns) set_deadline(run, deadline_ns, now_ns);
+    run->read_deadline_ns = run->stop.kill_at_ns ? now_ns + run->lease_ns / 8 : 0;
+}
+
+static bool is_term_due(const struct run *run)
+{
+    return run->stop.term_at_ns && supervise_now_ns() >= run->stop.term_at_ns;
+}
+
+bool run_must_stop(const struct run *run)
+{
+    return !run_leads(run) || run->stop_asked || is_term_due(run);
+}
+
+/* SIGKILL follows after --stop-timeout, or earlier if the lease ends before. */
+void run_stop(struct run *run)
+{
+    supervise_stop(&run->work);
+    run_enter(run, RUN_STOPPING);
+    run->next_ns = run_earlier(supervise_now_ns() + run->request->stop_timeout_ns, run->stop.kill_at_ns);
+    if (!run->work.keeper) run_end_tenure(run); /* there are only hooks, and no command */
+}
+
+/* The keeper kills. If it has not within 1 s, it hangs, and we kill it and everything below it ourselves. */
+void run_kill_when_due(struct run *run)
+{
+    const uint64_t now_ns = supervise_now_ns();
+    if (!run->killed) run->next_ns = run_earlier(run->next_ns, run->stop.kill_at_ns);
+    if (now_ns < run->next_ns) return;
+    if (run->killed) {
+        if (!run->work.abandoned)
+            run_say(run,
+                    "the keeper has not killed the command within 1 s; killing keeper and command directly");
+        supervise_abandon_keeper(&run->work);
+        run->next_ns = now_ns + kill_again_ns;
+        return;
+    }
+    if (run->request->verbose) run_say(run, "the command did not stop in time; sending SIGKILL");
+    supervise_kill(&run->work);
+    run->killed = true;
+    run->next_ns = now_ns + keeper_timeout_ns;
+}
