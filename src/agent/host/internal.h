@@ -1,4 +1,4 @@
-/* The inside of the host. Shared by the files host*.c and nobody else. */
+/* The inside of the host. Shared by the files of agent/host and nobody else. */
 #ifndef ELECTOR_AGENT_HOST_INTERNAL_H
 #define ELECTOR_AGENT_HOST_INTERNAL_H
 
