@@ -3,7 +3,8 @@
  *
  * A machine never reads a clock, tosses a coin, allocates or calls libc. It is handed one event at a
  * time and answers with a list of actions whose order is meaning. Whoever calls el_step() is the host:
- * the simulator, the checker, the agent, a page, a fuzzer. All of them run this same object code.
+ * the simulator, the checker, the agent, a page, a fuzzer. All of them run this same object code. Where many
+ * groups share sessions the agent calls what is below quorum's el_step(): algorithms/quorum/driver.h.
  */
 #ifndef ELECTOR_CORE_H
 #define ELECTOR_CORE_H

@@ -1,6 +1,6 @@
 /*
- * The checker: every world that a bounded cluster can get into, breadth first, by the same el_step that the simulator
- * and the agent call. A world is what each node is, what its disk holds, which timers run, and what is under way.
+ * The checker: every world that a bounded cluster can get into, breadth first. It calls the same el_step as the simulator; the agent
+ * calls it, too, and for quorum's many groups the driver below it (algorithms/quorum/driver.h). A world is what each node is, what its disk holds, which timers run, and what is under way.
  */
 #ifndef ELECTOR_CHECK_H
 #define ELECTOR_CHECK_H

@@ -67,7 +67,7 @@ static void kill_one(void)
         if (h->host->writes_done)
             grave->incarnation[i] =
                 s->me.incarnation; /* else nobody heard of it, and the next has its number */
-        grave->settings[i] = s->settings;
+        grave->settings[i] = s->runner.settings;
     }
     if (story.grave_count + 1 < GRAVES_MAX) story.grave_count++;
     story.deaths++;
@@ -90,7 +90,7 @@ static void bury_one(void)
     if (grave.who == witness) return;
     for (unsigned i = 0; i < 2; i++)
         for (struct session *s = world.hosts[witness].host->sessions; s; s = s->next)
-            if (grave.incarnation[i] && s->settings == grave.settings[i])
+            if (grave.incarnation[i] && s->runner.settings == grave.settings[i])
                 bury(witness, s, grave.who, grave.life, grave.incarnation[i]);
     story.obituaries++;
 }

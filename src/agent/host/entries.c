@@ -159,7 +159,7 @@ static void on_group(struct host *host, el_node from, const struct payload_entry
     }
     struct host_single *solo = group ? host_single_of(group) : NULL;
     if (!group || strcmp(host_name(group), entry->text) != 0) return;
-    if (!solo || entry->settings != solo->settings) {
+    if (!solo || entry->settings != solo->runner.settings) {
         host_complain(host, group, from, "other settings for this group");
         return;
     }
@@ -208,7 +208,7 @@ static void on_solo(struct host *host, struct host_single *solo, el_node from,
 static struct session *session_with(struct host *host, uint32_t settings)
 {
     struct session *s = host->sessions;
-    while (s && s->settings != settings) s = s->next;
+    while (s && s->runner.settings != settings) s = s->next;
     return s;
 }
 
@@ -264,8 +264,7 @@ static void on_entry(struct host *host, el_node from, const struct payload_entry
         return;
     }
     struct host_single *solo = host_single_of(group);
-    const uint32_t settings = solo ? solo->settings : group->session->settings;
-    if (is_linked && entry->settings != settings) {
+    if (is_linked && entry->settings != group->runner->settings) {
         host_complain(host, group, from, "other settings for this group");
     } else if (solo) {
         on_solo(host, solo, from, entry);

@@ -6,14 +6,9 @@
 #include "agent/host/internal.h"
 #include "agent/host/quorum/session.h"
 
-static const struct host_single *solo(const struct host_group *group)
+static const struct host_kind *kind_of(const struct host_group *group)
 {
-    return group->session ? NULL : (const struct host_single *)group;
-}
-
-static struct session_group *shared(struct host_group *group)
-{
-    return group->session ? (struct session_group *)group : NULL;
+    return group->runner->kind;
 }
 
 /* ---- Settings ---- */
@@ -21,7 +16,7 @@ static struct session_group *shared(struct host_group *group)
 uint64_t host_option(const struct host_group *group, const char *name, uint64_t otherwise)
 {
     const struct el_algorithm *algorithm = host_algorithm(group);
-    const struct el_value *values = group->session ? group->session->values : solo(group)->values;
+    const struct el_value *values = group->runner->values;
     for (uint32_t i = 0; i < algorithm->option_count; i++)
         if (strcmp(algorithm->options[i].name, name) == 0) return values[i].number;
     return otherwise;
@@ -40,27 +35,14 @@ uint32_t host_digest_settings(const struct host *host, const struct el_algorithm
 
 /* ---- Showing ---- */
 
-static bool is_waiting(const struct host_group *group)
-{
-    return group->session ? session_group_is_waiting((const struct session_group *)group)
-                          : host_single_is_waiting(solo(group));
-}
-
-static struct el_view view_of(const struct host_group *group, uint64_t *bound)
-{
-    return group->session ? session_group_view((const struct session_group *)group, bound)
-                          : timed_machine_view(&solo(group)->election, bound);
-}
-
 static struct host_view look(const struct host_group *group, bool *waits)
 {
     uint64_t bound;
-    const struct el_view view = view_of(group, &bound);
+    const struct el_view view = kind_of(group)->view(group, &bound, waits);
     const uint64_t token = view.term ? view.term : 1; /* some count no terms; to clients 0 is nobody's */
     struct host_view shown = {.role = view.role, .leader = view.leader, .token = token, .value = ""};
     const struct host *host = host_of(group);
-    const uint64_t now = host_now(host),
-                   margin = group->session ? group->session->margin : host_option(group, "margin", 0);
+    const uint64_t now = host_now(host), margin = group->runner->margin;
     const bool is_new =
         view.role == EL_LEADER && !(group->shown_role == EL_LEADER && group->shown_token == token);
     shown.lease_end_ns = shown.deadline_ns = UINT64_MAX;
@@ -68,7 +50,7 @@ static struct host_view look(const struct host_group *group, bool *waits)
         shown.lease_end_ns = bound;
         shown.deadline_ns = bound > margin ? bound - margin : 0;
     }
-    *waits = is_new && is_waiting(group);
+    *waits = is_new && *waits;
     /* Too late, or not yet on disk: nobody is told that it leads. */
     if (view.role == EL_LEADER && (shown.deadline_ns <= now || *waits || host->has_failed)) {
         shown.role = EL_ELECTING;
@@ -87,36 +69,14 @@ struct host_view host_view_of(const struct host_group *group)
     return look(group, &waits);
 }
 
-static uint64_t stands_since(const struct host_group *group, el_node member, uint32_t *preempt_after_ms)
-{
-    const struct session_group *of = (const struct session_group *)group;
-    *preempt_after_ms = 0;
-    if (group->session && !session_wants(of, member)) return 0;
-    const struct session_rank *ranks = group->session ? session_ranks(of) : NULL;
-    if (group->session && !ranks) return 1;
-    *preempt_after_ms = ranks ? ranks[member - 1].preempt_after_ms : solo(group)->preempt_after_ms[member - 1];
-    if (ranks) return ranks[member - 1].since;
-    return solo(group)->stood_at[member - 1] ? solo(group)->stands_since[member - 1] : 0;
-}
-
 /* Whether whom the machine would hand over to has stood for as long as it wanted to. */
 static bool is_ripe(const struct host_group *group)
 {
     const el_node heir = group->handover_target;
-    uint32_t preempt_after_ms;
     if (heir == EL_NOBODY || heir > host_of(group)->config->member_count) return false;
-    const uint64_t since = stands_since(group, heir, &preempt_after_ms);
-    return since && preempt_after_ms != UINT32_MAX &&
-           (host_now(host_of(group)) - since) / 1000000 >= preempt_after_ms;
-}
-
-/* What is new on disk shows itself when it is there. */
-static void show_later(struct session_group *group)
-{
-    struct session *s = group->base.session;
-    if (group->is_unshown || s->unshown_count == s->unshown_room) return;
-    group->is_unshown = true;
-    s->unshown[s->unshown_count++] = group;
+    const struct host_standing heirs = kind_of(group)->standing(group, heir);
+    return heirs.since && heirs.preempt_after_ms != UINT32_MAX &&
+           (host_now(host_of(group)) - heirs.since) / 1000000 >= heirs.preempt_after_ms;
 }
 
 void host_group_show(struct host_group *group)
@@ -125,8 +85,7 @@ void host_group_show(struct host_group *group)
     const struct host_view now = look(group, &waits);
     const uint16_t cell = host_cell(group) == HOST_NO_CELL ? HOST_CELLS_MAX : (uint16_t)host_cell(group);
     const uint8_t value = now.value[0] ? HOST_VALUE_THIS : HOST_VALUE_NONE;
-    const bool is_renewed = !group->session && now.deadline_ns != solo(group)->shown_deadline;
-    if (waits && group->session) show_later(shared(group));
+    const bool is_renewed = kind_of(group)->shows(group, &now, waits);
     if (now.role == group->shown_role && now.leader == group->shown_leader && now.token == group->shown_token &&
         !is_renewed && value == group->shown_value && cell == group->shown_cell && !is_ripe(group))
         return;
@@ -136,19 +95,15 @@ void host_group_show(struct host_group *group)
     group->shown_token = now.token;
     group->shown_value = value & 3u;
     group->shown_cell = cell & 0x7ffu;
-    if (!group->session) host_single_of(group)->shown_deadline = now.deadline_ns;
-    if (begins_or_ends && !group->session && solo(group)->has_links && group->stands) {
-        const struct payload_entry entry = host_single_describe(solo(group));
-        host_put_all(host_of(group), &entry);
-    }
+    if (begins_or_ends && kind_of(group)->begins_or_ends) kind_of(group)->begins_or_ends(group);
     host_tell_changed(group);
 }
 
 uint32_t host_cell(const struct host_group *group)
 {
-    const struct session_group *of = (const struct session_group *)group;
-    if (!group->session || of->cell == SESSION_NO_CELL) return HOST_NO_CELL;
-    return session_cell_number(group->session, of->cell);
+    const struct session_group *of = session_group_of(group);
+    if (!of || of->cell == SESSION_NO_CELL) return HOST_NO_CELL;
+    return session_cell_number(session_of(of), of->cell);
 }
 
 uint64_t host_cell_deadline(const struct host *host, uint32_t cell)
@@ -192,10 +147,7 @@ void host_note(struct host *host, struct host_group *group, const struct el_algo
 static void call(struct host_group *group)
 {
     if (group->extra && host_now(host_of(group)) < group->extra->heir_until) return;
-    if (group->session)
-        session_group_call(shared(group));
-    else
-        host_single_call(host_single_of(group));
+    (void)kind_of(group)->ask(group, EL_CAMPAIGN, EL_NOBODY);
 }
 
 static struct host_entry enter(struct host_group *group, enum host_called what, uint64_t a, uint64_t b)
@@ -213,10 +165,7 @@ void host_stand(struct host_group *group, bool stands, uint64_t priority)
                         host_worst_failover_ns(group) == 0;
     const bool begins = stands && !group->stands && !is_led;
     group->stands = stands;
-    if (group->session)
-        session_group_stand(shared(group), stands, priority);
-    else
-        host_single_stand(host_single_of(group), stands, priority);
+    kind_of(group)->stand(group, stands, priority);
     if (begins) call(group);
     host_flush(host_of(group));
     host_leave(host_of(group), entry);
@@ -232,19 +181,14 @@ void host_campaign(struct host_group *group)
 
 bool host_stands(const struct host_group *group, el_node member, uint64_t *priority)
 {
-    const struct session_group *of = (const struct session_group *)group;
-    const bool is_self = member == host_of(group)->config->self;
-    uint32_t preempt_after_ms;
-    const struct session_rank *ranks = group->session ? session_ranks(of) : NULL;
-    if (priority && group->session) *priority = ranks ? ranks[member - 1].priority : 0;
-    if (priority && !group->session) *priority = solo(group)->priorities[member - 1];
-    return is_self ? group->stands : stands_since(group, member, &preempt_after_ms) != 0;
+    const struct host_standing standing = kind_of(group)->standing(group, member);
+    if (priority) *priority = standing.priority;
+    return member == host_of(group)->config->self ? group->stands : standing.since != 0;
 }
 
 static enum el_answer ask(struct host_group *group, enum el_request_what what, el_node to)
 {
-    const enum el_answer answer = group->session ? session_group_ask(shared(group), what, to)
-                                                 : host_single_ask(host_single_of(group), what, to);
+    const enum el_answer answer = kind_of(group)->ask(group, what, to);
     host_flush(host_of(group));
     return answer;
 }
@@ -306,10 +250,7 @@ static void proclaim(struct host_group *group, const char *value)
     const struct host_view view = host_view_of(group);
     if (view.role != EL_LEADER) return;
     host_set_value(group, value, view.token);
-    if (group->session)
-        postings_post(shared(group));
-    else
-        host_single_send_value(host_single_of(group), EL_NOBODY);
+    kind_of(group)->spread_value(group);
     host_group_show(group);
     host_flush(host_of(group));
 }
@@ -336,10 +277,7 @@ el_node host_handover_target(struct host_group *group)
 void host_be_patient(struct host_group *group, uint32_t ms)
 {
     const struct host_entry entry = enter(group, HOST_WAITS, ms, 0);
-    if (group->session)
-        session_group_be_patient(shared(group), ms);
-    else
-        host_single_of(group)->preempt_after_ms[host_of(group)->config->self - 1] = ms;
+    kind_of(group)->be_patient(group, ms);
     host_leave(host_of(group), entry);
 }
 
@@ -350,12 +288,12 @@ uint64_t host_key(const struct host_group *group)
 
 const char *host_name(const struct host_group *group)
 {
-    return group->session ? ((const struct session_group *)group)->name : solo(group)->name;
+    return kind_of(group)->name(group);
 }
 
 const struct el_algorithm *host_algorithm(const struct host_group *group)
 {
-    return group->session ? &el_quorum : solo(group)->election.algorithm;
+    return group->runner->algorithm;
 }
 
 uint32_t host_leadership(const struct host_group *group)

@@ -61,8 +61,9 @@ enum { SOLO_FIRST = SESSIONS_MAX * SESSION_GROUPS_MAX + 1 };
 
 static uint32_t number_of(struct host_group *group)
 {
-    if (!group->session) return SOLO_FIRST + host_single_of(group)->number;
-    return group->session->number * SESSION_GROUPS_MAX + ((struct session_group *)group)->number;
+    const struct session_group *of = session_group_of(group);
+    return of ? session_of(of)->number * SESSION_GROUPS_MAX + of->number
+              : SOLO_FIRST + host_single_of(group)->number;
 }
 
 static struct host_group *group_numbered(const struct host *host, uint32_t number)
@@ -75,8 +76,9 @@ static struct host_group *group_numbered(const struct host *host, uint32_t numbe
 /* In the order of those numbers. */
 struct host_group *host_next(struct host *host, struct host_group *after)
 {
-    const struct session *of = after ? after->session : NULL;
-    uint32_t at = of ? ((struct session_group *)after)->number : 0;
+    const struct session_group *shared = session_group_of(after);
+    const struct session *of = shared ? session_of(shared) : NULL;
+    uint32_t at = shared ? shared->number : 0;
     if (!after || of)
         for (uint32_t i = of ? of->number : 0; i < SESSIONS_MAX && host->session_list[i]; i++, at = 0)
             if (at < host->session_list[i]->group_count)
@@ -175,7 +177,7 @@ struct host_group *host_enlist(struct host *host, const char *name, uint64_t key
 static struct host_group *add(struct host *host, const char *name, uint64_t key, char *text, size_t size)
 {
     struct host_group *group = host_enlist(host, name, key, text, size);
-    if (!group || group->session) return group;
+    if (!group || session_group_of(group)) return group;
     host_single_start(host_single_of(group));
     host_flush(host);
     return group;

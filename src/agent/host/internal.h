@@ -1,4 +1,4 @@
-/* The inside of the host. Shared by the files host*.c and nobody else. */
+/* The inside of the host. Shared by the files of agent/host and nobody else. */
 #ifndef ELECTOR_AGENT_HOST_INTERNAL_H
 #define ELECTOR_AGENT_HOST_INTERNAL_H
 
@@ -34,12 +34,41 @@ struct host_extra {
 /* Which value was shown: another than the one that is there now, none, or this one. */
 enum host_value { HOST_VALUE_OTHER, HOST_VALUE_NONE, HOST_VALUE_THIS };
 
-/*
- * A group. It is one of a session's many (agent/host/quorum/session.h), or has machines of its own (struct host_single), in both cases as
- * the first member of a greater struct.
- */
+/* How much a member wants to lead. */
+struct host_standing {
+    uint64_t since, priority; /* since 0: it does not */
+    uint32_t preempt_after_ms;
+};
+
+/* What the two kinds of group do each in its own way: host/quorum/group.c, host/single/group.c. */
+struct host_kind {
+    const char *(*name)(const struct host_group *);
+    /* As the machine has it. A claim ends at `bound`, UINT64_MAX: never; a new one waits for the disk. */
+    struct el_view (*view)(const struct host_group *, uint64_t *bound, bool *waits);
+    /* What is about to be shown. True: it differs from what was shown in what only this kind knows. */
+    bool (*shows)(struct host_group *, const struct host_view *, bool waits);
+    void (*begins_or_ends)(struct host_group *); /* to lead; NULL: nobody need be told */
+    struct host_standing (*standing)(const struct host_group *, el_node member);
+    void (*stand)(struct host_group *, bool stands, uint64_t priority);
+    void (*be_patient)(struct host_group *, uint32_t ms);
+    enum el_answer (*ask)(struct host_group *, enum el_request_what, el_node to);
+    void (*spread_value)(struct host_group *);
+};
+extern const struct host_kind host_kind_session, host_kind_single;
+
+/* Whatever runs a group: a session for many, or one for itself (struct host_single). */
+struct host_runner {
+    const struct host_kind *kind;
+    struct host *host;
+    const struct el_algorithm *algorithm;
+    uint32_t settings; /* a digest that all members must share */
+    uint64_t margin;   /* its work is over that long before a claim ends, in ns */
+    struct el_value values[HOST_OPTIONS_MAX];
+};
+
+/* A group: the first member of a session's (agent/host/quorum/session.h), or of a struct host_single. */
 struct host_group {
-    struct session *session; /* NULL: it has machines of its own */
+    struct host_runner *runner;
     uint64_t key;
     struct host_extra *extra; /* NULL: nothing of it is used */
     uint64_t shown_token;     /* its view as `changed` was last called for, in this and what else was shown */
@@ -56,18 +85,17 @@ _Static_assert((int)HOST_CELLS_MAX < 1 << 11 && (int)EL_LEADER < 1 << 2 && (int)
 
 struct host_single {
     struct host_group base;
-    struct host *host;
+    struct host_runner runner;
     struct host_single *next_solo;
     uint32_t number; /* its place in the host's list */
     uint64_t shown_deadline;
-    uint32_t settings;                    /* a digest that all members must share */
     struct el_cluster cluster, detectors; /* the same members; each machine has options of its own */
     uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX], ranks[CONFIG_MEMBERS_MAX];
     uint8_t roles[CONFIG_MEMBERS_MAX];
     uint64_t stood_at[CONFIG_MEMBERS_MAX]; /* when a peer last said that it wants to lead */
     uint64_t stands_since[CONFIG_MEMBERS_MAX];
     uint32_t preempt_after_ms[CONFIG_MEMBERS_MAX]; /* in ms: see agent/peer/payload.h */
-    struct el_value values[HOST_OPTIONS_MAX], detector_values[HOST_OPTIONS_MAX];
+    struct el_value detector_values[HOST_OPTIONS_MAX];
     struct timed_machine election, detector;
     bool has_detector, has_links;
     struct reliable_link *links; /* [count], where the algorithm needs them */
@@ -118,6 +146,11 @@ struct host {
     struct payload out[CONFIG_MEMBERS_MAX];
     struct host_flow flow[CONFIG_MEMBERS_MAX];
 };
+
+static inline struct host *host_of(const struct host_group *group)
+{
+    return group->runner->host;
+}
 
 static inline uint64_t host_now(const struct host *host)
 {
@@ -172,10 +205,6 @@ void host_single_start(struct host_single *);
 void host_single_hear(struct host_single *, bool for_detector, const struct el_msg *);
 uint64_t host_single_due(const struct host_single *);
 bool host_single_fire(struct host_single *, uint64_t now);
-void host_single_stand(struct host_single *, bool stands, uint64_t priority);
-/* Asks for an election. */
-void host_single_call(struct host_single *);
-enum el_answer host_single_ask(struct host_single *, enum el_request_what, el_node to);
 /* What a peer says of its wish to lead. */
 void host_single_peer_stands(struct host_single *, el_node peer, const struct payload_entry *, uint64_t now);
 /* A message of it says so, too. */
@@ -203,7 +232,7 @@ const struct reliable_link_hooks *host_link_hooks(struct host_single *, struct r
 
 static inline struct host_single *host_single_of(struct host_group *group)
 {
-    return group->session ? NULL : (struct host_single *)group;
+    return group->runner->kind == &host_kind_single ? (struct host_single *)group : NULL;
 }
 
 #endif

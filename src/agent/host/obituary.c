@@ -15,7 +15,7 @@ bool host_obituary(const struct host *host, struct payload *payload)
     if (!is_on_record(host)) return false;
     for (const struct session *s = host->sessions; s; s = s->next) {
         const struct payload_entry entry = {
-            .type = PAYLOAD_OBITUARY, .settings = s->settings, .number = s->me.incarnation};
+            .type = PAYLOAD_OBITUARY, .settings = s->runner.settings, .number = s->me.incarnation};
         if (s->me.incarnation && payload_add(payload, &entry))
             is_said = true; /* what does not fit waits for its lease */
     }
@@ -28,11 +28,12 @@ bool host_releases(const struct host *host, const struct host_tenure *tenures, u
     bool is_said = false;
     payload_begin(payload, host->members);
     for (uint32_t i = 0; i < count; i++) {
-        const struct session *s = tenures[i].group->session;
-        if (!s) continue;
+        const struct session_group *of = session_group_of(tenures[i].group);
+        if (!of) continue;
+        const struct session *s = session_of(of);
         const struct payload_entry entry = {.type = PAYLOAD_RELEASED,
                                             .group = tenures[i].group->key,
-                                            .settings = s->settings,
+                                            .settings = s->runner.settings,
                                             .incarnation = s->me.incarnation,
                                             .number = tenures[i].term};
         if (payload_add(payload, &entry)) is_said = true;
@@ -43,27 +44,26 @@ bool host_releases(const struct host *host, const struct host_tenure *tenures, u
 /* As if it had sent the Release itself, before it died. */
 void host_hear_released(struct host *host, el_node from, const struct payload_entry *entry)
 {
-    struct host_group *group = host_by_key(host, entry->group);
+    struct session_group *group = session_group_of(host_by_key(host, entry->group));
     const struct quorum_tenant done = {.id = from, .incarnation = entry->incarnation, .term = entry->number};
     struct el_msg release = quorum_addressed(quorum_make_release(done, EL_NOBODY, 0), entry->incarnation, 0, 0);
     release.from = from;
     release.to = host->config->self;
-    if (group && group->session && group->session->settings == entry->settings)
-        session_group_hear((struct session_group *)group, &release);
+    if (group && session_of(group)->runner.settings == entry->settings) session_group_hear(group, &release);
 }
 
 /* Of itself alone, and of the life that it names. */
 void host_bury(struct host *host, el_node from, const struct payload_entry *entry)
 {
     for (struct session *s = host->sessions; s; s = s->next)
-        if (s->settings == entry->settings) session_bury(s, from, entry->number);
+        if (s->runner.settings == entry->settings) session_bury(s, from, entry->number);
 }
 
 uint64_t host_longest_lease_ns(const struct host *host)
 {
     uint64_t longest = 0;
     for (const struct session *s = host->sessions; s; s = s->next) {
-        const uint64_t lease = s->values[QUORUM_OPTION_LEASE].number;
+        const uint64_t lease = s->runner.values[QUORUM_OPTION_LEASE].number;
         if (lease > longest) longest = lease;
     }
     return longest;

@@ -11,8 +11,8 @@
 #include "cli/cli.h"
 #include "cli/run/run.h"
 
-
-static const uint64_t first_backoff_ns = NS_PER_S / 10, last_backoff_ns = 30 * NS_PER_S, steady_ns = 60 * NS_PER_S;
+static const uint64_t first_backoff_ns = NS_PER_S / 10, last_backoff_ns = 30 * NS_PER_S,
+                      steady_ns = 60 * NS_PER_S;
 static const uint64_t quick_ns = 10 * NS_PER_S;
 
 enum { NAME_MS = 500, QUICK_FAILURES_MAX = 3 };

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "cli/run/run.h"
 
-
 static const uint64_t keeper_timeout_ns = NS_PER_S, kill_again_ns = NS_PER_S / 50;
 
 bool run_leads(const struct run *run)

@@ -8,7 +8,6 @@
 #include "cli/cli.h"
 #include "cli/run/run.h"
 
-
 /* "2.5"; up to a week. */
 static bool read_seconds(const char *text, uint64_t *ns)
 {

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "cli/run/run.h"
 
-
 static const uint64_t interval_ns = NS_PER_S;
 enum {
     MOVES_MAX = 8,

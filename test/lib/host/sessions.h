@@ -236,7 +236,7 @@ static inline void judge_bound(const struct session_group *group, uint64_t deadl
     const el_node by = quorum_bound_by(&q);
     const bool is_backed = quorum_is_backed(&q, s->cfg.self);
     s->work = kept;
-    require(by != EL_NOBODY && deadline + s->margin == s->timers[QUORUM_LEASE][by]);
+    require(by != EL_NOBODY && deadline + s->runner.margin == s->timers[QUORUM_LEASE][by]);
     require(!is_backed || s->timers[QUORUM_LEASE][s->cfg.self] >= s->timers[QUORUM_LEASE][by]);
 }
 

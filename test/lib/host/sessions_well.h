@@ -43,7 +43,7 @@ static inline void judge_backing(const struct session_group *at)
     const struct session *s = session_of(at);
     require(at->cell != SESSION_NO_CELL);
     for (el_node each = 1; each <= world.count; each++)
-        if (s->host->config->members[each - 1].role != CONFIG_OBSERVER)
+        if (s->runner.host->config->members[each - 1].role != CONFIG_OBSERVER)
             require(s->cells[at->cell].voters >> (each - 1) & 1);
 }
 

@@ -44,7 +44,7 @@ static uint64_t end_of(const struct session *s, uint64_t voters)
 static void reckon(const struct session *s, struct session_cell *cell)
 {
     cell->lease_end = end_of(s, cell->voters);
-    cell->deadline = cell->lease_end > s->margin ? cell->lease_end - s->margin : 0;
+    cell->deadline = cell->lease_end > s->runner.margin ? cell->lease_end - s->runner.margin : 0;
 }
 
 void session_assign_cell(struct session_group *group, const struct quorum *q)
@@ -78,7 +78,7 @@ static void show_led(struct session *s)
 
 void session_renew_cells(struct session *s)
 {
-    const uint64_t now = host_now(s->host);
+    const uint64_t now = host_now(s->runner.host);
     bool begins_again = false;
     for (uint32_t i = 0; i < s->cell_count; i++) {
         struct session_cell *cell = &s->cells[i];
@@ -89,7 +89,7 @@ void session_renew_cells(struct session *s)
             cell->is_over = false;
             begins_again = true;
         }
-        if (cell->deadline != was) host_tell_renewed(s->host, session_cell_number(s, i));
+        if (cell->deadline != was) host_tell_renewed(s->runner.host, session_cell_number(s, i));
     }
     if (begins_again) show_led(s);
 }

@@ -31,7 +31,7 @@ struct session_group *session_group_new(struct session *s, const char *name, uin
     if (!piece) return NULL;
     struct session_group *group = slab_at(&s->slab, piece); /* as it is folded before the first call */
     memcpy(group->name, name, length);
-    group->base = (struct host_group){.session = s, .key = key, .shown_cell = HOST_CELLS_MAX};
+    group->base = (struct host_group){.runner = &s->runner, .key = key, .shown_cell = HOST_CELLS_MAX};
     group->cell = SESSION_NO_CELL;
     s->groups[s->group_count++] = piece;
     group->number = s->group_count;
@@ -42,19 +42,6 @@ struct quorum_claim session_claim_of(const struct session_group *group)
 {
     if (group->role != QUORUM_LEADER) return (struct quorum_claim){0};
     return quorum_claim_of(&session_expand(group)->quorum);
-}
-
-struct el_view session_group_view(const struct session_group *group, uint64_t *bound)
-{
-    struct session *s = session_of(group);
-    struct session_work *work = session_expand(group);
-    struct el_view view;
-    const struct quorum q = {
-        .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
-    quorum_view(&q, &view); /* which only reads */
-    *bound = UINT64_MAX;
-    if (view.role == EL_LEADER) *bound = group->cell == SESSION_NO_CELL ? 0 : s->cells[group->cell].lease_end;
-    return view;
 }
 
 /* ---- Events ---- */
@@ -71,6 +58,16 @@ static void run_out(struct session_group *group, uint32_t timer)
     session_open(s, group, &step);
     quorum_fire(&step.q, timer, 0);
     session_close(s, group, &step);
+}
+
+static enum el_answer request(struct session_group *group, enum el_request_what what, el_node to)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    session_open(s, group, &step);
+    const enum el_answer answer = quorum_request(&step.q, what, to);
+    session_close(s, group, &step);
+    return answer;
 }
 
 /* ---- Turns ---- */
@@ -120,9 +117,10 @@ static void put_off(struct session_group *group)
 {
     const struct session *s = session_of(group);
     const uint64_t lease = el_number(&s->cfg, QUORUM_OPTION_LEASE);
-    const uint64_t drawn = s->host->hooks.random(s->host->hooks.context);
+    const uint64_t drawn = s->runner.host->hooks.random(s->runner.host->hooks.context);
     struct session_work *work = session_expand(group);
-    work->timers[QUORUM_STAND - QUORUM_ASKED] = host_now(s->host) + lease / 4 + drawn % (lease - lease / 4);
+    work->timers[QUORUM_STAND - QUORUM_ASKED] =
+        host_now(s->runner.host) + lease / 4 + drawn % (lease - lease / 4);
     session_compact(group);
     session_timers_mend(group, session_first_due(work->timers));
 }
@@ -140,7 +138,7 @@ void session_take_turns(struct session *s)
         else if (is_due)
             run_out(group, QUORUM_STAND);
         else if (group->base.stands)
-            (void)session_group_ask(group, EL_CAMPAIGN, EL_NOBODY);
+            (void)request(group, EL_CAMPAIGN, EL_NOBODY);
     }
 }
 
@@ -156,24 +154,6 @@ void session_group_fire(struct session_group *group, uint64_t due)
         wait_for_turn(group, true);
     else
         run_out(group, QUORUM_ASKED + timer);
-}
-
-void session_group_call(struct session_group *group)
-{
-    if (may_take_turn(group))
-        (void)session_group_ask(group, EL_CAMPAIGN, EL_NOBODY);
-    else
-        wait_for_turn(group, false);
-}
-
-enum el_answer session_group_ask(struct session_group *group, enum el_request_what what, el_node to)
-{
-    struct session *s = session_of(group);
-    struct session_step step;
-    session_open(s, group, &step);
-    const enum el_answer answer = quorum_request(&step.q, what, to);
-    session_close(s, group, &step);
-    return answer;
 }
 
 /* ---- Who wants to lead ---- */
@@ -197,7 +177,7 @@ static void rank(struct session_group *group, el_node member, uint64_t priority,
     if (!ranks) ranks = make_ranks(group);
     if (!ranks) return; /* it is not preferred */
     struct session_rank *r = &ranks[member - 1];
-    if (!session_wants(group, member)) r->since = host_now(s->host);
+    if (!session_wants(group, member)) r->since = host_now(s->runner.host);
     r->priority = priority;
     r->preempt_after_ms = preempt_after_ms;
 }
@@ -220,15 +200,17 @@ static void look_again(struct session_group *group)
     session_close(s, group, &step);
 }
 
-void session_group_be_patient(struct session_group *group, uint32_t ms)
+static void be_patient(struct host_group *base, uint32_t ms)
 {
+    struct session_group *group = (struct session_group *)base;
     const el_node self = session_of(group)->cfg.self;
     const struct session_rank *ranks = session_ranks(group);
     rank(group, self, ranks ? ranks[self - 1].priority : 0, ms);
 }
 
-void session_group_stand(struct session_group *group, bool stands, uint64_t priority)
+static void stand(struct host_group *base, bool stands, uint64_t priority)
 {
+    struct session_group *group = (struct session_group *)base;
     const struct session *s = session_of(group);
     const struct session_rank *ranks = session_ranks(group);
     rank(group, s->cfg.self, priority, ranks ? ranks[s->cfg.self - 1].preempt_after_ms : 0);
@@ -306,3 +288,75 @@ void session_tell_changes(struct session *s, uint32_t most)
     s->changes = 0;
     s->obituary_count = 0;
 }
+
+/* ---- As one kind of group ---- */
+
+static const struct session_group *shared(const struct host_group *base)
+{
+    return (const struct session_group *)base;
+}
+
+static const char *name(const struct host_group *base)
+{
+    return shared(base)->name;
+}
+
+static struct el_view view(const struct host_group *base, uint64_t *bound, bool *waits)
+{
+    struct session *s = session_of(shared(base));
+    struct session_work *work = session_expand(shared(base));
+    const uint8_t cell = shared(base)->cell;
+    struct el_view view;
+    const struct quorum q = {
+        .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
+    quorum_view(&q, &view);
+    *bound = UINT64_MAX;
+    if (view.role == EL_LEADER) *bound = cell == SESSION_NO_CELL ? 0 : s->cells[cell].lease_end;
+    *waits = session_is_waiting(s) && work->quorum.standing > s->safe_ceiling;
+    return view;
+}
+
+/* What is new on disk shows itself when it is there. */
+static bool shows(struct host_group *base, const struct host_view *now, bool waits)
+{
+    struct session_group *group = (struct session_group *)base;
+    struct session *s = session_of(group);
+    (void)now;
+    if (!waits || group->is_unshown || s->unshown_count == s->unshown_room) return false;
+    group->is_unshown = true;
+    s->unshown[s->unshown_count++] = group;
+    return false;
+}
+
+static struct host_standing standing(const struct host_group *base, el_node member)
+{
+    const struct session_rank *ranks = session_ranks(shared(base)), *r = ranks ? &ranks[member - 1] : NULL;
+    return (struct host_standing){.since = !session_wants(shared(base), member) ? 0
+                                           : r                                  ? r->since
+                                                                                : 1,
+                                  .priority = r ? r->priority : 0,
+                                  .preempt_after_ms = r ? r->preempt_after_ms : 0};
+}
+
+/* A call for an election may have to wait for its turn. */
+static enum el_answer ask(struct host_group *base, enum el_request_what what, el_node to)
+{
+    struct session_group *group = (struct session_group *)base;
+    if (what != EL_CAMPAIGN || may_take_turn(group)) return request(group, what, to);
+    wait_for_turn(group, false);
+    return EL_PERFORMED;
+}
+
+static void spread_value(struct host_group *base)
+{
+    postings_post((struct session_group *)base);
+}
+
+const struct host_kind host_kind_session = {.name = name,
+                                            .view = view,
+                                            .shows = shows,
+                                            .standing = standing,
+                                            .stand = stand,
+                                            .be_patient = be_patient,
+                                            .ask = ask,
+                                            .spread_value = spread_value};

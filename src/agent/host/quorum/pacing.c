@@ -58,7 +58,8 @@ bool session_hear_pace(struct session *s, const struct el_msg *beat)
 {
     const uint64_t bit = UINT64_C(1) << (beat->from - 1), due = s->timers[QUORUM_PULSE][0];
     s->urgent = beat->flags & QUORUM_URGENT ? s->urgent | bit : s->urgent & ~bit;
-    return who_paces(s) == beat->from && due - host_now(s->host) <= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
+    return who_paces(s) == beat->from &&
+           due - host_now(s->runner.host) <= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
 }
 
 /* ---- Answers that wait ---- */

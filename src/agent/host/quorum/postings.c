@@ -56,7 +56,7 @@ static void send_posting(struct session *s, el_node to, const struct session_gro
     struct payload_entry entry = {
         .type = PAYLOAD_POSTING,
         .group = base->key,
-        .settings = s->settings,
+        .settings = s->runner.settings,
         .flags = (uint8_t)((base->stands ? PAYLOAD_STANDS : 0) | (please ? PAYLOAD_PLEASE : 0)),
         .incarnation = s->me.incarnation,
         .version = group->posted,
@@ -70,7 +70,7 @@ static void send_posting(struct session *s, el_node to, const struct session_gro
     memcpy(entry.text, group->name, entry.length);
     entry.value_length = (uint8_t)strlen(value);
     memcpy(entry.value, value, entry.value_length);
-    host_put(s->host, to, &entry);
+    host_put(s->runner.host, to, &entry);
 }
 
 static bool may_send(const struct session *s, el_node to)
@@ -78,7 +78,7 @@ static bool may_send(const struct session *s, el_node to)
     const struct postings_peer *b = &s->postings[to - 1];
     if (!b->next || b->unanswered >= UNDER_WAY_MAX) return false;
     if (b->next->posted > s->safe_version && session_is_waiting(s)) return false;
-    return b->unanswered % LOT || host_keeps_up(s->host, to);
+    return b->unanswered % LOT || host_keeps_up(s->runner.host, to);
 }
 
 bool postings_is_behind(const struct session *s)
@@ -93,7 +93,7 @@ static void send_postings(struct session *s, el_node to)
 {
     struct postings_peer *b = &s->postings[to - 1];
     if (!may_send(s, to)) return;
-    b->sent_at = host_now(s->host);
+    b->sent_at = host_now(s->runner.host);
     while (may_send(s, to)) {
         const struct session_group *group = b->next, *older = session_group_at(s, group->older);
         const bool is_last = ++b->unanswered == UNDER_WAY_MAX || !group->newer;
@@ -126,10 +126,10 @@ bool postings_has_sent(const struct session_group *group)
 void postings_state(struct session *s, el_node to, bool please)
 {
     struct postings_peer *b = &s->postings[to - 1];
-    host_put(s->host, to,
+    host_put(s->runner.host, to,
              &(struct payload_entry){
                  .type = PAYLOAD_BOARD,
-                 .settings = s->settings,
+                 .settings = s->runner.settings,
                  .flags = (uint8_t)((b->has_gap ? PAYLOAD_GAP : 0) | (please ? PAYLOAD_PLEASE : 0)),
                  .incarnation = s->me.incarnation,
                  .answers = b->incarnation,
@@ -154,7 +154,8 @@ static void send_again(struct session *s, struct postings_peer *b, uint64_t read
 void postings_hear_state(struct session *s, el_node from, const struct payload_entry *entry)
 {
     struct postings_peer *b = &s->postings[from - 1];
-    const uint64_t read = entry->answers == s->me.incarnation ? entry->before : 0, now = host_now(s->host);
+    const uint64_t read = entry->answers == s->me.incarnation ? entry->before : 0,
+                   now = host_now(s->runner.host);
     const bool is_late = now - b->sent_at >= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
     /* Who is behind says so, as not everybody beats; but no answer is answered. */
     if (entry->flags & PAYLOAD_PLEASE && entry->version > (entry->incarnation == b->incarnation ? b->read : 0))
@@ -184,14 +185,14 @@ void postings_hear_posting(struct session *s, el_node from, const struct payload
         return;
     }
     if (entry->version <= b->read) return;
-    struct host_group *group = host_by_key(s->host, entry->group);
+    struct host_group *group = host_by_key(s->runner.host, entry->group);
     if (!group && group_name_is_valid(entry->text) &&
-        seal_group_key(s->host->config->cluster_id, entry->text) == entry->group)
-        group = host_find(s->host, entry->text, reason, sizeof reason);
+        seal_group_key(s->runner.host->config->cluster_id, entry->text) == entry->group)
+        group = host_find(s->runner.host, entry->text, reason, sizeof reason);
     b->read = entry->version; /* whatever becomes of it: to be sent it again would not help */
     if (!group || strcmp(host_name(group), entry->text) != 0) return;
-    if (group->session != s) {
-        host_complain(s->host, group, from, "other settings for this group");
+    if (group->runner != &s->runner) {
+        host_complain(s->runner.host, group, from, "other settings for this group");
         return;
     }
     session_group_read((struct session_group *)group, from, entry);

@@ -30,10 +30,13 @@ static struct session *session_new(struct host *host, const struct el_value *val
         session_free(s);
         return NULL;
     }
-    s->host = host;
-    s->settings = settings;
+    s->runner = (struct host_runner){.kind = &host_kind_session,
+                                     .host = host,
+                                     .algorithm = &el_quorum,
+                                     .settings = settings,
+                                     .margin = values[QUORUM_OPTION_MARGIN].number};
     s->key = key;
-    memcpy(s->values, values, sizeof s->values);
+    memcpy(s->runner.values, values, sizeof s->runner.values);
     s->cluster = (struct el_cluster){.count = config->member_count,
                                      .ids = s->ids,
                                      .attributes = s->priorities,
@@ -41,9 +44,8 @@ static struct session *session_new(struct host *host, const struct el_value *val
                                      .transmit_max = config->transmit_max,
                                      .process_max = CONFIG_PROCESS_MAX,
                                      .drift = config->drift,
-                                     .options = s->values};
+                                     .options = s->runner.values};
     s->cfg = (struct el_config){&s->cluster, config->self};
-    s->margin = values[QUORUM_OPTION_MARGIN].number;
     s->next_due = UINT64_MAX;
     for (el_node member = 1; member <= config->member_count; member++)
         s->ids[member - 1] = config->members[member - 1].id;
@@ -82,7 +84,7 @@ static enum el_start_how recall(const struct host *host, uint64_t key, struct el
 
 static void begin(struct session *s)
 {
-    const struct host *host = s->host;
+    const struct host *host = s->runner.host;
     struct el_start start = {.how = EL_FRESH};
     struct session_step step;
     start.how = recall(host, s->key, &start.durable);
@@ -100,7 +102,7 @@ struct session *session_add(struct host *host, const struct config_group *sectio
     config_values(host->config->profile, section, &el_quorum, values);
     const uint32_t settings = host_digest_settings(host, &el_quorum, values);
     for (struct session *s = host->sessions; s; s = s->next)
-        if (s->settings == settings) return s;
+        if (s->runner.settings == settings) return s;
     const uint32_t number = host->sessions ? host->sessions->number + 1 : 0;
     struct session *s = number < SESSIONS_MAX ? session_new(host, values, settings) : NULL;
     if (!s) return NULL;
@@ -229,14 +231,14 @@ static void tell_some(struct session *s, uint64_t now)
 bool session_may_pour(const struct session *s)
 {
     for (el_node peer = 1; peer <= s->cluster.count; peer++)
-        if (s->peers[peer - 1].recent && !host_keeps_up(s->host, peer)) return false;
+        if (s->peers[peer - 1].recent && !host_keeps_up(s->runner.host, peer)) return false;
     return true;
 }
 
 uint64_t session_tick(struct session *s)
 {
-    uint64_t now = host_now(s->host);
-    while (fire_one(s, now)) now = host_now(s->host);
+    uint64_t now = host_now(s->runner.host);
+    while (fire_one(s, now)) now = host_now(s->runner.host);
     uint64_t next = session_end_cells(s, now);
     tell_some(s, now);
     postings_flush(s);

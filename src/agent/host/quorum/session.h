@@ -108,18 +108,15 @@ struct postings_peer {
 };
 
 struct session {
-    struct host *host;
+    struct host_runner runner; /* the first member: session_of() */
     struct session *next;
     uint32_t number;
     uint64_t key;                       /* of its record */
     const struct config_group *section; /* that it was begun for; NULL: none */
-    uint32_t settings;
-    struct el_value values[HOST_OPTIONS_MAX];
     struct el_cluster cluster;
     struct el_config cfg;
     uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX]; /* as the group that is called has them */
     uint8_t roles[CONFIG_MEMBERS_MAX];
-    uint64_t margin;
 
     struct quorum_member me;
     struct quorum_peer peers[CONFIG_MEMBERS_MAX];
@@ -186,8 +183,6 @@ bool session_is_giving(const struct session *);
 void session_look_ahead(struct session *);
 void session_release(struct session *);          /* what waited for the disk */
 bool session_is_waiting(const struct session *); /* something of it is not on disk yet */
-/* By its vote for itself. */
-bool session_group_is_waiting(const struct session_group *);
 /* The life of a member is over, and all its work: exactly that life. Others are told. */
 void session_bury(struct session *, el_node who, uint64_t incarnation);
 
@@ -225,15 +220,10 @@ struct el_msg session_take_answer(struct session *, el_node to);
 struct session_group *session_group_new(struct session *, const char *name, uint64_t key);
 void session_group_hear(struct session_group *, const struct el_msg *);
 void session_group_fire(struct session_group *, uint64_t due); /* the timer that is due then */
-void session_group_stand(struct session_group *, bool stands, uint64_t priority);
-void session_group_be_patient(struct session_group *, uint32_t ms);
-void session_group_call(struct session_group *);
-void session_take_turns(struct session *); /* of those who could not be called at once */
-enum el_answer session_group_ask(struct session_group *, enum el_request_what, el_node to);
+void session_take_turns(struct session *);                     /* of those who could not be called at once */
 /* A peer has posted this. */
 void session_group_read(struct session_group *, el_node peer, const struct payload_entry *);
 void session_group_forget_peer(struct session_group *, el_node peer); /* whose life was another */
-struct el_view session_group_view(const struct session_group *, uint64_t *bound);
 void session_tell_changes(struct session *, uint32_t most);
 void session_show_wishes(struct session *);
 struct quorum_claim session_claim_of(const struct session_group *);
@@ -286,7 +276,7 @@ static inline uint32_t session_number_of(const struct session_group *group)
 
 static inline struct session *session_of(const struct session_group *group)
 {
-    return group->base.session;
+    return (struct session *)group->base.runner;
 }
 
 static inline bool session_wants(const struct session_group *group, el_node member)
@@ -300,9 +290,11 @@ static inline struct session_rank *session_ranks(const struct session_group *gro
     return group->base.extra ? group->base.extra->ranks : NULL;
 }
 
-static inline struct host *host_of(const struct host_group *group)
+/* NULL: it is not one of a session's. */
+static inline struct session_group *session_group_of(const struct host_group *group)
 {
-    return group->session ? group->session->host : ((const struct host_single *)group)->host;
+    const bool is_one = group && group->runner->kind == &host_kind_session;
+    return is_one ? (struct session_group *)(uintptr_t)group : NULL;
 }
 
 static inline uint64_t session_first_due(const uint64_t timers[SESSION_GROUP_TIMERS])

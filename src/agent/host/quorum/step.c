@@ -10,7 +10,7 @@
 /* To sessions whoever votes may lead; to a group only those who want to. */
 static uint8_t role_of(const struct session *s, const struct session_work *work, el_node member)
 {
-    const enum config_role role = s->host->config->members[member - 1].role;
+    const enum config_role role = s->runner.host->config->members[member - 1].role;
     const bool wants = !work || work->candidates >> (member - 1) & 1;
     const uint8_t may = wants ? EL_CANDIDATE : EL_ORDINARY;
     return role == CONFIG_OBSERVER ? EL_OBSERVER : role == CONFIG_WITNESS ? EL_ORDINARY : may;
@@ -59,7 +59,7 @@ static uint64_t *timer_at(struct session *s, struct session_group *group, uint32
 
 static void arm(struct session *s, struct session_group *group, const struct el_action *action)
 {
-    const struct host *host = s->host;
+    const struct host *host = s->runner.host;
     const uint64_t now = host_now(host), width = action->max - action->min;
     const uint64_t jitter = width ? host->hooks.random(host->hooks.context) % (width + 1) : 0;
     const uint64_t lag = action->timer == QUORUM_PULSE    ? session_lag(s, action->min)
@@ -75,8 +75,8 @@ static void arm(struct session *s, struct session_group *group, const struct el_
  * round trip. */
 static void tell_round_trip(const struct session *s, el_node peer, uint64_t end)
 {
-    const struct host_hooks *hooks = &s->host->hooks;
-    const uint64_t passed = host_now(s->host) + el_number(&s->cfg, QUORUM_OPTION_LEASE);
+    const struct host_hooks *hooks = &s->runner.host->hooks;
+    const uint64_t passed = host_now(s->runner.host) + el_number(&s->cfg, QUORUM_OPTION_LEASE);
     if (!(s->hurried >> (peer - 1) & 1)) return;
     if (hooks->answered && peer != s->cfg.self) hooks->answered(hooks->context, peer, passed - end);
 }
@@ -99,17 +99,17 @@ static void move(struct session *s, struct session_group *group, const struct el
 
 bool session_is_waiting(const struct session *s)
 {
-    return s->saved_by > s->host->writes_done;
+    return s->saved_by > s->runner.host->writes_done;
 }
 
 static void put_message(struct session *s, const struct session_held *held)
 {
     const struct payload_entry entry = {.type = held->group ? PAYLOAD_MESSAGE : PAYLOAD_SESSION,
                                         .group = held->group,
-                                        .settings = s->settings,
+                                        .settings = s->runner.settings,
                                         .flags = held->flags,
                                         .msg = held->msg};
-    host_put(s->host, held->to, &entry);
+    host_put(s->runner.host, held->to, &entry);
 }
 
 static void send_beat(struct session *s, struct session_held beat)
@@ -143,7 +143,7 @@ static void send_later(struct session *s, const struct session_group *group, con
                                       .group = group ? group->base.key : 0,
                                       .flags = group && group->base.stands ? PAYLOAD_STANDS : 0,
                                       .msg = *msg};
-    if (s->host->has_failed || msg->to == EL_NOBODY || msg->to > s->cluster.count) return;
+    if (s->runner.host->has_failed || msg->to == EL_NOBODY || msg->to > s->cluster.count) return;
     if (!session_is_waiting(s) || is_of_no_term(s, msg)) {
         send_now(s, &held);
         return;
@@ -156,12 +156,6 @@ static void send_later(struct session *s, const struct session_group *group, con
         s->held_room = room;
     }
     s->held[s->held_count++] = held;
-}
-
-bool session_group_is_waiting(const struct session_group *group)
-{
-    const struct session *s = session_of(group);
-    return session_is_waiting(s) && session_expand(group)->quorum.standing > s->safe_ceiling;
 }
 
 static void release_held(struct session *s, uint32_t count)
@@ -190,7 +184,7 @@ void session_release(struct session *s)
                                                                            .ceiling = s->saved_ceiling,
                                                                            .held = s->held_count,
                                                                            .unshown = s->unshown_count};
-    if (now.by > s->host->writes_done) return;
+    if (now.by > s->runner.host->writes_done) return;
     s->sooner.held = s->sooner.unshown = 0;
     s->is_on_disk = now.by > 0;
     s->safe_version = now.version;
@@ -202,7 +196,7 @@ void session_release(struct session *s)
 
 static void save(struct session *s, const struct el_durable *durable)
 {
-    struct host *host = s->host;
+    struct host *host = s->runner.host;
     struct el_durable *past = &host->past;
     past->epoch = quorum_highest(past->epoch, durable->epoch);
     for (uint32_t i = 0; i < 2; i++) past->word[i] = quorum_highest(past->word[i], durable->word[i]);
@@ -228,7 +222,7 @@ static void note(struct session *s, struct session_group *group, const struct el
 {
     if (group && action->note + 1 == el_quorum.handover_note)
         group->base.handover_target = (uint8_t)action->values[0];
-    host_note(s->host, group ? &group->base : NULL, &el_quorum, action);
+    host_note(s->runner.host, group ? &group->base : NULL, &el_quorum, action);
 }
 
 static void carry_out(struct session *s, struct session_group *group, const struct session_step *step)
@@ -320,13 +314,13 @@ void session_close(struct session *s, struct session_group *group, struct sessio
 /* Who asks for votes wants to lead, whether or not its word has come. */
 static void let_it_stand(struct session *s, el_node member)
 {
-    const bool may = s->host->config->members[member - 1].role == CONFIG_VOTER;
+    const bool may = s->runner.host->config->members[member - 1].role == CONFIG_VOTER;
     if (may && s->roles[member - 1] == EL_ORDINARY) s->roles[member - 1] = EL_CANDIDATE;
 }
 
 bool session_deliver(struct session *s, struct session_group *group, const struct el_msg *m)
 {
-    const struct host_hooks *hooks = &s->host->hooks;
+    const struct host_hooks *hooks = &s->runner.host->hooks;
     struct session_step step;
     if (!el_is_well_formed(&el_quorum, &s->cfg, m)) return false;
     const struct quorum q = {.me = &s->me, .peers = s->peers};

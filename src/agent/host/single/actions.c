@@ -5,22 +5,22 @@
 
 static uint64_t timed_machine_now(void *context)
 {
-    return host_now(((struct host_single *)context)->host);
+    return host_now(((struct host_single *)context)->runner.host);
 }
 
 static uint64_t timed_machine_random(void *context)
 {
-    const struct host *host = ((struct host_single *)context)->host;
+    const struct host *host = ((struct host_single *)context)->runner.host;
     return host->hooks.random(host->hooks.context);
 }
 
 static void send_now(struct host_single *group, const struct host_held *held)
 {
-    struct host *host = group->host;
+    struct host *host = group->runner.host;
     const struct timed_machine *machine = held->from_detector ? &group->detector : &group->election;
     struct payload_entry entry = {.type = PAYLOAD_MESSAGE,
                                   .group = group->base.key,
-                                  .settings = group->settings,
+                                  .settings = group->runner.settings,
                                   .flags = (uint8_t)((held->from_detector ? PAYLOAD_DETECTOR : 0) |
                                                      (group->base.stands ? PAYLOAD_STANDS : 0)),
                                   .msg = held->msg};
@@ -39,7 +39,7 @@ static void send_now(struct host_single *group, const struct host_held *held)
 
 bool host_single_is_waiting(const struct host_single *group)
 {
-    return group->saved_by > group->host->writes_done;
+    return group->saved_by > group->runner.host->writes_done;
 }
 
 static void send_later(struct host_single *group, const struct timed_machine *machine,
@@ -49,7 +49,7 @@ static void send_later(struct host_single *group, const struct timed_machine *ma
                                    .timer = action->timer,
                                    .slot = action->slot,
                                    .from_detector = machine == &group->detector};
-    if (group->host->has_failed) return;
+    if (group->runner.host->has_failed) return;
     if (!host_single_is_waiting(group) || held.from_detector) {
         send_now(group, &held);
         return;
@@ -63,7 +63,7 @@ static void send_later(struct host_single *group, const struct timed_machine *ma
 
 static void save(struct host_single *group, const struct el_durable *durable)
 {
-    struct host *host = group->host;
+    struct host *host = group->runner.host;
     if (!record_put(host->record, group->base.key, durable)) host->has_failed = true;
     host->is_dirty = true;
     group->saved_by = host->writes_begun + 1;
@@ -73,7 +73,7 @@ static void note(struct host_single *group, const struct timed_machine *machine,
 {
     if (machine == &group->election && action->note + 1 == machine->algorithm->handover_note)
         group->base.handover_target = (uint8_t)action->values[0];
-    host_note(group->host, &group->base, machine->algorithm, action);
+    host_note(group->runner.host, &group->base, machine->algorithm, action);
 }
 
 static void act(void *context, struct timed_machine *machine, const struct el_action *action)
@@ -110,9 +110,9 @@ static void reliable_link_sends(void *context, el_node to, struct payload_entry 
 {
     struct host_single *group = context;
     entry->group = group->base.key;
-    entry->settings = group->settings;
+    entry->settings = group->runner.settings;
     entry->round = group->round;
-    host_put(group->host, to, entry);
+    host_put(group->runner.host, to, entry);
 }
 
 static void reliable_link_delivers(void *context, const struct el_msg *msg)

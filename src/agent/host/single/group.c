@@ -52,7 +52,7 @@ void host_single_hear(struct host_single *group, bool for_detector, const struct
     if (machine->algorithm->on_arrival) {
         const struct timed_machine_timer *watch =
             &machine->timers[(size_t)machine->algorithm->stopwatch * (group->cluster.count + 1) + msg->from];
-        const uint64_t now = host_now(group->host);
+        const uint64_t now = host_now(group->runner.host);
         event.elapsed = watch->armed_at && now > watch->armed_at ? now - watch->armed_at : 0;
     }
     timed_machine_step(machine, &event);
@@ -61,8 +61,8 @@ void host_single_hear(struct host_single *group, bool for_detector, const struct
 
 static void set_role(struct host_single *group, el_node member)
 {
-    const enum config_role role = group->host->config->members[member - 1].role;
-    const bool is_self = member == group->host->config->self;
+    const enum config_role role = group->runner.host->config->members[member - 1].role;
+    const bool is_self = member == group->runner.host->config->self;
     const bool wants = is_self ? group->base.stands : group->stood_at[member - 1] != 0;
     const uint8_t may = wants ? EL_CANDIDATE : EL_ORDINARY;
     group->roles[member - 1] = role == CONFIG_OBSERVER  ? EL_OBSERVER
@@ -123,7 +123,7 @@ static bool make_machines(struct host_single *group, const struct el_algorithm *
 {
     const struct timed_machine_owner owner = host_single_owner(group);
     const struct el_algorithm *heartbeat = el_detector_named("heartbeat");
-    const el_node self = group->host->config->self;
+    const el_node self = group->runner.host->config->self;
     if (!timed_machine_init(&group->election, algorithm, &group->cluster, self, owner)) return false;
     group->has_detector = algorithm->on_suspect && !algorithm->beats;
     if (!group->has_detector) return true;
@@ -140,8 +140,8 @@ struct host_single *host_single_new(struct host *host, const char *name, uint64_
     struct host_single *group = calloc(1, sizeof *group);
     if (!group) return NULL;
     snprintf(group->name, sizeof group->name, "%s", name);
-    group->host = host;
-    group->base = (struct host_group){.key = key, .shown_cell = HOST_CELLS_MAX};
+    group->runner = (struct host_runner){.kind = &host_kind_single, .host = host, .algorithm = algorithm};
+    group->base = (struct host_group){.runner = &group->runner, .key = key, .shown_cell = HOST_CELLS_MAX};
     group->cluster = (struct el_cluster){.count = config->member_count,
                                          .ids = group->ids,
                                          .attributes = group->ranks,
@@ -149,9 +149,9 @@ struct host_single *host_single_new(struct host *host, const char *name, uint64_
                                          .transmit_max = config->transmit_max,
                                          .process_max = CONFIG_PROCESS_MAX,
                                          .drift = config->drift,
-                                         .options = group->values};
+                                         .options = group->runner.values};
     el_require(algorithm->option_count <= HOST_OPTIONS_MAX);
-    config_values(config->profile, section, algorithm, group->values);
+    config_values(config->profile, section, algorithm, group->runner.values);
     for (el_node member = 1; member <= config->member_count; member++) {
         group->ids[member - 1] = config->members[member - 1].id;
         set_role(group, member);
@@ -160,7 +160,8 @@ struct host_single *host_single_new(struct host *host, const char *name, uint64_
         host_single_free(group);
         return NULL;
     }
-    group->settings = host_digest_settings(host, algorithm, group->values);
+    group->runner.margin = host_option(&group->base, "margin", 0);
+    group->runner.settings = host_digest_settings(host, algorithm, group->runner.values);
     return group;
 }
 
@@ -175,7 +176,7 @@ void host_single_free(struct host_single *group)
 
 void host_single_start(struct host_single *group)
 {
-    struct host *host = group->host;
+    struct host *host = group->runner.host;
     struct el_event start = {.type = EL_START, .start = {.how = EL_FRESH}};
     const bool forgot = record_forgot(host->record);
     if (record_get(host->record, group->base.key, &start.start.durable))
@@ -189,24 +190,20 @@ void host_single_start(struct host_single *group)
 
 /* ---- What is asked of it ---- */
 
-void host_single_stand(struct host_single *group, bool stands, uint64_t priority)
+static void stand(struct host_group *base, bool stands, uint64_t priority)
 {
-    const el_node self = group->host->config->self;
+    struct host_single *group = (struct host_single *)base;
+    const el_node self = group->runner.host->config->self;
     group->base.stands = stands;
     group->priorities[self - 1] = priority;
     set_role(group, self);
     const struct payload_entry entry = host_single_describe(group);
-    host_put_all(group->host, &entry);
+    host_put_all(group->runner.host, &entry);
 }
 
-void host_single_call(struct host_single *group)
+static enum el_answer ask(struct host_group *base, enum el_request_what what, el_node to)
 {
-    timed_machine_step(&group->election, &(struct el_event){.type = EL_REQUEST, .request = EL_CAMPAIGN});
-    host_group_show(&group->base);
-}
-
-enum el_answer host_single_ask(struct host_single *group, enum el_request_what what, el_node to)
-{
+    struct host_single *group = (struct host_single *)base;
     struct timed_machine *machine = &group->election;
     timed_machine_step(machine, &(struct el_event){.type = EL_REQUEST, .request = what, .peer = to});
     const struct el_action *first = machine->out.actions;
@@ -220,10 +217,10 @@ enum el_answer host_single_ask(struct host_single *group, enum el_request_what w
 
 struct payload_entry host_single_describe(const struct host_single *group)
 {
-    const el_node self = group->host->config->self;
+    const el_node self = group->runner.host->config->self;
     struct payload_entry entry = {.type = PAYLOAD_GROUP,
                                   .group = group->base.key,
-                                  .settings = group->settings,
+                                  .settings = group->runner.settings,
                                   .flags = (uint8_t)((group->base.stands ? PAYLOAD_STANDS : 0) |
                                                      (host_single_leads(group) ? PAYLOAD_LEADS : 0)),
                                   .round = group->round,
@@ -243,9 +240,9 @@ void host_single_send_value(struct host_single *group, el_node to)
     entry.length = (uint8_t)strlen(value);
     memcpy(entry.text, value, entry.length);
     if (to)
-        host_put(group->host, to, &entry);
+        host_put(group->runner.host, to, &entry);
     else
-        host_put_all(group->host, &entry);
+        host_put_all(group->runner.host, &entry);
 }
 
 void host_single_refresh(struct host_single *group, uint64_t now)
@@ -255,6 +252,69 @@ void host_single_refresh(struct host_single *group, uint64_t now)
     if (group->base.handover_target) host_group_show(&group->base); /* it may be ripe by now */
     if (!group->base.stands) return;
     const struct payload_entry entry = host_single_describe(group);
-    host_put_all(group->host, &entry);
+    host_put_all(group->runner.host, &entry);
     host_single_send_value(group, EL_NOBODY);
 }
+
+/* ---- As one kind of group ---- */
+
+static const struct host_single *single(const struct host_group *base)
+{
+    return (const struct host_single *)base;
+}
+
+static const char *name(const struct host_group *base)
+{
+    return single(base)->name;
+}
+
+static struct el_view view(const struct host_group *base, uint64_t *bound, bool *waits)
+{
+    *waits = host_single_is_waiting(single(base));
+    return timed_machine_view(&single(base)->election, bound);
+}
+
+static bool shows(struct host_group *base, const struct host_view *now, bool waits)
+{
+    struct host_single *group = (struct host_single *)base;
+    const bool is_renewed = now->deadline_ns != group->shown_deadline;
+    (void)waits;
+    group->shown_deadline = now->deadline_ns;
+    return is_renewed;
+}
+
+static void begins_or_ends(struct host_group *base)
+{
+    if (!single(base)->has_links || !base->stands) return;
+    const struct payload_entry entry = host_single_describe(single(base));
+    host_put_all(host_of(base), &entry);
+}
+
+static struct host_standing standing(const struct host_group *base, el_node member)
+{
+    const struct host_single *group = single(base);
+    return (struct host_standing){.since = group->stood_at[member - 1] ? group->stands_since[member - 1] : 0,
+                                  .priority = group->priorities[member - 1],
+                                  .preempt_after_ms = group->preempt_after_ms[member - 1]};
+}
+
+static void be_patient(struct host_group *base, uint32_t ms)
+{
+    struct host_single *group = (struct host_single *)base;
+    group->preempt_after_ms[host_of(base)->config->self - 1] = ms;
+}
+
+static void spread_value(struct host_group *base)
+{
+    host_single_send_value((struct host_single *)base, EL_NOBODY);
+}
+
+const struct host_kind host_kind_single = {.name = name,
+                                           .view = view,
+                                           .shows = shows,
+                                           .begins_or_ends = begins_or_ends,
+                                           .standing = standing,
+                                           .stand = stand,
+                                           .be_patient = be_patient,
+                                           .ask = ask,
+                                           .spread_value = spread_value};

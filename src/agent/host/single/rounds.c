@@ -15,7 +15,7 @@ enum { AGAIN_S = 2, FRUITLESS_MAX = 3 };
 static void restart(struct host_single *group, el_node incumbent)
 {
     timed_machine_reset(&group->election);
-    group->unsettled_since = host_now(group->host);
+    group->unsettled_since = host_now(group->runner.host);
     if (group->fruitless < FRUITLESS_MAX) group->fruitless++;
     timed_machine_step(
         &group->election,
@@ -28,7 +28,7 @@ static void restart(struct host_single *group, el_node incumbent)
 
 static void enter(struct host_single *group, uint32_t round)
 {
-    const struct host *host = group->host;
+    const struct host *host = group->runner.host;
     struct reliable_link_hooks hooks;
     char text[96];
     snprintf(text, sizeof text, "an election came to nothing, and is held again: round %u", round);
@@ -51,7 +51,7 @@ static el_node only_leader(const struct host_single *group)
     el_node found = EL_NOBODY;
     uint32_t count = 0;
     for (el_node member = 1; member <= group->cluster.count; member++) {
-        const bool is_self = member == group->host->config->self;
+        const bool is_self = member == group->runner.host->config->self;
         if (!(is_self ? host_single_leads(group) : group->leads[member - 1])) continue;
         found = member;
         count++;
@@ -66,7 +66,7 @@ static void hold_again(struct host_single *group, el_node leads)
     } else if (group->base.stands && group->round < UINT32_MAX) {
         enter(group, group->round + 1);
         const struct payload_entry entry = host_single_describe(group);
-        host_put_all(group->host, &entry);
+        host_put_all(group->runner.host, &entry);
         host_campaign(&group->base);
     }
 }
@@ -97,7 +97,7 @@ bool host_single_is_of_round(struct host_single *group, el_node peer, uint32_t r
     if (!group->has_links || round == group->round) return true;
     if (round < group->round) {
         const struct payload_entry ours = host_single_describe(group);
-        host_put(group->host, peer, &ours);
+        host_put(group->runner.host, peer, &ours);
         return false;
     }
     enter(group, round);

@@ -38,7 +38,7 @@ static bool is_member(const struct session *s)
     const struct quorum_member *me = &s->me;
     return is_term(me->incarnation) && is_term(me->clock) && is_term(me->floor) && is_term(me->ceiling) &&
            me->incarnation == s->peers[s->cfg.self - 1].incarnation &&
-           me->majority == majority_of(s->host->config);
+           me->majority == majority_of(s->runner.host->config);
 }
 
 /* Each is a member's or nobody's, and the first that is due is the one that is looked for. */

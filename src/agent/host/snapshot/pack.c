@@ -302,7 +302,7 @@ static void pack_lists(const struct pack *p, struct session *s)
 }
 
 /* Whoever adds a field must say here what becomes of it. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32088),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32104),
                "a new field is packed");
 _Static_assert(sizeof(struct postings_peer) == 56 && sizeof(struct quorum_backing) == 40, "so is a peer's");
 
@@ -374,7 +374,7 @@ static void pack_sessions(const struct pack *p, struct host *host)
     word32(p, &count, CONFIG_GROUPS_MAX + 1);
     for (uint32_t i = 0; i < count && !p->b->failed; i++) {
         struct session *s = p->reads ? NULL : host->session_list[i];
-        uint32_t settings = s ? s->settings : 0;
+        uint32_t settings = s ? s->runner.settings : 0;
         word32(p, &settings, UINT32_MAX);
         if (p->reads) s = session_of_settings(host, settings);
         if (s)
@@ -423,7 +423,7 @@ static void pack_groups(const struct pack *p, struct host *host)
             return;
         }
         if (!p->reads) recorder_put_bytes(p->b, host_name(g), strlen(host_name(g)));
-        if (g->session)
+        if (session_group_of(g))
             pack_group(p, (struct session_group *)g);
         else if (p->trusts)
             host_pack_solo(p, host_single_of(g));

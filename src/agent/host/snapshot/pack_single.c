@@ -11,7 +11,7 @@
 static bool is_ours(const struct host_single *g, const struct timed_machine *m, const struct el_msg *msg)
 {
     const uint32_t count = g->cluster.count;
-    return msg->from == g->host->config->self && msg->to >= 1 && msg->to <= count && msg->subject >= 1 &&
+    return msg->from == g->runner.host->config->self && msg->to >= 1 && msg->to <= count && msg->subject >= 1 &&
            msg->subject <= count && msg->kind >= 1 && msg->kind <= m->algorithm->kind_count &&
            msg->spare == 0 && msg->epoch < EL_EPOCH_MAX;
 }
@@ -81,7 +81,7 @@ static void pack_member(const struct pack *p, struct host_single *g, uint32_t i)
 }
 
 /* Whoever adds a field must say here what becomes of it. */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct host_single) == 29256, "a new field is packed");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct host_single) == 29280, "a new field is packed");
 _Static_assert(sizeof(void *) != 8 || (sizeof(struct reliable_link) == 5776 &&
                                        sizeof(struct timed_machine) == 96 && sizeof(struct host_held) == 96),
                "so is one of what it has of others");

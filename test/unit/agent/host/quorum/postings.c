@@ -197,7 +197,7 @@ static void say(el_node from, el_node to, struct payload_entry entry)
     struct payload payload;
     const struct session *s = world.hosts[from].host->sessions;
     entry.type = PAYLOAD_POSTING;
-    entry.settings = s->settings;
+    entry.settings = s->runner.settings;
     entry.incarnation = s->me.incarnation;
     entry.length = (uint8_t)strlen(entry.text);
     payload_begin(&payload, world.hosts[from].host->members);

@@ -101,7 +101,7 @@ static void a_number_that_comes_with_one_vote_is_news_for_all_groups(void **stat
     assert_true(
         payload_add(&payload, &(struct payload_entry){.type = PAYLOAD_MESSAGE,
                                                       .group = led->base.key,
-                                                      .settings = voter->settings,
+                                                      .settings = voter->runner.settings,
                                                       .msg = {.kind = QUORUM_GRANT,
                                                               .from = 3,
                                                               .to = 1,

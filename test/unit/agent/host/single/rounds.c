@@ -170,7 +170,7 @@ static void bring_token(uint32_t round, uint64_t incarnation)
     struct payload payload;
     const struct payload_entry entry = {.type = PAYLOAD_LINKED,
                                         .group = group->key,
-                                        .settings = solo_at(1)->settings,
+                                        .settings = solo_at(1)->runner.settings,
                                         .round = round,
                                         .incarnation = incarnation,
                                         .sequence = 1,

@@ -92,7 +92,7 @@ static void bring_beat(el_node from, el_node says)
     struct payload payload;
     const struct payload_entry entry = {.type = PAYLOAD_MESSAGE,
                                         .group = group->key,
-                                        .settings = host_single_of(group)->settings,
+                                        .settings = host_single_of(group)->runner.settings,
                                         .flags = PAYLOAD_DETECTOR,
                                         .msg = {.from = says, .to = 1, .subject = says, .kind = 1}};
     payload_begin(&payload, members[1].host->members);
