@@ -20,7 +20,7 @@ bool log_is_verbose(void)
     return is_verbose;
 }
 
-/* Quotes, backslashes and control characters cannot break a line into two, or out of its quotes. */
+/* Escapes quotes, backslashes and control characters, so that no text can forge a second line or field. */
 static void put_quoted(FILE *to, const char *text)
 {
     fputc('"', to);
@@ -50,7 +50,7 @@ void log_event(enum log_level level, const char *group, const char *format, ...)
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &broken);
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &broken);
-    FILE *to = fmemopen(line, sizeof line, "w"); /* one write a line, whoever else writes there */
+    FILE *to = fmemopen(line, sizeof line, "w"); /* one write per line: others write to stderr too */
     if (!to) return;
     fprintf(to, as_json ? "{\"ts\":\"%s.%03ldZ\",\"level\":\"%s\"" : "ts=%s.%03ldZ level=%s", when,
             now.tv_nsec / 1000000, names[level]);

@@ -1,4 +1,4 @@
-/* Reading what people type: decimals are exact, a unit is never guessed, nothing overflows silently. */
+/* Reads numbers and times that people type: decimals are exact, units are required, overflow is an error. */
 #include "base/units.h"
 
 #include <inttypes.h>
@@ -58,7 +58,7 @@ bool units_octal(const char *text, uint64_t most, uint64_t *number)
     return read_digits(text, 8, most, number);
 }
 
-/* A decimal times `scale`, which is a power of ten; what is finer than one is no number. Moves past it. */
+/* Reads a decimal times `scale`, a power of ten, and moves *at past it. False if a fraction would remain. */
 static bool read_decimal(const char **at, uint64_t scale, uint64_t *scaled)
 {
     const char *p = *at;
