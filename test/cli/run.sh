@@ -634,7 +634,7 @@ test_keygen() {
     refuses "keygen --public of nothing" 3 'cannot read this key file' keygen --public "$dir/none"
     echo secret >"$dir/b"
     chmod 600 "$dir/b"
-    refuses "keygen --public of a word" 3 'b:1: this is no key' keygen --public "$dir/b"
+    refuses "keygen --public of a word" 3 'b:1: this is not a key' keygen --public "$dir/b"
     chmod 644 "$dir/a"
     refuses "keygen --public of an open file" 3 'others may read this key file' keygen --public "$dir/a"
     refuses "keygen without a file" 2 '--out needs the name of a file' keygen --out
