@@ -336,9 +336,9 @@ static void hostile_lines_end_it_with_a_clear_word(void **state)
     static const struct {
         const char *line, *message;
     } cases[] = {
-        {"nonsense", "no JSON object"},
-        {"[1]", "no JSON object"},
-        {"{\"a\":1,\"a\":2}", "no JSON object"},
+        {"nonsense", "not a JSON object"},
+        {"[1]", "not a JSON object"},
+        {"{\"a\":1,\"a\":2}", "not a JSON object"},
         {"{}", "neither an answer nor an event"},
         {"{\"event\":7}", "neither an answer nor an event"},
         {"{\"event\":\"elected\"}", "missing or wrong"},
