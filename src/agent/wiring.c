@@ -175,5 +175,5 @@ static void seal_buries(void *context, uint32_t peer, const uint8_t *payload, si
 struct seal_hooks agent_seal_hooks(struct agent *agent)
 {
     return (struct seal_hooks){
-        .context = agent, .send = seal_sends, .deliver = seal_delivers, .bury = seal_buries};
+        .context = agent, .send = seal_sends, .deliver = seal_delivers, .deliver_presealed = seal_buries};
 }
