@@ -1,10 +1,10 @@
-/* See record.h. Nobody is told when a lock is free, so it is looked at again and again: that is for starts only. */
+/* Waits for the lock of the state file at start. flock() has no timeout, so this tries every 50 ms. */
 #define _GNU_SOURCE
 #include <time.h>
 
 #include "agent/state/record.h"
 
-static const struct timespec before_the_next_look = {.tv_nsec = 50000000};
+static const struct timespec pause_between_tries = {.tv_nsec = 50000000};
 
 static uint64_t now_ms(void)
 {
@@ -14,14 +14,13 @@ static uint64_t now_ms(void)
 }
 
 enum record_outcome record_await(struct record **made, const char *path, const struct record_identity *identity,
-                                 unsigned preempt_after_ms, void (*tell)(const char *text), char *text,
-                                 size_t size)
+                                 unsigned timeout_ms, void (*tell)(const char *text), char *text, size_t size)
 {
-    const uint64_t end = now_ms() + preempt_after_ms;
+    const uint64_t end = now_ms() + timeout_ms;
     enum record_outcome outcome = record_open(made, path, identity, text, size);
     if (outcome == RECORD_IN_USE) tell(text);
     while (outcome == RECORD_IN_USE && now_ms() < end) {
-        nanosleep(&before_the_next_look, NULL);
+        nanosleep(&pause_between_tries, NULL);
         outcome = record_open(made, path, identity, text, size);
     }
     return outcome;
