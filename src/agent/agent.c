@@ -79,7 +79,7 @@ static uint64_t keep_alive(struct agent *agent, uint64_t now)
 {
     if (agent->watchdog == 0) return UINT64_MAX;
     if (now >= agent->watchdog_at) {
-        notify("WATCHDOG=1");
+        systemd_notify("WATCHDOG=1");
         agent->watchdog_at = now + agent->watchdog;
     }
     return agent->watchdog_at;
@@ -99,7 +99,7 @@ static void before_waiting(uv_prepare_t *handle)
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;
     if (alive < next) next = alive;
-    const uint64_t guarded = guardian_client_tick(agent->obituary);
+    const uint64_t guarded = guardian_client_tick(agent->guardian);
     if (guarded < next) next = guarded;
     if (agent->is_leaving) {
         if (serve_leave(agent->serve) || now >= agent->leave_by) agent_finish(agent, 0);
@@ -141,9 +141,9 @@ static void on_signal(uv_signal_t *handle, int number)
         agent_finish(agent, 128 + number); /* asked twice */
     } else {
         log_event(LOG_INFO_LEVEL, NULL, "leaving: what this member leads is handed over");
-        notify("STOPPING=1");
+        systemd_notify("STOPPING=1");
         agent->is_leaving = true;
-        if (agent->http) http_set_unwell(agent->http, "leaving");
+        if (agent->http) http_set_unhealthy(agent->http, "leaving");
         agent->leave_by = agent_clock() + LEAVE_WITHIN_S * SECOND;
     }
 }
@@ -236,14 +236,14 @@ static int open_all(struct agent *agent)
     agent->recorder = recorder_begin(agent->config, agent->record, &hooks);
     agent->host = agent->history ? host_new(agent->config, agent->record, hooks) : NULL;
     if (agent->host)
-        agent->obituary =
+        agent->guardian =
             guardian_client_new(&agent->loop, agent->config, agent->host, agent->seal, agent->program);
-    if (!agent->obituary) return refuse("out of memory", AGENT_CANNOT_START);
+    if (!agent->guardian) return refuse("out of memory", AGENT_CANNOT_START);
     agent->serve = serve_new(&agent->loop, agent->config, agent->host, text, sizeof text);
     if (!agent->serve) return refuse(text, AGENT_CANNOT_START);
     serve_set_history(agent->serve, agent->history);
-    serve_watch_by(agent->serve, agent->obituary);
-    serve_count_in(agent->serve, &agent->metrics);
+    serve_set_guardian(agent->serve, agent->guardian);
+    serve_set_metrics(agent->serve, &agent->metrics);
     return open_http(agent);
 }
 
@@ -293,8 +293,8 @@ static void close_all(struct agent *agent)
     http_free(agent->http);
     if (agent->serve) serve_free(agent->serve);
     agent->serve = NULL; /* what the last write changes is nobody's news any more */
-    guardian_client_free(agent->obituary);
-    agent->obituary = NULL;
+    guardian_client_free(agent->guardian);
+    agent->guardian = NULL;
     uv_walk(&agent->loop, close_handle, NULL);
     uv_run(&agent->loop, UV_RUN_DEFAULT); /* a write that is under way is waited for */
     uv_loop_close(&agent->loop);
@@ -327,7 +327,7 @@ int agent_run(struct config *config, const char *program)
                   config->members[config->self - 1].name, config->cluster, config->member_count, address,
                   config->has_keys ? "" : " without keys", config->socket, http);
         warn_of_promises(config);
-        notify("READY=1");
+        systemd_notify("READY=1");
         uv_run(&agent.loop, UV_RUN_DEFAULT);
     }
     close_all(&agent);

@@ -20,7 +20,7 @@ struct agent {
     struct seal *seal;
     struct serve *serve;
     struct history *history;
-    struct guardian_client *obituary;
+    struct guardian_client *guardian;
     struct http *http; /* NULL: none */
     struct metrics metrics;
     size_t hearing; /* bytes of the datagram that is being opened */

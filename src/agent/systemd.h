@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-void notify(const char *state); /* READY=1, STOPPING=1, WATCHDOG=1, STATUS=… */
+void systemd_notify(const char *state); /* READY=1, STOPPING=1, WATCHDOG=1, STATUS=… */
 /* How often it wants to hear WATCHDOG=1, in ns; 0: never. */
 uint64_t systemd_watchdog_ns(void);
 

@@ -162,7 +162,7 @@ static void seal_delivers(void *context, uint32_t peer, const uint8_t *payload, 
     if (payload_may_pass(payload, size, false)) host_receive(agent->host, peer, payload, size);
 }
 
-static void seal_buries(void *context, uint32_t peer, const uint8_t *payload, size_t size)
+static void seal_delivers_presealed(void *context, uint32_t peer, const uint8_t *payload, size_t size)
 {
     struct agent *agent = context;
     if (!payload_may_pass(payload, size, true)) return;
@@ -174,6 +174,8 @@ static void seal_buries(void *context, uint32_t peer, const uint8_t *payload, si
 
 struct seal_hooks agent_seal_hooks(struct agent *agent)
 {
-    return (struct seal_hooks){
-        .context = agent, .send = seal_sends, .deliver = seal_delivers, .deliver_presealed = seal_buries};
+    return (struct seal_hooks){.context = agent,
+                               .send = seal_sends,
+                               .deliver = seal_delivers,
+                               .deliver_presealed = seal_delivers_presealed};
 }
