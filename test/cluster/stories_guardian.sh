@@ -151,7 +151,7 @@ story_guardian_tells_of_some() {
 # Whoever leads nothing holds nothing up, though it is known and lives.
 all_is_over() { # MEMBER: the others know
     local m
-    for m in $(others "$1"); do log_says "$m" "$1 is dead, and its work is over: its guardian says so" || return 1; done
+    for m in $(others "$1"); do log_says "$m" "the guardian of $1 reports its agent dead, and its work ended" || return 1; done
 }
 story_guardian_does_not_wait_for_who_stands() {
     declare -A application=()
