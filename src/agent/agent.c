@@ -175,8 +175,8 @@ static int open_record(struct agent *agent)
     case RECORD_LOST:
         log_event(
             LOG_WARN_LEVEL, NULL,
-            "%s; granting nothing until the other members have reported. In a new cluster, start with the state "
-            "file that `elector init` wrote",
+            "%s; granting nothing until the other members have reported. In a new cluster, start with "
+            "the state file that `elector init` wrote",
             text);
         return 0;
     case RECORD_REFUSED: return refuse(text, AGENT_CANNOT_START);
