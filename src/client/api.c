@@ -344,8 +344,8 @@ elector_status elector_stopped(elector *e, const char *group)
     struct group_state *o = group_state_find(e, group);
     if (!o || !o->leading || !e->engine) return not_leading(e, group);
     if (!o->stopping)
-        return engine_fail(e, ELECTOR_NOT_LEADING, "%s: nobody has asked to stop; elector_resign() gives up",
-                           group);
+        return engine_fail(e, ELECTOR_NOT_LEADING,
+                           "%s: no stop was requested; elector_resign() ends leadership", group);
     group_state_end_work(o);
     return settle(e, e->engine->kind->stopped(e->engine, group, o->term.token));
 }

@@ -19,7 +19,7 @@ static void describe_members(const struct config *config, FILE *out)
         votes += member->role != CONFIG_OBSERVER;
     }
     fprintf(out, "  %u of %u votes elect, so %u may fail%s\n", votes / 2 + 1, votes, votes - (votes / 2 + 1),
-            votes % 2 == 0 ? "; an even number of votes survives no more than one vote less" : "");
+            votes % 2 == 0 ? "; an odd number with one vote less tolerates as many failures" : "");
 }
 
 static void describe_group(const struct config_group *group, FILE *out)

@@ -88,13 +88,12 @@ struct leadership_tenure {
 struct leadership {
     struct leaderships *all;
     struct host_group *group;
-    struct leadership_tenure
-        *tenure;         /* the last one; before the first, a constant that nobody holds. Never NULL */
-    uint64_t lost_ns;    /* since when a leader is missing; 0: there is one, or no candidate */
-    uint64_t seen_token; /* this and the other seen_ fields: as last reported to observers */
-    uint32_t seen_value; /* host_view.value_number */
-    uint32_t candidates; /* a piece of leaderships.slab: the first is elected next */
-    uint32_t number;     /* 0, 1, ... in leaderships */
+    struct leadership_tenure *tenure; /* the last one; before the first a constant, never held. Not NULL */
+    uint64_t lost_ns;                 /* since when a leader is missing; 0: there is one, or no candidate */
+    uint64_t seen_token;              /* this and the other seen_ fields: as last reported to observers */
+    uint32_t seen_value;              /* host_view.value_number */
+    uint32_t candidates;              /* a piece of leaderships.slab: the first is elected next */
+    uint32_t number;                  /* 0, 1, ... in leaderships */
     uint16_t candidate_count;
     uint8_t seen_leader;
 };
