@@ -83,10 +83,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size--;
     memcpy(datagram, bytes + 1, size);
     now += 50 * NS_PER_MS;
-    if (now - p->sessions[0].born_ns > 100 * NS_PER_S) connect_both(), s = nodes[0], p = &s->peers[1];
+    if (now - p->channels[0].born_ns > 100 * NS_PER_S) connect_both(), s = nodes[0], p = &s->peers[1];
     if (how == 1 && size >= SEAL_DATA_HEAD) {
         el_put(datagram, SEAL_DATA | SEAL_VERSION << 8, 4);
-        el_put(datagram + 4, p->sessions[0].mine, 4);
+        el_put(datagram + 4, p->channels[0].mine, 4);
     } else if (how == 2 && size == SEAL_INITIATION_SIZE) {
         el_put(datagram, SEAL_INITIATION | SEAL_VERSION << 8, 4);
         seal_mac(s->tag_keys[0], datagram, SEAL_INITIATION_TAG, datagram + SEAL_INITIATION_TAG);

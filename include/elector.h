@@ -1,22 +1,29 @@
 /*
- * Elector for applications: many processes, one leader, and everyone knows who.
+ * libelector: many processes campaign for a group, one of them leads, and all of them know which one.
  *
  *     elector *e;
  *     elector_term term;
- *     if (elector_open(NULL, &e) != ELECTOR_OK || elector_campaign(e, "billing", NULL, -1, &term) != ELECTOR_OK)
+ *     if (elector_open(NULL, &e) != ELECTOR_OK ||
+ *         elector_campaign(e, "billing", NULL, -1, &term) != ELECTOR_OK)
  *         errx(1, "%s", elector_message(e));
  *     while (elector_dispatch(e) == ELECTOR_OK && elector_is_leader(e, "billing")) do_a_little(term.token);
  *     elector_close(e);
  *
- * A leader leads until a deadline that moves on while a majority supports it. Nothing that only a leader may do is
- * done without asking elector_is_leader() just before, which compares the deadline with the clock at that very
- * instant; and what outlives that instant is fenced: give the token to the resource, which refuses lower ones.
- * To ask takes no lock and no system call, so it can be asked before every write. The agent moves the deadline on by itself
- * where it can (docs/library.md says where not); events, a request to stop among them, come from elector_dispatch() and
- * whatever waits, so call one of them no later than elector_timeout_ms() says.
+ * Three rules make this safe:
  *
- * Threads: one elector belongs to one thread at a time, except that elector_is_leader(), elector_token() and
- * elector_deadline() may be called from any thread while another is inside any other call but elector_close().
+ * 1. Ask, then act. A leader leads until a deadline, which moves on while a majority of the cluster supports
+ *    it. Call elector_is_leader() just before each action that only a leader may take: it compares the deadline
+ *    with the clock. It takes no lock and makes no system call, so it is cheap enough to ask before every
+ *    write.
+ * 2. Fence. An action may take effect after the deadline, for example a write that is delayed in the network.
+ *    Send the term's token with it, and let the resource refuse a token lower than the highest it has seen.
+ * 3. Dispatch. Events, including requests to stop, arrive in elector_dispatch() and in the calls that wait.
+ *    Call one of them no later than elector_timeout_ms() says. The agent usually moves deadlines on without a
+ *    call; docs/library.md says when it cannot. Then they move on only in these calls.
+ *
+ * Threads: one thread at a time may use an elector. As an exception, any thread may call elector_is_leader(),
+ * elector_token() and elector_deadline() while another thread is inside any call except elector_close(). The
+ * library starts no threads. After fork() only the parent may use the elector.
  */
 #ifndef ELECTOR_H
 #define ELECTOR_H
@@ -39,45 +46,49 @@ typedef struct elector elector;
 
 typedef enum elector_status {
     ELECTOR_OK = 0,
-    ELECTOR_TIMEOUT = 1,     /* it did not happen in time; it may still */
+    ELECTOR_TIMEOUT = 1,     /* it did not happen in time; it may still happen */
     ELECTOR_NOT_LEADING = 2, /* only a leader can do this */
     ELECTOR_REFUSED = 3,     /* not permitted, or declined: elector_message() says why */
-    ELECTOR_INVALID = 4,     /* an argument makes no sense: a bad URL, group or value */
-    ELECTOR_UNAVAILABLE = 5, /* nobody answers: is the agent running? */
-    ELECTOR_LOST = 6,        /* the connection broke; all leadership held through it is over */
+    ELECTOR_INVALID = 4,     /* an argument is wrong: a bad URL, group or value */
+    ELECTOR_UNAVAILABLE = 5, /* no answer: is the agent running? */
+    ELECTOR_LOST = 6,        /* the connection broke; all leadership held through it has ended */
     ELECTOR_NO_MEMORY = 7,
-    ELECTOR_BUSY = 8, /* called from within a callback that must not */
+    ELECTOR_BUSY = 8, /* a callback must not call this function */
 } elector_status;
 
+/* Lengths in bytes, without the terminating zero. */
 enum { ELECTOR_GROUP_MAX = 63, ELECTOR_VALUE_MAX = 255, ELECTOR_NAME_MAX = 63 };
 
-/* A tenure of ours. */
+/* One tenure of this process as leader of a group. */
 typedef struct elector_term {
-    uint64_t token;       /* higher than that of every leader before; below 2^53 */
-    uint64_t deadline_ns; /* on CLOCK_BOOTTIME: what a leader does is over by then, unless it moves on;
-                             UINT64_MAX: there is no lease (file:), it ends with the process */
+    uint64_t token;       /* higher than the token of every earlier leader of the group; below 2^53 */
+    uint64_t deadline_ns; /* on CLOCK_BOOTTIME, as it was when the struct was filled in: elector_deadline() has
+                             the newest. UINT64_MAX: no lease (file:), the term ends with the process */
 } elector_term;
 
-/* Who leads a group, as far as is known here. */
+/* The leader of a group, as known on this host. */
 typedef struct elector_leader {
-    char name[ELECTOR_NAME_MAX + 1]; /* of the member; empty: nobody is known to */
+    char name[ELECTOR_NAME_MAX + 1]; /* of the member that leads; empty: no leader is known */
     uint64_t token;
-    char value[ELECTOR_VALUE_MAX + 1]; /* what the leader has proclaimed, or empty */
-    bool is_me;                        /* through this very elector */
+    char value[ELECTOR_VALUE_MAX + 1]; /* set with elector_proclaim() or elector_options; may be empty */
+    bool is_me;                        /* this elector leads, not another client of the same agent */
 } elector_leader;
 
 /*
- * What happens, in this order for each group: elected, then lost, then (a new) leader; never elected twice without
- * lost between. STOP comes before lost when leadership is to be handed over: stop the work, then call
- * elector_stopped(); until then, or the deadline, nobody else leads. A deadline that passes is LOST_OFFICE too.
- * From a callback everything may be called but what would call callbacks (ELECTOR_BUSY): dispatch, wait, leader_of, and
- * campaign other than with timeout 0; elector_close() does nothing there.
+ * Events come in this order for each group: ELECTED, sometimes STOP, LOST_OFFICE, NEW_LEADER. ELECTED never
+ * comes twice without LOST_OFFICE in between. Callbacks run in the thread that calls elector_dispatch(),
+ * elector_wait() or a waiting elector_campaign(), and nowhere else.
+ *
+ * A callback may call every function except those that would call callbacks; these return ELECTOR_BUSY:
+ * elector_dispatch(), elector_wait(), elector_leader_of(), and elector_campaign() with a timeout other than 0.
+ * elector_close() does nothing in a callback.
  */
 typedef enum elector_event_type {
-    ELECTOR_ELECTED = 1,
-    ELECTOR_STOP,
-    ELECTOR_LOST_OFFICE,
-    ELECTOR_NEW_LEADER,
+    ELECTOR_ELECTED = 1, /* we lead, with this term */
+    ELECTOR_STOP,        /* hand over: end the work, then call elector_stopped(). Nobody else leads before that
+                            call or the deadline, whichever comes first */
+    ELECTOR_LOST_OFFICE, /* we no longer lead: another does, the connection broke, or the deadline has passed */
+    ELECTOR_NEW_LEADER,  /* an observed group has a new leader, or none */
 } elector_event_type;
 
 typedef struct elector_event {
@@ -85,66 +96,95 @@ typedef struct elector_event {
     const char *group;     /* borrowed until the callback returns */
     elector_term term;     /* ELECTED, STOP, LOST_OFFICE */
     elector_leader leader; /* NEW_LEADER */
-    const char *reason;    /* STOP, LOST_OFFICE: in plain words; borrowed */
+    const char *reason;    /* STOP, LOST_OFFICE: for people to read; borrowed until the callback returns */
 } elector_event;
 
-typedef void elector_callback(void *whose, const elector_event *event);
+typedef void elector_callback(void *context, const elector_event *event);
+
+/* ---- Opening and closing ---- */
 
 /*
- * `url`: unix:PATH, the agent's socket; file:PATH, a lock on this host alone, no agent needed. NULL: what
- * $ELECTOR_URL says, else the agent's usual socket. *out is set even on failure, unless memory ran out, so that
- * elector_message() can be asked; close it in any case.
+ * Connects. `url` is unix:PATH, an agent's socket, or file:PATH, a lock on this host that needs no agent. NULL
+ * means $ELECTOR_URL, or unix:/run/elector/agent.sock if that is unset. On failure *out is set too, unless
+ * memory ran out, so that elector_message() can say why: close it in any case.
  */
 ELECTOR_API elector_status elector_open(const char *url, elector **out);
-ELECTOR_API void elector_close(elector *); /* resigns from everything; NULL is fine */
+/* Resigns from all groups, so end the work first. NULL is allowed. */
+ELECTOR_API void elector_close(elector *);
 
-/* Why the last call failed, in one line. Never NULL. */
+/* Why the last call failed, in one line. Never NULL; borrowed until the next call. */
 ELECTOR_API const char *elector_message(const elector *);
+
+/* ---- Leading ---- */
 
 #define ELECTOR_NEVER UINT64_MAX
 
 typedef struct elector_options {
-    size_t size;       /* sizeof(elector_options): set by elector_options_init */
-    uint64_t priority; /* of equal members the higher is preferred; default 0 */
-    const char *value; /* proclaimed when elected; may be NULL */
-    uint64_t
-        preempt_after_ms; /* where the group's configuration has preempt = on: how long it stands before a leader of
-                                  lower priority makes way for it; default 0; ELECTOR_NEVER */
+    size_t size; /* sizeof(elector_options): set by elector_options_init() */
+    /* Among members that are equal otherwise the highest is preferred; below 2^53. Default: 0. */
+    uint64_t priority;
+    /* Proclaimed when elected. Default: NULL, none. */
+    const char *value;
+    /* If the group is configured with preempt = on: a leader of lower priority hands over after we have
+     * campaigned for this long. Default: 0; ELECTOR_NEVER: it does not hand over. */
+    uint64_t preempt_after_ms;
 } elector_options;
+/* Sets the defaults. Call it first: a struct of another size is refused. */
 ELECTOR_API void elector_options_init(elector_options *);
 
-/* Campaigns, and waits until elected; timeout in ms, -1 for ever, 0 to begin only (ELECTOR_TIMEOUT, then dispatch). */
-ELECTOR_API elector_status elector_campaign(elector *, const char *group, const elector_options *,
+/*
+ * Campaigns for the group, and waits until elected, at most `timeout_ms` (-1: no limit; 0: do not wait). After
+ * ELECTOR_TIMEOUT we are still a candidate, and ELECTED may come in a later call. `options` may be NULL for the
+ * defaults; `term` may be NULL. A leader that loses leadership remains a candidate, unless it has resigned or
+ * the connection broke.
+ */
+ELECTOR_API elector_status elector_campaign(elector *, const char *group, const elector_options *options,
                                             int timeout_ms, elector_term *term);
+/* Ends candidacy and leadership. End the work first: we do not lead from this call on. */
 ELECTOR_API elector_status elector_resign(elector *, const char *group);
+/* Asks the leader to hand over to `member`: it gets STOP. Works only through the agent on the leader's host.
+ * ELECTOR_OK means that the hand-over has begun. */
 ELECTOR_API elector_status elector_transfer(elector *, const char *group, const char *member);
-/* The same of a group that is led through this elector, and whose work has ended already: no STOP follows, and it leads
- * no more from this call on, unless it is refused. It remains a candidate. */
+/* The same for a group that this elector leads and whose work has ended already: no STOP follows, and we do not
+ * lead from this call on. If the call is refused, we lead as before. We remain a candidate. */
 ELECTOR_API elector_status elector_hand_over(elector *, const char *group, const char *member);
+/* Sets the leader's value, which every observer of the group sees: an address, for example. */
 ELECTOR_API elector_status elector_proclaim(elector *, const char *group, const char *value);
-/* The answer to STOP: the work is done with. */
+/* The answer to STOP: the work has ended, and another may lead. */
 ELECTOR_API elector_status elector_stopped(elector *, const char *group);
 
-/* Now, by the clock. False for a group that was never campaigned for. */
+/* Whether this elector leads at this instant. False for a group that it never campaigned for. */
 ELECTOR_API bool elector_is_leader(const elector *, const char *group);
-ELECTOR_API uint64_t elector_token(const elector *, const char *group); /* 0: not leading */
+/* The token of the present term; 0: not leading. */
+ELECTOR_API uint64_t elector_token(const elector *, const char *group);
+/* The present deadline in ns on CLOCK_BOOTTIME, which may have passed; 0: not leading;
+ * UINT64_MAX: no lease (file:). */
 ELECTOR_API uint64_t elector_deadline(const elector *, const char *group);
 
-/* Follows a group (NULL: all groups that the agent knows): NEW_LEADER events come, the present one at once. */
+/* ---- Following ---- */
+
+/* Requests NEW_LEADER events for a group, the present leader first. NULL: for all groups that the agent
+ * knows. */
 ELECTOR_API elector_status elector_observe(elector *, const char *group);
-/* Who leads, as known now; waits for an answer, not for a leader. */
+/* The leader as known now. Waits for the agent's answer, at most `timeout_ms`, but not for a leader. */
 ELECTOR_API elector_status elector_leader_of(elector *, const char *group, int timeout_ms, elector_leader *);
 
+/* ---- Event loops ---- */
+
 /*
- * For event loops: poll the descriptor for input, wait no longer than until the deadline, then dispatch. After
- * ELECTOR_LOST there is no descriptor (-1) and no candidacy; the next campaign, observe or leader_of connects anew.
+ * Poll elector_fd() for input with the timeout elector_timeout_ms(), then call elector_dispatch(). Programs
+ * without an event loop call elector_wait() instead.
+ *
+ * After ELECTOR_LOST there is no descriptor (-1) and no candidacy, and nothing is retried automatically. The
+ * next elector_campaign(), elector_observe() or elector_leader_of() connects again.
  */
-ELECTOR_API void elector_on_event(elector *, elector_callback *, void *whose);
-ELECTOR_API int elector_fd(const elector *);            /* may change after ELECTOR_LOST */
-ELECTOR_API int elector_timeout_ms(const elector *);    /* -1: none */
-ELECTOR_API elector_status elector_dispatch(elector *); /* never blocks; calls the callback */
-ELECTOR_API elector_status elector_wait(elector *,
-                                        int timeout_ms); /* until an event was delivered, or a signal came */
+ELECTOR_API void elector_on_event(elector *, elector_callback *, void *context); /* NULL: events are dropped */
+ELECTOR_API int elector_fd(const elector *);            /* another one after a reconnection */
+ELECTOR_API int elector_timeout_ms(const elector *);    /* for poll(2); -1: no limit */
+ELECTOR_API elector_status elector_dispatch(elector *); /* reads what has arrived, calls back; never blocks */
+/* The same, but waits until it has delivered an event. ELECTOR_TIMEOUT: a signal came, or the time is
+ * up (-1: no limit). */
+ELECTOR_API elector_status elector_wait(elector *, int timeout_ms);
 
 ELECTOR_API const char *elector_version(void);
 

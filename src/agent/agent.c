@@ -1,4 +1,4 @@
-/* See agent.h. One loop: datagrams, the next deadline, the disk, clients, signals. */
+/* See agent.h. One loop handles datagrams, timers, the disk, clients and signals. */
 #define _GNU_SOURCE
 #include "agent/agent.h"
 
@@ -40,7 +40,7 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 {
     struct agent *agent = handle->data;
     (void)status, (void)events;
-    host_hold(agent->host); /* which looks for what is overdue before each word that it hears */
+    host_hold(agent->host); /* the host still runs overdue timers before each message */
     (void)udp_receive(agent->socket, hear, agent);
     host_release(agent->host);
 }
@@ -49,7 +49,7 @@ static void on_due(uv_poll_t *handle, int status, int events)
 {
     struct agent *agent = handle->data;
     (void)status, (void)events;
-    agent->wakes_at = 0; /* it is set again before the next wait, which is as good as reading it */
+    agent->wakes_at = 0; /* setting it again, before the next wait, clears it like a read would */
 }
 
 static void wake_at(struct agent *agent, uint64_t at)
@@ -63,7 +63,7 @@ static uint64_t keep_alive(struct agent *agent, uint64_t now)
 {
     if (agent->watchdog == 0) return UINT64_MAX;
     if (now >= agent->watchdog_at) {
-        notify("WATCHDOG=1");
+        systemd_notify("WATCHDOG=1");
         agent->watchdog_at = now + agent->watchdog;
     }
     return agent->watchdog_at;
@@ -76,14 +76,15 @@ static void before_waiting(uv_prepare_t *handle)
     const uint64_t now = clock_boottime_ns();
     if (host_has_failed(agent->host) && !agent->is_done) {
         log_event(LOG_ERROR_LEVEL, NULL,
-                  "the record takes no more; stepping down from everything, and leaving");
+                  "state file full (%d groups) or out of memory: resigning all groups and exiting",
+                  (int)RECORD_GROUPS_MAX);
         serve_failed(agent->serve, "disk");
         agent_finish(agent, AGENT_DISK_FAILED);
     }
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;
     if (alive < next) next = alive;
-    const uint64_t guarded = guardian_client_tick(agent->obituary);
+    const uint64_t guarded = guardian_client_tick(agent->guardian);
     if (guarded < next) next = guarded;
     if (agent->is_leaving) {
         if (serve_leave(agent->serve) || now >= agent->leave_by) agent_finish(agent, 0);
@@ -92,25 +93,25 @@ static void before_waiting(uv_prepare_t *handle)
     wake_at(agent, next > now ? next : now + 1);
 }
 
-/* Keys, permissions and logging are taken over; what the protocol stands on takes a restart. */
+/* Takes keys, permissions and logging over. Settings that all members must share need a restart. */
 static void reload(struct agent *agent)
 {
     struct config *config = agent->config, *fresh = calloc(1, sizeof *fresh);
     char text[512];
     if (!fresh) return;
     if (!config_read(fresh, config->path, text, sizeof text)) {
-        log_event(LOG_ERROR_LEVEL, NULL, "%s; the old configuration goes on", text);
+        log_event(LOG_ERROR_LEVEL, NULL, "cannot reload: %s; keeping the old configuration", text);
     } else if (!config_is_same_cluster(config, fresh)) {
         log_event(
             LOG_ERROR_LEVEL, NULL,
-            "members, groups and their settings, paths and the cluster's id change only with a restart; the "
-            "old configuration goes on");
+            "cannot reload: members, groups and their settings, paths and the cluster's id need a restart; "
+            "keeping the old configuration");
     } else {
         *config = *fresh;
         seal_set_cluster_keys(agent->seal, (const uint8_t(*)[SEAL_KEY])config->cluster_keys,
                               config->cluster_key_count);
         log_set(config->log == CONFIG_LOG_JSON, config->verbose);
-        log_event(LOG_INFO_LEVEL, NULL, "read %s again", config->path);
+        log_event(LOG_INFO_LEVEL, NULL, "reloaded %s", config->path);
     }
     config_wipe(fresh);
     free(fresh);
@@ -122,12 +123,13 @@ static void on_signal(uv_signal_t *handle, int number)
     if (number == SIGHUP) {
         reload(agent);
     } else if (agent->is_leaving) {
-        agent_finish(agent, 128 + number); /* asked twice */
+        agent_finish(agent, 128 + number); /* a second signal: exit at once */
     } else {
-        log_event(LOG_INFO_LEVEL, NULL, "leaving: what this member leads is handed over");
-        notify("STOPPING=1");
+        log_event(LOG_INFO_LEVEL, NULL,
+                  "signal %d: handing over all groups that this member leads, then exiting", number);
+        systemd_notify("STOPPING=1");
         agent->is_leaving = true;
-        if (agent->http) http_set_unwell(agent->http, "leaving");
+        if (agent->http) http_set_unhealthy(agent->http, "leaving");
         agent->leave_by = clock_boottime_ns() + LEAVE_WITHIN_S * NS_PER_S;
     }
 }
@@ -142,7 +144,7 @@ static int refuse(const char *text, int code)
 
 static void tell_wait(const char *text)
 {
-    log_event(LOG_WARN_LEVEL, NULL, "%s; waits up to %d s for it to end", text, (int)IN_USE_FOR_S);
+    log_event(LOG_WARN_LEVEL, NULL, "%s; waiting up to %d s for it to exit", text, (int)IN_USE_FOR_S);
 }
 
 static int open_record(struct agent *agent)
@@ -155,11 +157,10 @@ static int open_record(struct agent *agent)
                          sizeof text)) {
     case RECORD_READY: return 0;
     case RECORD_LOST:
-        log_event(
-            LOG_WARN_LEVEL, NULL,
-            "%s; grants nothing until the others have told what they know. If this cluster is new, begin with "
-            "the state file that `elector init` wrote",
-            text);
+        log_event(LOG_WARN_LEVEL, NULL,
+                  "%s; granting nothing until the other members have reported. In a new cluster, start with "
+                  "the state file that `elector init` wrote",
+                  text);
         return 0;
     case RECORD_REFUSED: return refuse(text, AGENT_CANNOT_START);
     case RECORD_IN_USE: break;
@@ -186,10 +187,10 @@ static int open_seal(struct agent *agent)
     sodium_memzero(&seal, sizeof seal);
     return agent->seal
                ? 0
-               : refuse("cannot seal traffic: no memory, or libsodium does not start", AGENT_CANNOT_START);
+               : refuse("cannot seal traffic: out of memory, or libsodium does not start", AGENT_CANNOT_START);
 }
 
-/* Who asked for it does not go without; the usual place may be another agent's of this host. */
+/* Fails only if `http` is configured: the default port may belong to another agent on this host. */
 static int open_http(struct agent *agent)
 {
     const struct http_setup setup = {.config = agent->config,
@@ -201,7 +202,7 @@ static int open_http(struct agent *agent)
     if (!agent->config->http.ss_family) return 0;
     agent->http = http_new(&agent->loop, &setup, text, sizeof text);
     if (!agent->http && !agent->config->http_is_default) return refuse(text, AGENT_CANNOT_START);
-    if (!agent->http) log_event(LOG_WARN_LEVEL, NULL, "%s; goes on without", text);
+    if (!agent->http) log_event(LOG_WARN_LEVEL, NULL, "%s; running without HTTP", text);
     return 0;
 }
 
@@ -214,20 +215,20 @@ static int open_all(struct agent *agent)
     agent->socket = udp_open(agent->config, text, sizeof text);
     if (agent->socket < 0) return refuse(text, AGENT_CANNOT_START);
     agent->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (agent->timer < 0) return refuse("cannot have a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
+    if (agent->timer < 0) return refuse("cannot create a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
     struct host_hooks hooks = agent_host_hooks(agent);
     agent->history = history_new(agent->config, clock_boottime_ns());
     agent->recorder = recorder_begin(agent->config, agent->record, &hooks);
     agent->host = agent->history ? host_new(agent->config, agent->record, hooks) : NULL;
     if (agent->host)
-        agent->obituary =
+        agent->guardian =
             guardian_client_new(&agent->loop, agent->config, agent->host, agent->seal, agent->program);
-    if (!agent->obituary) return refuse("out of memory", AGENT_CANNOT_START);
+    if (!agent->guardian) return refuse("out of memory", AGENT_CANNOT_START);
     agent->serve = serve_new(&agent->loop, agent->config, agent->host, text, sizeof text);
     if (!agent->serve) return refuse(text, AGENT_CANNOT_START);
     serve_set_history(agent->serve, agent->history);
-    serve_watch_by(agent->serve, agent->obituary);
-    serve_count_in(agent->serve, &agent->metrics);
+    serve_set_guardian(agent->serve, agent->guardian);
+    serve_set_metrics(agent->serve, &agent->metrics);
     return open_http(agent);
 }
 
@@ -248,7 +249,7 @@ static void begin(struct agent *agent)
         agent->on_signal[i].data = agent;
         uv_signal_start(&agent->on_signal[i], on_signal, signals[i]);
     }
-    for (uint32_t i = 0; i < config->group_count; i++) /* those that are known by name begin now */
+    for (uint32_t i = 0; i < config->group_count; i++) /* groups with a name of their own begin now */
         if (!strchr(config->groups[i].name, '*') &&
             !host_find(agent->host, config->groups[i].name, text, sizeof text))
             log_event(LOG_ERROR_LEVEL, config->groups[i].name, "%s", text);
@@ -260,8 +261,7 @@ static void warn_of_promises(const struct config *config)
         const struct el_algorithm *algorithm = config->groups[i].algorithm;
         if (!algorithm || strcmp(algorithm->name, "quorum") == 0) continue;
         log_event(LOG_WARN_LEVEL, config->groups[i].name,
-                  "is led by %s, which does not promise what quorum does; `elector algorithms %s` says what "
-                  "breaks it",
+                  "algorithm %s does not give quorum's guarantees; `elector algorithms %s` says what breaks it",
                   algorithm->name, algorithm->name);
     }
 }
@@ -276,11 +276,11 @@ static void close_all(struct agent *agent)
 {
     http_free(agent->http);
     if (agent->serve) serve_free(agent->serve);
-    agent->serve = NULL; /* what the last write changes is nobody's news any more */
-    guardian_client_free(agent->obituary);
-    agent->obituary = NULL;
+    agent->serve = NULL; /* changes by the last write are not reported */
+    guardian_client_free(agent->guardian);
+    agent->guardian = NULL;
     uv_walk(&agent->loop, close_handle, NULL);
-    uv_run(&agent->loop, UV_RUN_DEFAULT); /* a write that is under way is waited for */
+    uv_run(&agent->loop, UV_RUN_DEFAULT); /* waits for a write in progress */
     uv_loop_close(&agent->loop);
     host_free(agent->host);
     recorder_close(agent->recorder);
@@ -295,7 +295,7 @@ int agent_run(struct config *config, const char *program)
 {
     struct agent agent = {
         .config = config, .program = program, .socket = -1, .timer = -1, .metrics.version = ELECTOR_VERSION};
-    char address[80], http[80] = "nowhere";
+    char address[80], http[80] = "off";
     log_set(config->log == CONFIG_LOG_JSON, config->verbose);
     if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)
         return refuse("libsodium or libuv does not start", AGENT_CANNOT_START);
@@ -307,11 +307,11 @@ int agent_run(struct config *config, const char *program)
         agent.watchdog = systemd_watchdog_ns();
         config_write_address(&config->members[config->self - 1].address, address, sizeof address);
         if (agent.http) config_write_address(&config->http, http, sizeof http);
-        log_event(LOG_INFO_LEVEL, NULL, "member %s of %s, %u members, on %s%s; clients at %s, HTTP at %s",
+        log_event(LOG_INFO_LEVEL, NULL, "member %s of %s, %u members, on %s%s; clients at %s, HTTP %s",
                   config->members[config->self - 1].name, config->cluster, config->member_count, address,
                   config->has_keys ? "" : " without keys", config->socket, http);
         warn_of_promises(config);
-        notify("READY=1");
+        systemd_notify("READY=1");
         uv_run(&agent.loop, UV_RUN_DEFAULT);
     }
     close_all(&agent);

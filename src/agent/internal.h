@@ -1,4 +1,4 @@
-/* The inside of the agent. Shared by agent.c and wiring.c, and nobody else. */
+/* Shared by agent.c and wiring.c. */
 #ifndef ELECTOR_AGENT_INTERNAL_H
 #define ELECTOR_AGENT_INTERNAL_H
 
@@ -20,13 +20,13 @@ struct agent {
     struct seal *seal;
     struct serve *serve;
     struct history *history;
-    struct guardian_client *obituary;
-    struct http *http; /* NULL: none */
+    struct guardian_client *guardian;
+    struct http *http; /* NULL: off */
     struct metrics metrics;
-    size_t hearing; /* bytes of the datagram that is being opened */
+    size_t hearing; /* size of the datagram being opened, for the metrics */
     struct recorder *recorder;
     int socket, timer;
-    uint64_t wakes_at; /* what the timer is set to; 0: nothing */
+    uint64_t wakes_at; /* the timer's setting; 0: not set */
     uint64_t drawn[32];
     uint32_t drawn_left;
     uv_loop_t loop;
@@ -41,7 +41,7 @@ struct agent {
 
 void agent_finish(struct agent *, int code);
 
-/* wiring.c: what the host and the seal need of the world */
+/* wiring.c: connects host and seal to the outside */
 struct host_hooks agent_host_hooks(struct agent *);
 struct seal_hooks agent_seal_hooks(struct agent *);
 

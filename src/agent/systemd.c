@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-void notify(const char *state)
+void systemd_notify(const char *state)
 {
     const char *path = getenv("NOTIFY_SOCKET");
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -1,4 +1,5 @@
-/* What the host and the seal need of the world: a clock, dice, a disk, a socket, and somebody to tell. */
+/* Connects host and seal to the outside: clock, random numbers, disk, socket, clients, log, history and
+ * metrics. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct writing {
     uint64_t took_ns;
 };
 
-/* ---- What the host needs ---- */
+/* ---- Hooks of the host ---- */
 
 static uint64_t host_asks_now(void *context)
 {
@@ -28,7 +29,7 @@ static uint64_t host_asks_now(void *context)
     return clock_boottime_ns();
 }
 
-/* Many at a time: each is asked for while somebody waits, and no secret comes of them. */
+/* Draws 32 at a time, because elections wait for them. No secret is made of them. */
 static uint64_t host_asks_random(void *context)
 {
     struct agent *agent = context;
@@ -70,7 +71,7 @@ static void wrote_record(uv_work_t *work, int status)
     free(writing->image);
     free(writing);
     if (error)
-        log_event(LOG_ERROR_LEVEL, NULL, "cannot write %s: %s; stepping down from everything, and leaving",
+        log_event(LOG_ERROR_LEVEL, NULL, "cannot write the state file %s: %s; resigning all groups and exiting",
                   agent->config->state, strerror(error));
     host_saved(agent->host, version, error);
     if (error && agent->serve) serve_failed(agent->serve, "disk");
@@ -81,7 +82,7 @@ static void host_saves(void *context, struct record_image *image)
 {
     struct agent *agent = context;
     struct writing *writing = calloc(1, sizeof *writing);
-    if (!writing) abort(); /* what is not on disk was never said; a start finds it so */
+    if (!writing) abort(); /* nothing that needs this write was sent, so a restart is safe */
     *writing = (struct writing){.agent = agent, .image = image};
     writing->work.data = writing;
     if (uv_queue_work(&agent->loop, &writing->work, write_record, wrote_record) != 0) abort();
@@ -144,7 +145,7 @@ struct host_hooks agent_host_hooks(struct agent *agent)
                                .heard = host_heard_of};
 }
 
-/* ---- What the seal needs ---- */
+/* ---- Hooks of the seal ---- */
 
 static void seal_sends(void *context, uint32_t peer, const uint8_t *datagram, size_t size)
 {
@@ -163,18 +164,20 @@ static void seal_delivers(void *context, uint32_t peer, const uint8_t *payload, 
     if (payload_may_pass(payload, size, false)) host_receive(agent->host, peer, payload, size);
 }
 
-static void seal_buries(void *context, uint32_t peer, const uint8_t *payload, size_t size)
+static void seal_delivers_presealed(void *context, uint32_t peer, const uint8_t *payload, size_t size)
 {
     struct agent *agent = context;
     if (!payload_may_pass(payload, size, true)) return;
-    host_receive(agent->host, peer, payload, size); /* first: whoever reads the log is not waited for */
-    log_event(LOG_WARN_LEVEL, NULL, "%s is dead, and its work%s is over: its guardian says so",
+    host_receive(agent->host, peer, payload, size); /* before the log, which may block */
+    log_event(LOG_WARN_LEVEL, NULL, "the guardian of %s reports its agent dead, and its work%s ended",
               agent->config->members[peer - 1].name,
-              payload[PAYLOAD_HEAD] == PAYLOAD_RELEASED ? " at some groups" : "");
+              payload[PAYLOAD_HEAD] == PAYLOAD_RELEASED ? " in some groups" : "");
 }
 
 struct seal_hooks agent_seal_hooks(struct agent *agent)
 {
-    return (struct seal_hooks){
-        .context = agent, .send = seal_sends, .deliver = seal_delivers, .bury = seal_buries};
+    return (struct seal_hooks){.context = agent,
+                               .send = seal_sends,
+                               .deliver = seal_delivers,
+                               .deliver_presealed = seal_delivers_presealed};
 }

@@ -1,28 +1,32 @@
 /*
- * The deadline page: one piece of memory in which an agent tells the processes of its host until when each of them leads.
- * Clients map it read-only, so asking before every write costs a few loads and a clock reading, and a renewal sends nothing.
- * The agent writes it (agent/serve/deadline_page.h), the library reads it (client/deadline_view.h); docs/socket-protocol.md
- * says how a client gets it.
+ * The deadline page: memory in which the agent publishes until when each of its clients leads. Clients map it
+ * read-only, so elector_is_leader() costs a few loads and a clock reading, and a renewal sends nothing. The
+ * agent writes it (agent/serve/deadline_page.h), the library reads it (client/deadline_view.h), and
+ * docs/socket-protocol.md says how a client gets it.
  *
- * A *cell* is a deadline. A *slot* is an leadership that is held: its token, and which cell says until when. Cell N belongs to
- * slot N; those behind are for slots whose deadlines move together, so that one word renews them all.
+ * A *cell* is a deadline. A *slot* is a leadership that a client holds: its token, and the number of the cell
+ * that has its deadline. Cell N belongs to slot N. The cells after those are shared by slots whose deadlines
+ * move together, so that one store renews them all.
  *
- * Rules of the writer (W), the agent's one thread, and of readers (R). Every load acquires and every store releases, so
- * each side's steps are seen in the order in which they are written down here.
- * W1. To occupy: the deadline into the cell, the cell's number into the slot, the token into the slot.
- * W2. To vacate: 0 for the token before anything else, and before a word of it is told to anybody.
- * W3. To freeze, when stop was said: the deadline that was told into the slot's own cell, then that cell's number into the
- *     slot. The shared cell may move on after that, not before.
- * W4. A slot is one group's for the life of the page, and no token is given twice in a group.
- * R.  To know until when token T leads: read token, cell number, deadline, cell number, token. Either token is not T: it
- *     leads no more. The numbers differ: begin anew. Then the clock, last of all.
+ * Rules of the writer (W), which is the agent's one thread, and of readers (R). Every load is an acquire and
+ * every store a release, so each side sees the other's steps in the order given here.
+ * W1. Occupy: store the deadline into the cell, the cell's number into the slot, then the token into the slot.
+ * W2. Vacate: store token 0 before any other change, and before anyone is told that the term has ended.
+ * W3. Freeze, after a stop request: store the deadline that the client was told into the slot's own cell, then
+ *     that cell's number into the slot. The shared cell may move on only after that.
+ * W4. A slot belongs to one group as long as the page exists, and no token is used twice in a group.
+ * R.  To read token T's deadline: load token, cell number, deadline, cell number, token. If either token is not
+ *     T, it no longer leads. If the cell numbers differ, start again. Read the clock last.
  *
- * Why it is right. The first token is T, so by W1 number and deadline are not older than T's tenure. The second is T
- * too: a deadline of a later tenure was stored after the 0 of W2, so whoever had read it would now see that 0, or a later token,
- * and by W4 never T again. The numbers are equal: a deadline that a shared cell got after the slot had left was stored
- * after the number of W3, so whoever had read it would now see that number. What is left is a deadline of this tenure,
- * which was in force at some instant of the reading; and since the clock is read later, who dozes off in between errs
- * on the safe side. An agent that hangs or dies, between any two stores, moves no deadline on.
+ * Why this is safe:
+ * - The first token is T, so by W1 the cell number and the deadline are not older than T's term.
+ * - The second token is T. A deadline of a later term was stored after the 0 of W2, so a reader that saw this
+ *   deadline would now see that 0 or a later token, and by W4 never T again.
+ * - The cell numbers are equal. A deadline that a shared cell got after the slot had left it was stored after
+ *   the number of W3, so a reader that saw this deadline would now see that number.
+ * - So the deadline belongs to this term and was in force at some instant of the reading. The clock is read
+ *   later: a reader that is preempted in between compares an older deadline with a newer clock, which is safe.
+ * - If the agent hangs or dies between any two stores, no deadline moves on.
  */
 #ifndef ELECTOR_BASE_DEADLINE_LAYOUT_H
 #define ELECTOR_BASE_DEADLINE_LAYOUT_H
@@ -37,7 +41,7 @@ enum {
     DEADLINE_CELLS = DEADLINE_SLOTS + DEADLINE_SHARED_CELLS
 };
 
-#define DEADLINE_MAGIC "ELECTOR" /* with its zero */
+#define DEADLINE_MAGIC "ELECTOR" /* with its terminating zero */
 
 struct deadline_header {
     char magic[8];
@@ -52,14 +56,14 @@ struct deadline_slot {
     uint32_t spare;
 };
 
-/* What is mapped. Nearly all of it is a hole: memory is taken where somebody leads. */
+/* The mapped memory, 3 MiB. It is sparse: only the pages of slots in use take memory. */
 struct deadline_map {
     struct deadline_header header;
-    _Atomic uint64_t cells[DEADLINE_CELLS]; /* CLOCK_BOOTTIME in ns; 0: over */
+    _Atomic uint64_t cells[DEADLINE_CELLS]; /* CLOCK_BOOTTIME in ns; 0: expired */
     struct deadline_slot slots[DEADLINE_SLOTS];
 };
 
-_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a reader has no right to write, so not to a lock either");
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "readers cannot write, so they cannot take a lock either");
 _Static_assert(sizeof(struct deadline_header) == 64 && sizeof(struct deadline_slot) == 16, "no hidden padding");
 
 #endif

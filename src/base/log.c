@@ -22,7 +22,7 @@ bool log_is_verbose(void)
     return is_verbose;
 }
 
-/* Quotes, backslashes and control characters cannot break a line into two, or out of its quotes. */
+/* Escapes quotes, backslashes and control characters, so that no text can forge a second line or field. */
 static void put_quoted(FILE *to, const char *text)
 {
     fputc('"', to);
@@ -52,7 +52,7 @@ void log_event(enum log_level level, const char *group, const char *format, ...)
     va_end(arguments);
     gmtime_r(&seconds, &broken);
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &broken);
-    FILE *to = fmemopen(line, sizeof line, "w"); /* one write a line, whoever else writes there */
+    FILE *to = fmemopen(line, sizeof line, "w"); /* one write per line: others write to stderr too */
     if (!to) return;
     fprintf(to, as_json ? "{\"ts\":\"%s.%03ldZ\",\"level\":\"%s\"" : "ts=%s.%03ldZ level=%s", when,
             (long)(now % NS_PER_S / NS_PER_MS), names[level]);

@@ -1,8 +1,8 @@
-/* Memory with a descriptor, to share with other processes. */
+/* Memory with a file descriptor, to be shared with other processes. */
 #ifndef ELECTOR_BASE_MEMFD_H
 #define ELECTOR_BASE_MEMFD_H
 
-/* Empty, sealable, closed on exec, not executable where the kernel can say so (Linux 6.3). -1: the kernel has none. */
+/* Empty, sealable, close-on-exec; not executable from Linux 6.3 on. -1: errno says why. */
 int memfd_new(const char *name);
 
 #endif

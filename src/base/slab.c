@@ -16,7 +16,7 @@ static bool make_room(struct slab *slab)
     return true;
 }
 
-/* What is left of the last one is used for pieces of that size. */
+/* The rest of the last block becomes one free piece of that size. */
 static bool begin_block(struct slab *slab)
 {
     unsigned char *block = make_room(slab) ? malloc(SLAB_BLOCK) : NULL;
@@ -24,7 +24,7 @@ static bool begin_block(struct slab *slab)
     const uint32_t end = slab->block_count * SLAB_BLOCK_UNITS, left = end ? SLAB_BLOCK_UNITS - slab->used : 0;
     if (left) slab_give_back(slab, end - left, left);
     slab->blocks[slab->block_count++] = block;
-    slab->used = end == 0; /* number 0 is no piece's */
+    slab->used = end == 0; /* number 0 means no piece */
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* Reading what people type: a unit is never guessed, nothing overflows silently. */
+/* Reads numbers and times that people type: decimals are exact, units are required, overflow is an error. */
 #include "base/units.h"
 
 #include <inttypes.h>

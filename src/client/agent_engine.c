@@ -1,7 +1,7 @@
 /*
- * unix:PATH, the engine that speaks to an agent. Requests wait for their answer, but not for ever; events that come
- * meanwhile are reported as they come. When the connection ends, so does all leadership held through it: the agent
- * takes a closed connection for dead and elects another.
+ * unix:PATH, the engine that speaks to an agent. A request waits for its answer for at most 5 s; events that
+ * arrive meanwhile are reported at once. When the connection ends, so does all leadership held through it: the
+ * agent takes the client for dead, and another is elected.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #include "client/engine.h"
 #include "client/json_lines.h"
 
-enum { LINES_A_TURN = 256 }; /* so that a flood does not keep dispatch() for ever */
+enum { LINES_A_TURN = 256 }; /* bounds one dispatch(), also if the agent never stops sending */
 
 struct agent {
     struct engine base;
     struct json_lines json_lines;
     json_int_t asked; /* the id of the last request */
-    bool has_page;    /* where deadlines are published, so that nobody tells of leases */
+    bool has_page;    /* deadlines are read from the deadline page, and no lease events come */
 };
 
 static struct agent *agent_of(struct engine *engine)
@@ -54,7 +54,7 @@ static bool read_token(const json_t *event, uint64_t *token)
     return json_lines_number(event, "token", 1, token) && *token < ENGINE_TOKEN_END;
 }
 
-/* Only of a page that we have; absent: it is told of leases. */
+/* Absent, or without a page: lease events will renew the term. */
 static bool read_slot(const struct agent *a, const json_t *event, uint32_t *slot)
 {
     uint64_t number;
@@ -65,7 +65,7 @@ static bool read_slot(const struct agent *a, const json_t *event, uint32_t *slot
     return true;
 }
 
-/* Null and absent are "nobody", anything else is a name. */
+/* Null or absent: no leader. */
 static bool read_leader(const json_t *from, elector_leader *leader)
 {
     const json_t *who = json_object_get(from, "leader"), *value = json_object_get(from, "value");
@@ -102,7 +102,7 @@ static bool hear_event(struct agent *a, const json_t *event, const char *name)
     const bool moves = strcmp(name, "lease") == 0, begins = strcmp(name, "elected") == 0;
     const bool stops = strcmp(name, "stop") == 0, ends = strcmp(name, "lost") == 0;
     if (strcmp(name, "leader") == 0) return group && hear_leader(a, event, group);
-    if (!moves && !begins && !stops && !ends) return true; /* of a later version */
+    if (!moves && !begins && !stops && !ends) return true; /* an event of a later version */
     if (!group || !read_token(event, &token)) return false;
     if (!reason) reason = "the agent did not say why";
     if (ends) {
@@ -116,7 +116,8 @@ static bool hear_event(struct agent *a, const json_t *event, const char *name)
     return true;
 }
 
-/* Reads one line. 1: there was one, and *answer is it if it is the one awaited; 0: none; -1: gone. */
+/* Reads one line. 1: got one, and if it is the awaited answer, *answer is set; 0: none yet; -1: the connection
+ * ended. */
 static int hear(struct agent *a, json_t **answer)
 {
     json_t *line;
@@ -129,11 +130,10 @@ static int hear(struct agent *a, json_t **answer)
         if (!hear_event(a, line, json_string_value(event)))
             nonsense(a, "an event with a field missing or wrong");
     } else if (event || !json_is_boolean(json_object_get(line, "ok"))) {
-        nonsense(a, "what is neither an answer nor an event");
+        nonsense(a, "a line that is neither an answer nor an event");
     } else if (json_is_integer(id) && json_integer_value(id) == a->asked) {
         *answer = json_incref(line);
-    } else if (!id &&
-               json_is_false(json_object_get(line, "ok"))) { /* it took what we sent for no request at all */
+    } else if (!id && json_is_false(json_object_get(line, "ok"))) { /* our request could not be parsed */
         char text[200];
         json_lines_refusal(line, text, sizeof text);
         snprintf(a->json_lines.reason, sizeof a->json_lines.reason, "the agent at %s: %s", a->json_lines.path,
@@ -164,7 +164,7 @@ static elector_status post(struct agent *a, json_t *request)
     return json_lines_send(&a->json_lines, request) ? ELECTOR_OK : lost(a);
 }
 
-/* Steals the request. With ELECTOR_OK *answer is to be freed. */
+/* Steals the request. With ELECTOR_OK the caller frees *answer. */
 static elector_status ask(struct agent *a, json_t *request, uint64_t until_ns, json_t **answer)
 {
     char text[400];
@@ -186,7 +186,7 @@ static elector_status ask(struct agent *a, json_t *request, uint64_t until_ns, j
     return status;
 }
 
-/* Whoever does not answer this may have done it or not: only a new connection makes that certain. */
+/* Without an answer we cannot know whether the agent acted on the request. So a timeout ends the connection. */
 static elector_status tell(struct engine *engine, json_t *request)
 {
     struct agent *a = agent_of(engine);
@@ -229,7 +229,7 @@ static elector_status proclaim(struct engine *engine, const char *group, const c
     return tell(engine, json_pack("{ss ss ss}", "op", "proclaim", "group", group, "value", value));
 }
 
-/* Nothing comes of the answer: it is called from callbacks, and `lost` follows. */
+/* Does not wait for the answer, since callbacks call it; the event `lost` follows. */
 static elector_status stopped(struct engine *engine, const char *group, uint64_t token)
 {
     return post(agent_of(engine),
@@ -275,7 +275,7 @@ static void close_agent(struct engine *engine)
     free(engine);
 }
 
-/* Whether a page was given, and whether it is one. */
+/* *is_good is false if the agent has sent a page that we cannot use. */
 static void take_page(struct agent *a, bool is_given, bool *is_good)
 {
     const int fd = json_lines_take_passed(&a->json_lines);
@@ -300,7 +300,8 @@ static elector_status hello(struct agent *a, bool wants_page, bool *is_good)
     return status;
 }
 
-/* Who does not like the page it is given gives it back, and is told of leases. */
+/* If the agent's page is unusable (another version), says hello again without one, so that lease events
+ * come. */
 static elector_status greet(struct agent *a)
 {
     bool is_good = true;
@@ -331,7 +332,7 @@ static int descriptor(const struct engine *engine)
     return ((const struct agent *)engine)->json_lines.fd;
 }
 
-/* What is left to send is tried again soon; poll() is asked for input alone. */
+/* Output that the socket did not take is retried after 20 ms, since the application polls for input only. */
 static uint64_t deadline(const struct engine *engine)
 {
     const struct json_lines *w = &((const struct agent *)engine)->json_lines;

@@ -1,6 +1,7 @@
 /*
- * elector.h over whichever engine the URL names. Every call checks its arguments, lets the engine do it, and closes an
- * engine that is gone; the next call that needs one opens it anew.
+ * The calls of elector.h, over the engine that the URL names. Each call checks its arguments and calls the
+ * engine. If the engine has failed (engine_gone), the call closes it; the next call that needs one opens it
+ * again.
  */
 #define _GNU_SOURCE /* secure_getenv */
 #include <errno.h>
@@ -63,7 +64,7 @@ static elector_status open_engine(elector *e)
     e->gone = false;
     const elector_status status = e->kind->open(e, e->rest, &e->engine);
     if (status != ELECTOR_OK) e->engine = NULL;
-    e->gone = false; /* nothing was led through what never opened */
+    e->gone = false; /* an engine that never opened has no leadership to lose */
     return status;
 }
 
@@ -71,10 +72,10 @@ static void close_engine(elector *e)
 {
     if (e->engine) e->engine->kind->close(e->engine);
     e->engine = NULL;
-    deadline_view_clear(&e->page); /* who still holds it keeps its memory */
+    deadline_view_clear(&e->page); /* unmaps nothing: another thread may be reading it */
 }
 
-/* At the end of each call into the engine. */
+/* Every call into the engine ends with this. */
 static elector_status settle(elector *e, elector_status status)
 {
     if (!e->gone) return status;
@@ -100,7 +101,7 @@ elector_status elector_open(const char *url, elector **out)
 
 void elector_close(elector *e)
 {
-    if (!e || e->delivering) return; /* the caller of the callback still stands on it */
+    if (!e || e->delivering) return; /* the caller of the callback still uses it */
     struct group_state *o = atomic_load(&e->group_states);
     for (struct group_state *each = o; each; each = each->next) group_state_end_work(each);
     close_engine(e);
@@ -132,7 +133,7 @@ static elector_status check_group(elector *e, const char *group)
     if (group && group_name_is_valid(group)) return ELECTOR_OK;
     return engine_fail(
         e, ELECTOR_INVALID,
-        "'%.80s' is no name for a group: 1 to 63 of letters, digits and . _ - : /, not first - or .",
+        "'%.80s' is not a group name: 1 to 63 letters, digits and . _ - : /, not beginning with - or .",
         group ? group : "");
 }
 
@@ -161,7 +162,7 @@ static elector_status busy(elector *e, const char *call)
     return engine_fail(e, ELECTOR_BUSY, "%s() cannot be called from a callback: it would call callbacks", call);
 }
 
-/* A group, and an engine to ask about it. */
+/* Checks the name and opens the engine. */
 static elector_status prepare(elector *e, const char *group)
 {
     const elector_status status = check_group(e, group);
@@ -170,7 +171,7 @@ static elector_status prepare(elector *e, const char *group)
 
 /* ---- Waiting ---- */
 
-/* Reads before it judges: a deadline that has moved on long ago must not seem to have passed. */
+/* Reads before it expires terms: the input may hold a renewal of a deadline that seems to have passed. */
 static elector_status hear(elector *e)
 {
     if (!e->engine) return e->gone ? ELECTOR_LOST : ELECTOR_UNAVAILABLE;
@@ -205,7 +206,7 @@ elector_status elector_dispatch(elector *e)
     return e->gone ? ELECTOR_LOST : status;
 }
 
-/* Until there is something to do, or the time is up. False: a signal came. */
+/* Waits for input, the next deadline or until_ns. False: a signal came. */
 static bool sleep_until(const elector *e, uint64_t until_ns)
 {
     const uint64_t next = next_deadline(e);
@@ -232,9 +233,9 @@ static elector_status begin_campaign(elector *e, struct group_state *o, const el
 {
     if (o->standing) return ELECTOR_OK;
     o->standing = true;
-    elector_options presets;
-    elector_options_init(&presets);
-    const elector_status status = e->engine->kind->campaign(e->engine, o->group, options ? options : &presets);
+    elector_options defaults;
+    elector_options_init(&defaults);
+    const elector_status status = e->engine->kind->campaign(e->engine, o->group, options ? options : &defaults);
     if (status != ELECTOR_OK) o->standing = false;
     return settle(e, status);
 }
@@ -243,12 +244,12 @@ static elector_status await_election(elector *e, struct group_state *o, uint64_t
 {
     while (!elector_is_leader(e, o->group)) {
         elector_status status = hear(e);
-        const bool elected = elector_is_leader(e, o->group); /* before a callback takes its time */
+        const bool elected = elector_is_leader(e, o->group); /* a slow callback may outlast the term */
         group_state_deliver(e);
         if (e->gone) return ELECTOR_LOST;
         if (status != ELECTOR_OK) return status;
         if (elected || elector_is_leader(e, o->group)) break;
-        if (!o->standing) return engine_fail(e, ELECTOR_REFUSED, "%s: the campaign was called off", o->group);
+        if (!o->standing) return engine_fail(e, ELECTOR_REFUSED, "%s: resigned while campaigning", o->group);
         if (clock_boottime_ns() >= until_ns)
             return engine_fail(e, ELECTOR_TIMEOUT, "%s: not elected yet; the campaign goes on", o->group);
         sleep_until(e, until_ns);
@@ -293,7 +294,8 @@ elector_status elector_resign(elector *e, const char *group)
 static elector_status check_member(elector *e, const char *member)
 {
     if (member && *member && strlen(member) <= ELECTOR_NAME_MAX) return ELECTOR_OK;
-    return engine_fail(e, ELECTOR_INVALID, "hand over to whom? The name of a member, please");
+    return engine_fail(e, ELECTOR_INVALID, "name the member to hand over to, in 1 to %d bytes",
+                       ELECTOR_NAME_MAX);
 }
 
 elector_status elector_transfer(elector *e, const char *group, const char *member)
@@ -304,7 +306,7 @@ elector_status elector_transfer(elector *e, const char *group, const char *membe
     return settle(e, e->engine->kind->transfer(e->engine, group, member, 0));
 }
 
-/* Before it is asked for, the work is over: another may lead before the answer is here. */
+/* The work ends before the request is sent: another may lead before the answer arrives. */
 elector_status elector_hand_over(elector *e, const char *group, const char *member)
 {
     elector_status status = check_group(e, group);
@@ -335,8 +337,8 @@ elector_status elector_stopped(elector *e, const char *group)
     struct group_state *o = group_state_find(e, group);
     if (!o || !o->leading || !e->engine) return not_leading(e, group);
     if (!o->stopping)
-        return engine_fail(e, ELECTOR_NOT_LEADING, "%s: nobody has asked to stop; elector_resign() gives up",
-                           group);
+        return engine_fail(e, ELECTOR_NOT_LEADING,
+                           "%s: no stop was requested; elector_resign() ends leadership", group);
     group_state_end_work(o);
     return settle(e, e->engine->kind->stopped(e->engine, group, o->term.token));
 }
@@ -355,7 +357,7 @@ uint64_t elector_token(const elector *e, const char *group)
     const struct group_state *o = group ? group_state_find(e, group) : NULL;
     uint64_t token = 0;
     const uint64_t deadline_ns = o ? group_state_deadline(e, o, &token) : 0;
-    /* The clock last: who dozes off in between errs safely. */
+    /* The clock last: a reader that is preempted in between errs on the safe side. */
     return deadline_ns != 0 && clock_boottime_ns() < deadline_ns ? token : 0;
 }
 
@@ -368,7 +370,8 @@ elector_status engine_work(elector *e, int line)
 {
     const elector_status status = open_engine(e);
     if (status != ELECTOR_OK) return status;
-    if (!e->engine->kind->work) return engine_fail(e, ELECTOR_REFUSED, "nobody watches over work here");
+    if (!e->engine->kind->work)
+        return engine_fail(e, ELECTOR_REFUSED, "a file: lock has no guardian to watch over work");
     return settle(e, e->engine->kind->work(e->engine, line));
 }
 

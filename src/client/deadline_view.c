@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A slot moves to another cell at most now and then, so who sees it move this often sees no honest agent. */
+/* A slot rarely changes its cell: 8 changes during one reading mean that the agent is faulty. */
 enum { TRIES = 8 };
 
-/* Only memory that cannot shrink: a load behind the end of a file is a signal. */
+/* Accepts only memory that is sealed against shrinking: a load beyond its end would raise SIGBUS. */
 static bool is_page(int fd)
 {
     const int seals = fcntl(fd, F_GET_SEALS);
@@ -26,7 +26,7 @@ static bool is_page(int fd)
            header.cell_count == DEADLINE_CELLS && header.slot_count == DEADLINE_SLOTS;
 }
 
-/* Over what is there, in one step. */
+/* Replaces the present mapping atomically. */
 static bool map_over(struct deadline_view *view, int flags, int fd)
 {
     void *at = view->map;

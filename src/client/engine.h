@@ -1,12 +1,18 @@
 /*
- * An engine is a way to be elected: an agent's socket, a lock on this host, later others. It is one table of functions
- * and reports what it hears; the order of events, the deadlines and the threads are api.c's and group_state.c's business.
+ * The client room is libelector, what an application links. It knows include/elector.h, base/ and the agent's
+ * socket protocol, and nothing of the agent's code. Start with api.c, the calls of elector.h. group_state.c
+ * keeps the order of events and the deadlines of each group. agent_engine.c (with json_lines.c and
+ * deadline_view.c) speaks to an agent; file_engine.c (with lock_file.c) needs none.
+ *
+ * An engine is one way to be elected: an agent's socket, or a lock on this host. It is a table of functions,
+ * and it reports what it learns. The order of events, deadlines and threads are the business of api.c and
+ * group_state.c.
  *
  * Rules for an engine:
- * 1. Everything happens inside the calls of the table, on the thread that owns the elector.
- * 2. What it hears it reports at once, whatever call it is in: reports are queued, no callback runs meanwhile.
+ * 1. It works only inside the calls of its table, on the thread that owns the elector.
+ * 2. It reports each event at once, in whatever call it is. Reports are queued; no callback runs meanwhile.
  * 3. A call that fails says why with engine_fail() and returns its status.
- * 4. An engine that cannot go on says engine_gone() and is closed soon after; nothing else is called in between.
+ * 4. An engine that cannot go on calls engine_gone(). It is closed next, without another call in between.
  */
 #ifndef ELECTOR_CLIENT_ENGINE_H
 #define ELECTOR_CLIENT_ENGINE_H
@@ -14,11 +20,11 @@
 #include "elector.h"
 
 #define ENGINE_NEVER UINT64_MAX
-#define ENGINE_TOKEN_END (UINT64_C(1) << 53) /* tokens are below */
+#define ENGINE_TOKEN_END (UINT64_C(1) << 53) /* tokens are below this */
 
 struct engine_kind;
 
-struct engine { /* an engine's own struct begins with it */
+struct engine { /* the first field of each engine's own struct */
     const struct engine_kind *kind;
     elector *owner;
 };
@@ -28,15 +34,17 @@ struct engine_kind {
     /* `rest` is what follows the colon; borrowed. */
     elector_status (*open)(elector *owner, const char *rest, struct engine **out);
     void (*close)(struct engine *); /* resigns from everything, and reports nothing */
-    /* Returns once it has begun; engine_elected() follows, perhaps within. `value` may be "". */
+    /* Returns once the campaign has begun. engine_elected() follows, perhaps within this call. `value` may be
+     * "". */
     elector_status (*campaign)(struct engine *, const char *group, const elector_options *);
     elector_status (*resign)(struct engine *, const char *group);
-    /* `stopped`: the token of the work that has ended for this; 0: whoever leads is asked to end its work. */
+    /* `stopped`: the token of our own term, whose work has ended for this; 0: the leader is to be asked to
+     * stop. */
     elector_status (*transfer)(struct engine *, const char *group, const char *member, uint64_t stopped);
     elector_status (*proclaim)(struct engine *, const char *group, const char *value);
     elector_status (*stopped)(struct engine *, const char *group, uint64_t token);
     elector_status (*observe)(struct engine *, const char *group); /* NULL: all */
-    elector_status (*work)(struct engine *, int line);             /* may be absent: see engine_work() */
+    elector_status (*work)(struct engine *, int line);             /* may be NULL: see engine_work() */
     elector_status (*leader_of)(struct engine *, const char *group, uint64_t until_ns, elector_leader *);
     int (*fd)(const struct engine *);
     uint64_t (*deadline)(const struct engine *); /* when to dispatch even without input; ENGINE_NEVER */
@@ -45,39 +53,43 @@ struct engine_kind {
 
 extern const struct engine_kind engine_agent, engine_file;
 
-/* Why a call fails, for elector_message(). Returns the status. */
+/* Sets elector_message(). Returns the status. */
 elector_status engine_fail(elector *, elector_status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A page of deadlines (base/deadline_layout.h), from the descriptor that it came in, which is borrowed. False: it is none. It is
- * there for as long as the engine is open. */
+/* Maps a deadline page (base/deadline_layout.h) until the engine is closed. The descriptor is borrowed. False:
+ * it is not a deadline page. */
 bool engine_page(elector *, int fd);
 #define ENGINE_NO_SLOT UINT32_MAX
 
-/* What is heard. Groups that nobody campaigned for have no office, so only engine_leader() counts there. With a slot of the
- * page the deadline is read there from now on, and a lease is told only if it was moved on too late. */
+/*
+ * Reports. All but engine_leader() are ignored for groups that this elector never campaigned for. If `slot` is
+ * a slot of the deadline page, the deadline is read there from now on; then engine_lease() only revives a term
+ * that expired because the agent was late.
+ */
 void engine_elected(elector *, const char *group, uint64_t token, uint64_t deadline_ns, uint32_t slot);
 void engine_lease(elector *, const char *group, uint64_t token, uint64_t deadline_ns);
 void engine_stop(elector *, const char *group, uint64_t token, uint64_t deadline_ns, const char *reason);
-/* `stands`: it is a candidate still. */
+/* `stands`: we are still a candidate. */
 void engine_lost(elector *, const char *group, uint64_t token, const char *reason, bool stands);
 void engine_leader(elector *, const char *group, const elector_leader *);
-/* All leadership is over, for this reason; the message says more. Returns ELECTOR_LOST. */
+/* Ends all leadership for this reason; the format is for elector_message(). Returns ELECTOR_LOST. */
 elector_status engine_gone(elector *, const char *reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool engine_is_gone(const elector *);
 
 /*
- * For who starts processes that work: the guardian of an agent that died asks for their end through the line, a
- * SOCK_SEQPACKET socket (borrowed), and does not wait for the end of this process. docs/socket-protocol.md, `work`.
+ * For a program that supervises the working processes (elector run). `line` is a SOCK_SEQPACKET socket
+ * (borrowed). If the agent dies, its guardian asks through it for the work to end, and need not wait for this
+ * process to exit. See `work` in docs/socket-protocol.md.
  */
 elector_status engine_work(elector *, int line);
 
-/* By clock_boottime_ns(), from now on; less than 0: never. */
+/* The instant timeout_ms from now, by clock_boottime_ns(); ENGINE_NEVER if it is negative. */
 uint64_t engine_until(int timeout_ms);
-/* For poll(): whole milliseconds, rounded up; -1: no limit. */
+/* The rest of the time for poll(): whole milliseconds, rounded up; -1: no limit. */
 int engine_left_ms(uint64_t until_ns);
-/* What elector_open(NULL) opens. */
+/* The URL that elector_open(NULL) uses. */
 const char *engine_usual_url(void);
 
 #endif

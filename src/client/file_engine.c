@@ -1,7 +1,7 @@
 /*
- * file:PATH, leadership on one host without an agent. There is no lease: the kernel frees the lock of whoever dies, and
- * nobody else. Who waits is woken by inotify when the holder closes the file, and looks every 100 ms besides, since
- * the kernel tells of the closing just before it lets go of the lock.
+ * file:PATH, leadership on one host without an agent. There is no lease: the kernel frees the lock when its
+ * holder dies or closes the file, and never earlier. A candidate is woken by inotify when the holder closes the
+ * file. It also retries every 100 ms, because the kernel reports the close just before it frees the lock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,22 +17,22 @@
 
 enum { RETRY_MS = 100, SOON_MS = 5, LOOK_MS = 200, FAILED_MS = 1000 };
 
-struct seat { /* a group */
+struct seat { /* one group: its lock, and what we want of it */
     struct seat *next;
     char group[ELECTOR_GROUP_MAX + 1];
     char value[ELECTOR_VALUE_MAX + 1];
     struct lock_file lock;
     bool stands, leads, watched;
     int watch;        /* of inotify; -1: none */
-    uint64_t due_ns;  /* when to look again */
-    uint64_t rest_ns; /* not before, whatever happens: our own failures make noise too */
-    bool told;        /* an observer knows of `last` */
+    uint64_t due_ns;  /* when to try or look again */
+    uint64_t rest_ns; /* not before, even if inotify wakes us: our own failed attempts wake us too */
+    bool told;        /* `last` has been reported */
     elector_leader last;
 };
 
 struct folder {
     struct engine base;
-    int fd; /* inotify; where there is none left, a descriptor on which nothing ever happens */
+    int fd; /* inotify; if the system has none left, an eventfd that never becomes readable */
     bool notified;
     struct seat *seats;
     char path[4096];
@@ -94,7 +94,7 @@ static void give_up(struct folder *f, struct seat *s, const char *reason, bool s
     engine_lost(f->base.owner, s->group, token, reason, stands);
 }
 
-/* False: errno says what is wrong. */
+/* False: errno says why. Somebody else's lock is not a failure. */
 static bool try_to_lead(struct folder *f, struct seat *s)
 {
     const int locked = lock_try(&s->lock);
@@ -105,14 +105,13 @@ static bool try_to_lead(struct folder *f, struct seat *s)
     s->due_ns = engine_until(LOOK_MS);
     engine_elected(f->base.owner, s->group, s->lock.token, ENGINE_NEVER, ENGINE_NO_SLOT);
     if (!lock_proclaim(&s->lock, s->value))
-        s->value[0] = '\0'; /* a full disk: it leads, and its value is not seen */
+        s->value[0] = '\0'; /* the disk is full: we lead, but nobody sees the value */
     return true;
 }
 
 static elector_status campaign(struct engine *engine, const char *group, const elector_options *options)
 {
-    struct folder *f =
-        folder_of(engine); /* priorities: nobody compares, the first to find the lock free has it */
+    struct folder *f = folder_of(engine); /* priorities are ignored: the first to find the lock free leads */
     elector_status status = ELECTOR_OK;
     struct seat *s = seat_at(f, group, &status);
     if (!s) return status;
@@ -142,7 +141,8 @@ static elector_status transfer(struct engine *engine, const char *group, const c
     (void)group;
     (void)member;
     (void)stopped;
-    return engine_fail(engine->owner, ELECTOR_REFUSED, "one host alone: there is nobody to hand over to");
+    return engine_fail(engine->owner, ELECTOR_REFUSED,
+                       "a file: lock is on one host: there is no other member to hand over to");
 }
 
 static elector_status proclaim(struct engine *engine, const char *group, const char *value)
@@ -156,13 +156,13 @@ static elector_status proclaim(struct engine *engine, const char *group, const c
 
 static elector_status stopped(struct engine *engine, const char *group, uint64_t token)
 {
-    (void)engine, (void)group, (void)token; /* nobody ever asks to stop */
+    (void)engine, (void)group, (void)token; /* never called: no STOP is ever sent */
     return ELECTOR_OK;
 }
 
 /* ---- Observing ---- */
 
-static bool is_news(const struct seat *s, const elector_leader *leader)
+static bool is_new(const struct seat *s, const elector_leader *leader)
 {
     return !s->told || strcmp(s->last.name, leader->name) != 0 || s->last.token != leader->token ||
            strcmp(s->last.value, leader->value) != 0;
@@ -172,7 +172,7 @@ static bool look(struct folder *f, struct seat *s)
 {
     elector_leader leader;
     if (!lock_read(s->lock.path, &leader)) return false;
-    if (is_news(s, &leader)) engine_leader(f->base.owner, s->group, &leader);
+    if (is_new(s, &leader)) engine_leader(f->base.owner, s->group, &leader);
     s->last = leader;
     s->told = true;
     watch(f, s);
@@ -205,9 +205,9 @@ static elector_status leader_of(struct engine *engine, const char *group, uint64
     return lock_read(s->lock.path, leader) ? ELECTOR_OK : complain(f, s);
 }
 
-/* ---- As time goes by ---- */
+/* ---- Dispatching ---- */
 
-/* True: something has happened to one of the files. */
+/* True: one of the files has changed. */
 static bool drain(const struct folder *f)
 {
     _Alignas(struct inotify_event) char events[4096];

@@ -1,6 +1,6 @@
 /*
- * Offices and events. What an engine reports is believed only as far as it makes sense: for each group the callback
- * sees elected, stop, lost, new leader in this order, also if an agent stutters or lies.
+ * Terms and events. An engine's report is accepted only if it is consistent. So the callback sees elected,
+ * stop, lost, new leader in this order for each group, even if an agent repeats itself or is faulty.
  */
 #include "client/group_state.h"
 
@@ -21,16 +21,16 @@ elector_status engine_fail(elector *e, elector_status status, const char *format
     return status;
 }
 
-/* ---- Offices ---- */
+/* ---- Groups and terms ---- */
 
 static uint64_t mix(uint64_t hash, const char *bytes, size_t count)
 {
     uint64_t word = 0;
-    memcpy(&word, bytes, count); /* a constant wherever it is called */
+    memcpy(&word, bytes, count); /* `count` is a constant in every caller */
     return (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* It is asked before every write, so a word at a time; the last one overlaps. */
+/* elector_is_leader() is called before every write, so this hashes 8 bytes at a time; the last 8 overlap. */
 static size_t bucket_of(const char *group, size_t length)
 {
     uint64_t hash = length;
@@ -57,9 +57,9 @@ struct group_state *group_state_make(elector *e, const char *group, elector_stat
 {
     struct group_state *o = group_state_find(e, group);
     if (o) return o;
-    if (e->group_state_count == OFFICES_MAX) {
+    if (e->group_state_count == GROUPS_MAX) {
         *status = engine_fail(e, ELECTOR_REFUSED, "%s: %d groups at most for one elector; open another", group,
-                              OFFICES_MAX);
+                              GROUPS_MAX);
         return NULL;
     }
     o = calloc(1, sizeof *o);
@@ -109,7 +109,7 @@ uint64_t group_state_deadline(const elector *e, const struct group_state *o, uin
     return atomic_load_explicit(&o->token, memory_order_acquire) == *token ? deadline_ns : 0;
 }
 
-/* A slot that was taken back: the last that was seen stands until we hear why. */
+/* If the agent has vacated the slot, the last known deadline holds until it reports why. */
 static uint64_t newest_deadline(const elector *e, const struct group_state *o)
 {
     const uint32_t slot = atomic_load_explicit(&o->slot, memory_order_relaxed);
@@ -129,7 +129,7 @@ static struct queued *queued_at(const elector *e, size_t at)
     return &e->queue[(e->first + at) % EVENTS_MAX];
 }
 
-/* The newest of a group, if it is a new leader that nobody has been told of yet: it is old news now. */
+/* The group's newest queued event if it is NEW_LEADER: a newer leader replaces it. */
 static struct queued *stale_leader(const elector *e, const char *group)
 {
     for (size_t at = e->count; at-- > 0;) {
@@ -139,12 +139,15 @@ static struct queued *stale_leader(const elector *e, const char *group)
     return NULL;
 }
 
-/* NULL: full, which ends the connection; but LOST_OFFICE, once for each office, always finds room. */
+/* NULL: the queue is full, which ends the connection. LOST_OFFICE always finds room, once per group. */
 static struct queued *push(elector *e, elector_event_type type, const char *group)
 {
-    const size_t room = type == ELECTOR_LOST_OFFICE ? EVENTS_MAX : EVENTS_MAX - OFFICES_MAX;
+    const size_t room = type == ELECTOR_LOST_OFFICE ? EVENTS_MAX : EVENTS_MAX - GROUPS_MAX;
     if (e->count >= room) {
-        if (!e->gone) engine_gone(e, "too many events", "more events than anybody reads: dispatch more often");
+        if (!e->gone)
+            engine_gone(e, "too many events",
+                        "more than %d events are waiting: call elector_dispatch() more often",
+                        EVENTS_MAX - GROUPS_MAX);
         return NULL;
     }
     struct queued *q = queued_at(e, e->count++);
@@ -177,7 +180,7 @@ static void lose(elector *e, struct group_state *o, const char *reason)
 
 size_t group_state_deliver(elector *e)
 {
-    const size_t count = e->count; /* what a callback brings about is for the next time: no end otherwise */
+    const size_t count = e->count; /* events that callbacks cause wait for the next call, so this ends */
     e->delivering = true;
     for (size_t i = 0; i < count; i++) {
         const struct queued q = *queued_at(e, 0);
@@ -193,10 +196,10 @@ size_t group_state_deliver(elector *e)
 
 /* ---- What engines report ---- */
 
-static void take_office(elector *e, struct group_state *o, uint64_t token, uint64_t deadline_ns)
+static void begin_term(elector *e, struct group_state *o, uint64_t token, uint64_t deadline_ns)
 {
     struct queued *q = e->gone ? NULL : push(e, ELECTOR_ELECTED, o->group);
-    if (!q) return; /* the connection is gone, and nobody ever heard of this term */
+    if (!q) return; /* the connection has ended, so the term was never reported */
     o->term = (elector_term){.token = token, .deadline_ns = deadline_ns};
     o->leading = true;
     o->stopping = o->over = o->lapsed = o->leader_waits = false;
@@ -229,8 +232,8 @@ void engine_elected(elector *e, const char *group, uint64_t token, uint64_t dead
         return;
     }
     if (o->leading) lose(e, o, "elected anew");
-    atomic_store_explicit(&o->slot, slot, memory_order_release); /* which is nobody's now: there is no token */
-    take_office(e, o, token, deadline_ns);
+    atomic_store_explicit(&o->slot, slot, memory_order_release); /* token is 0 now, so nobody reads it */
+    begin_term(e, o, token, deadline_ns);
 }
 
 void engine_lease(elector *e, const char *group, uint64_t token, uint64_t deadline_ns)
@@ -239,15 +242,15 @@ void engine_lease(elector *e, const char *group, uint64_t token, uint64_t deadli
     if (!o || token != o->term.token || e->gone) return;
     if (o->leading)
         move_on(o, deadline_ns);
-    else if (o->lapsed && deadline_ns > clock_boottime_ns()) /* nobody else has led: it is the same term */
-        take_office(e, o, token, deadline_ns);
+    else if (o->lapsed && deadline_ns > clock_boottime_ns()) /* nobody else has led since: the same term */
+        begin_term(e, o, token, deadline_ns);
 }
 
 void engine_stop(elector *e, const char *group, uint64_t token, uint64_t deadline_ns, const char *reason)
 {
     struct group_state *o = group_state_find(e, group);
     if (!o || !o->leading || o->stopping || token != o->term.token || e->gone) return;
-    if (o->over) { /* an agent of an earlier version, which does not know of handing over at once */
+    if (o->over) { /* an agent of an earlier version asks although elector_hand_over() has said so */
         (void)e->engine->kind->stopped(e->engine, group, token);
         return;
     }
@@ -275,8 +278,7 @@ void engine_leader(elector *e, const char *group, const elector_leader *leader)
     if (e->gone) return;
     l.is_me = o && o->leading && l.name[0] && l.token == o->term.token;
     if (o && o->leading && !l.is_me) {
-        if (l.token <
-            o->term.token) { /* old news, or nobody leads any more, which we shall hear first ourselves */
+        if (l.token < o->term.token) { /* outdated, or our own loss, which engine_lost() reports first */
             o->leader = l;
             o->leader_waits = true;
             return;

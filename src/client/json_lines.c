@@ -1,4 +1,4 @@
-/* JSON lines over a Unix socket, in bounded buffers. */
+/* See json_lines.h. */
 #define _GNU_SOURCE /* SOCK_CLOEXEC, MSG_CMSG_CLOEXEC */
 #include "client/json_lines.h"
 
@@ -87,7 +87,7 @@ static bool flush(struct json_lines *w)
         const ssize_t sent = send_out(w);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
-        if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) { /* it may have said why: reading tells */
+        if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) { /* the agent may have said why: read on */
             w->out_size = 0;
             return true;
         }
@@ -129,14 +129,14 @@ static json_t *parse(struct json_lines *w, const char *line, size_t size)
     json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error);
     if (json_is_object(object)) return object;
     char text[160];
-    snprintf(text, sizeof text, "sent what is no JSON object (%.60s); is it an agent?",
+    snprintf(text, sizeof text, "sent a line that is not a JSON object (%.60s); is it an agent?",
              object ? "another kind of value" : error.text);
     json_decref(object);
     end(w, text);
     return NULL;
 }
 
-/* The next whole line of the buffer. */
+/* Parses the next whole line of the buffer. *none: there is no whole line. */
 static json_t *next_line(struct json_lines *w, bool *none)
 {
     const char *start = w->in + w->used;
@@ -147,7 +147,7 @@ static json_t *next_line(struct json_lines *w, bool *none)
     return parse(w, start, (size_t)(stop - start));
 }
 
-/* Whatever the other side hands us is ours to close. */
+/* Keeps the first descriptor that was passed, and closes all others. */
 static void keep_first(struct json_lines *w, struct msghdr *message)
 {
     for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
@@ -172,7 +172,7 @@ int json_lines_take_passed(struct json_lines *w)
 
 static ssize_t receive(struct json_lines *w)
 {
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))]; /* what does not fit the kernel closes */
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))]; /* room for 1; the kernel closes the rest */
     struct iovec room = {.iov_base = w->in + w->size, .iov_len = sizeof w->in - w->size};
     struct msghdr message = {
         .msg_iov = &room, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
@@ -181,7 +181,7 @@ static ssize_t receive(struct json_lines *w)
     return got;
 }
 
-/* 1: there is more in the buffer. */
+/* 1: read more into the buffer; 0: no input; -1: the connection ended. */
 static int fill(struct json_lines *w)
 {
     memmove(w->in, w->in + w->used, w->size - w->used);
@@ -226,7 +226,7 @@ bool json_lines_wait(struct json_lines *w, uint64_t until_ns)
     return ready > 0 || clock_boottime_ns() < until_ns;
 }
 
-/* An error that answers no request: it does not take us, or not what we sent. */
+/* An error without an id: the agent refuses this connection, or could not parse our request. */
 static bool turns_away(struct json_lines *w, const json_t *line)
 {
     char text[200];
@@ -262,7 +262,7 @@ elector_status json_lines_ask(struct json_lines *w, json_t *request, uint64_t un
     return json_lines_send(w, request) ? json_lines_hear(w, until_ns, answer) : ELECTOR_LOST;
 }
 
-/* ---- What lines say ---- */
+/* ---- Fields ---- */
 
 const char *json_lines_text(const json_t *object, const char *name, size_t max)
 {
@@ -297,7 +297,7 @@ elector_status json_lines_refusal(const json_t *answer, char *text, size_t size)
     else
         snprintf(text, size, "the agent says: %s", error);
     for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ') *c = ' '; /* it goes to a terminal */
+        if ((unsigned char)*c < ' ') *c = ' '; /* no control characters to a terminal */
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(error, known[i].error) == 0) return known[i].status;
     return ELECTOR_REFUSED;

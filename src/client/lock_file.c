@@ -1,4 +1,5 @@
-/* A lock file with a token that only ever rises. The locks are those of open files (F_OFD_SETLK): not lost by another close(). */
+/* See lock_file.h. The locks belong to the open file (F_OFD_SETLK), so close() of another descriptor does not
+ * free them. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "client/lock_file.h"
 
@@ -18,7 +19,7 @@
 
 #define MARK "elector-lock "
 enum { DIGITS = 20, HEAD = sizeof MARK - 1 + DIGITS, FIRST_LINE = HEAD + 1 + 8 + 1, FILE_MAX = 4096 };
-static const uint64_t believable = UINT64_C(1) << 52; /* a larger number in a damaged file is more damage */
+static const uint64_t believable = UINT64_C(1) << 52; /* a larger number in a damaged file is damage too */
 
 bool lock_name(struct lock_file *f, const char *path, const char *group)
 {
@@ -49,7 +50,7 @@ static void write_first_line(char *line, uint64_t token)
     snprintf(line, FIRST_LINE + 1, "%.*s %08" PRIx32 "\n", HEAD, text, checksum(text, HEAD));
 }
 
-/* False: it is damaged, or not there. */
+/* False: the line is damaged or missing. */
 static bool read_first_line(const char *line, size_t size, uint64_t *token)
 {
     char expected[FIRST_LINE + 1];
@@ -60,7 +61,7 @@ static bool read_first_line(const char *line, size_t size, uint64_t *token)
     return memcmp(line, expected, FIRST_LINE) == 0;
 }
 
-/* The greatest number that is left of it. */
+/* The greatest believable number in a damaged line. */
 static uint64_t salvage(const char *text)
 {
     uint64_t most = 0;
@@ -78,13 +79,15 @@ static uint64_t salvage(const char *text)
     return most;
 }
 
-/* In microseconds: two files in a row get two numbers, and they stay below 2^53 until the year 2255. */
+/* Microseconds: files created one after the other get different numbers, which stay below 2^53 until the year
+ * 2255. */
 static uint64_t wall_us(void)
 {
     return clock_wall_ns() / NS_PER_US;
 }
 
-/* A new file may be one that was removed: nobody can tell, so both outgrow what was by the wall clock. */
+/* After a missing or damaged line the earlier token is unknown. Continue from the wall clock, or from the
+ * greatest number in the line if that is higher. */
 static uint64_t last_token(int fd)
 {
     char text[FILE_MAX + 1];
@@ -143,7 +146,7 @@ int lock_try(struct lock_file *f)
             errno = error;
             return -1;
         }
-        shut(f); /* removed, or another has taken its place: a lock on it locks nobody out */
+        shut(f); /* removed or replaced: a lock on the old file excludes nobody */
     }
     return 0;
 }
@@ -153,7 +156,7 @@ static bool sync_folder(const char *path)
     char copy[sizeof((struct lock_file *)0)->path];
     snprintf(copy, sizeof copy, "%s", path);
     const int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return errno == EACCES; /* not ours to sync */
+    if (fd < 0) return errno == EACCES; /* we may not read the folder, so cannot sync it */
     const bool ok = fsync(fd) == 0 || errno == EINVAL;
     close(fd);
     return ok;
@@ -205,16 +208,16 @@ void lock_release(struct lock_file *f)
 {
     struct flock lock = whole_file();
     if (f->fd >= 0 && f->pid == getpid() && f->token != 0) {
-        /* Best effort: without the lock the line says nothing anyway. */
+        /* Best effort: readers ignore the second line of an unlocked file. */
         if (ftruncate(f->fd, FIRST_LINE) != 0) errno = 0;
-        lock.l_type = F_UNLCK; /* a child may have inherited the open file */
+        lock.l_type = F_UNLCK; /* closing is not enough: a child may have inherited the open file */
         fcntl(f->fd, F_OFD_SETLK, &lock);
     }
     f->token = 0;
     shut(f);
 }
 
-/* ---- For all to read ---- */
+/* ---- Reading the holder ---- */
 
 static bool is_locked(int fd)
 {

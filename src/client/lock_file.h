@@ -1,7 +1,7 @@
 /*
- * The file behind file:PATH. Its first line is the token of the last tenure, with a check sum, written and synced
- * before that tenure begins; its second line, while somebody leads, says who. Who leads holds a lock on the open file,
- * which the kernel takes away when the holder dies, however it dies.
+ * The file behind file:PATH. Its first line is the token of the last term with a checksum, written and synced
+ * before that term begins. Its second line names the leader while there is one. The leader holds a lock on the
+ * open file, which the kernel frees when the process dies.
  */
 #ifndef ELECTOR_CLIENT_LOCK_FILE_H
 #define ELECTOR_CLIENT_LOCK_FILE_H
@@ -13,22 +13,24 @@
 struct lock_file {
     char path[4096];
     int fd;    /* -1: not open */
-    pid_t pid; /* who opened it: a child that was forked later has no part in it */
+    pid_t pid; /* that opened it: a child forked later must not release the lock */
     uint64_t token;
 };
 
-/* PATH.GROUP, or PATH/GROUP.lock if PATH is a folder; a / of the group becomes %. False: too long. */
+/* Sets the path: PATH.GROUP, or PATH/GROUP.lock if PATH is a folder; '/' in GROUP becomes '%'. False: too
+ * long. */
 bool lock_name(struct lock_file *, const char *path, const char *group);
-/* 1: it is ours, though no tenure has begun; 0: somebody else's; -1: errno says what is wrong. Never blocks. */
+/* 1: locked, and no term has begun yet; 0: somebody else has the lock; -1: errno says why. Never blocks. */
 int lock_try(struct lock_file *);
-/* A new token, durable. False: errno says what is wrong (EOVERFLOW: tokens are used up), and the lock is free again. */
+/* Begins a term with a new token, durably. False: the lock is free again; errno says why (EOVERFLOW: no tokens
+ * left). */
 bool lock_begin(struct lock_file *);
-/* Who leads, for all to read. */
+/* Writes the second line: this process, and the value. */
 bool lock_proclaim(const struct lock_file *, const char *value);
-/* The path names the file that we have locked still. */
+/* Whether the path still names the file that we have locked. */
 bool lock_is_intact(const struct lock_file *);
 void lock_release(struct lock_file *);
-/* Who leads: an empty name is nobody. False: errno says why it cannot be read; no file is nobody. */
+/* The leader; an empty name, also if there is no file: none. False: errno says why it cannot be read. */
 bool lock_read(const char *path, elector_leader *leader);
 
 #endif

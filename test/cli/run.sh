@@ -621,7 +621,7 @@ test_keygen() {
     refuses "keygen --public of nothing" 3 'cannot read this key file' keygen --public "$dir/none"
     echo secret >"$dir/b"
     chmod 600 "$dir/b"
-    refuses "keygen --public of a word" 3 'b:1: this is no key' keygen --public "$dir/b"
+    refuses "keygen --public of a word" 3 'b:1: this is not a key' keygen --public "$dir/b"
     chmod 644 "$dir/a"
     refuses "keygen --public of an open file" 3 'others may read this key file' keygen --public "$dir/a"
     refuses "keygen without a file" 2 '--out needs the name of a file' keygen --out
@@ -736,13 +736,13 @@ test_replay() {
     verify "a recording" "is open to others" test "$(stat -c %a "$file")" = 600
     refuses "replay of nothing" 2 'name a recording' replay
     refuses "replay of no file" 3 'none: cannot read it' replay "$dir/none"
-    refuses "replay of another file" 3 'is no recording of an agent' replay "$dir/a/elector.conf"
+    refuses "replay of another file" 3 'not a recording of an agent' replay "$dir/a/elector.conf"
     refuses "replay of two clusters" 3 'is of another cluster' replay "$file" "$dir/other/a/elector.state.flight"
     refuses "replay of no group" 2 'no group was led; say whose story with --group' replay --output svg "$file"
     refuses "replay in no format" 2 '--output is report, text' replay --output xml "$file"
     refuses "replay of no name" 2 '--group wants the name' replay --group '' "$file"
     truncate -s 8000 "$file"
-    refuses "replay of what is cut off" 3 'cut off|damaged' replay "$file"
+    refuses "replay of what is cut off" 3 'truncated|damaged' replay "$file"
 }
 
 # ---- Colours --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ fails_at_work() { # INJECTION TEXT
     ! grep -q 'not permitted' "$dir/strace.log" || skip "no tracing here: $(head -n 1 "$dir/strace.log")"
     "$ELECTOR" campaign another --url "$(url "$old")" > "$dir/campaign.log" 2>&1 &
     await_exit "${agent[$old]}" 74 "the agent"
-    log_says "$old" "cannot write .*$2.*stepping down" || fail "it does not say why it leaves"
+    log_says "$old" "cannot write .*$2.*resigning all groups" || fail "it does not say why it leaves"
     await_leader "$token"
     judge
 }

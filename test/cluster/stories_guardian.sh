@@ -11,13 +11,13 @@ is_guarded() { [ -n "$(guardian_of "$1")" ] && ! has_ended "$(guardian_of "$1")"
 is_guarded_anew() { is_guarded "$1" && [ "$(guardian_of "$1")" != "$2" ]; } # MEMBER PID
 have_word_of() { # MEMBER: the others, of its death
     local m
-    for m in $(others "$1"); do log_says "$m" "^.*msg=\"$1 is dead.*its guardian says so" || return 1; done
+    for m in $(others "$1"); do log_says "$m" "msg=\"the guardian of $1 reports its agent dead" || return 1; done
 }
 await_word_of() { await 60 "the others were told of $1" have_word_of "$1"; } # MEMBER
 nobody_was_told() {
     local m
     for m in "${members[@]}"; do
-        ! log_says "$m" 'its guardian says so' || fail "$m was told, though nobody could know"
+        ! log_says "$m" 'reports its agent dead' || fail "$m was told, though nobody could know"
     done
 }
 
@@ -151,7 +151,7 @@ story_guardian_tells_of_some() {
 # Whoever leads nothing holds nothing up, though it is known and lives.
 all_is_over() { # MEMBER: the others know
     local m
-    for m in $(others "$1"); do log_says "$m" "$1 is dead, and its work is over: its guardian says so" || return 1; done
+    for m in $(others "$1"); do log_says "$m" "the guardian of $1 reports its agent dead, and its work ended" || return 1; done
 }
 story_guardian_does_not_wait_for_who_stands() {
     declare -A application=()

@@ -67,8 +67,8 @@ story_why_not() { # nothing to tell, nobody to ask
         "$ELECTOR" "$@" > "$dir/asked" 2>&1 || code=$?
         if [ "$code" != "$wanted" ] || ! grep -qF -e "$text" "$dir/asked"; then fail "$* ends with $code and says $(cat "$dir/asked")"; fi
     }
-    asked 1 'nothing is known of such a group here' why nowhere --url "$(url a)"
-    asked 1 'nothing is known of such a group here' history nowhere --url "$(url a)"
+    asked 1 'this agent does not know the group' why nowhere --url "$(url a)"
+    asked 1 'this agent does not know the group' history nowhere --url "$(url a)"
     asked 2 "a group's name is" why ' ' --url "$(url a)"
     asked 3 'is the agent running' why work --url "unix:$dir/absent"
     asked 3 'is the agent running' history work --url "unix:$dir/absent"

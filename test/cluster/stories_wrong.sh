@@ -14,7 +14,7 @@ in_use() { # COMMAND...: says once that it waits, and then that it will not
     local got=0
     timeout 60 "$@" > "$dir/said" 2>&1 || got=$?
     [ "$got" = 69 ] || fail "state in use: exit code $got, not 69: $(head -n 1 "$dir/said")"
-    [ "$(grep -c 'elector.state: the state file is in use by .*; waits' "$dir/said")" = 1 ] || fail "state in use: $(cat "$dir/said")"
+    [ "$(grep -c 'elector.state: the state file is in use by .*; waiting' "$dir/said")" = 1 ] || fail "state in use: $(cat "$dir/said")"
     [ "$(grep -c 'level=error.*elector.state: the state file is in use by .*; stop that agent first' "$dir/said")" = 1 ] ||
         fail "state in use: $(cat "$dir/said")"
     [ "$(wc -l < "$dir/said")" = 2 ] || fail "state in use: not two lines: $(cat "$dir/said")"

@@ -152,7 +152,7 @@ if grep -q ' 200$' "$dir/late" && grep -qF "$token," "$dir/late"; then fail "aft
 
 "$ELECTOR" doctor --config "$dir/c/a/elector.conf" > "$dir/doctor" || true
 if grep -qE "^ok     http +http://$prefix.1:$port/ is the agent's" "$dir/doctor"; then pass "doctor"; else fail doctor "$(grep http "$dir/doctor")"; fi
-grep -q "HTTP at $prefix.1:$port" "$dir/a.log" || fail "the log" "does not say where HTTP is"
+grep -q "HTTP $prefix.1:$port" "$dir/a.log" || fail "the log" "does not say where HTTP is"
 kill -TERM "${agent[b]}"
 ended() { ! kill -0 "$1" 2> /dev/null; }
 await "an agent with readers ends" ended "${agent[b]}"
@@ -174,7 +174,7 @@ fi
 if grep -qE "^WRONG  http +cannot listen for HTTP" "$dir/doctor"; then pass "doctor sees it"; else fail doctor "$(grep http "$dir/doctor")"; fi
 sed -i "s/^http = .*/http = off/" "$dir/c/c/elector.conf"
 start c
-await "c starts without" grep -q "HTTP at nowhere" "$dir/c.log"
+await "c starts without" grep -q "HTTP off" "$dir/c.log"
 pass "off"
 
 # Without the key it is 127.0.0.1:7480, which may be somebody's: then it goes without.
@@ -193,8 +193,8 @@ await "7480 is taken" grep -qs taken "$dir/taken"
 end "${agent[c]}"
 sed -i "/^http = /d" "$dir/c/c/elector.conf"
 start c
-await "c goes without" grep -q 'level=warn msg="cannot listen for HTTP on 127.0.0.1:7480: .*; goes on without"' "$dir/c.log"
-goes_on() { grep -q 'level=info .*HTTP at nowhere' < <(sed '1,/goes on without/d' "$dir/c.log"); }
+await "c goes without" grep -q 'level=warn msg="cannot listen for HTTP on 127.0.0.1:7480: .*; running without HTTP"' "$dir/c.log"
+goes_on() { grep -q 'level=info .*HTTP off' < <(sed '1,/running without HTTP/d' "$dir/c.log"); }
 await "c starts" goes_on
 pass "the usual port is taken"
 exit $failed

@@ -109,7 +109,7 @@ await 60 "the watchdog has ended it, and it is started again" runs_anew "$main"
 main=$(shows MainPID)
 
 inside systemctl reload elector-agent
-has_read() { inside grep -q "read /etc/elector/elector.conf again" /run/elector-agent.log; }
+has_read() { inside grep -q "reloaded /etc/elector/elector.conf" /run/elector-agent.log; }
 await 30 "it has read its configuration again" has_read
 [ "$(shows MainPID)" = "$main" ] || fail "a reload has started it anew"
 

@@ -1,4 +1,4 @@
-/* Addresses as people write them, and back. */
+/* Parses and writes addresses: HOST:PORT and [IPV6]:PORT. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -25,14 +25,14 @@ bool config_split_address(const char *text, char *host, size_t room, uint16_t *p
     if (end == from) return refuse(text, "the host is missing", reason, size);
     if ((size_t)(end - from) >= room) return refuse(text, "the host is too long", reason, size);
     if (!units_number(colon + 1, 65535, &number) || number == 0)
-        return refuse(text, "the port is no number from 1 to 65535", reason, size);
+        return refuse(text, "the port is not a number from 1 to 65535", reason, size);
     memcpy(host, from, (size_t)(end - from));
     host[end - from] = '\0';
     *port = (uint16_t)number;
     return true;
 }
 
-/* IPv4 before IPv6, so that all members of a cluster come to the same. */
+/* IPv4 before IPv6, so that all members of a cluster find the same address. */
 static int look_up(const char *host, bool numeric, struct sockaddr_storage *address)
 {
     static const int families[] = {AF_INET, AF_INET6};
@@ -71,7 +71,8 @@ static bool is_one_host(struct sockaddr_storage *address)
     return !IN6_IS_ADDR_UNSPECIFIED(host) && !IN6_IS_ADDR_MULTICAST(host);
 }
 
-/* For a name that is not looked up: its own, and like nobody's (2001:db8::/32), but that this host is this host. */
+/* The address of a name that is not looked up: 127.0.0.1 for localhost, else one in 2001:db8::/32 (reserved for
+ * documentation), different for each name. */
 static void stand_in(const char *host, struct sockaddr_storage *address)
 {
     const struct el_hash sum = el_fingerprint(host, strlen(host));
@@ -106,8 +107,8 @@ static bool find(const char *text, bool numeric, struct sockaddr_storage *addres
     }
     if (error) {
         snprintf(reason, size,
-                 "cannot find the host '%.80s': %s; write its address in numbers, or make it known", host,
-                 gai_strerror(error));
+                 "cannot find the host '%.80s': %s; write its numeric address, or add it to DNS or /etc/hosts",
+                 host, gai_strerror(error));
         return false;
     }
     set_port(address, port);
@@ -118,7 +119,8 @@ bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *
                        size_t size)
 {
     if (!find(text, numeric, address, reason, size)) return false;
-    return is_one_host(address) || refuse(text, "the host is not one host", reason, size);
+    return is_one_host(address) ||
+           refuse(text, "the host is a wildcard, broadcast or multicast address", reason, size);
 }
 
 bool config_http_of(const char *text, bool numeric, struct sockaddr_storage *address, char *reason, size_t size)

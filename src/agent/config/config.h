@@ -1,4 +1,9 @@
-/* An agent's configuration: an INI file, and flags above it. */
+/*
+ * The config room reads an agent's configuration: an INI file, which command line flags may override. It knows
+ * the keys of seal/ and the options of the algorithms, and nothing of the running agent. Start here with struct
+ * config. parse.c reads lines, sections.c has the table of keys, validate.c and group.c check what only the
+ * whole file can show, reload.c says whether a running agent can take a new file.
+ */
 #ifndef ELECTOR_AGENT_CONFIG_CONFIG_H
 #define ELECTOR_AGENT_CONFIG_CONFIG_H
 
@@ -14,7 +19,7 @@
 enum {
     CONFIG_NAME_MAX = GROUP_NAME_MAX,
     CONFIG_MEMBERS_MAX = SEAL_PEERS_MAX,
-    CONFIG_CLIENTS_MAX = 64, /* connected to the socket at a time */
+    CONFIG_CLIENTS_MAX = 64, /* connections to the socket at a time */
     CONFIG_GROUPS_MAX = 256,
     CONFIG_ALLOWED_MAX = 16,
     CONFIG_OPTIONS_MAX = 16,
@@ -23,24 +28,25 @@ enum {
 
 #define CONFIG_RECORDER_MIN (UINT64_C(64) << 10)
 #define CONFIG_RECORDER_MAX (UINT64_C(1) << 30)
-#define CONFIG_PROCESS_MAX NS_PER_MS /* Tprocess, in ns: what times are checked against */
+#define CONFIG_PROCESS_MAX NS_PER_MS /* to process a message, for checks of times */
 
 enum config_role { CONFIG_VOTER, CONFIG_WITNESS /* votes, never leads */, CONFIG_OBSERVER /* neither */ };
 
 struct config_member {
     char name[CONFIG_NAME_MAX + 1];
-    uint64_t id; /* 1..1000, distinct; terms are proposed in its name */
+    uint64_t id; /* 1..1000, distinct: makes the member's terms unique */
     enum config_role role;
     struct sockaddr_storage address; /* IPv4 or IPv6 */
     uint8_t public_key[SEAL_KEY];
     bool has_key;
 };
 
-/* A [group NAME] section; NAME may be * for all that have none of their own, or end in *. */
+/* A [group NAME] section. NAME may end in * to match a prefix; * alone holds for all groups without a
+ * section. */
 struct config_group {
     char name[CONFIG_NAME_MAX + 1];
     const struct el_algorithm *algorithm;    /* default: quorum */
-    char options[CONFIG_OPTIONS_MAX][2][64]; /* name and value, as a user types them: lease = 2s */
+    char options[CONFIG_OPTIONS_MAX][2][64]; /* name and value as typed: lease = 2s */
     uint32_t option_count;
     uid_t users[CONFIG_ALLOWED_MAX];
     gid_t groups[CONFIG_ALLOWED_MAX];
@@ -48,7 +54,8 @@ struct config_group {
     bool restricted; /* there is an `allow` line */
 };
 
-/* Times that fit together, by name: what a quorum group has where its section says nothing else. */
+/* Consistent times for a kind of network: the defaults of quorum groups, unless their section says
+ * otherwise. */
 struct config_profile {
     const char *name;
     el_duration transmit_max;
@@ -62,72 +69,77 @@ enum config_log { CONFIG_LOG_WORDS /* key=value */, CONFIG_LOG_JSON };
 struct config {
     char path[4096]; /* of the file */
     char cluster[CONFIG_NAME_MAX + 1];
-    uint8_t cluster_id[SEAL_CLUSTER_ID];              /* from `id = ` (hex), or a hash of the cluster's name */
-    struct config_member members[CONFIG_MEMBERS_MAX]; /* in the order of their ids: position - 1 */
+    uint8_t cluster_id[SEAL_CLUSTER_ID];              /* from `id = ` (hex), else a hash of the name */
+    struct config_member members[CONFIG_MEMBERS_MAX]; /* by id; index: position - 1 */
     uint32_t member_count;
     uint32_t self; /* position */
     uint8_t secret_key[SEAL_KEY];
     uint8_t cluster_keys[SEAL_CLUSTER_KEYS_MAX][SEAL_KEY];
     uint32_t cluster_key_count;
-    bool has_keys; /* without: loopback only */
+    bool has_keys; /* false: all members are on loopback */
     char socket[108];
     mode_t socket_mode; /* 0660 */
     gid_t socket_group;
     bool has_socket_group;
-    uint32_t socket_per_user; /* up to so many connections of one user; 48 */
-    char state[4096];         /* the record's file */
+    uint32_t socket_per_user; /* most connections of one user; default 48 */
+    char state[4096];         /* the state file */
     enum config_log log;
     bool verbose;
-    uint64_t recorder;                    /* bytes of the flight recorder's file; 0: none */
-    char recorder_file[4096];             /* "": beside the state file, with .flight added */
-    bool guardian;                        /* a process of its own tells peers of our death */
+    uint64_t recorder;                    /* size of the recording in bytes; 0: none */
+    char recorder_file[4096];             /* "": the state file's name with .flight added */
+    bool guardian;                        /* a separate process tells peers if the agent dies */
     struct sockaddr_storage http;         /* family 0: off */
-    bool http_is_default;                 /* nobody asked for it: it can be gone without */
-    uint32_t http_groups;                 /* up to so many are listed one by one */
-    uint32_t drift;                       /* millionths */
-    el_duration transmit_max;             /* the longest that a message is believed to take */
-    const struct config_profile *profile; /* NULL: none was named, and presets hold, which are those of lan */
+    bool http_is_default;                 /* not configured: an address in use is no error */
+    uint32_t http_groups;                 /* most groups in /metrics one by one */
+    uint32_t drift;                       /* of clocks, in millionths */
+    el_duration transmit_max;             /* the longest time that a message is assumed to take */
+    const struct config_profile *profile; /* NULL: none named; the defaults, which are those of lan */
     struct config_group groups[CONFIG_GROUPS_MAX];
     uint32_t group_count;
 };
 
-/* False with one line: what, in which line of which file, what to do. `config` is wiped then. */
+/* False: `text` says in one line what is wrong, where (FILE:LINE) and what to do; `config` is wiped. */
 bool config_read(struct config *, const char *path, char *text, size_t size);
-/* The same from memory; `path` is what relative paths and messages go by. With `form_only` no host or user is looked up
- * and no key file read: for whoever has only the text. */
+/* The same from memory. `path` is for messages, and relative paths start from its folder. With `form_only` no
+ * host or user is looked up and no key file is read: for checking a file that belongs to another host. */
 bool config_parse(struct config *, const char *path, const char *bytes, size_t byte_count, bool form_only,
                   char *text, size_t size);
-/* A short summary for people, no secrets in it. False: it could not be written. */
+/* Writes a short summary without secrets. False: writing failed. */
 bool config_describe(const struct config *, FILE *out);
-/* NULL: there is none of that name. */
+/* NULL: no profile has this name. */
 const struct config_profile *config_profile_named(const char *name);
-/* Presets, above them the profile, above it what the section says (either NULL: nothing): one for each option of its algorithm. Lists of members
- * stay empty, roles are the members' own. The section comes from a configuration that was read, so it cannot fail. */
+/*
+ * Fills in a value for each option of the algorithm: from the section, else from the profile, else the default
+ * (section and profile may be NULL). Lists of members stay empty. Cannot fail, because the section was checked
+ * when it was read.
+ */
 void config_values(const struct config_profile *, const struct config_group *, const struct el_algorithm *,
                    struct el_value *values);
-/* The section that holds for a group; NULL: none, so the defaults. */
+/* The section that applies to a group; NULL: none, the defaults apply. */
 const struct config_group *config_group_of(const struct config *, const char *group);
-/* Whether such a process may campaign there. */
+/* Whether a process of this user may campaign for the group. */
 bool config_permits(const struct config *, const char *group, uid_t uid, const gid_t *gids, uint32_t gid_count);
 el_node config_position(const struct config *, const char *member); /* by name; 0: none */
 void config_wipe(struct config *);
 
-/* Base64 keys, one to a line, from a file that only its owner can read. A secret or a ring of cluster keys. */
+/* Reads base64 keys, one per line, from a file that only its owner may read: a secret key, or the cluster
+ * keys. */
 bool config_read_keys(const char *path, uint8_t (*keys)[SEAL_KEY], uint32_t most, uint32_t *count, char *reason,
                       size_t size);
 
 /* HOST:PORT or [IPV6]:PORT, numeric or a name to be looked up. */
 bool config_address(const char *text, struct sockaddr_storage *, char *reason, size_t size);
 void config_write_address(const struct sockaddr_storage *, char *text, size_t size);
-/* Its form alone: cut into the host and the port, and nobody looked up. */
+/* Splits an address into host and port without looking anything up. */
 bool config_split_address(const char *text, char *host, size_t room, uint16_t *port, char *reason, size_t size);
 uint16_t config_port(const struct sockaddr_storage *);
 socklen_t config_address_size(const struct sockaddr_storage *);
 bool config_is_loopback(const struct sockaddr_storage *);
-/* 1 to 63 of letters, digits, '.', '_' and '-'; not beginning with '-' or '.'. */
+/* 1 to 63 letters, digits, '.', '_' and '-', not beginning with '-' or '.'. */
 bool config_is_member_name(const char *text);
 
-/* Members, groups and their settings, paths: all that the protocol stands on. Keys, permissions and logging may differ. */
+/* Whether a running agent can take the second configuration. Members, groups and their options, and paths must
+ * be equal; keys, permissions and logging may differ. */
 bool config_is_same_cluster(const struct config *, const struct config *);
 
 #endif

@@ -1,4 +1,4 @@
-/* A configuration in a few lines, for whoever wants to see what was understood. */
+/* Writes a configuration in a few lines, as it was understood. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <string.h>
@@ -15,11 +15,11 @@ static void describe_members(const struct config *config, FILE *out)
         char address[80];
         config_write_address(&member->address, address, sizeof address);
         fprintf(out, "  %-12s id %-4" PRIu64 " %-22s %s%s\n", member->name, member->id, address,
-                roles[member->role], i + 1 == config->self ? ", which is this one" : "");
+                roles[member->role], i + 1 == config->self ? ", this agent" : "");
         votes += member->role != CONFIG_OBSERVER;
     }
     fprintf(out, "  %u of %u votes elect, so %u may fail%s\n", votes / 2 + 1, votes, votes - (votes / 2 + 1),
-            votes % 2 == 0 ? "; an even number of votes survives no more than one vote less" : "");
+            votes % 2 == 0 ? "; an odd number with one vote less tolerates as many failures" : "");
 }
 
 static void describe_group(const struct config_group *group, FILE *out)

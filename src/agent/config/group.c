@@ -1,4 +1,5 @@
-/* Groups: which section holds, who may campaign, and whether an algorithm's options and times fit together. */
+/* Groups: which section applies, who may campaign, and whether an algorithm's options and times are
+ * consistent. */
 #include <grp.h>
 #include <pwd.h>
 #include <string.h>
@@ -7,9 +8,9 @@
 #include "agent/config/internal.h"
 #include "base/units.h"
 
-/* ---- Which section, and who may ---- */
+/* ---- Which section applies, and who may campaign ---- */
 
-/* How well a section fits a group: 0 not at all, an exact name best. */
+/* How well a section's name matches a group: 0 not at all, the longest prefix better, the exact name best. */
 static size_t fit(const char *pattern, const char *name)
 {
     const size_t length = strlen(pattern);
@@ -122,7 +123,7 @@ void config_values(const struct config_profile *profile, const struct config_gro
     char ignored[200];
     for (uint32_t i = 0; i < algorithm->option_count; i++) {
         const struct el_option *option = &algorithm->options[i];
-        const char *preset = config_profile_preset(profile, algorithm, option);
+        const char *preset = config_default(profile, algorithm, option);
         values[i] = (struct el_value){0};
         if (preset) units_option(option, preset, &values[i].number, ignored, sizeof ignored);
     }
@@ -160,7 +161,7 @@ static bool check_options(struct config_reading *r, uint32_t index)
     return true;
 }
 
-/* ---- Times that must fit together ---- */
+/* ---- Inequalities between times ---- */
 
 struct side {
     uint64_t sum;
@@ -173,7 +174,7 @@ static uint64_t value_of(const struct config *config, const struct el_value *val
     return of == EL_OF_TRANSMIT ? config->transmit_max : values[of].number;
 }
 
-/* "2 × beat + round trip" and "2 × 150ms + 21ms = 321ms" */
+/* Writes one side: "2 × beat + round trip" and "2 × 150ms + 21ms = 321ms". */
 static void add_up(const struct config *config, const struct el_algorithm *algorithm,
                    const struct el_value *values, const struct el_part parts[3], struct side *side)
 {
@@ -199,7 +200,7 @@ static void add_up(const struct config *config, const struct el_algorithm *algor
                  units_write_time(side->sum, time));
 }
 
-/* What the user can turn: the first option of a side, or how long messages are believed to take. */
+/* The key that the user can change: the first option of a side, or `transmit`. */
 static const char *lever(const struct el_algorithm *algorithm, const struct el_part parts[3])
 {
     for (int i = 0; i < 3 && parts[i].times; i++)
@@ -247,11 +248,11 @@ static bool check_roles(struct config_reading *r, uint32_t line, const struct el
         const struct config_member *member = &config->members[i];
         if (member->role == CONFIG_OBSERVER && !has_observers(algorithm))
             return config_fail(r, line,
-                               "%s knows no observers, and '%s' is one; choose quorum, or make it a voter",
+                               "%s supports no observers, and '%s' is one; choose quorum, or make it a voter",
                                algorithm->name, member->name);
         if (member->role == CONFIG_WITNESS && algorithm->roleless)
             return config_fail(r, line,
-                               "%s knows no witnesses, and '%s' is one; choose quorum, or make it a voter",
+                               "%s supports no witnesses, and '%s' is one; choose quorum, or make it a voter",
                                algorithm->name, member->name);
     }
     return true;
@@ -267,6 +268,6 @@ bool config_check_groups(struct config_reading *r)
             return false;
     }
     const struct el_algorithm *quorum = el_algorithm_named("quorum");
-    if (config_group_of(config, "*")) return true; /* there are defaults, which were checked */
+    if (config_group_of(config, "*")) return true; /* [group *] was checked above */
     return check_roles(r, 0, quorum) && check_times(r, r->transmit_line, quorum, NULL);
 }

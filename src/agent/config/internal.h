@@ -1,4 +1,4 @@
-/* What the files that read a configuration share. */
+/* Shared by the files of the config room. */
 #ifndef ELECTOR_AGENT_CONFIG_INTERNAL_H
 #define ELECTOR_AGENT_CONFIG_INTERNAL_H
 
@@ -12,18 +12,18 @@ enum config_section {
     CONFIG_IN_GROUP
 };
 
-/* One reading of one file. Line numbers go beside what they are about, so that later checks can point there. */
+/* The state of reading one file. It keeps the line numbers of settings, so that later checks can name them. */
 struct config_reading {
     struct config *config;
     const char *path;
     bool form_only;
-    const char *at, *end; /* what is left of the file */
-    uint32_t line;        /* the one that is being read, from 1 */
+    const char *at, *end; /* the rest of the file */
+    uint32_t line;        /* the current one, from 1 */
 
     enum config_section section;
     uint32_t index;    /* of the member or the group */
     uint32_t seen;     /* bit k: key k of the table was read in this section */
-    uint32_t sections; /* bit s: there was such a section */
+    uint32_t sections; /* bit s: section s was read */
 
     char self[CONFIG_NAME_MAX + 1];
     char key_file[sizeof(((struct config *)0)->state)], cluster_key_file[sizeof(((struct config *)0)->state)];
@@ -33,30 +33,30 @@ struct config_reading {
     uint32_t option_lines[CONFIG_GROUPS_MAX][CONFIG_OPTIONS_MAX];
 
     bool failed;
-    char *text; /* the first mistake; later ones are not told */
+    char *text; /* the first mistake; later ones are dropped */
     size_t size;
 };
 
-/* "FILE:LINE: …", without the line if it is 0. Always false. */
+/* Sets the text to "FILE:LINE: …", without the line if it is 0. Returns false. */
 bool config_fail(struct config_reading *, uint32_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* One "[…]" line, and one "key = value" line. */
+/* One "[name]" line, and one "key = value" line. */
 bool config_begin_section(struct config_reading *, const char *name);
 bool config_read_key(struct config_reading *, const char *key, const char *value);
 
-/* When all is read: does it fit together? */
+/* Checks of the whole file, after the last line. */
 bool config_check(struct config_reading *);
 bool config_check_members(struct config_reading *);
 bool config_check_keys(struct config_reading *);
 bool config_check_groups(struct config_reading *);
 
-/* An option's preset under a profile (NULL: none); NULL: it has none. */
-const char *config_profile_preset(const struct config_profile *, const struct el_algorithm *,
-                                  const struct el_option *);
+/* An option's default under a profile, which may be NULL. NULL: it has none. */
+const char *config_default(const struct config_profile *, const struct el_algorithm *,
+                           const struct el_option *);
 bool config_read_allow(struct config_reading *, const char *value);
 bool config_key_of(const char *text, uint8_t key[SEAL_KEY]);
-/* PORT on loopback, or an address to listen at, which may be all of this host. */
+/* PORT on loopback, or an address to listen on, which may be a wildcard. */
 bool config_http_of(const char *text, bool numeric, struct sockaddr_storage *, char *reason, size_t size);
 bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *, char *reason, size_t size);
 

@@ -1,6 +1,6 @@
 /*
- * Reading the file: its lines, by inih, and what to do about each mistake: stop at the first and say where.
- * Section lines are taken here, as inih cuts their names short; indented lines are lines like others.
+ * Reads the file with inih, and stops at the first mistake. Section lines are handled here, because inih
+ * truncates their names. Indentation has no meaning.
  */
 #include "agent/config/config.h"
 
@@ -39,7 +39,7 @@ static bool is_text(const char *line, size_t length)
     return true;
 }
 
-/* "[name]", and a comment behind it at most. It is begun here, and inih sees an empty line. */
+/* Begins section "[name]", which a comment may follow. inih then sees an empty line. */
 static void begin_section(struct config_reading *r, char *line)
 {
     char *end = strchr(line, ']');
@@ -53,7 +53,7 @@ static void begin_section(struct config_reading *r, char *line)
     line[0] = '\0';
 }
 
-/* The next line without what is before and behind it. For inih, so like fgets; NULL ends it all. */
+/* The next line, trimmed. inih calls it in place of fgets; NULL ends the reading. */
 static char *next_line(char *line, int room, void *stream)
 {
     struct config_reading *r = stream;
@@ -97,7 +97,7 @@ static void read_lines(struct config_reading *r)
         config_fail(r, (uint32_t)wrong, "a line is [section], key = value, or a comment that begins with #");
 }
 
-/* ---- The whole ---- */
+/* ---- The whole file ---- */
 
 static void set_defaults(struct config *config, const char *path)
 {

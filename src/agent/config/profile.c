@@ -1,4 +1,4 @@
-/* Profiles: times of quorum that fit together, for a kind of network. docs/operations.md says how they were chosen. */
+/* Profiles: consistent times for quorum, by kind of network. docs/operations.md says how they were chosen. */
 #include <string.h>
 
 #include "agent/config/internal.h"
@@ -23,8 +23,8 @@ const struct config_profile *config_profile_named(const char *name)
     return NULL;
 }
 
-const char *config_profile_preset(const struct config_profile *profile, const struct el_algorithm *algorithm,
-                                  const struct el_option *option)
+const char *config_default(const struct config_profile *profile, const struct el_algorithm *algorithm,
+                           const struct el_option *option)
 {
     if (profile && strcmp(algorithm->name, "quorum") == 0)
         for (size_t i = 0; i < CONFIG_PROFILE_OPTIONS; i++)

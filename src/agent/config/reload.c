@@ -3,7 +3,7 @@
 
 #include "agent/config/config.h"
 
-/* What a group's machine was begun with. */
+/* Compares the settings that a group's machine was started with. */
 static bool is_same_group(const struct config_group *a, const struct config_group *b)
 {
     if (strcmp(a->name, b->name) != 0 || a->algorithm != b->algorithm || a->option_count != b->option_count)

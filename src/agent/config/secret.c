@@ -1,4 +1,4 @@
-/* Key files: base64, one key to a line, and for nobody's eyes but their owner's. */
+/* Key files: base64, one key per line, readable by their owner only. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static bool is_private(int fd, const char *path, char *reason, size_t size)
 {
     struct stat status;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        snprintf(reason, size, "%s: is no regular file; a key file is one", path);
+        snprintf(reason, size, "%s: not a regular file; a key file must be one", path);
         return false;
     }
     if (status.st_mode & 077) {
@@ -38,7 +38,7 @@ static bool is_private(int fd, const char *path, char *reason, size_t size)
     return true;
 }
 
-/* One line, which may be blank or a comment. False: it is neither that nor a key, or there are too many. */
+/* Reads one line: a key, a comment or blank. False: it is none of these, or there are too many keys. */
 static bool take_line(char *line, uint8_t (*keys)[SEAL_KEY], uint32_t most, uint32_t *count)
 {
     size_t length = strcspn(line, "\r");
@@ -61,10 +61,10 @@ static bool take_lines(char *bytes, const char *path, uint8_t (*keys)[SEAL_KEY],
         number++;
         if (take_line(line, keys, most, count)) continue;
         if (*count == most)
-            snprintf(reason, size, "%s:%u: a key too many; at most %u may be here", path, number, most);
+            snprintf(reason, size, "%s:%u: too many keys; at most %u may be here", path, number, most);
         else
             snprintf(reason, size,
-                     "%s:%u: this is no key; a key is 44 characters of base64, as `elector keygen` writes",
+                     "%s:%u: this is not a key; a key is 44 characters of base64, as `elector keygen` writes",
                      path, number);
         return false;
     }
@@ -87,7 +87,7 @@ bool config_read_keys(const char *path, uint8_t (*keys)[SEAL_KEY], uint32_t most
     const ssize_t length = good ? read(fd, bytes, sizeof bytes) : -1;
     close(fd);
     if (good && (length < 0 || (size_t)length == sizeof bytes || memchr(bytes, '\0', (size_t)length))) {
-        snprintf(reason, size, "%s: this is no key file; `elector keygen --out` writes one", path);
+        snprintf(reason, size, "%s: this is not a key file; `elector keygen --out` writes one", path);
         good = false;
     }
     good = good && take_lines(bytes, path, keys, most, count, reason, size);

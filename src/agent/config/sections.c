@@ -1,4 +1,4 @@
-/* The sections and their keys: what each may say. */
+/* The sections and their keys: a table, and a function that reads each value. */
 #include <grp.h>
 #include <sodium.h>
 #include <string.h>
@@ -108,14 +108,14 @@ static bool read_self(struct config_reading *r, const char *value)
     return true;
 }
 
-/* Relative to the folder that the file is in. */
+/* A relative path starts from the folder of the configuration file. */
 static bool read_path(struct config_reading *r, const char *value, char *path, size_t size)
 {
     const char *slash = strrchr(r->path, '/');
     const int folder = value[0] == '/' || !slash ? 0 : (int)(slash - r->path) + 1;
     if (*value == '\0') return config_fail(r, r->line, "the name of a file is missing");
     if ((size_t)snprintf(path, size, "%.*s%s", folder, r->path, value) < size) return true;
-    return config_fail(r, r->line, "that path is longer than %zu characters, and so too long", size - 1);
+    return config_fail(r, r->line, "that path is longer than %zu characters; choose a shorter one", size - 1);
 }
 
 static bool read_key_file(struct config_reading *r, const char *value)
@@ -235,7 +235,7 @@ static bool read_algorithm(struct config_reading *r, const char *value)
     return config_fail(r, r->line, "there is no algorithm '%s'; `elector algorithms` lists them", value);
 }
 
-/* Whether the algorithm has it is known when the section is over. */
+/* config_check_groups() checks later whether the algorithm has this option. */
 static bool read_option(struct config_reading *r, const char *key, const char *value)
 {
     struct config_group *g = group(r);
@@ -247,7 +247,7 @@ static bool read_option(struct config_reading *r, const char *key, const char *v
                                r->option_lines[r->index][i]);
     char(*option)[64] = g->options[g->option_count];
     if (strlen(key) >= sizeof *option || strlen(value) >= sizeof *option)
-        return config_fail(r, r->line, "that is longer than any option is");
+        return config_fail(r, r->line, "an option's name and value have at most 63 characters each");
     snprintf(option[0], sizeof option[0], "%s", key);
     snprintf(option[1], sizeof option[1], "%s", value);
     r->option_lines[r->index][g->option_count++] = r->line;
@@ -298,7 +298,7 @@ static bool refuse_key(struct config_reading *r, const char *key)
         if (keys[i].section == r->section)
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", keys[i].name);
     }
-    return config_fail(r, r->line, "there is no key '%s' in this section; there are %s", key, names);
+    return config_fail(r, r->line, "there is no key '%s' in this section; known keys: %s", key, names);
 }
 
 bool config_read_key(struct config_reading *r, const char *key, const char *value)
@@ -336,7 +336,7 @@ static bool begin_member(struct config_reading *r, const char *name)
     return true;
 }
 
-/* A name, or the beginning of one and a star. */
+/* A name, or a prefix followed by a star. */
 static bool is_pattern(const char *name)
 {
     char prefix[CONFIG_NAME_MAX + 1];
@@ -356,7 +356,7 @@ static bool begin_group(struct config_reading *r, const char *name)
                            name);
     for (uint32_t i = 0; i < config->group_count; i++)
         if (strcmp(config->groups[i].name, name) == 0)
-            return config_fail(r, r->line, "group '%s' has a section in line %u already; join them", name,
+            return config_fail(r, r->line, "group '%s' has a section in line %u already; merge them", name,
                                r->group_lines[i]);
     if (config->group_count == CONFIG_GROUPS_MAX)
         return config_fail(r, r->line, "there are at most %d sections for groups; use [group PREFIX*] for many",
@@ -371,7 +371,7 @@ static bool begin_group(struct config_reading *r, const char *name)
 static bool begin_only(struct config_reading *r, const char *name, enum config_section section)
 {
     if (r->sections & 1u << section)
-        return config_fail(r, r->line, "there is a section [%s] already; join them", name);
+        return config_fail(r, r->line, "there is a section [%s] already; merge them", name);
     r->sections |= 1u << section;
     return true;
 }
@@ -396,6 +396,6 @@ bool config_begin_section(struct config_reading *r, const char *name)
         r->section = CONFIG_IN_GROUP;
         return begin_group(r, name + 6);
     }
-    return config_fail(r, r->line,
-                       "there is no section [%s]; there are cluster, member NAME, agent and group NAME", name);
+    return config_fail(
+        r, r->line, "there is no section [%s]; known sections: cluster, member NAME, agent, group NAME", name);
 }

@@ -1,4 +1,4 @@
-/* What only the whole of a configuration can tell: who is there, who this is, and whose keys are whose. */
+/* Checks that need the whole file: members, which of them this agent is, and keys. */
 #include <sodium.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ bool config_is_member_name(const char *text)
 
 /* ---- Members ---- */
 
-/* By id: everybody must come to the same positions. */
+/* By id, so that every member computes the same positions. */
 static void sort(struct config_reading *r)
 {
     struct config *config = r->config;
@@ -26,7 +26,7 @@ static void sort(struct config_reading *r)
         }
 }
 
-/* What two members must not have in common; NULL: nothing of it. */
+/* Names what two members share though they must not; NULL: nothing. */
 static const char *shared(const struct config_member *a, const struct config_member *b)
 {
     char one[80], other[80];
@@ -78,7 +78,7 @@ bool config_check_members(struct config_reading *r)
 
 /* ---- Keys ---- */
 
-/* What makes keys necessary: somebody who is not on this host; NULL: nobody. */
+/* The first member that is not on this host, which makes keys necessary; NULL: none. */
 static const struct config_member *first_afar(const struct config *config)
 {
     for (uint32_t i = 0; i < config->member_count; i++)
@@ -110,7 +110,7 @@ bool config_check_keys(struct config_reading *r)
 {
     struct config *config = r->config;
     const struct config_member *afar = first_afar(config);
-    uint32_t with = 0, without = 0; /* the first of each, from 1 */
+    uint32_t with = 0, without = 0; /* position of the first member of each kind */
     for (uint32_t i = config->member_count; i > 0; i--)
         *(config->members[i - 1].has_key ? &with : &without) = i;
     config->has_keys = with || r->key_file[0] || r->cluster_key_file[0];
@@ -131,7 +131,7 @@ bool config_check_keys(struct config_reading *r)
     return r->form_only || read_secrets(r);
 }
 
-/* ---- All of it ---- */
+/* ---- The whole file ---- */
 
 static void derive_cluster_id(struct config *config)
 {

@@ -1,4 +1,4 @@
-/* The last change of leaders as a story: from its first cause on, a step for each thing that mattered. */
+/* Explains the last change of leaders: the steps that mattered, from the first cause on. */
 #include <string.h>
 
 #include "agent/history/internal.h"
@@ -7,19 +7,19 @@
 
 static const uint64_t AFTERWARDS_NS = 50 * NS_PER_MS, BEFORE_NS = 5 * NS_PER_S, WITH_IT_NS = NS_PER_MS;
 
-/* What a story is made from: the change, and how it stood before. */
+/* The change that a story is about, and the tenure before it. */
 struct plot {
     const struct history *c;
     uint64_t group;
-    const struct history_entry *before; /* its leader was seen to lead; NULL: there was none */
-    const struct history_entry *first;  /* for the first time */
-    const struct history_entry *end;    /* it leads no more, as was seen first */
-    const struct history_entry *after;  /* the next began; NULL: not yet */
+    const struct history_entry *before; /* the last sight of the leader before; NULL: there was none */
+    const struct history_entry *first;  /* the first sight of it in that term */
+    const struct history_entry *end;    /* the first sign that it no longer leads */
+    const struct history_entry *after;  /* the next tenure begins; NULL: not yet */
 };
 
-/* ---- What matters ---- */
+/* ---- Which steps matter ---- */
 
-/* What ends a tenure, if nothing else does. */
+/* Whether this step can end a tenure. */
 static bool is_cause(const struct history_entry *e, el_node leader)
 {
     switch (e->what) {
@@ -44,7 +44,7 @@ static bool is_cause(const struct history_entry *e, el_node leader)
     }
 }
 
-/* What goes on in the best of times is left out, and what a member says to itself. */
+/* Routine events are left out, and what a member says to itself. */
 static bool is_told(const struct history *c, const struct history_entry *e)
 {
     switch (history_quorum_note(e)) {
@@ -67,7 +67,7 @@ static bool is_told(const struct history *c, const struct history_entry *e)
     }
 }
 
-/* After the election only what completes it. */
+/* After the election only these steps are told: they complete it. */
 static bool is_aftermath(const struct history_entry *e)
 {
     return e->what == HISTORY_HEARD || e->what == HISTORY_TOLD_ELECTED;
@@ -80,7 +80,8 @@ static bool is_same_tenure(const struct history_entry *a, const struct history_e
     return a && a->who == b->who && a->token == b->token;
 }
 
-/* From the newest back. Who was out of sight for a while, and is back in the same term, has led on. */
+/* Searches from the newest change back. A leader that was silent and is back in the same term has led all the
+ * time. */
 static bool find_plot(struct plot *p)
 {
     const struct history_ring *changes = &p->c->changes;
@@ -102,7 +103,7 @@ static bool find_plot(struct plot *p)
     return p->end != NULL;
 }
 
-/* A vote that came with the news belongs to it. */
+/* A vote less than 1 ms before the step belongs to it. */
 static bool brings(const struct history_entry *vote, const struct history_entry *e)
 {
     return vote && vote->what == HISTORY_HEARD && e->at_ns - vote->at_ns < WITH_IT_NS;
@@ -139,7 +140,7 @@ static bool is_again(const struct history_entry *a, const struct history_entry *
            a->more == b->more && a->by == b->by && a->flags == b->flags;
 }
 
-/* What the step before has said already, or the same step earlier on. */
+/* Whether a step repeats an earlier one, or says what it implies. */
 static bool is_said(struct history_entry *said, const struct history_entry *e)
 {
     const int before = history_quorum_note(said), now = history_quorum_note(e);
@@ -152,7 +153,8 @@ static bool is_said(struct history_entry *said, const struct history_entry *e)
     return before == QUORUM_WINS && e->what == HISTORY_LEADER && said->token == e->token;
 }
 
-/* One line for what comes again and again. The beginning and the end matter more than the middle. */
+/* Adds a step, or counts a repetition. If there are too many, drops one from the middle: beginning and end
+ * matter more. */
 static void tell(struct history_story *story, const struct history_entry *e)
 {
     for (uint32_t i = 0; i < story->count; i++)
@@ -174,7 +176,7 @@ static bool is_in(const struct plot *p, const struct history_entry *e, uint64_t 
     return is_aftermath(e) && e->at_ns - p->after->at_ns < AFTERWARDS_NS;
 }
 
-/* Both rings in the order of what happened. */
+/* Merges both rings by the order of events. */
 static void tell_all(const struct plot *p, struct history_story *story, uint64_t first)
 {
     const struct history_ring *steps = &p->c->steps, *changes = &p->c->changes;

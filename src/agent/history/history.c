@@ -1,4 +1,4 @@
-/* See history.h. Keeping, and what a change of leaders meant when it was seen. */
+/* See history.h. Stores events, and judges each change of leaders when it is seen. */
 #include "agent/history/history.h"
 
 #include <stdlib.h>
@@ -8,9 +8,10 @@
 #include "algorithms/quorum/quorum.h"
 #include "base/clock.h"
 
-/* A change is explained by what came shortly before; a search through all of it would make many at once slow. */
+/* A change is explained by the last 64 events: with many changes at once, searching all of them would be
+ * slow. */
 enum { LOOK_BACK = 64 };
-static const uint64_t LATELY_NS = 10 * NS_PER_MS;
+static const uint64_t HEARD_RECENTLY_NS = 10 * NS_PER_MS;
 
 struct history *history_new(const struct config *config, uint64_t now_ns)
 {
@@ -62,7 +63,8 @@ static void add(struct history *c, struct history_ring *ring, struct history_ent
 
 void history_note(struct history *c, uint64_t now_ns, uint64_t group, const struct host_note *note)
 {
-    if (!c || note->number > UINT8_MAX) return; /* a malformed message is part of no story */
+    if (!c || note->number > UINT8_MAX)
+        return; /* larger numbers are malformed messages, which explain nothing */
     add(c, &c->steps,
         (struct history_entry){.what = HISTORY_NOTE,
                                .at_ns = now_ns,
@@ -95,8 +97,8 @@ void history_write(struct history *c, uint64_t now_ns, uint64_t took_ns)
         add(c, &c->steps, (struct history_entry){.what = HISTORY_WRITTEN, .at_ns = now_ns, .token = took_ns});
 }
 
-void history_office(struct history *c, uint64_t now_ns, uint64_t group, enum history_what what, el_node who,
-                    const char *reason)
+void history_leadership(struct history *c, uint64_t now_ns, uint64_t group, enum history_what what, el_node who,
+                        const char *reason)
 {
     if (!c) return;
     add(c, &c->steps,
@@ -104,7 +106,7 @@ void history_office(struct history *c, uint64_t now_ns, uint64_t group, enum his
             .what = (uint8_t)what, .at_ns = now_ns, .group = group, .who = (uint8_t)who, .reason = reason});
 }
 
-/* ---- What a change meant ---- */
+/* ---- Judging a change ---- */
 
 static enum history_end end_by(const struct history_entry *e, el_node leader, bool is_self)
 {
@@ -149,7 +151,7 @@ static uint32_t within_reach(const struct history_ring *ring)
     return held < LOOK_BACK ? held : LOOK_BACK;
 }
 
-/* The last change, and the last that was to somebody; NULL: too long ago, or there was none. */
+/* The last change, and the last change to a leader; NULL: none among the last LOOK_BACK. */
 static void find_last(const struct history *c, uint64_t group, const struct history_entry **change,
                       const struct history_entry **leader)
 {
@@ -163,16 +165,17 @@ static void find_last(const struct history *c, uint64_t group, const struct hist
     }
 }
 
-/* Where no note says why. */
+/* If no note says why. */
 static enum history_end end_by_default(const struct history_entry *e, bool is_self)
 {
-    if (e->whom == 0) return HISTORY_GOES_ON; /* it had ended before */
+    if (e->whom == 0) return HISTORY_GOES_ON; /* there was no leader */
     if (e->who) return HISTORY_FOLLOWED;
     if (is_self) return HISTORY_RAN_OUT;
-    return e->more < LATELY_NS ? HISTORY_LET_GO : HISTORY_LOST_SIGHT;
+    return e->more < HEARD_RECENTLY_NS ? HISTORY_LET_GO : HISTORY_LOST_SIGHT;
 }
 
-/* Who asked while nobody led, and had to wait for its votes, was elected, though they came unasked in the end. */
+/* Finds how the tenure before ended and how the new one began. A candidate that was refused at first counts as
+ * elected, even if its votes were pushed to it in the end. */
 static void judge(const struct history *c, struct history_entry *change)
 {
     const struct history_entry *began, *latest;
@@ -222,7 +225,7 @@ void history_lead(struct history *c, uint64_t now_ns, uint64_t group, el_node be
 static void close_last(struct history_tenure *last, const struct history_entry *change)
 {
     if (last->ended_ns == 0) last->ended_ns = change->at_ns;
-    if (change->ended > last->ended) last->ended = change->ended; /* it may have become clear later */
+    if (change->ended > last->ended) last->ended = change->ended; /* a later change may know the cause better */
 }
 
 uint32_t history_tenures(const struct history *c, uint64_t group, struct history_tenure *list, uint32_t most)
@@ -234,7 +237,7 @@ uint32_t history_tenures(const struct history *c, uint64_t group, struct history
         if (e->group != group) continue;
         struct history_tenure *last = count ? &list[count - 1] : NULL;
         if (last && last->leader == e->who && last->token == e->token) {
-            last->ended_ns = 0; /* it was out of sight, and has led on */
+            last->ended_ns = 0; /* it was silent, and is back in the same term */
             last->ended = HISTORY_GOES_ON;
             continue;
         }

@@ -1,4 +1,4 @@
-/* The history in plain sentences: members by name, one line each. */
+/* Events as sentences, with members by name. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -53,24 +53,23 @@ static void tell_leader(const struct config *config, const struct history_entry 
         snprintf(text, HISTORY_TEXT, "%s has been silent for %" PRIu64 " ms: nobody is known to lead", whom,
                  e->more / NS_PER_MS);
     else if (e->ended == HISTORY_LET_GO)
-        snprintf(text, HISTORY_TEXT, "%s says that it leads no more: nobody does", whom);
+        snprintf(text, HISTORY_TEXT, "%s no longer claims to lead: no leader", whom);
     else if (e->ended == HISTORY_RAN_OUT)
-        snprintf(text, HISTORY_TEXT, "the time of %s is over, a margin before its lease: nobody leads", whom);
+        snprintf(text, HISTORY_TEXT, "the lease of %s has run out, less its margin: no leader", whom);
     else
-        snprintf(text, HISTORY_TEXT, "%s leads no more: nobody does", whom);
+        snprintf(text, HISTORY_TEXT, "%s no longer leads: no leader", whom);
 }
 
 static void tell_vote(const struct config *config, const struct history_entry *e, char *text)
 {
     const char *who = name(config, e->who), *self = name(config, config->self);
     if (e->note == QUORUM_GRANT && e->flags & QUORUM_JOIN)
-        snprintf(text, HISTORY_TEXT, "%s stands by %s, though its term %" PRIu64 " is low", who, self,
-                 e->token);
+        snprintf(text, HISTORY_TEXT, "%s supports %s, though its term %" PRIu64 " is low", who, self, e->token);
     else if (e->note == QUORUM_GRANT)
         snprintf(text, HISTORY_TEXT, "%s votes for %s, in term %" PRIu64, who, self, e->token);
     else if (e->flags & QUORUM_SILENT)
-        snprintf(text, HISTORY_TEXT, "%s refuses %s: it began lately, and may have forgotten a promise", who,
-                 self);
+        snprintf(text, HISTORY_TEXT, "%s refuses %s: it has just started, and may have forgotten a promise",
+                 who, self);
     else if (e->flags & QUORUM_TOO_LOW)
         snprintf(text, HISTORY_TEXT, "%s refuses %s: it has granted a term above %" PRIu64, who, self,
                  e->token);
@@ -86,16 +85,16 @@ static void tell_note(const struct config *config, const struct history_entry *e
     host_note_text(config, &note, text + used, (size_t)(HISTORY_TEXT - used));
 }
 
-/* What the leadership says of this member's worker: what goes before its name, and behind it. */
+/* Events of this member's leadership: the text before the member's name, and after it. */
 static const char *const leadership_words[][2] = {
-    [HISTORY_ENTERED] = {"a worker at ", " stands for it"},
+    [HISTORY_ENTERED] = {"a worker at ", " campaigns"},
     [HISTORY_GONE] = {"the worker at ", " is gone: its connection ended"},
-    [HISTORY_RESIGNED] = {"the worker at ", " resigns: its work is over"},
-    [HISTORY_EXPELLED] = {"the agent of ", " hangs up on the worker: its time runs out"},
+    [HISTORY_RESIGNED] = {"the worker at ", " resigns: its work has ended"},
+    [HISTORY_EXPELLED] = {"the agent of ", " disconnects the worker, which may work until its deadline"},
     [HISTORY_ASKED_TO_RESIGN] = {"", " is asked to resign: its worker is told to stop"},
-    [HISTORY_ASKED_TO_LEAVE] = {"the agent of ", " is to end: its worker is told to stop"},
+    [HISTORY_ASKED_TO_LEAVE] = {"the agent of ", " shuts down: its worker is told to stop"},
     [HISTORY_STOPPED] = {"the worker at ", " says that its work has stopped"},
-    [HISTORY_OVERDUE] = {"the worker at ", " has not said so in time, and its time is over"},
+    [HISTORY_OVERDUE] = {"the worker at ", " has not stopped in time: its deadline has passed"},
     [HISTORY_TOLD_ELECTED] = {"the worker at ", " is told that it leads"},
 };
 
@@ -107,7 +106,7 @@ void history_sentence(const struct config *config, const struct history_entry *e
     case HISTORY_NOTE: tell_note(config, e, text); break;
     case HISTORY_HEARD: tell_vote(config, e, text); break;
     case HISTORY_WRITTEN:
-        snprintf(text, HISTORY_TEXT, "%s has its record on disk, after %" PRIu64 ".%03" PRIu64 " ms", self,
+        snprintf(text, HISTORY_TEXT, "%s has written its state file, in %" PRIu64 ".%03" PRIu64 " ms", self,
                  e->token / NS_PER_MS, e->token / NS_PER_US % 1000);
         break;
     case HISTORY_LAST_HEARD: snprintf(text, HISTORY_TEXT, "%s is heard for the last time", who); break;
@@ -115,7 +114,7 @@ void history_sentence(const struct config *config, const struct history_entry *e
         snprintf(text, HISTORY_TEXT, "%s is asked to hand over to %s: its worker is told to stop", self, who);
         break;
     case HISTORY_TOLD_LOST:
-        snprintf(text, HISTORY_TEXT, "the worker at %s is told that it leads no more: %s", self,
+        snprintf(text, HISTORY_TEXT, "the worker at %s is told that it no longer leads: %s", self,
                  e->reason ? e->reason : "lost");
         break;
     default:

@@ -1,6 +1,8 @@
 /*
- * What is counted, where it happens, on the agent's one thread. Plain numbers that only rise, unless it is said; whoever asks
- * is answered by metrics_write(), in Prometheus' text format. docs/http.md has what each of them means.
+ * The metrics room counts. It knows the configuration and the seal's statistics, and nothing of the rest of the
+ * agent. Other rooms increment the counters of struct metrics where events happen, all on the agent's one
+ * thread; agent/serve/http fills in struct metrics_gauges when somebody asks. prometheus.c writes both in
+ * Prometheus' text format: a new metric goes there, and its meaning into docs/http.md.
  */
 #ifndef ELECTOR_AGENT_METRICS_METRICS_H
 #define ELECTOR_AGENT_METRICS_METRICS_H
@@ -11,16 +13,16 @@
 
 enum { METRICS_BOUNDS = 19, METRICS_CODES = 6 };
 
-/* One for all: from what a round trip on one host takes to what no failover should. */
+/* The bounds of all histograms: from a round trip on one host to a failover that is much too slow. */
 extern const uint64_t metrics_bounds_ns[METRICS_BOUNDS];
 
 struct metrics_histogram {
-    uint64_t counts[METRICS_BOUNDS + 1]; /* up to each bound, and above the last */
+    uint64_t counts[METRICS_BOUNDS + 1]; /* up to each bound; the last: above all */
     uint64_t sum_ns;
 };
 
 struct metrics_peer {
-    uint64_t sent_bytes, received_bytes, unsent; /* whole datagrams */
+    uint64_t sent_bytes, received_bytes, unsent; /* of whole datagrams */
     struct metrics_histogram round_trips;
 };
 
@@ -30,28 +32,28 @@ struct metrics {
     struct metrics_peer peers[CONFIG_MEMBERS_MAX];
     struct metrics_histogram fsyncs, failovers;
     uint64_t leader_changes;
-    uint32_t led, led_here; /* groups, now; these rise and fall */
+    uint32_t led, led_here; /* gauges: groups with a known leader, and groups that this member leads */
     uint64_t answers[METRICS_CODES];
-    uint64_t cut_off; /* HTTP clients that neither asked nor read */
+    uint64_t cut_off; /* HTTP connections closed because of a timeout */
 };
 
-/* What is not counted but asked for, when somebody wants to know. */
-struct metrics_scene {
+/* Values that are not counted, but read when somebody asks. */
+struct metrics_gauges {
     const struct config *config;
     struct seal_stats seal;
-    uint64_t heard_ns[CONFIG_MEMBERS_MAX]; /* ago; UINT64_MAX: never */
+    uint64_t heard_ns[CONFIG_MEMBERS_MAX]; /* how long ago; UINT64_MAX: never */
     bool is_connected[CONFIG_MEMBERS_MAX];
-    uint32_t groups, unled_wanted; /* groups without a leader for which somebody stands here */
+    uint32_t groups, unled_wanted; /* unled_wanted: groups with a candidate here, but without a leader */
     uint32_t clients, event_readers;
 };
 
 void metrics_observe(struct metrics_histogram *, uint64_t ns);
-/* Of an answer over HTTP; codes that are not in the table are not counted. */
+/* Counts an HTTP answer; codes that are not in the table are ignored. */
 void metrics_answered(struct metrics *, unsigned code);
 
-/* All but what is told of each group. */
-void metrics_write(const struct metrics *, const struct metrics_scene *, FILE *out);
-/* The head of a family, of which lines follow. */
+/* Writes all metrics except those of single groups (agent/serve/http/metrics.c). */
+void metrics_write(const struct metrics *, const struct metrics_gauges *, FILE *out);
+/* Writes the HELP and TYPE lines of a metric. */
 void metrics_write_head(FILE *out, const char *name, const char *type, const char *help);
 
 #endif

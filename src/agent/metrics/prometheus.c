@@ -1,4 +1,5 @@
-/* Prometheus' text format, version 0.0.4. Names of members and clusters need no escaping: see agent/config/config.h for their letters. */
+/* Writes Prometheus' text format, version 0.0.4. Names of members and clusters need no escaping
+ * (base/group_name.h). */
 #define _GNU_SOURCE
 #include <inttypes.h>
 
@@ -30,7 +31,7 @@ static void write_counter(FILE *out, const char *name, const char *help, uint64_
     fprintf(out, "%s %" PRIu64 "\n", name, value);
 }
 
-/* Exactly, and no longer than it must be. */
+/* Writes the exact decimal, without trailing zeros. */
 static void write_seconds(FILE *out, uint64_t ns)
 {
     uint64_t rest = ns % NS_PER_S;
@@ -93,7 +94,7 @@ static void write_connected(FILE *out, const char *name, const char *label, cons
     fprintf(out, "%s{%s} %d\n", name, label, peer->is_connected);
 }
 
-/* Who was never heard has no line: there is no number for it. */
+/* A member that was never heard has no line. */
 static void write_silence(FILE *out, const char *name, const char *label, const struct peer *peer)
 {
     if (peer->heard_ns == UINT64_MAX) return;
@@ -109,25 +110,25 @@ static const struct {
     {"elector_network_peer_sent_bytes_total", "counter", "to", "Bytes of datagrams sent to a member.",
      write_sent},
     {"elector_network_peer_received_bytes_total", "counter", "from",
-     "Bytes of authentic datagrams with something in them, from a member.", write_received},
+     "Bytes of authentic datagrams with a payload, from a member.", write_received},
     {"elector_network_peer_sent_failures_total", "counter", "to",
      "Datagrams to a member that this host refused to send.", write_unsent},
     {"elector_network_peer_round_trip_time_seconds", "histogram", "to",
-     "From what a leader's promise is asked with to the promise.", write_round_trips},
-    {"elector_network_peer_connected", "gauge", "to", "Whether there is a session with a member.",
+     "Time from asking a member for a promise to its answer.", write_round_trips},
+    {"elector_network_peer_connected", "gauge", "to", "Whether there is a sealed channel with a member.",
      write_connected},
     {"elector_network_peer_silence_seconds", "gauge", "from", "How long ago a member was last heard.",
      write_silence},
 };
 
-static void write_peers(const struct metrics *metrics, const struct metrics_scene *scene, FILE *out)
+static void write_peers(const struct metrics *metrics, const struct metrics_gauges *gauges, FILE *out)
 {
-    const struct config *config = scene->config;
+    const struct config *config = gauges->config;
     if (config->member_count == 1) return;
     for (size_t k = 0; k < sizeof families / sizeof *families; k++) {
         metrics_write_head(out, families[k].name, families[k].type, families[k].help);
         for (uint32_t i = 0; i < config->member_count; i++) {
-            const struct peer peer = {&metrics->peers[i], scene->heard_ns[i], scene->is_connected[i]};
+            const struct peer peer = {&metrics->peers[i], gauges->heard_ns[i], gauges->is_connected[i]};
             char label[CONFIG_NAME_MAX + 16];
             if (i + 1 == config->self) continue;
             snprintf(label, sizeof label, "%s=\"%s\"", families[k].label, config->members[i].name);
@@ -138,31 +139,30 @@ static void write_peers(const struct metrics *metrics, const struct metrics_scen
 
 /* ---- The rest ---- */
 
-static void write_server(const struct metrics *metrics, const struct metrics_scene *scene, FILE *out)
+static void write_server(const struct metrics *metrics, const struct metrics_gauges *gauges, FILE *out)
 {
-    const struct config *config = scene->config;
-    metrics_write_head(out, "elector_build_info", "gauge", "Which version this is.");
+    const struct config *config = gauges->config;
+    metrics_write_head(out, "elector_build_info", "gauge", "The version of this agent.");
     fprintf(out, "elector_build_info{version=\"%s\"} 1\n", metrics->version);
-    metrics_write_head(out, "elector_member_info", "gauge", "Which member of which cluster this is.");
+    metrics_write_head(out, "elector_member_info", "gauge", "The cluster and the member of this agent.");
     fprintf(out, "elector_member_info{cluster=\"%s\",member=\"%s\"} 1\n", config->cluster,
             config->members[config->self - 1].name);
-    write_gauge(out, "elector_server_has_leader",
-                "1 unless a group for which somebody stands here has no leader.", scene->unled_wanted == 0);
-    write_gauge(out, "elector_server_is_leader", "Whether this member leads some group.",
-                metrics->led_here > 0);
-    write_counter(out, "elector_server_leader_changes_seen_total", "New leaders, and old ones in new terms.",
+    write_gauge(out, "elector_server_has_leader", "1 unless a group with a candidate here has no leader.",
+                gauges->unled_wanted == 0);
+    write_gauge(out, "elector_server_is_leader", "Whether this member leads any group.", metrics->led_here > 0);
+    write_counter(out, "elector_server_leader_changes_seen_total", "New leaders, and leaders in a new term.",
                   metrics->leader_changes);
-    write_gauge(out, "elector_groups", "Groups that are known here.", scene->groups);
-    write_gauge(out, "elector_groups_led", "Groups of which a leader is known here.", metrics->led);
-    write_gauge(out, "elector_groups_waiting", "Groups without a leader for which somebody stands here.",
-                scene->unled_wanted);
+    write_gauge(out, "elector_groups", "Groups known to this agent.", gauges->groups);
+    write_gauge(out, "elector_groups_led", "Groups whose leader is known to this agent.", metrics->led);
+    write_gauge(out, "elector_groups_waiting", "Groups with a candidate here, but without a leader.",
+                gauges->unled_wanted);
     write_gauge(out, "elector_offices_held", "Groups that this member leads.", metrics->led_here);
-    write_gauge(out, "elector_client_sessions", "Programs that are connected to the socket.", scene->clients);
+    write_gauge(out, "elector_client_sessions", "Clients connected to the agent's socket.", gauges->clients);
     metrics_write_head(out, "elector_failover_seconds", "histogram",
                        "From the loss of a leader to the next one, as seen here.");
     write_histogram(out, "elector_failover_seconds", "", &metrics->failovers);
     metrics_write_head(out, "elector_disk_record_fsync_duration_seconds", "histogram",
-                       "How long it takes to write the record and to have it on disk.");
+                       "Duration of writing and syncing the state file.");
     write_histogram(out, "elector_disk_record_fsync_duration_seconds", "", &metrics->fsyncs);
 }
 
@@ -176,45 +176,46 @@ static void write_network(const struct seal_stats *seal, FILE *out)
                  {"rate_limited", seal->rate_limited},
                  {"replayed", seal->replayed},
                  {"stranger", seal->strangers}};
-    write_counter(out, "elector_network_datagrams_sent_total", "Datagrams sent with something in them.",
+    write_counter(out, "elector_network_datagrams_sent_total", "Datagrams with a payload that were sent.",
                   seal->sent);
     write_counter(out, "elector_network_datagrams_received_total",
-                  "Authentic datagrams received with something in them.", seal->received);
+                  "Authentic datagrams with a payload that were received.", seal->received);
     write_counter(out, "elector_network_handshakes_total", "Handshakes completed.", seal->handshakes);
     metrics_write_head(out, "elector_network_datagrams_dropped_total", "counter",
-                       "Datagrams that were not listened to.");
+                       "Datagrams that were dropped, by reason.");
     for (size_t i = 0; i < sizeof drops / sizeof *drops; i++)
         fprintf(out, "elector_network_datagrams_dropped_total{reason=\"%s\"} %" PRIu64 "\n", drops[i].reason,
                 drops[i].count);
 }
 
-static void write_http(const struct metrics *metrics, const struct metrics_scene *scene, FILE *out)
+static void write_http(const struct metrics *metrics, const struct metrics_gauges *gauges, FILE *out)
 {
-    metrics_write_head(out, "elector_http_requests_total", "counter", "Answers over HTTP, by their code.");
+    metrics_write_head(out, "elector_http_requests_total", "counter", "HTTP answers by status code.");
     for (uint32_t i = 0; i < METRICS_CODES; i++)
         fprintf(out, "elector_http_requests_total{code=\"%u\"} %" PRIu64 "\n", codes[i], metrics->answers[i]);
-    write_counter(out, "elector_http_cut_off_total", "HTTP connections ended because nothing moved on them.",
+    write_counter(out, "elector_http_cut_off_total", "HTTP connections closed because of a timeout.",
                   metrics->cut_off);
-    write_gauge(out, "elector_http_event_readers", "Readers of /events.", scene->event_readers);
+    write_gauge(out, "elector_http_event_readers", "Readers of /events.", gauges->event_readers);
 }
 
 static void write_process(const struct metrics *metrics, FILE *out)
 {
-    metrics_write_head(out, "process_start_time_seconds", "gauge", "When this agent was started, since 1970.");
+    metrics_write_head(out, "process_start_time_seconds", "gauge",
+                       "When this agent was started, in seconds since 1970.");
     fprintf(out, "process_start_time_seconds ");
     write_seconds(out, metrics->started_ms * NS_PER_MS);
     fputc('\n', out);
-    metrics_write_head(out, "process_cpu_seconds_total", "counter", "Time that this agent has computed for.");
+    metrics_write_head(out, "process_cpu_seconds_total", "counter", "Processor time that this agent has used.");
     fprintf(out, "process_cpu_seconds_total ");
     write_seconds(out, clock_cpu_ns());
     fputc('\n', out);
 }
 
-void metrics_write(const struct metrics *metrics, const struct metrics_scene *scene, FILE *out)
+void metrics_write(const struct metrics *metrics, const struct metrics_gauges *gauges, FILE *out)
 {
-    write_server(metrics, scene, out);
-    write_peers(metrics, scene, out);
-    write_network(&scene->seal, out);
-    write_http(metrics, scene, out);
+    write_server(metrics, gauges, out);
+    write_peers(metrics, gauges, out);
+    write_network(&gauges->seal, out);
+    write_http(metrics, gauges, out);
     write_process(metrics, out);
 }

@@ -1,6 +1,6 @@
 /*
- * See payload.h. One table says what an entry of each type is made of; writing and reading both follow it. What an entry shares
- * with the one before it is not said again: of a thousand votes only the group and the term differ.
+ * See payload.h. One table lists the words of each type of entry; writing and reading both follow it. Words
+ * that repeat the entry before are omitted: a thousand votes differ only in group and term.
  */
 #include "agent/peer/payload.h"
 
@@ -9,7 +9,7 @@
 #include "base/varint.h"
 #include "core/bytes.h"
 
-/* ---- What entries are made of ---- */
+/* ---- The words of each type ---- */
 
 enum word {
     END,
@@ -28,12 +28,12 @@ enum word {
     EXTRA_1,
     EXTRA_2,
     EXTRA_3,
-    LIFE,
+    INCARNATION,
     ANSWERS,
     SEQUENCE,
     ROUND,
     NUMBER,
-    PATIENCE,
+    PREEMPT_AFTER,
     VERSION,
     BEFORE,
     TERM,
@@ -41,7 +41,7 @@ enum word {
     HEIR,
     WORDS
 };
-_Static_assert((int)WORDS == (int)PAYLOAD_WORDS, "there is room for what came before");
+_Static_assert((int)WORDS == (int)PAYLOAD_WORDS, "payload.h has room for all words");
 
 #define WORD(field)                                                                     \
     {                                                                                   \
@@ -66,12 +66,12 @@ static const struct {
     [EXTRA_1] = WORD(msg.extra[1]),
     [EXTRA_2] = WORD(msg.extra[2]),
     [EXTRA_3] = WORD(msg.extra[3]),
-    [LIFE] = WORD(incarnation),
+    [INCARNATION] = WORD(incarnation),
     [ANSWERS] = WORD(answers),
     [SEQUENCE] = WORD(sequence),
     [ROUND] = WORD(round),
     [NUMBER] = WORD(number),
-    [PATIENCE] = WORD(preempt_after_ms),
+    [PREEMPT_AFTER] = WORD(preempt_after_ms),
     [VERSION] = WORD(version),
     [BEFORE] = WORD(before),
     [TERM] = WORD(term),
@@ -81,7 +81,7 @@ static const struct {
 
 enum { LAYOUT_MAX = 18 };
 enum text { NO_TEXT, NAME, VALUE, NAME_AND_VALUE };
-/* Those that seldom differ come last: their bits are not said where they do not. */
+/* Words that seldom differ come last, so that the mask is short. */
 #define MSG EPOCH, AUX, EXTRA_1, KIND, MSG_FLAGS, SUBJECT, RANK, EXTRA_2, EXTRA_3, FROM, TO, MORE, EXTRA_0
 
 static const struct {
@@ -90,19 +90,20 @@ static const struct {
     enum text text;
 } layouts[] = {
     [PAYLOAD_MESSAGE] = {{MSG, SETTINGS, FLAGS}, true, true, NO_TEXT},
-    [PAYLOAD_LINKED] = {{MSG, SETTINGS, SEQUENCE, ROUND, LIFE}, true, true, NO_TEXT},
-    [PAYLOAD_LINK_ACK] = {{SEQUENCE, LIFE, ANSWERS}, true, false, NO_TEXT},
+    [PAYLOAD_LINKED] = {{MSG, SETTINGS, SEQUENCE, ROUND, INCARNATION}, true, true, NO_TEXT},
+    [PAYLOAD_LINK_ACK] = {{SEQUENCE, INCARNATION, ANSWERS}, true, false, NO_TEXT},
     [PAYLOAD_WHO] = {{END}, true, false, NO_TEXT},
-    [PAYLOAD_GROUP] = {{SETTINGS, FLAGS, ROUND, NUMBER, PATIENCE}, true, false, NAME},
+    [PAYLOAD_GROUP] = {{SETTINGS, FLAGS, ROUND, NUMBER, PREEMPT_AFTER}, true, false, NAME},
     [PAYLOAD_VALUE] = {{NUMBER}, true, false, VALUE},
     [PAYLOAD_SESSION] = {{MSG, SETTINGS}, false, true, NO_TEXT},
-    [PAYLOAD_BOARD] = {{VERSION, BEFORE, FLAGS, SETTINGS, LIFE, ANSWERS}, false, false, NO_TEXT},
-    [PAYLOAD_POSTING] = {{VERSION, BEFORE, TERM, HEIR_TERM, HEIR, FLAGS, NUMBER, PATIENCE, SETTINGS, LIFE},
+    [PAYLOAD_BOARD] = {{VERSION, BEFORE, FLAGS, SETTINGS, INCARNATION, ANSWERS}, false, false, NO_TEXT},
+    [PAYLOAD_POSTING] = {{VERSION, BEFORE, TERM, HEIR_TERM, HEIR, FLAGS, NUMBER, PREEMPT_AFTER, SETTINGS,
+                          INCARNATION},
                          true,
                          false,
                          NAME_AND_VALUE},
     [PAYLOAD_OBITUARY] = {{SETTINGS, NUMBER}, false, false, NO_TEXT},
-    [PAYLOAD_RELEASED] = {{NUMBER, SETTINGS, LIFE}, true, false, NO_TEXT},
+    [PAYLOAD_RELEASED] = {{NUMBER, SETTINGS, INCARNATION}, true, false, NO_TEXT},
     [PAYLOAD_MARK] = {{SEQUENCE}, false, false, NO_TEXT},
     [PAYLOAD_ECHO] = {{SEQUENCE}, false, false, NO_TEXT},
 };
@@ -118,7 +119,7 @@ static uint64_t load(const struct payload_entry *entry, enum word word)
     return memcpy(&eight, from, sizeof eight), eight;
 }
 
-/* False: it has no room for so much. */
+/* False: the value does not fit into the field. */
 static bool store(struct payload_entry *entry, enum word word, uint64_t value)
 {
     char *to = (char *)entry + words[word].at;
@@ -146,6 +147,7 @@ static void put(struct writer *w, uint64_t value, uint32_t bytes)
     w->at += bytes;
 }
 
+/* A varint. */
 static void put_number(struct writer *w, uint64_t value)
 {
     uint8_t bytes[VARINT_MAX];
@@ -224,6 +226,7 @@ static uint64_t get(struct reader *r, uint32_t bytes)
     return el_get(r->at - bytes, bytes);
 }
 
+/* Accepts only the shortest encoding, the one that put_number() writes. */
 static uint64_t get_number(struct reader *r)
 {
     uint64_t value;
@@ -237,7 +240,7 @@ static uint8_t get_text(struct reader *r, char *text, uint32_t most)
 {
     const uint8_t length = (uint8_t)get(r, 1);
     if (length > most || (size_t)(r->end - r->at) < length ||
-        memchr(r->at, 0, length)) /* a name or a value is text */
+        memchr(r->at, 0, length)) /* no zero within a text */
         r->good = false;
     if (!r->good) return 0;
     memcpy(text, r->at, length);
@@ -253,7 +256,7 @@ bool payload_head(const uint8_t *payload, size_t size, uint64_t *members_digest)
     return known && r.good;
 }
 
-/* What differs from the entry before, and what is as it was. */
+/* Reads the words that differ, and copies the others. */
 static void get_words(struct reader *r, struct payload_entry *entry, uint64_t *before)
 {
     const uint8_t *made_of = layouts[entry->type].words;
@@ -284,7 +287,7 @@ enum payload_outcome payload_next(const uint8_t *payload, size_t size, struct pa
     return PAYLOAD_ENTRY;
 }
 
-static bool is_of_the_dead(const struct payload_entry *entry)
+static bool is_about_a_death(const struct payload_entry *entry)
 {
     return entry->type == PAYLOAD_OBITUARY || entry->type == PAYLOAD_RELEASED;
 }
@@ -295,6 +298,6 @@ bool payload_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advanc
     struct payload_place at = PAYLOAD_FIRST;
     enum payload_outcome outcome;
     while ((outcome = payload_next(payload, size, &at, &entry)) == PAYLOAD_ENTRY)
-        if (is_of_the_dead(&entry) != sealed_in_advance) return false;
+        if (is_about_a_death(&entry) != sealed_in_advance) return false;
     return !sealed_in_advance || (outcome == PAYLOAD_END && size > PAYLOAD_HEAD);
 }

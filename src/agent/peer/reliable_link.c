@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const uint64_t PAUSE_FIRST = 20000000, PAUSE_MOST = 500000000; /* 20 ms, half a second */
+static const uint64_t PAUSE_FIRST = 20000000, PAUSE_MOST = 500000000; /* 20 ms, 500 ms */
 
 static void begin_anew(struct reliable_link *link, const struct reliable_link_hooks *hooks)
 {
@@ -56,7 +56,7 @@ static void drop_first(struct reliable_link *link, uint32_t count)
     if (link->count == 0) link->retry_at = UINT64_MAX;
 }
 
-/* Lives that were followed by another, the last few of them. */
+/* Whether it is one of the last LINK_PAST incarnations that another has replaced. */
 static bool was_retired(const uint64_t past[LINK_PAST], uint64_t incarnation)
 {
     for (uint32_t i = 0; i < LINK_PAST; i++)
@@ -83,18 +83,18 @@ static void on_message(struct reliable_link *link, const struct reliable_link_ho
                        const struct payload_entry *entry)
 {
     if (entry->incarnation != link->their_incarnation) {
-        if (was_retired(link->their_past, entry->incarnation)) return; /* a copy that comes late */
+        if (was_retired(link->their_past, entry->incarnation)) return; /* a delayed duplicate */
         retire(link->their_past, link->their_incarnation);
         link->their_incarnation = entry->incarnation;
         link->expected = 1;
     }
     const bool is_next = entry->sequence == link->expected;
     if (is_next) link->expected++;
-    acknowledge(link, hooks); /* before it is delivered, which may end in an answer */
+    acknowledge(link, hooks); /* before delivery, which may send an answer */
     if (is_next) hooks->deliver(hooks->context, &entry->msg);
 }
 
-/* What waits is numbered anew, from 1. */
+/* Numbers the waiting messages from 1, in a new incarnation, and sends them. */
 static void renumber(struct reliable_link *link, const struct reliable_link_hooks *hooks, uint64_t now)
 {
     begin_anew(link, hooks);
@@ -111,7 +111,7 @@ static void on_ack(struct reliable_link *link, const struct reliable_link_hooks 
         const bool is_another = link->receiver != 0;
         retire(link->past_receivers, link->receiver);
         link->receiver = entry->incarnation;
-        if (is_another && link->first > 1) { /* it waits for what it heard in another life */
+        if (is_another && link->first > 1) { /* the peer has restarted and expects number 1 */
             renumber(link, hooks, now);
             return;
         }
@@ -132,7 +132,8 @@ void reliable_link_receive(struct reliable_link *link, const struct reliable_lin
         on_ack(link, hooks, now, entry);
 }
 
-/* Which of them arrived nobody knows; the receiver must neither wait for them nor hear one twice. */
+/* Some may have arrived. A new incarnation makes sure that the peer neither waits for one nor gets one
+ * twice. */
 static void fail_all(struct reliable_link *link, const struct reliable_link_hooks *hooks)
 {
     struct el_msg failed[LINK_WAITING_MAX];
@@ -141,7 +142,7 @@ static void fail_all(struct reliable_link *link, const struct reliable_link_hook
     drop_first(link, count);
     link->is_full = false;
     begin_anew(link, hooks);
-    for (uint32_t i = 0; i < count; i++) hooks->failed(hooks->context, &failed[i]); /* which may send anew */
+    for (uint32_t i = 0; i < count; i++) hooks->failed(hooks->context, &failed[i]); /* which may send */
 }
 
 uint64_t reliable_link_tick(struct reliable_link *link, const struct reliable_link_hooks *hooks, uint64_t now,

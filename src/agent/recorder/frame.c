@@ -1,4 +1,4 @@
-/* Frames of a recording: see recorder.h. */
+/* Encodes and decodes the frames of a recording: see recorder.h. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ const uint8_t *recorder_get_bytes(struct recorder_bytes *b, size_t *size)
 
 /* ---- Calls ---- */
 
-/* What belongs to each. */
+/* The fields of each kind of call. */
 static const struct {
     bool has_group;
     uint8_t numbers;
@@ -136,12 +136,12 @@ uint64_t recorder_sum_note(uint64_t so_far, struct host_group *group, const stru
 {
     const uint64_t words[] = {so_far, group ? host_key(group) : 0, note->number, note->values[0],
                               note->values[1]};
-    return el_fingerprint(words, sizeof words).low | 1; /* 0: none were made */
+    return el_fingerprint(words, sizeof words).low | 1; /* 0 means no notes */
 }
 
 size_t recorder_half(size_t file_size)
 {
-    return file_size / 8 * 3 & ~(size_t)7; /* a quarter is left for states */
+    return file_size / 8 * 3 & ~(size_t)7; /* the last quarter is for states */
 }
 
 uint32_t recorder_chain(uint32_t before, const uint8_t *bytes, size_t size)
@@ -160,7 +160,7 @@ static void write_group(FILE *out, const struct config_group *group)
         fprintf(out, "%s = %s\n", group->options[i][0], group->options[i][1]);
 }
 
-/* Addresses are none of the host's business, but a configuration has them. */
+/* The host uses no addresses, but a configuration must have them. */
 static void write_config(FILE *out, const struct config *config)
 {
     static const char *const roles[] = {"voter", "witness", "observer"};

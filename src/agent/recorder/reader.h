@@ -1,4 +1,4 @@
-/* The inside of a recording that is read. Shared by reader.c and replay.c. */
+/* A recording being read. Shared by reader.c and replay.c. */
 #ifndef ELECTOR_AGENT_RECORDER_READER_H
 #define ELECTOR_AGENT_RECORDER_READER_H
 
@@ -6,13 +6,13 @@
 
 struct recorder_part { /* a half */
     uint8_t *bytes;
-    uint8_t *more;          /* what was added to it */
-    size_t used, more_used; /* more_used: 0: nothing is in it */
-    size_t pending;         /* bytes behind the last of these */
+    uint8_t *more;          /* its additional room */
+    size_t used, more_used; /* more_used 0: nothing is in it */
+    size_t pending;         /* bytes of an unfinished call after the last entry */
     uint32_t flags;
-    bool has_beginning; /* which the rest is of; without it, it goes on where the one before ends */
+    bool has_beginning; /* the next fields are set; else it continues where the other half ends */
     uint64_t generation, at;
-    uint8_t *state; /* the host's; state_size 0: it begins */
+    uint8_t *state; /* of the host; state_size 0: the host begins with the first call */
     const uint8_t *config, *record;
     size_t state_size, config_size, record_size;
     uint8_t boot[RECORDER_BOOT];
@@ -21,12 +21,12 @@ struct recorder_part { /* a half */
 struct recorder_reader {
     uint8_t *bytes;
     size_t size;
-    struct recorder_part parts[2]; /* the older first, which has its beginning */
+    struct recorder_part parts[2]; /* the older one first; it has a beginning */
     uint32_t part_count;
     struct config config;
 };
 
-/* The frames of the entry at *at of so many bytes, and *at moves on. False: it is damaged. */
+/* Reads the frames of the entry at *at, and moves *at to the next; entries end at `used`. False: damaged. */
 bool recorder_entry(uint8_t *bytes, size_t used, size_t *at, uint32_t *sum, struct recorder_bytes *frames);
 
 #endif

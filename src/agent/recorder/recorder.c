@@ -1,4 +1,4 @@
-/* Recording: see recorder.h. */
+/* Writes a recording: see recorder.h. */
 #define _GNU_SOURCE
 #include "agent/recorder/recorder.h"
 
@@ -17,11 +17,11 @@
 #include "base/log.h"
 #include "core/bytes.h"
 
-enum { STRIDE = 65536 }; /* whole pages, wherever */
+enum { STRIDE = 65536 }; /* a multiple of every page size */
 
 /* ---- The file ---- */
 
-/* In one go: half a number would be another one. */
+/* One store, because a reader must not see half of a number. */
 void recorder_publish(const struct recorder *f, size_t at, uint64_t value, unsigned bytes)
 {
     uint8_t word[8];
@@ -39,7 +39,7 @@ uint8_t *recorder_other_half(const struct recorder *f)
     return f->base == f->map ? f->map + f->size : f->map;
 }
 
-/* Where the next entry goes. */
+/* The place of the next entry. */
 static uint8_t *end_of(const struct recorder *f)
 {
     return (f->more ? f->more : f->base) + f->used;
@@ -71,12 +71,12 @@ static void pause_recording(struct recorder *f)
     if (f->has_warned_of_pause || !f->inner.warn) return;
     f->has_warned_of_pause = true;
     f->inner.warn(f->inner.context, NULL,
-                  "more goes in than the flight recorder takes: some is lost, and it begins anew; a larger "
-                  "`recorder` takes more");
+                  "the flight recorder's file is full: some input is not recorded, and a new recording begins; "
+                  "set a larger `recorder`");
 }
 
-/* What is written is the file's: our memory has only the part that is being written to, and the kernel may have the rest back.
- * Nothing is lost when a shared page is let go of. */
+/* Gives pages that are complete back to the kernel, so that they do not count as our memory. The pages of a
+ * shared mapping stay in the file. */
 static void let_go_behind(const struct recorder *f, const uint8_t *entry)
 {
     uint8_t *map = f->more ? f->more : f->map;
@@ -84,7 +84,7 @@ static void let_go_behind(const struct recorder *f, const uint8_t *entry)
     if (end > first) (void)madvise(map + first * STRIDE, (end - first) * STRIDE, MADV_DONTNEED);
 }
 
-/* It counts from here on. */
+/* Completes the entry: from here on it is part of the recording. */
 static void close_entry(struct recorder *f)
 {
     uint8_t *entry = end_of(f);
@@ -97,13 +97,12 @@ static void close_entry(struct recorder *f)
     el_put(entry, size, 4);
     el_put(entry + 4, f->sum, 4);
     f->used += RECORDER_ENTRY_HEAD + size;
-    recorder_publish(f, RECORDER_PENDING_AT, 0,
-                     8); /* first: behind this entry it would be said of what is not there */
+    recorder_publish(f, RECORDER_PENDING_AT, 0, 8); /* before `used`: nothing is pending after this entry */
     recorder_publish(f, f->more ? RECORDER_MORE_USED_AT : RECORDER_USED_AT, f->used, 8);
     let_go_behind(f, entry);
 }
 
-/* What a dying process leaves of a call is worth the most. */
+/* Publishes the unfinished entry: if the process dies, its last call matters most. */
 static void show_pending(struct recorder *f)
 {
     if (!f->frame.failed) recorder_publish(f, RECORDER_PENDING_AT, (uint64_t)(f->frame.at - end_of(f)), 8);
@@ -111,7 +110,7 @@ static void show_pending(struct recorder *f)
 
 /* ---- Halves ---- */
 
-/* With no state yet. Nothing is there until all of its head is. */
+/* Begins a half without a state. It is empty until its head is complete: the magic comes last. */
 static void begin_half(struct recorder *f, uint8_t *base, uint64_t generation)
 {
     static const uint8_t nothing[RECORDER_MAGIC];
@@ -142,7 +141,7 @@ static bool is_nearly_full(const struct recorder *f)
     return f->used > size_of(f) - size_of(f) / 8;
 }
 
-/* False: nothing was added to this half, or all of that is in use. */
+/* False: this half has no additional room, or uses it already. */
 static bool go_on_in_more(struct recorder *f)
 {
     const size_t size = (size_t)el_get(f->base + RECORDER_MORE_SIZE_AT, 8);
@@ -157,13 +156,14 @@ static bool go_on_in_more(struct recorder *f)
     return true;
 }
 
-/* Into the other half, or, where this one could not be begun with, into this one again: a half without a state is worth nothing
- * once the one before it is gone. */
+/* Begins the other half. If this one never got its state, begins this one again: it would be unreadable once
+ * the other half is overwritten. */
 static void turn(struct recorder *f, const struct host_call *call)
 {
-    if (!recorder_has_kept(f) || (!f->is_paused && go_on_in_more(f))) return; /* else in what room is left */
+    if (!recorder_has_kept(f) || (!f->is_paused && go_on_in_more(f)))
+        return; /* until then, use the rest of the room */
     const bool goes_on = !f->is_paused && recorder_has_state(f->base);
-    if (!goes_on) f->at = call->at; /* something is missing */
+    if (!goes_on) f->at = call->at; /* there is a gap */
     begin_half(f, recorder_has_state(f->base) ? recorder_other_half(f) : f->base,
                f->generation + (goes_on ? 1 : 2));
     f->is_paused = false;
@@ -299,26 +299,26 @@ static uint64_t wall(void *context)
     return ms;
 }
 
-/* ---- Beginning and end ---- */
+/* ---- Opening and closing ---- */
 
 enum { SETTLES_WITHIN_MS = 1000 };
 
-/* Whoever was recorded before is kept once. */
+/* Renames the previous recording to PATH.1. */
 static int make_file(const char *path, uint64_t size, char *text, size_t room)
 {
     char old[4096 + 8];
     struct stat status;
     if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        snprintf(text, room, "%s: is no regular file, and is left alone", path);
+        snprintf(text, room, "%s: not a regular file, left unchanged", path);
         return -1;
     }
     snprintf(old, sizeof old, "%s.1", path);
     (void)rename(path, old);
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    /* With all its blocks: a full disk must not be met in the middle of a copy. */
+    /* Allocates all blocks: with a full disk, a store into the mapping would raise SIGBUS. */
     const int error = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)size);
     if (error == 0) return fd;
-    snprintf(text, room, "%s: cannot make it: %s", path, strerror(error));
+    snprintf(text, room, "%s: cannot create it: %s", path, strerror(error));
     if (fd >= 0) {
         close(fd);
         unlink(path);
@@ -357,11 +357,11 @@ struct recorder *recorder_open(const char *path, uint64_t size, const struct con
     f->record = record;
     begin_half(f, f->map, 1);
     if (!recorder_keep_state(f, NULL, true)) {
-        snprintf(text, room, "%s: cannot write what a recording begins with: %s", path, strerror(errno));
+        snprintf(text, room, "%s: cannot write the initial state: %s", path, strerror(errno));
         recorder_close(f);
         return NULL;
     }
-    _Static_assert(sizeof *hooks == 14 * sizeof(void *), "a new hook is passed on");
+    _Static_assert(sizeof *hooks == 14 * sizeof(void *), "the recorder must pass on a new hook");
     *hooks = (struct host_hooks){.context = f,
                                  .now = now,
                                  .send = sends,
@@ -386,7 +386,7 @@ struct recorder *recorder_begin(const struct config *config, struct record *reco
     snprintf(path, sizeof path, "%s%s", config->recorder_file[0] ? config->recorder_file : config->state,
              config->recorder_file[0] ? "" : ".flight");
     struct recorder *f = recorder_open(path, config->recorder, config, record, hooks, text, sizeof text);
-    if (!f) log_event(LOG_WARN_LEVEL, NULL, "no flight recorder: %s", text);
+    if (!f) log_event(LOG_WARN_LEVEL, NULL, "flight recorder off: %s", text);
     return f;
 }
 

@@ -1,29 +1,37 @@
 /*
- * The flight recorder: all that goes into a host (agent/host/host.h, struct host_call), what the dice and the wall clock answered, and
- * digests of what came out, in a file of bounded size. Whoever runs the same calls through the same code gets the same out
- * (replay.h), or one of the two is wrong.
+ * The recorder room writes what goes into a host to a file, and replays it. It knows the host and its calls
+ * (agent/host/host.h, struct host_call), and nothing of the rest of the agent. Start here for the file format;
+ * recorder.c writes, snapshot_writer.c adds the host's state, reader.c reads, replay.c runs a recording again
+ * (replay.h).
  *
- * The file is mapped and has its size from the beginning, so that writing is copying: nothing is waited for, what is written does
- * not stay in our memory, and what was
- * recorded survives the death of the process at any instruction, though not the host's. Little-endian:
+ * A recording (the flight recorder) has every call into the host, every random number and wall clock reading,
+ * and digests of the outputs, in a file of bounded size. Running the same calls through the same code gives the
+ * same outputs; otherwise one of the two is wrong.
  *
- *   half      two of them, each a recording of its own: when one is full the other goes on. So there always is at least half of
- *             what the file takes of the last that happened.
- *   head      of a half: magic (zeros: nothing is there), version, flags, `used` (up to where it is whole), `pending` (bytes of a
- *             call that has not returned), which generation it is, the size of a half; where its state is, how long (0: there is
- *             none yet), a checksum of that and the size; where there is more, how much, and how far that is used.
- *             One whose generation is the other's and 1 goes on where that one ends; otherwise something is missing between them.
- *   entries   length, checksum, frames. The checksum goes on from the one before, so that nothing can be left out.
- *             Each is a call from outside, with everything that happened until it returned.
- *   frames    a tag, then what belongs to it: a call (its time as a step from the last entry's), an answer, an output, a return
- *   states    behind the halves, one for each: which boot, when, configuration as text (no secrets), record, and all of the
- *             host's state before the half's first call (host_pack); none: the host begins with that call.
- *   more      behind a state that is larger than a half: room for entries that makes them equal, used when the half is full
+ * The file is mapped and has its size from the beginning, so writing is copying: nothing blocks, complete pages
+ * leave our memory, and a recording survives the death of the process at any instruction (not of the host).
+ * Little-endian:
  *
- * Where groups are many, the state comes later than the half (snapshot_writer.c), and the file grows to take two of them, and as much
- * more: by no more than six times the largest. Until it has come, the half is read as what follows the other. What does not
- * fit into a half, and what comes while a full one has no state yet, is not recorded: then there is a warning, and it begins anew as soon
- * as it can. The recording of the life before is kept as FILE.1.
+ *   half      There are two, each a recording of its own. When one is full, recording goes on in the other.
+ *             So at least half of the file always holds the newest calls.
+ *   head      of a half: magic (zeros: empty), version, flags, `used` (end of the whole entries), `pending`
+ *             (bytes of a call that has not returned), generation, size of a half; place, length (0: none yet)
+ *             and checksum of its state; place, size and use of its additional room. If a half's generation is
+ *             that of the other plus 1, it continues the other; else calls are missing between them.
+ *   entries   length, checksum, frames. The checksum covers the one before, so no entry can be left out. An
+ *             entry is one call into the host, with everything that happened until it returned.
+ *   frames    a tag, then its fields: a call (its time as the difference to the last entry's), an answer, an
+ *             output, a return
+ *   states    after the halves, one for each: boot id, time, configuration as text (no secrets), state file,
+ *             and the host's state before the half's first call (host_pack). Without the latter the host
+ *             begins with that call.
+ *   more      after a state that is larger than a half: additional room for entries, used when the half is full
+ *
+ * With many groups the state is written some time after the half has begun (snapshot_writer.c), and the file
+ * grows to hold two states and as much additional room: at most six times the largest state. Until its state is
+ * complete, a half is read as the continuation of the other. A call that does not fit into a half is not
+ * recorded, nor are calls while a full half has no state yet: the log warns, and a new recording begins as soon
+ * as possible. The recording of the previous incarnation is kept as FILE.1.
  */
 #ifndef ELECTOR_AGENT_RECORDER_RECORDER_H
 #define ELECTOR_AGENT_RECORDER_RECORDER_H
@@ -51,7 +59,7 @@ enum {
 };
 extern const char recorder_magic[RECORDER_MAGIC];
 
-enum { RECORDER_CLOSED = 1, RECORDER_FULL = 2 }; /* flags: it ended in order; what came next is missing */
+enum { RECORDER_CLOSED = 1, RECORDER_FULL = 2 }; /* flags: the agent ended in order; later input is missing */
 
 /* Tags below RECORDER_RANDOM are enum host_called. */
 enum recorder_tag {
@@ -62,50 +70,50 @@ enum recorder_tag {
     RECORDER_CHANGED,     /* digest */
     RECORDER_RENEWED,     /* digest */
     RECORDER_RETURNED,
-    RECORDER_RETURNED_NOTED, /* digest of the notes that were made */
+    RECORDER_RETURNED_NOTED, /* digest of the notes of this call */
 };
 
 struct recorder;
 
-/* Wraps the hooks: begin the host with what they are then. NULL with the reason: then there is no recording, the hooks are as they
- * were, and nothing else is amiss. The configuration and the record are borrowed. */
+/* Wraps the hooks: create the host with the changed ones. The configuration and the record are borrowed. NULL:
+ * `text` says why there is no recording; the hooks are unchanged, and the agent can run without. */
 struct recorder *recorder_open(const char *path, uint64_t size, const struct config *, struct record *,
                                struct host_hooks *, char *text, size_t room);
-/* The same as the configuration wants it, with a line in the log where it does not succeed. */
+/* The same with the configured file and size. A failure is logged. NULL also if the recorder is off. */
 struct recorder *recorder_begin(const struct config *, struct record *, struct host_hooks *);
 /* After the host is freed. May be NULL. */
 void recorder_close(struct recorder *);
-/* Waits, no longer than that, for a state that is being kept. */
+/* Waits up to `wait_ms` until a state that is being written is complete. */
 void recorder_settle(struct recorder *, uint32_t wait_ms);
 
-/* ---- What writer and reader share: frame.c ---- */
+/* ---- frame.c, for writer and reader ---- */
 
-/* Bytes that are written to or read from; once something did not fit, `failed` stays. */
+/* A buffer being written or read. `failed` is set when something does not fit, and stays set. */
 struct recorder_bytes {
     uint8_t *at, *end;
     bool failed;
 };
 void recorder_put(struct recorder_bytes *, uint64_t value, unsigned bytes);
-void recorder_put_number(struct recorder_bytes *, uint64_t value); /* seven bits a byte */
+void recorder_put_number(struct recorder_bytes *, uint64_t value); /* a varint */
 void recorder_put_bytes(struct recorder_bytes *, const void *, size_t size);
 uint64_t recorder_get(struct recorder_bytes *, unsigned bytes);
 uint64_t recorder_get_number(struct recorder_bytes *);
-const uint8_t *recorder_get_bytes(struct recorder_bytes *, size_t *size); /* in place; NULL: failed */
+const uint8_t *recorder_get_bytes(struct recorder_bytes *, size_t *size); /* borrowed; NULL: failed */
 
 void recorder_put_call(struct recorder_bytes *, const struct host_call *, uint64_t since);
-/* False: what is there is no call. `since` is added to its time. */
+/* `since` is added to its time. False: not a valid call. */
 bool recorder_get_call(struct recorder_bytes *, uint64_t since, bool is_first, struct host_call *);
 
-/* Digests of what comes out. */
+/* Digests of outputs. */
 uint32_t recorder_sum(const void *bytes, size_t size);
 uint32_t recorder_sum_view(struct host_group *);
 uint64_t recorder_sum_note(uint64_t so_far, struct host_group *, const struct host_note *);
-/* Of a file that is made: the second half begins there, and the states twice as far. */
+/* The size of a half in a new file. States begin after two halves. */
 size_t recorder_half(size_t file_size);
-/* The checksum of an entry. */
+/* The checksum of an entry, which covers the checksum of the entry before. */
 uint32_t recorder_chain(uint32_t before, const uint8_t *bytes, size_t size);
 
-/* A configuration as text that config_parse() takes, with all that a host goes by and no secret; the caller frees it. */
+/* A configuration as text for config_parse(): all that a host uses, and no secrets. The caller frees it. */
 char *recorder_config_text(const struct config *);
 
 #endif

@@ -1,4 +1,4 @@
-/* Running a recording again: see replay.h. */
+/* See replay.h. */
 #include "agent/recorder/replay.h"
 
 #include <stdarg.h>
@@ -9,30 +9,32 @@
 #include "algorithms/registry.h"
 #include "base/clock.h"
 
-#define TIME_MAX (UINT64_C(1) << 62) /* no clock of ours gets there, and sums do not overflow below */
-enum { DEPTH_MAX = 64 };             /* of calls from within calls, which take stack; leaderships make a few */
+#define TIME_MAX (UINT64_C(1) << 62) /* above every real clock; sums below it do not overflow */
+enum { DEPTH_MAX = 64 };             /* of calls within calls, which take stack; an agent makes a few */
 
 static const char *const words[] = {
-    [HOST_BEGINS] = "begin",       [HOST_TICKS] = "tick",         [HOST_RECEIVES] = "receive",
-    [HOST_SAVED] = "saved",        [HOST_FINDS] = "find",         [HOST_STANDS] = "stand",
-    [HOST_WAITS] = "be patient",   [HOST_WISHES] = "wish",        [HOST_RESIGNS] = "resign",
-    [HOST_TRANSFERS] = "transfer", [HOST_PROCLAIMS] = "proclaim", [HOST_CAMPAIGNS] = "campaign",
-    [HOST_HOLDS] = "hold",         [HOST_RELEASES] = "release",
+    [HOST_BEGINS] = "begin",        [HOST_TICKS] = "tick",
+    [HOST_RECEIVES] = "receive",    [HOST_SAVED] = "saved",
+    [HOST_FINDS] = "find",          [HOST_STANDS] = "stand",
+    [HOST_WAITS] = "preempt after", [HOST_WISHES] = "hand-over target",
+    [HOST_RESIGNS] = "resign",      [HOST_TRANSFERS] = "transfer",
+    [HOST_PROCLAIMS] = "proclaim",  [HOST_CAMPAIGNS] = "campaign",
+    [HOST_HOLDS] = "hold",          [HOST_RELEASES] = "release",
 };
 
 struct replay {
-    const struct recorder_reader *tape;
+    const struct recorder_reader *reader;
     struct record *record;
     struct host *host;
     struct recorder_listener *listener;
     struct recorder_report *report;
-    struct recorder_bytes frames; /* of the entry that is run */
+    struct recorder_bytes frames; /* of the present entry */
     enum host_called what;        /* its call */
     uint64_t at, noted;
-    uint32_t how;   /* as of recorder_replay() */
-    uint32_t depth; /* of calls from within calls */
-    bool is_over;   /* nothing is compared any more */
-    bool may_end;   /* the call did not return, so its frames end somewhere */
+    uint32_t how;   /* see recorder_replay() */
+    uint32_t depth; /* of calls within calls */
+    bool is_over;   /* stop comparing */
+    bool may_end;   /* the call did not return: its frames may end anywhere */
     bool is_no_room;
 };
 
@@ -61,12 +63,12 @@ static bool expect(struct replay *r, enum recorder_tag tag, const char *what)
 {
     if (r->is_over) return false;
     if (r->may_end && r->frames.at == r->frames.end) {
-        r->is_over = true; /* it went no further then */
+        r->is_over = true; /* the recording ends here */
         return false;
     }
     const uint64_t found = recorder_get(&r->frames, 1);
     if (!r->frames.failed && found == (uint64_t)tag) return true;
-    say(r, RECORDER_DIVERGES, "%s, which it did not", what);
+    say(r, RECORDER_DIVERGES, "%s, but the recording has something else here", what);
     return false;
 }
 
@@ -74,7 +76,7 @@ static void expect_sum(struct replay *r, enum recorder_tag tag, uint32_t sum, co
 {
     if (!expect(r, tag, what)) return;
     const uint64_t recorded = recorder_get(&r->frames, 4);
-    if (r->frames.failed || recorded != sum) say(r, RECORDER_DIVERGES, "%s, but not as it did", what);
+    if (r->frames.failed || recorded != sum) say(r, RECORDER_DIVERGES, "%s, but not as recorded", what);
 }
 
 static struct recorder_listener *tell(struct replay *r)
@@ -86,7 +88,7 @@ static struct recorder_listener *tell(struct replay *r)
 
 /* ---- Calls ---- */
 
-/* As a string; false: it is none. */
+/* Copies the bytes as a string. False: they are not one. */
 static bool text_of(const struct host_call *call, char *text, size_t room)
 {
     if (call->size >= room || memchr(call->bytes, '\0', call->size)) return false;
@@ -108,7 +110,7 @@ static void ask(struct replay *r, struct host_group *group, const struct host_ca
         if (text_of(call, value, sizeof value))
             host_proclaim(group, value);
         else
-            say(r, RECORDER_DAMAGED, "that is no value");
+            say(r, RECORDER_DAMAGED, "not a valid value");
         break;
     case HOST_CAMPAIGNS: host_campaign(group); break;
     default: break;
@@ -121,7 +123,7 @@ static void find(struct replay *r, const struct host_call *call)
     if (text_of(call, name, sizeof name) && group_name_is_valid(name) && !host_known(r->host, name))
         (void)host_find(r->host, name, reason, sizeof reason);
     else
-        say(r, RECORDER_DAMAGED, "that is no group's name, or not a new one's");
+        say(r, RECORDER_DAMAGED, "not a valid group name, or a known group");
 }
 
 static void saved(struct replay *r, const struct host_call *call)
@@ -142,10 +144,10 @@ static void release(struct replay *r)
     host_release(r->host);
 }
 
-/* Whoever listens is told of no others, either. */
+/* Whether the member that the call names exists. Checked before the listener is called. */
 static bool is_of_members(const struct replay *r, const struct host_call *call)
 {
-    const struct config *config = &r->tape->config;
+    const struct config *config = &r->reader->config;
     const uint64_t who = call->numbers[0];
     if (call->what != HOST_RECEIVES && call->what != HOST_TRANSFERS) return true;
     return who >= 1 && who <= config->member_count && (call->what != HOST_RECEIVES || who != config->self);
@@ -155,12 +157,12 @@ static void perform(struct replay *r, const struct host_call *call)
 {
     r->report->inputs++;
     if (!is_of_members(r, call)) {
-        say(r, RECORDER_DAMAGED, "there is no such member, or it is this one");
+        say(r, RECORDER_DAMAGED, "no such member, or this member itself");
         return;
     }
     if (tell(r) && r->listener->called) r->listener->called(r->listener, call);
     switch (call->what) {
-    case HOST_BEGINS: say(r, RECORDER_DAMAGED, "it has begun before"); break;
+    case HOST_BEGINS: say(r, RECORDER_DAMAGED, "the host begins twice"); break;
     case HOST_TICKS: (void)host_tick(r->host); break;
     case HOST_RECEIVES: host_receive(r->host, (el_node)call->numbers[0], call->bytes, call->size); break;
     case HOST_SAVED: saved(r, call); break;
@@ -177,7 +179,7 @@ static void perform(struct replay *r, const struct host_call *call)
     }
 }
 
-/* ---- What the host needs, and says ---- */
+/* ---- The host's hooks ---- */
 
 static uint64_t now(void *context)
 {
@@ -187,7 +189,7 @@ static uint64_t now(void *context)
 static uint64_t draws(void *context)
 {
     struct replay *r = context;
-    return expect(r, RECORDER_RANDOM, "it draws a number") ? recorder_get(&r->frames, 8) : 0;
+    return expect(r, RECORDER_RANDOM, "it draws a random number") ? recorder_get(&r->frames, 8) : 0;
 }
 
 static uint64_t wall(void *context)
@@ -200,11 +202,11 @@ static void sends(void *context, el_node to, const uint8_t *payload, size_t size
 {
     struct replay *r = context;
     char what[CONFIG_NAME_MAX + 16];
-    snprintf(what, sizeof what, "it sends to %s", r->tape->config.members[to - 1].name);
+    snprintf(what, sizeof what, "it sends to %s", r->reader->config.members[to - 1].name);
     if (!expect(r, RECORDER_SENT, what)) return;
     const uint64_t recorded = recorder_get(&r->frames, 1), sum = recorder_get(&r->frames, 4);
     if (r->frames.failed || recorded != to || sum != recorder_sum(payload, size)) {
-        say(r, RECORDER_DIVERGES, "%s, but not what it did", what);
+        say(r, RECORDER_DIVERGES, "%s, but not what was recorded", what);
         return;
     }
     r->report->sent++;
@@ -214,17 +216,18 @@ static void sends(void *context, el_node to, const uint8_t *payload, size_t size
 static void saves(void *context, struct record_image *image)
 {
     struct replay *r = context;
-    expect_sum(r, RECORDER_SAVES, recorder_sum(image->bytes, image->size), "it writes its record");
+    expect_sum(r, RECORDER_SAVES, recorder_sum(image->bytes, image->size), "it writes its state");
     free(image);
 }
 
-/* The host does not expect to be told of time, datagrams and the disk while it tells somebody of a change. */
+/* From a hook the agent never calls the host about time, datagrams or the disk, and the host does not expect
+ * it. */
 static bool may_come_from_within(enum host_called what)
 {
     return what != HOST_TICKS && what != HOST_RECEIVES && what != HOST_SAVED;
 }
 
-/* Whoever was told then may have called back. */
+/* Runs the calls that the agent made from within the hook. */
 static void call_back(struct replay *r)
 {
     struct host_call call;
@@ -234,7 +237,7 @@ static void call_back(struct replay *r)
             may_come_from_within(call.what))
             perform(r, &call);
         else
-            say(r, RECORDER_DAMAGED, "it was called in a way that is none");
+            say(r, RECORDER_DAMAGED, "not a valid call from within a hook");
     }
     r->depth--;
 }
@@ -272,9 +275,9 @@ static void returned(void *context)
     struct replay *r = context;
     const uint32_t noted = (uint32_t)r->noted;
     if (r->noted)
-        expect_sum(r, RECORDER_RETURNED_NOTED, noted, "it is done, and says why");
+        expect_sum(r, RECORDER_RETURNED_NOTED, noted, "the call returns with notes");
     else
-        (void)expect(r, RECORDER_RETURNED, "it is done");
+        (void)expect(r, RECORDER_RETURNED, "the call returns");
     r->noted = 0;
 }
 
@@ -289,13 +292,13 @@ static const struct host_hooks hooks = {.now = now,
                                         .renewed = renewed,
                                         .returned = returned};
 
-/* ---- Beginnings ---- */
+/* ---- The initial state ---- */
 
 static void begin(struct replay *r)
 {
     struct host_hooks mine = hooks;
     mine.context = r;
-    r->host = host_new(&r->tape->config, r->record, mine);
+    r->host = host_new(&r->reader->config, r->record, mine);
     r->is_no_room = !r->host;
 }
 
@@ -306,12 +309,12 @@ static bool has_unchecked_groups(struct host *host)
     return group;
 }
 
-/* In the middle of a life. Whoever listens is told what there is. */
+/* Begins in the middle of an agent's run, from a recorded state. The listener is told of every group. */
 static void begin_from(struct replay *r, const struct recorder_part *part)
 {
     struct recorder_bytes state = {.at = part->state, .end = part->state + part->state_size};
     r->at = r->report->began = r->report->ended = part->at;
-    r->is_over = true; /* that it begins is not in the recording */
+    r->is_over = true; /* the host's beginning is not in this recording */
     begin(r);
     const bool trusts = r->how & RECORDER_TRUSTS;
     const bool is_good = r->host && host_unpack(r->host, &state, trusts) && state.at == state.end;
@@ -320,16 +323,16 @@ static void begin_from(struct replay *r, const struct recorder_part *part)
         const bool is_unchecked = !trusts && has_unchecked_groups(r->host);
         say(r, RECORDER_DAMAGED,
             is_unchecked
-                ? "it begins in the middle of a group of another algorithm than quorum, whose state nobody can check: "
-                  "--trusted, if you know whose it is"
-                : "the state that it begins with makes no sense");
+                ? "it begins in the middle of a group whose algorithm is not quorum, and whose state cannot be "
+                  "checked: use --trusted if you trust the file"
+                : "the initial state is inconsistent");
         return;
     }
     for (struct host_group *group = host_next(r->host, NULL); group; group = host_next(r->host, group))
         if (tell(r) && r->listener->changed) r->listener->changed(r->listener, group);
 }
 
-/* The state that was recorded must be the one that it has come to. */
+/* The state recorded at the beginning of the second half must equal the replayed one. */
 static void compare_with(struct replay *r, const struct recorder_part *part)
 {
     uint8_t *bytes = malloc(part->state_size + 1);
@@ -338,17 +341,17 @@ static void compare_with(struct replay *r, const struct recorder_part *part)
     struct recorder_bytes state = {.at = bytes, .end = bytes + part->state_size + 1};
     if (!r->host || !host_pack(r->host, &state) || (size_t)(state.at - bytes) != part->state_size ||
         memcmp(bytes, part->state, part->state_size) != 0)
-        say(r, RECORDER_DIVERGES, "its state is another than it was");
+        say(r, RECORDER_DIVERGES, "its state differs from the recorded one");
     free(bytes);
 }
 
-/* ---- All of it ---- */
+/* ---- Running ---- */
 
 static void run_entry(struct replay *r)
 {
     struct host_call call;
     if (!recorder_get_call(&r->frames, r->at, true, &call) || call.at > TIME_MAX) {
-        say(r, RECORDER_DAMAGED, "what follows is no call");
+        say(r, RECORDER_DAMAGED, "not a valid call");
         return;
     }
     r->what = call.what;
@@ -359,16 +362,16 @@ static void run_entry(struct replay *r)
         r->report->began = call.at;
         begin(r);
     } else {
-        say(r, RECORDER_DAMAGED, "nothing has begun yet");
+        say(r, RECORDER_DAMAGED, "a call before the host begins");
     }
     if (!r->is_over && r->frames.at != r->frames.end)
-        say(r, RECORDER_DIVERGES, "it is done, and then did more");
+        say(r, RECORDER_DIVERGES, "the call returns, but the recording has more output");
 }
 
-/* What there is of a call that did not return. */
+/* Runs the recorded part of a call that did not return, if the caller wants that. */
 static void run_unfinished(struct replay *r)
 {
-    const struct recorder_part *part = &r->tape->parts[r->tape->part_count - 1];
+    const struct recorder_part *part = &r->reader->parts[r->reader->part_count - 1];
     uint8_t *entry = part->more_used ? part->more + part->more_used : part->bytes + part->used;
     if (part->pending <= RECORDER_ENTRY_HEAD || r->is_over) return;
     struct host_call call;
@@ -386,7 +389,7 @@ static void run_entries(struct replay *r, uint8_t *bytes, size_t at, size_t used
         if (recorder_entry(bytes, used, &at, sum, &r->frames))
             run_entry(r);
         else
-            say(r, RECORDER_DAMAGED, "what follows is damaged");
+            say(r, RECORDER_DAMAGED, "the next entry is damaged");
     }
 }
 
@@ -399,27 +402,28 @@ static void run_part(struct replay *r, const struct recorder_part *part)
 
 static void run(struct replay *r)
 {
-    const struct recorder_reader *tape = r->tape;
-    if (tape->parts[0].state_size) begin_from(r, &tape->parts[0]);
-    run_part(r, &tape->parts[0]);
-    if (tape->part_count == 2 && !r->is_over) {
-        if (tape->parts[1].has_beginning) compare_with(r, &tape->parts[1]);
-        run_part(r, &tape->parts[1]);
+    const struct recorder_reader *reader = r->reader;
+    if (reader->parts[0].state_size) begin_from(r, &reader->parts[0]);
+    run_part(r, &reader->parts[0]);
+    if (reader->part_count == 2 && !r->is_over) {
+        if (reader->parts[1].has_beginning) compare_with(r, &reader->parts[1]);
+        run_part(r, &reader->parts[1]);
     }
     run_unfinished(r);
 }
 
-bool recorder_replay(const struct recorder_reader *tape, struct recorder_listener *listener, uint32_t how,
+bool recorder_replay(const struct recorder_reader *reader, struct recorder_listener *listener, uint32_t how,
                      struct recorder_report *report)
 {
     struct recorder_listener nobody = {0};
-    struct replay r = {.tape = tape, .listener = listener ? listener : &nobody, .report = report, .how = how};
-    *report = (struct recorder_report){.flags = tape->parts[tape->part_count - 1].flags};
-    r.record = record_restore(tape->parts[0].record, tape->parts[0].record_size);
+    struct replay r = {
+        .reader = reader, .listener = listener ? listener : &nobody, .report = report, .how = how};
+    *report = (struct recorder_report){.flags = reader->parts[reader->part_count - 1].flags};
+    r.record = record_restore(reader->parts[0].record, reader->parts[0].record_size);
     if (r.record)
         run(&r);
     else
-        say(&r, RECORDER_DAMAGED, "the record that it began with is damaged");
+        say(&r, RECORDER_DAMAGED, "the initial state file is damaged");
     r.listener->host = r.host;
     if (r.host && r.listener->ended) r.listener->ended(r.listener);
     host_free(r.host);

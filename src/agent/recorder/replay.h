@@ -1,7 +1,7 @@
 /*
- * A recording (recorder.h) run again, through the same code. What comes out is held against what came out then: the first
- * thing that differs ends it, since from there on everything may. Nothing that a file says is believed: lengths, members, names and
- * settings are checked before they are used, and checksums tell what was damaged.
+ * Replays a recording (recorder.h) through the same code, and compares the outputs with the recorded ones. The
+ * first difference ends the replay, because everything after it may differ. The file is not trusted: lengths,
+ * members, names and settings are checked before use, and checksums detect damage.
  */
 #ifndef ELECTOR_AGENT_RECORDER_REPLAY_H
 #define ELECTOR_AGENT_RECORDER_REPLAY_H
@@ -10,7 +10,7 @@
 
 struct recorder_reader;
 
-/* False with the reason, one line that begins with `path`. The bytes are copied. */
+/* NULL: `text` says why, in one line that begins with `path`. The bytes are copied. */
 struct recorder_reader *recorder_load(const char *path, char *text, size_t room);
 struct recorder_reader *recorder_take(const char *path, const uint8_t *bytes, size_t size, char *text,
                                       size_t room);
@@ -18,7 +18,7 @@ void recorder_reader_free(struct recorder_reader *);
 const struct config *recorder_config(const struct recorder_reader *);
 const uint8_t *recorder_boot(const struct recorder_reader *); /* [RECORDER_BOOT]; zeros: unknown */
 
-/* Who wants to know what happens; each may be NULL. `at` and `host` are set before each call. */
+/* Callbacks during a replay; each may be NULL. `at` and `host` are set before each call. */
 struct recorder_listener {
     void *context;
     uint64_t at;
@@ -28,31 +28,30 @@ struct recorder_listener {
     void (*changed)(struct recorder_listener *, struct host_group *);
     void (*renewed)(struct recorder_listener *, uint32_t cell);
     void (*noted)(struct recorder_listener *, struct host_group *, const struct host_note *);
-    void (*ended)(struct recorder_listener *); /* after the last call that was run; the host is freed next */
+    void (*ended)(struct recorder_listener *); /* after the last call; the host is freed next */
 };
 
 enum recorder_verdict {
     RECORDER_AGREES,
-    RECORDER_DIVERGES, /* it does another thing now: other code, or a bug */
-    RECORDER_DAMAGED,  /* it agrees up to there */
+    RECORDER_DIVERGES, /* the outputs differ: other code, or a bug */
+    RECORDER_DAMAGED,  /* agrees up to the damage */
 };
 
 struct recorder_report {
     enum recorder_verdict verdict;
     char text[240];         /* what differs or is damaged, and where */
-    uint64_t inputs, sent;  /* calls from outside, and payloads, up to there */
+    uint64_t inputs, sent;  /* calls into the host, and payloads it sent, up to there */
     uint64_t began, ended;  /* CLOCK_BOOTTIME of the first and the last call */
     uint32_t flags;         /* RECORDER_CLOSED, RECORDER_FULL */
     const char *unfinished; /* the call that did not return; NULL: all did */
 };
 
 enum {
-    RECORDER_UNFINISHED =
-        1, /* also what was recorded of a call that did not return: that may end this process, too */
-    RECORDER_TRUSTS = 2 /* also from states that cannot be checked, those of groups that are not quorum's */
+    RECORDER_UNFINISHED = 1, /* run a call that did not return, too: it may crash this process */
+    RECORDER_TRUSTS = 2      /* accept states that cannot be checked: groups of other algorithms than quorum */
 };
 
-/* False: no memory. */
+/* `how`: RECORDER_UNFINISHED, RECORDER_TRUSTS. False: out of memory. */
 bool recorder_replay(const struct recorder_reader *, struct recorder_listener *, uint32_t how,
                      struct recorder_report *);
 

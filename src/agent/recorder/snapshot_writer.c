@@ -1,9 +1,10 @@
 /*
- * What a half of a recording begins with: see recorder.h. A host of many groups is large, and to pack it takes longer than the loop may
- * stand still. So a copy of this process does it: fork() gives it all of the host as it is at one instant, for the price of its
- * page tables, and what either changes from then on is its own. It writes the state where no other is, lets the file grow
- * if it must, says in the half's head where it is, and ends. Its parent goes on, and looks now and then whether it has. A half that
- * is smaller than its state gets as much more, so that storms among many groups do not make one copy after another.
+ * Writes the state that a half of a recording begins with: see recorder.h. Packing a host of many groups takes
+ * longer than the agent's loop may block. So fork() makes a copy of the process, which packs the host as it was
+ * at that instant. The copy writes the state to a free place of the file, which may grow, publishes that place
+ * in the half's head, and exits. The parent goes on, and checks at each call into the host whether the copy has
+ * ended. A half that is smaller than its state gets additional room, so that bursts among many groups do not
+ * cause one fork after another.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,9 +24,9 @@
 #include "core/bytes.h"
 
 enum {
-    AT_ONCE_MAX = 1024, /* groups that are packed by the loop itself, in less time than a process is copied */
+    AT_ONCE_MAX = 1024, /* up to this many groups the loop packs itself: faster than fork() */
     ROOM_LEAST = 1 << 18,
-    ROOM_EACH = 128, /* bytes, which are enough for nearly all */
+    ROOM_EACH = 128, /* bytes per group, enough for nearly all hosts */
     ROOM_MOST = 1 << 30,
     PAGE = 4096,
     NICE = 5
@@ -36,9 +37,9 @@ bool recorder_has_state(const uint8_t *half)
     return el_get(half + RECORDER_STATE_SIZE_AT, 8) != 0;
 }
 
-/* ---- As bytes ---- */
+/* ---- Packing ---- */
 
-/* Clocks of one boot of one host are the same clock. */
+/* A hash of the kernel's boot id: recordings with the same one share a clock. */
 static void put_boot(struct recorder_bytes *b)
 {
     char text[64] = "";
@@ -50,7 +51,7 @@ static void put_boot(struct recorder_bytes *b)
     recorder_put(b, got > 0 ? hash.high : 0, 8);
 }
 
-/* False: no memory. That it did not fit is b->failed. */
+/* False: out of memory. If it does not fit, b->failed is set. */
 static bool put_all(const struct recorder *f, struct host *host, struct recorder_bytes *b)
 {
     char *text = recorder_config_text(f->config);
@@ -66,7 +67,7 @@ static bool put_all(const struct recorder *f, struct host *host, struct recorder
     return is_good;
 }
 
-/* Tries with more room only where that takes nobody's time. */
+/* Retries with more room only in the forked process, which may take its time. */
 static uint8_t *pack_all(const struct recorder *f, struct host *host, bool may_grow, size_t *size)
 {
     const size_t first = ROOM_LEAST + (host ? (size_t)host_weight(host) * ROOM_EACH : 0);
@@ -88,7 +89,7 @@ static uint8_t *pack_all(const struct recorder *f, struct host *host, bool may_g
 
 /* ---- In the file ---- */
 
-/* Where what belongs to a half ends: its state, and what was added to it. */
+/* The end of a half's state and of its additional room. */
 static size_t end_of(const uint8_t *half)
 {
     const size_t state =
@@ -97,7 +98,7 @@ static size_t end_of(const uint8_t *half)
     return more > state ? more : state;
 }
 
-/* Behind the halves, before what belongs to the half that stays or else behind it. */
+/* Chooses the place: after the halves, before the other half's state if it fits there, else after it. */
 static size_t place(const struct recorder *f, size_t size)
 {
     const uint8_t *other = recorder_other_half(f);
@@ -124,22 +125,22 @@ static size_t whole_pages(size_t size)
 
 static bool put_in_file(const struct recorder *f, const uint8_t *bytes, size_t size, bool may_grow)
 {
-    const size_t lacks = size > f->size ? size - f->size : 0, least = f->size / 8; /* or it is not worth it */
+    const size_t lacks = size > f->size ? size - f->size : 0, least = f->size / 8; /* at least an eighth */
     const size_t added = may_grow && lacks ? whole_pages(lacks > least ? lacks : least) : 0;
     const size_t at = place(f, size + (added ? added + PAGE : 0)), more_at = whole_pages(at + size),
                  end = added ? more_at + added : at + size;
     if (end <= f->map_size) {
         memcpy(f->map + at, bytes, size);
     } else {
-        errno = may_grow ? posix_fallocate(f->fd, (off_t)at, (off_t)(end - at))
-                         : ENOSPC; /* where nobody else writes */
+        errno =
+            may_grow ? posix_fallocate(f->fd, (off_t)at, (off_t)(end - at)) : ENOSPC; /* outside the mapping */
         if (errno || !write_all(f->fd, bytes, size, at)) return false;
     }
     if (added) recorder_publish(f, RECORDER_MORE_AT, more_at, 8);
     recorder_publish(f, RECORDER_MORE_SIZE_AT, added, 8);
     recorder_publish(f, RECORDER_STATE_AT, at, 8);
     recorder_publish(f, RECORDER_STATE_SUM_AT, recorder_chain((uint32_t)f->size, bytes, size), 4);
-    recorder_publish(f, RECORDER_STATE_SIZE_AT, size, 8); /* which makes it one */
+    recorder_publish(f, RECORDER_STATE_SIZE_AT, size, 8); /* last: it makes the state valid */
     return true;
 }
 
@@ -152,9 +153,9 @@ bool recorder_keep_state(struct recorder *f, struct host *host, bool may_grow)
     return is_good;
 }
 
-/* ---- By another process ---- */
+/* ---- In a forked process ---- */
 
-/* Whatever is open here is let go of first: nobody must take this process for its parent. */
+/* Closes all other descriptors first: sockets and locks of the parent must not stay open if it dies. */
 static void keep_and_end(struct recorder *f, struct host *host, pid_t parent)
 {
     if (f->fd > 3) close_range(3, (unsigned)f->fd - 1, 0);
@@ -173,7 +174,7 @@ static void warn_of_state(struct recorder *f, int error)
     f->has_warned_of_state = true;
     snprintf(
         text, sizeof text,
-        "the flight recorder cannot keep this agent's state (%s): it tries again with each half of its file",
+        "the flight recorder cannot write this agent's state: %s; it retries with the next half of its file",
         strerror(error));
     f->inner.warn(f->inner.context, NULL, text);
 }
@@ -184,7 +185,7 @@ void recorder_begin_to_keep(struct recorder *f, struct host *host)
     const pid_t parent = getpid();
     if (host_weight(host) <= AT_ONCE_MAX && recorder_keep_state(f, host, false)) return;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* a copy must not run handlers that are not its own */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the copy must not run the parent's handlers */
     const pid_t child = fork();
     if (child == 0) keep_and_end(f, host, parent);
     const int error = errno;

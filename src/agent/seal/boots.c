@@ -1,6 +1,7 @@
 /*
- * Every start of a process has a boot id of its own, and counts its initiations. Within a boot the count only rises;
- * a boot that another one followed is over. So no wall clock is needed, which could be set back.
+ * Each start of a process has its own random boot id, and numbers its initiations. Within a boot the number
+ * must rise, and a boot that was followed by another is retired. So replays are refused without a wall clock,
+ * which could be set back.
  */
 #include <string.h>
 
@@ -50,11 +51,11 @@ bool seal_boot_use(struct seal_peer *p, const uint8_t id[SEAL_BOOT_ID])
     if (p->has_boot) find_or_add(p, p->boot)->retired = true;
     p->has_boot = true;
     memcpy(p->boot, id, SEAL_BOOT_ID);
-    find_or_add(p, id)->retired = false; /* an answer proved it alive, whatever we thought */
+    find_or_add(p, id)->retired = false; /* a handshake has just proved that it runs */
     return true;
 }
 
-/* The word is when a bucket that leaks one in every interval will be empty. */
+/* A leaky bucket: the word is the time at which it will be empty. */
 bool seal_allow(uint64_t *word, uint64_t now, uint64_t every_ns, uint64_t burst)
 {
     const uint64_t level = *word > now ? *word - now : 0;

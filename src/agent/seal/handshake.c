@@ -1,6 +1,6 @@
 /*
- * Who asks, and who answers. The one who asks tries again, with fresh keys, as long as there is something to send; the
- * one who answers keeps nothing but the session that would result, and uses it when the first packet under it arrives.
+ * Handshakes. The initiator retries, with fresh keys, as long as there is something to send. The responder
+ * keeps nothing but the channel that would result, and uses it once the first packet sealed with it arrives.
  */
 #include <sodium.h>
 #include <string.h>
@@ -53,7 +53,7 @@ void seal_initiate(struct seal *s, uint64_t now, uint32_t peer)
     p->is_asking = noise_write_first(&p->asking, s->secret_key, ephemeral, p->public_key, payload,
                                      sizeof payload, datagram + SEAL_INITIATION_HEAD);
     sodium_memzero(ephemeral, sizeof ephemeral);
-    if (!p->is_asking) { /* a public key that is none */
+    if (!p->is_asking) { /* the peer's public key is invalid */
         seal_stop_asking(p);
         return;
     }
@@ -62,7 +62,7 @@ void seal_initiate(struct seal *s, uint64_t now, uint32_t peer)
     s->hooks.send(s->hooks.context, peer, datagram, sizeof datagram);
 }
 
-/* Which key of the ring it was made with; key_count: none. */
+/* The cluster key that made the tag; key_count: none. */
 static uint32_t find_key(const struct seal *s, const uint8_t *datagram)
 {
     uint32_t i = 0;
@@ -72,7 +72,7 @@ static uint32_t find_key(const struct seal *s, const uint8_t *datagram)
     return i;
 }
 
-/* The position that a public key belongs to; 0: none but us. */
+/* The position of the peer with this public key; 0: none. */
 static uint32_t find_peer(const struct seal *s, const uint8_t public_key[SEAL_KEY])
 {
     for (uint32_t peer = 1; peer <= s->count; peer++)
@@ -80,8 +80,8 @@ static uint32_t find_peer(const struct seal *s, const uint8_t public_key[SEAL_KE
     return 0;
 }
 
-/* Whether it was looked into before, bit by bit the same. Nobody without the cluster key makes a tag. */
-static bool was_looked_into(struct seal *s, const uint8_t *datagram)
+/* Whether this very initiation was processed before. Only a holder of the cluster key can make another tag. */
+static bool was_processed(struct seal *s, const uint8_t *datagram)
 {
     const uint64_t tag = el_get(datagram + SEAL_INITIATION_TAG, 8);
     for (uint32_t i = 0; i < SEAL_TAGS; i++)
@@ -95,13 +95,13 @@ static void note_tag(struct seal *s, const uint8_t *datagram)
     s->tag_next = (s->tag_next + 1) % SEAL_TAGS;
 }
 
-/* Reads an initiation that a member may have made; the stats say why it is not one. Returns who it is from, or 0. */
+/* Reads an initiation whose mac and tag are good. Returns its sender; 0: dropped, and counted in the stats. */
 static uint32_t read_initiation(struct seal *s, uint64_t now, struct noise *n, const uint8_t *datagram,
                                 uint8_t payload[SEAL_INITIATION_PAYLOAD])
 {
     const uint8_t *message = datagram + SEAL_INITIATION_HEAD;
     uint8_t own[SEAL_KEY], who[SEAL_KEY];
-    if (was_looked_into(s, datagram)) { /* what is played back uses up nothing that others need */
+    if (was_processed(s, datagram)) { /* before the rate limit: replays must not use it up */
         s->stats.replayed++;
         return 0;
     }
@@ -136,7 +136,7 @@ static uint32_t read_initiation(struct seal *s, uint64_t now, struct noise *n, c
     return peer;
 }
 
-/* The session that results if the peer goes on; false leaves none. */
+/* Answers, and creates the channel that the peer's first packet will confirm. False: no channel. */
 static bool answer(struct seal *s, uint64_t now, uint32_t peer, struct noise *n, uint32_t key, uint32_t theirs,
                    const uint8_t boot[SEAL_BOOT_ID])
 {
@@ -152,12 +152,12 @@ static bool answer(struct seal *s, uint64_t now, uint32_t peer, struct noise *n,
     if (!good) return false;
     seal_mac(s->tag_keys[key], datagram, SEAL_ANSWER_TAG, datagram + SEAL_ANSWER_TAG);
 
-    struct seal_channel *session = seal_channel_new(s, now, peer);
-    session->begun_by = peer;
-    session->mine = mine;
-    session->theirs = theirs;
-    memcpy(session->boot, boot, SEAL_BOOT_ID);
-    noise_split(n, session->receives, session->sends);
+    struct seal_channel *channel = seal_channel_new(s, now, peer);
+    channel->begun_by = peer;
+    channel->mine = mine;
+    channel->theirs = theirs;
+    memcpy(channel->boot, boot, SEAL_BOOT_ID);
+    noise_split(n, channel->receives, channel->sends);
     s->hooks.send(s->hooks.context, peer, datagram, sizeof datagram);
     return true;
 }
@@ -196,7 +196,7 @@ void seal_on_answer(struct seal *s, uint64_t now, const uint8_t *datagram, size_
         return;
     }
     seal_tag_key(p->asking_key, tag_key);
-    struct noise n = p->asking; /* what is forged must not spoil it */
+    struct noise n = p->asking; /* a copy: a forged answer must not spoil the handshake */
     const bool good = seal_mac_fits(tag_key, datagram, SEAL_ANSWER_TAG, datagram + SEAL_ANSWER_TAG) &&
                       noise_read_second(&n, s->secret_key, p->asking_key, datagram + SEAL_ANSWER_HEAD,
                                         SEAL_ANSWER_NOISE, boot);
@@ -206,13 +206,13 @@ void seal_on_answer(struct seal *s, uint64_t now, const uint8_t *datagram, size_
         sodium_memzero(&n, sizeof n);
         return;
     }
-    struct seal_channel *session = seal_channel_new(s, now, peer);
-    session->born_ns = p->asking_since_ns; /* not later than it is for the other side */
-    session->begun_by = s->self;
-    session->mine = index;
-    session->theirs = (uint32_t)el_get(datagram + 4, 4);
-    memcpy(session->boot, boot, SEAL_BOOT_ID);
-    noise_split(&n, session->sends, session->receives);
+    struct seal_channel *channel = seal_channel_new(s, now, peer);
+    channel->born_ns = p->asking_since_ns; /* not later than on the responder's side */
+    channel->begun_by = s->self;
+    channel->mine = index;
+    channel->theirs = (uint32_t)el_get(datagram + 4, 4);
+    memcpy(channel->boot, boot, SEAL_BOOT_ID);
+    noise_split(&n, channel->sends, channel->receives);
     seal_stop_asking(p);
-    seal_channel_confirm(s, now, peer, session);
+    seal_channel_confirm(s, now, peer, channel);
 }

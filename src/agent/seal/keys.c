@@ -1,4 +1,4 @@
-/* Everything that is derived from a key, each under a label of its own. */
+/* Derives keys and macs, each with its own label. */
 #include <sodium.h>
 #include <string.h>
 

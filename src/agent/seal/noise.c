@@ -1,4 +1,4 @@
-/* The handshake in the words of the specification: section 5 for the states, 12 for the primitives. */
+/* See noise.h. The specification's section 5 has the states, section 12 the primitives. */
 #include "agent/seal/noise.h"
 
 #include <sodium.h>
@@ -34,7 +34,7 @@ bool noise_open(const uint8_t key[NOISE_KEY], uint64_t count, const uint8_t *wit
            0;
 }
 
-/* HMAC (RFC 2104) of two pieces, the second of which may be empty. */
+/* HMAC (RFC 2104) of two pieces; the second may be empty. */
 static void hmac(const uint8_t key[NOISE_HASH], const uint8_t *one, size_t one_size, const uint8_t *two,
                  size_t two_size, uint8_t out[NOISE_HASH])
 {
@@ -109,7 +109,7 @@ static void mix_ephemeral(struct noise *n, const uint8_t public_key[NOISE_KEY])
     mix_key(n, public_key);
 }
 
-/* False for the points of small order, which make the result known to all. */
+/* False for points of small order, whose result is not secret. */
 static bool mix_agreed(struct noise *n, const uint8_t secret[NOISE_KEY], const uint8_t public_key[NOISE_KEY])
 {
     uint8_t agreed[NOISE_KEY];

@@ -6,7 +6,7 @@
  *     -> e, es, s, ss
  *     <- e, ee, se, psk
  *
- * The primitives are libsodium's. After any false the state is of no use but to be wiped.
+ * The primitives are libsodium's. After a function has returned false, the state can only be wiped.
  */
 #ifndef ELECTOR_AGENT_SEAL_NOISE_H
 #define ELECTOR_AGENT_SEAL_NOISE_H
@@ -19,15 +19,15 @@ enum {
     NOISE_KEY = 32,
     NOISE_TAG = 16,
     NOISE_HASH = 64,
-    NOISE_WHO = NOISE_KEY + NOISE_KEY + NOISE_TAG, /* the first message up to the payload */
-    NOISE_FIRST = NOISE_WHO + NOISE_TAG,           /* what the messages add to their payloads */
+    NOISE_WHO = NOISE_KEY + NOISE_KEY + NOISE_TAG, /* bytes of the first message before its payload */
+    NOISE_FIRST = NOISE_WHO + NOISE_TAG,           /* bytes that each message adds to its payload */
     NOISE_SECOND = NOISE_KEY + NOISE_TAG,
 };
 
 struct noise {
     uint8_t chain[NOISE_HASH], hash[NOISE_HASH];
-    uint8_t key[NOISE_KEY]; /* of the payload to come */
-    uint64_t count;         /* how often it was used */
+    uint8_t key[NOISE_KEY]; /* for the next payload */
+    uint64_t count;         /* its nonce: how often it was used */
     uint8_t ephemeral[NOISE_KEY];
     uint8_t their_ephemeral[NOISE_KEY], their_static[NOISE_KEY];
 };
@@ -41,7 +41,8 @@ bool noise_write_first(struct noise *, const uint8_t secret[NOISE_KEY], const ui
 bool noise_read_second(struct noise *, const uint8_t secret[NOISE_KEY], const uint8_t psk[NOISE_KEY],
                        const uint8_t *message, size_t size, uint8_t *payload);
 
-/* The responder. First who it is, so that it can be looked up; then, with the same message, the payload. */
+/* The responder. First read the initiator's public key, to look it up; then, from the same message, the
+ * payload. */
 bool noise_read_who(struct noise *, const uint8_t secret[NOISE_KEY], const uint8_t *message, size_t size,
                     uint8_t who[NOISE_KEY]);
 bool noise_read_first(struct noise *, const uint8_t secret[NOISE_KEY], const uint8_t *message, size_t size,
@@ -49,10 +50,11 @@ bool noise_read_first(struct noise *, const uint8_t secret[NOISE_KEY], const uin
 bool noise_write_second(struct noise *, const uint8_t ephemeral[NOISE_KEY], const uint8_t psk[NOISE_KEY],
                         const uint8_t *payload, size_t size, uint8_t *out);
 
-/* The keys after the second message, and the end of the state: wiped. */
+/* The channel's keys, after the second message. Wipes the state. */
 void noise_split(struct noise *, uint8_t from_initiator[NOISE_KEY], uint8_t from_responder[NOISE_KEY]);
 
-/* ChaCha20-Poly1305 with Noise's nonce. Out has NOISE_TAG more bytes than in; the other way, as many less. */
+/* ChaCha20-Poly1305 with Noise's nonce; `with` is authenticated too. Sealing adds NOISE_TAG bytes, opening
+ * removes them. */
 void noise_seal(const uint8_t key[NOISE_KEY], uint64_t count, const uint8_t *with, size_t with_size,
                 const uint8_t *in, size_t size, uint8_t *out);
 bool noise_open(const uint8_t key[NOISE_KEY], uint64_t count, const uint8_t *with, size_t with_size,

@@ -1,6 +1,6 @@
 /*
- * Without keys: for loopback, where whoever can send to us can do worse. Nothing is authentic; but what is duplicated
- * or late from an earlier start is dropped by the same rules.
+ * Packets without keys, for loopback only, where a process that can send to us can do worse. Nothing is
+ * authenticated, but duplicates and packets of an earlier boot are dropped by the same rules.
  */
 #include <sodium.h>
 #include <string.h>
@@ -54,7 +54,7 @@ void seal_plain_receive(struct seal *s, const uint8_t *datagram, size_t size)
     }
     struct seal_peer *p = &s->peers[peer - 1];
     const uint64_t counter = el_get(datagram + 24, 8);
-    if (counter & SEAL_IN_ADVANCE) { /* of the start that is known, and of no other */
+    if (counter & SEAL_IN_ADVANCE) { /* only of the boot that we know */
         if (p->has_boot && memcmp(p->boot, datagram + 8, SEAL_BOOT_ID) == 0)
             seal_on_obituary(s, peer, &p->obituaries, counter, datagram + SEAL_PLAIN_HEAD,
                              size - SEAL_PLAIN_HEAD);

@@ -1,6 +1,6 @@
 /*
- * What is sealed in advance, for somebody who has no keys to send once we are dead. Its counters have the top bit set, so
- * that no nonce is used twice. They are opened once, in any order: what was sealed first may be true last.
+ * Datagrams sealed in advance, for our guardian to send after our death: it has no keys. Their counters have
+ * the top bit set, so that no nonce is used twice. The receiver accepts each once, in any order.
  */
 #include <string.h>
 
@@ -28,15 +28,15 @@ size_t seal_obituary(struct seal *s, uint64_t now_ns, uint32_t peer, const uint8
                      uint8_t out[SEAL_DATAGRAM_MAX])
 {
     el_require(peer >= 1 && peer <= s->count && peer != s->self && size >= 1 && size <= SEAL_PAYLOAD_MAX);
-    struct seal_channel *session = s->plain ? NULL : seal_channel_best(s, now_ns, peer);
-    if (!s->plain && !session) return 0;
-    struct seal_obituaries *obituaries = session ? &session->obituaries : &s->peers[peer - 1].obituaries;
+    struct seal_channel *channel = s->plain ? NULL : seal_channel_best(s, now_ns, peer);
+    if (!s->plain && !channel) return 0;
+    struct seal_obituaries *obituaries = channel ? &channel->obituaries : &s->peers[peer - 1].obituaries;
     const uint64_t counter = SEAL_IN_ADVANCE | obituaries->sealed++;
     if (s->plain) return put_plain(s, counter, payload, size, out);
     el_put(out, SEAL_DATA | SEAL_VERSION << 8, 4);
-    el_put(out + 4, session->theirs, 4);
+    el_put(out + 4, channel->theirs, 4);
     el_put(out + 8, counter, 8);
-    noise_seal(session->sends, counter, out, SEAL_DATA_HEAD, payload, size, out + SEAL_DATA_HEAD);
+    noise_seal(channel->sends, counter, out, SEAL_DATA_HEAD, payload, size, out + SEAL_DATA_HEAD);
     return SEAL_DATA_SIZE + size;
 }
 
@@ -47,10 +47,10 @@ void seal_on_obituary(struct seal *s, uint32_t peer, struct seal_obituaries *obi
         s->stats.replayed++;
         return;
     }
-    if (size == 0 || !s->hooks.bury) {
+    if (size == 0 || !s->hooks.deliver_presealed) {
         s->stats.malformed++;
         return;
     }
     s->stats.received++;
-    s->hooks.bury(s->hooks.context, peer, payload, size);
+    s->hooks.deliver_presealed(s->hooks.context, peer, payload, size);
 }

@@ -1,8 +1,8 @@
 #include "agent/seal/replay_window.h"
 
-static void advance(struct replay_window_window *r, uint64_t counter)
+static void advance(struct replay_window *r, uint64_t counter)
 {
-    /* With nothing seen the words are clear. */
+    /* If nothing was seen, all words are 0 already. */
     const uint64_t from = r->above == 0 ? counter / 64 : (r->above - 1) / 64;
     uint64_t words = counter / 64 - from;
     if (words > REPLAY_WORDS) words = REPLAY_WORDS;
@@ -10,7 +10,7 @@ static void advance(struct replay_window_window *r, uint64_t counter)
     r->above = counter + 1;
 }
 
-bool replay_window_accept(struct replay_window_window *r, uint64_t counter)
+bool replay_window_accept(struct replay_window *r, uint64_t counter)
 {
     if (counter == UINT64_MAX) return false;
     if (counter >= r->above)

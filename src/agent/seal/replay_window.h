@@ -1,6 +1,6 @@
 /*
- * Which counters of a session were seen, as in RFC 6479: the highest, and a ring of bits for those behind it. One word
- * more than the window, so that moving forward clears whole words.
+ * The counters that a channel has seen, as in RFC 6479: the highest, and a ring of bits for those below it. The
+ * ring has one word more than the window, so that moving forward clears whole words.
  */
 #ifndef ELECTOR_AGENT_SEAL_REPLAY_WINDOW_H
 #define ELECTOR_AGENT_SEAL_REPLAY_WINDOW_H
@@ -13,12 +13,13 @@ enum {
     REPLAY_WORDS = REPLAY_WINDOW / 64 + 1,
 };
 
-struct replay_window_window { /* zeroes: nothing seen */
-    uint64_t above;           /* the highest counter seen, and one */
+struct replay_window { /* zeroed: nothing seen */
+    uint64_t above;    /* the highest counter seen, plus 1 */
     uint64_t words[REPLAY_WORDS];
 };
 
-/* Marks it. False: it was seen, or it is too far behind to tell. Ask only about what is authentic. */
-bool replay_window_accept(struct replay_window_window *, uint64_t counter);
+/* Marks a counter as seen. False: it was seen before, or is too old to tell. Call it for authentic packets
+ * only. */
+bool replay_window_accept(struct replay_window *, uint64_t counter);
 
 #endif

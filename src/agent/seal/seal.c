@@ -1,4 +1,4 @@
-/* The seal as its caller sees it: making it, sending, receiving, and what is due. */
+/* The public calls: create, send, receive, and the periodic work of seal_tick(). */
 #include "agent/seal/seal.h"
 
 #include <sodium.h>
@@ -16,7 +16,7 @@ static size_t size_of(uint32_t count)
 
 static void take_keys(struct seal *s, const uint8_t (*keys)[SEAL_KEY], uint32_t count)
 {
-    el_require(count >= 1 && count <= SEAL_CLUSTER_KEYS_MAX); /* absent is not "none needed" */
+    el_require(count >= 1 && count <= SEAL_CLUSTER_KEYS_MAX); /* an empty list must not mean "no key needed" */
     sodium_memzero(s->cluster_keys, sizeof s->cluster_keys);
     sodium_memzero(s->tag_keys, sizeof s->tag_keys);
     memcpy(s->cluster_keys, keys, count * sizeof *keys);
@@ -75,11 +75,11 @@ void seal_send(struct seal *s, uint64_t now_ns, uint32_t peer, const uint8_t *pa
         return;
     }
     struct seal_peer *p = &s->peers[peer - 1];
-    struct seal_channel *session = seal_channel_best(s, now_ns, peer);
+    struct seal_channel *channel = seal_channel_best(s, now_ns, peer);
     p->wanted = true;
     p->wanted_ns = now_ns;
-    if (session)
-        seal_channel_send(s, now_ns, peer, session, payload, size);
+    if (channel)
+        seal_channel_send(s, now_ns, peer, channel, payload, size);
     else
         seal_keep(s, now_ns, peer, payload, size);
     if (now_ns >= p->next_try_ns && seal_needs_handshake(s, now_ns, peer)) seal_initiate(s, now_ns, peer);
@@ -104,14 +104,14 @@ static uint64_t earlier(uint64_t soonest, uint64_t when, uint64_t now)
     return when > now && when < soonest ? when : soonest;
 }
 
-/* Times that have passed were acted upon, or nobody wants anything of the peer: the next seal_send() will see. */
+/* Times in the past do not count: do_what_is_due() has handled them, or the next seal_send() will. */
 static uint64_t next_due(struct seal *s, uint64_t now, uint32_t peer)
 {
     const struct seal_peer *p = &s->peers[peer - 1];
     const struct seal_channel *best = seal_channel_best(s, now, peer);
     uint64_t due = UINT64_MAX;
-    for (unsigned i = 0; i < SEAL_SESSIONS; i++)
-        if (p->sessions[i].stands) due = earlier(due, p->sessions[i].born_ns + SEAL_DEAD_NS, now);
+    for (unsigned i = 0; i < SEAL_CHANNELS; i++)
+        if (p->channels[i].stands) due = earlier(due, p->channels[i].born_ns + SEAL_DEAD_NS, now);
     if (p->owe_ns != 0) due = earlier(due, p->owe_ns + SEAL_OWE_NS, now);
     if (p->unheard_ns != 0) due = earlier(due, p->unheard_ns + SEAL_DEAF_NS, now);
     if (p->is_asking || seal_needs_handshake(s, now, peer)) due = earlier(due, p->next_try_ns, now);
@@ -126,9 +126,9 @@ static uint64_t next_due(struct seal *s, uint64_t now, uint32_t peer)
 static void do_what_is_due(struct seal *s, uint64_t now, uint32_t peer)
 {
     struct seal_peer *p = &s->peers[peer - 1];
-    for (unsigned i = 0; i < SEAL_SESSIONS; i++)
-        if (p->sessions[i].stands && now - p->sessions[i].born_ns >= SEAL_DEAD_NS)
-            seal_channel_end(&p->sessions[i]);
+    for (unsigned i = 0; i < SEAL_CHANNELS; i++)
+        if (p->channels[i].stands && now - p->channels[i].born_ns >= SEAL_DEAD_NS)
+            seal_channel_end(&p->channels[i]);
     if (p->owe_ns != 0 && now - p->owe_ns >= SEAL_OWE_NS) {
         struct seal_channel *best = seal_channel_best(s, now, peer);
         if (best) seal_channel_send(s, now, peer, best, NULL, 0);
@@ -168,7 +168,7 @@ void seal_set_cluster_keys(struct seal *s, const uint8_t (*keys)[SEAL_KEY], uint
     for (uint32_t i = 0; i < s->count; i++) {
         struct seal_peer *p = &s->peers[i];
         if (!p->is_asking || has_key(s, p->asking_key)) continue;
-        seal_stop_asking(p); /* it would be answered, if at all, under a key that is retired */
+        seal_stop_asking(p); /* its answer would use a retired key */
         p->next_try_ns = 0;
     }
 }
@@ -178,8 +178,8 @@ bool seal_is_connected(const struct seal *s, uint32_t peer)
     el_require(peer >= 1 && peer <= s->count);
     const struct seal_peer *p = &s->peers[peer - 1];
     if (s->plain) return p->has_boot;
-    for (unsigned i = 0; i < SEAL_SESSIONS; i++)
-        if (p->sessions[i].stands && p->sessions[i].confirmed) return true;
+    for (unsigned i = 0; i < SEAL_CHANNELS; i++)
+        if (p->channels[i].stands && p->channels[i].confirmed) return true;
     return false;
 }
 

@@ -5,7 +5,7 @@
 
 static const uint32_t NOT_IN_LINE = UINT32_MAX;
 
-/* One after the other, as numbered. */
+/* Puts all groups into the order of their numbers. */
 static void line_up(struct change_list_place *places, uint32_t count)
 {
     for (uint32_t place = 0; place <= count; place++)
@@ -34,7 +34,7 @@ void change_list_free(struct change_list *change_list)
     *change_list = (struct change_list){0};
 }
 
-/* Who stands behind it stands behind the one before. */
+/* Readers that were behind it are then behind the place before. */
 static void take_out(struct change_list *change_list, uint32_t place)
 {
     const struct change_list_place was = change_list->places[place];
@@ -50,7 +50,7 @@ void change_list_change(struct change_list *change_list, uint32_t group)
     const uint32_t place = group + 1;
     if (group >= change_list->count) change_list->count = group + 1;
     if (!change_list->readers || !make_room(change_list)) return;
-    take_out(change_list, place); /* first: it may be the last itself */
+    take_out(change_list, place); /* before `last` is read: it may be the last itself */
     const uint32_t last = change_list->places[0].before;
     change_list->places[place] = (struct change_list_place){.before = last, .after = 0};
     change_list->places[last].after = change_list->places[0].before = place;
@@ -62,7 +62,7 @@ void change_list_join(struct change_list *change_list, struct change_list_reader
     reader->behind = 0;
     reader->next = change_list->readers;
     change_list->readers = reader;
-    (void)make_room(change_list); /* if not now, then with the next change */
+    (void)make_room(change_list); /* on failure, the next change tries again */
 }
 
 void change_list_leave(struct change_list *change_list, struct change_list_reader *reader)

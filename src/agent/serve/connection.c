@@ -1,4 +1,4 @@
-/* One client: lines in, lines out, and never more of either than there is room for. */
+/* One client: reads requests and writes answers and events, both in bounded buffers. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -11,9 +11,9 @@
 #include "agent/serve/internal.h"
 #include "base/pass.h"
 
-enum { PASSED_MAX = 4 }; /* descriptors at once; the kernel closes what is beyond */
+enum { PASSED_MAX = 4 }; /* descriptors per read; the kernel closes more */
 
-/* ---- Out ---- */
+/* ---- Output ---- */
 
 void connection_doom(struct connection *c)
 {
@@ -26,11 +26,11 @@ void connection_doom(struct connection *c)
 
 void connection_wake(struct connection *c)
 {
-    c->has_news = true;
+    c->has_changes = true;
     serve_do_chores_soon(c->serve);
 }
 
-/* What was written makes room only when it is needed: there may be much that waits. */
+/* Moves the buffered output to the front only when room is needed, because there may be much of it. */
 static bool make_room(struct connection *c, size_t size)
 {
     const size_t most = SERVE_OUT_MAX + (size_t)c->campaigns * SERVE_OUT_EACH;
@@ -62,7 +62,7 @@ static void end_line(struct connection *c, size_t size)
 void connection_say(struct connection *c, json_t *line)
 {
     if (!line) {
-        connection_doom(c); /* no memory: better no client than one that misses a line */
+        connection_doom(c); /* out of memory: a closed connection is better than a missing line */
         return;
     }
     if (is_heard(c)) {
@@ -78,7 +78,8 @@ void connection_say(struct connection *c, json_t *line)
     json_decref(line);
 }
 
-/* Written by hand, as somebody waits for it: the names of groups need no quotes, and reasons are words of ours. */
+/* Formatted without jansson, because a new leader waits for it. Group names and our reasons need no
+ * escaping. */
 void connection_say_event(struct connection *c, const struct leadership *o,
                           const struct leadership_event *event)
 {
@@ -113,8 +114,8 @@ static void say_lease(struct connection *c, const struct leadership *o)
     connection_say_event(c, o, &event);
 }
 
-/* What was coalesced, as it is now. */
-static void say_news(struct connection *c)
+/* Writes the coalesced events, with the present state. */
+static void say_changes(struct connection *c)
 {
     const struct leaderships *leaderships = &c->serve->leaderships;
     for (uint32_t i = 0; i < leaderships->count && c->out_size < SERVE_BATCH; i++) {
@@ -130,18 +131,18 @@ static void say_news(struct connection *c)
     }
 }
 
-/* The page goes with the first of these bytes. If it cannot (others hold too many of our descriptors), they go alone:
- * who was promised a page and gets none gives it back. */
+/* Passes the page with the first bytes. If the kernel refuses (too many descriptors in flight), the bytes go
+ * alone: a client that was promised a page and gets none says hello again without one. */
 static ssize_t send_with_page(struct connection *c)
 {
     const ssize_t size = pass_send(c->fd, c->out + c->out_first, c->out_size, deadline_page_fd(c->serve->page),
                                    MSG_NOSIGNAL | MSG_DONTWAIT);
     if (size >= 0 || errno == ETOOMANYREFS) c->page_waits = false;
-    if (size < 0 && errno == ETOOMANYREFS) errno = EINTR; /* and so without it */
+    if (size < 0 && errno == ETOOMANYREFS) errno = EINTR; /* try again without it */
     return size;
 }
 
-/* False: the socket takes no more now, or never again. */
+/* False: the socket takes no more now, or the connection was closed. */
 static bool write_out(struct connection *c)
 {
     while (c->out_size > 0) {
@@ -161,7 +162,8 @@ static bool write_out(struct connection *c)
     return true;
 }
 
-/* From within a call of the host, so nothing may come of it. What does not go out now goes out later. */
+/* Called from within a call of the host, so it must not close anything. Output that does not go out now goes
+ * out later. */
 void connection_push(struct connection *c)
 {
     if (c->is_closed || c->is_doomed || c->page_waits) return;
@@ -171,14 +173,14 @@ void connection_push(struct connection *c)
     c->out_size -= (size_t)size;
 }
 
-/* ---- In ---- */
+/* ---- Input ---- */
 
 static bool is_busy(const struct connection *c)
 {
     return c->in_status || c->out_size >= SERVE_OUT_BUSY || c->is_doomed || c->is_closed;
 }
 
-/* One request, if there is a whole one. */
+/* Handles one request, if a whole line is there. */
 static bool take_line(struct connection *c)
 {
     const char *newline = memchr(c->in, '\n', c->in_size);
@@ -196,7 +198,8 @@ static bool take_line(struct connection *c)
     return true;
 }
 
-/* It may ask for many things at once; what they mean to peers leaves before anything is written here. */
+/* Handles all requests in one hold of the host, so that their messages to peers share datagrams and leave
+ * first. */
 static void take_lines(struct connection *c)
 {
     if (is_busy(c) || c->in_size == 0) return;
@@ -209,10 +212,10 @@ static void watch(struct connection *c);
 
 void connection_go_on(struct connection *c)
 {
-    c->has_news = false;
+    c->has_changes = false;
     while (!c->is_closed && write_out(c) && !c->is_doomed) {
         if (c->in_status) connection_say(c, serve_status_line(c));
-        if (!c->has_ended) say_news(c);
+        if (!c->has_ended) say_changes(c);
         take_lines(c);
         if (c->out_size == 0 && !c->in_status) break;
     }
@@ -247,17 +250,17 @@ static void withdraw_all(struct connection *c, enum leadership_way way)
     c->campaigns = 0;
 }
 
-/* It may still read: what it asked for before goes out, its candidacies end now. */
+/* The client has closed its sending side but may still read: answers go out, its candidacies end now. */
 static void hear_end(struct connection *c)
 {
     c->has_ended = true;
-    connection_go_on(c); /* its last lines */
+    connection_go_on(c); /* handles its last requests */
     if (c->is_closed) return;
     withdraw_all(c, LEADERSHIP_DIES);
     connection_go_on(c);
 }
 
-/* A descriptor that came with what was read; of several, which no request asks for, the last. */
+/* Keeps the last descriptor that was passed, and closes the others. */
 static void take_passed(struct connection *c, struct msghdr *head)
 {
     int fds[PASSED_MAX];
@@ -278,10 +281,10 @@ static void read_in(struct connection *c)
     union {
         char room[CMSG_SPACE(PASSED_MAX * sizeof(int))];
         struct cmsghdr aligned;
-    } serve;
+    } control;
     struct iovec part = {bytes, sizeof c->in - c->in_size};
     struct msghdr head = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &serve, .msg_controllen = sizeof serve};
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     const ssize_t size = recvmsg(c->fd, &head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size >= 0) take_passed(c, &head);
     if (size > 0)
@@ -310,11 +313,12 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     if (events & UV_READABLE && may_read(c)) read_in(c);
 }
 
-/* Who does not read is not read from; but then we wait to write, and learn in that way that it is gone. */
+/* A client that does not read is not read from. Then we poll for writing, which also reports that it is
+ * gone. */
 static void watch(struct connection *c)
 {
     const int events = (may_read(c) ? UV_READABLE : 0) | (c->out_size > 0 || c->in_status ? UV_WRITABLE : 0);
-    if (events == c->watched) return; /* libuv would ask the kernel anew */
+    if (events == c->watched) return; /* saves a system call */
     c->watched = events;
     if (events == 0 ? uv_poll_stop(&c->poll) : uv_poll_start(&c->poll, events, on_poll)) connection_doom(c);
 }
@@ -341,11 +345,11 @@ void connection_close(struct connection *c, enum leadership_way way)
     c->is_closed = true;
     c->serve->connections[c->place] = NULL;
     c->serve->connection_count--;
-    withdraw_all(c, way); /* first of all: somebody waits for what it led */
+    withdraw_all(c, way); /* first: another candidate may be waiting */
     uv_close((uv_handle_t *)&c->poll, on_closed);
     close(c->fd);
     if (c->passed >= 0) close(c->passed);
-    guardian_client_drop(c->serve->obituary, c->work);
+    guardian_client_drop(c->serve->guardian, c->work);
     json_decref(c->status_id);
     free(c->who.gids);
     free(c->out);

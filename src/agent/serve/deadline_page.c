@@ -14,7 +14,7 @@ struct deadline_page {
     struct deadline_map *map;
 };
 
-/* Ours is the last mapping that can be written to, and the size is for ever: nobody who has mapped it can be tripped. */
+/* Seals it: ours stays the only writable mapping, and the size is fixed, so no reader can get SIGBUS. */
 static struct deadline_map *map_and_seal(int fd)
 {
     if (ftruncate(fd, sizeof(struct deadline_map)) != 0) return NULL;

@@ -1,4 +1,4 @@
-/* What is told of a group's past: its leaders, and why the last change came. One line each, and never a long one. */
+/* Answers `history` and `why` from the history, one bounded line each. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 #include "agent/serve/internal.h"
 #include "base/clock.h"
 
-/* Now, by both clocks: what was written by one is told by the other, as that one runs now. */
+/* Both clocks at one instant, to convert CLOCK_BOOTTIME to the present wall clock. */
 struct clocks {
     uint64_t boot_ns, wall_ns;
 };

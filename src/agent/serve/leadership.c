@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOUCH_S = 2, HAND_OVER_S = 2, PATIENCE_S = 10 /* for a `stop` where no lease sets a deadline */ };
+enum { HEARD_WITHIN_S = 2, HAND_OVER_S = 2, STOP_WITHIN_S = 10 /* for a `stop` without a lease */ };
 
 /* ---- Candidates ---- */
 
@@ -22,49 +22,49 @@ static struct leadership_candidate *find(const struct leadership *o, const void 
     return c;
 }
 
-static struct leadership_wishes *wishes_of(const struct leadership *o, const struct leadership_candidate *c)
+static struct leadership_options *options_of(const struct leadership *o, const struct leadership_candidate *c)
 {
-    return slab_at(&o->all->slab, c->wishes);
+    return slab_at(&o->all->slab, c->options);
 }
 
 static uint64_t priority_of(const struct leadership *o, const struct leadership_candidate *c)
 {
-    const struct leadership_wishes *wishes = wishes_of(o, c);
-    return wishes ? wishes->priority : 0;
+    const struct leadership_options *options = options_of(o, c);
+    return options ? options->priority : 0;
 }
 
-static uint32_t patience_of(const struct leadership *o, const struct leadership_candidate *c)
+static uint32_t preempt_after_of(const struct leadership *o, const struct leadership_candidate *c)
 {
-    const struct leadership_wishes *wishes = wishes_of(o, c);
-    return wishes ? wishes->preempt_after_ms : 0;
+    const struct leadership_options *options = options_of(o, c);
+    return options ? options->preempt_after_ms : 0;
 }
 
 static const char *value_of(const struct leadership *o, const struct leadership_candidate *c)
 {
-    const struct leadership_wishes *wishes = wishes_of(o, c);
-    return wishes ? wishes->value : "";
+    const struct leadership_options *options = options_of(o, c);
+    return options ? options->value : "";
 }
 
 static uint32_t units_with(const char *value)
 {
-    return slab_units(offsetof(struct leadership_wishes, value) + strlen(value) + 1);
+    return slab_units(offsetof(struct leadership_options, value) + strlen(value) + 1);
 }
 
-static bool make_wishes(struct leadership *o, struct leadership_candidate *c, const char *value)
+static bool make_options(struct leadership *o, struct leadership_candidate *c, const char *value)
 {
-    c->wishes = slab_take(&o->all->slab, units_with(value));
-    if (c->wishes) memcpy(wishes_of(o, c)->value, value, strlen(value));
-    return c->wishes != 0;
+    c->options = slab_take(&o->all->slab, units_with(value));
+    if (c->options) memcpy(options_of(o, c)->value, value, strlen(value));
+    return c->options != 0;
 }
 
 static void free_candidate(struct leadership *o, uint32_t piece)
 {
     const struct leadership_candidate *c = candidate_at(o, piece);
-    slab_give_back(&o->all->slab, c->wishes, units_with(value_of(o, c)));
+    slab_give_back(&o->all->slab, c->options, units_with(value_of(o, c)));
     slab_give_back(&o->all->slab, piece, slab_units(sizeof *c));
 }
 
-/* 0: no memory. */
+/* 0: out of memory. */
 static uint32_t new_candidate(struct leadership *o, void *client, uint64_t priority, const char *value)
 {
     const uint32_t piece = slab_take(&o->all->slab, slab_units(sizeof(struct leadership_candidate)));
@@ -72,15 +72,15 @@ static uint32_t new_candidate(struct leadership *o, void *client, uint64_t prior
     struct leadership_candidate *c = candidate_at(o, piece);
     c->client = client;
     if (priority == 0 && value[0] == '\0') return piece;
-    if (make_wishes(o, c, value)) {
-        wishes_of(o, c)->priority = priority;
+    if (make_options(o, c, value)) {
+        options_of(o, c)->priority = priority;
         return piece;
     }
     free_candidate(o, piece);
     return 0;
 }
 
-/* Behind all that are as good. */
+/* By falling priority, after those of the same priority. */
 static void insert(struct leadership *o, uint32_t piece)
 {
     struct leadership_candidate *c = candidate_at(o, piece);
@@ -91,7 +91,7 @@ static void insert(struct leadership *o, uint32_t piece)
     o->candidate_count++;
 }
 
-/* Its piece; 0: it is not among them. */
+/* Its piece; 0: it is not in the list. */
 static uint32_t take_out(struct leadership *o, const struct leadership_candidate *c)
 {
     uint32_t *at = &o->candidates;
@@ -103,7 +103,8 @@ static uint32_t take_out(struct leadership *o, const struct leadership_candidate
     return piece;
 }
 
-/* Peers are told whether somebody here wants to lead. A tenure that runs is ended first. */
+/* Tells the host, and so the peers, whether there is a candidate here. While a tenure runs, it stays a
+ * candidate. */
 static void stand(struct leadership *o)
 {
     const bool stands = o->candidates && !o->all->is_leaving && !o->all->has_failed;
@@ -112,7 +113,7 @@ static void stand(struct leadership *o)
     if (!stands && o->tenure->is_held) return;
     uint64_t told;
     if (host_stands(o->group, o->all->config->self, &told) == stands && told == priority) return;
-    host_be_patient(o->group, stands ? patience_of(o, first) : 0);
+    host_be_patient(o->group, stands ? preempt_after_of(o, first) : 0);
     host_stand(o->group, stands, priority);
 }
 
@@ -131,7 +132,7 @@ static const char *why(const struct leadership *o)
 {
     if (o->tenure->reason) return o->tenure->reason;
     if (o->all->has_failed || host_has_failed(o->all->host)) return "disk";
-    /* A claim that ends before its time was given away by the machine itself. */
+    /* A claim that ends before its deadline was given up by the machine itself. */
     return host_clock(o->all->host) < o->tenure->deadline_ns ? "preempted" : "no-quorum";
 }
 
@@ -150,7 +151,7 @@ static void end(struct leadership *o)
     stand(o);
 }
 
-/* Nobody holds it, and nobody has been told anything; it is not to be written to. */
+/* The tenure of a leadership that was never held. Constant: has_room() replaces it before a tenure begins. */
 static const struct leadership_tenure none = {.cell = HOST_NO_CELL};
 
 static struct leadership_tenure *no_tenure(void)
@@ -187,7 +188,7 @@ static void begin(struct leadership *o, const struct host_view *view)
     if (value_of(o, c)[0] || view->value[0]) host_proclaim(o->group, value_of(o, c));
 }
 
-/* Nobody holds it until then, or until the claim ends by itself; after that it resigns. */
+/* Keeps the group without a holder until stop_by, or until the claim ends. Then this member resigns. */
 static void close_until(struct leadership *o, uint64_t stop_by)
 {
     o->tenure->is_held = true;
@@ -210,12 +211,12 @@ void leadership_changed(struct leadership *o)
             (o->tenure->cell == HOST_NO_CELL || host_cell(o->group) != o->tenure->cell))
             leadership_move_on(o, view.deadline_ns);
         if (handover_target)
-            (void)leadership_transfer(o, handover_target); /* a better one is back; declined, it leads on */
+            (void)leadership_transfer(o, handover_target); /* a better member is back; if declined, lead on */
     } else if (!o->candidates || o->all->is_leaving || !has_room(o)) {
-        (void)host_resign(o->group); /* it came too late for whoever wanted it */
+        (void)host_resign(o->group); /* elected, but no candidate is left */
     } else if (view.token == o->tenure->token && view.deadline_ns != UINT64_MAX) {
-        /* A deadline that has passed ends a tenure for good, though the lease was renewed after it: its token has been
-         * given. The margin is kept. */
+        /* The tenure's deadline had passed before the lease was renewed, so it has ended for good: a token is
+         * not used twice. Wait for the old deadline and its margin, then resign. */
         close_until(o, o->tenure->deadline_ns + (view.lease_end_ns - view.deadline_ns));
     } else {
         begin(o, &view);
@@ -226,7 +227,7 @@ void leadership_changed(struct leadership *o)
 
 static bool is_in_touch(const struct leadership *o, el_node peer)
 {
-    return host_heard(o->all->host, peer) < TOUCH_S * NS_PER_S;
+    return host_heard(o->all->host, peer) < HEARD_WITHIN_S * NS_PER_S;
 }
 
 static bool may_lead(const struct leadership *o, el_node peer)
@@ -234,7 +235,7 @@ static bool may_lead(const struct leadership *o, el_node peer)
     return peer != o->all->config->self && o->all->config->members[peer - 1].role == CONFIG_VOTER;
 }
 
-/* Who would be the best to leave it to; nobody, if none wants it and is there. */
+/* The member to hand over to: the highest priority among reachable voters with a candidate; or nobody. */
 static el_node best_peer(const struct leadership *o)
 {
     el_node best = EL_NOBODY;
@@ -242,22 +243,23 @@ static el_node best_peer(const struct leadership *o)
     for (el_node peer = 1; peer <= o->all->config->member_count; peer++) {
         if (!may_lead(o, peer) || !host_stands(o->group, peer, &priority) || !is_in_touch(o, peer)) continue;
         if (best && priority < most) continue;
-        best = peer; /* of equals the higher id, as in el_rank */
+        best = peer; /* of equal priorities the higher id, as in el_rank */
         most = priority;
     }
     return best;
 }
 
-/* The work has stopped, or its time is over. What follows ends the claim, and leadership_changed() hears of it at once. */
+/* The work has stopped, or stop_by has passed: hands over or resigns. The host calls leadership_changed() from
+ * within. */
 static void finish(struct leadership *o, const char *reason)
 {
     const struct leadership_candidate *was = o->tenure->holder;
-    leadership_take_back(o); /* before anybody else can hear of it */
+    leadership_take_back(o); /* before anybody else can learn it */
     const el_node to = o->all->is_leaving                          ? best_peer(o)
                        : o->tenure->ending == LEADERSHIP_TRANSFERS ? o->tenure->to
                                                                    : EL_NOBODY;
     const uint32_t piece = was ? take_out(o, was) : 0;
-    if (piece) insert(o, piece); /* others first */
+    if (piece) insert(o, piece); /* after others of its priority */
     o->tenure->reason = reason;
     const bool hands_over = to != EL_NOBODY && host_transfer(o->group, to) == EL_PERFORMED;
     if (!hands_over) {
@@ -265,7 +267,7 @@ static void finish(struct leadership *o, const char *reason)
         (void)host_resign(o->group);
     }
     if (o->tenure->is_held &&
-        o->tenure->reason) { /* an algorithm that knows no resigning, or leads until the other does */
+        o->tenure->reason) { /* the algorithm cannot resign, or leads until the other does */
         end(o);
         if (hands_over && !o->all->is_leaving)
             close_until(o, host_clock(o->all->host) + HAND_OVER_S * NS_PER_S);
@@ -274,7 +276,7 @@ static void finish(struct leadership *o, const char *reason)
     stand(o);
     const bool is_wanted =
         !o->tenure->is_held && host_stands(o->group, o->all->config->self, NULL) && to == EL_NOBODY;
-    if (is_wanted && best_peer(o) == EL_NOBODY) host_campaign(o->group); /* for the others here */
+    if (is_wanted && best_peer(o) == EL_NOBODY) host_campaign(o->group); /* for the other candidates here */
     leadership_changed(o);
 }
 
@@ -286,13 +288,13 @@ static const char *reason_of(const struct leadership *o)
 
 static void end_soon(struct leadership *o, enum leadership_ending how, el_node to)
 {
-    const uint64_t preempt_after_ms = host_clock(o->all->host) + PATIENCE_S * NS_PER_S;
+    const uint64_t without_lease = host_clock(o->all->host) + STOP_WITHIN_S * NS_PER_S;
     leadership_catch_up(o);
     leadership_tell_no_leases(o);
     o->tenure->ending = (uint8_t)how;
     o->all->has_endings = true;
     o->tenure->to = (uint8_t)to;
-    o->tenure->stop_by = o->tenure->deadline_ns == UINT64_MAX ? preempt_after_ms : o->tenure->deadline_ns;
+    o->tenure->stop_by = o->tenure->deadline_ns == UINT64_MAX ? without_lease : o->tenure->deadline_ns;
     if (o->tenure->is_published) deadline_page_freeze(o->all->page, o->number, o->tenure->deadline_ns);
 }
 
@@ -303,7 +305,7 @@ static void ask_to_stop(struct leadership *o, enum leadership_ending how, el_nod
     tell(o, o->tenure->holder, LEADERSHIP_STOP, reason_of(o));
 }
 
-/* ---- What clients ask ---- */
+/* ---- Requests of clients ---- */
 
 enum leadership_answer leadership_enter(struct leadership *o, void *client, uint64_t priority,
                                         const char *value)
@@ -320,18 +322,19 @@ enum leadership_answer leadership_enter(struct leadership *o, void *client, uint
     return LEADERSHIP_DONE;
 }
 
-void leadership_be_patient(struct leadership *o, const void *client, uint32_t ms)
+void leadership_set_preempt_after(struct leadership *o, const void *client, uint32_t ms)
 {
     struct leadership_candidate *c = find(o, client);
-    if (!c || (!c->wishes && (ms == 0 || !make_wishes(o, c, "")))) return;
-    wishes_of(o, c)->preempt_after_ms = ms;
-    host_be_patient(o->group, patience_of(o, candidate_at(o, o->candidates)));
+    if (!c || (!c->options && (ms == 0 || !make_options(o, c, "")))) return;
+    options_of(o, c)->preempt_after_ms = ms;
+    host_be_patient(o->group, preempt_after_of(o, candidate_at(o, o->candidates)));
 }
 
 /*
- * A holder whose connection has ended is taken for dead, and its work for stopped: that assumes that the work is done by
- * the process that held the connection, and ends with it. Where it is not, the protocol asks for the token as a fence.
- * One that we hung up on may live and work: its leadership stays closed to all until the deadline it knows.
+ * A holder whose connection has ended is taken for dead, and its work for stopped. This assumes that the
+ * process that held the connection does the work; otherwise the token must fence it (docs/socket-protocol.md).
+ * A holder that we have disconnected may still work: nobody else gets the group until the deadline that it
+ * knows.
  */
 enum leadership_answer leadership_withdraw(struct leadership *o, void *client, enum leadership_way way)
 {
@@ -344,7 +347,7 @@ enum leadership_answer leadership_withdraw(struct leadership *o, void *client, e
         leadership_take_back(o);
         if (o->tenure->ending == LEADERSHIP_STAYS) end_soon(o, LEADERSHIP_ENDS, EL_NOBODY);
     } else if (o->tenure->is_held && o->tenure->holder == c) {
-        if (way == LEADERSHIP_DIES) o->tenure->holder = NULL; /* nobody is left to be told */
+        if (way == LEADERSHIP_DIES) o->tenure->holder = NULL; /* there is no client to tell */
         finish(o, "resigned");
     }
     free_candidate(o, piece);
@@ -368,7 +371,7 @@ enum leadership_answer leadership_proclaim(struct leadership *o, const void *cli
     return LEADERSHIP_DONE;
 }
 
-/* Asked before anything is stopped: who cannot take over does not cost the leader its leadership. */
+/* Checked before the holder is told to stop: an impossible hand-over must not end its leadership. */
 static enum leadership_answer look_at_successor(const struct leadership *o, el_node to)
 {
     if (!o->tenure->is_held) return LEADERSHIP_NOT_LEADING;
@@ -416,7 +419,7 @@ bool leadership_stands(const struct leadership *o, const void *client)
     return find(o, client) != NULL;
 }
 
-/* ---- All of them ---- */
+/* ---- All leaderships ---- */
 
 struct leadership *leadership_known(const struct leaderships *all, const struct host_group *group)
 {
@@ -448,7 +451,7 @@ struct leadership *leadership_of(struct leaderships *all, struct host_group *gro
     return o;
 }
 
-void offices_free(struct leaderships *all)
+void leaderships_free(struct leaderships *all)
 {
     for (uint32_t i = 0; i < all->count; i++) host_set_leadership(leadership_at(all, i)->group, 0);
     for (uint32_t i = 0; i < all->room / LEADERSHIP_BLOCK; i++) free(all->blocks[i]);
@@ -458,7 +461,7 @@ void offices_free(struct leaderships *all)
     all->count = all->room = 0;
 }
 
-bool offices_tick(struct leaderships *all)
+bool leaderships_tick(struct leaderships *all)
 {
     const uint64_t now = host_clock(all->host);
     bool waits = false;
@@ -475,7 +478,7 @@ bool offices_tick(struct leaderships *all)
     return waits;
 }
 
-bool offices_leave(struct leaderships *all)
+bool leaderships_leave(struct leaderships *all)
 {
     bool is_done = true;
     all->is_leaving = true;
@@ -489,7 +492,7 @@ bool offices_leave(struct leaderships *all)
     return is_done;
 }
 
-void offices_fail(struct leaderships *all)
+void leaderships_fail(struct leaderships *all)
 {
     all->has_failed = true;
     for (uint32_t i = 0; i < all->count; i++)

@@ -1,10 +1,10 @@
 /*
- * Who, among the clients of this agent, stands for each group and who of them leads it. The host says whether this
- * member leads; an leadership says which client that is, and sees to it that the work has stopped before anybody else's may
- * begin. No socket in here: a client is a word of its owner's.
+ * A leadership: the candidates for one group among this agent's clients, and the holder, the client that leads.
+ * The host says whether this member leads; the leadership chooses the client, and makes sure that its work has
+ * stopped before anybody else's may begin. It knows no sockets: a client is an opaque pointer.
  *
- * For one client and group events come as elected, lease..., (stop,) lost. After stop no lease: the deadline that
- * stop tells is kept, however long the host's claim is renewed.
+ * A client gets these events for a group, in this order: elected, leases, perhaps stop, lost. After stop come
+ * no leases: the deadline that came with stop holds, even if the host's lease is renewed.
  */
 #ifndef ELECTOR_AGENT_SERVE_LEADERSHIP_H
 #define ELECTOR_AGENT_SERVE_LEADERSHIP_H
@@ -13,7 +13,8 @@
 #include "agent/serve/deadline_page.h"
 #include "base/slab.h"
 
-_Static_assert((int)HOST_CELLS_MAX <= (int)DEADLINE_SHARED_CELLS, "a cell of the host's has one on the page");
+_Static_assert((int)HOST_CELLS_MAX <= (int)DEADLINE_SHARED_CELLS,
+               "each cell of the host has a cell on the page");
 
 enum leadership_event_type { LEADERSHIP_ELECTED, LEADERSHIP_LEASE, LEADERSHIP_STOP, LEADERSHIP_LOST };
 
@@ -22,75 +23,77 @@ struct leadership_event {
     uint64_t token;
     uint64_t deadline_ns; /* UINT64_MAX: no lease */
     const char *reason;   /* STOP, LOST: one word */
-    bool was_late;        /* LEASE: who reads the page may have seen the old deadline pass */
+    bool was_late;        /* LEASE: a reader of the page may have seen the old deadline pass */
 };
 
-/* What is said of a request. All but LEADERSHIP_DONE: nothing was done. */
+/* The result of a request. With all but LEADERSHIP_DONE nothing has changed. */
 enum leadership_answer {
     LEADERSHIP_DONE,
-    LEADERSHIP_ALREADY,      /* it is a candidate */
-    LEADERSHIP_NO_CANDIDATE, /* it is none */
+    LEADERSHIP_ALREADY,      /* the client is a candidate already */
+    LEADERSHIP_NO_CANDIDATE, /* the client is not a candidate */
     LEADERSHIP_NOT_LEADING,
-    LEADERSHIP_NOT_ASKED,    /* `stopped`, and nobody had said `stop` */
-    LEADERSHIP_UNDER_WAY,    /* it is being handed over */
-    LEADERSHIP_CANNOT,       /* the group's algorithm has no such thing */
-    LEADERSHIP_NOT_ELIGIBLE, /* that member may not lead, or does */
-    LEADERSHIP_NOT_STANDING, /* that member has no candidate */
-    LEADERSHIP_OUT_OF_TOUCH, /* that member has not been heard of lately */
+    LEADERSHIP_NOT_ASKED,    /* `stopped` without a `stop` before */
+    LEADERSHIP_UNDER_WAY,    /* a hand-over has begun already */
+    LEADERSHIP_CANNOT,       /* the group's algorithm does not support it */
+    LEADERSHIP_NOT_ELIGIBLE, /* the other member may not lead, or leads already */
+    LEADERSHIP_NOT_STANDING, /* the other member has no candidate */
+    LEADERSHIP_OUT_OF_TOUCH, /* the other member has not been heard for 2 s */
     LEADERSHIP_LEAVING,
-    LEADERSHIP_FAILED, /* the disk */
+    LEADERSHIP_FAILED, /* the state file cannot be written */
     LEADERSHIP_NO_MEMORY,
 };
 
+/* How a candidate leaves. */
 enum leadership_way {
-    LEADERSHIP_RESIGNS, /* it says so: its work has stopped */
-    LEADERSHIP_DIES,    /* its connection ended, so it is gone and its work with it */
-    LEADERSHIP_EXPELLED /* we hung up: its work may go on until the deadline it knows */
+    LEADERSHIP_RESIGNS, /* it resigns: its work has stopped */
+    LEADERSHIP_DIES,    /* its connection ended: it is taken for dead, and its work for stopped */
+    LEADERSHIP_EXPELLED /* we closed its connection: it may work until the deadline that it knows */
 };
 
-/* What few candidates bring along. */
-struct leadership_wishes {
+/* Options of a candidate; most have none. */
+struct leadership_options {
     uint64_t priority;
-    uint32_t preempt_after_ms; /* host_be_patient() */
+    uint32_t preempt_after_ms; /* for host_be_patient() */
     char value[];              /* "": none */
 };
 
 struct leadership_candidate {
     void *client;
-    uint32_t next, wishes; /* pieces of leaderships.slab; 0: none */
+    uint32_t next, options; /* pieces of leaderships.slab; 0: none */
 };
 
+/* What happens to a tenure whose holder was asked to stop; STAYS: it was not. */
 enum leadership_ending { LEADERSHIP_STAYS, LEADERSHIP_TRANSFERS, LEADERSHIP_ENDS };
 
 struct leaderships;
 
-/* Of an leadership that is held from here, or was. */
+/* The present or last time that a client here led the group. */
 struct leadership_tenure {
-    struct leadership_candidate *holder; /* NULL though held: expelled or too late, its time runs out */
-    uint64_t token,
-        deadline_ns; /* as the holder was told; where it is in a cell, leaderships.cells knows better */
-    uint64_t stop_by;
-    const char *reason;               /* why it is about to be lost, if that is our doing */
-    uint32_t told_before, told_after; /* numbers of leaderships, and 1 */
-    uint32_t cell;                    /* of the host's, or HOST_NO_CELL */
-    uint32_t work;                    /* a word for whoever watches over it */
-    uint8_t ending; /* enum leadership_ending; not STAYS: stop was said, and by stop_by it is over */
-    uint8_t to;
-    bool is_held;
-    bool is_told;      /* by lines, of each lease: it is on that list */
-    bool is_published; /* it is on the page, in the slot that has the leadership's number */
+    struct leadership_candidate *holder; /* NULL though held: expelled, or overdue; closed until stop_by */
+    uint64_t token, deadline_ns;      /* as told to the holder; with a cell, leaderships.cells has the newest */
+    uint64_t stop_by;                 /* if ending: when it ends at the latest */
+    const char *reason;               /* why we end it; NULL: we do not */
+    uint32_t told_before, told_after; /* list of those with is_told: numbers of leaderships plus 1 */
+    uint32_t cell;                    /* of the host, or HOST_NO_CELL */
+    uint32_t work;                    /* the guardian's number for the holder's work */
+    uint8_t ending;                   /* enum leadership_ending */
+    uint8_t to;                       /* TRANSFERS: the member to hand over to */
+    bool is_held;                     /* the member leads, and no other client may begin */
+    bool is_told;                     /* the holder gets an event for each lease */
+    bool is_published;                /* on the deadline page, in the slot with the leadership's number */
 };
 
-/* One for each group, for as long as there is the group. Read it; change it by the calls below. */
+/* One for each group, as long as the group exists. Read its fields freely; change them only by the calls
+ * below. */
 struct leadership {
     struct leaderships *all;
     struct host_group *group;
-    struct leadership_tenure *tenure; /* the last; never NULL: before the first it is one that nobody holds */
-    uint64_t lost_ns;    /* since when a leader is missing; 0: it is not, or nobody waits for one */
-    uint64_t seen_token; /* by observers, in this and those that follow; for whoever has some */
-    uint32_t seen_value; /* host_view.value_number */
-    uint32_t candidates; /* a piece of leaderships.slab: the first is the next */
-    uint32_t number;     /* 0, 1, ... in all */
+    struct leadership_tenure *tenure; /* the last one; before the first a constant, never held. Not NULL */
+    uint64_t lost_ns;                 /* since when a leader is missing; 0: there is one, or no candidate */
+    uint64_t seen_token;              /* this and the other seen_ fields: as last reported to observers */
+    uint32_t seen_value;              /* host_view.value_number */
+    uint32_t candidates;              /* a piece of leaderships.slab: the first is elected next */
+    uint32_t number;                  /* 0, 1, ... in leaderships */
     uint16_t candidate_count;
     uint8_t seen_leader;
 };
@@ -98,73 +101,74 @@ _Static_assert(sizeof(struct leadership) <= 56 && sizeof(struct leadership_candi
                    sizeof(struct leadership_tenure) <= 64,
                "there may be very many");
 
-enum { LEADERSHIP_BLOCK = 256 }; /* leaderships that memory is asked for at a time */
+enum { LEADERSHIP_BLOCK = 256 }; /* leaderships allocated at a time */
 
 struct history;
 
 struct leaderships {
     struct host *host;
     const struct config *config;
-    struct deadline_page *page; /* borrowed; NULL: there is none */
-    struct history *history;    /* what is asked and told goes there, too; NULL: nowhere */
+    struct deadline_page *page; /* borrowed; NULL: no deadline page */
+    struct history *history;    /* requests and events are added there; may be NULL */
     void *context;
-    /* May be called from within any call here or of the host; must not call back. */
+    /* Sends an event to a client. Called from within any call here or of the host; must not call back. */
     void (*tell)(void *context, void *client, struct leadership *, const struct leadership_event *);
-    /* A tenure begins, before its holder hears of it, or is over: then whoever held it may be gone (client is NULL). Where
-     * its holder was expelled it goes on until its time is over. NULL: nobody asks. Must not call back either. */
+    /* A tenure begins, before its holder hears of it, or has ended (client is NULL). The tenure of an expelled
+     * holder ends at its deadline. May be NULL; must not call back. */
     void (*tenure)(void *context, void *client, struct leadership *);
-    /* Whether it reads its deadlines on the page; may be NULL: none does. */
+    /* Whether the client reads its deadlines on the page; may be NULL: none does. */
     bool (*reads_page)(void *context, const void *client);
     struct leadership **blocks; /* leadership_at() */
     uint32_t count, room;
-    struct slab slab;               /* their candidates and tenures */
-    uint32_t told;                  /* those whose holders must be told of each lease: a number, and 1 */
-    uint64_t cells[HOST_CELLS_MAX]; /* their deadlines, as published */
+    struct slab slab;               /* candidates, options and tenures */
+    uint32_t told;                  /* first of the list of those with is_told: its number plus 1 */
+    uint64_t cells[HOST_CELLS_MAX]; /* the deadlines of the host's cells, as published */
     bool is_leaving, has_failed;
-    bool has_endings; /* some may be asked to stop */
+    bool has_endings; /* some tenures may be ending: leaderships_tick() looks at all */
 };
 
-/* Below leaderships.count. */
+/* `number` is below leaderships.count. */
 static inline struct leadership *leadership_at(const struct leaderships *all, uint32_t number)
 {
     return &all->blocks[number / LEADERSHIP_BLOCK][number % LEADERSHIP_BLOCK];
 }
 
-/* Its leadership, made if there is none yet. NULL: no memory. */
+/* The group's leadership, created if necessary. NULL: out of memory. */
 struct leadership *leadership_of(struct leaderships *, struct host_group *);
 struct leadership *leadership_known(const struct leaderships *,
-                                    const struct host_group *); /* NULL: it has none */
-void offices_free(struct leaderships *); /* what it holds, not itself; nothing is resigned from */
+                                    const struct host_group *); /* NULL: it has none yet */
+void leaderships_free(struct leaderships *); /* not the struct itself; resigns from nothing */
 
 /* For host_hooks.changed. */
 void leadership_changed(struct leadership *);
 /* For host_hooks.renewed. */
-void offices_renewed(struct leaderships *, uint32_t cell);
-/* Its holder reads the page no more. */
+void leaderships_renewed(struct leaderships *, uint32_t cell);
+/* The holder no longer reads the page: it gets an event for each lease from now on. */
 void leadership_tell_leases(struct leadership *);
-/* Until when its holder leads, as far as it could know. */
+/* The last deadline that the holder can know, by event or by the page. */
 uint64_t leadership_told_until(const struct leadership *);
 
 enum leadership_answer leadership_enter(struct leadership *, void *client, uint64_t priority,
                                         const char *value);
-/* Of who has entered. Without memory for it nothing changes. */
-void leadership_be_patient(struct leadership *, const void *client, uint32_t ms);
+/* For a client that has entered. Does nothing if memory runs out. */
+void leadership_set_preempt_after(struct leadership *, const void *client, uint32_t ms);
 enum leadership_answer leadership_withdraw(struct leadership *, void *client, enum leadership_way);
 enum leadership_answer leadership_stopped(struct leadership *, const void *client, uint64_t token);
 enum leadership_answer leadership_proclaim(struct leadership *, const void *client, const char *value);
-/* Begun, when done: the holder is told to stop, and the rest follows when it has. It remains a candidate. */
+/* Tells the holder to stop; the hand-over follows when it has stopped. The holder remains a candidate. */
 enum leadership_answer leadership_transfer(struct leadership *, el_node to);
-/* The same by its holder, whose work in that term has ended already: nobody is told to stop. */
+/* The same, requested by the holder, whose work in that term has ended already: no stop is sent. */
 enum leadership_answer leadership_hand_over(struct leadership *, const void *client, uint64_t token,
                                             el_node to);
 enum leadership_answer leadership_depose(struct leadership *);
 bool leadership_is_held_by(const struct leadership *, const void *client);
 bool leadership_stands(const struct leadership *, const void *client);
 
-/* Who was told to stop and does not say so is taken at the deadline's word. True: some have still time left. */
-bool offices_tick(struct leaderships *);
-/* Nobody here is to lead any more. True when nobody does; ask again after each change. */
-bool offices_leave(struct leaderships *);
-void offices_fail(struct leaderships *);
+/* Ends the tenures whose holder was told to stop and whose stop_by has passed. True: some are still waiting. */
+bool leaderships_tick(struct leaderships *);
+/* Tells all holders to stop, and accepts no candidates from now on. True once nobody leads; ask after each
+ * change. */
+bool leaderships_leave(struct leaderships *);
+void leaderships_fail(struct leaderships *);
 
 #endif

@@ -1,11 +1,11 @@
-/* Until when a holder leads, and how it learns of it: from the page, where many move on together, or by lines. */
+/* Publishes the holder's deadline: on the deadline page, where many move on together, or by lease events. */
 #include "agent/serve/leadership_lease.h"
 
 #include "base/clock.h"
 
 static const uint64_t LATE_NS = NS_PER_MS;
 
-/* One that is asked to stop knows the deadline that it was told, and no later one. */
+/* A holder that was told to stop keeps the deadline that it was told. */
 static bool follows_cell(const struct leadership *o)
 {
     return o->tenure->is_held && o->tenure->ending == LEADERSHIP_STAYS && o->tenure->cell != HOST_NO_CELL;
@@ -46,7 +46,7 @@ void leadership_tell_leases(struct leadership *o)
     o->all->told = o->number + 1;
 }
 
-/* Into a cell of the host's, or out of all: what was published of the one it leaves is what its holder knows. */
+/* Moves the tenure to a cell of the host, or out of all. First it keeps what its present cell has published. */
 static void set_cell(struct leadership *o, uint32_t cell)
 {
     leadership_catch_up(o);
@@ -56,7 +56,7 @@ static void set_cell(struct leadership *o, uint32_t cell)
     deadline_page_set_deadline(o->all->page, DEADLINE_SLOTS + o->tenure->cell, o->all->cells[o->tenure->cell]);
 }
 
-/* Where there is no lease, nothing moves on, and a token may be given twice: that is not for a page. */
+/* Without a lease no deadline moves on, and a token may be used twice, which rule W4 of the page forbids. */
 void leadership_publish(struct leadership *o)
 {
     set_cell(o, host_cell(o->group));
@@ -76,7 +76,7 @@ void leadership_take_back(struct leadership *o)
     leadership_tell_no_leases(o);
 }
 
-/* Too late for who had looked at the clock before us, or nearly: it may have seen the old deadline pass. */
+/* Whether the old deadline has passed, or will within 1 ms: a reader of the page may have seen it pass. */
 static bool is_late(const struct leaderships *all, uint64_t before_ns)
 {
     return host_clock(all->host) + LATE_NS >= before_ns;
@@ -91,7 +91,7 @@ static void tell_lease(struct leadership *o, bool was_late)
     if (o->tenure->holder) o->all->tell(o->all->context, o->tenure->holder->client, o, &event);
 }
 
-/* It has come into another cell, or has a deadline of its own that has moved on. */
+/* See leadership_lease.h. */
 void leadership_move_on(struct leadership *o, uint64_t deadline_ns)
 {
     const uint64_t before_ns = leadership_told_until(o);
@@ -101,12 +101,11 @@ void leadership_move_on(struct leadership *o, uint64_t deadline_ns)
     if (o->tenure->is_published && o->tenure->cell != HOST_NO_CELL)
         deadline_page_move(o->all->page, o->number, DEADLINE_SLOTS + o->tenure->cell);
     else if (o->tenure->is_published)
-        deadline_page_freeze(o->all->page, o->number,
-                             deadline_ns); /* it may come from a cell that others move on */
+        deadline_page_freeze(o->all->page, o->number, deadline_ns); /* it may have shared a cell before */
     tell_lease(o, o->tenure->is_published && is_late(o->all, before_ns));
 }
 
-void offices_renewed(struct leaderships *all, uint32_t cell)
+void leaderships_renewed(struct leaderships *all, uint32_t cell)
 {
     if (cell >= HOST_CELLS_MAX) return;
     const uint64_t before_ns = all->cells[cell];

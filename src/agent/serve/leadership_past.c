@@ -3,8 +3,8 @@
 
 static void record(const struct leadership *o, enum history_what what, el_node who, const char *reason)
 {
-    history_office(o->all->history, host_stopwatch(o->all->host), history_group(host_name(o->group)), what, who,
-                   reason);
+    history_leadership(o->all->history, host_stopwatch(o->all->host), history_group(host_name(o->group)), what,
+                       who, reason);
 }
 
 void leadership_record(const struct leadership *o, enum history_what what)

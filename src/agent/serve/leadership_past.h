@@ -1,4 +1,4 @@
-/* What an leadership adds to the history. Shared by leadership*.c, and nobody else. */
+/* What a leadership adds to the history. For leadership*.c only. */
 #ifndef ELECTOR_AGENT_SERVE_LEADERSHIP_PAST_H
 #define ELECTOR_AGENT_SERVE_LEADERSHIP_PAST_H
 
@@ -7,8 +7,8 @@
 
 void leadership_record(const struct leadership *, enum history_what);
 void leadership_record_event(const struct leadership *,
-                             const struct leadership_event *);              /* that its holder is told */
-void leadership_record_way(const struct leadership *, enum leadership_way); /* in which its holder goes */
+                             const struct leadership_event *);              /* sent to its holder */
+void leadership_record_way(const struct leadership *, enum leadership_way); /* how its holder leaves */
 void leadership_record_stop(const struct leadership *, enum leadership_ending, el_node to);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a client asks: one JSON object, one answer. */
+/* Requests of clients: one JSON object, one answer. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 
 static const json_int_t NUMBER_END = (json_int_t)EL_EPOCH_MAX;
 
-/* A request while it is looked at. A handler answers once, by agree() or refuse(). */
+/* The present request. Its handler answers exactly once. */
 struct request {
     struct connection *from;
     struct serve *serve;
@@ -56,16 +56,16 @@ static void answer_as(const struct request *r, enum leadership_answer said)
         const char *error, *message;
     } words[] = {
         [LEADERSHIP_ALREADY] = {"already-campaigning", "this connection is a candidate already"},
-        [LEADERSHIP_NO_CANDIDATE] = {"not-campaigning", "this connection is no candidate there"},
-        [LEADERSHIP_NOT_LEADING] = {"not-leading", "it is not led from here, or not in that term"},
-        [LEADERSHIP_NOT_ASKED] = {"not-possible", "nobody has asked it to stop: resign instead"},
-        [LEADERSHIP_UNDER_WAY] = {"under-way", "it is being handed over already"},
-        [LEADERSHIP_CANNOT] = {"not-possible", "the group's algorithm knows no such thing"},
+        [LEADERSHIP_NO_CANDIDATE] = {"not-campaigning", "this connection is not a candidate"},
+        [LEADERSHIP_NOT_LEADING] = {"not-leading", "not led by this connection or host, or not in that term"},
+        [LEADERSHIP_NOT_ASKED] = {"not-possible", "no stop was requested: resign instead"},
+        [LEADERSHIP_UNDER_WAY] = {"under-way", "a hand-over is in progress already"},
+        [LEADERSHIP_CANNOT] = {"not-possible", "the group's algorithm does not support this"},
         [LEADERSHIP_NOT_ELIGIBLE] = {"not-possible", "that member leads already, or may not lead"},
-        [LEADERSHIP_NOT_STANDING] = {"not-possible", "that member has no candidate for it"},
-        [LEADERSHIP_OUT_OF_TOUCH] = {"out-of-touch", "that member has not been heard of for two seconds"},
+        [LEADERSHIP_NOT_STANDING] = {"not-possible", "that member has no candidate"},
+        [LEADERSHIP_OUT_OF_TOUCH] = {"out-of-touch", "that member has not been heard for 2 s"},
         [LEADERSHIP_LEAVING] = {"leaving", "this agent is about to stop"},
-        [LEADERSHIP_FAILED] = {"not-possible", "this agent cannot write its record any more"},
+        [LEADERSHIP_FAILED] = {"not-possible", "this agent cannot write its state file"},
         [LEADERSHIP_NO_MEMORY] = {"too-many", "this agent is out of memory"},
     };
     char text[200];
@@ -79,7 +79,7 @@ static void answer_as(const struct request *r, enum leadership_answer said)
 
 /* ---- Fields ---- */
 
-/* Whether there is text of that name (jansson lets no zero into it); *text stays NULL where it is optional and missing. */
+/* Reads a string field; *text is NULL if it is optional and missing. jansson accepts no zero byte in it. */
 static bool read_text(const struct request *r, const char *name, bool is_needed, const char **text)
 {
     const json_t *value = json_object_get(r->object, name);
@@ -108,7 +108,7 @@ static bool is_permitted(const struct request *r)
     return config_permits(r->serve->config, r->group, who->uid, who->gids, who->gid_count);
 }
 
-/* The leadership that it is about, of whoever may ask. NULL: it has been refused. */
+/* The leadership of the request's group, if the client is permitted. NULL: the request has been refused. */
 static struct leadership *find_leadership(const struct request *r)
 {
     if (!is_permitted(r)) {
@@ -116,7 +116,7 @@ static struct leadership *find_leadership(const struct request *r)
         return NULL;
     }
     struct leadership *o = serve_find_leadership(r->serve, r->group);
-    if (!o) refuse(r, "unknown-group", "nothing is known of such a group here");
+    if (!o) refuse(r, "unknown-group", "this agent does not know the group");
     return o;
 }
 
@@ -132,7 +132,8 @@ static bool read_value(const struct request *r, bool is_needed, const char **val
 
 /* ---- Operations ---- */
 
-/* Before it is a candidate, for only who hears `elected` after this learns its slot; giving it back goes at any time. */
+/* A client gets the page only before its first candidacy, because `elected` tells it the slot. It may give the
+ * page back at any time. */
 static void set_page(const struct request *r, bool is_wanted)
 {
     struct connection *c = r->from;
@@ -177,7 +178,7 @@ static void on_hello(const struct request *r)
     connection_say(r->from, line);
 }
 
-/* Why it cannot be a candidate, whatever the leadership would say. */
+/* Refuses a candidacy for reasons outside the leadership. */
 static bool may_campaign(const struct request *r)
 {
     const struct config *config = r->serve->config;
@@ -198,8 +199,8 @@ static bool may_campaign(const struct request *r)
     return false;
 }
 
-/* How long it stands before a leader of lower priority is to make way; UINT32_MAX: for ever. */
-static bool read_patience(const struct request *r, uint64_t *preempt_after_ms)
+/* How long to campaign before a leader of lower priority hands over; UINT32_MAX: it does not. */
+static bool read_preempt_after(const struct request *r, uint64_t *preempt_after_ms)
 {
     const json_t *preempt = json_object_get(r->object, "preempt");
     if (!read_number(r, "preempt_after_ms", false, preempt_after_ms)) return false;
@@ -208,13 +209,13 @@ static bool read_patience(const struct request *r, uint64_t *preempt_after_ms)
     return true;
 }
 
-/* Entered comes before elected, so it is said first. */
+/* Answers first: leadership_enter() may send `elected`, which must come after the answer. */
 static void on_campaign(const struct request *r)
 {
     uint64_t priority, preempt_after_ms;
     const char *value;
     char text[300];
-    if (!read_patience(r, &preempt_after_ms)) {
+    if (!read_preempt_after(r, &preempt_after_ms)) {
         refuse(r, "bad-request", "`preempt_after_ms` is a number of milliseconds, `preempt` true or false");
         return;
     }
@@ -235,10 +236,10 @@ static void on_campaign(const struct request *r)
     }
     agree(r);
     r->from->campaigns++;
-    guardian_client_stand(r->serve->obituary, serve_work(r->from));
+    guardian_client_stand(r->serve->guardian, serve_work(r->from));
     serve_add(&r->from->entered, o->number);
     if (leadership_enter(o, r->from, priority, value ? value : "") != LEADERSHIP_DONE) connection_doom(r->from);
-    leadership_be_patient(o, r->from, (uint32_t)preempt_after_ms);
+    leadership_set_preempt_after(o, r->from, (uint32_t)preempt_after_ms);
 }
 
 static void on_resign(const struct request *r)
@@ -302,7 +303,7 @@ static void on_proclaim(const struct request *r)
     if (o) answer_as(r, leadership_proclaim(o, r->from, value));
 }
 
-/* A group that there is not yet is no reason to make one: whoever may look could make as many as there can be. */
+/* Observing does not create a group: any client may observe, and could create groups up to the limit. */
 static void await(const struct request *r)
 {
     struct connection *c = r->from;
@@ -312,7 +313,8 @@ static void await(const struct request *r)
             return;
         }
     if (c->awaited_count == SERVE_AWAITED_MAX) {
-        refuse(r, "too-many", "64 groups that there are not yet are observed already: observe all instead");
+        refuse(r, "too-many",
+               "this connection observes 64 groups that do not exist yet, the maximum: observe all instead");
         return;
     }
     snprintf(c->awaited[c->awaited_count++], sizeof c->awaited[0], "%s", r->group);
@@ -349,7 +351,7 @@ static void on_status(const struct request *r)
 {
     const struct leadership *o = r->group ? serve_find_leadership(r->serve, r->group) : NULL;
     if (r->group && !o) {
-        refuse(r, "unknown-group", "nothing is known of such a group here");
+        refuse(r, "unknown-group", "this agent does not know the group");
         return;
     }
     if (o) {
@@ -361,11 +363,11 @@ static void on_status(const struct request *r)
     r->from->status_id = r->id ? json_deep_copy(r->id) : NULL;
 }
 
-/* Of whoever may look, as with status. NULL: it has been refused. */
+/* For requests that every client may make, like status. NULL: the request has been refused. */
 static const struct leadership *look_up(const struct request *r)
 {
     const struct leadership *o = serve_find_leadership(r->serve, r->group);
-    if (!o) refuse(r, "unknown-group", "nothing is known of such a group here");
+    if (!o) refuse(r, "unknown-group", "this agent does not know the group");
     return o;
 }
 
@@ -400,7 +402,7 @@ static bool is_line(int fd)
            type == SOCK_SEQPACKET;
 }
 
-/* From now on it is not the process that is waited for, but what is at the other end of the line. */
+/* From now on the guardian waits for the other end of this socket, not for the client's process. */
 static void on_work(const struct request *r)
 {
     struct connection *c = r->from;
@@ -413,20 +415,20 @@ static void on_work(const struct request *r)
         return;
     }
     const uint32_t before = c->work;
-    c->work = guardian_client_add(serve->obituary, GUARDIAN_LINE, line);
-    if (c->campaigns) guardian_client_stand(serve->obituary, c->work);
+    c->work = guardian_client_add(serve->guardian, GUARDIAN_LINE, line);
+    if (c->campaigns) guardian_client_stand(serve->guardian, c->work);
     for (uint32_t i = 0; i < serve->leaderships.count; i++) {
         struct leadership *o = leadership_at(&serve->leaderships, i);
         if (!leadership_is_held_by(o, c)) continue;
-        guardian_client_hold(serve->obituary, c->work, o->group, o->tenure->token);
-        guardian_client_let_go(serve->obituary, o->tenure->work, o->group);
+        guardian_client_hold(serve->guardian, c->work, o->group, o->tenure->token);
+        guardian_client_let_go(serve->guardian, o->tenure->work, o->group);
         o->tenure->work = c->work;
     }
-    guardian_client_drop(serve->obituary, before);
+    guardian_client_drop(serve->guardian, before);
     agree(r);
 }
 
-/* ---- Which ---- */
+/* ---- The table ---- */
 
 static const struct operation {
     const char *name;
@@ -466,7 +468,7 @@ static void handle(struct request *r)
     }
     const struct operation *operation = find_operation(op);
     if (!operation)
-        refuse(r, "unknown-op", "the operations are those of docs/socket-protocol.md");
+        refuse(r, "unknown-op", "unknown operation: see docs/socket-protocol.md");
     else if (!read_text(r, "group", operation->needs_group, &r->group))
         refuse(r, "bad-request", "`group` must be text");
     else if (r->group && !group_name_is_valid(r->group))
@@ -485,7 +487,7 @@ void serve_request(struct connection *c, const char *line, size_t size)
     } else if (object) {
         refuse(&r, "bad-request", "a request is a JSON object");
     } else {
-        refuse(&r, "bad-request", "this line is no JSON object");
+        refuse(&r, "bad-request", "this line is not a JSON object");
         connection_doom(c);
     }
     json_decref(object);

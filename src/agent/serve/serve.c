@@ -1,4 +1,4 @@
-/* See socket.h. Listening, and what the host's news mean to each connection. */
+/* See serve.h. Listens, and passes the host's changes on to leaderships and connections. */
 #define _GNU_SOURCE
 #include "agent/serve/serve.h"
 
@@ -17,7 +17,7 @@
 
 enum { CHORES_MS = 10, BACKLOG = 64 };
 
-/* ---- Offices ---- */
+/* ---- Changes ---- */
 
 static bool awaits(struct connection *c, const char *name)
 {
@@ -51,7 +51,7 @@ struct leadership *serve_find_leadership(struct serve *serve, const char *group)
     return known ? leadership_known(&serve->leaderships, known) : NULL;
 }
 
-/* Who reads the page need not be told. */
+/* A client that reads the page needs no lease events. */
 static bool is_published_to(const struct connection *c, const struct leadership *o)
 {
     return c->has_page && o->tenure->is_published;
@@ -68,7 +68,7 @@ static void on_leadership_event(void *context, void *client, struct leadership *
 {
     struct connection *c = client;
     struct serve *serve = context;
-    if (event->type == LEADERSHIP_STOP) serve_do_chores_soon(serve); /* to see the deadline pass */
+    if (event->type == LEADERSHIP_STOP) serve_do_chores_soon(serve); /* which end the tenure at its deadline */
     if (event->type == LEADERSHIP_LEASE && is_published_to(c, o) && !event->was_late) return;
     if (event->type == LEADERSHIP_LEASE) {
         serve_add(&c->lease_waits, o->number);
@@ -77,13 +77,13 @@ static void on_leadership_event(void *context, void *client, struct leadership *
     }
     serve_remove(&c->lease_waits, o->number);
     connection_say_event(c, o, event);
-    if (event->type == LEADERSHIP_ELECTED && !c->has_news) connection_push(c);
+    if (event->type == LEADERSHIP_ELECTED && !c->has_changes) connection_push(c);
     connection_wake(c);
 }
 
 void serve_renewed(struct serve *serve, uint32_t cell)
 {
-    offices_renewed(&serve->leaderships, cell);
+    leaderships_renewed(&serve->leaderships, cell);
 }
 
 void serve_set_history(struct serve *serve, struct history *history)
@@ -91,7 +91,8 @@ void serve_set_history(struct serve *serve, struct history *history)
     serve->leaderships.history = history;
 }
 
-/* Before the leadership acts upon it, so that what follows is written below. */
+/* Adds a change of leaders to the history before the leadership acts on it, so that they stand in this
+ * order. */
 static bool note_leader(struct serve *serve, struct leadership *o)
 {
     const struct host_view view = host_view_of(o->group);
@@ -99,7 +100,7 @@ static bool note_leader(struct serve *serve, struct leadership *o)
     if (view.leader == before && view.token == o->seen_token) return false;
     const uint64_t heard =
         before && before != serve->config->self ? host_heard(serve->host, before) : UINT64_MAX;
-    serve_count(serve, o, &view);
+    serve_count_change(serve, o, &view);
     o->seen_leader = (uint8_t)view.leader;
     o->seen_token = view.token;
     history_lead(serve->leaderships.history, host_stopwatch(serve->host), history_group(host_name(o->group)),
@@ -107,7 +108,7 @@ static bool note_leader(struct serve *serve, struct leadership *o)
     return true;
 }
 
-/* One that nobody knows counts, too. */
+/* A process that the guardian cannot watch counts too. */
 uint32_t serve_work(const struct connection *c)
 {
     return c->work ? c->work : CLIENT_BLIND;
@@ -117,9 +118,9 @@ static void on_tenure(void *context, void *client, struct leadership *o)
 {
     struct serve *serve = context;
     const struct connection *c = client;
-    guardian_client_let_go(serve->obituary, o->tenure->work, o->group);
+    guardian_client_let_go(serve->guardian, o->tenure->work, o->group);
     o->tenure->work = c ? serve_work(c) : CLIENT_NONE;
-    guardian_client_hold(serve->obituary, o->tenure->work, o->group, o->tenure->token);
+    guardian_client_hold(serve->guardian, o->tenure->work, o->group, o->tenure->token);
 }
 
 void serve_changed(struct serve *serve, struct host_group *group)
@@ -130,11 +131,11 @@ void serve_changed(struct serve *serve, struct host_group *group)
     leadership_changed(o);
     if (o->tenure->is_held && o->tenure->ending != LEADERSHIP_STAYS) serve_do_chores_soon(serve);
     const struct host_view view = host_view_of(group);
-    /* That only the deadline has moved is nothing to observers. */
+    /* Observers are not told if only the deadline has moved. */
     if (!is_another && view.leader == o->seen_leader && view.token == o->seen_token &&
         view.value_number == o->seen_value)
         return;
-    serve_count(serve, o, &view);
+    serve_count_change(serve, o, &view);
     o->seen_leader = (uint8_t)view.leader;
     o->seen_token = view.token;
     o->seen_value = view.value_number;
@@ -147,7 +148,7 @@ void serve_changed(struct serve *serve, struct host_group *group)
     }
 }
 
-/* ---- What must not be done from within a call of the host ---- */
+/* ---- Chores: what must not be done from within a call of the host ---- */
 
 static void on_chores(uv_timer_t *timer)
 {
@@ -156,10 +157,11 @@ static void on_chores(uv_timer_t *timer)
     uv_timer_stop(timer);
     for (uint32_t i = 0; i < SERVE_CONNECTIONS_MAX; i++) {
         struct connection *c = serve->connections[i];
-        if (c && (c->is_doomed || c->has_news)) connection_go_on(c); /* the doomed hear why */
+        if (c && (c->is_doomed || c->has_changes))
+            connection_go_on(c); /* a client that will be closed gets the reason first */
         if (c && c->is_doomed) connection_close(c, LEADERSHIP_EXPELLED);
     }
-    if (offices_tick(&serve->leaderships) && !uv_is_active((uv_handle_t *)timer))
+    if (leaderships_tick(&serve->leaderships) && !uv_is_active((uv_handle_t *)timer))
         uv_timer_start(timer, on_chores, CHORES_MS, 0);
 }
 
@@ -168,14 +170,14 @@ void serve_do_chores_soon(struct serve *serve)
     if (!serve->is_freed) uv_timer_start(&serve->chores, on_chores, 0, 0);
 }
 
-/* ---- Who comes ---- */
+/* ---- New clients ---- */
 
 struct connection *serve_adopt(struct serve *serve, int fd, struct serve_who who)
 {
     uint32_t place = 0;
     while (place < SERVE_CONNECTIONS_MAX && serve->connections[place]) place++;
     struct connection *c = place < SERVE_CONNECTIONS_MAX ? calloc(1, sizeof *c) : NULL;
-    if (c) { /* one by one: most of it is sets, which stay untouched */
+    if (c) { /* field by field: most of it is zeroed sets, whose pages stay untouched */
         c->serve = serve;
         c->fd = fd;
         c->place = place;
@@ -194,7 +196,7 @@ struct connection *serve_adopt(struct serve *serve, int fd, struct serve_who who
     return c;
 }
 
-/* The kernel says so. Groups that it does not tell of are groups that it is not in. */
+/* Asks the kernel for the client's user and groups. Groups that it does not report do not count. */
 static bool ask_who(int fd, struct serve_who *who)
 {
     struct ucred peer;
@@ -214,8 +216,8 @@ static bool ask_who(int fd, struct serve_who *who)
     return true;
 }
 
-/* A pidfd of whoever connected. Asked by its number it could be another by now, where that one is gone already: then a
- * stranger's end is waited for, as well as the connection's. */
+/* A pidfd of the client. Without SO_PEERPIDFD it is opened by pid, which may have been reused if the client is
+ * gone: then the guardian waits for the end of an unrelated process, which costs time but is safe. */
 static int process_of(int fd)
 {
     struct ucred peer;
@@ -230,7 +232,7 @@ static int process_of(int fd)
     return (int)syscall(SYS_pidfd_open, peer.pid, 0);
 }
 
-static void turn_away(int fd, const char *why)
+static void refuse_client(int fd, const char *why)
 {
     char line[256];
     const int size =
@@ -239,9 +241,9 @@ static void turn_away(int fd, const char *why)
     close(fd);
 }
 
-static const char all_there_can_be[] = "64 clients are connected, which is all there can be";
+static const char too_many_clients[] = "64 clients are connected, the maximum";
 
-/* So that one cannot keep all others out. */
+/* Limits each user, so that one cannot lock out the others. */
 static bool has_enough(const struct serve *serve, uid_t uid)
 {
     uint32_t count = 0;
@@ -250,7 +252,7 @@ static bool has_enough(const struct serve *serve, uid_t uid)
     return count >= serve->config->socket_per_user;
 }
 
-static void let_in(struct serve *serve, int fd)
+static void accept_client(struct serve *serve, int fd)
 {
     struct serve_who who;
     char why[160];
@@ -259,51 +261,52 @@ static void let_in(struct serve *serve, int fd)
         return;
     }
     if (has_enough(serve, who.uid)) {
-        snprintf(
-            why, sizeof why,
-            "user %u has %u connections here, which is what `socket-per-user` in the agent's configuration allows",
-            (unsigned)who.uid, serve->config->socket_per_user);
+        snprintf(why, sizeof why,
+                 "user %u has %u connections, the maximum (`socket-per-user` in the agent's configuration)",
+                 (unsigned)who.uid, serve->config->socket_per_user);
         free(who.gids);
-        turn_away(fd, why);
+        refuse_client(fd, why);
         return;
     }
     struct connection *c = serve_adopt(serve, fd, who);
-    if (c) c->work = guardian_client_add(serve->obituary, GUARDIAN_WATCH, process_of(fd));
+    if (c) c->work = guardian_client_add(serve->guardian, GUARDIAN_WATCH, process_of(fd));
 }
 
-/* Without a descriptor left, who comes would be announced for ever: one is kept, to let it in and out again. */
-static void let_in_and_out(struct serve *serve)
+/* If descriptors run out, a client in the backlog would keep the loop spinning. So a spare descriptor is kept,
+ * to accept the client and refuse it. */
+static void accept_and_refuse(struct serve *serve)
 {
     if (serve->spare_fd < 0) return;
     close(serve->spare_fd);
     const int fd = accept4(serve->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd >= 0) turn_away(fd, all_there_can_be);
+    if (fd >= 0) refuse_client(fd, too_many_clients);
     serve->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-static void on_knock(uv_poll_t *poll, int status, int events)
+static void on_connect(uv_poll_t *poll, int status, int events)
 {
     struct serve *serve = poll->data;
     if (status < 0 || !(events & UV_READABLE)) return;
     const int fd = accept4(serve->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) let_in_and_out(serve);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) accept_and_refuse(serve);
     if (fd < 0) return;
     if (serve->connection_count == SERVE_CONNECTIONS_MAX)
-        turn_away(fd, all_there_can_be);
+        refuse_client(fd, too_many_clients);
     else
-        let_in(serve, fd);
+        accept_client(serve, fd);
 }
 
 /* ---- The socket's file ---- */
 
-/* Two agents that start at one instant could take it from each other; the lock on the record keeps one of them out. */
+/* Removes a stale socket. Two agents that start at once do not race here: the lock of the state file excludes
+ * one. */
 static bool clear_path(const struct sockaddr_un *address, char *text, size_t size)
 {
     const char *path = address->sun_path;
     struct stat file;
-    if (lstat(path, &file) != 0) return true; /* bind will say what is wrong, if anything is */
+    if (lstat(path, &file) != 0) return true; /* bind() reports what is wrong, if anything */
     if (!S_ISSOCK(file.st_mode)) {
-        snprintf(text, size, "%s is there and no socket: remove it, or configure another path", path);
+        snprintf(text, size, "%s exists and is not a socket: remove it, or configure another path", path);
         return false;
     }
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -320,7 +323,7 @@ static bool clear_path(const struct sockaddr_un *address, char *text, size_t siz
     return false;
 }
 
-/* Nobody but us until it has the group and the mode that it is to have. */
+/* With mode 0600, until open_up() sets the configured group and mode. */
 static bool bind_closed(int fd, const struct sockaddr_un *address)
 {
     const mode_t mask = umask(0177);
@@ -331,7 +334,7 @@ static bool bind_closed(int fd, const struct sockaddr_un *address)
     return is_bound;
 }
 
-/* NULL, or what hinders. */
+/* NULL, or a hint what to do about errno. */
 static const char *open_up(int fd, const struct config *config)
 {
     if (config->has_socket_group && lchown(config->socket, (uid_t)-1, config->socket_group) != 0)
@@ -354,8 +357,8 @@ static bool listen_at(struct serve *serve, char *text, size_t size)
     if (!clear_path(&address, text, size)) return false;
     serve->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (serve->fd < 0 || !bind_closed(serve->fd, &address) || lstat(config->socket, &file) != 0) {
-        snprintf(text, size, "cannot listen at %s: %s; is its folder there and ours to write?", config->socket,
-                 strerror(errno));
+        snprintf(text, size, "cannot listen at %s: %s; does its folder exist, and may this user write to it?",
+                 config->socket, strerror(errno));
         return false;
     }
     const char *hint = open_up(serve->fd, config);
@@ -369,7 +372,7 @@ static bool listen_at(struct serve *serve, char *text, size_t size)
     return true;
 }
 
-/* ---- Life ---- */
+/* ---- Creating and freeing ---- */
 
 void serve_release(struct serve *serve)
 {
@@ -412,7 +415,7 @@ struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct hos
     (void)uv_timer_init(loop, &serve->chores); /* cannot fail */
     serve->has_listener = uv_poll_init(loop, &serve->listener, serve->fd) == 0;
     serve->handles = 1 + serve->has_listener;
-    if (!serve->has_listener || uv_poll_start(&serve->listener, UV_READABLE, on_knock) != 0) {
+    if (!serve->has_listener || uv_poll_start(&serve->listener, UV_READABLE, on_connect) != 0) {
         snprintf(text, size, "cannot wait for clients at %s", config->socket);
         serve_free(serve);
         return NULL;
@@ -422,14 +425,14 @@ struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct hos
     return serve;
 }
 
-void serve_watch_by(struct serve *serve, struct guardian_client *obituary)
+void serve_set_guardian(struct serve *serve, struct guardian_client *guardian)
 {
-    serve->obituary = obituary;
+    serve->guardian = guardian;
 }
 
 bool serve_leave(struct serve *serve)
 {
-    const bool is_done = offices_leave(&serve->leaderships);
+    const bool is_done = leaderships_leave(&serve->leaderships);
     if (!uv_is_active((const uv_handle_t *)&serve->chores)) serve_do_chores_soon(serve);
     return is_done;
 }
@@ -437,7 +440,7 @@ bool serve_leave(struct serve *serve)
 void serve_failed(struct serve *serve, const char *why)
 {
     snprintf(serve->failed, sizeof serve->failed, "%s", why);
-    offices_fail(&serve->leaderships);
+    leaderships_fail(&serve->leaderships);
 }
 
 void serve_free(struct serve *serve)
@@ -450,7 +453,7 @@ void serve_free(struct serve *serve)
         if (c) c->entered = (struct serve_set){0};
         if (c) connection_close(c, LEADERSHIP_EXPELLED);
     }
-    offices_free(&serve->leaderships);
+    leaderships_free(&serve->leaderships);
     change_list_free(&serve->change_list);
     deadline_page_free(serve->page);
     serve->page = NULL;

@@ -1,7 +1,14 @@
 /*
- * The agent's socket: what docs/socket-protocol.md says, for at most SERVE_CONNECTIONS_MAX clients at a time. Nothing
- * grows with what a client sends or fails to read. It calls host_tick() before it does anything to the host, so whoever
- * runs the loop asks the host anew when it is due each time that the loop goes round.
+ * The serve room serves local clients at the agent's socket, as docs/socket-protocol.md says. It knows the
+ * host, the history, the metrics and the guardian's client, but neither sockets between members nor keys. Start
+ * with serve.c, which listens and passes changes on. connection.c is one client's bytes, request.c its
+ * requests, status.c and history.c their answers. leadership.h decides which client leads a group,
+ * deadline_page.h publishes until when, change_list.h orders changes for /events, and serve/http answers over
+ * HTTP.
+ *
+ * At most SERVE_CONNECTIONS_MAX clients are connected at a time, and memory is bounded whatever a client sends
+ * or fails to read. Requests run host_tick() first, which may change the host's next timer: so the loop must
+ * call host_tick() each time before it waits.
  */
 #ifndef ELECTOR_AGENT_SERVE_SERVE_H
 #define ELECTOR_AGENT_SERVE_SERVE_H
@@ -16,26 +23,28 @@ enum { SERVE_CONNECTIONS_MAX = CONFIG_CLIENTS_MAX };
 
 struct serve;
 
-/* Listens. Both are borrowed. NULL with one line: what, where, what to do. */
+/* Listens. Configuration and host are borrowed. NULL: `text` says in one line what failed, where, and what to
+ * do. */
 struct serve *serve_new(uv_loop_t *, const struct config *, struct host *, char *text, size_t size);
-/* From now on what changes and what clients do is written there, and told from there. Borrowed. */
+/* Changes and clients' actions are added there, and `history` and `why` answered from there. Borrowed. */
 struct history;
 void serve_set_history(struct serve *, struct history *);
-/* Who is told what clients work at; borrowed. Before the first of them. */
-void serve_watch_by(struct serve *, struct guardian_client *);
-/* What changes is counted there from now on. Borrowed. */
-void serve_count_in(struct serve *, struct metrics *);
+/* The guardian learns which client works for which group. Borrowed; call it before the first client
+ * connects. */
+void serve_set_guardian(struct serve *, struct guardian_client *);
+/* Changes of leaders are counted there. Borrowed. */
+void serve_set_metrics(struct serve *, struct metrics *);
 /* For host_hooks.changed. */
 void serve_changed(struct serve *, struct host_group *);
 /* For host_hooks.renewed. */
 void serve_renewed(struct serve *, uint32_t cell);
-/* Nobody here is to lead any more: whoever does is asked to stop, then it is handed over. True when nobody does; ask
- * again whenever the loop has gone round. Until serve_free() the rest is served as before. */
+/* Asks all leaders here to stop, and hands their groups over. True once nobody leads here: call it in each turn
+ * of the loop until then. Clients are served until serve_free(). */
 bool serve_leave(struct serve *);
-/* The record could not be written, `why`: everything is lost, and nothing is to be had any more. */
+/* The state file cannot be written: all leadership here ends, and campaigns are refused with `why`. */
 void serve_failed(struct serve *, const char *why);
-/* Hangs up on everybody and takes the socket away; resigns from nothing. What it is made of goes when the loop has closed
- * its handles: run it once more. The host may go before that. */
+/* Disconnects all clients and removes the socket, without resigning. Its memory is freed when the loop has
+ * closed its handles: run the loop once more. The host may be freed before that. */
 void serve_free(struct serve *);
 
 #endif

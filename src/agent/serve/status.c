@@ -1,4 +1,4 @@
-/* What is told of members and groups. */
+/* Describes members and groups as JSON: `status` and leader events. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -80,7 +80,7 @@ static json_t *lease_left(const struct serve *serve, const struct host_view *vie
     return json_integer((json_int_t)(end > now ? (end - now) / NS_PER_MS : 0));
 }
 
-/* Who wants to lead it and is there, with the priority that it stands with. */
+/* The reachable members with a candidate, and their priorities. */
 static json_t *describe_standing(const struct serve *serve, const struct leadership *o)
 {
     json_t *list = json_array();

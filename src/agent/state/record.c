@@ -1,10 +1,10 @@
 /*
- * The record's file. Two slots at fixed places; a write goes to the one that does not hold the newest good
- * record, and is synced before anybody relies on it. So whenever a crash comes, one slot is whole: a write that was
- * cut off damages only what nobody was told of.
+ * The state file has two slots at fixed offsets. A write goes to the slot that does not hold the newest good
+ * record, and is synced before anything relies on it. So after a crash one slot is whole: an interrupted write
+ * damages only data that nobody was told of.
  *
- * The file has its full size from its creation on, which no crash takes back. One that has another size was cut by
- * somebody, perhaps behind the newer slot, and is lost as a whole.
+ * The file has its full size from its creation on. A file of another size was truncated, perhaps before the
+ * newer slot, and counts as lost.
  */
 #define _GNU_SOURCE
 #include "agent/state/record.h"
@@ -26,13 +26,13 @@
 
 enum { FILE_SIZE = 2 * RECORD_SLOT };
 
-/* What the thread that writes may touch; the rest of a record belongs to the thread that owns it. */
+/* For the writing thread. The rest of a record belongs to the thread that owns it. */
 struct writer {
     pthread_mutex_t one_at_a_time;
     int fd;
-    int slot;         /* the next write goes there */
+    int slot;         /* for the next write */
     uint64_t written; /* the newest version on disk */
-    int error;        /* of the first write that failed; there is no second */
+    int error;        /* of the first write that failed; no more writes follow */
 };
 
 struct record {
@@ -72,7 +72,7 @@ static int write_slot(int fd, int slot, const unsigned char *bytes, size_t size)
     return fsync(fd) == 0 ? 0 : errno;
 }
 
-/* A name is on disk only once its folder is. */
+/* A new file's name is durable only after its folder was synced. */
 static int sync_folder(const char *path)
 {
     char folder[PATH_MAX];
@@ -88,7 +88,7 @@ static int sync_folder(const char *path)
     return error;
 }
 
-/* Gives an empty file its size, with nothing in it: whoever reads it now finds a lost record. */
+/* Gives the file its full size, empty: until a slot is written, it counts as lost. */
 static int lay_out(int fd, const char *path)
 {
     if (ftruncate(fd, 0) != 0 || ftruncate(fd, FILE_SIZE) != 0 || fsync(fd) != 0) return errno;
@@ -98,7 +98,7 @@ static int lay_out(int fd, const char *path)
 static int write_image(struct writer *writer, const struct record_image *image)
 {
     if (writer->error) return writer->error;
-    if (image->version <= writer->written) return 0; /* a newer one, which holds all of it, is there */
+    if (image->version <= writer->written) return 0; /* a newer version, which contains this one, is on disk */
     writer->error = write_slot(writer->fd, writer->slot, image->bytes, image->size);
     if (writer->error) return writer->error;
     writer->written = image->version;
@@ -132,7 +132,8 @@ struct record_image *record_image_of(struct record *record)
     return image_of(&record->contents);
 }
 
-/* A slot has a version above 0, and nothing may have been written yet: so it is that of the next write. */
+/* With the version of the next write, because a slot's version must be above 0 and nothing may be written
+ * yet. */
 struct record_image *record_copy(struct record *record)
 {
     record->contents.version++;
@@ -143,7 +144,7 @@ struct record_image *record_copy(struct record *record)
 
 /* ---- In memory ---- */
 
-/* Where it is, or would be. */
+/* The index of the group's entry, or where it would be inserted. */
 static uint32_t place_of(const struct record_contents *contents, uint64_t group_key)
 {
     uint32_t low = 0, high = contents->count;
@@ -222,7 +223,7 @@ bool record_create(const char *path, const struct record_identity *identity, cha
     if (fd < 0 && errno == EEXIST) {
         explain(
             text, size,
-            "%s: there is a state file already, and what it promised must not be forgotten; choose another place",
+            "%s: there is a state file already, and its promises must not be forgotten; choose another path",
             path);
         return false;
     }
@@ -240,7 +241,7 @@ bool record_create(const char *path, const struct record_identity *identity, cha
 
 /* ---- Opening ---- */
 
-/* Whether the file is one that we may write. */
+/* Checks type, owner and mode of the file. */
 static bool may_use(int fd, const char *path, char *text, size_t size)
 {
     struct stat status;
@@ -249,7 +250,7 @@ static bool may_use(int fd, const char *path, char *text, size_t size)
         return false;
     }
     if (!S_ISREG(status.st_mode)) {
-        explain(text, size, "%s: is no regular file; let `state` name one", path);
+        explain(text, size, "%s: not a regular file; let `state` name one", path);
         return false;
     }
     if (status.st_uid != geteuid()) {
@@ -266,7 +267,8 @@ static bool may_use(int fd, const char *path, char *text, size_t size)
     return true;
 }
 
-/* Who has locked it, as far as the system tells; 0: nobody knows. A line is `1: FLOCK ADVISORY WRITE pid device:inode 0 EOF`. */
+/* The pid that holds the lock; 0: unknown. A line of /proc/locks is `1: FLOCK ADVISORY WRITE pid device:inode 0
+ * EOF`. */
 static long holder_of(int fd)
 {
     static const char mode[] = " WRITE ";
@@ -300,7 +302,7 @@ static enum record_outcome lock(int fd, const char *path, char *text, size_t siz
     return RECORD_IN_USE;
 }
 
-/* All of it, or as much as there is; < 0: errno. One byte more than a good file has tells a longer one. */
+/* Reads up to `size` bytes, one more than a good file has, to detect a longer one. < 0: errno says why. */
 static ssize_t read_file(int fd, unsigned char *bytes, size_t size)
 {
     size_t done = 0;
@@ -320,7 +322,7 @@ static bool is_zero(const unsigned char *bytes, size_t size)
     return size == 0;
 }
 
-/* A damaged record may be written anew; somebody's letters may not. */
+/* A damaged state file may be overwritten; a file of another kind may not. */
 static bool was_a_record(const unsigned char *bytes, size_t size)
 {
     const size_t known = size < RECORD_MAGIC_SIZE ? size : RECORD_MAGIC_SIZE;
@@ -345,7 +347,7 @@ static bool is_same(const struct record_identity *a, const struct record_identit
     return a->member == b->member && memcmp(a->cluster_id, b->cluster_id, RECORD_CLUSTER_ID) == 0;
 }
 
-/* The newer of the good slots goes into the record; the next write goes to the other. `other` is room for one. */
+/* Takes the newer of the good slots; the next write goes to the other one. `other` is scratch memory. */
 static enum record_outcome judge(struct record *record, struct record_contents *other,
                                  const unsigned char *bytes, const char *path, char *text, size_t size)
 {
@@ -361,7 +363,7 @@ static enum record_outcome judge(struct record *record, struct record_contents *
         }
         if (state != RECORD_SLOT_GOOD) continue;
         if (!is_same(&other->identity, &wanted)) return refuse_other(path, other, &wanted, text, size);
-        twice = found && other->version == record->contents.version; /* nobody of ours wrote that */
+        twice = found && other->version == record->contents.version; /* an agent never writes that */
         if (found && other->version <= record->contents.version) continue;
         record->contents = *other;
         record->writer->slot = 1 - slot;
@@ -382,7 +384,7 @@ static enum record_outcome read_record(struct record *record, const char *path, 
     else if (length < 0)
         explain(text, size, "%s: cannot read the state file: %s", path, strerror(errno));
     else if (!was_a_record(bytes, (size_t)length))
-        explain(text, size, "%s: is no state file, and is left alone; let `state` name another place", path);
+        explain(text, size, "%s: not a state file, left unchanged; let `state` name another path", path);
     else if (length == FILE_SIZE)
         outcome = judge(record, other, bytes, path, text, size);
     else
@@ -392,7 +394,7 @@ static enum record_outcome read_record(struct record *record, const char *path, 
     return outcome;
 }
 
-/* What is there counts no more. A later write must not be mistaken for an older one, so both slots are emptied. */
+/* Begins an empty record. Both slots are emptied, so that the next write is the newest version. */
 static enum record_outcome begin_anew(struct record *record, const struct record_identity *identity,
                                       const char *path, char *text, size_t size)
 {
@@ -406,8 +408,7 @@ static enum record_outcome begin_anew(struct record *record, const struct record
         explain(text, size, "%s: cannot write the state file: %s", path, strerror(error));
         return RECORD_REFUSED;
     }
-    explain(text, size,
-            "%s: the state file is missing or damaged; this member takes it that it has forgotten its promises",
+    explain(text, size, "%s: the state file is missing or damaged: this member has forgotten its promises",
             path);
     return RECORD_LOST;
 }
@@ -435,7 +436,7 @@ enum record_outcome record_open(struct record **made, const char *path, const st
     const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
     if (fd < 0) {
         if (errno == ELOOP)
-            explain(text, size, "%s: is a link; let `state` name the file itself", path);
+            explain(text, size, "%s: a symbolic link; let `state` name the file itself", path);
         else
             explain(text, size,
                     "%s: cannot open the state file: %s; this user must be able to read and write it", path,
@@ -472,7 +473,7 @@ struct record *record_restore(const unsigned char *bytes, size_t size)
 void record_close(struct record *record)
 {
     if (!record) return;
-    if (record->writer->fd >= 0) close(record->writer->fd); /* which unlocks it */
+    if (record->writer->fd >= 0) close(record->writer->fd); /* also unlocks the file */
     pthread_mutex_destroy(&record->writer->one_at_a_time);
     free(record->writer);
     free(record);

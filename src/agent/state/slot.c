@@ -1,4 +1,4 @@
-/* A record's slot to bytes and back. Bytes are believed only as far as the checksum and the layout hold. */
+/* Encodes and decodes a slot. Decoding accepts only a good checksum and the exact layout. */
 #include "agent/state/slot.h"
 
 #include <sodium.h>
@@ -100,6 +100,6 @@ enum record_slot_state record_slot_decode(const unsigned char *bytes, size_t siz
     contents->forgot = (flags & FLAG_FORGOT) != 0;
     if (flags > FLAG_FORGOT || get32(bytes + AT_ZERO) != 0) return RECORD_SLOT_DAMAGED;
     if (contents->version == 0 || contents->version > UINT64_MAX / 2)
-        return RECORD_SLOT_DAMAGED; /* no wrap, ever */
+        return RECORD_SLOT_DAMAGED; /* leaves room to count on */
     return decode_entries(bytes + RECORD_HEAD, contents) ? RECORD_SLOT_GOOD : RECORD_SLOT_DAMAGED;
 }

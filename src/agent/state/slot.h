@@ -1,9 +1,9 @@
 /*
- * One slot of a record's file, as bytes: little-endian, and a checksum over all of it at the end.
+ * The format of one slot of the state file: little-endian, with a checksum over all of it at the end.
  *
  *     0  8  magic                          32  8  member's id
  *     8  4  format                         40  8  version: the greater is the newer
- *    12  4  flags: 1, it was once lost     48  4  how many entries
+ *    12  4  flags: 1, it was once lost     48  4  number of entries
  *    16 16  cluster's id                   52  4  always 0
  *    56  …  entries of 40 bytes, by rising key: group key, epoch, three words
  *     …  16 BLAKE2b of everything before
@@ -19,8 +19,7 @@ enum {
     RECORD_HEAD = 56,
     RECORD_ENTRY = 40,
     RECORD_CHECKSUM = 16,
-    RECORD_SLOT =
-        RECORD_GROUPS_MAX * RECORD_ENTRY + 4096, /* its place in the file; what is unused stays a hole */
+    RECORD_SLOT = RECORD_GROUPS_MAX * RECORD_ENTRY + 4096, /* bytes reserved in the file; sparse */
 };
 
 extern const unsigned char record_magic[RECORD_MAGIC_SIZE];
@@ -41,13 +40,13 @@ struct record_contents {
 enum record_slot_state {
     RECORD_SLOT_GOOD,
     RECORD_SLOT_DAMAGED,
-    RECORD_SLOT_NEWER, /* whole, but in a format that is not known here */
+    RECORD_SLOT_NEWER, /* the checksum is good, but the format is unknown */
 };
 
 size_t record_slot_size(uint32_t count);
 /* `bytes` has room for record_slot_size(contents->count). */
 void record_slot_encode(const struct record_contents *, unsigned char *bytes);
-/* Accepts exactly what encoding produces, whatever follows it. Unless GOOD, `contents` is left in any state. */
+/* Accepts exactly what encoding produces; bytes after it are ignored. Unless GOOD, `contents` is undefined. */
 enum record_slot_state record_slot_decode(const unsigned char *bytes, size_t size, struct record_contents *);
 
 #endif

@@ -15,7 +15,7 @@ static struct {
     char answer[1 << 20]; /* the last, whole */
 } h;
 
-static inline int begin_with_patience(uint32_t patience_s)
+static inline int begin_with_patience(uint32_t timeout_s)
 {
     char text[300];
     struct sockaddr_in *address = (struct sockaddr_in *)(void *)&t.config.http;
@@ -24,9 +24,9 @@ static inline int begin_with_patience(uint32_t patience_s)
     *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     t.config.http_groups = 1000;
     h.metrics.version = "0";
-    serve_count_in(t.serve, &h.metrics);
+    serve_set_metrics(t.serve, &h.metrics);
     const struct http_setup setup = {
-        .config = &t.config, .host = t.host, .serve = t.serve, .metrics = &h.metrics, .patience_s = patience_s};
+        .config = &t.config, .host = t.host, .serve = t.serve, .metrics = &h.metrics, .timeout_s = timeout_s};
     h.http = http_new(&t.loop, &setup, text, sizeof text);
     if (!h.http) fprintf(stderr, "%s\n", text);
     return h.http ? 0 : -1;

@@ -1,6 +1,6 @@
 /*
- * An agent's side of a guardian. The guardian is the test itself, started by the real thing as `PROGRAM guardian`: it writes
- * down what it hears, see write_all_down().
+ * An agent's side of a guardian. The guardian is the test itself, started by the real thing as `PROGRAM
+ * guardian`: it writes down what it hears, see write_all_down().
  */
 #ifndef ELECTOR_TEST_LIB_HOST_GUARDIAN_CLIENT_H
 #define ELECTOR_TEST_LIB_HOST_GUARDIAN_CLIENT_H
@@ -87,14 +87,14 @@ static inline bool leads(uint32_t work)
 static inline bool begin_obituary(const struct config *config)
 {
     obituary = guardian_client_new(&t.loop, config, t.host, seal, "/proc/self/exe");
-    serve_watch_by(t.serve, obituary);
+    serve_set_guardian(t.serve, obituary);
     page = find_page();
     return obituary && page;
 }
 
 static inline void end_obituary(void)
 {
-    serve_watch_by(t.serve, NULL);
+    serve_set_guardian(t.serve, NULL);
     guardian_client_free(obituary);
     if (page) munmap((void *)(uintptr_t)page, sizeof *page);
     page = NULL;
@@ -163,7 +163,8 @@ static inline uint32_t add(pid_t pid)
     return guardian_client_add(obituary, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0));
 }
 
-/* By another that stands, of which it is told later than of all else, what is due included: so what it was not told is known. */
+/* By another that stands, of which it is told later than of all else, what is due included: so what it was not
+ * told is known. */
 static inline void nothing_since(const char *words)
 {
     (void)guardian_client_tick(obituary);

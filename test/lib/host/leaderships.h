@@ -1,6 +1,6 @@
 /*
- * The leaderships of up to three members that talk in memory. Time is what the test says, the disk keeps everything at once,
- * and clients are words; what they are told is kept as text.
+ * The leaderships of up to three members that talk in memory. Time is what the test says, the disk keeps
+ * everything at once, and clients are words; what they are told is kept as text.
  */
 #ifndef ELECTOR_TEST_LIB_HOST_LEADERSHIPS_H
 #define ELECTOR_TEST_LIB_HOST_LEADERSHIPS_H
@@ -78,7 +78,7 @@ static inline void changed(void *context, struct host_group *group)
 static inline void renewed(void *context, uint32_t cell)
 {
     struct member *m = context;
-    if (!is_deaf) offices_renewed(&m->leaderships, cell);
+    if (!is_deaf) leaderships_renewed(&m->leaderships, cell);
 }
 
 static inline void tell(void *context, void *client, struct leadership *o, const struct leadership_event *event)
@@ -110,7 +110,7 @@ static inline void pass(uint64_t ms)
     for (uint64_t end = now + ms * MS; now < end; now += 5 * MS) {
         for (uint32_t i = 0; i < member_count; i++) (void)host_tick(members[i].host);
         settle();
-        for (uint32_t i = 0; i < member_count; i++) (void)offices_tick(&members[i].leaderships);
+        for (uint32_t i = 0; i < member_count; i++) (void)leaderships_tick(&members[i].leaderships);
         settle();
     }
 }
@@ -148,7 +148,7 @@ static inline void begin(uint32_t count)
 static inline int finish(void **state)
 {
     for (uint32_t i = 0; i < member_count; i++) {
-        offices_free(&members[i].leaderships);
+        leaderships_free(&members[i].leaderships);
         host_free(members[i].host);
     }
     member_count = 0;

@@ -1,6 +1,6 @@
 /*
- * A few seals and the wire between them. What is sent lies in `wire` until the test carries it, loses it or changes it;
- * what is delivered is kept as text: "1>2 hello; ".
+ * A few seals and the wire between them. What is sent lies in `wire` until the test carries it, loses it or
+ * changes it; what is delivered is kept as text: "1>2 hello; ".
  */
 #ifndef ELECTOR_TEST_LIB_HOST_SEAL_BENCH_H
 #define ELECTOR_TEST_LIB_HOST_SEAL_BENCH_H
@@ -70,8 +70,10 @@ static inline struct seal_config config_of(uint32_t self)
 
 static inline void start_with(uint32_t node, const struct seal_config *config)
 {
-    const struct seal_hooks hooks = {
-        .context = &positions[node], .send = put_on_wire, .deliver = write_down, .bury = write_obituary};
+    const struct seal_hooks hooks = {.context = &positions[node],
+                                     .send = put_on_wire,
+                                     .deliver = write_down,
+                                     .deliver_presealed = write_obituary};
     seal_free(nodes[node]);
     nodes[node] = seal_new(config, hooks);
     assert_non_null(nodes[node]);

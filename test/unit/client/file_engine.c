@@ -1,6 +1,6 @@
 /*
- * file:PATH, leadership on one host: processes contend for a lock, tokens rise with every tenure whatever becomes of the
- * file, and a holder that dies has let go.
+ * file:PATH, leadership on one host: processes contend for a lock, tokens rise with every tenure whatever
+ * becomes of the file, and a holder that dies has let go.
  */
 #define _GNU_SOURCE /* mkdtemp */
 #include <setjmp.h>
@@ -419,7 +419,8 @@ static void there_is_nobody_to_hand_over_to(void **state)
     elector *e = opened();
     elected(e, "jobs");
     assert_int_equal(elector_transfer(e, "jobs", "b"), ELECTOR_REFUSED);
-    assert_string_equal(elector_message(e), "one host alone: there is nobody to hand over to");
+    assert_string_equal(elector_message(e),
+                        "a file: lock is on one host: there is no other member to hand over to");
     elector_close(e);
 }
 

@@ -1,4 +1,5 @@
-/* /events: who leads what, and every change of it, to readers that keep up; who does not is told what is true then. */
+/* /events: all leaders, then every change. A reader that is too slow gets the present state instead of all
+ * changes. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 
@@ -10,18 +11,18 @@ struct http_reader {
     struct MHD_Connection *connection;
     struct change_list_reader place;
     struct http_text text;
-    bool is_asleep; /* nothing to tell: the library leaves it alone */
+    bool is_asleep; /* suspended: there is nothing to send */
     bool wants_comment;
 };
 
-/* False: no memory. Without text after it: there is nothing to tell. */
+/* False: out of memory. If there is nothing to send, the text stays empty. */
 static bool make_text(struct http_reader *reader)
 {
     struct serve *serve = reader->http->with.serve;
     uint32_t number;
     if (change_list_next(&serve->change_list, &reader->place, &number)) {
         json_t *line = serve_leader_event(serve, leadership_at(&serve->leaderships, number));
-        if (line) json_object_del(line, "event"); /* there is only one kind */
+        if (line) json_object_del(line, "event"); /* all events here are of one kind */
         return http_set_json(&reader->text, "data: ", line, "\n\n");
     }
     const bool comments = reader->wants_comment;
@@ -53,7 +54,7 @@ void http_wake_readers(void *context)
         if (!reader->is_asleep) continue;
         reader->is_asleep = false;
         MHD_resume_connection(reader->connection);
-        http_go_round_soon(http); /* the library sees it only then */
+        http_go_round_soon(http); /* libmicrohttpd resumes it only in MHD_run() */
     }
 }
 
@@ -81,7 +82,7 @@ static struct http_reader *begin(struct http *http, struct MHD_Connection *c)
     if (!reader) return NULL;
     reader->http = http;
     reader->connection = c;
-    reader->wants_comment = true; /* so that there is something, and the headers go out */
+    reader->wants_comment = true; /* so that the headers go out at once */
     reader->next = http->readers;
     http->readers = reader;
     http->reader_count++;

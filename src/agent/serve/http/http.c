@@ -1,4 +1,4 @@
-/* See http.h. The library's socket, epoll and timer as handles of our loop. */
+/* See http.h. Drives libmicrohttpd's epoll and timeout from the agent's loop. */
 #define _GNU_SOURCE
 #include "agent/serve/http/http.h"
 
@@ -54,7 +54,7 @@ enum MHD_Result http_answer(struct http *http, struct MHD_Connection *c, unsigne
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     const enum MHD_Result result = MHD_queue_response(c, code, response);
-    MHD_destroy_response(response); /* the library keeps it for as long as it sends */
+    MHD_destroy_response(response); /* libmicrohttpd holds a reference while it sends */
     if (result == MHD_YES) metrics_answered(http->with.metrics, code);
     return result;
 }
@@ -68,7 +68,7 @@ static void on_timer(uv_timer_t *timer)
     go_round(timer->data);
 }
 
-/* What is overdue for the host comes first, so that nobody is told what has ended. */
+/* The host's overdue timers first, so that no answer says what is no longer true. */
 static void go_round(struct http *http)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms;
@@ -114,7 +114,7 @@ static int listen_at(const struct sockaddr_storage *address)
     const int fd = socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room); /* those that are accepted inherit it */
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room); /* accepted sockets inherit it */
     if (address->ss_family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
     if (bind(fd, (const struct sockaddr *)address, config_address_size(address)) == 0 &&
         listen(fd, BACKLOG) == 0)
@@ -135,7 +135,7 @@ int http_listen(const struct sockaddr_storage *address, char *text, size_t size)
     return -1;
 }
 
-/* A path is taken as it is written; http_group_of() knows escapes, and which of them are wrong. */
+/* Leaves escapes in paths: http_group_of() decodes them, and detects wrong ones. */
 static size_t leave_escaped(void *context, struct MHD_Connection *c, char *text)
 {
     (void)context, (void)c;
@@ -152,7 +152,7 @@ static void on_completed(void *context, struct MHD_Connection *c, void **seen,
 
 static struct MHD_Daemon *start(struct http *http, int fd)
 {
-    const unsigned patience = http->with.patience_s ? http->with.patience_s : HTTP_PATIENCE_S;
+    const unsigned patience = http->with.timeout_s ? http->with.timeout_s : HTTP_TIMEOUT_S;
     const struct MHD_OptionItem options[] = {
         {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, HTTP_CONNECTIONS_MAX, NULL},
@@ -168,7 +168,7 @@ static struct MHD_Daemon *start(struct http *http, int fd)
                             MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
-/* ---- Life ---- */
+/* ---- Creating and freeing ---- */
 
 static void on_closed(uv_handle_t *handle)
 {
@@ -210,7 +210,7 @@ struct http *http_new(uv_loop_t *loop, const struct http_setup *setup, char *tex
     http->daemon = start(http, fd);
     if (!http->daemon) close(fd);
     if (!http->daemon || !watch(http, loop)) {
-        snprintf(text, size, "libmicrohttpd does not start; let `http` be off to go without");
+        snprintf(text, size, "libmicrohttpd does not start; set `http = off` to run without it");
         http_free(http);
         return NULL;
     }
@@ -224,18 +224,18 @@ uint16_t http_port(const struct http *http)
     return http->port;
 }
 
-void http_set_unwell(struct http *http, const char *why)
+void http_set_unhealthy(struct http *http, const char *why)
 {
-    http->unwell = why;
+    http->unhealthy = why;
 }
 
 void http_free(struct http *http)
 {
     if (!http) return;
     http->with.serve->change_list.moved = NULL;
-    http_wake_readers(http); /* the library does not stop with some asleep */
+    http_wake_readers(http); /* MHD_stop_daemon() needs all connections resumed */
     if (http->handles) (void)uv_poll_stop(&http->poll);
-    if (http->daemon) MHD_stop_daemon(http->daemon); /* which ends with every reader gone */
+    if (http->daemon) MHD_stop_daemon(http->daemon); /* ends all readers */
     if (http->handles == 0) {
         free(http);
         return;

@@ -1,4 +1,4 @@
-/* /metrics: gathers what is asked for, and writes it. */
+/* /metrics: reads the gauges, and writes all metrics. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,22 +14,22 @@ static uint32_t count_waiting(const struct leaderships *leaderships)
     return count;
 }
 
-static void look(const struct http *http, struct metrics_scene *scene)
+static void read_gauges(const struct http *http, struct metrics_gauges *gauges)
 {
     const struct http_setup *with = &http->with;
     const struct leaderships *leaderships = &with->serve->leaderships;
-    scene->config = with->config;
-    scene->groups = leaderships->count;
-    /* Most of the time all are led, and nobody need look at a hundred thousand. */
-    scene->unled_wanted = with->metrics->led < leaderships->count ? count_waiting(leaderships) : 0;
-    scene->clients = with->serve->connection_count;
-    scene->event_readers = http->reader_count;
+    gauges->config = with->config;
+    gauges->groups = leaderships->count;
+    /* Usually all groups have a leader; then 100,000 leaderships need not be searched. */
+    gauges->unled_wanted = with->metrics->led < leaderships->count ? count_waiting(leaderships) : 0;
+    gauges->clients = with->serve->connection_count;
+    gauges->event_readers = http->reader_count;
     for (el_node peer = 1; peer <= with->config->member_count; peer++) {
-        scene->heard_ns[peer - 1] = host_heard(with->host, peer);
-        scene->is_connected[peer - 1] =
+        gauges->heard_ns[peer - 1] = host_heard(with->host, peer);
+        gauges->is_connected[peer - 1] =
             with->seal && peer != with->config->self && seal_is_connected(with->seal, peer);
     }
-    if (with->seal) scene->seal = seal_stats_of(with->seal);
+    if (with->seal) gauges->seal = seal_stats_of(with->seal);
 }
 
 /* ---- Groups ---- */
@@ -57,22 +57,22 @@ static uint64_t candidates(const struct http *http, const struct leadership *o)
     return o->candidate_count;
 }
 
-/* A line a group each, unless there are more groups than somebody would want to keep for years. */
+/* One line per group and metric, unless there are more than `http-groups`: each would be a time series. */
 static void write_groups(const struct http *http, FILE *out)
 {
     static const struct {
         const char *name, *help;
         uint64_t (*value)(const struct http *, const struct leadership *);
     } families[] = {
-        {"elector_group_has_leader", "Whether a leader of the group is known here.", has_leader},
+        {"elector_group_has_leader", "Whether this agent knows a leader of the group.", has_leader},
         {"elector_group_is_leader", "Whether this member leads the group.", is_leader},
-        {"elector_group_token", "The token of its leader; 0 without one.", token},
-        {"elector_group_candidates", "How many stand for it here.", candidates},
+        {"elector_group_token", "The token of the group's leader; 0: no leader.", token},
+        {"elector_group_candidates", "Candidates for the group at this agent.", candidates},
     };
     const struct leaderships *leaderships = &http->with.serve->leaderships;
     const bool lists = leaderships->count <= http->with.config->http_groups;
     metrics_write_head(out, "elector_groups_not_listed", "gauge",
-                       "Groups that have no lines of their own here; see http-groups.");
+                       "Groups without metrics of their own; see http-groups.");
     fprintf(out, "elector_groups_not_listed %u\n", lists ? 0 : leaderships->count);
     for (size_t k = 0; lists && leaderships->count > 0 && k < sizeof families / sizeof *families; k++) {
         metrics_write_head(out, families[k].name, "gauge", families[k].help);
@@ -85,14 +85,14 @@ static void write_groups(const struct http *http, FILE *out)
 
 enum MHD_Result http_metrics(struct http *http, struct MHD_Connection *c)
 {
-    struct metrics_scene scene = {0};
+    struct metrics_gauges gauges = {0};
     char *bytes = NULL;
     size_t size = 0;
     struct MHD_Response *response = NULL;
     FILE *out = open_memstream(&bytes, &size);
     if (out) {
-        look(http, &scene);
-        metrics_write(http->with.metrics, &scene, out);
+        read_gauges(http, &gauges);
+        metrics_write(http->with.metrics, &gauges, out);
         write_groups(http, out);
         if (fclose(out) == 0) response = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
         if (!response) free(bytes);

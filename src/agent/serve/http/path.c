@@ -1,4 +1,4 @@
-/* What strangers write: paths and hosts. */
+/* Parses untrusted paths and Host headers. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static int digit_of(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* One character, escaped or not, and *path moves behind it; 0: a broken escape, or an escaped 0. */
+/* Reads one character, escaped or not, and advances *path; 0: a broken escape, or an escaped 0. */
 static char take_one(const char **path)
 {
     const char *at = *path;

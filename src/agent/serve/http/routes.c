@@ -1,4 +1,4 @@
-/* Which path is answered how. */
+/* The table of paths, and short answers. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* ---- Short answers ---- */
 
-/* NULL: no memory. Takes the reference. */
+/* NULL: out of memory. Steals the reference. */
 static struct MHD_Response *make_json(json_t *line)
 {
     struct http_text text = {0};
@@ -37,22 +37,23 @@ static enum MHD_Result refuse(struct http *http, struct MHD_Connection *c, unsig
 
 static enum MHD_Result refuse_method(struct http *http, struct MHD_Connection *c)
 {
-    struct MHD_Response *response = make_json(error_of("method", "nothing is changed over HTTP: GET or HEAD"));
+    struct MHD_Response *response = make_json(error_of("method", "HTTP is read-only: use GET or HEAD"));
     if (response) (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     return http_answer(http, c, MHD_HTTP_METHOD_NOT_ALLOWED, "application/json", response);
 }
 
 /* ---- Paths ---- */
 
-/* That peers are out of reach is no reason to restart this one. */
+/* Unreachable peers are not unhealthy: restarting this agent would not help. */
 static enum MHD_Result on_health(struct http *http, struct MHD_Connection *c)
 {
-    const char *why = host_has_failed(http->with.host) ? "disk" : http->unwell;
+    const char *why = host_has_failed(http->with.host) ? "disk" : http->unhealthy;
     if (why) return refuse(http, c, MHD_HTTP_SERVICE_UNAVAILABLE, why, "this agent is about to stop");
     return answer_json(http, c, MHD_HTTP_OK, json_pack("{sb}", "ok", 1));
 }
 
-/* Whether a client of this agent may work now: that the member leads is not enough where nobody holds its leadership. */
+/* Whether a client of this agent leads now. It is not enough that the member leads: a client must hold the
+ * leadership. */
 static bool leads_here(const struct http *http, const struct leadership *o, const struct host_view *view)
 {
     const struct leadership_tenure *t = o->tenure;
@@ -65,8 +66,7 @@ static enum MHD_Result on_leader(struct http *http, struct MHD_Connection *c, co
     char name[CONFIG_NAME_MAX + 1];
     const struct leadership *o = NULL;
     if (http_group_of(url, "/leader/", name)) o = serve_find_leadership(http->with.serve, name);
-    if (!o)
-        return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-group", "nothing is known of such a group here");
+    if (!o) return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-group", "this agent does not know the group");
     const struct host_view view = host_view_of(o->group);
     json_t *line = serve_leader_event(http->with.serve, o);
     if (line) json_object_del(line, "event");
@@ -76,7 +76,7 @@ static enum MHD_Result on_leader(struct http *http, struct MHD_Connection *c, co
 static enum MHD_Result on_events(struct http *http, struct MHD_Connection *c)
 {
     if (http->reader_count < HTTP_READERS_MAX) return http_events(http, c);
-    return refuse(http, c, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many", "16 read here, which is all there can be");
+    return refuse(http, c, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many", "16 clients read /events, the maximum");
 }
 
 static enum MHD_Result route(struct http *http, struct MHD_Connection *c, const char *url)
@@ -90,10 +90,10 @@ static enum MHD_Result route(struct http *http, struct MHD_Connection *c, const 
         if (strcmp(url, paths[i].path) == 0) return paths[i].handle(http, c);
     if (strncmp(url, "/leader/", 8) == 0) return on_leader(http, c, url);
     return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-path",
-                  "there are /healthz, /status, /leader/GROUP, /metrics and /events");
+                  "known paths: /healthz, /status, /leader/GROUP, /metrics, /events");
 }
 
-/* ---- Who may ask ---- */
+/* ---- Access ---- */
 
 static enum MHD_Result check_host(void *context, enum MHD_ValueKind kind, const char *key, const char *value)
 {
@@ -103,7 +103,8 @@ static enum MHD_Result check_host(void *context, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
-/* A page on the web can let its own name point here, and have a browser ask: then that name is in the Host header. */
+/* Prevents DNS rebinding: a web page could point its own name at 127.0.0.1 and let a browser ask. Then the Host
+ * header has that name. */
 static bool is_meant(const struct http *http, struct MHD_Connection *c)
 {
     bool is_good = true;
@@ -119,16 +120,16 @@ enum MHD_Result http_on_request(void *context, struct MHD_Connection *c, const c
     (void)version, (void)upload;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return refuse_method(http, c);
-    if (!*seen) { /* the headers are here; an answer now would end the connection */
+    if (!*seen) { /* only the headers are here; an answer now would close the connection */
         *seen = &once;
         return MHD_YES;
     }
-    if (*upload_size > 0) { /* nobody asked for a body */
+    if (*upload_size > 0) { /* ignore a body */
         *upload_size = 0;
         return MHD_YES;
     }
     if (!is_meant(http, c))
         return refuse(http, c, MHD_HTTP_FORBIDDEN, "host",
-                      "ask for localhost or for the address in numbers: other names could be anybody's");
+                      "use localhost or a numeric address: other names could be anybody's");
     return route(http, c, url);
 }

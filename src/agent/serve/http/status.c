@@ -1,4 +1,4 @@
-/* /status: the words of `elector status --output json`, a group at a time, however many there are. */
+/* /status: the same as `elector status --output json`, generated one group at a time. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum stage { HEAD, GROUPS, TAIL, END };
 struct walk {
     struct http *http;
     enum stage stage;
-    uint32_t next; /* leadership */
+    uint32_t next; /* number of a leadership */
     uint64_t worst_ns;
     struct http_text text;
 };
@@ -32,7 +32,7 @@ static bool make_tail(struct walk *w)
     return http_set_text(&w->text, end);
 }
 
-/* False: no memory. */
+/* False: out of memory. */
 static bool make_text(struct walk *w)
 {
     const struct serve *serve = w->http->with.serve;
@@ -40,7 +40,7 @@ static bool make_text(struct walk *w)
     case HEAD:
         w->stage = GROUPS;
         if (!http_set_json(&w->text, "", serve_begin_status(serve), "")) return false;
-        w->text.size -= 2; /* "]}", after no groups: they follow */
+        w->text.size -= 2; /* removes "]}": the groups follow */
         return true;
     case GROUPS:
         if (w->next < serve->leaderships.count) return make_group(w);

@@ -9,14 +9,14 @@ static void mistakes_in_lines(void **state)
     refuses("name = x\n", ":1: 'name' stands before any section; put [cluster] or another above it");
     refuses(CLUSTER "what\n", ":3: a line is [section], key = value, or a comment that begins with #");
     refuses(CLUSTER "[grup x]\n",
-            ":3: there is no section [grup x]; there are cluster, member NAME, agent and group NAME");
+            ":3: there is no section [grup x]; known sections: cluster, member NAME, agent, group NAME");
     refuses(CLUSTER "[group x\n", ":3: a section is written as [agent] or [group NAME]");
     refuses(CLUSTER "[agent] self = a\n", ":3: a section is written as [agent] or [group NAME]");
-    refuses(CLUSTER "\n[cluster]\n", ":4: there is a section [cluster] already; join them");
-    refuses(ALL AGENT, ":14: there is a section [agent] already; join them");
+    refuses(CLUSTER "\n[cluster]\n", ":4: there is a section [cluster] already; merge them");
+    refuses(ALL AGENT, ":14: there is a section [agent] already; merge them");
     refuses(CLUSTER "name = y\n", ":3: 'name' was set in this section already; keep one");
     refuses(CLUSTER "nmae = y\n",
-            ":3: there is no key 'nmae' in this section; there are name, id, drift, transmit, profile");
+            ":3: there is no key 'nmae' in this section; known keys: name, id, drift, transmit, profile");
     refuses(CLUSTER "x\x01 = y\n", ":3: this is not text; a configuration is a text file");
     char longer[400] = CLUSTER "drift = ";
     memset(longer + strlen(longer), '0', 300);
@@ -89,17 +89,17 @@ static void mistakes_in_addresses(void **state)
         {"", "in '' the port is missing"},
         {"127.0.0.1", "in '127.0.0.1' the port is missing"},
         {":7400", "in ':7400' the host is missing"},
-        {"127.0.0.1:", "the port is no number from 1 to 65535"},
-        {"127.0.0.1:0", "the port is no number from 1 to 65535"},
-        {"127.0.0.1:65536", "the port is no number from 1 to 65535"},
-        {"127.0.0.1:+1", "the port is no number from 1 to 65535"},
+        {"127.0.0.1:", "the port is not a number from 1 to 65535"},
+        {"127.0.0.1:0", "the port is not a number from 1 to 65535"},
+        {"127.0.0.1:65536", "the port is not a number from 1 to 65535"},
+        {"127.0.0.1:+1", "the port is not a number from 1 to 65535"},
         {"::1:7400", "there is more than one colon; put an IPv6 host in brackets"},
         {"[::1]", "the port is missing"},
         {"[::1:7400", "the port is missing"},
         {"[::1]7400", "the port is missing"},
-        {"0.0.0.0:7400", "the host is not one host"},
-        {"[::]:7400", "the host is not one host"},
-        {"224.0.0.1:7400", "the host is not one host"},
+        {"0.0.0.0:7400", "the host is a wildcard, broadcast or multicast address"},
+        {"[::]:7400", "the host is a wildcard, broadcast or multicast address"},
+        {"224.0.0.1:7400", "the host is a wildcard, broadcast or multicast address"},
         {"bad..name:7400", "cannot find the host 'bad..name': "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -138,7 +138,7 @@ static void mistakes_about_the_agent(void **state)
     mentions(ALL "http = 65536\n", ":14: 'http' is a port, an address or off: ");
     mentions(ALL "http = on\n", ":14: 'http' is a port, an address or off: ");
     mentions(ALL "http = 127.0.0.1\n", "the port is missing");
-    mentions(ALL "http = 127.0.0.1:0\n", "the port is no number from 1 to 65535");
+    mentions(ALL "http = 127.0.0.1:0\n", "the port is not a number from 1 to 65535");
     mentions(ALL "http = ::1:80\n", "put an IPv6 host in brackets");
     refuses(ALL "socket-per-user = 0\n", ":14: 'socket-per-user' is a whole number from 1 to 64, not '0'");
     mentions(ALL "socket-per-user = 65\n", ":14: 'socket-per-user' is a whole number");
@@ -148,7 +148,7 @@ static void mistakes_about_the_agent(void **state)
     refuses(ALL "state =\n", ":14: the name of a file is missing");
     char longer[300] = ALL "socket = /";
     memset(longer + strlen(longer), 's', 110);
-    refuses(longer, ":14: that path is longer than 107 characters, and so too long");
+    refuses(longer, ":14: that path is longer than 107 characters; choose a shorter one");
 }
 
 static void mistakes_about_groups(void **state)
@@ -158,7 +158,7 @@ static void mistakes_about_groups(void **state)
     mentions(ALL "[group ]\n", ":14: a group's name is");
     mentions(ALL "[group a*b]\n", ":14: a group's name is");
     mentions(ALL "[group **]\n", ":14: a group's name is");
-    refuses(ALL "[group x]\n[group x]\n", ":15: group 'x' has a section in line 14 already; join them");
+    refuses(ALL "[group x]\n[group x]\n", ":15: group 'x' has a section in line 14 already; merge them");
     refuses(ALL "[group x]\nalgorithm = queen\n",
             ":15: there is no algorithm 'queen'; `elector algorithms` lists them");
     refuses(
@@ -206,7 +206,7 @@ static void roles_that_an_algorithm_does_not_know(void **state)
 {
     accepts(ALL "[group x]\nalgorithm = raft\n");
     refuses(CLUSTER MEMBERS "role = observer\n" AGENT "[group x]\nalgorithm = raft\n",
-            ":15: raft knows no observers, and 'c' is one; choose quorum, or make it a voter");
+            ":15: raft supports no observers, and 'c' is one; choose quorum, or make it a voter");
 }
 
 int main(void)

@@ -204,8 +204,7 @@ static void a_summary_says_who_and_how_many(void **state)
     assert_true(config_describe(&config, out));
     fclose(out);
     assert_non_null(strstr(summary, "cluster shop, id "));
-    assert_non_null(
-        strstr(summary, "  a            id 1    127.0.0.1:7401         voter, which is this one\n"));
+    assert_non_null(strstr(summary, "  a            id 1    127.0.0.1:7401         voter, this agent\n"));
     assert_non_null(strstr(summary, "  2 of 3 votes elect, so 1 may fail\n"));
     assert_non_null(
         strstr(summary, "  x            quorum, lease 2s; only 1 users and 0 groups may campaign\n"));
@@ -301,15 +300,15 @@ static void keys_that_are_wrong(void **state)
     mentions(sealed(public_key[0], public_key[1], "key-file = b.key\ncluster-key-file = cluster.key\n"),
              "/b.key: cannot read this key file: No such file");
     mentions(sealed(public_key[0], public_key[1], "key-file = .\ncluster-key-file = cluster.key\n"),
-             "is no regular file; a key file is one");
+             "not a regular file; a key file must be one");
     mentions(sealed(public_key[0], public_key[1], "key-file = cluster.key\ncluster-key-file = cluster.key\n"),
-             "/cluster.key:2: a key too many; at most 1 may be here");
+             "/cluster.key:2: too many keys; at most 1 may be here");
     write_file("b.key", "", 0600);
     mentions(sealed(public_key[0], public_key[1], "key-file = b.key\ncluster-key-file = cluster.key\n"),
              "/b.key: there is no key in it");
     write_file("b.key", "\nsecret\n", 0600);
     mentions(sealed(public_key[0], public_key[1], "key-file = b.key\ncluster-key-file = cluster.key\n"),
-             "/b.key:2: this is no key; a key is 44 characters of base64");
+             "/b.key:2: this is not a key; a key is 44 characters of base64");
     assert_null(strstr(text, "secret"));
 }
 

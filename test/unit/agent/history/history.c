@@ -54,7 +54,7 @@ static void note(uint32_t number, uint64_t first, uint64_t second)
 
 static void leadership(enum history_what what)
 {
-    history_office(history, us++ * 1000, group, what, EL_NOBODY, NULL);
+    history_leadership(history, us++ * 1000, group, what, EL_NOBODY, NULL);
 }
 
 static void hear(uint8_t kind, el_node from, uint8_t flags, uint64_t term, el_node subject)
@@ -289,7 +289,7 @@ static void a_story_begins_with_its_cause(void **state)
     assert_string_equal(tell(), "0 the worker at b is gone: its connection ended; "
                                 "7 b ends term 5 as it was asked to; "
                                 "9 b is free, and gives its vote to c in term 8; "
-                                "11 b leads no more: nobody does; "
+                                "11 b no longer leads: no leader; "
                                 "412 c leads, with token 8");
     assert_int_equal(story.before.leader, B);
     assert_int_equal(story.before.ended, HISTORY_WORKER_GONE);
@@ -359,7 +359,7 @@ static void a_story_without_an_end_is_told_as_far_as_it_goes(void **state)
     assert_string_equal(tell(), "0 a is heard for the last time; "
                                 "450000 a has been silent for 450 ms: nobody is known to lead; "
                                 "1450001 b asks for votes in term 8; "
-                                "1450002 b has its record on disk, after 1.234 ms");
+                                "1450002 b has written its state file, in 1.234 ms");
     assert_int_equal(story.after.leader, EL_NOBODY);
 }
 
@@ -427,7 +427,7 @@ static void without_one_nothing_is_kept(void **state)
 {
     history_note(NULL, 1, group, &(struct host_note){quorum, 0, {0, 0}});
     history_lead(NULL, 1, group, EL_NOBODY, A, 1, 0);
-    history_office(NULL, 1, group, HISTORY_GONE, EL_NOBODY, NULL);
+    history_leadership(NULL, 1, group, HISTORY_GONE, EL_NOBODY, NULL);
     history_write(NULL, 1, 1);
     history_hear(NULL, 1, group, quorum, &(struct el_msg){.kind = QUORUM_GRANT});
     assert_string_equal(tell(), "nothing");

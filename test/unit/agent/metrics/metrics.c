@@ -10,7 +10,7 @@
 #include "agent/metrics/metrics.h"
 
 static struct metrics metrics;
-static struct metrics_scene scene;
+static struct metrics_gauges scene;
 static struct config config;
 static char *text;
 

@@ -179,7 +179,7 @@ static void other_settings_do_other_things(void **state)
     tape->config.drift++;
     assert_true(recorder_replay(tape, NULL, RECORDER_TRUSTS, &report));
     assert_int_equal(report.verdict, RECORDER_DIVERGES);
-    assert_non_null(strstr(report.text, "it writes its record, but not as it did"));
+    assert_non_null(strstr(report.text, "it writes its state, but not as recorded"));
     recorder_reader_free(tape);
     close_recorded();
 }
@@ -233,7 +233,8 @@ static void what_is_cut_off_is_refused(void **state)
 
 /* ---- Ends ---- */
 
-/* Older halves are overwritten, and what is left begins in the middle of a life, with a state that must be whole. */
+/* Older halves are overwritten, and what is left begins in the middle of a life, with a state that must be
+ * whole. */
 static void a_full_recorder_goes_on_in_its_other_half(void **state)
 {
     for (unsigned seconds = 60; seconds < 100; seconds += 7) {

@@ -126,7 +126,7 @@ static void what_is_sent_back_to_its_sender_is_dropped(void **state)
     is_dropped(&p);
     say(2, 1, "data");
     p = take(0);
-    el_put(p.bytes + 4, nodes[2]->peers[0].sessions[0].mine, 4);
+    el_put(p.bytes + 4, nodes[2]->peers[0].channels[0].mine, 4);
     p.to = 2;
     is_dropped(&p);
 }
@@ -381,7 +381,7 @@ static void noise_of_any_kind_is_dropped(void **state)
         static const size_t sizes[] = {SEAL_INITIATION_SIZE, SEAL_ANSWER_SIZE, SEAL_DATA_SIZE + 9, 31};
         p.size = sizes[i % 4];
         if (i % 3) el_put(p.bytes, (uint64_t)(1 + i % 4 % 3) | SEAL_VERSION << 8, 4);
-        if (i % 5 == 0) el_put(p.bytes + 4, nodes[2]->peers[0].sessions[0].mine, 4);
+        if (i % 5 == 0) el_put(p.bytes + 4, nodes[2]->peers[0].channels[0].mine, 4);
         is_dropped(&p);
     }
 }

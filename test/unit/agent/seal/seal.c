@@ -270,9 +270,9 @@ static void a_session_is_dropped_after_three_minutes(void **state)
     assert_int_equal(stats(2).strangers, 1);
     tick_all();
     assert_false(seal_is_connected(nodes[1], 2) || seal_is_connected(nodes[2], 1));
-    for (unsigned i = 0; i < SEAL_SESSIONS; i++) {
+    for (unsigned i = 0; i < SEAL_CHANNELS; i++) {
         const struct seal_channel gone = {0};
-        assert_memory_equal(&nodes[1]->peers[1].sessions[i], &gone, sizeof gone);
+        assert_memory_equal(&nodes[1]->peers[1].channels[i], &gone, sizeof gone);
     }
     say(1, 2, "anew");
     carry();

@@ -3,7 +3,7 @@
 
 static void each_counter_is_accepted_once(void **state)
 {
-    static struct replay_window_window r;
+    static struct replay_window r;
     assert_true(replay_window_accept(&r, 0));
     assert_false(replay_window_accept(&r, 0));
     assert_true(replay_window_accept(&r, 5));
@@ -14,7 +14,7 @@ static void each_counter_is_accepted_once(void **state)
 static void the_window_ends_2047_behind(void **state)
 {
     for (uint64_t high = 3000; high < 3200; high++) { /* wherever in a word */
-        struct replay_window_window r = {0};
+        struct replay_window r = {0};
         assert_true(replay_window_accept(&r, high));
         assert_false(replay_window_accept(&r, high - 2048));
         assert_true(replay_window_accept(&r, high - 2047));
@@ -28,7 +28,7 @@ static void leaps_forget_nothing_and_invent_nothing(void **state)
 {
     static const uint64_t leaps[] = {1, 63, 64, 65, 1000, 2047, 2048, 2049, 2111, 2112, 2113, 4224, 100000};
     for (size_t i = 0; i < sizeof leaps / sizeof *leaps; i++) {
-        struct replay_window_window r = {0};
+        struct replay_window r = {0};
         for (uint64_t c = 10000; c < 12048; c++) assert_true(replay_window_accept(&r, c));
         const uint64_t high = 12047 + leaps[i];
         assert_true(replay_window_accept(&r, high));
@@ -40,7 +40,7 @@ static void leaps_forget_nothing_and_invent_nothing(void **state)
 static void agrees_with_a_list(void **state)
 {
     static bool seen[20000];
-    struct replay_window_window r = {0};
+    struct replay_window r = {0};
     uint64_t high = 0, dice = 1;
     for (unsigned i = 0; i < 200000; i++) {
         dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -57,7 +57,7 @@ static void agrees_with_a_list(void **state)
 
 static void the_last_counters_are_no_trap(void **state)
 {
-    struct replay_window_window r = {0};
+    struct replay_window r = {0};
     assert_false(replay_window_accept(&r, UINT64_MAX));
     assert_true(replay_window_accept(&r, UINT64_MAX - 1));
     assert_false(replay_window_accept(&r, UINT64_MAX - 1));

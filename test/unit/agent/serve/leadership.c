@@ -87,7 +87,7 @@ static void thousands_take_little_memory(void **state)
             assert_int_equal(leadership_enter(o, a, 1, "a value"), LEADERSHIP_DONE);
             assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
             assert_int_equal(leadership_enter(o, a, 0, ""), LEADERSHIP_DONE);
-            leadership_be_patient(o, a, 5000);
+            leadership_set_preempt_after(o, a, 5000);
             assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
             assert_int_equal(leadership_enter(o, a, 0, ""), LEADERSHIP_DONE);
         }
@@ -95,10 +95,10 @@ static void thousands_take_little_memory(void **state)
     assert_true(all->slab.block_count * SLAB_BLOCK <= OFFICES * BYTES_MAX + SLAB_BLOCK);
 }
 
-static const struct leadership_wishes *wishes_of_first(const struct leadership *o)
+static const struct leadership_options *options_of_first(const struct leadership *o)
 {
     const struct leadership_candidate *first = slab_at(&o->all->slab, o->candidates);
-    return slab_at(&o->all->slab, first->wishes);
+    return slab_at(&o->all->slab, first->options);
 }
 
 static void who_wishes_for_nothing_may_be_patient_later(void **state)
@@ -106,18 +106,18 @@ static void who_wishes_for_nothing_may_be_patient_later(void **state)
     begin(1);
     struct leadership *o = leadership(1, "g");
     assert_int_equal(leadership_enter(o, a, 0, ""), LEADERSHIP_DONE);
-    leadership_be_patient(o, a, 0);
-    assert_null(wishes_of_first(o));
-    leadership_be_patient(o, a, 5000);
-    assert_int_equal(wishes_of_first(o)->preempt_after_ms, 5000);
-    leadership_be_patient(o, a, 0);
-    assert_int_equal(wishes_of_first(o)->preempt_after_ms, 0);
+    leadership_set_preempt_after(o, a, 0);
+    assert_null(options_of_first(o));
+    leadership_set_preempt_after(o, a, 5000);
+    assert_int_equal(options_of_first(o)->preempt_after_ms, 5000);
+    leadership_set_preempt_after(o, a, 0);
+    assert_int_equal(options_of_first(o)->preempt_after_ms, 0);
     assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
     assert_int_equal(leadership_enter(o, a, 3, "here"), LEADERSHIP_DONE);
-    leadership_be_patient(o, a, 7000);
-    assert_int_equal(wishes_of_first(o)->preempt_after_ms, 7000);
-    assert_int_equal(wishes_of_first(o)->priority, 3);
-    assert_string_equal(wishes_of_first(o)->value, "here");
+    leadership_set_preempt_after(o, a, 7000);
+    assert_int_equal(options_of_first(o)->preempt_after_ms, 7000);
+    assert_int_equal(options_of_first(o)->priority, 3);
+    assert_string_equal(options_of_first(o)->value, "here");
 }
 
 static void gives_the_next_a_higher_token(void **state)
@@ -274,7 +274,7 @@ static void loses_everything_with_the_disk(void **state)
     members[0].saves++; /* one that was under way */
     settle();
     expect_heard("a lost disk; ");
-    offices_fail(&members[0].leaderships);
+    leaderships_fail(&members[0].leaderships);
     assert_int_equal(leadership_enter(o, b, 0, ""), LEADERSHIP_FAILED);
     pass(5000);
     expect_heard("");
@@ -284,7 +284,7 @@ static void ends_when_the_disk_is_said_to_fail(void **state)
 {
     begin(1);
     lead(1, a);
-    offices_fail(&members[0].leaderships);
+    leaderships_fail(&members[0].leaderships);
     pass(3000);
     expect_heard("a elected; a lost disk; ");
 }
@@ -344,9 +344,9 @@ static void leads_by_rank_where_nobody_can_resign(void **state)
     heard[0] = '\0';
     assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
     expect_heard("a lost resigned; b elected; ");
-    assert_false(offices_leave(&members[0].leaderships));
+    assert_false(leaderships_leave(&members[0].leaderships));
     assert_int_equal(leadership_stopped(o, b, o->tenure->token), LEADERSHIP_DONE);
-    assert_true(offices_leave(&members[0].leaderships));
+    assert_true(leaderships_leave(&members[0].leaderships));
     expect_heard("b stop leaving; b lost leaving; ");
 }
 

@@ -84,12 +84,12 @@ static void hands_over_when_it_leaves(void **state)
     assert_int_equal(leadership_enter(leadership(3, "g"), c, 5, ""), LEADERSHIP_DONE);
     pass(1500);
     heard[0] = '\0';
-    assert_false(offices_leave(&members[0].leaderships));
-    assert_false(offices_leave(&members[0].leaderships)); /* asked again, said once */
+    assert_false(leaderships_leave(&members[0].leaderships));
+    assert_false(leaderships_leave(&members[0].leaderships)); /* asked again, said once */
     expect_heard("a stop leaving; ");
     assert_int_equal(leadership_enter(o, b, 0, ""), LEADERSHIP_LEAVING);
     assert_int_equal(leadership_stopped(o, a, o->tenure->token), LEADERSHIP_DONE);
-    assert_true(offices_leave(&members[0].leaderships));
+    assert_true(leaderships_leave(&members[0].leaderships));
     assert_false(host_stands(o->group, 1, NULL));
     wait_for("c elected");
     assert_true(strstr(heard, "a lost leaving; c elected; ") == heard);
@@ -100,9 +100,9 @@ static void leaves_alone_too(void **state)
     begin(1);
     lead(1, a);
     heard[0] = '\0';
-    assert_false(offices_leave(&members[0].leaderships));
+    assert_false(leaderships_leave(&members[0].leaderships));
     assert_int_equal(leadership_withdraw(leadership(1, "g"), a, LEADERSHIP_DIES), LEADERSHIP_DONE);
-    assert_true(offices_leave(&members[0].leaderships));
+    assert_true(leaderships_leave(&members[0].leaderships));
     pass(5000);
     expect_heard("a stop leaving; ");
     assert_int_not_equal(host_view_of(leadership(1, "g")->group).role, EL_LEADER);

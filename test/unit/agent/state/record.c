@@ -257,16 +257,16 @@ static void a_file_of_another_user_is_refused(void **state)
 static void what_is_no_state_file_is_left_alone(void **state)
 {
     write_bytes("Dear all,\n", 10);
-    refuses(&me, "is no state file, and is left alone");
+    refuses(&me, "not a state file, left unchanged");
     struct stat status;
     stat(path, &status);
     assert_int_equal(status.st_size, 10);
     unlink(path);
     mkfifo(path, 0600);
-    refuses(&me, "is no regular file");
+    refuses(&me, "not a regular file");
     unlink(path);
     assert_int_equal(symlink("/tmp/elector-nowhere", path), 0);
-    refuses(&me, "is a link");
+    refuses(&me, "a symbolic link");
     unlink(path);
     mkdir(path, 0700);
     refuses(&me, "cannot open the state file");

@@ -9,7 +9,7 @@ static void says_that_it_is_well(void **state)
     const char *answer = get("/healthz");
     assert_int_equal(code_of(answer), 200);
     assert_string_equal(body_of(answer), "{\"ok\":true}\n");
-    http_set_unwell(h.http, "leaving");
+    http_set_unhealthy(h.http, "leaving");
     answer = get("/healthz");
     assert_int_equal(code_of(answer), 503);
     assert_non_null(strstr(body_of(answer), "leaving"));
@@ -61,7 +61,8 @@ static void says_503_where_it_does_not(void **state)
     assert_string_equal(body_of(answer), "{\"group\":\"g\",\"leader\":null,\"token\":0,\"value\":\"\"}\n");
 }
 
-/* The agent was stopped for longer than its lease, and the first thing that it sees is a load balancer's question. */
+/* The agent was stopped for longer than its lease, and the first thing that it sees is a load balancer's
+ * question. */
 static void says_nothing_of_a_lease_that_is_over(void **state)
 {
     const int fd = join(), asks = call();
@@ -72,7 +73,8 @@ static void says_nothing_of_a_lease_that_is_over(void **state)
     assert_true(code_of(answer) == 503 || number_in(body_of(answer), "token") > token);
 }
 
-/* Its lease is renewed, but who works under it was told to stop by then, and the agent has not got round to it yet. */
+/* Its lease is renewed, but who works under it was told to stop by then, and the agent has not got round to it
+ * yet. */
 static void says_503_after_the_deadline_that_the_worker_knows(void **state)
 {
     const int fd = join(), other = join();

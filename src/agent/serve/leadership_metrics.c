@@ -1,13 +1,13 @@
-/* What a change means in numbers: who leads how much, and how long groups went without a leader. */
+/* Counts changes of leaders: how many groups are led, here and elsewhere, and how long each failover took. */
 #define _GNU_SOURCE
 #include "agent/serve/internal.h"
 
-void serve_count_in(struct serve *serve, struct metrics *metrics)
+void serve_set_metrics(struct serve *serve, struct metrics *metrics)
 {
     serve->metrics = metrics;
 }
 
-/* Whether somebody other than the one who leads no more waits to follow it: a group that nobody wants is just empty. */
+/* Whether another candidate waits. Without one, a group without a leader is not a failover. */
 static bool has_heirs(const struct serve *serve, const struct leadership *o, el_node was)
 {
     if (o->candidate_count > 0) return true;
@@ -16,19 +16,19 @@ static bool has_heirs(const struct serve *serve, const struct leadership *o, el_
     return false;
 }
 
-/* Who fell silent was lost when it was last heard, not when that was noticed. */
+/* A failover begins when the lost leader was last heard, not when its silence was noticed. */
 static uint64_t lost_at(const struct serve *serve, el_node was, uint64_t now)
 {
     const uint64_t silence = was == serve->config->self ? 0 : host_heard(serve->host, was);
     return silence < now ? now - silence : now;
 }
 
-void serve_count(struct serve *serve, struct leadership *o, const struct host_view *view)
+void serve_count_change(struct serve *serve, struct leadership *o, const struct host_view *view)
 {
     struct metrics *metrics = serve->metrics;
     const el_node self = serve->config->self, was = o->seen_leader, is = view->leader;
     const uint64_t now = host_clock(serve->host);
-    if (!metrics || (was == is && o->seen_token == view->token)) return; /* only its value */
+    if (!metrics || (was == is && o->seen_token == view->token)) return; /* only the value has changed */
     if (was != EL_NOBODY) metrics->led--;
     if (was == self) metrics->led_here--;
     if (is != EL_NOBODY) metrics->led++;
