@@ -1,18 +1,20 @@
 /*
- * SWIM with Lifeguard: each period one member is pinged, in an order that is shuffled for every round. If it does
- * not answer in time, others are asked to ping it; if it answers none of them before the period ends, it is
- * suspected. Suspicions travel along with pings and acks; the suspected refutes them under a higher incarnation,
- * or is held for dead when its time is up. Load does not grow with the cluster: a member sends a ping a period.
+ * SWIM with Lifeguard: each period a member pings one other, in an order that is shuffled for every round. If
+ * the target does not answer in time, others are asked to ping it; if none of them gets an answer before the
+ * period ends, the target is suspected. Suspicions are piggybacked on pings and acks. A suspect refutes them
+ * with a higher incarnation, or counts as dead when its time is up. Load per member does not grow with the
+ * cluster.
  *
- * Lifeguard: the time for a refutation is long at first and shrinks as others accuse, too; who is asked to ping
- * and cannot reach the target says so (Nack). Whoever misses even those, or has to refute, doubts itself: each
- * point of local health (0..8) stretches its own period and timeout, so a sick member stops accusing others.
+ * Lifeguard: the time for a refutation is long at first and shrinks as others accuse too. A member that is
+ * asked to ping and cannot reach the target says so (Nack). A member that misses even Nacks, or has to
+ * refute, raises its local health score: each point (0..8) lengthens its own period and timeout, so an
+ * overloaded member stops accusing.
  *
  * Reference: Das, Gupta, Motivala, SWIM: scalable weakly-consistent infection-style process group membership
  * protocol, DSN 2002; Dadgar, Phillips, Currey, Lifeguard: local health awareness for more accurate failure
- * detection, DSN-W 2018. Deviations: membership is fixed, so the dead are pinged on, and are told that they are
- * held for dead, which is how a restarted member or a healed partition comes back; a ping or an ack carries one
- * rumour, not as many as fit; an answer to our own ping clears a suspicion here, whatever rumours say.
+ * detection, DSN-W 2018. Deviations: membership is fixed, so dead members are still pinged and told that they
+ * count as dead; so a restarted member rejoins, and a healed partition merges. A ping or an ack carries one
+ * rumour, not as many as fit. An answer to our own ping clears a suspicion here, whatever rumours say.
  */
 #include "detectors/swim.h"
 
@@ -43,7 +45,8 @@ static uint32_t peers(const struct el_config *cfg)
     return cfg->cluster->count - 1;
 }
 
-/* The order is shuffled one place at a time, as it is used: `chosen` of those who have not had their turn. */
+/* Shuffles the order one place at a time, as it is used: takes the `chosen`-th of those not pinged in this
+ * round. */
 static el_node next_target(struct swim *me, const struct el_config *cfg, uint32_t chosen)
 {
     struct swim_member *members = swim_members(me, cfg);
@@ -81,7 +84,7 @@ static void on_chosen(void *state, const struct el_config *cfg, uint32_t chosen,
               (struct el_msg){.kind = SWIM_PING, .subject = me->target, .epoch = me->probe}, out);
 }
 
-/* Those next in the order are as good as drawn by lot. */
+/* Asks the next members in the order, which is random already. */
 static void ask_others(struct swim *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const uint64_t wanted = el_number(cfg, SWIM_INDIRECT);
@@ -97,7 +100,7 @@ static void ask_others(struct swim *me, const struct el_config *cfg, struct el_o
     el_note(out, SWIM_ASKS, me->target, me->asked);
 }
 
-/* ---- What others want of us ---- */
+/* ---- Requests from others ---- */
 
 static void on_ping(struct swim *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {
@@ -108,7 +111,7 @@ static void on_ping(struct swim *me, const struct el_config *cfg, const struct e
 static void on_ping_request(struct swim *me, const struct el_config *cfg, const struct el_msg *m,
                             struct el_outbox *out)
 {
-    if (m->subject == cfg->self || m->subject == m->from) return; /* nobody honest asks for that */
+    if (m->subject == cfg->self || m->subject == m->from) return; /* no correct member asks for that */
     struct swim_member *asker = swim_member(me, cfg, m->from);
     const el_duration wait = detector_times(el_number(cfg, SWIM_OF_TIMEOUT), 1);
     asker->relay_target = m->subject;
@@ -174,7 +177,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
         member->opinion = SWIM_ALIVE;
         if (node <= peers(cfg)) member->order = node + (node >= cfg->self);
     }
-    /* Not everybody at once. */
+    /* Random, so that members do not all ping at once. */
     if (peers(cfg)) el_arm(out, SWIM_PERIOD, 0, 0, detector_times(el_number(cfg, SWIM_OF_PERIOD), 1));
 }
 
@@ -186,7 +189,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     case SWIM_ACK: on_ack(state, cfg, m, out); return;
     case SWIM_PING_REQUEST: on_ping_request(state, cfg, m, out); return;
     case SWIM_NACK: on_nack(state, cfg, m); return;
-    default: return; /* a rumour and nothing else */
+    default: return; /* only a rumour */
     }
 }
 
