@@ -1,22 +1,25 @@
 /*
- * ZooKeeper's fast leader election: whoever has no leader is looking, and votes. A vote is (epoch, zxid, id) of the
- * member voted for, the most recent history first; who hears of a better one adopts it and tells all. When a
- * majority holds its vote and a short wait brings no better one, it expects that one to lead. Whoever comes later
- * joins the leader that a majority names, if that one says so too. None of this makes a leader unique: the epoch
- * that a majority then accepts does (zab.c), and only with it does a member lead.
+ * ZooKeeper's fast leader election: a member without a leader is looking, and votes. A vote is (epoch, zxid,
+ * id) of the member voted for; the most recent history wins. A member that hears of a better vote adopts it
+ * and tells all. When a majority shares its vote and a short wait brings no better one, it expects that
+ * member to lead. A member that comes later joins the leader that a majority names, if that leader confirms
+ * it. None of this makes a leader unique: the epoch that a majority then accepts does (zab.c), and only with
+ * it does a member lead.
  *
- * Reference: ZooKeeper's FastLeaderElection.java; A. Medeiros, ZooKeeper's atomic broadcast protocol: theory and
- * practice, 2012, section 4.1. Deviations: without connections, a vote that is said again has not been answered, so
- * it is, and a peer that is trusted again is told ours; a follower whose leader is looking looks too; a member that hears a ping asks at once; the logical clock
- * never runs backwards, not even on joining; votes count by whom they name. Members that may not lead vote, and are
- * never elected. One whose record is lost observes: it follows, and counts for nothing.
+ * Reference: ZooKeeper's FastLeaderElection.java; A. Medeiros, ZooKeeper's atomic broadcast protocol: theory
+ * and practice, 2012, section 4.1. Deviations: there are no connections, so a repeated vote is taken as
+ * unanswered and is answered, and a peer that is trusted again gets our vote; a follower whose leader is
+ * looking looks too; a member that hears a ping asks at once; the logical clock never runs backwards, not
+ * even on joining; votes are counted by the member they name. Members that may not lead vote, and are never
+ * elected. A member whose record is lost observes: it follows, but its votes and acknowledgements do not
+ * count.
  */
 #include "algorithms/majority/zab.h"
 
 _Static_assert(sizeof(struct zab) == 112, "the state has no hidden padding");
 _Static_assert(sizeof(struct zab_heard) == 16, "nor has what is heard of a member");
 
-/* 200 ms grow to 60 s. */
+/* The resend interval grows from 200 ms to 60 s. */
 enum { RESEND_TIMES_MAX = 300 };
 
 static struct zab_heard *heard_of(struct zab *me, const struct el_config *cfg, el_node peer)
@@ -73,7 +76,7 @@ static void await_traffic(const struct zab *me, struct el_outbox *out)
 
 /* ---- Looking ---- */
 
-/* Whether a majority holds our vote, ourselves among them. Settled members still hold it. */
+/* True if a majority, ourselves included, shares our vote. Members that have settled still count. */
 static bool vote_has_majority(struct zab *me, const struct el_config *cfg)
 {
     uint32_t votes = 1;
@@ -84,7 +87,7 @@ static bool vote_has_majority(struct zab *me, const struct el_config *cfg)
     return votes >= el_majority(cfg) && el_may_lead(cfg->cluster, me->vote.leader) && !me->observer;
 }
 
-/* Starts the wait for a better vote, or calls it off. */
+/* Starts the wait for a better vote, or cancels it. */
 static void count_votes(struct zab *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const el_node finalist = vote_has_majority(me, cfg) ? me->vote.leader : EL_NOBODY;
@@ -125,7 +128,7 @@ static void change_vote(struct zab *me, const struct el_config *cfg, struct zab_
     systemd_all(me, cfg, out);
 }
 
-/* A newer round begins from our own vote again: what we adopted may be gone. */
+/* A newer round begins with our own vote again: the member we voted for may be dead. */
 static void enter_round(struct zab *me, const struct el_config *cfg, const struct el_msg *m,
                         struct el_outbox *out)
 {
@@ -146,7 +149,7 @@ static void hear_looking(struct zab *me, const struct el_config *cfg, const stru
         answer(me, cfg, m->from, out);
         return;
     }
-    /* It says so again, or we have been talking to nobody: either way it has not heard our vote. */
+    /* It repeats itself, or we have been alone: either way it has not heard our vote. */
     const bool missed_ours =
         (heard->round == m->epoch && heard->leader == m->subject) || me->resend > el_number(cfg, ZAB_RESEND);
     if (m->epoch > me->round) {
@@ -160,7 +163,7 @@ static void hear_looking(struct zab *me, const struct el_config *cfg, const stru
     count_votes(me, cfg, out);
 }
 
-/* A majority is settled on that leader, in that election, and it says itself that it leads. */
+/* True if a majority has settled on that leader in that round, and the leader itself confirms it. */
 static bool is_running(struct zab *me, const struct el_config *cfg, el_node leader, uint64_t round)
 {
     uint32_t settled = 0;
@@ -257,14 +260,15 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     }
 }
 
-/* As when a connection is up again: what was said in between is lost. */
+/* The link is back, as if a connection were re-established: messages sent in between are lost. */
 static void on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     const struct zab *me = state;
     if (me->mode == ZAB_LOOKING) answer(me, cfg, peer, out);
 }
 
-/* The application's history has moved. A vote that is not out yet, or was for ourselves, moves with it. */
+/* The application's history has advanced. A vote that is not sent yet, or is for ourselves, advances with
+ * it. */
 static void on_fact(void *state, const struct el_config *cfg, uint32_t fact, uint64_t value,
                     struct el_outbox *out)
 {
@@ -289,7 +293,7 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     el_view_of(view, cfg, me->established ? me->vote.leader : EL_NOBODY, true, me->current);
 }
 
-/* ---- What it says of itself ---- */
+/* ---- Descriptor ---- */
 
 static const struct el_note_text notes[] = {
     [ZAB_LOOKS] = {"looks", "looks for a leader, in round #1"},

@@ -1,12 +1,13 @@
 /*
- * The bully: whoever notices that the coordinator is gone asks everybody above it. If somebody answers, it
- * waits for a coordinator; if nobody does within T, it is the highest alive and says so to all below.
+ * The bully: a process that notices the coordinator's crash polls all processes above it. If one answers, it
+ * waits for a coordinator. If none answers within T, it is the highest live process and announces itself to all
+ * below.
  *
  * Reference: H. Garcia-Molina, Elections in a distributed computing system, IEEE Trans. Computers 31(1),
  * 1982, in the form of Coulouris et al., section 15.3.5. T = 2 Ttrans + Tprocess, T' = 2 T. Deviations:
- * answers echo a run number, so that a late one is not taken for a new one; a coordinator that we suspect is
- * not followed; "unless it has begun one already" holds for T' after the result, too, so that a poll that was
- * under way does not begin the same election again.
+ * answers echo a run number, so that a late answer is not taken for a new one; a process does not follow a
+ * coordinator that it suspects; "unless it has begun one already" also holds for T' after the result, so that a
+ * delayed poll does not start the same election again.
  */
 #include "algorithms/mesh/bully.h"
 
@@ -26,7 +27,8 @@ static void rest(struct bully *me, struct el_outbox *out)
     for (uint32_t timer = 0; timer < BULLY_TIMERS; timer++) el_disarm(out, timer, 0);
 }
 
-/* Until everybody can have heard, this is still the same election: whoever polls us is answered, no more. */
+/* For T' the announcement may still be on its way. A poll in that time belongs to the same election: we answer
+ * it and do not stand. */
 void bully_follow(struct bully *me, const struct el_config *cfg, el_node leader, struct el_outbox *out)
 {
     rest(me, out);
@@ -65,17 +67,17 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
 {
     struct bully *me = state;
     me->leader = start->incumbent;
-    if (start->how != EL_FRESH) bully_stand(me, cfg, out); /* a process that comes back bullies */
+    if (start->how != EL_FRESH) bully_stand(me, cfg, out); /* a process that restarts holds an election */
 }
 
 static void on_election(struct bully *me, const struct el_config *cfg, const struct el_msg *m,
                         struct el_outbox *out)
 {
-    if (el_outranks(cfg->cluster, m->from, cfg->self)) return; /* nobody honest polls downwards */
+    if (el_outranks(cfg->cluster, m->from, cfg->self)) return; /* a correct process polls upwards only */
     el_note(out, BULLY_ANSWERS, m->from, 0);
     el_send(out, cfg, m->from, (struct el_msg){.kind = BULLY_ANSWER, .subject = cfg->self, .epoch = m->epoch});
     if (me->mode != BULLY_IDLE) return;
-    if (el_number(cfg, BULLY_SERIAL)) { /* the line is busy with our answer for one transmission */
+    if (el_number(cfg, BULLY_SERIAL)) { /* our answer occupies the line for one transmission */
         me->mode = BULLY_HOLDING;
         el_arm(out, BULLY_T_SERIAL, 0, cfg->cluster->transmit_max, cfg->cluster->transmit_max);
     } else {

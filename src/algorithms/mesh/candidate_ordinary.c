@@ -1,7 +1,7 @@
 /*
- * Candidates and ordinary processes: only a candidate may lead, however low its rank. Whoever notices the
- * leader's death waits for its own delta, unless somebody else finishes first; then it polls the candidates,
- * picks the best that is alive and tells everybody.
+ * Candidates and ordinary processes: only a candidate may lead, however low its rank. A process that notices
+ * the leader's crash first waits for its own delta. If nobody else has finished an election by then, it polls
+ * the candidates, picks the best live one and announces it to all.
  *
  * Reference: M. G. Murshed, A. R. Allen, Enhanced bully algorithm for leader node election in synchronous
  * distributed systems, Computers 2012, as told by Petrov, Database Internals, chapter 10, figure 10-3. The
@@ -13,7 +13,7 @@
 struct candidate_ordinary {
     struct mesh mesh;
     el_node failed; /* the leader that is being replaced */
-    el_node best;   /* of the candidates that answered so far */
+    el_node best;   /* the best candidate that has answered so far */
     /* the set of suspects follows */
 };
 
@@ -49,7 +49,7 @@ static void rest(struct candidate_ordinary *me, el_node leader, struct el_outbox
     for (uint32_t timer = 0; timer < TIMERS; timer++) el_disarm(out, timer, 0);
 }
 
-/* The smaller delta goes to the better rank; the failed leader has no place in the line. */
+/* A better rank gets a smaller delta; the failed leader is not counted. */
 static void call_election(struct candidate_ordinary *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const struct el_cluster *cluster = cfg->cluster;
@@ -106,7 +106,7 @@ static void poll(struct candidate_ordinary *me, const struct el_config *cfg, str
 static void on_alive(struct candidate_ordinary *me, const struct el_config *cfg, const struct el_msg *m,
                      struct el_outbox *out)
 {
-    const bool is_gone = el_set_has(suspects(me), m->from); /* its answer outlived it */
+    const bool is_gone = el_set_has(suspects(me), m->from); /* it died after it answered */
     if (m->epoch != me->mesh.run || me->mesh.mode != POLLING || is_gone ||
         !el_may_lead(cfg->cluster, m->from)) {
         el_note(out, STALE, m->from, 0);
@@ -123,7 +123,7 @@ static void on_elected(struct candidate_ordinary *me, const struct el_config *cf
     if (news == MESH_LEARNS) {
         rest(me, m->subject, out);
     } else if (me->mesh.mode == IDLE) {
-        if (news == MESH_DISTRUSTS) me->mesh.leader = m->subject; /* the one to be replaced */
+        if (news == MESH_DISTRUSTS) me->mesh.leader = m->subject; /* remember it as the leader to replace */
         call_election(me, cfg, out);
     }
 }

@@ -1,20 +1,20 @@
 /*
- * Election by multicast: ask everybody; the lower agree, the higher disagree and ask for themselves. Any
- * disagreement ends a candidacy. The lectures give three versions, kept here as `mode`: wait for all to
- * agree (which one crash blocks for ever), for all or a timeout, or for no disagreement before a timeout
- * (when agreeing need not be said at all). Asking only those above turns the last one into the bully.
+ * Election by multicast: a process asks all others; lower ones agree, higher ones disagree and ask for
+ * themselves. One disagreement ends a candidacy. The lectures give three versions, here the option `mode`:
+ * wait until all agree (one crash blocks this for ever), wait for all or a timeout, or wait for a timeout
+ * without a disagreement (agreement then needs no message). Asking only those above makes the last the bully.
  *
  * Reference: distributed-systems lectures after Coulouris et al., as the step before the bully.
- * Deviations: with a timeout there is also a second one, as in the bully, so that a process which gave way
- * to one that then died asks again; answers echo a run number.
+ * Deviations: the versions with a timeout have a second one, as in the bully, so that a process asks again if
+ * the process it gave way to dies; answers echo a run number.
  */
 #include "algorithms/mesh/mesh.h"
 
 struct multicast {
     struct mesh mesh;
-    uint32_t polled; /* how many were asked */
+    uint32_t polled; /* how many we asked */
     uint32_t agreed; /* how many of them agreed */
-    /* the set of suspects follows, then the set of those who agreed */
+    /* the set of suspects follows, then the set of processes that agreed */
 };
 
 enum { IDLE, ASKING, WAITING };

@@ -1,7 +1,7 @@
 /*
- * The ring election of the lectures in its basic form: the greater claim is forwarded, a smaller one is
- * outbid, and nobody remembers having taken part. So several initiators run side by side, and the winner's
- * claim and announcement circulate once for each of them.
+ * The ring election of the lectures in its basic form: a node forwards a greater claim and replaces a smaller
+ * one by its own. No node remembers that it took part. So elections of several initiators run side by side,
+ * and the winner's claim and announcement circulate once for each of them.
  *
  * Reference: Coulouris, Dollimore, Kindberg and Blair, Distributed Systems, section 15.3, before Chang and
  * Roberts's flag. Deviations: taking part clears `elected`, so that a takeover never shows two leaders; a

@@ -1,11 +1,11 @@
 /*
- * The ring that collects the living: each process adds itself to the set that travels and hands it to the
- * first successor it can reach. Whoever first finds itself in the set closes the lap, names the
- * best-ranked member and sends that around.
+ * The ring that collects the live members: each process adds itself to the set in the message and passes it to
+ * the first successor it can reach. The first process that finds itself in the set closes the lap, picks the
+ * best-ranked member and announces it around the ring.
  *
  * Reference: A. S. Tanenbaum, M. van Steen, Distributed Systems, the ring algorithm; Petrov, Database
- * Internals, chapter 10, figure 10-5. Deviations: the set is a word, so at most 64 members; the lap may be
- * closed by another than its initiator, which may have died; laps are numbered.
+ * Internals, chapter 10, figure 10-5. Deviations: the set is one 64-bit word, so at most 64 members; a process
+ * other than the initiator, which may have died, can close the lap; laps are numbered.
  */
 #include "algorithms/ring/lap.h"
 

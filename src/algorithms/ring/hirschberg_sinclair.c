@@ -1,14 +1,14 @@
 /*
  * Hirschberg and Sinclair's ring, which runs both ways: in phase p a process probes 2^p hops to either side.
- * Whoever outranks the prober swallows the probe; the last one it reaches, if nobody did, sends a reply back.
- * Two replies allow the next phase, and a probe that comes home has met everybody. Few get far: those who
+ * A process that outranks the prober swallows the probe; otherwise the last process it reaches sends a reply.
+ * Two replies allow the next phase, and a probe that returns to its sender has met everybody. Processes that
  * probe 2^p hops lie more than 2^(p-1) apart, so a phase costs at most 8N messages, and all 8N(1 + log N).
  *
  * Reference: D. S. Hirschberg, J. B. Sinclair, Decentralized extrema-finding in circular configurations of
- * processors, CACM 23(11), 1980. Deviations: whoever is woken by a message takes part before reading it;
- * messages carry the number of their run, since a late probe of one election would otherwise begin the next
- * (with it, links need not keep order); the winner sends the news clockwise around. A process that comes back
- * has forgotten the number, and its own call may pass for an old one until somebody else calls.
+ * processors, CACM 23(11), 1980. Deviations: a process woken by a message takes part before it reads the
+ * message; messages carry a run number, since a late probe of one election would otherwise start the next
+ * (so links need not keep order); the winner announces itself clockwise around the ring. A restarted process
+ * has forgotten the run number, so others may ignore its call as an old one until somebody else calls.
  */
 #include "algorithms/ring/ring.h"
 
@@ -16,7 +16,7 @@ struct hirschberg_sinclair {
     uint64_t run;
     el_node leader;
     uint8_t phase;
-    uint8_t answered; /* bit d: the reply that travels in direction d is here */
+    uint8_t answered; /* bit d: the reply that travels in direction d has arrived */
     uint8_t electing;
     uint8_t spare;
 };
@@ -178,14 +178,15 @@ static void on_reply(struct hirschberg_sinclair *me, const struct el_config *cfg
 static void on_elected(struct hirschberg_sinclair *me, const struct el_config *cfg, const struct el_msg *m,
                        struct el_outbox *out)
 {
-    if (m->subject == cfg->self) return; /* the news went round: everybody knows */
+    if (m->subject == cfg->self) return; /* our announcement completed its lap */
     me->run = m->epoch;
     el_note(out, LEARNS, m->subject, 0);
     settle(me, cfg, m->subject);
     pass(cfg, *m, out);
 }
 
-/* A probe that reaches all around is never answered, but comes home; and a run needs a next one. */
+/* A probe that goes all the way round is never answered but comes home; and a run number must have a
+ * successor. */
 static bool possible(const struct el_config *cfg, const struct el_msg *m)
 {
     if (m->epoch >= EL_EPOCH_MAX - 1 || m->flags > BACKWARDS) return false;
@@ -231,8 +232,8 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     el_view_of(v, cfg, me->leader, me->electing, me->run);
 }
 
-/* Who takes part swallows the probes of the weaker, or drops them as those of an earlier run. In the first run that is
- * so in all of its lives: who comes back is in no earlier one. */
+/* A participant swallows probes of weaker processes, or drops them as probes of an earlier run. In the first
+ * run this holds after every restart as well, since no run is earlier. */
 static bool moot(const void *state, const struct el_config *cfg, const struct el_msg *m)
 {
     const struct hirschberg_sinclair *me = state;

@@ -1,4 +1,4 @@
-/* Two laps around the ring: one gathers, one tells. */
+/* Two laps around the ring: the first gathers, the second announces. */
 #include "algorithms/ring/lap.h"
 
 const char *const lap_kinds[LAP_KINDS + 1] = {NULL, "Elect", "Elected"};
@@ -133,12 +133,12 @@ void lap_on_suspect(void *state, const struct el_config *cfg, el_node peer, stru
 {
     struct lap *me = state;
     me->gone = el_ring_mark(cfg, me->gone, peer, true);
-    if (peer != me->leader && !me->electing) return; /* the lap may have died with it */
+    if (peer != me->leader && !me->electing) return; /* else the lap may be lost with the peer */
     el_note(out, LAP_STARTS_OVER, peer, 0);
     call_election(me, cfg, out);
 }
 
-/* Whoever came back asked for an election while we took it for dead: tell it who leads. */
+/* The returning peer asked for an election while we suspected it, and got no answer: tell it who leads. */
 void lap_on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     struct lap *me = state;

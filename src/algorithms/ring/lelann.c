@@ -1,20 +1,20 @@
 /*
  * LeLann's ring, the first distributed election: every process sends a token with its rank once around, and
- * reads the tokens of the others as they pass. Links keep order, so when its own token is home it has seen
- * all the others, and works out for itself who won. Nobody announces anything.
+ * reads the tokens of the others as they pass. Links keep order, so when its own token returns, it has seen
+ * all the others and knows the winner. Nobody announces anything.
  *
  * Reference: G. Le Lann, Distributed systems: towards a formal approach, IFIP Congress, 1977. Deviations: a
- * process that is woken by a token sends its own before it passes that on, so that the best of all wins and
- * not just the best of those who called (j initiators cost jN messages; here j is always N); it keeps the
- * best claim it has read instead of the list of all. The paper goes on to replace a lost token by timeouts;
- * here a crash or a loss simply ends the election.
+ * process woken by a token sends its own token before it forwards that one, so that the best of all wins and
+ * not just the best initiator (j initiators cost jN messages; here j is always N); a process keeps the best
+ * claim it has read instead of a list of all. The paper also replaces a lost token by timeouts; here a crash
+ * or a loss ends the election without a result.
  */
 #include "algorithms/ring/ring.h"
 
 struct lelann {
     struct ring_claim best; /* of the tokens read in this election, our own among them */
     el_node leader;
-    uint32_t electing; /* our token is on its way */
+    uint32_t electing; /* our token has not returned yet */
 };
 _Static_assert(sizeof(struct lelann) == 24, "no padding");
 

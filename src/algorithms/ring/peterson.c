@@ -1,14 +1,15 @@
 /*
- * The election of Peterson and of Dolev, Klawe and Rodeh: as few messages as a ring with one direction needs,
- * O(N log N) in the worst case. Each active process sends on two claims in a phase: its own, and the one it
- * was sent. So it learns those of the two active processes before it, and stays active, standing for the
- * nearer one's claim, only if that is above the other two. At most every second active process stays.
+ * The election of Peterson and of Dolev, Klawe and Rodeh: O(N log N) messages in the worst case, the optimum
+ * for a ring with one direction. In each phase an active process sends two claims: its own and the first it
+ * received. So it learns the claims of the two active processes before it. It stays active, standing for the
+ * nearer one's claim, only if that claim is above the other two. At most half of the active processes stay
+ * active.
  *
  * Reference: D. Dolev, M. Klawe, M. Rodeh, An O(n log n) unidirectional distributed algorithm for extrema
  * finding in a circle, Journal of Algorithms 3(3), 1982, algorithm A; G. L. Peterson, An O(n log n)
  * unidirectional algorithm for the circular extrema problem, ACM TOPLAS 4(4), 1982. Deviations: the process
- * that sees the winning claim return, which is seldom its owner, sends the news around; whoever is woken by
- * a message becomes active with its own claim before it reads that.
+ * that sees the winning claim return, which is seldom its owner, announces the result; a process woken by a
+ * message becomes active with its own claim before it reads the message.
  */
 #include "algorithms/ring/ring.h"
 
@@ -21,7 +22,7 @@ enum mode {
 
 struct peterson {
     struct ring_claim stands_for;
-    struct ring_claim nearer; /* the claim before ours, once we have the first message of the phase */
+    struct ring_claim nearer; /* the claim of the active process before us: the first message of the phase */
     el_node leader;
     uint32_t mode;
 };
@@ -96,7 +97,7 @@ static void on_first(struct peterson *me, const struct el_config *cfg, struct ri
     el_note(out, RETURNED, claim.owner, 0);
     settle(me, cfg, claim.owner);
     struct el_msg news = ring_message(ELECTED, claim);
-    news.more = cfg->self; /* who takes it off the ring again */
+    news.more = cfg->self; /* the process that takes the announcement off the ring */
     ring_send(0, cfg, cfg->self, news, out);
 }
 
@@ -115,7 +116,7 @@ static void on_second(struct peterson *me, const struct el_config *cfg, struct r
 static void on_elected(struct peterson *me, const struct el_config *cfg, const struct el_msg *m,
                        struct el_outbox *out)
 {
-    if (m->more == cfg->self) return; /* the news went round: everybody knows */
+    if (m->more == cfg->self) return; /* our announcement completed its lap */
     if (m->more < 1 || m->more > cfg->cluster->count) {
         el_note(out, MALFORMED, 0, 0);
         return;
@@ -144,7 +145,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     } else if (me->mode == AWAITS_SECOND && m->kind == SECOND) {
         on_second(me, cfg, ring_claim_in(m), out);
     } else {
-        el_note(out, OUT_OF_TURN, m->subject, 0); /* links that keep order and lose nothing never bring it */
+        el_note(out, OUT_OF_TURN, m->subject, 0); /* impossible if links keep order and lose nothing */
     }
 }
 
