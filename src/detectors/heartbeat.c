@@ -75,16 +75,18 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static const char *const kinds[] = {NULL, "Heartbeat"};
 static const char *const timers[] = {"beat", "silence"};
 static const struct el_option options[] = {
-    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member beats"},
-    [THRESHOLD] = {"threshold", EL_NUMBER, 0, NULL, "3", "after how many silent intervals one is suspected"},
+    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member sends a heartbeat"},
+    [THRESHOLD] = {"threshold", EL_NUMBER, 0, NULL, "3",
+                   "after how many silent intervals a member is suspected"},
 };
 
 const struct el_algorithm el_heartbeat = {
     .name = "heartbeat",
-    .summary = "suspects whoever has been silent for so many intervals",
-    .idea = "Every member sends a heartbeat to all others every interval. Whoever has not been heard for "
-            "`threshold` intervals is suspected, until it is heard again. A crash is noticed within threshold "
-            "intervals and one delay. Beats that are lost or late one after the other look like a crash.",
+    .summary = "suspects a member that is silent for a fixed number of intervals",
+    .idea = "Every member sends a heartbeat to all others every interval. A member that is silent for"
+            " `threshold` intervals is suspected until it is heard again. Detecting a crash takes at "
+            "most threshold intervals and one delay. Several heartbeats lost or late in a row look "
+            "like a crash.",
     .reference = "Coulouris et al.: Distributed Systems, 15.1; Petrov: Database Internals, ch. 9",
     .kinds = kinds,
     .kind_count = 1,

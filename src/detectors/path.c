@@ -139,21 +139,21 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static const char *const kinds[] = {NULL, "Heartbeat"};
 static const char *const timers[] = {"beat"};
 static const struct el_option options[] = {
-    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member beats"},
+    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member sends a heartbeat"},
     [NEIGHBOURS] = {"neighbours", EL_NUMBER, 0, NULL, NULL,
-                    "so many nearest positions on either side (otherwise 2 of up to 8 members, 1 of more)"},
-    [LAG] = {"lag", EL_NUMBER, 0, NULL, "5", "how many beats behind the fastest one is suspected, at least 2"},
+                    "how many nearest positions on either side (otherwise 2 in clusters of up to 8, else 1)"},
+    [LAG] = {"lag", EL_NUMBER, 0, NULL, "5",
+             "how many beats behind the fastest a member is suspected, at least 2"},
 };
 
 const struct el_algorithm el_path = {
     .name = "path",
-    .summary = "counts beats that travel along every path, and suspects whose counter stands still",
-    .idea =
-        "A heartbeat carries the path it has taken. Its receiver counts one more for everybody on the path and "
-        "passes it on to those neighbours that are not on it. The counter of a member that lives grows for "
-        "ever, even if no direct link to it works; that of a dead one stops. There is no timeout: a member is "
-        "suspected when its counter stands still while the fastest grows. The price is traffic, which "
-        "explodes unless neighbours are few.",
+    .summary = "counts beats that travel along every path, and suspects a member whose counter stops",
+    .idea = "A heartbeat carries the path it has taken. Its receiver increments the counter of every "
+            "member on the path and forwards it to the neighbours that are not on it. The counter of a "
+            "live member grows for ever, even if no direct link to it works; that of a dead one stops. "
+            "There is no timeout: a member is suspected when its counter stops while the fastest grows. "
+            "The cost is traffic, which grows exponentially unless neighbours are few.",
     .reference = "Aguilera, Chen, Toueg: Heartbeat: a timeout-free failure detector for quiescent reliable "
                  "communication, WDAG 1997",
     .kinds = kinds,

@@ -204,24 +204,26 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static const char *const kinds[] = {NULL, "Heartbeat"};
 static const char *const timers[] = {"beat", "silence", "confirm"};
 static const struct el_option options[] = {
-    [THRESHOLD] = {"threshold", EL_NUMBER, 0, NULL, "8", "which phi is too much, up to 300"},
-    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member beats, up to two minutes"},
+    [THRESHOLD] = {"threshold", EL_NUMBER, 0, NULL, "8", "the phi at which a member is suspected, up to 300"},
+    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s",
+                  "how often each member sends a heartbeat, up to two minutes"},
     [WINDOW] = {"window", EL_NUMBER, 0, NULL, "100", "how many of the last intervals count, up to 100"},
-    [MIN_DEVIATION] = {"min-deviation", EL_DURATION, 0, NULL, "100ms", "no habit is believed to be steadier"},
-    [PAUSE] = {"pause", EL_DURATION, 0, NULL, NULL, "a pause that is acceptable at any time (otherwise none)"},
+    [MIN_DEVIATION] = {"min-deviation", EL_DURATION, 0, NULL, "100ms",
+                       "lower bound for the measured deviation"},
+    [PAUSE] = {"pause", EL_DURATION, 0, NULL, NULL,
+               "an additional pause to tolerate at any time (otherwise none)"},
     [FIRST_ESTIMATE] = {"first-estimate", EL_DURATION, 0, NULL, NULL,
-                        "the interval to expect of one never heard (otherwise `interval`)"},
+                        "the interval to expect of a member never heard (otherwise `interval`)"},
 };
 
 const struct el_algorithm el_phi = {
     .name = "phi",
-    .summary = "suspects whoever is silent for longer than its own habit makes likely",
-    .idea =
-        "Every member sends a heartbeat to all others every interval, and each keeps the last intervals at which "
-        "each other member was heard. Their mean and deviation say how likely it is that a live member stays "
-        "silent for so long. phi is minus the decimal logarithm of that: at phi 8 one accusation in 100 million "
-        "would be wrong, if intervals were normally distributed. A network that grows slow or jittery makes the "
-        "detector patient instead of wrong.",
+    .summary = "suspects a member whose silence is improbably long for its measured intervals",
+    .idea = "Every member sends a heartbeat to all others every interval, and records the last intervals "
+            "between those of each other member. Their mean and deviation tell how likely a live member "
+            "is to be silent this long. phi is minus the decimal logarithm of that probability: at phi 8,"
+            " one accusation in 100 million would be wrong, if intervals were normally distributed. If "
+            "the network becomes slow or jittery, the detector waits longer instead of accusing wrongly.",
     .reference = "Hayashibara, Defago, Yared, Katayama: The phi accrual failure detector, SRDS 2004",
     .kinds = kinds,
     .kind_count = 1,

@@ -208,30 +208,32 @@ static const char *const kinds[] = {NULL, "Ping", "Ack", "PingRequest", "Nack", 
 static const char *const timers[] = {"period", "timeout", "relay", "suspicion", "suspicion-1", "suspicion-2"};
 static const struct el_option options[] = {
     [SWIM_OF_PERIOD] = {"period", EL_DURATION, 0, NULL, "1s", "how often each member pings another"},
-    [SWIM_OF_TIMEOUT] = {"timeout", EL_DURATION, 0, NULL, "200ms", "when to ask others to ping, too"},
-    [SWIM_INDIRECT] = {"indirect", EL_NUMBER, 0, NULL, "3", "how many are asked"},
+    [SWIM_OF_TIMEOUT] = {"timeout", EL_DURATION, 0, NULL, "200ms",
+                         "how long to wait for an answer before asking others to ping"},
+    [SWIM_INDIRECT] = {"indirect", EL_NUMBER, 0, NULL, "3", "how many others are asked to ping"},
     [SWIM_SHORTEST] = {"shortest", EL_NUMBER, 0, NULL, "4",
-                       "the shortest suspicion, in periods times the logarithm of the members"},
-    [SWIM_LONGEST] = {"longest", EL_NUMBER, 0, NULL, "6", "the longest suspicion, in shortest ones"},
-    [SWIM_HASTY] = {"hasty", EL_FLAG, 0, NULL, "off", "report suspicions, and not only deaths"},
+                       "the shortest suspicion, in periods times the logarithm of the number of members"},
+    [SWIM_LONGEST] = {"longest", EL_NUMBER, 0, NULL, "6",
+                      "the longest suspicion, as a multiple of the shortest"},
+    [SWIM_HASTY] = {"hasty", EL_FLAG, 0, NULL, "off", "report suspicions, not only deaths"},
 };
 
 static const struct el_inequality inequalities[] = {
-    {{{1, EL_OF_ROUND_TRIP}}, {{1, SWIM_OF_TIMEOUT}}, "others are asked before the answer can be there"},
+    {{{1, EL_OF_ROUND_TRIP}}, {{1, SWIM_OF_TIMEOUT}}, "others would be asked before the answer can arrive"},
     {{{2, SWIM_OF_TIMEOUT}, {1, EL_OF_ROUND_TRIP}},
      {{1, SWIM_OF_PERIOD}},
-     "the period ends before those who were asked can tell what they found"},
+     "the period would end before the others can report"},
 };
 
 const struct el_algorithm el_swim = {
     .name = "swim",
-    .summary = "each pings one at a time, asks others before it suspects, and lets the suspected refute",
-    .idea =
-        "Every period each member pings one other, in shuffled order. No answer: a few others are asked to ping "
-        "it, too, in case only one link is bad. Still none: it is suspected, and the rumour travels along with "
-        "later pings and acks. A suspect that lives refutes it under a higher incarnation; one that does not in "
-        "time is held for dead. Lifeguard adds that a member which misses answers it should have had doubts "
-        "itself first. The load on each member does not depend on how many there are.",
+    .summary = "pings one member at a time, asks others before it suspects, and lets suspects refute",
+    .idea = "Every period each member pings one other, in shuffled order. If it gets no answer, it asks a"
+            " few others to ping the target, in case only one link is bad. If they get none either, the "
+            "target is suspected, and later pings and acks spread the rumour. A live suspect refutes it "
+            "with a higher incarnation; one that does not refute in time counts as dead. Lifeguard adds "
+            "that a member which misses expected answers suspects itself first and slows down. The load "
+            "on each member does not depend on the size of the cluster.",
     .reference = "Das, Gupta, Motivala: SWIM, DSN 2002; Dadgar, Phillips, Currey: Lifeguard, DSN-W 2018",
     .kinds = kinds,
     .kind_count = 7,

@@ -441,24 +441,26 @@ static const struct el_inequality inequalities[] = {TENURE_INEQUALITY_ROWS};
 
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS,
-     "a voter whose clock runs too fast is free while the master still counts on its promise"},
-    {EL_RESTARTS, EL_DEMOTED, "a master whose majority was down for as long as a lease has let go"},
+     "a voter whose clock runs too fast is free while the master still relies on its promise"},
+    {EL_RESTARTS, EL_DEMOTED, "a master whose majority was down for one lease has stopped leading"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "a lease that is not renewed in time ends, and whoever missed the renewals knows of no master, or still "
-     "of the old one"},
+     "a lease that is not renewed in time expires, and a member that missed the renewals knows no "
+     "master, or the old one"},
     {EL_PARTITIONS, EL_NO_LEADER,
-     "with links that work one way only, who cannot win may long hold the votes of those who could elect another"},
-    {EL_WIPES, EL_NO_LEADER, "who lost its votes never votes again: when half of all have, nobody can win"},
+     "with one-way links, a candidate that cannot win may hold the votes that another needs"},
+    {EL_WIPES, EL_NO_LEADER,
+     "a member that lost its record never votes again: if half of all have, nobody can win"},
 };
 
 const struct el_algorithm el_chubby = {
     .name = "chubby",
-    .summary = "a majority votes, and promises to elect nobody else for a while",
-    .idea = "A member stands by asking all for their vote in a new term. Each has one vote in a term, which it "
-            "writes to disk before it gives it. A vote is also a promise to help nobody else for a while. Who "
-            "has the votes of a majority leads for that while, counted from when it asked, and keeps asking "
-            "for more time. If a majority no longer answers, it stops by itself, before the promises end. "
-            "Whoever restarts waits as long as a promise that it may have forgotten.",
+    .summary = "a majority votes, and promises to elect nobody else until the promise expires",
+    .idea = "A candidate asks all members for their vote in a new term. Each has one vote in a term "
+            "and saves it before it answers. A vote is also a promise to help nobody else until it "
+            "expires. A candidate with a majority of votes leads for one lease, counted from its "
+            "request, and keeps renewing it. If a majority no longer answers, it stops by itself, "
+            "before the promises expire. A restarted member waits for the longest promise that it may"
+            " have forgotten.",
     .reference = "Burrows: The Chubby lock service for loosely-coupled distributed systems, OSDI 2006",
     .kinds = kinds,
     .kind_count = KINDS,

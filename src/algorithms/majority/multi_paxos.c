@@ -446,36 +446,38 @@ static const char *const kinds[] = {NULL,       "Prepare", "Promise", "Accept",
 static const char *const timers[] = {"patience", "heartbeat"};
 static const struct el_option options[] = {
     [TIMEOUT] = {"timeout", EL_DURATION, 0, NULL, "150ms",
-                 "the shortest silence after which a member opens a ballot; the longest is twice that"},
-    [HEARTBEAT] = {"heartbeat", EL_DURATION, 0, NULL, "50ms", "how often a leader asks to accept"},
+                 "a member without a leader opens a ballot after a random time from this to twice this"},
+    [HEARTBEAT] = {"heartbeat", EL_DURATION, 0, NULL, "50ms", "how often a leader sends Accept"},
     [BACK_OFF] = {"back-off", EL_CHOICE, 0, "random|none", "random",
-                  "who is outbid waits for a random time that doubles; none: it bids again at once"},
-    [CHECK_QUORUM] = {"check-quorum", EL_FLAG, 0, NULL, "on", "a leader that finds no majority steps down"},
+                  "random: an outbid proposer waits for a random time that doubles; none: it bids again at "
+                  "once"},
+    [CHECK_QUORUM] = {"check-quorum", EL_FLAG, 0, NULL, "on", "a leader that reaches no majority steps down"},
 };
 static const struct el_inequality inequalities[] = {
-    {{{2, EL_OF_ROUND_TRIP}}, {{1, TIMEOUT}}, "a ballot would be given up before its promises are of use"},
+    {{{2, EL_OF_ROUND_TRIP}}, {{1, TIMEOUT}}, "a ballot would be abandoned before its promises can be used"},
     {{{1, HEARTBEAT}, {1, EL_OF_TRANSMIT}}, {{1, TIMEOUT}}, "followers would open ballots between two beats"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "with links that work one way only, or a chain of them, one that hears no leader outbids those who could "
-     "serve, again and again"},
+     "with one-way links, or a chain of links, a member that hears no leader repeatedly outbids those"
+     " that could lead"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "when many beats in a row are lost the leader looks dead, and ballots fail as well"},
-    {EL_DRIFTS, EL_NO_LEADER | EL_ENDLESS, "a fast clock opens a ballot before a slow one beats"},
-    {EL_WIPES, EL_NO_LEADER, "whoever has lost its record votes no more, and too few may be left"},
+     "if many heartbeats in a row are lost, the leader looks dead, and ballots fail as well"},
+    {EL_DRIFTS, EL_NO_LEADER | EL_ENDLESS,
+     "a member with a fast clock opens a ballot before a slow leader's next heartbeat"},
+    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and too few may be left"},
 };
 
 const struct el_algorithm el_multi_paxos = {
     .name = "multi-paxos",
-    .summary = "one majority of promises makes a leader, a second one of acceptances proves it",
-    .idea =
-        "Whoever hears of no leader opens a ballot with a number of its own, higher than all it knows. Members "
-        "promise to ignore lower ones, and promises of a majority make a leader. It then asks all to accept, "
-        "slot after slot; what a majority accepts is chosen. An older leader may still believe in itself, but "
-        "its requests meet promises to a higher ballot: they are refused, and so it learns. Two proposers "
-        "that keep outbidding each other get nowhere, unless the outbid wait for a random time.",
+    .summary = "a majority of promises makes a leader, a majority of acceptances confirms it",
+    .idea = "A member that hears no leader opens a ballot with a number of its own, higher than all it "
+            "knows. Members promise to ignore lower ones, and promises of a majority make a leader. It "
+            "then sends Accept for one slot after the other; a slot that a majority accepts is chosen. An"
+            " older leader may still believe that it leads, but members that promised a higher ballot "
+            "refuse its requests, and so it learns. Two proposers that keep outbidding each other make no"
+            " progress, unless an outbid proposer waits for a random time.",
     .reference = "Lamport: Paxos made simple, ACM SIGACT News 32(4), 2001; van Renesse, Altinbuken: Paxos made "
                  "moderately complex, ACM Computing Surveys 47(3), 2015",
     .kinds = kinds,

@@ -415,27 +415,27 @@ static const char *const timers[] = {"patience"};
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER, "a leader that dies unnoticed stays elected"},
-    {EL_CRASHES, EL_NO_LEADER, "a call dies with its caller, if nobody has heard it"},
+    {EL_CRASHES, EL_NO_LEADER, "a call is lost with its caller, if nobody has heard it"},
     {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "whoever hears nothing of an election follows the leader of the last one; whoever tries in vain too often "
-     "stops, and nothing is said again at rest"},
+     "a member that misses an election follows the leader of the last one; after TRIES failed ballots"
+     " a member stops, and nothing is repeated at rest"},
     {EL_LOSSES, EL_ENDLESS,
-     "where many votes are lost every member may try in turn, which takes long, if not for ever"},
+     "if many votes are lost, every member may try in turn, which takes long, possibly for ever"},
     {EL_FALSE_SUSPICIONS, EL_NO_LEADER,
-     "whoever suspects the leader follows nobody, and has no majority behind it when it calls"},
+     "a member that suspects the leader follows nobody, and finds no majority when it calls an election"},
     {EL_WIPES, EL_NO_LEADER | EL_DISAGREEMENT,
-     "whoever has lost its record votes no more, and too few may be left"},
+     "a member that has lost its record never votes again, and too few may be left"},
 };
 
 const struct el_algorithm el_paxos = {
     .name = "paxos",
-    .summary = "a majority decides who leads, and whoever asks later finds the same choice",
-    .idea =
-        "Each election is a synod that decides one value, and the value is a process. A proposer opens a "
-        "ballot with a number of its own; acceptors promise to ignore lower ones and tell what they accepted "
-        "last. With a majority of promises it asks all to accept: the value of the highest ballot told of, "
-        "or itself if there was none. What a majority accepts is decided for ever: every later ballot meets "
-        "one of them and finds the earlier choice. A leader that is gone is replaced by the next election.",
+    .summary = "a majority decides who leads, and every later ballot finds the same choice",
+    .idea = "Each election is a synod that decides one value, and the value is a process. A proposer "
+            "opens a ballot with a number of its own; acceptors promise to ignore lower ones and report "
+            "the value they accepted last. With a majority of promises it asks all to accept the value of"
+            " the highest ballot reported, or itself if there was none. A value that a majority accepts "
+            "is decided for ever: every later ballot reaches one of its acceptors and finds it. The next "
+            "election replaces a leader that has failed.",
     .reference = "Lamport: The part-time parliament, ACM Trans. Computer Systems 16(2), 1998",
     .kinds = kinds,
     .kind_count = KINDS,

@@ -448,24 +448,24 @@ static const struct el_inequality inequalities[] = {TENURE_INEQUALITY_ROWS};
 
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS,
-     "an acceptor whose clock runs too fast forgets the owner while the owner still counts on it"},
-    {EL_RESTARTS, EL_DEMOTED, "an owner whose majority was down, or silent after a restart, has let go"},
+     "an acceptor whose clock runs too fast forgets the owner while the owner still relies on it"},
+    {EL_RESTARTS, EL_DEMOTED,
+     "an owner whose majority was down, or silent after a restart, has lost its lease"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "a lease that is not renewed in time ends, and whoever missed the news knows of no owner, or still of the "
-     "old one"},
-    {EL_WIPES, EL_NO_LEADER,
-     "who lost the record of its ballots proposes no more: when all have, nobody leads"},
+     "a lease that is not renewed in time expires, and a member that missed messages knows no owner, "
+     "or the old one"},
+    {EL_WIPES, EL_NO_LEADER, "a member that lost its record never proposes again: if all have, nobody leads"},
 };
 
 const struct el_algorithm el_paxos_lease = {
     .name = "paxos-lease",
-    .summary = "a majority accepts an owner for a while and forgets it; no lease is ever written down",
-    .idea =
-        "A proposer first asks all acceptors to promise its ballot, a number above all that it has heard of. "
-        "If a majority does, none of them having accepted another, it proposes itself; if a majority "
-        "accepts, it holds the lease until a timer ends that it set before it asked anybody. Acceptors "
-        "remember for longer, so that the lease is over before they accept another. Nothing of this is "
-        "written down, but for blocks of ballot numbers. Who restarts waits until all that it may have forgotten is over.",
+    .summary = "a majority accepts an owner for one lease and then forgets it; leases are never saved",
+    .idea = "A proposer first asks all acceptors to promise its ballot, a number above all that it has "
+            "heard of. If a majority promises and none of them has accepted another owner, it proposes "
+            "itself. If a majority accepts, it holds the lease until a timer expires that it armed before"
+            " its first request. Acceptors remember it for longer, so that the lease is over before they "
+            "accept another owner. Only blocks of ballot numbers are saved. A restarted member waits "
+            "until all that it may have forgotten has expired.",
     .reference = "Trencseni, Gazso, Reinhardt: PaxosLease: diskless Paxos for leases, 2012",
     .kinds = kinds,
     .kind_count = KINDS,

@@ -421,35 +421,36 @@ static const char *const timers[] = {"election", "loyalty", "beat", "quorum", "h
 static const char *const facts[] = {"log-term", "log-index"};
 static const struct el_option options[] = {
     {"election", EL_DURATION, 0, NULL, "150ms", "the shortest election timeout; the longest is twice that"},
-    {"heartbeat", EL_DURATION, 0, NULL, "50ms", "how often a leader beats"},
-    {"prevote", EL_FLAG, 0, NULL, "on", "ask whether one would win before raising the term"},
+    {"heartbeat", EL_DURATION, 0, NULL, "50ms", "how often a leader sends a heartbeat"},
+    {"prevote", EL_FLAG, 0, NULL, "on", "ask whether the candidate would win before raising the term"},
     {"check-quorum", EL_FLAG, 0, NULL, "on", "a leader that hears no majority steps down"},
 };
 static const struct el_inequality inequalities[] = {
-    {{{1, EL_OF_ROUND_TRIP}}, {{1, ELECTION}}, "votes would come back after the candidate has given up"},
-    {{{1, HEARTBEAT}, {1, EL_OF_TRANSMIT}}, {{1, ELECTION}}, "followers would stand between two beats"},
+    {{{1, EL_OF_ROUND_TRIP}}, {{1, ELECTION}}, "votes would arrive after the candidate has given up"},
+    {{{1, HEARTBEAT}, {1, EL_OF_TRANSMIT}}, {{1, ELECTION}}, "followers would stand between two heartbeats"},
     {{{1, HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},
      {{1, ELECTION}},
-     "a leader would miss its quorum between two answers"},
+     "a leader would miss its majority between two answers"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_PARTITIONS, EL_NO_LEADER,
-     "with links that work one way only, those who could elect may never be left in peace for long enough"},
-    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS, "beats that do not come look like a dead leader"},
-    {EL_CRASHES, EL_DEMOTED, "a leader that was without its majority for too long steps down"},
-    {EL_UNGUARDED, EL_DEMOTED, "without pre-vote, who stands needlessly deposes the leader by its higher term"},
-    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and is missed"},
+     "with one-way links, members that could elect a leader may be interrupted again and again"},
+    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS, "lost heartbeats look like a dead leader"},
+    {EL_CRASHES, EL_DEMOTED, "a leader without its majority for too long steps down"},
+    {EL_UNGUARDED, EL_DEMOTED,
+     "without pre-vote, a member that stands needlessly deposes the leader by its higher term"},
+    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and too few may be left"},
 };
 
 const struct el_algorithm el_raft = {
     .name = "raft",
-    .summary = "one saved vote a term, random timeouts, a leader that beats",
-    .idea =
-        "Time is cut into terms. Who hears no leader for a random while raises the term and asks for votes; each "
-        "member votes once a term, for somebody whose log is no older than its own, and saves that before it "
-        "answers. A majority of votes makes the leader of that term, and two majorities share a voter, so a "
-        "term has at most one. A leader beats; a higher term deposes it.",
+    .summary = "one saved vote a term, random timeouts, a leader that sends heartbeats",
+    .idea = "Time is divided into terms. A member that hears no leader for a random time raises the term "
+            "and asks for votes. Each member votes once a term, for a candidate whose log is no older "
+            "than its own, and saves the vote before it answers. A majority of votes makes the leader of "
+            "that term. Two majorities share a voter, so a term has at most one leader. A leader sends "
+            "heartbeats; a higher term deposes it.",
     .reference =
         "Ongaro, Ousterhout: In Search of an Understandable Consensus Algorithm, 2014; Ongaro: Consensus: "
         "Bridging Theory and Practice, 2014",

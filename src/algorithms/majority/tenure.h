@@ -9,21 +9,21 @@
 #include "algorithms/mesh/mesh.h"
 
 enum { TENURE_LEASE, TENURE_HEARTBEAT, TENURE_RETRY, TENURE_OPTIONS };
-#define TENURE_OPTION_ROWS                                                                       \
-    {"lease", EL_DURATION, 0, NULL, "1s", "how long a leader leads, from when it asked for it"}, \
-        {"heartbeat", EL_DURATION, 0, NULL, "250ms", "how often a leader asks for more"},        \
-        {"retry", EL_DURATION, 0, NULL, "250ms", "who wants to lead waits at random, for up to this long"},
+#define TENURE_OPTION_ROWS                                                                         \
+    {"lease", EL_DURATION, 0, NULL, "1s", "length of a lease, counted from the leader's request"}, \
+        {"heartbeat", EL_DURATION, 0, NULL, "250ms", "how often a leader renews its lease"},       \
+        {"retry", EL_DURATION, 0, NULL, "250ms", "longest random wait before a member tries to lead"},
 
-#define TENURE_INEQUALITY_ROWS                                                             \
-    {{{1, TENURE_HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},                                       \
-     {{1, TENURE_LEASE}},                                                                  \
-     "the lease ends before it can be renewed, and every leader loses it"},                \
-        {{{1, EL_OF_ROUND_TRIP}},                                                          \
-         {{1, TENURE_HEARTBEAT}},                                                          \
-         "the next renewal begins before the last one is answered, and none ever counts"}, \
-        {{{1, EL_OF_ROUND_TRIP}},                                                          \
-         {{1, TENURE_RETRY}},                                                              \
-         "those who want to lead begin at nearly the same time, and thwart each other again and again"},
+#define TENURE_INEQUALITY_ROWS                                                                       \
+    {{{1, TENURE_HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},                                                 \
+     {{1, TENURE_LEASE}},                                                                            \
+     "the lease would expire before it can be renewed, and every leader would lose it"},             \
+        {{{1, EL_OF_ROUND_TRIP}},                                                                    \
+         {{1, TENURE_HEARTBEAT}},                                                                    \
+         "the next renewal would begin before the last one is answered, and none would ever count"}, \
+        {{{1, EL_OF_ROUND_TRIP}},                                                                    \
+         {{1, TENURE_RETRY}},                                                                        \
+         "members that want to lead would begin at nearly the same time and block each other repeatedly"},
 
 /* Expand a list of notes to their names and to their texts. */
 #define TENURE_NOTE_NAME(name, word, text) name,

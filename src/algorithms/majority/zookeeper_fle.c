@@ -330,46 +330,48 @@ static const char *const timers[] = {
 static const char *const facts[] = {"epoch", "zxid"};
 
 static const struct el_option options[] = {
-    [ZAB_FINALIZE] = {"finalize", EL_DURATION, 0, NULL, "200ms", "how long a majority waits for a better vote"},
-    [ZAB_RESEND] = {"resend", EL_DURATION, 0, NULL, "200ms", "silence before a vote is sent again; doubles"},
+    [ZAB_FINALIZE] = {"finalize", EL_DURATION, 0, NULL, "200ms",
+                      "how long a member with a majority waits for a better vote"},
+    [ZAB_RESEND] = {"resend", EL_DURATION, 0, NULL, "200ms",
+                    "silence before a vote is repeated; doubles each time"},
     [ZAB_TICK] = {"tick", EL_DURATION, 0, NULL, "100ms", "how often the leader pings"},
     [ZAB_INIT_LIMIT] = {"init-limit", EL_DURATION, 0, NULL, "1s",
-                        "how long a leader may take to be established"},
+                        "how long a leader may take to get its majority"},
     [ZAB_SYNC_LIMIT] = {"sync-limit", EL_DURATION, 0, NULL, "500ms",
-                        "how long leader and followers may miss pings"},
+                        "how long leader and followers may miss each other's pings"},
 };
 
 static const struct el_inequality inequalities[] = {
-    {{{1, EL_OF_TRANSMIT}}, {{1, ZAB_FINALIZE}}, "a better vote that is under way comes too late"},
+    {{{1, EL_OF_TRANSMIT}}, {{1, ZAB_FINALIZE}}, "a better vote on its way would arrive too late"},
     {{{3, ZAB_TICK}, {1, EL_OF_ROUND_TRIP}},
      {{1, ZAB_SYNC_LIMIT}},
-     "a lost ping or a slow clock is taken for a death"},
+     "a lost ping or a slow clock would look like a crash"},
     {{{1, ZAB_FINALIZE}, {1, ZAB_TICK}, {2, EL_OF_ROUND_TRIP}},
      {{1, ZAB_INIT_LIMIT}},
-     "the epoch is given up before a majority can have acknowledged it"},
+     "the epoch would be abandoned before a majority can acknowledge it"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_DEMOTED,
-     "a leader stands down when too few followers are left, or those that come back have forgotten it"},
-    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and is missed"},
+     "a leader steps down when too few followers are left, or when restarted ones have forgotten it"},
+    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and too few may be left"},
     {EL_PARTITIONS, EL_NO_LEADER,
-     "a leader that is cut off stands down; votes are passed on, so that one who is heard by too few can be elected "
-     "again and again; and after a long silence a vote is said again once a minute only"},
+     "a leader that is cut off steps down; votes are forwarded, so a member that too few can hear may"
+     " be elected repeatedly; after a long silence a vote is repeated only once a minute"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "pings and acknowledgements that do not come look like a death, for as long as they do not"},
+     "lost pings and acknowledgements look like a crash for as long as they are missing"},
 };
 
 const struct el_algorithm el_zookeeper_fle = {
     .name = "zookeeper-fle",
     .summary =
-        "the most recent history wins the vote; an epoch accepted by a majority makes it the only leader",
-    .idea =
-        "Everybody without a leader votes for itself and tells all; better votes, by (epoch, zxid, id), are "
-        "adopted and told again, until a majority holds the same one. The member elected so collects the "
-        "epochs that a majority has accepted, proposes the next one, and leads once a majority has saved and "
-        "acknowledged it. Two may be elected, but nobody acknowledges one epoch to both. Pings keep them "
-        "together, and whoever comes back joins the leader there is.",
+        "the most recent history wins the vote; an epoch that a majority accepts makes the leader unique",
+    .idea = "A member without a leader votes for itself and tells all. Members adopt better votes, by "
+            "(epoch, zxid, id), and repeat them, until a majority has the same vote. The elected member "
+            "collects the epochs that a majority has accepted, proposes the next one, and leads once a "
+            "majority has saved and acknowledged it. Two members may be elected, but nobody acknowledges "
+            "one epoch to both. Pings keep leader and followers together, and a restarted member joins "
+            "the current leader.",
     .reference =
         "Junqueira, Reed, Serafini: Zab: high-performance broadcast for primary-backup systems, DSN 2011; "
         "Medeiros: ZooKeeper's atomic broadcast protocol, 2012",

@@ -171,17 +171,20 @@ static const struct el_option options[] = {BULLY_OPTION_ROWS};
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT, "a leader that dies unnoticed stays elected"},
-    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST, "a call dies with its caller, if nobody alive above has heard it"},
+    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
+     "a call is lost with its caller, if no live process above has heard it"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "no answer within T is taken for a death: each side of a partition elects its own leader"},
+     "a process that does not answer within T counts as dead: each side of a partition elects its own"
+     " leader"},
     {EL_FALSE_SUSPICIONS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a live leader that is suspected is bullied aside, or elections start for ever; that a suspect really "
-     "dies is no news"},
-    {EL_NEEDLESS_CALLS, EL_TWO_LEADERS, "called above a live leader of lower rank, both lead for one delay"},
+     "a suspected live leader is replaced, or elections repeat for ever; the later death of a suspect"
+     " goes unreported"},
+    {EL_NEEDLESS_CALLS, EL_TWO_LEADERS,
+     "an election above a live leader of lower rank: both lead for one delay"},
     {EL_RESTARTS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER,
-     "a high-ranked process that comes back deposes a healthy leader, and both lead for one delay; one "
+     "a high-ranked process that restarts deposes a healthy leader, and both lead for one delay; one "
      "replaced under the same id during an election makes two coordinators"},
 };
 
@@ -189,10 +192,11 @@ const struct el_algorithm el_bully = {
     .name = "bully",
     .roleless = true,
     .summary = "ask everybody above; if nobody answers in time, you lead",
-    .idea = "All processes know each other. Whoever notices that the coordinator is gone sends Election to "
-            "every higher-ranked process. A process that receives it answers and holds its own election. "
-            "Whoever gets no answer within T = 2 Ttrans + Tprocess is the highest alive and sends Coordinator "
-            "to all below. Whoever was answered and hears of no coordinator within T' starts again.",
+    .idea = "All processes know each other. A process that notices the coordinator's crash sends "
+            "Election to every higher-ranked process. A process that receives it answers and holds "
+            "its own election. A process without an answer within T = 2 Ttrans + Tprocess is the "
+            "highest live one and sends Coordinator to all below. A process that was answered but "
+            "hears of no coordinator within T' starts again.",
     .reference =
         "Garcia-Molina: Elections in a distributed computing system, IEEE Trans. Computers 31(1), 1982",
     .kinds = kinds,

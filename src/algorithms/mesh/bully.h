@@ -49,8 +49,9 @@ enum {
     [BULLY_DISTRUSTS] = {"distrusts", "is told that @1 leads, but suspects it"},      \
     [BULLY_NOTICES] = {"notices", "notices that the leader @1 is gone"},              \
     [BULLY_STALE] = {"stale", "ignores a late answer from @1"}
-#define BULLY_OPTION_ROWS                                                                                  \
-    [BULLY_EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll the suspected"}, \
+#define BULLY_OPTION_ROWS                                                                 \
+    [BULLY_EXCLUDE_SUSPECTS] =                                                            \
+        {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll suspected processes"}, \
     [BULLY_SERIAL] = {"serial", EL_FLAG, 0, NULL, "off", "send Answer and Election one after the other"}
 
 uint64_t *bully_suspects(struct bully *me);

@@ -215,21 +215,23 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
 static const char *const kinds[] = {NULL, "Election", "Alive", "Grant", "Elected"};
 static const char *const timers[] = {"wait"};
 static const struct el_option options[] = {
-    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll the suspected"},
+    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll suspected processes"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT, "a leader that dies unnoticed stays elected"},
-    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST, "a call dies with its caller, if nobody alive above has heard it"},
+    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
+     "a call is lost with its caller, if no live process above has heard it"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "no answer within T is taken for a death: each side of a partition elects its own leader"},
+     "a process that does not answer within T counts as dead: each side of a partition elects its own"
+     " leader"},
     {EL_NEEDLESS_CALLS | EL_FALSE_SUSPICIONS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a live leader that is suspected is bullied aside, or elections start for ever"},
+     "a suspected live leader is replaced, or elections repeat for ever"},
     {EL_RESTARTS | EL_DUPLICATES,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER,
-     "a high-ranked process that comes back deposes a healthy leader; an old grant crowns again"},
+     "a high-ranked process that restarts deposes a healthy leader; an old grant elects again"},
 };
 
 const struct el_algorithm el_bully_modified = {

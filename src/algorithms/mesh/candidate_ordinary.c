@@ -182,30 +182,32 @@ static const char *const timers[] = {"delta", "poll"};
 static const struct el_option options[] = {
     [CANDIDATES] = {"candidates", EL_ROLES, 0, NULL, NULL, "who may lead (otherwise everybody)"},
     [DELTA] = {"delta", EL_DURATION, 0, NULL, NULL,
-               "wait for each place in line (otherwise 3 Ttrans + 2 Tprocess)"},
+               "how much longer each process waits than the next better one (otherwise 3 Ttrans + 2 "
+               "Tprocess)"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT | EL_NO_LEADER,
      "a leader that dies unnoticed stays elected"},
-    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
-     "a call dies with its caller, while it waits its turn and nobody knows"},
+    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST, "a call is lost with its caller, while it waits its delta"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "no answer within T is taken for a death: each side of a partition elects its own leader"},
+     "a process that does not answer within T counts as dead: each side of a partition elects its own"
+     " leader"},
     {EL_NEEDLESS_CALLS | EL_FALSE_SUSPICIONS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a live leader that is suspected is replaced without being told"},
+     "a suspected live leader is replaced without being told"},
     {EL_RESTARTS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER | EL_ENDLESS,
-     "a better candidate that comes back takes over, and both lead for one delay"},
+     "a better candidate that restarts takes over, and both lead for one delay"},
 };
 
 const struct el_algorithm el_candidate_ordinary = {
     .name = "candidate-ordinary",
-    .summary = "only candidates may lead; whoever waited its delta polls them and picks the best",
-    .idea = "Processes are candidates or ordinary. Whoever notices that the leader is gone waits for its own "
-            "delta, shorter for a better rank; if nobody has finished by then, it polls the candidates, picks "
-            "the best one alive and tells everybody. Few messages, and one election at a time.",
+    .summary = "only candidates may lead; an initiator waits its delta, polls them and picks the best",
+    .idea = "Processes are candidates or ordinary. A process that notices the leader's crash waits "
+            "for its own delta, which is shorter for a better rank. If nobody has finished an "
+            "election by then, it polls the candidates, picks the best live one and announces it to "
+            "all. This needs few messages and one election at a time.",
     .reference = "Murshed, Allen: Enhanced bully algorithm for leader node election in synchronous distributed "
                  "systems, 2012; Petrov: Database Internals, ch. 10",
     .kinds = kinds,

@@ -329,15 +329,16 @@ static const struct el_weakness breaks[] = {
     {EL_CRASHES | EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_DUPLICATES | EL_LATENESS | EL_PAUSES |
          EL_CLOCKS | EL_RESTARTS | EL_FALSE_SUSPICIONS,
      EL_DISAGREEMENT | EL_DEAD_LEADER | EL_ENDLESS,
-     "a merger that is half told leaves a member behind with a leader that has gone over"},
+     "an interrupted merger leaves a member with a leader that has joined another group"},
 };
 
 const struct el_algorithm el_invitation = {
     .name = "invitation",
     .summary = "groups merge by invitation; the larger group's leader stays",
-    .idea = "Each process starts as the leader of a group of one. Leaders invite others to join; a follower "
-            "passes an invitation on to its leader. When two groups merge, the leader of the larger one stays "
-            "and the members of the smaller one are told. Partitions make groups, and healing merges them.",
+    .idea = "Each process starts as the leader of a group of one. Leaders invite others to join; a "
+            "follower forwards an invitation to its leader. When two groups merge, the leader of the "
+            "larger one stays, and the members of the smaller one are told. A partition splits "
+            "groups, and healing it merges them.",
     .reference = "Garcia-Molina: Elections in a distributed computing system, 1982; Stoller 1999; Petrov: "
                  "Database Internals, ch. 10",
     .kinds = kinds,

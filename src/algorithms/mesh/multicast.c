@@ -203,8 +203,8 @@ static const char *const kinds[] = {NULL, "Election", "Agree", "Disagree", "Coor
 static const char *const timers[] = {"replies", "coordinator"};
 static const struct el_option options[] = {
     [MODE] = {"mode", EL_CHOICE, 0, "timeout|all|disagree", "timeout",
-              "what elects: all agreeing or a timeout, all agreeing, no disagreement"},
-    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not ask the suspected"},
+              "when a candidate wins: all agree or a timeout, all agree, no disagreement before a timeout"},
+    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not ask suspected processes"},
 };
 
 static const struct el_weakness breaks[] = {
@@ -212,21 +212,21 @@ static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_NO_LEADER, "with mode=all one silent process blocks the election for ever"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "silence until the timeout is taken for consent: each side of a partition elects its own leader"},
+     "silence until the timeout counts as consent: each side of a partition elects its own leader"},
     {EL_FALSE_SUSPICIONS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a live leader that is suspected is elected again and distrusted again"},
+     "a suspected live leader is elected again and distrusted again"},
     {EL_RESTARTS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER,
-     "a process replaced under the same id during an election forgets what it said"},
+     "a process replaced under the same id during an election forgets its answers"},
 };
 
 const struct el_algorithm el_multicast = {
     .name = "multicast",
     .roleless = true,
-    .summary = "ask everybody; the lower agree, the higher disagree",
-    .idea = "A candidate multicasts its rank. Lower processes agree, higher ones disagree and stand "
-            "themselves. A candidate that somebody disagrees with gives up; one that all agree with, or that "
-            "nobody disagrees with in time, is elected and says so to all.",
+    .summary = "ask everybody; lower processes agree, higher ones disagree",
+    .idea = "A candidate multicasts its rank. Lower processes agree; higher ones disagree and stand "
+            "themselves. A candidate gives up if one process disagrees. It is elected if all agree, "
+            "or if nobody disagrees in time, and announces itself to all.",
     .reference = "distributed-systems lectures after Coulouris et al., section 15.3: multicast-based election",
     .kinds = kinds,
     .kind_count = 4,

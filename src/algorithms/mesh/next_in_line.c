@@ -290,24 +290,26 @@ static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT | EL_NOT_BEST,
      "a leader that dies unnoticed stays elected"},
     {EL_CRASHES, EL_NOT_BEST | EL_NO_LEADER,
-     "a list may pass over a better process; a call may die with its caller"},
+     "a list may leave out a better process; a call may be lost with its caller"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "no answer within T is taken for a death: each side of a partition elects its own leader"},
+     "a process that does not answer within T counts as dead: each side of a partition elects its own"
+     " leader"},
     {EL_NEEDLESS_CALLS | EL_FALSE_SUSPICIONS | EL_DUPLICATES,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "an alternative that is asked leads, whether or not the leader is really gone"},
+     "an alternative that is asked leads, even if the leader is still alive"},
     {EL_RESTARTS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER | EL_ENDLESS,
-     "a process that comes back has no list and bullies"},
+     "a process that restarts has no list and holds a bully election"},
 };
 
 const struct el_algorithm el_next_in_line = {
     .name = "next-in-line",
     .roleless = true,
-    .summary = "the leader names its alternatives; the first that is alive takes over",
-    .idea = "A leader publishes an ordered list of alternatives. Whoever notices its death asks the first; if "
-            "that one is alive it says so and announces itself with a new list, without an election. If it is "
-            "silent for T the next is asked. When the list is exhausted, or there is none, the bully decides.",
+    .summary = "the leader names its alternatives; the first live one takes over",
+    .idea = "A leader publishes an ordered list of alternatives. A process that notices its crash "
+            "asks the first; if that one is alive, it answers and announces itself with a new list, "
+            "without an election. If it is silent for T, the next one is asked. Without a list, or "
+            "when it is exhausted, a bully election follows.",
     .reference =
         "Gholipour et al.: A new approach for election algorithm in distributed systems, 2009; Petrov: "
         "Database Internals, ch. 10",

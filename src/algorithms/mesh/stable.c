@@ -201,33 +201,33 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 static const char *const kinds[] = {NULL, "OK", "Start"};
 static const char *const timers[] = {[BEAT] = "beat", [WAIT] = "wait"};
 static const struct el_option options[] = {
-    [DELTA] = {"delta", EL_DURATION, 0, NULL, "50ms", "how often the owner of a round says OK"},
-    [ADAPT] = {"adapt", EL_FLAG, 0, NULL, "off", "wait longer after each wait that proves too short"},
+    [DELTA] = {"delta", EL_DURATION, 0, NULL, "50ms", "how often the owner of a round sends OK"},
+    [ADAPT] = {"adapt", EL_FLAG, 0, NULL, "off", "lengthen the timeout each time it proves too short"},
 };
 
 static const struct el_inequality inequalities[] = {
     {{{1, EL_OF_ROUND_TRIP}},
      {{1, DELTA}},
-     "a process that comes back takes an old round for its own before it is told of the new one, and an OK "
-     "that is merely slow is given up"},
+     "a restarted process would take an old round for its own before it hears of the current one, and"
+     " a slow OK would count as missing"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "each side of a partition finds a leader of its own, and whoever hears nobody takes all that it reaches from "
-     "round to round"},
+     "each side of a partition finds a leader of its own, and a member that hears nobody drives all "
+     "it reaches from round to round"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
      "two lost OKs look like a dead owner, to one member or to all"},
 };
 
 const struct el_algorithm el_stable = {
     .name = "stable",
-    .summary = "rounds are owned in turn; the owner leads for as long as it is heard in time",
-    .idea =
-        "Round r belongs to one member. That one sends OK to all, again and again, and leads; who has heard "
-        "two of them follows it. Who hears none for twice the period begins the next round and tells its "
-        "owner. Messages of an older round are answered with the present one, so nobody who comes back, "
-        "however high its rank, displaces a leader that is heard in time.",
+    .summary = "members own rounds in turn; the owner leads as long as the others hear it in time",
+    .idea = "Round r belongs to one member. The owner sends OK to all every delta, and leads. A member "
+            "follows an owner from which it has heard two OKs. If it hears none for twice delta, it "
+            "starts the next round and tells its owner. A message of an older round is answered with the "
+            "current one. So no restarted member, however high its rank, displaces a leader that is heard"
+            " in time.",
     .reference = "Aguilera, Delporte-Gallet, Fauconnier, Toueg: Stable leader election, DISC 2001",
     .kinds = kinds,
     .kind_count = 2,

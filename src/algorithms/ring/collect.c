@@ -41,10 +41,10 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
 const struct el_algorithm el_ring_collect = {
     .name = "ring-collect",
     .roleless = true,
-    .summary = "the set of the living travels once around, then the result does",
-    .idea = "The initiator sends a set with itself in it; each process adds itself and passes the set to the "
-            "first successor it can reach, skipping the dead. When the set comes back, its best-ranked member "
-            "is the leader, and a second lap tells everybody.",
+    .summary = "the set of live members travels once around, then the result does",
+    .idea = "The initiator sends a set that contains itself. Each process adds itself and passes the "
+            "set to the first successor it can reach, skipping dead ones. When the set comes back, "
+            "its best-ranked member is the leader, and a second lap announces it.",
     .reference =
         "Tanenbaum, van Steen: Distributed Systems, ring algorithm; Petrov: Database Internals, ch. 10",
     .kinds = lap_kinds,

@@ -243,22 +243,23 @@ static bool moot(const void *state, const struct el_config *cfg, const struct el
 
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST,
-     "the ring is not closed over a dead process: whatever is to pass it is gone, the call, a probe or the news"},
+     "nothing gets past a dead process: a call, a probe or the announcement is lost there"},
     {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "a process whose probe or reply is lost waits for ever, and so do those whom the news does not reach"},
+     "a process whose probe or reply is lost waits for ever, and so does one that misses the announcement"},
     {EL_PARTITIONS | EL_FALSE_SUSPICIONS, EL_NOT_BEST,
-     "no detector is listened to: a leader that is suspected leads on until somebody calls"},
+     "it has no failure detector: a suspected leader leads on until somebody calls an election"},
     {EL_RESTARTS, EL_TWO_LEADERS,
-     "a process that has forgotten its runs repeats a number, and wins without waking the old leader"},
+     "a restarted process repeats a run number, and wins without waking the old leader"},
 };
 
 const struct el_algorithm el_hirschberg_sinclair = {
     .name = "hirschberg-sinclair",
     .summary = "two-way ring: probes reach twice as far in each phase",
-    .idea = "A process asks its two neighbours whether it outranks them, then all within two hops to either "
-            "side, then within four, and so on. Whoever outranks it swallows the probe, and without replies "
-            "from both sides it goes no further. So only the best of each stretch of the ring looks beyond it, "
-            "and the one whose probe comes home has looked at everybody.",
+    .idea = "A process asks its two neighbours whether it outranks them, then all within two hops to "
+            "either side, then within four, and so on. A process that outranks it swallows the probe,"
+            " and without replies from both sides it goes no further. So only the best of each "
+            "stretch of the ring looks beyond it. A process whose probe comes home has asked "
+            "everybody, and wins.",
     .reference = "Hirschberg, Sinclair: Decentralized extrema-finding in circular configurations of "
                  "processors, CACM 23(11), 1980",
     .kinds = kinds,

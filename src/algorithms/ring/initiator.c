@@ -268,22 +268,22 @@ static const char *const timers[] = {"patience"};
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT, "a leader that dies unnoticed stays elected"},
     {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
-     "a call dies with its caller, if its first hop finds a dead neighbour"},
+     "a call is lost with its caller, if its first hop finds a dead neighbour"},
     {EL_LOSSES | EL_PARTITIONS | EL_FALSE_SUSPICIONS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "patience ends too early, or a ring closed over live processes elects beside them"},
+     "a timeout expires too early, or a ring closed over live processes elects another leader"},
     {EL_RESTARTS | EL_DUPLICATES | EL_REORDERS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a process that forgot its runs repeats a number; an old message passes for a new one"},
+     "a restarted process repeats a run number; an old message is taken for a new one"},
 };
 
 const struct el_algorithm el_ring_initiator = {
     .name = "ring-initiator",
     .roleless = true,
     .summary = "ring for many initiators: only the highest (run, initiator) may pass",
-    .idea = "Every message says which run it belongs to and who called it. A process lets a message pass only "
-            "if no higher (run, initiator) has gone by, so of many elections at once only the highest "
-            "initiator's completes, and a later election is never blocked by an earlier one.",
+    .idea = "Every message names its run and the initiator of that run. A process forwards a message "
+            "only if it has seen no higher (run, initiator). So only the highest initiator's election"
+            " completes, and an earlier election never blocks a later one.",
     .reference = "distributed-systems lectures after Coulouris et al., section 15.3: multiple initiators",
     .kinds = ring_kinds,
     .kind_count = RING_KINDS,

@@ -214,22 +214,24 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER,
-     "the ring is not closed over a dead process: whatever is to pass it is gone, the call, a token or the news"},
+     "nothing gets past a dead process: a call, a token or the announcement is lost there"},
     {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "the last token or the news may be lost, and nobody sends another"},
+     "the last token or the announcement may be lost, and nobody sends another"},
     {EL_REORDERS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "a token that the winning one has overtaken wakes those who have settled to an election of their own"},
+     "a token that the winning one has overtaken makes settled processes start another election"},
     {EL_DUPLICATES, EL_NO_LEADER | EL_DISAGREEMENT,
-     "a copy of old news settles a process in the middle of the next election, and its own token is nobody's"},
+     "a copy of an old announcement ends a process's next election too early, and its token has no owner"},
 };
 
 const struct el_algorithm el_itai_rodeh = {
     .name = "itai-rodeh",
-    .summary = "anonymous ring: processes without ids draw lots until one draws alone",
-    .idea = "Processes that are all alike cannot elect one of them by any fixed rule, so they draw numbers and "
-            "send them around. The greatest number silences all smaller ones. A process that meets its own "
-            "number in another's token marks it, and so those who drew the greatest number learn, when their "
-            "tokens come home after N hops, whether they drew it alone. If not, they draw again.",
+    .summary = "anonymous ring: processes without ids draw numbers until one of them alone has the "
+               "greatest",
+    .idea = "Identical processes cannot elect one of them by a fixed rule, so they draw numbers and "
+            "send them around in tokens. The greatest number makes all processes with smaller ones "
+            "passive. A process marks a token that carries its own number. So the processes with the "
+            "greatest number learn, when their tokens come home after N hops, whether others drew it "
+            "too. If so, they draw again.",
     .reference = "Itai, Rodeh: Symmetry breaking in distributed networks, Information and Computation 88(1), "
                  "1990",
     .kinds = kinds,

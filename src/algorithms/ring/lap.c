@@ -19,12 +19,12 @@ const struct el_note_text lap_notes[LAP_NOTES] = {
 
 const struct el_weakness lap_breaks[LAP_BREAKS] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT | EL_NO_LEADER,
-     "a leader that dies unnoticed stays elected, and a lap dies with the process that carries it"},
+     "a leader that dies unnoticed stays elected, and a lap is lost with the process that carries it"},
     {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
-     "a call dies with its caller, if its first hop finds a dead neighbour"},
+     "a call is lost with its caller, if its first hop finds a dead neighbour"},
     {EL_LOSSES | EL_DUPLICATES | EL_REORDERS,
      EL_NO_LEADER | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_TWO_LEADERS,
-     "a lost message ends its lap, and those behind it are never told"},
+     "a lost message ends its lap, and the processes behind it never learn the result"},
     {EL_PARTITIONS | EL_FALSE_SUSPICIONS | EL_RESTARTS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
      "each part of a cut ring skips the other part and elects its own leader"},

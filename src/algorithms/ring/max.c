@@ -41,8 +41,9 @@ const struct el_algorithm el_ring_max = {
     .name = "ring-max",
     .roleless = true,
     .summary = "only the best rank met so far travels around, then the result does",
-    .idea = "As ring-collect, but the message carries the best rank met so far in place of the whole set. "
-            "When it comes back to the initiator the best is known, and a second lap tells everybody.",
+    .idea = "As ring-collect, but the message carries the best rank met so far instead of the whole "
+            "set. When it comes back to the initiator, the best rank is known, and a second lap "
+            "announces the leader.",
     .reference = "Petrov: Database Internals, ch. 10, ring algorithm, variant",
     .kinds = lap_kinds,
     .kind_count = LAP_KINDS,

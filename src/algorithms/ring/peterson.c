@@ -167,25 +167,25 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST,
-     "the ring is not closed over a dead process: whatever is to pass it is gone, the call, a claim or the news"},
+     "nothing gets past a dead process: a call, a claim or the announcement is lost there"},
     {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT | EL_NOT_BEST,
-     "a process whose message is lost waits for ever, or takes the next one for it"},
+     "a process whose message is lost waits for ever, or takes the next message for it"},
     {EL_PARTITIONS | EL_FALSE_SUSPICIONS, EL_NOT_BEST,
-     "no detector is listened to: a leader that is suspected leads on until somebody calls"},
+     "it has no failure detector: a suspected leader leads on until somebody calls an election"},
     {EL_DUPLICATES | EL_REORDERS | EL_RESTARTS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NO_LEADER | EL_NOT_BEST | EL_ENDLESS,
-     "a claim out of turn is compared with the wrong neighbours, or finds only relays and circles for ever"},
+     "a claim out of turn is compared with the wrong neighbours, or meets only relays and circulates "
+     "for ever"},
 };
 
 const struct el_algorithm el_peterson = {
     .name = "peterson",
-    .summary = "one-way ring in phases: a claim stays only above both its neighbours",
-    .idea =
-        "In each phase every active process tells the next one its claim, and then the claim it was told. "
-        "So it sees three claims in a row: its own and the two before. If the middle one is the best of the "
-        "three it takes that over and goes on, otherwise it becomes a mere relay. At least half of the "
-        "claims fall in each phase, and the best never does; when a process is told the claim it already "
-        "stands for, that is the last one, and it names the owner to all.",
+    .summary = "one-way ring in phases: a claim survives only if it is above both neighbouring claims",
+    .idea = "In each phase every active process sends its claim to the next one, and then the claim it "
+            "received. So it sees three claims in a row: its own and the two before. If the middle one is"
+            " the best of the three, it adopts that claim and stays active; otherwise it only relays. At "
+            "least half of the claims drop out in each phase, and never the best. A process that receives"
+            " the claim it already stands for knows that it is the last one, and announces its owner.",
     .reference = "Dolev, Klawe, Rodeh: An O(n log n) unidirectional distributed algorithm for extrema finding "
                  "in a circle, J. Algorithms 3(3), 1982; Peterson: An O(n log n) unidirectional algorithm for "
                  "the circular extrema problem, TOPLAS 4(4), 1982",

@@ -20,15 +20,15 @@ const struct el_weakness ring_breaks[RING_BREAKS] = {
     {EL_UNNOTICED, EL_ENDLESS | EL_NO_LEADER | EL_DEAD_LEADER | EL_DISAGREEMENT,
      "a claim whose owner has died circulates for ever, and a dead leader stays elected"},
     {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
-     "a call dies with its caller, if its first hop finds a dead neighbour"},
+     "a call is lost with its caller, if its first hop finds a dead neighbour"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST | EL_TWO_LEADERS,
      "one lost message ends the election for everybody"},
     {EL_PARTITIONS | EL_FALSE_SUSPICIONS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a ring closed over live processes elects another leader beside theirs"},
+     "a ring closed over live processes elects a second leader beside theirs"},
     {EL_RESTARTS | EL_DUPLICATES | EL_REORDERS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "messages do not say of which run they are, so an old one passes for a new one"},
+     "messages carry no run number, so an old one is taken for a new one"},
 };
 
 bool ring_send(uint64_t gone, const struct el_config *cfg, el_node after, struct el_msg msg,

@@ -116,8 +116,8 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; expect messages Vote 3",
          "--expect messages Vote 3: expected [KIND] N with a kind of message of bully"},
         {"bully; nodes 3; expect violation x",
-         "--expect violation x: a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted, "
-         "token-fell or endless"},
+         "--expect violation x: a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, "
+         "not-best, demoted, token-fell or endless"},
         {"bully; nodes 3; expect failed-hops x", "--expect failed-hops x: expected a whole number below 2^53"},
         {"bully; nodes 3; expect turnaround x", "--expect turnaround x: " A_TIME},
         {"bully; nodes 3; expect term x", "--expect term x: expected a whole number below 2^53"},
@@ -182,7 +182,8 @@ static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
         {"bully", "detector", "phi:x", "expected a whole number below 2^53"},
         {"bully", "detector", "phi:", "expected a whole number below 2^53"},
         {"bully", "detector", "phi:8,speed=1",
-         "phi has the options threshold, interval, window, min-deviation, pause, first-estimate, set as KEY=VALUE"},
+         "phi has the options threshold, interval, window, min-deviation, pause, first-estimate, set as "
+         "KEY=VALUE"},
         {"bully", "detector", "heartbeat:interval=0", "'interval' is a time above 0"},
         {"bully", "detector", "heartbeat:interval=1s,threshold=x", "expected a whole number below 2^53"},
         {"bully", "resource", "0", "a time above 0, please"},
@@ -224,66 +225,70 @@ static void times_that_do_not_fit_together_are_refused(void **state)
         const char *text, *error;
     } cases[] = {
         {"raft; nodes 3; bound 100",
-         "raft needs round trip < election, but 200 is not below 150 (in message delays): votes would come back "
+         "raft needs round trip < election, but 200 is not below 150 (in message delays): votes would arrive "
          "after the candidate has given up; raise election or lower bound"},
         {"raft; nodes 3; delay 100ms",
-         "raft needs round trip < election, but 200 ms is not below 150 ms: votes would come back after the "
+         "raft needs round trip < election, but 200 ms is not below 150 ms: votes would arrive after the "
          "candidate has given up; raise election or lower bound"},
         {"raft; nodes 3; set heartbeat=150ms",
          "raft needs heartbeat + transmission < election, but 150 + 1 = 151 is not below 150 (in message "
-         "delays): followers would stand between two beats; raise election or lower heartbeat"},
+         "delays): followers would stand between two heartbeats; raise election or lower heartbeat"},
         {"raft; nodes 3; set heartbeat=148ms",
-         "raft needs heartbeat + round trip < election, but 148 + 2 = 150 is not below 150 (in message delays): "
-         "a leader would miss its quorum between two answers; raise election or lower heartbeat"},
+         "raft needs heartbeat + round trip < election, but 148 + 2 = 150 is not below 150 (in message "
+         "delays): a leader would miss its majority between two answers; raise election or lower heartbeat"},
         {"chubby; nodes 3; set lease=200ms",
-         "chubby needs heartbeat + round trip < lease, but 250 + 2 = 252 is not below 200 (in message delays): "
-         "the lease ends before it can be renewed, and every leader loses it; raise lease or lower heartbeat"},
+         "chubby needs heartbeat + round trip < lease, but 250 + 2 = 252 is not below 200 (in message delays):"
+         " the lease would expire before it can be renewed, and every leader would lose it; raise lease or "
+         "lower heartbeat"},
         {"chubby; nodes 3; bound 125",
          "chubby needs round trip < heartbeat, but 250 is not below 250 (in message delays): the next renewal "
-         "begins before the last one is answered, and none ever counts; raise heartbeat or lower bound"},
+         "would begin before the last one is answered, and none would ever count; raise heartbeat or lower "
+         "bound"},
         {"chubby; nodes 3; set retry=1",
-         "chubby needs round trip < retry, but 2 is not below 1 (in message delays): those who want to lead "
-         "begin at nearly the same time, and thwart each other again and again; raise retry or lower bound"},
+         "chubby needs round trip < retry, but 2 is not below 1 (in message delays): members that want to lead"
+         " would begin at nearly the same time and block each other repeatedly; raise retry or lower bound"},
         {"paxos-lease; nodes 3; set lease=252ms",
          "paxos-lease needs heartbeat + round trip < lease, but 250 + 2 = 252 is not below 252 (in message "
-         "delays): the lease ends before it can be renewed, and every leader loses it; raise lease or lower "
-         "heartbeat"},
+         "delays): the lease would expire before it can be renewed, and every leader would lose it; raise "
+         "lease or lower heartbeat"},
         {"paxos-lease; nodes 3; set heartbeat=2",
-         "paxos-lease needs round trip < heartbeat, but 2 is not below 2 (in message delays): the next renewal "
-         "begins before the last one is answered, and none ever counts; raise heartbeat or lower bound"},
+         "paxos-lease needs round trip < heartbeat, but 2 is not below 2 (in message delays): the next renewal"
+         " would begin before the last one is answered, and none would ever count; raise heartbeat or lower "
+         "bound"},
         {"paxos-lease; nodes 3; set retry=2",
-         "paxos-lease needs round trip < retry, but 2 is not below 2 (in message delays): those who want to "
-         "lead begin at nearly the same time, and thwart each other again and again; raise retry or lower bound"},
+         "paxos-lease needs round trip < retry, but 2 is not below 2 (in message delays): members that want to"
+         " lead would begin at nearly the same time and block each other repeatedly; raise retry or lower "
+         "bound"},
         {"multi-paxos; nodes 3; bound 100",
-         "multi-paxos needs 2 × round trip < timeout, but 2 × 200 = 400 is not below 150 (in message delays): a "
-         "ballot would be given up before its promises are of use; raise timeout or lower bound"},
+         "multi-paxos needs 2 × round trip < timeout, but 2 × 200 = 400 is not below 150 (in message delays): "
+         "a ballot would be abandoned before its promises can be used; raise timeout or lower bound"},
         {"multi-paxos; nodes 3; set heartbeat=149",
-         "multi-paxos needs heartbeat + transmission < timeout, but 149 + 1 = 150 is not below 150 (in message "
-         "delays): followers would open ballots between two beats; raise timeout or lower heartbeat"},
+         "multi-paxos needs heartbeat + transmission < timeout, but 149 + 1 = 150 is not below 150 (in message"
+         " delays): followers would open ballots between two beats; raise timeout or lower heartbeat"},
         {"quorum; nodes 3; set re-ask=500ms",
-         "quorum needs 2 × re-ask < lease, but 2 × 500 = 1000 is not below 1000 (in message delays): who asked "
-         "is forgotten before it asks again, and is given no vote when the group comes free; raise lease or "
+         "quorum needs 2 × re-ask < lease, but 2 × 500 = 1000 is not below 1000 (in message delays): who asked"
+         " is forgotten before it asks again, and is given no vote when the group comes free; raise lease or "
          "lower re-ask"},
         {"stable; nodes 3; set delta=2",
-         "stable needs round trip < delta, but 2 is not below 2 (in message delays): a process that comes back "
-         "takes an old round for its own before it is told of the new one, and an OK that is merely slow is "
-         "given up; raise delta or lower bound"},
+         "stable needs round trip < delta, but 2 is not below 2 (in message delays): a restarted process would"
+         " take an old round for its own before it hears of the current one, and a slow OK would count as "
+         "missing; raise delta or lower bound"},
         {"zookeeper-fle; nodes 3; set finalize=1",
-         "zookeeper-fle needs transmission < finalize, but 1 is not below 1 (in message delays): a better vote "
-         "that is under way comes too late; raise finalize or lower bound"},
+         "zookeeper-fle needs transmission < finalize, but 1 is not below 1 (in message delays): a better vote"
+         " on its way would arrive too late; raise finalize or lower bound"},
         {"zookeeper-fle; nodes 3; set tick=166",
          "zookeeper-fle needs 3 × tick + round trip < sync-limit, but 3 × 166 + 2 = 500 is not below 500 (in "
-         "message delays): a lost ping or a slow clock is taken for a death; raise sync-limit or lower tick"},
+         "message delays): a lost ping or a slow clock would look like a crash; raise sync-limit or lower tick"},
         {"zookeeper-fle; nodes 3; set init-limit=304",
-         "zookeeper-fle needs finalize + tick + 2 × round trip < init-limit, but 200 + 100 + 2 × 2 = 304 is not "
-         "below 304 (in message delays): the epoch is given up before a majority can have acknowledged it; "
-         "raise init-limit or lower finalize"},
+         "zookeeper-fle needs finalize + tick + 2 × round trip < init-limit, but 200 + 100 + 2 × 2 = 304 is "
+         "not below 304 (in message delays): the epoch would be abandoned before a majority can acknowledge "
+         "it; raise init-limit or lower finalize"},
         {"bully; nodes 3; detector swim:timeout=2",
-         "swim needs round trip < timeout, but 2 is not below 2 (in message delays): others are asked before "
-         "the answer can be there; raise timeout or lower bound"},
+         "swim needs round trip < timeout, but 2 is not below 2 (in message delays): others would be asked "
+         "before the answer can arrive; raise timeout or lower bound"},
         {"bully; nodes 3; detector swim:period=402",
          "swim needs 2 × timeout + round trip < period, but 2 × 200 + 2 = 402 is not below 402 (in message "
-         "delays): the period ends before those who were asked can tell what they found; raise period or lower "
+         "delays): the period would end before the others can report; raise period or lower "
          "timeout"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
