@@ -159,7 +159,7 @@ static void take_turn(struct paxos *me, const struct el_config *cfg, struct el_o
 }
 
 /* The situation has changed: resets the number of tries, since another ballot may succeed now. */
-static void stir(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
+static void try_anew(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const bool wanted = !is_decided(me) || me->leader != followed(me);
     me->tries = 0;
@@ -230,7 +230,7 @@ static void on_decided(struct paxos *me, const struct el_config *cfg, const stru
 static void on_ask(struct paxos *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {
     if (me->leader) el_send(out, cfg, m->from, outcome(me));
-    if (m->flags & IS_BACK) stir(me, cfg, out);
+    if (m->flags & IS_BACK) try_anew(me, cfg, out);
 }
 
 static void on_vacant(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
@@ -386,7 +386,7 @@ static void on_suspect(void *state, const struct el_config *cfg, el_node peer, s
         el_note(out, NOTICES, peer, 0);
         take_turn(me, cfg, out);
     } else {
-        stir(me, cfg, out);
+        try_anew(me, cfg, out);
     }
 }
 
@@ -399,7 +399,7 @@ static void on_trust(void *state, const struct el_config *cfg, el_node peer, str
         el_note(out, FORGIVES, peer, 0);
         stop_waiting(me, out);
     }
-    stir(me, cfg, out);
+    try_anew(me, cfg, out);
     el_send(out, cfg, peer, me->leader ? outcome(me) : question(me, cfg));
 }
 

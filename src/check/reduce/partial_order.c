@@ -1,8 +1,9 @@
 /*
- * Partial-order reduction, where it is plainly sound: on a ring that keeps order, with nothing left to go wrong, the
- * next message of a node is the only thing that can happen to it, and nothing that others do changes that. If it also
- * changes nothing that a property sees, every other order leads to the same worlds, so this one move is enough. The
- * search takes all moves after all if the one leads to a world seen before, so that nobody is put off for ever.
+ * Partial-order reduction, where it is plainly sound: on a ring that keeps order, with nothing left to go
+ * wrong, the next message of a node is the only thing that can happen to it, and nothing that others do
+ * changes that. If it also changes nothing that a property sees, every other order leads to the same worlds,
+ * so this one move is enough. The search takes all moves after all if the one leads to a world seen before,
+ * so that nobody is put off for ever.
  */
 #include "check/world/model.h"
 
@@ -71,8 +72,8 @@ static bool has_call(const struct check_model *model, const struct check_world *
 }
 
 /*
- * Every bound on moves, messages or time is something that other orders spend otherwise. And who once met a dead
- * neighbour may go on to skip it when it is back, so that there is another way in to the next.
+ * Every bound on moves, messages or time is something that other orders spend otherwise. And who once met a
+ * dead neighbour may go on to skip it when it is back, so that there is another way in to the next.
  */
 bool check_may_be_ample(const struct check_model *model)
 {
@@ -81,10 +82,11 @@ bool check_may_be_ample(const struct check_model *model)
            !config->depth && !config->flight && !config->budget[CHECK_CRASH];
 }
 
-/* All that a node can hear comes from the one before it: who hears of two neighbours hears them in any order. */
+/* All that a node can hear comes from the one before it: who hears of two neighbours hears them in any
+ * order. */
 static bool goes_one_way(const struct check_model *model, const struct check_world *world)
 {
-    for (uint32_t i = 0; i < world->recorder_count; i++) {
+    for (uint32_t i = 0; i < world->flight_count; i++) {
         const struct el_msg *msg = &check_letter_at(model, world->flight[i])->msg;
         if (msg->to != msg->from % model->count + 1) return false;
     }
@@ -96,7 +98,7 @@ bool check_ample(struct check_model *model, struct check_memo *memo, const struc
 {
     if (!check_may_be_ample(model) || !is_spent(model, world) || !is_plain(model, world)) return false;
     if (!goes_one_way(model, world)) return false;
-    for (uint32_t i = 0; i < world->recorder_count; i++) {
+    for (uint32_t i = 0; i < world->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, world->flight[i]);
         const bool waits = i > 0 && check_letter_at(model, world->flight[i - 1])->msg.to == letter->msg.to;
         if (waits || has_call(model, world, letter->msg.to)) continue;

@@ -1,4 +1,5 @@
-/* What worlds are made of: local states, letters and histories, each kept once, and the fingerprint of their sum. */
+/* What worlds are made of: local states, letters and histories, each kept once, and the fingerprint of their
+ * sum. */
 #include "check/world/model.h"
 
 #include <stdio.h>
@@ -191,7 +192,7 @@ static struct el_hash sum_under(const struct check_model *model, const struct ch
     struct el_hash sum = sum_of_nodes(model, world, permutation);
     uint32_t place = 0;
     const struct check_letter *before = NULL;
-    for (uint32_t i = 0; i < world->recorder_count; i++) {
+    for (uint32_t i = 0; i < world->flight_count; i++) {
         struct check_letter *letter = check_store_at(&model->letters, world->flight[i]);
         const struct el_hash hash = *hash_under(model, &model->letters, letter, permutation);
         if (model->fifo) {

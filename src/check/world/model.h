@@ -79,7 +79,7 @@ struct check_world {
     uint32_t broken;                   /* rounds: links that lose all, see check_link */
     uint8_t dawn;                      /* rounds: nothing has happened since the last tick */
     uint16_t ticks;                    /* counted only towards a horizon */
-    uint16_t recorder_count;
+    uint16_t flight_count;
     uint32_t
         flight[CHECK_FLIGHT_MAX]; /* letters: by link in order of sending if links are FIFO, else by number */
 };
@@ -94,7 +94,7 @@ static inline void check_copy_world(struct check_world *to, const struct check_w
 {
     enum { SMALL = 192 };
     _Static_assert(sizeof *to >= SMALL, "there is as much to copy");
-    const size_t used = offsetof(struct check_world, flight) + from->recorder_count * sizeof *from->flight;
+    const size_t used = offsetof(struct check_world, flight) + from->flight_count * sizeof *from->flight;
     if (used <= SMALL)
         memcpy(to, from, SMALL);
     else
@@ -246,7 +246,8 @@ typedef bool check_visitor(void *whose, struct check_world *world, const struct 
 /* True if some node can go on without a fault: the world is not at rest. */
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                       check_visitor *visit, void *whose);
-/* check/reduce/partial_order.c: if one node's next move is independent of all else, that one alone; false if there is none. */
+/* check/reduce/partial_order.c: if one node's next move is independent of all else, that one alone; false if
+ * there is none. */
 bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
                  check_visitor *visit, void *whose);
 /* Whether it could ever find one. */
@@ -254,7 +255,8 @@ bool check_may_be_ample(const struct check_model *model);
 /* Not to be explored further. */
 bool check_is_cut(const struct check_model *model, const struct check_world *world);
 
-/* check/reduce/moot.c: whether no state that was reached does anything with what its algorithm calls moot there. */
+/* check/reduce/moot.c: whether no state that was reached does anything with what its algorithm calls moot
+ * there. */
 bool check_moot_is_moot(const struct check_model *model, struct check_memo *memo);
 
 /* property.c: bits of what is broken in this world; a tenure that began is judged where it began. */
@@ -267,7 +269,8 @@ enum el_violation check_violation(const struct check_model *model, const struct 
 bool check_must_lead(const struct check_model *model, const struct check_world *world);
 /* All the living follow one that lives and leads. */
 bool check_is_agreed(const struct check_model *model, const struct check_world *world);
-/* The history after that of this number, when `node` went from one local state to another; *broken gets what that breaks. */
+/* The history after that of this number, when `node` went from one local state to another; *broken gets what
+ * that breaks. */
 uint32_t check_remember(struct check_model *model, uint32_t number, el_node node, uint32_t before,
                         uint32_t after, uint32_t *broken);
 

@@ -1,4 +1,5 @@
-/* What can happen next in a world: each move of each node, of the network, of time, and each fault still in the budget. */
+/* What can happen next in a world: each move of each node, of the network, of time, and each fault still in
+ * the budget. */
 #include <string.h>
 
 #include "check/world/moves.h"
@@ -34,26 +35,26 @@ void check_post(const struct check_walk *walk, struct check_world *world, uint32
 {
     const struct check_model *model = walk->model;
     if (is_moot(walk, world, letter)) return;
-    uint32_t at = world->recorder_count, copies = 0;
+    uint32_t at = world->flight_count, copies = 0;
     while (at > 0 && is_before(model, letter, world->flight[at - 1])) at--;
     for (uint32_t i = at; !model->fifo && i > 0 && world->flight[i - 1] == letter; i--) copies++;
     if (!model->fifo && model->copies_max && copies >= model->copies_max) return;
-    memmove(world->flight + at + 1, world->flight + at, (world->recorder_count - at) * sizeof *world->flight);
+    memmove(world->flight + at + 1, world->flight + at, (world->flight_count - at) * sizeof *world->flight);
     world->flight[at] = letter;
-    world->recorder_count++;
+    world->flight_count++;
 }
 
 static void take_out(struct check_world *world, uint32_t at)
 {
-    world->recorder_count--;
-    memmove(world->flight + at, world->flight + at + 1, (world->recorder_count - at) * sizeof *world->flight);
+    world->flight_count--;
+    memmove(world->flight + at, world->flight + at + 1, (world->flight_count - at) * sizeof *world->flight);
 }
 
 /* After its step, what waits for this node may be moot. */
 static void drop_moot(const struct check_walk *walk, struct check_world *world, el_node node)
 {
     const struct check_model *model = walk->model;
-    for (uint32_t i = 0; model->uses_moot && i < world->recorder_count;) {
+    for (uint32_t i = 0; model->uses_moot && i < world->flight_count;) {
         if (check_letter_at(model, world->flight[i])->msg.to == node && is_moot(walk, world, world->flight[i]))
             take_out(world, i);
         else
@@ -77,7 +78,7 @@ static void drop_dead_letters(const struct check_walk *walk, struct check_world 
     const struct check_model *model = walk->model;
     const bool final = model->config->reduce && !model->hop_acks && cannot_return(walk, world);
     if (!final && !model->hop_acks) return;
-    for (uint32_t i = 0; i < world->recorder_count;) {
+    for (uint32_t i = 0; i < world->flight_count;) {
         const struct check_letter *letter = check_letter_at(model, world->flight[i]);
         const el_node whose = letter->returns ? letter->msg.from : letter->msg.to;
         const bool dead = !(check_head_of(check_local_at(model, world->local[whose - 1]))->flags & LOCAL_ALIVE);
@@ -96,8 +97,8 @@ static void drop_dead_letters(const struct check_walk *walk, struct check_world 
 static void shed(struct check_walk *walk, const struct check_world *world, struct check_step *step,
                  uint32_t first)
 {
-    const uint32_t excess = world->recorder_count - walk->model->config->flight;
-    for (uint32_t i = first; i + excess <= world->recorder_count && walk->goes_on; i++) {
+    const uint32_t excess = world->flight_count - walk->model->config->flight;
+    for (uint32_t i = first; i + excess <= world->flight_count && walk->goes_on; i++) {
         if (i > first && world->flight[i] == world->flight[i - 1]) continue;
         struct check_world less;
         check_copy_world(&less, world);
@@ -116,7 +117,7 @@ void check_arrive(struct check_walk *walk, struct check_world *world, struct che
 {
     const uint32_t most = walk->model->config->flight;
     if (!walk->goes_on) return;
-    if (most == 0 || world->recorder_count <= most)
+    if (most == 0 || world->flight_count <= most)
         walk->goes_on = walk->visit(walk->whose, world, step);
     else
         shed(walk, world, step, 0);
@@ -154,7 +155,7 @@ void check_let(struct check_walk *walk, struct check_cost cost, struct check_ste
     walk->is_moving |= !step.is_fault;
     for (uint32_t i = 0; i < outcomes.count && walk->goes_on; i++, outcome = check_next_outcome(outcome)) {
         struct check_world after;
-        if (walk->from->recorder_count + outcome->sent > CHECK_FLIGHT_MAX) {
+        if (walk->from->flight_count + outcome->sent > CHECK_FLIGHT_MAX) {
             check_give_up(model, "too many messages are under way at once: bound them with --flight");
             return;
         }
@@ -243,7 +244,7 @@ void check_lose(struct check_walk *walk, uint32_t at)
 /* An answer may land exactly at the timeout: at one instant messages come first. */
 static bool must_hear_first(const struct check_walk *walk, el_node node)
 {
-    for (uint32_t i = 0; walk->model->timely && i < walk->from->recorder_count; i++) {
+    for (uint32_t i = 0; walk->model->timely && i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[i]);
         if (letter->left == 0 && !letter->returns && letter->msg.to == node) return true;
     }
@@ -341,7 +342,7 @@ static void act(struct check_walk *walk, el_node node)
 static bool something_runs(const struct check_walk *walk)
 {
     const struct check_model *model = walk->model;
-    for (uint32_t i = 0; i < walk->from->recorder_count; i++)
+    for (uint32_t i = 0; i < walk->from->flight_count; i++)
         if (check_letter_at(model, walk->from->flight[i])->left != LEFT_NONE) return true;
     for (el_node node = 1; node <= model->count; node++) {
         const uint16_t *left = check_left_of(model, check_local_of(walk, node));
@@ -357,14 +358,15 @@ static bool may_pass(const struct check_walk *walk)
     if (model->config->time != CHECK_TICKS || !something_runs(walk)) return false;
     for (el_node node = 1; node <= model->count; node++)
         if (check_is_awake(walk, node) && check_local_of(walk, node)->is_due) return false;
-    for (uint32_t i = 0; model->timely && i < walk->from->recorder_count; i++) {
+    for (uint32_t i = 0; model->timely && i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
         if (letter->left == 0 && check_is_awake(walk, letter->msg.to)) return false;
     }
     return true;
 }
 
-/* One tick more for everything; a letter that is too late by then is lost, or waits for a timely link's receiver. */
+/* One tick more for everything; a letter that is too late by then is lost, or waits for a timely link's
+ * receiver. */
 void check_pass(struct check_walk *walk)
 {
     struct check_model *model = walk->model;
@@ -372,12 +374,12 @@ void check_pass(struct check_walk *walk)
     struct check_world after;
     if (!may_pass(walk)) return;
     check_copy_world(&after, walk->from);
-    after.recorder_count = 0;
+    after.flight_count = 0;
     for (el_node node = 1; node <= model->count; node++)
         after.local[node - 1] =
             check_outcomes_of(walk->memo, walk->from->local[node - 1], check_event(CHECK_TICK, 0), false)
                 .first->local;
-    for (uint32_t i = 0; i < walk->from->recorder_count; i++) {
+    for (uint32_t i = 0; i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
         uint32_t number = walk->from->flight[i];
         if (letter->left != LEFT_NONE && letter->left < model->parts) {
@@ -413,7 +415,7 @@ bool check_successors(struct check_model *model, struct check_memo *memo, const 
         check_play_round(&walk);
         return walk.is_moving;
     }
-    for (uint32_t i = 0; i < world->recorder_count; i++) {
+    for (uint32_t i = 0; i < world->flight_count; i++) {
         if (!is_head(&walk, i)) continue;
         check_deliver(&walk, i);
         check_lose(&walk, i);

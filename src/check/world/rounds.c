@@ -21,7 +21,7 @@ static bool has_arrived(const struct check_walk *walk, uint32_t at)
 static uint32_t first_arrived(const struct check_walk *walk)
 {
     uint32_t first = UINT32_MAX;
-    for (uint32_t i = 0; i < walk->from->recorder_count; i++) {
+    for (uint32_t i = 0; i < walk->from->flight_count; i++) {
         if (!has_arrived(walk, i)) continue;
         const struct el_msg *msg = &check_letter_at(walk->model, walk->from->flight[i])->msg;
         if (first == UINT32_MAX ||
@@ -67,7 +67,7 @@ static void hear(struct check_walk *walk, uint32_t first)
     check_deliver(walk, first);
     check_lose(walk, first);
     delay(walk, first);
-    for (uint32_t i = 0; i < walk->from->recorder_count && check_is_left(walk, CHECK_REORDER); i++) {
+    for (uint32_t i = 0; i < walk->from->flight_count && check_is_left(walk, CHECK_REORDER); i++) {
         const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[i]);
         if (i == first || !has_arrived(walk, i) || letter->msg.to != to) continue;
         const struct check_step step = {
@@ -77,7 +77,8 @@ static void hear(struct check_walk *walk, uint32_t first)
     }
 }
 
-/* At one instant nodes do not see each other, so who dies, comes back or stands still does so at its beginning. */
+/* At one instant nodes do not see each other, so who dies, comes back or stands still does so at its
+ * beginning. */
 static void trouble(struct check_walk *walk)
 {
     for (el_node node = 1; node <= walk->model->count; node++) {

@@ -115,7 +115,7 @@ static bool tell(struct teller *t, size_t index)
     if (t->cause[node].at == e->at) record.cause = t->cause[node].record;
     if (what == SIM_DELIVERED) record.number = record.cause = sent_as(t, index);
     if (what == SIM_DELIVERED && record.number == 0) return true; /* its sender's recording is not here */
-    t->told[index] = sim_told(t->world, &record);
+    t->told[index] = sim_import_record(t->world, &record);
     if (begins_something(what)) {
         t->cause[node].record = t->told[index];
         t->cause[node].at = e->at;
@@ -149,8 +149,8 @@ static void tell_violations(struct teller *t)
     for (uint32_t i = 0; i < story->violation_count && i < 16; i++) {
         const struct recordings_violation *v = &story->violations[i];
         if (v->one.group != story->group || v->other.began < t->epoch) continue;
-        sim_told_violation(t->world, kinds[v->wrong], v->other.began - t->epoch, story->runs[v->one.run].self,
-                           story->runs[v->other.run].self);
+        sim_import_violation(t->world, kinds[v->wrong], v->other.began - t->epoch, story->runs[v->one.run].self,
+                             story->runs[v->other.run].self);
     }
 }
 
@@ -178,7 +178,7 @@ struct sim_world *recordings_tell(struct recordings_story *story, const char *gr
                                         .process_max = CONFIG_PROCESS_MAX,
                                         .drift = config->drift,
                                         .options = values};
-    struct teller t = {.story = story, .world = sim_told_new(plan)};
+    struct teller t = {.story = story, .world = sim_import_new(plan)};
     t.told = calloc(story->event_count + 1, sizeof *t.told);
     const bool is_good = t.world && t.told && tell_all(&t);
     if (is_good) tell_violations(&t);

@@ -1,4 +1,4 @@
-/* Who takes part in a plan. */
+/* The members of a plan. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ int build_members(struct builder *b)
         return build_fail_at(b, NULL, "no algorithm is named; say which, for instance chang-roberts");
     const struct sim_setting *ids = build_last_of(b, "ids"), *nodes = build_last_of(b, "nodes");
     if (!ids && !nodes) return build_fail_at(b, NULL, "how many nodes? Give nodes N, or ids A,B,…");
-    /* The later of the two counts, so that the command line overrules a scenario. */
+    /* The later of the two wins, so that the command line overrides a scenario. */
     const bool by_ids = !nodes || (ids && ids > nodes);
     if ((by_ids ? build_once(b, "ids", read_ids) : build_once(b, "nodes", read_nodes)) != 0) return -1;
     const uint32_t count_max = b->plan->algorithm->count_max;

@@ -1,4 +1,5 @@
-/* What happens in a plan, and when: calls for election, deaths, pauses, broken links, false suspicions. */
+/* The commands of a plan and their times: calls for election, crashes, pauses, broken links, false
+ * suspicions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,7 +273,7 @@ static int read_false_suspect(struct builder *b, const char *value)
     return 0;
 }
 
-/* Nobody was named, and nothing else would start an election: the first that is not dead by then does. */
+/* If no initiator is named and nothing else starts an election, the first live member starts one. */
 static int add_default_initiator(struct builder *b)
 {
     struct sim_plan *plan = b->plan;
@@ -283,7 +284,7 @@ static int add_default_initiator(struct builder *b)
         const bool silences = type == SIM_DO_CRASH || type == SIM_DO_PART;
         if (silences && (plan->detect != SIM_NEVER || plan->detector)) something_starts_it = true;
     }
-    if (plan->algorithm->beats) return 0; /* it begins by itself */
+    if (plan->algorithm->beats) return 0; /* it starts by itself */
     if (build_last_of(b, "initiator") || (plan->incumbent && something_starts_it)) return 0;
     for (el_node node = 1; node <= plan->cluster.count; node++) {
         bool dead = false;
@@ -307,7 +308,7 @@ static int compare_commands(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* By time, in the order given where times are equal. */
+/* By time; at equal times in the order given. */
 static void sort_commands(struct sim_plan *plan)
 {
     for (size_t i = 0; i < plan->command_count; i++) plan->commands[i].order = i;
@@ -315,7 +316,7 @@ static void sort_commands(struct sim_plan *plan)
         qsort(plan->commands, plan->command_count, sizeof *plan->commands, compare_commands);
 }
 
-/* Only the living die, and only the dead come back. */
+/* Only a live node can crash, and only a dead one can restart. */
 static int refuse_impossible_deaths(struct builder *b)
 {
     const struct sim_plan *plan = b->plan;
@@ -325,7 +326,7 @@ static int refuse_impossible_deaths(struct builder *b)
     for (size_t i = 0; i < plan->command_count && status == 0; i++) {
         const struct sim_command *command = &plan->commands[i];
         if (command->type != SIM_DO_CRASH && command->type != SIM_DO_RESTART) continue;
-        if (command->node == EL_NOBODY) break; /* whoever leads: what comes after cannot be foretold */
+        if (command->node == EL_NOBODY) break; /* "leader": the node is not known before the run */
         const bool crash = command->type == SIM_DO_CRASH;
         if (dead[command->node] == crash) {
             char text[SIM_TIME_TEXT];

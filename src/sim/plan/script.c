@@ -1,6 +1,6 @@
 /*
- * Reading a script: each move of a run as a step, in order. What makes sense only where things happen by
- * themselves (delays, losses, detectors, times of crashes) has no place beside one and is refused.
+ * Parsing a script, which lists every move of a run in order. Settings that only affect runs without a script
+ * (delays, losses, detectors, times of crashes) are refused.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int expect_space(struct builder *b, const char **at, const char *what)
     return 0;
 }
 
-/* A word of this table, where it ends at the end, at a blank or at `stop`. */
+/* True if `*at` is this name, ended by the end of the text, a blank or `stop`. */
 static bool read_name(const char **at, const char *name, char stop)
 {
     const char *past = *at;
@@ -154,7 +154,7 @@ static const struct verb {
     step_reader *read;
     enum sim_step_type type;
     enum sim_command_type command;
-    bool reacts; /* a node takes a step of its own, in which it can choose, or die */
+    bool reacts; /* a node takes a step, in which it can choose or die */
 } verbs[] = {
     {"campaign", read_member, SIM_STEP_COMMAND, SIM_DO_CAMPAIGN, true},
     {"deliver", read_message, SIM_STEP_DELIVER, 0, true},
@@ -281,7 +281,7 @@ static int refuse_what_happens_by_itself(struct builder *b)
     return 0;
 }
 
-/* Steps that only let time pass lead nowhere. */
+/* A loop of steps that only let time pass is refused. */
 static int refuse_empty_loop(struct builder *b)
 {
     const struct sim_step *loop = NULL;

@@ -1,4 +1,4 @@
-/* Collecting settings: the words of the command line, and the lines of a scenario file. */
+/* Collecting settings from the command line and from the lines of a scenario file. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,14 +99,14 @@ void sim_settings_free(struct sim_settings *settings)
     *settings = (struct sim_settings){0};
 }
 
-/* # after white space begins a comment; but a step numbers messages: #2. */
+/* # after white space begins a comment, except in a step, which numbers messages: #2. */
 static bool begins_comment(const char *key, const char *p)
 {
     const bool number = strncmp(key, "step", 4) == 0 && p[1] >= '0' && p[1] <= '9';
     return *p == '#' && (p[-1] == ' ' || p[-1] == '\t') && !number;
 }
 
-/* One line: a word, white space, the rest. */
+/* A line is a key, white space, and the value. */
 static int read_line(struct sim_settings *settings, char *line, uint32_t number, struct sim_error *error)
 {
     char *key = line + strspn(line, " \t");
@@ -131,7 +131,7 @@ static int read_line(struct sim_settings *settings, char *line, uint32_t number,
     return -1;
 }
 
-/* The column of the first byte that no text has, from 1; 0 if there is none. */
+/* The column, from 1, of the first control character; 0 if there is none. */
 static size_t column_of_garbage(const char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
