@@ -10,7 +10,7 @@
 
 enum { BUCKETS = 1 << 22, LOCKS = 1 << 10, LETTERS_MAX = UINT16_MAX };
 
-/* The head of a kept world; its letters follow, rising. */
+/* The head of a kept world; its letters follow in ascending order. */
 struct kept {
     struct el_hash key;
     uint32_t next; /* number + 1 */
@@ -178,7 +178,7 @@ static bool add(struct check_cover *cover, struct check_visited *visited, struct
             return false;
         }
         if (is_kin && covers(&candidate->head, candidate->letters, each, letters_of(each))) {
-            *link = each->next; /* it has had its turn; it covers nothing that the new one does not */
+            *link = each->next; /* the new one covers everything that this one covers */
         } else {
             link = &each->next;
         }

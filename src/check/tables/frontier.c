@@ -110,8 +110,8 @@ struct check_chunk *check_frontier_take(struct check_frontier *frontier)
     return chunk;
 }
 
-/* Its number, history, broken links with two flags above them, counts of time and letters, and what was
- * spent. */
+/* The words before the locals: number, history, broken links with two flags above them, ticks and number of
+ * letters, and the budgets spent. */
 enum { HEAD_WORDS = 4 + 2 * CHECK_SPENT_WORDS, CALLED_AT = 30, DAWN_AT = 31 };
 
 bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model,

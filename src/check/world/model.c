@@ -1,5 +1,4 @@
-/* What worlds are made of: local states, letters and histories, each kept once, and the fingerprint of their
- * sum. */
+/* The parts of a world: local states, letters and histories, each kept once; and the world's fingerprint. */
 #include "check/world/model.h"
 
 #include <stdio.h>
@@ -143,7 +142,7 @@ uint32_t check_add_history(struct check_model *model, const struct check_history
 
 /* ---- Fingerprints ---- */
 
-/* On a link that keeps order the same message counts otherwise behind another than before it. */
+/* On a link that keeps order, the place of a message is part of its fingerprint. */
 static struct el_hash in_place(struct el_hash hash, uint32_t place)
 {
     const uint64_t odd = 2 * (uint64_t)place + 1;
@@ -176,7 +175,7 @@ static struct el_hash hash_of_counts(const struct check_world *world)
         (uint64_t)world->ticks << 2 | (uint64_t)world->dawn << 1 | world->called,
         world->broken,
     };
-    struct el_hash sum = {0, 0}; /* it is only added to fingerprints: odd factors are as good, and cheaper */
+    struct el_hash sum = {0, 0}; /* only added to fingerprints: odd factors are good enough */
     for (uint32_t i = 0; i < 4; i++) {
         static const uint64_t odd[] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9),
                                        UINT64_C(0x94D049BB133111EB), UINT64_C(0xD6E8FEB86659FD93)};
@@ -244,7 +243,8 @@ static bool refuse(char *text, size_t size, const char *why)
     return false;
 }
 
-/* Who has lost its record is owed the time of day, and a machine that waits for it would wait here for ever. */
+/* A machine that waits for the wall clock after it lost its record would wait for ever here: the checker has
+ * none. */
 static bool waits_for_the_time(const struct el_algorithm *algorithm)
 {
     for (uint32_t i = 0; i < algorithm->fact_count; i++)
@@ -297,7 +297,7 @@ bool check_model_init(struct check_model *model, const struct check_config *conf
         .copies_max = algorithm->beats ? 1 : 0,
         .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
     const bool any = config->budget[CHECK_DUPLICATE] == CHECK_ANY && config->budget[CHECK_LOSE] == CHECK_ANY;
-    model->soup = any && !check_looks_at_rest(config); /* where nothing is taken out, nothing comes to rest */
+    model->soup = any && !check_looks_at_rest(config); /* with messages kept for ever no world is at rest */
     if (any) model->copies_max = 1;
     model->late_is_lost = model->soup || (!model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
                                           !check_looks_at_rest(config));

@@ -1,10 +1,10 @@
-/* What can happen next in a world: each move of each node, of the network, of time, and each fault still in
- * the budget. */
+/* The successors of a world: each move of each node, of the network, of time, and each fault left in the
+ * budget. */
 #include <string.h>
 
 #include "check/world/moves.h"
 
-/* ---- What is under way ---- */
+/* ---- Messages in flight ---- */
 
 static bool is_before(const struct check_model *model, uint32_t a, uint32_t b)
 {
@@ -15,7 +15,7 @@ static bool is_before(const struct check_model *model, uint32_t a, uint32_t b)
     return x->msg.to < y->msg.to; /* equal links: in the order of sending */
 }
 
-/* Nobody will ever do anything with it, as its algorithm says. */
+/* True if, by the algorithm's own statement, the receiver will never react to it. */
 static bool is_moot(const struct check_walk *walk, const struct check_world *world, uint32_t number)
 {
     const struct check_model *model = walk->model;
@@ -24,7 +24,7 @@ static bool is_moot(const struct check_walk *walk, const struct check_world *wor
     uint32_t local = world->local[letter->msg.to - 1];
     const uint8_t flags = check_head_of(check_local_at(model, local))->flags;
     if (!(flags & LOCAL_STARTED)) return false;
-    if (!(flags & LOCAL_ALIVE)) /* as it would be if it came back */
+    if (!(flags & LOCAL_ALIVE)) /* as it would be after a restart */
         local = check_outcomes_of(walk->memo, local, check_event(CHECK_REVIVE, 0), false).first->local;
     const struct check_head *head = check_head_of(check_local_at(model, local));
     const struct el_config cfg = {model->cluster, letter->msg.to};
@@ -50,7 +50,7 @@ static void take_out(struct check_world *world, uint32_t at)
     memmove(world->flight + at, world->flight + at + 1, (world->flight_count - at) * sizeof *world->flight);
 }
 
-/* After its step, what waits for this node may be moot. */
+/* After a step of this node, messages to it may be moot. */
 static void drop_moot(const struct check_walk *walk, struct check_world *world, el_node node)
 {
     const struct check_model *model = walk->model;
@@ -72,7 +72,7 @@ static bool cannot_return(const struct check_walk *walk, const struct check_worl
     return !restarts && !wipes;
 }
 
-/* What will never be looked at is as good as gone: returns to the dead, and letters to those who stay dead. */
+/* Removes letters without effect: returns to dead nodes, and messages to nodes that stay dead. */
 static void drop_dead_letters(const struct check_walk *walk, struct check_world *world)
 {
     const struct check_model *model = walk->model;
@@ -80,10 +80,10 @@ static void drop_dead_letters(const struct check_walk *walk, struct check_world 
     if (!final && !model->hop_acks) return;
     for (uint32_t i = 0; i < world->flight_count;) {
         const struct check_letter *letter = check_letter_at(model, world->flight[i]);
-        const el_node whose = letter->returns ? letter->msg.from : letter->msg.to;
-        const bool dead = !(check_head_of(check_local_at(model, world->local[whose - 1]))->flags & LOCAL_ALIVE);
+        const el_node owner = letter->returns ? letter->msg.from : letter->msg.to;
+        const bool dead = !(check_head_of(check_local_at(model, world->local[owner - 1]))->flags & LOCAL_ALIVE);
         const bool started =
-            check_head_of(check_local_at(model, world->local[whose - 1]))->flags & LOCAL_STARTED;
+            check_head_of(check_local_at(model, world->local[owner - 1]))->flags & LOCAL_STARTED;
         if (dead && started && (letter->returns || final))
             take_out(world, i);
         else
@@ -93,7 +93,7 @@ static void drop_dead_letters(const struct check_walk *walk, struct check_world 
 
 /* ---- Arriving at a new world ---- */
 
-/* Without as many of those from `first` on as there are too many; which of equal ones makes no difference. */
+/* Removes the excess letters in every combination, from `first` on; of equal letters only one is tried. */
 static void shed(struct check_walk *walk, const struct check_world *world, struct check_step *step,
                  uint32_t first)
 {
@@ -106,7 +106,7 @@ static void shed(struct check_walk *walk, const struct check_world *world, struc
         step->shed = walk->shed;
         take_out(&less, i);
         if (excess == 1)
-            walk->goes_on = walk->visit(walk->whose, &less, step);
+            walk->goes_on = walk->visit(walk->context, &less, step);
         else
             shed(walk, &less, step, i);
         step->shed_count--;
@@ -118,7 +118,7 @@ void check_arrive(struct check_walk *walk, struct check_world *world, struct che
     const uint32_t most = walk->model->config->flight;
     if (!walk->goes_on) return;
     if (most == 0 || world->flight_count <= most)
-        walk->goes_on = walk->visit(walk->whose, world, step);
+        walk->goes_on = walk->visit(walk->context, world, step);
     else
         shed(walk, world, step, 0);
 }
@@ -128,7 +128,7 @@ static bool belongs_to_dawn(enum check_move_type type)
     return type == CHECK_DIE || type == CHECK_REVIVE || type == CHECK_STOP || type == CHECK_GO_ON;
 }
 
-/* Whether somebody should lead after this. */
+/* True if this step calls for a leader. */
 static bool calls(const struct check_model *model, uint32_t was, const struct check_step *step)
 {
     const bool misses_leader =
@@ -143,7 +143,6 @@ void check_pay(const struct check_walk *walk, struct check_world *after, struct 
     if (cost.budget != CHECK_BUDGETS) check_spend_one(walk, after, cost.budget);
 }
 
-/* A node takes a step: every way that it can come out. */
 void check_let(struct check_walk *walk, struct check_cost cost, struct check_step step, uint64_t event)
 {
     struct check_model *model = walk->model;
@@ -179,14 +178,14 @@ static bool is_head(const struct check_walk *walk, uint32_t at)
 {
     const struct check_model *model = walk->model;
     const uint32_t *flight = walk->from->flight;
-    if (!model->fifo) return at == 0 || flight[at] != flight[at - 1]; /* of equal letters, one is enough */
+    if (!model->fifo) return at == 0 || flight[at] != flight[at - 1]; /* one of equal letters is enough */
     if (at == 0) return true;
     const struct check_letter *a = check_letter_at(model, flight[at - 1]),
                               *b = check_letter_at(model, flight[at]);
     return a->returns || a->msg.from != b->msg.from || a->msg.to != b->msg.to || a->returns != b->returns;
 }
 
-/* It meets nobody: the sender is told so, where hops are acknowledged. */
+/* The addressee is dead: the letter returns to its sender if the algorithm needs hop acknowledgements. */
 static void meet_nobody(struct check_walk *walk, uint32_t at)
 {
     const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
@@ -241,7 +240,7 @@ void check_lose(struct check_walk *walk, uint32_t at)
 
 /* ---- Nodes ---- */
 
-/* An answer may land exactly at the timeout: at one instant messages come first. */
+/* An answer may arrive exactly at the timeout: at one instant messages come first. */
 static bool must_hear_first(const struct check_walk *walk, el_node node)
 {
     for (uint32_t i = 0; walk->model->timely && i < walk->from->flight_count; i++) {
@@ -365,8 +364,8 @@ static bool may_pass(const struct check_walk *walk)
     return true;
 }
 
-/* One tick more for everything; a letter that is too late by then is lost, or waits for a timely link's
- * receiver. */
+/* One tick passes for all. A letter that is then too late is lost; on a timely link it must be delivered
+ * first. */
 void check_pass(struct check_walk *walk)
 {
     struct check_model *model = walk->model;
@@ -399,10 +398,10 @@ void check_pass(struct check_walk *walk)
 }
 
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
-                      check_visitor *visit, void *whose)
+                      check_visitor *visit, void *context)
 {
     struct check_walk walk;
-    walk.model = model, walk.memo = memo, walk.from = world, walk.visit = visit, walk.whose = whose;
+    walk.model = model, walk.memo = memo, walk.from = world, walk.visit = visit, walk.context = context;
     walk.goes_on = true, walk.is_moving = false;
     for (uint32_t i = 0; i < model->count; i++) walk.locals[i] = check_local_at(model, world->local[i]);
     for (el_node node = 1; node <= model->count; node++) {

@@ -1,9 +1,9 @@
-/* Rounds: all that happens at one instant happens in one order; the budgets buy what departs from it. */
+/* Rounds: all events of one instant happen in one fixed order; budgets allow exceptions. */
 #include <string.h>
 
 #include "check/world/moves.h"
 
-/* Which of two that arrive at one instant is heard first: by receiver, sender, and then what they say. */
+/* The order of two messages that arrive at one instant: by receiver, sender, then content. */
 static bool comes_first(const struct el_msg *a, const struct el_msg *b)
 {
     if (a->to != b->to) return a->to < b->to;
@@ -44,7 +44,7 @@ static void delay(struct check_walk *walk, uint32_t at)
     check_arrive(walk, &after, &step);
 }
 
-/* Lost on a broken link, which is no fault of its own. */
+/* The letter is lost on a broken link; the break was the fault, not this loss. */
 static void vanish(struct check_walk *walk, uint32_t at)
 {
     struct check_world after;
@@ -77,8 +77,8 @@ static void hear(struct check_walk *walk, uint32_t first)
     }
 }
 
-/* At one instant nodes do not see each other, so who dies, comes back or stands still does so at its
- * beginning. */
+/* Crashes, restarts and pauses happen at the beginning of an instant. This loses nothing, since within one
+ * instant nodes do not see each other's actions. */
 static void trouble(struct check_walk *walk)
 {
     for (el_node node = 1; node <= walk->model->count; node++) {

@@ -24,28 +24,28 @@ static void write_help(void)
     fputs(
         "Usage: elector detect [DETECTOR …] [options]\n"
         "       elector detect [DETECTOR …] --arrivals FILE [--sweep] [--output text|json] [--svg FILE]\n\n"
-        "Measures what failure detectors are worth (Chen, Toueg, Aguilera 2002): how soon they notice a crash, how\n"
+        "Measures the quality of failure detectors (Chen, Toueg, Aguilera 2002): how soon they report a crash, how\n"
         "often and for how long they suspect a live peer, and how many messages that takes. A DETECTOR is written as\n"
-        "for `elector sim --detector`: phi, phi:8, heartbeat:interval=500ms,threshold=4. Without any, all are compared.\n\n"
+        "for `elector sim --detector`: phi, phi:8, heartbeat:interval=500ms,threshold=4. The default is all of them.\n\n"
         "  --nodes N                       how many members watch each other, 2 to 64 (5)\n"
-        "  --delay D|A..B|exp:M..X         how long a message takes, as in `elector sim` (exp:10..90ms)\n"
+        "  --delay D|A..B|exp:M..X         message delay, as in `elector sim` (exp:10..90ms)\n"
         "  --loss P                        each message is lost with probability P (1%)\n"
         "  --dup P, --reorder P, --bound D, --clock ID=RATE,…    the same as in `elector sim`\n"
-        "  --pause ID@T..T,…               a member stands still, in the run without crashes\n"
-        "  --hours H                       for how long nobody crashes, to count mistakes (5)\n"
-        "  --runs R                        how many crashes, each in a run of its own (50)\n"
+        "  --pause ID@T..T,…               a member makes no progress from T to T, in the run without crashes\n"
+        "  --hours H                       length of the run without crashes, in which mistakes are counted (5)\n"
+        "  --runs R                        number of crashes, each in a run of its own (50)\n"
         "  --seed S                        the seed of every random choice (1)\n"
-        "  --arrivals FILE                 instead of a network: when the heartbeats of one peer arrived, one time to\n"
-        "                                  a line, in milliseconds with decimals, increasing; # begins a comment\n"
-        "                                  (FILE may be -). The last arrival is taken for the crash. Only heartbeat\n"
-        "                                  and phi judge by arrivals alone.\n"
+        "  --arrivals FILE                 use recorded arrivals of one peer's heartbeats instead of a network: one\n"
+        "                                  time a line, in milliseconds with decimals, increasing; # begins a comment\n"
+        "                                  (FILE may be -). The last arrival counts as the crash. Only heartbeat and\n"
+        "                                  phi judge by arrivals alone.\n"
         "  --sweep                         each detector at several settings: threshold of heartbeat and phi,\n"
         "                                  shortest of swim, lag of path\n"
         "  --output text|json              the figures as JSON\n"
-        "  --svg FILE                      detection time against mistakes, drawn (FILE may be -)\n\n"
-        "Hours are virtual: five members for five hours take a few seconds. What grows is path on a full mesh: each\n"
-        "member sends 15, 64, 325, 1956 messages a second for N = 4, 5, 6, 7 (neighbours=N), while heartbeat sends\n"
-        "N - 1 and swim about 2.\n\n"
+        "  --svg FILE                      a chart of detection time against mistakes (FILE may be -)\n\n"
+        "Hours are virtual: five members for five hours take a few seconds. Only path on a full mesh gets expensive:\n"
+        "each member sends 15, 64, 325, 1956 messages a second for N = 4, 5, 6, 7 (neighbours=N), while heartbeat\n"
+        "sends N - 1 and swim about 2.\n\n"
         "Examples:\n"
         "  elector detect\n"
         "  elector detect heartbeat:threshold=2 phi:8 phi:8,pause=1s --loss 5% --hours 1 --runs 20\n"
@@ -76,7 +76,7 @@ static int measure_plan(const struct detect_request *request, struct detect_row 
                           : sim_qos_simulate(&row->qos, plan, request->watch, (uint32_t)request->runs);
     if (measured == SIM_MEASURED) return CLI_YES;
     if (measured == SIM_NO_MEMORY) return cli_out_of_memory("detect");
-    fprintf(stderr, "elector detect: %s: too much would happen; try fewer nodes, hours, or beats\n", row->text);
+    fprintf(stderr, "elector detect: %s: the run would have too many events; use fewer nodes or hours, or a longer interval\n", row->text);
     return CLI_CANNOT_TELL;
 }
 

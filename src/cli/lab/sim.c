@@ -34,9 +34,9 @@ static void write_help(void)
         "Usage: elector sim ALGORITHM [options]\n"
         "       elector sim SCENARIO-FILE [options]\n\n"
         "Runs an election in virtual time. Times are in message delays (T = 1) unless a unit is given: 4, 2.5,\n"
-        "150ms. The same plan and seed give the same transcript, byte for byte, everywhere. A scenario file has\n"
-        "the same options, one to a line without the dashes; options beside it overrule its single values and add to\n"
-        "its lists of initiators, crashes and the like.\n\n",
+        "150ms. The same plan and seed give the same transcript, byte for byte, on every machine. A scenario file\n"
+        "has the same options, one a line without the dashes. Options on the command line override its single values\n"
+        "and add to its lists of initiators, crashes and so on.\n\n",
         stdout);
     for (size_t i = 1; i < count; i++) {
         printf("  --%s %s%*s", keys[i].name, keys[i].argument,
@@ -54,8 +54,7 @@ static void write_help(void)
         "  --trace FILE                    every event, as JSON Lines\n"
         "  --mermaid FILE                  a Mermaid sequence diagram\n"
         "  --shiviz FILE                   a ShiViz log with vector clocks\n\n"
-        "Exit: 0 if there is no violation and all expectations hold, 1 if not, 2 usage, 3 if it could not be run or\n"
-        "written.\n\n"
+        "Exit codes: 0 no violation, and all expectations hold; 1 otherwise; 2 usage; 3 the run or its output failed.\n\n"
         "Examples:\n"
         "  elector sim chang-roberts --ids 3,32,5,80,6,12 --initiator 3\n"
         "  elector sim bully --nodes 5 --leader 5 --crash 5@0 --initiator 2 --svg bully.svg\n"

@@ -28,9 +28,9 @@ struct adder {
     uint32_t news;
 };
 
-static void *add_all(void *whose)
+static void *add_all(void *context)
 {
-    struct adder *adder = whose;
+    struct adder *adder = context;
     for (uint64_t i = adder->from; i != adder->to; i += adder->step) {
         uint32_t number = 0;
         adder->news +=
@@ -111,9 +111,9 @@ struct record {
     uint64_t what;
 };
 
-static void *store_all(void *whose)
+static void *store_all(void *context)
 {
-    for (uint64_t i = 0; i < MANY; i++) (void)check_store_add(whose, &(struct record){hash_of(i), i});
+    for (uint64_t i = 0; i < MANY; i++) (void)check_store_add(context, &(struct record){hash_of(i), i});
     return NULL;
 }
 
