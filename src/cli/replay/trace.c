@@ -1,4 +1,4 @@
-/* The story as records of the simulator. */
+/* Converts the story to records of the simulator. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct teller {
     uint64_t *told; /* [event_count]: the record of each; 0: none */
     struct {
         uint64_t record, at;
-    } cause[CONFIG_MEMBERS_MAX + 1]; /* what a node is doing something about */
+    } cause[CONFIG_MEMBERS_MAX + 1]; /* for each node, the record that its actions react to */
 };
 
 struct place { /* of an event, in the order of time */
@@ -29,7 +29,7 @@ static int compare(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The record in which this message was sent: as many messages into the payload as it is into its own. */
+/* The record in which this message was sent: the one at the same place within the paired payload. */
 static uint64_t sent_as(const struct teller *t, size_t index)
 {
     const struct recordings_event *e = &t->story->events[index];
@@ -58,7 +58,7 @@ static enum sim_what what_of(const struct recordings_event *e)
     return SIM_DID_NOTHING;
 }
 
-/* A recording may end because somebody copied it: whoever is heard of later lived on. */
+/* A recording may end because it was copied. A member that others hear later was still alive. */
 static bool has_ended(const struct recordings_story *story, uint32_t run)
 {
     const struct recordings_run *r = &story->runs[run];
