@@ -64,7 +64,8 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (verbs[i].name && strcmp(argv[1], verbs[i].name) == 0) return verbs[i].run(argc - 1, argv + 1);
-    if (strcmp(argv[1], "guardian") == 0) return cli_guardian(argc - 1, argv + 1); /* no verb for people */
+    if (strcmp(argv[1], "guardian") == 0)
+        return cli_guardian(argc - 1, argv + 1); /* started by the agent only */
     fprintf(stderr, "elector: there is no verb '%s'; `elector --help` lists them\n", argv[1]);
     return CLI_USAGE;
 }

@@ -1,4 +1,4 @@
-/* elector check: every world that a bounded cluster can get into. */
+/* elector check: explores every world that a bounded cluster can reach. */
 #include "cli/lab/check.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static bool read_size(const char *text, uint64_t *bytes)
     return *end == '\0' && *bytes >= (UINT64_C(16) << 20);
 }
 
-/* 1: taken, 0: not this option, -1: wrong, and said so. */
+/* 1: taken, 0: not this option, -1: invalid, with a message. */
 static int read_count(int argc, char **argv, int *at, const char *name, uint64_t most, uint64_t *number)
 {
     const char *value = NULL;
@@ -106,7 +106,7 @@ static int read_switch(int argc, char **argv, int *at, const char *name, bool *o
     return -1;
 }
 
-/* A word for each member; whether there are as many is known when all is read. */
+/* A word for each member; their number is checked when all options are read. */
 static bool read_rate_words(struct check_request *request, const char *words)
 {
     static const char *const names[] = {"slow", "true", "fast"};
@@ -274,7 +274,8 @@ static int read_request(struct check_request *request, int argc, char **argv)
     return sim_settings_add(&request->settings, "algorithm", name, 0, 0) ? CLI_YES : cli_out_of_memory("check");
 }
 
-/* A lease ends by a clock, and a timeout that must come after the answers needs one: those are checked with ticks. */
+/* Leases, and timeouts that must come after the answers, need a clock: such algorithms are checked with
+ * ticks. */
 static bool needs_ticks(const struct el_algorithm *algorithm)
 {
     for (uint32_t i = 0; i < algorithm->break_count; i++)

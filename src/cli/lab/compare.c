@@ -81,7 +81,7 @@ static bool read_number(const char *text, uint64_t least, uint64_t most, uint64_
     return *end == '\0' && *number >= least && *number <= most;
 }
 
-/* What a run costs grows about with the square of the nodes. */
+/* The time of a run grows about with the square of the number of nodes. */
 static uint64_t affordable_runs(uint32_t nodes)
 {
     enum { BUDGET = 7200, LEAST = 8, MOST = 200 };

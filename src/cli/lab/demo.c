@@ -1,4 +1,4 @@
-/* elector demo: an election, the leader's death, the next election, and the literature beside the counts. */
+/* elector demo: an election, the leader's crash, the next election, each beside the literature's counts. */
 #include <string.h>
 
 #include "cli/cli.h"

@@ -1,4 +1,4 @@
-/* elector detect: failure detectors over one network, simulated or recorded. */
+/* elector detect: measures failure detectors on one network, simulated or recorded. */
 #include "cli/lab/detect.h"
 
 #include <errno.h>
@@ -10,12 +10,12 @@
 enum { RUNS_DEFAULT = 50, HOURS_DEFAULT = 5 };
 static const sim_time hour = UINT64_C(3600000000000);
 
-/* The network unless told otherwise: quick, a little uneven, and it loses one message in a hundred. */
+/* The default network: fast, with some jitter, and it loses 1 % of the messages. */
 static const struct {
     const char *key, *value;
 } network[] = {{"nodes", "5"}, {"delay", "exp:10..90ms"}, {"loss", "1%"}, {"seed", "1"}};
 
-/* The words of `elector sim` that say what the network is like. */
+/* The options of `elector sim` that describe the network. */
 static const char *const words[] = {"nodes", "delay", "loss",  "dup", "reorder",
                                     "bound", "pause", "clock", "seed"};
 
@@ -55,7 +55,8 @@ static void write_help(void)
 
 /* ---- Measuring ---- */
 
-/* The settings of the network, borrowed, and this detector. NULL if memory ran out; the caller frees the list. */
+/* The settings of the network, borrowed, and this detector. NULL if memory ran out; the caller frees the
+ * list. */
 static struct sim_setting *with_detector(const struct detect_request *request, struct detect_row *row)
 {
     static char key[] = "detector";
@@ -76,11 +77,14 @@ static int measure_plan(const struct detect_request *request, struct detect_row 
                           : sim_qos_simulate(&row->qos, plan, request->watch, (uint32_t)request->runs);
     if (measured == SIM_MEASURED) return CLI_YES;
     if (measured == SIM_NO_MEMORY) return cli_out_of_memory("detect");
-    fprintf(stderr, "elector detect: %s: the run would have too many events; use fewer nodes or hours, or a longer interval\n", row->text);
+    fprintf(
+        stderr,
+        "elector detect: %s: the run would have too many events; use fewer nodes or hours, or a longer interval\n",
+        row->text);
     return CLI_CANNOT_TELL;
 }
 
-/* Builds the plan and, if it is to be, measures. What is wrong is left in row->reason. */
+/* Builds the plan and, if `measure`, runs it. An error is left in row->reason. */
 static int try_row(const struct detect_request *request, struct detect_row *row, bool measure)
 {
     struct sim_error error;
@@ -105,7 +109,7 @@ static int try_row(const struct detect_request *request, struct detect_row *row,
     return status;
 }
 
-/* What is typed must make sense as it is, also what a sweep would replace. */
+/* A detector must be valid as typed, including an option that a sweep replaces. */
 static int check_typed(const struct detect_request *request, const char *text)
 {
     struct detect_row row = {0};
@@ -115,7 +119,7 @@ static int check_typed(const struct detect_request *request, const char *text)
     return status == CLI_YES && row.reason[0] ? cli_usage_error("detect", "%s", row.reason) : status;
 }
 
-/* All are tried before any is measured. Those that nobody has named may be left out. */
+/* All detectors are validated before any is measured. Detectors that the user did not name may be left out. */
 static int measure_all(struct detect_request *request, bool by_name)
 {
     int status = CLI_YES;
@@ -130,7 +134,7 @@ static int measure_all(struct detect_request *request, bool by_name)
     return status;
 }
 
-/* The network must make sense by itself, whoever listens to it. */
+/* The network must be valid without any detector. */
 static int check_network(struct detect_request *request)
 {
     struct sim_error error;
@@ -144,7 +148,7 @@ static int check_network(struct detect_request *request)
     return cli_usage_error("detect", "--nodes takes a number from 2 to %d", SIM_QOS_NODES_MAX);
 }
 
-/* ---- Telling ---- */
+/* ---- Output ---- */
 
 static int write_svg(const struct detect_request *request)
 {
@@ -173,11 +177,11 @@ static int tell(const struct detect_request *request)
 
 /* ---- The command line ---- */
 
-/* What was typed, before it is known what it means. */
+/* The command line, before it is interpreted. */
 struct typed {
     const char **detectors;
     size_t detector_count;
-    const char *of_network; /* the first option that says something about a simulated network */
+    const char *of_network; /* the first option that describes a simulated network */
 };
 
 static int read_hours(struct detect_request *request, const char *value)
@@ -240,7 +244,7 @@ static int read_one(struct detect_request *request, struct typed *typed, int arg
     return CLI_YES;
 }
 
-/* A recording stands for a network of two. */
+/* A recording counts as a network of two members. */
 static int take_recording(struct detect_request *request, const struct typed *typed)
 {
     struct sim_error error;

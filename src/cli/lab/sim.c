@@ -1,4 +1,4 @@
-/* elector sim: one run, told and counted. */
+/* elector sim: runs one election, and prints its transcript and its counts. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct sim_request {
 
 enum { HELP_COLUMN = 34 };
 
-/* How many columns a UTF-8 text takes: bytes that continue a character take none. */
+/* The number of columns of a UTF-8 text: continuation bytes take none. */
 static int columns(const char *text)
 {
     int count = 0;
@@ -183,7 +183,7 @@ static void tell(const struct sim_request *request, const struct sim_world *worl
         printf("  seed        %llu\n", (unsigned long long)sim_world_plan(world)->seed);
 }
 
-/* How many exports go to standard output; then nothing else does. */
+/* The number of exports to standard output; if there is one, nothing else goes there. */
 static int count_dashes(const struct sim_request *request)
 {
     const char *const files[] = {request->svg, request->trace, request->mermaid, request->shiviz};
@@ -215,7 +215,7 @@ static int run_plan(const struct sim_request *request, const struct sim_plan *pl
     return status == CLI_CANNOT_TELL ? status : cli_finish("sim", stdout, status);
 }
 
-/* Options that are not settings of the plan. 1: taken, 0: not one of these, -1: wrong. */
+/* Options that are not settings of the plan. 1: taken, 0: not one of these, -1: invalid. */
 static int read_own_option(struct sim_request *request, int argc, char **argv, int *at)
 {
     const struct {
@@ -266,7 +266,8 @@ static int read_subject(struct sim_request *request, const char *word)
                                                                              : cli_out_of_memory("sim");
     if (el_detector_named(word))
         return cli_usage_error(
-            "sim", "%s is a failure detector, to stand beside an election: bully --detector %s", word, word);
+            "sim", "%s is a failure detector; use it with an election: elector sim bully --detector %s", word,
+            word);
     FILE *file = fopen(word, "r");
     if (!file)
         return cli_usage_error("sim",
@@ -277,7 +278,7 @@ static int read_subject(struct sim_request *request, const char *word)
     return cli_usage_error("sim", "%s", error.text);
 }
 
-/* What stands in the file comes first, wherever its name stands, so that options overrule it. */
+/* The file's settings come first, wherever its name is on the command line, so that options override them. */
 static int read_request(struct sim_request *request, int argc, char **argv)
 {
     const char *subject = NULL;
