@@ -1,6 +1,6 @@
 /*
- * An agent's side of a guardian. The guardian is the test itself, started by the real thing as `PROGRAM guardian`: it writes
- * down what it hears, see write_all_down().
+ * The agent's side of a guardian. The real client starts the test program itself as `PROGRAM guardian`, which
+ * logs what it receives: see write_all_down().
  */
 #ifndef ELECTOR_TEST_LIB_HOST_GUARDIAN_CLIENT_H
 #define ELECTOR_TEST_LIB_HOST_GUARDIAN_CLIENT_H
@@ -162,7 +162,8 @@ static inline uint32_t add(pid_t pid)
     return guardian_client_add(obituary, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0));
 }
 
-/* By another that stands, of which it is told later than of all else, what is due included: so what it was not told is known. */
+/* By another that stands, of which it is told later than of all else, what is due included: so what it was
+ * not told is known. */
 static inline void nothing_since(const char *words)
 {
     (void)guardian_client_tick(obituary);
