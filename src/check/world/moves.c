@@ -155,7 +155,7 @@ void check_let(struct check_walk *walk, struct check_cost cost, struct check_ste
     for (uint32_t i = 0; i < outcomes.count && walk->goes_on; i++, outcome = check_next_outcome(outcome)) {
         struct check_world after;
         if (walk->from->flight_count + outcome->sent > CHECK_FLIGHT_MAX) {
-            check_give_up(model, "too many messages are under way at once: bound them with --flight");
+            check_give_up(model, "too many messages are in flight at once: bound them with --flight");
             return;
         }
         check_pay(walk, &after, cost);

@@ -38,7 +38,7 @@ static bool take(void *context, struct check_world *world, const struct check_st
     struct way *way = context;
     uint32_t broken = 0;
     if (way->count == STEPS_MAX) {
-        check_give_up(way->model, "too much happens at one instant");
+        check_give_up(way->model, "too many events at one instant");
         return false;
     }
     if (step->outcome)

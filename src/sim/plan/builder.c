@@ -112,7 +112,7 @@ int build_read_time(struct builder *b, const char **at, sim_time *time)
 int build_read_at(struct builder *b, const char **at, sim_time *time)
 {
     if (!parse_char(at, '@'))
-        return build_fail_at(b, *at, "say when: ID@T, with T in message delays or as 150ms");
+        return build_fail_at(b, *at, "the time is missing: ID@T, with T in message delays or as 150ms");
     return build_read_time(b, at, time);
 }
 

@@ -177,7 +177,7 @@ static int read_detector_from(struct builder *b, char *text)
     if (!plan->detector) return unknown_detector(b, text);
     const uint32_t count_max = plan->detector->count_max;
     if (count_max && plan->cluster.count > count_max)
-        return build_fail_at(b, text, "a message of %s can speak of at most %u members", text, count_max);
+        return build_fail_at(b, text, "%s takes at most %u members", text, count_max);
     plan->detector_options = calloc(plan->detector->option_count + 1, sizeof *plan->detector_options);
     if (!plan->detector_options) return build_out_of_memory(b);
     if (preset(b, plan->detector, plan->detector_options) != 0) return -1;
@@ -191,7 +191,7 @@ static int read_detector(struct builder *b, const char *value)
 {
     char text[200];
     if (snprintf(text, sizeof text, "%s", value) >= (int)sizeof text)
-        return build_fail_at(b, value, "that is too long");
+        return build_fail_at(b, value, "the detector's text is too long");
     const struct sim_setting *typed = b->now;
     struct sim_setting cut = *typed; /* so that errors point into the parts */
     cut.value = text;

@@ -80,9 +80,7 @@ static int read_reorder(struct builder *b, const char *value)
 static int read_bound(struct builder *b, const char *value)
 {
     if (build_read_only_time(b, value, &b->plan->cluster.transmit_max) != 0) return -1;
-    return b->plan->cluster.transmit_max
-               ? 0
-               : build_fail_at(b, value, "nobody can believe in messages that take no time");
+    return b->plan->cluster.transmit_max ? 0 : build_fail_at(b, value, "the bound must be above 0");
 }
 
 static int read_detect(struct builder *b, const char *value)
@@ -119,7 +117,7 @@ static int read_drift(struct builder *b, const char *value)
 static int read_period(struct builder *b, const char *value, sim_time *period)
 {
     if (build_read_only_time(b, value, period) != 0) return -1;
-    return *period ? 0 : build_fail_at(b, value, "a time above 0, please");
+    return *period ? 0 : build_fail_at(b, value, "expected a time above 0");
 }
 
 static int read_resource(struct builder *b, const char *value)
@@ -167,7 +165,7 @@ static int read_miss(struct builder *b, const char *value)
         *miss = (struct sim_miss){0};
         if (build_read_node_or_all(b, &at, &miss->node) != 0) return -1;
         if (!parse_char(&at, ':'))
-            return build_fail_at(b, at, "expected A:B, whose detector and whom it misses");
+            return build_fail_at(b, at, "expected A:B: A's detector never notices B's crash");
         if (build_read_node_or_all(b, &at, &miss->peer) != 0) return -1;
         if (build_read_more(b, &at, &more) != 0) return -1;
     }

@@ -100,8 +100,8 @@ static int read_fact_name(struct builder *b, const char **at, uint32_t *fact)
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", algorithm->facts[i]);
     }
-    if (algorithm->fact_count == 0) return build_fail_at(b, *at, "%s can be told nothing", algorithm->name);
-    return build_fail_at(b, *at, "%s can be told %s, as NAME=N", algorithm->name, names);
+    if (algorithm->fact_count == 0) return build_fail_at(b, *at, "%s takes no facts", algorithm->name);
+    return build_fail_at(b, *at, "%s takes the facts %s, as NAME=N", algorithm->name, names);
 }
 
 int build_read_fact(struct builder *b, const char **at, struct sim_command *command)
@@ -137,7 +137,7 @@ static int read_jump(struct builder *b, const char *value)
         if (build_read_node(b, &at, &command->node) != 0 || build_read_at(b, &at, &command->at) != 0) return -1;
         const bool forward = parse_text(&at, "=+");
         if (!forward && !parse_text(&at, "=-"))
-            return build_fail_at(b, at, "expected ID@T=+D or ID@T=-D: how far the clock leaps");
+            return build_fail_at(b, at, "expected ID@T=+D or ID@T=-D: how far the clock jumps");
         if (build_read_time(b, &at, &far) != 0) return -1;
         command->leap = forward ? (int64_t)far : -(int64_t)far;
         if (build_read_more(b, &at, &more) != 0) return -1;
@@ -153,7 +153,8 @@ static int read_pause(struct builder *b, const char *value)
         sim_time from = 0, until = 0;
         if (build_read_node(b, &at, &node) != 0 || build_read_span(b, &at, &from, &until) != 0) return -1;
         if (until == SIM_NEVER)
-            return build_fail_at(b, at, "a pause has an end: ID@T..T; one without is a crash");
+            return build_fail_at(b, at,
+                                 "a pause needs an end: ID@T..T; for a process that does not resume use crash");
         struct sim_command *pause = add_command(b, SIM_DO_PAUSE, from);
         if (!pause) return build_out_of_memory(b);
         pause->node = node;
@@ -263,7 +264,7 @@ static int read_false_suspect(struct builder *b, const char *value)
         if (build_read_node_or_all(b, &at, &node) != 0) return -1;
         if (!parse_char(&at, ':')) return build_fail_at(b, at, "expected A:B@T: A suspects B");
         if (build_read_node(b, &at, &peer) != 0 || build_read_span(b, &at, &from, &until) != 0) return -1;
-        if (node == peer) return build_fail_at(b, value, "nobody suspects itself");
+        if (node == peer) return build_fail_at(b, value, "a node cannot suspect itself");
         for (el_node each = 1; each <= b->plan->cluster.count; each++) {
             const bool meant = node == EL_NOBODY ? each != peer : each == node;
             if (meant && add_accusation(b, each, peer, from, until) != 0) return -1;

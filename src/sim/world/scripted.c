@@ -135,8 +135,7 @@ static bool overtakes(const struct sim_world *world, const struct sim_event *eve
 static bool can_act(struct sim_world *world, el_node node)
 {
     if (!world->nodes[node].alive) return refuse(world, "%llu is dead", id_of(world, node));
-    if (world->nodes[node].paused)
-        return refuse(world, "%llu stands still until it is resumed", id_of(world, node));
+    if (world->nodes[node].paused) return refuse(world, "%llu is paused; resume it first", id_of(world, node));
     return true;
 }
 
@@ -159,7 +158,7 @@ static bool return_hop(struct sim_world *world, const struct sim_step *step)
 {
     const struct sim_event *found = find_message(world, step);
     if (!found || !can_act(world, step->from)) return false;
-    if (found->copy) return refuse(world, "this is a copy; nobody is told of those");
+    if (found->copy) return refuse(world, "this is a copy; only the first message can return");
     if (found->incarnation != world->nodes[step->from].incarnation)
         return refuse(world, "%llu has restarted since it sent this", id_of(world, step->from));
     const struct sim_event event = take_out(world, found);
@@ -228,7 +227,7 @@ static bool is_possible(struct sim_world *world, const struct sim_command *comma
     switch (command->type) {
     case SIM_DO_CRASH: return n->alive || refuse(world, "%llu is dead already", id);
     case SIM_DO_RESTART: return !n->alive || refuse(world, "%llu is not dead", id);
-    case SIM_DO_RESUME: return n->paused || refuse(world, "%llu does not stand still", id);
+    case SIM_DO_RESUME: return n->paused || refuse(world, "%llu is not paused", id);
     case SIM_DO_SUSPECT:
     case SIM_DO_TRUST: {
         const bool suspects = sim_map_get(&world->suspicions, command->node, command->peer) != 0;
@@ -281,7 +280,7 @@ bool sim_stage_choose(struct sim_world *world, uint32_t n, uint32_t *chosen)
     *chosen = 0;
     if (!step) return true; /* before the first step */
     if (stage->chosen == step->choice_count)
-        return refuse(world, "it draws a number below %u%s: say choosing=N before the step", n,
+        return refuse(world, "it draws a number below %u%s: put choosing=N before the step", n,
                       stage->chosen ? " once more" : "");
     *chosen = step->choices[stage->chosen++];
     return *chosen < n || refuse(world, "it draws a number below %u, not %u", n, *chosen);
@@ -338,7 +337,7 @@ static bool close_loop(struct sim_world *world)
         return false;
     }
     if (now.high != stage->scene.high || now.low != stage->scene.low)
-        return refuse(world, "the steps after it do not lead back to where the run was then");
+        return refuse(world, "the steps after it do not return to the state that the run had here");
     sim_oracle_goes_round(world, stage->loop, stage->loop_record);
     return true;
 }

@@ -21,17 +21,17 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 16777217", "--nodes 16777217: at most 16777216 nodes"},
         {"bully; ids", "--ids : expected ids separated by commas, not ''"},
         {"bully; ids 1,,2", "--ids 1,,2: expected ids separated by commas, not ',2'"},
-        {"bully; ids 1,2,1", "--ids 1,2,1: the id 1 is there twice; ids must differ"},
+        {"bully; ids 1,2,1", "--ids 1,2,1: the id 1 occurs twice; ids must differ"},
         {"bully; ids 1 2", "--ids 1 2: did not expect '2' here"},
-        {"invitation; nodes 65", "--nodes 65: a message of invitation can speak of at most 64 members"},
-        {"ring-collect; nodes 65", "--nodes 65: a message of ring-collect can speak of at most 64 members"},
+        {"invitation; nodes 65", "--nodes 65: invitation takes at most 64 members"},
+        {"ring-collect; nodes 65", "--nodes 65: ring-collect takes at most 64 members"},
         {"bully; nodes 3; attr 9=1", "--attr 9=1: " NO_NODE_9},
         {"bully; nodes 3; attr 1", "--attr 1: expected ID=VALUE with a whole number below 2^53 as VALUE"},
         {"bully; nodes 3; attr 1=x", "--attr 1=x: expected ID=VALUE with a whole number below 2^53 as VALUE"},
         {"bully; nodes 3; attr 1=2 3", "--attr 1=2 3: did not expect '3' here"},
         {"bully; nodes 3; leader 9", "--leader 9: " NO_NODE_9},
         {"bully; nodes 3; leader x", "--leader x: expected the id of a node, not 'x'"},
-        {"bully; nodes 3; leader 1,2", "--leader 1,2: one leader, please"},
+        {"bully; nodes 3; leader 1,2", "--leader 1,2: expected one leader"},
         {"bully; nodes 14; leader 99",
          "--leader 99: no node has the id 99; the ids are 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …"},
         {"bully; nodes 3; set speed=1",
@@ -60,7 +60,7 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; dup x", "--dup x: a probability is a number from 0 to 1, or a percentage such as 5%"},
         {"bully; nodes 3; reorder 1 1",
          "--reorder 1 1: a probability is a number from 0 to 1, or a percentage such as 5%"},
-        {"bully; nodes 3; bound 0", "--bound 0: nobody can believe in messages that take no time"},
+        {"bully; nodes 3; bound 0", "--bound 0: the bound must be above 0"},
         {"bully; nodes 3; bound x", "--bound x: " A_TIME},
         {"bully; nodes 3; detect -1", "--detect -1: a time cannot be before 0"},
         {"bully; nodes 3; detect 1 2", "--detect 1 2: expected a time and nothing behind it"},
@@ -73,18 +73,20 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; clock 1=0.0009", "--clock 1=0.0009: expected ID=RATE with a rate from 0.001 to 1000"},
         {"bully; nodes 3; clock 1=1001", "--clock 1=1001: expected ID=RATE with a rate from 0.001 to 1000"},
         {"bully; nodes 3; clock 1=1 2", "--clock 1=1 2: did not expect '2' here"},
-        {"bully; nodes 3; miss 1", "--miss 1: expected A:B, whose detector and whom it misses"},
+        {"bully; nodes 3; miss 1", "--miss 1: expected A:B: A's detector never notices B's crash"},
         {"bully; nodes 3; miss 9:1", "--miss 9:1: " NO_NODE_9},
         {"bully; nodes 3; miss 1:9", "--miss 1:9: " NO_NODE_9},
         {"bully; nodes 3; miss 1:2 3", "--miss 1:2 3: did not expect '3' here"},
-        {"bully; nodes 3; crash 1", "--crash 1: say when: ID@T, with T in message delays or as 150ms"},
+        {"bully; nodes 3; crash 1",
+         "--crash 1: the time is missing: ID@T, with T in message delays or as 150ms"},
         {"bully; nodes 3; crash 9@0", "--crash 9@0: " NO_NODE_9},
         {"bully; nodes 3; crash 1@x", "--crash 1@x: " A_TIME},
         {"bully; nodes 3; crash 1@-1", "--crash 1@-1: a time cannot be before 0"},
         {"bully; nodes 3; crash 1@0 2", "--crash 1@0 2: did not expect '2' here"},
         {"bully; nodes 3; crash 1@0,1@4", "--crash 1@0,1@4: 1 cannot crash at 4: it is dead already then"},
         {"bully; nodes 3; restart 1@2", "--restart 1@2: 1 cannot restart at 2: it is not dead then"},
-        {"bully; nodes 3; pause 1@2", "--pause 1@2: a pause has an end: ID@T..T; one without is a crash"},
+        {"bully; nodes 3; pause 1@2",
+         "--pause 1@2: a pause needs an end: ID@T..T; for a process that does not resume use crash"},
         {"bully; nodes 3; pause 1@2..2", "--pause 1@2..2: a span must end after it begins"},
         {"bully; nodes 3; pause 9@1..2", "--pause 9@1..2: " NO_NODE_9},
         {"bully; nodes 3; pause 1@x..2", "--pause 1@x..2: " A_TIME},
@@ -103,7 +105,7 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; false-suspect 1", "--false-suspect 1: expected A:B@T: A suspects B"},
         {"bully; nodes 3; false-suspect 9:1", "--false-suspect 9:1: " NO_NODE_9},
         {"bully; nodes 3; false-suspect 1:9", "--false-suspect 1:9: " NO_NODE_9},
-        {"bully; nodes 3; false-suspect 1:1", "--false-suspect 1:1: nobody suspects itself"},
+        {"bully; nodes 3; false-suspect 1:1", "--false-suspect 1:1: a node cannot suspect itself"},
         {"bully; nodes 3; false-suspect 1:2 3", "--false-suspect 1:2 3: did not expect '3' here"},
         {"bully; nodes 3; initiator 9", "--initiator 9: " NO_NODE_9},
         {"bully; nodes 3; initiator 1@x", "--initiator 1@x: " A_TIME},
@@ -128,13 +130,13 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refused(cases[i].text, NULL, cases[i].error);
     clear();
     assert_int_equal(sim_plan_build(&plan, &settings, &error), -1);
-    assert_string_equal(error.text, "no algorithm is named; say which, for instance chang-roberts");
+    assert_string_equal(error.text, "no algorithm is given; name one, for instance chang-roberts");
 }
 
 static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
 {
-    static const char say_when[] = "say when: ID@T, with T in message delays or as 150ms";
-    static const char a_leap[] = "expected ID@T=+D or ID@T=-D: how far the clock leaps";
+    static const char say_when[] = "the time is missing: ID@T, with T in message delays or as 150ms";
+    static const char a_leap[] = "expected ID@T=+D or ID@T=-D: how far the clock jumps";
     static const char a_bound[] = "a drift bound is a number from 0 to 0.5, such as 0.005";
     static const struct {
         const char *algorithm, *key, *value, *error;
@@ -150,11 +152,11 @@ static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
         {"bully", "transfer", "1", say_when},
         {"bully", "transfer", "9@1", NO_NODE_9},
         {"bully", "transfer", "leader@1", "expected the id of a node, not 'leader@1'"},
-        {"bully", "fact", "1:x=1", "bully can be told nothing"},
+        {"bully", "fact", "1:x=1", "bully takes no facts"},
         {"raft", "fact", "1", "expected ID:NAME=N, a process and what it is told"},
         {"raft", "fact", "9:log-term=1", NO_NODE_9},
-        {"raft", "fact", "1:log=1", "raft can be told log-term, log-index, as NAME=N"},
-        {"raft", "fact", "1:log-term", "raft can be told log-term, log-index, as NAME=N"},
+        {"raft", "fact", "1:log=1", "raft takes the facts log-term, log-index, as NAME=N"},
+        {"raft", "fact", "1:log-term", "raft takes the facts log-term, log-index, as NAME=N"},
         {"raft", "fact", "1:log-term=x", "expected a whole number below 2^53"},
         {"raft", "fact", "1:log-term=9007199254740992", "expected a whole number below 2^53"},
         {"raft", "fact", "1:log-term=1@x", A_TIME},
@@ -186,9 +188,9 @@ static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
          "KEY=VALUE"},
         {"bully", "detector", "heartbeat:interval=0", "'interval' is a time above 0"},
         {"bully", "detector", "heartbeat:interval=1s,threshold=x", "expected a whole number below 2^53"},
-        {"bully", "resource", "0", "a time above 0, please"},
+        {"bully", "resource", "0", "expected a time above 0"},
         {"bully", "resource", "x", A_TIME},
-        {"bully", "quality", "0", "a time above 0, please"},
+        {"bully", "quality", "0", "expected a time above 0"},
         {"bully", "quality", "1 2", "expected a time and nothing behind it"},
         {"raft", "ordinary", "9", NO_NODE_9},
         {"raft", "ordinary", "", "expected the id of a node, not ''"},
@@ -203,8 +205,7 @@ static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
         refused(text, NULL, expected);
     }
     refused("raft; nodes 3; ordinary 1; leader 1", NULL, "--leader 1: an ordinary member never leads");
-    refused("bully; nodes 65; detector path", NULL,
-            "--detector path: a message of path can speak of at most 64 members");
+    refused("bully; nodes 65; detector path", NULL, "--detector path: path takes at most 64 members");
     refused("bully; nodes 3; detector phi:8,speed=1", "story", "story:3:16: detector: phi has the options");
 }
 
@@ -214,7 +215,7 @@ static void a_detector_s_name_may_not_go_on_for_ever(void **state)
     const size_t used = strlen(text);
     memset(text + used, 'x', sizeof text - used - 1);
     assert_int_equal(build(text, NULL), -1);
-    assert_non_null(strstr(error.text, "that is too long"));
+    assert_non_null(strstr(error.text, "the detector's text is too long"));
 }
 
 /* ---- Times that must fit together ---- */
@@ -334,7 +335,7 @@ static void an_error_in_a_file_names_line_and_column(void **state)
         {"bully; nodes 3; crash 1@0,9@2", "story:3:11: crash: " NO_NODE_9},
         {"bully; nodes 3; crash 1@0, x@2", "story:3:12: crash: expected the id of a node, not 'x@2'"},
         {"bully; nodes 3; crash 1@0,2@y", "story:3:13: crash: " A_TIME},
-        {"bully; nodes 3; leader 1 2", "story:3:10: leader: one leader, please"},
+        {"bully; nodes 3; leader 1 2", "story:3:10: leader: expected one leader"},
         {"bully; nodes 3; partition 1|2,1", "story:3:15: partition: 1 is on two sides"},
         {"bully; nodes 3; loss 1; loss 2",
          "story:4:6: loss: a probability is a number from 0 to 1, or a percentage such as 5%"},
