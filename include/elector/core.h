@@ -1,10 +1,14 @@
 /*
  * The core contract: an election is a pure function from (state, event) to (state, outbox).
  *
- * A machine never reads a clock, tosses a coin, allocates or calls libc. It is handed one event at a
- * time and answers with a list of actions whose order is meaning. Whoever calls el_step() is the host:
- * the simulator, the checker, the agent, a page, a fuzzer. All of them run this same object code. Where many
- * groups share sessions the agent calls what is below quorum's el_step(): algorithms/quorum/driver.h.
+ * A machine never reads a clock, draws a random number, allocates or calls libc. It receives one event at a
+ * time and answers with an ordered list of actions. The caller of el_step() is the host: the simulator, the
+ * checker, the agent, a web page or a fuzzer. All hosts run the same object code. Where many groups share
+ * sessions, the agent calls the functions below quorum's el_step(): algorithms/quorum/driver.h.
+ *
+ * src/core implements the calls below and may include nothing but this file, parts.h and its own headers.
+ * Start reading with el_event, el_action and the rules for hosts between them; then step.c. Algorithms are
+ * written with the helpers of src/core/machine.h.
  */
 #ifndef ELECTOR_CORE_H
 #define ELECTOR_CORE_H
@@ -52,7 +56,7 @@ struct el_msg {
     uint64_t extra[4]; /* a vote with its proof fills them; most messages leave them 0 */
 };
 
-/* What survives a crash, once the host has carried out a SAVE. */
+/* The record that survives a crash, once the host has carried out a SAVE. */
 struct el_durable {
     uint64_t epoch;
     uint64_t word[3];
@@ -63,7 +67,7 @@ struct el_durable {
 enum el_role_kind {
     EL_CANDIDATE = 0, /* may lead */
     EL_ORDINARY = 1,  /* takes part, never leads */
-    EL_OBSERVER = 2,  /* is told, never counted: only where the algorithm has an option of kind EL_OBSERVERS */
+    EL_OBSERVER = 2,  /* learns who leads, has no vote; needs an option of kind EL_OBSERVERS */
 };
 
 /* The value of one algorithm option; which field counts follows from the option's kind. */
@@ -79,8 +83,8 @@ struct el_cluster {
     const uint64_t *ids;            /* [count], distinct; NULL: the id is the position */
     const uint64_t *attributes;     /* [count]; NULL: all equal */
     const uint8_t *roles;           /* [count] of el_role_kind; NULL: all candidates */
-    el_duration transmit_max;       /* Ttrans: the longest a message is believed to take */
-    el_duration process_max;        /* Tprocess: the longest a node is believed to take over one */
+    el_duration transmit_max;       /* Ttrans: the assumed upper bound on a message's delay */
+    el_duration process_max;        /* Tprocess: the assumed upper bound on handling one message */
     uint32_t drift;                 /* every clock runs at a rate within 1 ± this many millionths */
     const struct el_value *options; /* one for each of the algorithm's options */
 };
@@ -98,7 +102,7 @@ enum el_event_type {
     EL_UNSENT,  /* a hop failed: this message of ours did not arrive (only where EL_NEEDS_HOP_ACKS) */
     EL_TIMER,   /* a timer we armed ran out */
     EL_SUSPECT, /* the failure detector believes that a peer is down */
-    EL_TRUST,   /* and now it no longer does */
+    EL_TRUST,   /* the failure detector withdraws its suspicion */
     EL_CHOSEN,  /* the answer to CHOOSE; comes before any other event of this node */
     EL_FACT,    /* something the host knows: an attribute, a log position, a wall-clock hint */
     EL_REQUEST, /* the application asks */
@@ -107,8 +111,9 @@ enum el_event_type {
 enum el_start_how {
     EL_FRESH,    /* first start of this member, no record expected */
     EL_RESTORED, /* started again; `durable` is the last record saved (zero if none ever was) */
-    EL_LOST,     /* started again; a record should exist and cannot be read. Said again until one is saved. An
-                    algorithm with a fact `wall-clock` is told it next: milliseconds, no two lives the same */
+    /* Started again, but the record is missing or unreadable. Every start is LOST until one is saved. If the
+     * algorithm has a fact `wall-clock`, it comes next: milliseconds, different for each incarnation. */
+    EL_LOST,
 };
 
 enum el_request_what {
@@ -117,20 +122,19 @@ enum el_request_what {
     EL_TRANSFER, /* hand leadership to `peer` */
 };
 
-/* What becomes of a request: it is performed, or declined for a reason. */
+/* A request is performed, or declined for one of these reasons. */
 enum el_answer {
     EL_PERFORMED,
     EL_UNKNOWN_HERE, /* this algorithm has no such operation */
-    EL_NOT_LEADING,  /* only the leader can */
-    EL_NOT_ELIGIBLE, /* the member named may not lead, or is the leader itself */
-    EL_OUT_OF_TOUCH, /* the member named has not been heard of lately */
+    EL_NOT_LEADING,  /* only the leader can do this */
+    EL_NOT_ELIGIBLE, /* the named member may not lead, or is the leader itself */
+    EL_OUT_OF_TOUCH, /* the named member has been silent for longer than the algorithm's timeout */
     EL_UNDER_WAY,    /* another hand-over is not finished */
 };
 
 struct el_start {
     enum el_start_how how;
-    el_node
-        incumbent; /* FRESH only: who leads from the beginning, as all members are told alike; usually nobody */
+    el_node incumbent; /* FRESH only: the initial leader, the same for all members; usually nobody */
     struct el_durable durable;
 };
 
@@ -159,24 +163,25 @@ struct el_event {
 /* ---- Actions: what a machine asks for ----------------------------------------------------------- */
 
 /*
- * What a host owes the machine:
- *  - Timers: a firing timer is no longer armed; none fires after DISARM, or at its old time after a new
- *    ARM. At one instant messages come before timers (an answer may land exactly at the timeout), but a
- *    timer that is strictly overdue, after a pause, comes before everything else. The one that bounds a claim to
- *    lead (el_view) comes first of all from its instant on, before others that have been overdue for longer: the
- *    claim is over, and nothing may renew it. Slots are 0..count.
- *  - "What is left" of a timer is 0 if it is not armed, and is read when the message leaves.
- *  - `elapsed` counts from the last ARM of the stopwatch, on past its firing; 0 if it never was armed.
- *  - SAVE is a barrier for the SENDs that follow it, in later steps too, and for claims: while one is
- *    pending, a new leadership is not published. Timers, above all the one that ends a claim, do not wait.
- *  - At most one CHOOSE a step.
+ * Rules for hosts:
+ *  - A timer that fires is no longer armed. None fires after DISARM, or at its old time after a new ARM.
+ *    Slots are 0..count.
+ *  - Order at one instant: messages come before timers, since an answer may arrive exactly at the timeout.
+ *    A timer that is already overdue, for example after a pause, comes before everything else.
+ *  - The timer that bounds a claim to lead (el_view) comes first from the instant it is due, even before timers
+ *    that have been overdue for longer: the claim has expired, and no other event may renew it.
+ *  - The time left on a timer is 0 if the timer is not armed. The host reads it when the message leaves.
+ *  - `elapsed` counts from the last ARM of the stopwatch, even past its firing; 0 if it was never armed.
+ *  - SAVE is a barrier. SENDs that follow it, also those of later steps, wait until the record is on disk, and
+ *    so does the publication of a new leadership. Timers do not wait, above all the one that ends a claim.
+ *  - A step contains at most one CHOOSE.
  */
 
 enum el_action_type {
     EL_SEND,    /* hand `msg` to the network */
     EL_ARM,     /* wake me with TIMER(timer, slot) after a time in min..max; replaces an armed one */
     EL_DISARM,  /* forget that timer; one that is not armed is no error */
-    EL_MOVE,    /* timer `to` takes over what is left of `timer`, in the same slot; nothing if not armed */
+    EL_MOVE,    /* timer `to` takes over the time left on `timer`, same slot; no effect if not armed */
     EL_SAVE,    /* a barrier: SENDs and claims after it wait until `durable` is on disk; timers do not */
     EL_CHOOSE,  /* draw a number below n */
     EL_NOTE,    /* a numbered fact: log line, transcript, caption and coverage mark in one */
@@ -187,7 +192,7 @@ enum el_action_type {
 
 struct el_action {
     enum el_action_type type;
-    uint32_t timer; /* ARM, DISARM; SEND: if not EL_NO_TIMER the host writes what is left of it to msg.aux */
+    uint32_t timer; /* ARM, DISARM; SEND: unless EL_NO_TIMER, the host writes the time left on it to msg.aux */
     uint32_t slot;
     uint32_t note; /* NOTE */
     union {
@@ -206,7 +211,7 @@ struct el_action {
     };
 };
 
-/* The host owns the array; el_step empties the box first. It cannot overflow: see el_outbox_bound. */
+/* The host owns the array; el_step empties it first. It cannot overflow: see el_outbox_bound. */
 struct el_outbox {
     struct el_action *actions;
     uint32_t capacity;
@@ -230,9 +235,9 @@ struct el_view {
     uint32_t slot;
 };
 
-/* ---- What an algorithm says of itself ------------------------------------------------------------ */
+/* ---- An algorithm's description of itself -------------------------------------------------------- */
 
-/* What must hold below el_step for the algorithm to work at all. */
+/* Conditions on links and timing without which the algorithm does not work at all. */
 enum el_needs {
     EL_NEEDS_FIFO = 1 << 0,     /* links keep order */
     EL_NEEDS_RELIABLE = 1 << 1, /* links lose nothing */
@@ -240,18 +245,18 @@ enum el_needs {
     EL_NEEDS_HOP_ACKS = 1 << 3, /* the sender learns of a hop that failed (UNSENT) */
 };
 
-/* What it promises while nothing in its `breaks` table happens. */
+/* Guarantees of the algorithm as long as no fault in its `breaks` table occurs. */
 enum el_claim {
     EL_CLAIMS_ONE_LEADER = 1 << 0, /* never two leaders at one instant */
     EL_CLAIMS_AGREEMENT = 1 << 1,  /* at rest, every live node names the same live leader */
     EL_CLAIMS_BEST = 1 << 2,       /* ... which is the best-ranked live candidate */
-    EL_CLAIMS_GROUPS = 1 << 3,     /* at rest, whoever a node follows leads it (many groups may be) */
-    EL_CLAIMS_ONE_PER_TERM =
-        1 << 4, /* never, in all of time, two nodes, or two lives of one, that led in one term */
-    EL_CLAIMS_STABLE =
-        1 << 5, /* a leader that lives, and that all can hear in time, leads on, whoever comes back or calls */
-    EL_CLAIMS_RISING =
-        1 << 6, /* who takes office does so in a term above every earlier one: a token that fences */
+    EL_CLAIMS_GROUPS = 1 << 3,     /* at rest, a follower's leader does lead; there may be several groups */
+    /* No term is ever led by two nodes, nor by two incarnations of one node. */
+    EL_CLAIMS_ONE_PER_TERM = 1 << 4,
+    /* A live leader whose messages reach all members in time keeps leading, whoever restarts or campaigns. */
+    EL_CLAIMS_STABLE = 1 << 5,
+    /* Each new leadership has a higher term than all earlier ones, so the term is a fencing token. */
+    EL_CLAIMS_RISING = 1 << 6,
 };
 
 enum el_fault {
@@ -262,14 +267,14 @@ enum el_fault {
     EL_DUPLICATES = 1 << 4,        /* a message arrives twice */
     EL_REORDERS = 1 << 5,          /* a link does not keep order */
     EL_PARTITIONS = 1 << 6,        /* a link is cut, one way or both */
-    EL_PAUSES = 1 << 7,            /* a process stands still for a while */
+    EL_PAUSES = 1 << 7,            /* a process makes no progress for some time, then continues */
     EL_CLOCKS = 1 << 8,            /* a clock runs fast or slow, though within the drift bound */
     EL_LATENESS = 1 << 9,          /* a message takes longer than transmit_max */
     EL_FALSE_SUSPICIONS = 1 << 10, /* a detector accuses a live process */
     EL_NEEDLESS_CALLS = 1 << 11,   /* an election is called although a leader lives */
     EL_DRIFTS = 1 << 12,           /* a clock leaves the drift bound, or jumps */
-    EL_WIPES = 1 << 13,            /* a process comes back and what it had saved is gone */
-    EL_UNGUARDED = 1 << 14,        /* a switch is not where it is by default */
+    EL_WIPES = 1 << 13,            /* a process comes back and its saved record is gone */
+    EL_UNGUARDED = 1 << 14,        /* an option that protects is not at its default */
     EL_FAULTS_END = 1 << 15,
 };
 
@@ -281,12 +286,12 @@ enum el_violation {
     EL_NOT_BEST = 1 << 4,     /* at rest, a better candidate than the leader is alive */
     EL_ENDLESS = 1 << 5,      /* the run did not come to rest */
     EL_SAME_TERM = 1 << 6,    /* two nodes led in one term, at whatever times */
-    EL_DEMOTED = 1 << 7,      /* a live leader that all had named stopped leading, and nobody had asked it to */
+    EL_DEMOTED = 1 << 7,      /* a live leader that all members followed stopped leading without a request */
     EL_TOKEN_FELL = 1 << 8,   /* a leader took office in a term not above every earlier one */
     EL_VIOLATIONS_END = 1 << 9,
 };
 
-/* Any of these faults may lead to any of these violations. Anything else is a defect of ours. */
+/* Any of these faults may lead to any of these violations. Any other violation is a bug in the code. */
 struct el_weakness {
     uint32_t faults;
     uint32_t violations;
@@ -308,43 +313,43 @@ struct el_option {
     enum el_option_kind kind;
     uint32_t most; /* how many members a list may name; 0: any number */
     const char *choices;
-    const char *preset; /* in the words a user would type; NULL: empty list, or the algorithm's own rule */
+    const char *preset; /* the default, as a user types it; NULL: empty list, or the algorithm's own rule */
     const char *help;
 };
 
-/* One part of an inequality between times: so many times an option, or a time of the cluster. */
+/* One term of an inequality between durations: a multiple of an option or of a duration of the cluster. */
 struct el_part {
-    uint32_t times; /* 0: no part */
-    uint32_t of;    /* an option's number, or one of these */
+    uint32_t times; /* the factor; 0: no part */
+    uint32_t of;    /* an option's index, or one of these */
 };
 #define EL_OF_ROUND_TRIP UINT32_MAX     /* 2 Ttrans + Tprocess */
 #define EL_OF_TRANSMIT (UINT32_MAX - 1) /* Ttrans */
 
-/* What must hold between the times of a configuration: the sum of `less` stays below the sum of `more`. */
+/* A condition on the durations of a configuration: the sum of `less` stays below the sum of `more`. */
 struct el_inequality {
     struct el_part less[3], more[3];
     const char *why; /* what breaks otherwise */
 };
 
-/* In `text`, @1 and @2 stand for a value that is a node, #1 and #2 for one that is a number. */
+/* In `text`, @1 and @2 stand for the note's values printed as nodes, #1 and #2 printed as numbers. */
 struct el_note_text {
     const char *name;
     const char *text;
 };
 
 /*
- * One algorithm. All strings and tables are static. Handlers that are NULL ignore their event (a detector
- * has no view). None may retain a pointer past its return.
+ * One algorithm. All strings and tables are static. An event whose handler is NULL is ignored (a detector
+ * has no view). No handler may retain a pointer past its return.
  */
-struct
-    el_algorithm { /* NOLINT(clang-analyzer-optin.performance.Padding): by what they say; there are a few dozen */
+/* Fields are grouped by meaning, not packed: there are a few dozen instances. */
+struct el_algorithm { /* NOLINT(clang-analyzer-optin.performance.Padding) */
     const char *name;
     const char *summary;      /* one line */
-    const char *idea;         /* a paragraph for a reader who never met it */
+    const char *idea;         /* a paragraph for a reader new to it */
     const char *reference;    /* the paper */
     const char *const *kinds; /* [kind_count + 1]; kinds[0] is NULL */
     uint32_t kind_count;
-    uint32_t routine_kinds; /* bit k: messages of kind k are the steady beat, which no story tells */
+    uint32_t routine_kinds; /* bit k: messages of kind k are heartbeats, which transcripts leave out */
     uint32_t set_kinds;     /* bit k: messages of kind k carry a set of members in `aux`, see el_bit */
     const char *const *timers;
     uint32_t timer_count;
@@ -356,21 +361,21 @@ struct
     uint32_t break_count;
     uint32_t needs;           /* el_needs */
     uint32_t claims;          /* el_claim */
-    uint32_t count_max;       /* how many members a message of it can speak of; 0: any number */
+    uint32_t count_max;       /* the largest cluster its messages can describe; 0: no limit */
     bool ring;                /* messages travel along the ring only */
-    bool roleless;            /* it knows no ordinary members: everybody may lead */
-    bool beats;               /* it sends for ever, leader or none, and needs no call to begin */
-    bool majority;            /* only who reaches a majority both ways can lead */
-    const char *const *facts; /* what the host may tell it, by number (EL_FACT) */
+    bool roleless;            /* it has no ordinary members: everybody may lead */
+    bool beats;               /* it sends heartbeats for ever and starts elections without a request */
+    bool majority;            /* a leader needs working links to and from a majority */
+    const char *const *facts; /* names of the facts that the host may report (EL_FACT) */
     uint32_t fact_count;
     const struct el_inequality *inequalities;
     uint32_t inequality_count;
 
     /* The state: plain bytes without hidden padding, so memcpy is a snapshot and memcmp is equality. */
     uint32_t state_bytes;      /* sizeof the struct, a multiple of 8 */
-    uint32_t state_sets;       /* sets of members that follow it, a bit for each */
-    uint32_t state_per_member; /* bytes for each member that follow those, a multiple of 8 */
-    /* The most actions that one step can take. */
+    uint32_t state_sets;       /* number of member sets after the struct, one bit a member */
+    uint32_t state_per_member; /* bytes for each member after those sets, a multiple of 8 */
+    /* Upper bound on the actions of one step. */
     uint32_t outbox_fixed;
     uint32_t outbox_per_member;
 
@@ -383,31 +388,31 @@ struct
     void (*on_chosen)(void *state, const struct el_config *, uint32_t chosen, struct el_outbox *);
     void (*on_fact)(void *state, const struct el_config *, uint32_t fact, uint64_t value, struct el_outbox *);
     void (*on_campaign)(void *state, const struct el_config *, struct el_outbox *);
-    /* RESIGN and TRANSFER. If it declines, nothing was done. */
+    /* RESIGN and TRANSFER. A request that it declines changes nothing. */
     enum el_answer (*on_request)(void *state, const struct el_config *, enum el_request_what, el_node to,
                                  struct el_outbox *);
-    /* Instead of on_message where the time since `stopwatch` was armed (slot: the sender) is needed. */
+    /* Replaces on_message if the algorithm needs the time since `stopwatch` was armed (slot: the sender). */
     void (*on_arrival)(void *state, const struct el_config *, const struct el_msg *, el_duration elapsed,
                        struct el_outbox *);
     uint32_t stopwatch;
 
     void (*view)(const void *state, const struct el_config *, struct el_view *);
 
-    /* Only where nodes are alike, whatever their ids: the same state and record with every node renamed, so that a
-     * checker may take worlds that differ by names for one. `to` maps 0..count, nobody to nobody. */
+    /* For the checker: renames every node in a state and its record, so that worlds which differ only in names
+     * count as one. Set only if the algorithm ignores ids. `to` maps 0..count, nobody to nobody. */
     void (*rename)(void *state, struct el_durable *, uint32_t count, const el_node *to);
-    /* For the checker, too: neither this state nor any that it can become, its record kept, does anything with the
-     * message, so it need not be looked at. NULL: never known. */
+    /* For the checker: true if neither this state nor any state reachable from it, restarts with its record
+     * included, reacts to the message, so its delivery need not be explored. NULL: cannot tell. */
     bool (*moot)(const void *state, const struct el_config *, const struct el_msg *);
     uint32_t term_shift; /* low bits of a term that only tell proposers apart */
-    /* 1 + the note by which a leader asks its host to stop its work and then to request a TRANSFER to @1; 0: none. A
-     * machine never lets go of a group that it leads before it is asked to, or its claim has ended. */
+    /* 1 + the note by which a leader asks its host to stop its work and then request a TRANSFER to @1; 0: none.
+     * A machine gives up leadership only after such a request, or when its claim has expired. */
     uint32_t handover_note;
 };
 
 /* Notes that the core itself makes, in any algorithm's outbox. */
 enum el_core_note {
-    EL_NOTE_MALFORMED = 0x10000, /* dropped a message that nobody honest could have sent */
+    EL_NOTE_MALFORMED = 0x10000, /* dropped a message that no correct member sends */
     EL_NOTE_DECLINED,            /* a request was declined: el_request_what, el_answer */
 };
 
@@ -418,8 +423,8 @@ uint64_t el_outbox_bound(const struct el_algorithm *algorithm, uint32_t count);
 
 /*
  * Takes one step. `state` is el_state_size() bytes, 8-aligned, zeroed before EL_START; `out` has room
- * for el_outbox_bound() actions. Cannot fail: hostile messages are dropped with a note, and an event
- * that no correct host could deliver (an unknown timer, a box too small) traps, also in release builds.
+ * for el_outbox_bound() actions. Cannot fail: malformed messages are dropped with a note, and an event
+ * that no correct host delivers (an unknown timer, an outbox too small) traps, also in release builds.
  */
 void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
              const struct el_event *event, struct el_outbox *out);
@@ -434,7 +439,7 @@ const char *el_fault_name(enum el_fault fault);
 const char *el_answer_text(enum el_answer answer);
 const char *el_part_name(const struct el_algorithm *algorithm, const struct el_part *part);
 
-/* The failure detectors of this build: machines too, which have no view and speak through VERDICT. */
+/* The failure detectors of this build. They are machines too: they have no view and report by VERDICT. */
 const struct el_algorithm *const *el_detectors(uint32_t *count);
 const struct el_algorithm *el_detector_named(const char *name);
 
@@ -459,8 +464,8 @@ struct el_hash el_fingerprint(const void *bytes, size_t size);
 
 /*
  * The wire form of one message: EL_WIRE_SIZE bytes, little-endian, its version first. Decoding accepts
- * exactly what encoding produces (so the two are inverse on both sides) and writes `msg` only on success.
- * It judges form, not sense: whether the members exist is for el_step to say.
+ * exactly the bytes that encoding produces, and writes `msg` only on success. It checks the form only;
+ * el_step checks that the members exist.
  */
 #define EL_WIRE_VERSION 2 /* 1 had no extra words */
 #define EL_WIRE_SIZE 80

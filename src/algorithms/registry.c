@@ -1,4 +1,4 @@
-/* The algorithms of this build, in teaching order. A new one is a file and a line here. */
+/* The algorithms of this build, in teaching order. A new algorithm needs one file and one line here. */
 #include "algorithms/registry.h"
 
 #include "core/machine.h"

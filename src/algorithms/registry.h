@@ -1,4 +1,9 @@
-/* Every algorithm file defines one descriptor. */
+/*
+ * The algorithms: ring/, mesh/ and majority/ hold one file for each paper, quorum/ holds Elector's own.
+ * They may know the core and the detectors, never a host: no clock, no heap, no libc. Every algorithm file
+ * defines one descriptor (struct el_algorithm), and registry.c lists them. To see how one is written, start
+ * with ring/chang_roberts.c.
+ */
 #ifndef ELECTOR_ALGORITHMS_REGISTRY_H
 #define ELECTOR_ALGORITHMS_REGISTRY_H
 

@@ -1,7 +1,7 @@
 /*
- * From every world, a good one: where that is asked, every move that is no fault is kept as a pair of numbers, and good
- * worlds are spread backwards over them. A world that is never reached is one from which nothing good can come; what
- * follows it either stops there or goes round, and both are shown.
+ * Liveness: a good world must be reachable from every world. The search keeps every move that is not a fault
+ * as an edge, and marks good worlds and then their predecessors. No good world can be reached from an
+ * unmarked one. The moves after it end or form a loop, and the counterexample shows either.
  */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>
@@ -86,7 +86,7 @@ void check_mark_rest(struct check_search *search, uint32_t number, const struct 
     if (!check_must_lead(&search->model, world)) search->edges->marks[number] |= MARK_AGREED;
 }
 
-/* Backwards from the end: most moves lead to a higher number, so few rounds are needed. */
+/* Goes backwards: most moves lead to a higher number, so few passes are needed. */
 static void spread(struct check_edges *edges)
 {
     bool changes = true;
@@ -123,7 +123,7 @@ static uint32_t some_successor(const struct check_edges *edges, uint32_t number)
     return UINT32_MAX;
 }
 
-/* A world that comes again after `number`, or UINT32_MAX if the way ends, at *end. */
+/* A world that repeats after `number`, or UINT32_MAX if the path ends, at *end. */
 static uint32_t find_return(struct check_edges *edges, uint32_t number, uint32_t *end)
 {
     while (!(edges->marks[number] & MARK_SEEN)) {
@@ -135,7 +135,7 @@ static uint32_t find_return(struct check_edges *edges, uint32_t number, uint32_t
     return number;
 }
 
-/* The shortest way from a world back to itself, as numbers; breadth first over the pairs. */
+/* The shortest loop from a world back to itself, as numbers; breadth first over the edges. */
 static uint32_t *shortest_round(struct check_search *search, uint32_t number, uint32_t *length)
 {
     const struct check_edges *edges = search->edges;

@@ -1,6 +1,7 @@
 /*
- * The search: level by level, so that the first counterexample is a shortest one. Each thread takes chunks of the
- * level, looks at every successor, and keeps those that nobody has seen. When the table of worlds must grow, all meet.
+ * The search goes level by level, so that the first counterexample is a shortest one. Each thread takes
+ * chunks of the level, visits every successor, and keeps the new ones. When the table of worlds must grow,
+ * all threads wait.
  */
 #define _DEFAULT_SOURCE
 #include "check/explore.h"
@@ -10,7 +11,7 @@
 
 #include "base/clock.h"
 
-/* A successor that waits for its place in the table to come out of memory: many are on their way at once. */
+/* A successor whose table slot is being prefetched; many are prefetched at once. */
 struct pending {
     struct check_world world;
     struct el_hash hash;
@@ -29,9 +30,9 @@ struct worker {
     /* while a world is expanded */
     uint32_t number, successors;
     uint64_t moves, cut, resting;
-    bool all_known; /* every successor had been seen before this level */
+    bool all_known; /* every successor was seen before this level */
     uint32_t first_pending, pending_count;
-    struct pending pending[PENDING_MAX]; /* a ring, from the first on */
+    struct pending pending[PENDING_MAX]; /* a ring buffer */
 };
 
 static double now(void)
@@ -39,7 +40,7 @@ static double now(void)
     return (double)clock_monotonic_ns() / 1e9;
 }
 
-/* ---- Meeting, so that one may do what nobody else may see half done ---- */
+/* ---- A barrier, at which one thread may change what all share ---- */
 
 static void meet(struct check_search *search)
 {
@@ -131,7 +132,7 @@ static bool add_world(struct check_search *search, const struct check_world *wor
                       struct check_origin origin, uint32_t *number)
 {
     if (!search->covers) return check_visited_add(&search->visited, hash, origin, number);
-    /* What was met before needs no second look among those that may cover it. */
+    /* A world that was met before need not be compared with worlds that may cover it. */
     return check_visited_meet(&search->visited, hash) &&
            check_cover_add(&search->cover, &search->visited, world, origin, number);
 }
@@ -147,7 +148,7 @@ static bool goes_on(const struct check_search *search)
     return !search->stopped && (!search->found || search->must_finish_level);
 }
 
-/* The first that waits is new and kept, or was known. */
+/* Looks up the oldest pending successor, and keeps it if it is new. */
 static void settle_one(struct worker *worker)
 {
     struct check_search *search = worker->search;
@@ -156,7 +157,7 @@ static void settle_one(struct worker *worker)
     uint32_t number = 0;
     worker->first_pending = (worker->first_pending + 1) % PENDING_MAX;
     worker->pending_count--;
-    mind_the_table(search); /* one world may have more successors than the table has room for */
+    mind_the_table(search); /* one world may have more successors than the table has free slots */
     if (!goes_on(search)) return;
     const bool is_new = add_world(search, &pending->world, pending->hash, pending->origin, &number);
     if (search->edges) check_edge(search, from, number, pending->is_fault);
@@ -172,14 +173,14 @@ static void settle_all(struct worker *worker)
     while (worker->pending_count > 0) settle_one(worker);
 }
 
-static bool look_at(void *whose, const struct check_world *world, const struct check_found *found)
+static bool look_at(void *context, const struct check_world *world, const struct check_found *found)
 {
-    struct worker *worker = whose;
+    struct worker *worker = context;
     struct check_search *search = worker->search;
     const struct check_origin origin = {worker->number, worker->successors++};
     worker->moves++;
     if (!found->broken &&
-        is_beyond(search, world)) { /* judged, and not kept: what lies beyond is not looked at */
+        is_beyond(search, world)) { /* checked but not kept: its successors are out of bounds */
         worker->cut++;
         if (search->edges) check_mark_cut(search, worker->number);
         return !search->stopped;
@@ -206,7 +207,7 @@ static void expand(struct worker *worker, const struct check_world *world, uint3
         settle_all(worker);
         if (is_ample && !worker->all_known) return;
     }
-    worker->successors = CHECK_FULL; /* numbered apart from the ample one */
+    worker->successors = CHECK_FULL; /* a number range of its own, apart from the ample set */
     const bool is_moving = check_next(&search->model, worker->memo, world, look_at, worker);
     settle_all(worker);
     if (is_moving) return;
@@ -222,12 +223,12 @@ static void tell(struct check_search *search)
     if (!search->config->progress || time < search->told + 0.5) return;
     search->told = time;
     check_take_stock(search);
-    search->config->progress(search->config->whose, search->result);
+    search->config->progress(search->config->context, search->result);
 }
 
-static void *work(void *whose)
+static void *work(void *context)
 {
-    struct worker *worker = whose;
+    struct worker *worker = context;
     struct check_search *search = worker->search;
     struct check_chunk *chunk;
     while (goes_on(search) && (chunk = check_frontier_take(search->level)) != NULL) {
@@ -307,7 +308,7 @@ static bool rates_vary(const struct check_search *search)
     return search->config->rates && search->config->time == CHECK_TICKS && search->model.cluster->drift;
 }
 
-/* Each clock slow, true or fast: every combination is a beginning of its own. */
+/* Each clock is slow, true or fast: every combination is an initial world. */
 static void begin(struct check_search *search, struct worker *worker)
 {
     uint32_t combinations = 1;
@@ -402,7 +403,7 @@ static void conclude(struct check_search *search)
     result->seconds = now() - search->began;
 }
 
-/* True if moot messages were left out of it. */
+/* True if moot messages were left out of the search. */
 static bool run(const struct check_config *config, struct check_result *result, bool leaves_out_moot)
 {
     struct check_search search = {.config = config, .result = result, .began = now(), .may_grow = true};
@@ -442,7 +443,8 @@ static bool run(const struct check_config *config, struct check_result *result, 
     return search.model.uses_moot;
 }
 
-/* Who is at rest has heard what is moot as well: a way there is told in full, and the shortest one counts that too. */
+/* A world at rest has no moot messages in flight either. So a counterexample at rest must contain their
+ * deliveries: the search is repeated with them, and finds the shortest. */
 void check_run(const struct check_config *config, struct check_result *result)
 {
     const bool left_out = run(config, result, true);

@@ -1,4 +1,4 @@
-/* The inside of a search. Shared by explore.c, eventually.c and retrace.c. */
+/* The state of a search. Included only by explore.c, eventually.c and retrace.c. */
 #ifndef ELECTOR_CHECK_EXPLORE_H
 #define ELECTOR_CHECK_EXPLORE_H
 
@@ -7,7 +7,7 @@
 #include "check/tables/visited.h"
 #include "check/world/next.h"
 
-/* Successors are numbered from 0 if an ample set of them was enough, from here if all were looked at. */
+/* Successors are numbered from 0 if an ample set was enough, and from CHECK_FULL if all were visited. */
 #define CHECK_FULL (UINT32_C(1) << 31)
 
 struct check_edges;
@@ -27,11 +27,11 @@ struct check_search { /* NOLINT(clang-analyzer-optin.performance.Padding): there
     uint64_t next_first;       /* worlds from this number on belong to the next level */
     _Atomic uint64_t expanded; /* of this level */
     uint64_t table_memory;
-    bool must_finish_level; /* a shorter counterexample may still be found in it */
+    bool must_finish_level; /* this level may still contain a shorter counterexample */
     volatile bool stopped;
     double began, told;
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the fields below */
     pthread_cond_t met;
     unsigned active, waiting;
     uint64_t meetings;
@@ -41,7 +41,7 @@ struct check_search { /* NOLINT(clang-analyzer-optin.performance.Padding): there
     uint32_t found_number, found_depth;
     struct el_hash found_hash;
 
-    struct check_edges *edges; /* kept only where something must hold eventually */
+    struct check_edges *edges; /* kept only for liveness properties */
 };
 
 void check_stop(struct check_search *search, const char *why);
@@ -49,7 +49,7 @@ uint64_t check_memory(const struct check_search *search);
 void check_take_stock(struct check_search *search);
 void check_rates(const struct check_search *search, uint32_t combination, uint8_t *rates);
 
-/* eventually.c: from every world, a good one. */
+/* eventually.c: liveness. */
 bool check_edges_init(struct check_search *search);
 void check_edges_free(struct check_search *search);
 uint64_t check_edge_memory(const struct check_search *search);
@@ -62,7 +62,7 @@ void check_judge_eventually(struct check_search *search);
 /* retrace.c: the moves that led to a world. */
 void check_path_free(struct check_path *path);
 void check_retrace(struct check_search *search, uint32_t number, struct check_path *path);
-/* The same, and then a way on from there, by the numbers of its worlds: the loop of the path. */
+/* The same, followed by a path given by the numbers of its worlds: the loop. */
 void check_retrace_on(struct check_search *search, struct check_path *path, uint32_t from,
                       const uint32_t *numbers, uint32_t count);
 

@@ -1,4 +1,4 @@
-/* What is asked of the worlds, by name, and how it is judged from views alone. */
+/* The properties by name, and how they are checked from the nodes' views alone. */
 #include <string.h>
 
 #include "check/world/model.h"
@@ -10,19 +10,19 @@ static const struct {
 } properties[CHECK_PROPERTIES] = {
     [CHECK_ONE_LEADER] = {"one-leader", "never two leaders at one instant", EL_TWO_LEADERS,
                           EL_CLAIMS_ONE_LEADER},
-    [CHECK_ONE_PER_TERM] = {"one-per-term", "never two nodes, or two lives of one, that led in one term",
+    [CHECK_ONE_PER_TERM] = {"one-per-term", "never two nodes, or two incarnations of one, that led in one term",
                             EL_SAME_TERM, EL_CLAIMS_ONE_PER_TERM},
-    [CHECK_TOKENS_RISE] = {"tokens-rise", "whoever takes office has a higher term than all before",
+    [CHECK_TOKENS_RISE] = {"tokens-rise", "each new leader has a higher term than all before",
                            EL_TOKEN_FELL, EL_CLAIMS_RISING},
     [CHECK_AGREEMENT] = {"agreement", "at rest, every live node names the same live leader", EL_DISAGREEMENT,
                          EL_CLAIMS_AGREEMENT},
     [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_NOT_BEST,
                     EL_CLAIMS_BEST},
-    [CHECK_GROUPS] = {"groups", "at rest, whoever a node follows leads it", EL_DISAGREEMENT, EL_CLAIMS_GROUPS},
-    [CHECK_RESTS] = {"rests", "from every world, one can be reached in which nothing is under way", EL_ENDLESS,
+    [CHECK_GROUPS] = {"groups", "at rest, the leader that a node follows does lead", EL_DISAGREEMENT, EL_CLAIMS_GROUPS},
+    [CHECK_RESTS] = {"rests", "from every world, a world at rest can be reached", EL_ENDLESS,
                      0},
     [CHECK_ELECTS] = {"elects",
-                      "from every world, one can be reached in which all the living follow one leader",
+                      "from every world, one can be reached in which all live nodes follow one leader",
                       EL_NO_LEADER, 0},
 };
 
@@ -47,7 +47,7 @@ uint32_t check_claimed(const struct el_algorithm *algorithm)
     uint32_t claimed = 0;
     for (uint32_t i = 0; i < CHECK_PROPERTIES; i++)
         if (properties[i].claim & algorithm->claims) claimed |= 1u << i;
-    return algorithm->beats ? claimed & ~at_rest : claimed; /* what beats never rests */
+    return algorithm->beats ? claimed & ~at_rest : claimed; /* heartbeats never come to rest */
 }
 
 const char *check_budget_name(enum check_budget budget)
@@ -119,7 +119,7 @@ uint32_t check_remember(struct check_model *model, uint32_t number, el_node node
         }
         if (is->term > history.highest) history.highest = is->term;
     }
-    const bool is_same = memcmp(&history, known, sizeof history) == 0; /* most deaths end no tenure */
+    const bool is_same = memcmp(&history, known, sizeof history) == 0; /* most crashes end no leadership */
     return is_same ? number : check_add_history(model, &history);
 }
 
@@ -182,7 +182,7 @@ uint32_t check_judge_rest(const struct check_model *model, const struct check_wo
     return broken;
 }
 
-/* At rest, one word for many ways not to agree. */
+/* At rest, several ways to disagree have one name. */
 enum el_violation check_violation(const struct check_model *model, const struct check_world *world,
                                   enum check_property property)
 {

@@ -1,4 +1,4 @@
-/* From a world's number back to the moves that led there: the search kept only whence each world came. */
+/* Reconstructs the moves that led to a world. The search keeps only the predecessor of each world. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@ struct retracer {
     struct check_search *search;
     struct check_memo *memo;
     struct check_world world, found;
-    struct check_path *path; /* gets the moves */
-    uint32_t at, wanted;     /* the how-manieth successor, or */
-    uint32_t number;         /* the one with this number */
+    struct check_path *path; /* receives the moves */
+    uint32_t at, wanted;     /* the current and the wanted successor, by index; or */
+    uint32_t number;         /* the wanted successor, by number */
     bool by_number, done;
 };
 
@@ -66,9 +66,9 @@ static void add_move(struct check_path *path, struct check_move move)
     path->moves[path->count++] = move;
 }
 
-static bool match(void *whose, const struct check_world *world, const struct check_found *found)
+static bool match(void *context, const struct check_world *world, const struct check_found *found)
 {
-    struct retracer *retracer = whose;
+    struct retracer *retracer = context;
     struct check_model *model = &retracer->search->model;
     if (retracer->by_number) {
         const uint32_t number = check_visited_find(&retracer->search->visited, check_fingerprint(model, world));
@@ -147,7 +147,7 @@ void check_retrace_on(struct check_search *search, struct check_path *path, uint
     *path = stem;
     path->loop = stem.count;
     if (retracer.memo && before) {
-        /* The stem once more, by numbers, to stand in its last world. */
+        /* Repeat the stem to get to its last world. */
         struct check_path again = {0};
         retracer.world = check_first_world(&search->model, stem.rates);
         for (uint32_t i = 1; i < length; i++) {

@@ -1,4 +1,8 @@
-/* The command: a table of verbs, one file each, and what they share. */
+/*
+ * The command line: a table of verbs (main.c), one file for each verb, and their common helpers (common.c).
+ * run/ has `elector run`, cluster/ the verbs for agents and clusters, lab/ simulator and checker, replay/
+ * recordings. Verbs may use every room below them; no room may use a verb. Start with the table in main.c.
+ */
 #ifndef ELECTOR_CLI_H
 #define ELECTOR_CLI_H
 
@@ -54,13 +58,14 @@ bool cli_option(int argc, char **argv, int *at, const char *name, const char **v
 /* "--output text|json"; false with a message if it is neither, or NULL. */
 bool cli_output(const char *verb, const char *value, bool *json);
 
-/* To standard output in as many columns, with what would confuse a terminal replaced. */
+/* Prints a cell of this width to standard output; control characters are replaced. */
 void cli_cell(const char *text, int width);
 
-/* A key of 32 bytes as one line of base64, into a new file that only its owner can read. False with a message. */
+/* Writes a key of 32 bytes as one line of base64 to a new file that only its owner can read. False with a
+ * message. */
 bool cli_write_key(const char *verb, const char *path, const unsigned char *key);
 
-/* Flushes; a full disk or a closed pipe is an error that the caller returns. */
+/* Flushes and returns `status`, or the code of an error if writing failed (full disk, closed pipe). */
 int cli_finish(const char *verb, FILE *out, int status);
 
 #endif

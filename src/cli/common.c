@@ -1,4 +1,4 @@
-/* What the verbs share: options, errors, colours. */
+/* Common helpers of the verbs: options, errors, colours. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +66,6 @@ void cli_cell(const char *text, int width)
 int cli_finish(const char *verb, FILE *out, int status)
 {
     if (fflush(out) == 0 && !ferror(out)) return status;
-    fprintf(stderr, "elector %s: cannot write the output\n", verb);
+    fprintf(stderr, "elector %s: cannot write to standard output\n", verb);
     return CLI_CANNOT_TELL;
 }

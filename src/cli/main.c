@@ -7,27 +7,27 @@
 static const struct cli_verb verbs[] = {
     {NULL, "To have one leader", NULL},
     {"run", "run a command while this host leads", cli_run},
-    {"campaign", "be a candidate, say when elected, hold until told to go", cli_campaign},
-    {"observe", "who leads, a line for each change", cli_observe},
-    {"status", "the groups of an agent in a table", cli_status},
-    {"history", "who has led a group, and how it came and went", cli_history},
-    {"why", "the story of the last change: what was seen, when, who voted", cli_why},
-    {"transfer", "the leader of a group hands over to a member of choice", cli_transfer},
-    {"resign", "whoever leads a group through this agent gives up", cli_resign},
+    {"campaign", "be a candidate, print a line when elected, lead until stopped", cli_campaign},
+    {"observe", "print who leads, and each change", cli_observe},
+    {"status", "print an agent's groups as a table", cli_status},
+    {"history", "print past leaders of a group, and how each began and ended", cli_history},
+    {"why", "explain the last change of leader: events, times, votes", cli_why},
+    {"transfer", "ask a group's leader to hand over to a chosen member", cli_transfer},
+    {"resign", "ask the leader of a group at this agent to give up", cli_resign},
     {NULL, "To run a cluster", NULL},
-    {"init", "the files of a new cluster: configuration, keys, state", cli_init},
-    {"keygen", "a member's keys: make a pair, or print the public one", cli_keygen},
-    {"agent", "this host's member of a cluster", cli_agent},
-    {"plan", "what a configuration promises: failover, failures, drift", cli_plan},
-    {"replay", "what agents recorded, run again, put together and judged", cli_replay},
-    {"doctor", "what is wrong with a member, and what to do", cli_doctor},
+    {"init", "write the files of a new cluster: configuration, keys, state", cli_init},
+    {"keygen", "generate a member's keys, or print a public key", cli_keygen},
+    {"agent", "run this host's member of a cluster", cli_agent},
+    {"plan", "print a configuration's guarantees: failover, failures, drift", cli_plan},
+    {"replay", "replay, merge and check recordings of agents", cli_replay},
+    {"doctor", "diagnose a member, and say what to do", cli_doctor},
     {NULL, "To understand elections", NULL},
     {"algorithms", "list the elections, or explain one", cli_algorithms},
-    {"sim", "run an election in virtual time, and count", cli_sim},
-    {"compare", "every algorithm through the same story", cli_compare},
-    {"detect", "failure detectors over one network, simulated or recorded", cli_detect},
-    {"check", "every world that a small cluster can get into", cli_check},
-    {"demo", "a short story in three elections", cli_demo},
+    {"sim", "run an election in virtual time, and count messages", cli_sim},
+    {"compare", "compare all algorithms on the same trials", cli_compare},
+    {"detect", "measure failure detectors, simulated or on recorded arrivals", cli_detect},
+    {"check", "explore every state that a small cluster can reach", cli_check},
+    {"demo", "watch three elections, explained", cli_demo},
 };
 
 static void write_help(FILE *out)
@@ -42,7 +42,7 @@ static void write_help(FILE *out)
     }
     fputs("\n  --help       this text; after a verb, that verb's options\n"
           "  --version    the version\n\n"
-          "Exit codes: 0 yes, expectations hold; 1 no; 2 usage; 3 cannot tell.\n\n"
+          "Exit codes: 0 yes; 1 no; 2 usage error; 3 cannot tell. See `elector VERB --help`.\n\n"
           "Try:  elector run billing -- ./worker\n"
           "      elector sim chang-roberts --ids 3,32,5,80,6,12 --initiator 3\n",
           out);
@@ -64,7 +64,8 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (verbs[i].name && strcmp(argv[1], verbs[i].name) == 0) return verbs[i].run(argc - 1, argv + 1);
-    if (strcmp(argv[1], "guardian") == 0) return cli_guardian(argc - 1, argv + 1); /* no verb for people */
+    if (strcmp(argv[1], "guardian") == 0)
+        return cli_guardian(argc - 1, argv + 1); /* started by the agent only */
     fprintf(stderr, "elector: there is no verb '%s'; `elector --help` lists them\n", argv[1]);
     return CLI_USAGE;
 }

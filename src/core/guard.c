@@ -1,4 +1,4 @@
-/* The guard before a resource: tokens only ever rise. */
+/* The guard of a resource: it refuses every token below the highest it has seen. */
 #include "elector/parts.h"
 
 #include "core/bytes.h"

@@ -1,6 +1,6 @@
 /*
- * Fingerprints of plain bytes: two 64-bit lanes, each stirred by a multiplication and a rotation per
- * word, then mixed into each other. Not for adversaries; for telling states and traces apart.
+ * Fingerprints of plain bytes: two 64-bit lanes, each multiplied and rotated once per word, then mixed into
+ * each other. They tell states and traces apart; they do not resist an adversary.
  */
 #include "elector/core.h"
 
@@ -24,7 +24,7 @@ static uint64_t part_of_word(const uint8_t *at, size_t take)
     return word;
 }
 
-/* Little-endian, as above, and one load where that is the machine's own order. */
+/* One load on little-endian machines; the same value as above. */
 static uint64_t whole_word(const uint8_t *at)
 {
     return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 |

@@ -1,10 +1,10 @@
-/* How long a lease holds when no two clocks agree: the holder short, the granter long. */
+/* Lease lengths under clock drift: the holder's is rounded down, the granter's up. */
 #include "core/machine.h"
 #include "elector/parts.h"
 
 enum { WHOLE = 1000000 };
 
-/* value * up / down without losing the high bits; up and down stay below 2^21. */
+/* value * up / down without overflow; up and down stay below 2^21. */
 static uint64_t scale(uint64_t value, uint32_t up, uint32_t down, bool round_up)
 {
     const uint64_t whole = value / down * up;

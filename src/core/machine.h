@@ -1,6 +1,6 @@
 /*
- * What an algorithm file is written with: actions as verbs, sets of members, and the ring order.
- * Everything here is pure and bounded.
+ * Helpers for writing an algorithm: functions that fill the outbox, sets of members, and the ring order.
+ * The core knows no algorithm and no host; everything here is pure and bounded. Start with el_step in step.c.
  */
 #ifndef ELECTOR_CORE_MACHINE_H
 #define ELECTOR_CORE_MACHINE_H
@@ -17,7 +17,7 @@ static inline void el_require(bool condition)
 
 /* Sends a copy of `msg` from `cfg->self`; `from` and `to` are filled in here. */
 void el_send(struct el_outbox *out, const struct el_config *cfg, el_node to, struct el_msg msg);
-/* The same, and the host writes into msg.aux how long `timer` still runs when the message leaves. */
+/* The same, and the host writes the time left on `timer` into msg.aux when the message leaves. */
 void el_send_with_left(struct el_outbox *out, const struct el_config *cfg, el_node to, struct el_msg msg,
                        uint32_t timer, uint32_t slot);
 void el_arm(struct el_outbox *out, uint32_t timer, uint32_t slot, el_duration min, el_duration max);
@@ -28,7 +28,7 @@ void el_choose(struct el_outbox *out, uint32_t n);
 void el_note(struct el_outbox *out, uint32_t note, uint64_t first, uint64_t second);
 void el_verdict(struct el_outbox *out, el_node peer, bool suspected);
 
-/* Bytes from the network: every field that names a member must name one that exists. el_step() asks this. */
+/* True if every member named in a message from the network exists. el_step() checks this. */
 bool el_is_well_formed(const struct el_algorithm *algorithm, const struct el_config *cfg,
                        const struct el_msg *msg);
 
@@ -39,16 +39,16 @@ static inline uint64_t el_number(const struct el_config *cfg, uint32_t option)
     return cfg->cluster->options[option].number;
 }
 
-/* The rank a message claims for its subject: the attribute that travelled, and the subject's id. */
+/* The rank that a message claims for its subject: the attribute in the message, and the subject's id. */
 struct el_rank el_claimed_rank(const struct el_config *cfg, const struct el_msg *msg);
 
-/* The round trip by which every live peer has answered: T = 2 Ttrans + Tprocess. */
+/* The longest time a live peer takes to answer: T = 2 Ttrans + Tprocess. */
 static inline el_duration el_round_trip(const struct el_config *cfg)
 {
     return 2 * cfg->cluster->transmit_max + cfg->cluster->process_max;
 }
 
-/* How many votes win: more than half of all members, whoever is alive. */
+/* The votes needed to win: more than half of all members, dead ones included. */
 static inline uint32_t el_majority(const struct el_config *cfg)
 {
     return cfg->cluster->count / 2 + 1;
@@ -57,7 +57,7 @@ static inline uint32_t el_majority(const struct el_config *cfg)
 /* How many candidates and ordinary members outrank this one, leaving `without` aside. */
 uint32_t el_place(const struct el_cluster *cluster, el_node node, el_node without);
 
-/* The view of an algorithm whose claim nothing bounds: leads, follows, is electing, or none of these. */
+/* The view of an algorithm without leases: leads, follows, is electing, or none of these. */
 static inline void el_view_of(struct el_view *view, const struct el_config *cfg, el_node leader, bool electing,
                               uint64_t term)
 {
@@ -68,14 +68,14 @@ static inline void el_view_of(struct el_view *view, const struct el_config *cfg,
     view->slot = 0;
 }
 
-/* The one of that name in a table, NULL if there is none. */
+/* The entry of that name, NULL if there is none. */
 const struct el_algorithm *el_find(const struct el_algorithm *const *table, uint32_t count, const char *name);
 
 /* ---- Sets of members, as bits in 64-bit words that lie in the state ---- */
 
 static inline uint32_t el_set_words(uint32_t count)
 {
-    return count / 64 + 1; /* bit 0 is nobody's and stays clear */
+    return count / 64 + 1; /* bit 0 belongs to nobody and stays clear */
 }
 
 static inline bool el_set_has(const uint64_t *set, el_node node)
@@ -110,7 +110,7 @@ static inline uint32_t el_set_size(const uint64_t *set, uint32_t count)
     return size;
 }
 
-/* The same set of fewer than 64 members with every one renamed. */
+/* Renames every member of a set; for clusters of fewer than 64. */
 static inline void el_set_rename(uint64_t *set, uint32_t count, const el_node *to)
 {
     uint64_t renamed = 0;
@@ -125,15 +125,15 @@ el_node el_best_of(const struct el_cluster *cluster, uint64_t members);
 /* ---- The ring ---- */
 
 /*
- * A node of a ring knows its successor, and its successor's successor, and so on, in case they fail. It
- * remembers the EL_RING_SIGHT positions after it: bit k of `gone` says that the (k+1)-th is suspected.
- * Positions further away pass for alive. So a ring of a million costs eight bytes a node.
+ * A node of a ring keeps track of its next EL_RING_SIGHT successors, in case some fail: bit k of `gone` says
+ * that the (k+1)-th is suspected. It takes nodes further away for alive. So a node of a ring of a million
+ * needs eight bytes.
  */
 #define EL_RING_SIGHT 64
 
-/* The first position clockwise after `after` that is not gone; self if there is no other. */
+/* The first position clockwise after `after` that is not suspected; self if there is no other. */
 el_node el_ring_next(const struct el_config *cfg, uint64_t gone, el_node after);
-/* `gone` with `peer` marked or cleared; unchanged if the peer is out of sight. */
+/* `gone` with `peer` marked or cleared; unchanged if the peer is more than EL_RING_SIGHT away. */
 uint64_t el_ring_mark(const struct el_config *cfg, uint64_t gone, el_node peer, bool suspected);
 bool el_ring_gone(const struct el_config *cfg, uint64_t gone, el_node peer);
 

@@ -1,4 +1,4 @@
-/* The words for what the core counts, and finding things by their name. */
+/* Names of the core's enum values, and lookup by name. */
 #include "core/machine.h"
 
 static bool same(const char *a, const char *b)
@@ -66,9 +66,9 @@ const char *el_answer_text(enum el_answer answer)
     switch (answer) {
     case EL_PERFORMED: return "performed";
     case EL_UNKNOWN_HERE: return "this algorithm has no such operation";
-    case EL_NOT_LEADING: return "only the leader can";
-    case EL_NOT_ELIGIBLE: return "the member named may not lead, or leads already";
-    case EL_OUT_OF_TOUCH: return "the member named has not been heard of lately";
+    case EL_NOT_LEADING: return "only the leader can do this";
+    case EL_NOT_ELIGIBLE: return "the named member may not lead, or leads already";
+    case EL_OUT_OF_TOUCH: return "the leader is out of touch with the named member";
     case EL_UNDER_WAY: return "another hand-over is not finished";
     }
     return "?";

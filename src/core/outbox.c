@@ -1,4 +1,4 @@
-/* Filling the outbox. Each algorithm states its bound, so a full box is a programmer's error. */
+/* Filling the outbox. Each algorithm states its bound, so an overflow is a programmer error and traps. */
 #include "core/machine.h"
 
 static struct el_action *next(struct el_outbox *out, enum el_action_type type)

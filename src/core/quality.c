@@ -1,4 +1,4 @@
-/* How steady a member has been, as an attribute of its rank. */
+/* A member's stability, as the attribute of its rank. */
 #include "core/machine.h"
 #include "elector/parts.h"
 

@@ -1,7 +1,7 @@
-/* The ring order, and repairing it when a successor is gone. */
+/* The ring order, and skipping successors that are suspected. */
 #include "core/machine.h"
 
-/* How many sit between us and the peer, from 0 for our neighbour; count - 1 is ourselves. */
+/* The number of nodes between us and the peer: 0 for our successor, count - 1 for ourselves. */
 static uint32_t ahead(const struct el_config *cfg, el_node peer)
 {
     return peer > cfg->self ? peer - cfg->self - 1 : peer + cfg->cluster->count - cfg->self - 1;
@@ -18,7 +18,7 @@ el_node el_ring_next(const struct el_config *cfg, uint64_t gone, el_node after)
     uint32_t k = after == cfg->self ? 0 : ahead(cfg, after) + 1;
     while (k < count - 1 && marked(gone, k)) k++;
     const uint32_t next = cfg->self + k + 1;
-    return next <= count ? next : next - count; /* no division: this is every hop of every ring */
+    return next <= count ? next : next - count; /* no division: every hop of every ring comes here */
 }
 
 uint64_t el_ring_mark(const struct el_config *cfg, uint64_t gone, el_node peer, bool suspected)

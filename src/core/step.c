@@ -1,6 +1,6 @@
 /*
- * One step: the event is checked, the box is emptied, the handler runs. Nothing here knows any
- * algorithm, and no algorithm needs to check again what is checked here.
+ * One step: check the event, empty the outbox, run the handler. Nothing here knows any algorithm, and no
+ * algorithm repeats these checks.
  */
 #include "core/machine.h"
 
@@ -25,7 +25,7 @@ static void on_message(const struct el_algorithm *algorithm, const struct el_con
     }
 }
 
-/* Who leads from the beginning is settled for those who begin, and must be one who may. */
+/* Only a fresh member is told of an initial leader, and only if that member may lead. */
 static void on_start(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
                      const struct el_event *event, struct el_outbox *out)
 {
@@ -36,7 +36,7 @@ static void on_start(const struct el_algorithm *algorithm, const struct el_confi
     if (algorithm->on_start) algorithm->on_start(state, cfg, &start, out);
 }
 
-/* Every election can be called; resigning and handing over are what some know. */
+/* Every algorithm accepts a campaign; only some accept RESIGN and TRANSFER. */
 static enum el_answer answer(const struct el_algorithm *algorithm, const struct el_config *cfg, void *state,
                              const struct el_event *event, struct el_outbox *out)
 {
@@ -75,7 +75,7 @@ void el_step(const struct el_algorithm *algorithm, const struct el_config *cfg, 
     switch (event->type) {
     case EL_START: on_start(algorithm, cfg, state, event, out); return;
     case EL_MESSAGE: on_message(algorithm, cfg, state, event, out); return;
-    case EL_UNSENT: /* our own message, handed back by our own host */
+    case EL_UNSENT: /* our own message, returned by our host */
         el_require(event->msg.from == cfg->self);
         if (algorithm->on_unsent) algorithm->on_unsent(state, cfg, &event->msg, out);
         return;

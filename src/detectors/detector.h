@@ -1,6 +1,8 @@
 /*
- * What the detectors share: times that cannot overflow whatever the options say, and beating to everybody.
- * A detector starts by itself, beats for ever, and speaks through VERDICT, once for each change of its mind.
+ * The failure detectors: pure state machines that report which peers they suspect. A detector starts by itself,
+ * sends heartbeats for ever, and reports each change of opinion by one VERDICT. Detectors know the core only;
+ * hosts and algorithms use them through el_step. This header has their common parts: durations that cannot
+ * overflow and heartbeats to all members. Start reading with heartbeat.c.
  */
 #ifndef ELECTOR_DETECTORS_DETECTOR_H
 #define ELECTOR_DETECTORS_DETECTOR_H
@@ -8,7 +10,7 @@
 #include "core/machine.h"
 #include "detectors/registry.h"
 
-/* Nobody waits for longer than this: about a hundred days. */
+/* No timer is longer than this: about 104 days. */
 #define DETECTOR_WAIT_MAX (UINT64_C(1) << 53)
 
 static inline uint64_t detector_within(uint64_t number, uint64_t least, uint64_t most)
@@ -16,7 +18,7 @@ static inline uint64_t detector_within(uint64_t number, uint64_t least, uint64_t
     return number < least ? least : number > most ? most : number;
 }
 
-/* So many times, at least once. */
+/* one * times, at most DETECTOR_WAIT_MAX; `times` is at least 1. */
 static inline el_duration detector_times(el_duration one, uint64_t times)
 {
     return one > DETECTOR_WAIT_MAX / times ? DETECTOR_WAIT_MAX : one * times;

@@ -8,10 +8,10 @@
 
 enum { FIXED_BITS = 24 };
 
-/* log10 of a whole number; that of 0 is 0. Off by less than 2^-22. */
+/* log10 of a whole number, 0 for 0. The error is below 2^-22. */
 uint64_t fixed_log10(uint64_t number);
 
-/* x * factor / 2^32, which overflows nowhere on the way. */
+/* x * factor / 2^32 without intermediate overflow. */
 static inline uint64_t fixed_scale(uint64_t x, uint32_t factor)
 {
     return (x >> 32) * factor + ((x & UINT32_MAX) * factor >> 32);

@@ -1,17 +1,17 @@
 /*
- * Heartbeats and a threshold: everybody tells everybody "I am alive" every interval I, and whoever has not been
- * heard for `threshold` intervals is suspected. Any arrival clears it.
+ * Heartbeats and a threshold: every member sends "I am alive" to all others every interval I, and suspects a
+ * peer that was silent for `threshold` intervals. Any arrival clears the suspicion.
  *
- * A peer that crashes is accused (threshold - 1) I .. threshold I, plus the delay of its last beat, later: that
- * beat left up to I before the crash, and the silence is counted from its arrival.
+ * Detection of a crash takes (threshold - 1) I .. threshold I plus the delay of the last beat: that beat left
+ * up to I before the crash, and the silence is counted from its arrival.
  *
- * Reference: Coulouris et al., Distributed Systems, 15.1; Petrov, Database Internals, ch. 9. Deviations: none.
- * What it cannot do: after a pause of its own it accuses everybody whose beats still wait to be read (phi looks
- * once more before it does).
+ * Reference: Coulouris et al., Distributed Systems, 15.1; Petrov, Database Internals, ch. 9. Deviations:
+ * none. Limit: after a pause of its own it accuses every peer whose beats still wait to be read (phi checks
+ * once more before it accuses).
  */
 #include "detectors/detector.h"
 
-/* The state is the set of those it suspects. */
+/* The state is the set of suspects. */
 
 enum { HEARTBEAT = 1 };
 enum { BEAT, SILENCE };
@@ -28,7 +28,7 @@ static uint64_t threshold(const struct el_config *cfg)
     return detector_within(el_number(cfg, THRESHOLD), 1, UINT32_MAX);
 }
 
-/* A silence of slot `peer` runs exactly while the peer is not suspected. */
+/* The timer SILENCE of slot `peer` is armed exactly while the peer is not suspected. */
 static void listen(const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     const el_duration wait = detector_times(el_number(cfg, INTERVAL), threshold(cfg));
@@ -75,16 +75,18 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static const char *const kinds[] = {NULL, "Heartbeat"};
 static const char *const timers[] = {"beat", "silence"};
 static const struct el_option options[] = {
-    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member beats"},
-    [THRESHOLD] = {"threshold", EL_NUMBER, 0, NULL, "3", "after how many silent intervals one is suspected"},
+    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member sends a heartbeat"},
+    [THRESHOLD] = {"threshold", EL_NUMBER, 0, NULL, "3",
+                   "after how many silent intervals a member is suspected"},
 };
 
 const struct el_algorithm el_heartbeat = {
     .name = "heartbeat",
-    .summary = "suspects whoever has been silent for so many intervals",
-    .idea = "Every member sends a heartbeat to all others every interval. Whoever has not been heard for "
-            "`threshold` intervals is suspected, until it is heard again. A crash is noticed within threshold "
-            "intervals and one delay. Beats that are lost or late one after the other look like a crash.",
+    .summary = "suspects a member that is silent for a fixed number of intervals",
+    .idea = "Every member sends a heartbeat to all others every interval. A member that is silent for"
+            " `threshold` intervals is suspected until it is heard again. Detecting a crash takes at "
+            "most threshold intervals and one delay. Several heartbeats lost or late in a row look "
+            "like a crash.",
     .reference = "Coulouris et al.: Distributed Systems, 15.1; Petrov: Database Internals, ch. 9",
     .kinds = kinds,
     .kind_count = 1,

@@ -1,34 +1,36 @@
 /*
- * The timeout-free heartbeat: a beat carries the path it has taken. Whoever receives it counts one more for every
- * member on the path, adds itself, and passes it to those of its neighbours that it has not been to. The output
- * is a counter for each member, which grows for ever if the member lives and is connected, by whatever way, and
- * stops if it has crashed. No clock is asked, so no delay is too long; and a broken link is gone around.
+ * The timeout-free heartbeat: a beat carries the path it has taken. A receiver increments the counter of
+ * every member on the path, adds itself, and passes the beat to those of its neighbours that are not on the
+ * path. The output is a counter for each member. It grows for ever if the member lives and is connected by
+ * some path, and stops if it has crashed. No clock is involved, so no delay is too long; and beats get around
+ * a broken link.
  *
- * An election needs verdicts, so counters are compared: a round is over when some neighbour's own beat is heard
- * for the second time in it. A member whose counter has not grown for `lag` rounds, while the fastest beat lag
- * times, is suspected until it grows. Hence of two members neither can suspect the other, nor can the last one
- * left suspect anybody: there is nobody to compare with. And if every hop grows slower by more than `lag`
- * intervals at once, the far are suspected for a while, whose beats take more of them.
+ * An election needs verdicts, so counters are compared. A round is over when some neighbour's own beat is
+ * heard for the second time in it. A member is suspected if its counter has not grown for `lag` rounds, and
+ * until it grows. Hence two members cannot suspect each other, and the last live member suspects nobody: they
+ * have nothing to compare with. If every hop slows down by more than `lag` intervals at once, distant
+ * members, whose beats take more hops, are suspected until the counters catch up.
  *
- * Every beat goes along every path that visits no member twice. Of those a ring has 2 (N - 1); with one more
- * neighbour on either side they grow by 1.84 for each member, and on a full mesh faster than (N - 1)!.
+ * Every beat goes along every path that visits no member twice. A ring has 2 (N - 1) such paths. With one
+ * more neighbour on either side their number grows by the factor 1.84 a member, and on a full mesh faster
+ * than (N - 1)!.
  *
  * Reference: Aguilera, Chen, Toueg, Heartbeat: a timeout-free failure detector for quiescent reliable
  * communication, WDAG 1997. Deviations: the path is a set, since only membership counts; neighbours are the
- * nearest positions; and the verdicts, of which the paper has none.
+ * nearest positions; and the verdicts, which the paper does not have.
  */
 #include "detectors/detector.h"
 
 struct path {
     uint64_t round;
-    uint64_t ahead;     /* whose own beats have been heard in this round, see el_bit */
-    uint64_t suspected; /* the same */
+    uint64_t ahead;     /* the set of members whose own beats were heard in this round, see el_bit */
+    uint64_t suspected; /* the set of suspects */
     /* a counter for each member follows */
 };
 
 struct counter {
     uint64_t beats;
-    uint64_t grown; /* in which round */
+    uint64_t grown; /* the round in which the counter last grew */
 };
 
 enum { HEARTBEAT = 1 };
@@ -62,7 +64,7 @@ static uint64_t neighbours(const struct el_config *cfg)
     return set;
 }
 
-/* Says to all neighbours that are not on it yet which path a beat of `origin` has taken, we included. */
+/* Passes a beat of `origin` to all neighbours that are not on its path; the path includes us. */
 static void pass_on(const struct el_config *cfg, el_node origin, uint64_t path, struct el_outbox *out)
 {
     const uint64_t to = neighbours(cfg) & ~path;
@@ -89,7 +91,7 @@ static void grow(struct path *me, el_node peer, struct el_outbox *out)
     el_verdict(out, peer, false);
 }
 
-/* At the beginning of a round everybody may still be one behind, so that is no lag yet. */
+/* At the beginning of a round every member may be one beat behind, so that does not count as lag. */
 static void compare(struct path *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const uint64_t lag = detector_within(el_number(cfg, LAG), 2, UINT32_MAX);
@@ -117,7 +119,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
         el_note(out, CAME_BACK, m->from, 0);
         return;
     }
-    const bool fresh = path == el_bit(m->from); /* its own beat, not one of the many copies */
+    const bool fresh = path == el_bit(m->from); /* received directly, not through others */
     const bool again = fresh && me->ahead & path;
     if (again) me->round++, me->ahead = 0;
     if (fresh) me->ahead |= path;
@@ -137,21 +139,21 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static const char *const kinds[] = {NULL, "Heartbeat"};
 static const char *const timers[] = {"beat"};
 static const struct el_option options[] = {
-    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member beats"},
+    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member sends a heartbeat"},
     [NEIGHBOURS] = {"neighbours", EL_NUMBER, 0, NULL, NULL,
-                    "so many nearest positions on either side (otherwise 2 of up to 8 members, 1 of more)"},
-    [LAG] = {"lag", EL_NUMBER, 0, NULL, "5", "how many beats behind the fastest one is suspected, at least 2"},
+                    "how many nearest positions on either side (otherwise 2 in clusters of up to 8, else 1)"},
+    [LAG] = {"lag", EL_NUMBER, 0, NULL, "5",
+             "how many beats behind the fastest a member is suspected, at least 2"},
 };
 
 const struct el_algorithm el_path = {
     .name = "path",
-    .summary = "counts beats that travel along every path, and suspects whose counter stands still",
-    .idea =
-        "A heartbeat carries the path it has taken. Its receiver counts one more for everybody on the path and "
-        "passes it on to those neighbours that are not on it. The counter of a member that lives grows for "
-        "ever, even if no direct link to it works; that of a dead one stops. There is no timeout: a member is "
-        "suspected when its counter stands still while the fastest grows. The price is traffic, which "
-        "explodes unless neighbours are few.",
+    .summary = "counts beats that travel along every path, and suspects a member whose counter stops",
+    .idea = "A heartbeat carries the path it has taken. Its receiver increments the counter of every "
+            "member on the path and forwards it to the neighbours that are not on it. The counter of a "
+            "live member grows for ever, even if no direct link to it works; that of a dead one stops. "
+            "There is no timeout: a member is suspected when its counter stops while the fastest grows. "
+            "The cost is traffic, which grows exponentially unless neighbours are few.",
     .reference = "Aguilera, Chen, Toueg: Heartbeat: a timeout-free failure detector for quiescent reliable "
                  "communication, WDAG 1997",
     .kinds = kinds,

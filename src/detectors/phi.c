@@ -1,31 +1,32 @@
 /*
- * The phi accrual detector: beats are not counted, their intervals are measured. From the mean and the deviation
- * of the last ones follows how unlikely the present silence is, and phi is the number of zeros behind that
- * point: at phi 8, one silence in 10^8 would be a live member's.
+ * The phi accrual detector measures the intervals between beats. Their mean and deviation tell how unlikely
+ * the current silence is: phi is -log10 of that probability. At phi 8, a live member causes one such silence
+ * in 10^8.
  *
- * Nobody polls phi. It grows with time only, so the moment at which it will reach the threshold is known when a
- * beat arrives: mean + pause + deviation * y(threshold). A timer runs for exactly that long.
+ * Nobody polls phi. It depends only on time since the last beat, so the time until the threshold is known
+ * when a beat arrives: mean + pause + deviation * y(threshold). A timer runs for exactly that long.
  *
- * Reference: Hayashibara, Defago, Yared, Katayama, The phi accrual failure detector, SRDS 2004; minimum deviation,
- * acceptable pause and first estimate as in Akka. Deviations: the tail is exact where Akka approximates it. A
- * timer that is overdue after a pause of our own comes before the beats that wait, so we look once more, for as
- * long as a message may take to be read, before we accuse. Not kept are: an interval that ended a suspicion, or
- * came so close to it; the time from START to the first beat, which is none; and one below a quarter of what was
- * agreed, which is a copy, or one of a pile that had to wait. Else a pause of ours would teach us patience.
+ * Reference: Hayashibara, Defago, Yared, Katayama, The phi accrual failure detector, SRDS 2004; minimum
+ * deviation, acceptable pause and first estimate as in Akka. Deviations: the tail is exact, while Akka
+ * approximates it. After a pause of our own an overdue timer comes before the beats that wait to be read. So
+ * we wait once more, for as long as reading a message may take, before we accuse. Three kinds of interval are
+ * not recorded: one that ended a suspicion or nearly did; the time from START to the first beat; and one
+ * below a quarter of the configured interval, which is a duplicate or part of a backlog. Otherwise a pause of
+ * ours would lengthen the timeout.
  */
 #include "detectors/phi.h"
 
 #include "detectors/detector.h"
 
 enum { WINDOW_MAX = 100 };
-/* Intervals are kept in microseconds. None counts for more than this (268 s), so that the squares of a window
- * fit into one word. */
+/* Intervals are kept in microseconds and cut at this maximum (268 s), so that the squares of a window fit into
+ * one word. */
 #define SAMPLE_MAX (UINT64_C(1) << 28)
 #define INTERVAL_MAX (UINT64_C(120000000000)) /* 2 minutes: well below that */
 
 struct phi {
-    uint64_t deviations; /* y(threshold), found once */
-    /* two sets follow, the suspected and the measured, then a window for each member */
+    uint64_t deviations; /* y(threshold), computed once */
+    /* two sets follow, suspects and measured members, then a window for each member */
 };
 
 /* The last intervals, and their sums. */
@@ -35,7 +36,7 @@ struct window {
     uint32_t samples[WINDOW_MAX];
 };
 
-/* What the intervals of one member are like, in microseconds. */
+/* Mean and deviation of one member's intervals, in microseconds. */
 struct habit {
     uint64_t mean, deviation;
 };
@@ -56,7 +57,7 @@ static uint64_t *suspected(struct phi *me)
     return (uint64_t *)(me + 1);
 }
 
-/* Whose next beat ends an interval. */
+/* Members whose next beat ends an interval that counts. */
 static uint64_t *measured(struct phi *me, const struct el_config *cfg)
 {
     return suspected(me) + el_set_words(cfg->cluster->count);
@@ -117,8 +118,8 @@ static uint64_t root(uint64_t square)
 }
 
 /*
- * With sum = mean * used + rest, the squares of the distances to the whole mean are squares - mean (sum + rest):
- * exact, and no larger than `squares` on the way, where used * squares would not fit.
+ * With sum = mean * used + rest, the squares of the distances to the whole mean are squares - mean (sum +
+ * rest): exact, and never larger than `squares`, while used * squares would overflow.
  */
 static struct habit habit_of(const struct window *w, const struct el_config *cfg)
 {
@@ -128,13 +129,13 @@ static struct habit habit_of(const struct window *w, const struct el_config *cfg
     return (struct habit){mean + microseconds(cfg, PAUSE), deviation < least ? least : deviation};
 }
 
-/* ---- Beating and listening ---- */
+/* ---- Sending and receiving beats ---- */
 
 static void listen(struct phi *me, const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     const struct habit habit = habit_of(window_of(me, cfg, peer), cfg);
     const uint64_t late =
-        (habit.deviation * me->deviations >> PHI_DEVIATION_BITS) + 1; /* has passed, not is at */
+        (habit.deviation * me->deviations >> PHI_DEVIATION_BITS) + 1; /* + 1: the threshold must be passed */
     const el_duration wait = (habit.mean + late) * 1000;
     el_arm(out, SILENCE, peer, wait, wait);
 }
@@ -203,24 +204,26 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
 static const char *const kinds[] = {NULL, "Heartbeat"};
 static const char *const timers[] = {"beat", "silence", "confirm"};
 static const struct el_option options[] = {
-    [THRESHOLD] = {"threshold", EL_NUMBER, 0, NULL, "8", "which phi is too much, up to 300"},
-    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s", "how often each member beats, up to two minutes"},
+    [THRESHOLD] = {"threshold", EL_NUMBER, 0, NULL, "8", "the phi at which a member is suspected, up to 300"},
+    [INTERVAL] = {"interval", EL_DURATION, 0, NULL, "1s",
+                  "how often each member sends a heartbeat, up to two minutes"},
     [WINDOW] = {"window", EL_NUMBER, 0, NULL, "100", "how many of the last intervals count, up to 100"},
-    [MIN_DEVIATION] = {"min-deviation", EL_DURATION, 0, NULL, "100ms", "no habit is believed to be steadier"},
-    [PAUSE] = {"pause", EL_DURATION, 0, NULL, NULL, "a pause that is acceptable at any time (otherwise none)"},
+    [MIN_DEVIATION] = {"min-deviation", EL_DURATION, 0, NULL, "100ms",
+                       "lower bound for the measured deviation"},
+    [PAUSE] = {"pause", EL_DURATION, 0, NULL, NULL,
+               "an additional pause to tolerate at any time (otherwise none)"},
     [FIRST_ESTIMATE] = {"first-estimate", EL_DURATION, 0, NULL, NULL,
-                        "the interval to expect of one never heard (otherwise `interval`)"},
+                        "the interval to expect of a member never heard (otherwise `interval`)"},
 };
 
 const struct el_algorithm el_phi = {
     .name = "phi",
-    .summary = "suspects whoever is silent for longer than its own habit makes likely",
-    .idea =
-        "Every member sends a heartbeat to all others every interval, and each keeps the last intervals at which "
-        "each other member was heard. Their mean and deviation say how likely it is that a live member stays "
-        "silent for so long. phi is minus the decimal logarithm of that: at phi 8 one accusation in 100 million "
-        "would be wrong, if intervals were normally distributed. A network that grows slow or jittery makes the "
-        "detector patient instead of wrong.",
+    .summary = "suspects a member whose silence is improbably long for its measured intervals",
+    .idea = "Every member sends a heartbeat to all others every interval, and records the last intervals "
+            "between those of each other member. Their mean and deviation tell how likely a live member "
+            "is to be silent this long. phi is minus the decimal logarithm of that probability: at phi 8,"
+            " one accusation in 100 million would be wrong, if intervals were normally distributed. If "
+            "the network becomes slow or jittery, the detector waits longer instead of accusing wrongly.",
     .reference = "Hayashibara, Defago, Yared, Katayama: The phi accrual failure detector, SRDS 2004",
     .kinds = kinds,
     .kind_count = 1,

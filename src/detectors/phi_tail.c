@@ -1,10 +1,10 @@
 /*
  * The tail of the normal distribution, far out. With Q(y) the probability of lying more than y deviations above
  * the mean, phi = -log10 Q(y):
- *   -3 < y < 2   Q = 1/2 - (y - y^3/6 + y^5/40 - ...) / sqrt(2 pi), where nothing cancels yet;
- *    2 <= y      Q = exp(-y^2/2) / sqrt(2 pi) / D, D = y + 1/(y + 2/(y + 3/(...))) (Laplace), of which only
- *                logarithms are taken: nothing underflows, be phi 8 or a million.
- * The logistic approximation that is in common use instead says 9.3 where phi is 8.
+ *   -3 < y < 2   Q = 1/2 - (y - y^3/6 + y^5/40 - ...) / sqrt(2 pi), where cancellation does not hurt yet;
+ *    2 <= y      Q = exp(-y^2/2) / sqrt(2 pi) / D, D = y + 1/(y + 2/(y + 3/(...))) (Laplace), computed as
+ *                logarithms, so nothing underflows, even at phi = 1,000,000.
+ * The logistic approximation in common use gives 9.3 when phi is 8.
  */
 #include "detectors/fixed.h"
 #include "detectors/phi.h"
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #define ONE (INT64_C(1) << PHI_DEVIATION_BITS) /* of y */
-#define FAR (4096 * ONE - 1)                   /* where we stop to tell y from y: its square still fits */
+#define FAR (4096 * ONE - 1)                   /* y is cut here: its square still fits */
 #define HALF_LOG10_E UINT32_C(932640298)       /* in 2^-32 */
 #define LOG10_SQRT_2PI UINT64_C(6695618)       /* in 2^-24 */
 #define ONE_BY_SQRT_2PI UINT64_C(1713444047)   /* in 2^-32 */

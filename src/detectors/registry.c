@@ -1,4 +1,4 @@
-/* The failure detectors of this build, in teaching order. A new one is a file and a line here. */
+/* The failure detectors of this build, in teaching order. A new detector needs one file and one line here. */
 #include "detectors/registry.h"
 
 #include "core/machine.h"

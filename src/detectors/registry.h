@@ -1,4 +1,4 @@
-/* Every detector file defines one descriptor. */
+/* Every detector file defines one descriptor; registry.c lists them. See detector.h for this room. */
 #ifndef ELECTOR_DETECTORS_REGISTRY_H
 #define ELECTOR_DETECTORS_REGISTRY_H
 

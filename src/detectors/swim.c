@@ -1,18 +1,20 @@
 /*
- * SWIM with Lifeguard: each period one member is pinged, in an order that is shuffled for every round. If it does
- * not answer in time, others are asked to ping it; if it answers none of them before the period ends, it is
- * suspected. Suspicions travel along with pings and acks; the suspected refutes them under a higher incarnation,
- * or is held for dead when its time is up. Load does not grow with the cluster: a member sends a ping a period.
+ * SWIM with Lifeguard: each period a member pings one other, in an order that is shuffled for every round. If
+ * the target does not answer in time, others are asked to ping it; if none of them gets an answer before the
+ * period ends, the target is suspected. Suspicions are piggybacked on pings and acks. A suspect refutes them
+ * with a higher incarnation, or counts as dead when its time is up. Load per member does not grow with the
+ * cluster.
  *
- * Lifeguard: the time for a refutation is long at first and shrinks as others accuse, too; who is asked to ping
- * and cannot reach the target says so (Nack). Whoever misses even those, or has to refute, doubts itself: each
- * point of local health (0..8) stretches its own period and timeout, so a sick member stops accusing others.
+ * Lifeguard: the time for a refutation is long at first and shrinks as others accuse too. A member that is
+ * asked to ping and cannot reach the target says so (Nack). A member that misses even Nacks, or has to
+ * refute, raises its local health score: each point (0..8) lengthens its own period and timeout, so an
+ * overloaded member stops accusing.
  *
  * Reference: Das, Gupta, Motivala, SWIM: scalable weakly-consistent infection-style process group membership
  * protocol, DSN 2002; Dadgar, Phillips, Currey, Lifeguard: local health awareness for more accurate failure
- * detection, DSN-W 2018. Deviations: membership is fixed, so the dead are pinged on, and are told that they are
- * held for dead, which is how a restarted member or a healed partition comes back; a ping or an ack carries one
- * rumour, not as many as fit; an answer to our own ping clears a suspicion here, whatever rumours say.
+ * detection, DSN-W 2018. Deviations: membership is fixed, so dead members are still pinged and told that they
+ * count as dead; so a restarted member rejoins, and a healed partition merges. A ping or an ack carries one
+ * rumour, not as many as fit. An answer to our own ping clears a suspicion here, whatever rumours say.
  */
 #include "detectors/swim.h"
 
@@ -43,7 +45,8 @@ static uint32_t peers(const struct el_config *cfg)
     return cfg->cluster->count - 1;
 }
 
-/* The order is shuffled one place at a time, as it is used: `chosen` of those who have not had their turn. */
+/* Shuffles the order one place at a time, as it is used: takes the `chosen`-th of those not pinged in this
+ * round. */
 static el_node next_target(struct swim *me, const struct el_config *cfg, uint32_t chosen)
 {
     struct swim_member *members = swim_members(me, cfg);
@@ -81,7 +84,7 @@ static void on_chosen(void *state, const struct el_config *cfg, uint32_t chosen,
               (struct el_msg){.kind = SWIM_PING, .subject = me->target, .epoch = me->probe}, out);
 }
 
-/* Those next in the order are as good as drawn by lot. */
+/* Asks the next members in the order, which is random already. */
 static void ask_others(struct swim *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const uint64_t wanted = el_number(cfg, SWIM_INDIRECT);
@@ -97,7 +100,7 @@ static void ask_others(struct swim *me, const struct el_config *cfg, struct el_o
     el_note(out, SWIM_ASKS, me->target, me->asked);
 }
 
-/* ---- What others want of us ---- */
+/* ---- Requests from others ---- */
 
 static void on_ping(struct swim *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {
@@ -108,7 +111,7 @@ static void on_ping(struct swim *me, const struct el_config *cfg, const struct e
 static void on_ping_request(struct swim *me, const struct el_config *cfg, const struct el_msg *m,
                             struct el_outbox *out)
 {
-    if (m->subject == cfg->self || m->subject == m->from) return; /* nobody honest asks for that */
+    if (m->subject == cfg->self || m->subject == m->from) return; /* no correct member asks for that */
     struct swim_member *asker = swim_member(me, cfg, m->from);
     const el_duration wait = detector_times(el_number(cfg, SWIM_OF_TIMEOUT), 1);
     asker->relay_target = m->subject;
@@ -174,7 +177,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
         member->opinion = SWIM_ALIVE;
         if (node <= peers(cfg)) member->order = node + (node >= cfg->self);
     }
-    /* Not everybody at once. */
+    /* Random, so that members do not all ping at once. */
     if (peers(cfg)) el_arm(out, SWIM_PERIOD, 0, 0, detector_times(el_number(cfg, SWIM_OF_PERIOD), 1));
 }
 
@@ -186,7 +189,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     case SWIM_ACK: on_ack(state, cfg, m, out); return;
     case SWIM_PING_REQUEST: on_ping_request(state, cfg, m, out); return;
     case SWIM_NACK: on_nack(state, cfg, m); return;
-    default: return; /* a rumour and nothing else */
+    default: return; /* only a rumour */
     }
 }
 
@@ -205,30 +208,32 @@ static const char *const kinds[] = {NULL, "Ping", "Ack", "PingRequest", "Nack", 
 static const char *const timers[] = {"period", "timeout", "relay", "suspicion", "suspicion-1", "suspicion-2"};
 static const struct el_option options[] = {
     [SWIM_OF_PERIOD] = {"period", EL_DURATION, 0, NULL, "1s", "how often each member pings another"},
-    [SWIM_OF_TIMEOUT] = {"timeout", EL_DURATION, 0, NULL, "200ms", "when to ask others to ping, too"},
-    [SWIM_INDIRECT] = {"indirect", EL_NUMBER, 0, NULL, "3", "how many are asked"},
+    [SWIM_OF_TIMEOUT] = {"timeout", EL_DURATION, 0, NULL, "200ms",
+                         "how long to wait for an answer before asking others to ping"},
+    [SWIM_INDIRECT] = {"indirect", EL_NUMBER, 0, NULL, "3", "how many others are asked to ping"},
     [SWIM_SHORTEST] = {"shortest", EL_NUMBER, 0, NULL, "4",
-                       "the shortest suspicion, in periods times the logarithm of the members"},
-    [SWIM_LONGEST] = {"longest", EL_NUMBER, 0, NULL, "6", "the longest suspicion, in shortest ones"},
-    [SWIM_HASTY] = {"hasty", EL_FLAG, 0, NULL, "off", "report suspicions, and not only deaths"},
+                       "the shortest suspicion, in periods times the logarithm of the number of members"},
+    [SWIM_LONGEST] = {"longest", EL_NUMBER, 0, NULL, "6",
+                      "the longest suspicion, as a multiple of the shortest"},
+    [SWIM_HASTY] = {"hasty", EL_FLAG, 0, NULL, "off", "report suspicions, not only deaths"},
 };
 
 static const struct el_inequality inequalities[] = {
-    {{{1, EL_OF_ROUND_TRIP}}, {{1, SWIM_OF_TIMEOUT}}, "others are asked before the answer can be there"},
+    {{{1, EL_OF_ROUND_TRIP}}, {{1, SWIM_OF_TIMEOUT}}, "others would be asked before the answer can arrive"},
     {{{2, SWIM_OF_TIMEOUT}, {1, EL_OF_ROUND_TRIP}},
      {{1, SWIM_OF_PERIOD}},
-     "the period ends before those who were asked can tell what they found"},
+     "the period would end before the others can report"},
 };
 
 const struct el_algorithm el_swim = {
     .name = "swim",
-    .summary = "each pings one at a time, asks others before it suspects, and lets the suspected refute",
-    .idea =
-        "Every period each member pings one other, in shuffled order. No answer: a few others are asked to ping "
-        "it, too, in case only one link is bad. Still none: it is suspected, and the rumour travels along with "
-        "later pings and acks. A suspect that lives refutes it under a higher incarnation; one that does not in "
-        "time is held for dead. Lifeguard adds that a member which misses answers it should have had doubts "
-        "itself first. The load on each member does not depend on how many there are.",
+    .summary = "pings one member at a time, asks others before it suspects, and lets suspects refute",
+    .idea = "Every period each member pings one other, in shuffled order. If it gets no answer, it asks a"
+            " few others to ping the target, in case only one link is bad. If they get none either, the "
+            "target is suspected, and later pings and acks spread the rumour. A live suspect refutes it "
+            "with a higher incarnation; one that does not refute in time counts as dead. Lifeguard adds "
+            "that a member which misses expected answers suspects itself first and slows down. The load "
+            "on each member does not depend on the size of the cluster.",
     .reference = "Das, Gupta, Motivala: SWIM, DSN 2002; Dadgar, Phillips, Currey: Lifeguard, DSN-W 2018",
     .kinds = kinds,
     .kind_count = 7,

@@ -1,6 +1,6 @@
 /*
- * SWIM, in two files: swim.c pings, asks others to ping, and times; swim_opinion.c holds what is thought of each
- * member, tells it to others, and lets the accused answer back.
+ * SWIM, in two files: swim.c has pings, indirect pings and timers; swim_opinion.c has the opinion on each
+ * member, gossip, and refutation.
  */
 #ifndef ELECTOR_DETECTORS_SWIM_H
 #define ELECTOR_DETECTORS_SWIM_H
@@ -8,17 +8,18 @@
 #include "detectors/detector.h"
 
 /*
- * The last three are rumours about `subject`: `epoch` is its incarnation, and `rank` is who accuses it (Suspect).
- * The first three also carry one rumour along: its kind in `flags` (0: none), about whom and who accuses in the
- * low and the high half of `more`, the incarnation in `aux`. Their `epoch` is the number of the probe; `rank` of
- * Ping and Ack is the member for whom the ping is made (0: the sender itself).
+ * Alive, Suspect and Dead are rumours about `subject`: `epoch` is its incarnation, `rank` the accuser
+ * (Suspect). Ping, Ack and PingRequest also piggyback one rumour: its kind in `flags` (0: none), its subject
+ * and its accuser in the low and high half of `more`, the incarnation in `aux`. Their `epoch` is the number
+ * of the probe; `rank` of Ping and Ack is the member on whose behalf the ping is made (0: the sender itself).
  */
 enum { SWIM_PING = 1, SWIM_ACK, SWIM_PING_REQUEST, SWIM_NACK, SWIM_ALIVE, SWIM_SUSPECT, SWIM_DEAD };
 
-/* How many members that accuse, too, end a suspicion soonest. */
+/* With this many other accusers a suspicion ends after its shortest time. */
 enum { SWIM_CONFIRMATIONS = 2 };
 
-/* SWIM_SUSPICION + c ends a suspicion that c others have confirmed. All but the first two have a slot each. */
+/* SWIM_SUSPICION + c ends a suspicion that c others have confirmed. All but the first two have a slot per
+ * member. */
 enum {
     SWIM_PERIOD,
     SWIM_TIMEOUT,
@@ -41,37 +42,37 @@ enum {
 };
 
 enum { SWIM_HEALTH_MAX = 8 };
-/* No honest member has been accused that often. */
+/* A higher incarnation is a forgery: no member is accused that often. */
 #define SWIM_INCARNATION_MAX (UINT64_C(1) << 52)
 
 struct swim {
     uint64_t probe;  /* its number */
-    el_node target;  /* whom we have pinged and not heard from */
+    el_node target;  /* the member we have pinged that has not answered */
     uint32_t place;  /* of the next target in the order */
-    uint32_t asked;  /* how many others were asked to ping the target */
-    uint32_t health; /* 0: well; each point stretches our own times */
+    uint32_t asked;  /* how many others we asked to ping the target */
+    uint32_t health; /* Lifeguard's local health; 0 is best, each point lengthens our own timeouts */
     /* two sets follow, then a struct for each member */
 };
 
 struct swim_member {
     uint64_t incarnation;
     uint64_t relay_probe;                     /* the probe with which this member asked us to ping ... */
-    el_node relay_target;                     /* ... that one; nobody: we owe it nothing */
-    el_node order;                            /* a member, though not this one: see next_target() */
-    el_node accusers[SWIM_CONFIRMATIONS + 1]; /* distinct, the first of them first */
+    el_node relay_target;                     /* ... this target; nobody: no request is open */
+    el_node order;                            /* one entry of the shuffled order: see next_target() */
+    el_node accusers[SWIM_CONFIRMATIONS + 1]; /* distinct, the earliest first */
     uint8_t opinion;                          /* SWIM_ALIVE, SWIM_SUSPECT, SWIM_DEAD */
     uint8_t accuser_count;
-    uint8_t ripe; /* with that many confirmations its suspicion is over */
-    uint8_t left; /* how often the opinion is still to be told */
+    uint8_t ripe; /* with this many confirmations its suspicion is over */
+    uint8_t left; /* how often we still have to gossip the opinion */
 };
 
-/* Whom we have accused by a VERDICT. */
+/* Members we have accused by a VERDICT. */
 static inline uint64_t *swim_accused(struct swim *me)
 {
     return (uint64_t *)(me + 1);
 }
 
-/* Who was asked to ping the target and has said nothing yet. */
+/* Members we asked to ping the target that have not answered yet. */
 static inline uint64_t *swim_owing(struct swim *me, const struct el_config *cfg)
 {
     return swim_accused(me) + el_set_words(cfg->cluster->count);
@@ -87,21 +88,21 @@ static inline struct swim_member *swim_member(struct swim *me, const struct el_c
     return &swim_members(me, cfg)[node - 1];
 }
 
-/* Health falls (to 0) or rises (to the most). */
+/* Lowers the health score (to 0 at least) or raises it (to the maximum). */
 void swim_recover(struct swim *me);
 void swim_doubt(struct swim *me, uint32_t points, struct el_outbox *out);
 
-/* Our own probe of it failed, in vain even through others. */
+/* Our own probe of this member failed, directly and through others. */
 void swim_suspect(struct swim *me, const struct el_config *cfg, el_node peer, struct el_outbox *out);
-/* It answered us. */
+/* This member answered us. */
 void swim_clear(struct swim *me, const struct el_config *cfg, el_node peer, struct el_outbox *out);
-/* So many confirmations are now enough. */
+/* From now on this many confirmations are enough to end the suspicion. */
 void swim_ripen(struct swim *me, const struct el_config *cfg, el_node peer, uint32_t confirmations,
                 struct el_outbox *out);
 
-/* What a message says, or carries along, about somebody. */
+/* Handles the rumour that a message is, or piggybacks. */
 void swim_hear(struct swim *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);
-/* Sends a message that carries along what is most urgent to tell that peer. */
+/* Sends a message with the most urgent rumour for that peer piggybacked. */
 void swim_send(struct swim *me, const struct el_config *cfg, el_node to, struct el_msg msg,
                struct el_outbox *out);
 

@@ -1,12 +1,12 @@
 /*
- * What SWIM thinks of each member, and how opinions spread. One about a higher incarnation always wins; of one
- * incarnation, suspicion beats life and death beats both. Only the accused itself raises its incarnation, when it
- * hears that it is accused.
+ * SWIM's opinion on each member, and how opinions spread. An opinion about a higher incarnation always wins;
+ * within one incarnation, suspect beats alive and dead beats both. Only the accused member raises its
+ * incarnation, when it hears of the accusation.
  *
- * A suspicion ends in death, sooner the more members accuse independently: after c confirmations of K = 2 it has
- * lasted for longest - (longest - shortest) ln(c + 1) / ln(K + 1). A machine has no clock with which to shorten a
- * timer that runs. So a timer for each c starts at once, and death comes when the timer for as many confirmations
- * as there are has run out.
+ * A suspicion turns into death, sooner if more members accuse independently: with c of K = 2 confirmations it
+ * lasts longest - (longest - shortest) ln(c + 1) / ln(K + 1). A machine has no clock to shorten a running
+ * timer. So a timer for each c starts at once, and the member counts as dead when the timer for the present
+ * number of confirmations has expired.
  */
 #include "detectors/fixed.h"
 #include "detectors/swim.h"
@@ -34,7 +34,7 @@ void swim_doubt(struct swim *me, uint32_t points, struct el_outbox *out)
 
 /* ---- Opinions ---- */
 
-/* Gossip reaches everybody if each tells it to a few times log n others. */
+/* Gossip reaches everybody if each member repeats it to a small multiple of log n others. */
 static uint8_t tellings(const struct el_config *cfg)
 {
     const uint64_t digits = (fixed_log10(cfg->cluster->count) >> FIXED_BITS) + 1;
@@ -72,7 +72,7 @@ void swim_clear(struct swim *me, const struct el_config *cfg, el_node peer, stru
     struct swim_member *member = swim_member(me, cfg, peer);
     if (member->opinion == SWIM_ALIVE) return;
     settle(me, cfg, peer, SWIM_ALIVE, member->incarnation, out);
-    member->left = 0; /* nobody would believe it under the old incarnation */
+    member->left = 0; /* an opinion about the old incarnation is obsolete */
 }
 
 static void bury_if_due(struct swim *me, const struct el_config *cfg, el_node peer, struct el_outbox *out)
@@ -105,7 +105,7 @@ static void arm_suspicion(const struct el_config *cfg, el_node peer, struct el_o
     const el_duration longest =
         detector_times(shortest, detector_within(el_number(cfg, SWIM_LONGEST), 1, 1000));
     const el_duration millionth = (longest - shortest) / 1000000, rest = (longest - shortest) % 1000000;
-    if (cfg->cluster->count < SWIM_CONFIRMATIONS + 2) { /* there are too few to wait for confirmations */
+    if (cfg->cluster->count < SWIM_CONFIRMATIONS + 2) { /* too few members for confirmations */
         el_arm(out, SWIM_SUSPICION, peer, shortest, shortest);
         return;
     }
@@ -144,14 +144,14 @@ void swim_suspect(struct swim *me, const struct el_config *cfg, el_node peer, st
     const struct rumour own = {peer, cfg->self, member->incarnation, SWIM_SUSPECT};
     if (member->opinion == SWIM_DEAD) return;
     accuse(me, cfg, &own, out);
-    /* It is told first, so that it can refute. */
+    /* Tell the suspect first, so that it can refute. */
     if (news)
         el_send(out, cfg, peer,
                 (struct el_msg){
                     .kind = SWIM_SUSPECT, .subject = peer, .epoch = own.incarnation, .rank = cfg->self});
 }
 
-/* We are accused. Whoever says so may be behind the times, but then it is told, too. */
+/* We are accused. The teller may only be out of date, but then it gets our refutation too. */
 static void refute(struct swim *me, const struct el_config *cfg, el_node teller, uint64_t incarnation,
                    struct el_outbox *out)
 {
@@ -207,8 +207,9 @@ void swim_hear(struct swim *me, const struct el_config *cfg, const struct el_msg
     }
 }
 
-/* About whom to tell `to`: if it, or the one that the message is about, is accused, that (and for ever: else a
- * dead member that came back would never learn of it); then that we are alive; then what was told least often. */
+/* The member whose rumour `to` gets: first `to` itself or the subject of the message, if accused (always, or
+ * a restarted member would never learn that it counts as dead); then ourselves; then the rumour told least
+ * often. */
 static el_node most_urgent(struct swim *me, const struct el_config *cfg, el_node to, el_node subject)
 {
     if (swim_member(me, cfg, subject)->opinion != SWIM_ALIVE) return subject;

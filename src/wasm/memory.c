@@ -1,7 +1,7 @@
 /*
- * The four functions that a compiler may call on its own account, for a target without libc. Plain byte
- * loops: the core copies a few dozen bytes at a time. Built freestanding, so that none of the loops is
- * turned into a call of itself.
+ * The four memory functions that a compiler may call by itself, for a target without libc. Plain byte loops
+ * are enough: the core copies a few dozen bytes at a time. Built freestanding, so that the compiler does not
+ * turn a loop into a call of the same function.
  */
 #include <stddef.h>
 

@@ -615,7 +615,7 @@ test_keygen() {
     accepts "keygen --public" 0 '^[A-Za-z0-9+/]{43}=$' keygen --public "$dir/a"
     verify "keygen --public" "prints another key" cmp "$out" "$scratch/first"
     cp "$dir/a" "$scratch/secret"
-    refuses "keygen over a key" 3 'is there already, and a key is not overwritten' keygen --out "$dir/a"
+    refuses "keygen over a key" 3 'exists already, and a key is never overwritten' keygen --out "$dir/a"
     verify "keygen over a key" "replaces it" cmp "$dir/a" "$scratch/secret"
     refuses "keygen nowhere" 3 'cannot create it' keygen --out "$dir/none/a"
     refuses "keygen --public of nothing" 3 'cannot read this key file' keygen --public "$dir/none"
@@ -659,7 +659,7 @@ test_init() {
         --state /s/%n.state --socket /s/%n.sock
     verify "init with places" "puts the socket elsewhere" grep -qx 'socket = /s/b.sock' "$dir/places/b/elector.conf"
     refuses "init with one place" 2 'so write %n' init --out "$dir/x" --members a=127.0.0.1:1,b=127.0.0.1:2 --state /s
-    refuses "init of nobody" 2 'who takes part' init --out "$dir/x"
+    refuses "init of nobody" 2 'which members' init --out "$dir/x"
     refuses "init to nowhere" 2 'where to' init --members a:1
     refuses "init without a port" 2 "'a' the port is missing" init --out "$dir/x" --members a
     refuses "init of bare IPv6" 2 'put an IPv6 host in brackets' init --out "$dir/x" --members a=::1:7
@@ -669,7 +669,7 @@ test_init() {
     refuses "init of namesakes" 2 'share their name or their address' init --out "$dir/x" --members a=x:1,a=y:1
     refuses "init with a strange witness" 2 "'d' is none of --members" init --out "$dir/x" --members a:1 --witness d
     refuses "init with two roles" 2 'has a role already' init --out "$dir/x" --members a:1,b:1 --witness a --observer a
-    refuses "init without leaders" 2 'nobody is left who may lead' init --out "$dir/x" --members a:1 --witness a
+    refuses "init without leaders" 2 'no member may lead' init --out "$dir/x" --members a:1 --witness a
     refuses "init of an ill-named cluster" 2 '--cluster: a name is' init --out "$dir/x" --members a:1 --cluster 'a b'
     verify "init that was refused" "makes a folder" test ! -e "$dir/x"
 }
@@ -738,9 +738,9 @@ test_replay() {
     refuses "replay of no file" 3 'none: cannot read it' replay "$dir/none"
     refuses "replay of another file" 3 'not a recording of an agent' replay "$dir/a/elector.conf"
     refuses "replay of two clusters" 3 'is of another cluster' replay "$file" "$dir/other/a/elector.state.flight"
-    refuses "replay of no group" 2 'no group was led; say whose story with --group' replay --output svg "$file"
+    refuses "replay of no group" 2 'no group had a leader; name one with --group' replay --output svg "$file"
     refuses "replay in no format" 2 '--output is report, text' replay --output xml "$file"
-    refuses "replay of no name" 2 '--group wants the name' replay --group '' "$file"
+    refuses "replay of no name" 2 '--group needs the name' replay --group '' "$file"
     truncate -s 8000 "$file"
     refuses "replay of what is cut off" 3 'truncated|damaged' replay "$file"
 }

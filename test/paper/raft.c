@@ -321,9 +321,9 @@ static void times_that_do_not_fit_are_refused(void **state)
     static const struct {
         const char *option, *delay, *why;
     } bad[] = {
-        {"election=100", "50", "votes would come back after the candidate has given up"},
-        {"heartbeat=149", "1", "followers would stand between two beats"},
-        {"heartbeat=60", "45", "a leader would miss its quorum between two answers"},
+        {"election=100", "50", "votes would arrive after the candidate has given up"},
+        {"heartbeat=149", "1", "followers would stand between two heartbeats"},
+        {"heartbeat=60", "45", "a leader would miss its majority between two answers"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct sim_settings settings = {0};

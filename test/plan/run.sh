@@ -59,7 +59,7 @@ says three '"warnings":\[\]'
 
 conf 2 >"$scratch/two"
 ends_with 0 --config "$scratch/two"
-says two 'warning +of two votes none may fail'
+says two 'warning +with two votes no member may fail'
 conf 4 '[group shard-*]' 'lease = 400ms' 'beat = 100ms' 're-ask = 100ms' '[group lobby]' 'algorithm = bully' >"$scratch/four"
 ends_with 0 --config "$scratch/four"
 says four 'warning +an even number of votes'

@@ -1,6 +1,6 @@
 /*
- * Random runs, told again as scripts: whatever the simulator lets happen, step by step, leads to the same end. So a
- * script is as good as a run, and a step does what the simulator does by itself.
+ * Random runs, told again as scripts: whatever the simulator lets happen, step by step, leads to the same
+ * end. So a script is as good as a run, and a step does what the simulator does by itself.
  */
 #include "lib/sim/bench.h"
 
@@ -71,7 +71,7 @@ static size_t make_up_a_run(const struct el_algorithm *algorithm, unsigned numbe
 
 static struct sim_settings script;
 static uint64_t flight[RECORDER_MAX]; /* the records in which they were sent */
-static size_t recorder_count, steps;
+static size_t flight_count, steps;
 static sim_time shown;
 
 __attribute__((format(printf, 2, 3))) static void step(sim_time now, const char *format, ...)
@@ -92,8 +92,8 @@ __attribute__((format(printf, 2, 3))) static void step(sim_time now, const char 
 
 static void send_off(uint64_t sent)
 {
-    assert_true(recorder_count < RECORDER_MAX);
-    flight[recorder_count++] = sent;
+    assert_true(flight_count < RECORDER_MAX);
+    flight[flight_count++] = sent;
 }
 
 /* What becomes of a message, which is named by its place among those like it. */
@@ -103,18 +103,18 @@ static void meet(const struct sim_record *r, const char *fate)
     const struct sim_record *sent = sim_trace_at(trace, r->number);
     unsigned place = 1;
     size_t i = 0;
-    for (; i < recorder_count && flight[i] != r->number; i++) {
+    for (; i < flight_count && flight[i] != r->number; i++) {
         const struct sim_record *other = sim_trace_at(trace, flight[i]);
         place += other->node == sent->node && other->peer == sent->peer && other->kind == sent->kind;
     }
-    assert_true(i < recorder_count);
+    assert_true(i < flight_count);
     step(r->time, "%s %u>%u %s #%u", fate, sent->node, sent->peer, bench.plan.algorithm->kinds[sent->kind],
          place);
     if (strcmp(fate, "copy") == 0) {
         send_off(r->number);
         return;
     }
-    memmove(&flight[i], &flight[i + 1], (--recorder_count - i) * sizeof *flight);
+    memmove(&flight[i], &flight[i + 1], (--flight_count - i) * sizeof *flight);
 }
 
 static bool comes_back(uint64_t index)
@@ -195,7 +195,7 @@ static void retell(size_t members)
     size_t common = 1;
     for (const char *p = run; p < run + members; p++) common += *p == ';';
     sim_settings_free(&script);
-    recorder_count = put_off_count = 0;
+    flight_count = put_off_count = 0;
     shown = 0;
     for (size_t i = 0; i < common; i++)
         assert_true(sim_settings_add(&script, bench.settings.list[i].key, bench.settings.list[i].value, 0, 0));

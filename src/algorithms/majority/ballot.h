@@ -4,7 +4,7 @@
 
 #include "elector/core.h"
 
-/* Our own number in the first round that is above `ballot`, which is below EL_EPOCH_MAX; this may not be. */
+/* Our lowest ballot above `ballot`. The argument is below EL_EPOCH_MAX; the result may not be. */
 static inline uint64_t ballot_above(const struct el_config *cfg, uint64_t ballot)
 {
     const uint64_t stride = (uint64_t)cfg->cluster->count + 1;

@@ -1,15 +1,15 @@
 /*
- * Chubby's election: the replicas vote, each once in a term, and a majority makes a master. A vote is also a
- * promise not to help anybody else for a while; so is each answer to the master's renewals. The master leads
- * for the shorter while that a majority has promised, and stops by itself when no majority renews it.
+ * Chubby's election: each replica votes once in a term, and a majority makes a master. A vote is also a promise
+ * to help no other replica until the promise expires; so is each answer to the master's renewals. The master's
+ * lease is shorter than the promises of a majority, and the master stops by itself when no majority renews it.
  *
  * Reference: M. Burrows, The Chubby lock service for loosely-coupled distributed systems, OSDI 2006, section
- * 2.1; the paper names the rules and leaves out the messages. What we had to decide:
- * - Promises live in memory. Whoever starts acts as if it had just promised somebody it cannot remember.
- * - Votes are saved. Who lost its record never votes again; after the wait it may still promise, and follow.
- *   (A host that takes an old member for a new one goes unnoticed, and may let a term be won twice.)
- * - A promise gives way to the master of a term that is not older: that it was elected proves that the other
- *   is over. So a voter need not wait for a loser's promise to run out before it follows the winner.
+ * 2.1; the paper names the rules and leaves out the messages. Our decisions:
+ * - Promises live in memory. A replica that starts acts as if it had just promised to an unknown replica.
+ * - Votes are saved. A replica that lost its record never votes again; after one promise it may still promise
+ *   and follow. (If the host takes such a replica for a new one, a term may be won twice.)
+ * - A promise yields to the master of a term that is not older: its election proves that the promise no longer
+ *   matters. So a voter follows the winner without waiting for its promise to a loser to expire.
  * - A promise binds votes without raising the term: a member that cannot hear its master disturbs nobody.
  */
 #include "algorithms/majority/tenure.h"
@@ -46,20 +46,20 @@ static const struct el_note_text notes[] = {NOTE_LIST(TENURE_NOTE_TEXT)};
 
 struct chubby {
     uint64_t term;    /* the term of our vote; saved */
-    uint64_t seen;    /* the highest term heard of: who stands goes beyond it */
+    uint64_t seen;    /* the highest term heard of; a candidate takes a higher one */
     uint64_t bound;   /* the term of our promise */
     uint64_t reign;   /* the highest term known to have been won */
     uint64_t round;   /* the number of the renewal under way */
-    uint64_t left;    /* of the promises for which we were refused, the longest rest */
-    uint64_t longest; /* promise we may have given, in this life or an earlier one; saved */
+    uint64_t left;    /* the longest time left on the promises for which we were refused */
+    uint64_t longest; /* the longest promise we may have given, in this or an earlier incarnation; saved */
     el_node vote;     /* in `term`; saved */
-    el_node holder;   /* of our promise, as long as `promised`; nobody: we do not remember whom */
+    el_node holder;   /* of our promise, while `promised`; nobody: unknown after a restart */
     el_node master;
-    uint32_t losses; /* since there was a master, up to LOSSES_MAX */
+    uint32_t losses; /* lost candidacies since the last master, up to LOSSES_MAX */
     uint8_t mode;
-    uint8_t promised; /* PROMISE runs */
-    uint8_t open;     /* the round under way has no majority yet */
-    uint8_t voteless; /* our votes are forgotten, so we give none; saved */
+    uint8_t promised; /* timer PROMISE is armed */
+    uint8_t open;     /* the current round has no majority yet */
+    uint8_t voteless; /* our record was lost, so we never vote; saved */
     uint8_t spare[4];
 };
 _Static_assert(sizeof(struct chubby) == 80, "no padding");
@@ -88,7 +88,7 @@ static void forget_promise(struct chubby *me, struct el_outbox *out)
     el_disarm(out, PROMISE, 0);
 }
 
-/* The vote of a term is on disk before anybody hears of it. */
+/* The vote is on disk before any message mentions it. */
 static void save(const struct chubby *me, struct el_outbox *out)
 {
     el_save(out, (struct el_durable){me->term, {me->vote, me->longest, me->voteless}});
@@ -118,7 +118,7 @@ static void wait(const struct chubby *me, const struct el_config *cfg, el_durati
     if (!me->voteless) tenure_wait(cfg, RETRY, least, out);
 }
 
-/* What is asked from now on is asked in this round, and a lease that comes of it counts from here. */
+/* Starts a round of requests. The lease that it may win counts from here. */
 static void open_round(struct chubby *me, const struct el_config *cfg, struct el_outbox *out)
 {
     me->open = 1;
@@ -128,7 +128,7 @@ static void open_round(struct chubby *me, const struct el_config *cfg, struct el
     promise(me, cfg, cfg->self, me->term, out);
 }
 
-/* A majority has promised for longer than what is left of the round. */
+/* A majority has promised for longer than the time left of the round: the round becomes the lease. */
 static void close_round(struct chubby *me, struct el_outbox *out)
 {
     me->open = 0;
@@ -164,7 +164,7 @@ static void ask_for_votes(const struct chubby *me, const struct el_config *cfg, 
 
 static void stand(struct chubby *me, const struct el_config *cfg, struct el_outbox *out)
 {
-    if (me->seen + 1 >= EL_EPOCH_MAX) return; /* only liars get us there */
+    if (me->seen + 1 >= EL_EPOCH_MAX) return; /* only a forged term gets us here */
     me->mode = STANDING;
     me->left = 0;
     me->seen++;
@@ -175,8 +175,8 @@ static void stand(struct chubby *me, const struct el_config *cfg, struct el_outb
     if (tenure_answer(sets(me), cfg, cfg->self)) win(me, cfg, out);
 }
 
-/* Neither votes nor answers count from here on, so that our own promise binds nobody. The vote of the term
- * stays given: a second one in the same term could make a second master. */
+/* No votes or answers count from here on, so our promise to ourselves can end. Our vote in this term stays
+ * given: a second vote in one term could make a second master. */
 static void retire(struct chubby *me, struct el_outbox *out)
 {
     me->mode = FOLLOWING;
@@ -187,15 +187,15 @@ static void retire(struct chubby *me, struct el_outbox *out)
     forget_promise(me, out);
 }
 
-/* Once we have retired, whoever promised us anything in this term is free, but makes way for an heir. */
+/* After we have retired, members that promised us this term are free, but leave the heir time to stand. */
 static void give_back(struct chubby *me, const struct el_config *cfg, el_node heir, struct el_outbox *out)
 {
     retire(me, out);
     mesh_send_others(cfg, (struct el_msg){.kind = RELEASE, .subject = heir, .epoch = me->term}, EL_NOBODY, out);
 }
 
-/* Who loses again and again may be one that cannot win, and holds the votes that another could win with. So it
- * waits for nothing, one promise, three promises. */
+/* A candidate that keeps losing may be unable to win, and holds votes that another needs. So it waits longer
+ * after each loss: not at all, one promise, three promises. */
 static void lose(struct chubby *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const el_duration pause = tenure_promise(cfg) * ((1u << me->losses) - 1);
@@ -229,13 +229,12 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
         begin_under(me, cfg, start->incumbent, out);
         return;
     }
-    /* A renewal of a term not below the saved one could be answered all the same: a promise forgotten is not
-     * newer than the record. Without a record, none can. */
+    /* With a record we could still answer renewals of the saved term or a later one, since no forgotten promise
+     * is newer than the record. Without a record we answer none. */
     me->bound = EL_EPOCH_MAX;
     if (start->how == EL_RESTORED) {
         me->term = me->bound = start->durable.epoch;
-        me->seen =
-            me->term ? me->term : 1; /* term 1 may have been an incumbent's, and died before it was saved */
+        me->seen = me->term ? me->term : 1; /* an incumbent may have led term 1 before we saved */
         me->vote = (el_node)start->durable.word[0];
         if (start->durable.word[1] > me->longest) me->longest = start->durable.word[1];
         me->voteless = start->durable.word[2] != 0;
@@ -266,7 +265,7 @@ static void on_request_for_vote(struct chubby *me, const struct el_config *cfg, 
                                 struct el_outbox *out)
 {
     see(me, m->epoch);
-    if (me->mode == STANDING && m->epoch > me->term) { /* or those who cannot win would keep out who can */
+    if (me->mode == STANDING && m->epoch > me->term) { /* else candidates that cannot win block the others */
         el_note(out, GIVES_WAY, m->from, me->term);
         give_back(me, cfg, cfg->self, out);
     }
@@ -276,7 +275,7 @@ static void on_request_for_vote(struct chubby *me, const struct el_config *cfg, 
     }
     el_note(out, VOTES, m->from, m->epoch);
     if (m->epoch > me->term) adopt(me, m->epoch, m->from, out);
-    me->master = EL_NOBODY; /* who stands does not lead */
+    me->master = EL_NOBODY; /* a candidate is not the master */
     promise(me, cfg, m->from, m->epoch, out);
     el_send(out, cfg, m->from, (struct el_msg){.kind = VOTE, .subject = cfg->self, .epoch = m->epoch});
 }
@@ -296,12 +295,12 @@ static void on_refuse(struct chubby *me, const struct el_config *cfg, const stru
 {
     see(me, m->epoch);
     if (me->mode != STANDING || m->more != me->term) return;
-    const el_duration left = m->aux < me->longest ? m->aux : me->longest; /* believed up to what we would do */
+    const el_duration left = m->aux < me->longest ? m->aux : me->longest; /* trust at most our longest */
     if (left > me->left) me->left = left;
     if (tenure_refuse(sets(me), cfg, m->from)) lose(me, cfg, out);
 }
 
-/* Whether to believe that the sender leads, and that no promise of ours stands against it. */
+/* True if the sender can be the master, and no promise of ours forbids us to follow it. */
 static bool reigns(const struct chubby *me, const struct el_msg *m)
 {
     if (m->epoch < me->reign || (me->promised && m->epoch < me->bound)) return false;
@@ -316,7 +315,7 @@ static void on_renew(struct chubby *me, const struct el_config *cfg, const struc
         el_note(out, IGNORES_OLD_MASTER, m->from, m->epoch);
         return;
     }
-    if (me->mode == MASTER) el_note(out, IS_DEPOSED, m->from, m->epoch); /* if the clocks do what they must */
+    if (me->mode == MASTER) el_note(out, IS_DEPOSED, m->from, m->epoch); /* only if a clock breaks its bound */
     if (me->mode != FOLLOWING) retire(me, out);
     if (me->master != m->from) el_note(out, FOLLOWS, m->from, m->epoch);
     if (m->epoch > me->term) adopt(me, m->epoch, m->from, out);
@@ -341,10 +340,10 @@ static void on_ack(struct chubby *me, const struct el_config *cfg, const struct 
 static void on_release(struct chubby *me, const struct el_config *cfg, const struct el_msg *m,
                        struct el_outbox *out)
 {
-    if (!me->promised || me->holder != m->from || me->bound != m->epoch) return; /* not what we promised */
+    if (!me->promised || me->holder != m->from || me->bound != m->epoch) return; /* not our promise */
     el_note(out, IS_RELEASED, m->from, 0);
-    /* After a candidate, as before an heir, others are about to ask: who stood against them in turn would take
-     * back every time what they need. */
+    /* After a candidate retired, or before an heir stands, others are about to ask for votes. Standing now
+     * would take the votes they need. */
     const bool resigned = me->master == m->from && m->subject == m->from;
     forget_promise(me, out);
     if (m->subject == cfg->self && may_stand(me, cfg)) {
@@ -373,7 +372,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     (void)slot;
     struct chubby *me = state;
     switch (timer) {
-    case PROMISE: /* ours to ourselves outlasts what we claim by it, or ends with it */
+    case PROMISE: /* a promise to ourselves ends no earlier than the claim that rests on it */
     case LEASE:
         el_note(out, timer == LEASE ? LAPSES : IS_FREE, me->term, 0);
         retire(me, out);
@@ -386,7 +385,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     case BEAT:
         if (me->mode == MASTER) {
             renew(me, cfg, out);
-        } else { /* the same question again, for those it did not reach; the round counts from the first */
+        } else { /* repeat the request for members it did not reach; the round counts from the first one */
             ask_for_votes(me, cfg, out);
             tenure_arm(cfg, BEAT, TENURE_HEARTBEAT, out);
         }
@@ -413,7 +412,7 @@ static enum el_answer on_request(void *state, const struct el_config *cfg, enum 
     if (what == EL_RESIGN) {
         el_note(out, RESIGNS, me->term, 0);
         give_back(me, cfg, cfg->self, out);
-        wait(me, cfg, tenure_promise(cfg), out); /* the others first */
+        wait(me, cfg, tenure_promise(cfg), out); /* let the others stand first */
         return EL_PERFORMED;
     }
     const enum el_answer objection = tenure_heir(sets(me), cfg, to);
@@ -431,7 +430,7 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     if (me->master) v->timer = me->mode == MASTER ? LEASE : PROMISE;
 }
 
-/* ---- What it says of itself ---- */
+/* ---- Descriptor ---- */
 
 static const char *const kinds[] = {NULL, "Request", "Vote", "Refuse", "Renew", "Ack", "Release"};
 static const char *const timers[] = {"promise", "round", "lease", "beat", "retry"};
@@ -442,24 +441,26 @@ static const struct el_inequality inequalities[] = {TENURE_INEQUALITY_ROWS};
 
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS,
-     "a voter whose clock runs too fast is free while the master still counts on its promise"},
-    {EL_RESTARTS, EL_DEMOTED, "a master whose majority was down for as long as a lease has let go"},
+     "a voter whose clock runs too fast is free while the master still relies on its promise"},
+    {EL_RESTARTS, EL_DEMOTED, "a master whose majority was down for one lease has stopped leading"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "a lease that is not renewed in time ends, and whoever missed the renewals knows of no master, or still "
-     "of the old one"},
+     "a lease that is not renewed in time expires, and a member that missed the renewals knows no "
+     "master, or the old one"},
     {EL_PARTITIONS, EL_NO_LEADER,
-     "with links that work one way only, who cannot win may long hold the votes of those who could elect another"},
-    {EL_WIPES, EL_NO_LEADER, "who lost its votes never votes again: when half of all have, nobody can win"},
+     "with one-way links, a candidate that cannot win may hold the votes that another needs"},
+    {EL_WIPES, EL_NO_LEADER,
+     "a member that lost its record never votes again: if half of all have, nobody can win"},
 };
 
 const struct el_algorithm el_chubby = {
     .name = "chubby",
-    .summary = "a majority votes, and promises to elect nobody else for a while",
-    .idea = "A member stands by asking all for their vote in a new term. Each has one vote in a term, which it "
-            "writes to disk before it gives it. A vote is also a promise to help nobody else for a while. Who "
-            "has the votes of a majority leads for that while, counted from when it asked, and keeps asking "
-            "for more time. If a majority no longer answers, it stops by itself, before the promises end. "
-            "Whoever restarts waits as long as a promise that it may have forgotten.",
+    .summary = "a majority votes, and promises to elect nobody else until the promise expires",
+    .idea = "A candidate asks all members for their vote in a new term. Each has one vote in a term "
+            "and saves it before it answers. A vote is also a promise to help nobody else until it "
+            "expires. A candidate with a majority of votes leads for one lease, counted from its "
+            "request, and keeps renewing it. If a majority no longer answers, it stops by itself, "
+            "before the promises expire. A restarted member waits for the longest promise that it may"
+            " have forgotten.",
     .reference = "Burrows: The Chubby lock service for loosely-coupled distributed systems, OSDI 2006",
     .kinds = kinds,
     .kind_count = KINDS,

@@ -1,18 +1,20 @@
 /*
- * Multi-Paxos: one Prepare for all that is to come. Who gathers promises of a majority for its ballot leads, and
- * from then on only asks to accept, one slot of the log after the other; every heartbeat repeats the slot that is
- * not chosen yet. Two leaders may coexist: a new ballot takes its majority of promises while the old leader knows
- * nothing of it. But only one of them can gather the second majority, of acceptances; the other learns by a Nack.
+ * Multi-Paxos: one Prepare covers all later slots. A proposer with a majority of promises for its ballot
+ * leads, and from then on only sends Accept, one slot of the log after the other; every heartbeat repeats the
+ * slot that is not chosen yet. Two leaders may coexist: a new ballot can win its majority of promises while
+ * the old leader does not know. But only one of them can win the second majority, of acceptances; the other
+ * learns by a Nack.
  *
- * Proposers that outbid each other at once can do so for ever, each destroying the other's promises before they
- * are of use (back-off=none shows it). With back-off, whoever is outbid waits for a random time that doubles.
+ * Proposers that outbid each other immediately can do so for ever: each invalidates the other's promises
+ * before they are used (see back-off=none). With back-off, an outbid proposer waits for a random time that
+ * doubles.
  *
- * Reference: L. Lamport, Paxos made simple, 2001, section 3; R. van Renesse, D. Altinbuken, Paxos made moderately
- * complex, ACM Computing Surveys 47(3), 2015. Deviations: the log is abstract, so acceptances carry no value and
- * promises tell of none: what is saved is the promise, and a slot is a number. Leaders step down when no slot was
- * chosen for twice the timeout (check-quorum), so that a cut-off one does not linger. The incumbent has ballot 1,
- * below all that can be opened. Who has lost its record follows, but neither promises nor accepts again, not even
- * after its next restart.
+ * Reference: L. Lamport, Paxos made simple, 2001, section 3; R. van Renesse, D. Altinbuken, Paxos made
+ * moderately complex, ACM Computing Surveys 47(3), 2015. Deviations: the log is abstract, so neither promises
+ * nor acceptances carry a value; only the promise is saved, and a slot is a number. A leader steps down if no
+ * slot was chosen for twice the timeout (check-quorum), so that a leader that is cut off does not stay. The
+ * incumbent has ballot 1, below all that can be opened. A member that has lost its record follows, but never
+ * promises or accepts again, not even after its next restart.
  *
  * Words: epoch is the ballot (Nack: the one promised), aux the slot (Nack: the ballot refused).
  */
@@ -21,14 +23,14 @@
 
 struct multi_paxos {
     uint64_t promised; /* the term; a leader's own ballot */
-    uint64_t slot;     /* as a leader: the one to be chosen next */
+    uint64_t slot;     /* as a leader: the slot to be chosen next */
     el_node leader;
     uint32_t role;
-    uint32_t tries;  /* ballots opened in vain */
-    uint32_t tenure; /* 1: some slot was chosen in it */
-    uint32_t chosen; /* the slot is: the next beat goes on */
+    uint32_t tries;  /* ballots opened without success */
+    uint32_t tenure; /* 1: some slot was chosen since it leads */
+    uint32_t chosen; /* 1: `slot` is chosen, and the next beat proceeds to the next one */
     uint32_t forgot; /* its record was lost once */
-    /* the sets of those who answered in this phase or slot, and in the slot before, follow */
+    /* two sets follow: members that answered in this phase or slot, and in the slot before */
 };
 _Static_assert(sizeof(struct multi_paxos) == 40, "no padding");
 
@@ -104,7 +106,8 @@ static struct el_msg speak(const struct multi_paxos *me, const struct el_config 
     return (struct el_msg){.kind = kind, .subject = cfg->self, .epoch = me->promised};
 }
 
-/* Before any word that rests on it. Who forgot once must not find a record that looks whole. */
+/* Saved before any message that depends on it. A member that lost its record saves that too, so that its next
+ * start does not take the new record for a complete one. */
 static void promise(struct multi_paxos *me, uint64_t ballot, struct el_outbox *out)
 {
     me->promised = ballot;
@@ -159,7 +162,7 @@ static void count_self(struct multi_paxos *me, const struct el_config *cfg)
     el_set_add(answers(me), cfg->self);
 }
 
-/* The second majority: nobody else can have it while this ballot does. */
+/* The second majority: no other ballot can have it at the same time. */
 static void choose_slot(struct multi_paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     if (!me->tenure) el_note(out, COMMITS, me->slot, 0);
@@ -174,7 +177,7 @@ static void ask_to_accept(struct multi_paxos *me, const struct el_config *cfg, s
     m.aux = me->slot;
     el_arm(out, T_HEARTBEAT, 0, el_number(cfg, HEARTBEAT), el_number(cfg, HEARTBEAT));
     mesh_send_others(cfg, m, EL_NOBODY, out);
-    if (has_majority(me, cfg)) choose_slot(me, cfg, out); /* alone */
+    if (has_majority(me, cfg)) choose_slot(me, cfg, out); /* in a cluster of one */
 }
 
 static void lead(struct multi_paxos *me, const struct el_config *cfg, struct el_outbox *out)
@@ -214,14 +217,14 @@ static void prepare(struct multi_paxos *me, const struct el_config *cfg, struct 
     me->role = PREPARING;
     me->leader = EL_NOBODY;
     count_self(me, cfg);
-    promise(me, ballot, out); /* to itself, which also keeps its ballots unique for ever */
+    promise(me, ballot, out); /* to itself; saving it also keeps its ballots unique for ever */
     back_off(me, cfg, out);
     me->tries++;
     mesh_send_others(cfg, speak(me, cfg, PREPARE), EL_NOBODY, out);
     if (has_majority(me, cfg)) lead(me, cfg, out);
 }
 
-/* A higher ballot is about: what of its own it was about to do, or was doing, is over. True if it bids again. */
+/* A higher ballot exists, so its own ballot or leadership is over. True if it bids again at once. */
 static bool give_way(struct multi_paxos *me, const struct el_config *cfg, const struct el_msg *m,
                      struct el_outbox *out)
 {
@@ -254,7 +257,7 @@ static void on_promise(struct multi_paxos *me, const struct el_config *cfg, cons
     if (has_majority(me, cfg)) lead(me, cfg, out);
 }
 
-/* Acceptances come back in every beat, and those beyond a majority are late by nature: no note of them. */
+/* Every beat brings acceptances, and those beyond the majority always come late, so they get no note. */
 static void on_accepted(struct multi_paxos *me, const struct el_config *cfg, const struct el_msg *m,
                         struct el_outbox *out)
 {
@@ -327,7 +330,7 @@ static void on_take_over(struct multi_paxos *me, const struct el_config *cfg, co
     prepare(me, cfg, out);
 }
 
-/* Either way it stops leading at once, and leaves the others time to take over. */
+/* RESIGN and TRANSFER: it stops leading at once and leaves the others time to take over. */
 static enum el_answer on_request(void *state, const struct el_config *cfg, enum el_request_what what,
                                  el_node to, struct el_outbox *out)
 {
@@ -409,7 +412,7 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     timer == T_HEARTBEAT ? on_heartbeat(state, cfg, out) : on_patience(state, cfg, out);
 }
 
-/* The detector knows sooner than the timeout. */
+/* The detector reports a crash earlier than the timeout. */
 static void on_suspect(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     struct multi_paxos *me = state;
@@ -438,36 +441,38 @@ static const char *const kinds[] = {NULL,       "Prepare", "Promise", "Accept",
 static const char *const timers[] = {"patience", "heartbeat"};
 static const struct el_option options[] = {
     [TIMEOUT] = {"timeout", EL_DURATION, 0, NULL, "150ms",
-                 "the shortest silence after which a member opens a ballot; the longest is twice that"},
-    [HEARTBEAT] = {"heartbeat", EL_DURATION, 0, NULL, "50ms", "how often a leader asks to accept"},
+                 "a member without a leader opens a ballot after a random time from this to twice this"},
+    [HEARTBEAT] = {"heartbeat", EL_DURATION, 0, NULL, "50ms", "how often a leader sends Accept"},
     [BACK_OFF] = {"back-off", EL_CHOICE, 0, "random|none", "random",
-                  "who is outbid waits for a random time that doubles; none: it bids again at once"},
-    [CHECK_QUORUM] = {"check-quorum", EL_FLAG, 0, NULL, "on", "a leader that finds no majority steps down"},
+                  "random: an outbid proposer waits for a random time that doubles; none: it bids again at "
+                  "once"},
+    [CHECK_QUORUM] = {"check-quorum", EL_FLAG, 0, NULL, "on", "a leader that reaches no majority steps down"},
 };
 static const struct el_inequality inequalities[] = {
-    {{{2, EL_OF_ROUND_TRIP}}, {{1, TIMEOUT}}, "a ballot would be given up before its promises are of use"},
+    {{{2, EL_OF_ROUND_TRIP}}, {{1, TIMEOUT}}, "a ballot would be abandoned before its promises can be used"},
     {{{1, HEARTBEAT}, {1, EL_OF_TRANSMIT}}, {{1, TIMEOUT}}, "followers would open ballots between two beats"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "with links that work one way only, or a chain of them, one that hears no leader outbids those who could "
-     "serve, again and again"},
+     "with one-way links, or a chain of links, a member that hears no leader repeatedly outbids those"
+     " that could lead"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "when many beats in a row are lost the leader looks dead, and ballots fail as well"},
-    {EL_DRIFTS, EL_NO_LEADER | EL_ENDLESS, "a fast clock opens a ballot before a slow one beats"},
-    {EL_WIPES, EL_NO_LEADER, "whoever has lost its record votes no more, and too few may be left"},
+     "if many heartbeats in a row are lost, the leader looks dead, and ballots fail as well"},
+    {EL_DRIFTS, EL_NO_LEADER | EL_ENDLESS,
+     "a member with a fast clock opens a ballot before a slow leader's next heartbeat"},
+    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and too few may be left"},
 };
 
 const struct el_algorithm el_multi_paxos = {
     .name = "multi-paxos",
-    .summary = "one majority of promises makes a leader, a second one of acceptances proves it",
-    .idea =
-        "Whoever hears of no leader opens a ballot with a number of its own, higher than all it knows. Members "
-        "promise to ignore lower ones, and promises of a majority make a leader. It then asks all to accept, "
-        "slot after slot; what a majority accepts is chosen. An older leader may still believe in itself, but "
-        "its requests meet promises to a higher ballot: they are refused, and so it learns. Two proposers "
-        "that keep outbidding each other get nowhere, unless the outbid wait for a random time.",
+    .summary = "a majority of promises makes a leader, a majority of acceptances confirms it",
+    .idea = "A member that hears no leader opens a ballot with a number of its own, higher than all it "
+            "knows. Members promise to ignore lower ones, and promises of a majority make a leader. It "
+            "then sends Accept for one slot after the other; a slot that a majority accepts is chosen. An"
+            " older leader may still believe that it leads, but members that promised a higher ballot "
+            "refuse its requests, and so it learns. Two proposers that keep outbidding each other make no"
+            " progress, unless an outbid proposer waits for a random time.",
     .reference = "Lamport: Paxos made simple, ACM SIGACT News 32(4), 2001; van Renesse, Altinbuken: Paxos made "
                  "moderately complex, ACM Computing Surveys 47(3), 2015",
     .kinds = kinds,

@@ -1,17 +1,18 @@
 /*
- * Paxos, used to elect: each election is a synod (synod.c) that decides one value, and the value is a process. A
- * later ballot of the same election can only find the earlier choice; a leader that is gone is replaced by the
- * next election, whose number is the term.
+ * Paxos, used to elect: each election is a synod (synod.c) that decides one value, and the value is a
+ * process. A later ballot of the same election can only find the earlier choice; a leader that is gone is
+ * replaced by the next election, whose number is the term.
  *
  * Reference: L. Lamport, The part-time parliament, ACM TOCS 16(2), 1998; Paxos made simple, 2001. Deviations:
- * elections follow each other. The first is what the configuration says (the incumbent, or nobody); a call, or
- * the suspicion of the one decided on, begins the next; whoever hears of a newer one leaves the older for good,
- * and whoever speaks of an older one is told. Nothing beats: a node that voted and hears of no decision opens a
- * ballot itself, after random waits that double, TRIES times; then it rests until a call, a suspicion or a return
- * stirs it. A proposer stands for itself; an ordinary member asks around instead of proposing. A process that
- * was decided on in an earlier life does not take office again in that term: it says that the office is vacant,
- * as one that resigns does. Who has lost its record neither votes nor proposes again, not even after its next
- * restart, but learns.
+ * elections follow each other. The configuration gives the outcome of the first (the incumbent, or nobody); a
+ * call, or suspicion of the leader, begins the next. A member that hears of a newer election leaves the older
+ * one for good; a message about an older election is answered with the newest outcome. There are no
+ * heartbeats: a node that voted and hears of no decision opens a ballot itself, after random waits that
+ * double, TRIES times. Then it rests until a call, a suspicion or a returning peer. A proposer proposes
+ * itself; an ordinary member asks the others instead of proposing. A process that was elected in an earlier
+ * incarnation does not take office again in that term: it announces that the office is vacant, as a resigning
+ * leader does. A member that has lost its record never votes or proposes again, not even after its next
+ * restart, but learns outcomes.
  */
 #include "algorithms/majority/ballot.h"
 #include "algorithms/majority/synod.h"
@@ -19,12 +20,12 @@
 struct paxos {
     struct synod synod;
     uint64_t decided; /* the newest election whose outcome is known */
-    uint64_t past;    /* elections up to this one may have been won in an earlier life */
+    uint64_t past;    /* elections up to this one may have been won in an earlier incarnation */
     el_node leader;   /* the outcome of `decided` */
-    uint32_t vacant;  /* but it does not serve */
-    uint32_t tries;   /* own attempts since something last stirred it */
+    uint32_t vacant;  /* 1: that leader does not serve */
+    uint32_t tries;   /* own attempts since the last call, suspicion or return */
     uint32_t patient; /* the timer is armed */
-    /* the sets of suspects and of those who answered in this phase follow */
+    /* two sets follow: suspects, and members that answered in this phase */
 };
 _Static_assert(sizeof(struct paxos) == sizeof(struct synod) + 32, "no padding");
 
@@ -71,7 +72,7 @@ static const struct el_note_text notes[] = {
     [OUT_OF_NUMBERS] = {"out-of-numbers", "has run out of numbers"},
 };
 
-/* ---- What it knows ---- */
+/* ---- Queries ---- */
 
 static uint64_t *suspects(struct paxos *me)
 {
@@ -93,7 +94,7 @@ static bool is_barred(const struct paxos *me, const struct el_config *cfg)
     return me->synod.forgot || !el_may_lead(cfg->cluster, cfg->self);
 }
 
-/* Whom it follows: the outcome of the newest election, if it serves and is not suspected. */
+/* The member it follows: the outcome of the newest election, if that one serves and is not suspected. */
 static el_node followed(const struct paxos *me)
 {
     const uint64_t *gone = (const uint64_t *)(me + 1);
@@ -112,7 +113,7 @@ static struct el_msg question(const struct paxos *me, const struct el_config *cf
 
 /* ---- Waiting ---- */
 
-/* A ballot and its news take five transmissions. */
+/* A ballot and its announcement take five transmissions. */
 static el_duration ballot_time(const struct el_config *cfg)
 {
     return 3 * el_round_trip(cfg);
@@ -140,7 +141,8 @@ static void ask_all(struct paxos *me, const struct el_config *cfg, uint8_t flags
     mesh_send_others(cfg, m, EL_NOBODY, out);
 }
 
-/* Many miss the leader at once. The best of the others goes first, so that they do not duel. */
+/* Many members notice a crash at the same time. The best-ranked goes first, so that their ballots do not
+ * collide. */
 static void take_turn(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     if (is_barred(me, cfg)) {
@@ -156,8 +158,8 @@ static void take_turn(struct paxos *me, const struct el_config *cfg, struct el_o
     el_arm(out, T_PATIENCE, 0, ahead * ballot_time(cfg), ahead * ballot_time(cfg));
 }
 
-/* Something has changed: what was in vain may be worth trying again. */
-static void stir(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
+/* The situation has changed: resets the number of tries, since another ballot may succeed now. */
+static void try_anew(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const bool wanted = !is_decided(me) || me->leader != followed(me);
     me->tries = 0;
@@ -182,15 +184,15 @@ static void learn(struct paxos *me, uint64_t election, el_node leader)
     if (election > me->synod.instance) synod_enter(&me->synod, election);
 }
 
-/* If the election is over, so is the waiting; unless there is nobody to follow. */
+/* Ends the wait if the newest election is decided. If its leader does not serve, prepares the next election. */
 static void settle(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
-    if (!is_decided(me)) return; /* old news, but of use to those who are further behind */
+    if (!is_decided(me)) return; /* an older outcome, useful only to members further behind */
     me->synod.phase = SYNOD_RESTING;
     stop_waiting(me, out);
     if (me->leader == cfg->self && me->decided <= me->past) {
         vacate(me, cfg, OF_THE_PAST, out);
-        me->tries = 0; /* it was not in vain, though of no use */
+        me->tries = 0; /* the ballot was decided, although its leader does not serve */
     } else if (followed(me)) {
         return;
     } else {
@@ -199,7 +201,7 @@ static void settle(struct paxos *me, const struct el_config *cfg, struct el_outb
     take_turn(me, cfg, out);
 }
 
-/* What a message was about is over: its sender gets the newest outcome, or else the newest election's number. */
+/* The message is about an older election: answer with the newest outcome, or the newest election's number. */
 static void update(const struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
                    struct el_outbox *out)
 {
@@ -223,11 +225,12 @@ static void on_decided(struct paxos *me, const struct el_config *cfg, const stru
     }
 }
 
-/* That somebody is back is reason to try again. That somebody asks is not, or they would stir each other for ever. */
+/* A returning member is a reason to try again. A mere question is not, or members would keep each other busy
+ * for ever. */
 static void on_ask(struct paxos *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {
     if (me->leader) el_send(out, cfg, m->from, outcome(me));
-    if (m->flags & IS_BACK) stir(me, cfg, out);
+    if (m->flags & IS_BACK) try_anew(me, cfg, out);
 }
 
 static void on_vacant(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
@@ -240,7 +243,7 @@ static void on_vacant(struct paxos *me, const struct el_config *cfg, const struc
     if (is_decided(me)) take_turn(me, cfg, out);
 }
 
-/* What a step of the synod means for the election. */
+/* Acts on the result of a synod step. */
 static void go_on(struct paxos *me, const struct el_config *cfg, enum synod_result result,
                   struct el_outbox *out)
 {
@@ -254,7 +257,7 @@ static void go_on(struct paxos *me, const struct el_config *cfg, enum synod_resu
 
 /* ---- Calling ---- */
 
-/* A ballot in the newest election, or in the next if that is decided. */
+/* Opens a ballot in the newest election, or in the next one if that is decided. */
 static void call(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const uint64_t election = me->synod.instance + is_decided(me);
@@ -297,7 +300,7 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
     if (me->synod.phase == SYNOD_RESTING || !me->patient) call(me, cfg, out);
 }
 
-/* It tells the others, and stands again only if none of them takes over. */
+/* Tells the others, and stands again only if none of them takes over. */
 static enum el_answer on_request(void *state, const struct el_config *cfg, enum el_request_what what,
                                  el_node to, struct el_outbox *out)
 {
@@ -324,7 +327,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
         me->leader = start->incumbent;
         return;
     }
-    const bool is_of_others = record->word[2] > cfg->cluster->count; /* no vote of this cluster's */
+    const bool is_of_others = record->word[2] > cfg->cluster->count; /* not a vote of this cluster */
     if (start->how == EL_LOST || is_of_others || (record->epoch == 0 && record->word[0] == TOMBSTONE)) {
         me->synod.forgot = true;
         me->past = EL_EPOCH_MAX;
@@ -383,11 +386,11 @@ static void on_suspect(void *state, const struct el_config *cfg, el_node peer, s
         el_note(out, NOTICES, peer, 0);
         take_turn(me, cfg, out);
     } else {
-        stir(me, cfg, out);
+        try_anew(me, cfg, out);
     }
 }
 
-/* Whoever was away may know less than we do, or more. */
+/* A returning peer may know less than we do, or more. */
 static void on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     struct paxos *me = state;
@@ -396,7 +399,7 @@ static void on_trust(void *state, const struct el_config *cfg, el_node peer, str
         el_note(out, FORGIVES, peer, 0);
         stop_waiting(me, out);
     }
-    stir(me, cfg, out);
+    try_anew(me, cfg, out);
     el_send(out, cfg, peer, me->leader ? outcome(me) : question(me, cfg));
 }
 
@@ -412,27 +415,27 @@ static const char *const timers[] = {"patience"};
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER, "a leader that dies unnoticed stays elected"},
-    {EL_CRASHES, EL_NO_LEADER, "a call dies with its caller, if nobody has heard it"},
+    {EL_CRASHES, EL_NO_LEADER, "a call is lost with its caller, if nobody has heard it"},
     {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "whoever hears nothing of an election follows the leader of the last one; whoever tries in vain too often "
-     "stops, and nothing is said again at rest"},
+     "a member that misses an election follows the leader of the last one; after TRIES failed ballots"
+     " a member stops, and nothing is repeated at rest"},
     {EL_LOSSES, EL_ENDLESS,
-     "where many votes are lost every member may try in turn, which takes long, if not for ever"},
+     "if many votes are lost, every member may try in turn, which takes long, possibly for ever"},
     {EL_FALSE_SUSPICIONS, EL_NO_LEADER,
-     "whoever suspects the leader follows nobody, and has no majority behind it when it calls"},
+     "a member that suspects the leader follows nobody, and finds no majority when it calls an election"},
     {EL_WIPES, EL_NO_LEADER | EL_DISAGREEMENT,
-     "whoever has lost its record votes no more, and too few may be left"},
+     "a member that has lost its record never votes again, and too few may be left"},
 };
 
 const struct el_algorithm el_paxos = {
     .name = "paxos",
-    .summary = "a majority decides who leads, and whoever asks later finds the same choice",
-    .idea =
-        "Each election is a synod that decides one value, and the value is a process. A proposer opens a "
-        "ballot with a number of its own; acceptors promise to ignore lower ones and tell what they accepted "
-        "last. With a majority of promises it asks all to accept: the value of the highest ballot told of, "
-        "or itself if there was none. What a majority accepts is decided for ever: every later ballot meets "
-        "one of them and finds the earlier choice. A leader that is gone is replaced by the next election.",
+    .summary = "a majority decides who leads, and every later ballot finds the same choice",
+    .idea = "Each election is a synod that decides one value, and the value is a process. A proposer "
+            "opens a ballot with a number of its own; acceptors promise to ignore lower ones and report "
+            "the value they accepted last. With a majority of promises it asks all to accept the value of"
+            " the highest ballot reported, or itself if there was none. A value that a majority accepts "
+            "is decided for ever: every later ballot reaches one of its acceptors and finds it. The next "
+            "election replaces a leader that has failed.",
     .reference = "Lamport: The part-time parliament, ACM Trans. Computer Systems 16(2), 1998",
     .kinds = kinds,
     .kind_count = KINDS,

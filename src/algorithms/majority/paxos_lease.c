@@ -1,22 +1,22 @@
 /*
- * PaxosLease: Paxos for a value that expires, and therefore needs no disk for it. A proposer prepares a ballot with
- * a majority of acceptors, proposes itself as the owner of the lease, and holds it once a majority accepts.
- * Acceptors forget what they accepted when its time is over; one that restarts has forgotten everything, and
- * keeps silent until nothing that it might have said can matter any more.
+ * PaxosLease: Paxos for a value that expires and therefore need not be saved. A proposer prepares a ballot
+ * with a majority of acceptors, proposes itself as the owner of the lease, and holds it once a majority
+ * accepts. Acceptors forget an accepted owner when its time is over. An acceptor that restarts has forgotten
+ * everything, so it keeps silent until all that it may have accepted has expired.
  *
  * Reference: M. Trencseni, A. Gazso, H. Reinhardt, PaxosLease: diskless Paxos for leases, 2012 (arXiv
  * 1209.4187). Deviations:
- * - The lease counts from Prepare, not from Propose. Otherwise a promise may be used long after the acceptor
- *   that gave it has restarted, kept silent and helped another: two owners. So all of a round is over before
- *   anybody who restarted during it speaks again.
- * - Who has accepted one owner refuses the ballots of others and says how long, instead of promising and
- *   reporting the owner: nothing but waiting could follow, and the owner's renewals stay undisturbed.
- * - Ballots are unique in all of time: a number names its proposer, and each life takes its numbers from blocks
- *   that no earlier one had. The last block taken is the only thing saved. Who lost that record accepts, but
- *   proposes no more: it might name a ballot twice.
- * - The owner renews with a new ballot, but without preparing it. It tells everybody how long it still leads; the
- *   term is the ballot by which it got the lease. No two nodes or lives share one, but a later owner's may be
- *   the lower, after a restart of all: as tokens they fence nothing off.
+ * - The lease counts from Prepare, not from Propose. Otherwise a proposer may use a promise long after its
+ *   acceptor has restarted, kept silent and helped another: two owners. So a round is over before any
+ *   acceptor that restarted during it speaks again.
+ * - An acceptor that has accepted an owner refuses other ballots and says for how long, instead of promising
+ *   and reporting the owner. The proposer could only wait anyway, and the owner's renewals stay undisturbed.
+ * - Ballots are unique for ever: a number names its proposer, and each incarnation takes numbers from blocks
+ *   that no earlier one had. Only the last block taken is saved. A member that lost that record accepts but
+ *   never proposes again: it might use a ballot twice.
+ * - The owner renews with a new ballot, but without preparing it. It tells everybody how long it still leads;
+ *   the term is the ballot by which it got the lease. No two nodes or incarnations share a term, but after a
+ *   restart of all members a later owner's term may be lower, so terms are not fencing tokens.
  */
 #include "algorithms/majority/tenure.h"
 
@@ -51,20 +51,20 @@ static const struct el_note_text notes[] = {NOTE_LIST(TENURE_NOTE_TEXT)};
 enum { BLOCK = 1 << 16 }; /* rounds, so that a block lasts for hours of renewals */
 
 struct paxos {
-    uint64_t promised; /* as an acceptor: no ballot below is answered */
+    uint64_t promised; /* as an acceptor: it answers no ballot below this */
     uint64_t accepted;
     uint64_t ballot;  /* as a proposer: our last; a ballot is round * (count + 1) + proposer */
-    uint64_t seen;    /* the highest heard of */
-    uint64_t block;   /* from which we take rounds; saved */
+    uint64_t seen;    /* the highest ballot heard of */
+    uint64_t block;   /* the block of rounds in use; saved */
     uint64_t held;    /* the ballot by which we got the lease; 0: we do not hold it */
-    uint64_t learned; /* the ballot by which the owner got it */
-    uint64_t left;    /* of what those who refused us have accepted, the longest rest */
-    uint64_t longest; /* that we may have accepted anything for; saved */
-    el_node owner;    /* of what we accepted */
-    el_node leader;   /* of whom we learned */
+    uint64_t learned; /* the ballot by which the known owner got the lease */
+    uint64_t left;    /* the longest time left on the acceptances of members that refused us */
+    uint64_t longest; /* the longest time for which we may have accepted an owner; saved */
+    el_node owner;    /* the owner we accepted */
+    el_node leader;   /* the owner we learned of */
     uint8_t phase;
     uint8_t silent;
-    uint8_t mute; /* proposes no more; saved */
+    uint8_t mute; /* never proposes again; saved */
     uint8_t spare[5];
 };
 _Static_assert(sizeof(struct paxos) == 88, "no padding");
@@ -88,7 +88,8 @@ static bool promises(struct paxos *me, uint64_t ballot, el_node proposer)
     return true;
 }
 
-/* Even in place of another owner: who has a majority of promises knows that no other is accepted by one. */
+/* Accepts even in place of another owner: a proposer with a majority of promises proves that no majority has
+ * accepted another owner. */
 static bool accepts(struct paxos *me, const struct el_config *cfg, uint64_t ballot, el_node proposer,
                     struct el_outbox *out)
 {
@@ -111,7 +112,7 @@ static void on_question(struct paxos *me, const struct el_config *cfg, const str
                         struct el_outbox *out)
 {
     if (me->silent) return;
-    const bool displaces = m->kind == RENEW && me->owner && me->owner != m->from; /* so late is the renewal */
+    const bool displaces = m->kind == RENEW && me->owner && me->owner != m->from; /* a very late renewal */
     const bool agrees = m->kind == PREPARE ? promises(me, m->epoch, m->from)
                                            : !displaces && accepts(me, cfg, m->epoch, m->from, out);
     struct el_msg answer = {.kind = (uint8_t)(m->kind + 1), .subject = cfg->self, .epoch = m->epoch};
@@ -158,7 +159,7 @@ static void hold(struct paxos *me, const struct el_config *cfg, struct el_outbox
         if (peer != cfg->self) el_send_with_left(out, cfg, peer, news, LEASE, 0);
 }
 
-/* Asks all to accept us, ourselves first. */
+/* Asks all members to accept us as the owner, ourselves first. */
 static void ask_for_lease(struct paxos *me, const struct el_config *cfg, uint8_t kind, struct el_outbox *out)
 {
     if (kind == PROPOSE) el_note(out, PROPOSES, me->ballot, 0);
@@ -174,7 +175,8 @@ static void save(const struct paxos *me, struct el_outbox *out)
     el_save(out, (struct el_durable){me->block, {me->longest, me->mute}});
 }
 
-/* A ballot above all, if there is one (only liars leave none), and a round whose timer may become the lease. */
+/* Takes a ballot above all seen, if there is one (only forged messages leave none), and starts a round whose
+ * timer may become the lease. */
 static bool open_ballot(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const uint64_t proposers = (uint64_t)cfg->cluster->count + 1, first = me->block * BLOCK;
@@ -199,17 +201,17 @@ static void prepare(struct paxos *me, const struct el_config *cfg, struct el_out
     me->phase = PREPARING;
     tenure_open_round(sets(me), cfg);
     mesh_send_others(cfg, about(me, cfg, PREPARE), EL_NOBODY, out);
-    me->promised = me->ballot; /* it is above all, and we have accepted nobody: see is_free */
+    me->promised = me->ballot; /* it is the highest, and we have accepted no owner: see is_free */
     if (tenure_answer(sets(me), cfg, cfg->self)) ask_for_lease(me, cfg, PROPOSE, out);
 }
 
-/* As long as we hold the lease nobody else can have a majority of promises, so we need not ask for any. */
+/* While we hold the lease, nobody else can have a majority of promises. So we skip Prepare. */
 static void renew(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     if (open_ballot(me, cfg, out)) ask_for_lease(me, cfg, RENEW, out);
 }
 
-/* No answer counts from here on, so that our own acceptance binds nobody. */
+/* No answer counts from here on, so our acceptance of ourselves can end. */
 static void let_go(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     me->phase = IDLE;
@@ -220,7 +222,7 @@ static void let_go(struct paxos *me, const struct el_config *cfg, struct el_outb
     if (me->owner == cfg->self) forget_accepted(me, out);
 }
 
-/* Whoever accepted us up to this ballot is free, but makes way for an heir. */
+/* Members that accepted us up to this ballot are free, but leave the heir time to stand. */
 static void give_back(struct paxos *me, const struct el_config *cfg, el_node heir, el_duration least,
                       struct el_outbox *out)
 {
@@ -231,7 +233,7 @@ static void give_back(struct paxos *me, const struct el_config *cfg, el_node hei
     wait(me, cfg, least, out);
 }
 
-/* A renewal that fails is tried again at the next beat, with a higher ballot. */
+/* A renewal that failed is retried at the next beat, with a higher ballot. */
 static void fail(struct paxos *me, const struct el_config *cfg, struct el_outbox *out)
 {
     el_note(out, FAILS, me->ballot, 0);
@@ -247,7 +249,7 @@ static void fail(struct paxos *me, const struct el_config *cfg, struct el_outbox
 
 static void begin_under(struct paxos *me, const struct el_config *cfg, el_node incumbent, struct el_outbox *out)
 {
-    me->promised = me->accepted = 1; /* round 0, which nobody proposes in */
+    me->promised = me->accepted = 1; /* round 0, in which nobody proposes */
     me->owner = incumbent;
     el_arm(out, ACCEPTED, 0, tenure_promise(cfg), tenure_promise(cfg));
     if (incumbent == cfg->self) {
@@ -278,12 +280,12 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
         return;
     }
     el_note(out, me->mute ? LOST_ITS_BALLOTS : KEEPS_SILENT, 0, 0);
-    me->silent = 1; /* also when this seems to be the first start: who lost its disk cannot tell */
+    me->silent = 1; /* also on an apparent first start: the record may have been lost with the disk */
     el_arm(out, SILENCE, 0, me->longest, me->longest);
 }
 
-/* Each answer echoes its ballot, and counts in its own phase only: a late promise is no acceptance. Once the
- * lease is held, it still tells that the sender is there. */
+/* Each answer echoes its ballot and counts in its own phase only: a late promise is not an acceptance. Once the
+ * lease is held, an answer still shows that the sender is reachable. */
 static void on_answer(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
                       struct el_outbox *out)
 {
@@ -304,7 +306,7 @@ static void on_refuse(struct paxos *me, const struct el_config *cfg, const struc
                       struct el_outbox *out)
 {
     if (me->phase == IDLE || m->more != me->ballot) return;
-    const el_duration left = m->aux < me->longest ? m->aux : me->longest; /* believed up to what we would do */
+    const el_duration left = m->aux < me->longest ? m->aux : me->longest; /* trust at most our longest */
     if (left > me->left) me->left = left;
     if (tenure_refuse(sets(me), cfg, m->from)) fail(me, cfg, out);
 }
@@ -324,7 +326,7 @@ static void on_learn(struct paxos *me, const struct el_config *cfg, const struct
     el_arm(out, LEARNED, 0, left, left);
 }
 
-/* Frees us of what the sender got by ballots up to this one, and of nothing else. */
+/* Ends our acceptance of the sender's ballots up to this one, and nothing else. */
 static void on_release(struct paxos *me, const struct el_config *cfg, const struct el_msg *m,
                        struct el_outbox *out)
 {
@@ -368,7 +370,7 @@ static void on_beat(struct paxos *me, const struct el_config *cfg, struct el_out
         renew(me, cfg, out);
         return;
     }
-    /* The same again, for those it did not reach; the round counts from the first time. */
+    /* Repeat the request for members it did not reach; the round counts from the first one. */
     mesh_send_others(cfg, about(me, cfg, me->phase == PREPARING ? PREPARE : PROPOSE), EL_NOBODY, out);
     tenure_arm(cfg, BEAT, TENURE_HEARTBEAT, out);
 }
@@ -416,7 +418,7 @@ static enum el_answer on_request(void *state, const struct el_config *cfg, enum 
     if (!me->held) return EL_NOT_LEADING;
     if (what == EL_RESIGN) {
         el_note(out, RESIGNS, 0, 0);
-        give_back(me, cfg, cfg->self, tenure_promise(cfg), out); /* the others first */
+        give_back(me, cfg, cfg->self, tenure_promise(cfg), out); /* let the others stand first */
         return EL_PERFORMED;
     }
     const enum el_answer objection = tenure_heir(sets(me), cfg, to);
@@ -434,7 +436,7 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     if (leader) v->timer = me->held ? LEASE : LEARNED;
 }
 
-/* ---- What it says of itself ---- */
+/* ---- Descriptor ---- */
 
 static const char *const kinds[] = {NULL,     "Prepare", "Promise", "Propose", "Accept",
                                     "Refuse", "Renew",   "Renewed", "Learn",   "Release"};
@@ -446,24 +448,24 @@ static const struct el_inequality inequalities[] = {TENURE_INEQUALITY_ROWS};
 
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS,
-     "an acceptor whose clock runs too fast forgets the owner while the owner still counts on it"},
-    {EL_RESTARTS, EL_DEMOTED, "an owner whose majority was down, or silent after a restart, has let go"},
+     "an acceptor whose clock runs too fast forgets the owner while the owner still relies on it"},
+    {EL_RESTARTS, EL_DEMOTED,
+     "an owner whose majority was down, or silent after a restart, has lost its lease"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "a lease that is not renewed in time ends, and whoever missed the news knows of no owner, or still of the "
-     "old one"},
-    {EL_WIPES, EL_NO_LEADER,
-     "who lost the record of its ballots proposes no more: when all have, nobody leads"},
+     "a lease that is not renewed in time expires, and a member that missed messages knows no owner, "
+     "or the old one"},
+    {EL_WIPES, EL_NO_LEADER, "a member that lost its record never proposes again: if all have, nobody leads"},
 };
 
 const struct el_algorithm el_paxos_lease = {
     .name = "paxos-lease",
-    .summary = "a majority accepts an owner for a while and forgets it; no lease is ever written down",
-    .idea =
-        "A proposer first asks all acceptors to promise its ballot, a number above all that it has heard of. "
-        "If a majority does, none of them having accepted another, it proposes itself; if a majority "
-        "accepts, it holds the lease until a timer ends that it set before it asked anybody. Acceptors "
-        "remember for longer, so that the lease is over before they accept another. Nothing of this is "
-        "written down, but for blocks of ballot numbers. Who restarts waits until all that it may have forgotten is over.",
+    .summary = "a majority accepts an owner for one lease and then forgets it; leases are never saved",
+    .idea = "A proposer first asks all acceptors to promise its ballot, a number above all that it has "
+            "heard of. If a majority promises and none of them has accepted another owner, it proposes "
+            "itself. If a majority accepts, it holds the lease until a timer expires that it armed before"
+            " its first request. Acceptors remember it for longer, so that the lease is over before they "
+            "accept another owner. Only blocks of ballot numbers are saved. A restarted member waits "
+            "until all that it may have forgotten has expired.",
     .reference = "Trencseni, Gazso, Reinhardt: PaxosLease: diskless Paxos for leases, 2012",
     .kinds = kinds,
     .kind_count = KINDS,

@@ -1,17 +1,19 @@
 /*
- * Raft's election: time is cut into terms, a member votes once in each, for a candidate whose log is at least
- * as recent as its own, and saves that vote before it tells. More than half of the votes make a leader, who
- * beats so that nobody else stands. Who hears no beat for a random time stands itself.
+ * Raft's election: time is divided into terms. A member votes once in each, for a candidate whose log is at
+ * least as recent as its own, and saves that vote before it answers. A majority of votes makes a leader,
+ * which sends heartbeats. A member that hears no heartbeat for a random time stands as a candidate.
  *
  * Pre-vote: before it raises the term, a member asks whether it would win; a member that has heard a leader
- * within the shortest timeout says no. Check-quorum: a leader that has not heard from a majority for that long
- * steps down. Hand-over: the leader tells its heir to stand at once, past pre-vote and past loyalty.
+ * within the shortest timeout says no. Check-quorum: a leader that has not heard from a majority for that
+ * long steps down. Hand-over: the leader tells its heir to stand at once, without pre-vote; voters then
+ * ignore that they have heard a leader.
  *
- * Reference: D. Ongaro and J. Ousterhout, In Search of an Understandable Consensus Algorithm, 2014; D. Ongaro,
- * Consensus: Bridging Theory and Practice, 2014 (pre-vote, check-quorum, hand-over: chapters 3, 4, 6, 9).
- * Deviations: the log is the application's, and known here only by its last term and index. A member whose
- * record is lost follows and never votes again, which is what it saves first: what it had promised is forgotten.
- * Without check-quorum nobody counts who answers, so a leader that resigns names the best-ranked as its heir, dead or not.
+ * Reference: D. Ongaro and J. Ousterhout, In Search of an Understandable Consensus Algorithm, 2014; D.
+ * Ongaro, Consensus: Bridging Theory and Practice, 2014 (pre-vote, check-quorum, hand-over: chapters 3, 4, 6,
+ * 9). Deviations: the log belongs to the application; only its last term and index are known here. A member
+ * whose record is lost follows but never votes again, since it may have voted in any term; it saves this
+ * first. Without check-quorum nobody counts answers, so a leader that resigns names the best-ranked member as
+ * its heir, dead or alive.
  */
 #include "algorithms/majority/raft.h"
 
@@ -37,7 +39,7 @@ static const struct el_note_text notes[] = {
     [CALL_IGNORED] = {"call-ignored", "is called to stand, and does not: it leads, or may not lead"},
 };
 
-/* ---- Saying things ---- */
+/* ---- Sending and saving ---- */
 
 static void answer(const struct raft *me, const struct el_config *cfg, el_node to, uint8_t kind, uint64_t term,
                    struct el_outbox *out)
@@ -60,8 +62,8 @@ static void await_leader(const struct el_config *cfg, struct el_outbox *out)
     el_arm(out, T_ELECTION, 0, shortest, 2 * shortest);
 }
 
-/* Its own timeout runs on: only a leader's beat, and a vote given, put it off. Else a candidate that cannot win,
- * asking again and again, would keep everybody from standing. */
+/* Its own timeout keeps running: only a leader's heartbeat or a vote given restarts it. Otherwise a
+ * candidate that cannot win, asking repeatedly, would keep all others from standing. */
 static void follow(struct raft *me, const struct el_config *cfg, el_node leader, struct el_outbox *out)
 {
     if (me->role == LEADER) {
@@ -71,23 +73,22 @@ static void follow(struct raft *me, const struct el_config *cfg, el_node leader,
     me->role = FOLLOWER;
     me->hurried = 0;
     me->leader = leader;
-    el_set_clear(grants(me),
-                 cfg->cluster->count); /* what no longer counts is forgotten: fewer states to check */
+    el_set_clear(grants(me), cfg->cluster->count); /* clear what no longer counts: fewer states to check */
     el_set_clear(heard(me, cfg), cfg->cluster->count);
     el_set_clear(heard_before(me, cfg), cfg->cluster->count);
 }
 
-/* A leader was heard: for the shortest timeout nobody is helped to replace it. */
+/* A leader was heard: for the shortest timeout this member helps nobody to replace it. */
 static void obey(struct raft *me, const struct el_config *cfg, el_node leader, struct el_outbox *out)
 {
     follow(me, cfg, leader, out);
     await_leader(cfg, out);
-    if (!el_number(cfg, PREVOTE) && !el_number(cfg, CHECK_QUORUM)) return; /* nobody would ask */
+    if (!el_number(cfg, PREVOTE) && !el_number(cfg, CHECK_QUORUM)) return; /* no request could depend on it */
     me->loyal = 1;
     el_arm(out, T_LOYALTY, 0, el_number(cfg, ELECTION), el_number(cfg, ELECTION));
 }
 
-/* A term is adopted with the vote in it still free. The caller saves it, once, before anything is said in it. */
+/* Adopts a term without voting in it. The caller saves it, once, before it sends anything in that term. */
 static void adopt(struct raft *me, const struct el_config *cfg, uint64_t term, struct el_outbox *out)
 {
     if (me->role != FOLLOWER) el_note(out, STEPS_DOWN, term, 0);
@@ -122,7 +123,7 @@ static void ask_for(struct raft *me, const struct el_config *cfg, uint8_t kind, 
     await_leader(cfg, out);
 }
 
-/* Every term is spent: nobody can stand any more, which takes a hostile peer. */
+/* False if the highest term is reached, so that nobody can stand. Only a forged message gets there. */
 static bool terms_are_left(const struct raft *me)
 {
     return me->term + 1 < EL_EPOCH_MAX;
@@ -169,7 +170,7 @@ static bool log_is_recent(const struct raft *me, const struct el_msg *m)
     return m->rank != me->log_term ? m->rank > me->log_term : m->aux >= me->log_index;
 }
 
-/* Whether it has reason to refuse, and says so: only messages of a leader keep it loyal. */
+/* True, with a note, if it refuses: it has lost its record, leads, or has heard a leader. */
 static bool refuses(struct raft *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out)
 {
     const bool loyalty_counts = m->kind == PRE_VOTE || (el_number(cfg, CHECK_QUORUM) && !(m->flags & HURRIED));
@@ -191,12 +192,12 @@ static void on_pre_vote(struct raft *me, const struct el_config *cfg, const stru
     if (m->epoch <= me->term) {
         el_note(out, OLD_TERM, m->from, me->term);
     } else if (refuses(me, cfg, m, out)) {
-        /* said already */
+        /* refuses() has noted why */
     } else if (!log_is_recent(me, m)) {
         el_note(out, LOG_TOO_OLD, m->from, 0);
     } else {
         el_note(out, WOULD_VOTE, m->from, m->epoch);
-        answer(me, cfg, m->from, PRE_GRANT, m->epoch, out); /* of the term asked for, not of ours */
+        answer(me, cfg, m->from, PRE_GRANT, m->epoch, out); /* for the requested term, not ours */
         return;
     }
     answer(me, cfg, m->from, REFUSE, me->term, out);
@@ -209,7 +210,7 @@ static void on_vote(struct raft *me, const struct el_config *cfg, const struct e
         answer(me, cfg, m->from, REFUSE, me->term, out);
         return;
     }
-    if (refuses(me, cfg, m, out)) return; /* in its own term: the candidate's is not adopted */
+    if (refuses(me, cfg, m, out)) return; /* does not adopt the candidate's term */
     const bool newer = m->epoch > me->term;
     if (newer) adopt(me, cfg, m->epoch, out);
     if (me->vote != NEVER_VOTED && me->vote != m->from) {
@@ -250,7 +251,7 @@ static void on_beat(struct raft *me, const struct el_config *cfg, const struct e
         answer(me, cfg, m->from, REFUSE, me->term, out);
         return;
     }
-    if (m->epoch == me->term && me->role == LEADER) return; /* two leaders of one term: somebody lies */
+    if (m->epoch == me->term && me->role == LEADER) return; /* two leaders of one term: a forged message */
     if (m->epoch > me->term) {
         adopt(me, cfg, m->epoch, out);
         save(me, out);
@@ -289,7 +290,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
             el_set_add(heard(me, cfg), m->from);
         return;
     case TIMEOUT_NOW: on_timeout_now(me, cfg, m, out); return;
-    default: return; /* a refusal has said all with its term */
+    default: return; /* a refusal only carries its term, which is handled already */
     }
 }
 
@@ -305,13 +306,13 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     case T_LOYALTY: me->loyal = 0; return;
     case T_BEAT: raft_beat(me, cfg, out); return;
     case T_QUORUM:
-        if (!raft_keeps_quorum(me, cfg, out)) follow(me, cfg, EL_NOBODY, out); /* its vote stays given */
+        if (!raft_keeps_quorum(me, cfg, out)) follow(me, cfg, EL_NOBODY, out); /* its vote stays valid */
         return;
     default: /* T_HANDOVER */ raft_hand_over_failed(me, out); return;
     }
 }
 
-/* ---- The rest ---- */
+/* ---- Other events ---- */
 
 static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,
                      struct el_outbox *out)
@@ -321,12 +322,12 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
     me->term = start->durable.epoch;
     me->vote = (el_node)start->durable.word[0];
     if (start->how == EL_RESTORED && me->term == 0) {
-        /* It died before it saved anything: term 1 may have been an incumbent's, and no vote in it is to be had. */
+        /* It crashed before it saved anything. An incumbent may have led term 1, so it must not vote in it. */
         me->term = 1;
         me->vote = cfg->self;
     }
     if (start->how == EL_LOST)
-        save(me, out); /* or the next start would take it for a member that never voted */
+        save(me, out); /* else its next start would look like that of a member that never voted */
     if (start->incumbent == EL_NOBODY) {
         await_leader(cfg, out);
         return;
@@ -341,7 +342,7 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
     }
 }
 
-/* The detector knows sooner than the timeout that the leader is gone: loyalty to it ends. */
+/* The detector reports the leader's crash earlier than the timeout: loyalty to it ends. */
 static void on_suspect(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     struct raft *me = state;
@@ -377,7 +378,7 @@ static enum el_answer on_request(void *state, const struct el_config *cfg, enum 
     if (me->role != LEADER) return EL_NOT_LEADING;
     if (what == EL_TRANSFER) return raft_hand_over(me, cfg, to, out);
     el_note(out, RESIGNS, me->term, 0);
-    raft_name_heir(me, cfg, out); /* without one the others find out by their timeouts */
+    raft_name_heir(me, cfg, out); /* without an heir the others wait for their timeouts */
     follow(me, cfg, EL_NOBODY, out);
     return EL_PERFORMED;
 }
@@ -388,7 +389,8 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     el_view_of(view, cfg, me->leader, me->role != FOLLOWER, me->term);
 }
 
-/* Votes, beats and their answers belong to a term, terms only rise, and nobody stands or leads in one twice. */
+/* Votes, heartbeats and their answers belong to a term. Terms only rise, and nobody stands or leads in one
+ * twice. */
 static bool moot(const void *state, const struct el_config *cfg, const struct el_msg *m)
 {
     const struct raft *me = state;
@@ -399,7 +401,7 @@ static bool moot(const void *state, const struct el_config *cfg, const struct el
     case GRANT: return over || (now && me->role != CANDIDATE);
     case BEAT_ACK: return over || (now && (me->role != LEADER || !el_number(cfg, CHECK_QUORUM)));
     case TIMEOUT_NOW: return over;
-    default: return false; /* who asks in an old term is told so */
+    default: return false; /* a request in an old term gets an answer */
     }
 }
 
@@ -419,35 +421,36 @@ static const char *const timers[] = {"election", "loyalty", "beat", "quorum", "h
 static const char *const facts[] = {"log-term", "log-index"};
 static const struct el_option options[] = {
     {"election", EL_DURATION, 0, NULL, "150ms", "the shortest election timeout; the longest is twice that"},
-    {"heartbeat", EL_DURATION, 0, NULL, "50ms", "how often a leader beats"},
-    {"prevote", EL_FLAG, 0, NULL, "on", "ask whether one would win before raising the term"},
+    {"heartbeat", EL_DURATION, 0, NULL, "50ms", "how often a leader sends a heartbeat"},
+    {"prevote", EL_FLAG, 0, NULL, "on", "ask whether the candidate would win before raising the term"},
     {"check-quorum", EL_FLAG, 0, NULL, "on", "a leader that hears no majority steps down"},
 };
 static const struct el_inequality inequalities[] = {
-    {{{1, EL_OF_ROUND_TRIP}}, {{1, ELECTION}}, "votes would come back after the candidate has given up"},
-    {{{1, HEARTBEAT}, {1, EL_OF_TRANSMIT}}, {{1, ELECTION}}, "followers would stand between two beats"},
+    {{{1, EL_OF_ROUND_TRIP}}, {{1, ELECTION}}, "votes would arrive after the candidate has given up"},
+    {{{1, HEARTBEAT}, {1, EL_OF_TRANSMIT}}, {{1, ELECTION}}, "followers would stand between two heartbeats"},
     {{{1, HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},
      {{1, ELECTION}},
-     "a leader would miss its quorum between two answers"},
+     "a leader would miss its majority between two answers"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_PARTITIONS, EL_NO_LEADER,
-     "with links that work one way only, those who could elect may never be left in peace for long enough"},
-    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS, "beats that do not come look like a dead leader"},
-    {EL_CRASHES, EL_DEMOTED, "a leader that was without its majority for too long steps down"},
-    {EL_UNGUARDED, EL_DEMOTED, "without pre-vote, who stands needlessly deposes the leader by its higher term"},
-    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and is missed"},
+     "with one-way links, members that could elect a leader may be interrupted again and again"},
+    {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS, "lost heartbeats look like a dead leader"},
+    {EL_CRASHES, EL_DEMOTED, "a leader without its majority for too long steps down"},
+    {EL_UNGUARDED, EL_DEMOTED,
+     "without pre-vote, a member that stands needlessly deposes the leader by its higher term"},
+    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and too few may be left"},
 };
 
 const struct el_algorithm el_raft = {
     .name = "raft",
-    .summary = "one saved vote a term, random timeouts, a leader that beats",
-    .idea =
-        "Time is cut into terms. Who hears no leader for a random while raises the term and asks for votes; each "
-        "member votes once a term, for somebody whose log is no older than its own, and saves that before it "
-        "answers. A majority of votes makes the leader of that term, and two majorities share a voter, so a "
-        "term has at most one. A leader beats; a higher term deposes it.",
+    .summary = "one saved vote a term, random timeouts, a leader that sends heartbeats",
+    .idea = "Time is divided into terms. A member that hears no leader for a random time raises the term "
+            "and asks for votes. Each member votes once a term, for a candidate whose log is no older "
+            "than its own, and saves the vote before it answers. A majority of votes makes the leader of "
+            "that term. Two majorities share a voter, so a term has at most one leader. A leader sends "
+            "heartbeats; a higher term deposes it.",
     .reference =
         "Ongaro, Ousterhout: In Search of an Understandable Consensus Algorithm, 2014; Ongaro: Consensus: "
         "Bridging Theory and Practice, 2014",

@@ -1,6 +1,6 @@
 /*
- * What the two halves of raft share: raft.c elects (who stands, who votes, who follows), raft_leadership.c is what a leader
- * does (beat, count who answers, name an heir). Nobody else includes this.
+ * The state shared by the two halves of raft: raft.c elects (standing, voting, following), raft_leadership.c
+ * leads (heartbeats, counting answers, naming an heir). No other file includes this.
  */
 #ifndef ELECTOR_ALGORITHMS_MAJORITY_RAFT_H
 #define ELECTOR_ALGORITHMS_MAJORITY_RAFT_H
@@ -17,12 +17,12 @@ struct raft {
     uint8_t role;
     uint8_t loyal;   /* heard a leader within the shortest timeout: refuses to help replace it */
     uint8_t mute;    /* its record is lost: it never votes */
-    uint8_t hurried; /* stands, this once, because it was told to: others need not be loyal */
-    el_node heir;    /* whom the leader is handing over to */
+    uint8_t hurried; /* the leader told it to stand: voters ignore their loyalty for this one candidacy */
+    el_node heir;    /* the member that the leader is handing over to */
 };
 _Static_assert(sizeof(struct raft) == 40, "no hidden padding");
-/* Three sets follow: who granted what we ask for, whom the leader has heard since it last counted, and whom it
- * had heard then. */
+/* Three sets follow: members that granted our request, members the leader has heard since its last count, and
+ * members it had heard at that count. */
 
 enum { FOLLOWER, PRE_CANDIDATE, CANDIDATE, LEADER };
 enum { PRE_VOTE = 1, PRE_GRANT, VOTE, GRANT, REFUSE, BEAT, BEAT_ACK, TIMEOUT_NOW, KINDS = TIMEOUT_NOW };
@@ -77,11 +77,11 @@ static inline struct el_msg speak(const struct raft *me, const struct el_config 
 void raft_take_office(struct raft *me, const struct el_config *cfg, struct el_outbox *out);
 void raft_leave_office(struct raft *me, struct el_outbox *out);
 void raft_beat(const struct raft *me, const struct el_config *cfg, struct el_outbox *out);
-/* Whether those it has heard since it last counted are enough to stay. */
+/* True if the members heard since the last count are a majority, so that the leader stays. */
 bool raft_keeps_quorum(struct raft *me, const struct el_config *cfg, struct el_outbox *out);
-/* Tells the best-ranked of those it has heard lately to stand, if there is one. */
+/* Tells the best-ranked member heard in this count or the last to stand, if there is one. */
 void raft_name_heir(struct raft *me, const struct el_config *cfg, struct el_outbox *out);
-/* Tells this one to stand, and leads on until it does. */
+/* Tells this member to stand, and keeps leading until it does. */
 enum el_answer raft_hand_over(struct raft *me, const struct el_config *cfg, el_node to, struct el_outbox *out);
 void raft_hand_over_failed(struct raft *me, struct el_outbox *out);
 

@@ -1,4 +1,4 @@
-/* Raft in office: a leader beats, counts who answers, and names an heir when it is to go. */
+/* Raft's leader: sends heartbeats, counts the answers, and names an heir when it hands over or resigns. */
 #include "algorithms/majority/raft.h"
 
 void raft_beat(const struct raft *me, const struct el_config *cfg, struct el_outbox *out)
@@ -48,7 +48,7 @@ static bool in_touch(struct raft *me, const struct el_config *cfg, el_node peer)
            el_set_has(heard_before(me, cfg), peer);
 }
 
-/* The best-ranked of those it has heard of lately. */
+/* The best-ranked member heard in this count or the last. */
 static el_node natural_heir(struct raft *me, const struct el_config *cfg)
 {
     el_node best = EL_NOBODY;

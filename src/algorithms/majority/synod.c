@@ -1,11 +1,13 @@
 /*
- * The single-decree synod. A proposer opens a ballot (Prepare); acceptors promise to ignore lower ones and tell
- * their last vote (Promise). With a majority of promises the proposer asks all to accept a value (Accept): that
- * of the highest ballot told of, whenever it came, its own only if there was none. A majority of Accepted decides.
+ * The single-decree synod. A proposer opens a ballot (Prepare); acceptors promise to ignore lower ones and
+ * report their last vote (Promise). With a majority of promises the proposer asks all to accept a value
+ * (Accept): the value of the highest ballot reported, or its own if there was none. A majority of Accepted
+ * decides.
  *
- * Reference: L. Lamport, The part-time parliament, ACM TOCS 16(2), 1998, section 2.3; Paxos made simple, 2001.
- * Deviation: refusals are sent (Nack), since silence would not say which ballot to beat. The proposer is an
- * acceptor too: its own votes go to disk before anybody hears of them, and keep its ballots unique for ever.
+ * Reference: L. Lamport, The part-time parliament, ACM TOCS 16(2), 1998, section 2.3; Paxos made simple,
+ * 2001. Deviation: acceptors send refusals (Nack), which tell the proposer which ballot to exceed. The
+ * proposer is an acceptor too: it saves its own votes before it sends anything, which also keeps its ballots
+ * unique for ever.
  */
 #include "algorithms/majority/synod.h"
 
@@ -49,7 +51,7 @@ static bool has_majority(const uint64_t *answers, const struct el_config *cfg)
     return el_set_size(answers, cfg->cluster->count) >= el_majority(cfg);
 }
 
-/* Our own vote is the first of each phase, and is saved before anybody hears of it. */
+/* Our own vote is the first of each phase, and is saved before any message mentions it. */
 static void begin(struct synod *me, uint64_t *answers, const struct el_config *cfg, uint32_t phase,
                   struct el_outbox *out)
 {
@@ -82,7 +84,7 @@ enum synod_result synod_open(struct synod *me, uint64_t *answers, const struct e
     return has_majority(answers, cfg) ? ask_to_accept(me, answers, cfg, out) : SYNOD_NOTHING;
 }
 
-/* A promise counts in the first phase only, an acceptance in the second, and each voter once. */
+/* A promise counts in the first phase only, an acceptance in the second only, and each voter counts once. */
 static bool counts(const struct synod *me, uint64_t *answers, const struct el_msg *m, uint32_t phase,
                    struct el_outbox *out)
 {
@@ -112,7 +114,7 @@ static enum synod_result on_accepted(struct synod *me, uint64_t *answers, const 
     return has_majority(answers, cfg) ? SYNOD_DECIDED : SYNOD_NOTHING;
 }
 
-/* While a ballot of ours is open it is what we promised, so this raises the promise. */
+/* While our ballot is open, it is what we promised. So this raises the promise. */
 static enum synod_result on_nack(struct synod *me, const struct el_msg *m, struct el_outbox *out)
 {
     if (me->phase == SYNOD_RESTING || m->aux != me->ballot || m->more <= me->ballot) {
@@ -135,7 +137,7 @@ void synod_refuse(const struct synod *me, const struct el_config *cfg, const str
     el_send(out, cfg, m->from, nack);
 }
 
-/* Whether it may vote in this ballot; if so, it ignores lower ones from now on, its own among them. */
+/* True if it may vote in this ballot; from then on it ignores lower ones, its own included. */
 static bool promise(struct synod *me, const struct el_config *cfg, const struct el_msg *m,
                     struct el_outbox *out)
 {

@@ -1,6 +1,6 @@
 /*
- * One synod, as one member sees it: it may propose, and it accepts. What is decided, and what becomes of that,
- * is for whoever holds the synod (paxos.c).
+ * One member's part in one synod: it may propose, and it accepts. The caller (paxos.c) learns the decision and
+ * acts on it.
  */
 #ifndef ELECTOR_ALGORITHMS_MAJORITY_SYNOD_H
 #define ELECTOR_ALGORITHMS_MAJORITY_SYNOD_H
@@ -8,21 +8,22 @@
 #include "algorithms/mesh/mesh.h"
 
 struct synod {
-    uint64_t instance; /* which one this is */
+    uint64_t instance; /* the number of this synod */
     uint64_t promised; /* as an acceptor: the lowest ballot it would still vote in */
     uint64_t accepted; /* the ballot of its last vote, 0 if none */
     uint64_t ballot;   /* as a proposer: its own */
-    uint64_t best;     /* the highest ballot that a promise told of, 0 if none */
+    uint64_t best;     /* the highest ballot reported in a promise, 0 if none */
     el_node value;     /* accepted in `accepted` */
     el_node choice;    /* accepted in `best`, or our own candidacy */
     uint32_t phase;
-    uint32_t forgot; /* its record was lost: it votes no more */
+    uint32_t forgot; /* its record was lost: it never votes again */
 };
 
 enum { SYNOD_RESTING, SYNOD_PREPARING, SYNOD_ACCEPTING };
 
 /* In all of these epoch is the instance and aux the ballot. Promise: more is the ballot of the sender's last
- * vote and subject its value. Accept, Accepted: subject is the value. Nack: more is what was promised instead. */
+ * vote and subject its value. Accept, Accepted: subject is the value. Nack: more is the ballot it has
+ * promised. */
 enum { SYNOD_PREPARE = 1, SYNOD_PROMISE, SYNOD_ACCEPT, SYNOD_ACCEPTED, SYNOD_NACK, SYNOD_KINDS = SYNOD_NACK };
 #define SYNOD_KIND_NAMES                                                                 \
     [SYNOD_PREPARE] = "Prepare", [SYNOD_PROMISE] = "Promise", [SYNOD_ACCEPT] = "Accept", \
@@ -53,20 +54,20 @@ enum {
     [SYNOD_STALE] = {"stale", "ignores a late reply from @1"},                        \
     [SYNOD_FORGOT] = {"forgot", "does not vote: it has forgotten its promises"}
 
-/* What came of a step: a vote was given, so that a decision may be near; or `choice` is decided. */
+/* The result of a step: nothing; the member voted, so a decision may follow; or `choice` is decided. */
 enum synod_result { SYNOD_NOTHING, SYNOD_VOTED, SYNOD_DECIDED };
 
-/* Leaves what it knew of the last instance behind: it must not vote there again. */
+/* Moves to a new instance and forgets the last, in which it must never vote again. */
 void synod_enter(struct synod *me, uint64_t instance);
 /* Opens a ballot of its own, above every one promised. `answers` is a set that lasts as long as the synod. */
 enum synod_result synod_open(struct synod *me, uint64_t *answers, const struct el_config *cfg, uint64_t ballot,
                              struct el_outbox *out);
-/* A message of one of its kinds, about this instance, that makes sense. */
+/* Handles a message of a synod kind. It must be about this instance and pass synod_makes_sense. */
 enum synod_result synod_hear(struct synod *me, uint64_t *answers, const struct el_config *cfg,
                              const struct el_msg *m, struct el_outbox *out);
-/* Whether the sender owns the ballot, and the value may lead. */
+/* True if the sender owns the ballot and the value is a member that may lead. */
 bool synod_makes_sense(const struct el_config *cfg, const struct el_msg *m);
-/* Tells the sender that its ballot has no chance, and what to beat. */
+/* Tells the sender that its ballot is too low, and which ballot it must exceed. */
 void synod_refuse(const struct synod *me, const struct el_config *cfg, const struct el_msg *m,
                   struct el_outbox *out);
 

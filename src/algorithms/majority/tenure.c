@@ -1,4 +1,4 @@
-/* What the elections that give leadership for a time share. */
+/* The common part of the elections with leases. */
 #include "algorithms/majority/tenure.h"
 
 #include "elector/parts.h"

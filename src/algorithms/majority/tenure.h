@@ -1,7 +1,7 @@
 /*
- * What the elections that give leadership for a time share: their options, a random wait, and rounds in which
- * everybody is asked and the answers are counted. Three sets of members follow the state of each: who has
- * answered the round under way, who had answered the one before, and who refuses.
+ * The common part of the elections with leases (chubby, paxos-lease): their options, a random wait, and rounds
+ * that ask every member and count the answers. Three sets of members follow each state: those that answered
+ * the current round, those that answered the previous one, and those that refuse.
  */
 #ifndef ELECTOR_ALGORITHMS_MAJORITY_TENURE_H
 #define ELECTOR_ALGORITHMS_MAJORITY_TENURE_H
@@ -9,34 +9,34 @@
 #include "algorithms/mesh/mesh.h"
 
 enum { TENURE_LEASE, TENURE_HEARTBEAT, TENURE_RETRY, TENURE_OPTIONS };
-#define TENURE_OPTION_ROWS                                                                       \
-    {"lease", EL_DURATION, 0, NULL, "1s", "how long a leader leads, from when it asked for it"}, \
-        {"heartbeat", EL_DURATION, 0, NULL, "250ms", "how often a leader asks for more"},        \
-        {"retry", EL_DURATION, 0, NULL, "250ms", "who wants to lead waits at random, for up to this long"},
+#define TENURE_OPTION_ROWS                                                                         \
+    {"lease", EL_DURATION, 0, NULL, "1s", "length of a lease, counted from the leader's request"}, \
+        {"heartbeat", EL_DURATION, 0, NULL, "250ms", "how often a leader renews its lease"},       \
+        {"retry", EL_DURATION, 0, NULL, "250ms", "longest random wait before a member tries to lead"},
 
-#define TENURE_INEQUALITY_ROWS                                                             \
-    {{{1, TENURE_HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},                                       \
-     {{1, TENURE_LEASE}},                                                                  \
-     "the lease ends before it can be renewed, and every leader loses it"},                \
-        {{{1, EL_OF_ROUND_TRIP}},                                                          \
-         {{1, TENURE_HEARTBEAT}},                                                          \
-         "the next renewal begins before the last one is answered, and none ever counts"}, \
-        {{{1, EL_OF_ROUND_TRIP}},                                                          \
-         {{1, TENURE_RETRY}},                                                              \
-         "those who want to lead begin at nearly the same time, and thwart each other again and again"},
+#define TENURE_INEQUALITY_ROWS                                                                       \
+    {{{1, TENURE_HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},                                                 \
+     {{1, TENURE_LEASE}},                                                                            \
+     "the lease would expire before it can be renewed, and every leader would lose it"},             \
+        {{{1, EL_OF_ROUND_TRIP}},                                                                    \
+         {{1, TENURE_HEARTBEAT}},                                                                    \
+         "the next renewal would begin before the last one is answered, and none would ever count"}, \
+        {{{1, EL_OF_ROUND_TRIP}},                                                                    \
+         {{1, TENURE_RETRY}},                                                                        \
+         "members that want to lead would begin at nearly the same time and block each other repeatedly"},
 
-/* Of a list of notes, their names and their texts. */
+/* Expand a list of notes to their names and to their texts. */
 #define TENURE_NOTE_NAME(name, word, text) name,
 #define TENURE_NOTE_TEXT(name, word, text) {word, text},
 
 enum { TENURE_SETS = 3 };
 
-/* How long a granter must stand by what the leader may use for a lease. */
+/* How long a granter must keep its promise so that the leader may use it for one lease. */
 el_duration tenure_promise(const struct el_config *cfg);
-/* Arms `timer` for exactly as long as the option says. */
+/* Arms `timer` for exactly the duration of the option. */
 void tenure_arm(const struct el_config *cfg, uint32_t timer, uint32_t option, struct el_outbox *out);
-/* Those who wait for the same thing must not all begin at once: `least`, and up to the option retry more.
- * Who may not lead waits for nothing. */
+/* Waits for `least` plus a random time up to the option retry, so that competing members do not all begin at
+ * once. A member that may not lead does not wait. */
 void tenure_wait(const struct el_config *cfg, uint32_t timer, el_duration least, struct el_outbox *out);
 
 void tenure_open_round(uint64_t *sets, const struct el_config *cfg);
@@ -44,8 +44,8 @@ void tenure_open_round(uint64_t *sets, const struct el_config *cfg);
 bool tenure_answer(uint64_t *sets, const struct el_config *cfg, el_node from);
 /* Counts a refusal; true once no majority is left to answer. */
 bool tenure_refuse(uint64_t *sets, const struct el_config *cfg, el_node from);
-/* Why leadership cannot be handed to this member; EL_PERFORMED if it can. It must have answered in this round
- * or in the one before. */
+/* EL_PERFORMED if leadership can be handed to this member, otherwise the reason. The member must have answered
+ * in this round or in the previous one. */
 enum el_answer tenure_heir(const uint64_t *sets, const struct el_config *cfg, el_node heir);
 
 #endif

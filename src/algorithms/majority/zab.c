@@ -1,15 +1,16 @@
 /*
- * Zab's first phase, discovery: the election may have named two leaders, but an epoch is acknowledged to one only.
- * The expected leader hears of the accepted epochs of a majority, proposes the highest of them plus one, and leads
- * when a majority has acknowledged that. Each saves what it accepted, and from whom, before it says so. Afterwards
- * leader and followers ping each other, and whoever misses the other for too long looks again.
+ * Zab's first phase, discovery. The election may have named two leaders, but a member acknowledges an epoch
+ * to one only. The expected leader collects the accepted epochs of a majority, proposes the highest plus one,
+ * and leads when a majority has acknowledged that. Each member saves the epoch it accepted, and its proposer,
+ * before it answers. Then leader and followers ping each other; a member that misses the pings for too long
+ * looks again.
  *
- * Reference: F. Junqueira, B. Reed, M. Serafini, Zab: high-performance broadcast for primary-backup systems, DSN
- * 2011, phase 1; ZooKeeper's Leader.java and Learner.java. Deviations: connections are messages that are sent again
- * each tick, tied together by the round of the election and by the epoch; pings go to all members; a member that
- * has accepted a newer epoch than a running leader's, which nobody led in, follows it without supporting it, where
- * ZooKeeper would turn it away for ever. Synchronizing histories (phase 2) is the application's; the first ping
- * stands for NEWLEADER and UPTODATE.
+ * Reference: F. Junqueira, B. Reed, M. Serafini, Zab: high-performance broadcast for primary-backup systems,
+ * DSN 2011, phase 1; ZooKeeper's Leader.java and Learner.java. Deviations: instead of connections, messages
+ * are repeated each tick and matched by the election's round and the epoch; pings go to all members. A member
+ * may have accepted a newer epoch than the running leader's, in which nobody led: it follows that leader
+ * without supporting it, while ZooKeeper would refuse it for ever. The application synchronizes histories
+ * (phase 2); the first ping stands for NEWLEADER and UPTODATE.
  */
 #include "algorithms/majority/zab.h"
 
@@ -60,7 +61,7 @@ static void ping(struct zab *me, const struct el_config *cfg, struct el_outbox *
     arm(out, cfg, ZAB_T_TICK, ZAB_TICK);
 }
 
-/* From here on a majority must keep answering. */
+/* From now on a majority must answer within each timeout. */
 static void await_answers(struct zab *me, const struct el_config *cfg, struct el_outbox *out)
 {
     only_self(zab_answered(me, cfg), cfg);
@@ -71,7 +72,7 @@ static void await_answers(struct zab *me, const struct el_config *cfg, struct el
     }
 }
 
-/* This epoch's history is now ours. The save is a barrier to the claim, too. */
+/* This epoch's history is now ours. The claim, too, waits for this save. */
 static void establish(struct zab *me, const struct el_config *cfg, struct el_outbox *out)
 {
     me->established = true;
@@ -110,14 +111,14 @@ static void on_follower_info(struct zab *me, const struct el_config *cfg, const 
         el_note(out, ZAB_STALE, m->from, 0);
     } else if (me->session != 0) {
         send_leader_info(me, cfg, m->from, out);
-    } else if (!(m->flags & ZAB_OBSERVER)) { /* perhaps before our own election is over */
+    } else if (!(m->flags & ZAB_OBSERVER)) { /* it may come before our own election is over */
         el_set_add(zab_informed(me), m->from);
         if (m->epoch > me->highest) me->highest = m->epoch;
         if (me->mode == ZAB_LEADING) propose_if_informed(me, cfg, out);
     }
 }
 
-/* With it there would be a better leader than us, if it may lead at all. */
+/* True if the sender's history is more recent than ours and it may lead: it would be the better leader. */
 static bool is_ahead(const struct zab *me, const struct el_config *cfg, const struct el_msg *m)
 {
     if (!el_may_lead(cfg->cluster, m->from)) return false;
@@ -172,7 +173,7 @@ static void on_leader_info(struct zab *me, const struct el_config *cfg, const st
                            struct el_outbox *out)
 {
     const bool in_time = m->more == me->round && m->epoch > 0 && !me->established;
-    /* A leader that another has followed already may not have noticed yet. */
+    /* A leader that has been replaced may not have noticed yet. */
     if (!is_leader_of_ours(me, m) || !in_time || m->epoch < me->current) {
         el_note(out, ZAB_STALE, m->from, 0);
         return;
@@ -183,7 +184,8 @@ static void on_leader_info(struct zab *me, const struct el_config *cfg, const st
         el_note(out, ZAB_ACCEPTS, m->from, m->epoch);
         accept(me, m->epoch, m->from, out);
     } else if (m->epoch < me->accepted || m->from != me->accepted_from) {
-        /* Another has our word. We may follow this one, but its majority must do without us. */
+        /* We acknowledged this epoch to another member. We may follow this one, but do not count for its
+         * majority. */
         el_note(out, ZAB_REFUSES, m->from, m->epoch);
         return;
     }
@@ -212,7 +214,7 @@ static void on_ping(struct zab *me, const struct el_config *cfg, const struct el
     }
     if (!me->established) follow(me, out);
     arm(out, cfg, ZAB_T_LIMIT, ZAB_SYNC_LIMIT);
-    /* A leader must hear from a majority that has accepted nothing newer, or it would outlive the next one. */
+    /* A leader needs a majority that has accepted nothing newer, or it could still lead after its successor. */
     if (!me->observer && me->accepted == me->session)
         el_send(out, cfg, m->from,
                 (struct el_msg){.kind = ZAB_PONG, .subject = cfg->self, .epoch = me->session});
@@ -244,18 +246,19 @@ void zab_discover(struct zab *me, const struct el_config *cfg, struct el_outbox 
     }
 }
 
-/* A member that comes back knows what it promised; one that cannot read it must promise nothing more. */
+/* A member that restarts reads its promises from the record; without a readable record it never promises
+ * again. */
 static void recall(struct zab *me, const struct el_start *start)
 {
     me->observer = start->how == EL_LOST;
     if (start->how != EL_RESTORED) return;
     me->accepted = start->durable.epoch;
     me->accepted_from = (el_node)start->durable.word[0];
-    if (me->accepted == 0) me->accepted = 1; /* an incumbent's, perhaps, and not saved in time */
+    if (me->accepted == 0) me->accepted = 1; /* an incumbent may have led it before we saved */
     me->epoch = me->current = start->durable.word[1];
 }
 
-/* As if all had just agreed on it, in the first epoch. */
+/* Starts as if all members had just agreed on this leader, in the first epoch. */
 static void begin_under(struct zab *me, const struct el_config *cfg, el_node leader, struct el_outbox *out)
 {
     me->round = me->clock = me->session = 1;

@@ -1,13 +1,14 @@
 /*
- * What ZooKeeper's two halves share: fast leader election (zookeeper_fle.c) finds whom most would follow, and
- * Zab's first phase (zab.c) makes that one's epoch its own. The two take turns over one state.
+ * The state shared by ZooKeeper's two halves: fast leader election (zookeeper_fle.c) finds the member that a
+ * majority would follow, and Zab's first phase (zab.c) gives that member an epoch of its own. The two
+ * alternate on one state.
  */
 #ifndef ELECTOR_ALGORITHMS_MAJORITY_ZAB_H
 #define ELECTOR_ALGORITHMS_MAJORITY_ZAB_H
 
 #include "algorithms/mesh/mesh.h"
 
-/* What a vote says: whom, and how recent that one's history is. */
+/* A vote: the member voted for, and how recent its history is. */
 struct zab_vote {
     uint64_t epoch;
     uint64_t zxid;
@@ -15,7 +16,7 @@ struct zab_vote {
     uint32_t spare;
 };
 
-/* The last notification of a member; all zero until there is one. Follows the sets, one for each. */
+/* The last notification from a member; all zero until there is one. One for each member follows the sets. */
 struct zab_heard {
     uint64_t round;
     el_node leader;
@@ -24,29 +25,29 @@ struct zab_heard {
 
 struct zab {
     uint64_t round;       /* of the election that our vote belongs to */
-    uint64_t clock;       /* the highest round we have been in: this one, unless we joined an older one */
-    uint64_t epoch, zxid; /* our own history, as the host told it */
-    uint64_t current;     /* saved: the epoch of the last established leader we were with */
-    uint64_t accepted;    /* saved: the highest epoch we agreed to */
+    uint64_t clock;       /* the highest round we have been in: `round`, unless we joined an older one */
+    uint64_t epoch, zxid; /* our own history, as the host reported it */
+    uint64_t current;     /* saved: the epoch of the last established leader we followed, or were */
+    uint64_t accepted;    /* saved: the highest epoch we accepted */
     uint64_t session;     /* the epoch proposed to us, or by us, since the election; 0: none yet */
-    uint64_t highest;     /* of the accepted epochs we were informed of */
-    el_duration resend;   /* how long without traffic until we notify all again */
+    uint64_t highest;     /* the highest accepted epoch reported to us */
+    el_duration resend;   /* after this time without traffic we notify all again */
     struct zab_vote vote;
-    el_node accepted_from; /* saved: whose epoch that was, so that it is never acknowledged to another */
-    el_node finalist;      /* the leader of our vote, while a majority holds it and we wait for a better one */
+    el_node accepted_from; /* saved: who proposed that epoch; we never acknowledge it to another member */
+    el_node finalist;      /* the member we vote for, while a majority does too and we wait for a better vote */
     uint32_t mode;
     uint8_t established; /* the leader of this session has its majority */
-    uint8_t observer;    /* our record is lost: whom we follow counts for nothing */
+    uint8_t observer;    /* our record is lost: our votes and acknowledgements do not count */
     uint16_t spare;
-    /* two sets follow, and then what was heard of each member */
+    /* two sets follow, and then a struct zab_heard for each member */
 };
 
 enum zab_mode { ZAB_LOOKING, ZAB_FOLLOWING, ZAB_LEADING };
 
 /* Notification: epoch is the round, subject the leader voted for, rank and aux its epoch and zxid, flags the
- * sender's mode. FollowerInfo: epoch is the accepted one, more the round. LeaderInfo: epoch is the proposed one,
- * more the round. AckEpoch: epoch is the proposed one, rank and aux the sender's epoch and zxid. Ping, Pong: epoch
- * is the leader's. ZAB_OBSERVER is added to the flags of whoever has no vote. */
+ * sender's mode. FollowerInfo: epoch is the accepted one, more the round. LeaderInfo: epoch is the proposed
+ * one, more the round. AckEpoch: epoch is the proposed one, rank and aux the sender's epoch and zxid. Ping,
+ * Pong: epoch is the leader's. A sender without a vote adds ZAB_OBSERVER to the flags. */
 enum { ZAB_NOTIFICATION = 1, ZAB_FOLLOWER_INFO, ZAB_LEADER_INFO, ZAB_ACK_EPOCH, ZAB_PING, ZAB_PONG };
 enum { ZAB_OBSERVER = 4 };
 
@@ -80,30 +81,30 @@ enum zab_note {
     ZAB_MALFORMED,
 };
 
-/* Rounds and epochs of messages stay far below the largest, so that counting on from there never ends. */
+/* Rounds and epochs in messages must stay far below the maximum, so that counting on cannot overflow. */
 static inline bool zab_too_high(uint64_t number)
 {
     return number > EL_EPOCH_MAX / 2;
 }
 
-/* Those whose FollowerInfo is known; then those who acknowledged the epoch, later the pings. */
+/* Members whose FollowerInfo is known; and members that acknowledged the epoch, later the pings. */
 uint64_t *zab_informed(struct zab *me);
 uint64_t *zab_answered(struct zab *me, const struct el_config *cfg);
 
 /* ---- zookeeper_fle.c ---- */
 
-/* Leaves whatever it was doing and looks for a leader, in a new round. */
+/* Drops its current state and looks for a leader in a new round. */
 void zab_look(struct zab *me, const struct el_config *cfg, struct el_outbox *out);
 
 /* ---- zab.c ---- */
 
 void zab_on_start(struct zab *me, const struct el_config *cfg, const struct el_start *start,
                   struct el_outbox *out);
-/* Nobody has told it anything, and it has told nobody. */
+/* Clears all that was exchanged with other members since the election. */
 void zab_forget_session(struct zab *me, const struct el_config *cfg);
-/* The election is over: discovery begins, on either side. */
+/* The election is over: starts discovery, as the expected leader or as its follower. */
 void zab_discover(struct zab *me, const struct el_config *cfg, struct el_outbox *out);
-/* Everything but notifications. */
+/* Handles every message except notifications. */
 void zab_on_message(struct zab *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);
 void zab_on_tick(struct zab *me, const struct el_config *cfg, struct el_outbox *out);
 void zab_on_limit(struct zab *me, const struct el_config *cfg, struct el_outbox *out);

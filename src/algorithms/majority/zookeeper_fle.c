@@ -1,22 +1,25 @@
 /*
- * ZooKeeper's fast leader election: whoever has no leader is looking, and votes. A vote is (epoch, zxid, id) of the
- * member voted for, the most recent history first; who hears of a better one adopts it and tells all. When a
- * majority holds its vote and a short wait brings no better one, it expects that one to lead. Whoever comes later
- * joins the leader that a majority names, if that one says so too. None of this makes a leader unique: the epoch
- * that a majority then accepts does (zab.c), and only with it does a member lead.
+ * ZooKeeper's fast leader election: a member without a leader is looking, and votes. A vote is (epoch, zxid,
+ * id) of the member voted for; the most recent history wins. A member that hears of a better vote adopts it
+ * and tells all. When a majority shares its vote and a short wait brings no better one, it expects that
+ * member to lead. A member that comes later joins the leader that a majority names, if that leader confirms
+ * it. None of this makes a leader unique: the epoch that a majority then accepts does (zab.c), and only with
+ * it does a member lead.
  *
- * Reference: ZooKeeper's FastLeaderElection.java; A. Medeiros, ZooKeeper's atomic broadcast protocol: theory and
- * practice, 2012, section 4.1. Deviations: without connections, a vote that is said again has not been answered, so
- * it is, and a peer that is trusted again is told ours; a follower whose leader is looking looks too; a member that hears a ping asks at once; the logical clock
- * never runs backwards, not even on joining; votes count by whom they name. Members that may not lead vote, and are
- * never elected. One whose record is lost observes: it follows, and counts for nothing.
+ * Reference: ZooKeeper's FastLeaderElection.java; A. Medeiros, ZooKeeper's atomic broadcast protocol: theory
+ * and practice, 2012, section 4.1. Deviations: there are no connections, so a repeated vote is taken as
+ * unanswered and is answered, and a peer that is trusted again gets our vote; a follower whose leader is
+ * looking looks too; a member that hears a ping asks at once; the logical clock never runs backwards, not
+ * even on joining; votes are counted by the member they name. Members that may not lead vote, and are never
+ * elected. A member whose record is lost observes: it follows, but its votes and acknowledgements do not
+ * count.
  */
 #include "algorithms/majority/zab.h"
 
 _Static_assert(sizeof(struct zab) == 112, "the state has no hidden padding");
 _Static_assert(sizeof(struct zab_heard) == 16, "nor has what is heard of a member");
 
-/* 200 ms grow to 60 s. */
+/* The resend interval grows from 200 ms to 60 s. */
 enum { RESEND_TIMES_MAX = 300 };
 
 static struct zab_heard *heard_of(struct zab *me, const struct el_config *cfg, el_node peer)
@@ -73,7 +76,7 @@ static void await_traffic(const struct zab *me, struct el_outbox *out)
 
 /* ---- Looking ---- */
 
-/* Whether a majority holds our vote, ourselves among them. Settled members still hold it. */
+/* True if a majority, ourselves included, shares our vote. Members that have settled still count. */
 static bool vote_has_majority(struct zab *me, const struct el_config *cfg)
 {
     uint32_t votes = 1;
@@ -84,7 +87,7 @@ static bool vote_has_majority(struct zab *me, const struct el_config *cfg)
     return votes >= el_majority(cfg) && el_may_lead(cfg->cluster, me->vote.leader) && !me->observer;
 }
 
-/* Starts the wait for a better vote, or calls it off. */
+/* Starts the wait for a better vote, or cancels it. */
 static void count_votes(struct zab *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const el_node finalist = vote_has_majority(me, cfg) ? me->vote.leader : EL_NOBODY;
@@ -125,7 +128,7 @@ static void change_vote(struct zab *me, const struct el_config *cfg, struct zab_
     systemd_all(me, cfg, out);
 }
 
-/* A newer round begins from our own vote again: what we adopted may be gone. */
+/* A newer round begins with our own vote again: the member we voted for may be dead. */
 static void enter_round(struct zab *me, const struct el_config *cfg, const struct el_msg *m,
                         struct el_outbox *out)
 {
@@ -146,7 +149,7 @@ static void hear_looking(struct zab *me, const struct el_config *cfg, const stru
         answer(me, cfg, m->from, out);
         return;
     }
-    /* It says so again, or we have been talking to nobody: either way it has not heard our vote. */
+    /* It repeats itself, or we have been alone: either way it has not heard our vote. */
     const bool missed_ours =
         (heard->round == m->epoch && heard->leader == m->subject) || me->resend > el_number(cfg, ZAB_RESEND);
     if (m->epoch > me->round) {
@@ -160,7 +163,7 @@ static void hear_looking(struct zab *me, const struct el_config *cfg, const stru
     count_votes(me, cfg, out);
 }
 
-/* A majority is settled on that leader, in that election, and it says itself that it leads. */
+/* True if a majority has settled on that leader in that round, and the leader itself confirms it. */
 static bool is_running(struct zab *me, const struct el_config *cfg, el_node leader, uint64_t round)
 {
     uint32_t settled = 0;
@@ -257,14 +260,15 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     }
 }
 
-/* As when a connection is up again: what was said in between is lost. */
+/* The link is back, as if a connection were re-established: messages sent in between are lost. */
 static void on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     const struct zab *me = state;
     if (me->mode == ZAB_LOOKING) answer(me, cfg, peer, out);
 }
 
-/* The application's history has moved. A vote that is not out yet, or was for ourselves, moves with it. */
+/* The application's history has advanced. A vote that is not sent yet, or is for ourselves, advances with
+ * it. */
 static void on_fact(void *state, const struct el_config *cfg, uint32_t fact, uint64_t value,
                     struct el_outbox *out)
 {
@@ -289,7 +293,7 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     el_view_of(view, cfg, me->established ? me->vote.leader : EL_NOBODY, true, me->current);
 }
 
-/* ---- What it says of itself ---- */
+/* ---- Descriptor ---- */
 
 static const struct el_note_text notes[] = {
     [ZAB_LOOKS] = {"looks", "looks for a leader, in round #1"},
@@ -326,46 +330,48 @@ static const char *const timers[] = {
 static const char *const facts[] = {"epoch", "zxid"};
 
 static const struct el_option options[] = {
-    [ZAB_FINALIZE] = {"finalize", EL_DURATION, 0, NULL, "200ms", "how long a majority waits for a better vote"},
-    [ZAB_RESEND] = {"resend", EL_DURATION, 0, NULL, "200ms", "silence before a vote is sent again; doubles"},
+    [ZAB_FINALIZE] = {"finalize", EL_DURATION, 0, NULL, "200ms",
+                      "how long a member with a majority waits for a better vote"},
+    [ZAB_RESEND] = {"resend", EL_DURATION, 0, NULL, "200ms",
+                    "silence before a vote is repeated; doubles each time"},
     [ZAB_TICK] = {"tick", EL_DURATION, 0, NULL, "100ms", "how often the leader pings"},
     [ZAB_INIT_LIMIT] = {"init-limit", EL_DURATION, 0, NULL, "1s",
-                        "how long a leader may take to be established"},
+                        "how long a leader may take to get its majority"},
     [ZAB_SYNC_LIMIT] = {"sync-limit", EL_DURATION, 0, NULL, "500ms",
-                        "how long leader and followers may miss pings"},
+                        "how long leader and followers may miss each other's pings"},
 };
 
 static const struct el_inequality inequalities[] = {
-    {{{1, EL_OF_TRANSMIT}}, {{1, ZAB_FINALIZE}}, "a better vote that is under way comes too late"},
+    {{{1, EL_OF_TRANSMIT}}, {{1, ZAB_FINALIZE}}, "a better vote on its way would arrive too late"},
     {{{3, ZAB_TICK}, {1, EL_OF_ROUND_TRIP}},
      {{1, ZAB_SYNC_LIMIT}},
-     "a lost ping or a slow clock is taken for a death"},
+     "a lost ping or a slow clock would look like a crash"},
     {{{1, ZAB_FINALIZE}, {1, ZAB_TICK}, {2, EL_OF_ROUND_TRIP}},
      {{1, ZAB_INIT_LIMIT}},
-     "the epoch is given up before a majority can have acknowledged it"},
+     "the epoch would be abandoned before a majority can acknowledge it"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_DEMOTED,
-     "a leader stands down when too few followers are left, or those that come back have forgotten it"},
-    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and is missed"},
+     "a leader steps down when too few followers are left, or when restarted ones have forgotten it"},
+    {EL_WIPES, EL_NO_LEADER, "a member that has lost its record never votes again, and too few may be left"},
     {EL_PARTITIONS, EL_NO_LEADER,
-     "a leader that is cut off stands down; votes are passed on, so that one who is heard by too few can be elected "
-     "again and again; and after a long silence a vote is said again once a minute only"},
+     "a leader that is cut off steps down; votes are forwarded, so a member that too few can hear may"
+     " be elected repeatedly; after a long silence a vote is repeated only once a minute"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "pings and acknowledgements that do not come look like a death, for as long as they do not"},
+     "lost pings and acknowledgements look like a crash for as long as they are missing"},
 };
 
 const struct el_algorithm el_zookeeper_fle = {
     .name = "zookeeper-fle",
     .summary =
-        "the most recent history wins the vote; an epoch accepted by a majority makes it the only leader",
-    .idea =
-        "Everybody without a leader votes for itself and tells all; better votes, by (epoch, zxid, id), are "
-        "adopted and told again, until a majority holds the same one. The member elected so collects the "
-        "epochs that a majority has accepted, proposes the next one, and leads once a majority has saved and "
-        "acknowledged it. Two may be elected, but nobody acknowledges one epoch to both. Pings keep them "
-        "together, and whoever comes back joins the leader there is.",
+        "the most recent history wins the vote; an epoch that a majority accepts makes the leader unique",
+    .idea = "A member without a leader votes for itself and tells all. Members adopt better votes, by "
+            "(epoch, zxid, id), and repeat them, until a majority has the same vote. The elected member "
+            "collects the epochs that a majority has accepted, proposes the next one, and leads once a "
+            "majority has saved and acknowledged it. Two members may be elected, but nobody acknowledges "
+            "one epoch to both. Pings keep leader and followers together, and a restarted member joins "
+            "the current leader.",
     .reference =
         "Junqueira, Reed, Serafini: Zab: high-performance broadcast for primary-backup systems, DSN 2011; "
         "Medeiros: ZooKeeper's atomic broadcast protocol, 2012",

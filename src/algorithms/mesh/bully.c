@@ -1,12 +1,13 @@
 /*
- * The bully: whoever notices that the coordinator is gone asks everybody above it. If somebody answers, it
- * waits for a coordinator; if nobody does within T, it is the highest alive and says so to all below.
+ * The bully: a process that notices the coordinator's crash polls all processes above it. If one answers, it
+ * waits for a coordinator. If none answers within T, it is the highest live process and announces itself to all
+ * below.
  *
  * Reference: H. Garcia-Molina, Elections in a distributed computing system, IEEE Trans. Computers 31(1),
  * 1982, in the form of Coulouris et al., section 15.3.5. T = 2 Ttrans + Tprocess, T' = 2 T. Deviations:
- * answers echo a run number, so that a late one is not taken for a new one; a coordinator that we suspect is
- * not followed; "unless it has begun one already" holds for T' after the result, too, so that a poll that was
- * under way does not begin the same election again.
+ * answers echo a run number, so that a late answer is not taken for a new one; a process does not follow a
+ * coordinator that it suspects; "unless it has begun one already" also holds for T' after the result, so that a
+ * delayed poll does not start the same election again.
  */
 #include "algorithms/mesh/bully.h"
 
@@ -26,7 +27,8 @@ static void rest(struct bully *me, struct el_outbox *out)
     for (uint32_t timer = 0; timer < BULLY_TIMERS; timer++) el_disarm(out, timer, 0);
 }
 
-/* Until everybody can have heard, this is still the same election: whoever polls us is answered, no more. */
+/* For T' the announcement may still be on its way. A poll in that time belongs to the same election: we answer
+ * it and do not stand. */
 void bully_follow(struct bully *me, const struct el_config *cfg, el_node leader, struct el_outbox *out)
 {
     rest(me, out);
@@ -65,17 +67,17 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
 {
     struct bully *me = state;
     me->leader = start->incumbent;
-    if (start->how != EL_FRESH) bully_stand(me, cfg, out); /* a process that comes back bullies */
+    if (start->how != EL_FRESH) bully_stand(me, cfg, out); /* a process that restarts holds an election */
 }
 
 static void on_election(struct bully *me, const struct el_config *cfg, const struct el_msg *m,
                         struct el_outbox *out)
 {
-    if (el_outranks(cfg->cluster, m->from, cfg->self)) return; /* nobody honest polls downwards */
+    if (el_outranks(cfg->cluster, m->from, cfg->self)) return; /* a correct process polls upwards only */
     el_note(out, BULLY_ANSWERS, m->from, 0);
     el_send(out, cfg, m->from, (struct el_msg){.kind = BULLY_ANSWER, .subject = cfg->self, .epoch = m->epoch});
     if (me->mode != BULLY_IDLE) return;
-    if (el_number(cfg, BULLY_SERIAL)) { /* the line is busy with our answer for one transmission */
+    if (el_number(cfg, BULLY_SERIAL)) { /* our answer occupies the line for one transmission */
         me->mode = BULLY_HOLDING;
         el_arm(out, BULLY_T_SERIAL, 0, cfg->cluster->transmit_max, cfg->cluster->transmit_max);
     } else {
@@ -169,17 +171,20 @@ static const struct el_option options[] = {BULLY_OPTION_ROWS};
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT, "a leader that dies unnoticed stays elected"},
-    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST, "a call dies with its caller, if nobody alive above has heard it"},
+    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
+     "a call is lost with its caller, if no live process above has heard it"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "no answer within T is taken for a death: each side of a partition elects its own leader"},
+     "a process that does not answer within T counts as dead: each side of a partition elects its own"
+     " leader"},
     {EL_FALSE_SUSPICIONS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a live leader that is suspected is bullied aside, or elections start for ever; that a suspect really "
-     "dies is no news"},
-    {EL_NEEDLESS_CALLS, EL_TWO_LEADERS, "called above a live leader of lower rank, both lead for one delay"},
+     "a suspected live leader is replaced, or elections repeat for ever; the later death of a suspect"
+     " goes unreported"},
+    {EL_NEEDLESS_CALLS, EL_TWO_LEADERS,
+     "an election above a live leader of lower rank: both lead for one delay"},
     {EL_RESTARTS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER,
-     "a high-ranked process that comes back deposes a healthy leader, and both lead for one delay; one "
+     "a high-ranked process that restarts deposes a healthy leader, and both lead for one delay; one "
      "replaced under the same id during an election makes two coordinators"},
 };
 
@@ -187,10 +192,11 @@ const struct el_algorithm el_bully = {
     .name = "bully",
     .roleless = true,
     .summary = "ask everybody above; if nobody answers in time, you lead",
-    .idea = "All processes know each other. Whoever notices that the coordinator is gone sends Election to "
-            "every higher-ranked process. A process that receives it answers and holds its own election. "
-            "Whoever gets no answer within T = 2 Ttrans + Tprocess is the highest alive and sends Coordinator "
-            "to all below. Whoever was answered and hears of no coordinator within T' starts again.",
+    .idea = "All processes know each other. A process that notices the coordinator's crash sends "
+            "Election to every higher-ranked process. A process that receives it answers and holds "
+            "its own election. A process without an answer within T = 2 Ttrans + Tprocess is the "
+            "highest live one and sends Coordinator to all below. A process that was answered but "
+            "hears of no coordinator within T' starts again.",
     .reference =
         "Garcia-Molina: Elections in a distributed computing system, IEEE Trans. Computers 31(1), 1982",
     .kinds = kinds,

@@ -1,4 +1,5 @@
-/* The bully's state and verbs, for next-in-line, which falls back on it when its list is exhausted. */
+/* The bully's state and functions, shared with next-in-line, which holds a bully election when its list is
+ * exhausted. */
 #ifndef ELECTOR_ALGORITHMS_MESH_BULLY_H
 #define ELECTOR_ALGORITHMS_MESH_BULLY_H
 
@@ -30,7 +31,7 @@ enum {
     BULLY_NOTES
 };
 
-/* The rows that both tables begin with. */
+/* The first rows of both algorithms' tables. */
 #define BULLY_KIND_NAMES \
     [BULLY_ELECTION] = "Election", [BULLY_ANSWER] = "Answer", [BULLY_COORDINATOR] = "Coordinator"
 #define BULLY_TIMER_NAMES                                                                                \
@@ -48,13 +49,14 @@ enum {
     [BULLY_DISTRUSTS] = {"distrusts", "is told that @1 leads, but suspects it"},      \
     [BULLY_NOTICES] = {"notices", "notices that the leader @1 is gone"},              \
     [BULLY_STALE] = {"stale", "ignores a late answer from @1"}
-#define BULLY_OPTION_ROWS                                                                                  \
-    [BULLY_EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll the suspected"}, \
+#define BULLY_OPTION_ROWS                                                                 \
+    [BULLY_EXCLUDE_SUSPECTS] =                                                            \
+        {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll suspected processes"}, \
     [BULLY_SERIAL] = {"serial", EL_FLAG, 0, NULL, "off", "send Answer and Election one after the other"}
 
 uint64_t *bully_suspects(struct bully *me);
 void bully_stand(struct bully *me, const struct el_config *cfg, struct el_outbox *out);
-/* Ends any election here, and follows `leader`. */
+/* Ends any election here and follows `leader`. */
 void bully_follow(struct bully *me, const struct el_config *cfg, el_node leader, struct el_outbox *out);
 bool bully_electing(const struct bully *me);
 

@@ -1,19 +1,19 @@
 /*
- * The modified bully: those above only say that they are alive; the initiator picks the highest of them and
- * tells it to take over. One election runs where the bully lets everybody above hold one.
+ * The modified bully: processes above only answer that they are alive; the initiator picks the highest of them
+ * and tells it to take over. So one election runs; in the bully every process above holds its own.
  *
  * Reference: M. S. Kordafshari et al., Modified bully election algorithm in distributed systems, WSEAS 2005,
  * as told by Petrov, Database Internals, chapter 10, figure 10-1. The paper itself was not at hand; counts
- * are derived. Deviations: a grant that leads to no announcement within T goes to the next best, and whoever
- * said it was alive and hears of no leader within 3 T calls its own election.
+ * are derived. Deviations: if a grant leads to no announcement within T, the next best gets it; a process that
+ * answered and hears of no leader within 3 T calls its own election.
  */
 #include "algorithms/mesh/mesh.h"
 
 struct bully_modified {
     struct mesh mesh;
-    el_node granted; /* whom we told to take over */
+    el_node granted; /* the process we told to take over */
     uint32_t spare;
-    /* the set of suspects follows, then the set of those who said they are alive */
+    /* the set of suspects follows, then the set of processes that answered */
 };
 
 enum { IDLE, POLLING, GRANTING, WAITING };
@@ -123,10 +123,10 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
 static void on_election(struct bully_modified *me, const struct el_config *cfg, const struct el_msg *m,
                         struct el_outbox *out)
 {
-    if (el_outranks(cfg->cluster, m->from, cfg->self)) return; /* nobody honest polls downwards */
+    if (el_outranks(cfg->cluster, m->from, cfg->self)) return; /* a correct process polls upwards only */
     el_note(out, SAYS_ALIVE, m->from, 0);
     el_send(out, cfg, m->from, (struct el_msg){.kind = ALIVE, .subject = cfg->self, .epoch = m->epoch});
-    /* Long enough for one grant to fail. A leader waits for nobody: it will be picked, or outranked. */
+    /* Wait long enough for one grant to fail. A leader need not wait: it will be picked, or outranked. */
     const bool bystander = me->mesh.mode == IDLE || me->mesh.mode == WAITING;
     if (bystander && me->mesh.leader != cfg->self) enter(me, cfg, WAITING, 3, out);
 }
@@ -208,21 +208,23 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
 static const char *const kinds[] = {NULL, "Election", "Alive", "Grant", "Elected"};
 static const char *const timers[] = {"wait"};
 static const struct el_option options[] = {
-    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll the suspected"},
+    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll suspected processes"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT, "a leader that dies unnoticed stays elected"},
-    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST, "a call dies with its caller, if nobody alive above has heard it"},
+    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
+     "a call is lost with its caller, if no live process above has heard it"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "no answer within T is taken for a death: each side of a partition elects its own leader"},
+     "a process that does not answer within T counts as dead: each side of a partition elects its own"
+     " leader"},
     {EL_NEEDLESS_CALLS | EL_FALSE_SUSPICIONS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a live leader that is suspected is bullied aside, or elections start for ever"},
+     "a suspected live leader is replaced, or elections repeat for ever"},
     {EL_RESTARTS | EL_DUPLICATES,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER,
-     "a high-ranked process that comes back deposes a healthy leader; an old grant crowns again"},
+     "a high-ranked process that restarts deposes a healthy leader; an old grant elects again"},
 };
 
 const struct el_algorithm el_bully_modified = {

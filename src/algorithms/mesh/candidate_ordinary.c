@@ -1,7 +1,7 @@
 /*
- * Candidates and ordinary processes: only a candidate may lead, however low its rank. Whoever notices the
- * leader's death waits for its own delta, unless somebody else finishes first; then it polls the candidates,
- * picks the best that is alive and tells everybody.
+ * Candidates and ordinary processes: only a candidate may lead, however low its rank. A process that notices
+ * the leader's crash first waits for its own delta. If nobody else has finished an election by then, it polls
+ * the candidates, picks the best live one and announces it to all.
  *
  * Reference: M. G. Murshed, A. R. Allen, Enhanced bully algorithm for leader node election in synchronous
  * distributed systems, Computers 2012, as told by Petrov, Database Internals, chapter 10, figure 10-3. The
@@ -13,7 +13,7 @@
 struct candidate_ordinary {
     struct mesh mesh;
     el_node failed; /* the leader that is being replaced */
-    el_node best;   /* of the candidates that answered so far */
+    el_node best;   /* the best candidate that has answered so far */
     /* the set of suspects follows */
 };
 
@@ -42,7 +42,7 @@ static uint64_t *suspects(struct candidate_ordinary *me)
     return (uint64_t *)(me + 1);
 }
 
-/* The smaller delta goes to the better rank; the failed leader has no place in the line. */
+/* A better rank gets a smaller delta; the failed leader is not counted. */
 static void call_election(struct candidate_ordinary *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const struct el_cluster *cluster = cfg->cluster;
@@ -99,7 +99,7 @@ static void poll(struct candidate_ordinary *me, const struct el_config *cfg, str
 static void on_alive(struct candidate_ordinary *me, const struct el_config *cfg, const struct el_msg *m,
                      struct el_outbox *out)
 {
-    const bool is_gone = el_set_has(suspects(me), m->from); /* its answer outlived it */
+    const bool is_gone = el_set_has(suspects(me), m->from); /* it died after it answered */
     if (m->epoch != me->mesh.run || me->mesh.mode != POLLING || is_gone ||
         !el_may_lead(cfg->cluster, m->from)) {
         el_note(out, STALE, m->from, 0);
@@ -116,7 +116,7 @@ static void on_elected(struct candidate_ordinary *me, const struct el_config *cf
     if (news == MESH_LEARNS) {
         mesh_rest(&me->mesh, m->subject, TIMERS, out);
     } else if (me->mesh.mode == IDLE) {
-        if (news == MESH_DISTRUSTS) me->mesh.leader = m->subject; /* the one to be replaced */
+        if (news == MESH_DISTRUSTS) me->mesh.leader = m->subject; /* remember it as the leader to replace */
         call_election(me, cfg, out);
     }
 }
@@ -175,30 +175,32 @@ static const char *const timers[] = {"delta", "poll"};
 static const struct el_option options[] = {
     [CANDIDATES] = {"candidates", EL_ROLES, 0, NULL, NULL, "who may lead (otherwise everybody)"},
     [DELTA] = {"delta", EL_DURATION, 0, NULL, NULL,
-               "wait for each place in line (otherwise 3 Ttrans + 2 Tprocess)"},
+               "how much longer each process waits than the next better one (otherwise 3 Ttrans + 2 "
+               "Tprocess)"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT | EL_NO_LEADER,
      "a leader that dies unnoticed stays elected"},
-    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
-     "a call dies with its caller, while it waits its turn and nobody knows"},
+    {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST, "a call is lost with its caller, while it waits its delta"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "no answer within T is taken for a death: each side of a partition elects its own leader"},
+     "a process that does not answer within T counts as dead: each side of a partition elects its own"
+     " leader"},
     {EL_NEEDLESS_CALLS | EL_FALSE_SUSPICIONS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a live leader that is suspected is replaced without being told"},
+     "a suspected live leader is replaced without being told"},
     {EL_RESTARTS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER | EL_ENDLESS,
-     "a better candidate that comes back takes over, and both lead for one delay"},
+     "a better candidate that restarts takes over, and both lead for one delay"},
 };
 
 const struct el_algorithm el_candidate_ordinary = {
     .name = "candidate-ordinary",
-    .summary = "only candidates may lead; whoever waited its delta polls them and picks the best",
-    .idea = "Processes are candidates or ordinary. Whoever notices that the leader is gone waits for its own "
-            "delta, shorter for a better rank; if nobody has finished by then, it polls the candidates, picks "
-            "the best one alive and tells everybody. Few messages, and one election at a time.",
+    .summary = "only candidates may lead; an initiator waits its delta, polls them and picks the best",
+    .idea = "Processes are candidates or ordinary. A process that notices the leader's crash waits "
+            "for its own delta, which is shorter for a better rank. If nobody has finished an "
+            "election by then, it polls the candidates, picks the best live one and announces it to "
+            "all. This needs few messages and one election at a time.",
     .reference = "Murshed, Allen: Enhanced bully algorithm for leader node election in synchronous distributed "
                  "systems, 2012; Petrov: Database Internals, ch. 10",
     .kinds = kinds,

@@ -1,24 +1,24 @@
 /*
- * Invitation: everybody starts as the leader of a group of one, and leaders invite each other to merge.
+ * Invitation: every process starts as the leader of a group of one, and leaders invite each other to merge.
  * The larger group's leader stays, so that only the smaller group must be told. Several leaders at once are
- * not a fault here but the definition: the promise is only that a group agrees on its leader.
+ * allowed by design: the algorithm only promises that a group agrees on its leader.
  *
  * Reference: H. Garcia-Molina, Elections in a distributed computing system, 1982, the invitation algorithm,
  * as told by Petrov, Database Internals, chapter 10, figure 10-4. Stoller (1999) shows that the original
- * specification for asynchronous systems is flawed, so no more is claimed here. Deviations: a group is a
- * word of bits, so at most 64 members; changes of leader are numbered, and late news of one is ignored;
- * leaders do not invite by the clock but when asked to, when a peer comes back and after each merger, the
- * lowest rank first, so that a run comes to rest.
+ * specification for asynchronous systems is flawed, so no more is claimed here. Deviations: a group is one
+ * word of bits, so at most 64 members; changes of leader are numbered, and late messages about one are ignored;
+ * leaders do not invite periodically but on request, when a peer comes back and after each merger, the lowest
+ * rank first, so that a run comes to rest.
  */
 #include "algorithms/mesh/mesh.h"
 
 struct invitation {
-    uint64_t members; /* of the group we lead; ourselves alone while we follow */
+    uint64_t members; /* of the group we lead; only ourselves while we follow */
     uint64_t gone;    /* suspected */
-    uint64_t tried;   /* invited in vain since the last merger */
-    uint64_t counter; /* the greatest number of a change of leader that we took part in */
+    uint64_t tried;   /* invited without success since the last merger */
+    uint64_t counter; /* the highest number of a change of leader that we took part in */
     el_node leader;
-    el_node pending; /* whom we invited and have not heard from */
+    el_node pending; /* the leader we invited that has not answered yet */
 };
 
 enum { INVITE = 1, REDIRECT, ACCEPT, NEW_LEADER, ARE_YOU_THERE, I_AM };
@@ -60,7 +60,7 @@ static const struct el_note_text notes[] = {
 static uint32_t size_of(uint64_t members)
 {
     uint32_t size = 0;
-    for (; members; members &= members - 1) size++; /* takes away the lowest bit */
+    for (; members; members &= members - 1) size++; /* clears the lowest bit */
     return size;
 }
 
@@ -89,7 +89,7 @@ static void found(struct invitation *me, const struct el_config *cfg)
     me->counter++;
 }
 
-/* The lowest rank invites first; the others give it time to be answered. */
+/* The lowest rank invites first; the others leave it time for an answer. */
 static void invite_later(const struct el_config *cfg, struct el_outbox *out)
 {
     const uint32_t below = cfg->cluster->count - 1 - el_place(cfg->cluster, cfg->self, EL_NOBODY);
@@ -127,7 +127,8 @@ static void tell(const struct el_config *cfg, uint64_t members, el_node except, 
             el_send(out, cfg, peer, (struct el_msg){.kind = NEW_LEADER, .subject = leader, .epoch = counter});
 }
 
-/* A change of leader is numbered above all that either side has seen, so that late news is known as such. */
+/* A change of leader gets a number above all that either side has seen, so that late messages are
+ * recognised. */
 static uint64_t number_above(const struct invitation *me, uint64_t seen)
 {
     return (seen > me->counter ? seen : me->counter) + 1;
@@ -236,7 +237,7 @@ static void on_are_you_there(struct invitation *me, const struct el_config *cfg,
     if (leads(me, cfg) && (me->members & el_bit(m->from))) {
         el_send(out, cfg, m->from, (struct el_msg){.kind = I_AM, .subject = cfg->self});
     } else {
-        el_note(out, DISOWNS, m->from, 0); /* silence makes it found its own group */
+        el_note(out, DISOWNS, m->from, 0); /* without our answer it founds its own group */
     }
 }
 
@@ -328,15 +329,16 @@ static const struct el_weakness breaks[] = {
     {EL_CRASHES | EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_DUPLICATES | EL_LATENESS | EL_PAUSES |
          EL_CLOCKS | EL_RESTARTS | EL_FALSE_SUSPICIONS,
      EL_DISAGREEMENT | EL_DEAD_LEADER | EL_ENDLESS,
-     "a merger that is half told leaves a member behind with a leader that has gone over"},
+     "an interrupted merger leaves a member with a leader that has joined another group"},
 };
 
 const struct el_algorithm el_invitation = {
     .name = "invitation",
     .summary = "groups merge by invitation; the larger group's leader stays",
-    .idea = "Each process starts as the leader of a group of one. Leaders invite others to join; a follower "
-            "passes an invitation on to its leader. When two groups merge, the leader of the larger one stays "
-            "and the members of the smaller one are told. Partitions make groups, and healing merges them.",
+    .idea = "Each process starts as the leader of a group of one. Leaders invite others to join; a "
+            "follower forwards an invitation to its leader. When two groups merge, the leader of the "
+            "larger one stays, and the members of the smaller one are told. A partition splits "
+            "groups, and healing it merges them.",
     .reference = "Garcia-Molina: Elections in a distributed computing system, 1982; Stoller 1999; Petrov: "
                  "Database Internals, ch. 10",
     .kinds = kinds,

@@ -1,4 +1,4 @@
-/* What the algorithms on a full mesh share. Sending to many goes in order of position. */
+/* The common part of the algorithms on a full mesh. Messages to many go out in order of position. */
 #include "algorithms/mesh/mesh.h"
 
 void mesh_view(const void *state, const struct el_config *cfg, struct el_view *view)

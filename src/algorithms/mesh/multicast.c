@@ -1,20 +1,20 @@
 /*
- * Election by multicast: ask everybody; the lower agree, the higher disagree and ask for themselves. Any
- * disagreement ends a candidacy. The lectures give three versions, kept here as `mode`: wait for all to
- * agree (which one crash blocks for ever), for all or a timeout, or for no disagreement before a timeout
- * (when agreeing need not be said at all). Asking only those above turns the last one into the bully.
+ * Election by multicast: a process asks all others; lower ones agree, higher ones disagree and ask for
+ * themselves. One disagreement ends a candidacy. The lectures give three versions, here the option `mode`:
+ * wait until all agree (one crash blocks this for ever), wait for all or a timeout, or wait for a timeout
+ * without a disagreement (agreement then needs no message). Asking only those above makes the last the bully.
  *
  * Reference: distributed-systems lectures after Coulouris et al., as the step before the bully.
- * Deviations: with a timeout there is also a second one, as in the bully, so that a process which gave way
- * to one that then died asks again; answers echo a run number.
+ * Deviations: the versions with a timeout have a second one, as in the bully, so that a process asks again if
+ * the process it gave way to dies; answers echo a run number.
  */
 #include "algorithms/mesh/mesh.h"
 
 struct multicast {
     struct mesh mesh;
-    uint32_t polled; /* how many were asked */
+    uint32_t polled; /* how many we asked */
     uint32_t agreed; /* how many of them agreed */
-    /* the set of suspects follows, then the set of those who agreed */
+    /* the set of suspects follows, then the set of processes that agreed */
 };
 
 enum { IDLE, ASKING, WAITING };
@@ -196,8 +196,8 @@ static const char *const kinds[] = {NULL, "Election", "Agree", "Disagree", "Coor
 static const char *const timers[] = {"replies", "coordinator"};
 static const struct el_option options[] = {
     [MODE] = {"mode", EL_CHOICE, 0, "timeout|all|disagree", "timeout",
-              "what elects: all agreeing or a timeout, all agreeing, no disagreement"},
-    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not ask the suspected"},
+              "when a candidate wins: all agree or a timeout, all agree, no disagreement before a timeout"},
+    [EXCLUDE_SUSPECTS] = {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not ask suspected processes"},
 };
 
 static const struct el_weakness breaks[] = {
@@ -205,21 +205,21 @@ static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_NO_LEADER, "with mode=all one silent process blocks the election for ever"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "silence until the timeout is taken for consent: each side of a partition elects its own leader"},
+     "silence until the timeout counts as consent: each side of a partition elects its own leader"},
     {EL_FALSE_SUSPICIONS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a live leader that is suspected is elected again and distrusted again"},
+     "a suspected live leader is elected again and distrusted again"},
     {EL_RESTARTS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER,
-     "a process replaced under the same id during an election forgets what it said"},
+     "a process replaced under the same id during an election forgets its answers"},
 };
 
 const struct el_algorithm el_multicast = {
     .name = "multicast",
     .roleless = true,
-    .summary = "ask everybody; the lower agree, the higher disagree",
-    .idea = "A candidate multicasts its rank. Lower processes agree, higher ones disagree and stand "
-            "themselves. A candidate that somebody disagrees with gives up; one that all agree with, or that "
-            "nobody disagrees with in time, is elected and says so to all.",
+    .summary = "ask everybody; lower processes agree, higher ones disagree",
+    .idea = "A candidate multicasts its rank. Lower processes agree; higher ones disagree and stand "
+            "themselves. A candidate gives up if one process disagrees. It is elected if all agree, "
+            "or if nobody disagrees in time, and announces itself to all.",
     .reference = "distributed-systems lectures after Coulouris et al., section 15.3: multicast-based election",
     .kinds = kinds,
     .kind_count = 4,

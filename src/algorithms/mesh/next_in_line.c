@@ -1,12 +1,11 @@
 /*
- * Next in line: a leader publishes an ordered list of alternatives. Whoever notices its death asks the
- * first of them; the first that is alive leads, without an election. A list that is exhausted leaves the
- * bully.
+ * Next in line: a leader publishes an ordered list of alternatives. A process that notices its crash asks them
+ * in order; the first live one leads, without an election. If the list is exhausted, a bully election follows.
  *
  * Reference: M. Gholipour et al., A new approach for election algorithm in distributed systems, 2009, as
  * told by Petrov, Database Internals, chapter 10, figure 10-2. The paper itself was not at hand; counts are
- * derived. Deviations: lists are versioned, the newest wins, of two with one version the better-ranked
- * leader's; the list travels in one word, so it names at most four.
+ * derived. Deviations: lists have versions and the newest wins (at equal versions, the better-ranked leader's);
+ * a list is one word of a message, so it names at most four alternatives.
  */
 #include "algorithms/mesh/bully.h"
 
@@ -43,13 +42,13 @@ static el_node list_at(uint64_t list, uint32_t place)
     return (el_node)(list >> (PLACE_BITS * place) & 0xFFFF);
 }
 
-/* The best-ranked that are neither the leader, nor the one that failed, nor suspected. */
+/* The best-ranked members that are neither the leader, nor the failed one, nor suspected. */
 static uint64_t make_list(struct next_in_line *me, const struct el_config *cfg, el_node leader, el_node failed)
 {
     el_node best[LIST_MAX] = {EL_NOBODY};
     for (el_node peer = 1; peer <= cfg->cluster->count; peer++) {
         if (peer == leader || peer == failed || el_set_has(bully_suspects(&me->bully), peer)) continue;
-        el_node moving = peer; /* into its place among the best; the last one falls out */
+        el_node moving = peer; /* insert it by rank; the last one drops out */
         for (uint32_t place = 0; place < LIST_MAX; place++) {
             if (!el_outranks(cfg->cluster, moving, best[place])) continue;
             const el_node displaced = best[place];
@@ -62,7 +61,7 @@ static uint64_t make_list(struct next_in_line *me, const struct el_config *cfg, 
     return list;
 }
 
-/* What the first leader would have published, before anybody has. */
+/* The list that the first leader would publish, for use before any leader has. */
 static uint64_t first_list(struct next_in_line *me, const struct el_config *cfg, el_node leader)
 {
     const struct el_value *given = &cfg->cluster->options[ALTERNATIVES];
@@ -111,7 +110,7 @@ static void step_up(struct next_in_line *me, const struct el_config *cfg, el_nod
     mesh_send_others(cfg, publication(me), failed, out);
 }
 
-/* A bully of this family publishes the list with its announcement. */
+/* A winner of a bully election publishes the list with its announcement. */
 static void publish_with(struct next_in_line *me, const struct el_config *cfg, struct el_outbox *out)
 {
     if (me->bully.leader != cfg->self) return;
@@ -197,7 +196,7 @@ static void on_elected(struct next_in_line *me, const struct el_config *cfg, con
                        struct el_outbox *out)
 {
     const el_node leader = me->bully.leader;
-    if (m->subject == cfg->self) return; /* we know */
+    if (m->subject == cfg->self) return;
     if (m->aux < me->version ||
         (m->aux == me->version && leader != EL_NOBODY && el_outranks(cfg->cluster, leader, m->subject))) {
         el_note(out, OLD_LIST, m->subject, 0);
@@ -232,7 +231,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     switch (m->kind) {
     case ASK: on_ask(me, cfg, m, out); return;
     case ELECTED: on_elected(me, cfg, m, out); return;
-    case ALIVE: /* it will announce itself; if it dies first, the next one is asked */
+    case ALIVE: /* it will announce itself; if it dies first, we ask the next one */
         if (me->place != NOT_ASKING) el_arm(out, T_ALTERNATIVE, 0, el_round_trip(cfg), el_round_trip(cfg));
         return;
     default: on_bully(me, cfg, m, out); return;
@@ -291,24 +290,26 @@ static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT | EL_NOT_BEST,
      "a leader that dies unnoticed stays elected"},
     {EL_CRASHES, EL_NOT_BEST | EL_NO_LEADER,
-     "a list may pass over a better process; a call may die with its caller"},
+     "a list may leave out a better process; a call may be lost with its caller"},
     {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "no answer within T is taken for a death: each side of a partition elects its own leader"},
+     "a process that does not answer within T counts as dead: each side of a partition elects its own"
+     " leader"},
     {EL_NEEDLESS_CALLS | EL_FALSE_SUSPICIONS | EL_DUPLICATES,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "an alternative that is asked leads, whether or not the leader is really gone"},
+     "an alternative that is asked leads, even if the leader is still alive"},
     {EL_RESTARTS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER | EL_ENDLESS,
-     "a process that comes back has no list and bullies"},
+     "a process that restarts has no list and holds a bully election"},
 };
 
 const struct el_algorithm el_next_in_line = {
     .name = "next-in-line",
     .roleless = true,
-    .summary = "the leader names its alternatives; the first that is alive takes over",
-    .idea = "A leader publishes an ordered list of alternatives. Whoever notices its death asks the first; if "
-            "that one is alive it says so and announces itself with a new list, without an election. If it is "
-            "silent for T the next is asked. When the list is exhausted, or there is none, the bully decides.",
+    .summary = "the leader names its alternatives; the first live one takes over",
+    .idea = "A leader publishes an ordered list of alternatives. A process that notices its crash "
+            "asks the first; if that one is alive, it answers and announces itself with a new list, "
+            "without an election. If it is silent for T, the next one is asked. Without a list, or "
+            "when it is exhausted, a bully election follows.",
     .reference =
         "Gholipour et al.: A new approach for election algorithm in distributed systems, 2009; Petrov: "
         "Database Internals, ch. 10",

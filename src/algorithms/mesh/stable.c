@@ -1,34 +1,35 @@
 /*
- * The stable leader: rounds are owned in turn, and the owner of the round is the leader for as long as it is heard.
- * It says OK every delta; who hears none for 2 delta begins the next round and tells its owner. Rounds only rise,
- * so whoever comes back is told of the present one, and a leader that is alive and timely is never displaced,
- * whatever the ids. This is a leader detector (Omega): both sides of a partition find a leader of their own.
+ * The stable leader: members own rounds in turn, and the owner of the current round leads as long as the
+ * others hear it. It sends OK every delta; a process that hears none for 2 delta starts the next round and
+ * tells its owner. Rounds only rise, so a restarted process learns the current one, and no live, timely
+ * leader is ever displaced, whatever the ids. This is a leader detector (Omega): each side of a partition
+ * finds its own leader.
  *
  * Reference: M. K. Aguilera, C. Delporte-Gallet, H. Fauconnier, S. Toueg, Stable leader election, DISC 2001.
- * Deviations: rounds count from 1 and round r belongs to member 1 + (r - 1) mod n, so that 0 is no term; rounds
- * whose owner may not lead are passed over; the OK that brings a newer round counts as its first; where delta is
- * not known the waits grow and the beats do not. The paper's processes never come back: here one that does begins
- * at round 1, knowing nothing, and the first answer takes it to the present round. A round has one owner, but one
- * that comes back may lead in a round that it has led before: rounds are no tokens.
+ * Deviations: rounds count from 1 and round r belongs to member 1 + (r - 1) mod n, so that 0 is no term;
+ * rounds whose owner may not lead are skipped; the OK that brings a newer round counts as its first; if delta
+ * is unknown, timeouts grow and heartbeats keep their interval. The paper's processes never restart. Here a
+ * restarted process begins at round 1, and the first answer takes it to the current round. It may lead again
+ * in a round that it led before, so rounds are not fencing tokens.
  */
 #include "algorithms/mesh/mesh.h"
 
 struct stable {
     uint64_t round;
-    uint64_t missed; /* the round we last gave up for want of an OK; 0: we were wrong about it, or never did */
-    uint64_t wait;   /* how long without an OK; 2 delta to begin with */
-    uint32_t heard;  /* OKs of this round, as far as HEARD_ENOUGH */
+    uint64_t missed; /* the round we last left for lack of an OK; 0: none, or its owner turned out to be slow */
+    uint64_t wait;   /* the timeout for an OK; initially 2 delta */
+    uint32_t heard;  /* OKs of this round, counted up to HEARD_ENOUGH */
     uint32_t spare;
 };
 
 enum { OK = 1, START };
 enum { BEAT, WAIT };
 enum { DELTA, ADAPT };
-/* One OK may be the last of an owner that has moved on. With the second it had time to hear of it. */
+/* The first OK may come from an owner that has already left the round. By the second it would have known. */
 enum { HEARD_ENOUGH = 2 };
 enum { LEADS, FOLLOWS, GIVES_UP, BEGINS, TELLS, WAITS_LONGER, HANDS_OVER, GOES_ON, MALFORMED };
 
-/* Far below the largest, so that counting on from there never ends: only hostile bytes come near. */
+/* Far below the maximum, so that counting on cannot overflow; only a forged message gets near it. */
 static const uint64_t round_max = EL_EPOCH_MAX / 2;
 
 static const struct el_note_text notes[] = {
@@ -50,7 +51,7 @@ static el_node owner_of(const struct el_config *cfg, uint64_t round)
     return 1 + (el_node)((round - 1) % cfg->cluster->count);
 }
 
-/* The first round from this one on whose owner may lead; this one, if nobody may. */
+/* The first round, from this one on, whose owner may lead; this one if nobody may. */
 static uint64_t owned_from(const struct el_config *cfg, uint64_t round)
 {
     for (uint32_t i = 0; i < cfg->cluster->count; i++)
@@ -89,7 +90,7 @@ static void listen(const struct stable *me, struct el_outbox *out)
     el_arm(out, WAIT, 0, me->wait, me->wait);
 }
 
-/* The paper's StartRound, with as many OKs as are known already. */
+/* The paper's StartRound; `heard` OKs have arrived already. */
 static void begin(struct stable *me, const struct el_config *cfg, uint64_t round, uint32_t heard,
                   struct el_outbox *out)
 {
@@ -116,8 +117,8 @@ static void on_start(void *state, const struct el_config *cfg, const struct el_s
     begin(me, cfg, led ? round_of(cfg, 0, start->incumbent) : 1, led ? HEARD_ENOUGH : 0, out);
 }
 
-/* An OK of the round that we gave up: its owner was slow, not dead. One wait that ran out grows at most once, so
- * no clock lives long enough for it to overflow. */
+/* An OK of the round that we left: its owner was slow, not dead, so the timeout grows. It grows at most once
+ * per expiry, so it cannot overflow in any practical time. */
 static void learn_patience(struct stable *me, const struct el_config *cfg, const struct el_msg *m,
                            struct el_outbox *out)
 {
@@ -176,7 +177,7 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
     el_note(out, GOES_ON, 0, 0);
 }
 
-/* Resigning is handing over to whoever is next in turn. */
+/* Resigning hands over to the next owner in turn. */
 static enum el_answer on_request(void *state, const struct el_config *cfg, enum el_request_what what,
                                  el_node to, struct el_outbox *out)
 {
@@ -186,7 +187,7 @@ static enum el_answer on_request(void *state, const struct el_config *cfg, enum 
     if (heir == cfg->self || !el_may_lead(cfg->cluster, heir)) return EL_NOT_ELIGIBLE;
     const uint64_t round = round_of(cfg, me->round, heir);
     el_note(out, HANDS_OVER, heir, round);
-    begin(me, cfg, round, 0, out); /* which tells the heir */
+    begin(me, cfg, round, 0, out); /* this tells the heir */
     mesh_send_others(cfg, about(cfg, START, round), heir, out);
     return EL_PERFORMED;
 }
@@ -200,33 +201,33 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 static const char *const kinds[] = {NULL, "OK", "Start"};
 static const char *const timers[] = {[BEAT] = "beat", [WAIT] = "wait"};
 static const struct el_option options[] = {
-    [DELTA] = {"delta", EL_DURATION, 0, NULL, "50ms", "how often the owner of a round says OK"},
-    [ADAPT] = {"adapt", EL_FLAG, 0, NULL, "off", "wait longer after each wait that proves too short"},
+    [DELTA] = {"delta", EL_DURATION, 0, NULL, "50ms", "how often the owner of a round sends OK"},
+    [ADAPT] = {"adapt", EL_FLAG, 0, NULL, "off", "lengthen the timeout each time it proves too short"},
 };
 
 static const struct el_inequality inequalities[] = {
     {{{1, EL_OF_ROUND_TRIP}},
      {{1, DELTA}},
-     "a process that comes back takes an old round for its own before it is told of the new one, and an OK "
-     "that is merely slow is given up"},
+     "a restarted process would take an old round for its own before it hears of the current one, and"
+     " a slow OK would count as missing"},
 };
 
 static const struct el_weakness breaks[] = {
     {EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "each side of a partition finds a leader of its own, and whoever hears nobody takes all that it reaches from "
-     "round to round"},
+     "each side of a partition finds a leader of its own, and a member that hears nobody drives all "
+     "it reaches from round to round"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
      "two lost OKs look like a dead owner, to one member or to all"},
 };
 
 const struct el_algorithm el_stable = {
     .name = "stable",
-    .summary = "rounds are owned in turn; the owner leads for as long as it is heard in time",
-    .idea =
-        "Round r belongs to one member. That one sends OK to all, again and again, and leads; who has heard "
-        "two of them follows it. Who hears none for twice the period begins the next round and tells its "
-        "owner. Messages of an older round are answered with the present one, so nobody who comes back, "
-        "however high its rank, displaces a leader that is heard in time.",
+    .summary = "members own rounds in turn; the owner leads as long as the others hear it in time",
+    .idea = "Round r belongs to one member. The owner sends OK to all every delta, and leads. A member "
+            "follows an owner from which it has heard two OKs. If it hears none for twice delta, it "
+            "starts the next round and tells its owner. A message of an older round is answered with the "
+            "current one. So no restarted member, however high its rank, displaces a leader that is heard"
+            " in time.",
     .reference = "Aguilera, Delporte-Gallet, Fauconnier, Toueg: Stable leader election, DISC 2001",
     .kinds = kinds,
     .kind_count = 2,

@@ -1,7 +1,7 @@
 /*
- * The ring election of the lectures in its basic form: the greater claim is forwarded, a smaller one is
- * outbid, and nobody remembers having taken part. So several initiators run side by side, and the winner's
- * claim and announcement circulate once for each of them.
+ * The ring election of the lectures in its basic form: a node forwards a greater claim and replaces a smaller
+ * one by its own. No node remembers that it took part. So elections of several initiators run side by side,
+ * and the winner's claim and announcement circulate once for each of them.
  *
  * Reference: Coulouris, Dollimore, Kindberg and Blair, Distributed Systems, section 15.3, before Chang and
  * Roberts's flag. Deviations: taking part clears `elected`, so that a takeover never shows two leaders; a
@@ -35,11 +35,11 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
 const struct el_algorithm el_ring_basic = {
     .name = "ring-basic",
     .roleless = true,
-    .summary = "the greater claim travels clockwise; nobody remembers taking part",
-    .idea = "Processes stand in a ring and send clockwise only. Whoever calls an election sends its own rank. "
-            "A process that receives a greater claim forwards it, and answers a smaller one with its own. The "
-            "claim that comes home is the greatest; its owner announces itself once around. Several initiators "
-            "run their elections side by side, each to the end.",
+    .summary = "a greater claim is forwarded clockwise; nobody remembers taking part",
+    .idea = "Processes form a ring and send clockwise only. An initiator sends its own rank. A "
+            "process forwards a greater claim and replaces a smaller one by its own. The claim that "
+            "comes back to its owner is the greatest; the owner announces itself once around. "
+            "Elections of several initiators run side by side, each to the end.",
     .reference = "Coulouris, Dollimore, Kindberg, Blair: Distributed Systems, 5th ed., section 15.3",
     .kinds = ring_kinds,
     .kind_count = RING_KINDS,

@@ -1,10 +1,10 @@
 /*
  * Chang and Roberts's ring: a process that already stands behind a claim swallows every weaker one, so
- * that of many simultaneous elections only the greatest claim completes its lap.
+ * only the greatest claim of many simultaneous elections completes its lap.
  *
  * Reference: E. Chang, R. Roberts, An improved algorithm for decentralized extrema-finding in circular
- * configurations of processes, CACM 22(5), 1979. Deviations: as in basic.c. The paper knows no
- * failures; without a detector, one crash makes a claim circulate for ever, as the scenarios show.
+ * configurations of processes, CACM 22(5), 1979. Deviations: as in basic.c. The paper assumes no failures;
+ * without a detector, one crash can make a claim circulate for ever, as the scenarios show.
  */
 #include "algorithms/ring/ring.h"
 
@@ -42,9 +42,9 @@ const struct el_algorithm el_chang_roberts = {
     .name = "chang-roberts",
     .roleless = true,
     .summary = "ring with a participation flag: weaker claims are swallowed",
-    .idea = "As in the basic ring the greatest claim comes home and its owner announces itself. In addition "
-            "each process remembers that it takes part, and from then on swallows any claim weaker than its "
-            "own: of many elections called at once only one completes.",
+    .idea = "As in the basic ring, the greatest claim comes back to its owner, which announces "
+            "itself. In addition each process remembers that it takes part, and from then on swallows"
+            " any claim weaker than its own. So only one of many simultaneous elections completes.",
     .reference = "Chang, Roberts: An improved algorithm for decentralized extrema-finding in circular "
                  "configurations of processes, CACM 22(5), 1979",
     .kinds = ring_kinds,

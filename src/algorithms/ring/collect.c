@@ -1,11 +1,11 @@
 /*
- * The ring that collects the living: each process adds itself to the set that travels and hands it to the
- * first successor it can reach. Whoever first finds itself in the set closes the lap, names the
- * best-ranked member and sends that around.
+ * The ring that collects the live members: each process adds itself to the set in the message and passes it to
+ * the first successor it can reach. The first process that finds itself in the set closes the lap, picks the
+ * best-ranked member and announces it around the ring.
  *
  * Reference: A. S. Tanenbaum, M. van Steen, Distributed Systems, the ring algorithm; Petrov, Database
- * Internals, chapter 10, figure 10-5. Deviations: the set is a word, so at most 64 members; the lap may be
- * closed by another than its initiator, which may have died; laps are numbered.
+ * Internals, chapter 10, figure 10-5. Deviations: the set is one 64-bit word, so at most 64 members; a process
+ * other than the initiator, which may have died, can close the lap; laps are numbered.
  */
 #include "algorithms/ring/lap.h"
 
@@ -41,10 +41,10 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
 const struct el_algorithm el_ring_collect = {
     .name = "ring-collect",
     .roleless = true,
-    .summary = "the set of the living travels once around, then the result does",
-    .idea = "The initiator sends a set with itself in it; each process adds itself and passes the set to the "
-            "first successor it can reach, skipping the dead. When the set comes back, its best-ranked member "
-            "is the leader, and a second lap tells everybody.",
+    .summary = "the set of live members travels once around, then the result does",
+    .idea = "The initiator sends a set that contains itself. Each process adds itself and passes the "
+            "set to the first successor it can reach, skipping dead ones. When the set comes back, "
+            "its best-ranked member is the leader, and a second lap announces it.",
     .reference =
         "Tanenbaum, van Steen: Distributed Systems, ring algorithm; Petrov: Database Internals, ch. 10",
     .kinds = lap_kinds,

@@ -1,14 +1,14 @@
 /*
  * Hirschberg and Sinclair's ring, which runs both ways: in phase p a process probes 2^p hops to either side.
- * Whoever outranks the prober swallows the probe; the last one it reaches, if nobody did, sends a reply back.
- * Two replies allow the next phase, and a probe that comes home has met everybody. Few get far: those who
+ * A process that outranks the prober swallows the probe; otherwise the last process it reaches sends a reply.
+ * Two replies allow the next phase, and a probe that returns to its sender has met everybody. Processes that
  * probe 2^p hops lie more than 2^(p-1) apart, so a phase costs at most 8N messages, and all 8N(1 + log N).
  *
  * Reference: D. S. Hirschberg, J. B. Sinclair, Decentralized extrema-finding in circular configurations of
- * processors, CACM 23(11), 1980. Deviations: whoever is woken by a message takes part before reading it;
- * messages carry the number of their run, since a late probe of one election would otherwise begin the next
- * (with it, links need not keep order); the winner sends the news clockwise around. A process that comes back
- * has forgotten the number, and its own call may pass for an old one until somebody else calls.
+ * processors, CACM 23(11), 1980. Deviations: a process woken by a message takes part before it reads the
+ * message; messages carry a run number, since a late probe of one election would otherwise start the next
+ * (so links need not keep order); the winner announces itself clockwise around the ring. A restarted process
+ * has forgotten the run number, so others may ignore its call as an old one until somebody else calls.
  */
 #include "algorithms/ring/ring.h"
 
@@ -16,7 +16,7 @@ struct hirschberg_sinclair {
     uint64_t run;
     el_node leader;
     uint8_t phase;
-    uint8_t answered; /* bit d: the reply that travels in direction d is here */
+    uint8_t answered; /* bit d: the reply that travels in direction d has arrived */
     uint8_t electing;
     uint8_t spare;
 };
@@ -178,14 +178,15 @@ static void on_reply(struct hirschberg_sinclair *me, const struct el_config *cfg
 static void on_elected(struct hirschberg_sinclair *me, const struct el_config *cfg, const struct el_msg *m,
                        struct el_outbox *out)
 {
-    if (m->subject == cfg->self) return; /* the news went round: everybody knows */
+    if (m->subject == cfg->self) return; /* our announcement completed its lap */
     me->run = m->epoch;
     el_note(out, LEARNS, m->subject, 0);
     settle(me, cfg, m->subject);
     pass(cfg, *m, out);
 }
 
-/* A probe that reaches all around is never answered, but comes home; and a run needs a next one. */
+/* A probe that goes all the way round is never answered but comes home; and a run number must have a
+ * successor. */
 static bool possible(const struct el_config *cfg, const struct el_msg *m)
 {
     if (m->epoch >= EL_EPOCH_MAX - 1 || m->flags > BACKWARDS) return false;
@@ -231,8 +232,8 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     el_view_of(v, cfg, me->leader, me->electing, me->run);
 }
 
-/* Who takes part swallows the probes of the weaker, or drops them as those of an earlier run. In the first run that is
- * so in all of its lives: who comes back is in no earlier one. */
+/* A participant swallows probes of weaker processes, or drops them as probes of an earlier run. In the first
+ * run this holds after every restart as well, since no run is earlier. */
 static bool moot(const void *state, const struct el_config *cfg, const struct el_msg *m)
 {
     const struct hirschberg_sinclair *me = state;
@@ -242,22 +243,23 @@ static bool moot(const void *state, const struct el_config *cfg, const struct el
 
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST,
-     "the ring is not closed over a dead process: whatever is to pass it is gone, the call, a probe or the news"},
+     "nothing gets past a dead process: a call, a probe or the announcement is lost there"},
     {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "a process whose probe or reply is lost waits for ever, and so do those whom the news does not reach"},
+     "a process whose probe or reply is lost waits for ever, and so does one that misses the announcement"},
     {EL_PARTITIONS | EL_FALSE_SUSPICIONS, EL_NOT_BEST,
-     "no detector is listened to: a leader that is suspected leads on until somebody calls"},
+     "it has no failure detector: a suspected leader leads on until somebody calls an election"},
     {EL_RESTARTS, EL_TWO_LEADERS,
-     "a process that has forgotten its runs repeats a number, and wins without waking the old leader"},
+     "a restarted process repeats a run number, and wins without waking the old leader"},
 };
 
 const struct el_algorithm el_hirschberg_sinclair = {
     .name = "hirschberg-sinclair",
     .summary = "two-way ring: probes reach twice as far in each phase",
-    .idea = "A process asks its two neighbours whether it outranks them, then all within two hops to either "
-            "side, then within four, and so on. Whoever outranks it swallows the probe, and without replies "
-            "from both sides it goes no further. So only the best of each stretch of the ring looks beyond it, "
-            "and the one whose probe comes home has looked at everybody.",
+    .idea = "A process asks its two neighbours whether it outranks them, then all within two hops to "
+            "either side, then within four, and so on. A process that outranks it swallows the probe,"
+            " and without replies from both sides it goes no further. So only the best of each "
+            "stretch of the ring looks beyond it. A process whose probe comes home has asked "
+            "everybody, and wins.",
     .reference = "Hirschberg, Sinclair: Decentralized extrema-finding in circular configurations of "
                  "processors, CACM 23(11), 1980",
     .kinds = kinds,

@@ -1,14 +1,14 @@
 /*
  * The ring for many initiators and repeated elections: every message names the run and its initiator, and
- * each process lets only the highest (run, initiator) pass that it has seen. The election of the highest
- * initiator completes; the others die on the way.
+ * each process forwards only the highest (run, initiator) it has seen. The election of the highest initiator
+ * completes; the others stop on the way.
  *
  * Reference: the "multiple initiators" slides of the distributed-systems lectures after Coulouris et al.
  * Deviations: the lectures' cache of initiator ids alone would block every election after the highest
  * initiator has died, so a run number comes first; and "has forwarded" belongs to one pair, since a flag
- * for all of them deadlocks. Failures, by the lectures' own remedies: a patience of 3N-1 hops, a detector,
- * and the guard that a claim seen twice has lost its owner. Patience doubles when it ran out, since skipping
- * the dead takes time that 3N-1 hops do not allow for.
+ * for all of them deadlocks. Failures are handled as the lectures suggest: a timeout of 3N-1 hops, a failure
+ * detector, and the rule that a claim seen twice has lost its owner. The timeout doubles each time it expires,
+ * since skipping dead nodes takes time that 3N-1 hops do not include.
  */
 #include "algorithms/ring/ring.h"
 
@@ -18,11 +18,11 @@ struct ring_initiator {
     el_node initiator;
     el_node leader;
     el_node claim;    /* the claim forwarded for that pair, in the end the leader's; nobody: none yet */
-    uint32_t retries; /* how often patience ran out since the last result */
+    uint32_t retries; /* how often the timeout expired since the last result */
 };
 
 enum { PATIENCE };
-enum { RETRIES_MAX = 8 }; /* patience doubles at most so often */
+enum { RETRIES_MAX = 8 }; /* the timeout doubles at most this often */
 enum {
     FORWARDS,
     OUTBIDS,
@@ -75,7 +75,7 @@ static void pass(struct ring_initiator *me, const struct el_config *cfg, el_node
     follow(me, cfg->self, out);
 }
 
-/* The whole election, from the worst initiator, takes 3N-1 hops, and longer where dead ones are skipped. */
+/* An election from the worst initiator takes 3N-1 hops, and longer if dead nodes are skipped. */
 static void be_patient(const struct ring_initiator *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const el_duration hop = cfg->cluster->transmit_max + cfg->cluster->process_max;
@@ -151,7 +151,7 @@ static void on_elected(struct ring_initiator *me, const struct el_config *cfg, c
 {
     if (m->subject == cfg->self) return;
     if (m->subject == me->leader) {
-        el_note(out, SEEN_TWICE, m->subject, 0); /* its owner would have taken it off the ring */
+        el_note(out, SEEN_TWICE, m->subject, 0); /* a live owner would have taken it off the ring */
         stand(me, cfg, out);
     } else if (el_rank_above(el_rank_of(cfg->cluster, cfg->self), el_claimed_rank(cfg, m))) {
         el_note(out, OBJECTS, m->subject, 0);
@@ -177,7 +177,7 @@ static void on_lower_pair(struct ring_initiator *me, const struct el_config *cfg
 {
     const bool settled = me->leader != EL_NOBODY;
     if (settled && m->kind == RING_ELECTION && m->epoch < me->run) {
-        /* Somebody who missed our runs asks for an election. A newer run answers it. */
+        /* A node that missed our runs asks for an election. Answer with a newer run. */
         el_note(out, REOPENS, m->more, m->epoch);
         stand(me, cfg, out);
     } else {
@@ -194,7 +194,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     }
     if (el_ring_gone(cfg, me->gone, m->subject)) {
         el_note(out, IGNORES_GONE, m->subject, 0);
-        if (m->kind == RING_ELECTION && !running(me)) stand(me, cfg, out); /* its call stands */
+        if (m->kind == RING_ELECTION && !running(me)) stand(me, cfg, out); /* the call is valid */
         return;
     }
     const int order = compare_pair(me, cfg, m);
@@ -268,22 +268,22 @@ static const char *const timers[] = {"patience"};
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT, "a leader that dies unnoticed stays elected"},
     {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
-     "a call dies with its caller, if its first hop finds a dead neighbour"},
+     "a call is lost with its caller, if its first hop finds a dead neighbour"},
     {EL_LOSSES | EL_PARTITIONS | EL_FALSE_SUSPICIONS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "patience ends too early, or a ring closed over live processes elects beside them"},
+     "a timeout expires too early, or a ring closed over live processes elects another leader"},
     {EL_RESTARTS | EL_DUPLICATES | EL_REORDERS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a process that forgot its runs repeats a number; an old message passes for a new one"},
+     "a restarted process repeats a run number; an old message is taken for a new one"},
 };
 
 const struct el_algorithm el_ring_initiator = {
     .name = "ring-initiator",
     .roleless = true,
     .summary = "ring for many initiators: only the highest (run, initiator) may pass",
-    .idea = "Every message says which run it belongs to and who called it. A process lets a message pass only "
-            "if no higher (run, initiator) has gone by, so of many elections at once only the highest "
-            "initiator's completes, and a later election is never blocked by an earlier one.",
+    .idea = "Every message names its run and the initiator of that run. A process forwards a message "
+            "only if it has seen no higher (run, initiator). So only the highest initiator's election"
+            " completes, and an earlier election never blocks a later one.",
     .reference = "distributed-systems lectures after Coulouris et al., section 15.3: multiple initiators",
     .kinds = ring_kinds,
     .kind_count = RING_KINDS,

@@ -1,27 +1,27 @@
 /*
- * Itai and Rodeh's election on an anonymous ring: nobody has an id, all run the same program, and still one
- * is elected, by lot. Each draws a number and sends it around in a token. A greater number silences a
- * process, a smaller one is taken off the ring, and meeting one's own number in another's token marks that
- * token as shared. Whose token comes home unmarked has won; those who share the greatest number draw again.
+ * Itai and Rodeh's election on an anonymous ring: no process has an id, all run the same program, and chance
+ * elects one of them. Each process draws a number and sends it around in a token. A token with a greater
+ * number makes a process passive; a smaller one is taken off the ring; an equal one is marked as shared. A
+ * process whose token comes home unmarked has won. Processes that share the greatest number draw again.
  *
  * Reference: A. Itai, M. Rodeh, Symmetry breaking in distributed networks, Information and Computation 88(1),
- * 1990. It ends with probability 1 and not for certain, which no algorithm could on such a ring; and without
- * knowing N none could tell its own token from a twin's. Deviations: the winner names itself in the news, so
- * that the others know whom to follow; whoever is woken by a token draws and sends before reading it; a
- * member that may never lead relays, and its own call carries the number 0, below all that are drawn.
+ * 1990. It terminates with probability 1, not with certainty, which is impossible on such a ring. A process
+ * must know N to tell its own token from another's. Deviations: the winner names itself in its announcement, so
+ * that the others know whom to follow; a process woken by a token draws and sends before it reads the token; a
+ * member that may never lead only relays, and its own call carries the number 0, below all that are drawn.
  */
 #include "algorithms/ring/ring.h"
 
 enum mode {
     AT_REST, /* no election under way here */
-    DRAWS,   /* between asking for a number and getting it, where nothing else happens */
+    DRAWS,   /* asked for a random number; its answer is the next event */
     ACTIVE,
     PASSIVE,
 };
 
 struct itai_rodeh {
     uint64_t round;
-    uint64_t number;    /* 1..N, and 0 of one who only calls */
+    uint64_t number;    /* 1..N; 0 for a process that only calls an election */
     struct el_msg held; /* the token that woke us, until we have drawn */
     el_node leader;
     uint32_t mode;
@@ -65,7 +65,7 @@ static void enter(struct itai_rodeh *me, const struct el_config *cfg, uint64_t n
     ring_send(0, cfg, cfg->self, token, out);
 }
 
-/* Draws for a round; the token leaves when the number is here. */
+/* Draws for a round; the token leaves when the number has arrived. */
 static void draw(struct itai_rodeh *me, const struct el_config *cfg, uint64_t round, struct el_outbox *out)
 {
     me->round = round;
@@ -116,7 +116,7 @@ static void on_own_token(struct itai_rodeh *me, const struct el_config *cfg, con
                          struct el_outbox *out)
 {
     if (me->number == 0) {
-        settle(me, EL_NOBODY); /* no candidate took it off the ring: there is none */
+        settle(me, EL_NOBODY); /* no candidate took it off the ring, so there is no candidate */
     } else if (m->flags & SHARED) {
         el_note(out, TIED, me->number, 0);
         draw(me, cfg, me->round + 1, out);
@@ -127,7 +127,7 @@ static void on_own_token(struct itai_rodeh *me, const struct el_config *cfg, con
     }
 }
 
-/* Another's token, at a process that is active. */
+/* Another process's token reaches an active process. */
 static void contest(struct itai_rodeh *me, const struct el_config *cfg, const struct el_msg *m,
                     struct el_outbox *out)
 {
@@ -189,7 +189,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
         } else {
             el_note(out, MALFORMED, 0, 0);
         }
-    } else if (m->subject != cfg->self) { /* else the news went round: everybody knows */
+    } else if (m->subject != cfg->self) { /* else our announcement completed its lap */
         el_note(out, LEARNS, m->subject, 0);
         settle(me, ring_winner(cfg, m->subject));
         ring_send(0, cfg, cfg->self, *m, out);
@@ -214,22 +214,24 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER,
-     "the ring is not closed over a dead process: whatever is to pass it is gone, the call, a token or the news"},
+     "nothing gets past a dead process: a call, a token or the announcement is lost there"},
     {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "the last token or the news may be lost, and nobody sends another"},
+     "the last token or the announcement may be lost, and nobody sends another"},
     {EL_REORDERS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "a token that the winning one has overtaken wakes those who have settled to an election of their own"},
+     "a token that the winning one has overtaken makes settled processes start another election"},
     {EL_DUPLICATES, EL_NO_LEADER | EL_DISAGREEMENT,
-     "a copy of old news settles a process in the middle of the next election, and its own token is nobody's"},
+     "a copy of an old announcement ends a process's next election too early, and its token has no owner"},
 };
 
 const struct el_algorithm el_itai_rodeh = {
     .name = "itai-rodeh",
-    .summary = "anonymous ring: processes without ids draw lots until one draws alone",
-    .idea = "Processes that are all alike cannot elect one of them by any fixed rule, so they draw numbers and "
-            "send them around. The greatest number silences all smaller ones. A process that meets its own "
-            "number in another's token marks it, and so those who drew the greatest number learn, when their "
-            "tokens come home after N hops, whether they drew it alone. If not, they draw again.",
+    .summary = "anonymous ring: processes without ids draw numbers until one of them alone has the "
+               "greatest",
+    .idea = "Identical processes cannot elect one of them by a fixed rule, so they draw numbers and "
+            "send them around in tokens. The greatest number makes all processes with smaller ones "
+            "passive. A process marks a token that carries its own number. So the processes with the "
+            "greatest number learn, when their tokens come home after N hops, whether others drew it "
+            "too. If so, they draw again.",
     .reference = "Itai, Rodeh: Symmetry breaking in distributed networks, Information and Computation 88(1), "
                  "1990",
     .kinds = kinds,

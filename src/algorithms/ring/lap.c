@@ -1,4 +1,4 @@
-/* Two laps around the ring: one gathers, one tells. */
+/* Two laps around the ring: the first gathers, the second announces. */
 #include "algorithms/ring/lap.h"
 
 const char *const lap_kinds[LAP_KINDS + 1] = {NULL, "Elect", "Elected"};
@@ -19,12 +19,12 @@ const struct el_note_text lap_notes[LAP_NOTES] = {
 
 const struct el_weakness lap_breaks[LAP_BREAKS] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT | EL_NO_LEADER,
-     "a leader that dies unnoticed stays elected, and a lap dies with the process that carries it"},
+     "a leader that dies unnoticed stays elected, and a lap is lost with the process that carries it"},
     {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
-     "a call dies with its caller, if its first hop finds a dead neighbour"},
+     "a call is lost with its caller, if its first hop finds a dead neighbour"},
     {EL_LOSSES | EL_DUPLICATES | EL_REORDERS,
      EL_NO_LEADER | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_TWO_LEADERS,
-     "a lost message ends its lap, and those behind it are never told"},
+     "a lost message ends its lap, and the processes behind it never learn the result"},
     {EL_PARTITIONS | EL_FALSE_SUSPICIONS | EL_RESTARTS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
      "each part of a cut ring skips the other part and elects its own leader"},
@@ -133,12 +133,12 @@ void lap_on_suspect(void *state, const struct el_config *cfg, el_node peer, stru
 {
     struct lap *me = state;
     me->gone = el_ring_mark(cfg, me->gone, peer, true);
-    if (peer != me->leader && !me->electing) return; /* the lap may have died with it */
+    if (peer != me->leader && !me->electing) return; /* else the lap may be lost with the peer */
     el_note(out, LAP_STARTS_OVER, peer, 0);
     call_election(me, cfg, out);
 }
 
-/* Whoever came back asked for an election while we took it for dead: tell it who leads. */
+/* The returning peer asked for an election while we suspected it, and got no answer: tell it who leads. */
 void lap_on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     struct lap *me = state;

@@ -1,7 +1,7 @@
 /*
- * What ring-collect and ring-max share: a first lap gathers, a second lap tells. The first lap picks up a
- * number greater than that of every lap its members have heard of, so that the newest result prevails
- * even after a restart; the node that closes the first lap starts the second, which stops where it began.
+ * The common part of ring-collect and ring-max. A first lap gathers, a second lap announces the result. The
+ * first lap takes a number above that of every lap its members have heard of, so that the newest result wins
+ * even after a restart. The node that closes the first lap starts the second, which stops where it began.
  */
 #ifndef ELECTOR_ALGORITHMS_RING_LAP_H
 #define ELECTOR_ALGORITHMS_RING_LAP_H
@@ -10,11 +10,11 @@
 
 struct lap {
     uint64_t gone;
-    uint64_t number; /* the newest result: its number, then the id of who closed that lap */
+    uint64_t number; /* the newest result: its number, then the id of the node that closed that lap */
     el_node closer;
     el_node leader;
     uint32_t electing;
-    uint32_t collects; /* a first lap begins with a set, ourselves in it; set once, at the start */
+    uint32_t collects; /* 1: the first lap carries a set of members; constant after the start */
 };
 
 /* Elect: subject, rank and aux are gathered; epoch is the number, more the initiator.
@@ -43,7 +43,7 @@ extern const struct el_weakness lap_breaks[LAP_BREAKS];
 
 /* Takes part in a first lap: raises its number and sends it on. */
 void lap_join(struct lap *me, const struct el_config *cfg, struct el_msg msg, struct el_outbox *out);
-/* Closes a first lap that found `leader` (nobody: none may lead), and starts the second. */
+/* Closes a first lap that found `leader` (nobody: no member may lead), and starts the second. */
 void lap_close(struct lap *me, const struct el_config *cfg, uint64_t number, el_node leader,
                struct el_outbox *out);
 void lap_on_elected(struct lap *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);

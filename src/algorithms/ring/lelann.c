@@ -1,20 +1,20 @@
 /*
  * LeLann's ring, the first distributed election: every process sends a token with its rank once around, and
- * reads the tokens of the others as they pass. Links keep order, so when its own token is home it has seen
- * all the others, and works out for itself who won. Nobody announces anything.
+ * reads the tokens of the others as they pass. Links keep order, so when its own token returns, it has seen
+ * all the others and knows the winner. Nobody announces anything.
  *
  * Reference: G. Le Lann, Distributed systems: towards a formal approach, IFIP Congress, 1977. Deviations: a
- * process that is woken by a token sends its own before it passes that on, so that the best of all wins and
- * not just the best of those who called (j initiators cost jN messages; here j is always N); it keeps the
- * best claim it has read instead of the list of all. The paper goes on to replace a lost token by timeouts;
- * here a crash or a loss simply ends the election.
+ * process woken by a token sends its own token before it forwards that one, so that the best of all wins and
+ * not just the best initiator (j initiators cost jN messages; here j is always N); a process keeps the best
+ * claim it has read instead of a list of all. The paper also replaces a lost token by timeouts; here a crash
+ * or a loss ends the election without a result.
  */
 #include "algorithms/ring/ring.h"
 
 struct lelann {
     struct ring_claim best; /* of the tokens read in this election, our own among them */
     el_node leader;
-    uint32_t electing; /* our token is on its way */
+    uint32_t electing; /* our token has not returned yet */
 };
 _Static_assert(sizeof(struct lelann) == 24, "no padding");
 
@@ -106,26 +106,25 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST,
-     "the ring is not closed over a dead process: whatever is to pass it is gone, the call, a token"},
+     "nothing gets past a dead process: a call or a token is lost there"},
     {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT,
-     "a token that is lost never comes home, and those it has not passed do not know of it"},
+     "a lost token never comes home, and the processes it has not passed do not know of it"},
     {EL_PARTITIONS | EL_FALSE_SUSPICIONS, EL_NOT_BEST,
-     "no detector is listened to: a leader that is suspected leads on until somebody calls"},
+     "it has no failure detector: a suspected leader leads on until somebody calls an election"},
     {EL_REORDERS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NO_LEADER | EL_ENDLESS,
-     "a token that comes home before another has passed decides too early, and the late one wakes its reader "
-     "to yet another election"},
+     "a process whose token comes home before another has passed decides too early, and the late "
+     "token starts yet another election"},
     {EL_DUPLICATES | EL_RESTARTS, EL_TWO_LEADERS | EL_ENDLESS,
-     "an old token passes for a new one: its owner decides too early, and others are woken again"},
+     "an old token is taken for a new one: its owner decides too early, and others start another election"},
 };
 
 const struct el_algorithm el_lelann = {
     .name = "lelann",
     .summary = "every process sends a token once around and reads all the others",
-    .idea =
-        "Each process sends a token with its own rank around the ring, and each passes on the tokens of the "
-        "others, remembering the best it has read. Since no token overtakes another, a process whose own "
-        "token has come home has read all of them: it knows who won, and nothing needs to be announced. "
-        "The price is a lap for every process, N times N messages.",
+    .idea = "Each process sends a token with its own rank around the ring, forwards the tokens of the "
+            "others, and remembers the best it has read. Since no token overtakes another, a process has "
+            "read all of them when its own comes home. It then knows who won, and nobody announces "
+            "anything. The cost is one lap for every process: N times N messages.",
     .reference = "Le Lann: Distributed systems: towards a formal approach, IFIP Congress, 1977",
     .kinds = kinds,
     .kind_count = KINDS,

@@ -1,10 +1,10 @@
 /*
- * The ring that carries only the maximum: since max is commutative, the set of ring-collect can shrink to
- * the best rank met so far, and the ring may have any size.
+ * The ring that carries only the maximum: instead of the set of ring-collect, the message holds the best rank
+ * met so far, so the ring may have any size.
  *
  * Reference: Petrov, Database Internals, chapter 10 ("collecting a single highest-ranked identifier").
- * Deviation: without a set nobody can tell that the initiator died, so the message counts its hops, and
- * whoever receives it after as many hops as there are members closes the lap.
+ * Deviation: without a set nobody can tell that the initiator died. So the message counts its hops, and the
+ * process that receives it after N hops closes the lap.
  */
 #include "algorithms/ring/lap.h"
 
@@ -41,8 +41,9 @@ const struct el_algorithm el_ring_max = {
     .name = "ring-max",
     .roleless = true,
     .summary = "only the best rank met so far travels around, then the result does",
-    .idea = "As ring-collect, but the message carries the best rank met so far in place of the whole set. "
-            "When it comes back to the initiator the best is known, and a second lap tells everybody.",
+    .idea = "As ring-collect, but the message carries the best rank met so far instead of the whole "
+            "set. When it comes back to the initiator, the best rank is known, and a second lap "
+            "announces the leader.",
     .reference = "Petrov: Database Internals, ch. 10, ring algorithm, variant",
     .kinds = lap_kinds,
     .kind_count = LAP_KINDS,

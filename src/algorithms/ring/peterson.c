@@ -1,14 +1,15 @@
 /*
- * The election of Peterson and of Dolev, Klawe and Rodeh: as few messages as a ring with one direction needs,
- * O(N log N) in the worst case. Each active process sends on two claims in a phase: its own, and the one it
- * was sent. So it learns those of the two active processes before it, and stays active, standing for the
- * nearer one's claim, only if that is above the other two. At most every second active process stays.
+ * The election of Peterson and of Dolev, Klawe and Rodeh: O(N log N) messages in the worst case, the optimum
+ * for a ring with one direction. In each phase an active process sends two claims: its own and the first it
+ * received. So it learns the claims of the two active processes before it. It stays active, standing for the
+ * nearer one's claim, only if that claim is above the other two. At most half of the active processes stay
+ * active.
  *
  * Reference: D. Dolev, M. Klawe, M. Rodeh, An O(n log n) unidirectional distributed algorithm for extrema
  * finding in a circle, Journal of Algorithms 3(3), 1982, algorithm A; G. L. Peterson, An O(n log n)
  * unidirectional algorithm for the circular extrema problem, ACM TOPLAS 4(4), 1982. Deviations: the process
- * that sees the winning claim return, which is seldom its owner, sends the news around; whoever is woken by
- * a message becomes active with its own claim before it reads that.
+ * that sees the winning claim return, which is seldom its owner, announces the result; a process woken by a
+ * message becomes active with its own claim before it reads the message.
  */
 #include "algorithms/ring/ring.h"
 
@@ -21,7 +22,7 @@ enum mode {
 
 struct peterson {
     struct ring_claim stands_for;
-    struct ring_claim nearer; /* the claim before ours, once we have the first message of the phase */
+    struct ring_claim nearer; /* the claim of the active process before us: the first message of the phase */
     el_node leader;
     uint32_t mode;
 };
@@ -96,7 +97,7 @@ static void on_first(struct peterson *me, const struct el_config *cfg, struct ri
     el_note(out, RETURNED, claim.owner, 0);
     settle(me, cfg, claim.owner);
     struct el_msg news = ring_message(ELECTED, claim);
-    news.more = cfg->self; /* who takes it off the ring again */
+    news.more = cfg->self; /* the process that takes the announcement off the ring */
     ring_send(0, cfg, cfg->self, news, out);
 }
 
@@ -115,7 +116,7 @@ static void on_second(struct peterson *me, const struct el_config *cfg, struct r
 static void on_elected(struct peterson *me, const struct el_config *cfg, const struct el_msg *m,
                        struct el_outbox *out)
 {
-    if (m->more == cfg->self) return; /* the news went round: everybody knows */
+    if (m->more == cfg->self) return; /* our announcement completed its lap */
     if (m->more < 1 || m->more > cfg->cluster->count) {
         el_note(out, MALFORMED, 0, 0);
         return;
@@ -144,7 +145,7 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
     } else if (me->mode == AWAITS_SECOND && m->kind == SECOND) {
         on_second(me, cfg, ring_claim_in(m), out);
     } else {
-        el_note(out, OUT_OF_TURN, m->subject, 0); /* links that keep order and lose nothing never bring it */
+        el_note(out, OUT_OF_TURN, m->subject, 0); /* impossible if links keep order and lose nothing */
     }
 }
 
@@ -166,25 +167,25 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 
 static const struct el_weakness breaks[] = {
     {EL_CRASHES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST,
-     "the ring is not closed over a dead process: whatever is to pass it is gone, the call, a claim or the news"},
+     "nothing gets past a dead process: a call, a claim or the announcement is lost there"},
     {EL_LOSSES | EL_PARTITIONS, EL_NO_LEADER | EL_DISAGREEMENT | EL_NOT_BEST,
-     "a process whose message is lost waits for ever, or takes the next one for it"},
+     "a process whose message is lost waits for ever, or takes the next message for it"},
     {EL_PARTITIONS | EL_FALSE_SUSPICIONS, EL_NOT_BEST,
-     "no detector is listened to: a leader that is suspected leads on until somebody calls"},
+     "it has no failure detector: a suspected leader leads on until somebody calls an election"},
     {EL_DUPLICATES | EL_REORDERS | EL_RESTARTS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NO_LEADER | EL_NOT_BEST | EL_ENDLESS,
-     "a claim out of turn is compared with the wrong neighbours, or finds only relays and circles for ever"},
+     "a claim out of turn is compared with the wrong neighbours, or meets only relays and circulates "
+     "for ever"},
 };
 
 const struct el_algorithm el_peterson = {
     .name = "peterson",
-    .summary = "one-way ring in phases: a claim stays only above both its neighbours",
-    .idea =
-        "In each phase every active process tells the next one its claim, and then the claim it was told. "
-        "So it sees three claims in a row: its own and the two before. If the middle one is the best of the "
-        "three it takes that over and goes on, otherwise it becomes a mere relay. At least half of the "
-        "claims fall in each phase, and the best never does; when a process is told the claim it already "
-        "stands for, that is the last one, and it names the owner to all.",
+    .summary = "one-way ring in phases: a claim survives only if it is above both neighbouring claims",
+    .idea = "In each phase every active process sends its claim to the next one, and then the claim it "
+            "received. So it sees three claims in a row: its own and the two before. If the middle one is"
+            " the best of the three, it adopts that claim and stays active; otherwise it only relays. At "
+            "least half of the claims drop out in each phase, and never the best. A process that receives"
+            " the claim it already stands for knows that it is the last one, and announces its owner.",
     .reference = "Dolev, Klawe, Rodeh: An O(n log n) unidirectional distributed algorithm for extrema finding "
                  "in a circle, J. Algorithms 3(3), 1982; Peterson: An O(n log n) unidirectional algorithm for "
                  "the circular extrema problem, TOPLAS 4(4), 1982",

@@ -1,4 +1,4 @@
-/* What the rings share: the way clockwise, claims, and the common part of an election. */
+/* The common part of the ring algorithms: sending clockwise, claims, and elections. */
 #include "algorithms/ring/ring.h"
 
 const struct el_note_text ring_notes[RING_NOTES] = {
@@ -20,15 +20,15 @@ const struct el_weakness ring_breaks[RING_BREAKS] = {
     {EL_UNNOTICED, EL_ENDLESS | EL_NO_LEADER | EL_DEAD_LEADER | EL_DISAGREEMENT,
      "a claim whose owner has died circulates for ever, and a dead leader stays elected"},
     {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
-     "a call dies with its caller, if its first hop finds a dead neighbour"},
+     "a call is lost with its caller, if its first hop finds a dead neighbour"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST | EL_TWO_LEADERS,
      "one lost message ends the election for everybody"},
     {EL_PARTITIONS | EL_FALSE_SUSPICIONS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "a ring closed over live processes elects another leader beside theirs"},
+     "a ring closed over live processes elects a second leader beside theirs"},
     {EL_RESTARTS | EL_DUPLICATES | EL_REORDERS,
      EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
-     "messages do not say of which run they are, so an old one passes for a new one"},
+     "messages carry no run number, so an old one is taken for a new one"},
 };
 
 bool ring_send(uint64_t gone, const struct el_config *cfg, el_node after, struct el_msg msg,
@@ -113,9 +113,9 @@ void ring_win(struct ring *me, const struct el_config *cfg, struct el_outbox *ou
 void ring_on_elected(struct ring *me, const struct el_config *cfg, const struct el_msg *m,
                      struct el_outbox *out)
 {
-    if (m->subject == cfg->self) return; /* the news went round: everybody knows */
+    if (m->subject == cfg->self) return; /* our announcement completed its lap */
     if (el_rank_above(el_rank_of(cfg->cluster, cfg->self), el_claimed_rank(cfg, m))) {
-        el_note(out, RING_OBJECTS, m->subject, 0); /* they elected while we were away */
+        el_note(out, RING_OBJECTS, m->subject, 0); /* they elected a weaker node while we were away */
         ring_stand(me, cfg, out);
         return;
     }
@@ -128,7 +128,7 @@ bool ring_drops(struct ring *me, const struct el_config *cfg, const struct el_ms
 {
     if (!el_ring_gone(cfg, me->gone, m->subject)) return false;
     el_note(out, RING_IGNORES_GONE, m->subject, 0);
-    if (m->kind == RING_ELECTION && me->claim == EL_NOBODY) ring_stand(me, cfg, out); /* its call stands */
+    if (m->kind == RING_ELECTION && me->claim == EL_NOBODY) ring_stand(me, cfg, out); /* the call is valid */
     return true;
 }
 
@@ -151,13 +151,13 @@ void ring_on_suspect(void *state, const struct el_config *cfg, el_node peer, str
 {
     struct ring *me = state;
     me->gone = el_ring_mark(cfg, me->gone, peer, true);
-    /* In an election the stronger claim that replaced ours may have been the peer's: all must claim anew. */
+    /* During an election the stronger claim that replaced ours may have been the peer's: claim again. */
     if (peer != me->leader && me->claim == EL_NOBODY) return;
     el_note(out, RING_STARTS_OVER, peer, 0);
     ring_stand(me, cfg, out);
 }
 
-/* Whoever came back asked for an election that its successor dropped: tell it who leads. */
+/* The returning peer asked for an election, and its successor dropped the message: tell it who leads. */
 void ring_on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out)
 {
     struct ring *me = state;

@@ -1,6 +1,7 @@
 /*
- * What the rings share: the way clockwise, which skips the dead, claims and their order, and the part of the
- * lecture notes' election in which ring-basic and chang-roberts do not differ.
+ * The ring algorithms: every node sends to its successor only. This header has their common parts: sending
+ * clockwise past suspected nodes, claims and their order, and the election of the lecture notes as far as
+ * ring-basic and chang-roberts agree. Start reading with chang_roberts.c; lap.h serves collect.c and max.c.
  */
 #ifndef ELECTOR_ALGORITHMS_RING_RING_H
 #define ELECTOR_ALGORITHMS_RING_RING_H
@@ -27,7 +28,7 @@ enum {
     RING_OBJECTS,
     RING_SKIPS,
     RING_ALONE,
-    RING_SWALLOWS, /* last: ring-basic never does */
+    RING_SWALLOWS, /* last, since ring-basic never swallows a claim */
     RING_NOTES
 };
 extern const struct el_note_text ring_notes[RING_NOTES];
@@ -36,15 +37,15 @@ enum { RING_BREAKS = 5 };
 extern const struct el_weakness ring_breaks[RING_BREAKS];
 
 /*
- * Sends `msg` to the first node clockwise after `after` that is not gone; false if that is ourselves,
- * and then nothing is sent. A hop that fails comes back as UNSENT and is tried beyond the dead node.
+ * Sends `msg` to the first node clockwise after `after` that is not suspected. If that is ourselves, sends
+ * nothing and returns false. A hop that fails comes back as UNSENT and is retried beyond the dead node.
  */
 bool ring_send(uint64_t gone, const struct el_config *cfg, el_node after, struct el_msg msg,
                struct el_outbox *out);
 
 /*
- * A claim that its bearer compares and passes on: its own, or in some algorithms another's. A candidate's
- * claim is above that of a member who may never lead; among equals the rank decides.
+ * A claim that its sender stands behind: its own or, in some algorithms, another node's. A candidate's claim
+ * is above that of a member that may never lead; otherwise the rank decides.
  */
 struct ring_claim {
     uint64_t attribute;
@@ -55,21 +56,21 @@ struct ring_claim ring_own_claim(const struct el_config *cfg);
 struct ring_claim ring_claim_in(const struct el_msg *m);
 bool ring_claim_above(const struct el_config *cfg, struct ring_claim a, struct ring_claim b);
 struct el_msg ring_message(uint8_t kind, struct ring_claim claim);
-/* Who leads if this claim has won: nobody, where not even the best of all may. */
+/* The leader if the claim of `owner` has won: nobody if not even the best of all may lead. */
 el_node ring_winner(const struct el_config *cfg, el_node owner);
 
-/* Calls an election, whatever was before. */
+/* Starts an election with our own claim, whatever state we are in. */
 void ring_stand(struct ring *me, const struct el_config *cfg, struct el_outbox *out);
-/* Stands behind another's claim, and passes it on. */
+/* Adopts another node's claim and passes it on. */
 void ring_yield(struct ring *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);
 /* Our claim came home. */
 void ring_win(struct ring *me, const struct el_config *cfg, struct el_outbox *out);
 void ring_on_elected(struct ring *me, const struct el_config *cfg, const struct el_msg *m,
                      struct el_outbox *out);
-/* True, with a note, if the message speaks of a node that is gone. */
+/* True, with a note, if the subject of the message is suspected. */
 bool ring_drops(struct ring *me, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);
 
-/* Handlers that both use as they are; `state` is a struct ring. */
+/* Handlers that ring-basic and chang-roberts share; `state` is a struct ring. */
 void ring_on_start(void *state, const struct el_config *cfg, const struct el_start *start,
                    struct el_outbox *out);
 void ring_on_unsent(void *state, const struct el_config *cfg, const struct el_msg *m, struct el_outbox *out);

@@ -1,6 +1,6 @@
 /*
- * Whether an algorithm's word can be relied on: what it calls moot was left out of the search, so a handler that does
- * something with it after all would go unseen. Every state that was reached is asked again, with every message.
+ * Verifies an algorithm's `moot`. The search leaves out messages that it calls moot, so a handler that reacts
+ * to one would go unnoticed. This check delivers such messages to every state that was reached.
  */
 #include "check/world/model.h"
 
@@ -19,7 +19,7 @@ static bool does_nothing(const struct check_model *model, struct check_memo *mem
 
 bool check_moot_is_moot(const struct check_model *model, struct check_memo *memo)
 {
-    enum { PAIRS_MAX = 1 << 25 }; /* beyond that, of the states only every so-manieth */
+    enum { PAIRS_MAX = 1 << 25 }; /* with more pairs, only a sample of the states is checked */
     const uint32_t locals = model->locals.count, letters = model->letters.count;
     const uint64_t pairs = (uint64_t)locals * letters;
     const uint32_t stride = (uint32_t)(pairs / PAIRS_MAX) + 1;

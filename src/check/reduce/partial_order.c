@@ -1,19 +1,20 @@
 /*
- * Partial-order reduction, where it is plainly sound: on a ring that keeps order, with nothing left to go wrong, the
- * next message of a node is the only thing that can happen to it, and nothing that others do changes that. If it also
- * changes nothing that a property sees, every other order leads to the same worlds, so this one move is enough. The
- * search takes all moves after all if the one leads to a world seen before, so that nobody is put off for ever.
+ * Partial-order reduction, only where it is clearly sound: on a ring that keeps order, with no fault left in
+ * the budget. There a node's next message is the only event that can happen to it, and no other node changes
+ * that. If the message also changes nothing that a property sees, every other order leads to the same worlds,
+ * so this one move is enough. If it leads to a world seen before, the search takes all moves, so that no node
+ * is postponed for ever.
  */
 #include "check/world/model.h"
 
 struct single {
     check_visitor *visit;
-    void *whose;
+    void *context;
     const struct check_world *from;
     const struct check_model *model;
     el_node node;
-    uint32_t letter; /* that it hears next */
-    bool is_seen;    /* some way in which that can come out changes what a property sees */
+    uint32_t letter; /* the next message it receives */
+    bool is_seen;    /* some outcome of that changes what a property sees */
 };
 
 static bool is_spent(const struct check_model *model, const struct check_world *world)
@@ -24,7 +25,7 @@ static bool is_spent(const struct check_model *model, const struct check_world *
     return true;
 }
 
-/* Everybody lives and runs, nobody's timer does: messages along the ring are all there is. */
+/* True if all nodes are alive and running and no timer is armed: only messages can happen. */
 static bool is_plain(const struct check_model *model, const struct check_world *world)
 {
     for (uint32_t i = 0; i < model->count; i++) {
@@ -51,18 +52,18 @@ static bool hears(const struct single *single, const struct check_step *step)
     return step->type == CHECK_DELIVER && step->node == single->node && step->letter == single->letter;
 }
 
-static bool look(void *whose, struct check_world *world, const struct check_step *step)
+static bool look(void *context, struct check_world *world, const struct check_step *step)
 {
-    struct single *single = whose;
+    struct single *single = context;
     if (hears(single, step) && !is_invisible(single, world)) single->is_seen = true;
     return !single->is_seen;
 }
 
-/* Whatever it draws when it hears that: all ways are this one move's. */
-static bool pick(void *whose, struct check_world *world, const struct check_step *step)
+/* Collects every outcome of this one move, whatever number the node draws. */
+static bool pick(void *context, struct check_world *world, const struct check_step *step)
 {
-    const struct single *single = whose;
-    return hears(single, step) ? single->visit(single->whose, world, step) : true;
+    const struct single *single = context;
+    return hears(single, step) ? single->visit(single->context, world, step) : true;
 }
 
 static bool has_call(const struct check_model *model, const struct check_world *world, el_node node)
@@ -71,8 +72,9 @@ static bool has_call(const struct check_model *model, const struct check_world *
 }
 
 /*
- * Every bound on moves, messages or time is something that other orders spend otherwise. And who once met a dead
- * neighbour may go on to skip it when it is back, so that there is another way in to the next.
+ * Other orders use up bounds on moves, messages or time differently, so there must be none. There must be no
+ * crashes either: a node that once met a dead neighbour may skip it even after its restart, which opens
+ * another path.
  */
 bool check_may_be_ample(const struct check_model *model)
 {
@@ -81,10 +83,10 @@ bool check_may_be_ample(const struct check_model *model)
            !config->depth && !config->flight && !config->budget[CHECK_CRASH];
 }
 
-/* All that a node can hear comes from the one before it: who hears of two neighbours hears them in any order. */
+/* True if every node receives only from its predecessor. Messages from two neighbours come in any order. */
 static bool goes_one_way(const struct check_model *model, const struct check_world *world)
 {
-    for (uint32_t i = 0; i < world->recorder_count; i++) {
+    for (uint32_t i = 0; i < world->flight_count; i++) {
         const struct el_msg *msg = &check_letter_at(model, world->flight[i])->msg;
         if (msg->to != msg->from % model->count + 1) return false;
     }
@@ -92,16 +94,16 @@ static bool goes_one_way(const struct check_model *model, const struct check_wor
 }
 
 bool check_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
-                 check_visitor *visit, void *whose)
+                 check_visitor *visit, void *context)
 {
     if (!check_may_be_ample(model) || !is_spent(model, world) || !is_plain(model, world)) return false;
     if (!goes_one_way(model, world)) return false;
-    for (uint32_t i = 0; i < world->recorder_count; i++) {
+    for (uint32_t i = 0; i < world->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, world->flight[i]);
         const bool waits = i > 0 && check_letter_at(model, world->flight[i - 1])->msg.to == letter->msg.to;
         if (waits || has_call(model, world, letter->msg.to)) continue;
         struct single single = {.visit = visit,
-                                .whose = whose,
+                                .context = context,
                                 .from = world,
                                 .model = model,
                                 .node = letter->msg.to,

@@ -10,7 +10,7 @@
 
 enum { BUCKETS = 1 << 22, LOCKS = 1 << 10, LETTERS_MAX = UINT16_MAX };
 
-/* The head of a kept world; its letters follow, rising. */
+/* The head of a kept world; its letters follow in ascending order. */
 struct kept {
     struct el_hash key;
     uint32_t next; /* number + 1 */
@@ -113,10 +113,10 @@ static void describe(struct check_cover *cover, const struct check_world *world,
     const struct check_model *model = cover->model;
     uint32_t permutation = 0;
     candidate->head =
-        (struct kept){.ticks = world->ticks, .count = world->recorder_count, .called = world->called};
+        (struct kept){.ticks = world->ticks, .count = world->flight_count, .called = world->called};
     candidate->head.key = check_key(model, world, &permutation);
     memcpy(candidate->head.spent, world->spent, sizeof world->spent);
-    for (uint32_t i = 0; i < world->recorder_count; i++) {
+    for (uint32_t i = 0; i < world->flight_count; i++) {
         const uint16_t letter = rename_letter(cover, world->flight[i], permutation);
         uint32_t at = i;
         while (at > 0 && candidate->letters[at - 1] > letter) {
@@ -178,7 +178,7 @@ static bool add(struct check_cover *cover, struct check_visited *visited, struct
             return false;
         }
         if (is_kin && covers(&candidate->head, candidate->letters, each, letters_of(each))) {
-            *link = each->next; /* it has had its turn; it covers nothing that the new one does not */
+            *link = each->next; /* the new one covers everything that this one covers */
         } else {
             link = &each->next;
         }

@@ -1,4 +1,5 @@
-/* See symmetry.h. Which words of a state name a node only the algorithm knows; it says so, or its nodes are not alike. */
+/* See symmetry.h. Only the algorithm knows which words of a state name a node, so only one with `rename` has
+ * symmetry. */
 #include "check/reduce/symmetry.h"
 
 #include <stdlib.h>
@@ -47,7 +48,7 @@ bool check_find_permutations(struct check_model *model)
     el_node to[CHECK_NODES_MAX + 1];
     for (el_node node = 0; node <= model->count; node++) to[node] = node;
     const uint8_t *budget = model->config->budget;
-    const bool dies_half_told = budget[CHECK_CRASH] && !model->late_is_lost; /* by name, lower ones first */
+    const bool dies_half_told = budget[CHECK_CRASH] && !model->late_is_lost; /* sends go by position */
     const bool names_heirs = budget[CHECK_RESIGN];                           /* the best-ranked, so by id */
     const bool takes_turns = model->config->rounds; /* one order at each instant, by name */
     const bool alike = model->config->symmetry && !takes_turns && !dies_half_told && !names_heirs &&
@@ -68,7 +69,7 @@ static uint64_t rename_set(uint64_t set, uint32_t count, const el_node *to)
     return renamed;
 }
 
-/* Where a timer has a slot for each member, those move with their members. */
+/* If a timer has a slot for each member, the slots move with their members. */
 static void rename_slots(const struct check_model *model, uint16_t *left, const el_node *to)
 {
     uint16_t before[CHECK_NODES_MAX + 1];

@@ -1,4 +1,4 @@
-/* Renaming the nodes of a world, for symmetry: worlds that differ by who is called what are one. */
+/* Symmetry: worlds that differ only by a renaming of the nodes count as one. */
 #ifndef ELECTOR_CHECK_REDUCE_SYMMETRY_H
 #define ELECTOR_CHECK_REDUCE_SYMMETRY_H
 
@@ -6,7 +6,7 @@
 
 enum { CHECK_RECORD_MAX = 4096, CHECK_SYMMETRIC_MAX = 5, CHECK_PERMUTATIONS_MAX = 120 };
 
-/* The renamings under which the question stays the same, the identity first. False: no memory. */
+/* Finds the renamings that leave the question unchanged, the identity first. False if memory ran out. */
 bool check_find_permutations(struct check_model *model);
 /* Each in place; `to` maps positions, nobody to nobody. */
 void check_rename_local(const struct check_model *model, unsigned char *bytes, const el_node *to);

@@ -110,24 +110,25 @@ struct check_chunk *check_frontier_take(struct check_frontier *frontier)
     return chunk;
 }
 
-/* Its number, history, broken links with two flags above them, counts of time and letters, and what was spent. */
+/* The words before the locals: number, history, broken links with two flags above them, ticks and number of
+ * letters, and the budgets spent. */
 enum { HEAD_WORDS = 4 + 2 * CHECK_SPENT_WORDS, CALLED_AT = 30, DAWN_AT = 31 };
 
 bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model,
                      const struct check_world *world, uint32_t number)
 {
-    const uint32_t words = HEAD_WORDS + model->count + world->recorder_count;
+    const uint32_t words = HEAD_WORDS + model->count + world->flight_count;
     if (chunk->used + words > CHECK_CHUNK_WORDS) return false;
     uint32_t *at = chunk->words + chunk->used;
     *at++ = number;
     *at++ = world->history;
     *at++ = world->broken | (uint32_t)world->called << CALLED_AT | (uint32_t)world->dawn << DAWN_AT;
-    *at++ = (uint32_t)world->ticks << 16 | world->recorder_count;
+    *at++ = (uint32_t)world->ticks << 16 | world->flight_count;
     memcpy(at, world->spent, sizeof world->spent);
     at += (size_t)2 * CHECK_SPENT_WORDS;
     memcpy(at, world->local, model->count * sizeof *at);
     at += model->count;
-    memcpy(at, world->flight, world->recorder_count * sizeof *at);
+    memcpy(at, world->flight, world->flight_count * sizeof *at);
     chunk->used += words;
     return true;
 }
@@ -143,13 +144,13 @@ bool check_chunk_next(const struct check_chunk *chunk, const struct check_model 
     world->dawn = (uint8_t)(*word >> DAWN_AT);
     world->broken = *word++ & ((1u << CALLED_AT) - 1);
     world->ticks = (uint16_t)(*word >> 16);
-    world->recorder_count = (uint16_t)*word++;
+    world->flight_count = (uint16_t)*word++;
     memcpy(world->spent, word, sizeof world->spent);
     word += (size_t)2 * CHECK_SPENT_WORDS;
     memcpy(world->local, word, model->count * sizeof *word);
     word += model->count;
-    memcpy(world->flight, word, world->recorder_count * sizeof *word);
-    word += world->recorder_count;
+    memcpy(world->flight, word, world->flight_count * sizeof *word);
+    word += world->flight_count;
     *at = (uint32_t)(word - chunk->words);
     return true;
 }

@@ -1,4 +1,5 @@
-/* Worlds that wait to be expanded, in chunks; when they take too much memory, on disk. */
+/* The frontier: worlds that wait to be expanded, in chunks. Chunks go to disk when they take too much
+ * memory. */
 #ifndef ELECTOR_CHECK_TABLES_FRONTIER_H
 #define ELECTOR_CHECK_TABLES_FRONTIER_H
 
@@ -18,26 +19,27 @@ struct check_chunk {
 
 struct check_frontier {
     struct check_chunk *first, *last;
-    _Atomic uint64_t worlds, in_memory; /* bytes; read by whoever takes stock */
+    _Atomic uint64_t worlds, in_memory; /* their number; bytes. Read by the progress report */
     uint64_t in_memory_max;
     FILE *file;
     int64_t file_end;
     pthread_mutex_t lock;
-    bool failed; /* the disk is full, or memory is */
+    bool failed; /* disk or memory is full */
 };
 
 void check_frontier_init(struct check_frontier *frontier, uint64_t in_memory_max);
 void check_frontier_free(struct check_frontier *frontier);
-/* Hands over a full chunk, and takes one to work on; its words are the caller's to free then. NULL: none is left. */
+/* Puts a full chunk into the frontier; takes one to expand, whose words the caller frees. NULL: none is
+ * left. */
 void check_frontier_put(struct check_frontier *frontier, struct check_chunk *chunk, uint64_t worlds);
 struct check_chunk *check_frontier_take(struct check_frontier *frontier);
 struct check_chunk *check_chunk_new(void);
 void check_chunk_free(struct check_chunk *chunk);
 
-/* One world in a chunk. False: it does not fit any more. */
+/* Adds one world to a chunk. False if it does not fit. */
 bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model,
                      const struct check_world *world, uint32_t number);
-/* The world at word *at, which moves past it; false at the end. */
+/* Reads the world at word *at and moves *at past it; false at the end. */
 bool check_chunk_next(const struct check_chunk *chunk, const struct check_model *model, uint32_t *at,
                       struct check_world *world, uint32_t *number);
 

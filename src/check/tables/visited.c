@@ -1,4 +1,5 @@
-/* See visited.h. Tables are mapped, not allocated: untouched pages cost nothing, and large pages save most of the time. */
+/* See visited.h. Tables are mapped, not allocated: untouched pages cost nothing, and huge pages save most TLB
+ * misses. */
 #define _DEFAULT_SOURCE
 #include "check/tables/visited.h"
 
@@ -55,7 +56,8 @@ uint64_t check_visited_memory(const struct check_visited *visited)
     return (visited->mask + 1) * slot_bytes(visited) + atomic_load(&visited->count) * sizeof *visited->origins;
 }
 
-/* Where it is, or where it belongs: then *is_new, and the slot is ours, its high word still unwritten. */
+/* The slot of this fingerprint. If *is_new, the slot was free and is now ours, with its high word still
+ * unwritten. */
 static uint64_t claim(struct check_visited *visited, uint64_t low, uint64_t high, bool *is_new)
 {
     for (uint64_t at = low & visited->mask;; at = (at + 1) & visited->mask) {
@@ -68,7 +70,7 @@ static uint64_t claim(struct check_visited *visited, uint64_t low, uint64_t high
         if (there != low) continue;
         uint64_t rest;
         while ((rest = atomic_load_explicit(&slot->high, memory_order_acquire)) == 0) {
-        } /* its finder is about to write it */
+        } /* another thread is about to write it */
         *is_new = false;
         if (rest == high) return at;
     }

@@ -1,4 +1,4 @@
-/* What worlds are made of: local states, letters and histories, each kept once, and the fingerprint of their sum. */
+/* The parts of a world: local states, letters and histories, each kept once; and the world's fingerprint. */
 #include "check/world/model.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ uint16_t check_parts(struct check_model *model, el_duration duration)
     const __uint128_t parts =
         ((__uint128_t)duration * model->parts + model->config->tick - 1) / model->config->tick;
     if (parts <= LEFT_MOST) return (uint16_t)parts;
-    check_give_up(model, "a timer runs for more ticks than can be counted: take a longer --tick");
+    check_give_up(model, "a timer runs for more ticks than can be counted: use a longer --tick");
     return LEFT_MOST;
 }
 
@@ -92,7 +92,7 @@ uint32_t check_add_local(struct check_model *model, const unsigned char *bytes)
     }
     view_local(model, local);
     const uint32_t number = check_store_add(&model->locals, record);
-    if (number == UINT32_MAX) check_give_up(model, "no memory is left for more local states or messages");
+    if (number == UINT32_MAX) check_give_up(model, "out of memory for local states or messages");
     return number == UINT32_MAX ? 0 : number;
 }
 
@@ -111,7 +111,7 @@ uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, u
         *hash_under(model, &model->letters, record, i) = el_fingerprint(&renamed.msg, bytes);
     }
     const uint32_t number = check_store_add(&model->letters, record);
-    if (number == UINT32_MAX) check_give_up(model, "no memory is left for more local states or messages");
+    if (number == UINT32_MAX) check_give_up(model, "out of memory for local states or messages");
     return number == UINT32_MAX ? 0 : number;
 }
 
@@ -136,13 +136,13 @@ uint32_t check_add_history(struct check_model *model, const struct check_history
         *hash_under(model, &model->histories, record, i) = el_fingerprint(&renamed.highest, bytes);
     }
     const uint32_t number = check_store_add(&model->histories, record);
-    if (number == UINT32_MAX) check_give_up(model, "no memory is left for more local states or messages");
+    if (number == UINT32_MAX) check_give_up(model, "out of memory for local states or messages");
     return number == UINT32_MAX ? 0 : number;
 }
 
 /* ---- Fingerprints ---- */
 
-/* On a link that keeps order the same message counts otherwise behind another than before it. */
+/* On a link that keeps order, the place of a message is part of its fingerprint. */
 static struct el_hash in_place(struct el_hash hash, uint32_t place)
 {
     const uint64_t odd = 2 * (uint64_t)place + 1;
@@ -175,7 +175,7 @@ static struct el_hash hash_of_counts(const struct check_world *world)
         (uint64_t)world->ticks << 2 | (uint64_t)world->dawn << 1 | world->called,
         world->broken,
     };
-    struct el_hash sum = {0, 0}; /* it is only added to fingerprints: odd factors are as good, and cheaper */
+    struct el_hash sum = {0, 0}; /* only added to fingerprints: odd factors are good enough */
     for (uint32_t i = 0; i < 4; i++) {
         static const uint64_t odd[] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xBF58476D1CE4E5B9),
                                        UINT64_C(0x94D049BB133111EB), UINT64_C(0xD6E8FEB86659FD93)};
@@ -191,7 +191,7 @@ static struct el_hash sum_under(const struct check_model *model, const struct ch
     struct el_hash sum = sum_of_nodes(model, world, permutation);
     uint32_t place = 0;
     const struct check_letter *before = NULL;
-    for (uint32_t i = 0; i < world->recorder_count; i++) {
+    for (uint32_t i = 0; i < world->flight_count; i++) {
         struct check_letter *letter = check_store_at(&model->letters, world->flight[i]);
         const struct el_hash hash = *hash_under(model, &model->letters, letter, permutation);
         if (model->fifo) {
@@ -243,7 +243,8 @@ static bool refuse(char *text, size_t size, const char *why)
     return false;
 }
 
-/* Who has lost its record is owed the time of day, and a machine that waits for it would wait here for ever. */
+/* A machine that waits for the wall clock after it lost its record would wait for ever here: the checker has
+ * none. */
 static bool waits_for_the_time(const struct el_algorithm *algorithm)
 {
     for (uint32_t i = 0; i < algorithm->fact_count; i++)
@@ -258,24 +259,24 @@ static bool is_sensible(const struct check_model *model, char *text, size_t size
     if (model->algorithm->on_arrival) return refuse(text, size, "a machine with a stopwatch cannot be checked");
     if (config->budget[CHECK_WIPE] && waits_for_the_time(model->algorithm))
         return refuse(text, size,
-                      "who loses its record waits for the time of day, which the checker does not tell");
-    if (config->time == CHECK_TICKS && config->tick == 0) return refuse(text, size, "a tick takes some time");
+                      "a node that loses its record waits for the wall clock, which the checker does not have");
+    if (config->time == CHECK_TICKS && config->tick == 0) return refuse(text, size, "--tick must be above 0");
     if (model->soup && (model->fifo || model->hop_acks || model->timely || config->late))
         return refuse(text, size,
-                      "any number of losses and copies at once: only where neither order nor age counts");
+                      "unlimited losses and duplicates together need an algorithm whose links need neither "
+                      "order nor timeliness");
     if (config->rounds &&
         (config->time != CHECK_TICKS || model->fifo || model->hop_acks || config->late || model->soup))
         return refuse(text, size, "rounds need ticks, and links that need not keep order");
     const bool is_told = model->algorithm->on_suspect && (config->detect || config->budget[CHECK_SUSPECT]);
     if (config->rounds && (config->initiators || is_told))
-        return refuse(text, size, "in rounds nobody calls an election, and no detector speaks");
+        return refuse(text, size, "with --rounds there are no initiators and no detector");
     if ((config->budget[CHECK_CUT] || config->budget[CHECK_PART]) && (!config->rounds || model->count > 5))
-        return refuse(text, size, "links break in rounds only, and between at most five nodes");
+        return refuse(text, size, "--cut and --part need --rounds, and at most five nodes");
     if ((uint64_t)config->late * model->parts > LEFT_MOST)
-        return refuse(text, size,
-                      "so late a message is beyond counting: take a longer --tick, or a coarser drift");
+        return refuse(text, size, "--late is too many ticks: use a longer --tick, or a coarser --drift");
     if (model->parts > LEFT_MOST / 4)
-        return refuse(text, size, "the drift bound is too fine for ticks: try 0.01");
+        return refuse(text, size, "the drift bound is too fine for ticks: use --drift 0.01");
     return true;
 }
 
@@ -296,7 +297,7 @@ bool check_model_init(struct check_model *model, const struct check_config *conf
         .copies_max = algorithm->beats ? 1 : 0,
         .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
     const bool any = config->budget[CHECK_DUPLICATE] == CHECK_ANY && config->budget[CHECK_LOSE] == CHECK_ANY;
-    model->soup = any && !check_looks_at_rest(config); /* where nothing is taken out, nothing comes to rest */
+    model->soup = any && !check_looks_at_rest(config); /* with messages kept for ever no world is at rest */
     if (any) model->copies_max = 1;
     model->late_is_lost = model->soup || (!model->fifo && !model->hop_acks && config->time == CHECK_FREE &&
                                           !check_looks_at_rest(config));
@@ -309,7 +310,7 @@ bool check_model_init(struct check_model *model, const struct check_config *conf
     if (!check_find_permutations(model)) return refuse(text, size, "out of memory");
     const size_t more = (model->permutation_count - 1) * sizeof(struct el_hash);
     if (sizeof(struct check_local) + model->bytes + more > CHECK_RECORD_MAX)
-        return refuse(text, size, "a node of this algorithm is too large to be checked with so many members");
+        return refuse(text, size, "the state of a node is too large with this many members: use fewer --nodes");
     if (!check_store_init(&model->locals, sizeof(struct check_local) + model->bytes + more) ||
         !check_store_init(&model->letters, sizeof(struct check_letter) + more) ||
         !check_store_init(&model->histories, sizeof(struct check_history) + more))

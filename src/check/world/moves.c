@@ -1,9 +1,10 @@
-/* What can happen next in a world: each move of each node, of the network, of time, and each fault still in the budget. */
+/* The successors of a world: each move of each node, of the network, of time, and each fault left in the
+ * budget. */
 #include <string.h>
 
 #include "check/world/moves.h"
 
-/* ---- What is under way ---- */
+/* ---- Messages in flight ---- */
 
 static bool is_before(const struct check_model *model, uint32_t a, uint32_t b)
 {
@@ -14,7 +15,7 @@ static bool is_before(const struct check_model *model, uint32_t a, uint32_t b)
     return x->msg.to < y->msg.to; /* equal links: in the order of sending */
 }
 
-/* Nobody will ever do anything with it, as its algorithm says. */
+/* True if, by the algorithm's own statement, the receiver will never react to it. */
 static bool is_moot(const struct check_walk *walk, const struct check_world *world, uint32_t number)
 {
     const struct check_model *model = walk->model;
@@ -23,7 +24,7 @@ static bool is_moot(const struct check_walk *walk, const struct check_world *wor
     uint32_t local = world->local[letter->msg.to - 1];
     const uint8_t flags = check_head_of(check_local_at(model, local))->flags;
     if (!(flags & LOCAL_STARTED)) return false;
-    if (!(flags & LOCAL_ALIVE)) /* as it would be if it came back */
+    if (!(flags & LOCAL_ALIVE)) /* as it would be after a restart */
         local = check_outcomes_of(walk->memo, local, check_event(CHECK_REVIVE, 0), false).first->local;
     const struct check_head *head = check_head_of(check_local_at(model, local));
     const struct el_config cfg = {model->cluster, letter->msg.to};
@@ -34,26 +35,26 @@ void check_post(const struct check_walk *walk, struct check_world *world, uint32
 {
     const struct check_model *model = walk->model;
     if (is_moot(walk, world, letter)) return;
-    uint32_t at = world->recorder_count, copies = 0;
+    uint32_t at = world->flight_count, copies = 0;
     while (at > 0 && is_before(model, letter, world->flight[at - 1])) at--;
     for (uint32_t i = at; !model->fifo && i > 0 && world->flight[i - 1] == letter; i--) copies++;
     if (!model->fifo && model->copies_max && copies >= model->copies_max) return;
-    memmove(world->flight + at + 1, world->flight + at, (world->recorder_count - at) * sizeof *world->flight);
+    memmove(world->flight + at + 1, world->flight + at, (world->flight_count - at) * sizeof *world->flight);
     world->flight[at] = letter;
-    world->recorder_count++;
+    world->flight_count++;
 }
 
 static void take_out(struct check_world *world, uint32_t at)
 {
-    world->recorder_count--;
-    memmove(world->flight + at, world->flight + at + 1, (world->recorder_count - at) * sizeof *world->flight);
+    world->flight_count--;
+    memmove(world->flight + at, world->flight + at + 1, (world->flight_count - at) * sizeof *world->flight);
 }
 
-/* After its step, what waits for this node may be moot. */
+/* After a step of this node, messages to it may be moot. */
 static void drop_moot(const struct check_walk *walk, struct check_world *world, el_node node)
 {
     const struct check_model *model = walk->model;
-    for (uint32_t i = 0; model->uses_moot && i < world->recorder_count;) {
+    for (uint32_t i = 0; model->uses_moot && i < world->flight_count;) {
         if (check_letter_at(model, world->flight[i])->msg.to == node && is_moot(walk, world, world->flight[i]))
             take_out(world, i);
         else
@@ -71,18 +72,18 @@ static bool cannot_return(const struct check_walk *walk, const struct check_worl
     return !restarts && !wipes;
 }
 
-/* What will never be looked at is as good as gone: returns to the dead, and letters to those who stay dead. */
+/* Removes letters without effect: returns to dead nodes, and messages to nodes that stay dead. */
 static void drop_dead_letters(const struct check_walk *walk, struct check_world *world)
 {
     const struct check_model *model = walk->model;
     const bool final = model->config->reduce && !model->hop_acks && cannot_return(walk, world);
     if (!final && !model->hop_acks) return;
-    for (uint32_t i = 0; i < world->recorder_count;) {
+    for (uint32_t i = 0; i < world->flight_count;) {
         const struct check_letter *letter = check_letter_at(model, world->flight[i]);
-        const el_node whose = letter->returns ? letter->msg.from : letter->msg.to;
-        const bool dead = !(check_head_of(check_local_at(model, world->local[whose - 1]))->flags & LOCAL_ALIVE);
+        const el_node owner = letter->returns ? letter->msg.from : letter->msg.to;
+        const bool dead = !(check_head_of(check_local_at(model, world->local[owner - 1]))->flags & LOCAL_ALIVE);
         const bool started =
-            check_head_of(check_local_at(model, world->local[whose - 1]))->flags & LOCAL_STARTED;
+            check_head_of(check_local_at(model, world->local[owner - 1]))->flags & LOCAL_STARTED;
         if (dead && started && (letter->returns || final))
             take_out(world, i);
         else
@@ -92,12 +93,12 @@ static void drop_dead_letters(const struct check_walk *walk, struct check_world 
 
 /* ---- Arriving at a new world ---- */
 
-/* Without as many of those from `first` on as there are too many; which of equal ones makes no difference. */
+/* Removes the excess letters in every combination, from `first` on; of equal letters only one is tried. */
 static void shed(struct check_walk *walk, const struct check_world *world, struct check_step *step,
                  uint32_t first)
 {
-    const uint32_t excess = world->recorder_count - walk->model->config->flight;
-    for (uint32_t i = first; i + excess <= world->recorder_count && walk->goes_on; i++) {
+    const uint32_t excess = world->flight_count - walk->model->config->flight;
+    for (uint32_t i = first; i + excess <= world->flight_count && walk->goes_on; i++) {
         if (i > first && world->flight[i] == world->flight[i - 1]) continue;
         struct check_world less;
         check_copy_world(&less, world);
@@ -105,7 +106,7 @@ static void shed(struct check_walk *walk, const struct check_world *world, struc
         step->shed = walk->shed;
         take_out(&less, i);
         if (excess == 1)
-            walk->goes_on = walk->visit(walk->whose, &less, step);
+            walk->goes_on = walk->visit(walk->context, &less, step);
         else
             shed(walk, &less, step, i);
         step->shed_count--;
@@ -116,8 +117,8 @@ void check_arrive(struct check_walk *walk, struct check_world *world, struct che
 {
     const uint32_t most = walk->model->config->flight;
     if (!walk->goes_on) return;
-    if (most == 0 || world->recorder_count <= most)
-        walk->goes_on = walk->visit(walk->whose, world, step);
+    if (most == 0 || world->flight_count <= most)
+        walk->goes_on = walk->visit(walk->context, world, step);
     else
         shed(walk, world, step, 0);
 }
@@ -127,7 +128,7 @@ static bool belongs_to_dawn(enum check_move_type type)
     return type == CHECK_DIE || type == CHECK_REVIVE || type == CHECK_STOP || type == CHECK_GO_ON;
 }
 
-/* Whether somebody should lead after this. */
+/* True if this step calls for a leader. */
 static bool calls(const struct check_model *model, uint32_t was, const struct check_step *step)
 {
     const bool misses_leader =
@@ -142,7 +143,6 @@ void check_pay(const struct check_walk *walk, struct check_world *after, struct 
     if (cost.budget != CHECK_BUDGETS) check_spend_one(walk, after, cost.budget);
 }
 
-/* A node takes a step: every way that it can come out. */
 void check_let(struct check_walk *walk, struct check_cost cost, struct check_step step, uint64_t event)
 {
     struct check_model *model = walk->model;
@@ -154,8 +154,8 @@ void check_let(struct check_walk *walk, struct check_cost cost, struct check_ste
     walk->is_moving |= !step.is_fault;
     for (uint32_t i = 0; i < outcomes.count && walk->goes_on; i++, outcome = check_next_outcome(outcome)) {
         struct check_world after;
-        if (walk->from->recorder_count + outcome->sent > CHECK_FLIGHT_MAX) {
-            check_give_up(model, "too many messages are under way at once: bound them with --flight");
+        if (walk->from->flight_count + outcome->sent > CHECK_FLIGHT_MAX) {
+            check_give_up(model, "too many messages are in flight at once: bound them with --flight");
             return;
         }
         check_pay(walk, &after, cost);
@@ -178,14 +178,14 @@ static bool is_head(const struct check_walk *walk, uint32_t at)
 {
     const struct check_model *model = walk->model;
     const uint32_t *flight = walk->from->flight;
-    if (!model->fifo) return at == 0 || flight[at] != flight[at - 1]; /* of equal letters, one is enough */
+    if (!model->fifo) return at == 0 || flight[at] != flight[at - 1]; /* one of equal letters is enough */
     if (at == 0) return true;
     const struct check_letter *a = check_letter_at(model, flight[at - 1]),
                               *b = check_letter_at(model, flight[at]);
     return a->returns || a->msg.from != b->msg.from || a->msg.to != b->msg.to || a->returns != b->returns;
 }
 
-/* It meets nobody: the sender is told so, where hops are acknowledged. */
+/* The addressee is dead: the letter returns to its sender if the algorithm needs hop acknowledgements. */
 static void meet_nobody(struct check_walk *walk, uint32_t at)
 {
     const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[at]);
@@ -240,10 +240,10 @@ void check_lose(struct check_walk *walk, uint32_t at)
 
 /* ---- Nodes ---- */
 
-/* An answer may land exactly at the timeout: at one instant messages come first. */
+/* An answer may arrive exactly at the timeout: at one instant messages come first. */
 static bool must_hear_first(const struct check_walk *walk, el_node node)
 {
-    for (uint32_t i = 0; walk->model->timely && i < walk->from->recorder_count; i++) {
+    for (uint32_t i = 0; walk->model->timely && i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[i]);
         if (letter->left == 0 && !letter->returns && letter->msg.to == node) return true;
     }
@@ -341,7 +341,7 @@ static void act(struct check_walk *walk, el_node node)
 static bool something_runs(const struct check_walk *walk)
 {
     const struct check_model *model = walk->model;
-    for (uint32_t i = 0; i < walk->from->recorder_count; i++)
+    for (uint32_t i = 0; i < walk->from->flight_count; i++)
         if (check_letter_at(model, walk->from->flight[i])->left != LEFT_NONE) return true;
     for (el_node node = 1; node <= model->count; node++) {
         const uint16_t *left = check_left_of(model, check_local_of(walk, node));
@@ -357,14 +357,15 @@ static bool may_pass(const struct check_walk *walk)
     if (model->config->time != CHECK_TICKS || !something_runs(walk)) return false;
     for (el_node node = 1; node <= model->count; node++)
         if (check_is_awake(walk, node) && check_local_of(walk, node)->is_due) return false;
-    for (uint32_t i = 0; model->timely && i < walk->from->recorder_count; i++) {
+    for (uint32_t i = 0; model->timely && i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
         if (letter->left == 0 && check_is_awake(walk, letter->msg.to)) return false;
     }
     return true;
 }
 
-/* One tick more for everything; a letter that is too late by then is lost, or waits for a timely link's receiver. */
+/* One tick passes for all. A letter that is then too late is lost; on a timely link it must be delivered
+ * first. */
 void check_pass(struct check_walk *walk)
 {
     struct check_model *model = walk->model;
@@ -372,12 +373,12 @@ void check_pass(struct check_walk *walk)
     struct check_world after;
     if (!may_pass(walk)) return;
     check_copy_world(&after, walk->from);
-    after.recorder_count = 0;
+    after.flight_count = 0;
     for (el_node node = 1; node <= model->count; node++)
         after.local[node - 1] =
             check_outcomes_of(walk->memo, walk->from->local[node - 1], check_event(CHECK_TICK, 0), false)
                 .first->local;
-    for (uint32_t i = 0; i < walk->from->recorder_count; i++) {
+    for (uint32_t i = 0; i < walk->from->flight_count; i++) {
         const struct check_letter *letter = check_letter_at(model, walk->from->flight[i]);
         uint32_t number = walk->from->flight[i];
         if (letter->left != LEFT_NONE && letter->left < model->parts) {
@@ -397,10 +398,10 @@ void check_pass(struct check_walk *walk)
 }
 
 bool check_successors(struct check_model *model, struct check_memo *memo, const struct check_world *world,
-                      check_visitor *visit, void *whose)
+                      check_visitor *visit, void *context)
 {
     struct check_walk walk;
-    walk.model = model, walk.memo = memo, walk.from = world, walk.visit = visit, walk.whose = whose;
+    walk.model = model, walk.memo = memo, walk.from = world, walk.visit = visit, walk.context = context;
     walk.goes_on = true, walk.is_moving = false;
     for (uint32_t i = 0; i < model->count; i++) walk.locals[i] = check_local_at(model, world->local[i]);
     for (el_node node = 1; node <= model->count; node++) {
@@ -413,7 +414,7 @@ bool check_successors(struct check_model *model, struct check_memo *memo, const 
         check_play_round(&walk);
         return walk.is_moving;
     }
-    for (uint32_t i = 0; i < world->recorder_count; i++) {
+    for (uint32_t i = 0; i < world->flight_count; i++) {
         if (!is_head(&walk, i)) continue;
         check_deliver(&walk, i);
         check_lose(&walk, i);

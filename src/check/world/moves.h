@@ -1,4 +1,4 @@
-/* The inside of the moves: one world, and what is done to it to come to the next. Shared by moves.c and rounds.c. */
+/* Enumerating the successors of one world. Included only by moves.c and rounds.c. */
 #ifndef ELECTOR_CHECK_WORLD_MOVES_H
 #define ELECTOR_CHECK_WORLD_MOVES_H
 
@@ -10,9 +10,9 @@ struct check_walk {
     const struct check_world *from;
     const struct check_local *locals[CHECK_NODES_MAX]; /* of that world */
     check_visitor *visit;
-    void *whose;
+    void *context;
     bool goes_on;   /* the visitor wants more */
-    bool is_moving; /* something can happen that is no fault */
+    bool is_moving; /* some move that is not a fault is possible */
     uint32_t shed[CHECK_SENT_MAX];
 };
 
@@ -37,15 +37,15 @@ static inline bool check_is_left(const struct check_walk *walk, enum check_budge
            check_spent(walk->from->spent, budget) < walk->model->config->budget[budget];
 }
 
-/* What there is any number of is not counted. */
+/* An unlimited budget is not counted. */
 static inline void check_spend_one(const struct check_walk *walk, struct check_world *world,
                                    enum check_budget budget)
 {
     if (walk->model->config->budget[budget] == CHECK_ANY) return;
-    world->spent[budget / 8] += UINT64_C(1) << budget % 8 * 8; /* no budget is as large as a byte */
+    world->spent[budget / 8] += UINT64_C(1) << budget % 8 * 8; /* a budget is below 255, so no carry */
 }
 
-/* What a step uses up: a letter under way, by its place, and one of a budget. */
+/* The cost of a step: a letter in flight, by its place, and one of a budget. */
 struct check_cost {
     uint32_t letter;
     enum check_budget budget;
@@ -53,27 +53,27 @@ struct check_cost {
 #define CHECK_NO_LETTER UINT32_MAX
 static const struct check_cost CHECK_FREE_OF_COST = {CHECK_NO_LETTER, CHECK_BUDGETS};
 
-/* The world after what a step uses up. */
+/* The world without the letter and the budget that the step costs. */
 void check_pay(const struct check_walk *walk, struct check_world *after, struct check_cost cost);
-/* A node takes a step: every way that it can come out. */
+/* A node takes a step; visits every outcome. */
 void check_let(struct check_walk *walk, struct check_cost cost, struct check_step step, uint64_t event);
-/* Hands a successor to the visitor; too many letters are shed first, in every way. */
+/* Passes a successor to the visitor; excess letters are removed first, in every combination. */
 void check_arrive(struct check_walk *walk, struct check_world *world, struct check_step *step);
-/* One letter under way, by its place. */
+/* Delivers the letter at this place. */
 void check_deliver(struct check_walk *walk, uint32_t at);
 void check_lose(struct check_walk *walk, uint32_t at);
-/* A step that costs one of a budget, if there is one left. */
+/* Takes a step that costs one of a budget, if any is left. */
 void check_spend(struct check_walk *walk, enum check_budget budget, struct check_step step, uint32_t what);
 /* A leader is asked to resign, or to hand over. */
 void check_ask(struct check_walk *walk, el_node node);
-/* It comes back, dies, or goes on after a pause. False: there is nothing else that it could do. */
+/* The node restarts, dies, or resumes after a pause. False if it can do nothing else. */
 bool check_come_or_go(struct check_walk *walk, el_node node);
-/* Time passes, if nothing has to happen before. */
+/* One tick passes, if no event is due before. */
 void check_pass(struct check_walk *walk);
-/* Puts a letter under way, in its place. */
+/* Inserts a letter at its place. */
 void check_post(const struct check_walk *walk, struct check_world *world, uint32_t letter);
 
-/* rounds.c: at one instant one order, and what the budgets allow instead. */
+/* rounds.c: one order of events at each instant, and the exceptions that budgets allow. */
 void check_play_round(struct check_walk *walk);
 
 #endif

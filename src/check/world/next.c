@@ -1,6 +1,7 @@
 /*
- * From a world to those that are kept next. Usually that is one move. In rounds it is all that happens at one instant:
- * the worlds in between are judged and not kept, since every way through an instant ends in the next one.
+ * The worlds that the search keeps after a given one. Usually they are one move away. In rounds they are one
+ * instant away: the worlds in between are checked but not kept, since every path through an instant ends in
+ * the next one.
  */
 #include "check/world/next.h"
 
@@ -13,7 +14,7 @@ struct way {
     struct check_memo *memo;
     const struct check_world *from; /* of the last step */
     check_finder *find;
-    void *whose;
+    void *context;
     struct check_step steps[STEPS_MAX];
     uint32_t count;
     bool goes_on;
@@ -29,15 +30,15 @@ static bool is_fault(const struct way *way)
 static void arrive(struct way *way, const struct check_world *world, uint32_t broken)
 {
     const struct check_found found = {way->steps, way->count, broken, is_fault(way)};
-    way->goes_on = way->find(way->whose, world, &found);
+    way->goes_on = way->find(way->context, world, &found);
 }
 
-static bool take(void *whose, struct check_world *world, const struct check_step *step)
+static bool take(void *context, struct check_world *world, const struct check_step *step)
 {
-    struct way *way = whose;
+    struct way *way = context;
     uint32_t broken = 0;
     if (way->count == STEPS_MAX) {
-        check_give_up(way->model, "too much happens at one instant");
+        check_give_up(way->model, "too many events at one instant");
         return false;
     }
     if (step->outcome)
@@ -52,7 +53,7 @@ static bool take(void *whose, struct check_world *world, const struct check_step
         way->from = world;
         const bool is_moving = check_successors(way->model, way->memo, world, take, way);
         way->from = from;
-        if (!is_moving) { /* nothing runs: no tick will end this instant, and whatever comes next begins one */
+        if (!is_moving) { /* no timer runs, so no tick ends this instant: the next event begins a new one */
             world->dawn = 1;
             arrive(way, world, broken);
         }
@@ -64,20 +65,20 @@ static bool take(void *whose, struct check_world *world, const struct check_step
 }
 
 bool check_next(struct check_model *model, struct check_memo *memo, const struct check_world *world,
-                check_finder *find, void *whose)
+                check_finder *find, void *context)
 {
     struct way way;
-    way.model = model, way.memo = memo, way.from = world, way.find = find, way.whose = whose;
+    way.model = model, way.memo = memo, way.from = world, way.find = find, way.context = context;
     way.count = 0, way.goes_on = true;
     check_memo_trim(memo);
     return check_successors(model, memo, world, take, &way);
 }
 
 bool check_next_ample(struct check_model *model, struct check_memo *memo, const struct check_world *world,
-                      check_finder *find, void *whose)
+                      check_finder *find, void *context)
 {
     struct way way;
-    way.model = model, way.memo = memo, way.from = world, way.find = find, way.whose = whose;
+    way.model = model, way.memo = memo, way.from = world, way.find = find, way.context = context;
     way.count = 0, way.goes_on = true;
     check_memo_trim(memo);
     return check_ample(model, memo, world, take, &way);

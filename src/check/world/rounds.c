@@ -1,9 +1,9 @@
-/* Rounds: all that happens at one instant happens in one order; the budgets buy what departs from it. */
+/* Rounds: all events of one instant happen in one fixed order; budgets allow exceptions. */
 #include <string.h>
 
 #include "check/world/moves.h"
 
-/* Which of two that arrive at one instant is heard first: by receiver, sender, and then what they say. */
+/* The order of two messages that arrive at one instant: by receiver, sender, then content. */
 static bool comes_first(const struct el_msg *a, const struct el_msg *b)
 {
     if (a->to != b->to) return a->to < b->to;
@@ -21,7 +21,7 @@ static bool has_arrived(const struct check_walk *walk, uint32_t at)
 static uint32_t first_arrived(const struct check_walk *walk)
 {
     uint32_t first = UINT32_MAX;
-    for (uint32_t i = 0; i < walk->from->recorder_count; i++) {
+    for (uint32_t i = 0; i < walk->from->flight_count; i++) {
         if (!has_arrived(walk, i)) continue;
         const struct el_msg *msg = &check_letter_at(walk->model, walk->from->flight[i])->msg;
         if (first == UINT32_MAX ||
@@ -44,7 +44,7 @@ static void delay(struct check_walk *walk, uint32_t at)
     check_arrive(walk, &after, &step);
 }
 
-/* Lost on a broken link, which is no fault of its own. */
+/* The letter is lost on a broken link; the break was the fault, not this loss. */
 static void vanish(struct check_walk *walk, uint32_t at)
 {
     struct check_world after;
@@ -67,7 +67,7 @@ static void hear(struct check_walk *walk, uint32_t first)
     check_deliver(walk, first);
     check_lose(walk, first);
     delay(walk, first);
-    for (uint32_t i = 0; i < walk->from->recorder_count && check_is_left(walk, CHECK_REORDER); i++) {
+    for (uint32_t i = 0; i < walk->from->flight_count && check_is_left(walk, CHECK_REORDER); i++) {
         const struct check_letter *letter = check_letter_at(walk->model, walk->from->flight[i]);
         if (i == first || !has_arrived(walk, i) || letter->msg.to != to) continue;
         const struct check_step step = {
@@ -77,7 +77,8 @@ static void hear(struct check_walk *walk, uint32_t first)
     }
 }
 
-/* At one instant nodes do not see each other, so who dies, comes back or stands still does so at its beginning. */
+/* Crashes, restarts and pauses happen at the beginning of an instant. This loses nothing, since within one
+ * instant nodes do not see each other's actions. */
 static void trouble(struct check_walk *walk)
 {
     for (el_node node = 1; node <= walk->model->count; node++) {

@@ -1,7 +1,7 @@
 /*
- * What one node does with one event: el_step, its outbox carried out in order, every answer to a CHOOSE, every length
- * of a timer, and, where it may die, every prefix. A node's step depends on nothing but its own state, so each is
- * computed once and remembered by the thread that asked.
+ * All outcomes of one event at one node: el_step, its outbox carried out in order, every answer to a CHOOSE,
+ * every length of a timer and, if the node may die, every prefix of the outbox. A step depends only on the
+ * node's own state, so each thread computes it once and remembers the outcomes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,14 @@ static const size_t ARENA_MOST = (size_t)192 << 20;
 struct check_memo {
     struct check_model *model;
     struct check_outcomes *table; /* open addressing; count 0 is free */
-    _Atomic uint32_t mask;        /* read, as is arena_used, by whoever takes stock */
+    _Atomic uint32_t mask;        /* read, like arena_used, by the progress report */
     uint32_t used;
     unsigned char *arena;
     _Atomic size_t arena_used;
     size_t arena_size;
 };
 
-/* ---- The memory ---- */
+/* ---- The memo ---- */
 
 struct check_memo *check_memo_new(struct check_model *model)
 {
@@ -32,7 +32,7 @@ struct check_memo *check_memo_new(struct check_model *model)
     memo->mask = MEMO_FIRST - 1;
     memo->table = calloc(MEMO_FIRST, sizeof *memo->table);
     memo->arena_size = ARENA_MOST;
-    memo->arena = malloc(ARENA_MOST); /* touched only as it fills */
+    memo->arena = malloc(ARENA_MOST); /* pages are used only as it fills */
     if (!memo->table || !memo->arena) {
         check_memo_free(memo);
         return NULL;
@@ -101,8 +101,8 @@ struct attempt {
 struct maker {
     struct check_memo *memo;
     struct check_outcomes *made;
-    int dying;     /* after so many sends and saves; -1: not */
-    uint16_t most; /* how many there were at most in one that lived */
+    int dying;     /* the node dies after this many SENDs and SAVEs; -1: it survives */
+    uint16_t most; /* the most SENDs and SAVEs of an attempt that survived */
     el_node self;
 };
 
@@ -129,7 +129,7 @@ static void forget_all(const struct check_model *model, struct attempt *attempt)
     for (size_t i = 0; i < model->left_count; i++) left[i] = LEFT_NONE;
 }
 
-/* The same outcome twice is one. */
+/* True if an equal outcome is in the list already. */
 static bool is_known(const struct check_outcomes *made, const struct check_outcome *outcome)
 {
     const struct check_outcome *each = made->first;
@@ -141,7 +141,7 @@ static bool is_known(const struct check_outcomes *made, const struct check_outco
     return false;
 }
 
-/* A claim is over at the very instant that bounds it: that timer comes before any message. */
+/* A claim expires at the very instant of its timer: that timer comes before any message. */
 static void end_claim(const struct check_model *model, struct attempt *attempt)
 {
     const struct check_head *head = head_of(attempt);
@@ -196,9 +196,10 @@ static void put_into_flight(struct maker *maker, struct attempt *attempt, const 
 }
 
 /*
- * Where whatever was sent may arrive at any time or never, a death after fewer sends can do nothing that one after more
- * cannot: only what is on the disk makes a difference. So only the last moment before a SAVE counts. Under symmetry no
- * other may count: a broadcast goes out in the order of names, and in the middle of it the nodes are not alike.
+ * If a message may arrive at any time or never, a crash after fewer SENDs allows nothing that a crash after
+ * more does not: only the saved record makes a difference. So only crashes just before a SAVE are tried. With
+ * symmetry this is required: a broadcast goes out in order of position, and in the middle of it the nodes are
+ * not symmetric.
  */
 static bool is_dominated(const struct maker *maker, const struct el_action *next)
 {
@@ -209,7 +210,7 @@ static bool is_dominated(const struct maker *maker, const struct el_action *next
 
 static void take_step(struct maker *maker, struct attempt *attempt, const struct el_event *event);
 
-/* The lengths that a timer may get: the shortest, then longer by a tick each, and the longest. */
+/* The lengths that a timer may have: the shortest, each one tick longer, and the longest. */
 static void arm(struct maker *maker, const struct attempt *before, const struct el_action *actions,
                 uint32_t count, uint32_t at);
 
@@ -303,7 +304,7 @@ static void start(const struct check_model *model, struct attempt *attempt, bool
     head->flags |= LOCAL_STARTED | LOCAL_ALIVE;
 }
 
-/* Time passes on this node's clock. What runs out between two ticks is overdue at the second. */
+/* One tick passes on this node's clock. A timer that expires between two ticks is overdue at the second. */
 static void tick(const struct check_model *model, struct attempt *attempt)
 {
     struct check_head *head = head_of(attempt);
@@ -315,7 +316,7 @@ static void tick(const struct check_model *model, struct attempt *attempt)
     }
 }
 
-/* What happens to the node before its machine hears of it. False: the machine hears nothing. */
+/* Changes to the node before its machine gets the event. False if the machine gets none. */
 static bool prepare(const struct maker *maker, struct attempt *attempt, uint64_t word, struct el_event *event)
 {
     const struct check_model *model = maker->memo->model;
@@ -387,8 +388,8 @@ static void make(struct maker *maker, uint32_t local, uint64_t word)
 }
 
 /*
- * Dying with nothing done is dying before the event, except that a hop was acknowledged; with all done it is dying after,
- * except in rounds, where there is no other moment for it.
+ * A crash after no action equals a crash before the event, except that the hop was acknowledged. A crash
+ * after all actions equals a crash after the step, except in rounds, where that moment does not exist.
  */
 static void make_all(struct maker *maker, uint32_t local, uint64_t word, bool may_die)
 {

@@ -10,14 +10,14 @@
 
 static const char help[] =
     "Usage: elector agent --config FILE [options]\n\n"
-    "Runs this host's member of a cluster, until SIGTERM, which hands over what it leads before it leaves.\n"
-    "SIGHUP reads keys, permissions and logging again. `elector init` writes a configuration.\n\n"
+    "Runs this host's member of a cluster. On SIGTERM it hands over the groups it leads, then exits. On SIGHUP it\n"
+    "reloads keys, permissions and logging. `elector init` writes a configuration.\n\n"
     "  --config FILE     the configuration, elector.conf(5)\n"
-    "  --check-config    read it, say what it means, and do nothing else\n"
-    "  --verbose         log what the machines do, not only what concerns an operator\n"
+    "  --check-config    read the configuration, explain it, and exit\n"
+    "  --verbose         also log the steps of the state machines\n"
     "  --help            this text\n\n"
-    "Exit codes: 0 it was asked to leave; 2 usage; 69 something it needs cannot be had; 74 its disk failed;\n"
-    "78 the configuration cannot be used.\n";
+    "Exit codes: 0 stopped by a signal; 2 usage; 69 a resource it needs is unavailable; 74 its disk failed;\n"
+    "78 the configuration is invalid.\n";
 
 static int run(const char *path, bool check, bool verbose)
 {
@@ -63,7 +63,7 @@ int cli_agent(int argc, char **argv)
         } else if (strcmp(argv[at], "--verbose") == 0) {
             verbose = true;
         } else {
-            return cli_usage_error("agent", "unknown word %s; `elector agent --help` lists them", argv[at]);
+            return cli_usage_error("agent", "unknown option %s; `elector agent --help` lists them", argv[at]);
         }
     }
     if (!path) return cli_usage_error("agent", "which configuration? --config FILE; `elector init` writes one");

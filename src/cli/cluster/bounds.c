@@ -12,7 +12,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* (k + 1) h + round trip ≤ what is left: how many of k. */
+/* The greatest k with (k + 1) h + round trip ≤ time: how many exchanges in a row may be lost. */
 static uint32_t losses_in(const struct bounds_settings *s, uint64_t time)
 {
     const uint64_t trip = 2 * s->transmit + s->process;
@@ -20,7 +20,7 @@ static uint32_t losses_in(const struct bounds_settings *s, uint64_t time)
     return beats ? (uint32_t)(beats - 1) : 0;
 }
 
-/* The last renewal may have been asked for a beat before, and the next must come back. */
+/* The last renewal may be one beat old when the stall begins, and the next one must still return. */
 static uint64_t stall_in(const struct bounds_settings *s, uint64_t time)
 {
     const uint64_t needed = s->beat + 2 * s->transmit + s->process;
@@ -82,7 +82,8 @@ static uint32_t work_drift(const struct bounds *p)
     return (uint32_t)(more / 1000 * MILLION / (sum / 1000));
 }
 
-/* Who may lead beats to all others; the answers of those who beat, too, go with their beats, but for those to further leaders. */
+/* Every member that may lead sends beats to all others. Members that send beats piggyback their answers on
+ * them, except answers to further leaders. */
 static void count_packets(const struct bounds_settings *s, struct bounds *p)
 {
     const uint64_t others = p->count.votes + s->observers - 1, span = 1000 * NS_PER_S;
@@ -117,26 +118,26 @@ struct bounds bounds_of(const struct bounds_settings *s)
     return p;
 }
 
-/* ---- In words ---- */
+/* ---- Texts ---- */
 
 static const struct {
     const char *name, *text, *formula, *remark;
 } events[BOUNDS_EVENTS] = {
-    [BOUNDS_WORKER_CRASH] = {"worker-crash", "a worker crashes", "2 m", "and what the kernel takes to say so"},
-    [BOUNDS_TRANSFER] = {"transfer", "leadership is handed over", "2 m", "from when its work has stopped"},
-    [BOUNDS_RESIGN] = {"resign", "a leader resigns", "2 m", "from when its work has stopped"},
+    [BOUNDS_WORKER_CRASH] = {"worker-crash", "a worker crashes", "2 m", "plus the kernel's time to report it"},
+    [BOUNDS_TRANSFER] = {"transfer", "leadership is handed over", "2 m", "from the end of its work"},
+    [BOUNDS_RESIGN] = {"resign", "a leader resigns", "2 m", "from the end of its work"},
     [BOUNDS_AGENT_CRASH_GUARDED] = {"agent-crash-guarded", "an agent crashes, its guardian lives", "3 m",
-                                    "from when its work has been ended"},
-    [BOUNDS_AGENT_CRASH] = {"agent-crash", "an agent crashes, and no guardian", "P / (1 - ρ) + n δ + r + 4 o",
+                                    "from the end of its work"},
+    [BOUNDS_AGENT_CRASH] = {"agent-crash", "an agent crashes without a guardian", "P / (1 - ρ) + n δ + r + 4 o",
                             NULL},
     [BOUNDS_HOST_SILENT] = {"host-silent", "a host dies, hangs or is cut off", "P / (1 - ρ) + n δ + r + 4 o",
                             NULL},
     [BOUNDS_MAJORITY_BACK] = {"majority-back", "a majority was lost, and is back",
-                              "P / (1 - ρ) + h + n δ + r + 4 o", "from when it is back"},
+                              "P / (1 - ρ) + h + n δ + r + 4 o", "from its return"},
     [BOUNDS_ALL_RESTART] = {"all-restart", "all agents restart", "P / (1 - ρ) + n δ + r + 4 o",
                             "from the last start"},
-    [BOUNDS_FOLLOWER_RESTARTS] = {"follower-restarts", "one restarts that does not lead", "0",
-                                  "its vote is missing meanwhile"},
+    [BOUNDS_FOLLOWER_RESTARTS] = {"follower-restarts", "a member that does not lead restarts", "0",
+                                  "its vote does not count meanwhile"},
 };
 
 const char *bounds_event_name(enum bounds_event event)
@@ -163,32 +164,38 @@ static const struct {
     const char *name, *text;
 } warnings[BOUNDS_WARNINGS] = {
     [BOUNDS_ONE_VOTE] = {"one-vote", "a single vote: if its host fails, nobody leads; add two members"},
-    [BOUNDS_TWO_VOTES] = {"two-votes", "of two votes none may fail; add a third member, a witness will do"},
+    [BOUNDS_TWO_VOTES] = {"two-votes",
+                          "with two votes no member may fail; add a third member, a witness is enough"},
     [BOUNDS_EVEN] = {"even-votes",
                      "an even number of votes survives no more failures than one vote less; add a witness"},
-    [BOUNDS_ONE_CANDIDATE] =
-        {"one-candidate",
-         "only one member may lead, the others are witnesses: there is nobody to fail over to"},
+    [BOUNDS_ONE_CANDIDATE] = {"one-candidate",
+                              "only one member may lead, the others are witnesses: no other can take over"},
     [BOUNDS_MANY_WITNESSES] =
         {"many-witnesses",
-         "all who may lead may fail while the votes that are left still elect: make a witness a voter"},
+         "all members that may lead can fail while the remaining votes still form a majority; make a "
+         "witness a voter"},
     [BOUNDS_SHORT_LEASE] =
         {"short-lease",
-         "the leader's agent need only stand still for less than 200 ms, as under load it may, and the work is stopped; raise `lease`, or lower `beat`"},
+         "a stall of the leader's agent below 200 ms, as under load, already stops the work; raise "
+         "`lease`, or lower `beat`"},
     [BOUNDS_FEW_LOSSES] =
-        {"few-losses", "fewer than two lost exchanges in a row are survived; raise `lease`, or lower `beat`"},
+        {"few-losses",
+         "two lost exchanges in a row already cost the leadership; raise `lease`, or lower `beat`"},
     [BOUNDS_SHORT_STOP] =
         {"short-stop",
-         "from SIGTERM to SIGKILL the work has less than 100 ms when its lease is not renewed; raise `lease` if it needs more"},
+         "if its lease is not renewed, the work has less than 100 ms from SIGTERM to SIGKILL; raise "
+         "`lease` if it needs more"},
     [BOUNDS_SMALL_MARGIN] =
         {"small-margin",
-         "less than 10 ms lie between the last instant of the work and the end of the lease: a late wake-up uses it up; raise `margin`"},
+         "less than 10 ms remain between the latest end of the work and lease expiry: a late wake-up "
+         "uses them up; raise `margin`"},
     [BOUNDS_SMALL_DRIFT] =
         {"small-drift",
-         "the kernel alone may steer a clock by 0.0005 against another that it steers the other way; set `drift` to 0.001 at least"},
+         "the kernel may adjust two clocks by 0.0005 in opposite directions; set `drift` to at least 0.001"},
     [BOUNDS_LARGE_BLOCK] =
         {"large-block",
-         "votes times `block` is more than P in ms: where all disks are lost, tokens could fall; lower `block`"},
+         "votes times `block` is more than P in ms: if all disks are lost, tokens could fall; lower "
+         "`block`"},
 };
 
 const char *bounds_warning_name(enum bounds_warning warning)

@@ -1,7 +1,7 @@
 /*
- * What settings of the quorum protocol promise: arithmetic and nothing else, from docs/quorum-protocol.md (the inequality,
- * "Failover, measured", Q21, Q22) and docs/run.md (when work is stopped). Times in ns. A bound holds while messages take no
- * longer than `transmit` and none is lost; each exchange that is lost costs up to a re-ask more.
+ * The guarantees of a quorum configuration, by pure arithmetic from docs/quorum-protocol.md (the inequality,
+ * "Failover, measured", Q21, Q22) and docs/run.md (when work is stopped). Times are in ns. A bound holds if
+ * messages take at most `transmit` and none is lost; each lost exchange costs up to one re-ask more.
  */
 #ifndef ELECTOR_CLI_CLUSTER_BOUNDS_H
 #define ELECTOR_CLI_CLUSTER_BOUNDS_H
@@ -12,7 +12,7 @@
 
 struct bounds_settings {
     uint64_t lease, beat, margin, reask, stagger; /* D, h, g, r, δ */
-    uint64_t transmit, process;                   /* o, and what an agent takes over a message */
+    uint64_t transmit, process;                   /* o, and the time in which an agent handles a message */
     uint32_t drift;                               /* ρ, in millionths */
     uint32_t block;
     uint32_t voters, witnesses, observers; /* voters: those that may lead */
@@ -33,35 +33,35 @@ enum bounds_event {
 
 enum bounds_warning {
     BOUNDS_ONE_VOTE,       /* a single vote: no failover at all */
-    BOUNDS_TWO_VOTES,      /* none may fail */
-    BOUNDS_EVEN,           /* no better than one vote less */
+    BOUNDS_TWO_VOTES,      /* no member may fail */
+    BOUNDS_EVEN,           /* tolerates no more failures than one vote less */
     BOUNDS_ONE_CANDIDATE,  /* nobody to fail over to */
-    BOUNDS_MANY_WITNESSES, /* so many may fail that nobody is left who may lead */
-    BOUNDS_SHORT_LEASE,    /* an agent that is not run for less than 200 ms costs the leadership */
-    BOUNDS_FEW_LOSSES,     /* fewer than two lost exchanges in a row are survived */
+    BOUNDS_MANY_WITNESSES, /* the tolerated failures may include every member that may lead */
+    BOUNDS_SHORT_LEASE,    /* a stall of the agent below 200 ms costs the leadership */
+    BOUNDS_FEW_LOSSES,     /* two lost exchanges in a row cost the leadership */
     BOUNDS_SHORT_STOP,     /* the work has less than 100 ms to end by itself */
     BOUNDS_SMALL_MARGIN,   /* less than 10 ms between the last instant of the work and the end of the lease */
-    BOUNDS_SMALL_DRIFT,    /* the kernel may steer clocks by 0.0005 alone */
-    BOUNDS_LARGE_BLOCK,    /* terms may outrun the wall clock */
+    BOUNDS_SMALL_DRIFT,    /* the kernel alone may adjust clocks by 0.0005 */
+    BOUNDS_LARGE_BLOCK,    /* terms may get ahead of the wall clock */
     BOUNDS_WARNINGS
 };
 
 struct bounds_votes {
     uint32_t votes, majority, failures;
-    uint32_t candidate_failures; /* of those that may lead, so that one is left, and a majority */
+    uint32_t candidate_failures; /* tolerated failures of members that may lead: one and a majority remain */
 };
 
 struct bounds {
     struct bounds_votes count;
     uint64_t promise;   /* P */
-    uint64_t detection; /* until a silent leader is missed */
+    uint64_t detection; /* until a silent leader is suspected */
     uint64_t bounds[BOUNDS_EVENTS];
-    uint64_t support_back;       /* until the vote of one that restarted counts again */
+    uint64_t support_back;       /* until the vote of a restarted member counts again */
     uint64_t term_at, kill_at;   /* SIGTERM and SIGKILL of `elector run`, after the last renewal */
     uint64_t deadline;           /* the work is over, after the last renewal */
     uint32_t losses, run_losses; /* exchanges lost in a row: leadership kept, and the work not disturbed */
-    uint64_t stall, run_stall;   /* how long the leader's agent may stand still, likewise */
-    uint32_t work_drift;         /* millionths: beyond it the work of two may overlap */
+    uint64_t stall, run_stall;   /* how long the leader's agent may stall, likewise */
+    uint32_t work_drift;         /* millionths: beyond this drift the work of two leaders may overlap */
     uint64_t packets_sent, packets_all; /* packets in 1,000 s: of a candidate's agent, of all */
     bool warnings[BOUNDS_WARNINGS];
 };
@@ -72,7 +72,7 @@ struct bounds bounds_of(const struct bounds_settings *);
 const char *bounds_event_name(enum bounds_event);    /* "worker-crash" */
 const char *bounds_event_text(enum bounds_event);    /* "a worker crashes" */
 const char *bounds_event_formula(enum bounds_event); /* "2 (o + 1 ms)" */
-/* What is to be added, in words; NULL: nothing. */
+/* A remark to print after the bound; NULL: none. */
 const char *bounds_event_remark(enum bounds_event);
 const char *bounds_warning_name(enum bounds_warning);
 const char *bounds_warning_text(enum bounds_warning); /* what, and what to do */

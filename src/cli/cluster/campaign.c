@@ -1,4 +1,4 @@
-/* elector campaign: be a candidate, say when elected, hold until told to go. */
+/* elector campaign: stands as a candidate, prints a line when elected, leads until a signal. */
 #define _GNU_SOURCE /* signalfd */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,14 +16,14 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector campaign GROUP [--value V] [--priority N] [--url URL]\n\n"
-        "Is a candidate for GROUP and prints a line when elected: the group and the token, which is higher than that of\n"
-        "every leader before. Holds office until SIGINT or SIGTERM, then resigns. A request to stop is answered at\n"
-        "once: there is no work here that would have to end first. After a loss it is a candidate still.\n\n"
-        "  --value V       what observers are shown while it leads, at most 255 bytes: an address, say\n"
-        "  --priority N    of equal members the higher is preferred (0)\n"
+        "Stands as a candidate for GROUP and prints a line when elected: the group and the token, which is higher than\n"
+        "that of every earlier leader. Leads until SIGINT or SIGTERM, then resigns. If it is asked to stop, it gives up\n"
+        "leadership at once, since it has no work to end first. After losing leadership it stays a candidate.\n\n"
+        "  --value V       published to observers while it leads, at most 255 bytes: for example an address\n"
+        "  --priority N    among equal members the higher priority is preferred (0)\n"
         "  --url URL       unix:PATH, an agent's socket; file:PATH, a lock on this host, no agent needed\n"
         "                  ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
-        "Exit codes: 0 resigned; 2 usage; 3 no agent, or it went away.\n\n"
+        "Exit codes: 0 resigned; 2 usage; 3 no agent, or the connection was lost.\n\n"
         "Examples:\n"
         "  elector campaign billing --value 10.0.0.1:9000\n"
         "  elector campaign nightly --url file:/var/lock/nightly\n",
@@ -74,7 +74,7 @@ static void tell(void *context, const elector_event *event)
     fflush(stdout);
 }
 
-/* A descriptor that can be read once we are to go; -1. */
+/* A descriptor that becomes readable on SIGINT or SIGTERM; -1 on failure. */
 static int listen_for_signals(void)
 {
     sigset_t set;
@@ -84,11 +84,11 @@ static int listen_for_signals(void)
     return sigprocmask(SIG_BLOCK, &set, NULL) == 0 ? signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK) : -1;
 }
 
-/* Until a signal comes, which is ELECTOR_OK, or nothing goes any more. */
+/* Runs until a signal (ELECTOR_OK) or an error. */
 static elector_status hold(struct campaign *c, int signals)
 {
     elector_status status = elector_campaign(c->elector, c->group, &c->options, 0, NULL);
-    if (status == ELECTOR_TIMEOUT) status = ELECTOR_OK; /* it has begun */
+    if (status == ELECTOR_TIMEOUT) status = ELECTOR_OK; /* the campaign has begun */
     while (status == ELECTOR_OK) {
         struct pollfd wanted[2] = {{.fd = elector_fd(c->elector), .events = POLLIN},
                                    {.fd = signals, .events = POLLIN}};

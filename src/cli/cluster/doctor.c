@@ -1,4 +1,5 @@
-/* elector doctor: what could keep a member from doing its work, a line each: what, where, what to do. Changes nothing. */
+/* elector doctor: checks what a member needs, and prints one line for each: what, where, what to do. Changes
+ * nothing. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -24,9 +25,9 @@ enum { CONFIG_BYTES_MAX = 1 << 20, SPINS = 1000000, READINGS = 5, USUAL_DRIFT = 
 
 struct doctor {
     const char *path;      /* of the configuration */
-    struct config *config; /* NULL: it cannot be read. At least its form is good */
-    bool is_whole;         /* names were looked up and keys read too */
-    bool in_use;           /* somebody has locked the state file */
+    struct config *config; /* NULL: unreadable or malformed */
+    bool is_whole;         /* names were resolved and keys read too */
+    bool in_use;           /* another process has locked the state file */
     json_t *status;        /* NULL: no agent has answered */
     bool found[CANNOT_TELL + 1];
 };
@@ -35,16 +36,16 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector doctor [--config FILE]\n\n"
-        "Looks at what a member needs: configuration, keys, state file, clocks, address, HTTP; then asks its agent whom\n"
-        "it hears and who leads. One line each: ok, warn, WRONG with what to do, or ? where it cannot tell. Changes\n"
-        "nothing, and does not disturb an agent that runs. Best run as the agent's user.\n\n"
+        "Checks what a member needs: configuration, keys, state file, clocks, address, HTTP. Then asks its agent which\n"
+        "members it hears and who leads. Prints one line each: ok, warn, WRONG and what to do, or ? if it cannot tell.\n"
+        "Changes nothing, and does not disturb a running agent. Best run as the agent's user.\n\n"
         "  --config FILE    the configuration (/etc/elector/elector.conf)\n"
         "  --help           this text\n\n"
         "Exit codes: 0 all is well; 1 something is wrong; 2 usage; 3 cannot tell, for instance because no agent runs.\n",
         stdout);
 }
 
-/* What would confuse a terminal is replaced. */
+/* Prints one line; control characters are replaced. */
 static void say(struct doctor *d, enum verdict verdict, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -82,7 +83,7 @@ static ssize_t read_some(const char *path, char *bytes, size_t size)
     return error ? -1 : (ssize_t)count;
 }
 
-/* Whose agent this is: the owner of the state file, if there is one. */
+/* True if the state file belongs to another user, whose uid is then the agent's. */
 static bool is_anothers(const struct config *config, uid_t *owner)
 {
     struct stat status;
@@ -91,7 +92,7 @@ static bool is_anothers(const struct config *config, uid_t *owner)
     return status.st_uid != geteuid();
 }
 
-/* Once more with names and keys. Without them the rest can still be looked at. */
+/* Reads the configuration again, with names and keys. If that fails, the other checks still run. */
 static void check_keys(struct doctor *d)
 {
     struct config *whole = calloc(1, sizeof *whole);
@@ -140,8 +141,8 @@ static void check_config(struct doctor *d)
 
 /* ---- State file ---- */
 
-/* Without taking the lock, which would be in the way of an agent that starts just now. Not noticed on file systems that
- * show another device than the kernel's, such as btrfs. */
+/* Reads /proc/locks instead of taking the lock, which could block an agent that is just starting. Does not
+ * work on file systems that show another device number than the kernel's, such as btrfs. */
 static bool is_locked(const struct stat *status)
 {
     char line[256], place[64];
@@ -155,7 +156,7 @@ static bool is_locked(const struct stat *status)
     return found;
 }
 
-/* The newer of the good slots into `newest`. False: there is none, or one that is not known here. */
+/* Copies the newer valid slot into `newest`. False if there is none, or one of an unknown version. */
 static bool find_newest(int fd, unsigned char *bytes, struct record_contents *slot,
                         struct record_contents *newest, bool *is_newer)
 {
@@ -194,7 +195,7 @@ static void read_state(struct doctor *d, int fd)
     struct record_contents *slot = malloc(sizeof *slot), *newest = malloc(sizeof *newest);
     const char *path = d->config->state;
     bool good = false, is_newer = false;
-    /* An agent may be writing: then one slot is good nearly always, and another look finds it. */
+    /* An agent may be writing. One slot is nearly always valid then, and another attempt finds it. */
     for (int i = 0; i < READINGS && !good && bytes && slot && newest; i++)
         good = find_newest(fd, bytes, slot, newest, &is_newer);
     if (!bytes || !slot || !newest)
@@ -243,7 +244,7 @@ static void check_state(struct doctor *d)
 
 /* ---- Clocks ---- */
 
-/* Asks again and again instead of sleeping: by a clock that stands one would sleep for ever. */
+/* Polls instead of sleeping: on a clock that has stopped, a sleep would never end. */
 static bool advances(uint64_t (*read_clock)(void))
 {
     const uint64_t first = read_clock();
@@ -268,7 +269,7 @@ static void check_rate(struct doctor *d)
     struct timex t = {.modes = 0};
     char text[256];
     if (adjtimex(&t) < 0) {
-        say(d, WARN, "clock rate", "the kernel does not tell: %s", strerror(errno));
+        say(d, WARN, "clock rate", "cannot read it from the kernel: %s", strerror(errno));
         return;
     }
     const uint32_t drift = d->config ? d->config->drift : USUAL_DRIFT;
@@ -282,7 +283,8 @@ static void check_clocks(struct doctor *d)
     if (boot && monotonic)
         say(d, FINE, "clocks", "CLOCK_BOOTTIME and CLOCK_MONOTONIC advance");
     else
-        say(d, WRONG, "clocks", "%s stands; no lease ever ends on this host, so do not run an agent here",
+        say(d, WRONG, "clocks",
+            "%s does not advance; no lease would ever expire on this host, so do not run an agent here",
             boot ? "CLOCK_MONOTONIC" : "CLOCK_BOOTTIME");
     check_source(d);
     check_rate(d);
@@ -307,7 +309,7 @@ static void ask(struct doctor *d, struct json_lines *w, const char *path)
     }
 }
 
-/* Whether it is the one that the configuration speaks of. */
+/* True if the agent that answered is the configured member. */
 static bool is_ours(const struct doctor *d)
 {
     const char *name = json_lines_text(d->status, "member", 255),
@@ -344,7 +346,7 @@ static void check_address(struct doctor *d)
         say(d, FINE, "address", "%s is the agent's", address);
         return;
     }
-    if (d->in_use) { /* an agent starts, hangs or listens elsewhere: not to be got in the way of */
+    if (d->in_use) { /* an agent is starting, hangs or listens elsewhere: do not take its address */
         say(d, WARN, "address", "%s was not tried, because somebody uses the state file", address);
         return;
     }

@@ -1,4 +1,4 @@
-/* What the kernel's readings of its clocks mean for leases. */
+/* Whether the kernel's clock source and clock rate are good enough for leases. */
 #include "cli/cluster/doctor.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@
 
 enum { WAIT_S = 2, ANSWER_MAX = 4096 };
 
-/* The beginning of an answer to GET /status, or "": nobody is there, or it takes too long. */
+/* The beginning of the answer to GET /status; "" if nobody answers in time. */
 static void ask(const struct sockaddr_storage *address, char answer[ANSWER_MAX])
 {
     static const char request[] = "GET /status HTTP/1.0\r\n\r\n";

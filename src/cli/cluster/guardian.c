@@ -1,4 +1,4 @@
-/* elector guardian: what the agent starts beside itself. */
+/* elector guardian: the process that the agent starts next to itself. */
 #include <string.h>
 #include <sys/socket.h>
 
@@ -12,7 +12,7 @@ int cli_guardian(int argc, char **argv)
     int type = 0;
     socklen_t size = sizeof type;
     if (getsockopt(CLIENT_CHANNEL, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
-        return cli_usage_error("guardian", "it is started by the agent, and by nobody else");
+        return cli_usage_error("guardian", "only the agent starts it; see elector-agent(8)");
     log_set(argc > 1 && strcmp(argv[1], "json") == 0, false);
     return guardian_main(CLIENT_CHANNEL, CLIENT_AGENT);
 }

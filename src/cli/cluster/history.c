@@ -8,15 +8,15 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector history GROUP [-n N] [--url URL] [--output text|json]\n\n"
-        "Who led GROUP, as this agent has seen it since it began, the oldest first: when (UTC), with which token, how it\n"
-        "came into office and how it lost it, for how long it led, and for how long nobody had before it.\n\n"
-        "  began: elected (it asked for votes), pushed (it was given them unasked), handed over, seen (by its claim alone)\n"
-        "  ended: resigned, worker gone, handed over, lease ran out, deposed (by itself; its own agent knows);\n"
-        "         released, obituary, let go, lost sight, followed (as others see it)\n\n"
+        "Prints the leaders of GROUP that this agent has seen since it started, the oldest first: when (UTC), token, how\n"
+        "the leadership began and ended, how long it lasted, and how long there was no leader before it.\n\n"
+        "  began: elected (it asked for votes), pushed (it was given them unasked), handed over, seen (only its claim)\n"
+        "  ended: resigned, worker gone, handed over, lease ran out, deposed (as the leader's own agent knows it);\n"
+        "         released, obituary, let go, lost sight, followed (as other agents see it)\n\n"
         "  -n, --last N           the last N, 1 to 64 (16)\n"
         "  --url URL              unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
-        "  --output text|json     json: the agent's own words, one object\n\n"
-        "Exit codes: 0 told; 1 nobody has led, or there is no such group; 2 usage; 3 no agent.\n",
+        "  --output text|json     json: the agent's answer as one object\n\n"
+        "Exit codes: 0 printed; 1 nobody has led, or there is no such group; 2 usage; 3 no agent.\n",
         stdout);
 }
 

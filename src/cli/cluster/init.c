@@ -1,6 +1,6 @@
 /*
- * elector init: a folder for each member, with all that its agent needs. The state file is made here, so that
- * an agent that finds none knows that it has lost it.
+ * elector init: writes a folder for each member, with all that its agent needs. It includes the state file,
+ * so that an agent that finds none knows that it was lost.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +23,7 @@ struct newcomer {
     char address[HOST_MAX + 10];
     enum config_role role;
     uint8_t secret[SEAL_KEY], public_key[SEAL_KEY];
-    bool made; /* its folder is ours to remove */
+    bool made; /* we created its folder, so undo() may remove it */
 };
 
 struct founding {
@@ -31,7 +31,7 @@ struct founding {
     uint8_t cluster_id[SEAL_CLUSTER_ID], cluster_key[SEAL_KEY];
     struct newcomer newcomers[CONFIG_MEMBERS_MAX];
     uint32_t count;
-    bool here; /* all on this host */
+    bool here; /* all members are on this host */
 };
 
 static const char *const files[] = {"elector.conf", "member.key", "cluster.key", "elector.state"};
@@ -40,28 +40,29 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector init --members NAME=HOST:PORT,… --out FOLDER [options]\n\n"
-        "Makes the files of a new cluster: for each member a folder with its configuration, its secret key, the\n"
-        "cluster's key, and a state file that says that nothing was promised yet. Do it once, then copy each folder to\n"
-        "its host; an agent whose state file is missing takes it for lost, which is not the same as new.\n\n"
-        "  --members LIST     NAME=HOST:PORT,… or HOST:PORT,… where the host's name is the member's; ids are given in\n"
+        "Writes the files of a new cluster: for each member a folder with its configuration, its secret key, the\n"
+        "cluster's key, and a new state file. Run it once, then copy each folder to its host. Do not lose the state\n"
+        "file: an agent without one treats its promises as lost, and grants nothing until the others have answered.\n\n"
+        "  --members LIST     NAME=HOST:PORT,… or HOST:PORT,… if the host's name is the member's; ids are assigned in\n"
         "                     this order, from 1\n"
-        "  --witness NAME,…   these vote and never lead\n"
-        "  --observer NAME,…  these are told who leads, and do not vote\n"
+        "  --witness NAME,…   these members vote but never lead\n"
+        "  --observer NAME,…  these members learn who leads, and do not vote\n"
         "  --cluster NAME     the cluster's name (elector)\n"
-        "  --out FOLDER       where the folders go; nothing is overwritten\n"
-        "  --state FILE       where the state file will be on the member's host; %n stands for the member's name\n"
-        "  --socket FILE      the same for the socket of the agent\n\n"
-        "If all hosts are this one (127.0.0.1, ::1, localhost), state and socket are beside the configuration;\n"
-        "otherwise in /var/lib/elector/elector.state and /run/elector/agent.sock.\n\n"
+        "  --out FOLDER       where to write the folders; nothing is overwritten\n"
+        "  --state FILE       path of the state file on the member's host; %n stands for the member's name\n"
+        "  --socket FILE      path of the agent's socket on the member's host, likewise\n\n"
+        "If all members are on this host (127.0.0.1, ::1, localhost), state and socket lie next to the configuration;\n"
+        "otherwise they are /var/lib/elector/elector.state and /run/elector/agent.sock.\n\n"
         "Examples:\n"
         "  elector init --members a=127.0.0.1:7401,b=127.0.0.1:7402,c=127.0.0.1:7403 --out cluster\n"
         "  elector init --members a=10.0.0.1:7400,b=10.0.0.2:7400,c=10.0.0.3:7400 --witness c --cluster shop --out shop\n",
         stdout);
 }
 
-/* ---- The words ---- */
+/* ---- Options ---- */
 
-/* The next of a list, cut off at its comma, into `word`. False at the end, or if it is too long: then *list stays. */
+/* Copies the next item of a list, up to its comma, into `word`. False at the end, or if the item is too
+ * long: then *list stays. */
 static bool next_word(const char **list, char *word, size_t size)
 {
     const size_t length = strcspn(*list, ",");
@@ -77,7 +78,7 @@ static bool is_here(const char *host, const char *address)
     struct sockaddr_storage found;
     char reason[200];
     if (strcmp(host, "localhost") == 0) return true;
-    /* Letters are a name, which need not be known on this host; colons are IPv6. */
+    /* A host with letters is a name, which this host need not resolve; a host with colons is IPv6. */
     if (!strchr(host, ':') && strspn(host, "0123456789.") != strlen(host)) return false;
     return config_address(address, &found, reason, sizeof reason) && config_is_loopback(&found);
 }
@@ -171,7 +172,7 @@ static int check(struct founding *f)
     if (status) return status;
     for (uint32_t i = 0; i < f->count; i++) leaders += f->newcomers[i].role == CONFIG_VOTER;
     if (!leaders)
-        return cli_usage_error("init", "nobody is left who may lead; let one be neither witness nor observer");
+        return cli_usage_error("init", "no member may lead: at least one must be neither witness nor observer");
     if (!group_name_is_valid(f->cluster))
         return cli_usage_error("init", "--cluster: a name is 1 to 63 letters, digits and ._-:/, not '%s'",
                                f->cluster);
@@ -180,7 +181,7 @@ static int check(struct founding *f)
 
 /* ---- The files ---- */
 
-/* Where something will be on a member's host. */
+/* Writes the path of a file on the member's host. */
 static void write_place(FILE *out, const char *place, const char *beside, const char *afar,
                         const struct founding *f, const struct newcomer *self)
 {
@@ -211,7 +212,7 @@ static void write_conf(FILE *out, const struct founding *f, const struct newcome
     fprintf(out, "\n[agent]\nself = %s\nkey-file = member.key\ncluster-key-file = cluster.key\nsocket = ",
             self->name);
     write_place(out, f->socket, "agent.sock", "/run/elector/agent.sock", f, self);
-    /* Where many are on one host, each has an address of its own already. */
+    /* Members on one host already have different addresses. */
     fprintf(out, "\nhttp = %s", f->here ? self->address : "127.0.0.1:7480");
     fputs("\nstate = ", out);
     write_place(out, f->state, "elector.state", "/var/lib/elector/elector.state", f, self);
@@ -224,7 +225,7 @@ static void place_of(const struct founding *f, const struct newcomer *member, co
     snprintf(path, PATH_MAX, "%s/%s%s%s", f->out, member->name, file ? "/" : "", file ? file : "");
 }
 
-/* What the agent would say of it, said before anything is made. */
+/* Validates the configuration as the agent would, before any file is written. */
 static int read_back(const struct founding *f, const struct newcomer *self)
 {
     char path[PATH_MAX], text[512] = "out of memory", *bytes = NULL;
@@ -240,7 +241,7 @@ static int read_back(const struct founding *f, const struct newcomer *self)
     }
     free(bytes);
     free(config);
-    return good ? CLI_YES : cli_usage_error("init", "an agent would refuse this: %s", text);
+    return good ? CLI_YES : cli_usage_error("init", "an agent would refuse this configuration: %s", text);
 }
 
 static bool refuse(const char *path, const char *what)
@@ -278,8 +279,8 @@ static bool make_folder(const struct founding *f, struct newcomer *member)
     place_of(f, member, NULL, path);
     member->made = mkdir(path, 0700) == 0;
     if (!member->made && errno == EEXIST) {
-        fprintf(stderr,
-                "elector init: %s: is there already, and nothing is overwritten; choose another --out\n", path);
+        fprintf(stderr, "elector init: %s: exists already, and nothing is overwritten; choose another --out\n",
+                path);
         return false;
     }
     return member->made || refuse(path, "create it");
@@ -299,7 +300,7 @@ static bool fill_folder(const struct founding *f, uint32_t i)
     return make_state(path, f, i + 1);
 }
 
-/* All or nothing: half a cluster would be in the way of the next try. */
+/* Removes all folders again: half a cluster would block the next attempt. */
 static void undo(const struct founding *f)
 {
     char path[PATH_MAX];
@@ -370,14 +371,14 @@ static bool draw(struct founding *f)
 
 static int found(struct founding *f)
 {
-    if (!f->members) return cli_usage_error("init", "who takes part? Give --members NAME=HOST:PORT,…");
+    if (!f->members) return cli_usage_error("init", "which members? Give --members NAME=HOST:PORT,…");
     if (!f->out) return cli_usage_error("init", "where to? Give --out FOLDER");
     if (strlen(f->out) > PATH_MAX - 2 * CONFIG_NAME_MAX)
         return cli_usage_error("init", "--out is too long for a path");
     const int status = check(f);
     if (status) return status;
     if (!draw(f)) {
-        fputs("elector init: there is no randomness to be had\n", stderr);
+        fputs("elector init: the kernel returned no random bytes; try again\n", stderr);
         return CLI_CANNOT_TELL;
     }
     for (uint32_t i = 0; i < f->count; i++) {

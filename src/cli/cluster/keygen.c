@@ -1,4 +1,4 @@
-/* elector keygen: a secret into a file, and its public key for everybody. */
+/* elector keygen: writes a secret key to a file, and prints its public key. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +16,11 @@ static void write_help(void)
     fputs(
         "Usage: elector keygen [--out FILE]\n"
         "       elector keygen --public FILE\n\n"
-        "Makes the keys of a member: the secret goes into a new file that only its owner can read, the public key\n"
-        "is printed. It goes into every member's configuration, as `key = ` in that member's section. A cluster key\n"
-        "is made in the same way; of that, only the file counts.\n\n"
-        "  --out FILE       where the secret goes (member.key); nothing is overwritten\n"
-        "  --public FILE    only print the public key of the secret in FILE\n\n"
+        "Generates a member's keys: writes the secret key to a new file that only its owner can read, and prints the\n"
+        "public key. Put the public key into every member's configuration, as `key = ` in that member's section. A\n"
+        "cluster key is made in the same way; there, only the file is needed.\n\n"
+        "  --out FILE       where to write the secret key (member.key); nothing is overwritten\n"
+        "  --public FILE    only print the public key of the secret key in FILE\n\n"
         "Examples:\n"
         "  elector keygen --out /etc/elector/member.key\n"
         "  elector keygen --public /etc/elector/member.key\n",
@@ -41,7 +41,7 @@ bool cli_write_key(const char *verb, const char *path, const unsigned char *key)
     char base64[BASE64];
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST) {
-        fprintf(stderr, "elector %s: %s: is there already, and a key is not overwritten; choose another name\n",
+        fprintf(stderr, "elector %s: %s: exists already, and a key is never overwritten; choose another name\n",
                 verb, path);
         return false;
     }
@@ -83,7 +83,7 @@ static int make_pair(const char *path)
 {
     uint8_t secret[SEAL_KEY], public_key[SEAL_KEY];
     if (!seal_keygen(secret, public_key)) {
-        fputs("elector keygen: there is no randomness to be had\n", stderr);
+        fputs("elector keygen: the kernel returned no random bytes; try again\n", stderr);
         return CLI_CANNOT_TELL;
     }
     const bool written = cli_write_key("keygen", path, secret);
@@ -109,6 +109,6 @@ int cli_keygen(int argc, char **argv)
         *(is_out ? &out : &of) = value;
     }
     if (out && of)
-        return cli_usage_error("keygen", "--out makes a pair and --public does not; give one of them");
+        return cli_usage_error("keygen", "--out generates keys and --public only prints one; give one of them");
     return cli_finish("keygen", stdout, of ? print_public_of(of) : make_pair(out ? out : "member.key"));
 }

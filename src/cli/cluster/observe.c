@@ -1,4 +1,4 @@
-/* elector observe: who leads, a line for each change. */
+/* elector observe: prints who leads, and a line for each change. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
@@ -10,15 +10,15 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector observe [GROUP] [--url URL] [--output text|json]\n\n"
-        "Prints who leads GROUP (all groups, if none is named) and a line for every change, until interrupted.\n\n"
+        "Prints the leader of GROUP (or of all groups) and then a line for every change, until interrupted.\n\n"
         "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP\n"
         "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
-        "  --output text|json     json: an object a line, with group, leader (null: nobody), token, value\n\n"
-        "Exit codes: 2 usage; 3 no agent, or it went away.\n",
+        "  --output text|json     json: one object a line, with group, leader (null: nobody), token, value\n\n"
+        "Exit codes: 2 usage; 3 no agent, or the connection was lost.\n",
         stdout);
 }
 
-/* What others have written goes to a terminal: no control characters. */
+/* The text comes from others and goes to a terminal, so control characters are replaced. */
 static void write_plain(const char *text)
 {
     unsigned char before = 0;

@@ -1,4 +1,5 @@
-/* elector plan: what a configuration promises, without an agent. Written from bounds.h, for people and for programs. */
+/* elector plan: prints the guarantees of a configuration, computed by bounds.h, as text or JSON. Needs no
+ * agent. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 
 enum { CONFIG_BYTES_MAX = 1 << 20, OPTIONS_MAX = 24, SPAN = 32 };
 
-/* One section, or what holds where there is none. */
+/* One group section, or the defaults if there is none. */
 struct plan {
     const struct config *config;
     const char *name;
@@ -27,17 +28,17 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector plan [--config FILE] [--output text|json]\n\n"
-        "What a configuration promises, for each of its group sections: how many members may fail, for how long nobody leads\n"
-        "at the worst after each kind of failure, how much clocks may differ, when work is stopped, and what it costs at\n"
-        "rest. Each bound names its formula. Warns where settings are poor, and says what to change. Needs no agent, no\n"
-        "keys, and no names to be looked up.\n\n"
+        "Prints a configuration's guarantees for each of its group sections: how many members may fail, the longest time\n"
+        "without a leader after each kind of failure, how much clocks may differ, when work is stopped, and the traffic\n"
+        "at rest. Each bound names its formula. Warns about poor settings, and says what to change. Needs no agent and no\n"
+        "keys, and resolves no names.\n\n"
         "  --config FILE          the configuration (/etc/elector/elector.conf)\n"
         "  --output text|json     json: one object, times in microseconds\n\n"
-        "Exit codes: 0 told; 1 the configuration is refused; 2 usage; 3 it cannot be read.\n",
+        "Exit codes: 0 printed; 1 the configuration is invalid; 2 usage; 3 it cannot be read.\n",
         stdout);
 }
 
-/* ---- What there is ---- */
+/* ---- Sections ---- */
 
 static uint32_t count_role(const struct config *config, enum config_role role)
 {
@@ -77,7 +78,7 @@ static struct plan plan_of(const struct config *config, const struct config_grou
     return plan;
 }
 
-/* ---- For people ---- */
+/* ---- Text ---- */
 
 static const char *ms(uint64_t ns, char text[SPAN])
 {
@@ -122,24 +123,24 @@ static void write_bounds(const struct plan *plan)
     }
 }
 
-/* What is measured by, then what it says. */
+/* First the assumptions, then the remaining bounds. */
 static void write_rest(const struct plan *plan)
 {
     const struct bounds *p = &plan->promises;
     char a[SPAN], b[SPAN], c[SPAN];
     printf(
-        "\n  detection  a silent leader is missed after %s (3 h + m); nobody else is voted for before P is over\n",
+        "\n  detection  a silent leader is suspected after %s (3 h + m); votes for another need the end of P\n",
         ms(p->detection, a));
     printf(
-        "  restart    who restarts is silent for P: its vote counts after %s, and one failure less is survived\n",
+        "  restart    a voter that restarts is silent for P: its vote counts after %s; until then one failure less is tolerated\n",
         ms(p->support_back, a));
     printf("  work       ends %s after the last renewal (D - g); `elector run`: SIGTERM at %s, SIGKILL at %s\n",
            ms(p->deadline, a), ms(p->term_at, b), ms(p->kill_at, c));
-    printf("  delays     %u exchanges lost in a row or an agent that stands still for %s stop no work,\n",
+    printf("  delays     work continues through %u exchanges lost in a row, or a stall of the agent of %s;\n",
            p->run_losses, ms(p->run_stall, a));
-    printf("             %u and %s cost no office\n", p->losses, ms(p->stall, a));
+    printf("             leadership continues through %u, or %s\n", p->losses, ms(p->stall, a));
     printf(
-        "  clocks     within %s no two lead at once, within %s no two work at once; beyond, the token fences\n",
+        "  clocks     drift up to %s: never two leaders; up to %s: never two at work; beyond, the token fences\n",
         percent(plan->settings.drift, a), percent(p->work_drift, b));
     printf("  at rest    %" PRIu64 ".%" PRIu64 " packets/s from an agent that may lead, %" PRIu64 ".%" PRIu64
            " from all, however many groups\n",
@@ -149,7 +150,7 @@ static void write_rest(const struct plan *plan)
         if (p->warnings[w]) printf("  warning    %s\n", bounds_warning_text(w));
 }
 
-/* Two whose votes are lost together; false: none are known by their addresses. */
+/* Finds two members on one host, whose votes would be lost together; false if addresses show none. */
 static bool find_neighbours(const struct config *config, const char **a, const char **b)
 {
     char left[128], right[128];
@@ -198,7 +199,7 @@ static void write_text(const struct plan *plan)
     write_rest(plan);
 }
 
-/* ---- For programs ---- */
+/* ---- JSON ---- */
 
 static json_t *micros(uint64_t ns)
 {

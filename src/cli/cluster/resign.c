@@ -1,4 +1,4 @@
-/* elector resign: whoever leads a group through this agent gives up, though it is not us. */
+/* elector resign: asks another client, which leads a group through this agent, to give up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +10,11 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector resign GROUP [--url URL]\n\n"
-        "Whoever leads GROUP through this agent is told to stop, loses office once it has, or at the end of its lease,\n"
-        "and stands again behind its equals. Returns when the request is taken. Only at the leader's agent;\n"
-        "`elector status GROUP` says which that is.\n\n"
+        "Asks the client that leads GROUP through this agent to give up. It is told to stop its work, and loses\n"
+        "leadership when it has stopped, or when its lease expires. It stays a candidate, ranked behind its equals.\n"
+        "Returns when the request is accepted. Ask the leader's agent; `elector status GROUP` names the leader.\n\n"
         "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
-        "Exit codes: 0 it is under way; 1 refused; 2 usage; 3 no agent.\n",
+        "Exit codes: 0 accepted; 1 refused; 2 usage; 3 no agent.\n",
         stdout);
 }
 

@@ -1,4 +1,4 @@
-/* elector status: the groups of an agent in a table. */
+/* elector status: prints the groups of an agent as a table. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +16,12 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector status [GROUP] [--url URL] [--output text|json]\n\n"
-        "What an agent knows: for each group (or GROUP alone) who leads, with which token, how much of the lease is left,\n"
-        "how many voters it hears, how long a failover takes at the worst, and which members stand, with which priority.\n\n"
+        "Prints what an agent knows of each group (or of GROUP only): the leader and its token, the time left on the\n"
+        "lease, how many voters it hears, the longest failover, and the candidates with their priorities.\n\n"
         "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP\n"
         "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
-        "  --output text|json     json: the agent's own words, one object\n\n"
-        "Exit codes: 0 somebody leads every group; 1 some group has no leader, or there is no such group; 2 usage;\n"
+        "  --output text|json     json: the agent's answer as one object\n\n"
+        "Exit codes: 0 every group has a leader; 1 some group has no leader, or there is no such group; 2 usage;\n"
         "3 no agent.\n",
         stdout);
 }
@@ -42,7 +42,7 @@ static void write_ms_cell(const json_t *object, const char *name, int width)
     write_cell(text, width);
 }
 
-/* "2 of 3": ourselves, if not listed, are a voter that is heard. */
+/* "2 of 3". The agent's own member, if not listed, counts as a voter that is heard. */
 static void count_voters(const json_t *status, char *text, size_t size)
 {
     const char *self = json_lines_text(status, "member", 255);
@@ -62,7 +62,7 @@ static void count_voters(const json_t *status, char *text, size_t size)
     snprintf(text, size, voters ? "%zu of %zu" : "-", reachable, voters);
 }
 
-/* "a=100 b=100 c=0": who stands, with the priority that counts now; -: nobody does. */
+/* "a=100 b=100 c=0": the candidates with their current priorities; "-" if there are none. */
 static void write_standing(const json_t *group)
 {
     const json_t *standing = json_object_get(group, "standing"), *one;
@@ -144,7 +144,8 @@ static int complain(const char *text, elector_status status)
 
 enum { GROUPS_MAX = 4096 }; /* of an agent */
 
-/* The groups of one more line. False: it has none, or too many: lines could follow for ever. */
+/* Adds the groups of one more line. False if it has none, or if there are too many: the lines might never
+ * end. */
 static bool add_line(json_t *all, const json_t *line)
 {
     json_t *groups = json_object_get(line, "groups"), *sum = json_object_get(all, "groups");
@@ -204,7 +205,7 @@ static int ask_agent(struct json_lines *w, const struct request *r)
     return code;
 }
 
-/* Where there is no agent there is one group, no voters and no lease. */
+/* With a lock instead of an agent there is one group, and neither voters nor a lease. */
 static int ask_lock(const struct request *r)
 {
     elector *e;

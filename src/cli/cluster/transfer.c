@@ -1,4 +1,4 @@
-/* elector transfer: the leader of a group hands over to a member of choice. */
+/* elector transfer: asks the leader of a group to hand over to a chosen member. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -8,12 +8,12 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector transfer GROUP --to MEMBER [--url URL]\n\n"
-        "Asks whoever leads GROUP to hand over to MEMBER. The leader is told to stop, and MEMBER leads once it has, or at\n"
-        "the end of the lease. Returns when the request is taken; `elector observe GROUP` shows the rest. It must be\n"
-        "asked where the leader is: at another member's agent the answer is where to ask.\n\n"
+        "Asks the leader of GROUP to hand over to MEMBER. The leader is told to stop its work; MEMBER leads when it has\n"
+        "stopped, or when the lease expires. Returns when the request is accepted; `elector observe GROUP` shows the\n"
+        "rest. Ask the leader's agent: any other agent refuses and says where to ask.\n\n"
         "  --to MEMBER     by name, as in `elector status`\n"
         "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
-        "Exit codes: 0 it is under way; 1 refused; 2 usage; 3 no agent.\n",
+        "Exit codes: 0 accepted; 1 refused; 2 usage; 3 no agent.\n",
         stdout);
 }
 

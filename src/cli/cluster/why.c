@@ -1,4 +1,4 @@
-/* elector why: the story of the last change of leaders, as one agent has seen it. */
+/* elector why: explains the last change of leader, as one agent has seen it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector why GROUP [--url URL] [--output text|json]\n\n"
-        "Tells the last change of GROUP's leader from its first cause on, as this agent has seen it: what happened, when\n"
-        "(in microseconds since the cause), how long each step took, who voted and who refused. Agents see different\n"
-        "parts: ask the old leader's for the cause, and the new one's for the votes.\n\n"
+        "Explains the last change of GROUP's leader from its first cause on, as this agent has seen it: what happened,\n"
+        "when (in microseconds since the cause), how long each step took, who voted and who refused. Agents see\n"
+        "different parts: ask the old leader's agent for the cause, and the new leader's for the votes.\n\n"
         "  --url URL              unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
-        "  --output text|json     json: the agent's own words, one object\n\n"
-        "Exit codes: 0 told; 1 nothing has changed, or there is no such group; 2 usage; 3 no agent.\n",
+        "  --output text|json     json: the agent's answer as one object\n\n"
+        "Exit codes: 0 printed; 1 nothing has changed, or there is no such group; 2 usage; 3 no agent.\n",
         stdout);
 }
 
@@ -30,7 +30,7 @@ static uint64_t number_of(const json_t *object, const char *name)
     return number;
 }
 
-/* "by what" as it reads after "until". */
+/* The cause as a clause that follows "until". */
 static const char *end_in_words(const json_t *before)
 {
     static const char *const words[][2] = {

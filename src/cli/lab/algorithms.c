@@ -238,8 +238,8 @@ int cli_algorithms(int argc, char **argv)
         if (strcmp(argv[at], "--help") == 0) {
             puts(
                 "Usage: elector algorithms [NAME] [--output text|json]\n\n"
-                "Lists the elections of this build, or explains one: its idea, its paper, what it needs, what it\n"
-                "promises, what breaks it, and its own options. The failure detectors are explained the same way.");
+                "Lists the elections of this build, or explains one: idea, paper, requirements, promises,\n"
+                "weaknesses and options. Failure detectors are explained the same way.");
             return cli_finish("algorithms", stdout, CLI_YES);
         }
         if (cli_option(argc, argv, &at, "output", &value)) {

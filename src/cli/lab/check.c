@@ -1,4 +1,4 @@
-/* elector check: every world that a bounded cluster can get into. */
+/* elector check: explores every world that a bounded cluster can reach. */
 #include "cli/lab/check.h"
 
 #include <errno.h>
@@ -14,46 +14,46 @@ enum { TICK_MAX_S = 1000000 };
 
 static const char help[] =
     "Usage: elector check ALGORITHM [options]\n\n"
-    "Explores every world that a small cluster can get into, with the very code that runs elsewhere: every\n"
-    "order of deliveries, every timer, every fault within the budget, a death after any part of a step. Says\n"
-    "within which bounds the algorithm holds, or shows a shortest way to break it.\n\n"
-    "Who takes part (as for `elector sim`): --nodes N, --ids A,B,…, --attr ID=VALUE,…, --ordinary ID,…,\n"
+    "Explores every state (\"world\") that a small cluster can reach, with the state machines that the agent runs:\n"
+    "every order of deliveries, every timer, every fault within the budget, a crash after any part of a step.\n"
+    "Reports that the algorithm holds, and within which bounds; or shows a shortest counterexample.\n\n"
+    "Members (as for `elector sim`): --nodes N, --ids A,B,…, --attr ID=VALUE,…, --ordinary ID,…,\n"
     "  --leader ID, --initiator ID,…|all|none, --set KEY=VALUE, --drift RHO, --delay D\n\n"
-    "What may go wrong, in all (otherwise nothing does; or any number of times: any):\n"
-    "  --crash K            K deaths, also in the middle of a step\n"
-    "  --restart K          K times a dead process comes back with its record\n"
-    "  --wipe K             K times one comes back and its record is lost\n"
-    "  --lose K             K messages never arrive\n"
-    "  --duplicate K        K messages arrive and are still under way\n"
-    "  --suspect K          K times a detector accuses a live process\n"
-    "  --pause K            K times a process stands still while time goes on\n"
-    "  --resign K, --transfer K   K requests to whoever leads\n"
-    "  --detect on|off      a death is noticed by a detector, at any moment after (otherwise on, unless the\n"
-    "                       algorithm beats for itself)\n\n"
-    "How far to look (the answer names what bounded it):\n"
+    "Faults: at most K of each in a run (default 0; `any` is unlimited):\n"
+    "  --crash K            crashes, also in the middle of a step\n"
+    "  --restart K          restarts of a dead process with its record\n"
+    "  --wipe K             restarts of a dead process whose record is lost\n"
+    "  --lose K             messages that never arrive\n"
+    "  --duplicate K        messages that arrive and stay in flight\n"
+    "  --suspect K          suspicions of a live process\n"
+    "  --pause K            pauses of a process while time passes\n"
+    "  --resign K, --transfer K   requests to the leader\n"
+    "  --detect on|off      a detector reports a crash, at any later moment (default on, unless the algorithm\n"
+    "                       sends its own heartbeats)\n\n"
+    "Bounds (the answer names those that were reached):\n"
     "  --terms K            no further than term K\n"
     "  --depth K            at most K moves\n"
-    "  --flight K           at most K messages under way; beyond that any one of them is lost\n"
-    "  --time free|ticks    timers run out at any moment, or when they are due\n"
-    "  --tick D             how long a tick is (otherwise one message delay)\n"
+    "  --flight K           at most K messages in flight; beyond that any one of them is lost\n"
+    "  --time free|ticks    timers fire at any moment, or when they are due\n"
+    "  --tick D             length of a tick (default one message delay)\n"
     "  --horizon K          at most K ticks\n"
     "  --late K             a message arrives within K ticks or never\n"
-    "  --rounds on|off      with ticks: a message arrives one tick after it was sent, and one order of events is\n"
-    "                       taken at each instant, but for --delay-some K messages that take a tick longer each\n"
-    "                       time, --reorder K that are heard before others of their instant, --cut K links that break\n"
-    "                       one way, --part K times a node cut off from all, and the other faults\n"
+    "  --rounds on|off      with ticks: a message arrives one tick after it was sent, and the events of an instant\n"
+    "                       have one order. Exceptions: --delay-some K messages take one tick longer, --reorder K\n"
+    "                       are handled before others of their instant, --cut K links break one way, --part K times\n"
+    "                       a node is cut off from all; and the other faults\n"
     "  --rates on|off       with ticks: each clock slow, true or fast within the drift bound, in every combination;\n"
     "                       or in one, a word for each member: slow,true,fast\n\n"
-    "How to look:\n"
-    "  --property NAME      only this (may be repeated); otherwise all that the algorithm claims\n"
-    "  --symmetry on|off    worlds that differ by names are one, where the nodes are alike (otherwise on)\n"
-    "  --reduce on|off      leave out orders that make no difference (otherwise on)\n"
-    "  --threads N          otherwise one for each processor\n"
-    "  --memory SIZE        8G, 500M; stops when it is used up (otherwise 4G)\n"
-    "  --scenario FILE      write a counterexample there; `elector sim FILE` replays it\n"
+    "Search:\n"
+    "  --property NAME      check only this property (may be repeated; default: all that the algorithm claims)\n"
+    "  --symmetry on|off    worlds that differ only by names count as one, if nodes are symmetric (default on)\n"
+    "  --reduce on|off      leave out orders that make no difference (default on)\n"
+    "  --threads N          number of threads (default: one for each processor)\n"
+    "  --memory SIZE        8G, 500M; the search stops when it is used up (default 4G)\n"
+    "  --scenario FILE      write the counterexample to FILE; `elector sim FILE` replays it\n"
     "  --quiet              no progress\n"
-    "  --output text|json   for people, or for programs\n\n"
-    "Properties: ";
+    "  --output text|json   text, or JSON\n\n"
+    "Properties:";
 
 static void write_help(void)
 {
@@ -62,7 +62,7 @@ static void write_help(void)
         printf("\n  %-14s %s", check_property_name((enum check_property)i),
                check_property_text((enum check_property)i));
     puts(
-        "\n\nExit codes: 0 it holds within the bounds; 1 there is a counterexample; 2 usage; 3 stopped before the end.");
+        "\n\nExit codes: 0 all properties hold within the bounds; 1 counterexample; 2 usage; 3 stopped before the end.");
 }
 
 /* ---- Reading the question ---- */
@@ -86,7 +86,7 @@ static bool read_size(const char *text, uint64_t *bytes)
     return *text == '\0' && *bytes >= (UINT64_C(16) << 20);
 }
 
-/* 1: taken, 0: not this option, -1: wrong, and said so. */
+/* 1: taken, 0: not this option, -1: invalid, with a message. */
 static int read_count(int argc, char **argv, int *at, const char *name, uint64_t most, uint64_t *number)
 {
     const char *value = NULL;
@@ -106,7 +106,7 @@ static int read_switch(int argc, char **argv, int *at, const char *name, bool *o
     return -1;
 }
 
-/* A word for each member; whether there are as many is known when all is read. */
+/* A word for each member; their number is checked when all options are read. */
 static bool read_rate_words(struct check_request *request, const char *words)
 {
     static const char *const names[] = {"slow", "true", "fast"};
@@ -273,7 +273,8 @@ static int read_request(struct check_request *request, int argc, char **argv)
     return sim_settings_add(&request->settings, "algorithm", name, 0, 0) ? CLI_YES : cli_out_of_memory("check");
 }
 
-/* A lease ends by a clock, and a timeout that must come after the answers needs one: those are checked with ticks. */
+/* Leases, and timeouts that must come after the answers, need a clock: such algorithms are checked with
+ * ticks. */
 static bool needs_ticks(const struct el_algorithm *algorithm)
 {
     for (uint32_t i = 0; i < algorithm->break_count; i++)

@@ -12,7 +12,7 @@ struct check_request {
     struct sim_plan plan;
     struct check_config config;
     bool json, quiet, tick_given, time_given, detect_given;
-    uint8_t rate[CHECK_NODES_MAX]; /* where --rates names one for each member */
+    uint8_t rate[CHECK_NODES_MAX]; /* if --rates names one for each member */
     uint32_t rate_count;
     const char *scenario; /* where to write a counterexample; NULL: nowhere */
     const char *svg;

@@ -1,6 +1,7 @@
 /*
- * A counterexample as a scenario of `elector sim`. The checker forgets what makes no difference: which of two messages
- * is older, what the dead will never hear, what nobody will look at. A script must name it, so it is followed here.
+ * A counterexample as a scenario of `elector sim`. The checker forgets what makes no difference: the age of
+ * equal messages, messages to nodes that stay dead, moot messages. A script must name them, so this file
+ * keeps track of them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void put(struct script *script, const struct el_msg *msg)
     if (script->count == script->room) {
         const uint32_t room = script->room ? 2 * script->room : 64;
         struct el_msg *flight = realloc(script->flight, room * sizeof *flight);
-        if (!flight) return; /* a script that is told a little wrong, and says so when it is played */
+        if (!flight) return; /* out of memory: the script is incomplete, and `elector sim` will refuse a step */
         script->flight = flight;
         script->room = room;
     }
@@ -40,7 +41,7 @@ static bool is_like(const struct el_msg *a, const struct el_msg *b)
     return a->from == b->from && a->to == b->to && a->kind == b->kind;
 }
 
-/* The oldest that says the same; its place among those that look the same in a script. */
+/* The oldest equal message; *place is its place among those that look the same in a script. */
 static uint32_t find(const struct script *script, const struct el_msg *msg, uint32_t *place)
 {
     *place = 1;
@@ -60,7 +61,7 @@ static void take(struct script *script, uint32_t at)
     memmove(script->flight + at, script->flight + at + 1, (script->count - at) * sizeof *script->flight);
 }
 
-/* One word for what becomes of a message, and which one it is. */
+/* Writes the fate of a message and which message it is. */
 static void write_fate(struct script *script, const char *fate, const struct el_msg *msg)
 {
     uint32_t place = 1;
@@ -128,7 +129,8 @@ static void write_move(struct script *script, const struct check_move *move)
     for (uint32_t i = 0; i < move->shed_count; i++) write_step(script, "lose", &move->shed[i]);
 }
 
-/* A script begins after the start; what is late, or cut off, shows by when it is delivered or lost. */
+/* Moves without a step: a script begins after the start, and delays and cuts show by when a message is
+ * delivered or lost. */
 static bool goes_without_saying(const struct check_move *move)
 {
     return move->type == CHECK_START || move->type == CHECK_PUT_OFF || move->type == CHECK_BREAK ||
@@ -142,7 +144,7 @@ static void follow(struct script *script, const struct check_move *move)
     if (move->type == CHECK_DIE || move->dying >= 0) script->dead[move->node] = true;
 }
 
-/* The world is at rest: what is still in flight reaches nobody, or makes no difference. */
+/* The world is at rest: messages still in flight reach nobody, or make no difference. */
 static void clear_away(struct script *script)
 {
     while (script->count > 0) {
@@ -171,7 +173,7 @@ void check_write_moves(FILE *out, const struct check_request *request, const str
 
 /* ---- The scenario ---- */
 
-/* Who takes part, as it was asked. How long a message may take is all that a script can use of a delay. */
+/* The members, as given. A script uses only the bound of a delay. */
 static void write_settings(FILE *out, const struct sim_settings *settings)
 {
     for (size_t i = 0; i < settings->count; i++)
@@ -198,7 +200,8 @@ static void write_clocks(FILE *out, const struct check_request *request, const s
     if (any) fputc('\n', out);
 }
 
-/* The simulator judges what is promised; two who lead, where that was never promised, do at least not agree. */
+/* The simulator checks claims only. Two leaders, if never excluded by a claim, are expected as `no
+ * agreement`. */
 static void write_expectation(FILE *out, const struct check_request *request, const struct check_result *result)
 {
     if (check_is_claimed(request->config.algorithm, result->broken))

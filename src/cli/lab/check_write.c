@@ -1,4 +1,4 @@
-/* The checker's answer, for people and for programs. */
+/* The checker's answer as text and as JSON. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>

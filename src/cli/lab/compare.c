@@ -10,29 +10,28 @@ enum { NODES_DEFAULT = 6, NODES_MAX = SIM_TRIAL_NODES_MAX / 2, RUNS_MAX = 100000
 
 static const char help[] =
     "Usage: elector compare [--nodes N] [--runs N] [--seed S] [--output text|json]\n\n"
-    "Puts every algorithm through the same trials, many seeded runs each, and holds what happens against\n"
-    "what the algorithm says of itself (`elector algorithms NAME`). In every run the ring order is random.\n\n"
-    "  messages        the highest leads and dies, and the lowest calls an election, or, where all beat,\n"
-    "                  they notice by themselves: messages until the last one knows, on average\n"
-    "  ×               how many times as many there are with twice the nodes: ×2 is linear, ×4 quadratic\n"
-    "  T               how long that takes, from the call (or the death) on, in message delays\n"
-    "  survives        how many may die at once, the leader among them, and a leader is still elected\n"
-    "  crash-safe      some die, at any time, and that is noticed: in no run are there two leaders, nor, in\n"
-    "                  the end, disagreement, a dead leader, or none although one can be\n"
-    "  partition-safe  two or three sides cannot reach each other, for a while or for ever: never two leaders\n"
-    "                  at one instant; where a majority elects for a term, never two in one term, since the\n"
-    "                  old leader, which may not have heard yet, can do nothing without that majority\n"
-    "                  (to elect nobody is safe, too)\n"
-    "  restart-safe    like crash-safe, and who died comes back with its memory empty, though not its disk\n"
-    "  stable          while a leader lives, a better one comes back or somebody calls an election: the\n"
-    "                  leader stays, and nobody leads beside it\n\n"
-    "A cell says yes if no run broke it and the algorithm promises that; yes* if it promises less; and no,\n"
-    "with the share of runs that did, otherwise. If a run breaks what an algorithm promises, there is a ! in\n"
-    "the cell, the run is told as a command that repeats it, and the exit code is 1.\n\n"
-    "  --nodes N            how many nodes (otherwise 6)\n"
-    "  --runs N             how many runs for each cell (otherwise as many as take a second or two)\n"
-    "  --seed S             another seed, other runs (otherwise 1)\n"
-    "  --output text|json   a table for people, or for programs";
+    "Puts every algorithm through the same trials, with many seeded runs each, and compares the results with\n"
+    "its own claims (`elector algorithms NAME`). In every run the ring order is random.\n\n"
+    "  messages        mean number of messages until the last node knows the new leader. The leader, the\n"
+    "                  highest, crashes; the lowest calls an election, or heartbeats reveal the crash\n"
+    "  ×               the factor by which messages grow with twice the nodes: ×2 is linear, ×4 quadratic\n"
+    "  T               how long that takes from the call (or the crash) on, in message delays\n"
+    "  survives        how many may crash at once, the leader included, with a leader still elected\n"
+    "  crash-safe      some nodes crash at any time, and detectors report it: no run has two leaders or ends\n"
+    "                  with disagreement, a dead leader, or no leader although there can be one\n"
+    "  partition-safe  two or three sides cannot reach each other, for some time or for ever: never two leaders\n"
+    "                  at one instant. If a majority elects for a term: never two leaders in one term, since the\n"
+    "                  old leader can do nothing without that majority. (Electing nobody is safe, too)\n"
+    "  restart-safe    like crash-safe, and crashed nodes restart with empty memory and their saved record\n"
+    "  stable          while a leader lives, a better one restarts or somebody calls an election: the leader\n"
+    "                  stays, and nobody else leads\n\n"
+    "A cell says yes if no run broke the property and the algorithm promises it; yes* if no run broke it and\n"
+    "the algorithm promises less; otherwise no, with the share of runs that broke it. If a run breaks a\n"
+    "promise, the cell has a !, the command that repeats the run is printed, and the exit code is 1.\n\n"
+    "  --nodes N            number of nodes (default 6)\n"
+    "  --runs N             runs for each cell (default: as many as take a second or two)\n"
+    "  --seed S             seed of all random choices (default 1)\n"
+    "  --output text|json   a table, or JSON";
 
 /* ---- Measuring ---- */
 
@@ -80,7 +79,7 @@ static bool read_number(const char *text, uint64_t least, uint64_t most, uint64_
     return text && units_number(text, most, number) && *number >= least;
 }
 
-/* What a run costs grows about with the square of the nodes. */
+/* The time of a run grows about with the square of the number of nodes. */
 static uint64_t affordable_runs(uint32_t nodes)
 {
     enum { BUDGET = 7200, LEAST = 8, MOST = 200 };

@@ -1,4 +1,4 @@
-/* What `elector compare` has measured, and how it is told. */
+/* The results of `elector compare`, and how they are written. */
 #ifndef ELECTOR_CLI_LAB_COMPARE_H
 #define ELECTOR_CLI_LAB_COMPARE_H
 
@@ -8,7 +8,7 @@
 
 struct compare_row {
     const struct el_algorithm *algorithm;
-    bool ran;                    /* false: more members than its messages can speak of */
+    bool ran;                    /* false: more members than the algorithm's count_max */
     struct sim_cost cost, twice; /* twice: of twice as many nodes; runs 0 if not measured */
     uint32_t survived;
     struct sim_trial trials[SIM_TROUBLES];
@@ -20,7 +20,7 @@ struct comparison {
     uint32_t count;
 };
 
-/* Somewhere something was violated that the algorithm's own table does not excuse. */
+/* True if some run has a violation that the algorithm's table of weaknesses does not list. */
 bool compare_contradicts(const struct comparison *comparison);
 
 /* False if memory ran out. */

@@ -103,7 +103,7 @@ static void write_row(FILE *out, const struct compare_row *row, uint32_t nodes)
                 trial_text(&row->trials[trouble], text));
 }
 
-/* ---- What stands below it ---- */
+/* ---- Below the table ---- */
 
 static bool some_cost(const struct comparison *comparison, enum sim_need need)
 {
@@ -146,7 +146,7 @@ bool compare_contradicts(const struct comparison *comparison)
     return false;
 }
 
-/* The first run that shows one, in the words of `elector sim`. */
+/* The first run that shows a contradiction, as options of `elector sim`. */
 static bool tell_again(struct sim_settings *settings, const struct comparison *comparison,
                        const struct compare_row *row, enum sim_trouble trouble)
 {
@@ -220,7 +220,7 @@ static json_t *json_words(const char *text)
     return words;
 }
 
-/* Word by word, so that nobody has to quote. */
+/* An array of words, so that no quoting is needed. */
 static json_t *json_command(const struct comparison *comparison, const struct compare_row *row,
                             enum sim_trouble trouble)
 {

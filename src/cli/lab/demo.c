@@ -1,4 +1,4 @@
-/* elector demo: an election, the leader's death, the next election, and the literature beside the counts. */
+/* elector demo: an election, the leader's crash, the next election, each beside the literature's counts. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -90,8 +90,8 @@ int cli_demo(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         puts(
-            "Usage: elector demo\n\nTells a short story: an election on a ring, the leader's death, and the bully,\n"
-            "with the counts beside what the literature predicts.");
+            "Usage: elector demo\n\nShows three elections: on a ring, after the leader's crash, and by the bully,\n"
+            "with message counts beside those that the literature predicts.");
         return cli_finish("demo", stdout, CLI_YES);
     }
     if (argc > 1) return cli_usage_error("demo", "unknown option %s; it takes none", argv[1]);

@@ -1,4 +1,4 @@
-/* elector detect: failure detectors over one network, simulated or recorded. */
+/* elector detect: measures failure detectors on one network, simulated or recorded. */
 #include "cli/lab/detect.h"
 
 #include <errno.h>
@@ -11,12 +11,12 @@
 enum { RUNS_DEFAULT = 50, HOURS_DEFAULT = 5 };
 static const sim_time hour = UINT64_C(3600000000000);
 
-/* The network unless told otherwise: quick, a little uneven, and it loses one message in a hundred. */
+/* The default network: fast, with some jitter, and it loses 1 % of the messages. */
 static const struct {
     const char *key, *value;
 } network[] = {{"nodes", "5"}, {"delay", "exp:10..90ms"}, {"loss", "1%"}, {"seed", "1"}};
 
-/* The words of `elector sim` that say what the network is like. */
+/* The options of `elector sim` that describe the network. */
 static const char *const words[] = {"nodes", "delay", "loss",  "dup", "reorder",
                                     "bound", "pause", "clock", "seed"};
 
@@ -25,28 +25,28 @@ static void write_help(void)
     fputs(
         "Usage: elector detect [DETECTOR …] [options]\n"
         "       elector detect [DETECTOR …] --arrivals FILE [--sweep] [--output text|json] [--svg FILE]\n\n"
-        "Measures what failure detectors are worth (Chen, Toueg, Aguilera 2002): how soon they notice a crash, how\n"
+        "Measures the quality of failure detectors (Chen, Toueg, Aguilera 2002): how soon they report a crash, how\n"
         "often and for how long they suspect a live peer, and how many messages that takes. A DETECTOR is written as\n"
-        "for `elector sim --detector`: phi, phi:8, heartbeat:interval=500ms,threshold=4. Without any, all are compared.\n\n"
+        "for `elector sim --detector`: phi, phi:8, heartbeat:interval=500ms,threshold=4. The default is all of them.\n\n"
         "  --nodes N                       how many members watch each other, 2 to 64 (5)\n"
-        "  --delay D|A..B|exp:M..X         how long a message takes, as in `elector sim` (exp:10..90ms)\n"
+        "  --delay D|A..B|exp:M..X         message delay, as in `elector sim` (exp:10..90ms)\n"
         "  --loss P                        each message is lost with probability P (1%)\n"
         "  --dup P, --reorder P, --bound D, --clock ID=RATE,…    the same as in `elector sim`\n"
-        "  --pause ID@T..T,…               a member stands still, in the run without crashes\n"
-        "  --hours H                       for how long nobody crashes, to count mistakes (5)\n"
-        "  --runs R                        how many crashes, each in a run of its own (50)\n"
+        "  --pause ID@T..T,…               a member makes no progress from T to T, in the run without crashes\n"
+        "  --hours H                       length of the run without crashes, in which mistakes are counted (5)\n"
+        "  --runs R                        number of crashes, each in a run of its own (50)\n"
         "  --seed S                        the seed of every random choice (1)\n"
-        "  --arrivals FILE                 instead of a network: when the heartbeats of one peer arrived, one time to\n"
-        "                                  a line, in milliseconds with decimals, increasing; # begins a comment\n"
-        "                                  (FILE may be -). The last arrival is taken for the crash. Only heartbeat\n"
-        "                                  and phi judge by arrivals alone.\n"
+        "  --arrivals FILE                 use recorded arrivals of one peer's heartbeats instead of a network: one\n"
+        "                                  time a line, in milliseconds with decimals, increasing; # begins a comment\n"
+        "                                  (FILE may be -). The last arrival counts as the crash. Only heartbeat and\n"
+        "                                  phi judge by arrivals alone.\n"
         "  --sweep                         each detector at several settings: threshold of heartbeat and phi,\n"
         "                                  shortest of swim, lag of path\n"
         "  --output text|json              the figures as JSON\n"
-        "  --svg FILE                      detection time against mistakes, drawn (FILE may be -)\n\n"
-        "Hours are virtual: five members for five hours take a few seconds. What grows is path on a full mesh: each\n"
-        "member sends 15, 64, 325, 1956 messages a second for N = 4, 5, 6, 7 (neighbours=N), while heartbeat sends\n"
-        "N - 1 and swim about 2.\n\n"
+        "  --svg FILE                      a chart of detection time against mistakes (FILE may be -)\n\n"
+        "Hours are virtual: five members for five hours take a few seconds. Only path on a full mesh gets expensive:\n"
+        "each member sends 15, 64, 325, 1956 messages a second for N = 4, 5, 6, 7 (neighbours=N), while heartbeat\n"
+        "sends N - 1 and swim about 2.\n\n"
         "Examples:\n"
         "  elector detect\n"
         "  elector detect heartbeat:threshold=2 phi:8 phi:8,pause=1s --loss 5% --hours 1 --runs 20\n"
@@ -56,7 +56,8 @@ static void write_help(void)
 
 /* ---- Measuring ---- */
 
-/* The settings of the network, borrowed, and this detector. NULL if memory ran out; the caller frees the list. */
+/* The settings of the network, borrowed, and this detector. NULL if memory ran out; the caller frees the
+ * list. */
 static struct sim_setting *with_detector(const struct detect_request *request, struct detect_row *row)
 {
     static char key[] = "detector";
@@ -77,11 +78,14 @@ static int measure_plan(const struct detect_request *request, struct detect_row 
                           : sim_qos_simulate(&row->qos, plan, request->watch, (uint32_t)request->runs);
     if (measured == SIM_MEASURED) return CLI_YES;
     if (measured == SIM_NO_MEMORY) return cli_out_of_memory("detect");
-    fprintf(stderr, "elector detect: %s: too much would happen; try fewer nodes, hours, or beats\n", row->text);
+    fprintf(
+        stderr,
+        "elector detect: %s: the run would have too many events; use fewer nodes or hours, or a longer interval\n",
+        row->text);
     return CLI_CANNOT_TELL;
 }
 
-/* Builds the plan and, if it is to be, measures. What is wrong is left in row->reason. */
+/* Builds the plan and, if `measure`, runs it. An error is left in row->reason. */
 static int try_row(const struct detect_request *request, struct detect_row *row, bool measure)
 {
     struct sim_error error;
@@ -106,7 +110,7 @@ static int try_row(const struct detect_request *request, struct detect_row *row,
     return status;
 }
 
-/* What is typed must make sense as it is, also what a sweep would replace. */
+/* A detector must be valid as typed, including an option that a sweep replaces. */
 static int check_typed(const struct detect_request *request, const char *text)
 {
     struct detect_row row = {0};
@@ -116,7 +120,7 @@ static int check_typed(const struct detect_request *request, const char *text)
     return status == CLI_YES && row.reason[0] ? cli_usage_error("detect", "%s", row.reason) : status;
 }
 
-/* All are tried before any is measured. Those that nobody has named may be left out. */
+/* All detectors are validated before any is measured. Detectors that the user did not name may be left out. */
 static int measure_all(struct detect_request *request, bool by_name)
 {
     int status = CLI_YES;
@@ -131,7 +135,7 @@ static int measure_all(struct detect_request *request, bool by_name)
     return status;
 }
 
-/* The network must make sense by itself, whoever listens to it. */
+/* The network must be valid without any detector. */
 static int check_network(struct detect_request *request)
 {
     struct sim_error error;
@@ -145,7 +149,7 @@ static int check_network(struct detect_request *request)
     return cli_usage_error("detect", "--nodes takes a number from 2 to %d", SIM_QOS_NODES_MAX);
 }
 
-/* ---- Telling ---- */
+/* ---- Output ---- */
 
 static int write_svg(const struct detect_request *request)
 {
@@ -174,11 +178,11 @@ static int tell(const struct detect_request *request)
 
 /* ---- The command line ---- */
 
-/* What was typed, before it is known what it means. */
+/* The command line, before it is interpreted. */
 struct typed {
     const char **detectors;
     size_t detector_count;
-    const char *of_network; /* the first option that says something about a simulated network */
+    const char *of_network; /* the first option that describes a simulated network */
 };
 
 static int read_hours(struct detect_request *request, const char *value)
@@ -241,7 +245,7 @@ static int read_one(struct detect_request *request, struct typed *typed, int arg
     return CLI_YES;
 }
 
-/* A recording stands for a network of two. */
+/* A recording counts as a network of two members. */
 static int take_recording(struct detect_request *request, const struct typed *typed)
 {
     struct sim_error error;

@@ -1,6 +1,6 @@
 /*
- * elector detect between its files: what was asked for and measured (detect.c), the detectors
- * (detect_rows.c), and how it is told (detect_report.c).
+ * Shared by the files of elector detect: options and measuring (detect.c), the detectors (detect_rows.c), and
+ * output (detect_report.c).
  */
 #ifndef ELECTOR_CLI_LAB_DETECT_H
 #define ELECTOR_CLI_LAB_DETECT_H
@@ -13,7 +13,7 @@ enum { DETECT_ROWS_MAX = 200, DETECT_USUAL_MAX = 8 };
 /* One detector with one set of options. */
 struct detect_row {
     char text[200]; /* as --detector takes it */
-    char value[24]; /* of the option that is swept */
+    char value[24]; /* of the swept option */
     uint32_t curve;
     char reason[512]; /* why it is left out; "": it is not */
     struct sim_qos qos;
@@ -21,7 +21,7 @@ struct detect_row {
 
 struct detect_curve {
     char name[200];
-    const char *option; /* that makes the difference between its points; NULL: none in particular */
+    const char *option; /* the one in which its points differ; NULL: none in particular */
 };
 
 struct detect_request {
@@ -39,9 +39,9 @@ struct detect_request {
 
 /* A row for this detector, or, in a sweep, for each of several settings. An exit code. */
 int detect_add(struct detect_request *request, const char *detector);
-/* All that can be compared, as they are usually set. */
+/* Adds all detectors that can be compared, with default options. */
 int detect_add_usual(struct detect_request *request);
-/* What the option that makes the difference is set to. */
+/* Finds the value of the option in which the points of its curve differ. */
 void detect_find_value(struct detect_row *row, const struct sim_plan *plan);
 
 void detect_write_text(const struct detect_request *request);

@@ -37,7 +37,7 @@ static const char *rate(double figure, char text[FIGURE])
     return text;
 }
 
-/* Rounded down: 100 % is said of no mistake and of nothing else. */
+/* Rounded down, so that 100 % means no mistake at all. */
 static const char *percentage(const struct sim_qos *qos, char text[FIGURE])
 {
     if (qos->mistakes == 0) {
@@ -51,7 +51,8 @@ static const char *percentage(const struct sim_qos *qos, char text[FIGURE])
 
 /* ---- Text ---- */
 
-/* What counts of the words as typed: the first place of each, with its last value; or every one. */
+/* The setting to show at place i: the first place of each key shows its last value; keys that add up show
+ * all. */
 static const struct sim_setting *counts(const struct sim_settings *settings, size_t i)
 {
     const struct sim_setting *found = &settings->list[i];

@@ -1,11 +1,11 @@
-/* elector detect: which detectors, with which options; and the option of each that a sweep varies. */
+/* elector detect: the detectors and their options, and the option of each that a sweep varies. */
 #include <string.h>
 
 #include "cli/lab/detect.h"
 
 enum { SWEEP_MAX = 9 };
 
-/* Of each detector the option that trades speed for accuracy, and how it is written out where none is asked for. */
+/* For each detector, the option that trades speed for accuracy, and its values in a sweep. */
 static const struct sweep {
     const char *detector, *option, *usual;
     uint32_t values[SWEEP_MAX]; /* ends with 0 */
@@ -32,7 +32,7 @@ static const struct sweep *sweep_of(const char *detector)
     return NULL;
 }
 
-/* Does this "KEY=VALUE" or bare value, which is the first option's, set what is swept? */
+/* True if this "KEY=VALUE", or bare value (of the first option), sets the swept option. */
 static bool sets_swept(const struct sweep *sweep, const char *piece, size_t length)
 {
     const size_t name = strlen(sweep->option);
@@ -40,7 +40,7 @@ static bool sets_swept(const struct sweep *sweep, const char *piece, size_t leng
     return strcmp(el_detector_named(sweep->detector)->options[0].name, sweep->option) == 0;
 }
 
-/* The detector as typed, without the option that is swept. */
+/* The detector as typed, without the swept option. */
 static void without_swept(const struct sweep *sweep, const char *detector, char *text, size_t size)
 {
     const char *piece = strchr(detector, ':');
@@ -75,7 +75,7 @@ static uint32_t add_curve(struct detect_request *request, const char *name)
     return (uint32_t)request->curve_count++;
 }
 
-/* The curve of all that are of this kind. */
+/* The curve shared by all detectors of this kind. */
 static uint32_t curve_of_kind(struct detect_request *request, const char *detector)
 {
     char name[sizeof request->curves->name];

@@ -1,4 +1,4 @@
-/* elector sim: one run, told and counted. */
+/* elector sim: runs one election, and prints its transcript and its counts. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct sim_request {
 
 enum { HELP_COLUMN = 34 };
 
-/* How many columns a UTF-8 text takes: bytes that continue a character take none. */
+/* The number of columns of a UTF-8 text: continuation bytes take none. */
 static int columns(const char *text)
 {
     int count = 0;
@@ -35,9 +35,9 @@ static void write_help(void)
         "Usage: elector sim ALGORITHM [options]\n"
         "       elector sim SCENARIO-FILE [options]\n\n"
         "Runs an election in virtual time. Times are in message delays (T = 1) unless a unit is given: 4, 2.5,\n"
-        "150ms. The same plan and seed give the same transcript, byte for byte, everywhere. A scenario file has\n"
-        "the same options, one to a line without the dashes; options beside it overrule its single values and add to\n"
-        "its lists of initiators, crashes and the like.\n\n",
+        "150ms. The same plan and seed give the same transcript, byte for byte, on every machine. A scenario file\n"
+        "has the same options, one a line without the dashes. Options on the command line override its single values\n"
+        "and add to its lists of initiators, crashes and so on.\n\n",
         stdout);
     for (size_t i = 1; i < count; i++) {
         printf("  --%s %s%*s", keys[i].name, keys[i].argument,
@@ -55,8 +55,7 @@ static void write_help(void)
         "  --trace FILE                    every event, as JSON Lines\n"
         "  --mermaid FILE                  a Mermaid sequence diagram\n"
         "  --shiviz FILE                   a ShiViz log with vector clocks\n\n"
-        "Exit: 0 if there is no violation and all expectations hold, 1 if not, 2 usage, 3 if it could not be run or\n"
-        "written.\n\n"
+        "Exit codes: 0 no violation, and all expectations hold; 1 otherwise; 2 usage; 3 the run or its output failed.\n\n"
         "Examples:\n"
         "  elector sim chang-roberts --ids 3,32,5,80,6,12 --initiator 3\n"
         "  elector sim bully --nodes 5 --leader 5 --crash 5@0 --initiator 2 --svg bully.svg\n"
@@ -185,7 +184,7 @@ static void tell(const struct sim_request *request, const struct sim_world *worl
         printf("  seed        %llu\n", (unsigned long long)sim_world_plan(world)->seed);
 }
 
-/* How many exports go to standard output; then nothing else does. */
+/* The number of exports to standard output; if there is one, nothing else goes there. */
 static int count_dashes(const struct sim_request *request)
 {
     const char *const files[] = {request->svg, request->trace, request->mermaid, request->shiviz};
@@ -217,7 +216,7 @@ static int run_plan(const struct sim_request *request, const struct sim_plan *pl
     return status == CLI_CANNOT_TELL ? status : cli_finish("sim", stdout, status);
 }
 
-/* Options that are not settings of the plan. 1: taken, 0: not one of these, -1: wrong. */
+/* Options that are not settings of the plan. 1: taken, 0: not one of these, -1: invalid. */
 static int read_own_option(struct sim_request *request, int argc, char **argv, int *at)
 {
     const struct {
@@ -268,7 +267,8 @@ static int read_subject(struct sim_request *request, const char *word)
                                                                              : cli_out_of_memory("sim");
     if (el_detector_named(word))
         return cli_usage_error(
-            "sim", "%s is a failure detector, to stand beside an election: bully --detector %s", word, word);
+            "sim", "%s is a failure detector; use it with an election: elector sim bully --detector %s", word,
+            word);
     FILE *file = fopen(word, "r");
     if (!file)
         return cli_usage_error("sim",
@@ -279,7 +279,7 @@ static int read_subject(struct sim_request *request, const char *word)
     return cli_usage_error("sim", "%s", error.text);
 }
 
-/* What stands in the file comes first, wherever its name stands, so that options overrule it. */
+/* The file's settings come first, wherever its name is on the command line, so that options override them. */
 static int read_request(struct sim_request *request, int argc, char **argv)
 {
     const char *subject = NULL;

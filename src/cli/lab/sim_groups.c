@@ -1,4 +1,4 @@
-/* elector sim with groups: many elections over the same members, counted one by one and in all. */
+/* elector sim with groups: many elections over the same members, counted for each group and in total. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool sum_up(const struct sim_groups *groups, struct totals *totals)
     return true;
 }
 
-/* ---- For people ---- */
+/* ---- Text ---- */
 
 static void write_group(const struct sim_group *group, int name_width)
 {
@@ -77,7 +77,7 @@ static void write_text(const struct sim_groups *groups, const struct totals *tot
     printf("\n");
 }
 
-/* ---- For programs ---- */
+/* ---- JSON ---- */
 
 static json_t *json_group(const struct sim_group *group)
 {

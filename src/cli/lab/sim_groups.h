@@ -6,7 +6,7 @@
 #include "elector/core.h"
 #include "sim/world/world.h"
 
-/* Runs every group that the settings speak of, and tells what came of them. The exit code. */
+/* Runs every group of the settings and prints the results. Returns the exit code. */
 int cli_run_groups(const struct sim_settings *settings, bool json);
 
 #endif

@@ -1,4 +1,4 @@
-/* What quorum promises, held against what happened. */
+/* Checks quorum's promises against the recorded events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void report(struct recordings_story *story, enum recordings_wrong wrong,
         story->violations[place] = (struct recordings_violation){wrong, *one, *other};
 }
 
-/* The other's time is known by its clock only, give or take. */
+/* Times of two recordings can be compared only if their order exceeds the uncertainty of the clocks. */
 static bool can_compare(const struct recordings_story *story, const struct recordings_claim *a,
                         const struct recordings_claim *b, uint64_t *doubt)
 {
@@ -44,7 +44,7 @@ static void judge_pair(struct recordings_story *story, const struct recordings_c
         report(story, RECORDER_OVERLAP, lower, higher);
 }
 
-/* Each with the one before it, and with whoever of those before is in leadership the longest. */
+/* Compares each leadership with the one before it, and with the earlier one that ends last. */
 static void judge_claims(struct recordings_story *story)
 {
     size_t longest = 0;
@@ -60,7 +60,7 @@ static void judge_claims(struct recordings_story *story)
     }
 }
 
-/* Whom the others took for the leader of that term. */
+/* Checks the leader that others named for that term. */
 static void judge_name(struct recordings_story *story, const struct recordings_name *name)
 {
     size_t low = 0, high = story->claim_count;
@@ -88,7 +88,7 @@ static bool is_of(const struct recordings_obituary *o, const struct recordings_r
     return is_here && o->who == run->self && o->incarnation == run->incarnation;
 }
 
-/* A death that was told of ends an leadership before its deadline. */
+/* An obituary ends a leadership before its deadline. */
 static void end_by_obituary(const struct recordings_story *story, struct recordings_claim *claim)
 {
     const struct recordings_run *run = &story->runs[claim->run];

@@ -1,4 +1,4 @@
-/* What happens in a recording, while it is replayed. */
+/* Collects the events of a recording while it is replayed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ struct ear {
     uint32_t run;
 };
 
-/* Room for one more; NULL: there is no memory. */
+/* Makes room for one more; NULL if memory ran out. */
 static void *more(struct recordings_story *story, void *list, size_t count, size_t *room, size_t size)
 {
     if (count < *room) return list;
@@ -35,7 +35,7 @@ static struct recordings_event *add(struct recorder_listener *l, enum recordings
     return event;
 }
 
-/* ---- Payloads, and what is in them ---- */
+/* ---- Payloads and their messages ---- */
 
 static bool is_told(const struct recordings_story *story, const struct payload_entry *entry)
 {
@@ -105,7 +105,7 @@ static uint64_t incarnation_of(const struct host *host)
     return payload_next(payload.bytes, payload.size, &at, &entry) == PAYLOAD_ENTRY ? entry.number : 0;
 }
 
-/* ---- What is asked of it ---- */
+/* ---- Requests ---- */
 
 static void on_called(struct recorder_listener *l, const struct host_call *call)
 {
@@ -138,9 +138,9 @@ static void on_noted(struct recorder_listener *l, struct host_group *group, cons
     memcpy(event->values, note->values, sizeof event->values);
 }
 
-/* ---- Offices ---- */
+/* ---- Leaderships ---- */
 
-/* The last is the likeliest. */
+/* Searches from the last, the most likely one. */
 static struct recordings_claim *open_claim(const struct recordings_story *story, uint32_t run, uint64_t group)
 {
     for (size_t i = story->claim_count; i > 0 && story->claims[i - 1].run == run; i--)
@@ -226,7 +226,7 @@ static void on_renewed(struct recorder_listener *l, uint32_t cell)
 
 /* ---- All of it ---- */
 
-/* Who dies holds its leadership as long as it might have, unless somebody saw to it that nothing was left. */
+/* At the end of a recording a leadership counts until its deadline, unless an obituary ended it. */
 static void end_all(struct recordings_story *story, uint32_t run)
 {
     const struct recordings_run *r = &story->runs[run];

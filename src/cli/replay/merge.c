@@ -1,13 +1,14 @@
 /*
- * One clock for several recordings. Those of one boot of one host have the same. Otherwise messages tell: none arrives before it
- * was sent, so what went one way bounds the offset from below and what came back bounds it from above.
+ * Puts several recordings on one clock. Recordings of one boot of one host share a clock. Otherwise messages
+ * bound the offset: none arrives before it was sent, so messages one way bound it from below, and messages
+ * back from above.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/replay/recordings.h"
 
-struct message { /* a payload's end */
+struct message { /* one end of a payload: sent or received */
     uint64_t digest, at;
     size_t place;
     el_node from, to;
@@ -29,7 +30,7 @@ static bool is_same(const struct message *a, const struct message *b)
     return a->digest == b->digest && a->from == b->from && a->to == b->to;
 }
 
-/* All of one sort, in order; *count of them. The caller frees it. */
+/* All events of one type, in order; *count of them. The caller frees the list. */
 static struct message *collect(struct recordings_story *story, enum recordings_what what, size_t *count)
 {
     struct message *list = calloc(story->event_count + 1, sizeof *list);
@@ -60,7 +61,7 @@ static bool share_clock(const struct recordings_run *a, const struct recordings_
            memcmp(recorder_boot(a->tape), unknown, RECORDER_BOOT) != 0;
 }
 
-/* At least so much later is the clock of [to] set, as seen by what went from [from] to it: INT64_MIN: nothing did. */
+/* A lower bound on the offset of [to]'s clock, by messages from [from] to [to]; INT64_MIN: there were none. */
 struct bounds {
     int64_t least[RECORDER_RUNS_MAX][RECORDER_RUNS_MAX];
 };
@@ -78,7 +79,7 @@ static void bound(struct recordings_story *story, struct bounds *b)
                              (h > 0 && is_same(&heard[h], &heard[h - 1]));
         const int64_t least = (int64_t)(sent[s].at - heard[h].at);
         int64_t *known = &b->least[sent[s].run][heard[h].run];
-        if (!is_twin && least > *known) *known = least; /* which of two it was, nobody can say */
+        if (!is_twin && least > *known) *known = least; /* two equal payloads cannot be told apart */
     }
     free(sent);
     free(heard);
@@ -114,9 +115,9 @@ static void place_all(struct recordings_story *story, const struct bounds *b)
     }
 }
 
-/* ---- Who heard what of whom ---- */
+/* ---- Pairing sent and received payloads ---- */
 
-/* Of several that are alike, the last that was sent before. */
+/* Pairs a received payload with the last equal one that was sent before. */
 static void pair_up(struct recordings_story *story)
 {
     size_t sent_count, heard_count, s = 0;

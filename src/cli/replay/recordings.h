@@ -1,6 +1,7 @@
 /*
- * Recordings of several members, or of several lives of one, as one story: what was heard in each (listen.c), on one
- * clock (merge.c), judged (judge.c), and told to the simulator's writers (trace.c).
+ * elector replay: recordings of several members, or of several incarnations of one, as one story. listen.c
+ * collects the events of each, merge.c puts them on one clock, judge.c checks quorum's promises, and trace.c
+ * passes them to the simulator's writers. Start with replay.c.
  */
 #ifndef ELECTOR_CLI_REPLAY_RECORDINGS_H
 #define ELECTOR_CLI_REPLAY_RECORDINGS_H
@@ -14,7 +15,7 @@ enum recordings_what {
     RECORDER_BEGAN,
     RECORDER_ENDED,
     RECORDER_SENDS, /* a payload to peer; number: its digest. Its messages follow */
-    RECORDER_HEARS, /* one from peer, likewise */
+    RECORDER_HEARS, /* a payload from peer, likewise */
     RECORDER_SENDS_MESSAGE,
     RECORDER_HEARS_MESSAGE,
     RECORDER_NOTES,
@@ -25,7 +26,7 @@ enum recordings_what {
 };
 
 struct recordings_event {
-    uint64_t at; /* by the clock of its recording, and by the common one when that is known */
+    uint64_t at; /* on the recording's clock; after the merge on the common one */
     uint64_t number;
     uint64_t values[2];
     size_t
@@ -35,17 +36,17 @@ struct recordings_event {
     uint8_t what, kind, role;
 };
 
-/* A time in leadership, by one member's own view. */
+/* A leadership, by the leader's own view. */
 struct recordings_claim {
     uint64_t group; /* its key */
     uint64_t token, began, ended;
-    uint64_t deadline; /* open: as last told */
+    uint64_t deadline; /* if still open: the latest one */
     uint32_t run, cell;
     bool is_open;
     char name[CONFIG_NAME_MAX + 1];
 };
 
-/* One that others name as leader. */
+/* A leader that others named. */
 struct recordings_name {
     uint64_t group, token, at;
     uint32_t run;
@@ -57,32 +58,32 @@ struct recordings_run {
     struct recorder_reader *tape;
     struct recorder_report report;
     el_node self;
-    int64_t offset; /* what is added to come to the common clock ... */
-    uint64_t doubt; /* ... give or take */
+    int64_t offset; /* added to its times to get the common clock ... */
+    uint64_t doubt; /* ... with this uncertainty */
     bool is_placed;
     uint64_t cells[HOST_CELLS_MAX]; /* deadlines */
     uint64_t incarnation;           /* the incarnation in which it led; 0: it never did */
 };
 
-/* The work of that life is over. */
+/* An obituary: the work of that incarnation is over. */
 struct recordings_obituary {
     el_node who;
     uint64_t incarnation;
-    uint64_t group, term; /* in that group up to that term; 0: all of it */
+    uint64_t group, term; /* in that group, up to that term; 0: in all groups */
 };
 
 enum recordings_wrong { RECORDER_SAME_TOKEN, RECORDER_TOKEN_FELL, RECORDER_OVERLAP };
 
 struct recordings_violation {
     enum recordings_wrong wrong;
-    struct recordings_claim one, other; /* of these; `other` came later */
+    struct recordings_claim one, other; /* the two concerned; `other` came later */
 };
 
 struct recordings_story {
     struct recordings_run runs[RECORDER_RUNS_MAX];
     uint32_t run_count;
-    uint64_t group; /* the one whose messages, notes and views are told; 0: none */
-    bool beats;     /* also what is said between members, of no group */
+    uint64_t group; /* the group whose messages, notes and views are collected; 0: none */
+    bool beats;     /* also collect messages that belong to no group */
     bool is_out_of_memory;
     struct recordings_obituary
         obituaries[RECORDER_OBITUARIES_MAX]; /* that were heard; what is beyond them ends nothing */
@@ -101,9 +102,10 @@ struct recordings_story {
 void recordings_listen(struct recordings_story *, uint32_t run, uint32_t how);
 /* Puts all runs on the first one's clock, as far as they can be, and events in order. */
 void recordings_merge(struct recordings_story *);
-/* Quorum's promises: one leader to a token, tokens that rise, nobody in leadership before the last one's time is over. */
+/* Checks quorum's promises: one leader to a token, tokens that rise, and no leader before the previous one's
+ * lease has expired. */
 void recordings_judge(struct recordings_story *);
-/* A world that was told the story; `plan` is filled in, and must outlive it. NULL: no memory. */
+/* A world with the imported story; `plan` is filled in, and must outlive it. NULL if memory ran out. */
 struct sim_world *recordings_tell(struct recordings_story *, const char *group, struct sim_plan *plan);
 void recordings_story_free(struct recordings_story *);
 

@@ -1,4 +1,4 @@
-/* elector replay: what agents recorded, through the same code again. */
+/* elector replay: runs recordings of agents through the same code again, and compares. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -28,25 +28,25 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector replay [--group GROUP] [--output FORMAT] [--beats] [--unfinished] [--trusted] FILE...\n\n"
-        "Runs what agents have recorded (`recorder` in their configuration; STATE.flight, and STATE.flight.1 of the life\n"
-        "before) through the same code again, and holds what comes out against what came out then. Recordings of\n"
-        "several members are put on one clock, and judged: one leader to a token, tokens that rise, nobody in office\n"
-        "before the last one's time is over.\n\n"
-        "  --output report        what was found (preset)\n"
-        "  --output text          the story of one group, as `elector sim` tells it\n"
+        "Replays recordings of agents (`recorder` in their configuration; files STATE.flight, and STATE.flight.1 of the\n"
+        "incarnation before) through the same code, and compares the outputs with the recorded ones. Recordings of\n"
+        "several members are put on one clock and checked: one leader to a token, tokens that rise, and no leader\n"
+        "before the previous one's lease has expired.\n\n"
+        "  --output report        the findings (default)\n"
+        "  --output text          a transcript of one group, as by `elector sim`\n"
         "  --output jsonl, mermaid, shiviz, svg\n"
-        "                         the same in the formats of `elector sim`; what was found goes to standard error\n"
-        "  --group GROUP          whose story; needed where more than one was led\n"
-        "  --beats                also what members say to each other for all groups\n"
-        "  --unfinished           also the call that did not return, if there is one: it may end this process, too\n"
-        "  --trusted              also one that begins in the middle of groups of other algorithms than quorum: their\n"
-        "                         state cannot be checked, and a forged one could do harm\n\n"
-        "Exit codes: 0 it agrees, and holds; 1 it does another thing now, or a promise was broken; 2 usage;\n"
-        "3 a recording cannot be read, or is damaged.\n",
+        "                         the same in the formats of `elector sim`; the findings go to standard error\n"
+        "  --group GROUP          the group to show; needed if the recordings have leaders of several\n"
+        "  --beats                also show the messages that members exchange for all groups together\n"
+        "  --unfinished           also replay a call that did not return, if there is one: it may end this process too\n"
+        "  --trusted              also replay a recording that begins in the middle of groups of other algorithms than\n"
+        "                         quorum: their state cannot be checked, and a forged one could do harm\n\n"
+        "Exit codes: 0 outputs are the same and promises hold; 1 outputs differ, or a promise was broken; 2 usage;\n"
+        "3 a recording is unreadable or damaged.\n",
         stdout);
 }
 
-/* ---- What was found ---- */
+/* ---- Findings ---- */
 
 static void write_run(FILE *out, const struct recordings_story *story, const struct recordings_run *run)
 {
@@ -153,9 +153,10 @@ static int load(struct recordings_story *story, const struct request *request)
         story->run_count++;
         run->self = recorder_config(run->tape)->self;
         if (is_same_cluster(recorder_config(story->runs[0].tape), recorder_config(run->tape))) continue;
-        fprintf(stderr,
-                "elector replay: %s: is of another cluster, or of other members, than %s; replay it apart\n",
-                run->path, story->runs[0].path);
+        fprintf(
+            stderr,
+            "elector replay: %s: is of another cluster, or of other members, than %s; replay it separately\n",
+            run->path, story->runs[0].path);
         return CLI_CANNOT_TELL;
     }
     return CLI_YES;
@@ -187,20 +188,20 @@ static int write_text(FILE *out, const struct sim_world *world)
     return fflush(out) == 0 && !ferror(out) ? 0 : -1;
 }
 
-/* The one that was led, if it is one. NULL with a message. */
+/* The only group that had a leader. NULL, with a message, if there are several. */
 static const char *only_group(const struct recordings_story *story)
 {
     const char *name = NULL;
     for (size_t i = 0; i < story->claim_count; i++) {
         if (name && strcmp(name, story->claims[i].name) != 0) {
             fprintf(stderr,
-                    "elector replay: %s and %s were led, and perhaps others; say whose story with --group\n",
+                    "elector replay: %s and %s had leaders, and perhaps others; choose one with --group\n",
                     name, story->claims[i].name);
             return NULL;
         }
         name = story->claims[i].name;
     }
-    if (!name) fputs("elector replay: no group was led; say whose story with --group\n", stderr);
+    if (!name) fputs("elector replay: no group had a leader; name one with --group\n", stderr);
     return name;
 }
 
@@ -240,7 +241,7 @@ static int read_arguments(struct request *request, int argc, char **argv)
     for (int at = 1; at < argc; at++) {
         if (cli_option(argc, argv, &at, "group", &request->group)) {
             if (!request->group || !group_name_is_valid(request->group))
-                return cli_usage_error("replay", "--group wants the name of a group");
+                return cli_usage_error("replay", "--group needs the name of a group");
         } else if (cli_option(argc, argv, &at, "output", &request->output)) {
             if (!read_output(request))
                 return cli_usage_error("replay", "--output is report, text, jsonl, mermaid, shiviz or svg");
@@ -268,8 +269,7 @@ static int replay(struct request *request)
     struct recordings_story *story = calloc(1, sizeof *story);
     if (!story) return cli_out_of_memory("replay");
     int code = understand(story, request);
-    if (code == CLI_YES && request->write &&
-        !request->group) { /* once more, now that it is known whose story */
+    if (code == CLI_YES && request->write && !request->group) { /* again, now that the group is known */
         const char *only = only_group(story);
         if (only) snprintf(request->only, sizeof request->only, "%s", only);
         code = only ? CLI_YES : CLI_USAGE;

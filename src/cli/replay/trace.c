@@ -1,4 +1,4 @@
-/* The story as records of the simulator. */
+/* Converts the story to records of the simulator. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct teller {
     uint64_t *told; /* [event_count]: the record of each; 0: none */
     struct {
         uint64_t record, at;
-    } cause[CONFIG_MEMBERS_MAX + 1]; /* what a node is doing something about */
+    } cause[CONFIG_MEMBERS_MAX + 1]; /* for each node, the record that its actions react to */
 };
 
 struct place { /* of an event, in the order of time */
@@ -30,7 +30,7 @@ static int compare(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The record in which this message was sent: as many messages into the payload as it is into its own. */
+/* The record in which this message was sent: the one at the same place within the paired payload. */
 static uint64_t sent_as(const struct teller *t, size_t index)
 {
     const struct recordings_event *e = &t->story->events[index];
@@ -59,7 +59,7 @@ static enum sim_what what_of(const struct recordings_event *e)
     return SIM_DID_NOTHING;
 }
 
-/* A recording may end because somebody copied it: whoever is heard of later lived on. */
+/* A recording may end because it was copied. A member that others hear later was still alive. */
 static bool has_ended(const struct recordings_story *story, uint32_t run)
 {
     const struct recordings_run *r = &story->runs[run];
@@ -116,7 +116,7 @@ static bool tell(struct teller *t, size_t index)
     if (t->cause[node].at == e->at) record.cause = t->cause[node].record;
     if (what == SIM_DELIVERED) record.number = record.cause = sent_as(t, index);
     if (what == SIM_DELIVERED && record.number == 0) return true; /* its sender's recording is not here */
-    t->told[index] = sim_told(t->world, &record);
+    t->told[index] = sim_import_record(t->world, &record);
     if (begins_something(what)) {
         t->cause[node].record = t->told[index];
         t->cause[node].at = e->at;
@@ -150,8 +150,8 @@ static void tell_violations(struct teller *t)
     for (uint32_t i = 0; i < story->violation_count && i < 16; i++) {
         const struct recordings_violation *v = &story->violations[i];
         if (v->one.group != story->group || v->other.began < t->epoch) continue;
-        sim_told_violation(t->world, kinds[v->wrong], v->other.began - t->epoch, story->runs[v->one.run].self,
-                           story->runs[v->other.run].self);
+        sim_import_violation(t->world, kinds[v->wrong], v->other.began - t->epoch, story->runs[v->one.run].self,
+                             story->runs[v->other.run].self);
     }
 }
 
@@ -179,7 +179,7 @@ struct sim_world *recordings_tell(struct recordings_story *story, const char *gr
                                         .process_max = CONFIG_PROCESS_MAX,
                                         .drift = config->drift,
                                         .options = values};
-    struct teller t = {.story = story, .world = sim_told_new(plan)};
+    struct teller t = {.story = story, .world = sim_import_new(plan)};
     t.told = calloc(story->event_count + 1, sizeof *t.told);
     const bool is_good = t.world && t.told && tell_all(&t);
     if (is_good) tell_violations(&t);

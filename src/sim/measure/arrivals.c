@@ -1,4 +1,4 @@
-/* Reading recorded arrivals: one time to a line, strictly increasing, and errors that point at the place. */
+/* Reading recorded arrivals: one time a line, strictly increasing. Errors name line and column. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct reader {
     const char *path;
     struct sim_error *error;
     uint32_t line;
-    uint64_t first, last; /* as written, in nanoseconds */
+    uint64_t first, last; /* times as written, in nanoseconds */
     uint32_t last_line;
 };
 
@@ -31,7 +31,7 @@ static int fail(const struct reader *r, const char *what)
     return -1;
 }
 
-/* What stands there instead, as far as it can be shown. */
+/* The error quotes the unexpected text, as far as it is printable. */
 static int fail_expected(const struct reader *r, size_t column, const char *at, const char *end)
 {
     char what[160], shown[LINE_SHOWN + 1] = "";
@@ -71,7 +71,7 @@ static int keep(struct reader *r, size_t column, uint64_t time)
     return 0;
 }
 
-/* A millionth of a millisecond is a nanosecond. The line ends with a NUL at `end`, and may have others before. */
+/* Six decimals of a millisecond are nanoseconds. The line ends with a NUL at `end` and may contain others. */
 static int read_line(struct reader *r, const char *line, const char *end)
 {
     const char *at = line;

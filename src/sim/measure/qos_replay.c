@@ -1,7 +1,7 @@
 /*
- * A detector on a recording: a host for one machine that watches one peer. Arrivals come when they came, timers in
- * between and, at one instant, after them; whatever it sends goes nowhere. Then the recording ends, and the
- * silence goes on until it is noticed.
+ * Replays a recording to a detector: a host for one machine that watches one peer. Arrivals come at their
+ * recorded times, timers in between and, at the same instant, after them; messages it sends are dropped.
+ * After the recording ends, the replay continues until the detector suspects the peer.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "sim/measure/qos.h"
 
 enum { WATCHER = 1, PEER = 2, SLOTS = 3 };
-enum { HEARTBEAT = 1 }; /* the only kind of those that can be replayed */
+enum { HEARTBEAT = 1 }; /* the only message kind of detectors that can be replayed */
 
 struct alarm {
     sim_time due; /* SIM_NEVER: not armed */
@@ -18,7 +18,7 @@ struct alarm {
 
 struct player {
     const struct sim_plan *plan;
-    struct sim_book *book;
+    struct sim_tally *tally;
     void *state;
     struct el_outbox outbox;
     struct alarm *alarms; /* [timer_count * SLOTS] */
@@ -49,12 +49,12 @@ static void step(struct player *player, const struct el_event *event)
         } else if (action->type == EL_DISARM) {
             alarm_of(player, action->timer, action->slot)->due = SIM_NEVER;
         } else if (action->type == EL_VERDICT) {
-            sim_book_verdict(player->book, player->now, WATCHER, action->peer, action->suspected);
+            sim_tally_verdict(player->tally, player->now, WATCHER, action->peer, action->suspected);
         }
     }
 }
 
-/* The next alarm goes off, if it is due before then. */
+/* Fires the next alarm if it is due before that time. */
 static bool ring(struct player *player, sim_time before)
 {
     const uint32_t count = player->plan->detector->timer_count * SLOTS;
@@ -86,7 +86,7 @@ static enum sim_measured play(struct player *player, const struct sim_arrivals *
         while (player->steps < player->plan->event_max && ring(player, arrivals->times[i])) continue;
         arrive(player, arrivals->times[i]);
     }
-    while (player->steps < player->plan->event_max && !sim_book_all_noticed(player->book, PEER) &&
+    while (player->steps < player->plan->event_max && !sim_tally_all_noticed(player->tally, PEER) &&
            ring(player, SIM_NEVER))
         continue;
     return player->steps < player->plan->event_max ? SIM_MEASURED : SIM_TOO_MUCH;
@@ -99,22 +99,22 @@ enum sim_measured sim_qos_replay(struct sim_qos *qos, const struct sim_plan *pla
     const uint32_t count = plan->cluster.count, alarms = detector->timer_count * SLOTS;
     const uint64_t bound = el_outbox_bound(detector, count);
     const sim_time last = arrivals->times[arrivals->count - 1];
-    struct sim_book book;
+    struct sim_tally tally;
     *qos = (struct sim_qos){.watched = last};
     struct player player = {.plan = plan,
-                            .book = &book,
+                            .tally = &tally,
                             .state = calloc(1, el_state_size(detector, count)),
                             .outbox = {calloc(bound, sizeof(struct el_action)), (uint32_t)bound, 0},
                             .alarms = calloc(alarms, sizeof(struct alarm))};
     enum sim_measured status = SIM_NO_MEMORY;
-    const bool opened = sim_book_open(&book, qos, count, 0, last);
+    const bool opened = sim_tally_open(&tally, qos, count, 0, last);
     if (opened && player.state && player.outbox.actions && player.alarms) {
         for (uint32_t i = 0; i < alarms; i++) player.alarms[i].due = SIM_NEVER;
         status = play(&player, arrivals);
-        sim_book_close(&book);
-        if (status == SIM_MEASURED) sim_book_crash(&book, PEER, WATCHER, last);
+        sim_tally_close(&tally);
+        if (status == SIM_MEASURED) sim_tally_crash(&tally, PEER, WATCHER, last);
     }
-    sim_book_free(&book);
+    sim_tally_free(&tally);
     free(player.state);
     free(player.outbox.actions);
     free(player.alarms);

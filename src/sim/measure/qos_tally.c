@@ -1,72 +1,72 @@
-/* Keeping the book of suspicions, and what follows from its sums. */
+/* The tally of suspicions, and the means that follow from its sums. */
 #include <stdlib.h>
 
 #include "sim/measure/qos.h"
 
 static const sim_time hour = UINT64_C(3600000000000);
 
-static sim_time *entry(const struct sim_book *book, el_node node, el_node peer)
+static sim_time *entry(const struct sim_tally *tally, el_node node, el_node peer)
 {
-    return &book->since[(size_t)(node - 1) * book->count + (peer - 1)];
+    return &tally->since[(size_t)(node - 1) * tally->count + (peer - 1)];
 }
 
-bool sim_book_open(struct sim_book *book, struct sim_qos *qos, uint32_t count, sim_time from, sim_time until)
+bool sim_tally_open(struct sim_tally *tally, struct sim_qos *qos, uint32_t count, sim_time from, sim_time until)
 {
     const size_t pairs = (size_t)count * count;
-    *book = (struct sim_book){qos, count, from, until, malloc(pairs * sizeof *book->since)};
-    for (size_t i = 0; book->since && i < pairs; i++) book->since[i] = SIM_NEVER;
-    return book->since != NULL;
+    *tally = (struct sim_tally){qos, count, from, until, malloc(pairs * sizeof *tally->since)};
+    for (size_t i = 0; tally->since && i < pairs; i++) tally->since[i] = SIM_NEVER;
+    return tally->since != NULL;
 }
 
-void sim_book_free(struct sim_book *book)
+void sim_tally_free(struct sim_tally *tally)
 {
-    free(book->since);
-    book->since = NULL;
+    free(tally->since);
+    tally->since = NULL;
 }
 
-/* Only what lies within the time watched; a mistake of no length within it counts. */
-static void book_mistake(struct sim_book *book, sim_time began, sim_time ended)
+/* Counts only the part within the time watched; a mistake of length 0 within it counts too. */
+static void tally_mistake(struct sim_tally *tally, sim_time began, sim_time ended)
 {
-    if (began >= book->until || ended < book->from || (ended == book->from && began < ended)) return;
-    if (began < book->from) began = book->from;
-    if (ended > book->until) ended = book->until;
-    book->qos->mistakes++;
-    book->qos->mistaken += ended - began;
+    if (began >= tally->until || ended < tally->from || (ended == tally->from && began < ended)) return;
+    if (began < tally->from) began = tally->from;
+    if (ended > tally->until) ended = tally->until;
+    tally->qos->mistakes++;
+    tally->qos->mistaken += ended - began;
 }
 
-void sim_book_verdict(void *context, sim_time now, el_node node, el_node peer, bool suspected)
+void sim_tally_verdict(void *context, sim_time now, el_node node, el_node peer, bool suspected)
 {
-    struct sim_book *book = context;
-    sim_time *since = entry(book, node, peer);
-    if (!suspected && *since != SIM_NEVER) book_mistake(book, *since, now);
+    struct sim_tally *tally = context;
+    sim_time *since = entry(tally, node, peer);
+    if (!suspected && *since != SIM_NEVER) tally_mistake(tally, *since, now);
     *since = suspected ? now : SIM_NEVER;
 }
 
-void sim_book_close(struct sim_book *book)
+void sim_tally_close(struct sim_tally *tally)
 {
-    for (el_node node = 1; node <= book->count; node++)
-        for (el_node peer = 1; peer <= book->count; peer++)
-            if (*entry(book, node, peer) != SIM_NEVER)
-                book_mistake(book, *entry(book, node, peer), book->until);
+    for (el_node node = 1; node <= tally->count; node++)
+        for (el_node peer = 1; peer <= tally->count; peer++)
+            if (*entry(tally, node, peer) != SIM_NEVER)
+                tally_mistake(tally, *entry(tally, node, peer), tally->until);
 }
 
-bool sim_book_all_noticed(const struct sim_book *book, el_node peer)
+bool sim_tally_all_noticed(const struct sim_tally *tally, el_node peer)
 {
-    for (el_node node = 1; node <= book->count; node++)
-        if (node != peer && *entry(book, node, peer) == SIM_NEVER) return false;
+    for (el_node node = 1; node <= tally->count; node++)
+        if (node != peer && *entry(tally, node, peer) == SIM_NEVER) return false;
     return true;
 }
 
-void sim_book_crash(struct sim_book *book, el_node peer, el_node survivor, sim_time crashed)
+void sim_tally_crash(struct sim_tally *tally, el_node peer, el_node survivor, sim_time crashed)
 {
-    struct sim_qos *qos = book->qos;
-    const sim_time since = *entry(book, survivor, peer);
+    struct sim_qos *qos = tally->qos;
+    const sim_time since = *entry(tally, survivor, peer);
     if (since == SIM_NEVER) {
         qos->unnoticed++;
         return;
     }
     const sim_time took =
-        since > crashed ? since - crashed : 0; /* it was suspected already, and rightly from then on */
+        since > crashed ? since - crashed : 0; /* suspected before the crash, and correctly from then on */
     qos->noticed++;
     qos->detection_sum += took;
     if (took > qos->detection_max) qos->detection_max = took;

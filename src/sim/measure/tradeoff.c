@@ -1,7 +1,7 @@
 /*
- * The trade-off, drawn: detection time to the right, mistakes an hour upwards on a logarithmic scale, a curve for
- * each detector. No mistake at all has no logarithm and no honest place on that scale: it lies in a band below,
- * which says how long nothing was seen to happen. Whole arithmetic only, as everywhere in drawings.
+ * Draws the trade-off: detection time to the right, mistakes an hour upwards on a logarithmic scale, one
+ * curve for each detector. Zero mistakes have no logarithm, so they lie in a band below the scale, which
+ * states the time watched. Integer arithmetic only, as in all drawings.
  */
 #include "sim/measure/tradeoff.h"
 
@@ -18,7 +18,7 @@ enum {
     LEGEND_LINE = 22,
     HEADER = 84, /* the first line of the legend */
     PLOT = 380,  /* the height of the logarithmic part */
-    LANE = 18,   /* a curve's own height in the band, so that none hides another */
+    LANE = 18,   /* height of each curve in the band, so that none hides another */
     TICKS_MAX = 12,
     MARK = 5,
     LETTERS = 12
@@ -31,7 +31,7 @@ struct chart {
     int top, bottom;      /* of the logarithmic part */
     int64_t low, high;    /* decades at these */
     sim_time tick, reach; /* of the time axis */
-    uint64_t watched;     /* the most of all points */
+    uint64_t watched;     /* the longest time watched of all points */
     int band;             /* its height */
     int height;
     struct svg_box taken[2 * SIM_POINTS_MAX];
@@ -40,7 +40,7 @@ struct chart {
 
 /* ---- Scales ---- */
 
-/* log10 of mistakes an hour; there must be some. */
+/* log10 of mistakes an hour; `mistakes` is above 0. */
 static int64_t log_rate(uint64_t mistakes, uint64_t watched)
 {
     return (int64_t)fixed_log10(mistakes) + (int64_t)fixed_log10(hour) - (int64_t)fixed_log10(watched);
@@ -85,7 +85,7 @@ static void choose_decades(struct chart *c)
         any = true;
     }
     if (any) return;
-    c->low = c->watched ? decade_below(log_rate(1, c->watched)) : 0; /* what could just have been seen */
+    c->low = c->watched ? decade_below(log_rate(1, c->watched)) : 0; /* the lowest observable rate */
     c->high = c->low + 1;
 }
 
@@ -177,7 +177,7 @@ static void put_band(FILE *out, const struct chart *c)
 
 /* ---- Curves ---- */
 
-/* A shape for each curve, so that colours need not be told apart. */
+/* A different shape for each curve, for readers who cannot tell the colours apart. */
 static void put_mark(FILE *out, uint32_t curve, int x, int y, bool hollow)
 {
     static const char *const shapes[] = {"m-5,0 a5,5 0 1,0 10,0 a5,5 0 1,0 -10,0 z", "m-5,-5 h10 v10 h-10 z",
@@ -209,7 +209,7 @@ static bool is_free(const struct chart *c, const struct svg_box *box)
     return true;
 }
 
-/* The first of the places around a mark that covers nothing; the last if all do. */
+/* The first place around a mark that covers nothing; the last one if all cover something. */
 static struct svg_box place_label(struct chart *c, const char *label, int x, int y)
 {
     const int width = svg_text_width(label, LETTERS), half = LETTERS / 2;
@@ -257,7 +257,7 @@ static void put_point(FILE *out, struct chart *c, const struct sim_point *p)
     fputs("</text></g>\n", out);
 }
 
-/* ---- Words ---- */
+/* ---- Text ---- */
 
 static void put_legend(FILE *out, const struct chart *c)
 {

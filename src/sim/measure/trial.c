@@ -1,11 +1,11 @@
-/* Running the stories of a trial, and judging what came of them. */
+/* Running the stories of a trial, and judging the results. */
 #include "sim/measure/trial.h"
 
 #include <stdio.h>
 
 #include "sim/world/world.h"
 
-/* What a trouble consists of, and which violations break a run that met it. */
+/* The faults of each kind of trouble, and the violations that break such a run. */
 static const struct {
     uint32_t faults, violations;
 } rules[SIM_TROUBLES] = {
@@ -17,7 +17,7 @@ static const struct {
     [SIM_COMEBACKS] = {EL_RESTARTS | EL_NEEDLESS_CALLS, EL_DEMOTED},
 };
 
-/* ---- What the algorithm says of itself ---- */
+/* ---- The algorithm's own claims ---- */
 
 uint32_t sim_excused(const struct el_algorithm *algorithm, uint32_t faults)
 {
@@ -28,8 +28,8 @@ uint32_t sim_excused(const struct el_algorithm *algorithm, uint32_t faults)
 }
 
 /*
- * An old leader that has not heard of the new one does no harm where it acts in the name of a term, and
- * nothing comes of that without a majority, which knows better.
+ * An old leader that has not heard of the new one does no harm if it acts in the name of a term and needs a
+ * majority for every action: the majority knows the newer term.
  */
 static bool is_fenced(const struct el_algorithm *algorithm)
 {
@@ -72,7 +72,7 @@ static void end_run(struct run *run)
     sim_settings_free(&run->settings);
 }
 
-/* Plays what the settings tell, if they are `told` in full. */
+/* Builds and runs the plan, if the settings are complete (`told`). */
 static int play(struct run *run, bool told, struct sim_error *error)
 {
     if (!told) return out_of_memory(error);
@@ -97,7 +97,7 @@ static void add_cost(struct sim_cost *cost, const struct run *run)
     cost->runs++;
 }
 
-/* Adds up the runs, as long as each ends with a leader. */
+/* Sums up the runs, as long as each ends with a leader. */
 static int meet_need(const struct el_algorithm *algorithm, const struct sim_trial_terms *terms,
                      struct sim_cost *cost, struct sim_error *error)
 {

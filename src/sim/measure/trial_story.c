@@ -1,6 +1,6 @@
 /*
- * Inventing the stories of a trial. All that is random in one comes from its seed, and the same faults befall
- * every algorithm, at times stretched to how long it waits by its own options.
+ * Generating the stories of a trial. A story depends only on its seed, and every algorithm meets the same
+ * faults, at times scaled to its own timeouts.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct story {
     const struct el_algorithm *algorithm;
     struct sim_random dice;
     uint32_t nodes;
-    uint64_t wait; /* the longest time that the algorithm waits by its own options, in T */
+    uint64_t wait; /* the algorithm's longest timeout by its default options, in T */
     bool ok;
 };
 
@@ -55,7 +55,7 @@ static uint64_t longest_wait(const struct el_algorithm *algorithm)
     return longest / unit;
 }
 
-/* Half-integer times meet messages under way, whole ones meet their arrival. */
+/* Half-integer times fall between arrivals, whole ones coincide with them. */
 struct moment {
     uint64_t halves;
 };
@@ -98,8 +98,8 @@ static void begin(struct story *s, uint64_t seed)
 }
 
 /*
- * Who has no timers of its own for that needs somebody who notices. Who has, and asks no majority, may wait for
- * all the dead, one by one, before its view changes; that is not to be taken for rest.
+ * An algorithm without timers of its own needs a detector. One with timers and without a majority may wait
+ * for all dead nodes, one by one, before its view changes; that must not count as rest.
  */
 static void see_to_deaths(struct story *s)
 {
@@ -156,7 +156,7 @@ bool sim_story_of_deaths(struct sim_settings *settings, const struct el_algorith
 
 /* ---- What it survives ---- */
 
-/* Some of the nodes, never all; mostly the leader among them. Returns how many. */
+/* Picks some of the nodes, never all, mostly with the leader among them. Returns how many. */
 static uint32_t choose_victims(struct story *s, uint32_t leader, uint32_t *victims)
 {
     const uint32_t count = 1 + below(s, s->nodes - 1);
@@ -180,7 +180,7 @@ static void add_deaths(struct story *s, uint32_t leader, bool come_back)
     }
 }
 
-/* Each side has somebody; in half of the stories one of each side calls an election. */
+/* No side is empty; in half of the stories one node of each side calls an election. */
 static void add_partition(struct story *s)
 {
     uint32_t order[SIM_TRIAL_NODES_MAX] = {0}, side[SIM_TRIAL_NODES_MAX + 1] = {0};

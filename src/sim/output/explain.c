@@ -1,6 +1,6 @@
 /*
- * Why a violation came about. Every record knows its cause, so the shortest tail that explains the last
- * change of a node's view is its chain of causes, together with the faults that fell into its time.
+ * Explaining a violation. Every record knows its cause. So the shortest explanation of a node's last change
+ * of view is its chain of causes, together with the faults that happened meanwhile.
  */
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ static void add(struct chain *chain, uint64_t index)
     chain->records[chain->count++] = index;
 }
 
-/* Follows the causes of record `index` back to what had none. */
+/* Follows the causes of record `index` back to a record without a cause. */
 static void follow_back(const struct sim_trace *trace, uint64_t index, struct chain *chain)
 {
     for (const struct sim_record *r; (r = sim_trace_at(trace, index)) != NULL; index = r->cause)
@@ -52,7 +52,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* In order of time, and each once: chains meet in their common causes. */
+/* Sorts by time and removes duplicates, since chains meet in their common causes. */
 static void sort(struct chain *chain)
 {
     size_t kept = 0;
@@ -62,7 +62,7 @@ static void sort(struct chain *chain)
     chain->count = kept;
 }
 
-/* Faults between the beginning of the chain and its end belong to the story. */
+/* Adds the faults between the first and the last record of the chain. */
 static void add_faults(const struct sim_trace *trace, struct chain *chain, uint64_t last)
 {
     sort(chain);
@@ -93,7 +93,7 @@ static void write_chain(FILE *out, const struct sim_plan *plan, const struct sim
     }
 }
 
-/* One round of the loop, if it is known to be one; otherwise the last few moves. */
+/* Shows one round of the loop if there is a known one, otherwise the last few moves. */
 static void explain_endless(FILE *out, const struct sim_plan *plan, const struct sim_trace *trace,
                             const struct sim_violation *violation)
 {
@@ -109,7 +109,7 @@ static void explain_endless(FILE *out, const struct sim_plan *plan, const struct
     free(chain.records);
 }
 
-/* What last changed the node's view before the violation; without that, the last thing it reacted to. */
+/* The record that last changed the node's view before the violation, or else its last reaction. */
 static uint64_t last_word_of(const struct sim_trace *trace, el_node node, uint64_t before)
 {
     uint64_t reaction = 0;

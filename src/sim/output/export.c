@@ -1,4 +1,4 @@
-/* What the writers of other tools' formats share: fates of messages, times, characters. */
+/* Common parts of the export writers: fates of messages, times, characters. */
 #include "sim/output/export.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ size_t sim_character(const char *text)
     if (at[0] < 0xC2 || at[0] > 0xF4 || !continues(at[1])) return 0;
     if (at[0] < 0xE0) return 2;
     if (!continues(at[2])) return 0;
-    if (at[0] < 0xF0) { /* neither overlong, nor half of a surrogate pair, nor the two that XML forbids */
+    if (at[0] < 0xF0) { /* not overlong, not a surrogate, not U+FFFE or U+FFFF */
         if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F)) return 0;
         return at[0] == 0xEF && at[1] == 0xBF && at[2] >= 0xBE ? 0 : 3;
     }

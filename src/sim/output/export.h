@@ -14,7 +14,7 @@
  * One flat object a line. The first describes the run; each of the others is one record of the trace:
  *
  *   run         algorithm, nodes (ids in ring order), seed, unit of all times: "T" (message delays) or "ms"
- *   started     node leads already when the story begins
+ *   started     node leads already when the run begins
  *   campaigned  node calls an election
  *   sent        node sends a message to `to`: kind, subject, members (where a set travels), message
  *   delivered   node gets it from `from`
@@ -23,40 +23,40 @@
  *   returned    node is told that its message did not reach `to`
  *   timed-out   node's timer ran out
  *   suspected   node's failure detector accuses peer
- *   trusted     and takes that back
- *   noted       node says why it does what it does; note: its name, text: in words
+ *   trusted     node's failure detector withdraws the accusation of peer
+ *   noted       node gives a reason for its actions; note: its name, text: in words
  *   viewed      node now sees leader (null: nobody); role: idle, electing, follower, leader; term
  *   crashed     node stops
  *   restarted   node comes back
- *   paused      node stands still
- *   resumed     node goes on
+ *   paused      node stops reacting
+ *   resumed     node continues
  *   parted      the network breaks as in text
  *   healed      that break is over
  *   saved       node has put its record on disk
  *   requested   node is asked to resign, or to hand over to `to`; request: resign, transfer
  *   told        node is told a fact by its host: fact, value
- *   admitted    the resource meets node as a newer leader: term
- *   refused     the resource turns node away: term
- *   jumped      node's clock leaps
- *   looped      a script says that what follows leads back to here; step: its number
- *   rested      nothing is under way any more
+ *   admitted    the resource admits node as a newer leader: term
+ *   refused     the resource refuses node: term
+ *   jumped      node's clock jumps
+ *   looped      the script returns to this point; step: its number
+ *   rested      no event is pending any more
  *   violated    violation: its name, nodes: the first of those concerned, text: what it means
  *
  * Nodes are ids. `record` numbers the records from 1; `cause` is the record that led to this one, and is
- * left out where there is none; `message` is the record in which the message was sent.
+ * omitted if there is none; `message` is the record in which the message was sent.
  */
 int sim_write_jsonl(FILE *out, const struct sim_world *world);
 
-/* A sequenceDiagram; messages stand in the order in which they were sent. */
+/* A sequenceDiagram; messages are in the order of sending. */
 int sim_write_mermaid(FILE *out, const struct sim_world *world);
 
-/* A log with vector clocks, to be opened in ShiViz as a file. Above 256 nodes only a comment, and -1. */
+/* A log with vector clocks, for ShiViz to open as a file. With more than 256 nodes, only a comment, and -1. */
 int sim_write_shiviz(FILE *out, const struct sim_world *world);
 
-/* SVG 1.1, one lane a node, time to the right. Of a large run the first part; the caption says so. */
+/* SVG 1.1, one lane a node, time to the right. A large run is cut after its first part; the caption says so. */
 int sim_write_svg(FILE *out, const struct sim_world *world);
 
-/* ---- What the writers share ---- */
+/* ---- Common parts ---- */
 
 /* How a message ended. */
 struct sim_fate {
@@ -71,17 +71,17 @@ struct sim_fate *sim_fates(const struct sim_trace *trace);
 /* 0 for nobody. */
 unsigned long long sim_id(const struct sim_plan *plan, el_node node);
 
-/* In the plan's unit, up to six decimals and no more than needed, without the unit. */
+/* Writes a time in the plan's unit, with up to six decimals and without the unit's name. */
 void sim_put_time(FILE *out, const struct sim_plan *plan, sim_time time);
 
 /*
- * The length of the character at `text`, if it is well-formed UTF-8 and no control character; otherwise 0,
- * and a writer puts SIM_NO_CHARACTER in place of that byte.
+ * The length of the character at `text`, if it is well-formed UTF-8 and not a control character. Otherwise 0,
+ * and the writer replaces that byte by SIM_NO_CHARACTER.
  */
 size_t sim_character(const char *text);
 #define SIM_NO_CHARACTER "\xEF\xBF\xBD"
 
-/* All of it reached the file, or -1. */
+/* 0 if all of it reached the file, else -1. */
 int sim_written(FILE *out);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "sim/internal.h"
 
-struct sim_world *sim_told_new(const struct sim_plan *plan)
+struct sim_world *sim_import_new(const struct sim_plan *plan)
 {
     struct sim_world *world = calloc(1, sizeof *world);
     if (!world) return NULL;
@@ -18,7 +18,7 @@ struct sim_world *sim_told_new(const struct sim_plan *plan)
     return NULL;
 }
 
-/* Whom all that live name. */
+/* Finds the leader that all live nodes name, if there is one. */
 static void look_for_agreement(struct sim_world *world)
 {
     struct sim_result *result = &world->result;
@@ -57,15 +57,15 @@ static void count(struct sim_world *world, const struct sim_record *r)
     look_for_agreement(world);
 }
 
-uint64_t sim_told(struct sim_world *world, const struct sim_record *record)
+uint64_t sim_import_record(struct sim_world *world, const struct sim_record *record)
 {
     world->now = world->result.ended = record->time;
     if (record->node) count(world, record);
     return sim_trace_add(&world->trace, record);
 }
 
-void sim_told_violation(struct sim_world *world, enum el_violation kind, sim_time time, el_node one,
-                        el_node other)
+void sim_import_violation(struct sim_world *world, enum el_violation kind, sim_time time, el_node one,
+                          el_node other)
 {
     struct sim_result *result = &world->result;
     const uint32_t count = one == other ? 1 : 2;
@@ -76,5 +76,5 @@ void sim_told_violation(struct sim_world *world, enum el_violation kind, sim_tim
     *violation = (struct sim_violation){
         .kind = kind, .time = time, .nodes = {one, other}, .node_count = count, .total = count};
     violation->record =
-        sim_told(world, &(struct sim_record){.time = time, .what = SIM_VIOLATED, .number = place});
+        sim_import_record(world, &(struct sim_record){.time = time, .what = SIM_VIOLATED, .number = place});
 }

@@ -1,5 +1,5 @@
 /*
- * A story that happened elsewhere, told to a world that never ran: so that what real agents did can be written in the
+ * Imports records of a real run into a world that never ran, so that recordings of agents can be written in the
  * simulator's formats (export.h, transcript.h).
  */
 #ifndef ELECTOR_SIM_OUTPUT_IMPORT_H
@@ -7,10 +7,12 @@
 
 #include "sim/world/world.h"
 
-/* The plan is borrowed, and needs no more than algorithm, cluster and unit. NULL: no memory. sim_world_free() ends it. */
-struct sim_world *sim_told_new(const struct sim_plan *);
-/* In the order of time. Its index, which causes and messages are named by; 0: no memory. */
-uint64_t sim_told(struct sim_world *, const struct sim_record *);
-void sim_told_violation(struct sim_world *, enum el_violation, sim_time, el_node one, el_node other);
+/* The plan is borrowed and needs only algorithm, cluster and unit. NULL if memory ran out. Free with
+ * sim_world_free(). */
+struct sim_world *sim_import_new(const struct sim_plan *);
+/* Adds a record, in order of time. Returns its index, by which causes and messages refer to it; 0 if memory ran
+ * out. */
+uint64_t sim_import_record(struct sim_world *, const struct sim_record *);
+void sim_import_violation(struct sim_world *, enum el_violation, sim_time, el_node one, el_node other);
 
 #endif

@@ -113,7 +113,7 @@ static void put_violation(FILE *out, const struct sim_world *world, const struct
     put_text(out, "text", sim_violation_told(violation, text));
 }
 
-/* What is special about this sort of record. */
+/* The keys that only this type of record has. */
 static void put_details(FILE *out, const struct sim_world *world, const struct sim_record *r, uint64_t index)
 {
     const struct sim_plan *plan = world->plan;

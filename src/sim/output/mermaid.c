@@ -5,7 +5,7 @@
 #include "sim/output/export.h"
 #include "sim/output/text.h"
 
-/* What would end a text, or begin a comment or an entity, is written as an entity. */
+/* Characters that would end a text, or begin a comment or an entity, are written as entities. */
 static void put_text(FILE *out, const char *text)
 {
     while (*text) {
@@ -33,7 +33,7 @@ static void put_participants(FILE *out, const struct sim_plan *plan)
 static const char *arrow_of(const struct sim_fate *fate)
 {
     if (fate->arrivals) return "->>";
-    return fate->dropped ? "-x" : "--)"; /* the last: still on its way when the run ended */
+    return fate->dropped ? "-x" : "--)"; /* "--)": still in flight when the run ended */
 }
 
 static const char *comment_on(const struct sim_fate *fate)
@@ -53,7 +53,7 @@ static void put_message(FILE *out, const struct sim_plan *plan, const struct sim
     fprintf(out, "%s\n", comment_on(fate));
 }
 
-/* Over one participant, or over all of them where it concerns nobody in particular. */
+/* Over one participant, or over all of them if the record names no node. */
 static void put_note(FILE *out, const struct sim_plan *plan, const struct sim_record *r, const char *text)
 {
     const el_node last = plan->cluster.count;

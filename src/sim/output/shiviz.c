@@ -1,7 +1,7 @@
 /*
- * A log for ShiViz, with vector clocks counted along the trace: each event of a node counts in its own place,
- * and a delivery takes over what the sender knew when it sent. What only the network or an onlooker sees
- * (losses, partitions, violations) is no event of any node.
+ * A log for ShiViz, with vector clocks computed along the trace: each event of a node increments its own entry,
+ * and a delivery merges the sender's clock at the time of sending. Losses, partitions and violations are not
+ * events of any node and are left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { NODES_MAX = 256 };
 struct clocks {
     uint32_t count;
     uint32_t *now;     /* [count + 1] rows of count + 1 */
-    uint32_t **stamps; /* by SENT record: the sender's row, while somebody is still going to need it */
+    uint32_t **stamps; /* by SENT record: a copy of the sender's row, as long as a delivery is pending */
     struct sim_fate *fates;
 };
 

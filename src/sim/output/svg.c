@@ -1,6 +1,6 @@
 /*
- * A space-time diagram to put on a slide: lanes from top to bottom in ring order, time to the right. Plain
- * SVG 1.1 with attributes only, since slide programs know little of style sheets, patterns and gradients.
+ * A space-time diagram for slides: lanes from top to bottom in ring order, time to the right. Plain SVG 1.1
+ * with attributes only, since slide programs support style sheets, patterns and gradients poorly.
  */
 #include "sim/output/svg.h"
 
@@ -182,7 +182,7 @@ static void put_bands(FILE *out, const struct svg_layout *l)
     }
 }
 
-/* What a lane looks like for a while. */
+/* A stretch of time in which a lane has one look. */
 struct stretch {
     bool down, leads, paused;
 };

@@ -1,7 +1,7 @@
 /*
- * The drawn diagram between its files: first what lies where (svg_layout.c, svg_arrows.c), then which words
- * still find room (svg_labels.c), then ink (svg.c, svg_signs.c). All lengths are whole pixels and all
- * arithmetic is whole, so that no two machines round differently.
+ * The diagram's files share this. svg_layout.c and svg_arrows.c compute positions, svg_labels.c places
+ * labels, svg.c and svg_signs.c draw. All lengths are whole pixels and all arithmetic is integer, so that
+ * every machine draws the same.
  */
 #ifndef ELECTOR_SIM_OUTPUT_SVG_H
 #define ELECTOR_SIM_OUTPUT_SVG_H
@@ -20,7 +20,7 @@ enum {
     SVG_SIZE = 12, /* of letters on arrows */
     SVG_LINE = 18, /* from one line of text to the next */
     SVG_MARGIN = 24,
-    SVG_APART = 5, /* arrows that would hide each other */
+    SVG_APART = 5, /* distance between arrows that would hide each other */
     SVG_SIGN = 7,  /* half the size of a sign on a lane */
 };
 
@@ -44,32 +44,32 @@ struct svg_arrow {
     sim_time ends;
     int x1, y1, x2, y2;
     int x, y;      /* the middle of its label */
-    int back;      /* where its sender is told that it failed; 0: never */
-    int same;      /* how many there are that look like this one */
-    bool repeated; /* and it is not the first of them */
+    int back;      /* where its sender learns that the hop failed; 0: never */
+    int same;      /* how many arrows look like this one */
+    bool repeated; /* it is not the first of those */
     uint8_t kind;
     uint8_t end;   /* svg_end */
     uint8_t words; /* svg_words */
-    bool copy;     /* the second to arrive of one message */
+    bool copy;     /* the second arrival of one message */
 };
 
-/* A crown or a suspicion, which is put where it covers least. */
+/* A crown or a suspicion, placed where it covers least. */
 struct svg_sign {
     uint64_t record;
     int x, y;
 };
 
-/* A time in which nothing happens is drawn shorter than it is. */
+/* A time without events, which is drawn shorter. */
 struct svg_gap {
     sim_time from, to;
 };
 
-/* The words of a partition or a violation, above the lanes. */
+/* The text of a partition or a violation, above the lanes. */
 struct svg_headline {
     uint64_t record;
     int x, row;
     int width;
-    bool before; /* its words end where its time is, for want of room behind */
+    bool before; /* its text ends at its time, for lack of room to the right */
 };
 
 struct svg_layout {
@@ -77,8 +77,8 @@ struct svg_layout {
     const struct sim_plan *plan;
     const struct sim_trace *trace;
     uint64_t last; /* the last record that is drawn */
-    sim_time end;  /* and how far the axis goes */
-    bool cut;      /* there would be more */
+    sim_time end;  /* the end of the axis */
+    bool cut;      /* the run is longer than the drawing */
     uint32_t lanes;
     uint64_t hidden;              /* messages that are not drawn */
     int scale;                    /* pixels a unit */
@@ -90,7 +90,7 @@ struct svg_layout {
     uint32_t gap_count;
     struct svg_headline headlines[SVG_HEADLINES_MAX];
     uint32_t headline_count;
-    bool leads_first[SVG_LANES_MAX + 1]; /* before anything happens */
+    bool leads_first[SVG_LANES_MAX + 1]; /* leads before the first event */
     struct svg_arrow *arrows;
     size_t arrow_count;
     struct svg_sign *signs;
@@ -99,35 +99,35 @@ struct svg_layout {
     size_t box_count, box_capacity;
 };
 
-/* False if memory ran out; free it in any case. */
+/* False if memory ran out; free the layout in any case. */
 bool svg_lay_out(struct svg_layout *layout, const struct sim_world *world);
 void svg_free(struct svg_layout *layout);
 int svg_x(const struct svg_layout *layout, sim_time time);
 int svg_y(const struct svg_layout *layout, el_node node);
-/* Has it a lane? */
+/* True if the node has a lane. */
 bool svg_has(const struct svg_layout *layout, el_node node);
-/* Is there anything to see of this record? Of a timer, only if something came of it. */
+/* True if the record is drawn. A timer is drawn only if it had an effect. */
 bool svg_shows(const struct svg_layout *layout, uint64_t record);
-/* What the node sees in the end, to the right of its lane; "" where the drawing ends before the run. */
+/* The node's final view, drawn to the right of its lane; "" if the drawing ends before the run. */
 const char *svg_verdict_text(const struct svg_layout *layout, el_node node, char text[SIM_TEXT]);
-/* As wide as letters of this size may become in an ordinary font. */
+/* An upper estimate of the text's width in common fonts. */
 int svg_text_width(const char *text, int size);
-/* What stands above the lanes for this record; "" for nothing. */
+/* The text above the lanes for this record; "" for none. */
 const char *svg_headline_text(const struct svg_layout *layout, const struct sim_record *record,
                               char text[SIM_TEXT]);
 
 /* False if memory ran out. */
 bool svg_make_arrows(struct svg_layout *layout);
-/* It does not reach its addressee, as far as is known. */
+/* True if the message is not known to reach its addressee. */
 bool svg_fails(const struct svg_arrow *arrow);
 
-/* Finds room for signs first, then for words. False if memory ran out. */
+/* Places signs first, then labels. False if memory ran out. */
 bool svg_place_labels(struct svg_layout *layout);
 const char *svg_label_text(const struct svg_layout *layout, const struct svg_arrow *arrow, char text[SIM_TEXT]);
 const char *svg_suspicion_text(const struct svg_layout *layout, const struct sim_record *record,
                                char text[SIM_TEXT]);
 
-/* Ink. */
+/* Drawing. */
 const char *svg_colour(uint32_t kind);
 void svg_put_text(FILE *out, const char *text);
 void svg_put_hatching(FILE *out, int x1, int x2, int y);

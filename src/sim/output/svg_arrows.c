@@ -1,9 +1,9 @@
-/* The drawn diagram, messages: from where to where each arrow goes, and which of them hide each other. */
+/* The diagram's messages: start and end of each arrow, and arrows that hide each other. */
 #include <stdlib.h>
 
 #include "sim/output/svg.h"
 
-/* As far as a share of the way to where it was going, in percent: its end is not known, or not reached. */
+/* Ends the arrow after a percentage of its way, since its end is unknown or not reached. */
 static void stop_short(const struct svg_layout *l, struct svg_arrow *arrow, const struct sim_record *sent,
                        int share)
 {
@@ -54,7 +54,7 @@ static void add_end(struct svg_layout *l, const uint32_t *arrow_of, const struct
         return;
     }
     if (arrow->end != SVG_UNDER_WAY && l->arrow_count == SVG_ARROWS_MAX) return;
-    if (arrow->end != SVG_UNDER_WAY) { /* a copy of one that has ended already */
+    if (arrow->end != SVG_UNDER_WAY) { /* a copy: the first one has ended already */
         struct svg_arrow *copy = &l->arrows[l->arrow_count++];
         *copy = *arrow;
         copy->copy = true;
@@ -93,7 +93,7 @@ static bool say_the_same(const struct svg_layout *l, const struct svg_arrow *a, 
     return x->kind == y->kind && x->subject == y->subject && (!set || x->values[1] == y->values[1]);
 }
 
-/* Equal messages become one that is counted; unequal ones in one place are moved apart a little. */
+/* Equal messages become one arrow with a count; different ones in the same place are moved apart. */
 static void untangle(struct svg_layout *l, struct svg_arrow *arrow)
 {
     arrow->same = 1;
@@ -106,7 +106,7 @@ static void untangle(struct svg_layout *l, struct svg_arrow *arrow)
         }
         arrow->x1 += SVG_APART;
         arrow->x2 += SVG_APART;
-        other = arrow; /* there may be one in the new place as well */
+        other = arrow; /* the new place may be taken as well */
     }
 }
 

@@ -1,7 +1,7 @@
 /*
- * The drawn diagram, words: each label sits on its own arrow, where it covers neither another label nor a sign
- * nor, if possible, a lane or another arrow. Where "Election 80" finds no room, "80" in the colour of its kind
- * does, and where that does not, the colour must do.
+ * The diagram's labels: each sits on its own arrow and covers no other label, no sign and, if possible, no
+ * lane or other arrow. If there is no room for "Election 80", the label is "80" in the colour of its kind; if
+ * there is no room for that, only the arrow's colour shows the kind.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 enum {
     HALF_HEIGHT = 8,
     LETTERS_MAX = 30,
-    OVER_ARROW = 8, /* what it costs to cover an arrow, or a lane; a step away from the middle costs 1 */
+    OVER_ARROW = 8, /* the cost of covering an arrow or a lane; a step away from the middle costs 1 */
     OVER_LANE = 14,
     PLACES = 29, /* along an arrow, 2.5 % apart */
-    CROWD = 400, /* so many arrows get short words, tried in fewer places: nobody reads them all */
+    CROWD = 400, /* with more arrows than this, labels are short and tried in fewer places */
     CROWD_PLACES = 7,
     TOO_MUCH = 40,
     NO_ROOM = 1000,
@@ -32,7 +32,7 @@ static struct svg_box around(int x, int y, int half_width, int half_height)
     return (struct svg_box){x - half_width, y - half_height, x + half_width, y + half_height};
 }
 
-/* On which side of the arrow's line a point lies. */
+/* The side of the arrow's line on which a point lies. */
 static int64_t side(const struct svg_arrow *a, int x, int y)
 {
     return (int64_t)(a->x2 - a->x1) * (y - a->y1) - (int64_t)(a->y2 - a->y1) * (x - a->x1);
@@ -69,7 +69,7 @@ static int count_lanes(const struct svg_layout *l, const struct svg_box *box)
     return count;
 }
 
-/* Up to so many; where it is that crowded nobody wants to know more. */
+/* Counts up to a limit; above it the exact number does not matter. */
 static int count_arrows(const struct svg_layout *l, const struct svg_box *box, const struct svg_arrow *own,
                         int most)
 {
@@ -111,7 +111,7 @@ static bool is_on_lane(const struct sim_record *r)
            r->what == SIM_TIMED_OUT;
 }
 
-/* Right or left of the moment, above or below the lane: where the fewest arrows pass. */
+/* Right or left of its time, above or below the lane: the place with the fewest arrows. */
 static bool place_sign(struct svg_layout *l, uint64_t index, const struct sim_record *r)
 {
     char text[SIM_TEXT];
@@ -130,7 +130,7 @@ static bool place_sign(struct svg_layout *l, uint64_t index, const struct sim_re
         least = cost;
         best = box;
     }
-    if (least == NO_ROOM) return true; /* the mark on the lane must do */
+    if (least == NO_ROOM) return true; /* only the mark on the lane is drawn */
     l->signs[l->sign_count++] = (struct svg_sign){index, (best.x1 + best.x2) / 2, (best.y1 + best.y2) / 2};
     return take(l, best);
 }
@@ -192,7 +192,7 @@ static bool find_place(const struct svg_layout *l, struct svg_arrow *a, struct s
     return least < TOO_MUCH;
 }
 
-/* True but wordless where there is no room; false if memory ran out. */
+/* Leaves the arrow without a label if there is no room. False if memory ran out. */
 static bool place_label(struct svg_layout *l, struct svg_arrow *arrow, enum svg_words most)
 {
     struct svg_box box;
@@ -207,7 +207,7 @@ static bool place_label(struct svg_layout *l, struct svg_arrow *arrow, enum svg_
     return true;
 }
 
-/* Returns how many arrows did not get all the words; all of them if memory ran out. */
+/* Returns the number of arrows without a full label; all of them if memory ran out. */
 static size_t place_all(struct svg_layout *l, enum svg_words most)
 {
     size_t short_of = 0;
@@ -228,7 +228,7 @@ bool svg_place_labels(struct svg_layout *l)
     if (l->arrow_count <= CROWD) {
         const size_t short_of = place_all(l, SVG_ALL_WORDS);
         if (short_of <= l->arrow_count / 6 || short_of == SIZE_MAX) return short_of != SIZE_MAX;
-        l->box_count = signs; /* a patchwork reads worse than short words */
+        l->box_count = signs; /* short labels everywhere read better than a mixture */
     }
     return place_all(l, SVG_SUBJECT_ONLY) != SIZE_MAX;
 }

@@ -1,4 +1,4 @@
-/* The drawn diagram, where things lie: how much of the run is shown, the scale of time, lanes and headlines. */
+/* The diagram's layout: how much of the run is shown, the time scale, lanes and headlines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,11 +7,11 @@
 enum {
     SCALE_MIN = 26, /* pixels a unit */
     SCALE_MAX = 150,
-    WIDTH_WANTED = 980, /* of the lanes; what fits a slide */
+    WIDTH_WANTED = 980, /* of the lanes; fits a slide */
     WIDTH_MAX = 16000,
     WIDTH_MIN = 700,
-    GAP_UNITS = 16, /* silence that is longer than this ... */
-    GAP_SHOWN = 2,  /* ... is shown as this */
+    GAP_UNITS = 16, /* a gap longer than this ... */
+    GAP_SHOWN = 2,  /* ... is drawn as this */
     HEIGHT_WANTED = 400,
     STEP_MIN = 28,
     STEP_MAX = 84,
@@ -24,10 +24,10 @@ static sim_time shown_of(const struct svg_layout *l, const struct svg_gap *gap, 
 {
     const sim_time length = gap->to - gap->from, kept = GAP_SHOWN * l->plan->unit;
     if (time >= gap->to) return kept;
-    return (time - gap->from) / (length / 1000 + 1) * (kept / 1000); /* roughly, and without overflow */
+    return (time - gap->from) / (length / 1000 + 1) * (kept / 1000); /* approximate, to avoid overflow */
 }
 
-/* Time with the gaps taken out. */
+/* Time without the gaps. */
 static sim_time condense(const struct svg_layout *l, sim_time time)
 {
     sim_time shown = 0, from = 0;
@@ -107,7 +107,7 @@ static void measure(struct svg_layout *l)
         l->last = i;
         l->end = r->time;
     }
-    if (l->world->result.came_to_rest) return; /* what is left is timers that nobody waits for */
+    if (l->world->result.came_to_rest) return; /* only timers without effect are left */
     skip_silence(l, l->end, l->world->result.ended);
     if (l->world->result.ended > l->end) l->end = l->world->result.ended;
 }
@@ -154,7 +154,7 @@ static void set_lanes(struct svg_layout *l)
     l->left = SVG_MARGIN + widest_id(l) + (l->plan->attributes || l->plan->roles ? 56 : 24);
 }
 
-/* Who leads before anything happens is not in the trace. A machine is a pure function, so ask it again. */
+/* The trace does not contain the initial leader. A machine is a pure function, so run its start again. */
 static bool find_first_leaders(struct svg_layout *l)
 {
     const struct el_algorithm *algorithm = l->plan->algorithm;
@@ -193,7 +193,7 @@ const char *svg_headline_text(const struct svg_layout *l, const struct sim_recor
     return text;
 }
 
-/* The first row in which nothing is in the way. */
+/* The first row with enough free space. */
 static int free_row(const struct svg_layout *l, int x, int width)
 {
     for (int row = 0;; row++) {
@@ -206,7 +206,7 @@ static int free_row(const struct svg_layout *l, int x, int width)
     }
 }
 
-/* Returns how many rows there are. */
+/* Returns the number of rows. */
 static int place_headlines(struct svg_layout *l)
 {
     int rows = 0;

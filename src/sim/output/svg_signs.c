@@ -1,9 +1,9 @@
-/* The drawn diagram, ink for what happens: messages, their labels, signs on the lanes, and the legend. */
+/* Drawing messages, their labels, signs on the lanes, and the legend. */
 #include "sim/output/svg.h"
 
 enum { LEGEND_ROW = 24, LEGEND_SAMPLE = 30, LEGEND_SPACE = 22 };
 
-/* Distinct for the colour-blind, dark enough for print; red is kept for violations, gold for leaders. */
+/* Distinct for the colour-blind and dark enough for print; red is reserved for violations, gold for leaders. */
 const char *svg_colour(uint32_t kind)
 {
     static const char *const colours[] = {"#0072B2", "#B34E00", "#00805E", "#8A2F8F",
@@ -42,7 +42,6 @@ static const char *fate_of(const struct svg_arrow *arrow)
     return ", still under way";
 }
 
-/* What a reader sees who points at the arrow. */
 static void put_tooltip(FILE *out, const struct svg_layout *l, const struct svg_arrow *arrow)
 {
     char text[SIM_TEXT], time[SIM_TIME_TEXT];
@@ -55,7 +54,7 @@ static void put_tooltip(FILE *out, const struct svg_layout *l, const struct svg_
     fputs("</title>", out);
 }
 
-/* Shorter and shorter strokes, paler and paler: nobody knows where it ends. */
+/* Strokes that become shorter and paler, since the end is unknown. */
 static void put_fading(FILE *out, const struct svg_arrow *a)
 {
     static const char *const shades[] = {"0.8", "0.45", "0.2"};
@@ -66,7 +65,7 @@ static void put_fading(FILE *out, const struct svg_arrow *a)
     }
 }
 
-/* A message to oneself leaves its lane and comes back. */
+/* A message to its own sender leaves the lane and comes back. */
 static void put_line(FILE *out, const struct svg_arrow *a)
 {
     const char *dashes = a->copy ? " stroke-dasharray=\"2 3\"" : "";
@@ -232,7 +231,7 @@ struct pen {
     int x, y, width;
 };
 
-/* Makes room for one entry. True if it is to be drawn, its sample at x, y. */
+/* Reserves room for one entry. True if it is to be drawn, with its sample at x. */
 static bool advance(struct pen *pen, const char *text, int *x)
 {
     const int width = LEGEND_SAMPLE + svg_text_width(text, 12) + LEGEND_SPACE;
@@ -281,7 +280,7 @@ static void explain_losses(struct pen *pen, const struct svg_layout *l)
             pen->y, svg_colour(lost->kind), lost->kind);
 }
 
-/* The two dotted lines: a second copy, and the news that a hop failed. */
+/* The two dotted lines: a second copy, and the return of a failed hop. */
 static void explain_dots(struct pen *pen, const struct svg_layout *l)
 {
     int x = 0;

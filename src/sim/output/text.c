@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Adds to what is there, and never past the end. */
+/* Appends, and truncates at the end of the buffer. */
 __attribute__((format(printf, 2, 3))) static void add(char text[SIM_TEXT], const char *format, ...)
 {
     const size_t used = strlen(text);

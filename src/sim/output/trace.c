@@ -1,4 +1,4 @@
-/* Keeping records: all of them, or the last so many. */
+/* Keeping records: all of them, or the last N. */
 #include "sim/output/trace.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static bool grow(struct sim_trace *trace)
 uint64_t sim_trace_add(struct sim_trace *trace, const struct sim_record *record)
 {
     if (trace->capacity == 0) return 0;
-    /* Out of memory: keep what there is as the last so many. */
+    /* Out of memory: from now on keep only the last `capacity` records. */
     if (trace->all && trace->count == trace->capacity && !grow(trace)) trace->all = false;
     trace->records[trace->count++ % trace->capacity] = *record;
     return trace->count;

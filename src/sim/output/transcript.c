@@ -1,6 +1,6 @@
 /*
- * The transcript: one line for each thing that a person would tell. A step's messages to many become one
- * line, and its notes stand behind the lines they explain.
+ * The transcript: one line for each event that matters to a reader. A step's messages to many become one
+ * line, and notes follow on the lines they explain.
  */
 #include "sim/output/transcript.h"
 
@@ -18,7 +18,7 @@ struct teller {
     const struct sim_plan *plan;
     const struct sim_trace *trace;
     struct sim_style style;
-    sim_time shown; /* the time that already stands on the page */
+    sim_time shown; /* the last time that was printed */
     bool any;
 };
 
@@ -27,7 +27,7 @@ static const char *ink(const struct sim_style style, const char *code)
     return style.colour ? code : "";
 }
 
-/* How many columns a UTF-8 text takes: bytes that continue a character take none. */
+/* The number of columns of a UTF-8 text: continuation bytes take none. */
 static int width(const char *text)
 {
     int columns = 0;
@@ -62,7 +62,7 @@ static const char *colour_of(const struct sim_record *r)
     }
 }
 
-/* The steady beat of a leader and what answers it; in a script, each move counts. */
+/* Heartbeats and their answers are left out, except in a script, where each move counts. */
 static bool is_routine(const struct teller *t, const struct sim_record *r)
 {
     const bool message =
@@ -70,16 +70,17 @@ static bool is_routine(const struct teller *t, const struct sim_record *r)
     return message && !t->plan->script && t->plan->algorithm->routine_kinds >> r->kind & 1u;
 }
 
-/* A hop that fails is told by the note of the node that skips it; followers by the note that they learn. */
+/* Some records have no line of their own: the note of the node that skips it reports a failed hop, and the note
+ * "learns" reports a new follower. */
 static bool is_told(const struct teller *t, const struct sim_record *r)
 {
     const bool hops_return = t->plan->algorithm->needs & EL_NEEDS_HOP_ACKS;
     if (is_routine(t, r)) return false;
     switch ((enum sim_what)r->what) {
-    case SIM_SAVED: return t->plan->disk.max != 0; /* otherwise it takes no time, and no line */
+    case SIM_SAVED: return t->plan->disk.max != 0; /* without a write delay it has no line */
     case SIM_DROPPED: return !(hops_return && r->reason != SIM_LOST);
     case SIM_VIEWED: return r->peer == r->node;
-    case SIM_NOTED: /* notes stand behind lines */
+    case SIM_NOTED: /* notes follow other lines */
     case SIM_DELIVERED:
     case SIM_RETURNED:
     case SIM_TIMED_OUT:
@@ -95,7 +96,7 @@ static bool continues_broadcast(const struct sim_record *first, const struct sim
            r->subject == first->subject && r->values[1] == first->values[1];
 }
 
-/* Copies of one message to many, as one line. Returns the index of the last one. */
+/* Writes copies of one message to many as one line. Returns the index of the last one. */
 static uint64_t tell_broadcast(const struct teller *t, uint64_t index, uint64_t last, char line[SIM_TEXT])
 {
     const struct sim_record first = *sim_trace_at(t->trace, index);
@@ -121,13 +122,13 @@ static uint64_t tell_broadcast(const struct teller *t, uint64_t index, uint64_t 
 struct line {
     char text[SIM_TEXT], note[SIM_TEXT];
     const char *colour;
-    bool lost; /* tells of the network, not of the node */
+    bool lost; /* the line is about the network, not about the node */
 };
 
-struct deadline_page {
+struct page {
     struct line lines[LINES_MAX];
     uint32_t count;
-    char pending[SIM_TEXT]; /* notes that wait for a line to stand behind */
+    char pending[SIM_TEXT]; /* notes that wait for a line to follow */
 };
 
 static void add_note(char note[SIM_TEXT], const char *text)
@@ -136,7 +137,7 @@ static void add_note(char note[SIM_TEXT], const char *text)
     snprintf(note + used, SIM_TEXT - used, "%s%s", used ? "; " : "", text);
 }
 
-static void add_line(struct deadline_page *page, const char *text, const struct sim_record *r)
+static void add_line(struct page *page, const char *text, const struct sim_record *r)
 {
     if (page->count == LINES_MAX) return;
     struct line *line = &page->lines[page->count++];
@@ -147,14 +148,14 @@ static void add_line(struct deadline_page *page, const char *text, const struct 
     page->pending[0] = '\0';
 }
 
-/* That all begin with a leader is told once, by the plan. */
+/* The plan's heading already reports a leader that all members start with. */
 static bool is_given(const struct teller *t, const struct sim_record *r)
 {
     return r->cause == 0 && t->plan->incumbent != EL_NOBODY;
 }
 
-/* What one event led to at its node: records first..last. A note stands behind the line it leads up to. */
-static void gather(const struct teller *t, uint64_t first, uint64_t last, struct deadline_page *page)
+/* Collects the lines of one step: records first..last. A note follows the line that it explains. */
+static void gather(const struct teller *t, uint64_t first, uint64_t last, struct page *page)
 {
     char text[SIM_TEXT];
     for (uint64_t i = first; i <= last; i++) {
@@ -170,7 +171,7 @@ static void gather(const struct teller *t, uint64_t first, uint64_t last, struct
     }
 }
 
-/* Told even if nothing came of it. */
+/* Printed even if it had no effect. */
 static bool is_reaction(const struct teller *t, const struct sim_record *r)
 {
     if (is_routine(t, r)) return false;
@@ -180,12 +181,12 @@ static bool is_reaction(const struct teller *t, const struct sim_record *r)
 
 static void tell_step(struct teller *t, const struct sim_record *trigger, uint64_t first, uint64_t last)
 {
-    struct deadline_page page = {.count = 0};
+    struct page page = {.count = 0};
     char text[SIM_TEXT] = "";
     gather(t, first, last, &page);
     struct line *bottom = page.count ? &page.lines[page.count - 1] : NULL;
     while (bottom > page.lines && bottom->lost) bottom--;
-    if (page.pending[0] && bottom) { /* a note about what was just sent */
+    if (page.pending[0] && bottom) { /* a note about the last message */
         add_note(bottom->note, page.pending);
     } else if (page.pending[0]) {
         snprintf(text, sizeof text, "%llu %.200s", (unsigned long long)el_id(&t->plan->cluster, trigger->node),
@@ -200,7 +201,7 @@ static void tell_step(struct teller *t, const struct sim_record *trigger, uint64
     if (text[0]) tell(t, trigger->time, text, NULL, "");
 }
 
-/* What a process does when it first starts has no event before it. */
+/* The first actions of a process at its start have no event before them. */
 static bool opens_the_story(const struct sim_record *r)
 {
     const bool done =
@@ -212,7 +213,7 @@ static bool is_part_of_step(const struct teller *t, const struct sim_record *r, 
                             uint64_t index)
 {
     const struct sim_record *first = sim_trace_at(t->trace, trigger);
-    const bool waited = first->what == SIM_SAVED && r->cause == first->cause; /* for the disk */
+    const bool waited = first->what == SIM_SAVED && r->cause == first->cause; /* waited for the disk */
     const bool starts = opens_the_story(first) && opens_the_story(r) && r->node == first->node;
     if (r->time != first->time) return false;
     switch (r->what) {

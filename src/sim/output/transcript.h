@@ -1,4 +1,4 @@
-/* What a run looks like to a person: the transcript, the summary, and why a violation came about. */
+/* Output for people: the transcript, the summary, and the explanation of each violation. */
 #ifndef ELECTOR_SIM_OUTPUT_TRANSCRIPT_H
 #define ELECTOR_SIM_OUTPUT_TRANSCRIPT_H
 
@@ -13,16 +13,16 @@ struct sim_style {
 void sim_write_transcript(FILE *out, const struct sim_world *world, struct sim_style style);
 void sim_write_summary(FILE *out, const struct sim_world *world, const struct sim_result *result,
                        struct sim_style style);
-/* Each violation, with the shortest tail of the trace that explains it: the chain of causes. */
+/* Writes each violation with the chain of causes that explains it. */
 void sim_write_violations(FILE *out, const struct sim_world *world, const struct sim_result *result,
                           struct sim_style style);
 
-/* sim/plan/expect.c: whether one expectation of the plan holds. */
+/* In sim/plan/expect.c: true if one expectation of the plan holds. */
 bool sim_expectation_holds(const struct sim_plan *plan, const struct sim_result *result,
                            const struct sim_expect *expect);
-/* All of them hold, and there is no violation that was not expected. */
+/* True if all expectations hold and there is no unexpected violation. */
 bool sim_expectations_hold(const struct sim_plan *plan, const struct sim_result *result);
-/* Violations that no expectation names, as el_violation bits. */
+/* The violations that no expectation names, as el_violation bits. */
 uint32_t sim_unexpected_violations(const struct sim_plan *plan, const struct sim_result *result);
 
 #endif

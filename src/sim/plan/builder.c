@@ -1,4 +1,4 @@
-/* Reading the pieces that settings are made of, and saying what is wrong with them. */
+/* Parsing the parts of settings, with error messages that point at the mistake. */
 #include "sim/plan/builder.h"
 
 #include <stdarg.h>
@@ -60,7 +60,6 @@ const struct sim_setting *build_last_of(const struct builder *b, const char *key
     return found;
 }
 
-/* Reads the last setting of this key, if there is one. */
 int build_once(struct builder *b, const char *key, build_reader *read)
 {
     b->now = build_last_of(b, key);
@@ -69,7 +68,6 @@ int build_once(struct builder *b, const char *key, build_reader *read)
     return status;
 }
 
-/* Reads every setting of this key, in order. */
 int build_each(struct builder *b, const char *key, build_reader *read)
 {
     for (size_t i = 0; i < b->settings->count; i++) {
@@ -117,11 +115,10 @@ int build_read_time(struct builder *b, const char **at, sim_time *time)
 int build_read_at(struct builder *b, const char **at, sim_time *time)
 {
     if (!parse_char(at, '@'))
-        return build_fail_at(b, *at, "say when: ID@T, with T in message delays or as 150ms");
+        return build_fail_at(b, *at, "the time is missing: ID@T, with T in message delays or as 150ms");
     return build_read_time(b, at, time);
 }
 
-/* "@T..T"; without "@" from the beginning, without ".." for ever. */
 int build_read_span(struct builder *b, const char **at, sim_time *from, sim_time *until)
 {
     *from = 0;
@@ -134,7 +131,6 @@ int build_read_span(struct builder *b, const char **at, sim_time *from, sim_time
     return *until > *from ? 0 : build_fail_at(b, start, "a span must end after it begins");
 }
 
-/* True after a comma; false at the end. Anything else is an error. */
 int build_read_more(struct builder *b, const char **at, bool *more)
 {
     skip_space(at);
@@ -150,11 +146,10 @@ int build_read_whole(struct builder *b, const char *value, uint64_t *number)
     return build_fail_at(b, value, "expected a whole number below 2^53");
 }
 
-/* Room for one more in an array that doubles; NULL if memory ran out. */
 void *build_one_more(void *array_in_out, size_t *count, size_t size)
 {
     void **array = array_in_out;
-    if ((*count & (*count - 1)) == 0) { /* 0, 1, 2, 4, 8 … are full */
+    if ((*count & (*count - 1)) == 0) { /* the array is full at 0, 1, 2, 4, 8 … */
         void *wider = realloc(*array, (*count ? 2 * *count : 1) * size);
         if (!wider) return NULL;
         *array = wider;

@@ -1,4 +1,5 @@
-/* What the files that build a plan share: the setting at hand, errors that point at it, and pieces of values. */
+/* Shared by the files that build a plan: the setting being read, errors that point into it, and value
+ * parsers. */
 #ifndef ELECTOR_SIM_PLAN_BUILDER_H
 #define ELECTOR_SIM_PLAN_BUILDER_H
 
@@ -11,7 +12,7 @@ struct builder {
     struct sim_plan *plan;
     const struct sim_settings *settings;
     const struct sim_setting *now; /* the setting being read; NULL: none in particular */
-    const char *whole;             /* what was typed, where `now` is cut into pieces */
+    const char *whole;             /* the text as typed, while `now` is one part of it */
     struct sim_error *error;
 };
 
@@ -29,12 +30,12 @@ const struct sim_setting *build_last_of(const struct builder *b, const char *key
 int build_once(struct builder *b, const char *key, build_reader *read);
 int build_each(struct builder *b, const char *key, build_reader *read);
 
-/* Pieces of values. All but the whole ones move `*at` past what they read. */
+/* Parts of values. Each reader moves `*at` past what it read. */
 int build_read_node(struct builder *b, const char **at, el_node *node);
-/* "all" is nobody. */
+/* "all" is returned as EL_NOBODY. */
 int build_read_node_or_all(struct builder *b, const char **at, el_node *node);
 int build_read_time(struct builder *b, const char **at, sim_time *time);
-/* "leader" is nobody in particular. */
+/* "leader" is returned as EL_NOBODY. */
 int build_read_node_or_leader(struct builder *b, const char **at, el_node *node);
 /* "@T" */
 int build_read_at(struct builder *b, const char **at, sim_time *time);
@@ -42,27 +43,28 @@ int build_read_at(struct builder *b, const char **at, sim_time *time);
 int build_read_span(struct builder *b, const char **at, sim_time *from, sim_time *until);
 /* True after a comma, false at the end; anything else is an error. */
 int build_read_more(struct builder *b, const char **at, bool *more);
-/* The whole value is a number, or a time. */
+/* The whole value is one number, or one time. */
 int build_read_whole(struct builder *b, const char *value, uint64_t *number);
 int build_read_only_time(struct builder *b, const char *value, sim_time *time);
 
-/* Room for one more at the end of a growing array, whose address is handed in; NULL if memory ran out. */
+/* Returns room for one more element at the end of an array that doubles. `array_in_out` is the address of the
+ * array pointer. NULL if memory ran out. */
 void *build_one_more(void *array_in_out, size_t *count, size_t size);
 
 /* members.c: the algorithm, who takes part, and the algorithm's own options. */
 int build_members(struct builder *b);
 int build_options(struct builder *b);
-/* A detector machine beside the algorithm; and what must hold between the times of both. */
+/* The detector machine; then the inequalities between the durations of both machines. */
 int build_detector(struct builder *b);
 int build_check_times(struct builder *b);
-/* schedule.c: what happens when. */
+/* schedule.c: the commands and their times. */
 int build_story(struct builder *b);
 /* "ID:NAME=N", without the time */
 int build_read_fact(struct builder *b, const char **at, struct sim_command *command);
-/* script.c: the same where every move is scripted. */
+/* script.c: the same for a plan in which every move is scripted. */
 bool build_is_scripted(const struct builder *b);
 int build_script(struct builder *b);
-/* expect.c: what is expected. */
+/* expect.c: the expectations. */
 int build_expectations(struct builder *b);
 
 #endif

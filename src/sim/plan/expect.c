@@ -1,4 +1,4 @@
-/* What is expected of a run, and whether it came so. */
+/* Expectations on a run: parsing them, and comparing them with the result. */
 #include <string.h>
 
 #include "base/units.h"
@@ -115,7 +115,7 @@ uint32_t sim_unexpected_violations(const struct sim_plan *plan, const struct sim
             unexpected &= ~plan->expects[i].kind;
             tells_one = true;
         }
-    /* A script tells how one thing breaks; what else breaks on the way was not its question. */
+    /* A script shows one violation; other violations on the way are not its subject. */
     return plan->script && tells_one ? 0 : unexpected;
 }
 

@@ -74,7 +74,8 @@ static int name_one(struct builder *b, struct sim_groups *groups)
 
 /* ---- Ranks ---- */
 
-/* Each member's rank in this group: where it falls is settled by the name and the id alone (rendezvous hashing). */
+/* Sets each member's rank in this group by a hash of the group's name and the member's id (rendezvous
+ * hashing). */
 static bool spread_ranks(struct sim_group *group, const struct sim_plan *members)
 {
     for (el_node node = 1; node <= members->cluster.count; node++) {
@@ -90,7 +91,7 @@ static bool spread_ranks(struct sim_group *group, const struct sim_plan *members
     return true;
 }
 
-/* The election's dice are the group's own; the detector's are common to all. */
+/* Each group has its own seed for the election; all share one seed for the detector. */
 static int plan_group(struct builder *b, struct sim_group *group)
 {
     if (sim_plan_build(&group->plan, &group->settings, b->error) != 0) return -1;

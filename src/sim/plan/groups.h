@@ -1,7 +1,7 @@
 /*
- * Many groups over the same members: each elects a leader of its own, by its own algorithm and its own ranks, while
- * members, network, faults and failure detector are common to all. Groups do not hear each other, so each is a run
- * of its own; what they share is drawn from the same dice.
+ * Many groups over the same members. Each group elects its own leader, by its own algorithm and ranks;
+ * members, network, faults and failure detector are common to all. Groups do not exchange messages, so each
+ * is a run of its own; the common parts use the same random numbers.
  */
 #ifndef ELECTOR_SIM_PLAN_GROUPS_H
 #define ELECTOR_SIM_PLAN_GROUPS_H
@@ -24,11 +24,12 @@ struct sim_groups {
     size_t count;
 };
 
-/* Whether these settings speak of groups at all. */
+/* True if the settings mention groups. */
 bool sim_groups_wanted(const struct sim_settings *settings);
 /*
- * One plan for each group. Where no attributes are given, each group ranks the members by a hash of its name and
- * their ids, so that leaders are spread. 0, or -1 with the error filled in; free them in either case.
+ * Builds one plan for each group. Without given attributes, each group ranks the members by a hash of its
+ * name and their ids, so that leaders are spread. Returns 0, or -1 with the error filled in; free in either
+ * case.
  */
 int sim_groups_build(struct sim_groups *groups, const struct sim_settings *settings, struct sim_error *error);
 /* False if memory ran out. */

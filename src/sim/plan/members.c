@@ -1,4 +1,4 @@
-/* Who takes part in a plan. */
+/* The members of a plan. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static int refuse_duplicate_ids(struct builder *b, const uint64_t *ids, size_t c
     int status = 0;
     for (size_t i = 1; i < count && status == 0; i++)
         if (sorted[i] == sorted[i - 1])
-            status = build_fail_at(b, NULL, "the id %llu is there twice; ids must differ",
+            status = build_fail_at(b, NULL, "the id %llu occurs twice; ids must differ",
                                    (unsigned long long)sorted[i]);
     free(sorted);
     return status;
@@ -100,7 +100,7 @@ static int read_ordinary(struct builder *b, const char *value)
 {
     struct sim_plan *plan = b->plan;
     if (plan->algorithm->roleless)
-        return build_fail_at(b, value, "in %s everybody may lead; see candidate-ordinary",
+        return build_fail_at(b, value, "in %s every member may lead; candidate-ordinary has ordinary members",
                              plan->algorithm->name);
     if (!plan->roles) plan->roles = calloc(plan->cluster.count, 1); /* all candidates */
     if (!plan->roles) return build_out_of_memory(b);
@@ -118,7 +118,7 @@ static int read_leader(struct builder *b, const char *value)
 {
     const char *at = value;
     if (build_read_node(b, &at, &b->plan->incumbent) != 0) return -1;
-    return parse_end(&at) ? 0 : build_fail_at(b, at, "one leader, please");
+    return parse_end(&at) ? 0 : build_fail_at(b, at, "expected one leader");
 }
 
 static bool incumbent_may_not_lead(const struct sim_plan *plan)
@@ -130,17 +130,16 @@ int build_members(struct builder *b)
 {
     if (build_once(b, "algorithm", read_algorithm) != 0) return -1;
     if (!b->plan->algorithm)
-        return build_fail_at(b, NULL, "no algorithm is named; say which, for instance chang-roberts");
+        return build_fail_at(b, NULL, "no algorithm is given; name one, for instance chang-roberts");
     const struct sim_setting *ids = build_last_of(b, "ids"), *nodes = build_last_of(b, "nodes");
     if (!ids && !nodes) return build_fail_at(b, NULL, "how many nodes? Give nodes N, or ids A,B,…");
-    /* The later of the two counts, so that the command line overrules a scenario. */
+    /* The later of the two wins, so that the command line overrides a scenario. */
     const bool by_ids = !nodes || (ids && ids > nodes);
     if ((by_ids ? build_once(b, "ids", read_ids) : build_once(b, "nodes", read_nodes)) != 0) return -1;
     const uint32_t count_max = b->plan->algorithm->count_max;
     if (count_max && b->plan->cluster.count > count_max) {
         b->now = by_ids ? ids : nodes;
-        return build_fail_at(b, NULL, "a message of %s can speak of at most %u members",
-                             b->plan->algorithm->name, count_max);
+        return build_fail_at(b, NULL, "%s takes at most %u members", b->plan->algorithm->name, count_max);
     }
     if (build_each(b, "attr", read_attr) != 0 || build_each(b, "ordinary", read_ordinary) != 0 ||
         build_once(b, "leader", read_leader) != 0)

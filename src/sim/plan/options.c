@@ -1,4 +1,4 @@
-/* How the algorithm is to behave, and the detector beside it; and whether their times fit together. */
+/* Options of the algorithm and of the detector, and the inequalities between their durations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +177,7 @@ static int read_detector_from(struct builder *b, char *text)
     if (!plan->detector) return unknown_detector(b, text);
     const uint32_t count_max = plan->detector->count_max;
     if (count_max && plan->cluster.count > count_max)
-        return build_fail_at(b, text, "a message of %s can speak of at most %u members", text, count_max);
+        return build_fail_at(b, text, "%s takes at most %u members", text, count_max);
     plan->detector_options = calloc(plan->detector->option_count + 1, sizeof *plan->detector_options);
     if (!plan->detector_options) return build_out_of_memory(b);
     if (preset(b, plan->detector, plan->detector_options) != 0) return -1;
@@ -191,9 +191,9 @@ static int read_detector(struct builder *b, const char *value)
 {
     char text[200];
     if (snprintf(text, sizeof text, "%s", value) >= (int)sizeof text)
-        return build_fail_at(b, value, "that is too long");
+        return build_fail_at(b, value, "the detector's text is too long");
     const struct sim_setting *typed = b->now;
-    struct sim_setting cut = *typed; /* so that errors point into the pieces */
+    struct sim_setting cut = *typed; /* so that errors point into the parts */
     cut.value = text;
     b->now = &cut;
     b->whole = value;
@@ -248,7 +248,7 @@ static void write_side(const struct builder *b, const struct el_algorithm *algor
         snprintf(values + valued, 100 - valued, " = %s", sim_time_text(b->plan, sum_of(cluster, parts), time));
 }
 
-/* What the user can turn: the first option of a side, or how long messages are believed to take. */
+/* The setting that the user can change: the first option of a side, or the bound on message delays. */
 static const char *lever(const struct el_algorithm *algorithm, const struct el_part parts[3])
 {
     for (int i = 0; i < 3 && parts[i].times; i++)

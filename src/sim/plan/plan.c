@@ -1,4 +1,4 @@
-/* Building a plan from settings: first who takes part, then the network, then what happens when. */
+/* Building a plan from settings: first the members, then the network, then the commands and their times. */
 #include "sim/plan/plan.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "sim/plan/builder.h"
 
 enum { DELAY_MAX_S = 1000, DRIFT_DEFAULT = 5000, DRIFT_MAX = 500000 };
-static const sim_time default_unit = NS_PER_MS; /* T is a millisecond, until the delay says otherwise */
+static const sim_time default_unit = NS_PER_MS; /* T is 1 ms unless the delay is given in real time */
 
 /* ---- The network ---- */
 
@@ -80,9 +80,7 @@ static int read_reorder(struct builder *b, const char *value)
 static int read_bound(struct builder *b, const char *value)
 {
     if (build_read_only_time(b, value, &b->plan->cluster.transmit_max) != 0) return -1;
-    return b->plan->cluster.transmit_max
-               ? 0
-               : build_fail_at(b, value, "nobody can believe in messages that take no time");
+    return b->plan->cluster.transmit_max ? 0 : build_fail_at(b, value, "the bound must be above 0");
 }
 
 static int read_detect(struct builder *b, const char *value)
@@ -119,7 +117,7 @@ static int read_drift(struct builder *b, const char *value)
 static int read_period(struct builder *b, const char *value, sim_time *period)
 {
     if (build_read_only_time(b, value, period) != 0) return -1;
-    return *period ? 0 : build_fail_at(b, value, "a time above 0, please");
+    return *period ? 0 : build_fail_at(b, value, "expected a time above 0");
 }
 
 static int read_resource(struct builder *b, const char *value)
@@ -167,7 +165,7 @@ static int read_miss(struct builder *b, const char *value)
         *miss = (struct sim_miss){0};
         if (build_read_node_or_all(b, &at, &miss->node) != 0) return -1;
         if (!parse_char(&at, ':'))
-            return build_fail_at(b, at, "expected A:B, whose detector and whom it misses");
+            return build_fail_at(b, at, "expected A:B: A's detector never notices B's crash");
         if (build_read_node_or_all(b, &at, &miss->peer) != 0) return -1;
         if (build_read_more(b, &at, &more) != 0) return -1;
     }
@@ -193,7 +191,7 @@ static sim_time on_the_slowest_clock(const struct sim_plan *plan, sim_time time)
     return time / slowest * 1000000 + time % slowest * 1000000 / slowest;
 }
 
-/* How long the slowest thing takes that an algorithm may wait for, on the slowest clock. */
+/* The longest time that an algorithm may wait for something, on the slowest clock. */
 static sim_time longest_wait(const struct sim_plan *plan)
 {
     sim_time wait = plan->delay.max > plan->cluster.transmit_max ? plan->delay.max : plan->cluster.transmit_max;
@@ -205,7 +203,7 @@ static sim_time longest_wait(const struct sim_plan *plan)
     return on_the_slowest_clock(plan, wait);
 }
 
-/* A run that takes longer than this many of the longest waits, after the last command, will not end. */
+/* A run that is still busy this long after the last command counts as endless. */
 static void choose_horizon(struct sim_plan *plan)
 {
     const uint64_t n = plan->cluster.count;
@@ -218,14 +216,14 @@ static void choose_horizon(struct sim_plan *plan)
     if (plan->detect != SIM_NEVER) plan->horizon += plan->detect;
 }
 
-/* Long enough that whatever was going to change has. */
+/* The time without a change after which no further change is to be expected. */
 static void choose_settle(struct sim_plan *plan)
 {
     enum { WAITS = 10, DETECTOR_WAITS = 30 };
     const sim_time one = longest_wait(plan);
     const uint64_t waits = plan->detector ? DETECTOR_WAITS : WAITS;
     plan->settle = one < SIM_TIME_MAX / waits ? waits * one : SIM_TIME_MAX;
-    for (size_t i = 0; i < plan->command_count; i++) { /* a clock that loses time wakes so much later */
+    for (size_t i = 0; i < plan->command_count; i++) { /* a clock set back delays its timers by that much */
         const struct sim_command *command = &plan->commands[i];
         if (command->type != SIM_DO_JUMP || command->leap >= 0) continue;
         const sim_time lost = on_the_slowest_clock(plan, (sim_time)-command->leap);

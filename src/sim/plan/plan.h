@@ -1,7 +1,8 @@
 /*
- * A plan is everything a run depends on: who takes part, how the network behaves, what goes wrong and when,
- * and what is expected to come of it. It is built from settings, which are the options of `elector sim` and,
- * in the same words, the lines of a scenario file.
+ * sim/plan turns settings into a plan. A plan is everything a run depends on: the members, the network, the
+ * faults and their times, and the expected result. Settings are the options of `elector sim` and, with the
+ * same names, the lines of a scenario file. This room may know the registries of algorithms and detectors,
+ * but runs nothing. Start reading with sim_plan_build in plan.c; settings.c lists the keys.
  */
 #ifndef ELECTOR_SIM_PLAN_PLAN_H
 #define ELECTOR_SIM_PLAN_PLAN_H
@@ -25,12 +26,12 @@ struct sim_settings {
     const char *file; /* borrowed; NULL: the command line only */
 };
 
-/* What is wrong, with what, and what to do about it. */
+/* An error message: the mistake, the setting it is in, and what to do about it. */
 struct sim_error {
     char text[512];
 };
 
-/* One row per key: what may be set, in the words of --help. */
+/* One row for each key, with its text in --help. */
 struct sim_key {
     const char *name;
     const char *argument; /* NULL: takes none */
@@ -57,7 +58,7 @@ enum sim_command_type {
     SIM_DO_HEAL,
     SIM_DO_SUSPECT, /* a false suspicion: node accuses peer */
     SIM_DO_TRUST,
-    SIM_DO_RESIGN,   /* node 0: whoever leads then */
+    SIM_DO_RESIGN,   /* node 0: the leader at that time */
     SIM_DO_TRANSFER, /* the same, to peer */
     SIM_DO_FACT,
     SIM_DO_JUMP,
@@ -65,10 +66,10 @@ enum sim_command_type {
 
 struct sim_command {
     sim_time at;
-    uint64_t order;                   /* as given, where times are equal */
-    const struct sim_setting *source; /* who asked for it; NULL: the plan itself */
+    uint64_t order;                   /* the order given, for equal times */
+    const struct sim_setting *source; /* the setting it comes from; NULL: a default of the plan */
     enum sim_command_type type;
-    el_node node; /* 0 in SUSPECT and TRUST: everybody else; in CRASH, RESIGN, TRANSFER: whoever leads */
+    el_node node; /* 0 in SUSPECT and TRUST: everybody else; in CRASH, RESIGN, TRANSFER: the leader */
     el_node peer;
     union {
         uint32_t break_number; /* PART, HEAL */
@@ -83,27 +84,28 @@ struct sim_command {
 };
 
 /*
- * A scripted run: the network and the timers do nothing by themselves, every move is a step. Steps are one
- * message delay apart and time means nothing; or, counted in ticks, time passes only when a step says so.
+ * A scripted run: the network and the timers do nothing by themselves; every move is a step. By steps: each
+ * step takes one message delay, and timers fire when the script says so. By ticks: time passes only by a step
+ * WAIT.
  */
 enum sim_script { SIM_UNSCRIPTED, SIM_BY_STEPS, SIM_BY_TICKS };
 
 enum sim_step_type {
     SIM_STEP_COMMAND, /* as in any other plan */
-    SIM_STEP_DELIVER, /* a message in flight: it arrives, its hop fails, it vanishes, it doubles */
+    SIM_STEP_DELIVER, /* the fate of a message in flight: arrives, hop fails, lost, duplicated */
     SIM_STEP_RETURN,
     SIM_STEP_LOSE,
     SIM_STEP_COPY,
-    SIM_STEP_FIRE, /* a timer runs out */
+    SIM_STEP_FIRE, /* a timer fires */
     SIM_STEP_WAIT,
-    SIM_STEP_LOOP, /* what follows leads back to here */
+    SIM_STEP_LOOP, /* the steps after this one lead back to it */
 };
 
 struct sim_step {
     const struct sim_setting *source;
     enum sim_step_type type;
-    bool dying;    /* the node does not outlive this step ... */
-    uint64_t acts; /* ... and carries out only so many of its SENDs and SAVEs; nobody sees its view */
+    bool dying;    /* the node dies in this step ... */
+    uint64_t acts; /* ... after this many of its SENDs and SAVEs; its new view is not seen */
     uint32_t *choices;
     size_t choice_count;
     union {
@@ -111,7 +113,7 @@ struct sim_step {
         struct {
             el_node from, to;
             uint32_t kind;
-            uint64_t place; /* 1: the oldest of these in flight */
+            uint64_t place; /* among equal messages in flight; 1: the oldest */
         };
         struct {
             el_node node;
@@ -124,7 +126,7 @@ struct sim_step {
 /* A break in the network: one link one way, or sides that cannot reach each other. */
 struct sim_break {
     el_node from, to; /* a cut; 0 if it is a partition */
-    uint8_t *side;    /* [count + 1] a partition's side of each node; 0: not named, reaches everybody */
+    uint8_t *side;    /* [count + 1] the side of each node in a partition; 0: not named, reaches everybody */
     char *text;       /* as typed */
 };
 
@@ -140,7 +142,7 @@ struct sim_miss {
 };
 
 enum sim_expect_type {
-    SIM_EXPECT_LEADER, /* value: the id; SIM_NO_ID: no agreement on one */
+    SIM_EXPECT_LEADER, /* value: the id; SIM_NO_ID: no agreed leader */
     SIM_EXPECT_AGREEMENT,
     SIM_EXPECT_NO_AGREEMENT,
     SIM_EXPECT_MESSAGES, /* kind 0: all */
@@ -148,8 +150,8 @@ enum sim_expect_type {
     SIM_EXPECT_VIOLATION,
     SIM_EXPECT_NO_VIOLATION,
     SIM_EXPECT_FAILED_HOPS,
-    SIM_EXPECT_TERM,    /* in which the leader leads at the end; 0: nobody leads */
-    SIM_EXPECT_REFUSED, /* how often the resource's guard turned a leader away */
+    SIM_EXPECT_TERM,    /* the leader's term at the end; 0: nobody leads */
+    SIM_EXPECT_REFUSED, /* how often the resource's guard refused a leader */
 };
 #define SIM_NO_ID UINT64_MAX
 
@@ -166,20 +168,20 @@ struct sim_plan {
     uint64_t *ids, *attributes;
     uint8_t *roles;
     struct el_value *options;
-    el_node **member_lists; /* those of the options that have one */
+    el_node **member_lists; /* of the options that are lists */
     uint64_t seed;
     sim_time unit; /* T, one message delay */
     bool in_units; /* times are shown in T, not in milliseconds */
     struct sim_delay delay;
     sim_chance loss, duplicate, reorder;
     struct sim_delay disk;               /* how long a record takes to be saved; max 0: no time */
-    sim_time detect;                     /* SIM_NEVER: no failure detector of the simulator's own */
+    sim_time detect;                     /* delay of the simulator's own detector; SIM_NEVER: it has none */
     const struct el_algorithm *detector; /* a detector machine beside every election; NULL: none */
     struct el_cluster detector_cluster;  /* the same members, with the detector's options */
     struct el_value *detector_options;
     struct sim_miss *misses;
     size_t miss_count;
-    uint32_t *rates; /* [count + 1] parts per million of each clock; NULL: all true */
+    uint32_t *rates; /* [count + 1] rate of each clock in parts per million; NULL: all exact */
     el_node incumbent;
     struct sim_command *commands; /* in order of time */
     size_t command_count;
@@ -188,12 +190,12 @@ struct sim_plan {
     enum sim_script script;
     struct sim_step *steps;
     size_t step_count;
-    const struct sim_settings *settings; /* borrowed; for errors that show only when the plan is carried out */
+    const struct sim_settings *settings; /* borrowed; for errors that only the run finds */
     struct sim_expect *expects;
     size_t expect_count;
     sim_time work;  /* how often a leader works on a guarded resource; 0: there is none */
-    sim_time mercy; /* how much uptime halves the penalty for failures; 0: failures do not count in the rank */
-    uint64_t detector_seed; /* groups have seeds of their own, and one detector */
+    sim_time mercy; /* the uptime that halves the penalty for failures; 0: failures do not lower the rank */
+    uint64_t detector_seed; /* separate, since groups have their own seeds and share one detector */
     sim_time until;         /* SIM_NEVER: to the end */
     sim_time settle;  /* where something always is under way: at rest when nothing has changed for so long */
     sim_time horizon; /* a run still busy then is endless */
@@ -202,7 +204,7 @@ struct sim_plan {
 
 /* 0, or -1 with the error filled in; the settings must outlive the plan. */
 int sim_plan_build(struct sim_plan *plan, const struct sim_settings *settings, struct sim_error *error);
-/* The same for this algorithm, registered or not, unless the settings name another. */
+/* The same with this algorithm, registered or not, unless the settings name another. */
 int sim_plan_build_for(struct sim_plan *plan, const struct el_algorithm *algorithm,
                        const struct sim_settings *settings, struct sim_error *error);
 void sim_plan_free(struct sim_plan *plan);
@@ -210,7 +212,7 @@ void sim_plan_free(struct sim_plan *plan);
 /* The node with this id, or nobody. */
 el_node sim_plan_node(const struct sim_plan *plan, uint64_t id);
 
-/* A time as shown to people: "3.5", or "12.25 ms" where real units are used. */
+/* A time for people: "3.5", or "12.25 ms" if the plan uses real units. */
 #define SIM_TIME_TEXT 32
 const char *sim_time_text(const struct sim_plan *plan, sim_time time, char text[SIM_TIME_TEXT]);
 

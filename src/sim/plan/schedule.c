@@ -1,4 +1,5 @@
-/* What happens in a plan, and when: calls for election, deaths, pauses, broken links, false suspicions. */
+/* The commands of a plan and their times: calls for election, crashes, pauses, broken links, false
+ * suspicions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +101,8 @@ static int read_fact_name(struct builder *b, const char **at, uint32_t *fact)
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", algorithm->facts[i]);
     }
-    if (algorithm->fact_count == 0) return build_fail_at(b, *at, "%s can be told nothing", algorithm->name);
-    return build_fail_at(b, *at, "%s can be told %s, as NAME=N", algorithm->name, names);
+    if (algorithm->fact_count == 0) return build_fail_at(b, *at, "%s takes no facts", algorithm->name);
+    return build_fail_at(b, *at, "%s takes the facts %s, as NAME=N", algorithm->name, names);
 }
 
 int build_read_fact(struct builder *b, const char **at, struct sim_command *command)
@@ -137,7 +138,7 @@ static int read_jump(struct builder *b, const char *value)
         if (build_read_node(b, &at, &command->node) != 0 || build_read_at(b, &at, &command->at) != 0) return -1;
         const bool forward = parse_text(&at, "=+");
         if (!forward && !parse_text(&at, "=-"))
-            return build_fail_at(b, at, "expected ID@T=+D or ID@T=-D: how far the clock leaps");
+            return build_fail_at(b, at, "expected ID@T=+D or ID@T=-D: how far the clock jumps");
         if (build_read_time(b, &at, &far) != 0) return -1;
         command->leap = forward ? (int64_t)far : -(int64_t)far;
         if (build_read_more(b, &at, &more) != 0) return -1;
@@ -153,7 +154,8 @@ static int read_pause(struct builder *b, const char *value)
         sim_time from = 0, until = 0;
         if (build_read_node(b, &at, &node) != 0 || build_read_span(b, &at, &from, &until) != 0) return -1;
         if (until == SIM_NEVER)
-            return build_fail_at(b, at, "a pause has an end: ID@T..T; one without is a crash");
+            return build_fail_at(b, at,
+                                 "a pause needs an end: ID@T..T; for a process that does not resume use crash");
         struct sim_command *pause = add_command(b, SIM_DO_PAUSE, from);
         if (!pause) return build_out_of_memory(b);
         pause->node = node;
@@ -263,7 +265,7 @@ static int read_false_suspect(struct builder *b, const char *value)
         if (build_read_node_or_all(b, &at, &node) != 0) return -1;
         if (!parse_char(&at, ':')) return build_fail_at(b, at, "expected A:B@T: A suspects B");
         if (build_read_node(b, &at, &peer) != 0 || build_read_span(b, &at, &from, &until) != 0) return -1;
-        if (node == peer) return build_fail_at(b, value, "nobody suspects itself");
+        if (node == peer) return build_fail_at(b, value, "a node cannot suspect itself");
         for (el_node each = 1; each <= b->plan->cluster.count; each++) {
             const bool meant = node == EL_NOBODY ? each != peer : each == node;
             if (meant && add_accusation(b, each, peer, from, until) != 0) return -1;
@@ -273,7 +275,7 @@ static int read_false_suspect(struct builder *b, const char *value)
     return 0;
 }
 
-/* Nobody was named, and nothing else would start an election: the first that is not dead by then does. */
+/* If no initiator is named and nothing else starts an election, the first live member starts one. */
 static int add_default_initiator(struct builder *b)
 {
     struct sim_plan *plan = b->plan;
@@ -284,7 +286,7 @@ static int add_default_initiator(struct builder *b)
         const bool silences = type == SIM_DO_CRASH || type == SIM_DO_PART;
         if (silences && (plan->detect != SIM_NEVER || plan->detector)) something_starts_it = true;
     }
-    if (plan->algorithm->beats) return 0; /* it begins by itself */
+    if (plan->algorithm->beats) return 0; /* it starts by itself */
     if (build_last_of(b, "initiator") || (plan->incumbent && something_starts_it)) return 0;
     for (el_node node = 1; node <= plan->cluster.count; node++) {
         bool dead = false;
@@ -308,7 +310,7 @@ static int compare_commands(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* By time, in the order given where times are equal. */
+/* By time; at equal times in the order given. */
 static void sort_commands(struct sim_plan *plan)
 {
     for (size_t i = 0; i < plan->command_count; i++) plan->commands[i].order = i;
@@ -316,7 +318,7 @@ static void sort_commands(struct sim_plan *plan)
         qsort(plan->commands, plan->command_count, sizeof *plan->commands, compare_commands);
 }
 
-/* Only the living die, and only the dead come back. */
+/* Only a live node can crash, and only a dead one can restart. */
 static int refuse_impossible_deaths(struct builder *b)
 {
     const struct sim_plan *plan = b->plan;
@@ -326,7 +328,7 @@ static int refuse_impossible_deaths(struct builder *b)
     for (size_t i = 0; i < plan->command_count && status == 0; i++) {
         const struct sim_command *command = &plan->commands[i];
         if (command->type != SIM_DO_CRASH && command->type != SIM_DO_RESTART) continue;
-        if (command->node == EL_NOBODY) break; /* whoever leads: what comes after cannot be foretold */
+        if (command->node == EL_NOBODY) break; /* "leader": the node is not known before the run */
         const bool crash = command->type == SIM_DO_CRASH;
         if (dead[command->node] == crash) {
             char text[SIM_TIME_TEXT];

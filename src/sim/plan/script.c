@@ -1,6 +1,6 @@
 /*
- * Reading a script: each move of a run as a step, in order. What makes sense only where things happen by
- * themselves (delays, losses, detectors, times of crashes) has no place beside one and is refused.
+ * Parsing a script, which lists every move of a run in order. Settings that only affect runs without a script
+ * (delays, losses, detectors, times of crashes) are refused.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static int expect_space(struct builder *b, const char **at, const char *what)
     return 0;
 }
 
-/* A word of this table, where it ends at the end, at a blank or at `stop`. */
+/* True if `*at` is this name, ended by the end of the text, a blank or `stop`. */
 static bool read_name(const char **at, const char *name, char stop)
 {
     const char *past = *at;
@@ -46,7 +46,7 @@ static int read_pair(struct builder *b, const char **at, char between, el_node *
     if (build_read_node(b, at, first) != 0) return -1;
     if (!parse_char(at, between)) return build_fail_at(b, *at, "expected A%cB", between);
     if (build_read_node(b, at, second) != 0) return -1;
-    return *first != *second ? 0 : build_fail_at(b, start, "these are one and the same");
+    return *first != *second ? 0 : build_fail_at(b, start, "the two nodes must differ");
 }
 
 /* ---- Steps ---- */
@@ -83,7 +83,7 @@ static int read_transfer(struct builder *b, const char **at, struct sim_step *st
     if (build_read_node(b, at, &step->command.node) != 0 || expect_space(b, at, "to whom it hands over") != 0 ||
         build_read_node(b, at, &step->command.peer) != 0)
         return -1;
-    return step->command.node != step->command.peer ? 0 : build_fail_at(b, start, "these are one and the same");
+    return step->command.node != step->command.peer ? 0 : build_fail_at(b, start, "the two nodes must differ");
 }
 
 static int read_fact(struct builder *b, const char **at, struct sim_step *step)
@@ -95,7 +95,7 @@ static int read_message(struct builder *b, const char **at, struct sim_step *ste
 {
     const struct el_algorithm *algorithm = b->plan->algorithm;
     if (step->type == SIM_STEP_RETURN && !(algorithm->needs & EL_NEEDS_HOP_ACKS))
-        return build_fail_at(b, NULL, "%s is not told of hops that fail; lose it instead", algorithm->name);
+        return build_fail_at(b, NULL, "%s does not learn of failed hops; use lose instead", algorithm->name);
     if (read_pair(b, at, '>', &step->from, &step->to) != 0 || expect_space(b, at, "a kind of message") != 0)
         return -1;
     for (uint32_t kind = 1; kind <= algorithm->kind_count && !step->kind; kind++)
@@ -139,7 +139,7 @@ static int read_wait(struct builder *b, const char **at, struct sim_step *step)
 {
     const char *start = *at;
     if (build_read_time(b, at, &step->wait) != 0) return -1;
-    return step->wait ? 0 : build_fail_at(b, start, "a time above 0, please");
+    return step->wait ? 0 : build_fail_at(b, start, "expected a time above 0");
 }
 
 static int read_loop(struct builder *b, const char **at, struct sim_step *step)
@@ -155,7 +155,7 @@ static const struct verb {
     step_reader *read;
     enum sim_step_type type;
     enum sim_command_type command;
-    bool reacts; /* a node takes a step of its own, in which it can choose, or die */
+    bool reacts; /* a node takes a step, in which it can choose or die */
 } verbs[] = {
     {"campaign", read_member, SIM_STEP_COMMAND, SIM_DO_CAMPAIGN, true},
     {"deliver", read_message, SIM_STEP_DELIVER, 0, true},
@@ -194,7 +194,7 @@ static int read_choices(struct builder *b, const char **at, struct sim_step *ste
         uint64_t number = 0;
         const char *start = *at;
         if (!units_read_number(at, &number) || number > UINT32_MAX)
-            return build_fail_at(b, start, "expected choosing=N,… : what it draws, each time that it does");
+            return build_fail_at(b, start, "expected choosing=N,…: the numbers it draws, in order");
         uint32_t *choice = build_one_more(&step->choices, &step->choice_count, sizeof *choice);
         if (!choice) return build_out_of_memory(b);
         *choice = (uint32_t)number;
@@ -232,8 +232,8 @@ static int read_step(struct builder *b, const char *value)
     const struct verb *verb = read_verb(b, &at);
     if (!verb) return -1;
     if (!verb->reacts && (step->dying || step->choice_count))
-        return build_fail_at(
-            b, start, "nobody takes a step of its own in '%s', so nobody can die or choose in it", verb->word);
+        return build_fail_at(b, start, "no node takes a step in '%s', so dying and choosing do not apply",
+                             verb->word);
     step->type = verb->type;
     if (step->type == SIM_STEP_COMMAND)
         step->command = (struct sim_command){.type = verb->command, .source = b->now};
@@ -252,7 +252,7 @@ bool build_is_scripted(const struct builder *b)
 static int read_script(struct builder *b, const char *value)
 {
     const bool steps = strcmp(value, "steps") == 0, ticks = strcmp(value, "ticks") == 0;
-    if (!steps && !ticks) return build_fail_at(b, value, "a script goes by steps or by ticks");
+    if (!steps && !ticks) return build_fail_at(b, value, "a script is steps or ticks");
     b->plan->script = steps ? SIM_BY_STEPS : SIM_BY_TICKS;
     return 0;
 }
@@ -269,20 +269,19 @@ static int refuse_what_happens_by_itself(struct builder *b)
         if (!found)
             return build_fail_at(
                 b, NULL,
-                "has no place in a scripted run, where nothing happens but the steps; beside them "
-                "there may be members, their clocks, facts and options, and who leads");
+                "cannot be used in a scripted run, where only steps happen; besides steps there may be "
+                "members, clocks, facts, options and the initial leader");
     }
     for (size_t i = 0; i < b->plan->command_count; i++) {
         b->now = b->plan->commands[i].source;
         if (b->plan->commands[i].at)
-            return build_fail_at(b, NULL,
-                                 "in a scripted run a fact is known from the beginning, or it is a step");
+            return build_fail_at(b, NULL, "in a scripted run a fact is known from the start, or is a step");
     }
     b->now = NULL;
     return 0;
 }
 
-/* Steps that only let time pass lead nowhere. */
+/* A loop of steps that only let time pass is refused. */
 static int refuse_empty_loop(struct builder *b)
 {
     const struct sim_step *loop = NULL;
@@ -294,7 +293,7 @@ static int refuse_empty_loop(struct builder *b)
     }
     if (!loop || moves) return 0;
     b->now = loop->source;
-    return build_fail_at(b, NULL, "nothing happens after it");
+    return build_fail_at(b, NULL, "the loop has no steps in which anything happens");
 }
 
 static int refuse_endless_time(struct builder *b)
@@ -304,8 +303,7 @@ static int refuse_endless_time(struct builder *b)
         const struct sim_step *step = &b->plan->steps[i];
         b->now = step->source;
         total += step->type == SIM_STEP_WAIT ? step->wait : b->plan->delay.max;
-        if (total > SIM_TIME_MAX)
-            return build_fail_at(b, NULL, "all together this takes more than a hundred days");
+        if (total > SIM_TIME_MAX) return build_fail_at(b, NULL, "the waits add up to more than a hundred days");
     }
     b->now = NULL;
     return 0;

@@ -1,4 +1,4 @@
-/* Collecting settings: the words of the command line, and the lines of a scenario file. */
+/* Collecting settings from the command line and from the lines of a scenario file. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,46 +11,46 @@ static const struct sim_key keys[] = {
     {"algorithm", "NAME", "which election (the first argument of `elector sim`)"},
     {"nodes", "N", "N nodes with the ids 1..N in ring order"},
     {"ids", "A,B,…", "these ids, in ring order"},
-    {"attr", "ID=VALUE,…", "an attribute that comes before the id in the rank"},
-    {"ordinary", "ID,…", "these take part and vote, and never lead"},
-    {"leader", "ID", "who leads when the story begins"},
+    {"attr", "ID=VALUE,…", "an attribute that counts before the id in the rank"},
+    {"ordinary", "ID,…", "these members vote but never lead"},
+    {"leader", "ID", "the leader at the start"},
     {"initiator", "ID[@T],…", "who calls an election, and when (or: all, none)"},
-    {"crash", "ID@T,…", "a process dies (leader@T: whoever leads then)"},
-    {"restart", "ID@T,…", "a dead process comes back, its memory empty"},
-    {"wipe", "ID@T,…", "a dead process comes back, and what it had saved is gone too"},
-    {"resign", "ID@T,…", "a process is asked to resign (leader@T: whoever leads then)"},
-    {"transfer", "ID@T,…", "whoever leads then is asked to hand over to ID"},
-    {"fact", "ID:NAME=N[@T],…", "what a process is told by its host, such as how long its log is"},
-    {"pause", "ID@T..T,…", "a process stands still for a while"},
-    {"partition", "A,B|C,D@T..T", "sides that cannot reach each other (who is not named reaches all)"},
+    {"crash", "ID@T,…", "a process crashes (leader@T: the leader at that time)"},
+    {"restart", "ID@T,…", "a dead process restarts with empty memory"},
+    {"wipe", "ID@T,…", "a dead process restarts, and its saved record is lost too"},
+    {"resign", "ID@T,…", "a process is asked to resign (leader@T: the leader at that time)"},
+    {"transfer", "ID@T,…", "the leader at that time is asked to hand over to ID"},
+    {"fact", "ID:NAME=N[@T],…", "a fact that its host reports to a process, such as the length of its log"},
+    {"pause", "ID@T..T,…", "a process makes no progress from T to T"},
+    {"partition", "A,B|C,D@T..T", "sides that cannot reach each other (a node not named reaches all)"},
     {"cut", "A>B@T..T", "messages from A to B are lost"},
     {"loss", "P", "each message is lost with probability P (0.1, 10%)"},
     {"dup", "P", "each message arrives twice with probability P"},
     {"reorder", "P", "each message overtakes earlier ones with probability P"},
-    {"delay", "D|A..B|exp:M..X", "how long a message takes: fixed, a range, exponential of mean M up to X"},
-    {"bound", "D", "how long the processes believe a message takes at most (otherwise the truth)"},
+    {"delay", "D|A..B|exp:M..X", "message delay: fixed, a range, or exponential with mean M up to X"},
+    {"bound", "D", "the longest message delay that processes assume (otherwise the true one)"},
     {"detect", "D", "a failure detector that reports a crash or a broken link after D"},
-    {"miss", "A:B,…", "A's detector never notices B's death (all:B, A:all)"},
+    {"miss", "A:B,…", "A's detector never notices B's crash (all:B, A:all)"},
     {"false-suspect", "A:B@T[..T],…", "A wrongly suspects B from T on (all:B)"},
-    {"detector", "NAME[:OPTIONS]", "a real failure detector beside every election, such as phi:8"},
-    {"resource", "D", "every D, whoever leads works on a resource whose guard checks its term"},
-    {"quality", "D", "failures lower the rank of a process, and D of uptime makes up for half of it"},
+    {"detector", "NAME[:OPTIONS]", "a real failure detector on every node, such as phi:8"},
+    {"resource", "D", "every D, the leader works on a resource whose guard checks its term"},
+    {"quality", "D", "failures lower the rank of a process; D of uptime halves the penalty"},
     {"clock", "ID=RATE,…", "a clock that runs fast (1.05) or slow (0.95)"},
-    {"jump", "ID@T=+D,…", "a clock that leaps forward (+D) or stands still and loses D (-D)"},
-    {"drift", "RHO", "clock rates are believed to stay within 1±RHO (otherwise 0.005)"},
-    {"disk", "D|A..B", "how long saving a record takes; messages that rest on it wait"},
+    {"jump", "ID@T=+D,…", "a clock that jumps forward (+D), or stops and loses D (-D)"},
+    {"drift", "RHO", "clock rates are assumed to stay within 1±RHO (otherwise 0.005)"},
+    {"disk", "D|A..B", "how long saving a record takes; messages that depend on it wait"},
     {"groups", "N", "N groups over the same members, each with its own leader and its own ranks"},
     {"group", "NAME=ALGORITHM", "one more group, with an algorithm of its own"},
-    {"script", "steps|ticks", "nothing happens but the steps: one delay apart, or with time only by wait"},
+    {"script", "steps|ticks", "only steps happen: each takes one delay, or time passes only by wait"},
     {"step", "…",
      "campaign ID, deliver|return|lose|copy A>B KIND [#2], fire ID TIMER[:SLOT],\n"
      "suspect|trust A:B, crash ID, restart ID [wiped], pause|resume ID, resign ID,\n"
      "transfer ID ID, fact ID:NAME=N, wait D, loop; before it dying=N, choosing=N,…"},
     {"set", "KEY=VALUE", "an option of the algorithm's own, see `elector algorithms NAME`"},
     {"seed", "S", "the seed of every random choice"},
-    {"until", "T", "stop then, and judge what there is"},
-    {"settle", "D", "where something always beats: at rest when nothing changed for so long"},
-    {"horizon", "T", "a run that is still busy then counts as endless"},
+    {"until", "T", "stop at T, and judge the state then"},
+    {"settle", "D", "with heartbeats: the run is at rest when nothing has changed for D"},
+    {"horizon", "T", "a run that is still busy at T counts as endless"},
     {"expect", "…",
      "leader ID|none, agreement, no agreement, messages [KIND] N, failed-hops N,\n"
      "turnaround T, term N, refused N, violation KIND, no violation"},
@@ -99,14 +99,14 @@ void sim_settings_free(struct sim_settings *settings)
     *settings = (struct sim_settings){0};
 }
 
-/* # after white space begins a comment; but a step numbers messages: #2. */
+/* # after white space begins a comment, except in a step, which numbers messages: #2. */
 static bool begins_comment(const char *key, const char *p)
 {
     const bool number = strncmp(key, "step", 4) == 0 && p[1] >= '0' && p[1] <= '9';
     return *p == '#' && (p[-1] == ' ' || p[-1] == '\t') && !number;
 }
 
-/* One line: a word, white space, the rest. */
+/* A line is a key, white space, and the value. */
 static int read_line(struct sim_settings *settings, char *line, uint32_t number, struct sim_error *error)
 {
     char *key = line + strspn(line, " \t");
@@ -131,7 +131,7 @@ static int read_line(struct sim_settings *settings, char *line, uint32_t number,
     return -1;
 }
 
-/* The column of the first byte that no text has, from 1; 0 if there is none. */
+/* The column, from 1, of the first control character; 0 if there is none. */
 static size_t column_of_garbage(const char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

@@ -1,7 +1,8 @@
 /*
- * The simulator's own failure detector: some time after a peer dies, or can no longer be heard, it says so,
- * and some time after the peer is back it takes that back. It can be told to miss a death, and commands can
- * make it accuse the living. No detector can tell a dead peer from one behind a broken link.
+ * The simulator's own failure detector. It reports a peer that has died or cannot be heard after the plan's
+ * delay, and withdraws that after the same delay once the peer is back. A plan can make it miss a crash, and
+ * commands can make it accuse live peers. Like any detector, it cannot tell a dead peer from one behind a
+ * broken link.
  */
 #include "sim/internal.h"
 
@@ -15,7 +16,7 @@ bool sim_detector_misses(const struct sim_world *world, el_node node, el_node pe
     return false;
 }
 
-/* node 0: everybody looks at the peer. */
+/* node 0: every node checks the peer. */
 static void look(struct sim_world *world, el_node node, el_node peer, uint64_t cause)
 {
     const struct sim_event event = {.time = world->now + world->plan->detect,
@@ -44,7 +45,7 @@ void sim_detector_look_from(struct sim_world *world, el_node node, uint64_t caus
 
 enum { BY_DETECTOR = 1, BY_COMMAND = 2 };
 
-/* What a peer is suspected for; any of it makes a suspicion. */
+/* The reasons for a suspicion before and after; one reason is enough. */
 static int change(struct sim_world *world, el_node node, el_node peer, uint64_t before, uint64_t after)
 {
     if (!sim_map_set(&world->suspicions, node, peer, after)) world->result.out_of_memory = true;
@@ -61,7 +62,7 @@ int sim_detector_judge(struct sim_world *world, el_node node, el_node peer)
 int sim_detector_accuse(struct sim_world *world, el_node node, el_node peer, bool accused)
 {
     const uint64_t before = sim_map_get(&world->suspicions, node, peer);
-    if (!accused && before < BY_COMMAND) return 0; /* it forgot, in a restart */
+    if (!accused && before < BY_COMMAND) return 0; /* it forgot the accusation in a restart */
     return change(world, node, peer, before, accused ? before + BY_COMMAND : before - BY_COMMAND);
 }
 

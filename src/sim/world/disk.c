@@ -1,6 +1,7 @@
 /*
- * A disk that takes its time. A SAVE is a barrier: messages after it leave when the record is there, and so
- * does a claim to lead; timers do not wait. A process that dies meanwhile finds the old record or the new one.
+ * A disk with a write delay. A SAVE is a barrier: later messages leave when the record is on disk, and a
+ * claim to lead waits too; timers do not. A process that crashes during a write finds the old record or the
+ * new one.
  */
 #include "sim/internal.h"
 
@@ -51,7 +52,7 @@ void sim_disk_send(struct sim_world *world, el_node node, enum sim_channel chann
                    uint64_t cause)
 {
     struct sim_disk *disk = &world->disks[node];
-    const bool waits = channel == SIM_ELECTION && (disk->pending || disk->departing); /* none overtakes */
+    const bool waits = channel == SIM_ELECTION && (disk->pending || disk->departing); /* keeps the order */
     if (!waits) {
         if (action->timer != EL_NO_TIMER)
             action->msg.aux =
@@ -60,7 +61,7 @@ void sim_disk_send(struct sim_world *world, el_node node, enum sim_channel chann
         return;
     }
     const struct sim_event event = {
-        .time = disk->done > world->now ? disk->done : world->now, /* done in a pause, and not seen yet */
+        .time = disk->done > world->now ? disk->done : world->now, /* done during a pause, not handled yet */
         .cause = cause,
         .type = SIM_DEPARTURE,
         .class = SIM_MESSAGES,

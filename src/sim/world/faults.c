@@ -1,4 +1,4 @@
-/* Carrying out what the plan says: calls, deaths and returns, pauses, broken links, accusations. */
+/* Carrying out the plan's commands: calls, crashes and restarts, pauses, broken links, accusations. */
 #include <string.h>
 
 #include "sim/internal.h"
@@ -9,8 +9,8 @@ static void campaign(struct sim_world *world, el_node node)
     const el_node leader = world->nodes[node].leader;
     if (world->leader_count > 0 || (leader && world->nodes[leader].alive))
         world->result.faults |= EL_NEEDLESS_CALLS;
-    sim_stir(world);
-    /* Where only candidates count votes, the call of another is none. */
+    sim_election_begins(world);
+    /* In a majority election only a candidate's call starts an election. */
     if (!world->algorithm->majority || el_may_lead(&world->cluster, node)) world->called = true;
     const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_CAMPAIGNED, .node = node});
     const struct el_event event = {.type = EL_REQUEST, .request = EL_CAMPAIGN};
@@ -22,8 +22,8 @@ static void request(struct sim_world *world, const struct sim_command *command, 
 {
     if (node == EL_NOBODY) node = sim_world_leading(world);
     if (node == EL_NOBODY || !world->nodes[node].alive || node == command->peer) return;
-    sim_stir(world);
-    world->offices[node].asked = true; /* unless it declines */
+    sim_election_begins(world);
+    world->offices[node].asked = true; /* reset if it declines */
     const uint64_t told = sim_record(
         world,
         (struct sim_record){.what = SIM_REQUESTED, .node = node, .peer = command->peer, .kind = (uint8_t)what});
@@ -51,19 +51,19 @@ static void jump(struct sim_world *world, const struct sim_command *command)
     sim_timer_jump(world, command->node, command->leap);
 }
 
-/* A fault that an algorithm with timers of its own will notice by itself. */
-static void stir_by_fault(struct sim_world *world)
+/* An algorithm with its own timers reacts to a fault without a call. */
+static void begin_election_by_fault(struct sim_world *world)
 {
-    if (world->algorithm->beats) sim_stir(world);
+    if (world->algorithm->beats) sim_election_begins(world);
 }
 
 static void crash(struct sim_world *world, el_node node)
 {
-    if (node == EL_NOBODY) node = sim_world_leading(world); /* whoever leads */
+    if (node == EL_NOBODY) node = sim_world_leading(world);
     struct sim_node *n = &world->nodes[node];
     if (node == EL_NOBODY || !n->alive) return;
     world->result.faults |= EL_CRASHES;
-    stir_by_fault(world);
+    begin_election_by_fault(world);
     sim_disk_crash(world, node);
     sim_quality_failed(world, node);
     sim_oracle_died(world, node);
@@ -98,7 +98,7 @@ static void restart(struct sim_world *world, const struct sim_command *command)
     n->born = world->now;
     sim_oracle_born(world, node);
     sim_detector_forget(world, node);
-    sim_stir(world);
+    sim_election_begins(world);
     world->called = true;
     const uint64_t told =
         sim_record(world, (struct sim_record){.what = SIM_RESTARTED, .node = node, .number = disk->lost});
@@ -118,7 +118,7 @@ static void set_break(struct sim_world *world, uint32_t number, bool broken)
     }
     const uint64_t told =
         sim_record(world, (struct sim_record){.what = broken ? SIM_PARTED : SIM_HEALED, .number = number});
-    stir_by_fault(world);
+    begin_election_by_fault(world);
     const struct sim_break *b = &world->plan->breaks[number];
     for (el_node node = 1; node <= world->plan->cluster.count; node++)
         if (b->side ? b->side[node] != 0 : b->from == node) sim_detector_look_at(world, node, told);
@@ -132,7 +132,7 @@ static void accuse(struct sim_world *world, const struct sim_command *command, b
     if (verdict != 0) sim_suspect(world, command->node, command->peer, verdict > 0, 0);
 }
 
-/* Pauses may overlap; the last one to end counts. */
+/* Pauses may overlap; the latest end counts. */
 static void pause(struct sim_world *world, const struct sim_command *command)
 {
     struct sim_node *n = &world->nodes[command->node];
@@ -141,7 +141,7 @@ static void pause(struct sim_world *world, const struct sim_command *command)
     if (!n->paused) sim_record(world, (struct sim_record){.what = SIM_PAUSED, .node = command->node});
     if (!n->paused || n->resume < command->until) n->resume = command->until;
     n->paused = true;
-    stir_by_fault(world);
+    begin_election_by_fault(world);
 }
 
 static void resume(struct sim_world *world, const struct sim_command *command)
@@ -157,7 +157,7 @@ bool sim_is_call(const struct sim_command *command)
     return command->type == SIM_DO_CAMPAIGN || command->type == SIM_DO_SUSPECT;
 }
 
-void sim_obey(struct sim_world *world, const struct sim_command *command, el_node node)
+void sim_apply_command(struct sim_world *world, const struct sim_command *command, el_node node)
 {
     sim_change(world);
     sim_quality_review(world);
@@ -182,5 +182,5 @@ void sim_carry_out_command(struct sim_world *world, const struct sim_command *co
 {
     world->commands_left--;
     if (sim_is_call(command)) world->calls_left--;
-    sim_obey(world, command, node);
+    sim_apply_command(world, command, node);
 }

@@ -1,6 +1,6 @@
 /*
- * A fingerprint of everything that decides how a scripted run can go on: what the nodes know and have saved, who
- * lives, which timers are armed, what is in flight. Where it is the same twice, the run can go round for ever.
+ * A fingerprint of everything that decides how a scripted run can continue: states and records of the nodes,
+ * which nodes are alive, armed timers, messages in flight. If it occurs twice, the run can repeat for ever.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void put_number(struct scene *scene, uint64_t number)
     put(scene, &number, sizeof number);
 }
 
-/* What is put from here on has an order that does not matter: so many equal pieces at the end. */
+/* Sorts the last `count` pieces of `size` bytes, whose order does not matter. */
 static void sort_last(struct scene *scene, size_t count, size_t size,
                       int (*compare)(const void *, const void *))
 {
@@ -79,7 +79,7 @@ static void put_node(struct scene *scene, struct sim_world *world, el_node node)
     put_timers(scene, world, node);
 }
 
-/* Whom the detectors suspect; nobody is suspected but by a step. */
+/* The suspicions; in a script only a step changes them. */
 static void put_suspicions(struct scene *scene, const struct sim_world *world)
 {
     for (size_t i = 0; i < world->plan->step_count; i++) {
@@ -91,7 +91,7 @@ static void put_suspicions(struct scene *scene, const struct sim_world *world)
 
 struct flying {
     struct el_msg msg;
-    uint64_t returns; /* its sender can still be told that it failed */
+    uint64_t returns; /* 1: the hop can still fail and return to its sender */
 };
 
 static int compare_messages(const void *a, const void *b)
@@ -99,19 +99,19 @@ static int compare_messages(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct flying));
 }
 
-bool sim_scene(struct sim_world *world, struct el_hash *hash)
+bool sim_fingerprint(struct sim_world *world, struct el_hash *hash)
 {
     struct scene scene = {0};
     for (el_node node = 1; node <= world->plan->cluster.count; node++) put_node(&scene, world, node);
     put_suspicions(&scene, world);
-    for (size_t i = 0; i < world->stage.recorder_count; i++) {
+    for (size_t i = 0; i < world->stage.flight_count; i++) {
         const struct sim_event *event = &world->stage.flight[i];
         const struct sim_node *sender = &world->nodes[event->msg.from];
         const bool returns = !event->copy && sender->alive && sender->incarnation == event->incarnation;
         const struct flying flying = {event->msg, returns};
         put(&scene, &flying, sizeof flying);
     }
-    sort_last(&scene, world->stage.recorder_count, sizeof(struct flying), compare_messages);
+    sort_last(&scene, world->stage.flight_count, sizeof(struct flying), compare_messages);
     const bool made = !scene.out_of_memory;
     if (made) *hash = el_fingerprint(scene.bytes, scene.size);
     free(scene.bytes);

@@ -1,7 +1,7 @@
 /*
- * What may be expected where only a majority elects and links are broken: if some candidate reaches a majority
- * of all members both ways, there must be a leader that does, and everybody it reaches must name it. If none
- * does, nobody can be blamed for having no leader.
+ * The expected result of a majority election with broken links. If some candidate reaches a majority of all
+ * members both ways, there must be such a leader, and every node it reaches must follow it. If no candidate
+ * does, having no leader is no violation.
  */
 #include "sim/internal.h"
 
@@ -37,7 +37,7 @@ bool sim_majority_possible(const struct sim_world *world)
     return false;
 }
 
-/* The leader that reaches a majority, of several the one of the latest term. */
+/* The leader that reaches a majority; of several, the one with the highest term. */
 static el_node rightful_leader(const struct sim_world *world)
 {
     el_node found = EL_NOBODY;

@@ -1,4 +1,4 @@
-/* Open addressing with linear probing; a pair whose value is 0 keeps its place. */
+/* Open addressing with linear probing; a pair whose value is 0 keeps its slot. */
 #include "sim/world/map.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * The network between the nodes. Whether a link is cut, or a message lost, is decided when it is sent: what
- * is under way when a link breaks still arrives. A link keeps order, unless told to reorder.
+ * The network between the nodes. The fate of a message is decided when it is sent: a message in flight still
+ * arrives if its link breaks later. A link keeps order unless the plan says to reorder.
  */
 #include "sim/internal.h"
 
@@ -28,7 +28,7 @@ sim_time sim_draw_delay(const struct sim_delay *delay, struct sim_random *dice)
     return delay->max;
 }
 
-/* No message arrives before one that was sent earlier on the same link, except when it overtakes. */
+/* No message arrives before one sent earlier on the same link, unless it is drawn to overtake. */
 static sim_time arrival(struct sim_world *world, struct sim_machine *machine, const struct el_msg *msg)
 {
     const struct sim_plan *plan = world->plan;
@@ -112,7 +112,7 @@ void sim_network_copy(struct sim_world *world, const struct el_msg *msg, uint64_
     transmit(world, SIM_ELECTION, msg, sent, true);
 }
 
-/* Nobody answers the attempt: the sender gives up after a round trip. */
+/* The hop gets no answer: the sender gives up after one round trip. */
 static void give_up_hop(struct sim_world *world, const struct el_msg *msg, uint64_t sent)
 {
     const struct sim_event event = {.time = world->now + 2 * world->plan->delay.max,
@@ -153,7 +153,7 @@ static void send_election(struct sim_world *world, const struct el_msg *msg, uin
         sim_network_copy(world, msg, sent);
 }
 
-/* The same fates, but nothing is told of them: a detector's traffic would drown the story. */
+/* The same fates, but without records: a detector's traffic would hide the election in the transcript. */
 static void send_detector(struct sim_world *world, const struct el_msg *msg)
 {
     const struct sim_plan *plan = world->plan;

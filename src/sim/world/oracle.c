@@ -1,8 +1,8 @@
 /*
- * The oracles: what the algorithm claims, judged from the nodes' views alone. Each keeps a few counters that
- * change with one node, so a million nodes cost no more than one: exclusivity after every event, agreement
- * and the best rank when nothing is under way. What is not claimed is not judged, though how many led at once
- * and who was deposed is counted for everybody.
+ * The oracles check the algorithm's claims from the nodes' views alone: exclusivity after every event,
+ * agreement and best rank at rest. Each keeps a few counters that are updated for one node at a time, so a
+ * check costs the same for a million nodes. Only claims are checked; the number of simultaneous leaders and
+ * of deposed leaders is counted for every algorithm.
  */
 #include "sim/internal.h"
 
@@ -54,7 +54,7 @@ static void report(struct sim_world *world, enum el_violation kind, const el_nod
 {
     struct sim_result *result = &world->result;
     result->violation_kinds |= kind;
-    if (result->violation_count > 0) { /* the same again is no news */
+    if (result->violation_count > 0) { /* report the same violation once */
         const struct sim_violation *last = NULL;
         for (uint32_t i = 0; i < result->violation_count; i++)
             if (result->violations[i].kind == kind) last = &result->violations[i];
@@ -87,7 +87,8 @@ void sim_oracle_report_those(struct sim_world *world, enum el_violation kind,
 
 /* ---- After every event ---- */
 
-/* Leads, and no timer that bounds its claim has run out: a paused leader's may, before it can say so. */
+/* True if the node leads and its claim has not expired: a paused leader's claim expires before its view
+ * changes. */
 static bool is_leading(struct sim_world *world, el_node node)
 {
     const struct sim_office *office = &world->offices[node];
@@ -114,7 +115,7 @@ static void judge_exclusion(struct sim_world *world)
         sim_oracle_report_those(world, EL_TWO_LEADERS, is_leading);
 }
 
-/* Who leads in a term is remembered for good, with the life in which it does. */
+/* The leader of each term is remembered for ever, with its incarnation. */
 static void judge_term(struct sim_world *world, el_node node)
 {
     const uint64_t term = world->offices[node].term;
@@ -129,7 +130,7 @@ static void judge_term(struct sim_world *world, el_node node)
     if (!sim_map_set(&world->terms, high, low, claimed)) world->result.out_of_memory = true;
 }
 
-/* A token that does not rise fences nobody off. */
+/* A term that is not above all earlier ones is no fencing token. */
 static void judge_rise(struct sim_world *world, el_node node)
 {
     const uint64_t term = world->offices[node].term;
@@ -151,13 +152,14 @@ static void take_office(struct sim_world *world, el_node node, const struct el_v
     judge_exclusion(world);
 }
 
-/* Had been heard by all, so far, and in time: whoever cannot tell its leader from a dead one may replace it. */
+/* True if no fault so far kept the leader from being heard in time. Otherwise members may rightly replace
+ * it. */
 static bool was_well_connected(const struct sim_world *world)
 {
     const uint32_t excuses =
         EL_PARTITIONS | EL_LOSSES | EL_PAUSES | EL_DRIFTS | EL_LATENESS | EL_FALSE_SUSPICIONS;
     if (world->result.faults & excuses) return false;
-    if (world->plan->script == SIM_BY_STEPS && world->stage.fired) return false; /* in what time? */
+    if (world->plan->script == SIM_BY_STEPS && world->stage.fired) return false; /* timing is unknown */
     return !world->algorithm->majority || sim_majority_possible(world);
 }
 
@@ -196,7 +198,7 @@ void sim_oracle_step_begins(struct sim_world *world, el_node node)
     office->lapsed = world->nodes[node].role == EL_LEADER && !is_leading(world, node) ? office->term : 0;
 }
 
-/* A claim that had run out, noticed or not, does not come to life again: its token is spent. */
+/* An expired claim, noticed or not, must not be renewed: leading again needs a new term. */
 void sim_oracle_step_ends(struct sim_world *world, el_node node)
 {
     const struct sim_office *office = &world->offices[node];
@@ -236,7 +238,7 @@ static bool follows_the_dead(struct sim_world *world, el_node node)
     return leader != EL_NOBODY && !world->nodes[leader].alive;
 }
 
-/* Follows one that does not lead; or, where there must be one leader, another one than somebody else does. */
+/* True if the node follows one that does not lead; or, if there must be one leader, not the common one. */
 static bool follows_another(struct sim_world *world, el_node node)
 {
     const el_node leader = world->nodes[node].leader;

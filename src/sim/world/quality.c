@@ -1,6 +1,6 @@
 /*
- * Ranks that weigh how steady a process has been: each failure lowers its attribute, uptime raises it again. The
- * ranks are common knowledge here, as configuration is: published anew whenever the plan changes something.
+ * Ranks that take failures into account: each failure lowers a process's attribute, uptime raises it again. All
+ * nodes see the same ranks, as with configuration; they are updated whenever the plan changes something.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* A lane for what comes in order, a heap for what does not. */
+/* A first-in first-out lane for events that come in order, a heap for the others. */
 #include "sim/world/queue.h"
 
 #include <stdlib.h>

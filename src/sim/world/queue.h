@@ -1,7 +1,7 @@
 /*
- * What is going to happen, in order of time, then of class, then of arrival. Messages that are queued in
- * the order in which they will arrive (all of them, where the delay is fixed) take a plain first-in
- * first-out lane; whatever does not fit there goes through a heap.
+ * The queue of future events, ordered by time, then class, then insertion. Messages that are queued in the
+ * order of their arrival (all of them, if the delay is fixed) take a first-in first-out lane; all other
+ * events go through a heap.
  */
 #ifndef ELECTOR_SIM_WORLD_QUEUE_H
 #define ELECTOR_SIM_WORLD_QUEUE_H
@@ -13,10 +13,10 @@
 
 typedef uint64_t sim_time; /* virtual nanoseconds */
 #define SIM_NEVER UINT64_MAX
-#define SIM_TIME_MAX (UINT64_C(1) << 53) /* what a plan may name: about a hundred days */
+#define SIM_TIME_MAX (UINT64_C(1) << 53) /* the latest time in a plan: about 104 days */
 
-/* At one instant: faults first, then what a pause held back (overdue timers, then the rest), messages, requests
- * and suspicions, and timers last. */
+/* The order at one instant: faults; events that a pause held back (overdue timers, then the rest); messages;
+ * requests and suspicions; timers. */
 enum sim_class { SIM_FAULTS, SIM_OVERDUE, SIM_HELD_BACK, SIM_MESSAGES, SIM_REQUESTS, SIM_TIMERS };
 
 enum sim_event_type {
@@ -26,8 +26,8 @@ enum sim_event_type {
     SIM_TIMEOUT,
     SIM_JUDGEMENT, /* of the simulator's own detector */
     SIM_STORED,    /* a record is on the disk */
-    SIM_DEPARTURE, /* a message that waited for that */
-    SIM_WORK,      /* whoever leads works on the resource */
+    SIM_DEPARTURE, /* a message that waited for the disk leaves */
+    SIM_WORK,      /* the leader works on the resource */
 };
 
 /* The machines of a node: its election, and the failure detector beside it, if it has one. */
@@ -43,11 +43,11 @@ struct sim_event {
     uint8_t class;  /* sim_class */
     union {
         uint8_t copy;       /* DELIVERY: a second copy that the network made */
-        uint8_t left_timer; /* DEPARTURE: the message tells what is left of it; SIM_NO_LEFT: of none */
+        uint8_t left_timer; /* DEPARTURE: the timer whose time left goes into the message; SIM_NO_LEFT: none */
     };
     uint8_t channel;      /* sim_channel */
-    el_node node;         /* whose event it is */
-    uint32_t incarnation; /* of that node, when the event was made */
+    el_node node;         /* the node that handles it */
+    uint32_t incarnation; /* of that node when the event was queued */
     union {
         uint32_t command;   /* COMMAND: its number */
         uint32_t left_slot; /* DEPARTURE */
@@ -58,7 +58,7 @@ struct sim_event {
         struct {
             uint32_t timer, slot;
             uint64_t generation;
-            sim_time due; /* when it should have fired, were the node not paused */
+            sim_time due; /* when it would have fired without a pause */
         };
         el_node peer; /* JUDGEMENT: the node's detector looks at the peer */
     };

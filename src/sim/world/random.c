@@ -1,4 +1,4 @@
-/* Seeded dice without floating point, so that every machine throws the same. */
+/* Seeded random numbers without floating point, the same on every machine. */
 #include "sim/world/random.h"
 
 /* Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014 (the finaliser's constants). */
@@ -22,7 +22,7 @@ uint64_t sim_random_next(struct sim_random *random)
 
 uint64_t sim_random_below(struct sim_random *random, uint64_t n)
 {
-    const uint64_t fair = UINT64_MAX - UINT64_MAX % n; /* a multiple of n: what lies above would be unfair */
+    const uint64_t fair = UINT64_MAX - UINT64_MAX % n; /* a multiple of n; values above would bias the result */
     uint64_t drawn = sim_random_next(random);
     while (drawn >= fair) drawn = sim_random_next(random);
     return drawn % n;

@@ -1,6 +1,6 @@
 /*
- * The simulator's dice: a 64-bit counter through a mixing function, so that a seed gives the same numbers
- * on every machine. Each purpose has its own stream: switching loss on does not move the delays.
+ * The simulator's random numbers: a 64-bit counter through a mixing function, so that a seed gives the same
+ * numbers on every machine. Each purpose has its own stream: enabling loss does not change the delays.
  */
 #ifndef ELECTOR_SIM_WORLD_RANDOM_H
 #define ELECTOR_SIM_WORLD_RANDOM_H

@@ -1,7 +1,7 @@
 /*
- * A resource that everybody can reach, whatever else is cut: whoever believes that it leads works on it, and
- * shows its term. The guard admits no term older than one that it has seen. It tells what is news: a newer
- * leader, and the first refusal of a stale one.
+ * A resource that every node can reach, even if links are cut. Every node that believes it leads works on it
+ * and presents its term. The guard admits no term older than the highest it has seen. Two events are
+ * recorded: the first work of a newer leader, and the first refusal of a stale one.
  */
 #include "sim/internal.h"
 

@@ -1,6 +1,6 @@
 /*
- * Playing a script: messages stay in flight and timers armed until a step says what becomes of them. A step
- * that is impossible ends the run, and the error says what would have been possible.
+ * Playing a script: messages stay in flight and timers armed until a step decides their fate. An impossible
+ * step ends the run, and the error lists the possible ones.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static unsigned long long id_of(const struct sim_world *world, el_node node)
     return el_id(&world->plan->cluster, node);
 }
 
-/* Adds to a list of what is possible, which ends with an ellipsis where there is no room for more. */
+/* Adds to the list of possible steps; a list that is full ends with an ellipsis. */
 __attribute__((format(printf, 2, 3))) static void add(char list[LIST_TEXT], const char *format, ...)
 {
     char text[80];
@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static void add(char list[LIST_TEXT], cons
 static const char *list_flight(const struct sim_world *world, char list[LIST_TEXT])
 {
     list[0] = '\0';
-    for (size_t i = 0; i < world->stage.recorder_count; i++) {
+    for (size_t i = 0; i < world->stage.flight_count; i++) {
         const struct el_msg *msg = &world->stage.flight[i].msg;
         add(list, "%llu>%llu %s", id_of(world, msg->from), id_of(world, msg->to),
             world->algorithm->kinds[msg->kind]);
@@ -81,7 +81,7 @@ static const char *list_timers(const struct sim_world *world, el_node node, char
 void sim_stage_hold(struct sim_world *world, const struct sim_event *event)
 {
     struct sim_event *place =
-        build_one_more(&world->stage.flight, &world->stage.recorder_count, sizeof *world->stage.flight);
+        build_one_more(&world->stage.flight, &world->stage.flight_count, sizeof *world->stage.flight);
     if (place) {
         *place = *event;
     } else {
@@ -89,11 +89,11 @@ void sim_stage_hold(struct sim_world *world, const struct sim_event *event)
     }
 }
 
-/* The one that the step means; NULL and an error if it is not there. */
+/* The message that the step names; NULL and an error if it is not in flight. */
 static const struct sim_event *find_message(struct sim_world *world, const struct sim_step *step)
 {
     uint64_t found = 0;
-    for (size_t i = 0; i < world->stage.recorder_count; i++) {
+    for (size_t i = 0; i < world->stage.flight_count; i++) {
         const struct sim_event *event = &world->stage.flight[i];
         const struct el_msg *msg = &event->msg;
         if (msg->from == step->from && msg->to == step->to && msg->kind == step->kind && ++found == step->place)
@@ -116,9 +116,9 @@ static struct sim_event take_out(struct sim_world *world, const struct sim_event
     struct sim_stage *stage = &world->stage;
     const struct sim_event taken = *event;
     const size_t place = (size_t)(event - stage->flight);
-    stage->recorder_count--;
+    stage->flight_count--;
     memmove(&stage->flight[place], &stage->flight[place + 1],
-            (stage->recorder_count - place) * sizeof *stage->flight);
+            (stage->flight_count - place) * sizeof *stage->flight);
     world->machines[SIM_ELECTION].in_flight--;
     return taken;
 }
@@ -135,8 +135,7 @@ static bool overtakes(const struct sim_world *world, const struct sim_event *eve
 static bool can_act(struct sim_world *world, el_node node)
 {
     if (!world->nodes[node].alive) return refuse(world, "%llu is dead", id_of(world, node));
-    if (world->nodes[node].paused)
-        return refuse(world, "%llu stands still until it is resumed", id_of(world, node));
+    if (world->nodes[node].paused) return refuse(world, "%llu is paused; resume it first", id_of(world, node));
     return true;
 }
 
@@ -159,7 +158,7 @@ static bool return_hop(struct sim_world *world, const struct sim_step *step)
 {
     const struct sim_event *found = find_message(world, step);
     if (!found || !can_act(world, step->from)) return false;
-    if (found->copy) return refuse(world, "this is a copy; nobody is told of those");
+    if (found->copy) return refuse(world, "this is a copy; only the first message can return");
     if (found->incarnation != world->nodes[step->from].incarnation)
         return refuse(world, "%llu has restarted since it sent this", id_of(world, step->from));
     const struct sim_event event = take_out(world, found);
@@ -196,12 +195,12 @@ static bool copy(struct sim_world *world, const struct sim_step *step)
 }
 
 /*
- * Where time means nothing, whatever is still under way then takes longer than it may. Where it is exact, a timer
- * that runs out before its time says that its clock has leapt.
+ * By steps: a message that is still in flight when a timer fires is late. By ticks: a timer that fires before
+ * its time shows that its clock has jumped.
  */
 static uint32_t fault_of_firing(const struct sim_world *world, const struct sim_timer *timer)
 {
-    if (world->plan->script == SIM_BY_STEPS) return world->stage.recorder_count ? EL_LATENESS : 0;
+    if (world->plan->script == SIM_BY_STEPS) return world->stage.flight_count ? EL_LATENESS : 0;
     return world->now < timer->earliest ? EL_DRIFTS : 0;
 }
 
@@ -228,7 +227,7 @@ static bool is_possible(struct sim_world *world, const struct sim_command *comma
     switch (command->type) {
     case SIM_DO_CRASH: return n->alive || refuse(world, "%llu is dead already", id);
     case SIM_DO_RESTART: return !n->alive || refuse(world, "%llu is not dead", id);
-    case SIM_DO_RESUME: return n->paused || refuse(world, "%llu does not stand still", id);
+    case SIM_DO_RESUME: return n->paused || refuse(world, "%llu is not paused", id);
     case SIM_DO_SUSPECT:
     case SIM_DO_TRUST: {
         const bool suspects = sim_map_get(&world->suspicions, command->node, command->peer) != 0;
@@ -245,7 +244,7 @@ static bool obey(struct sim_world *world, const struct sim_command *command)
 {
     if (!is_possible(world, command)) return false;
     if (command->type == SIM_DO_RESUME) world->nodes[command->node].resume = world->now;
-    sim_obey(world, command, command->node);
+    sim_apply_command(world, command, command->node);
     return true;
 }
 
@@ -264,7 +263,7 @@ static bool play(struct sim_world *world, const struct sim_step *step)
     return true;
 }
 
-/* ---- Death and chance ---- */
+/* ---- Crashes and choices ---- */
 
 bool sim_stage_lives_to(struct sim_world *world, const struct el_action *action)
 {
@@ -281,7 +280,7 @@ bool sim_stage_choose(struct sim_world *world, uint32_t n, uint32_t *chosen)
     *chosen = 0;
     if (!step) return true; /* before the first step */
     if (stage->chosen == step->choice_count)
-        return refuse(world, "it draws a number below %u%s: say choosing=N before the step", n,
+        return refuse(world, "it draws a number below %u%s: put choosing=N before the step", n,
                       stage->chosen ? " once more" : "");
     *chosen = step->choices[stage->chosen++];
     return *chosen < n || refuse(world, "it draws a number below %u, not %u", n, *chosen);
@@ -298,7 +297,7 @@ static el_node actor_of(const struct sim_step *step)
     }
 }
 
-/* Whoever was to die in this step does, and nothing that the step was to bring is left over. */
+/* Crashes the node if the step says so. Refuses a step whose choices, or SENDs and SAVEs, were not all used. */
 static bool finish(struct sim_world *world, const struct sim_step *step)
 {
     struct sim_stage *stage = &world->stage;
@@ -309,7 +308,7 @@ static bool finish(struct sim_world *world, const struct sim_step *step)
         if (stage->acts)
             return refuse(world, "there are only %llu SENDs and SAVEs to carry out, not %llu",
                           (unsigned long long)(step->acts - stage->acts), (unsigned long long)step->acts);
-        sim_obey(world, &death, death.node);
+        sim_apply_command(world, &death, death.node);
     } else if (stage->chosen < step->choice_count) {
         return refuse(world, "it draws %zu number%s, not %zu", stage->chosen, stage->chosen == 1 ? "" : "s",
                       step->choice_count);
@@ -324,7 +323,7 @@ static void begin_loop(struct sim_world *world, uint64_t number)
     struct sim_stage *stage = &world->stage;
     stage->loop = number;
     stage->loop_record = sim_record(world, (struct sim_record){.what = SIM_LOOPED, .number = number});
-    if (!sim_scene(world, &stage->scene)) world->result.out_of_memory = true;
+    if (!sim_fingerprint(world, &stage->scene)) world->result.out_of_memory = true;
 }
 
 static bool close_loop(struct sim_world *world)
@@ -333,20 +332,20 @@ static bool close_loop(struct sim_world *world)
     struct el_hash now;
     if (stage->loop == 0) return true;
     stage->step = &world->plan->steps[stage->loop - 1];
-    if (!sim_scene(world, &now)) {
+    if (!sim_fingerprint(world, &now)) {
         world->result.out_of_memory = true;
         return false;
     }
     if (now.high != stage->scene.high || now.low != stage->scene.low)
-        return refuse(world, "the steps after it do not lead back to where the run was then");
+        return refuse(world, "the steps after it do not return to the state that the run had here");
     sim_oracle_goes_round(world, stage->loop, stage->loop_record);
     return true;
 }
 
-/* By now, by true time, some message has been under way for too long. */
+/* True if some message has been in flight for longer than transmit_max, in true time. */
 static bool is_late(const struct sim_world *world)
 {
-    for (size_t i = 0; i < world->stage.recorder_count; i++) {
+    for (size_t i = 0; i < world->stage.flight_count; i++) {
         const struct sim_event *event = &world->stage.flight[i];
         if (world->nodes[event->node].alive && world->now - event->time > world->plan->cluster.transmit_max)
             return true;
@@ -368,9 +367,9 @@ static void let_time_pass(struct sim_world *world, const struct sim_step *step, 
 static bool play_all(struct sim_world *world)
 {
     const struct sim_plan *plan = world->plan;
-    bool begun = world->stage.recorder_count > 0;    /* by the nodes, when they started */
-    for (size_t i = 0; i < plan->command_count; i++) /* facts, known from the beginning */
-        sim_obey(world, &plan->commands[i], plan->commands[i].node);
+    bool begun = world->stage.flight_count > 0;      /* by the nodes, when they started */
+    for (size_t i = 0; i < plan->command_count; i++) /* facts known from the start */
+        sim_apply_command(world, &plan->commands[i], plan->commands[i].node);
     for (size_t i = 0; i < plan->step_count && !world->result.out_of_memory; i++) {
         const struct sim_step *step = &plan->steps[i];
         world->stage.step = step;

@@ -1,4 +1,4 @@
-/* A node takes a step: its outbox is carried out in order, and its view is compared with the one before. */
+/* A node takes a step: the world carries out its outbox in order and compares its view with the last one. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,22 +12,22 @@ static void open_phase(struct sim_world *world)
     world->phase_messages = world->result.sent[0];
 }
 
-void sim_stir(struct sim_world *world)
+void sim_election_begins(struct sim_world *world)
 {
-    if (!world->stirred) world->began = world->last_news = world->now;
-    world->stirred = true;
+    if (!world->election_begun) world->began = world->last_progress = world->now;
+    world->election_begun = true;
     open_phase(world);
 }
 
-void sim_news(struct sim_world *world)
+void sim_election_progresses(struct sim_world *world)
 {
-    world->last_news = world->now;
-    world->news_messages = world->result.sent[0];
+    world->last_progress = world->now;
+    world->progress_messages = world->result.sent[0];
 }
 
 static void tell_view(struct sim_world *world, el_node node, const struct el_view *view, uint64_t cause)
 {
-    sim_news(world);
+    sim_election_progresses(world);
     sim_change(world);
     sim_record(world, (struct sim_record){.what = SIM_VIEWED,
                                           .cause = cause,
@@ -49,7 +49,7 @@ void sim_look_at_view(struct sim_world *world, el_node node, uint64_t cause)
     if (same && (view.role != EL_LEADER || same_claim)) return;
     const bool new_claim = view.role == EL_LEADER && !(same && view.term == world->offices[node].term);
     if (new_claim && world->plan->disk.max && world->disks[node].pending)
-        return; /* not before what it rests on is saved */
+        return; /* a new leadership waits for the disk */
     if (view.leader != n->leader && !world->setting_out) tell_view(world, node, &view, cause);
     sim_oracle_view(world, node, &view);
 }
@@ -74,8 +74,8 @@ static void take_note(struct sim_world *world, el_node node, enum sim_channel ch
 }
 
 /*
- * Where in the outbox a change of view is best told: right after the last note that leads up to a message,
- * or before the first message if none does.
+ * The place in the outbox at which a change of view is recorded: right after the last note that precedes a
+ * message, or before the first message if there is no such note.
  */
 static uint32_t place_of_view(const struct el_outbox *out)
 {
@@ -106,16 +106,16 @@ static void carry_out_one(struct sim_world *world, el_node node, enum sim_channe
     case EL_VERDICT:
         if (channel == SIM_DETECTOR) sim_detector_verdict(world, node, action->peer, action->suspected);
         return;
-    case EL_CHOOSE: return; /* by the caller */
+    case EL_CHOOSE: return; /* the caller draws */
     }
 }
 
-/* Carries out the outbox, in order. Returns how many numbers the node wants drawn from, 0 if none. */
+/* Carries out the outbox in order. Returns the n of its CHOOSE, 0 if there is none. */
 static uint32_t carry_out(struct sim_world *world, el_node node, enum sim_channel channel, uint64_t cause)
 {
     const struct el_outbox *out = &world->machines[channel].outbox;
     const bool has_view =
-        channel == SIM_ELECTION && !world->stage.dying; /* what the dying claim, nobody hears */
+        channel == SIM_ELECTION && !world->stage.dying; /* the view of a dying node is not seen */
     const uint32_t view_at = has_view ? place_of_view(out) : 0;
     uint32_t choose = 0;
     for (uint32_t i = 0; i < out->count; i++) {
@@ -136,8 +136,8 @@ static bool draw(struct sim_world *world, struct sim_machine *machine, uint32_t 
     return true;
 }
 
-/* Work here stops in no time, so the host asks at once. In a script, it is for the script to say. */
-static void heed_handover_target(struct sim_world *world, el_node node, uint64_t cause)
+/* Work stops at once here, so the host requests the TRANSFER at once. In a script, a step must do so. */
+static void request_handover(struct sim_world *world, el_node node, uint64_t cause)
 {
     const el_node heir = world->offices[node].handover_target;
     world->offices[node].handover_target = EL_NOBODY;
@@ -162,11 +162,11 @@ void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, 
         el_step(machine->algorithm, &cfg, sim_state(machine, node), &chosen, &machine->outbox);
         choose = carry_out(world, node, channel, cause);
     }
-    if (world->offices[node].handover_target) heed_handover_target(world, node, cause);
+    if (world->offices[node].handover_target) request_handover(world, node, cause);
 }
 
-/* Who lost its record can go beyond what it forgot only by the time of day, if its host tells it: milliseconds, which
- * no two of its lives are told alike. */
+/* A node that lost its record can exceed the terms it forgot only by the time of day, if its host reports it:
+ * milliseconds, different for each incarnation. */
 static void tell_wall_clock(struct sim_world *world, el_node node, uint64_t cause)
 {
     enum { BEFORE_THE_BEGINNING = 1000000 };
@@ -201,9 +201,9 @@ void sim_start(struct sim_world *world, el_node node, enum el_start_how how, uin
 void sim_suspect(struct sim_world *world, el_node node, el_node peer, bool suspected, uint64_t cause)
 {
     sim_change(world);
-    if (world->listener) world->listener(world->listener_whose, world->now, node, peer, suspected);
+    if (world->listener) world->listener(world->listener_context, world->now, node, peer, suspected);
     if (suspected) {
-        sim_stir(world);
+        sim_election_begins(world);
         if (world->nodes[node].leader == peer) world->called = true;
     } else {
         open_phase(world);

@@ -1,4 +1,4 @@
-/* Named timers: the host keeps the deadlines, on each node's own clock. */
+/* Timers: the world keeps the deadlines, on each node's own clock. */
 #include <stdlib.h>
 
 #include "core/machine.h"
@@ -6,7 +6,7 @@
 
 enum { TRUE_RATE = 1000000 };
 
-/* A duration on the node's clock, as it passes in the world; and back. */
+/* Converts a duration on the node's clock to world time, and back. */
 static sim_time in_world(const struct sim_world *world, el_node node, el_duration local)
 {
     const uint64_t rate = world->nodes[node].rate;
@@ -19,7 +19,7 @@ static el_duration on_clock(const struct sim_world *world, el_node node, sim_tim
     return rate == TRUE_RATE ? passed : passed / TRUE_RATE * rate + passed % TRUE_RATE * rate / TRUE_RATE;
 }
 
-/* Where there are timers for each peer, a list of them is long: then they are found by number. */
+/* A node with timers for each peer has a long list of them, so they are looked up by number. */
 static el_node number_of(uint32_t channel, uint32_t timer, uint32_t slot)
 {
     el_require(channel < 2 && timer < 1u << 6 && slot < 1u << 25);
@@ -47,7 +47,7 @@ static bool grow(struct sim_world *world)
     if (!timers) return false;
     world->timers = timers;
     world->timer_capacity = capacity;
-    if (world->timer_count == 0) world->timer_count = 1; /* 0 ends a list */
+    if (world->timer_count == 0) world->timer_count = 1; /* index 0 ends a list */
     return true;
 }
 
@@ -58,7 +58,7 @@ static void note_number(struct sim_world *world, el_node node, uint32_t index)
         world->result.out_of_memory = true;
 }
 
-/* From the first timer for a peer on, all have numbers. */
+/* From the first timer for a peer on, all timers have numbers. */
 static void number_all(struct sim_world *world)
 {
     for (el_node node = 1; node <= world->plan->cluster.count; node++)
@@ -107,8 +107,8 @@ struct sim_event sim_timer_timeout(const struct sim_world *world, el_node node, 
                               .due = t->deadline};
 }
 
-/* From now on it fires at this deadline only, or, in a scripted run, when the script says so. At once if that is over:
- * after a pause, one may be moved that is. */
+/* From now on the timer fires at this deadline only, or, in a script, when a step says so. It fires at once
+ * if the deadline has passed: after a pause, an overdue timer may be moved. */
 static void schedule(struct sim_world *world, el_node node, struct sim_timer *t, sim_time deadline)
 {
     if (t->generation == 0) world->machines[t->channel].armed++;
@@ -174,7 +174,7 @@ el_duration sim_timer_left(struct sim_world *world, struct sim_key_of_timer key)
 {
     const struct sim_timer *t = find(world, key);
     if (!t || t->generation == 0) return 0;
-    if (world->plan->script == SIM_BY_STEPS) /* time means nothing: all of it is left until it fires */
+    if (world->plan->script == SIM_BY_STEPS) /* no time passes: all of it is left until it fires */
         return on_clock(world, key.node, (sim_time)((int64_t)t->deadline - t->armed_at));
     if (t->deadline <= world->now) return 0;
     return on_clock(world, key.node, t->deadline - world->now);
@@ -183,7 +183,7 @@ el_duration sim_timer_left(struct sim_world *world, struct sim_key_of_timer key)
 el_duration sim_timer_elapsed(struct sim_world *world, struct sim_key_of_timer key)
 {
     const struct sim_timer *t = find(world, key);
-    if (!t || t->armed_at > (int64_t)world->now) return 0; /* its clock was set back */
+    if (!t || t->armed_at > (int64_t)world->now) return 0; /* the clock was set back */
     return on_clock(world, key.node, (sim_time)((int64_t)world->now - t->armed_at));
 }
 

@@ -1,4 +1,4 @@
-/* The election that never takes place: a node without a view, beside which a failure detector runs. */
+/* An algorithm without an election, for runs that only measure a failure detector. */
 #include "core/machine.h"
 #include "sim/measure/qos.h"
 

@@ -1,4 +1,4 @@
-/* The loop: take the earliest event, let the node react, carry out what it asks for, judge. */
+/* The main loop: take the earliest event, let the node react, carry out its actions, check the oracles. */
 #include "sim/world/world.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void find_dead(struct sim_world *world, const struct sim_event *event)
 {
     sim_network_find_dead(world, &event->msg, event->cause);
     if (!(world->algorithm->needs & EL_NEEDS_HOP_ACKS) || event->copy) return;
-    struct sim_event back = *event; /* refused: the sender hears of it one delay later */
+    struct sim_event back = *event; /* refused: returns to the sender one delay later */
     back.type = SIM_RETURN;
     back.node = event->msg.from;
     struct sim_machine *machine = &world->machines[SIM_ELECTION];
@@ -45,7 +45,7 @@ static void find_dead(struct sim_world *world, const struct sim_event *event)
     machine->in_flight++;
 }
 
-/* How long ago the stopwatch for this sender was started, where the machine wants to know. */
+/* The time since the stopwatch for this sender was armed, if the machine uses one. */
 static el_duration elapsed(struct sim_world *world, const struct sim_event *event)
 {
     const enum sim_channel channel = (enum sim_channel)event->channel;
@@ -55,7 +55,7 @@ static el_duration elapsed(struct sim_world *world, const struct sim_event *even
         world, (struct sim_key_of_timer){event->node, channel, algorithm->stopwatch, event->msg.from});
 }
 
-/* What one of its machines hears of its peer's. */
+/* Delivers a message to the election or the detector of a node. */
 static void hear(struct sim_world *world, const struct sim_event *event, uint64_t told)
 {
     struct el_event arrival;
@@ -78,7 +78,7 @@ void sim_deliver(struct sim_world *world, const struct sim_event *event)
     }
     world->result.delivered++;
     if (!world->algorithm->beats) {
-        sim_news(world);
+        sim_election_progresses(world);
         sim_change(world);
     }
     const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_DELIVERED,
@@ -114,7 +114,7 @@ static void judge_one(struct sim_world *world, el_node node, el_node peer, uint6
     if (verdict != 0) sim_suspect(world, node, peer, verdict > 0, cause);
 }
 
-/* One node looks at the peer, or all do; a paused one looks when it goes on. */
+/* One node checks the peer, or all do; a paused node checks when it resumes. */
 static void judge(struct sim_world *world, const struct sim_event *event)
 {
     if (event->node) {
@@ -124,7 +124,7 @@ static void judge(struct sim_world *world, const struct sim_event *event)
     }
     for (el_node node = 1; node <= world->plan->cluster.count; node++) {
         const struct sim_node *n = &world->nodes[node];
-        if (n->born + world->plan->detect > world->now) continue; /* it looks for itself since */
+        if (n->born + world->plan->detect > world->now) continue; /* a restarted node makes its own checks */
         if (n->paused && world->now < n->resume) {
             struct sim_event later = *event;
             later.node = node;
@@ -138,7 +138,7 @@ static void judge(struct sim_world *world, const struct sim_event *event)
     }
 }
 
-/* A paused process reacts to nothing; when it goes on, what is overdue comes first. */
+/* A paused process reacts to nothing; when it resumes, overdue timers come first. */
 static bool put_off(struct sim_world *world, const struct sim_event *event)
 {
     if (event->type == SIM_WORK || (event->type == SIM_COMMAND && event->class == SIM_FAULTS)) return false;
@@ -155,8 +155,9 @@ static bool put_off(struct sim_world *world, const struct sim_event *event)
     return true;
 }
 
-/* A claim is over at the very instant that bounds it: that timer comes before anything else that happens then, and after
- * a pause before all that has been overdue for longer, such as a beat that would renew the claim. */
+/* A claim expires at the very instant of its timer. So that timer comes before all other events of that
+ * instant, and after a pause before those that have been overdue for longer, such as a beat that would renew
+ * the claim. */
 static void end_claim(struct sim_world *world, el_node node)
 {
     const struct sim_office *office = &world->offices[node];
@@ -202,7 +203,7 @@ static void handle(struct sim_world *world, const struct sim_event *event)
 
 /* ---- The run ---- */
 
-/* Where copies breed copies, more than this under way at once will not become fewer. */
+/* With more messages in flight than this, duplicates cause more duplicates and the run will not end. */
 enum { IN_FLIGHT_MAX = 1 << 23 };
 
 static void close_phase(struct sim_world *world)
@@ -218,19 +219,20 @@ static void close_phase(struct sim_world *world)
     result->phases = phases;
     result->phases[result->phase_count++] = (struct sim_phase){
         .began = world->phase_began,
-        .ended = world->last_news > world->phase_began ? world->last_news : world->phase_began,
-        .messages = (world->algorithm->beats ? world->news_messages : result->sent[0]) - world->phase_messages,
+        .ended = world->last_progress > world->phase_began ? world->last_progress : world->phase_began,
+        .messages =
+            (world->algorithm->beats ? world->progress_messages : result->sent[0]) - world->phase_messages,
         .leader = result->agreed ? result->leader : EL_NOBODY};
 }
 
-/* The election has nothing to do, though its detector may never stop changing its mind. */
+/* The election has nothing to do, even if its detector never stops changing its verdicts. */
 static bool is_idle(const struct sim_world *world)
 {
     const struct sim_machine *election = &world->machines[SIM_ELECTION];
     return !election->algorithm->beats && !election->in_flight && !election->armed && !world->judging;
 }
 
-/* Nothing is under way; or, where something always is, nothing has changed for long. */
+/* True if no event is pending; or, if heartbeats never end, if nothing has changed for `settle`. */
 static bool at_rest(const struct sim_world *world)
 {
     if (world->judging || (!world->algorithm->beats && !is_idle(world))) return false;
@@ -265,7 +267,7 @@ static void run(struct sim_world *world)
         const bool too_much = flooded || world->result.events == plan->event_max;
         if (event.time > end || too_much) {
             if (event.time > end) world->now = end;
-            const bool cut_short = plan->until != SIM_NEVER && !too_much; /* as was asked */
+            const bool cut_short = plan->until != SIM_NEVER && !too_much; /* as requested */
             if (!cut_short && !at_rest(world) && !is_idle(world)) sim_oracle_endless(world);
             return;
         }
@@ -293,8 +295,8 @@ static bool is_unguarded(const struct sim_plan *plan)
     return false;
 }
 
-/* Deaths that some detector machine, or the script, has not reported by the end, if it is one. */
-static void count_unnoticed(struct sim_world *world)
+/* Sets the fault EL_UNNOTICED if a detector machine, or a script that has ended, left a crash unreported. */
+static void find_unnoticed(struct sim_world *world)
 {
     const uint32_t count = world->plan->cluster.count;
     const bool ended = world->result.came_to_rest || world->result.violation_kinds & EL_ENDLESS;
@@ -337,7 +339,7 @@ const struct sim_result *sim_world_run(struct sim_world *world)
     world->setting_out = false;
     if (world->algorithm->beats) {
         world->called = true;
-        if (!plan->incumbent) sim_stir(world);
+        if (!plan->incumbent) sim_election_begins(world);
     }
     for (el_node node = 1; plan->rates && node <= plan->cluster.count; node++)
         world->result.faults |= fault_of_rate(plan, plan->rates[node]);
@@ -350,7 +352,7 @@ const struct sim_result *sim_world_run(struct sim_world *world)
         sim_resource_next(world);
         run(world);
     }
-    count_unnoticed(world);
+    find_unnoticed(world);
     if (plan->script && !world->result.came_to_rest) {
         sim_oracle_find_agreement(world);
     } else {
@@ -358,7 +360,7 @@ const struct sim_result *sim_world_run(struct sim_world *world)
     }
     close_phase(world);
     world->result.term = world->offices[sim_world_leading(world)].term;
-    world->result.turnaround = world->stirred ? world->last_news - world->began : 0;
+    world->result.turnaround = world->election_begun ? world->last_progress - world->began : 0;
     world->result.ended = world->now;
     return &world->result;
 }
@@ -435,7 +437,7 @@ void sim_world_free(struct sim_world *world)
 void sim_world_listen(struct sim_world *world, sim_listener *listener, void *context)
 {
     world->listener = listener;
-    world->listener_whose = context;
+    world->listener_context = context;
 }
 
 const struct sim_trace *sim_world_trace(const struct sim_world *world)
@@ -456,7 +458,7 @@ el_node sim_world_leader_of(const struct sim_world *world, el_node node)
 el_node sim_world_leading(const struct sim_world *world)
 {
     if (world->leader_count == 0) return EL_NOBODY;
-    el_node leading = EL_NOBODY; /* of several, the one of the latest term */
+    el_node leading = EL_NOBODY; /* of several, the one with the highest term */
     for (el_node node = 1; node <= world->plan->cluster.count; node++) {
         const bool leads = world->nodes[node].alive && world->nodes[node].role == EL_LEADER;
         if (leads && (!leading || world->offices[node].term > world->offices[leading].term)) leading = node;

@@ -1,6 +1,8 @@
 /*
- * A world runs a plan: virtual time, one queue of events, the same object code of the algorithm for every
- * node. (plan, seed) gives the same records, byte for byte, on every machine.
+ * sim/world runs a plan: virtual time, one queue of events, one state machine a node, a simulated network,
+ * disk and failure detector, and oracles that check the algorithm's claims. (plan, seed) gives the same
+ * records, byte for byte, on every machine. This room may know the plan and the trace it writes to, but no
+ * output format. Start reading with sim_world_run in world.c, then step.c.
  */
 #ifndef ELECTOR_SIM_WORLD_WORLD_H
 #define ELECTOR_SIM_WORLD_WORLD_H
@@ -13,15 +15,15 @@ enum { SIM_KINDS_MAX = 16, SIM_VIOLATIONS_MAX = 64, SIM_NODES_NAMED_MAX = 8 };
 struct sim_violation {
     enum el_violation kind;
     sim_time time;
-    el_node nodes[SIM_NODES_NAMED_MAX]; /* the first so many */
-    uint32_t node_count;                /* how many are named */
+    el_node nodes[SIM_NODES_NAMED_MAX]; /* the first few nodes concerned */
+    uint32_t node_count;                /* how many of them are named here */
     uint32_t total;                     /* how many there are */
-    uint64_t record;                    /* where it stands in the trace */
+    uint64_t record;                    /* its record in the trace */
     uint64_t since;                     /* ENDLESS in a script: the record of the loop's beginning ... */
-    uint64_t step;                      /* ... and its step, from 1; 0: it is no loop */
+    uint64_t step;                      /* ... and its step, from 1; 0: not a loop */
 };
 
-/* One election: from the moment something stirs until nothing is under way. */
+/* One election: from the first call, suspicion or fault until the world is at rest. */
 struct sim_phase {
     sim_time began, ended;
     uint64_t messages;
@@ -33,26 +35,25 @@ struct sim_result {
     uint64_t failed_hops;         /* attempts that came back; not in `sent` */
     uint64_t delivered, lost, copies, to_the_dead;
     uint64_t events;
-    sim_time turnaround; /* from the first start or suspicion to the last delivery (or change of view, where
-                            the last to learn is told by nobody) */
+    sim_time turnaround; /* from the first start or suspicion to the last delivery or change of view */
     sim_time ended;
     bool came_to_rest;
     bool agreed; /* every live node names the same leader */
     el_node leader;
-    uint64_t term;                          /* of whoever leads at the end, by its own view; 0: nobody does */
-    uint32_t faults;                        /* el_fault, those that happened */
-    uint32_t leaders_max;                   /* the most that ever led at one instant, whatever is claimed */
-    uint32_t deposed;                       /* times that a live leader all had named stopped, unasked */
+    uint64_t term;                          /* of the leader at the end, by its own view; 0: nobody leads */
+    uint32_t faults;                        /* the el_fault bits that happened */
+    uint32_t leaders_max;                   /* the most simultaneous leaders, whatever is claimed */
+    uint32_t deposed;                       /* how often a live leader that all followed stopped, unasked */
     uint64_t notes;                         /* bit k: note k of the algorithm was made */
-    uint64_t admitted, refused;             /* work on the resource, by its guard */
-    uint64_t detector_sent, detector_notes; /* of the detector machine, apart from the election's */
+    uint64_t admitted, refused;             /* work on the resource, counted by its guard */
+    uint64_t detector_sent, detector_notes; /* of the detector machine, separate from the election's */
     struct sim_violation violations[SIM_VIOLATIONS_MAX];
     uint32_t violation_count;
     uint32_t violation_kinds; /* el_violation, all of them */
     struct sim_phase *phases;
     size_t phase_count;
     bool out_of_memory;
-    struct sim_error error; /* which step of a script was impossible, and what was possible; "": none */
+    struct sim_error error; /* the impossible step of a script, and the possible ones; "": none */
 };
 
 struct sim_world;
@@ -60,18 +61,18 @@ struct sim_world;
 /* keep: how many trace records, see sim_trace_init. NULL if memory ran out. The plan is borrowed. */
 struct sim_world *sim_world_new(const struct sim_plan *plan, uint64_t keep);
 void sim_world_free(struct sim_world *world);
-/* Whoever listens is told each time that some node's detector changes its mind. Set before the run. */
+/* The listener is called each time some node's detector changes its verdict. Set it before the run. */
 typedef void sim_listener(void *context, sim_time now, el_node node, el_node peer, bool suspected);
 void sim_world_listen(struct sim_world *world, sim_listener *listener, void *context);
 /* Runs to the end. The result is borrowed from the world. */
 const struct sim_result *sim_world_run(struct sim_world *world);
 const struct sim_trace *sim_world_trace(const struct sim_world *world);
 const struct sim_plan *sim_world_plan(const struct sim_world *world);
-/* What each node sees at the end; nobody for the dead. */
+/* The node's leader, in its own view; nobody if the node is dead. */
 el_node sim_world_leader_of(const struct sim_world *world, el_node node);
-/* Who leads now, by its own view; of several, the one of the latest term. */
+/* The node that leads now by its own view; of several, the one with the highest term. */
 el_node sim_world_leading(const struct sim_world *world);
-/* And for how long it has, in this term. */
+/* How long it has led in this term. */
 sim_time sim_world_tenure(const struct sim_world *world, el_node leading);
 bool sim_world_alive(const struct sim_world *world, el_node node);
 /* Memory in use for the nodes, per node: state and bookkeeping. */

@@ -1,6 +1,6 @@
 /*
- * An agent that does as it is told: a thread behind a Unix socket in a folder of its own. It answers every request with
- * ok unless told otherwise, keeps what it was asked, and says whatever a test wants said.
+ * A fake agent: a thread behind a Unix socket in a folder of its own. It answers every request with ok unless
+ * told otherwise, keeps the requests, and sends any line that a test wants.
  */
 #ifndef ELECTOR_TEST_LIB_CLIENT_FAKE_AGENT_H
 #define ELECTOR_TEST_LIB_CLIENT_FAKE_AGENT_H
@@ -190,7 +190,8 @@ static inline void fake_hang_up(struct fake_agent *a)
     pthread_mutex_unlock(&a->mutex);
 }
 
-/* From now on `op` is answered so: {…} or !… as it is, else the fields that follow the id. "" op: all is well. */
+/* From now on `op` is answered so: {…} or !… as it is, else the fields that follow the id. "" op: all is
+ * well. */
 static inline void fake_refuse(struct fake_agent *a, const char *op, const char *answer)
 {
     pthread_mutex_lock(&a->mutex);

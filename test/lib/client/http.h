@@ -1,4 +1,4 @@
-/* The agent of socket.h with HTTP beside its socket, and clients of it that write and read bytes. */
+/* The agent of serve.h with an HTTP server, and clients that write and read bytes. */
 #ifndef ELECTOR_TEST_LIB_CLIENT_HTTP_H
 #define ELECTOR_TEST_LIB_CLIENT_HTTP_H
 

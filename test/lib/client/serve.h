@@ -1,6 +1,6 @@
 /*
- * An agent's socket as a client meets it: a real Unix socket in a folder of its own, a member that is alone, and a clock
- * that the test moves. Lines are written and read as they are in docs/socket-protocol.md.
+ * An agent's socket as a client sees it: a real Unix socket in a folder of its own, a cluster of one member,
+ * and a clock that the test moves. Lines are as in docs/socket-protocol.md.
  */
 #ifndef ELECTOR_TEST_LIB_CLIENT_SERVE_H
 #define ELECTOR_TEST_LIB_CLIENT_SERVE_H

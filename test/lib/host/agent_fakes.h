@@ -1,4 +1,4 @@
-/* What a host needs of the rest of the agent, without a disk. One file of a test includes it. */
+/* Fakes of the parts of the agent that a host needs, without a disk. Exactly one file of a test includes it. */
 #ifndef ELECTOR_TEST_LIB_HOST_AGENT_FAKES_H
 #define ELECTOR_TEST_LIB_HOST_AGENT_FAKES_H
 

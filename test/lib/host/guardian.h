@@ -1,4 +1,4 @@
-/* What a guardian is tried with: messages, real processes, lines, and the ear of one peer. */
+/* A bench for the guardian: messages, real processes, lines, and a socket that receives as one peer. */
 #ifndef ELECTOR_TEST_LIB_HOST_GUARDIAN_H
 #define ELECTOR_TEST_LIB_HOST_GUARDIAN_H
 

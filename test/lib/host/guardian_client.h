@@ -1,6 +1,6 @@
 /*
- * An agent's side of a guardian. The guardian is the test itself, started by the real thing as `PROGRAM
- * guardian`: it writes down what it hears, see write_all_down().
+ * The agent's side of a guardian. The real client starts the test program itself as `PROGRAM guardian`, which
+ * logs what it receives: see write_all_down().
  */
 #ifndef ELECTOR_TEST_LIB_HOST_GUARDIAN_CLIENT_H
 #define ELECTOR_TEST_LIB_HOST_GUARDIAN_CLIENT_H

@@ -1,4 +1,5 @@
-/* Hosts in one process, on one clock that only the test moves, with a network and disks that it can spoil. */
+/* Hosts in one process, on one clock that only the test moves, with a network and disks that it can make
+ * fail. */
 #ifndef ELECTOR_TEST_LIB_HOST_HOSTS_H
 #define ELECTOR_TEST_LIB_HOST_HOSTS_H
 

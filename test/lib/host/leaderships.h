@@ -1,6 +1,6 @@
 /*
- * The leaderships of up to three members that talk in memory. Time is what the test says, the disk keeps
- * everything at once, and clients are words; what they are told is kept as text.
+ * The leaderships of up to three members that communicate in memory. The test sets the time, writes reach the
+ * disk at once, and clients are names; the answers to them are kept as text.
  */
 #ifndef ELECTOR_TEST_LIB_HOST_LEADERSHIPS_H
 #define ELECTOR_TEST_LIB_HOST_LEADERSHIPS_H

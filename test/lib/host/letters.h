@@ -1,4 +1,4 @@
-/* Datagrams under way, the first to arrive first. */
+/* Datagrams in flight, the first to arrive first. */
 #ifndef ELECTOR_TEST_LIB_HOST_LETTERS_H
 #define ELECTOR_TEST_LIB_HOST_LETTERS_H
 

@@ -1,4 +1,4 @@
-/* Groups by the thousand on hosts with shared sessions. */
+/* Thousands of groups on hosts with shared sessions. */
 #ifndef ELECTOR_TEST_LIB_HOST_PLAIN_GROUPS_H
 #define ELECTOR_TEST_LIB_HOST_PLAIN_GROUPS_H
 

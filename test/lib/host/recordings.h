@@ -1,4 +1,4 @@
-/* Hosts whose calls are recorded, and their recordings run again. */
+/* Hosts whose calls are recorded, and the replay of their recordings. */
 #ifndef ELECTOR_TEST_LIB_HOST_RECORDINGS_H
 #define ELECTOR_TEST_LIB_HOST_RECORDINGS_H
 
@@ -92,7 +92,8 @@ static inline void keep_end(struct recorder_listener *listener)
     *(struct bytes *)listener->context = packed(listener->host);
 }
 
-/* The recording comes to the end that the living one came to, and its file has not grown by more than that many states. */
+/* The recording comes to the end that the living one came to, and its file has not grown by more than that
+ * many states. */
 static inline void ends_as_it_did(el_node node, uint64_t begun, size_t grown)
 {
     char text[512];

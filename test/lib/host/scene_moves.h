@@ -1,4 +1,4 @@
-/* Which moves a world has, within bounds; and moves in words. */
+/* The moves of a world, within bounds; and moves as text. */
 #ifndef ELECTOR_TEST_LIB_HOST_SCENE_MOVES_H
 #define ELECTOR_TEST_LIB_HOST_SCENE_MOVES_H
 

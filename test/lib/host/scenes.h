@@ -1,9 +1,9 @@
 /*
- * A world of stills: three hosts, what is under way between them, what is wrong just now, and who may work by what it was shown.
- * What can happen next are its moves; a move makes a world of a world, and judges it.
+ * A world of stills: three hosts, the letters in flight between them, the current faults, and which hosts may
+ * work by the deadline they were last shown. A move leads from one world to the next, and checks it.
  *
- * Letters arrive at once and in order, what is written is on disk at once, and timers run out in time, unless a fault is spent
- * on it. What is late arrives when nothing else is under way, at any later time or never.
+ * Letters arrive at once and in order, writes are on disk at once, and timers fire in time, unless a fault is
+ * spent on them. A late letter arrives when no other is in flight, at any later time or never.
  */
 #ifndef ELECTOR_TEST_LIB_HOST_SCENES_H
 #define ELECTOR_TEST_LIB_HOST_SCENES_H

@@ -1,6 +1,6 @@
 /*
- * A few seals and the wire between them. What is sent lies in `wire` until the test carries it, loses it or
- * changes it; what is delivered is kept as text: "1>2 hello; ".
+ * A few seals and the wire between them. A datagram stays in `wire` until the test delivers, loses or changes
+ * it. Deliveries are kept as text: "1>2 hello; ".
  */
 #ifndef ELECTOR_TEST_LIB_HOST_SEAL_BENCH_H
 #define ELECTOR_TEST_LIB_HOST_SEAL_BENCH_H

@@ -1,7 +1,7 @@
 /*
- * Hosts whose groups stand on shared sessions: each with a clock and a disk of its own, over a network that loses,
- * doubles, delays and cuts. After every event it is looked whether two claim a group at one true instant, whether a token
- * fell, and whether whoever watches was told what is to be seen.
+ * Hosts whose groups use shared sessions. Each host has its own clock and disk, and the network loses,
+ * duplicates, delays and cuts. After every event the bench checks that no two hosts claim a group at one true
+ * instant, that no token fell, and that watchers were told every visible change.
  */
 #ifndef ELECTOR_TEST_LIB_HOST_SESSIONS_H
 #define ELECTOR_TEST_LIB_HOST_SESSIONS_H

@@ -1,4 +1,4 @@
-/* What is to be seen of hosts on shared sessions when all has been well for long enough. */
+/* Checks of hosts on shared sessions after a long time without faults. */
 #ifndef ELECTOR_TEST_LIB_HOST_SESSIONS_WELL_H
 #define ELECTOR_TEST_LIB_HOST_SESSIONS_WELL_H
 

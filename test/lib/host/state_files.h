@@ -1,4 +1,4 @@
-/* A state file in a folder of its own, and ways to look at it and to spoil it. */
+/* A state file in a folder of its own, and functions to inspect and corrupt it. */
 #ifndef ELECTOR_TEST_LIB_HOST_STATE_FILES_H
 #define ELECTOR_TEST_LIB_HOST_STATE_FILES_H
 

@@ -1,7 +1,8 @@
 /*
- * Real hosts as values. A still is all of a host between two calls: its state (host_pack), its record, what its disk has and what
- * is being written; equal ones are kept once, and so are letters. What a call does to a still is computed by the host's own
- * code, once, and known from then on. So a world is a handful of numbers, as in src/check, though nothing in it is a model.
+ * Real hosts as values. A still is the whole of a host between two calls: its state (host_pack), its record,
+ * the disk's contents and pending writes. Equal stills are kept once, and so are letters. The host's own code
+ * computes the effect of a call on a still, once; then it is known. So a world is a few numbers, as in
+ * src/check, but it is no model.
  */
 #ifndef ELECTOR_TEST_LIB_HOST_STILLS_H
 #define ELECTOR_TEST_LIB_HOST_STILLS_H
@@ -384,7 +385,8 @@ static inline bool run_call(el_node node, const struct call *call, uint8_t *byte
     return performed;
 }
 
-/* What one that was never packed does, one that was packed and unpacked does: nothing is forgotten on the way. */
+/* What one that was never packed does, one that was packed and unpacked does: nothing is forgotten on the
+ * way. */
 static inline void compare_calls(el_node node, const struct call *call)
 {
     static uint8_t live[STILL_BYTES_MAX], again[STILL_BYTES_MAX];

@@ -1,4 +1,4 @@
-/* What the two tests of chubby share: node 1 as it is free, stands and leads, and what it saves. */
+/* Shared by the two tests of chubby: node 1 when it is free, stands and leads, and its saved records. */
 #ifndef ELECTOR_TEST_LIB_NODE_CHUBBY_H
 #define ELECTOR_TEST_LIB_NODE_CHUBBY_H
 

@@ -1,6 +1,6 @@
 /*
- * A crowd: all members of one detector on a small host, where every message takes one delay. A test gathers it,
- * lets it live, breaks things, and asks who suspects whom:
+ * A crowd: all members of one detector on a small host, where every message takes one delay. A test creates it,
+ * lets time pass, injects faults, and asks who suspects whom:
  *
  *     gather("swim", 5);
  *     live(10 * SECOND);

@@ -1,4 +1,5 @@
-/* What has been seen, by 128-bit fingerprints: of n different things two are taken for one with odds of about n^2 / 2^129. */
+/* A set of 128-bit fingerprints. The probability that two of n different values collide is about n^2 /
+ * 2^129. */
 #ifndef ELECTOR_TEST_LIB_NODE_KNOWN_H
 #define ELECTOR_TEST_LIB_NODE_KNOWN_H
 

@@ -1,4 +1,4 @@
-/* What the unit tests of chubby and paxos-lease share: times, records, and what the node shows and declines. */
+/* Shared by the unit tests of chubby and paxos-lease: times, records, views and declined requests. */
 #ifndef ELECTOR_TEST_LIB_NODE_LEASE_H
 #define ELECTOR_TEST_LIB_NODE_LEASE_H
 

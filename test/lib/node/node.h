@@ -1,5 +1,5 @@
 /*
- * A bench for one node. A test sits a node down, lets things happen to it, and says what it must have done:
+ * A bench for one node. A test creates a node, feeds it events, and states the actions it expects:
  *
  *     sit("bully", 5, 3);                 of five nodes, the third
  *     starts_under(5);
@@ -7,13 +7,13 @@
  *     did("note notices 5; disarm all; send 4,5 Election 3 e1; note polls 2; arm answers 21");
  *     sees("elects");
  *
- * Messages are written the same way in both directions: the kind and the subject, then what is not zero of
- * the set {1,2}, e(poch), r(ank), a(ux), m(ore), f(lags). A message to many is one action, and so is disarming
- * all timers there are; a timer's slot stands behind an @. Nodes are positions. Times are small, so that formulas
- * show: Ttrans is 10 and Tprocess 1, hence T is 21.
+ * Messages are written the same way in both directions: the kind and the subject, then the non-zero ones of
+ * the set {1,2}, e(poch), r(ank), a(ux), m(ore), f(lags). A message to many is one action, and so is
+ * disarming all timers; a timer's slot follows an @. Nodes are positions. Times are small, so that formulas
+ * are visible: Ttrans is 10 and Tprocess 1, hence T is 21.
  *
- * Every step is taken twice, on two copies of the state and with boxes of exactly the promised size: both must
- * come out the same.
+ * Every step is taken twice, on two copies of the state and with outboxes of exactly the promised size. Both
+ * must give the same result.
  */
 #ifndef ELECTOR_TEST_LIB_NODE_NODE_H
 #define ELECTOR_TEST_LIB_NODE_NODE_H

@@ -1,7 +1,7 @@
 /*
- * What the two tests of Paxos share: node 3 of five, so a majority is three. Ballots count in sixes: 7 to 11 are the
- * first round, 13 to 17 the second; 9 and 15 are ours. Election 1 is the incumbent's. T is 21, patience begins with
- * 63..126.
+ * Shared by the two tests of Paxos: node 3 of five, so a majority is three. Rounds are six ballots apart: 7
+ * to 11 are the first round, 13 to 17 the second; 9 and 15 are ours. Election 1 is the incumbent's. T is 21,
+ * and the first random wait is 63..126.
  */
 #ifndef ELECTOR_TEST_LIB_NODE_PAXOS_H
 #define ELECTOR_TEST_LIB_NODE_PAXOS_H

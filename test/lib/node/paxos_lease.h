@@ -1,4 +1,4 @@
-/* What the two tests of paxos-lease share: node 1 at each step towards a lease, and what it saves. */
+/* Shared by the two tests of paxos-lease: node 1 at each step towards a lease, and its saved records. */
 #ifndef ELECTOR_TEST_LIB_NODE_PAXOS_LEASE_H
 #define ELECTOR_TEST_LIB_NODE_PAXOS_LEASE_H
 

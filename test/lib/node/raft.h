@@ -1,4 +1,5 @@
-/* What the unit tests of raft share: times that show in formulas, records kept across a restart, and facts. */
+/* Shared by the unit tests of raft: times that are visible in formulas, records kept across a restart, and
+ * facts. */
 #ifndef ELECTOR_TEST_LIB_NODE_RAFT_H
 #define ELECTOR_TEST_LIB_NODE_RAFT_H
 

@@ -1,4 +1,4 @@
-/* For nodes that keep a record: what they saved in the last step, and coming back with one. */
+/* For nodes with a record: the record saved in the last step, and restarting with one. */
 #ifndef ELECTOR_TEST_LIB_NODE_RECORD_H
 #define ELECTOR_TEST_LIB_NODE_RECORD_H
 

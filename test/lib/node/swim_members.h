@@ -1,7 +1,7 @@
 /*
- * What the two tests of SWIM share: node 1 of some, with a period of 1000 and a timeout of 200, and a crowd.
- * A rumour in a message is f(lags) 5 alive, 6 suspect, 7 dead; m(ore) is about whom, and who accuses in its upper
- * half; a(ux) is the incarnation.
+ * Shared by the two tests of SWIM: node 1 of several, with a period of 1000 and a timeout of 200, and a
+ * crowd. A rumour in a message is f(lags) 5 alive, 6 suspect, 7 dead; m(ore) is its subject, with the accuser
+ * in the upper half; a(ux) is the incarnation.
  */
 #ifndef ELECTOR_TEST_LIB_NODE_SWIM_MEMBERS_H
 #define ELECTOR_TEST_LIB_NODE_SWIM_MEMBERS_H

@@ -1,4 +1,5 @@
-/* Whether a mistake traps. Tried in a child, since a trap ends the process; include it before all others. */
+/* Tests that a programmer error traps. Runs in a child process, which the trap ends. Include before all
+ * others. */
 #ifndef ELECTOR_TEST_LIB_NODE_TRAP_H
 #define ELECTOR_TEST_LIB_NODE_TRAP_H
 

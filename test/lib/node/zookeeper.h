@@ -1,4 +1,4 @@
-/* What the two tests of ZooKeeper's election share: its times, its facts, and what it saves. */
+/* Shared by the two tests of ZooKeeper's election: its times, its facts, and its saved records. */
 #ifndef ELECTOR_TEST_LIB_NODE_ZOOKEEPER_H
 #define ELECTOR_TEST_LIB_NODE_ZOOKEEPER_H
 

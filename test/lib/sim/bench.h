@@ -1,14 +1,14 @@
 /*
- * A bench for elections. A test plays one, given in the words of `elector sim`, and then says what must have
- * come of it:
+ * A bench for elections. A test runs one, given as options of `elector sim`, and then states the expected
+ * result:
  *
  *     play("bully; nodes %u; leader %u; crash %u@0; initiator %u", n, n, n, caller);
  *     sent("Election", (k + 1) * (k + 2) / 2);
  *     took(4);
  *     elected(n - 1);
  *
- * All that is said refers to the last play. Whatever does not hold ends the test and prints the play, with
- * its seed, as it can be given to `elector sim`. Nodes are called by their ids; times are in T, one delay.
+ * All checks refer to the last run. A check that fails ends the test and prints the run, with its seed, as
+ * options for `elector sim`. Nodes are ids; times are in T, one message delay.
  */
 #ifndef ELECTOR_TEST_LIB_SIM_BENCH_H
 #define ELECTOR_TEST_LIB_SIM_BENCH_H

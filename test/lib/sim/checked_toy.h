@@ -1,6 +1,6 @@
 /*
- * A toy for the checker: a machine whose handlers a test writes itself, and a question about it. Small enough that
- * one knows every world, so that what a reduction leaves out can be counted on one's fingers.
+ * A toy for the checker: a machine with handlers that the test writes, and a question about it. It is so
+ * small that all its worlds are known, so a test can count what a reduction leaves out.
  */
 #ifndef ELECTOR_TEST_LIB_SIM_CHECKED_TOY_H
 #define ELECTOR_TEST_LIB_SIM_CHECKED_TOY_H

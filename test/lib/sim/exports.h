@@ -1,6 +1,6 @@
 /*
- * Runs to export, for tests of what is written about them: some stories, a way to tell one and get the text
- * that a writer makes of it, and a reader of XML by hand.
+ * For tests of the export writers: some runs, a function that runs one and returns a writer's text, and a small
+ * XML reader.
  */
 #ifndef ELECTOR_TEST_LIB_SIM_EXPORTS_H
 #define ELECTOR_TEST_LIB_SIM_EXPORTS_H

@@ -1,6 +1,6 @@
 /*
- * What the tests of the rings share: which there are, those that pass claims on and those that go two laps,
- * the ring of the lectures, and sets of callers.
+ * Shared by the tests of the rings: the ring algorithms, those that forward claims and those with two laps, the
+ * ring of the lectures, and sets of initiators.
  */
 #ifndef ELECTOR_TEST_LIB_SIM_RINGS_H
 #define ELECTOR_TEST_LIB_SIM_RINGS_H

@@ -1,6 +1,5 @@
 /*
- * A stage for toys: plays of which every move is scripted, what the toys note of them, and what is said of a step
- * that cannot be.
+ * Scripted runs of toys: every move is a step. Checks the toys' notes, and the error of an impossible step.
  */
 #ifndef ELECTOR_TEST_LIB_SIM_SCRIPTED_H
 #define ELECTOR_TEST_LIB_SIM_SCRIPTED_H

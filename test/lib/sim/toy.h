@@ -1,5 +1,5 @@
 /*
- * A toy that notes down whatever happens to it, for tests of the host's promises: its nodes run an errand when
+ * A toy algorithm that notes every event, for tests of the host's rules. Its nodes perform an errand when
  * asked to call an election, and story() compares "TIME:NODE NOTE VALUES", in message delays.
  */
 #ifndef ELECTOR_TEST_LIB_SIM_TOY_H

@@ -1,6 +1,6 @@
 /*
- * Settings as people type them, "bully; nodes 5; crash 2@0", for tests of what becomes of them:
- * the plan, the error, or the settings themselves. All that is said refers to the last ones.
+ * Settings as a user types them, "bully; nodes 5; crash 2@0", for tests of the resulting plan, error or
+ * settings. All checks refer to the last settings.
  */
 #ifndef ELECTOR_TEST_LIB_SIM_TYPED_H
 #define ELECTOR_TEST_LIB_SIM_TYPED_H

@@ -1,6 +1,6 @@
 /*
- * What the search stands on, alone: the table of worlds that two threads fill at once, records of which there is one
- * each, and a frontier that goes to disk. A world lost here is lost without a word.
+ * What the search stands on, alone: the table of worlds that two threads fill at once, records of which there
+ * is one each, and a frontier that goes to disk. A world lost here is lost without a word.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,9 +28,9 @@ struct adder {
     uint32_t news;
 };
 
-static void *add_all(void *whose)
+static void *add_all(void *context)
 {
-    struct adder *adder = whose;
+    struct adder *adder = context;
     for (uint64_t i = adder->from; i != adder->to; i += adder->step) {
         uint32_t number = 0;
         adder->news +=
@@ -111,9 +111,9 @@ struct record {
     uint64_t what;
 };
 
-static void *store_all(void *whose)
+static void *store_all(void *context)
 {
-    for (uint64_t i = 0; i < MANY; i++) (void)check_store_add(whose, &(struct record){hash_of(i), i});
+    for (uint64_t i = 0; i < MANY; i++) (void)check_store_add(context, &(struct record){hash_of(i), i});
     return NULL;
 }
 
@@ -147,8 +147,8 @@ static struct check_world world_of(uint32_t number)
     world.dawn = number >> 1 & 1;
     world.broken = number & 0x1FFFFFF;
     world.ticks = (uint16_t)(number >> 3);
-    world.recorder_count = (uint16_t)(number % 20);
-    for (uint32_t i = 0; i < world.recorder_count; i++) world.flight[i] = number * 31 + i;
+    world.flight_count = (uint16_t)(number % 20);
+    for (uint32_t i = 0; i < world.flight_count; i++) world.flight[i] = number * 31 + i;
     return world;
 }
 
@@ -186,10 +186,10 @@ static void comes_back_whole(uint64_t in_memory_max, bool on_disk)
         while (check_chunk_next(chunk, &model, &at, &world, &number)) {
             wanted = world_of(next);
             assert_int_equal(number, next++);
-            assert_int_equal(world.recorder_count, wanted.recorder_count);
+            assert_int_equal(world.flight_count, wanted.flight_count);
             assert_memory_equal(world.local, wanted.local, 3 * sizeof *world.local);
             assert_memory_equal(world.spent, wanted.spent, sizeof world.spent);
-            assert_memory_equal(world.flight, wanted.flight, wanted.recorder_count * sizeof *world.flight);
+            assert_memory_equal(world.flight, wanted.flight, wanted.flight_count * sizeof *world.flight);
             assert_true(world.history == wanted.history && world.called == wanted.called &&
                         world.ticks == wanted.ticks);
         }

@@ -1,6 +1,6 @@
 /*
- * What a failure detector is worth: hand-counted recordings, the book of suspicions at its edges, runs with and
- * without crashes, recordings that cannot be read, and the drawing.
+ * What a failure detector is worth: hand-counted recordings, the tally of suspicions at its edges, runs with
+ * and without crashes, recordings that cannot be read, and the drawing.
  */
 #include "sim/measure/qos.h"
 
@@ -119,7 +119,7 @@ static void a_recording_that_takes_too_many_beats_is_given_up(void **state)
     assert_int_equal(sim_qos_replay(&qos, &plan, &arrivals), SIM_TOO_MUCH);
 }
 
-/* ---- The book ---- */
+/* ---- The tally ---- */
 
 static void only_what_lies_within_the_time_watched_counts(void **state)
 {
@@ -133,13 +133,13 @@ static void only_what_lies_within_the_time_watched_counts(void **state)
         {19, SIM_NEVER, 1, 1}, {2, SIM_NEVER, 1, 10}, {20, SIM_NEVER, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sim_book book;
+        struct sim_tally tally;
         memset(&qos, 0, sizeof qos);
-        assert_true(sim_book_open(&book, &qos, 3, 10, 20));
-        sim_book_verdict(&book, cases[i].began, 2, 3, true);
-        if (cases[i].ended != SIM_NEVER) sim_book_verdict(&book, cases[i].ended, 2, 3, false);
-        sim_book_close(&book);
-        sim_book_free(&book);
+        assert_true(sim_tally_open(&tally, &qos, 3, 10, 20));
+        sim_tally_verdict(&tally, cases[i].began, 2, 3, true);
+        if (cases[i].ended != SIM_NEVER) sim_tally_verdict(&tally, cases[i].ended, 2, 3, false);
+        sim_tally_close(&tally);
+        sim_tally_free(&tally);
         assert_int_equal(qos.mistakes, cases[i].mistakes);
         assert_int_equal(qos.mistaken, cases[i].mistaken);
     }
@@ -147,38 +147,38 @@ static void only_what_lies_within_the_time_watched_counts(void **state)
 
 static void each_pair_has_its_own_entry(void **state)
 {
-    struct sim_book book;
+    struct sim_tally tally;
     memset(&qos, 0, sizeof qos);
-    assert_true(sim_book_open(&book, &qos, 3, 0, 100));
-    sim_book_verdict(&book, 10, 1, 2, true);
-    sim_book_verdict(&book, 20, 2, 1, true);
-    sim_book_verdict(&book, 25, 1, 3, false); /* trusted anyway */
-    sim_book_verdict(&book, 30, 1, 2, false);
-    sim_book_close(&book);
+    assert_true(sim_tally_open(&tally, &qos, 3, 0, 100));
+    sim_tally_verdict(&tally, 10, 1, 2, true);
+    sim_tally_verdict(&tally, 20, 2, 1, true);
+    sim_tally_verdict(&tally, 25, 1, 3, false); /* trusted anyway */
+    sim_tally_verdict(&tally, 30, 1, 2, false);
+    sim_tally_close(&tally);
     assert_int_equal(qos.mistakes, 2);
     assert_int_equal(qos.mistaken, 20 + 80);
-    sim_book_free(&book);
+    sim_tally_free(&tally);
 }
 
 static void a_crash_is_noticed_when_the_last_suspicion_begins(void **state)
 {
-    struct sim_book book;
+    struct sim_tally tally;
     memset(&qos, 0, sizeof qos);
-    assert_true(sim_book_open(&book, &qos, 4, 0, 0));
-    sim_book_verdict(&book, 40, 1, 4, true); /* before the crash, and rightly since */
-    sim_book_verdict(&book, 60, 2, 4, true);
-    sim_book_verdict(&book, 65, 2, 4, false); /* a beat that was still on its way */
-    sim_book_verdict(&book, 80, 2, 4, true);
-    assert_false(sim_book_all_noticed(&book, 4));
-    for (el_node survivor = 1; survivor <= 3; survivor++) sim_book_crash(&book, 4, survivor, 50);
+    assert_true(sim_tally_open(&tally, &qos, 4, 0, 0));
+    sim_tally_verdict(&tally, 40, 1, 4, true); /* before the crash, and rightly since */
+    sim_tally_verdict(&tally, 60, 2, 4, true);
+    sim_tally_verdict(&tally, 65, 2, 4, false); /* a beat that was still on its way */
+    sim_tally_verdict(&tally, 80, 2, 4, true);
+    assert_false(sim_tally_all_noticed(&tally, 4));
+    for (el_node survivor = 1; survivor <= 3; survivor++) sim_tally_crash(&tally, 4, survivor, 50);
     assert_int_equal(qos.noticed, 2);
     assert_int_equal(qos.unnoticed, 1);
     assert_int_equal(qos.detection_max, 30);
     assert_int_equal(sim_qos_detection(&qos), 15);
     assert_int_equal(qos.mistakes, 0);
-    sim_book_verdict(&book, 90, 3, 4, true);
-    assert_true(sim_book_all_noticed(&book, 4));
-    sim_book_free(&book);
+    sim_tally_verdict(&tally, 90, 3, 4, true);
+    assert_true(sim_tally_all_noticed(&tally, 4));
+    sim_tally_free(&tally);
 }
 
 static void nothing_measured_divides_by_nothing(void **state)

@@ -21,17 +21,17 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 16777217", "--nodes 16777217: at most 16777216 nodes"},
         {"bully; ids", "--ids : expected ids separated by commas, not ''"},
         {"bully; ids 1,,2", "--ids 1,,2: expected ids separated by commas, not ',2'"},
-        {"bully; ids 1,2,1", "--ids 1,2,1: the id 1 is there twice; ids must differ"},
+        {"bully; ids 1,2,1", "--ids 1,2,1: the id 1 occurs twice; ids must differ"},
         {"bully; ids 1 2", "--ids 1 2: did not expect '2' here"},
-        {"invitation; nodes 65", "--nodes 65: a message of invitation can speak of at most 64 members"},
-        {"ring-collect; nodes 65", "--nodes 65: a message of ring-collect can speak of at most 64 members"},
+        {"invitation; nodes 65", "--nodes 65: invitation takes at most 64 members"},
+        {"ring-collect; nodes 65", "--nodes 65: ring-collect takes at most 64 members"},
         {"bully; nodes 3; attr 9=1", "--attr 9=1: " NO_NODE_9},
         {"bully; nodes 3; attr 1", "--attr 1: expected ID=VALUE with a whole number below 2^53 as VALUE"},
         {"bully; nodes 3; attr 1=x", "--attr 1=x: expected ID=VALUE with a whole number below 2^53 as VALUE"},
         {"bully; nodes 3; attr 1=2 3", "--attr 1=2 3: did not expect '3' here"},
         {"bully; nodes 3; leader 9", "--leader 9: " NO_NODE_9},
         {"bully; nodes 3; leader x", "--leader x: expected the id of a node, not 'x'"},
-        {"bully; nodes 3; leader 1,2", "--leader 1,2: one leader, please"},
+        {"bully; nodes 3; leader 1,2", "--leader 1,2: expected one leader"},
         {"bully; nodes 14; leader 99",
          "--leader 99: no node has the id 99; the ids are 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …"},
         {"bully; nodes 3; set speed=1",
@@ -60,7 +60,7 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; dup x", "--dup x: a probability is a number from 0 to 1, or a percentage such as 5%"},
         {"bully; nodes 3; reorder 1 1",
          "--reorder 1 1: a probability is a number from 0 to 1, or a percentage such as 5%"},
-        {"bully; nodes 3; bound 0", "--bound 0: nobody can believe in messages that take no time"},
+        {"bully; nodes 3; bound 0", "--bound 0: the bound must be above 0"},
         {"bully; nodes 3; bound x", "--bound x: " A_TIME},
         {"bully; nodes 3; detect -1", "--detect -1: a time cannot be before 0"},
         {"bully; nodes 3; detect 1 2", "--detect 1 2: expected a time and nothing behind it"},
@@ -73,18 +73,20 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; clock 1=0.0009", "--clock 1=0.0009: expected ID=RATE with a rate from 0.001 to 1000"},
         {"bully; nodes 3; clock 1=1001", "--clock 1=1001: expected ID=RATE with a rate from 0.001 to 1000"},
         {"bully; nodes 3; clock 1=1 2", "--clock 1=1 2: did not expect '2' here"},
-        {"bully; nodes 3; miss 1", "--miss 1: expected A:B, whose detector and whom it misses"},
+        {"bully; nodes 3; miss 1", "--miss 1: expected A:B: A's detector never notices B's crash"},
         {"bully; nodes 3; miss 9:1", "--miss 9:1: " NO_NODE_9},
         {"bully; nodes 3; miss 1:9", "--miss 1:9: " NO_NODE_9},
         {"bully; nodes 3; miss 1:2 3", "--miss 1:2 3: did not expect '3' here"},
-        {"bully; nodes 3; crash 1", "--crash 1: say when: ID@T, with T in message delays or as 150ms"},
+        {"bully; nodes 3; crash 1",
+         "--crash 1: the time is missing: ID@T, with T in message delays or as 150ms"},
         {"bully; nodes 3; crash 9@0", "--crash 9@0: " NO_NODE_9},
         {"bully; nodes 3; crash 1@x", "--crash 1@x: " A_TIME},
         {"bully; nodes 3; crash 1@-1", "--crash 1@-1: a time cannot be before 0"},
         {"bully; nodes 3; crash 1@0 2", "--crash 1@0 2: did not expect '2' here"},
         {"bully; nodes 3; crash 1@0,1@4", "--crash 1@0,1@4: 1 cannot crash at 4: it is dead already then"},
         {"bully; nodes 3; restart 1@2", "--restart 1@2: 1 cannot restart at 2: it is not dead then"},
-        {"bully; nodes 3; pause 1@2", "--pause 1@2: a pause has an end: ID@T..T; one without is a crash"},
+        {"bully; nodes 3; pause 1@2",
+         "--pause 1@2: a pause needs an end: ID@T..T; for a process that does not resume use crash"},
         {"bully; nodes 3; pause 1@2..2", "--pause 1@2..2: a span must end after it begins"},
         {"bully; nodes 3; pause 9@1..2", "--pause 9@1..2: " NO_NODE_9},
         {"bully; nodes 3; pause 1@x..2", "--pause 1@x..2: " A_TIME},
@@ -103,7 +105,7 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; false-suspect 1", "--false-suspect 1: expected A:B@T: A suspects B"},
         {"bully; nodes 3; false-suspect 9:1", "--false-suspect 9:1: " NO_NODE_9},
         {"bully; nodes 3; false-suspect 1:9", "--false-suspect 1:9: " NO_NODE_9},
-        {"bully; nodes 3; false-suspect 1:1", "--false-suspect 1:1: nobody suspects itself"},
+        {"bully; nodes 3; false-suspect 1:1", "--false-suspect 1:1: a node cannot suspect itself"},
         {"bully; nodes 3; false-suspect 1:2 3", "--false-suspect 1:2 3: did not expect '3' here"},
         {"bully; nodes 3; initiator 9", "--initiator 9: " NO_NODE_9},
         {"bully; nodes 3; initiator 1@x", "--initiator 1@x: " A_TIME},
@@ -116,8 +118,8 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; expect messages Vote 3",
          "--expect messages Vote 3: expected [KIND] N with a kind of message of bully"},
         {"bully; nodes 3; expect violation x",
-         "--expect violation x: a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted, "
-         "token-fell or endless"},
+         "--expect violation x: a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, "
+         "not-best, demoted, token-fell or endless"},
         {"bully; nodes 3; expect failed-hops x", "--expect failed-hops x: expected a whole number below 2^53"},
         {"bully; nodes 3; expect turnaround x", "--expect turnaround x: " A_TIME},
         {"bully; nodes 3; expect term x", "--expect term x: expected a whole number below 2^53"},
@@ -128,13 +130,13 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refused(cases[i].text, NULL, cases[i].error);
     clear();
     assert_int_equal(sim_plan_build(&plan, &settings, &error), -1);
-    assert_string_equal(error.text, "no algorithm is named; say which, for instance chang-roberts");
+    assert_string_equal(error.text, "no algorithm is given; name one, for instance chang-roberts");
 }
 
 static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
 {
-    static const char say_when[] = "say when: ID@T, with T in message delays or as 150ms";
-    static const char a_leap[] = "expected ID@T=+D or ID@T=-D: how far the clock leaps";
+    static const char say_when[] = "the time is missing: ID@T, with T in message delays or as 150ms";
+    static const char a_leap[] = "expected ID@T=+D or ID@T=-D: how far the clock jumps";
     static const char a_bound[] = "a drift bound is a number from 0 to 0.5, such as 0.005";
     static const struct {
         const char *algorithm, *key, *value, *error;
@@ -150,11 +152,11 @@ static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
         {"bully", "transfer", "1", say_when},
         {"bully", "transfer", "9@1", NO_NODE_9},
         {"bully", "transfer", "leader@1", "expected the id of a node, not 'leader@1'"},
-        {"bully", "fact", "1:x=1", "bully can be told nothing"},
+        {"bully", "fact", "1:x=1", "bully takes no facts"},
         {"raft", "fact", "1", "expected ID:NAME=N, a process and what it is told"},
         {"raft", "fact", "9:log-term=1", NO_NODE_9},
-        {"raft", "fact", "1:log=1", "raft can be told log-term, log-index, as NAME=N"},
-        {"raft", "fact", "1:log-term", "raft can be told log-term, log-index, as NAME=N"},
+        {"raft", "fact", "1:log=1", "raft takes the facts log-term, log-index, as NAME=N"},
+        {"raft", "fact", "1:log-term", "raft takes the facts log-term, log-index, as NAME=N"},
         {"raft", "fact", "1:log-term=x", "expected a whole number below 2^53"},
         {"raft", "fact", "1:log-term=9007199254740992", "expected a whole number below 2^53"},
         {"raft", "fact", "1:log-term=1@x", A_TIME},
@@ -182,12 +184,13 @@ static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
         {"bully", "detector", "phi:x", "expected a whole number below 2^53"},
         {"bully", "detector", "phi:", "expected a whole number below 2^53"},
         {"bully", "detector", "phi:8,speed=1",
-         "phi has the options threshold, interval, window, min-deviation, pause, first-estimate, set as KEY=VALUE"},
+         "phi has the options threshold, interval, window, min-deviation, pause, first-estimate, set as "
+         "KEY=VALUE"},
         {"bully", "detector", "heartbeat:interval=0", "'interval' is a time above 0"},
         {"bully", "detector", "heartbeat:interval=1s,threshold=x", "expected a whole number below 2^53"},
-        {"bully", "resource", "0", "a time above 0, please"},
+        {"bully", "resource", "0", "expected a time above 0"},
         {"bully", "resource", "x", A_TIME},
-        {"bully", "quality", "0", "a time above 0, please"},
+        {"bully", "quality", "0", "expected a time above 0"},
         {"bully", "quality", "1 2", "expected a time and nothing behind it"},
         {"raft", "ordinary", "9", NO_NODE_9},
         {"raft", "ordinary", "", "expected the id of a node, not ''"},
@@ -202,8 +205,7 @@ static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
         refused(text, NULL, expected);
     }
     refused("raft; nodes 3; ordinary 1; leader 1", NULL, "--leader 1: an ordinary member never leads");
-    refused("bully; nodes 65; detector path", NULL,
-            "--detector path: a message of path can speak of at most 64 members");
+    refused("bully; nodes 65; detector path", NULL, "--detector path: path takes at most 64 members");
     refused("bully; nodes 3; detector phi:8,speed=1", "story", "story:3:16: detector: phi has the options");
 }
 
@@ -213,7 +215,7 @@ static void a_detector_s_name_may_not_go_on_for_ever(void **state)
     const size_t used = strlen(text);
     memset(text + used, 'x', sizeof text - used - 1);
     assert_int_equal(build(text, NULL), -1);
-    assert_non_null(strstr(error.text, "that is too long"));
+    assert_non_null(strstr(error.text, "the detector's text is too long"));
 }
 
 /* ---- Times that must fit together ---- */
@@ -224,66 +226,70 @@ static void times_that_do_not_fit_together_are_refused(void **state)
         const char *text, *error;
     } cases[] = {
         {"raft; nodes 3; bound 100",
-         "raft needs round trip < election, but 200 is not below 150 (in message delays): votes would come back "
+         "raft needs round trip < election, but 200 is not below 150 (in message delays): votes would arrive "
          "after the candidate has given up; raise election or lower bound"},
         {"raft; nodes 3; delay 100ms",
-         "raft needs round trip < election, but 200 ms is not below 150 ms: votes would come back after the "
+         "raft needs round trip < election, but 200 ms is not below 150 ms: votes would arrive after the "
          "candidate has given up; raise election or lower bound"},
         {"raft; nodes 3; set heartbeat=150ms",
          "raft needs heartbeat + transmission < election, but 150 + 1 = 151 is not below 150 (in message "
-         "delays): followers would stand between two beats; raise election or lower heartbeat"},
+         "delays): followers would stand between two heartbeats; raise election or lower heartbeat"},
         {"raft; nodes 3; set heartbeat=148ms",
-         "raft needs heartbeat + round trip < election, but 148 + 2 = 150 is not below 150 (in message delays): "
-         "a leader would miss its quorum between two answers; raise election or lower heartbeat"},
+         "raft needs heartbeat + round trip < election, but 148 + 2 = 150 is not below 150 (in message "
+         "delays): a leader would miss its majority between two answers; raise election or lower heartbeat"},
         {"chubby; nodes 3; set lease=200ms",
-         "chubby needs heartbeat + round trip < lease, but 250 + 2 = 252 is not below 200 (in message delays): "
-         "the lease ends before it can be renewed, and every leader loses it; raise lease or lower heartbeat"},
+         "chubby needs heartbeat + round trip < lease, but 250 + 2 = 252 is not below 200 (in message delays):"
+         " the lease would expire before it can be renewed, and every leader would lose it; raise lease or "
+         "lower heartbeat"},
         {"chubby; nodes 3; bound 125",
          "chubby needs round trip < heartbeat, but 250 is not below 250 (in message delays): the next renewal "
-         "begins before the last one is answered, and none ever counts; raise heartbeat or lower bound"},
+         "would begin before the last one is answered, and none would ever count; raise heartbeat or lower "
+         "bound"},
         {"chubby; nodes 3; set retry=1",
-         "chubby needs round trip < retry, but 2 is not below 1 (in message delays): those who want to lead "
-         "begin at nearly the same time, and thwart each other again and again; raise retry or lower bound"},
+         "chubby needs round trip < retry, but 2 is not below 1 (in message delays): members that want to lead"
+         " would begin at nearly the same time and block each other repeatedly; raise retry or lower bound"},
         {"paxos-lease; nodes 3; set lease=252ms",
          "paxos-lease needs heartbeat + round trip < lease, but 250 + 2 = 252 is not below 252 (in message "
-         "delays): the lease ends before it can be renewed, and every leader loses it; raise lease or lower "
-         "heartbeat"},
+         "delays): the lease would expire before it can be renewed, and every leader would lose it; raise "
+         "lease or lower heartbeat"},
         {"paxos-lease; nodes 3; set heartbeat=2",
-         "paxos-lease needs round trip < heartbeat, but 2 is not below 2 (in message delays): the next renewal "
-         "begins before the last one is answered, and none ever counts; raise heartbeat or lower bound"},
+         "paxos-lease needs round trip < heartbeat, but 2 is not below 2 (in message delays): the next renewal"
+         " would begin before the last one is answered, and none would ever count; raise heartbeat or lower "
+         "bound"},
         {"paxos-lease; nodes 3; set retry=2",
-         "paxos-lease needs round trip < retry, but 2 is not below 2 (in message delays): those who want to "
-         "lead begin at nearly the same time, and thwart each other again and again; raise retry or lower bound"},
+         "paxos-lease needs round trip < retry, but 2 is not below 2 (in message delays): members that want to"
+         " lead would begin at nearly the same time and block each other repeatedly; raise retry or lower "
+         "bound"},
         {"multi-paxos; nodes 3; bound 100",
-         "multi-paxos needs 2 × round trip < timeout, but 2 × 200 = 400 is not below 150 (in message delays): a "
-         "ballot would be given up before its promises are of use; raise timeout or lower bound"},
+         "multi-paxos needs 2 × round trip < timeout, but 2 × 200 = 400 is not below 150 (in message delays): "
+         "a ballot would be abandoned before its promises can be used; raise timeout or lower bound"},
         {"multi-paxos; nodes 3; set heartbeat=149",
-         "multi-paxos needs heartbeat + transmission < timeout, but 149 + 1 = 150 is not below 150 (in message "
-         "delays): followers would open ballots between two beats; raise timeout or lower heartbeat"},
+         "multi-paxos needs heartbeat + transmission < timeout, but 149 + 1 = 150 is not below 150 (in message"
+         " delays): followers would open ballots between two beats; raise timeout or lower heartbeat"},
         {"quorum; nodes 3; set re-ask=500ms",
-         "quorum needs 2 × re-ask < lease, but 2 × 500 = 1000 is not below 1000 (in message delays): who asked "
-         "is forgotten before it asks again, and is given no vote when the group comes free; raise lease or "
+         "quorum needs 2 × re-ask < lease, but 2 × 500 = 1000 is not below 1000 (in message delays): who asked"
+         " is forgotten before it asks again, and is given no vote when the group comes free; raise lease or "
          "lower re-ask"},
         {"stable; nodes 3; set delta=2",
-         "stable needs round trip < delta, but 2 is not below 2 (in message delays): a process that comes back "
-         "takes an old round for its own before it is told of the new one, and an OK that is merely slow is "
-         "given up; raise delta or lower bound"},
+         "stable needs round trip < delta, but 2 is not below 2 (in message delays): a restarted process would"
+         " take an old round for its own before it hears of the current one, and a slow OK would count as "
+         "missing; raise delta or lower bound"},
         {"zookeeper-fle; nodes 3; set finalize=1",
-         "zookeeper-fle needs transmission < finalize, but 1 is not below 1 (in message delays): a better vote "
-         "that is under way comes too late; raise finalize or lower bound"},
+         "zookeeper-fle needs transmission < finalize, but 1 is not below 1 (in message delays): a better vote"
+         " on its way would arrive too late; raise finalize or lower bound"},
         {"zookeeper-fle; nodes 3; set tick=166",
          "zookeeper-fle needs 3 × tick + round trip < sync-limit, but 3 × 166 + 2 = 500 is not below 500 (in "
-         "message delays): a lost ping or a slow clock is taken for a death; raise sync-limit or lower tick"},
+         "message delays): a lost ping or a slow clock would look like a crash; raise sync-limit or lower tick"},
         {"zookeeper-fle; nodes 3; set init-limit=304",
-         "zookeeper-fle needs finalize + tick + 2 × round trip < init-limit, but 200 + 100 + 2 × 2 = 304 is not "
-         "below 304 (in message delays): the epoch is given up before a majority can have acknowledged it; "
-         "raise init-limit or lower finalize"},
+         "zookeeper-fle needs finalize + tick + 2 × round trip < init-limit, but 200 + 100 + 2 × 2 = 304 is "
+         "not below 304 (in message delays): the epoch would be abandoned before a majority can acknowledge "
+         "it; raise init-limit or lower finalize"},
         {"bully; nodes 3; detector swim:timeout=2",
-         "swim needs round trip < timeout, but 2 is not below 2 (in message delays): others are asked before "
-         "the answer can be there; raise timeout or lower bound"},
+         "swim needs round trip < timeout, but 2 is not below 2 (in message delays): others would be asked "
+         "before the answer can arrive; raise timeout or lower bound"},
         {"bully; nodes 3; detector swim:period=402",
          "swim needs 2 × timeout + round trip < period, but 2 × 200 + 2 = 402 is not below 402 (in message "
-         "delays): the period ends before those who were asked can tell what they found; raise period or lower "
+         "delays): the period would end before the others can report; raise period or lower "
          "timeout"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -329,7 +335,7 @@ static void an_error_in_a_file_names_line_and_column(void **state)
         {"bully; nodes 3; crash 1@0,9@2", "story:3:11: crash: " NO_NODE_9},
         {"bully; nodes 3; crash 1@0, x@2", "story:3:12: crash: expected the id of a node, not 'x@2'"},
         {"bully; nodes 3; crash 1@0,2@y", "story:3:13: crash: " A_TIME},
-        {"bully; nodes 3; leader 1 2", "story:3:10: leader: one leader, please"},
+        {"bully; nodes 3; leader 1 2", "story:3:10: leader: expected one leader"},
         {"bully; nodes 3; partition 1|2,1", "story:3:15: partition: 1 is on two sides"},
         {"bully; nodes 3; loss 1; loss 2",
          "story:4:6: loss: a probability is a number from 0 to 1, or a percentage such as 5%"},

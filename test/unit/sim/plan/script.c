@@ -127,7 +127,7 @@ static void a_step_that_says_nothing_clear_is_refused(void **state)
         {"campaign 7 9", "f:4:17: step: did not expect '9' here"},
         {"campaign 7@3", "f:4:16: step: did not expect '@3' here"},
         {"deliver 7:9 Election", "f:4:15: step: expected A>B"},
-        {"deliver 7>7 Election", "f:4:14: step: these are one and the same"},
+        {"deliver 7>7 Election", "f:4:14: step: the two nodes must differ"},
         {"deliver 7>9", "f:4:17: step: expected a kind of message here"},
         {"deliver 7>9 Elect",
          "f:4:18: step: a message of bully is Election, Answer or Coordinator, not 'Elect'"},
@@ -136,22 +136,22 @@ static void a_step_that_says_nothing_clear_is_refused(void **state)
         {"deliver 7>9 Election #", "f:4:27: step: expected #2"},
         {"deliver 7>9 Election #0", "f:4:27: step: expected #2"},
         {"deliver 7>9 Election #99999999999999999999", "f:4:27: step: expected #2"},
-        {"return 7>9 Election", "f:4:6: step: bully is not told of hops that fail; lose it instead"},
+        {"return 7>9 Election", "f:4:6: step: bully does not learn of failed hops; use lose instead"},
         {"fire 7", "f:4:12: step: expected a timer's name here"},
         {"fire 7 answer", "f:4:13: step: a timer of bully is answers, coordinator, line free or settled, not"},
         {"fire 7 answers:", "f:4:21: step: expected a slot from 0 to 3"},
         {"fire 7 answers:4", "f:4:21: step: expected a slot from 0 to 3"},
         {"suspect 7>9", "f:4:15: step: expected A:B"},
-        {"suspect 7:7", "f:4:14: step: these are one and the same"},
+        {"suspect 7:7", "f:4:14: step: the two nodes must differ"},
         {"restart 7 wipe", "f:4:16: step: did not expect 'wipe' here"},
         {"transfer 7", "f:4:16: step: expected to whom it hands over here"},
-        {"transfer 7 7", "f:4:15: step: these are one and the same"},
-        {"fact 7:weight=3", "f:4:13: step: bully can be told nothing"},
+        {"transfer 7 7", "f:4:15: step: the two nodes must differ"},
+        {"fact 7:weight=3", "f:4:13: step: bully takes no facts"},
         {"wait", "f:4:10: step: expected a time such as"},
-        {"wait 0", "f:4:11: step: a time above 0"},
+        {"wait 0", "f:4:11: step: expected a time above 0"},
         {"wait -3", "f:4:11: step: a time cannot be before 0"},
         {"loop twice", "f:4:11: step: did not expect 'twice' here"},
-        {"loop", "f:4:6: step: nothing happens after it"},
+        {"loop", "f:4:6: step: the loop has no steps in which anything happens"},
         {"dying campaign 7", "f:4:6: step: a step is"},
         {"dying= campaign 7", "f:4:6: step: expected dying=N"},
         {"dying=1", "f:4:13: step: expected the step itself here"},
@@ -159,9 +159,9 @@ static void a_step_that_says_nothing_clear_is_refused(void **state)
         {"choosing= campaign 7", "f:4:15: step: expected choosing=N"},
         {"choosing=1, campaign 7", "f:4:17: step: expected choosing=N"},
         {"choosing=4294967296 campaign 7", "f:4:15: step: expected choosing=N"},
-        {"dying=1 crash 7", "f:4:14: step: nobody takes a step of its own in 'crash'"},
-        {"dying=0 lose 7>9 Election", "f:4:14: step: nobody takes a step of its own in 'lose'"},
-        {"choosing=1 wait 3", "f:4:17: step: nobody takes a step of its own in 'wait'"},
+        {"dying=1 crash 7", "f:4:14: step: no node takes a step in 'crash'"},
+        {"dying=0 lose 7>9 Election", "f:4:14: step: no node takes a step in 'lose'"},
+        {"choosing=1 wait 3", "f:4:17: step: no node takes a step in 'wait'"},
     };
     char text[160];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -176,14 +176,15 @@ static void a_script_has_one_loop_that_goes_somewhere(void **state)
 {
     planned(SCRIPT "loop; step campaign 7");
     refused(SCRIPT "loop; step campaign 7; step loop", "f", "f:6:6: step: a run has one loop at most");
-    refused(SCRIPT "loop; step wait 3; step wait 1", "f", "f:4:6: step: nothing happens after it");
+    refused(SCRIPT "loop; step wait 3; step wait 1", "f",
+            "f:4:6: step: the loop has no steps in which anything happens");
 }
 
 static void a_script_says_how_time_passes(void **state)
 {
     refused("bully; nodes 3; step campaign 1", "f", "f:3:6: step: a script begins with 'script steps' or");
-    refused("bully; nodes 3; script", "f", "f:3:7: script: a script goes by steps or by ticks");
-    refused("bully; nodes 3; script step", "f", "f:3:8: script: a script goes by steps or by ticks");
+    refused("bully; nodes 3; script", "f", "f:3:7: script: a script is steps or ticks");
+    refused("bully; nodes 3; script step", "f", "f:3:8: script: a script is steps or ticks");
 }
 
 static void what_happens_by_itself_has_no_place_beside_steps(void **state)
@@ -199,19 +200,19 @@ static void what_happens_by_itself_has_no_place_beside_steps(void **state)
         snprintf(text, sizeof text, "bully; nodes 3; script steps; %s; step campaign 1", others[i]);
         snprintf(expected, sizeof expected, "--%.*s", (int)strcspn(others[i], " "), others[i]);
         refused(text, NULL, expected);
-        assert_non_null(strstr(error.text, "has no place in a scripted run"));
+        assert_non_null(strstr(error.text, "cannot be used in a scripted run"));
     }
     planned("raft; ids 1,2,3; attr 1=4; ordinary 2; leader 3; clock 1=1.01; drift 0.1; bound 2; "
             "set prevote=off; fact 1:log-index=3; script ticks; step campaign 1; expect no violation");
     refused("raft; nodes 3; script steps; fact 1:log-index=3@2", "f",
-            "f:4:6: fact: in a scripted run a fact is known from the beginning");
+            "f:4:6: fact: in a scripted run a fact is known from the start");
 }
 
 static void a_script_does_not_last_for_ever(void **state)
 {
     planned(SCRIPT "wait 8000000s; step wait 1000000s");
     refused(SCRIPT "wait 9000000s; step wait 1000000s", "f",
-            "f:5:6: step: all together this takes more than a hundred days");
+            "f:5:6: step: the waits add up to more than a hundred days");
 }
 
 int main(void)

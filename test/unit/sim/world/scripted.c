@@ -83,7 +83,7 @@ static void a_returned_hop_is_told_to_its_sender(void **state)
     staged(TWO "step campaign 1; step return 1>2 Letter", "1:1 unsent 7 2"); /* a cut link */
     assert_true(faults_are(EL_PARTITIONS));
     stuck(TWO "step campaign 1; step copy 1>2 Letter; step deliver 1>2 Letter; step return 1>2 Letter",
-          "f:6:6: step: this is a copy; nobody is told of those");
+          "f:6:6: step: this is a copy; only the first message can return");
     stuck(TWO "step campaign 1; step crash 1; step return 1>2 Letter", "f:5:6: step: 1 is dead");
     stuck(TWO "step campaign 1; step crash 1; step restart 1; step return 1>2 Letter",
           "f:6:6: step: 1 has restarted since it sent this");
@@ -283,12 +283,11 @@ static void whoever_stands_still_does_nothing(void **state)
     staged(TWO "step campaign 1; step pause 2; step resume 2; step deliver 1>2 Letter", "3:2 got 7 1");
     assert_true(faults_are(EL_PAUSES));
     stuck(TWO "step campaign 1; step pause 2; step deliver 1>2 Letter",
-          "f:5:6: step: 2 stands still until it is resumed");
-    stuck(TWO "step campaign 1; step pause 1; step fire 1 first",
-          "f:5:6: step: 1 stands still until it is resumed");
-    stuck(TWO "step pause 1; step campaign 1", "f:4:6: step: 1 stands still until it is resumed");
-    stuck(TWO "step pause 1; step pause 1", "f:4:6: step: 1 stands still until it is resumed");
-    stuck(TWO "step resume 1", "f:3:6: step: 1 does not stand still");
+          "f:5:6: step: 2 is paused; resume it first");
+    stuck(TWO "step campaign 1; step pause 1; step fire 1 first", "f:5:6: step: 1 is paused; resume it first");
+    stuck(TWO "step pause 1; step campaign 1", "f:4:6: step: 1 is paused; resume it first");
+    stuck(TWO "step pause 1; step pause 1", "f:4:6: step: 1 is paused; resume it first");
+    stuck(TWO "step resume 1", "f:3:6: step: 1 is not paused");
     staged(TWO "step pause 1; step crash 1; step restart 1; step campaign 1; step deliver 1>2 Letter",
            "2:1 started 0; 4:2 got 7 1");
 }

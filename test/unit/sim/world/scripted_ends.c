@@ -86,9 +86,9 @@ static void the_script_answers_every_choice(void **state)
     errand = choose_below_five; /* then below that, until it is 0 */
     staged(TWO "step choosing=4,2,0 campaign 1; step choosing=0 campaign 2",
            "0:1 chose 4; 0:1 chose 2; 0:1 chose 0; 1:2 chose 0");
-    stuck(TWO "step campaign 1", "f:3:6: step: it draws a number below 5: say choosing=N before the step");
+    stuck(TWO "step campaign 1", "f:3:6: step: it draws a number below 5: put choosing=N before the step");
     stuck(TWO "step choosing=3 campaign 1",
-          "f:3:6: step: it draws a number below 3 once more: say choosing=N before the step");
+          "f:3:6: step: it draws a number below 3 once more: put choosing=N before the step");
     stuck(TWO "step choosing=5 campaign 1", "f:3:6: step: it draws a number below 5, not 5");
     stuck(TWO "step choosing=0,0 campaign 1", "f:3:6: step: it draws 1 number, not 2");
     errand = NULL;
@@ -128,7 +128,7 @@ static void a_loop_leads_back_to_where_it_began(void **state)
 
 static void a_loop_that_leads_elsewhere_is_refused(void **state)
 {
-    const char *elsewhere = "f:3:6: step: the steps after it do not lead back to where the run was then";
+    const char *elsewhere = "f:3:6: step: the steps after it do not return to the state that the run had here";
     stuck(TWO "step loop; step suspect 1:2", elsewhere);
     stuck(TWO "step loop; step crash 1", elsewhere);
     stuck(TWO "step loop; step pause 1", elsewhere);
@@ -163,7 +163,7 @@ static void by_ticks_what_is_left_of_a_timer_belongs_to_the_scene(void **state)
     staged("nodes 2; script ticks; step campaign 1; step loop; step wait 3; step campaign 1", "");
     assert_true(violations_are(EL_ENDLESS));
     stuck("nodes 2; script ticks; step campaign 1; step loop; step wait 3; step suspect 1:2; step trust 1:2",
-          "f:4:6: step: the steps after it do not lead back to where the run was then");
+          "f:4:6: step: the steps after it do not return to the state that the run had here");
     staged(TWO "step campaign 1; step loop; step wait 3; step suspect 1:2; step trust 1:2",
            "4:1 suspects 2; 5:1 trusts 2");
     assert_true(violations_are(EL_ENDLESS));
