@@ -295,7 +295,7 @@ int agent_run(struct config *config, const char *program)
 {
     struct agent agent = {
         .config = config, .program = program, .socket = -1, .timer = -1, .metrics.version = ELECTOR_VERSION};
-    char address[80], http[80] = "off";
+    char address[80], http[84] = "off";
     log_set(config->log == CONFIG_LOG_JSON, config->verbose);
     if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)
         return refuse("libsodium or libuv does not start", AGENT_CANNOT_START);
@@ -306,7 +306,10 @@ int agent_run(struct config *config, const char *program)
         begin(&agent);
         agent.watchdog = systemd_watchdog_ns();
         config_write_address(&config->members[config->self - 1].address, address, sizeof address);
-        if (agent.http) config_write_address(&config->http, http, sizeof http);
+        if (agent.http) {
+            memcpy(http, "at ", 3);
+            config_write_address(&config->http, http + 3, sizeof http - 3);
+        }
         log_event(LOG_INFO_LEVEL, NULL, "member %s of %s, %u members, on %s%s; clients at %s, HTTP %s",
                   config->members[config->self - 1].name, config->cluster, config->member_count, address,
                   config->has_keys ? "" : " without keys", config->socket, http);

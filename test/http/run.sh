@@ -152,7 +152,7 @@ if grep -q ' 200$' "$dir/late" && grep -qF "$token," "$dir/late"; then fail "aft
 
 "$ELECTOR" doctor --config "$dir/c/a/elector.conf" > "$dir/doctor" || true
 if grep -qE "^ok     http +http://$prefix.1:$port/ is the agent's" "$dir/doctor"; then pass "doctor"; else fail doctor "$(grep http "$dir/doctor")"; fi
-grep -q "HTTP $prefix.1:$port" "$dir/a.log" || fail "the log" "does not say where HTTP is"
+grep -q "HTTP at $prefix.1:$port" "$dir/a.log" || fail "the log" "does not say where HTTP is"
 kill -TERM "${agent[b]}"
 ended() { ! kill -0 "$1" 2> /dev/null; }
 await "an agent with readers ends" ended "${agent[b]}"
