@@ -17,7 +17,7 @@ enum { POSTED = QUORUM_KINDS + 1 };
 enum { TELL = QUORUM_TIMERS };
 #define MS UINT64_C(1000000)
 #ifdef ELECTOR_SANITIZED
-enum { FEWER = 3 }; /* ticks: a world takes ten times as long */
+enum { FEWER = 2 }; /* ticks: a world takes ten times as long */
 #else
 enum { FEWER = 0 };
 #endif
