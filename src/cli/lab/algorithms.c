@@ -236,10 +236,9 @@ int cli_algorithms(int argc, char **argv)
     for (int at = 1; at < argc; at++) {
         const char *value = NULL;
         if (strcmp(argv[at], "--help") == 0) {
-            puts(
-                "Usage: elector algorithms [NAME] [--output text|json]\n\n"
-                "Lists the elections of this build, or explains one: idea, paper, requirements, promises,\n"
-                "weaknesses and options. Failure detectors are explained the same way.");
+            puts("Usage: elector algorithms [NAME] [--output text|json]\n\n"
+                 "Lists the elections of this build, or explains one: idea, paper, requirements, promises,\n"
+                 "weaknesses and options. Failure detectors are explained the same way.");
             return cli_finish("algorithms", stdout, CLI_YES);
         }
         if (cli_option(argc, argv, &at, "output", &value)) {

@@ -20,8 +20,8 @@
 
 #include <jansson.h>
 
-#include "lib/scratch.h"
 #include "base/pass.h"
+#include "lib/scratch.h"
 
 enum { FAKE_LONG_S = 30 };
 
