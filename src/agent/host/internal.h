@@ -56,7 +56,7 @@ struct host_kind {
 };
 extern const struct host_kind host_kind_session, host_kind_single;
 
-/* Whatever runs a group: a session for many, or one for itself (struct host_single). */
+/* What runs a group: a session with many groups, or a struct host_single with one. */
 struct host_runner {
     const struct host_kind *kind;
     struct host *host;

@@ -13,7 +13,7 @@ static void settle(const struct quorum *q)
     if ((changes | *q->changes) & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED)) quorum_review(q);
 }
 
-/* Where claims are posted a leader counts the beats of its heir when it is told of them. */
+/* If claims are posted, a leader counts the beats of its heir when it is told of them. */
 static void beat(const struct quorum *q)
 {
     if (q->me->incarnation == 0 || !quorum_is_voter(q->cfg, q->cfg->self)) return;
@@ -30,7 +30,7 @@ void quorum_start(const struct quorum *q, const struct el_start *start)
         quorum_begin_under(q, start->incumbent);
     }
     beat(q);
-    *q->changes |= QUORUM_REVIEW; /* who is alone has nobody to wait for */
+    *q->changes |= QUORUM_REVIEW; /* a member that is alone has nobody to wait for */
     settle(q);
 }
 
@@ -44,16 +44,16 @@ void quorum_tell_time(const struct quorum *q, uint64_t ms)
 
 /* ---- Obituaries ---- */
 
-/* Each is told several times, by whoever passes it on. */
+/* Several peers pass on the same obituary. */
 static bool is_known(const struct quorum *q, el_node who, uint64_t incarnation)
 {
     return incarnation == 0 || incarnation == quorum_peer(q, who)->dead;
 }
 
-/* First the session: until a group is told, the dead one's promise does not live, and nothing of it is counted. */
+/* The session comes first: from then on the promise to the dead is over, also for groups that have not been told yet. */
 static void bury(const struct quorum *q, el_node who, uint64_t incarnation)
 {
-    if (who == q->cfg->self || is_known(q, who, incarnation)) return; /* we ought to know of ourselves */
+    if (who == q->cfg->self || is_known(q, who, incarnation)) return; /* of ourselves we need not be told */
     quorum_session_bury(q, who, incarnation);
     if (q->group) quorum_on_obit(q, who, incarnation);
     *q->changes |= QUORUM_REVIEW | QUORUM_BURIED;
@@ -96,7 +96,7 @@ bool quorum_deliver(const struct quorum *q, const struct el_msg *m)
 {
     const bool is_admitted = quorum_session_admit(q, m);
     if (is_admitted) hear(q, m);
-    settle(q); /* also if it was not: its sender may have been met */
+    settle(q); /* also if it is not admitted: it may be the first of a new incarnation */
     return is_admitted;
 }
 
@@ -160,7 +160,7 @@ void quorum_tell(const struct quorum *q, uint32_t changes, const struct quorum_o
     settle(q);
 }
 
-/* Who is heard again leads again what it claims; who is linked, or met, may be an heir. */
+/* A peer that is heard again leads again what it claims; one that is linked or met may be an heir. */
 uint32_t quorum_see_changes(const struct quorum_peer *p, struct quorum_backing *known)
 {
     const struct quorum_backing was = *known, now = {.incarnation = p->incarnation,

@@ -3,8 +3,8 @@
  * checker (algorithm.c) and the agent (agent/host/quorum) call these functions.
  *
  * Two things differ between hosts, and both are parameters of the call (struct quorum):
- *   group         NULL: the event concerns the sessions of a host with many groups. Whatever all groups must be told is left in
- *                 *changes, and the host tells each of them, at once or later, by quorum_tell().
+ *   group         NULL: the event concerns the sessions of a host with many groups. The driver leaves in *changes what all groups
+ *                 must be told. The host tells each of them by quorum_tell(), at once or later.
  *   posts_claims  The host posts claims to its peers and reads theirs (quorum_read_claim()). Otherwise beats carry them.
  */
 #ifndef ELECTOR_ALGORITHMS_QUORUM_DRIVER_H
@@ -21,14 +21,14 @@ struct quorum_obituary {
 void quorum_start(const struct quorum *q, const struct el_start *start);
 /* To a member that has lost its record: the wall clock, in ms. */
 void quorum_tell_time(const struct quorum *q, uint64_t ms);
-/* Whoever hears an obituary from outside the cluster passes it on to all others. */
+/* An obituary from outside the cluster: we pass it on to all others. */
 void quorum_tell_obituary(const struct quorum *q, el_node who, uint64_t incarnation);
 
 /* Whether a kind of message concerns one group; all others concern sessions. */
 bool quorum_is_of_group(uint8_t kind);
 /* True: it was admitted. */
 bool quorum_deliver(const struct quorum *q, const struct el_msg *m);
-/* What `from` has posted in its incarnation `incarnation`, which is the one that its session knows. */
+/* A claim that `from` has posted. Its session must know this incarnation. */
 void quorum_read_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim);
 
 /* Marks the call as late: after a pause other timers may be overdue, too. */
@@ -43,7 +43,7 @@ void quorum_view(const struct quorum *q, struct el_view *view);
 /* Tells a group what happened to the sessions: enum quorum_changes, and who has died. */
 void quorum_tell(const struct quorum *q, uint32_t changes, const struct quorum_obituary *dead, uint32_t count);
 
-/* What every group's state rests upon, of one peer. */
+/* What all groups rely on, of one peer. */
 struct quorum_backing {
     uint64_t incarnation;
     uint64_t promise_incarnation, promise_epoch; /* of the promise that runs; 0: none does */

@@ -1,6 +1,6 @@
 /*
  * The messages of quorum: which word of struct el_msg bears what, by kind. Nobody else names the words: each kind is made by its
- * constructor, and read by the readers below. Which group a message speaks of is for the envelope to say.
+ * constructor, and read by the readers below. The envelope says which group a message is about.
  *
  *   all        more: the sender's incarnation; extra[0]: the receiver's, 0 if unknown; extra[1]: the highest term that the sender has
  *              seen. quorum_send() fills them in.

@@ -311,7 +311,7 @@ void session_close(struct session *s, struct session_group *group, struct sessio
 
 /* ---- Messages ---- */
 
-/* Who asks for votes wants to lead, whether or not its word has come. */
+/* A member that asks for votes wants to lead, even if its posting has not come yet. */
 static void let_it_stand(struct session *s, el_node member)
 {
     const bool may = s->runner.host->config->members[member - 1].role == CONFIG_VOTER;
