@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/guardian/alive_lock.h"
 #include "agent/guardian/spawn.h"
 #include "agent/peer/udp.h"
 #include "base/log.h"
@@ -53,7 +54,7 @@ struct guardian_client {
     const char *program;
     struct work works[CLIENT_WORKS_MAX]; /* by number */
     uint64_t tidy_at;                    /* what is dropped; UINT64_MAX: nothing is */
-    int deadline_page_fd;                /* -1: there is none, and all that stands counts as held */
+    int page_fd;                         /* -1: there is none, and all that stands counts as held */
     struct guardian_page *page;
 
     pid_t pid; /* 0: none runs */
@@ -170,8 +171,7 @@ static void start_guardian(struct guardian_client *o)
         return;
     }
     const int socket = udp_open_aside(o->config);
-    if (socket < 0 || !listen_to(o) || !say(o, &begin, socket) ||
-        (o->page && !say(o, &page, o->deadline_page_fd)))
+    if (socket < 0 || !listen_to(o) || !say(o, &begin, socket) || (o->page && !say(o, &page, o->page_fd)))
         lose_guardian(o, "cannot be spoken to");
     if (socket >= 0) close(socket);
 }
@@ -442,11 +442,23 @@ static void say_goodbye(struct guardian_client *o)
 
 static void make_page(struct guardian_client *o)
 {
-    o->deadline_page_fd = memfd_new("elector-guard");
-    void *page = o->deadline_page_fd >= 0 && ftruncate(o->deadline_page_fd, sizeof *o->page) == 0
-                     ? mmap(NULL, sizeof *o->page, PROT_READ | PROT_WRITE, MAP_SHARED, o->deadline_page_fd, 0)
-                     : MAP_FAILED;
-    o->page = page == MAP_FAILED ? NULL : page;
+    struct guardian_page *page = MAP_FAILED;
+    o->page_fd = memfd_new("elector-guard");
+    if (o->page_fd >= 0 && ftruncate(o->page_fd, sizeof *page) == 0)
+        page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, o->page_fd, 0);
+    if (page == MAP_FAILED) return;
+    if (alive_lock_hold(&page->alive))
+        o->page = page;
+    else
+        munmap(page, sizeof *page);
+}
+
+/* The guardian is dead by now: to give the lock back tells nobody anything. */
+static void drop_page(struct guardian_client *o)
+{
+    if (o->page) alive_lock_release(&o->page->alive);
+    if (o->page) munmap(o->page, sizeof *o->page);
+    if (o->page_fd >= 0) close(o->page_fd);
 }
 
 struct guardian_client *guardian_client_new(uv_loop_t *loop, const struct config *config, struct host *host,
@@ -472,8 +484,7 @@ void guardian_client_free(struct guardian_client *o)
     if (o->pid) say_goodbye(o);
     for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++)
         if (o->works[i].fd >= 0) close(o->works[i].fd);
-    if (o->page) munmap(o->page, sizeof *o->page);
-    if (o->deadline_page_fd >= 0) close(o->deadline_page_fd);
+    drop_page(o);
     free(o);
 }
 

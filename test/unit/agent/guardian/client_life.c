@@ -92,6 +92,7 @@ static void another_is_told_of_all(void **state)
     assert_ptr_not_equal(strchr(told, ':'), strrchr(told, ':'));
     was_told(BEGUN "watch 2; line 3; ");
     assert_true(!leads(2) && leads(3));
+    assert_true(holds_the_lock());
     close(line);
 }
 
@@ -103,6 +104,7 @@ static void it_goes_when_it_is_not_wanted_any_more(void **state)
     assert_int_equal(guardian_client_tick(obituary), UINT64_MAX);
     was_told("goodbye 0; ");
     assert_int_equal(kill(pid, 0), -1);
+    assert_true(holds_the_lock()); /* one may be wanted again */
 }
 
 int main(int argc, char **argv)
