@@ -27,9 +27,8 @@ bool alive_lock_hold(pthread_mutex_t *);
 /* Gives it back in good order, which is no death. By the same thread, before the memory is unmapped. */
 void alive_lock_release(pthread_mutex_t *);
 
-/* In the guardian, once: a descriptor that becomes readable when the thread that holds the lock has died. It is readable
- * at once if that thread is dead already. -1: none can be had. Lock and descriptor must stay until the process ends, because
- * a thread waits for the one to write to the other. */
-int alive_lock_watch(pthread_mutex_t *);
+/* In the guardian. True: the thread that held the lock has died. False: it lives, if this did not wait; otherwise it has given
+ * the lock back. */
+bool alive_lock_says_dead(pthread_mutex_t *, bool wait);
 
 #endif

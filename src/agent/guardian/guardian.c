@@ -23,7 +23,8 @@ static bool is_watched(enum guardian_kind kind)
 static void let_go(struct guardian_watched *one)
 {
     if (one->fd >= 0) close(one->fd);
-    one->fd = -1;
+    if (one->connection >= 0) close(one->connection);
+    one->fd = one->connection = -1;
     for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) free(one->releases[i]);
 }
 
@@ -52,9 +53,21 @@ static bool watch(struct guardian *g, enum guardian_kind kind, uint32_t number, 
         g->is_mute = true;
         return false;
     }
-    g->watched[g->watched_count++] =
-        (struct guardian_watched){.number = number, .kind = fd < 0 ? GUARDIAN_BLIND : kind, .fd = fd};
+    g->watched[g->watched_count++] = (struct guardian_watched){
+        .number = number, .kind = fd < 0 ? GUARDIAN_BLIND : kind, .fd = fd, .connection = -1};
     return fd >= 0;
+}
+
+/* True: it is kept. */
+static bool keep_connection(struct guardian *g, uint32_t number, int fd)
+{
+    struct guardian_watched *one = find(g, number);
+    if (!one || one->connection >= 0) {
+        g->is_mute = true;
+        return false;
+    }
+    one->connection = fd;
+    return true;
 }
 
 static bool has_datagram(const struct guardian_message *m, size_t size, uint32_t peer)
@@ -115,6 +128,7 @@ static bool take(struct guardian *g, const struct guardian_message *m, size_t si
         g->socket = fd;
         return true;
     case GUARDIAN_PAGE: map_page(g, fd); return false;
+    case GUARDIAN_CONNECTION: return keep_connection(g, m->number, fd);
     case GUARDIAN_UNWATCH: unwatch(g, m->number); return false;
     case GUARDIAN_OBITUARY: keep_obituary(g, m, size); return false;
     case GUARDIAN_RELEASE: keep_release(g, m, size); return false;
@@ -160,6 +174,13 @@ static bool counts(const struct guardian *g, const struct guardian_watched *one)
 {
     const bool is_on_page = g->page && one->number > 0 && one->number < GUARDIAN_WATCHED_MAX;
     return !is_on_page || atomic_load(&g->page->leads[one->number]);
+}
+
+/* Of all clients: those that led nothing must know, too, that their agent is gone. */
+static void shut_connections(const struct guardian *g)
+{
+    for (uint32_t i = 0; i < g->watched_count; i++)
+        if (g->watched[i].connection >= 0) (void)shutdown(g->watched[i].connection, SHUT_RDWR);
 }
 
 static void ask_for_the_end(const struct guardian *g)
@@ -252,6 +273,7 @@ void guardian_agent_died(struct guardian *g)
 bool guardian_end_all(struct guardian *g)
 {
     const uint64_t until = now_ms() + g->preempt_after_ms;
+    shut_connections(g);
     ask_for_the_end(g);
     if (g->is_mute) return false;
     for (int timeout_ms = 0;;) {

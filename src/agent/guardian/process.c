@@ -4,6 +4,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -57,26 +58,6 @@ static enum heard hear(struct guardian *g, int channel)
     return g->has_left ? HEARD_THE_END : HEARD_A_MESSAGE;
 }
 
-/*
- * Takes messages until the agent says goodbye, closes the channel, or dies. What the agent wrote before its death counts: so
- * the channel is emptied after the death is known. The only thread that writes to it is dead, and can add nothing.
- */
-static void follow(struct guardian *g, int channel)
-{
-    struct pollfd polled[] = {{.fd = channel, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
-    bool watches_lock = false;
-    do {
-        if (g->page && !watches_lock) polled[1].fd = alive_lock_watch(&g->page->alive);
-        watches_lock = g->page != NULL;
-        if (poll(polled, 2, -1) < 0 && errno != EINTR) return;
-        if (polled[1].revents & POLLIN) {
-            guardian_agent_died(g);
-            while (hear(g, channel) == HEARD_A_MESSAGE) {}
-            return;
-        }
-    } while (hear(g, channel) != HEARD_THE_END);
-}
-
 static void drop_privileges(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -93,16 +74,68 @@ static void ignore_signals(void)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) (void)signal(signals[i], SIG_IGN);
 }
 
-int guardian_main(int channel, int agent)
+/* ---- Its two threads: one takes messages, the other waits for the agent's lock ---- */
+
+static struct {
+    pthread_mutex_t turn; /* whichever learns of the end first keeps it, and ends the process */
+    struct guardian guardian;
+    int channel;
+} life = {.turn = PTHREAD_MUTEX_INITIALIZER, .guardian.socket = -1};
+
+/* All stays open until the process ends: the other thread may use it. */
+static _Noreturn void finish(void)
 {
-    static struct guardian g = {.socket = -1}; /* too large for a stack */
+    struct guardian *g = &life.guardian;
+    if (!g->has_left && g->socket >= 0) guardian_mourn(g);
+    exit(0);
+}
+
+/* What the agent wrote before its death counts. The only thread that writes to the channel is dead and can add nothing, so
+ * the channel is emptied now. */
+static _Noreturn void finish_after_death(void)
+{
+    guardian_agent_died(&life.guardian);
+    while (hear(&life.guardian, life.channel) == HEARD_A_MESSAGE) {}
+    finish();
+}
+
+static void *await_death(void *unused)
+{
+    if (!alive_lock_says_dead(&life.guardian.page->alive, true)) return unused;
+    pthread_mutex_lock(&life.turn);
+    finish_after_death();
+}
+
+/* Without the second thread the end of the channel and the pidfd tell, later. */
+static void watch_lock(struct guardian_page *page)
+{
+    pthread_t waiter;
+    if (alive_lock_says_dead(&page->alive, false)) finish_after_death();
+    if (pthread_create(&waiter, NULL, await_death, NULL) == 0) (void)pthread_detach(waiter);
+}
+
+static _Noreturn void take_messages(void)
+{
+    struct guardian *g = &life.guardian;
+    struct pollfd polled = {.fd = life.channel, .events = POLLIN};
+    for (;;) {
+        (void)poll(&polled, 1, -1);
+        pthread_mutex_lock(&life.turn);
+        const bool had_page = g->page;
+        if (hear(g, life.channel) == HEARD_THE_END) finish();
+        if (g->page && !had_page) watch_lock(g->page);
+        pthread_mutex_unlock(&life.turn);
+    }
+}
+
+void guardian_main(int channel, int agent)
+{
     const struct guardian_message watch_agent = {.kind = GUARDIAN_WATCH};
     (void)setsid();
     ignore_signals();
     drop_privileges();
     prctl(PR_SET_NAME, "elector-guard", 0, 0, 0);
-    guardian_take(&g, &watch_agent, GUARDIAN_HEAD, agent); /* a closed channel is no death */
-    follow(&g, channel);
-    if (!g.has_left && g.socket >= 0) guardian_mourn(&g);
-    return 0; /* with all still open: a thread may wait for the lock on the page */
+    life.channel = channel;
+    guardian_take(&life.guardian, &watch_agent, GUARDIAN_HEAD, agent); /* a closed channel is no death */
+    take_messages();
 }

@@ -268,7 +268,7 @@ static void let_in(struct serve *serve, int fd)
         return;
     }
     struct connection *c = serve_adopt(serve, fd, who);
-    if (c) c->work = guardian_client_add(serve->obituary, GUARDIAN_WATCH, process_of(fd));
+    if (c) c->work = guardian_client_add(serve->obituary, GUARDIAN_WATCH, process_of(fd), fd);
 }
 
 /* Without a descriptor left, who comes would be announced for ever: one is kept, to let it in and out again. */

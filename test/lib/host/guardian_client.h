@@ -38,10 +38,10 @@ static inline void write_release(int log, const struct guardian_message *m)
 
 static inline int write_all_down(void)
 {
-    static const char *const names[] = {
-        [GUARDIAN_BEGIN] = "begin",    [GUARDIAN_PAGE] = "page",   [GUARDIAN_WATCH] = "watch",
-        [GUARDIAN_LINE] = "line",      [GUARDIAN_BLIND] = "blind", [GUARDIAN_UNWATCH] = "unwatch",
-        [GUARDIAN_GOODBYE] = "goodbye"};
+    static const char *const names[] = {[GUARDIAN_BEGIN] = "begin",           [GUARDIAN_PAGE] = "page",
+                                        [GUARDIAN_WATCH] = "watch",           [GUARDIAN_LINE] = "line",
+                                        [GUARDIAN_BLIND] = "blind",           [GUARDIAN_UNWATCH] = "unwatch",
+                                        [GUARDIAN_CONNECTION] = "connection", [GUARDIAN_GOODBYE] = "goodbye"};
     struct guardian_message m;
     const char *path = getenv("ELECTOR_TEST_LOG");
     const int log = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
@@ -170,7 +170,7 @@ static inline void was_told(const char *words)
 
 static inline uint32_t add(pid_t pid)
 {
-    return guardian_client_add(obituary, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0));
+    return guardian_client_add(obituary, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0), -1);
 }
 
 /* By another that stands, of which it is told later than of all else, what is due included: so what it was not told is known. */

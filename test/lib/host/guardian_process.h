@@ -33,7 +33,7 @@ static inline pid_t start_guardian(const int ends[2], int agent)
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         close(ends[0]);
         close(STDERR_FILENO);
-        _exit(guardian_main(ends[1], agent));
+        guardian_main(ends[1], agent);
     }
     assert_true(pid > 0);
     close(ends[1]);

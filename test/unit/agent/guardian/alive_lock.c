@@ -179,27 +179,18 @@ static void only_the_thread_that_holds_it_counts(void **state)
     assert_int_equal(pthread_mutex_unlock(&page->alive), 0);
 }
 
-static bool says_dead(void)
-{
-    struct pollfd death = {.fd = alive_lock_watch(&page->alive), .events = POLLIN};
-    assert_true(death.fd >= 0);
-    const bool is_readable = poll(&death, 1, 0) == 1;
-    close(death.fd);
-    return is_readable;
-}
-
 static void a_lock_given_back_is_no_death(void **state)
 {
     tell('r');
-    assert_false(says_dead());
+    assert_false(alive_lock_says_dead(&page->alive, false));
     kill_agent();
-    assert_false(says_dead());
+    assert_false(alive_lock_says_dead(&page->alive, false));
 }
 
 static void a_lock_whose_owner_is_dead_says_so_at_once(void **state)
 {
     kill_agent();
-    assert_true(says_dead());
+    assert_true(alive_lock_says_dead(&page->alive, false));
     assert_int_equal(pthread_mutex_unlock(&page->alive), 0);
 }
 
