@@ -1,25 +1,19 @@
-/* See guardian.h. */
+/* See guardian.h: what a guardian knows, and what it does when its agent is dead. */
 #define _GNU_SOURCE
 #include "agent/guardian/guardian.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 
-enum { GUARDIAN_FDS_MAX = 4 };
-
-/* ---- What the agent says ---- */
+/* ---- Messages ---- */
 
 static bool is_watched(enum guardian_kind kind)
 {
@@ -29,7 +23,8 @@ static bool is_watched(enum guardian_kind kind)
 static void let_go(struct guardian_watched *one)
 {
     if (one->fd >= 0) close(one->fd);
-    one->fd = -1;
+    if (one->connection >= 0) close(one->connection);
+    one->fd = one->connection = -1;
     for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) free(one->releases[i]);
 }
 
@@ -51,16 +46,28 @@ static void unwatch(struct guardian *g, uint32_t number)
     *one = g->watched[--g->watched_count];
 }
 
-/* What comes without its descriptor cannot be watched, whatever it was meant to be. */
+/* Work whose descriptor did not arrive cannot be watched. */
 static bool watch(struct guardian *g, enum guardian_kind kind, uint32_t number, int fd)
 {
     if (g->watched_count == GUARDIAN_WATCHED_MAX) {
         g->is_mute = true;
         return false;
     }
-    g->watched[g->watched_count++] =
-        (struct guardian_watched){.number = number, .kind = fd < 0 ? GUARDIAN_BLIND : kind, .fd = fd};
+    g->watched[g->watched_count++] = (struct guardian_watched){
+        .number = number, .kind = fd < 0 ? GUARDIAN_BLIND : kind, .fd = fd, .connection = -1};
     return fd >= 0;
+}
+
+/* True: it is kept. */
+static bool keep_connection(struct guardian *g, uint32_t number, int fd)
+{
+    struct guardian_watched *one = find(g, number);
+    if (!one || one->connection >= 0) {
+        g->is_mute = true;
+        return false;
+    }
+    one->connection = fd;
+    return true;
 }
 
 static bool has_datagram(const struct guardian_message *m, size_t size, uint32_t peer)
@@ -84,7 +91,7 @@ static void keep_obituary(struct guardian *g, const struct guardian_message *m, 
         g->is_mute = true;
 }
 
-/* Where there is no memory there is no release. */
+/* Without memory there is no release, and the lease decides. */
 static void keep_release(struct guardian *g, const struct guardian_message *m, size_t size)
 {
     struct guardian_watched *one = find(g, m->number);
@@ -103,7 +110,7 @@ static void map_page(struct guardian *g, int fd)
     struct stat file;
     const bool is_whole =
         !g->page && fd >= 0 && fstat(fd, &file) == 0 && file.st_size >= (off_t)sizeof *g->page;
-    const void *page = is_whole ? mmap(NULL, sizeof *g->page, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+    void *page = is_whole ? mmap(NULL, sizeof *g->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     if (page == MAP_FAILED)
         g->is_mute = true;
     else
@@ -121,6 +128,7 @@ static bool take(struct guardian *g, const struct guardian_message *m, size_t si
         g->socket = fd;
         return true;
     case GUARDIAN_PAGE: map_page(g, fd); return false;
+    case GUARDIAN_CONNECTION: return keep_connection(g, m->number, fd);
     case GUARDIAN_UNWATCH: unwatch(g, m->number); return false;
     case GUARDIAN_OBITUARY: keep_obituary(g, m, size); return false;
     case GUARDIAN_RELEASE: keep_release(g, m, size); return false;
@@ -148,11 +156,11 @@ void guardian_close(struct guardian *g)
     g->watched_count = 0;
     if (g->socket >= 0) close(g->socket);
     g->socket = -1;
-    if (g->page) munmap((void *)(uintptr_t)g->page, sizeof *g->page);
+    if (g->page) munmap(g->page, sizeof *g->page);
     g->page = NULL;
 }
 
-/* ---- After its death ---- */
+/* ---- After the agent's death ---- */
 
 static uint64_t now_ms(void)
 {
@@ -161,11 +169,18 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* What the page says is final once the agent is dead, and it is always waited for. */
+/* The page is final once the agent is dead. The agent itself, number 0, always counts. */
 static bool counts(const struct guardian *g, const struct guardian_watched *one)
 {
     const bool is_on_page = g->page && one->number > 0 && one->number < GUARDIAN_WATCHED_MAX;
     return !is_on_page || atomic_load(&g->page->leads[one->number]);
+}
+
+/* Of all clients: those that led nothing must know, too, that their agent is gone. */
+static void shut_connections(const struct guardian *g)
+{
+    for (uint32_t i = 0; i < g->watched_count; i++)
+        if (g->watched[i].connection >= 0) (void)shutdown(g->watched[i].connection, SHUT_RDWR);
 }
 
 static void ask_for_the_end(const struct guardian *g)
@@ -176,8 +191,8 @@ static void ask_for_the_end(const struct guardian *g)
                         MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A line that ends without the word says nothing: a keeper that was killed may have left something behind. Who said it
- * and went before it was asked resets the line, which hides the word once. */
+/* A line that ends without the answer proves nothing: a keeper that was killed may have left processes behind. A keeper that
+ * answered and ended before it read our request resets the line: the first read fails, the second has the answer. */
 static enum guardian_state read_line(int fd)
 {
     char word[sizeof GUARDIAN_LINE_OVER];
@@ -198,7 +213,7 @@ static enum guardian_state look_at(const struct guardian_watched *one, short eve
                            : GUARDIAN_NEVER_KNOWN; /* a pidfd is readable once its process is dead */
 }
 
-/* Looks at all that go on still, after waiting for one of them to change. */
+/* Waits until some work changes, then looks at all that goes on. */
 static enum guardian_state look_at_all(struct guardian *g, int timeout_ms)
 {
     struct pollfd polled[GUARDIAN_WATCHED_MAX];
@@ -211,7 +226,7 @@ static enum guardian_state look_at_all(struct guardian *g, int timeout_ms)
     for (uint32_t i = 0; i < g->watched_count; i++) {
         struct guardian_watched *one = &g->watched[i];
         if (one->state == GUARDIAN_GOES_ON) one->state = look_at(one, polled[i].revents);
-        if (!counts(g, one)) continue; /* asked after the agent's end was seen */
+        if (!counts(g, one)) continue; /* read after the agent's end was seen */
         if (one->state == GUARDIAN_NEVER_KNOWN && all == GUARDIAN_IS_OVER) all = GUARDIAN_NEVER_KNOWN;
         if (one->state == GUARDIAN_GOES_ON) all = GUARDIAN_GOES_ON;
     }
@@ -232,7 +247,8 @@ static bool has_releases(const struct guardian_watched *one)
     return false;
 }
 
-/* As long as the agent may live its leases do, whatever has become of its clients. True: more is to be said. */
+/* Sends releases of work that is over. While the agent may live it may renew its leases, so none is sent then. True: call
+ * again, after a pause. */
 static bool tell_of_some(struct guardian *g)
 {
     const struct guardian_watched *agent = find(g, 0);
@@ -248,9 +264,16 @@ static bool tell_of_some(struct guardian *g)
     return is_more;
 }
 
+void guardian_agent_died(struct guardian *g)
+{
+    struct guardian_watched *agent = find(g, 0);
+    if (agent) agent->state = GUARDIAN_IS_OVER;
+}
+
 bool guardian_end_all(struct guardian *g)
 {
     const uint64_t until = now_ms() + g->preempt_after_ms;
+    shut_connections(g);
     ask_for_the_end(g);
     if (g->is_mute) return false;
     for (int timeout_ms = 0;;) {
@@ -270,64 +293,6 @@ void guardian_tell(const struct guardian *g)
         if (time > 0) nanosleep(&pause, NULL);
         for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) send_off(g, &g->obituaries[i]);
     }
-}
-
-/* ---- Its life ---- */
-
-/* One descriptor at most belongs to a message. */
-static int descriptor_of(struct guardian *g, struct msghdr *head)
-{
-    int fds[GUARDIAN_FDS_MAX], fd = -1;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(head); c; c = CMSG_NXTHDR(head, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
-        const size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof *fds;
-        memcpy(fds, CMSG_DATA(c), count * sizeof *fds);
-        for (size_t i = 0; i < count; i++) {
-            if (fd >= 0) {
-                g->is_mute = true;
-                close(fds[i]);
-            } else {
-                fd = fds[i];
-            }
-        }
-    }
-    return fd;
-}
-
-/* False: the agent has closed its end. */
-static bool hear(struct guardian *g, int channel)
-{
-    union {
-        char room[CMSG_SPACE(GUARDIAN_FDS_MAX * sizeof(int))];
-        struct cmsghdr aligned;
-    } serve;
-    struct guardian_message m;
-    struct iovec part = {&m, sizeof m};
-    struct msghdr head = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &serve, .msg_controllen = sizeof serve};
-    const ssize_t size = recvmsg(channel, &head, MSG_CMSG_CLOEXEC);
-    if (size < 0 && errno == EINTR) return true;
-    if (size <= 0) return false;
-    const int fd = descriptor_of(g, &head);
-    if (head.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) g->is_mute = true;
-    guardian_take(g, &m, (size_t)size, fd);
-    return !g->has_left;
-}
-
-static void drop_privileges(void)
-{
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
-    (void)syscall(SYS_capset, &head, none);
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* what it holds is for nobody to read */
-}
-
-/* Who stops a whole session or service means the agent; we go when it has gone. */
-static void ignore_signals(void)
-{
-    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) (void)signal(signals[i], SIG_IGN);
 }
 
 static uint32_t peers_of(const struct guardian *g)
@@ -351,7 +316,7 @@ static uint32_t works_that_count(const struct guardian *g)
     return works;
 }
 
-static void mourn(struct guardian *g)
+void guardian_mourn(struct guardian *g)
 {
     const bool is_over = guardian_end_all(g);
     const uint32_t works = works_that_count(g);
@@ -365,18 +330,4 @@ static void mourn(struct guardian *g)
     guardian_tell(g);
     log_event(LOG_WARN_LEVEL, NULL, "the agent is dead; work of %u clients is over, and %u peers were told",
               works, peers_of(g));
-}
-
-int guardian_main(int channel, int agent)
-{
-    static struct guardian g = {.socket = -1}; /* too large for a stack */
-    (void)setsid();
-    ignore_signals();
-    drop_privileges();
-    prctl(PR_SET_NAME, "elector-guard", 0, 0, 0);
-    (void)watch(&g, GUARDIAN_WATCH, 0, agent); /* a channel that is closed is no death */
-    while (hear(&g, channel)) {}
-    if (!g.has_left && g.socket >= 0) mourn(&g);
-    guardian_close(&g);
-    return 0;
 }

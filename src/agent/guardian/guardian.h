@@ -1,20 +1,29 @@
 /*
- * The guardian: a small process beside the agent, which outlives it. It has no keys and knows nothing of elections. The
- * agent tells it what is worked at in its name, and hands it datagrams that are sealed already. When the agent dies,
- * the guardian sees to it that all of that work ends, and only when it knows that nothing is left it sends the obituaries.
- * Of work that is over while other work goes on, or is not known to be over, it sends the releases. Whatever it does not
- * know for certain keeps it silent: then the lease decides, as if there were no guardian.
+ * The guardian: a small process beside the agent that outlives it. It has no keys and knows nothing of elections. The agent
+ * tells it which work its clients do, and gives it datagrams that are sealed already. When the agent dies, the guardian
+ * ends that work, and sends the obituaries once it knows that none of it is left. If some work is over, and other work is
+ * not or may not be, it sends the releases of the first. When in doubt the guardian sends nothing: then the lease decides, as
+ * it would without a guardian.
  *
- * Between them is a pair of SOCK_SEQPACKET sockets; a message is a struct guardian_message, perhaps with a descriptor.
- * The agent tells of a client's work when it begins to stand, and the guardian reads everything before the end. Which work
- * leads is on a page that both share, so that an election wakes no guardian: a work's word is set before its client hears
- * that it leads, and is 0 when what it did is over, or was told to be. The guardian looks there once nobody can write to it any more:
- * its agent is dead. So whoever may work is known and marked, and what is not marked is nothing to wait for. A number is
- * given anew only after GUARDIAN_UNWATCH, and while its word is 0. Without a page all that it knows of counts.
+ * Agent and guardian have a pair of SOCK_SEQPACKET sockets, the channel. A message is a struct guardian_message, perhaps with
+ * a descriptor. The agent tells of a client's work when the client becomes a candidate, and the guardian reads all messages
+ * before it acts.
+ *
+ * They also share a page (struct guardian_page):
+ * - Its bytes say which work leads, so that an election need not wake the guardian. The agent sets a work's byte before the
+ *   client hears that it leads, and clears it when that work is over, or was told to end. The guardian reads the bytes
+ *   when the agent is dead and nobody can write them. So it knows all work that may go on, and waits for no other. The agent
+ *   uses a number again only after GUARDIAN_UNWATCH, and while its byte is 0. Without a page all work counts as leading.
+ * - Its lock tells the guardian of the agent's death (alive_lock.h). If the lock does not tell, the guardian waits for the
+ *   end of the channel and for the agent's pidfd.
+ *
+ * The kernel closes the connections of a dead agent only after it has freed the agent's memory: 1 ms for 8 MB, 18 ms for
+ * 128 MB. The guardian shuts them down before that, so that an application knows early, and can end what it did.
  */
 #ifndef ELECTOR_AGENT_GUARDIAN_GUARDIAN_H
 #define ELECTOR_AGENT_GUARDIAN_GUARDIAN_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,37 +35,39 @@ enum {
     GUARDIAN_PEERS_MAX = 64,
     GUARDIAN_DATAGRAM_MAX = 1200,
     GUARDIAN_PATIENCE_MAX_MS = 10 * 60 * 1000,
-    GUARDIAN_TIMES = 3,   /* that each datagram is sent, */
-    GUARDIAN_PAUSE_MS = 3 /* so long apart */
+    GUARDIAN_TIMES = 3,   /* how often each datagram is sent */
+    GUARDIAN_PAUSE_MS = 3 /* between two of those */
 };
 
 enum guardian_kind {
-    GUARDIAN_BEGIN = 1, /* with a datagram socket to send from; the first, and once */
-    GUARDIAN_PAGE,      /* with a memfd, a struct guardian_page; once, and before any work */
-    GUARDIAN_WATCH, /* `number` is a process: with its pidfd; its end is waited for, and never brought about */
-    GUARDIAN_LINE, /* `number` is work under a keeper: with the end of a pair of SOCK_SEQPACKET sockets, see below */
-    GUARDIAN_BLIND,   /* `number` cannot be watched: as long as it is there, nothing is known */
-    GUARDIAN_UNWATCH, /* `number` is over, or was never begun */
-    GUARDIAN_OBITUARY, /* a datagram to `address`, as the one for peer `number`; of size 0: there is none any more */
-    GUARDIAN_RELEASE, /* a datagram to `address`, as the one for `peer` when only the work `number` is over; or none */
-    GUARDIAN_PATIENCE, /* `number` milliseconds after the agent's death, obituaries are of no use any more */
-    GUARDIAN_GOODBYE   /* the agent leaves in good order: nothing is to be done */
+    GUARDIAN_BEGIN = 1, /* with a datagram socket to send from; the first message, and once */
+    GUARDIAN_PAGE,      /* with a memfd that holds a struct guardian_page; once, and before any work */
+    GUARDIAN_WATCH, /* work `number` is a process: with its pidfd. The guardian waits for its end and never kills it */
+    GUARDIAN_LINE, /* work `number` has a keeper: with one end of a pair of SOCK_SEQPACKET sockets, see below */
+    GUARDIAN_BLIND,      /* work `number` cannot be watched: the guardian will not know when it is over */
+    GUARDIAN_CONNECTION, /* the connection of the client of work `number`: it is shut down when the agent is dead */
+    GUARDIAN_UNWATCH, /* work `number` is over, or never began */
+    GUARDIAN_OBITUARY, /* a datagram to `address`: the obituary for peer `number`. Size 0 takes the last one back */
+    GUARDIAN_RELEASE, /* a datagram to `address`, for `peer`, that says only that work `number` is over; or none */
+    GUARDIAN_PATIENCE, /* `number` milliseconds after the agent's death an obituary is of no use any more */
+    GUARDIAN_GOODBYE   /* the agent leaves in good order: do nothing */
 };
 
-_Static_assert(ATOMIC_CHAR_LOCK_FREE == 2, "who only reads a page cannot write to a lock");
-
-/* On a line: the guardian asks for the end of the work; whoever keeps it kills it, and answers once nothing is left of it
- * and nothing of it can begin any more. */
+/* On a line: the guardian asks that the work end. The keeper kills it, and answers when none of it is left and none of it
+ * can begin any more. */
 #define GUARDIAN_LINE_END "end"
 #define GUARDIAN_LINE_OVER "over"
 
 struct guardian_page {
-    _Atomic uint8_t leads[GUARDIAN_WATCHED_MAX]; /* by the number of the work; 0: it holds nothing */
+    pthread_mutex_t alive;                       /* see alive_lock.h */
+    _Atomic uint8_t leads[GUARDIAN_WATCHED_MAX]; /* by the number of the work; 0: it leads nothing */
 };
+_Static_assert(ATOMIC_CHAR_LOCK_FREE == 2,
+               "a byte is shared between processes, which no library lock could guard");
 
 struct guardian_message {
     uint32_t kind, number, peer;
-    uint32_t size; /* of the datagram; what follows may be cut off behind it */
+    uint32_t size; /* of the datagram, which may be shorter than its room: the message ends with it */
     struct sockaddr_storage address;
     uint8_t datagram[GUARDIAN_DATAGRAM_MAX];
 };
@@ -74,31 +85,35 @@ struct guardian_watched {
     uint32_t number;
     enum guardian_kind kind;
     enum guardian_state state;
-    int fd;                                                 /* -1: of what cannot be watched */
+    int fd;                                                 /* -1: it cannot be watched */
+    int connection;                                         /* of its client; -1: none came */
     uint32_t told;                                          /* how often its releases were sent */
     struct guardian_obituary *releases[GUARDIAN_PEERS_MAX]; /* by position - 1; NULL: none */
 };
 
-struct guardian { /* zeroes, but for socket = -1, begin it */
+struct guardian { /* initially zero, with socket = -1 */
     int socket;
-    const struct guardian_page *page; /* NULL: none came */
-    bool has_left;                    /* the agent has said goodbye */
-    bool is_mute;                     /* something was not understood: nothing is certain any more */
+    struct guardian_page *page; /* NULL: none came */
+    bool has_left;              /* the agent has said goodbye */
+    bool is_mute; /* a message was not understood: the guardian knows nothing for certain, and sends nothing */
     uint32_t preempt_after_ms;
     uint32_t watched_count;
     struct guardian_watched watched[GUARDIAN_WATCHED_MAX];
     struct guardian_obituary obituaries[GUARDIAN_PEERS_MAX]; /* by position - 1 */
 };
 
-/* Takes one message in, and the descriptor over (-1: none came). */
+/* Takes one message, and owns the descriptor from then on (-1: none came). The agent itself is work number 0. */
 void guardian_take(struct guardian *, const struct guardian_message *, size_t size, int fd);
-/* The agent is dead. True: all work of its clients is over, for certain. False: that cannot be known, or not in time; what
- * is over was told. */
+/* The agent's loop thread is dead (alive_lock.h): do not wait for its process. */
+void guardian_agent_died(struct guardian *);
+/* Ends all work and waits for it and for the agent. True: all is over, for certain. False: some of it is not, or may not be;
+ * the releases of the rest were sent. */
 bool guardian_end_all(struct guardian *);
-void guardian_tell(const struct guardian *); /* every peer, several times */
+void guardian_tell(const struct guardian *); /* sends every obituary, GUARDIAN_TIMES */
+void guardian_mourn(struct guardian *);      /* the two above, and a line in the log */
 void guardian_close(struct guardian *);
 
-/* A guardian's life, in its own process; `agent` is a pidfd of it. Returns the exit code. */
-int guardian_main(int channel, int agent);
+/* The guardian's process, until its end. `agent` is a pidfd of the agent. */
+_Noreturn void guardian_main(int channel, int agent);
 
 #endif

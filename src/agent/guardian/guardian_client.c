@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/guardian/alive_lock.h"
 #include "agent/guardian/spawn.h"
 #include "agent/peer/udp.h"
 #include "base/log.h"
@@ -35,6 +36,7 @@ _Static_assert((int)SEAL_DATAGRAM_MAX <= (int)GUARDIAN_DATAGRAM_MAX, "whatever i
 struct work {
     enum guardian_kind kind;
     int fd;
+    int connection; /* of its client, borrowed; -1: none */
     uint32_t holds;
     bool is_used, stands;
     bool is_dropped; /* which the guardian hears when nobody waits for us */
@@ -45,6 +47,8 @@ struct work {
     struct host_tenure tenures[CLIENT_GROUPS_MAX];
 };
 
+static const struct work no_work = {.fd = -1, .connection = -1};
+
 struct guardian_client {
     uv_loop_t *loop;
     const struct config *config;
@@ -53,7 +57,7 @@ struct guardian_client {
     const char *program;
     struct work works[CLIENT_WORKS_MAX]; /* by number */
     uint64_t tidy_at;                    /* what is dropped; UINT64_MAX: nothing is */
-    int deadline_page_fd;                /* -1: there is none, and all that stands counts as held */
+    int page_fd;                         /* -1: there is none, and all that stands counts as held */
     struct guardian_page *page;
 
     pid_t pid; /* 0: none runs */
@@ -170,8 +174,7 @@ static void start_guardian(struct guardian_client *o)
         return;
     }
     const int socket = udp_open_aside(o->config);
-    if (socket < 0 || !listen_to(o) || !say(o, &begin, socket) ||
-        (o->page && !say(o, &page, o->deadline_page_fd)))
+    if (socket < 0 || !listen_to(o) || !say(o, &begin, socket) || (o->page && !say(o, &page, o->page_fd)))
         lose_guardian(o, "cannot be spoken to");
     if (socket >= 0) close(socket);
 }
@@ -197,6 +200,8 @@ static void tell_work(struct guardian_client *o, uint32_t number)
     w->is_blind = cannot_be_watched(w);
     struct guardian_message m = {.kind = w->is_blind ? GUARDIAN_BLIND : w->kind, .number = number};
     w->is_told = say(o, &m, w->is_blind ? -1 : w->fd);
+    m.kind = GUARDIAN_CONNECTION; /* if this fails, the client learns of our death a few milliseconds later */
+    if (w->is_told && w->connection >= 0) (void)say(o, &m, w->connection);
 }
 
 /* False: the guardian takes nothing in now. */
@@ -212,7 +217,7 @@ static bool unwatch(struct guardian_client *o, uint32_t number)
 static void free_work(struct work *w)
 {
     close(w->fd);
-    *w = (struct work){.fd = -1};
+    *w = no_work;
 }
 
 /* A number is another's only after the guardian has been told. */
@@ -241,7 +246,7 @@ static uint32_t find_place(const struct guardian_client *o)
     return i;
 }
 
-uint32_t guardian_client_add(struct guardian_client *o, enum guardian_kind kind, int fd)
+uint32_t guardian_client_add(struct guardian_client *o, enum guardian_kind kind, int fd, int connection)
 {
     if (fd < 0) return CLIENT_BLIND;
     uint32_t place = o ? find_place(o) : CLIENT_WORKS_MAX;
@@ -253,7 +258,7 @@ uint32_t guardian_client_add(struct guardian_client *o, enum guardian_kind kind,
         close(fd);
         return CLIENT_BLIND;
     }
-    o->works[place] = (struct work){.kind = kind, .fd = fd, .is_used = true};
+    o->works[place] = (struct work){.kind = kind, .fd = fd, .connection = connection, .is_used = true};
     return place;
 }
 
@@ -280,6 +285,7 @@ void guardian_client_drop(struct guardian_client *o, uint32_t work)
     if (!o || !has_a_place(work)) return;
     struct work *w = &o->works[work];
     w->is_dropped = true;
+    w->connection = -1;
     if (w->holds == 0 && !w->is_told)
         free_work(w);
     else
@@ -442,11 +448,23 @@ static void say_goodbye(struct guardian_client *o)
 
 static void make_page(struct guardian_client *o)
 {
-    o->deadline_page_fd = memfd_new("elector-guard");
-    void *page = o->deadline_page_fd >= 0 && ftruncate(o->deadline_page_fd, sizeof *o->page) == 0
-                     ? mmap(NULL, sizeof *o->page, PROT_READ | PROT_WRITE, MAP_SHARED, o->deadline_page_fd, 0)
-                     : MAP_FAILED;
-    o->page = page == MAP_FAILED ? NULL : page;
+    struct guardian_page *page = MAP_FAILED;
+    o->page_fd = memfd_new("elector-guard");
+    if (o->page_fd >= 0 && ftruncate(o->page_fd, sizeof *page) == 0)
+        page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, o->page_fd, 0);
+    if (page == MAP_FAILED) return;
+    if (alive_lock_hold(&page->alive))
+        o->page = page;
+    else
+        munmap(page, sizeof *page);
+}
+
+/* The guardian is dead by now: to give the lock back tells nobody anything. */
+static void drop_page(struct guardian_client *o)
+{
+    if (o->page) alive_lock_release(&o->page->alive);
+    if (o->page) munmap(o->page, sizeof *o->page);
+    if (o->page_fd >= 0) close(o->page_fd);
 }
 
 struct guardian_client *guardian_client_new(uv_loop_t *loop, const struct config *config, struct host *host,
@@ -462,7 +480,7 @@ struct guardian_client *guardian_client_new(uv_loop_t *loop, const struct config
     o->program = program;
     o->tidy_at = UINT64_MAX;
     make_page(o);
-    for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++) o->works[i].fd = -1;
+    for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++) o->works[i] = no_work;
     return o;
 }
 
@@ -472,8 +490,7 @@ void guardian_client_free(struct guardian_client *o)
     if (o->pid) say_goodbye(o);
     for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++)
         if (o->works[i].fd >= 0) close(o->works[i].fd);
-    if (o->page) munmap(o->page, sizeof *o->page);
-    if (o->deadline_page_fd >= 0) close(o->deadline_page_fd);
+    drop_page(o);
     free(o);
 }
 

@@ -44,7 +44,7 @@ uint64_t guardian_client_tick(struct guardian_client *);
 
 /* Of a client: its process (GUARDIAN_WATCH, a pidfd) or a line to whoever keeps its work (GUARDIAN_LINE). Takes the
  * descriptor over; -1, or too many: CLIENT_BLIND. In all of these the obituary may be NULL: nobody watches then. */
-uint32_t guardian_client_add(struct guardian_client *, enum guardian_kind, int fd);
+uint32_t guardian_client_add(struct guardian_client *, enum guardian_kind, int fd, int connection);
 void guardian_client_stand(struct guardian_client *, uint32_t work); /* the client may come to lead */
 void guardian_client_drop(struct guardian_client *,
                           uint32_t work); /* the client is gone; what is held stays until it is let go of */

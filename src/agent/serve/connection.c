@@ -347,6 +347,7 @@ void connection_close(struct connection *c, enum leadership_way way)
     c->serve->connection_count--;
     withdraw_all(c, way); /* first: another candidate may be waiting */
     uv_close((uv_handle_t *)&c->poll, on_closed);
+    (void)shutdown(c->fd, SHUT_RDWR); /* the guardian may have it open for another second */
     close(c->fd);
     if (c->passed >= 0) close(c->passed);
     guardian_client_drop(c->serve->guardian, c->work);

@@ -415,7 +415,7 @@ static void on_work(const struct request *r)
         return;
     }
     const uint32_t before = c->work;
-    c->work = guardian_client_add(serve->guardian, GUARDIAN_LINE, line);
+    c->work = guardian_client_add(serve->guardian, GUARDIAN_LINE, line, -1);
     if (c->campaigns) guardian_client_stand(serve->guardian, c->work);
     for (uint32_t i = 0; i < serve->leaderships.count; i++) {
         struct leadership *o = leadership_at(&serve->leaderships, i);

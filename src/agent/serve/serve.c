@@ -269,7 +269,7 @@ static void accept_client(struct serve *serve, int fd)
         return;
     }
     struct connection *c = serve_adopt(serve, fd, who);
-    if (c) c->work = guardian_client_add(serve->guardian, GUARDIAN_WATCH, process_of(fd));
+    if (c) c->work = guardian_client_add(serve->guardian, GUARDIAN_WATCH, process_of(fd), fd);
 }
 
 /* If descriptors run out, a client in the backlog would keep the loop spinning. So a spare descriptor is kept,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "agent/agent.h"
-#include "agent/guardian/undertaker.h"
 #include "base/log.h"
 #include "cli/cli.h"
 
@@ -34,12 +33,9 @@ static int run(const char *path, bool check, bool verbose)
         config_describe(config, stdout);
     } else {
         config->verbose |= verbose;
-        (void)setenv("UV_THREADPOOL_SIZE", "1",
-                     0); /* one writes the record, and its death is waited for, too */
+        (void)setenv("UV_THREADPOOL_SIZE", "1", 0); /* the pool writes the state file and does nothing else */
         log_set(config->log == CONFIG_LOG_JSON, config->verbose);
-        const pid_t undertaker = undertaker_begin();
         code = agent_run(config, "/proc/self/exe"); /* which knows `guardian` */
-        undertaker_end(undertaker);
     }
     config_wipe(config);
     free(config);

@@ -14,5 +14,5 @@ int cli_guardian(int argc, char **argv)
     if (getsockopt(CLIENT_CHANNEL, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
         return cli_usage_error("guardian", "only the agent starts it; see elector-agent(8)");
     log_set(argc > 1 && strcmp(argv[1], "json") == 0, false);
-    return guardian_main(CLIENT_CHANNEL, CLIENT_AGENT);
+    guardian_main(CLIENT_CHANNEL, CLIENT_AGENT);
 }

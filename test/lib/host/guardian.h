@@ -136,13 +136,20 @@ static inline void say(int line, const char *word)
     assert_int_equal(send(line, word, strlen(word), MSG_NOSIGNAL), strlen(word));
 }
 
-/* As the agent writes to it. */
+/* As an agent makes it, but that nobody holds its lock. */
+static inline struct guardian_page *make_page(int *fd)
+{
+    *fd = memfd_new("test");
+    assert_int_equal(ftruncate(*fd, sizeof(struct guardian_page)), 0);
+    struct guardian_page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    assert_ptr_not_equal(page, MAP_FAILED);
+    return page;
+}
+
 static inline struct guardian_page *share_page(void)
 {
-    const int fd = memfd_new("test");
-    assert_int_equal(ftruncate(fd, sizeof(struct guardian_page)), 0);
-    struct guardian_page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    assert_ptr_not_equal(page, MAP_FAILED);
+    int fd;
+    struct guardian_page *page = make_page(&fd);
     hear(GUARDIAN_PAGE, 0, fd);
     assert_false(g.is_mute);
     return page;

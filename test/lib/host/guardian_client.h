@@ -5,7 +5,9 @@
 #ifndef ELECTOR_TEST_LIB_HOST_GUARDIAN_CLIENT_H
 #define ELECTOR_TEST_LIB_HOST_GUARDIAN_CLIENT_H
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -18,7 +20,7 @@
 static struct guardian_client *obituary;
 static struct config wider; /* where there is a peer */
 static struct seal *seal;
-static const struct guardian_page *page;
+static struct guardian_page *page;
 static char log_path[128], told[16384];
 
 /* ---- The guardian ---- */
@@ -37,10 +39,10 @@ static inline void write_release(int log, const struct guardian_message *m)
 
 static inline int write_all_down(void)
 {
-    static const char *const names[] = {
-        [GUARDIAN_BEGIN] = "begin",    [GUARDIAN_PAGE] = "page",   [GUARDIAN_WATCH] = "watch",
-        [GUARDIAN_LINE] = "line",      [GUARDIAN_BLIND] = "blind", [GUARDIAN_UNWATCH] = "unwatch",
-        [GUARDIAN_GOODBYE] = "goodbye"};
+    static const char *const names[] = {[GUARDIAN_BEGIN] = "begin",           [GUARDIAN_PAGE] = "page",
+                                        [GUARDIAN_WATCH] = "watch",           [GUARDIAN_LINE] = "line",
+                                        [GUARDIAN_BLIND] = "blind",           [GUARDIAN_UNWATCH] = "unwatch",
+                                        [GUARDIAN_CONNECTION] = "connection", [GUARDIAN_GOODBYE] = "goodbye"};
     struct guardian_message m;
     const char *path = getenv("ELECTOR_TEST_LOG");
     const int log = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
@@ -63,8 +65,8 @@ static inline int write_all_down(void)
 
 #define BEGUN ": begin 0; page 0; "
 
-/* The guardian's, which has its own name among our descriptors. */
-static inline const struct guardian_page *find_page(void)
+/* The page that the guardian shares, by its name among our descriptors. */
+static inline struct guardian_page *find_page(void)
 {
     char path[64], name[64];
     for (int fd = 3; fd < 256; fd++) {
@@ -73,7 +75,7 @@ static inline const struct guardian_page *find_page(void)
         if (size < 0) continue;
         name[size] = '\0';
         if (!strstr(name, "memfd:elector-guard")) continue;
-        void *found = mmap(NULL, sizeof *page, PROT_READ, MAP_SHARED, fd, 0);
+        void *found = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         return found == MAP_FAILED ? NULL : found;
     }
     return NULL;
@@ -82,6 +84,12 @@ static inline const struct guardian_page *find_page(void)
 static inline bool leads(uint32_t work)
 {
     return atomic_load(&page->leads[work]) != 0;
+}
+
+/* While the agent lives its loop holds the lock: by it a guardian would know of its death. */
+static inline bool holds_the_lock(void)
+{
+    return pthread_mutex_trylock(&page->alive) == EBUSY;
 }
 
 static inline bool begin_obituary(const struct config *config)
@@ -96,7 +104,10 @@ static inline void end_obituary(void)
 {
     serve_set_guardian(t.serve, NULL);
     guardian_client_free(obituary);
-    if (page) munmap((void *)(uintptr_t)page, sizeof *page);
+    if (!page) return;
+    assert_int_equal(pthread_mutex_trylock(&page->alive), 0); /* given back before its memory went */
+    assert_int_equal(pthread_mutex_unlock(&page->alive), 0);
+    munmap(page, sizeof *page);
     page = NULL;
 }
 
@@ -160,7 +171,7 @@ static inline void was_told(const char *words)
 
 static inline uint32_t add(pid_t pid)
 {
-    return guardian_client_add(obituary, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0));
+    return guardian_client_add(obituary, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0), -1);
 }
 
 /* By another that stands, of which it is told later than of all else, what is due included: so what it was not

@@ -11,16 +11,16 @@ static void a_client_is_watched_from_when_it_stands(void **state)
     nothing_since(BEGUN);
     lead(fd, "g");
     say(other, "{\"op\":\"campaign\",\"group\":\"g\"}");
-    was_told("watch 2; watch 3; ");
+    was_told("watch 2; connection 2; watch 3; connection 3; ");
     assert_true(leads(2) && !leads(3));
     hang_up(fd);
     await(other);
-    assert_true(!leads(2) && leads(3)); /* the other is next, */
-    nothing_since("watch 3; ");         /* and waits for no guardian */
+    assert_true(!leads(2) && leads(3));       /* the other is next, */
+    nothing_since("watch 3; connection 3; "); /* and waits for no guardian */
     pass(1100);
     was_told("unwatch 2; ");
     lead(join(), "h");
-    was_told("unwatch 2; watch 2; ");
+    was_told("unwatch 2; watch 2; connection 2; ");
 }
 
 static struct {
@@ -84,14 +84,14 @@ static void it_is_watched_once_however_much_it_leads(void **state)
     const int fd = join();
     lead(fd, "g");
     lead(fd, "h");
-    was_told(BEGUN "watch 2; ");
+    was_told(BEGUN "watch 2; connection 2; ");
     say(fd, "{\"op\":\"resign\",\"group\":\"g\"}");
     await(fd);
     assert_true(leads(2));
     say(fd, "{\"op\":\"resign\",\"group\":\"h\"}");
     await(fd);
     assert_false(leads(2));
-    nothing_since("watch 2; ");
+    nothing_since("watch 2; connection 2; ");
 }
 
 /* However many come and go in a second. */
@@ -114,9 +114,9 @@ static void a_line_takes_the_place_of_the_process(void **state)
 {
     const int fd = join();
     lead(fd, "g");
-    was_told(BEGUN "watch 2; ");
+    was_told(BEGUN "watch 2; connection 2; ");
     const int line = lay_line(fd);
-    was_told("watch 2; line 3; ");
+    was_told("watch 2; connection 2; line 3; ");
     assert_true(!leads(2) && leads(3));
     pass(1100);
     was_told("unwatch 2; ");
@@ -149,7 +149,7 @@ static void nothing_but_a_line_is_taken(void **state)
     send_with(fd, hello_request, nothing); /* kept until it closes */
     assert_non_null(strstr(await(fd), "\"ok\":true"));
     lead(fd, "g");
-    was_told(BEGUN "watch 2; ");
+    was_told(BEGUN "watch 2; connection 2; ");
     close(nothing);
 }
 
@@ -171,7 +171,7 @@ static void one_that_is_expelled_is_watched_until_its_time_is_over(void **state)
 {
     const int fd = join();
     lead(fd, "g");
-    was_told(BEGUN "watch 2; ");
+    was_told(BEGUN "watch 2; connection 2; ");
     say(fd, "no JSON");
     assert_true(has_ended(fd));
     assert_true(leads(2));
@@ -182,6 +182,16 @@ static void one_that_is_expelled_is_watched_until_its_time_is_over(void **state)
     assert_false(leads(2));
     pass(1100);
     was_told("unwatch 2; ");
+}
+
+/* It has a copy of the connection, which would keep it open. */
+static void who_is_expelled_knows_at_once_whatever_the_guardian_holds(void **state)
+{
+    const int fd = join(), held = dup(t.serve->connections[0]->fd);
+    assert_true(held >= 0);
+    say(fd, "no JSON");
+    assert_true(has_ended(fd));
+    close(held);
 }
 
 int main(int argc, char **argv)
@@ -199,6 +209,7 @@ int main(int argc, char **argv)
         GUARDED(nothing_but_a_line_is_taken),
         GUARDED(whom_the_kernel_does_not_know_is_not_watched_but_remembered),
         GUARDED(one_that_is_expelled_is_watched_until_its_time_is_over),
+        GUARDED(who_is_expelled_knows_at_once_whatever_the_guardian_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,8 +45,8 @@ static void another_guardian_has_them_too(void **state)
         usleep(1000);
         read_log();
     }
-    char words[64];
-    snprintf(words, sizeof words, BEGUN "watch 2; release 2 to 2: %lld; ", (long long)term);
+    char words[96];
+    snprintf(words, sizeof words, BEGUN "watch 2; connection 2; release 2 to 2: %lld; ", (long long)term);
     was_told(words);
 }
 
@@ -81,7 +81,7 @@ static void another_is_told_of_all(void **state)
     const int fd = join(), line = lay_line(fd);
     lead(fd, "g");
     say(join(), "{\"op\":\"campaign\",\"group\":\"g\"}");
-    was_told(BEGUN "watch 2; line 3; ");
+    was_told(BEGUN "watch 2; connection 2; line 3; ");
     assert_int_equal(kill(guardian_pid(), SIGKILL), 0);
     for (int i = 0; i < 600 && strchr(told, ':') == strrchr(told, ':'); i++) {
         pass(100); /* it is waited a little, lest one that cannot live be started for ever */
@@ -90,8 +90,9 @@ static void another_is_told_of_all(void **state)
         read_log();
     }
     assert_ptr_not_equal(strchr(told, ':'), strrchr(told, ':'));
-    was_told(BEGUN "watch 2; line 3; ");
+    was_told(BEGUN "watch 2; connection 2; line 3; ");
     assert_true(!leads(2) && leads(3));
+    assert_true(holds_the_lock());
     close(line);
 }
 
@@ -103,6 +104,7 @@ static void it_goes_when_it_is_not_wanted_any_more(void **state)
     assert_int_equal(guardian_client_tick(obituary), UINT64_MAX);
     was_told("goodbye 0; ");
     assert_int_equal(kill(pid, 0), -1);
+    assert_true(holds_the_lock()); /* one may be wanted again */
 }
 
 int main(int argc, char **argv)

@@ -118,6 +118,24 @@ static void a_later_obituary_takes_the_place_of_an_earlier(void **state)
     assert_int_equal(recv(ear, &(char[8]){0}, 8, MSG_DONTWAIT), -1);
 }
 
+/* Long before the kernel closes it. What it had been told before, it can still read. */
+static void a_client_learns_that_its_agent_is_gone(void **state)
+{
+    int ends[2], pidfd;
+    char text[8];
+    const pid_t pid = sleeper(&pidfd);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    hear(GUARDIAN_WATCH, 1, pidfd);
+    hear(GUARDIAN_CONNECTION, 1, dup(ends[0]));
+    hear(GUARDIAN_PATIENCE, 20, -1);
+    say(ends[0], "last");
+    assert_false(guardian_end_all(&g));
+    assert_int_equal(recv(ends[1], text, sizeof text, MSG_DONTWAIT), 4);
+    assert_int_equal(recv(ends[1], text, sizeof text, MSG_DONTWAIT), 0);
+    put_down(pid);
+    close(ends[0]), close(ends[1]);
+}
+
 /* ---- Of some ---- */
 
 /* One whose work is over beside one that works on, or of which nobody knows. */
@@ -242,6 +260,8 @@ static void nonsense_makes_it_mute(void **state)
     is_mute_after(&m, GUARDIAN_HEAD + m.size);
     m = message(GUARDIAN_UNWATCH, 77);
     is_mute_after(&m, GUARDIAN_HEAD);
+    m = message(GUARDIAN_CONNECTION, 77);
+    is_mute_after(&m, GUARDIAN_HEAD);
     m = message(GUARDIAN_BEGIN, 0); /* a second time */
     is_mute_after(&m, GUARDIAN_HEAD);
     m = message((enum guardian_kind)1000, 0);
@@ -271,6 +291,7 @@ int main(void)
         IN_BENCH(a_word_before_the_line_breaks_counts),
         IN_BENCH(what_cannot_be_watched_keeps_it_silent),
         IN_BENCH(a_later_obituary_takes_the_place_of_an_earlier),
+        IN_BENCH(a_client_learns_that_its_agent_is_gone),
         IN_BENCH(what_is_over_is_told_though_others_go_on),
         IN_BENCH(beside_what_is_never_known_all_others_are_told),
         IN_BENCH(nothing_is_released_while_the_agent_lives),

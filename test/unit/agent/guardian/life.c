@@ -1,54 +1,6 @@
 /* A guardian's whole life, in a process of its own. */
 #define _GNU_SOURCE
-#include "lib/host/guardian.h"
-
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
-#include <time.h>
-
-static void pass(int channel, struct guardian_message m, int fd)
-{
-    char room[CMSG_SPACE(sizeof(int))] = {0};
-    struct iovec part = {&m, GUARDIAN_HEAD + m.size};
-    struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
-    if (fd >= 0) {
-        head.msg_control = room;
-        head.msg_controllen = sizeof room;
-        struct cmsghdr *c = CMSG_FIRSTHDR(&head);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof fd);
-        memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    }
-    assert_true(sendmsg(channel, &head, MSG_NOSIGNAL) >= 0);
-}
-
-/* A guardian of the process `agent`; its end of the channel is ours. */
-static pid_t live(int agent, int *channel)
-{
-    int ends[2];
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        close(ends[0]);
-        close(STDERR_FILENO);
-        _exit(guardian_main(ends[1], agent));
-    }
-    close(ends[1]);
-    *channel = ends[0];
-    pass(*channel, message(GUARDIAN_BEGIN, 0), g.socket);
-    pass(*channel, obituary("gone"), -1);
-    return pid;
-}
-
-static void await_that_all_is_heard(int channel)
-{
-    const struct timespec nap = {.tv_nsec = 1000000};
-    for (int unread = 1, i = 0; unread > 0 && i < 60000; i++) {
-        nanosleep(&nap, NULL);
-        assert_int_equal(ioctl(channel, SIOCOUTQ, &unread), 0);
-    }
-}
+#include "lib/host/guardian_process.h"
 
 static void the_death_of_its_agent_is_told(void **state)
 {
@@ -56,7 +8,7 @@ static void the_death_of_its_agent_is_told(void **state)
     const pid_t agent = sleeper(&agent_fd), pid = live(agent_fd, &channel);
     pass(channel, message(GUARDIAN_PATIENCE, 60000), -1);
     await_that_all_is_heard(channel);
-    kill(pid, SIGTERM); /* with its whole group: it stays */
+    kill(pid, SIGTERM); /* as with a whole session: it stays */
     kill(pid, SIGHUP);
     put_down(agent);
     close(channel);
@@ -66,8 +18,8 @@ static void the_death_of_its_agent_is_told(void **state)
     close(agent_fd);
 }
 
-/* An agent that dies while its guardian is being started has told it all that it must know. */
-static void a_death_before_its_first_breath_is_told(void **state)
+/* An agent that dies while its guardian starts has told it all that it must know. */
+static void a_death_before_it_runs_is_told(void **state)
 {
     int agent_fd, ends[2];
     const pid_t agent = sleeper(&agent_fd);
@@ -77,18 +29,13 @@ static void a_death_before_its_first_breath_is_told(void **state)
     pass(ends[0], message(GUARDIAN_PATIENCE, 60000), -1);
     put_down(agent);
     close(ends[0]);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        close(STDERR_FILENO);
-        _exit(guardian_main(ends[1], agent_fd));
-    }
-    close(ends[1]);
+    const pid_t pid = start_guardian(ends, agent_fd);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_int_equal(count_told(), GUARDIAN_TIMES);
     close(agent_fd);
 }
 
-/* Whoever closes the channel and lives is no dead agent. */
+/* An agent that closes the channel and lives is not dead. */
 static void a_closed_channel_is_no_death(void **state)
 {
     int agent_fd, channel;
@@ -114,12 +61,12 @@ static void after_a_goodbye_nothing_is_told(void **state)
     close(agent_fd);
 }
 
-/* What was sent before the end is read before the end. */
+/* A message that was sent before the end counts. */
 static void what_it_was_told_last_counts(void **state)
 {
     int agent_fd, channel, work_fd;
     const pid_t agent = sleeper(&agent_fd),
-                work = sleeper(&work_fd); /* who is forked later has the channel too */
+                work = sleeper(&work_fd); /* forked first, or it would hold the channel open */
     const pid_t pid = live(agent_fd, &channel);
     pass(channel, message(GUARDIAN_PATIENCE, 20), -1);
     kill(pid, SIGSTOP);
@@ -137,7 +84,7 @@ static void what_it_was_told_last_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_BENCH(the_death_of_its_agent_is_told), IN_BENCH(a_death_before_its_first_breath_is_told),
+        IN_BENCH(the_death_of_its_agent_is_told), IN_BENCH(a_death_before_it_runs_is_told),
         IN_BENCH(a_closed_channel_is_no_death),   IN_BENCH(after_a_goodbye_nothing_is_told),
         IN_BENCH(what_it_was_told_last_counts),
     };
