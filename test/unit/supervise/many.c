@@ -81,9 +81,10 @@ static void finish(struct supervise *work)
     supervise_reap_keeper(work);
 }
 
+/* Each test has its own works, which are static: supervise.c still lists those of a test that failed. */
 static void who_ends_leaves_nobody_behind(void **state)
 {
-    struct supervise work = {0};
+    static struct supervise work;
     start(&work, "orphan", "exit 3");
     const pid_t orphan = orphan_of("orphan");
     int value = 0, ms = 0;
@@ -102,7 +103,7 @@ static void who_ends_leaves_nobody_behind(void **state)
 
 static void a_dead_keeper_costs_its_own_work_only(void **state)
 {
-    struct supervise works[3] = {0};
+    static struct supervise works[3];
     static const char *const names[] = {"x", "y", "z"};
     pid_t orphans[3];
     for (int i = 0; i < 3; i++) {
@@ -134,7 +135,7 @@ static bool is_beside(pid_t pid)
 /* A hook or a check of the supervisor's is no part of the work. */
 static void children_of_our_own_are_spared(void **state)
 {
-    struct supervise work = {0};
+    static struct supervise work;
     start(&work, "own", "while :; do sleep 1; done");
     const pid_t orphan = orphan_of("own");
     beside = fork();
@@ -161,7 +162,7 @@ static void all_end_with_the_supervisor(void **state)
     assert_int_equal(pipe(ends), 0);
     const pid_t supervisor = fork();
     if (supervisor == 0) {
-        struct supervise works[3] = {0};
+        static struct supervise works[3];
         for (int i = 0; i < 3; i++) start(&works[i], names[i], "while :; do sleep 1; done");
         if (write(ends[1], &works[2].keeper, sizeof last) != (ssize_t)sizeof last) _exit(1);
         pause();
