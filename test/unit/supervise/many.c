@@ -84,6 +84,7 @@ static void finish(struct supervise *work)
     supervise_reap_keeper(work);
 }
 
+/* Each test has its own works, which are static: supervise.c still lists those of a test that failed. */
 static void who_ends_leaves_nobody_behind(void **state)
 {
     static struct supervise work;
