@@ -122,12 +122,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(payload, bytes + 1, length);
     struct payload begun;
     payload_begin(&begun, host->members);
-    const struct payload_entry first = {.type = PAYLOAD_BOARD, .settings = group->session->settings};
+    const struct payload_entry first = {.type = PAYLOAD_POSTINGS, .settings = group->session->settings};
     if (!payload_add(&begun, &first)) abort();
     if ((bytes[0] & 4) && length >= begun.size + 9) { /* past the digests, which nobody guesses */
         memcpy(payload, begun.bytes, begun.size);
         const uint8_t type = payload[begun.size];
-        const bool has_group = type != PAYLOAD_SESSION && type != PAYLOAD_BOARD && type < PAYLOAD_OBITUARY;
+        const bool has_group = type != PAYLOAD_SESSION && type != PAYLOAD_POSTINGS && type < PAYLOAD_OBITUARY;
         if (has_group) put_word(payload + begun.size + 1, group->key, 8);
     }
     /* As it comes alive, or sealed in advance: never by both ways. */

@@ -11,7 +11,7 @@ enum { RUNS = 1000 };
 #else
 enum { RUNS = 20000 };
 #endif
-enum { RECORDER_MAX = 4096 };
+enum { FLIGHT_MAX = 4096 };
 
 static struct sim_random dice;
 
@@ -70,7 +70,7 @@ static size_t make_up_a_run(const struct el_algorithm *algorithm, unsigned numbe
 /* ---- Its script ---- */
 
 static struct sim_settings script;
-static uint64_t flight[RECORDER_MAX]; /* the records in which they were sent */
+static uint64_t flight[FLIGHT_MAX]; /* the records in which they were sent */
 static size_t flight_count, steps;
 static sim_time shown;
 
@@ -92,7 +92,7 @@ __attribute__((format(printf, 2, 3))) static void step(sim_time now, const char 
 
 static void send_off(uint64_t sent)
 {
-    assert_true(flight_count < RECORDER_MAX);
+    assert_true(flight_count < FLIGHT_MAX);
     flight[flight_count++] = sent;
 }
 
@@ -129,7 +129,7 @@ static bool comes_back(uint64_t index)
 }
 
 /* In a run, the network loses and copies as a node sends; in its script, when the node has sent all. */
-static uint64_t put_off[RECORDER_MAX];
+static uint64_t put_off[FLIGHT_MAX];
 static size_t put_off_count;
 
 static void catch_up(void)
@@ -154,7 +154,7 @@ static void retell_record(uint64_t index)
     const struct el_algorithm *algorithm = bench.plan.algorithm;
     if (!belongs_to_a_step(r)) catch_up();
     if (r->what == SIM_COPIED || (r->what == SIM_DROPPED && r->reason == SIM_LOST)) {
-        assert_true(put_off_count < RECORDER_MAX);
+        assert_true(put_off_count < FLIGHT_MAX);
         put_off[put_off_count++] = index;
         return;
     }

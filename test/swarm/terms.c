@@ -8,7 +8,7 @@
 #ifdef ELECTOR_SANITIZED
 enum { RUNS_DEFAULT = 1500 };
 #else
-enum { RUNS_DEFAULT = 48000 };
+enum { RUNS_DEFAULT = 50000 };
 #endif
 
 static void only_what_is_named_goes_wrong_and_every_note_is_reached(void **state)

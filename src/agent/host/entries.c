@@ -222,7 +222,7 @@ static void on_session(struct host *host, el_node from, const struct payload_ent
     }
     switch (entry->type) {
     case PAYLOAD_SESSION: session_hear(s, &entry->msg); break;
-    case PAYLOAD_BOARD: postings_hear_state(s, from, entry); break;
+    case PAYLOAD_POSTINGS: postings_hear_state(s, from, entry); break;
     default: postings_hear_posting(s, from, entry); break;
     }
 }
@@ -253,7 +253,7 @@ static void on_entry(struct host *host, el_node from, const struct payload_entry
         host_hear_released(host, from, entry);
         return;
     }
-    if (entry->type == PAYLOAD_SESSION || entry->type == PAYLOAD_BOARD || entry->type == PAYLOAD_POSTING) {
+    if (entry->type == PAYLOAD_SESSION || entry->type == PAYLOAD_POSTINGS || entry->type == PAYLOAD_POSTING) {
         on_session(host, from, entry);
         return;
     }

@@ -96,7 +96,7 @@ static const struct {
     [PAYLOAD_GROUP] = {{SETTINGS, FLAGS, ROUND, NUMBER, PREEMPT_AFTER}, true, false, NAME},
     [PAYLOAD_VALUE] = {{NUMBER}, true, false, VALUE},
     [PAYLOAD_SESSION] = {{MSG, SETTINGS}, false, true, NO_TEXT},
-    [PAYLOAD_BOARD] = {{VERSION, BEFORE, FLAGS, SETTINGS, INCARNATION, ANSWERS}, false, false, NO_TEXT},
+    [PAYLOAD_POSTINGS] = {{VERSION, BEFORE, FLAGS, SETTINGS, INCARNATION, ANSWERS}, false, false, NO_TEXT},
     [PAYLOAD_POSTING] = {{VERSION, BEFORE, TERM, HEIR_TERM, HEIR, FLAGS, NUMBER, PREEMPT_AFTER, SETTINGS,
                           INCARNATION},
                          true,

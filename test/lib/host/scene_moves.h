@@ -155,7 +155,7 @@ static inline void print_letter(uint32_t number)
         if (e.type == PAYLOAD_POSTING)
             print_message(" Posting(%s %llu%s, term %llu)", e.text, (unsigned long long)e.version,
                           e.flags & PAYLOAD_STANDS ? " stands" : "", (unsigned long long)e.term);
-        if (e.type == PAYLOAD_BOARD)
+        if (e.type == PAYLOAD_POSTINGS)
             print_message(" Board(%llu, read %llu)", (unsigned long long)e.version,
                           (unsigned long long)e.before);
         if (e.type == PAYLOAD_OBITUARY) print_message(" obituary of life %llu", (unsigned long long)e.number);

@@ -1,5 +1,5 @@
 /*
- * How few datagrams beats take. Whoever leads, or asks for votes, needs promises at once: it *presses*. The answer to any other
+ * How few datagrams beats take. Whoever leads, or asks for votes, needs promises at once: it is *urgent*. The answer to any other
  * beat waits for our own next beat to its sender, and goes with it. That is no more than a slow network does: a promise runs here
  * from when the beat was heard, and a lease there from when it was sent.
  *
@@ -10,7 +10,7 @@
  */
 #include "agent/host/quorum/session.h"
 
-static bool presses(const struct session *s)
+static bool is_urgent(const struct session *s)
 {
     if (s->standing) return true;
     for (uint32_t i = 0; i < s->cell_count; i++)
@@ -21,14 +21,14 @@ static bool presses(const struct session *s)
 uint8_t session_beat_flags(const struct session *s, el_node to)
 {
     const struct quorum_peer *p = &s->peers[to - 1];
-    if (presses(s)) return QUORUM_URGENT;
+    if (is_urgent(s)) return QUORUM_URGENT;
     return p->linked && p->heard && p->lease ? QUORUM_DEFERRABLE : 0;
 }
 
 static el_node who_paces(const struct session *s)
 {
     for (el_node member = 1; member <= s->cluster.count; member++)
-        if (member == s->cfg.self ? presses(s) : s->peers[member - 1].recent && s->urgent >> (member - 1) & 1)
+        if (member == s->cfg.self ? is_urgent(s) : s->peers[member - 1].recent && s->urgent >> (member - 1) & 1)
             return member;
     return EL_NOBODY;
 }

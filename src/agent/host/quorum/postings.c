@@ -128,7 +128,7 @@ void postings_state(struct session *s, el_node to, bool please)
     struct postings_peer *b = &s->postings[to - 1];
     host_put(s->runner.host, to,
              &(struct payload_entry){
-                 .type = PAYLOAD_BOARD,
+                 .type = PAYLOAD_POSTINGS,
                  .settings = s->runner.settings,
                  .flags = (uint8_t)((b->has_gap ? PAYLOAD_GAP : 0) | (please ? PAYLOAD_PLEASE : 0)),
                  .incarnation = s->me.incarnation,

@@ -1,7 +1,7 @@
 /*
  * A host as bytes, and back: host_pack(). One function goes through all fields for both directions, so that they cannot differ.
  * Pointers become the places of groups in the order in which these were made. What could lead beyond an array, into an
- * endless loop or to a trap is checked (cli/lab/check.c); what is merely untrue makes a host that does strange things, and harms nobody.
+ * endless loop or to a trap is checked (check.c); what is merely untrue makes a host that does strange things, and harms nobody.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

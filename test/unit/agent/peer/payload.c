@@ -43,7 +43,7 @@ static const struct payload_entry entries[] = {
      .text = "billing"},
     {.type = PAYLOAD_VALUE, .group = 9, .number = 1u << 20, .length = 0, .text = ""},
     {.type = PAYLOAD_SESSION, .settings = 3, .msg = MSG},
-    {.type = PAYLOAD_BOARD,
+    {.type = PAYLOAD_POSTINGS,
      .settings = 3,
      .flags = PAYLOAD_GAP,
      .incarnation = UINT64_MAX,
@@ -187,9 +187,9 @@ static void a_number_is_written_in_one_way_only(void **state)
         {{PAYLOAD_MARK, 3, 5}, 3, false},
         {{PAYLOAD_MARK, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F}, 7, true},
         {{PAYLOAD_MARK, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0x1F}, 7, false}, /* more than 32 bits */
-        {{PAYLOAD_BOARD, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1}, 12, true},
-        {{PAYLOAD_BOARD, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2}, 12, false}, /* than 64 */
-        {{PAYLOAD_BOARD, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x81, 0}, 13, false},
+        {{PAYLOAD_POSTINGS, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1}, 12, true},
+        {{PAYLOAD_POSTINGS, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2}, 12, false}, /* than 64 */
+        {{PAYLOAD_POSTINGS, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x81, 0}, 13, false},
         {{PAYLOAD_SESSION, 0}, 2, false}, /* a message of no kind */
     };
     for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
