@@ -230,7 +230,7 @@ test_events() {
     mistake '3 cannot restart at 1: .*not dead' --crash 3@2 --restart 3@1
     mistake '--initiator 6: no node has the id 6' --initiator 6
     mistake '--initiator x: ' --initiator x
-    mistake '--leader 1,2: one leader' --leader 1,2
+    mistake '--leader 1,2: expected one leader' --leader 1,2
     mistake '--leader 7: no node' --leader 7
     mistake '--attr 1: .*ID=VALUE' --attr 1
     mistake '--attr 1=-1: .*whole number' --attr 1=-1
@@ -309,9 +309,9 @@ test_scenario_files() {
     head -c 3000 "$ELECTOR" >"$file"
     refuses "a program as a scenario" 2 "$file" sim "$file"
     story ''
-    refuses "empty scenario" 2 "$file: no algorithm is named" sim "$file"
+    refuses "empty scenario" 2 "$file: no algorithm is given" sim "$file"
     story '# nothing but a comment\n'
-    refuses "scenario without a setting" 2 "$file: no algorithm is named" sim "$file"
+    refuses "scenario without a setting" 2 "$file: no algorithm is given" sim "$file"
     story 'algorithm bully\n'
     refuses "scenario without nodes" 2 "$file: how many nodes" sim "$file"
     refuses "scenario that is not there" '2 3' "'$scratch/none'.*No such file" sim "$scratch/none"
@@ -343,8 +343,8 @@ test_scripts() {
         "${members}step suspect 1:3\nstep deliver 2>1 Answer\n"
     wrong "a timer that is not armed" 5:6 'not armed; armed at 2: none' "${members}step fire 2 answers\n"
     wrong "a step of the dead" 6:6 '2 is dead' "${members}step crash 2\nstep campaign 2\n"
-    wrong "a loop that is none" 5:6 'do not lead back' "${members}step loop\nstep crash 2\n"
-    wrong "a crash beside a script" 5:7 'no place in a scripted run' "${members}crash 3@0\n"
+    wrong "a loop that is none" 5:6 'do not return' "${members}step loop\nstep crash 2\n"
+    wrong "a crash beside a script" 5:7 'cannot be used in a scripted run' "${members}crash 3@0\n"
     story "${members}step deliver 2>1 Answer\n"
     refuses "impossible step, for a program" 2 'no Answer' sim "$file" --output json
     refuses "impossible step, to be drawn" 2 'no Answer' sim "$file" --svg -
