@@ -31,7 +31,7 @@ there_keys() { # "section key" to a line, from the reader's table
 
 there_functions() { grep -oE '^ELECTOR_API [^;(]*\(' include/elector.h | grep -oE 'elector_[a-z_]*\($' | tr -d '('; }
 
-there_codes() { sed -n 's/^ *\(ELECTOR_[A-Z_]*\) = [0-9]*,.*/\1/p; s/^ *\(ELECTOR_[A-Z_]*\),$/\1/p' include/elector.h; }
+there_codes() { sed -nE 's/^ *(ELECTOR_[A-Z_]*)( = [0-9]+)?,( *\/\*.*)?$/\1/p' include/elector.h; }
 
 there_variables() { "$ELECTOR" run --help | grep -oE 'ELECTOR_[A-Z_]+' | sort -u; }
 
