@@ -4,7 +4,6 @@
 
 declare -A agent=() runner=()
 members=()
-remains=       # a process that a story has stopped, and that is no child of ours
 relay=
 relay_orders=0
 exec {never}<> <(:) # to wait without starting a process
@@ -221,7 +220,7 @@ heal() { nft_do flush chain inet cut in; }
 
 clean_up() {
     local pids
-    pids="$(jobs -p) $remains"
+    pids=$(jobs -p)
     # shellcheck disable=SC2086 # one word a process
     [ -z "${pids// /}" ] || kill -KILL $pids 2> /dev/null || true
     wait 2> /dev/null || true

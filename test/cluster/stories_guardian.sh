@@ -184,7 +184,8 @@ story_guardian_finds_an_application_dead() {
     judge
 }
 
-# Who leaves in good order leaves nobody behind; who comes back is buried by nothing that was said of an earlier life.
+# An agent that leaves in good order leaves no guardian behind. One that is killed and starts at once waits until the state file, port and
+# socket of its last incarnation are free, and no obituary of that incarnation concerns it.
 story_guardian_leaves() {
     local old guardian
     begin 3 "${very_long[@]}"
@@ -198,36 +199,5 @@ story_guardian_leaves() {
     nobody_was_told
     kill -KILL "${agent[$leader]}"
     start "$leader"
-    judge
-}
-
-# An agent's memory is taken apart by who shares it. Nobody waits for that: not the others, nor the next life, which has the same
-# file, port and socket.
-remains_of() { # MEMBER: the process
-    local p
-    for p in $(cat "/proc/${agent[$1]}/task/${agent[$1]}/children"); do
-        [ "$(cat "/proc/$p/comm")" != elector-remains ] || echo "$p"
-    done
-}
-story_guardian_and_the_remains() {
-    local old
-    begin 3 "${very_long[@]}"
-    old=$leader
-    await 60 "$old is guarded" is_guarded "$old"
-    remains=$(remains_of "$old")
-    [ -n "$remains" ] || fail "nobody shares the memory of $old"
-    kill -STOP "$remains"
-    kill -KILL "${agent[$old]}"
-    await_word_of "$old"
-    await_leader "$token"
-    start "$old"
-    ! has_ended "$remains" || fail "it ended, though it was stopped"
-    kill -CONT "$remains"
-    await 30 "the last of it ends" has_ended "$remains"
-    remains=$(remains_of "$old")
-    kill -TERM "${agent[$old]}"
-    await_exit "${agent[$old]}" 0 "agent $old"
-    has_ended "$remains" || fail "$old left in good order, and its memory is still there"
-    remains=
     judge
 }

@@ -39,10 +39,10 @@ struct work {
     int connection; /* of its client, borrowed; -1: none */
     uint32_t holds;
     bool is_used, stands;
-    bool is_dropped; /* which the guardian hears when nobody waits for us */
-    bool is_told;    /* to the guardian that runs, */
-    bool is_blind;   /* as one that cannot be watched */
-    bool is_new;     /* its tenures are others than when its releases were sealed */
+    bool is_dropped; /* the guardian hears of it about 1 s later */
+    bool is_told;    /* to the guardian that runs */
+    bool is_blind;   /* it was told as one that cannot be watched */
+    bool is_new;     /* its tenures changed after its releases were sealed */
     uint32_t tenure_count;
     struct host_tenure tenures[CLIENT_GROUPS_MAX];
 };
@@ -56,22 +56,23 @@ struct guardian_client {
     struct seal *seal;
     const char *program;
     struct work works[CLIENT_WORKS_MAX]; /* by number */
-    uint64_t tidy_at;                    /* what is dropped; UINT64_MAX: nothing is */
-    int page_fd;                         /* -1: there is none, and all that stands counts as held */
-    struct guardian_page *page;
+    uint64_t tidy_at;                    /* when to forget dropped work; UINT64_MAX: there is none */
+    int page_fd;                         /* -1: there is none */
+    struct guardian_page *page;          /* NULL: the guardian counts all work as held */
 
     pid_t pid; /* 0: none runs */
     int channel;
     uv_poll_t *poll;
     uint64_t started_at, start_at, pause_ms;
-    bool is_armed; /* it was said that it has an obituary for somebody */
-    bool has_all;  /* that runs knows of all work: it may have obituaries */
-    bool has_new;  /* some work is */
+    bool is_armed; /* the log says that it has an obituary for a peer */
+    bool has_all;  /* the guardian knows of all work: it may have obituaries */
+    bool has_new;  /* some work is_new */
     uint32_t preempt_after_ms;
     struct payload payload;
-    uint64_t sealed_by[CONFIG_MEMBERS_MAX]; /* the session; 0: the guardian has none for that peer */
+    uint64_t
+        sealed_by[CONFIG_MEMBERS_MAX]; /* the session of its obituary; 0: the guardian has none for that peer */
     uint32_t sealed_since
-        [CONFIG_MEMBERS_MAX]; /* releases; after too many a peer takes the obituary for an old one */
+        [CONFIG_MEMBERS_MAX]; /* how many releases since; after too many a peer takes the obituary for an old one */
 };
 
 /* ---- A guardian's life ---- */
@@ -89,11 +90,11 @@ static void close_channel(struct guardian_client *o)
     o->channel = -1;
 }
 
-/* It must be dead before anything is done that it does not know of. */
+/* The guardian must be dead before anything is done that it does not know of. */
 static void end_guardian(struct guardian_client *o)
 {
     if (o->pid == 0) return;
-    kill(o->pid, SIGKILL); /* it is our child and not waited for: nobody else has that number */
+    kill(o->pid, SIGKILL); /* our child, not waited for yet: nobody else has its pid */
     while (waitpid(o->pid, NULL, 0) < 0 && errno == EINTR) {}
     o->pid = 0;
     close_channel(o);
@@ -141,7 +142,8 @@ static bool say(struct guardian_client *o, struct guardian_message *m, int fd)
     return sendmsg(o->channel, &head, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
-/* A guardian says nothing: a word that nobody had read would take from it, at our death, what it had not read yet. */
+/* A guardian writes nothing: if we died with something unread, the kernel would reset the channel, and the guardian would lose
+ * what it had not read. So this is its end. */
 static void on_channel(uv_poll_t *poll, int status, int events)
 {
     (void)status, (void)events;
@@ -187,7 +189,7 @@ static bool is_dead(int pidfd)
     return poll(&polled, 1, 0) != 0;
 }
 
-/* A process that is dead while its connection is not has left it to another, whom we do not know. */
+/* If the process is dead and its connection is not, another process has the connection, and we do not know it. */
 static bool cannot_be_watched(const struct work *w)
 {
     return w->fd < 0 || (w->kind == GUARDIAN_WATCH && is_dead(w->fd));
@@ -204,7 +206,7 @@ static void tell_work(struct guardian_client *o, uint32_t number)
     if (w->is_told && w->connection >= 0) (void)say(o, &m, w->connection);
 }
 
-/* False: the guardian takes nothing in now. */
+/* False: the channel is full. */
 static bool unwatch(struct guardian_client *o, uint32_t number)
 {
     struct work *w = &o->works[number];
@@ -220,7 +222,7 @@ static void free_work(struct work *w)
     *w = no_work;
 }
 
-/* A number is another's only after the guardian has been told. */
+/* A number is given to other work only after the guardian was told. */
 static void tidy(struct guardian_client *o)
 {
     o->tidy_at = UINT64_MAX;
@@ -262,7 +264,7 @@ uint32_t guardian_client_add(struct guardian_client *o, enum guardian_kind kind,
     return place;
 }
 
-/* What cannot be watched, where no page says when it leads: it is told of only while it does. */
+/* Without a page the guardian would count it for ever. So it is told of work that cannot be watched only while that leads. */
 static bool counts_for_ever(const struct guardian_client *o, uint32_t work)
 {
     return work == CLIENT_BLIND && !o->page;
@@ -272,7 +274,7 @@ void guardian_client_stand(struct guardian_client *o, uint32_t work)
 {
     if (!o || work == CLIENT_NONE || counts_for_ever(o, work)) return;
     o->works[work].stands = true;
-    tell_work(o, work); /* or when it holds something */
+    tell_work(o, work); /* if this fails, again when it holds something */
 }
 
 static bool has_a_place(uint32_t work)
@@ -302,7 +304,7 @@ static void show(struct guardian_client *o, uint32_t work, bool leads)
     if (o->page) atomic_store(&o->page->leads[work], leads);
 }
 
-/* What has no room waits for its lease. */
+/* A tenure beyond the room has no release: its group waits for the lease. */
 void guardian_client_hold(struct guardian_client *o, uint32_t work, struct host_group *group, uint64_t term)
 {
     if (!o || work == CLIENT_NONE) return;
@@ -330,7 +332,7 @@ static void forget(struct guardian_client *o, struct work *w, const struct host_
     }
 }
 
-/* A successor waits for what follows: nothing is said to the guardian. */
+/* A successor waits for what follows, so the guardian is told later. */
 void guardian_client_let_go(struct guardian_client *o, uint32_t work, const struct host_group *group)
 {
     if (!o || work == CLIENT_NONE) return;
@@ -344,7 +346,7 @@ void guardian_client_let_go(struct guardian_client *o, uint32_t work, const stru
     if (!unwatch(o, work)) lose_guardian(o, "takes nothing in");
 }
 
-/* To one that has just begun, as fast as it takes it in. */
+/* To a guardian that has just begun, as fast as it reads. */
 static void tell_all_work(struct guardian_client *o)
 {
     bool has_all = true;
@@ -367,7 +369,7 @@ static bool payload_has_changed(struct guardian_client *o)
     return true;
 }
 
-/* What is not taken in now is sealed again the next time. */
+/* An obituary that does not fit into the channel is sealed again the next time. */
 static void seal_for(struct guardian_client *o, el_node peer, uint64_t session)
 {
     struct guardian_message m = {.kind = GUARDIAN_OBITUARY, .number = peer};
@@ -383,7 +385,7 @@ static void seal_for(struct guardian_client *o, el_node peer, uint64_t session)
               (int)o->pid);
 }
 
-/* The guardian may have an older one until this is taken in. */
+/* Until the guardian has read this one it may have an older one, which is true, too. */
 static void seal_release(struct guardian_client *o, el_node peer, uint32_t work, const struct payload *payload)
 {
     struct guardian_message m = {.kind = GUARDIAN_RELEASE, .number = work, .peer = peer};
@@ -394,8 +396,8 @@ static void seal_release(struct guardian_client *o, el_node peer, uint32_t work,
     if (!say(o, &m, -1) || ++o->sealed_since[peer - 1] == SEALED_MOST) o->sealed_by[peer - 1] = NOT_TAKEN;
 }
 
-/* Of all works for the peers of this set, of those that are new for all. What holds nothing needs none: it does not count,
- * and the guardian is not woken while a successor waits. */
+/* Seals all works' releases for this set of peers, and those of changed works for all peers. A work that holds nothing needs none,
+ * and a message would wake the guardian while a successor waits. */
 static void seal_releases(struct guardian_client *o, uint64_t peers)
 {
     static struct payload payload;

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ABOVE = 10 }; /* so that no descriptor lies where another is to go */
+enum { ABOVE = 10 }; /* no descriptor may lie where dup2 puts another */
 
 static int move_up(int fd)
 {

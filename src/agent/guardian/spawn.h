@@ -1,13 +1,16 @@
-/* How a guardian is started: by executing a program anew, so that nothing of the agent's memory is in it. */
+/* Starts a guardian by executing a program anew, so that it has nothing of the agent's memory. */
 #ifndef ELECTOR_AGENT_GUARDIAN_SPAWN_H
 #define ELECTOR_AGENT_GUARDIAN_SPAWN_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { CLIENT_CHANNEL = 3, CLIENT_AGENT = 4 }; /* descriptors of the guardian; 2 is ours, 0 and 1 are nothing */
+enum {
+    CLIENT_CHANNEL = 3,
+    CLIENT_AGENT = 4
+}; /* descriptors of the guardian; it shares 2, and 0 and 1 are /dev/null */
 
-/* 0, or errno. Of *pid and *channel the caller is the owner. */
+/* Returns 0 or an errno. The caller owns *pid and *channel. */
 int guardian_spawn(const char *program, bool json, pid_t *pid, int *channel);
 
 #endif
