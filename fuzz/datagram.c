@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(payload, bytes + 1, length);
     struct payload begun;
     payload_begin(&begun, host->members);
-    const struct payload_entry first = {.type = PAYLOAD_POSTINGS, .settings = group->session->settings};
+    const struct payload_entry first = {.type = PAYLOAD_POSTINGS, .settings = group->runner->settings};
     if (!payload_add(&begun, &first)) abort();
     if ((bytes[0] & 4) && length >= begun.size + 9) { /* past the digests, which nobody guesses */
         memcpy(payload, begun.bytes, begun.size);

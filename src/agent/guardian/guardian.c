@@ -132,8 +132,8 @@ static bool take(struct guardian *g, const struct guardian_message *m, size_t si
     case GUARDIAN_UNWATCH: unwatch(g, m->number); return false;
     case GUARDIAN_OBITUARY: keep_obituary(g, m, size); return false;
     case GUARDIAN_RELEASE: keep_release(g, m, size); return false;
-    case GUARDIAN_PATIENCE:
-        g->preempt_after_ms = m->number < GUARDIAN_PATIENCE_MAX_MS ? m->number : GUARDIAN_PATIENCE_MAX_MS;
+    case GUARDIAN_TIMEOUT:
+        g->timeout_ms = m->number < GUARDIAN_TIMEOUT_MAX_MS ? m->number : GUARDIAN_TIMEOUT_MAX_MS;
         return false;
     case GUARDIAN_GOODBYE: g->has_left = true; return false;
     default: break;
@@ -272,7 +272,7 @@ void guardian_agent_died(struct guardian *g)
 
 bool guardian_end_all(struct guardian *g)
 {
-    const uint64_t until = now_ms() + g->preempt_after_ms;
+    const uint64_t until = now_ms() + g->timeout_ms;
     shut_connections(g);
     ask_for_the_end(g);
     if (g->is_mute) return false;

@@ -34,7 +34,7 @@ enum {
     GUARDIAN_WATCHED_MAX = 256,
     GUARDIAN_PEERS_MAX = 64,
     GUARDIAN_DATAGRAM_MAX = 1200,
-    GUARDIAN_PATIENCE_MAX_MS = 10 * 60 * 1000,
+    GUARDIAN_TIMEOUT_MAX_MS = 10 * 60 * 1000,
     GUARDIAN_TIMES = 3,   /* how often each datagram is sent */
     GUARDIAN_PAUSE_MS = 3 /* between two of those */
 };
@@ -49,7 +49,7 @@ enum guardian_kind {
     GUARDIAN_UNWATCH, /* work `number` is over, or never began */
     GUARDIAN_OBITUARY, /* a datagram to `address`: the obituary for peer `number`. Size 0 takes the last one back */
     GUARDIAN_RELEASE, /* a datagram to `address`, for `peer`, that says only that work `number` is over; or none */
-    GUARDIAN_PATIENCE, /* `number` milliseconds after the agent's death an obituary is of no use any more */
+    GUARDIAN_TIMEOUT, /* `number` milliseconds after the agent's death an obituary is of no use any more */
     GUARDIAN_GOODBYE   /* the agent leaves in good order: do nothing */
 };
 
@@ -96,7 +96,7 @@ struct guardian { /* initially zero, with socket = -1 */
     struct guardian_page *page; /* NULL: none came */
     bool has_left;              /* the agent has said goodbye */
     bool is_mute; /* a message was not understood: the guardian knows nothing for certain, and sends nothing */
-    uint32_t preempt_after_ms;
+    uint32_t timeout_ms;
     uint32_t watched_count;
     struct guardian_watched watched[GUARDIAN_WATCHED_MAX];
     struct guardian_obituary obituaries[GUARDIAN_PEERS_MAX]; /* by position - 1 */

@@ -26,7 +26,7 @@ enum {
     STEADY_S = 10,
     GOODBYE_MS = 1000,
     SEALED_MOST = 1000,
-    LEAST_PATIENCE_MS = 1000
+    LEAST_TIMEOUT_MS = 1000
 };
 
 _Static_assert((int)CONFIG_MEMBERS_MAX <= (int)GUARDIAN_PEERS_MAX, "an obituary for each peer");
@@ -67,7 +67,7 @@ struct guardian_client {
     bool is_armed; /* the log says that it has an obituary for a peer */
     bool has_all;  /* the guardian knows of all work: it may have obituaries */
     bool has_new;  /* some work is_new */
-    uint32_t preempt_after_ms;
+    uint32_t timeout_ms;
     struct payload payload;
     uint64_t
         sealed_by[CONFIG_MEMBERS_MAX]; /* the session of its obituary; 0: the guardian has none for that peer */
@@ -99,7 +99,7 @@ static void end_guardian(struct guardian_client *o)
     o->pid = 0;
     close_channel(o);
     o->has_all = o->is_armed = false;
-    o->preempt_after_ms = 0;
+    o->timeout_ms = 0;
     memset(o->sealed_by, 0, sizeof o->sealed_by);
     for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++) o->works[i].is_told = false;
 }
@@ -430,11 +430,11 @@ static void seal_for_all(struct guardian_client *o)
 static void tell_patience(struct guardian_client *o)
 {
     const uint64_t lease_ms = host_longest_lease_ns(o->host) / MS;
-    uint32_t preempt_after_ms =
-        lease_ms < GUARDIAN_PATIENCE_MAX_MS ? (uint32_t)lease_ms : GUARDIAN_PATIENCE_MAX_MS;
-    if (preempt_after_ms < LEAST_PATIENCE_MS) preempt_after_ms = LEAST_PATIENCE_MS;
-    struct guardian_message m = {.kind = GUARDIAN_PATIENCE, .number = preempt_after_ms};
-    if (preempt_after_ms != o->preempt_after_ms && say(o, &m, -1)) o->preempt_after_ms = preempt_after_ms;
+    uint32_t timeout_ms =
+        lease_ms < GUARDIAN_TIMEOUT_MAX_MS ? (uint32_t)lease_ms : GUARDIAN_TIMEOUT_MAX_MS;
+    if (timeout_ms < LEAST_TIMEOUT_MS) timeout_ms = LEAST_TIMEOUT_MS;
+    struct guardian_message m = {.kind = GUARDIAN_TIMEOUT, .number = timeout_ms};
+    if (timeout_ms != o->timeout_ms && say(o, &m, -1)) o->timeout_ms = timeout_ms;
 }
 
 /* ---- All of it ---- */

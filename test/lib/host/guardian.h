@@ -76,7 +76,7 @@ static inline int begin(void **state)
     g.socket = -1;
     ear = open_socket(&ear_address);
     hear(GUARDIAN_BEGIN, 0, open_socket(&own));
-    hear(GUARDIAN_PATIENCE, 60000, -1);
+    hear(GUARDIAN_TIMEOUT, 60000, -1);
     const struct guardian_message m = obituary("gone");
     guardian_take(&g, &m, GUARDIAN_HEAD + m.size, -1);
     assert_false(g.is_mute);

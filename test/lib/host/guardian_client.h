@@ -49,7 +49,7 @@ static inline int write_all_down(void)
     if (log < 0) return 1;
     dprintf(log, "%d: ", (int)getpid());
     while (recv(3, &m, sizeof m, 0) > 0) {
-        if (m.kind == GUARDIAN_PATIENCE || m.kind == GUARDIAN_OBITUARY) continue;
+        if (m.kind == GUARDIAN_TIMEOUT || m.kind == GUARDIAN_OBITUARY) continue;
         if (m.kind == GUARDIAN_RELEASE) {
             write_release(log, &m);
             continue;

@@ -105,7 +105,7 @@ static int end_beside_an_agent(void **state)
 static void start_guarding(void)
 {
     guardian = live(living_fd, &channel);
-    pass(channel, message(GUARDIAN_PATIENCE, 60000), -1);
+    pass(channel, message(GUARDIAN_TIMEOUT, 60000), -1);
     pass(channel, message(GUARDIAN_PAGE, 0), page_fd);
     await_that_all_is_heard(channel);
 }
@@ -152,7 +152,7 @@ static void messages_of_a_dead_agent_count(void **state)
     channel = ends[0];
     pass(channel, message(GUARDIAN_BEGIN, 0), g.socket);
     pass(channel, obituary("gone"), -1);
-    pass(channel, message(GUARDIAN_PATIENCE, 20), -1);
+    pass(channel, message(GUARDIAN_TIMEOUT, 20), -1);
     pass(channel, message(GUARDIAN_PAGE, 0), page_fd);
     pass(channel, message(GUARDIAN_WATCH, 1), work_fd);
     kill_agent();

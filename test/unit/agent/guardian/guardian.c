@@ -16,7 +16,7 @@ static void a_process_is_waited_for_and_never_killed(void **state)
     int pidfd;
     const pid_t pid = sleeper(&pidfd);
     hear(GUARDIAN_WATCH, 1, pidfd);
-    hear(GUARDIAN_PATIENCE, 30, -1);
+    hear(GUARDIAN_TIMEOUT, 30, -1);
     assert_false(guardian_end_all(&g));
     assert_true(is_alive(pid));
     put_down(pid);
@@ -45,7 +45,7 @@ static void all_must_be_over_not_one(void **state)
     const pid_t dead = sleeper(&dead_fd), living = sleeper(&living_fd);
     hear(GUARDIAN_WATCH, 1, living_fd);
     hear(GUARDIAN_WATCH, 2, dead_fd);
-    hear(GUARDIAN_PATIENCE, 20, -1);
+    hear(GUARDIAN_TIMEOUT, 20, -1);
     put_down(dead);
     assert_false(guardian_end_all(&g));
     hear(GUARDIAN_UNWATCH, 1, -1);
@@ -56,7 +56,7 @@ static void all_must_be_over_not_one(void **state)
 static void work_is_asked_to_end_and_believed_when_it_says_so(void **state)
 {
     const int line = lay_line(1);
-    hear(GUARDIAN_PATIENCE, 20, -1);
+    hear(GUARDIAN_TIMEOUT, 20, -1);
     assert_false(guardian_end_all(&g));
     was_asked(line);
     say(line, GUARDIAN_LINE_OVER);
@@ -127,7 +127,7 @@ static void a_client_learns_that_its_agent_is_gone(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     hear(GUARDIAN_WATCH, 1, pidfd);
     hear(GUARDIAN_CONNECTION, 1, dup(ends[0]));
-    hear(GUARDIAN_PATIENCE, 20, -1);
+    hear(GUARDIAN_TIMEOUT, 20, -1);
     say(ends[0], "last");
     assert_false(guardian_end_all(&g));
     assert_int_equal(recv(ends[1], text, sizeof text, MSG_DONTWAIT), 4);
@@ -148,7 +148,7 @@ static void what_is_over_is_told_though_others_go_on(void **state)
     hear(GUARDIAN_BLIND, 3, -1);
     take_release(1, "live");
     take_release(2, "dead");
-    hear(GUARDIAN_PATIENCE, 20, -1);
+    hear(GUARDIAN_TIMEOUT, 20, -1);
     put_down(dead);
     assert_false(guardian_end_all(&g));
     char text[16];
@@ -182,7 +182,7 @@ static void nothing_is_released_while_the_agent_lives(void **state)
     hear(GUARDIAN_WATCH, 0, agent_fd);
     hear(GUARDIAN_WATCH, 1, dead_fd);
     take_release(1, "dead");
-    hear(GUARDIAN_PATIENCE, 20, -1);
+    hear(GUARDIAN_TIMEOUT, 20, -1);
     put_down(dead);
     assert_false(guardian_end_all(&g));
     assert_int_equal(count_words("dead"), 0);

@@ -6,7 +6,7 @@ static void the_death_of_its_agent_is_told(void **state)
 {
     int agent_fd, channel, status = -1;
     const pid_t agent = sleeper(&agent_fd), pid = live(agent_fd, &channel);
-    pass(channel, message(GUARDIAN_PATIENCE, 60000), -1);
+    pass(channel, message(GUARDIAN_TIMEOUT, 60000), -1);
     await_that_all_is_heard(channel);
     kill(pid, SIGTERM); /* as with a whole session: it stays */
     kill(pid, SIGHUP);
@@ -26,7 +26,7 @@ static void a_death_before_it_runs_is_told(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     pass(ends[0], message(GUARDIAN_BEGIN, 0), g.socket);
     pass(ends[0], obituary("gone"), -1);
-    pass(ends[0], message(GUARDIAN_PATIENCE, 60000), -1);
+    pass(ends[0], message(GUARDIAN_TIMEOUT, 60000), -1);
     put_down(agent);
     close(ends[0]);
     const pid_t pid = start_guardian(ends, agent_fd);
@@ -40,7 +40,7 @@ static void a_closed_channel_is_no_death(void **state)
 {
     int agent_fd, channel;
     const pid_t agent = sleeper(&agent_fd), pid = live(agent_fd, &channel);
-    pass(channel, message(GUARDIAN_PATIENCE, 20), -1);
+    pass(channel, message(GUARDIAN_TIMEOUT, 20), -1);
     close(channel);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_int_equal(count_told(), 0);
@@ -52,7 +52,7 @@ static void after_a_goodbye_nothing_is_told(void **state)
 {
     int agent_fd, channel;
     const pid_t agent = sleeper(&agent_fd), pid = live(agent_fd, &channel);
-    pass(channel, message(GUARDIAN_PATIENCE, 60000), -1);
+    pass(channel, message(GUARDIAN_TIMEOUT, 60000), -1);
     put_down(agent);
     pass(channel, message(GUARDIAN_GOODBYE, 0), -1);
     close(channel);
@@ -68,7 +68,7 @@ static void what_it_was_told_last_counts(void **state)
     const pid_t agent = sleeper(&agent_fd),
                 work = sleeper(&work_fd); /* forked first, or it would hold the channel open */
     const pid_t pid = live(agent_fd, &channel);
-    pass(channel, message(GUARDIAN_PATIENCE, 20), -1);
+    pass(channel, message(GUARDIAN_TIMEOUT, 20), -1);
     kill(pid, SIGSTOP);
     pass(channel, message(GUARDIAN_WATCH, 1), work_fd);
     put_down(agent);

@@ -8,7 +8,7 @@ static int begin_with_a_page(void **state)
 {
     if (begin(state) != 0) return -1;
     page = share_page();
-    hear(GUARDIAN_PATIENCE, 1000, -1);
+    hear(GUARDIAN_TIMEOUT, 1000, -1);
     return 0;
 }
 
@@ -29,7 +29,7 @@ static void who_leads_nothing_is_not_waited_for(void **state)
     const pid_t idle = sleeper(&idle_fd), leader = sleeper(&leader_fd);
     hear(GUARDIAN_WATCH, 1, idle_fd);
     hear(GUARDIAN_WATCH, 2, leader_fd);
-    hear(GUARDIAN_PATIENCE, 20, -1);
+    hear(GUARDIAN_TIMEOUT, 20, -1);
     lead(2, true);
     assert_false(guardian_end_all(&g));
     put_down(leader);
@@ -88,7 +88,7 @@ static void it_is_read_when_the_agent_is_dead(void **state)
     const pid_t agent = sleeper(&agent_fd), work = sleeper(&work_fd);
     hear(GUARDIAN_WATCH, 0, agent_fd);
     hear(GUARDIAN_WATCH, 1, work_fd);
-    hear(GUARDIAN_PATIENCE, 200, -1);
+    hear(GUARDIAN_TIMEOUT, 200, -1);
     const pid_t writer = fork();
     if (writer == 0) {
         usleep(20000);
