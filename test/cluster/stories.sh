@@ -187,7 +187,7 @@ story_sigterm_hands_over() {
     kill -TERM "${agent[$old]}"
     await_leader "$token"
     await_exit "${agent[$old]}" 0 "the agent"
-    log_says "$old" 'handed over' || fail "it does not say that it leaves"
+    log_says "$old" 'handing over' || fail "it does not say that it leaves"
     no_errors "${members[@]}"
     judge
 }

@@ -20,8 +20,8 @@ story_bully_and_raft() {
     found 3 '[group old]' 'algorithm = bully' '[group new]' 'algorithm = raft'
     start "${members[@]}"
     for m in "${members[@]}"; do
-        log_says "$m" 'group="old".*led by bully' || fail "$m does not warn of bully"
-        log_says "$m" 'group="new".*led by raft' || fail "$m does not warn of raft"
+        log_says "$m" 'group="old".*algorithm bully' || fail "$m does not warn of bully"
+        log_says "$m" 'group="new".*algorithm raft' || fail "$m does not warn of raft"
     done
     stand_for 'a b c' old new
     await 60 "both have a leader" all_agree old new

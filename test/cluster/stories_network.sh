@@ -143,7 +143,7 @@ story_other_members() {
 # ---- Keys: add, use, retire ----
 
 reread() { # MEMBER COUNT
-    [ "$(grep -c 'again' "$dir/$1.log")" -ge "$2" ]
+    [ "$(grep -c 'reloaded' "$dir/$1.log")" -ge "$2" ]
 }
 
 rotate() { # STEP FILE...: these keys, everywhere

@@ -8,7 +8,6 @@ build_earlier() {
     local folder
     folder=$(dirname "$BUILD")/earlier/$earlier
     earlier_program=$folder/build/elector
-    needs git cmake ninja
     git cat-file -e "$earlier^{commit}" 2> /dev/null || skip "this clone has no history to build the earlier version from"
     mkdir -p "$folder"
     (

@@ -25,7 +25,7 @@ story_one_clear_line() {
     start a
     one_line "agent not running" "$dir/c/b/agent.sock.*is the agent running" 3 "$ELECTOR" status --url "$(url b)"
     one_line "agent not running" 'is the agent running' 3 "$ELECTOR" campaign work --url "$(url b)"
-    one_line "unknown group" 'such a group' 1 "$ELECTOR" status no-such-group --url "$(url a)"
+    one_line "unknown group" 'does not know the group' 1 "$ELECTOR" status no-such-group --url "$(url a)"
     one_line "no group's name" 'name' 2 "$ELECTOR" campaign 'a b' --url "$(url a)"
 
     chmod 0644 "$dir/c/b/member.key"

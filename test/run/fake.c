@@ -5,6 +5,9 @@
  *     held     another leads            stop      asks for a hand-over, once for each file
  *     broken   the connection breaks    again     elects this member again as soon as it has stopped
  *     mute     no event tells of the loss after a stop
+ *     gone     a campaign finds that the connection is broken, before any event tells
+ *
+ * Only the group `fake` is ever led; campaigns for others wait.
  *
  * The lease is $ELECTOR_FAKE_LEASE_MS (2000) and is renewed by every dispatch; the file `deadline` has the end of the last one.
  * The calls of `elector run` are appended to the file `log`.
@@ -41,6 +44,11 @@ static const char *path_of(const char *name)
 static bool there_is(const char *name)
 {
     return access(path_of(name), F_OK) == 0;
+}
+
+static bool is_fake(const char *group)
+{
+    return strcmp(group, "fake") == 0;
 }
 
 static void write_log(const char *what)
@@ -119,10 +127,12 @@ elector_status elector_campaign(elector *e, const char *group, const elector_opt
                                 elector_term *term)
 {
     char text[64];
-    (void)group, (void)timeout_ms, (void)term;
+    (void)timeout_ms, (void)term;
+    if (there_is("gone")) return ELECTOR_LOST;
     snprintf(text, sizeof text, "campaign %llu %s", (unsigned long long)options->priority,
              options->preempt_after_ms == ELECTOR_NEVER ? "never preempts" : "may preempt");
     write_log(text);
+    if (!is_fake(group)) return ELECTOR_TIMEOUT;
     e->standing = true;
     if (!there_is("held")) win(e);
     return e->leading ? ELECTOR_OK : ELECTOR_TIMEOUT;
@@ -130,7 +140,7 @@ elector_status elector_campaign(elector *e, const char *group, const elector_opt
 
 elector_status elector_resign(elector *e, const char *group)
 {
-    (void)group;
+    if (!is_fake(group)) return ELECTOR_NOT_LEADING;
     e->standing = false;
     if (!e->leading) return ELECTOR_NOT_LEADING;
     write_log("resign");
@@ -171,8 +181,7 @@ uint64_t elector_deadline(const elector *e, const char *group)
 
 bool elector_is_leader(const elector *e, const char *group)
 {
-    (void)group;
-    return e->leading && clock_boottime_ns() < e->deadline_ns;
+    return is_fake(group) && e->leading && clock_boottime_ns() < e->deadline_ns;
 }
 
 uint64_t elector_token(const elector *e, const char *group)

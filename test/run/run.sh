@@ -484,6 +484,18 @@ test_leases() {
     kill -TERM "$run"
     ends_with 143
 
+    fresh "a campaign that finds the connection broken"
+    in_background fake --group '{first,fake}' -- "$scratch/witness"
+    await "$name" "it leads" has seen '^1$'
+    : >"$dir/fake/gone"
+    : >"$dir/fake/stop"
+    await "$name" "it waits to connect" says 'trying again in'
+    rm "$dir/fake/gone"
+    await "$name" "both campaign again" lines fake/log '^campaign' 4
+    await "$name" "it leads again" has seen '^2$'
+    kill -TERM "$run"
+    ends_with 143
+
     fresh "once"
     in_background fake --once fake -- "$scratch/witness"
     await "$name" "it leads" has seen '^1$'

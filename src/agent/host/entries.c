@@ -142,8 +142,8 @@ void host_complain(struct host *host, struct host_group *group, el_node from, co
 static void on_value(struct host_group *group, el_node from, const struct payload_entry *entry)
 {
     const struct host_view view = host_view_of(group);
-    if (view.leader != from || view.token != entry->number) return;
-    host_set_value(group, entry->text, entry->number);
+    if (view.leader != from || view.token != entry->token) return;
+    host_set_value(group, entry->text, entry->token);
     host_group_show(group);
 }
 

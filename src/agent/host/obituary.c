@@ -15,7 +15,7 @@ bool host_obituary(const struct host *host, struct payload *payload)
     if (!is_on_record(host)) return false;
     for (const struct session *s = host->sessions; s; s = s->next) {
         const struct payload_entry entry = {
-            .type = PAYLOAD_OBITUARY, .settings = s->runner.settings, .number = s->me.incarnation};
+            .type = PAYLOAD_OBITUARY, .settings = s->runner.settings, .dead = s->me.incarnation};
         if (s->me.incarnation && payload_add(payload, &entry))
             is_said = true; /* what does not fit waits for its lease */
     }
@@ -35,7 +35,7 @@ bool host_releases(const struct host *host, const struct host_tenure *tenures, u
                                             .group = tenures[i].group->key,
                                             .settings = s->runner.settings,
                                             .incarnation = s->me.incarnation,
-                                            .number = tenures[i].term};
+                                            .released = tenures[i].term};
         if (payload_add(payload, &entry)) is_said = true;
     }
     return is_said;
@@ -45,7 +45,7 @@ bool host_releases(const struct host *host, const struct host_tenure *tenures, u
 void host_hear_released(struct host *host, el_node from, const struct payload_entry *entry)
 {
     struct session_group *group = session_group_of(host_by_key(host, entry->group));
-    const struct quorum_tenant done = {.id = from, .incarnation = entry->incarnation, .term = entry->number};
+    const struct quorum_tenant done = {.id = from, .incarnation = entry->incarnation, .term = entry->released};
     struct el_msg release = quorum_addressed(quorum_make_release(done, EL_NOBODY, 0), entry->incarnation, 0, 0);
     release.from = from;
     release.to = host->config->self;
@@ -56,7 +56,7 @@ void host_hear_released(struct host *host, el_node from, const struct payload_en
 void host_bury(struct host *host, el_node from, const struct payload_entry *entry)
 {
     for (struct session *s = host->sessions; s; s = s->next)
-        if (s->runner.settings == entry->settings) session_bury(s, from, entry->number);
+        if (s->runner.settings == entry->settings) session_bury(s, from, entry->dead);
 }
 
 uint64_t host_longest_lease_ns(const struct host *host)

@@ -40,7 +40,7 @@ enum payload_type {
     PAYLOAD_GROUP,    /* answers it, and says whether the sender has a candidate */
     PAYLOAD_VALUE,    /* the value that the group's leader proclaims */
     PAYLOAD_SESSION,  /* a message of the session itself, not of a group */
-    PAYLOAD_POSTINGS,    /* versions: the sender's newest posting, and how far it has read the receiver's */
+    PAYLOAD_POSTINGS, /* versions: the sender's newest posting, and how far it has read the receiver's */
     PAYLOAD_POSTING,  /* the sender's state in one group */
     PAYLOAD_OBITUARY, /* this incarnation of the sender is dead: its sessions of these settings are free */
     PAYLOAD_RELEASED, /* the same for its work in one group, in terms up to this one */
@@ -65,15 +65,21 @@ struct payload_entry {
     uint8_t flags;
     struct el_msg msg;    /* MESSAGE, LINKED */
     uint64_t incarnation; /* of the sender; LINKED: of its numbering; LINK_ACK: the sender's boot */
-    uint64_t answers;  /* LINK_ACK: the numbering acknowledged; POSTINGS: the receiver's incarnation, as known */
-    uint64_t version;  /* POSTINGS: of the newest posting; POSTING: of this one */
-    uint64_t before;   /* POSTINGS: the version read so far; POSTING: the version before this one */
+    uint64_t answers; /* LINK_ACK: the numbering acknowledged; POSTINGS: the receiver's incarnation, as known */
+    uint64_t version; /* POSTINGS: of the newest posting; POSTING: of this one */
+    uint64_t before;  /* POSTINGS: the version read so far; POSTING: the version before this one */
     uint32_t sequence; /* LINKED, LINK_ACK, MARK, ECHO */
     uint32_t round;    /* LINKED, GROUP: of the election; 0 if the algorithm has no rounds */
     /* GROUP: a leader of lower rank hands over after the sender has campaigned for this long; UINT32_MAX:
      * never. */
     uint32_t preempt_after_ms;
-    uint64_t number;          /* GROUP: priority; VALUE: token; OBITUARY: incarnation; RELEASED: term */
+    union { /* one word on the wire, by type */
+        uint64_t number;
+        uint64_t priority; /* GROUP, POSTING: of the sender's candidate */
+        uint64_t token;    /* VALUE: of the leader */
+        uint64_t dead;     /* OBITUARY: the incarnation that is over */
+        uint64_t released; /* RELEASED: no term up to this one is used any more */
+    };
     uint64_t term, heir_term; /* POSTING: the term that the sender claims; 0: none */
     uint32_t heir;
     uint8_t length;

@@ -25,3 +25,10 @@ uint64_t quorum_worst_ns(const struct quorum_failover *f)
 {
     return quorum_silence_ns(f) + quorum_election_ns(f);
 }
+
+uint64_t quorum_leniency_ns(uint64_t lease, uint64_t recent)
+{
+    const uint64_t most = lease / 4 * 3, least = recent / 6;
+    const uint64_t more = most > recent ? most - recent : 0;
+    return more < least ? least : more > recent / 2 ? recent / 2 : more;
+}

@@ -21,4 +21,8 @@ uint64_t quorum_silence_ns(const struct quorum_failover *);
 uint64_t quorum_election_ns(const struct quorum_failover *);
 uint64_t quorum_worst_ns(const struct quorum_failover *);
 
+/* How much longer than `recent` (3 beats) the agent waits before it counts a peer as silent: half as long again, but not
+ * beyond three quarters of the lease. One datagram comes where there were two, so a lost one weighs more. */
+uint64_t quorum_leniency_ns(uint64_t lease, uint64_t recent);
+
 #endif

@@ -49,7 +49,7 @@ static void bound_failovers(const struct bounds_settings *s, struct bounds *p)
     const uint64_t hop = s->transmit + s->process;
     const uint64_t slow = quorum_silence_ns(&f), election = quorum_election_ns(&f);
     p->promise = quorum_promise_ns(&f);
-    p->detection = 3 * s->beat + hop;
+    p->detection = 3 * s->beat + quorum_leniency_ns(s->lease, 3 * s->beat) + hop;
     p->bounds[BOUNDS_WORKER_CRASH] = 2 * hop;
     p->bounds[BOUNDS_TRANSFER] = 2 * hop;
     p->bounds[BOUNDS_RESIGN] = 2 * hop;

@@ -129,7 +129,7 @@ static void write_rest(const struct plan *plan)
     const struct bounds *p = &plan->promises;
     char a[SPAN], b[SPAN], c[SPAN];
     printf(
-        "\n  detection  a silent leader is suspected after %s (3 h + m); votes for another need the end of P\n",
+        "\n  detection  a silent leader is suspected after %s (up to 4.5 h + m); votes for another need the end of P\n",
         ms(p->detection, a));
     printf(
         "  restart    a voter that restarts is silent for P: its vote counts after %s; until then one failure less is tolerated\n",

@@ -89,9 +89,9 @@ static void look_for_obituaries(const struct recorder_listener *l, el_node from,
         const bool is_all = entry.type == PAYLOAD_OBITUARY;
         story->obituaries[story->obituary_count++] =
             (struct recordings_obituary){.who = from,
-                                         .incarnation = is_all ? entry.number : entry.incarnation,
+                                         .incarnation = is_all ? entry.dead : entry.incarnation,
                                          .group = is_all ? 0 : entry.group,
-                                         .term = is_all ? 0 : entry.number};
+                                         .term = is_all ? 0 : entry.released};
     }
 }
 
@@ -102,7 +102,7 @@ static uint64_t incarnation_of(const struct host *host)
     struct payload_entry entry;
     struct payload_place at = PAYLOAD_FIRST;
     if (!host_obituary(host, &payload)) return 0;
-    return payload_next(payload.bytes, payload.size, &at, &entry) == PAYLOAD_ENTRY ? entry.number : 0;
+    return payload_next(payload.bytes, payload.size, &at, &entry) == PAYLOAD_ENTRY ? entry.dead : 0;
 }
 
 /* ---- Requests ---- */

@@ -166,16 +166,20 @@ static void wait_for_events(struct runner *runner)
     (void)size; /* every step reads the clock */
 }
 
-/* True: all runs are done, and no hook is left. */
+/* True: all runs are done, and no hook is left. A run that finds the connection broken concerns those before it, too. */
 static bool step_all(struct runner *runner)
 {
-    bool is_done = true;
-    for (size_t i = 0; i < runner->count; i++) {
-        struct run *run = &runner->runs[i];
-        run_step(run);
-        run_poll_hooks(run);
-        is_done = is_done && run->state == RUN_DONE && run->hooks.count == 0;
-    }
+    bool is_done, was_broken;
+    do {
+        was_broken = runner->broken;
+        is_done = true;
+        for (size_t i = 0; i < runner->count; i++) {
+            struct run *run = &runner->runs[i];
+            run_step(run);
+            run_poll_hooks(run);
+            is_done = is_done && run->state == RUN_DONE && run->hooks.count == 0;
+        }
+    } while (runner->broken && !was_broken);
     return is_done;
 }
 

@@ -243,11 +243,11 @@ void session_group_read(struct session_group *group, el_node peer, const struct 
     const bool stood = session_wants(group, peer), stands = entry->flags & PAYLOAD_STANDS;
     const struct session_rank *ranks = session_ranks(group);
     const uint64_t priority = ranks ? ranks[peer - 1].priority : 0;
-    rank(group, peer, entry->number, entry->preempt_after_ms);
+    rank(group, peer, entry->priority, entry->preempt_after_ms);
     set_candidate(group, peer, stands || entry->term); /* whoever leads wanted to */
     read_claim(group, peer, entry);
     read_value(group, peer, entry);
-    if (stood != stands || priority != entry->number) look_again(group);
+    if (stood != stands || priority != entry->priority) look_again(group);
     host_group_show(&group->base);
 }
 

@@ -9,6 +9,7 @@
  * interval for the next beat to follow, or the two would race.
  */
 #include "agent/host/quorum/session.h"
+#include "algorithms/quorum/bounds.h"
 
 static bool is_urgent(const struct session *s)
 {
@@ -46,12 +47,9 @@ uint64_t session_lag(const struct session *s, uint64_t interval)
     return pace == EL_NOBODY || pace == s->cfg.self || is_tight ? 0 : interval / 16;
 }
 
-/* One datagram comes where there were two, so a lost one weighs more; but not so long that a lease would be waited for in vain. */
 uint64_t session_leniency(const struct session *s, uint64_t recent)
 {
-    const uint64_t most = lease_of(s) / 4 * 3, least = recent / 6;
-    const uint64_t more = most > recent ? most - recent : 0;
-    return more < least ? least : more > recent / 2 ? recent / 2 : more;
+    return quorum_leniency_ns(lease_of(s), recent);
 }
 
 bool session_hear_pace(struct session *s, const struct el_msg *beat)

@@ -61,7 +61,7 @@ static void send_posting(struct session *s, el_node to, const struct session_gro
         .incarnation = s->me.incarnation,
         .version = group->posted,
         .before = before,
-        .number = rank ? rank->priority : 0,
+        .priority = rank ? rank->priority : 0,
         .preempt_after_ms = rank ? rank->preempt_after_ms : 0,
         .term = claim.term,
         .heir_term = claim.heir_term,

@@ -83,7 +83,7 @@ void host_single_peer_speaks(struct host_single *group, el_node peer, uint64_t n
 void host_single_peer_stands(struct host_single *group, el_node peer, const struct payload_entry *entry,
                              uint64_t now)
 {
-    group->priorities[peer - 1] = entry->number;
+    group->priorities[peer - 1] = entry->priority;
     group->preempt_after_ms[peer - 1] = entry->preempt_after_ms;
     if (entry->flags & PAYLOAD_STANDS) {
         host_single_peer_speaks(group, peer, now);
@@ -225,7 +225,7 @@ struct payload_entry host_single_describe(const struct host_single *group)
                                                      (host_single_leads(group) ? PAYLOAD_LEADS : 0)),
                                   .round = group->round,
                                   .preempt_after_ms = group->preempt_after_ms[self - 1],
-                                  .number = group->priorities[self - 1]};
+                                  .priority = group->priorities[self - 1]};
     entry.length = (uint8_t)strlen(group->name);
     memcpy(entry.text, group->name, entry.length);
     return entry;
@@ -235,7 +235,7 @@ void host_single_send_value(struct host_single *group, el_node to)
 {
     const struct host_group *base = &group->base;
     const char *value = host_value_of(base, base->shown_token);
-    struct payload_entry entry = {.type = PAYLOAD_VALUE, .group = base->key, .number = base->shown_token};
+    struct payload_entry entry = {.type = PAYLOAD_VALUE, .group = base->key, .token = base->shown_token};
     if (base->shown_role != EL_LEADER || value[0] == '\0') return;
     entry.length = (uint8_t)strlen(value);
     memcpy(entry.text, value, entry.length);

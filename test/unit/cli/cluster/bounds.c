@@ -79,7 +79,7 @@ static void bounds_are_their_formulas(void **state)
     assert_int_equal(p.bounds[BOUNDS_MAJORITY_BACK], slow + 150 * MS + election);
     assert_int_equal(p.bounds[BOUNDS_FOLLOWER_RESTARTS], 0);
     assert_int_equal(p.support_back, slow + (150 + 22) * MS);
-    assert_int_equal(p.detection, (450 + 11) * MS);
+    assert_int_equal(p.detection, (450 + 225 + 11) * MS);
 }
 
 /* "Losses": five with the defaults. cli/run/leadership.c: KILL a tenth before the deadline, TERM a quarter before that. */
