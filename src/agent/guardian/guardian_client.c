@@ -75,7 +75,7 @@ struct guardian_client {
         [CONFIG_MEMBERS_MAX]; /* releases since; after 1000 a peer would drop the obituary as too old */
 };
 
-/* ---- A guardian's life ---- */
+/* ---- Start and end of a guardian ---- */
 
 static void on_closed(uv_handle_t *handle)
 {

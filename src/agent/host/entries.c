@@ -14,7 +14,7 @@ enum { MARK_EVERY = 16, MARKS_MAX = 4 };
 static const uint64_t MARK_PAUSE = 10000000; /* after 10 ms without a datagram, count from 0 to the next mark */
 static const uint64_t MARK_LOST = 50000000;  /* after 50 ms without an echo, go on: mark or echo was lost */
 
-/* ---- Saying ---- */
+/* ---- Sending ---- */
 
 static void send_off(struct host *host, el_node to)
 {
@@ -109,7 +109,7 @@ void host_flush(struct host *host)
     host_write(host);
 }
 
-/* ---- Hearing ---- */
+/* ---- Receiving ---- */
 
 /* We do not know this group: asks the sender for its name, at most every 100 ms. */
 static void ask_who(struct host *host, el_node from, uint64_t key, uint64_t now)

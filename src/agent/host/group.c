@@ -141,7 +141,7 @@ void host_note(struct host *host, struct host_group *group, const struct el_algo
     host->hooks.note(host->hooks.context, group, &note);
 }
 
-/* ---- What is asked of it ---- */
+/* ---- Requests ---- */
 
 /* For one lease after a hand-over we do not campaign: the heir goes first. */
 static void call(struct host_group *group)

@@ -298,7 +298,7 @@ uint64_t host_tick(struct host *host)
     return next;
 }
 
-/* ---- What is asked about it ---- */
+/* ---- Queries ---- */
 
 bool host_is_saving(const struct host *host)
 {

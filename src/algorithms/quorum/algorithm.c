@@ -94,7 +94,7 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     quorum_view(call(&c, (void *)(uintptr_t)state, cfg, &none), v); /* quorum_view() changes nothing */
 }
 
-/* ---- What it says of itself ---- */
+/* ---- Description ---- */
 
 static const char *const kinds[] = {NULL,      "Beat",     "Ack",   "Vote",     "Grant",    "Refuse",
                                     "Release", "Obituary", "Check", "AskFloor", "TellFloor"};

@@ -15,7 +15,7 @@ static struct quorum_ballot *ballot(const struct quorum *q, el_node voter)
     return &q->ballots[voter - 1];
 }
 
-/* ---- When ---- */
+/* ---- When to stand ---- */
 
 bool quorum_knows_leader(const struct quorum *q)
 {
@@ -277,7 +277,7 @@ void quorum_on_check(const struct quorum *q, const struct el_msg *m)
     quorum_say(q, m->from, quorum_make_release(quorum_ourselves(q, term), EL_NOBODY, 0));
 }
 
-/* ---- Timers and calls ---- */
+/* ---- Timers and campaigns ---- */
 
 void quorum_on_campaign(const struct quorum *q)
 {

@@ -26,7 +26,7 @@ void quorum_reserve(const struct quorum *q, uint64_t term)
     save(q);
 }
 
-/* ---- The silence, and what may follow it ---- */
+/* ---- After the silence ---- */
 
 static void settle(const struct quorum *q)
 {

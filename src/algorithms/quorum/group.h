@@ -123,7 +123,7 @@ enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what wh
  * granted the group to the incumbent. */
 void quorum_begin_under(const struct quorum *q, el_node incumbent);
 
-/* ---- All (group.c) ---- */
+/* ---- Sending and receiving (group.c) ---- */
 
 /* Sends to any member. A message to ourselves is handled at once. */
 void quorum_say(const struct quorum *q, el_node to, struct el_msg msg);

@@ -204,7 +204,7 @@ static void hand_over(const struct quorum *q, el_node heir)
     quorum_finish(q, term ? heir : EL_NOBODY, term);
 }
 
-/* ---- What is asked of a leader ---- */
+/* ---- Requests to a leader ---- */
 
 struct quorum_claim quorum_prepare_claim(const struct quorum *q)
 {
@@ -231,7 +231,7 @@ enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what wh
     return EL_PERFORMED;
 }
 
-/* ---- Leading from the beginning ---- */
+/* ---- A cluster that starts with a leader ---- */
 
 void quorum_begin_under(const struct quorum *q, el_node incumbent)
 {

@@ -140,7 +140,7 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
     return true;
 }
 
-/* ---- Meeting ---- */
+/* ---- Incarnations ---- */
 
 /*
  * Q1: a member has restarted, and our promise to its earlier incarnations still binds us. A promise to an

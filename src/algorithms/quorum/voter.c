@@ -140,7 +140,7 @@ void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
     }
 }
 
-/* ---- Coming free ---- */
+/* ---- Release and push ---- */
 
 /* Q17: exactly that incarnation, and no later term: it may have been granted the group again since. */
 static bool is_over(const struct quorum_tenant *tenant, const struct quorum_tenant *done)

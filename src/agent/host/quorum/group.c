@@ -5,7 +5,7 @@
 #include "agent/host/quorum/session.h"
 #include "core/machine.h"
 
-/* ---- Life ---- */
+/* ---- Making and freeing ---- */
 
 static bool make_room(struct session *s)
 {
@@ -157,7 +157,7 @@ void session_group_fire(struct session_group *group, uint64_t due)
         run_out(group, QUORUM_ASKED + timer);
 }
 
-/* ---- Who wants to lead ---- */
+/* ---- Candidates ---- */
 
 /* Members that stood before there were ranks count as standing since time 1. */
 static struct session_rank *make_ranks(struct session_group *group)
@@ -265,7 +265,7 @@ void session_show_wishes(struct session *s)
             host_group_show(&session_group_at(s, i + 1)->base);
 }
 
-/* ---- News ---- */
+/* ---- Changes of the sessions ---- */
 
 static void tell_one(struct session_group *group, uint32_t changes)
 {
@@ -290,7 +290,7 @@ void session_tell_changes(struct session *s, uint32_t most)
     s->obituary_count = 0;
 }
 
-/* ---- As one kind of group ---- */
+/* ---- struct host_kind ---- */
 
 static const struct session_group *shared(const struct host_group *base)
 {

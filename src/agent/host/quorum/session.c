@@ -6,7 +6,7 @@
 
 #include "core/machine.h"
 
-/* ---- Life ---- */
+/* ---- Making and freeing ---- */
 
 uint64_t session_past_key(const struct config *config)
 {
@@ -132,7 +132,7 @@ static void fire(struct session *s, uint32_t timer, uint32_t slot)
     session_close(s, NULL, &step);
 }
 
-/* ---- Hearing ---- */
+/* ---- Receiving ---- */
 
 /* Before session_open(), since telling groups is a call, too. */
 static void make_room_for_an_obituary(struct session *s)

@@ -5,7 +5,7 @@
 #include "agent/host/quorum/session.h"
 #include "core/machine.h"
 
-/* ---- Before ---- */
+/* ---- Before the call ---- */
 
 /* For a call on the sessions, every voter may lead. For a group, only voters that want to. */
 static uint8_t role_of(const struct session *s, const struct session_work *work, el_node member)
@@ -48,7 +48,7 @@ void session_open(struct session *s, struct session_group *group, struct session
     step->gave = is_given(s, group);
 }
 
-/* ---- What it asks for ---- */
+/* ---- Actions ---- */
 
 static uint64_t *timer_at(struct session *s, struct session_group *group, uint32_t timer, uint32_t slot)
 {
@@ -249,7 +249,7 @@ static void carry_out(struct session *s, struct session_group *group, const stru
             if (s->timers[timer][slot] < s->next_due) s->next_due = s->timers[timer][slot];
 }
 
-/* ---- What follows ---- */
+/* ---- After the call ---- */
 
 static void add_changes(struct session *s, uint32_t changes)
 {

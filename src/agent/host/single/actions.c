@@ -105,7 +105,7 @@ void host_single_release(struct host_single *group)
     host_group_show(&group->base);
 }
 
-/* ---- Links that lose nothing ---- */
+/* ---- Reliable links ---- */
 
 static void reliable_link_sends(void *context, el_node to, struct payload_entry *entry)
 {

@@ -51,7 +51,7 @@ bool host_single_fire(struct host_single *group, uint64_t now)
     return true;
 }
 
-/* ---- Hearing ---- */
+/* ---- Receiving ---- */
 
 void host_single_hear(struct host_single *group, bool for_detector, const struct el_msg *msg)
 {
@@ -113,7 +113,7 @@ static void expire_peers(struct host_single *group, uint64_t now)
     }
 }
 
-/* ---- Life ---- */
+/* ---- Making and freeing ---- */
 
 static bool make_links(struct host_single *group)
 {
@@ -197,7 +197,7 @@ void host_single_start(struct host_single *group)
     host_group_show(&group->base);
 }
 
-/* ---- What is asked of it ---- */
+/* ---- Requests ---- */
 
 static void stand(struct host_group *base, bool stands, uint64_t priority)
 {
@@ -265,7 +265,7 @@ void host_single_refresh(struct host_single *group, uint64_t now)
     host_single_send_value(group, EL_NOBODY);
 }
 
-/* ---- As one kind of group ---- */
+/* ---- struct host_kind ---- */
 
 static const struct host_single *single(const struct host_group *base)
 {
