@@ -3,8 +3,9 @@
  * timers on CLOCK_BOOTTIME, a durable record, messages to peers, randomness. It adds no protocol of its own.
  * All calls come from one thread.
  *
- * This room may know the algorithms, agent/config, agent/peer, agent/state and base. It does not know clients,
- * sockets or the guardian: they are behind struct host_hooks. Start reading here, then:
+ * This room may know the algorithms, agent/config, agent/peer, agent/state and base; snapshot/ also knows the
+ * recorder's bytes. It does not know clients, sockets or the guardian: they are behind struct host_hooks. Start
+ * reading here, then:
  *   host.c, call.c   groups by name and key, time, the disk; the frame around every call
  *   entries.c        messages to peers and from them
  *   group.c          a group as the rest of the agent sees it

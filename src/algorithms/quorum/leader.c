@@ -73,7 +73,8 @@ static void note_how_long(const struct quorum *q)
         el_note(q->out, QUORUM_WOULD_HAND_OVER, g->heir, 0);
 }
 
-/* The best-ranked linked member. A new heir needs a new term, which all voters will grant. */
+/* The best-ranked linked member. A new heir gets a new term. quorum_on_grant() clears the heir if a voter's
+ * floor is above its term. */
 static void choose_heir(const struct quorum *q)
 {
     struct quorum_group *g = q->group;
