@@ -56,7 +56,7 @@ void supervise_line_end(struct supervise_line *line)
     answer(line);
 }
 
-/* Sets is_ended before the shutdown, so that whoever sees the shutdown sees is_ended. */
+/* Sets is_ended before the shutdown, so that a keeper that sees the shutdown also sees is_ended. */
 enum supervise_word supervise_line_read(struct supervise_line *line)
 {
     char word[sizeof GUARDIAN_LINE_END];

@@ -157,7 +157,7 @@ static enum supervise_report end(struct supervise *work)
     return SUPERVISE_EMPTY;
 }
 
-/* What the keeper should have done. */
+/* Does what the keeper should have done. */
 static enum supervise_report kill_without_keeper(struct supervise *work, int *value)
 {
     if (!work->tree.empty) {

@@ -58,7 +58,7 @@ static bool watch(struct guardian *g, enum guardian_kind kind, uint32_t number, 
     return fd >= 0;
 }
 
-/* True: it is kept. */
+/* True: the descriptor is kept. The caller closes it otherwise. */
 static bool keep_connection(struct guardian *g, uint32_t number, int fd)
 {
     struct guardian_watched *one = find(g, number);
@@ -176,7 +176,7 @@ static bool counts(const struct guardian *g, const struct guardian_watched *one)
     return !is_on_page || atomic_load(&g->page->leads[one->number]);
 }
 
-/* Of all clients: those that led nothing must know, too, that their agent is gone. */
+/* All clients' connections: those that led nothing must also learn that their agent is dead. */
 static void shut_connections(const struct guardian *g)
 {
     for (uint32_t i = 0; i < g->watched_count; i++)
@@ -191,8 +191,9 @@ static void ask_for_the_end(const struct guardian *g)
                         MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A line that ends without the answer proves nothing: a keeper that was killed may have left processes behind. A keeper that
- * answered and ended before it read our request resets the line: the first read fails, the second has the answer. */
+/* A line that ends without the answer proves nothing: a keeper that was killed may have left processes
+ * behind. A keeper that answered and ended before it read our request resets the line: the first read fails,
+ * the second has the answer. */
 static enum guardian_state read_line(int fd)
 {
     char word[sizeof GUARDIAN_LINE_OVER];
@@ -247,8 +248,8 @@ static bool has_releases(const struct guardian_watched *one)
     return false;
 }
 
-/* Sends releases of work that is over. While the agent may live it may renew its leases, so none is sent then. True: call
- * again, after a pause. */
+/* Sends releases of work that is over. Sends none while the agent may live, since it may renew its leases.
+ * True: call again after GUARDIAN_PAUSE_MS. */
 static bool tell_of_some(struct guardian *g)
 {
     const struct guardian_watched *agent = find(g, 0);

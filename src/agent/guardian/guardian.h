@@ -1,24 +1,34 @@
 /*
- * The guardian: a small process beside the agent that outlives it. It has no keys and knows nothing of elections. The agent
- * tells it which work its clients do, and gives it datagrams that are sealed already. When the agent dies, the guardian
- * ends that work, and sends the obituaries once it knows that none of it is left. If some work is over, and other work is
- * not or may not be, it sends the releases of the first. When in doubt the guardian sends nothing: then the lease decides, as
- * it would without a guardian.
+ * The guardian: a small process beside the agent that outlives it. The agent tells it which work its clients
+ * do, and gives it datagrams that are sealed already. When the agent dies, the guardian ends that work. Once it
+ * knows that none of it is left, it sends the obituaries. If only some work is known to be over, it sends the
+ * releases for that work. When in doubt it sends nothing: then the lease decides, as it would without a
+ * guardian.
  *
- * Agent and guardian have a pair of SOCK_SEQPACKET sockets, the channel. A message is a struct guardian_message, perhaps with
- * a descriptor. The agent tells of a client's work when the client becomes a candidate, and the guardian reads all messages
- * before it acts.
+ * The guardian's side (guardian.c, process.c, alive_lock.c) may know base and nothing else: no keys, no
+ * elections. The agent's side (guardian_client.c, spawn.c) may know the host, the peers' addresses and seal.
+ * Start reading here, then:
+ *   guardian.c          what a guardian knows, and what it does when the agent is dead
+ *   process.c           its process: reads messages and waits for the agent's death
+ *   alive_lock.h        the lock that tells of the death first
+ *   guardian_client.h   the agent's side; spawn.c starts a guardian
+ *
+ * Agent and guardian have a pair of SOCK_SEQPACKET sockets, the channel. A message is a struct
+ * guardian_message, perhaps with a descriptor. The agent tells of a client's work when the client becomes a
+ * candidate. The guardian reads all messages before it acts.
  *
  * They also share a page (struct guardian_page):
- * - Its bytes say which work leads, so that an election need not wake the guardian. The agent sets a work's byte before the
- *   client hears that it leads, and clears it when that work is over, or was told to end. The guardian reads the bytes
- *   when the agent is dead and nobody can write them. So it knows all work that may go on, and waits for no other. The agent
- *   uses a number again only after GUARDIAN_UNWATCH, and while its byte is 0. Without a page all work counts as leading.
- * - Its lock tells the guardian of the agent's death (alive_lock.h). If the lock does not tell, the guardian waits for the
- *   end of the channel and for the agent's pidfd.
+ * - Its bytes say which work leads, so that an election need not wake the guardian. The agent sets a work's
+ *   byte before the client hears that it leads. It clears the byte when that work is over or was told to end.
+ *   The guardian reads the bytes when the agent is dead and nobody can write them. So it knows all work that
+ *   may still run, and waits for no other. The agent uses a number again only after GUARDIAN_UNWATCH, and while
+ *   its byte is 0. Without a page all work counts as leading.
+ * - Its lock tells the guardian of the agent's death (alive_lock.h). If the lock does not tell, the guardian
+ *   waits for the end of the channel and for the agent's pidfd.
  *
- * The kernel closes the connections of a dead agent only after it has freed the agent's memory: 1 ms for 8 MB, 18 ms for
- * 128 MB. The guardian shuts them down before that, so that an application knows early, and can end what it did.
+ * The kernel closes the connections of a dead agent only after it has freed the agent's memory: 1 ms for 8 MB,
+ * 18 ms for 128 MB. The guardian shuts them down before that, so that an application knows early and can stop
+ * its work.
  */
 #ifndef ELECTOR_AGENT_GUARDIAN_GUARDIAN_H
 #define ELECTOR_AGENT_GUARDIAN_GUARDIAN_H
@@ -42,19 +52,19 @@ enum {
 enum guardian_kind {
     GUARDIAN_BEGIN = 1, /* with a datagram socket to send from; the first message, and once */
     GUARDIAN_PAGE,      /* with a memfd that holds a struct guardian_page; once, and before any work */
-    GUARDIAN_WATCH, /* work `number` is a process: with its pidfd. The guardian waits for its end and never kills it */
+    GUARDIAN_WATCH, /* work `number` is a process: with its pidfd. The guardian waits for it, never kills it */
     GUARDIAN_LINE, /* work `number` has a keeper: with one end of a pair of SOCK_SEQPACKET sockets, see below */
     GUARDIAN_BLIND,      /* work `number` cannot be watched: the guardian will not know when it is over */
-    GUARDIAN_CONNECTION, /* the connection of the client of work `number`: it is shut down when the agent is dead */
-    GUARDIAN_UNWATCH, /* work `number` is over, or never began */
-    GUARDIAN_OBITUARY, /* a datagram to `address`: the obituary for peer `number`. Size 0 takes the last one back */
-    GUARDIAN_RELEASE, /* a datagram to `address`, for `peer`, that says only that work `number` is over; or none */
-    GUARDIAN_TIMEOUT, /* `number` milliseconds after the agent's death an obituary is of no use any more */
-    GUARDIAN_GOODBYE   /* the agent leaves in good order: do nothing */
+    GUARDIAN_CONNECTION, /* the client's connection of work `number`: shut down when the agent is dead */
+    GUARDIAN_UNWATCH,    /* work `number` is over, or never began */
+    GUARDIAN_OBITUARY,   /* the obituary for peer `number`, to `address`. Size 0 takes the last one back */
+    GUARDIAN_RELEASE,    /* the release of work `number` for `peer`, to `address`. Size 0: none */
+    GUARDIAN_TIMEOUT,    /* `number` ms after the agent's death an obituary is of no use any more */
+    GUARDIAN_GOODBYE     /* the agent exits normally: do nothing */
 };
 
-/* On a line: the guardian asks that the work end. The keeper kills it, and answers when none of it is left and none of it
- * can begin any more. */
+/* Messages on a line. The guardian asks the keeper to end the work. The keeper kills it, and answers when no
+ * process of it is left and none can start. */
 #define GUARDIAN_LINE_END "end"
 #define GUARDIAN_LINE_OVER "over"
 
@@ -102,12 +112,13 @@ struct guardian { /* initially zero, with socket = -1 */
     struct guardian_obituary obituaries[GUARDIAN_PEERS_MAX]; /* by position - 1 */
 };
 
-/* Takes one message, and owns the descriptor from then on (-1: none came). The agent itself is work number 0. */
+/* Takes one message, and owns the descriptor from then on (-1: none came). The agent itself is work number
+ * 0. */
 void guardian_take(struct guardian *, const struct guardian_message *, size_t size, int fd);
 /* The agent's loop thread is dead (alive_lock.h): do not wait for its process. */
 void guardian_agent_died(struct guardian *);
-/* Ends all work and waits for it and for the agent. True: all is over, for certain. False: some of it is not, or may not be;
- * the releases of the rest were sent. */
+/* Ends all work, and waits for it and for the agent. True: all is certainly over. False: some may still run;
+ * the releases for the rest were sent. */
 bool guardian_end_all(struct guardian *);
 void guardian_tell(const struct guardian *); /* sends every obituary, GUARDIAN_TIMES */
 void guardian_mourn(struct guardian *);      /* the two above, and a line in the log */

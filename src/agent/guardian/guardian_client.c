@@ -72,10 +72,10 @@ struct guardian_client {
     uint64_t
         sealed_by[CONFIG_MEMBERS_MAX]; /* the session of its obituary; 0: the guardian has none for that peer */
     uint32_t sealed_since
-        [CONFIG_MEMBERS_MAX]; /* how many releases since; after too many a peer takes the obituary for an old one */
+        [CONFIG_MEMBERS_MAX]; /* releases since; after 1000 a peer would drop the obituary as too old */
 };
 
-/* ---- A guardian's life ---- */
+/* ---- Start and end of a guardian ---- */
 
 static void on_closed(uv_handle_t *handle)
 {
@@ -90,7 +90,7 @@ static void close_channel(struct guardian_client *o)
     o->channel = -1;
 }
 
-/* The guardian must be dead before anything is done that it does not know of. */
+/* Waits until the guardian is dead: no work may begin that a living guardian does not know of. */
 static void end_guardian(struct guardian_client *o)
 {
     if (o->pid == 0) return;
@@ -142,8 +142,8 @@ static bool say(struct guardian_client *o, struct guardian_message *m, int fd)
     return sendmsg(o->channel, &head, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
-/* A guardian writes nothing: if we died with something unread, the kernel would reset the channel, and the guardian would lose
- * what it had not read. So this is its end. */
+/* A guardian writes nothing: if we died with something unread, the kernel would reset the channel, and the
+ * guardian would lose what it had not read. So this is its end. */
 static void on_channel(uv_poll_t *poll, int status, int events)
 {
     (void)status, (void)events;
@@ -189,7 +189,8 @@ static bool is_dead(int pidfd)
     return poll(&polled, 1, 0) != 0;
 }
 
-/* If the process is dead and its connection is not, another process has the connection, and we do not know it. */
+/* If the process is dead and its connection is not, another process has the connection, and we do not know
+ * it. */
 static bool cannot_be_watched(const struct work *w)
 {
     return w->fd < 0 || (w->kind == GUARDIAN_WATCH && is_dead(w->fd));
@@ -264,7 +265,7 @@ uint32_t guardian_client_add(struct guardian_client *o, enum guardian_kind kind,
     return place;
 }
 
-/* Without a page the guardian would count it for ever. So it is told of work that cannot be watched only while that leads. */
+/* Without a page the guardian would wait for it for ever. So it is told of blind work only while that leads. */
 static bool counts_for_ever(const struct guardian_client *o, uint32_t work)
 {
     return work == CLIENT_BLIND && !o->page;
@@ -304,7 +305,7 @@ static void show(struct guardian_client *o, uint32_t work, bool leads)
     if (o->page) atomic_store(&o->page->leads[work], leads);
 }
 
-/* A tenure beyond the room has no release: its group waits for the lease. */
+/* A tenure above CLIENT_GROUPS_MAX has no release: its group waits for the lease. */
 void guardian_client_hold(struct guardian_client *o, uint32_t work, struct host_group *group, uint64_t term)
 {
     if (!o || work == CLIENT_NONE) return;
@@ -332,7 +333,7 @@ static void forget(struct guardian_client *o, struct work *w, const struct host_
     }
 }
 
-/* A successor waits for what follows, so the guardian is told later. */
+/* The guardian is told later: the caller's next messages go to the successor, which waits for them. */
 void guardian_client_let_go(struct guardian_client *o, uint32_t work, const struct host_group *group)
 {
     if (!o || work == CLIENT_NONE) return;
@@ -346,7 +347,7 @@ void guardian_client_let_go(struct guardian_client *o, uint32_t work, const stru
     if (!unwatch(o, work)) lose_guardian(o, "takes nothing in");
 }
 
-/* To a guardian that has just begun, as fast as it reads. */
+/* To a new guardian, as fast as it reads. */
 static void tell_all_work(struct guardian_client *o)
 {
     bool has_all = true;
@@ -385,7 +386,7 @@ static void seal_for(struct guardian_client *o, el_node peer, uint64_t session)
               (int)o->pid);
 }
 
-/* Until the guardian has read this one it may have an older one, which is true, too. */
+/* Until the guardian reads this release it keeps the older one, which is also true. */
 static void seal_release(struct guardian_client *o, el_node peer, uint32_t work, const struct payload *payload)
 {
     struct guardian_message m = {.kind = GUARDIAN_RELEASE, .number = work, .peer = peer};
@@ -396,8 +397,8 @@ static void seal_release(struct guardian_client *o, el_node peer, uint32_t work,
     if (!say(o, &m, -1) || ++o->sealed_since[peer - 1] == SEALED_MOST) o->sealed_by[peer - 1] = NOT_TAKEN;
 }
 
-/* Seals all works' releases for this set of peers, and those of changed works for all peers. A work that holds nothing needs none,
- * and a message would wake the guardian while a successor waits. */
+/* Seals the releases of all works for this set of peers, and those of changed works for all peers. A work
+ * that holds nothing needs none: a message would wake the guardian while a successor waits. */
 static void seal_releases(struct guardian_client *o, uint64_t peers)
 {
     static struct payload payload;
@@ -430,8 +431,7 @@ static void seal_for_all(struct guardian_client *o)
 static void tell_patience(struct guardian_client *o)
 {
     const uint64_t lease_ms = host_longest_lease_ns(o->host) / MS;
-    uint32_t timeout_ms =
-        lease_ms < GUARDIAN_TIMEOUT_MAX_MS ? (uint32_t)lease_ms : GUARDIAN_TIMEOUT_MAX_MS;
+    uint32_t timeout_ms = lease_ms < GUARDIAN_TIMEOUT_MAX_MS ? (uint32_t)lease_ms : GUARDIAN_TIMEOUT_MAX_MS;
     if (timeout_ms < LEAST_TIMEOUT_MS) timeout_ms = LEAST_TIMEOUT_MS;
     struct guardian_message m = {.kind = GUARDIAN_TIMEOUT, .number = timeout_ms};
     if (timeout_ms != o->timeout_ms && say(o, &m, -1)) o->timeout_ms = timeout_ms;
@@ -461,7 +461,7 @@ static void make_page(struct guardian_client *o)
         munmap(page, sizeof *page);
 }
 
-/* The guardian is dead by now: to give the lock back tells nobody anything. */
+/* The guardian is dead by now, so nobody sees the lock given back. */
 static void drop_page(struct guardian_client *o)
 {
     if (o->page) alive_lock_release(&o->page->alive);

@@ -109,8 +109,8 @@ static _Noreturn void finish(void)
     exit(0);
 }
 
-/* What the agent wrote before its death counts. The only thread that writes to the channel is dead and can add nothing, so
- * the channel is emptied now. */
+/* Messages that the agent sent before its death count. The only thread that sends them is dead, so the
+ * channel is emptied now. */
 static _Noreturn void finish_after_death(void)
 {
     guardian_agent_died(&life.guardian);

@@ -1,4 +1,4 @@
-/* Starts a guardian by executing a program anew, so that it has nothing of the agent's memory. */
+/* Starts a guardian by executing a program, so that it shares no memory with the agent. */
 #ifndef ELECTOR_AGENT_GUARDIAN_SPAWN_H
 #define ELECTOR_AGENT_GUARDIAN_SPAWN_H
 

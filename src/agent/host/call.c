@@ -1,4 +1,5 @@
-/* A call into the host happens at one instant, and is told of if it came from outside. */
+/* The frame around every call. The time is read once for the outermost call. Calls from outside are told to
+ * hooks.called. */
 #include "agent/host/internal.h"
 #include "agent/host/quorum/session.h"
 

@@ -1,4 +1,4 @@
-/* What the host says to its peers, and what it makes of what they say. */
+/* What the host sends to its peers, and how it handles what they send. */
 #include <string.h>
 
 #include "agent/host/internal.h"
@@ -6,17 +6,15 @@
 #include "base/clock.h"
 
 /*
- * What socket buffers do not take is lost, and asked for again only when a timer says so. So of much that is to be said no more
- * is poured out than a peer keeps up with: now and then a datagram begins with a mark, which is echoed; while several marks are
- * not, what can wait does. A buffer as small as usual takes 180 datagrams of all peers.
+ * Flow control. A full socket buffer drops datagrams, and they are sent again only after a timeout. So every
+ * 16th datagram begins with a mark, which the peer echoes. While 4 marks have no echo, messages that can wait
+ * are not sent. A socket buffer of the default size takes 180 datagrams of all peers together.
  */
 enum { MARK_EVERY = 16, MARKS_MAX = 4 };
-static const uint64_t MARK_PAUSE =
-    10000000; /* who speaks as seldom as that floods nobody, and asks for no echoes */
-static const uint64_t MARK_LOST =
-    50000000; /* after so many ns a mark, or its echo, was lost, or its peer is busy */
+static const uint64_t MARK_PAUSE = 10000000; /* after 10 ms without a datagram, count from 0 to the next mark */
+static const uint64_t MARK_LOST = 50000000;  /* after 50 ms without an echo, go on: mark or echo was lost */
 
-/* ---- Saying ---- */
+/* ---- Sending ---- */
 
 static void send_off(struct host *host, el_node to)
 {
@@ -41,7 +39,7 @@ static void mark(struct host *host, el_node to)
 
 static void hear_echo(struct host_flow *flow, uint32_t number, uint64_t now)
 {
-    if (number - flow->echoed > flow->marked - flow->echoed) return; /* an old one, or of an earlier life */
+    if (number - flow->echoed > flow->marked - flow->echoed) return; /* old, or to an earlier incarnation */
     flow->echoed = number;
     flow->waits_since = now;
 }
@@ -89,7 +87,8 @@ void host_release(struct host *host)
     host_leave(host, entry);
 }
 
-/* The heir should hear first. A release comes to it with a vote, so it is told the most; of equals it is the higher id. */
+/* The heir should hear first. It gets a release and a vote, so its payload is the largest. Ties: the higher
+ * id. */
 static el_node who_hears_first(const struct host *host)
 {
     el_node first = EL_NOBODY;
@@ -110,9 +109,9 @@ void host_flush(struct host *host)
     host_write(host);
 }
 
-/* ---- Hearing ---- */
+/* ---- Receiving ---- */
 
-/* A group of which nothing is known here: who speaks of it is asked for its name, now and then. */
+/* We do not know this group: asks the sender for its name, at most every 100 ms. */
 static void ask_who(struct host *host, el_node from, uint64_t key, uint64_t now)
 {
     uint32_t oldest = 0;
@@ -138,7 +137,7 @@ void host_complain(struct host *host, struct host_group *group, el_node from, co
     host->hooks.warn(host->hooks.context, group, text);
 }
 
-/* Only the leader's, of this very term; what comes before its claim comes again. */
+/* Only from the leader, for its present term. A value that arrives before the claim is sent again later. */
 static void on_value(struct host_group *group, el_node from, const struct payload_entry *entry)
 {
     const struct host_view view = host_view_of(group);
@@ -168,22 +167,22 @@ static void on_group(struct host *host, el_node from, const struct payload_entry
     const bool knew = solo->stood_at[from - 1] != 0;
     host_single_peer_stands(solo, from, entry, host_now(host));
     solo->leads[from - 1] = is_news && entry->flags & PAYLOAD_LEADS;
-    if (solo->round != round) host_campaign(group); /* it is held again */
-    if (!knew && group->stands) {                   /* it may have just begun, and not know us */
+    if (solo->round != round) host_campaign(group); /* a new round */
+    if (!knew && group->stands) {                   /* the peer may have just started and not know us */
         const struct payload_entry ours = host_single_describe(solo);
         host_put(host, from, &ours);
     }
     host_single_send_value(solo, from);
 }
 
-/* Of a group with machines of its own. */
+/* An entry for a group of another algorithm than quorum. */
 static void on_solo(struct host *host, struct host_single *solo, el_node from,
                     const struct payload_entry *entry)
 {
     struct reliable_link_hooks hooks;
     switch (entry->type) {
     case PAYLOAD_MESSAGE:
-        if (entry->flags & PAYLOAD_STANDS) /* a vote may overtake the word that it is one */
+        if (entry->flags & PAYLOAD_STANDS) /* a vote may overtake PAYLOAD_GROUP */
             host_single_peer_speaks(solo, from, host_now(host));
         host_single_hear(solo, entry->flags & PAYLOAD_DETECTOR, &entry->msg);
         break;
@@ -212,7 +211,7 @@ static struct session *session_with(struct host *host, uint32_t settings)
     return s;
 }
 
-/* Of sessions and their postings. Whose settings nobody here has shares no session with us. */
+/* An entry for sessions and postings. If no group here has the sender's settings, we share no session. */
 static void on_session(struct host *host, el_node from, const struct payload_entry *entry)
 {
     struct session *s = session_with(host, entry->settings);
@@ -231,7 +230,7 @@ static void on_entry(struct host *host, el_node from, const struct payload_entry
 {
     const bool is_linked = entry->type == PAYLOAD_MESSAGE || entry->type == PAYLOAD_LINKED;
     const bool has_message = is_linked || entry->type == PAYLOAD_SESSION;
-    /* Who speaks is known by its key, whatever the message says. */
+    /* The datagram's key proves who sent it; a message that names another sender is forged. */
     if (has_message && (entry->msg.from != from || entry->msg.to != host->config->self)) return;
     if (entry->type == PAYLOAD_GROUP) {
         on_group(host, from, entry);
@@ -258,7 +257,7 @@ static void on_entry(struct host *host, el_node from, const struct payload_entry
         return;
     }
     struct host_group *group = host_by_key(host, entry->group);
-    if (!group) { /* one of a session's will be posted */
+    if (!group) { /* a group of quorum will arrive by a posting */
         if (is_linked && !session_with(host, entry->settings))
             ask_who(host, from, entry->group, host_now(host));
         return;
@@ -279,7 +278,7 @@ static void receive(struct host *host, el_node from, const uint8_t *payload, siz
     struct payload_place at = PAYLOAD_FIRST;
     struct payload_entry entry;
     if (from == EL_NOBODY || from > host->config->member_count || host->has_failed) return;
-    (void)host_tick(host); /* what is overdue comes before anything that is heard */
+    (void)host_tick(host); /* fires overdue timers before any message is handled */
     if (!payload_head(payload, size, &digest)) return;
     if (digest != host->members) {
         host_complain(host, NULL, from, "another list of members");

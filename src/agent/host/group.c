@@ -1,4 +1,4 @@
-/* A group as the rest of the agent knows it, whatever it is led by. */
+/* A group as the rest of the agent sees it, whatever its algorithm. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static struct host_view look(const struct host_group *group, bool *waits)
 {
     uint64_t bound;
     const struct el_view view = kind_of(group)->view(group, &bound, waits);
-    const uint64_t token = view.term ? view.term : 1; /* some count no terms; to clients 0 is nobody's */
+    const uint64_t token = view.term ? view.term : 1; /* without terms: 1, as 0 means no leader */
     struct host_view shown = {.role = view.role, .leader = view.leader, .token = token, .value = ""};
     const struct host *host = host_of(group);
     const uint64_t now = host_now(host), margin = group->runner->margin;
@@ -51,7 +51,7 @@ static struct host_view look(const struct host_group *group, bool *waits)
         shown.deadline_ns = bound > margin ? bound - margin : 0;
     }
     *waits = is_new && *waits;
-    /* Too late, or not yet on disk: nobody is told that it leads. */
+    /* The deadline has passed, or the claim is not on disk yet: do not show it. */
     if (view.role == EL_LEADER && (shown.deadline_ns <= now || *waits || host->has_failed)) {
         shown.role = EL_ELECTING;
         shown.leader = EL_NOBODY;
@@ -69,7 +69,7 @@ struct host_view host_view_of(const struct host_group *group)
     return look(group, &waits);
 }
 
-/* Whether whom the machine would hand over to has stood for as long as it wanted to. */
+/* Whether the handover target has stood for its preempt_after_ms. */
 static bool is_ripe(const struct host_group *group)
 {
     const el_node heir = group->handover_target;
@@ -141,9 +141,9 @@ void host_note(struct host *host, struct host_group *group, const struct el_algo
     host->hooks.note(host->hooks.context, group, &note);
 }
 
-/* ---- What is asked of it ---- */
+/* ---- Requests ---- */
 
-/* Not for a lease after a hand-over: the machine waits for the heir, and a call would overrule that. */
+/* For one lease after a hand-over we do not campaign: the heir goes first. */
 static void call(struct host_group *group)
 {
     if (group->extra && host_now(host_of(group)) < group->extra->heir_until) return;
@@ -160,7 +160,7 @@ void host_stand(struct host_group *group, bool stands, uint64_t priority)
     const struct host_entry entry = enter(group, HOST_STANDS, stands, priority);
     const el_node self = host_of(group)->config->self;
     const el_node leader = group->shown_leader;
-    /* Elections without a lease take a call for the news that whoever leads is gone. */
+    /* Algorithms without a lease take a campaign for news that the leader has failed. */
     const bool is_led = leader != EL_NOBODY && leader != self && host_stands(group, leader, NULL) &&
                         host_worst_failover_ns(group) == 0;
     const bool begins = stands && !group->stands && !is_led;
@@ -217,7 +217,7 @@ void host_set_value(struct host_group *group, const char *value, uint64_t token)
     const bool had = extra && extra->value;
     if (!had && value[0] == '\0') return;
     if (had && extra->value_token == token && strcmp(value, extra->value) == 0) return;
-    group->shown_value = HOST_VALUE_OTHER; /* whatever it was, it is another now */
+    group->shown_value = HOST_VALUE_OTHER; /* so that the next host_group_show() calls `changed` */
     if (!extra) return;
     free(extra->value);
     extra->value = value[0] ? strdup(value) : NULL;

@@ -9,7 +9,7 @@
 #include "algorithms/quorum/bounds.h"
 #include "base/clock.h"
 
-/* Who the members are, which all must agree on before they listen to each other. */
+/* Members with different member lists drop each other's messages. */
 static uint64_t digest_members(const struct config *config)
 {
     struct el_hash sum = el_fingerprint(config->cluster_id, sizeof config->cluster_id);
@@ -56,7 +56,7 @@ void host_free(struct host *host)
 
 /* ---- Groups by number ---- */
 
-/* For the index, and so never 0: first those of the sessions, then the others. */
+/* The index holds these numbers, so none is 0. Groups of sessions come first, then the others. */
 enum { SOLO_FIRST = SESSIONS_MAX * SESSION_GROUPS_MAX + 1 };
 
 static uint32_t number_of(struct host_group *group)
@@ -73,7 +73,7 @@ static struct host_group *group_numbered(const struct host *host, uint32_t numbe
     return &session_group_at(s, (number - 1) % SESSION_GROUPS_MAX + 1)->base;
 }
 
-/* In the order of those numbers. */
+/* In the order of these numbers. */
 struct host_group *host_next(struct host *host, struct host_group *after)
 {
     const struct session_group *shared = session_group_of(after);
@@ -89,7 +89,7 @@ struct host_group *host_next(struct host *host, struct host_group *after)
 
 /* ---- Groups by key ---- */
 
-/* A number, and above it as much of the key as there is room for: so hardly any group is looked at that is another. */
+/* An entry is a group's number and the highest 10 bits of its key, so that few lookups touch a wrong group. */
 enum { NUMBER_BITS = 22, NUMBER = (1 << NUMBER_BITS) - 1 };
 _Static_assert(SOLO_FIRST + RECORD_GROUPS_MAX <= NUMBER, "numbers fit");
 
@@ -233,7 +233,7 @@ void host_saved(struct host *host, uint64_t version, int error)
     if (error) host->has_failed = true;
     for (struct host_group *group = host->has_failed ? host_next(host, NULL) : NULL; group;
          group = host_next(host, group))
-        host_group_show(group); /* it does not lead any more */
+        host_group_show(group); /* after a failed write it does not lead any more */
     for (struct host_single *group = host->solos; group && !host->has_failed; group = group->next_solo)
         host_single_release(group);
     for (struct session *s = host->sessions; s && !host->has_failed; s = s->next) session_release(s);
@@ -249,20 +249,20 @@ static void refresh(struct host *host, uint64_t now)
     for (struct host_single *group = host->solos; group; group = group->next_solo)
         host_single_refresh(group, now);
     for (struct session *s = host->sessions; s; s = s->next) {
-        session_show_wishes(s); /* one may be ripe by now */
+        session_show_wishes(s); /* a wish to pre-empt may be due by now */
         session_look_ahead(s);
     }
     for (el_node to = 1; to <= host->config->member_count; to++)
         if (now - host->sent_at[to - 1] >= NS_PER_S / 2) host_greet(host, to);
 }
 
-/* A claim also ends for its clients a margin before the lease does. */
+/* For clients a claim ends earlier than the lease, by the margin. */
 static uint64_t shown_until(const struct host_single *group)
 {
     return group->base.shown_role == EL_LEADER ? group->shown_deadline : UINT64_MAX;
 }
 
-/* Voters keep silent from their start, and meet before there is a group. */
+/* Before there is any group: the silence after a restart begins now, and peers learn our incarnation. */
 static void begin_sessions(struct host *host)
 {
     host->has_begun = true;
@@ -298,7 +298,7 @@ uint64_t host_tick(struct host *host)
     return next;
 }
 
-/* ---- What is asked about it ---- */
+/* ---- Queries ---- */
 
 bool host_is_saving(const struct host *host)
 {

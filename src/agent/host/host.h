@@ -1,6 +1,18 @@
 /*
- * The host of the machines: one el_algorithm for each group, its timers on CLOCK_BOOTTIME, its record, its messages.
- * It adds no protocol of its own. Everything happens on one thread, inside the calls below.
+ * The host runs the election machines for all groups of one agent. It supplies what machines do not have:
+ * timers on CLOCK_BOOTTIME, a durable record, messages to peers, randomness. It adds no protocol of its own.
+ * All calls come from one thread.
+ *
+ * This room may know the algorithms, agent/config, agent/peer, agent/state and base; snapshot/ also knows the
+ * recorder's bytes. It does not know clients, sockets or the guardian: they are behind struct host_hooks. Start
+ * reading here, then:
+ *   host.c, call.c   groups by name and key, time, the disk; the frame around every call
+ *   entries.c        messages to peers and from them
+ *   group.c          a group as the rest of the agent sees it
+ *   obituary.c       what peers are told when this agent is dead
+ *   quorum/          groups of the default algorithm, quorum: start at quorum/session.h
+ *   single/          a group of any other algorithm: start at single/group.c
+ *   snapshot/        the state of a host as bytes, for recordings: start at snapshot/pack.c
  */
 #ifndef ELECTOR_AGENT_HOST_HOST_H
 #define ELECTOR_AGENT_HOST_HOST_H
@@ -15,38 +27,38 @@ enum { HOST_VALUE_MAX = 255 };
 struct host;
 struct host_group;
 
-/* A group as it is seen here, now. */
+/* The view of a group, at this moment. */
 struct host_view {
     enum el_role role;
     el_node leader; /* EL_NOBODY: none is known */
     uint64_t token;
-    uint64_t
-        deadline_ns; /* leading: work is over by then (the lease's end less the margin); UINT64_MAX: no lease */
+    uint64_t deadline_ns; /* leader: work must stop by then (lease end less margin); UINT64_MAX: no lease */
     uint64_t lease_end_ns;
-    const char *value;     /* of the leader; "" */
-    uint32_t value_number; /* another value has another number; "": 0 */
+    const char *value;     /* proclaimed by the leader; "": none */
+    uint32_t value_number; /* a changed value has another number; 0 for "" */
 };
 
-/* What a machine did, in numbers: host_note_text() has the words. */
+/* What a machine did, as numbers. host_note_text() makes a sentence of it. */
 struct host_note {
-    const struct el_algorithm *by; /* the group's, or the detector below it */
+    const struct el_algorithm *by; /* the group's algorithm, or its failure detector */
     uint32_t number;
     uint64_t values[2];
 };
 
 /*
- * All that can happen to a host, call by call. One happens at one instant, `at`: the clock stands still until it returns. So
- * what a host does is a function of its configuration, its record, its calls, and of what random and wall_ms answer: flight.h.
+ * Every call that a host can get. A call happens at one instant, `at`: host_now() stays the same until it
+ * returns. So the host's behaviour is a function of its configuration, its record, its calls, and the answers
+ * of random and wall_ms. The recorder (agent/recorder/recorder.h) relies on that.
  */
 enum host_called {
     HOST_BEGINS,
     HOST_TICKS,
     HOST_RECEIVES, /* numbers: from; bytes: the payload */
     HOST_SAVED,    /* numbers: version, error */
-    HOST_FINDS,    /* a group that is new; bytes: its name */
-    HOST_STANDS,   /* numbers: whether, priority */
+    HOST_FINDS,    /* host_find() makes a new group; bytes: its name */
+    HOST_STANDS,   /* numbers: stands, priority */
     HOST_WAITS,    /* host_be_patient(); numbers: ms */
-    HOST_WISHES,
+    HOST_WISHES,   /* host_handover_target() */
     HOST_RESIGNS,
     HOST_TRANSFERS, /* numbers: to */
     HOST_PROCLAIMS, /* bytes: the value */
@@ -57,9 +69,9 @@ enum host_called {
 
 struct host_call {
     enum host_called what;
-    struct host *host; /* as it is before */
+    struct host *host; /* in its state before the call */
     uint64_t at;
-    uint64_t group; /* its key, where it is about one */
+    uint64_t group; /* its key, if the call concerns one group */
     uint64_t numbers[2];
     const void *bytes; /* borrowed */
     size_t size;
@@ -69,22 +81,22 @@ struct host_hooks {
     void *context;
     uint64_t (*now)(void *context); /* CLOCK_BOOTTIME, in ns; tests bring their own */
     void (*send)(void *context, el_node to, const uint8_t *payload, size_t size);
-    /* To be written and synced by another thread; host_saved() when that is done. The host frees nothing of it. */
+    /* Another thread writes and syncs the image, which it owns. Call host_saved() when that is done. */
     void (*save)(void *context, struct record_image *);
-    void (*changed)(void *context, struct host_group *); /* its view, or only the deadline or the value of it */
+    void (*changed)(void *context, struct host_group *); /* its view has changed, or its deadline or value */
     void (*note)(void *context, struct host_group *, const struct host_note *); /* the group may be NULL */
-    void (*warn)(void *context, struct host_group *,
-                 const char *text); /* what an operator should mend; the group may be NULL */
+    /* Something that an operator should mend; the group may be NULL. */
+    void (*warn)(void *context, struct host_group *, const char *text);
     uint64_t (*random)(void *context);
     uint64_t (*wall_ms)(void *context);
-    /* The deadline of all groups with this cell is another; may be NULL. */
+    /* The deadline of all groups of this cell has changed; may be NULL. */
     void (*renewed)(void *context, uint32_t cell);
-    /* A voter's promise has come, so long after what it answers was sent, and it was to come at once; may be NULL. */
+    /* A promise that was not to wait has come, this long after the message that it answers; may be NULL. */
     void (*answered)(void *context, el_node peer, uint64_t round_trip_ns);
-    /* A message to a group of quorum, of who may speak, before it is acted upon; may be NULL. */
+    /* An admitted message to a group of quorum, before it is handled; may be NULL. */
     void (*heard)(void *context, struct host_group *, const struct el_msg *);
-    /* Every call from outside, before and after, also if `changed` or `renewed` makes it; may be NULL. What the host calls
-     * of itself is no call. */
+    /* Before and after every call from outside, also if `changed` or `renewed` makes it; may be NULL. A call
+     * that the host makes to itself does not count. */
     void (*called)(void *context, const struct host_call *);
     void (*returned)(void *context);
 };
@@ -93,89 +105,89 @@ struct host *host_new(const struct config *, struct record *, struct host_hooks)
 void host_free(struct host *);
 
 /*
- * All of its state as bytes, between two calls; and a new host's from such bytes, whoever they come from, but for the
- * states of machines of other algorithms than quorum: those are run as they are, and are refused unless the bytes are trusted.
- * False: there is no room, or the bytes make no sense, and the host is only to be freed.
+ * The whole state as bytes, between two calls; and back, into a new host. Unpacking checks the bytes, so they
+ * may come from anybody. The states of algorithms other than quorum cannot be checked, and are refused unless
+ * `trusts`. False: out of memory, or the bytes are wrong; then only free the host.
  */
 struct recorder_bytes;
 bool host_pack(struct host *, struct recorder_bytes *);
 bool host_unpack(struct host *, struct recorder_bytes *, bool trusts);
-/* How long that takes, in groups of quorum, of which a thousand take less than a millisecond. */
+/* The cost of packing, in groups of quorum: 1000 of them take less than 1 ms. */
 uint32_t host_weight(const struct host *);
-/* A write is under way; as often is held. */
+/* Whether a write is under way; how many host_hold() have no host_release() yet. */
 bool host_is_saving(const struct host *);
 uint32_t host_holds(const struct host *);
 
-/* What is said from here on waits, so that datagrams fill up, until it is released as often as it was held. */
+/* Holds back messages, so that datagrams fill up, until host_release() was called as often as host_hold(). */
 void host_hold(struct host *);
 void host_release(struct host *);
 
 void host_receive(struct host *, el_node from, const uint8_t *payload, size_t size);
-/* Whatever is due. Returns when the next is; UINT64_MAX: nothing. Call it before anything else after a wait. */
+/* Does what is due, and returns when it must be called again; UINT64_MAX: never. Call it first after a wait. */
 uint64_t host_tick(struct host *);
 void host_saved(struct host *, uint64_t version, int error);
 
-/* NULL with the reason in text: no such name, too many, or its hash collides. */
+/* Finds or makes a group. NULL, and the reason in text: invalid name, too many groups, or a hash collision. */
 struct host_group *host_find(struct host *, const char *name, char *text, size_t size);
-/* One that is there already; NULL: there is none. */
+/* Finds a group and makes none; NULL: there is none. */
 struct host_group *host_known(const struct host *, const char *name);
 struct host_group *host_by_key(const struct host *, uint64_t key);
 uint64_t host_key(const struct host_group *);
-struct host_group *host_next(struct host *, struct host_group *after); /* all of them; NULL begins and ends */
+struct host_group *host_next(struct host *, struct host_group *after); /* all; NULL begins and ends */
 const char *host_name(const struct host_group *);
 const struct el_algorithm *host_algorithm(const struct host_group *);
 struct host_view host_view_of(const struct host_group *);
-uint32_t host_leadership(const struct host_group *); /* a word for whoever serves the clients; 0 at first */
+uint32_t host_leadership(const struct host_group *); /* for agent/serve; 0 at first */
 void host_set_leadership(struct host_group *, uint32_t);
 
 /*
- * Groups that are led by promises of the same members have one deadline, in a cell that they share: it is renewed for all
- * of them at once, and `changed` is not called for that; it is when a group comes into another cell. HOST_NO_CELL: this one has a deadline, if any, of its own.
+ * A cell is the cached deadline of all groups that the same voters support. A renewal changes the cell once for
+ * all its groups, and calls `renewed`, not `changed`. When a group moves to another cell, `changed` is called.
+ * HOST_NO_CELL: the group has its own deadline, or none.
  */
 enum { HOST_CELLS_MAX = 1024 }; /* cells have smaller numbers */
 #define HOST_NO_CELL UINT32_MAX
 uint32_t host_cell(const struct host_group *);
 uint64_t host_cell_deadline(const struct host *, uint32_t cell);
 
-/* Whether somebody here wants to lead, and how much: peers are told. */
+/* Says whether a client here wants to lead, and its priority. Peers are told. */
 void host_stand(struct host_group *, bool stands, uint64_t priority);
-/* How long it is content to stand while a lower-ranked one leads; UINT32_MAX: for ever. Peers learn it with the next
- * host_stand(), or within a second. */
+/* How long this member stands before it pre-empts a lower-ranked leader; UINT32_MAX: never. Peers learn it
+ * with the next host_stand(), or within 1 s. */
 void host_be_patient(struct host_group *, uint32_t ms);
-/* Whom its machine would like to hand over to, told once; nobody: it is content. It is for the leadership to stop the
- * work first, and then to transfer. */
+/* The member that the machine wants to hand over to; EL_NOBODY: none. Told once. The caller stops the work,
+ * and then calls host_transfer(). */
 el_node host_handover_target(struct host_group *);
-/* The work must have been stopped. */
+/* Before either of these the work must have been stopped. */
 enum el_answer host_resign(struct host_group *);
 enum el_answer host_transfer(struct host_group *, el_node to);
 void host_proclaim(struct host_group *, const char *value);
-/* Asks for an election now, of a group that stands already: after a resignation the machine would wait for others. */
+/* Asks for an election now, if we stand. Without it the machine lets others go first after a resignation. */
 void host_campaign(struct host_group *);
-/* Whether a member wants to lead, as far as is known here; *priority (may be NULL) gets how much. */
+/* Whether a member wants to lead, as far as we know; *priority (may be NULL) gets its priority. */
 bool host_stands(const struct host_group *, el_node member, uint64_t *priority);
-/* A write failed: nothing leads here any more, or will. */
+/* A write has failed: no group is led here any more. */
 bool host_has_failed(const struct host *);
-uint64_t host_clock(const struct host *); /* what hooks.now says */
-/* The same, which runs on during a call: to tell of it, and never to decide by. */
+uint64_t host_clock(const struct host *); /* hooks.now(), fixed during a call */
+/* hooks.now(), also during a call: for measurements only, never for decisions. */
 uint64_t host_stopwatch(const struct host *);
-/* When a peer was last heard, in ns ago; UINT64_MAX: never. */
+/* Nanoseconds since the last message of a peer; UINT64_MAX: there was none. */
 uint64_t host_heard(const struct host *, el_node peer);
-/* From a leader's silence to the next one's election, at the worst, with this group's settings; 0: no bound. */
+/* The longest time from a leader's silence to the next election, by this group's settings; 0: no bound. */
 uint64_t host_worst_failover_ns(const struct host_group *);
-/* One sentence without its subject, members by name. `text` is ended in any case. */
+/* A sentence without its subject, with the names of members. `text` always ends with '\0'. */
 void host_note_text(const struct config *, const struct host_note *, char *text, size_t size);
 
-/* What peers are to be told when this process and all the work of its clients are over. False: nothing, or not before the number of
- * this life is on disk. */
+/* What peers must be told once this process and all work of its clients have ended. False: nothing, or our
+ * incarnation is not on disk yet. */
 bool host_obituary(const struct host *, struct payload *);
-/* The same, when this process and the work of these tenures are over. It stays true whatever comes later, since a term is
- * one tenure's: there is nothing to take back. */
+/* The same for these tenures alone. It need not be taken back later, since a term belongs to one tenure. */
 struct host_tenure {
     struct host_group *group;
     uint64_t term;
 };
 bool host_releases(const struct host *, const struct host_tenure *, uint32_t count, struct payload *);
-/* For so long it may be of use to them. */
+/* The longest lease of all groups: after that, an obituary is of no use. */
 uint64_t host_longest_lease_ns(const struct host *);
 
 #endif

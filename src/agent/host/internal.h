@@ -1,4 +1,4 @@
-/* The inside of the host. Shared by the files of agent/host and nobody else. */
+/* The inside of the host. Only the files of agent/host include it. */
 #ifndef ELECTOR_AGENT_HOST_INTERNAL_H
 #define ELECTOR_AGENT_HOST_INTERNAL_H
 
@@ -9,45 +9,46 @@
 struct session;
 
 enum {
-    SESSIONS_MAX = 16, /* sets of times that groups of one agent may differ in */
+    SESSIONS_MAX = 16, /* different settings (lease, beat, …) that the groups of one agent may have */
     HOST_OPTIONS_MAX = 24,
     HOST_HELD_MAX = 256,
     HOST_UNKNOWN_MAX = 32
 };
 
-/* A message that waits for the disk. What is left of its timer is read when it leaves. */
+/* A message that waits for the disk. The time left of its timer is read when it is sent. */
 struct host_held {
     struct el_msg msg;
     uint32_t timer, slot;
     bool from_detector;
 };
 
-/* What few groups have. */
+/* Fields that few groups use. */
 struct host_extra {
-    uint64_t heir_until; /* until when one that it was handed over to has precedence */
+    uint64_t heir_until; /* until then we do not campaign against the member that we handed over to */
     char *value;         /* NULL: none */
     uint64_t value_token;
-    uint32_t value_number;      /* of those that there have been */
-    struct session_rank *ranks; /* of a session's group */
+    uint32_t value_number;      /* counts the values of this group; never 0 after the first */
+    struct session_rank *ranks; /* of a group of quorum; NULL: none */
 };
 
-/* Which value was shown: another than the one that is there now, none, or this one. */
+/* The value last shown: another than the present one, none, or the present one. */
 enum host_value { HOST_VALUE_OTHER, HOST_VALUE_NONE, HOST_VALUE_THIS };
 
-/* How much a member wants to lead. */
+/* Whether and how much a member wants to lead. */
 struct host_standing {
-    uint64_t since, priority; /* since 0: it does not */
+    uint64_t since, priority; /* since 0: it does not want to */
     uint32_t preempt_after_ms;
 };
 
-/* What the two kinds of group do each in its own way: host/quorum/group.c, host/single/group.c. */
+/* What differs between the two kinds of group: host/quorum/group.c and host/single/group.c. */
 struct host_kind {
     const char *(*name)(const struct host_group *);
-    /* As the machine has it. A claim ends at `bound`, UINT64_MAX: never; a new one waits for the disk. */
+    /* The machine's view. The claim ends at *bound, UINT64_MAX: never. *waits: a new claim waits for the
+     * disk. */
     struct el_view (*view)(const struct host_group *, uint64_t *bound, bool *waits);
-    /* What is about to be shown. True: it differs from what was shown in what only this kind knows. */
+    /* Called before a view is shown. True: it differs from the last one in a way that only this kind knows. */
     bool (*shows)(struct host_group *, const struct host_view *, bool waits);
-    void (*begins_or_ends)(struct host_group *); /* to lead; NULL: nobody need be told */
+    void (*begins_or_ends)(struct host_group *); /* leadership here; may be NULL */
     struct host_standing (*standing)(const struct host_group *, el_node member);
     void (*stand)(struct host_group *, bool stands, uint64_t priority);
     void (*be_patient)(struct host_group *, uint32_t ms);
@@ -56,24 +57,24 @@ struct host_kind {
 };
 extern const struct host_kind host_kind_session, host_kind_single;
 
-/* What runs a group: a session with many groups, or a struct host_single with one. */
+/* Runs groups: a struct session runs many, a struct host_single one. */
 struct host_runner {
     const struct host_kind *kind;
     struct host *host;
     const struct el_algorithm *algorithm;
     uint32_t settings; /* a digest that all members must share */
-    uint64_t margin;   /* its work is over that long before a claim ends, in ns */
+    uint64_t margin;   /* ns between the deadline of the work and the end of the claim */
     struct el_value values[HOST_OPTIONS_MAX];
 };
 
-/* A group: the first member of a session's (agent/host/quorum/session.h), or of a struct host_single. */
+/* A group. The first member of struct session_group (agent/host/quorum/session.h) and struct host_single. */
 struct host_group {
     struct host_runner *runner;
     uint64_t key;
-    struct host_extra *extra; /* NULL: nothing of it is used */
-    uint64_t shown_token;     /* its view as `changed` was last called for, in this and what else was shown */
+    struct host_extra *extra; /* NULL: none of its fields is used */
+    uint64_t shown_token;     /* this and the other shown_…: the view when `changed` was last called */
     uint32_t leadership;
-    uint8_t handover_target; /* whom the machine would hand over to, once the work has stopped */
+    uint8_t handover_target; /* the machine wants to hand over to it, once the work has stopped */
     uint8_t shown_leader;
     uint16_t shown_cell : 11;                 /* HOST_CELLS_MAX: none */
     uint16_t shown_role : 2, shown_value : 2; /* enum host_value */
@@ -87,33 +88,33 @@ struct host_single {
     struct host_group base;
     struct host_runner runner;
     struct host_single *next_solo;
-    uint32_t number; /* its place in the host's list */
+    uint32_t number; /* its index in the host's solo_list */
     uint64_t shown_deadline;
-    struct el_cluster cluster, detectors; /* the same members; each machine has options of its own */
+    struct el_cluster cluster, detectors; /* the same members, but different options */
     uint64_t ids[CONFIG_MEMBERS_MAX], priorities[CONFIG_MEMBERS_MAX], ranks[CONFIG_MEMBERS_MAX];
     uint8_t roles[CONFIG_MEMBERS_MAX];
     uint64_t stood_at[CONFIG_MEMBERS_MAX]; /* when a peer last said that it wants to lead */
     uint64_t stands_since[CONFIG_MEMBERS_MAX];
-    uint32_t preempt_after_ms[CONFIG_MEMBERS_MAX]; /* in ms: see agent/peer/payload.h */
+    uint32_t preempt_after_ms[CONFIG_MEMBERS_MAX]; /* see agent/peer/payload.h */
     struct el_value detector_values[HOST_OPTIONS_MAX];
     struct timed_machine election, detector;
     bool has_detector, has_links;
-    struct reliable_link *links; /* [count], where the algorithm needs them */
+    struct reliable_link *links; /* [count]; NULL: the algorithm needs none */
     uint64_t links_due;
-    uint32_t round;     /* of an election over links, which counts no terms: see agent/host/single/rounds.c */
-    uint32_t fruitless; /* rounds in a row that came to nothing */
-    uint64_t unsettled_since;           /* 0: there is a leader, as all say that were heard */
+    uint32_t round;     /* of an election over links, which has no terms: see agent/host/single/rounds.c */
+    uint32_t fruitless; /* rounds in a row without a leader */
+    uint64_t unsettled_since; /* since when there is no leader, or members disagree; 0: there is one */
     bool suspected[CONFIG_MEMBERS_MAX]; /* by the detector */
-    bool leads[CONFIG_MEMBERS_MAX];     /* as a peer last said, of this round */
-    uint64_t saved_by;                  /* the write after which what it saved is on disk */
+    bool leads[CONFIG_MEMBERS_MAX];     /* as each peer last said in this round */
+    uint64_t saved_by;                  /* number of the write after which its record is on disk */
     struct host_held held[HOST_HELD_MAX];
     uint32_t held_count;
     char name[CONFIG_NAME_MAX + 1];
 };
 
-/* How much of what was sent to a peer has come: see entries.c. */
+/* How much of what we sent to a peer has arrived: see entries.c. */
 struct host_flow {
-    uint32_t unmarked, marked, echoed; /* datagrams since the last mark; marks */
+    uint32_t unmarked, marked, echoed; /* datagrams since the last mark; marks sent; marks echoed */
     uint64_t waits_since;
 };
 
@@ -121,23 +122,23 @@ struct host {
     const struct config *config;
     struct record *record;
     struct host_hooks hooks;
-    uint64_t members; /* a digest of who they are */
+    uint64_t members; /* a digest of the member list */
     uint32_t group_count, solo_count;
-    uint32_t *index; /* by key; see host.c. index_size is a power of two, and an eighth of it is free */
+    uint32_t *index; /* hash table by key: see host.c. index_size is a power of two; 1/8 stays free */
     uint32_t index_size;
     struct host_single *solos, *solo_list[RECORD_GROUPS_MAX];
-    struct session *sessions, *session_list[SESSIONS_MAX]; /* the last first; by their number */
-    struct el_durable past; /* the highest that sessions of any settings have saved */
-    bool has_past;          /* an earlier life had sessions */
+    struct session *sessions, *session_list[SESSIONS_MAX]; /* linked, the newest first; by number */
+    struct el_durable past; /* the highest values that sessions of any settings have saved */
+    bool has_past;          /* an earlier incarnation had sessions */
     bool has_begun;
     uint64_t writes_begun, writes_done;
     bool is_dirty, has_failed;
     uint32_t holds;
-    uint32_t depth;                       /* of calls */
-    bool is_outside;                      /* in a hook that may call back */
-    uint64_t instant;                     /* of the outermost call */
+    uint32_t depth;                       /* of nested calls */
+    bool is_outside;                      /* inside a hook that may call the host */
+    uint64_t instant;                     /* time of the outermost call */
     uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
-    uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when we last complained of its member list */
+    uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when host_complain() last warned of it */
     uint64_t sent_at[CONFIG_MEMBERS_MAX];
     uint64_t refresh_at;
     struct {
@@ -158,11 +159,11 @@ static inline uint64_t host_now(const struct host *host)
 }
 
 /* host.c */
-/* One more group, which is still to be started. */
+/* Adds a group without starting it. */
 struct host_group *host_enlist(struct host *, const char *name, uint64_t key, char *text, size_t size);
-void host_write(struct host *); /* begins to write the record, if there is something new in it */
+void host_write(struct host *); /* begins to write the record if it has changed */
 
-/* call.c: every call from outside is between these two. */
+/* call.c: every call from outside begins with host_enter() and ends with host_leave() */
 struct host_entry {
     bool is_told, was_outside;
 };
@@ -173,24 +174,23 @@ void host_tell_renewed(struct host *, uint32_t cell);
 
 /* entries.c */
 void host_put(struct host *, el_node to, const struct payload_entry *);
-void host_greet(struct host *, el_node to); /* an empty word, so that both know that the link works */
+void host_greet(struct host *, el_node to); /* an empty datagram, so that the peer knows that the link works */
 void host_put_all(struct host *, const struct payload_entry *);
-void host_flush(struct host *);                  /* ends every call: what was said and saved goes out */
-bool host_keeps_up(struct host *, el_node peer); /* with what it was sent: if not, what can wait should */
+void host_flush(struct host *); /* ends every call: sends messages and begins to write the record */
+bool host_keeps_up(struct host *, el_node peer); /* false: send only what is urgent */
 void host_complain(struct host *, struct host_group *, el_node from, const char *what);
 
 /* group.c */
 /* The value of an option by name; `otherwise` if the algorithm has none of that name. */
 uint64_t host_option(const struct host_group *, const char *name, uint64_t otherwise);
-/* Members that count by other times, or another algorithm, must not count each other's votes. */
+/* Members with different times or algorithms have different digests, and must not count each other's votes. */
 uint32_t host_digest_settings(const struct host *, const struct el_algorithm *, const struct el_value *);
 void host_group_show(struct host_group *);
 void host_set_value(struct host_group *, const char *value, uint64_t token);
-const char *host_value_of(const struct host_group *,
-                          uint64_t token);             /* what its leader said in that term; "" */
-struct host_extra *host_extra_of(struct host_group *); /* made if there is none; NULL: no memory */
+const char *host_value_of(const struct host_group *, uint64_t token); /* proclaimed in that term; "" */
+struct host_extra *host_extra_of(struct host_group *); /* allocates it if necessary; NULL: no memory */
 void host_free_extra(struct host_group *);
-/* What a machine did, for hooks.note. */
+/* Passes a machine's note to hooks.note. */
 void host_note(struct host *, struct host_group *, const struct el_algorithm *, const struct el_action *);
 
 /* obituary.c */
@@ -205,29 +205,31 @@ void host_single_start(struct host_single *);
 void host_single_hear(struct host_single *, bool for_detector, const struct el_msg *);
 uint64_t host_single_due(const struct host_single *);
 bool host_single_fire(struct host_single *, uint64_t now);
-/* What a peer says of its wish to lead. */
+/* A peer says whether it wants to lead. */
 void host_single_peer_stands(struct host_single *, el_node peer, const struct payload_entry *, uint64_t now);
-/* A message of it says so, too. */
+/* A message of a peer shows that it wants to lead. */
 void host_single_peer_speaks(struct host_single *, el_node peer, uint64_t now);
-/* Now and then: who wants to lead, and what is proclaimed, in case it was lost; an election that came to nothing is
- * called again; peers that have said nothing for long want nothing. */
+/* Every second: repeats who wants to lead and what is proclaimed, in case it was lost; calls an election
+ * again that elected nobody. A peer that has not said for 4 s that it wants to lead no longer counts as a
+ * candidate. */
 void host_single_refresh(struct host_single *, uint64_t now);
 struct payload_entry host_single_describe(const struct host_single *);
 void host_single_send_value(struct host_single *, el_node to); /* 0: to all */
 
 /* agent/host/single/rounds.c */
-/* Now and then: an election that came to nothing is called, or held, again. */
+/* Every second: if an election has elected nobody for too long, calls it again or begins a new round. */
 void host_single_call_again(struct host_single *, uint64_t now);
-/* What a peer says is of this round, or of a later one, which is joined. False: of an earlier one, and it is told. */
+/* True: the message is of this round, or of a later one, which we join. False: of an earlier one; tells the
+ * peer. */
 bool host_single_is_of_round(struct host_single *, el_node peer, uint32_t round);
-/* It leads, and for somebody. */
+/* We lead, and a client here wants to lead. */
 bool host_single_leads(const struct host_single *);
 
 /* agent/host/single/actions.c */
 struct timed_machine_owner host_single_owner(struct host_single *);
-/* What it saved is not on disk yet, so that nothing may be said or claimed that came after. */
+/* Its record is not on disk yet: do not send or claim what came after it. */
 bool host_single_is_waiting(const struct host_single *);
-void host_single_release(struct host_single *); /* what waited for the disk */
+void host_single_release(struct host_single *); /* sends what waited for the disk */
 const struct reliable_link_hooks *host_link_hooks(struct host_single *, struct reliable_link_hooks *);
 
 static inline struct host_single *host_single_of(struct host_group *group)

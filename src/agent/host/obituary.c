@@ -1,8 +1,8 @@
-/* What is to be said once we are dead, and what is made of it. */
+/* Obituaries and releases: those for our own death, and what we do with those of peers. */
 #include "agent/host/internal.h"
 #include "agent/host/quorum/session.h"
 
-/* The number of this life is on disk; otherwise the next may have it, too, and would be taken for the dead one. */
+/* Our incarnation is on disk. Otherwise the next may get the same number, and peers would take it for dead. */
 static bool is_on_record(const struct host *host)
 {
     return host->writes_done > (host->has_failed ? 1 : 0);
@@ -17,7 +17,7 @@ bool host_obituary(const struct host *host, struct payload *payload)
         const struct payload_entry entry = {
             .type = PAYLOAD_OBITUARY, .settings = s->runner.settings, .dead = s->me.incarnation};
         if (s->me.incarnation && payload_add(payload, &entry))
-            is_said = true; /* what does not fit waits for its lease */
+            is_said = true; /* if it does not fit, the lease decides */
     }
     return is_said;
 }
@@ -41,7 +41,7 @@ bool host_releases(const struct host *host, const struct host_tenure *tenures, u
     return is_said;
 }
 
-/* As if it had sent the Release itself, before it died. */
+/* Handled like a Release that the peer sent itself before it died. */
 void host_hear_released(struct host *host, el_node from, const struct payload_entry *entry)
 {
     struct session_group *group = session_group_of(host_by_key(host, entry->group));
@@ -52,7 +52,7 @@ void host_hear_released(struct host *host, el_node from, const struct payload_en
     if (group && session_of(group)->runner.settings == entry->settings) session_group_hear(group, &release);
 }
 
-/* Of itself alone, and of the life that it names. */
+/* A member's obituary, sealed by itself before its death, for the incarnation that it names. */
 void host_bury(struct host *host, el_node from, const struct payload_entry *entry)
 {
     for (struct session *s = host->sessions; s; s = s->next)

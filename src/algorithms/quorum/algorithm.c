@@ -1,13 +1,14 @@
 /*
- * Quorum: leases by majority, votes refused while a promise lives. A voter that has promised a group to somebody
- * refuses everybody else until the promise ends, is released, or the holder is known to be dead; then it gives its vote
- * to the best asker, or to the heir that the leader had published, without being asked.
+ * Quorum: leases by majority, votes refused while a promise runs. A voter that has promised a group to a member
+ * refuses all others. That lasts until the promise ends, is released, or the holder is known to be dead. Then
+ * the voter pushes its vote, unasked, to the best asker or to the heir that the leader had published.
  *
- * No paper; docs/quorum-protocol.md has the rules. Built from what others found out: votes of a majority with a lease
- * (Chubby), terms (Raft), restarts waited out instead of written down (PaxosLease), one heartbeat for all groups and
- * support that is withdrawn by a number (CockroachDB's store liveness).
+ * No paper; docs/quorum-protocol.md has the rules. Taken from others: votes of a majority with a lease
+ * (Chubby), terms (Raft), waiting after a restart instead of writing each vote (PaxosLease), one heartbeat for
+ * all groups and support that ends by a higher epoch (CockroachDB's store liveness).
  *
- * This file is what the simulator and the checker run: the driver (driver.h) with sessions and one group, and claims in beats.
+ * This file is what the simulator and the checker run: the driver (driver.h), sessions and one group, and
+ * claims in beats.
  */
 #include "algorithms/quorum/driver.h"
 
@@ -22,7 +23,7 @@ struct call {
     uint32_t changes;
 };
 
-/* The peers and the ballots follow the struct, an array each. */
+/* Two arrays follow the struct: peers, then ballots. */
 static struct quorum *call(struct call *c, void *state, const struct el_config *cfg, struct el_outbox *out)
 {
     struct state *s = state;
@@ -90,10 +91,10 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 {
     struct call c;
     struct el_outbox none = {0};
-    quorum_view(call(&c, (void *)(uintptr_t)state, cfg, &none), v); /* which only reads */
+    quorum_view(call(&c, (void *)(uintptr_t)state, cfg, &none), v); /* quorum_view() changes nothing */
 }
 
-/* ---- What it says of itself ---- */
+/* ---- Description ---- */
 
 static const char *const kinds[] = {NULL,      "Beat",     "Ack",   "Vote",     "Grant",    "Refuse",
                                     "Release", "Obituary", "Check", "AskFloor", "TellFloor"};

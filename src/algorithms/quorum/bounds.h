@@ -1,6 +1,6 @@
 /*
- * How long nobody leads, at the worst, after a leader fell silent: what `elector status` says and `elector plan` works out.
- * Times in ns; as in docs/quorum-protocol.md.
+ * The longest time without a leader after a leader falls silent. `elector status` and `elector plan` print it.
+ * Times in ns; letters as in docs/quorum-protocol.md.
  */
 #ifndef ELECTOR_ALGORITHMS_QUORUM_BOUNDS_H
 #define ELECTOR_ALGORITHMS_QUORUM_BOUNDS_H
@@ -13,11 +13,11 @@ struct quorum_failover {
     uint32_t members;
 };
 
-/* P: what a voter waits out on its own clock. */
+/* P: how long a voter keeps a promise, on its own clock. */
 uint64_t quorum_promise_ns(const struct quorum_failover *);
-/* The promise in true time, on the slowest clock that is allowed: P / (1 - ρ). */
+/* The same in real time, on the slowest clock allowed: P / (1 - ρ). */
 uint64_t quorum_silence_ns(const struct quorum_failover *);
-/* After that each place in line, and two exchanges. */
+/* After that: one stagger for each member, one re-ask and two round trips. */
 uint64_t quorum_election_ns(const struct quorum_failover *);
 uint64_t quorum_worst_ns(const struct quorum_failover *);
 

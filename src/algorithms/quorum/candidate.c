@@ -1,7 +1,7 @@
 /*
- * Standing: who sees no leader and reaches a majority waits for its turn, best rank first, and asks for votes until it
- * has them, must make way, or has tried for long enough. A group at rest arms nothing: standing begins when a claim is
- * gone, a link is there, or the silence is over.
+ * Standing. A member that knows no leader and is linked to a majority waits for its turn, best rank first. Then
+ * it asks for votes until it has a majority, must yield, or reaches its deadline. An idle group arms no timer:
+ * standing begins when a claim ends, a link comes up, or the silence ends.
  */
 #include "algorithms/quorum/group.h"
 
@@ -15,7 +15,7 @@ static struct quorum_ballot *ballot(const struct quorum *q, el_node voter)
     return &q->ballots[voter - 1];
 }
 
-/* ---- When ---- */
+/* ---- When to stand ---- */
 
 bool quorum_knows_leader(const struct quorum *q)
 {
@@ -24,7 +24,8 @@ bool quorum_knows_leader(const struct quorum *q)
            claim->incarnation == quorum_peer(q, claim->id)->incarnation;
 }
 
-/* Not while we are silent: we have no vote of our own, and who came back a moment ago may soon be gone again. */
+/* Not during our silence: we have no vote of our own then, and a member that has just restarted may fail
+ * again. */
 bool quorum_may_stand(const struct quorum *q)
 {
     if (!quorum_may_hold(q->cfg, q->cfg->self) || !quorum_may_grant(q) || q->me->incarnation == 0) return false;
@@ -32,7 +33,7 @@ bool quorum_may_stand(const struct quorum *q)
     return !quorum_knows_leader(q) && quorum_linked_voters(q) >= q->me->majority;
 }
 
-/* Those who go first: they may lead, rank higher, and are there. */
+/* How many members stand before us: they may lead, rank higher, and were heard within three beats. */
 static uint32_t place(const struct quorum *q)
 {
     uint32_t ahead = 0;
@@ -93,11 +94,11 @@ static void ask_one(const struct quorum *q, el_node voter)
     const struct quorum_group *g = q->group;
     const bool leads = g->role == QUORUM_LEADER;
     if (leads) el_note(q->out, QUORUM_ASKS_TO_JOIN, voter, 0);
-    if (voter != q->cfg->self) quorum_open_probe(q, voter); /* our own promise is renewed already */
+    if (voter != q->cfg->self) quorum_open_probe(q, voter); /* quorum_ask() renews our own promise */
     quorum_say(q, voter, quorum_make_vote(g->standing, q->me->seq, leads, g->proof));
 }
 
-/* Our own vote comes last: what it leads to must find the others asked. */
+/* Our own vote comes last: it may make us win, and by then all others must have been asked. */
 void quorum_ask(const struct quorum *q)
 {
     const el_node self = q->cfg->self;
@@ -138,7 +139,7 @@ static void stand_anew(const struct quorum *q)
     quorum_stand(q, term);
 }
 
-/* It seems to have won; but only an answer can show that all of it still holds. */
+/* We seem to have a majority, but some timer may be overdue: only new answers prove it. */
 static void ask_everybody_anew(const struct quorum *q)
 {
     open_term(q, q->group->standing);
@@ -161,7 +162,7 @@ void quorum_review(const struct quorum *q)
 
 /* ---- Answers ---- */
 
-/* The voter stands by us: for the term we stand in, for one it wants us to stand in, or for one we are done with. */
+/* The grant is for the term we stand in, for a pushed term (Q23), or for a term that we no longer use. */
 void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_group *g = q->group;
@@ -188,12 +189,11 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
         b->hopeless = 0;
         b->granted = b->granted || (g->role == QUORUM_CANDIDATE && !(m->flags & QUORUM_JOIN));
         if (m->flags & QUORUM_JOIN && quorum_clock_of(m) > g->heir_term) {
-            g->heir = EL_NOBODY; /* a higher one, with the next beat, or at once where beats bear no claim */
+            g->heir = EL_NOBODY; /* choose again, with a higher term: now, or with the next beat */
             if (q->posts_claims) (void)quorum_prepare_claim(q);
         }
         quorum_try_to_win(q);
-    } else if (g->role == QUORUM_IDLE &&
-               !g->stopping) { /* to give it back is to let go of earlier terms, too */
+    } else if (g->role == QUORUM_IDLE && !g->stopping) { /* Q23: release it, and all lower terms with it */
         el_note(q->out, QUORUM_RETURNS_VOTE, m->from, term);
         g->done = quorum_highest(g->done, term);
         quorum_say(q, m->from, quorum_make_release(quorum_ourselves(q, term), EL_NOBODY, 0));
@@ -215,13 +215,13 @@ static uint32_t hopeless_voters(const struct quorum *q)
     return hopeless;
 }
 
-/* Of so many a majority is left that may yet grant. */
+/* If this many voters are linked, a majority of them may still grant. */
 static uint32_t voters_needed(const struct quorum *q)
 {
     return q->me->majority + hopeless_voters(q);
 }
 
-/* Where it is links that are missing the wait ends when they are there: a lease may last for minutes. */
+/* If only links were missing, stand again as soon as they are up: a lease may last for minutes. */
 static void give_up(const struct quorum *q)
 {
     const uint32_t needed = voters_needed(q);
@@ -243,7 +243,7 @@ static void on_held(const struct quorum *q, const struct el_msg *m)
     }
 }
 
-/* Those who had granted do so again at once: they hold the group for us. */
+/* Q22: a floor was too high for our term: ask with a new one. Former granters grant again at once. */
 static void rise(const struct quorum *q, uint64_t floor)
 {
     quorum_see(q, floor);
@@ -264,7 +264,7 @@ void quorum_on_refusal(const struct quorum *q, const struct el_msg *m)
     }
 }
 
-/* Q20. A voter keeps others out for the sake of a term that we may have no use for any more. */
+/* Q20: a voter refuses others because of our term. If we do not use the term any more, release it. */
 void quorum_on_check(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_group *g = q->group;
@@ -277,7 +277,7 @@ void quorum_on_check(const struct quorum *q, const struct el_msg *m)
     quorum_say(q, m->from, quorum_make_release(quorum_ourselves(q, term), EL_NOBODY, 0));
 }
 
-/* ---- Timers and calls ---- */
+/* ---- Timers and campaigns ---- */
 
 void quorum_on_campaign(const struct quorum *q)
 {
@@ -293,7 +293,7 @@ void quorum_on_campaign(const struct quorum *q)
     }
 }
 
-/* Beats may have brought somebody's claim meanwhile, or none at all. */
+/* Since the last request another member may have claimed the group, or links may have failed. */
 static void ask_again(const struct quorum *q)
 {
     if (quorum_has_majority(q)) open_term(q, q->group->standing);

@@ -1,7 +1,7 @@
 /* See driver.h. */
 #include "algorithms/quorum/driver.h"
 
-/* Ends every event: what happened to the sessions may concern the group. */
+/* Ends every event: tells the group, if there is one, what happened to the sessions. */
 static void settle(const struct quorum *q)
 {
     if (!q->group) return;
@@ -13,7 +13,7 @@ static void settle(const struct quorum *q)
     if ((changes | *q->changes) & (QUORUM_REVIEW | QUORUM_LAPSED | QUORUM_FREED)) quorum_review(q);
 }
 
-/* If claims are posted, a leader counts the beats of its heir when it is told of them. */
+/* If claims are posted, QUORUM_HEIRS makes each leader count the beats of its heir, for preempt. */
 static void beat(const struct quorum *q)
 {
     if (q->me->incarnation == 0 || !quorum_is_voter(q->cfg, q->cfg->self)) return;
@@ -30,7 +30,7 @@ void quorum_start(const struct quorum *q, const struct el_start *start)
         quorum_begin_under(q, start->incumbent);
     }
     beat(q);
-    *q->changes |= QUORUM_REVIEW; /* a member that is alone has nobody to wait for */
+    *q->changes |= QUORUM_REVIEW; /* a cluster of one member elects itself at once */
     settle(q);
 }
 
@@ -50,10 +50,10 @@ static bool is_known(const struct quorum *q, el_node who, uint64_t incarnation)
     return incarnation == 0 || incarnation == quorum_peer(q, who)->dead;
 }
 
-/* The session comes first: from then on the promise to the dead is over, also for groups that have not been told yet. */
+/* The session first: that ends the promise to the dead also for groups that have not been told yet. */
 static void bury(const struct quorum *q, el_node who, uint64_t incarnation)
 {
-    if (who == q->cfg->self || is_known(q, who, incarnation)) return; /* of ourselves we need not be told */
+    if (who == q->cfg->self || is_known(q, who, incarnation)) return; /* our own is of no use to us */
     quorum_session_bury(q, who, incarnation);
     if (q->group) quorum_on_obit(q, who, incarnation);
     *q->changes |= QUORUM_REVIEW | QUORUM_BURIED;
@@ -63,7 +63,7 @@ void quorum_tell_obituary(const struct quorum *q, el_node who, uint64_t incarnat
 {
     if (q->me->incarnation == 0 || is_known(q, who, incarnation)) return;
     if (who == q->cfg->self && incarnation >= q->me->incarnation)
-        return; /* we live: passed on, it would make a second leader */
+        return; /* we are alive: passing it on would elect a second leader */
     bury(q, who, incarnation);
     for (el_node to = 1; to <= q->cfg->cluster->count; to++)
         if (to != q->cfg->self && to != who) quorum_send(q, to, quorum_make_obit(who, incarnation));
@@ -78,7 +78,7 @@ bool quorum_is_of_group(uint8_t kind)
            kind == QUORUM_CHECK;
 }
 
-/* A claim is heard before the beat that carries it is answered. */
+/* Handles the claim in a beat before it acknowledges the beat. */
 static void hear(const struct quorum *q, const struct el_msg *m)
 {
     if (quorum_is_of_group(m->kind)) {
@@ -96,7 +96,7 @@ bool quorum_deliver(const struct quorum *q, const struct el_msg *m)
 {
     const bool is_admitted = quorum_session_admit(q, m);
     if (is_admitted) hear(q, m);
-    settle(q); /* also if it is not admitted: it may be the first of a new incarnation */
+    settle(q); /* also if not admitted: it may be the first message of a new incarnation */
     return is_admitted;
 }
 
@@ -160,7 +160,8 @@ void quorum_tell(const struct quorum *q, uint32_t changes, const struct quorum_o
     settle(q);
 }
 
-/* A peer that is heard again leads again what it claims; one that is linked or met may be an heir. */
+/* If a peer is heard again, its claims count again. If it is linked or restarted, the choice of heirs
+ * changes. */
 uint32_t quorum_see_changes(const struct quorum_peer *p, struct quorum_backing *known)
 {
     const struct quorum_backing was = *known, now = {.incarnation = p->incarnation,

@@ -1,49 +1,50 @@
 /*
- * The driver of quorum: in which order the session machine and a group are called, for each event. The simulator and the
- * checker (algorithm.c) and the agent (agent/host/quorum) call these functions.
+ * The driver of quorum: for each event, which functions of sessions and group are called, and in which order.
+ * The simulator and the checker (algorithm.c) and the agent (agent/host/quorum) all call these functions.
  *
- * Two things differ between hosts, and both are parameters of the call (struct quorum):
- *   group         NULL: the event concerns the sessions of a host with many groups. The driver leaves in *changes what all groups
- *                 must be told. The host tells each of them by quorum_tell(), at once or later.
- *   posts_claims  The host posts claims to its peers and reads theirs (quorum_read_claim()). Otherwise beats carry them.
+ * Two things differ between hosts, and both are fields of struct quorum:
+ *   group         NULL: the event concerns the sessions of a host with many groups. The driver leaves in
+ *                 *changes what all groups must be told. The host tells each by quorum_tell(), now or later.
+ *   posts_claims  true: the host posts claims to its peers, and reads theirs by quorum_read_claim(). False:
+ *                 beats carry them.
  */
 #ifndef ELECTOR_ALGORITHMS_QUORUM_DRIVER_H
 #define ELECTOR_ALGORITHMS_QUORUM_DRIVER_H
 
 #include "algorithms/quorum/group.h"
 
-/* The incarnation of a member is over, and so is all its work. */
+/* This incarnation of a member has ended, and so has all its work. */
 struct quorum_obituary {
     el_node who;
     uint64_t incarnation;
 };
 
 void quorum_start(const struct quorum *q, const struct el_start *start);
-/* To a member that has lost its record: the wall clock, in ms. */
+/* The wall clock, in ms, for a member that has lost its record (Q5). */
 void quorum_tell_time(const struct quorum *q, uint64_t ms);
-/* An obituary from outside the cluster: we pass it on to all others. */
+/* An obituary from outside the protocol: passes it on to all others. */
 void quorum_tell_obituary(const struct quorum *q, el_node who, uint64_t incarnation);
 
-/* Whether a kind of message concerns one group; all others concern sessions. */
+/* Whether this kind of message concerns one group. All other kinds concern sessions. */
 bool quorum_is_of_group(uint8_t kind);
-/* True: it was admitted. */
+/* True: the message was admitted. */
 bool quorum_deliver(const struct quorum *q, const struct el_msg *m);
-/* A claim that `from` has posted. Its session must know this incarnation. */
+/* A claim that `from` has posted. Our session must know this incarnation. */
 void quorum_read_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim);
 
-/* Marks the call as late: after a pause other timers may be overdue, too. */
+/* Sets q->late: after a pause other timers may be overdue, too. */
 void quorum_fire(struct quorum *q, uint32_t timer, el_node slot);
 
 enum el_answer quorum_request(const struct quorum *q, enum el_request_what what, el_node to);
-/* What the group shows. It only reads; `out` and `changes` may be absent. */
+/* The view of the group. Changes nothing; `out` and `changes` may be NULL. */
 void quorum_view(const struct quorum *q, struct el_view *view);
 
 /* ---- For hosts with many groups ---- */
 
-/* Tells a group what happened to the sessions: enum quorum_changes, and who has died. */
+/* Tells a group what happened to the sessions: enum quorum_changes, and `count` obituaries. */
 void quorum_tell(const struct quorum *q, uint32_t changes, const struct quorum_obituary *dead, uint32_t count);
 
-/* What all groups rely on, of one peer. */
+/* The state of one peer on which all groups rely. */
 struct quorum_backing {
     uint64_t incarnation;
     uint64_t promise_incarnation, promise_epoch; /* of the promise that runs; 0: none does */
@@ -53,8 +54,9 @@ struct quorum_backing {
 };
 
 /*
- * After every call, for each peer: what has changed since the last time, for all groups. QUORUM_LAPSED: a promise has ended
- * or is another, and groups that are led here must be told before anything else happens.
+ * Call it after every event, for each peer: returns what has changed for all groups since the last call.
+ * QUORUM_LAPSED: a promise has ended, or another has replaced it. Tell the groups that are led here before
+ * anything else happens.
  */
 uint32_t quorum_see_changes(const struct quorum_peer *p, struct quorum_backing *known);
 

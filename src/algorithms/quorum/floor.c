@@ -1,7 +1,8 @@
 /*
- * Starting, and the floor. A member saves its incarnation before it says a word, and a block of terms before it grants
- * the first of them; so a later life knows what was not granted. What was promised it does not know, and keeps silent
- * until all of it must be over. Who lost even the record learns from others which terms are spent.
+ * Start, silence and floor (Q3, Q4, Q5). A member saves its incarnation before it sends anything, and a block
+ * of terms before it grants the first of them. So a later incarnation knows which terms were not granted. It
+ * does not know what was promised, so it grants nothing until every old promise has ended. A member that lost
+ * its record asks others which terms were granted.
  */
 #include "algorithms/quorum/floor.h"
 
@@ -25,7 +26,7 @@ void quorum_reserve(const struct quorum *q, uint64_t term)
     save(q);
 }
 
-/* ---- The silence, and what may follow it ---- */
+/* ---- After the silence ---- */
 
 static void settle(const struct quorum *q)
 {
@@ -34,7 +35,7 @@ static void settle(const struct quorum *q)
     *q->changes |= QUORUM_REVIEW | QUORUM_FREED;
 }
 
-/* Those that must have been asked: of any majority that one of our earlier lives belonged to, one has answered. */
+/* Q5: every majority that an earlier incarnation of ours voted in has a member among the answers. */
 static bool has_asked_enough(const struct quorum *q)
 {
     const struct el_cluster *cluster = q->cfg->cluster;
@@ -64,7 +65,7 @@ void quorum_floor_ask(const struct quorum *q)
             quorum_send(q, to, quorum_make_ask_floor(q->me->nonce));
 }
 
-/* Answers to anything asked before the silence ended may be too old. */
+/* A new nonce: answers to questions from before the end of the silence may be too old. */
 static void ask_afresh(const struct quorum *q)
 {
     q->me->nonce = ++q->me->seq;
@@ -87,7 +88,7 @@ void quorum_floor_speak(const struct quorum *q)
 void quorum_floor_tell(const struct quorum *q, const struct el_msg *question)
 {
     if (!quorum_is_voter(q->cfg, q->cfg->self)) return;
-    quorum_send(q, question->from, /* the header tells our clock */
+    quorum_send(q, question->from, /* the header carries our clock */
                 quorum_make_tell_floor(quorum_number(question), !q->me->unlearned));
 }
 
@@ -108,16 +109,16 @@ static void begin(const struct quorum *q, uint64_t incarnation, uint64_t floor)
     me->incarnation = incarnation;
     me->floor = me->clock = me->ceiling = quorum_highest(floor, quorum_whole(QUORUM_FIRST));
     quorum_peer(q, q->cfg->self)->incarnation = incarnation;
-    /* The first life's block comes with its first record; a later life takes one when it has been silent, so that who
-     * starts again and again does not use up terms faster than time passes. */
+    /* The first incarnation saves a block of terms now, a later one after its silence. So a member that keeps
+     * restarting does not use up terms faster than the wall clock counts. */
     if (!me->silent && !me->unlearned) me->ceiling = block_above(q, me->floor);
     save(q);
 }
 
 /*
- * A first life has never promised anything: the record that says so was made when the cluster was, and it need not
- * keep silent. Its number is 1. A later one that finds no number cannot tell whether the first one got as far as
- * being known, so that 1 is not used twice.
+ * The first incarnation (EL_FRESH) has number 1 and needs no silence: it has promised nothing, as the record
+ * says that was made with the cluster. If a later incarnation finds a record without a number, the first may
+ * still have sent messages. So a later one takes 2 or more.
  */
 void quorum_session_start(const struct quorum *q, const struct el_start *start)
 {
@@ -141,7 +142,7 @@ void quorum_session_start(const struct quorum *q, const struct el_start *start)
     if (start->how == EL_RESTORED) begin(q, quorum_highest(record->epoch, 1) + 1, record->word[0]);
 }
 
-/* Above every number that a life had: lives take longer than a millisecond, and the first ones had small numbers. */
+/* Milliseconds exceed every earlier incarnation: the first ones are small, and each lasts longer than 1 ms. */
 void quorum_session_wall_clock(const struct quorum *q, uint64_t ms)
 {
     if (q->me->incarnation || ms < 2 || ms >= quorum_counter(EL_EPOCH_MAX)) return;

@@ -1,4 +1,4 @@
-/* What a group says and hears: a member is a voter of its own, and what it says to itself it hears at once. */
+/* How a group sends and receives. A member is also its own voter: a message to itself is handled at once. */
 #include "algorithms/quorum/group.h"
 
 void quorum_say(const struct quorum *q, el_node to, struct el_msg msg)

@@ -1,7 +1,7 @@
 /*
- * A group: what a leader is elected for. As a voter a member promises it to one holder and refuses all others; as a
- * candidate it asks for grants; as a leader it holds what a majority has promised. Rules Q9, Q10, Q12 to Q24 of
- * docs/quorum-protocol.md. A group at rest costs nothing: sessions keep its promises alive.
+ * A group: what a leader is elected for. Rules Q9, Q10 and Q12 to Q24 of docs/quorum-protocol.md. A voter
+ * promises the group to one holder and refuses all others. A candidate asks for grants. A leader holds what a
+ * majority has promised. An idle group costs nothing: sessions renew its promises.
  */
 #ifndef ELECTOR_ALGORITHMS_QUORUM_GROUP_H
 #define ELECTOR_ALGORITHMS_QUORUM_GROUP_H
@@ -12,46 +12,45 @@ enum { QUORUM_IDLE, QUORUM_CANDIDATE, QUORUM_LEADER };
 
 struct quorum_group {
     /* as a voter */
-    uint64_t term;               /* the highest granted */
-    struct quorum_tenant holder; /* whom it is promised to, as long as its session's promise lives */
-    struct quorum_tenant next;   /* the best of those who were refused */
-    struct quorum_tenant proof;  /* the release that freed it last */
-    /* what was heard of its leader */
+    uint64_t term;               /* the highest term granted */
+    struct quorum_tenant holder; /* the group is promised to it while the promise of its session runs */
+    struct quorum_tenant next;   /* the best of those that were refused */
+    struct quorum_tenant proof;  /* the last release that freed the group */
+    /* what its leader claims */
     struct quorum_tenant claim;
     uint64_t claim_heir_term;
     /* as a candidate or leader */
     uint64_t standing; /* the term we stand or lead in */
-    uint64_t done;     /* we use no term up to this one, ever again */
+    uint64_t done;     /* we never use a term up to this one again */
     uint64_t heir_term;
     el_node claim_heir;
     el_node heir;
-    uint32_t heir_beats; /* how long it has been, where that matters */
+    uint32_t heir_beats; /* for how many beats it has been the heir; counted only with preempt */
     uint8_t role;
     uint8_t next_joins;
     uint8_t next_fresh; /* ASKED runs */
     uint8_t waiting;    /* STAND runs */
     uint8_t asking;     /* REASK runs */
-    uint8_t listening;  /* has just come, and first lets a leader be heard */
-    uint8_t stopping;   /* led, and its work may go on; DEADLINE runs */
+    uint8_t listening;  /* has just started: waits one beat for a leader's claim */
+    uint8_t stopping;   /* led, and its work may still run; DEADLINE runs */
     uint8_t spare;
-    uint16_t links_wanted; /* it gave up for want of links: with so many voters linked it waits no longer */
+    uint16_t links_wanted; /* not 0: links were missing; it stands again when this many voters are linked */
     uint8_t more_spare[2];
 };
 _Static_assert(sizeof(struct quorum_group) == 160, "no padding");
 
-/* What a voter has said to us. */
+/* A voter's answer to our candidacy. */
 struct quorum_ballot {
-    uint64_t incarnation; /* it supports us, under these; 0: it does not */
+    uint64_t incarnation; /* it supports us under this incarnation and epoch; 0: it does not */
     uint64_t epoch;
     uint8_t granted;
-    uint8_t hopeless; /* it stands by somebody who leads */
+    uint8_t hopeless; /* it has promised the group to a leader */
     uint8_t spare[6];
 };
 _Static_assert(sizeof(struct quorum_ballot) == 24, "no padding");
 
 /* ---- The voter (voter.c) ---- */
 
-/* Whether the holder is this incarnation. */
 static inline bool quorum_is(const struct quorum_tenant *tenant, el_node id, uint64_t incarnation)
 {
     return tenant->id == id && tenant->incarnation == incarnation;
@@ -63,11 +62,12 @@ static inline struct quorum_tenant quorum_ourselves(const struct quorum *q, uint
 }
 
 void quorum_on_vote(const struct quorum *q, const struct el_msg *m);
-/* `done` uses no term up to its own any more, ever. True if that frees us. */
+/* Q17: done.id, in that incarnation, never uses a term up to done.term again. True: this frees the group. */
 bool quorum_apply_release(const struct quorum *q, struct quorum_tenant done);
-/* What was asked is too old, or over, or granted. */
+/* Its request is too old, withdrawn or granted. */
 void quorum_forget_next(const struct quorum *q);
-/* The group may have come free: an heir that a release named goes first, then who asked, then a claim's heir. */
+/* Q19: if the group is free, grants it unasked. The heir that a release named comes first, then `next`, then
+ * the heir of the old holder's claim. */
 void quorum_push(const struct quorum *q, el_node heir, uint64_t heir_term);
 void quorum_on_release(const struct quorum *q, const struct el_msg *m);
 void quorum_on_obit(const struct quorum *q, el_node who, uint64_t incarnation);
@@ -75,17 +75,17 @@ void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation,
 
 /* ---- The candidate (candidate.c) ---- */
 
-/* Somebody claims to lead in a life that still is, and was heard lately. */
+/* A member claims to lead, in its present incarnation, and was heard within three beats. */
 bool quorum_knows_leader(const struct quorum *q);
 bool quorum_may_stand(const struct quorum *q);
 void quorum_stand(const struct quorum *q, uint64_t term);
-/* Asks those who have not granted, or do not support us; all of them once more. */
+/* Asks all voters that have not granted or do not support us. */
 void quorum_ask(const struct quorum *q);
-/* Begins to wait for our turn, for a time in this range, unless we wait already. */
+/* Arms STAND for a time in this range, unless it runs already. */
 void quorum_wait(const struct quorum *q, el_duration min, el_duration max);
-/* Who comes back waits for a beat before it thinks of standing: a leader may be there. */
+/* A member that restarts waits one beat and one round trip before it stands: there may be a leader. */
 void quorum_listen_first(const struct quorum *q);
-/* Links or claims changed: begins to wait for our turn, or asks somebody to join. */
+/* Links or claims have changed: waits for our turn to stand, or asks missing voters to join. */
 void quorum_review(const struct quorum *q);
 void quorum_on_grant(const struct quorum *q, const struct el_msg *m);
 void quorum_on_refusal(const struct quorum *q, const struct el_msg *m);
@@ -95,35 +95,37 @@ void quorum_candidate_timer(const struct quorum *q, uint32_t timer);
 
 /* ---- The leader (leader.c) ---- */
 
-/* Whether the voter granted or joined, and has not let go of us since (Q12). */
+/* Q12: the voter granted or joined, and its incarnation and epoch are still the same. */
 bool quorum_supports(const struct quorum *q, el_node voter);
-/* Its promise runs, and was made while it stood by us in this group. */
+/* Its promise runs, and was made under the incarnation and epoch that support us in this group. */
 bool quorum_is_backed(const struct quorum *q, el_node voter);
-/* Granted by a majority that supports us, and whose promises run, as far as we have been told. */
+/* A majority has granted, supports us, and its promises run, unless an overdue timer says otherwise. */
 bool quorum_has_majority(const struct quorum *q);
-/* Leads if a majority has granted, supports us, and what it promised still runs (Q13). */
+/* Q13: leads if a majority has granted and supports us, and its promises still run. */
 void quorum_try_to_win(const struct quorum *q);
-/* The voter whose lease bounds the claim: the majority-th newest of those who support us; nobody if it lapsed. */
+/* The voter whose lease bounds the claim: the majority-th newest of those that back us. EL_NOBODY: it
+ * lapsed. */
 el_node quorum_bound_by(const struct quorum *q);
-/* Ends the term if a majority no longer stands by it (Q14). */
+/* Q14: ends the term if no majority backs it any more. */
 void quorum_check_lease(const struct quorum *q);
-/* Ends the term for good, and tells all (Q15). Of who led, the work is over. */
+/* Q15: ends the term for good and sends RELEASE to all. A leader's work must have been stopped. */
 void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term);
-/* Ends the term before its time: nobody is told until the work must be over. */
+/* Ends the term before its lease does. Sends no RELEASE yet: the work may run for one more lease. */
 void quorum_break_off(const struct quorum *q);
-/* The work must be over now. */
+/* The lease of a term that was broken off has ended, and so has its work: sends RELEASE. */
 void quorum_let_go(const struct quorum *q);
-/* What a member says of the group: nothing, unless it leads. */
+/* Our claim to the group; all zero unless we lead. */
 struct quorum_claim quorum_claim_of(const struct quorum_group *g);
-/* What the next beat says of the group. Keeps the heir up to date, and says if it should lead instead (preempt). */
+/* The same, after choosing the heir again. With preempt it notes when the heir should lead instead. */
 struct quorum_claim quorum_prepare_claim(const struct quorum *q);
 enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what what, el_node to);
-/* As all were told before they began (EL_FRESH): their first lives have granted it, and promised. */
+/* A cluster that starts with a leader (EL_FRESH): every member begins as if its first incarnation had
+ * granted the group to the incumbent. */
 void quorum_begin_under(const struct quorum *q, el_node incumbent);
 
-/* ---- All (group.c) ---- */
+/* ---- Sending and receiving (group.c) ---- */
 
-/* To anybody, ourselves included: then it is heard at once. */
+/* Sends to any member. A message to ourselves is handled at once. */
 void quorum_say(const struct quorum *q, el_node to, struct el_msg msg);
 void quorum_say_all(const struct quorum *q, struct el_msg msg);
 void quorum_group_hear(const struct quorum *q, const struct el_msg *m);

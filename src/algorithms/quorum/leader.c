@@ -1,7 +1,7 @@
 /*
- * Leading: what a majority has promised is a claim, bounded by the timer of the majority-th newest promise. It is
- * looked up when asked for, so that a beat which renews a hundred thousand groups touches none of them. The bound
- * never moves back: a promise that runs is taken out of the reckoning by nothing but its end (quorum_credit).
+ * Leading. A leader's claim ends with the majority-th newest promise. The end is computed when somebody asks
+ * for it, so a beat that renews 100,000 groups touches none of them. The end never moves back: a running
+ * promise stops counting only when it ends (quorum_credit()).
  */
 #include "algorithms/quorum/group.h"
 
@@ -24,8 +24,9 @@ bool quorum_is_backed(const struct quorum *q, el_node voter)
     return p->lease && b->incarnation && b->incarnation == p->base_incarnation && b->epoch == p->base_epoch;
 }
 
-/* Our own promise is at least as new as any other (quorum_promise_ourselves()), and comes first of equals: then what bounds
- * the claim is not renewed by ourselves, and if we stood still for too long its end is what we learn first. */
+/* Our own promise counts as the newest (quorum_promise_ourselves()). So another voter's promise bounds the
+ * claim, which we cannot renew ourselves. After a pause of this process, its end is the first thing that we
+ * learn. */
 static bool is_newer(const struct quorum *q, el_node other, el_node voter)
 {
     const uint64_t theirs = quorum_peer(q, other)->base, base = quorum_peer(q, voter)->base;
@@ -54,15 +55,15 @@ struct quorum_claim quorum_claim_of(const struct quorum_group *g)
     return (struct quorum_claim){.term = g->standing, .heir_term = g->heir_term, .heir = g->heir};
 }
 
-/* For longer than a member that comes back has to be silent. */
+/* It has been the heir for longer than the silence after a restart. */
 static bool has_long_been_heir(const struct quorum *q)
 {
     const el_duration beat = el_number(q->cfg, QUORUM_OPTION_BEAT);
     return beat && q->group->heir_beats > 2 + q->me->longest / beat;
 }
 
-/* A better one gets the group by being handed it, and only once it has been there for long. Letting go is not ours to
- * begin: the host stops the work first, and then asks for it. It is told once. */
+/* preempt: when a higher-ranked heir has been there for long enough, notes it once. The host then stops the
+ * work and asks for the transfer. */
 static void note_how_long(const struct quorum *q)
 {
     struct quorum_group *g = q->group;
@@ -72,7 +73,8 @@ static void note_how_long(const struct quorum *q)
         el_note(q->out, QUORUM_WOULD_HAND_OVER, g->heir, 0);
 }
 
-/* The best of those we reach. A new heir needs a new term; so does one whose term some voter would not grant. */
+/* The best-ranked linked member. A new heir gets a new term. quorum_on_grant() clears the heir if a voter's
+ * floor is above its term. */
 static void choose_heir(const struct quorum *q)
 {
     struct quorum_group *g = q->group;
@@ -100,15 +102,15 @@ bool quorum_has_majority(const struct quorum *q)
     return votes >= q->me->majority;
 }
 
-/* Who leads looks at who stands by it, no more at who voted for it. */
+/* A leader counts support, not votes. */
 static void forget_votes(const struct quorum *q)
 {
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
         ballot(q, voter)->granted = ballot(q, voter)->hopeless = 0;
 }
 
-/* Only when an answer has come: before a message is heard, all that is overdue has been told. Who is alone made its
- * promise in this very step. */
+/* Win only on an answer, not on a timer: the host fires all overdue timers before it delivers a message. A
+ * member that is its own majority made its promise in this step. */
 void quorum_try_to_win(const struct quorum *q)
 {
     struct quorum_group *g = q->group;
@@ -120,7 +122,7 @@ void quorum_try_to_win(const struct quorum *q)
     g->role = QUORUM_LEADER;
     el_note(q->out, QUORUM_WINS, g->standing, 0);
     el_disarm(q->out, QUORUM_DEADLINE, 0);
-    g->asking = 1; /* who has not answered yet may be about to */
+    g->asking = 1; /* do not ask again before one beat: answers may be under way */
     el_arm(q->out, QUORUM_REASK, 0, el_number(q->cfg, QUORUM_OPTION_BEAT),
            el_number(q->cfg, QUORUM_OPTION_BEAT));
     g->claim = quorum_ourselves(q, g->standing);
@@ -162,7 +164,7 @@ void quorum_finish(const struct quorum *q, el_node heir, uint64_t heir_term)
     release_all(q, term, heir, heir_term);
 }
 
-/* No promise that it counted on was to end later than a lease from now; nor is the work. */
+/* Every promise that it counted on ends within one lease from now, and so must the work. */
 void quorum_break_off(const struct quorum *q)
 {
     const el_duration lease = el_number(q->cfg, QUORUM_OPTION_LEASE);
@@ -181,7 +183,7 @@ void quorum_let_go(const struct quorum *q)
     *q->changes |= QUORUM_REVIEW;
 }
 
-/* The host stops the work before the timer of the claim ends. Without it a claim ends only if some clock is wrong. */
+/* On the timer of the lease the host has stopped the work. If the claim ends otherwise, some clock is wrong. */
 void quorum_check_lease(const struct quorum *q)
 {
     if (q->group->role != QUORUM_LEADER || quorum_bound_by(q)) return;
@@ -193,7 +195,7 @@ void quorum_check_lease(const struct quorum *q)
     }
 }
 
-/* Ends the term in favour of the heir, and lets it try before we do again. */
+/* Ends the term in favour of `heir`. We do not stand again for one promise. */
 static void hand_over(const struct quorum *q, el_node heir)
 {
     const el_duration promise = quorum_promise(q->cfg);
@@ -203,7 +205,7 @@ static void hand_over(const struct quorum *q, el_node heir)
     quorum_finish(q, term ? heir : EL_NOBODY, term);
 }
 
-/* ---- What is asked of a leader ---- */
+/* ---- Requests to a leader ---- */
 
 struct quorum_claim quorum_prepare_claim(const struct quorum *q)
 {
@@ -218,7 +220,8 @@ enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what wh
     if (g->role != QUORUM_LEADER) return EL_NOT_LEADING;
     if (what == EL_RESIGN) {
         el_note(q->out, QUORUM_RESIGNS, g->standing, 0);
-        quorum_wait(q, promise, promise + el_number(q->cfg, QUORUM_OPTION_LEASE) / 4); /* the others first */
+        quorum_wait(q, promise,
+                    promise + el_number(q->cfg, QUORUM_OPTION_LEASE) / 4); /* others may stand first */
         quorum_finish(q, g->heir, g->heir_term);
         return EL_PERFORMED;
     }
@@ -229,7 +232,7 @@ enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what wh
     return EL_PERFORMED;
 }
 
-/* ---- Leading from the beginning ---- */
+/* ---- A cluster that starts with a leader ---- */
 
 void quorum_begin_under(const struct quorum *q, el_node incumbent)
 {

@@ -1,20 +1,23 @@
 /*
- * The messages of quorum: which word of struct el_msg bears what, by kind. Nobody else names the words: each kind is made by its
- * constructor, and read by the readers below. The envelope says which group a message is about.
+ * The messages of quorum: what each field of struct el_msg holds, by kind. Only this header names the fields:
+ * other files call the constructors and readers below. The envelope says which group a message concerns.
  *
- *   all        more: the sender's incarnation; extra[0]: the receiver's, 0 if unknown; extra[1]: the highest term that the sender has
- *              seen. quorum_send() fills them in.
- *   Beat       aux: its number; where claims ride on beats, epoch: the term it leads in, subject and rank: the heir, and its term
+ *   all        more: the sender's incarnation; extra[0]: the receiver's, 0 if unknown; extra[1]: the highest
+ *              term that the sender has seen. quorum_send() fills these in.
+ *   Beat       aux: its number; if beats carry claims: epoch: the term it leads in, subject and rank: the heir
+ *              and its term
  *   Ack        aux: the number it echoes; rank: the voter's epoch
  *   Vote       epoch: the term; aux: its number; a proof
  *   Grant      epoch: the term; aux: the number it echoes; rank: the voter's epoch; a proof
  *   Refuse     epoch: the term asked for; rank: the floor (TOO_LOW); subject: the holder (HELD)
- *   Release    epoch: no term up to this is used by subject in its incarnation extra[2]; extra[3] and rank: the heir, and its term
+ *   Release    subject, in its incarnation extra[2], uses no term up to epoch; extra[3] and rank: the heir and
+ *              its term
  *   Obituary   subject is dead in its incarnation extra[2]
- *   Check      epoch and extra[2]: the receiver's term and incarnation that it is asked about
+ *   Check      asks whether the receiver, in its incarnation extra[2], still uses the term epoch
  *   AskFloor   aux: a nonce
  *   TellFloor  aux: the nonce
- * A proof is a Release that rides along: subject, extra[2], extra[3]: who uses no term up to which any more, in which incarnation.
+ * A proof is a Release inside a Vote or Grant: subject, in its incarnation extra[2], uses no term up to
+ * extra[3].
  */
 #ifndef ELECTOR_ALGORITHMS_QUORUM_MESSAGE_H
 #define ELECTOR_ALGORITHMS_QUORUM_MESSAGE_H
@@ -39,14 +42,14 @@ enum {
 enum {
     QUORUM_LIVE = 1, /* Beat: I hear you */
     QUORUM_DEFERRABLE =
-        2,              /* Beat: your answer may wait; this and the next are the hosts', machines do not look */
-    QUORUM_URGENT = 4,  /* Beat: I lead, or ask for votes: beat in my time */
+        2, /* Beat: your answer may wait for your next beat. Only hosts read this flag and the next */
+    QUORUM_URGENT = 4,  /* Beat: I lead or ask for votes: beat when I beat */
     QUORUM_PROMISE = 1, /* Ack */
-    QUORUM_JOIN = 1,    /* Vote: I lead; Grant: my floor is higher, this is no vote */
-    QUORUM_SILENT = 1,  /* Refuse: I may have forgotten what I promised */
+    QUORUM_JOIN = 1,    /* Vote: I lead; Grant: a promise but no vote, my floor is higher */
+    QUORUM_SILENT = 1,  /* Refuse: I have restarted and may have promised it */
     QUORUM_TOO_LOW = 2, /* Refuse: the term is not above the floor */
     QUORUM_HELD = 4,    /* Refuse: promised to the holder ... */
-    QUORUM_FRESH = 8,   /* ... who renewed it lately */
+    QUORUM_FRESH = 8,   /* ... which renewed it within three beats */
     QUORUM_ACTIVE = 16, /* ... and says that it leads */
     QUORUM_LEARNED = 1, /* TellFloor */
 };
@@ -100,7 +103,7 @@ static inline uint64_t quorum_floor(const struct el_msg *m)
     return m->rank;
 }
 
-/* Beat: its claim. Who has no heir names itself. */
+/* Beat: its claim. A sender without an heir names itself. */
 static inline struct quorum_claim quorum_claim_in(const struct el_msg *m)
 {
     const bool has_heir = m->subject != m->from;
@@ -127,7 +130,7 @@ static inline uint64_t quorum_incarnation_about(const struct el_msg *m)
     return m->extra[2];
 }
 
-/* All numbers stay below what a term may be, so that nothing here wraps around (core looks at `epoch`). */
+/* All numbers are below EL_EPOCH_MAX, so that no sum overflows. Core has checked `epoch`. */
 static inline bool quorum_is_sane(const struct el_msg *m)
 {
     return m->more && m->more < EL_EPOCH_MAX && m->extra[1] < EL_EPOCH_MAX && m->rank < EL_EPOCH_MAX;
@@ -170,7 +173,7 @@ static inline struct el_msg quorum_make_grant(uint64_t term, uint64_t echo, uint
     return grant;
 }
 
-/* `flags` say why. */
+/* `flags`: the reason. */
 static inline struct el_msg quorum_make_refuse(uint64_t term, unsigned flags, uint64_t floor, el_node holder)
 {
     return (struct el_msg){
@@ -206,7 +209,7 @@ static inline struct el_msg quorum_make_tell_floor(uint64_t nonce, bool learned)
     return (struct el_msg){.kind = QUORUM_FLOOR, .flags = learned ? QUORUM_LEARNED : 0, .aux = nonce};
 }
 
-/* The header, which all bear. */
+/* Fills in the header. */
 static inline struct el_msg quorum_addressed(struct el_msg m, uint64_t from_incarnation,
                                              uint64_t to_incarnation, uint64_t clock)
 {

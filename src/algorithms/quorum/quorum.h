@@ -1,10 +1,20 @@
 /*
- * What the parts of the quorum protocol share: its timers, notes and options, and the terms. Its messages: message.h.
+ * The quorum protocol: a majority of voters promises a group to one member, and refuses all others until the
+ * promise ends. Rules Q1 to Q24 are in docs/quorum-protocol.md. This header has what all its files share:
+ * timers, notes, options, terms, and struct quorum, the argument of every call.
  *
- * A *session* is what one member knows of another: which incarnation it speaks to, whether links work, what was
- * promised. It is shared by all groups. A *group* is what a leader is elected for. A host runs one session machine
- * and as many groups as it likes: it fills a struct quorum for each call. Nothing in a session's steady beat looks
- * at a group; a group looks at the sessions when it has a reason to.
+ * A *session* is what one member knows of another: its incarnation, whether the link works, what was promised.
+ * All groups share the sessions. A *group* is what a leader is elected for. A host has one set of sessions and
+ * any number of groups. It fills a struct quorum for each call. A beat renews the sessions and touches no
+ * group.
+ *
+ * This room may know core, parts and the registry: no clock, no heap, no libc. Start reading at driver.h, then:
+ *   message.h              the messages, field by field
+ *   session.h, session.c   incarnations, beats and promises
+ *   floor.c                start, silence, lost record
+ *   group.h                a group, and its three parts: voter.c, candidate.c, leader.c
+ *   bounds.h               the worst failover time
+ *   algorithm.c            sessions and one group as an el_algorithm, for the simulator and the checker
  */
 #ifndef ELECTOR_ALGORITHMS_QUORUM_QUORUM_H
 #define ELECTOR_ALGORITHMS_QUORUM_QUORUM_H
@@ -13,18 +23,18 @@
 #include "algorithms/registry.h"
 #include "core/machine.h"
 
-/* Those with a slot for each member come first. */
+/* Timers. The first seven have a slot for each member. */
 enum {
-    QUORUM_HEARD,    /* from it, to me, within a lease */
-    QUORUM_RECENT,   /* from it, within three beats */
-    QUORUM_LINKED,   /* it has answered within a lease */
-    QUORUM_PROBE,    /* since the first thing sent to it that it has not promised for yet */
-    QUORUM_LEASE,    /* what its last promise is good for */
-    QUORUM_PROMISED, /* what I promised its incarnation */
-    QUORUM_OWED,     /* what I promised its earlier ones */
+    QUORUM_HEARD,    /* we got a message from it, addressed to our incarnation, within one lease */
+    QUORUM_RECENT,   /* we got a message from it within three beats */
+    QUORUM_LINKED,   /* it has acknowledged a beat within one lease */
+    QUORUM_PROBE,    /* one lease from the oldest message to it that a promise may still answer */
+    QUORUM_LEASE,    /* the lease by its last promise */
+    QUORUM_PROMISED, /* our promise to its incarnation */
+    QUORUM_OWED,     /* our promise to its earlier incarnations */
     QUORUM_SILENCE,
     QUORUM_PULSE,
-    QUORUM_ASKED, /* of a group, from here on */
+    QUORUM_ASKED, /* timers of a group, from here on */
     QUORUM_STAND,
     QUORUM_REASK,
     QUORUM_DEADLINE,
@@ -92,11 +102,12 @@ enum { QUORUM_OBITUARY_SHIFT = 48 };
 enum { QUORUM_NOTE_LIST(QUORUM_NOTE_NAME) QUORUM_NOTES };
 
 /*
- * Terms: a counter and who proposed it, so that no two members ever name the same; 0 is none. Counters begin above
- * that of an incumbent, so that a first record that was never written forbids nothing that matters.
+ * A term is a counter and its proposer, so no two members propose the same term; 0 means none. New counters
+ * begin above QUORUM_FIRST, the counter of an incumbent: if the first record was never written, no granted term
+ * is lost with it.
  */
 enum { QUORUM_PROPOSER_BITS = 10, QUORUM_MEMBERS_MAX = 1000, QUORUM_FIRST = 1 };
-#define QUORUM_EVER UINT64_MAX /* of a dead incarnation, all terms are over */
+#define QUORUM_EVER UINT64_MAX /* a dead incarnation uses no term any more */
 
 static inline uint64_t quorum_counter(uint64_t term)
 {
@@ -113,7 +124,7 @@ static inline uint64_t quorum_term(uint64_t counter, el_node proposer)
     return counter << QUORUM_PROPOSER_BITS | proposer;
 }
 
-/* No term with this counter is above. */
+/* The highest term with this counter. */
 static inline uint64_t quorum_whole(uint64_t counter)
 {
     return quorum_term(counter + 1, 0) - 1;
@@ -124,7 +135,7 @@ struct quorum_peer;
 struct quorum_group;
 struct quorum_ballot;
 
-/* What one call works on. `group` and `ballots` may be absent where only sessions are concerned. */
+/* What one call works on. `group` and `ballots` are NULL if the call concerns sessions only. */
 struct quorum {
     const struct el_config *cfg;
     struct el_outbox *out;
@@ -132,10 +143,9 @@ struct quorum {
     struct quorum_peer *peers; /* by position - 1, ourselves included */
     struct quorum_group *group;
     struct quorum_ballot *ballots; /* by position - 1 */
-    uint32_t *changes;             /* what groups must be told of, gathered: enum quorum_changes */
-    bool
-        posts_claims; /* the host posts them to its peers; otherwise beats carry them, and a victory beats at once */
-    bool late; /* a timer's event: after a pause others may be overdue, and what seems to run may be over */
+    uint32_t *changes;             /* what groups must be told, collected here: enum quorum_changes */
+    bool posts_claims; /* true: the host posts claims. False: beats carry them, and a winner beats at once */
+    bool late;         /* the event is a timer: after a pause other timers may be overdue, too */
 };
 
 static inline bool quorum_is_voter(const struct el_config *cfg, el_node node)

@@ -1,7 +1,8 @@
 /*
- * The session half of quorum: incarnations, beats, promises and what they are good for. There is no clock here: what
- * runs is a timer of the host's, and a flag says whether it does. Promises are counted from the sending of what they
- * answer: the first thing sent since the last promise is a probe, and its timer becomes the lease's.
+ * The sessions of quorum: incarnations, beats, promises and leases. There is no clock here: the host runs the
+ * timers, and a flag for each says whether it runs. A lease counts from the sending of the message that the
+ * promise answers. The oldest message since the last promise is the probe; when it is answered, its timer
+ * becomes that of the lease.
  */
 #include "algorithms/quorum/session.h"
 
@@ -20,7 +21,7 @@ static void arm(const struct quorum *q, uint32_t timer, el_node slot, el_duratio
     el_arm(q->out, timer, slot, length, length);
 }
 
-/* A flag that says whether its timer runs. */
+/* `flag` says whether the timer runs. */
 static void stop(const struct quorum *q, uint8_t *flag, uint32_t timer, el_node slot)
 {
     if (!*flag) return;
@@ -82,14 +83,14 @@ void quorum_open_probe(const struct quorum *q, el_node to)
     struct quorum_peer *p = quorum_peer(q, to);
     const bool useful = quorum_may_hold(q->cfg, q->cfg->self) && quorum_is_voter(q->cfg, to);
     if (!useful || (p->probe && p->probe_age < PROBE_BEATS)) return;
-    p->probe = q->me->seq; /* an older one was lost: what it would be good for is nearly over */
+    p->probe = q->me->seq; /* a probe that is two beats old was lost, and its lease would end soon */
     p->probe_age = 0;
     arm(q, QUORUM_PROBE, to, lease(q));
 }
 
 /* ---- Promises ---- */
 
-/* Where no lease runs it is not said what one counted from: a checker would tell such states apart for nothing. */
+/* Without a lease `base` means nothing. Zero it, so that the checker has fewer states. */
 static void forget_base(struct quorum_peer *p)
 {
     p->base = p->base_incarnation = p->base_epoch = 0;
@@ -108,8 +109,9 @@ void quorum_entrust(const struct quorum *q, el_node holder)
 }
 
 /*
- * What an incarnation promised holds when it is over: the next one keeps silent for longer. So its lease runs on,
- * under its own name, and only a vote of the new one, which comes after the silence, takes the place.
+ * A promise holds even if the voter restarts, because the next incarnation grants nothing for at least as long.
+ * So a lease by an earlier incarnation runs on. Only a grant of the new incarnation, which comes after its
+ * silence, replaces it.
  */
 bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_t echo, bool grant)
 {
@@ -118,7 +120,7 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
         el_note(q->out, QUORUM_DROPS_EPOCH, from, 0);
         return false;
     }
-    if (epoch > p->v_epoch) { /* it has let go of us after all that it promised before was over */
+    if (epoch > p->v_epoch) { /* Q9: it granted a group away, after its promise to us had ended */
         p->v_epoch = epoch;
         if (p->base_incarnation == p->incarnation) {
             stop(q, &p->lease, QUORUM_LEASE, from);
@@ -138,11 +140,12 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
     return true;
 }
 
-/* ---- Meeting ---- */
+/* ---- Incarnations ---- */
 
 /*
- * Somebody new under an old name: what was promised to its earlier lives binds us still (Q1). A life that was granted
- * nothing leaves nothing behind; otherwise who starts again and again would hold for ever what its first life held.
+ * Q1: a member has restarted, and our promise to its earlier incarnations still binds us. A promise to an
+ * incarnation that was granted nothing ends here. Otherwise a member that keeps restarting would hold for ever
+ * what its first incarnation held.
  */
 static void meet(const struct quorum *q, el_node node, uint64_t incarnation)
 {
@@ -161,13 +164,13 @@ static void meet(const struct quorum *q, el_node node, uint64_t incarnation)
     p->renews = p->floor_known = p->entrusted = 0;
 }
 
-/* Messages that prove something whoever brings them. */
+/* Q1: RELEASE and OBIT are true whichever incarnation sends them. */
 static bool is_exempt(const struct el_msg *m)
 {
     return m->kind == QUORUM_RELEASE || m->kind == QUORUM_OBIT;
 }
 
-/* Of a life that may speak: the last one that we know of, or a later one. */
+/* Q1: drop messages of an older incarnation, or of one with an obituary. */
 static bool may_speak(const struct quorum *q, const struct el_msg *m)
 {
     const struct quorum_peer *p = quorum_peer(q, m->from);
@@ -186,8 +189,8 @@ bool quorum_admits(const struct quorum *q, const struct el_msg *m)
     return q->me->incarnation && quorum_is_sane(m) && (is_exempt(m) || (may_speak(q, m) && is_for_us));
 }
 
-/* Who speaks to an earlier life of ours is not heard, but met: otherwise two might know each other by lives that are
- * over, for ever. */
+/* A message to an earlier incarnation of ours is dropped, but we note its sender's incarnation and tell it
+ * ours. Otherwise two members could address each other's past incarnations for ever. */
 bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_peer *p = quorum_peer(q, m->from);
@@ -207,7 +210,8 @@ bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
     }
     if (!is_admitted) {
         el_note(q->out, QUORUM_DROPS_STRAY, m->from, quorum_to_incarnation(m));
-        if (m->kind == QUORUM_BEAT) quorum_send(q, m->from, quorum_make_ack(0, 0, false)); /* who we are */
+        if (m->kind == QUORUM_BEAT)
+            quorum_send(q, m->from, quorum_make_ack(0, 0, false)); /* tells our incarnation */
         return false;
     }
     p->recent = 1;
@@ -233,7 +237,7 @@ void quorum_session_bury(const struct quorum *q, el_node node, uint64_t incarnat
 
 /* ---- Beats ---- */
 
-/* A promise is for those who hear our answer; one that cannot would hold the group for nothing (Q7). */
+/* Q7: promise only if the sender hears us (LIVE). Otherwise it would hold the group and could not lead. */
 static bool promises(const struct quorum *q, const struct el_msg *beat)
 {
     struct quorum_peer *p = quorum_peer(q, beat->from);

@@ -1,6 +1,7 @@
 /*
- * The voter's half of a group: grant, refuse, remember who was refused, be released, and push the vote to whoever
- * should have it when the group comes free. Refusing never raises a term, so who cannot win disturbs nobody.
+ * The voter's part of a group. It grants, refuses, remembers the best of those it refused, and is released.
+ * When the group comes free, it pushes its vote to the member that should lead next. Refusing never raises a
+ * term, so a member that cannot win disturbs nobody.
  */
 #include "algorithms/quorum/group.h"
 
@@ -37,7 +38,7 @@ static bool is_held(const struct quorum *q)
 
 /* ---- Granting ---- */
 
-/* Who still counts on us learns from the number that we no longer stand by it (Q9). */
+/* Q9: we grant the group away from its recorded holder. The higher epoch tells the holder. */
 static void let_go(const struct quorum *q)
 {
     const struct quorum_tenant *holder = &q->group->holder;
@@ -47,7 +48,7 @@ static void let_go(const struct quorum *q)
     el_note(q->out, QUORUM_GRANTED_AWAY, holder->id, p->epoch);
 }
 
-/* Q10. A leader that joins us below our floor gets our promise; as a vote it does not count. */
+/* Q10: a leader with a term below our floor gets a promise but no vote. */
 static void grant(const struct quorum *q, el_node to, uint64_t term, bool join)
 {
     struct quorum_group *g = q->group;
@@ -68,7 +69,7 @@ static void grant(const struct quorum *q, el_node to, uint64_t term, bool join)
 
 /* ---- Refusing ---- */
 
-/* A leader goes before any rank; what was asked long ago goes before nobody. */
+/* Q10: a leader's request (JOIN) beats any rank; a request older than half a lease yields to any other. */
 static void remember(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_group *g = q->group;
@@ -97,7 +98,7 @@ static void refuse_low(const struct quorum *q, const struct el_msg *m)
     quorum_say(q, m->from, quorum_make_refuse(m->epoch, QUORUM_TOO_LOW, spent(q), EL_NOBODY));
 }
 
-/* The holder is asked whether it still wants what it has: its release may be lost (Q20). */
+/* Q20: asks the holder whether it still uses the group, since its release may have been lost. */
 static void refuse_held(const struct quorum *q, const struct el_msg *m)
 {
     const struct quorum_tenant holder = q->group->holder;
@@ -139,9 +140,9 @@ void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
     }
 }
 
-/* ---- Coming free ---- */
+/* ---- Release and push ---- */
 
-/* Exactly that incarnation, and nothing later: X may have been granted again since (Q17). */
+/* Q17: exactly that incarnation, and no later term: it may have been granted the group again since. */
 static bool is_over(const struct quorum_tenant *tenant, const struct quorum_tenant *done)
 {
     return tenant->id && quorum_is(tenant, done->id, done->incarnation) && tenant->term <= done->term;
@@ -168,7 +169,7 @@ static bool push_to_heir(const struct quorum *q, el_node heir, uint64_t term)
     return true;
 }
 
-/* Only in a life that still is, and only above what was granted: asking gives no right to a spent term (Q19). */
+/* Q19: only if that incarnation is alive and its term is above all granted ones. */
 static bool push_to_next(const struct quorum *q)
 {
     const struct quorum_group *g = q->group;
@@ -192,7 +193,7 @@ void quorum_push(const struct quorum *q, el_node heir, uint64_t heir_term)
     if (of_holder) push_to_heir(q, g->claim_heir, g->claim_heir_term);
 }
 
-/* What the holder had published counts if the release names nobody. */
+/* If the release names no heir, the heir in the holder's claim counts. */
 void quorum_on_release(const struct quorum *q, const struct el_msg *m)
 {
     const struct quorum_group *g = q->group;
@@ -221,7 +222,7 @@ void quorum_on_obit(const struct quorum *q, el_node who, uint64_t incarnation)
     *q->changes |= QUORUM_REVIEW;
 }
 
-/* The highest claim counts. One of an earlier life stays on record as long as nobody else claims. */
+/* The highest claim counts. The claim of an earlier incarnation stays until another member claims. */
 void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim)
 {
     struct quorum_group *g = q->group;
@@ -234,7 +235,7 @@ void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation,
     }
     if (!quorum_may_hold(q->cfg, from) || (known && claim.term < g->claim.term)) return;
     quorum_see(q, claim.heir_term);
-    if (g->role == QUORUM_LEADER) { /* its promises were not worth what they said: some clock is wrong */
+    if (g->role == QUORUM_LEADER) { /* two leaders: some clock is wrong */
         el_note(q->out, QUORUM_IS_DEPOSED, from, claim.term);
         quorum_break_off(q);
     }

@@ -1,7 +1,7 @@
 /*
  * --on-elected, --on-lost and --on-leader: the hooks of one group, one at a time, in the order of the events. A hook
- * that fails or hangs is reported and changes nothing else. What leading depends on belongs to the command, or to
- * --health-cmd.
+ * that fails or hangs is reported and changes nothing else. Put what must succeed before this host may lead into the
+ * command or into --health-cmd.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

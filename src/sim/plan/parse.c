@@ -1,4 +1,4 @@
-/* The grammar of settings and schedules, over the numbers and units of base/units. */
+/* See parse.h. Numbers and units are read by base/units. */
 #include "sim/plan/parse.h"
 
 #include <string.h>
@@ -48,7 +48,8 @@ bool parse_chance(const char **at, sim_chance *chance)
     return true;
 }
 
-/* The unit behind a number: how many nanoseconds it stands for. Moves past it. False: it is the simulation's own. */
+/* Reads the unit after a number, in ns, and moves past it. False: the unit is the simulation's own, T or
+ * none. */
 static bool read_unit(const char **at, sim_time unit, uint64_t *scale)
 {
     if (units_read_unit(at, scale)) return true;
@@ -79,7 +80,7 @@ bool parse_time_range(const char **at, sim_time unit, sim_time *min, sim_time *m
         const bool first_real = *real;
         uint64_t scale = 0, ignored = 0;
         if (!parse_time(&p, unit, max, real)) return false;
-        if (*real && !first_real) { /* in "5..15ms" the unit stands for both */
+        if (*real && !first_real) { /* in "5..15ms" the unit applies to both numbers */
             units_read_decimal(&second, 1, &ignored, NULL);
             read_unit(&second, unit, &scale);
             if (!units_read_decimal(&first, scale, min, NULL)) return false;

@@ -1,8 +1,9 @@
 /*
- * A group between two calls of its machine: of its words nearly all are zero, and the others small, so that it takes a
- * tenth of the room. For eight words each a byte says which of them are not zero, and these follow, seven bits in a byte, the
- * lowest first, as long as the eighth is set. One that is the same as the last that took more than a byte, as terms often are,
- * is a zero. Timers are kept with one added: most are not armed. Where two numbers share a word the second may be alone.
+ * The compact form of a group. Nearly all words of an expanded group are zero and the others are small, so the
+ * compact form takes a tenth of the space. For every eight words, one byte says which are not zero. Those
+ * follow as varints (base/varint.h). A varint 0 repeats the last word above 127, since terms often repeat.
+ * Timers are stored plus 1, because most are UINT64_MAX, not armed. Where two numbers share a word, the halves
+ * are swapped, because often only the second is set.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ enum {
     FIXED = QUORUM + (int)(sizeof(struct quorum_group) / WORD),
     EACH = sizeof(struct quorum_ballot) / WORD,
     WORDS_MAX = FIXED + (int)CONFIG_MEMBERS_MAX * EACH,
-    LONGEST = 10, /* bytes of one */
+    LONGEST = 10, /* bytes of one varint */
     HALVES = QUORUM + (int)(offsetof(struct quorum_group, claim_heir) / WORD),
     FOLDED_MAX = WORDS_MAX * LONGEST + WORDS_MAX / 8 + 1
 };
@@ -63,7 +64,7 @@ static uint8_t *folded_of(const struct session *s, const struct session_group *g
     return slab_at(&s->slab, aside);
 }
 
-/* Here if it fits. NULL: no memory. */
+/* Space for the compact form: in the group if it fits, else in the slab. NULL: no memory. */
 static uint8_t *room_for(struct session *s, struct session_group *group, uint32_t size)
 {
     const uint32_t units = size > sizeof group->folded ? slab_units(size) : 0;
@@ -135,7 +136,7 @@ void session_compact(struct session_group *group)
     memcpy(words_of(&s->folded), words_of(work), length);
     const uint32_t size = fold(work, count_words(s), bytes);
     uint8_t *to = room_for(s, group, size);
-    if (!to) abort(); /* who cannot keep a promise in mind must end, as one that crashed */
+    if (!to) abort(); /* a voter that cannot store its promise must crash rather than forget it */
     memcpy(to, bytes, size);
     group->role = work->quorum.role;
 }

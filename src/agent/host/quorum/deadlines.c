@@ -1,4 +1,4 @@
-/* See struct session_cell: what renews a hundred thousand groups is one number. */
+/* Cells (struct session_cell): one cached deadline renews up to 131,072 groups at once. */
 #include <stdlib.h>
 
 #include "agent/host/quorum/session.h"
@@ -23,8 +23,8 @@ static uint64_t voters_behind(const struct session *s, const struct quorum *q)
     return voters;
 }
 
-/* The end of every group that exactly these voters back: quorum_bound_by() computes it, here as in the checker. 0: they are no
- * majority any more. */
+/* The lease end of every group that exactly these voters back. quorum_bound_by() computes it, here as in the
+ * checker. 0: they are no majority any more. */
 static uint64_t end_of(const struct session *s, uint64_t voters)
 {
     struct quorum_ballot ballots[CONFIG_MEMBERS_MAX];
@@ -58,9 +58,9 @@ void session_assign_cell(struct session_group *group, const struct quorum *q)
     if (had) s->cells[was].groups--;
     group->cell = leads ? cell_with(s, voters) : SESSION_NO_CELL;
     if (group->cell == SESSION_NO_CELL)
-        return; /* without a cell it has no time left, and is seen to lead no more */
+        return; /* all cells are in use: the group has no deadline, and is not shown as leading */
     struct session_cell *cell = &s->cells[group->cell];
-    if (cell->groups++ == 0) reckon(s, cell); /* that of others is renewed for all of them */
+    if (cell->groups++ == 0) reckon(s, cell); /* a cell with groups has a deadline already */
 }
 
 void session_retire_cells(struct session *s, el_node voter)

@@ -1,16 +1,16 @@
-/* A group of a session: what it hears, what is asked of it, and what it is told of the sessions. */
+/* One group of a session: messages, timers, requests, and changes of the sessions. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/host/quorum/session.h"
 #include "core/machine.h"
 
-/* ---- Life ---- */
+/* ---- Making and freeing ---- */
 
 static bool make_room(struct session *s)
 {
     if (s->group_count < s->group_room) return true;
-    /* Few or all: what is not used takes no memory, but to copy it does. */
+    /* 16 or the maximum: unused pages take no memory, and copying is avoided. */
     const uint32_t room = s->group_room ? SESSION_GROUPS_MAX : 16;
     uint32_t *groups = realloc(s->groups, room * sizeof *groups);
     if (groups) s->groups = groups;
@@ -29,7 +29,7 @@ struct session_group *session_group_new(struct session *s, const char *name, uin
     if (s->group_count == SESSION_GROUPS_MAX || !make_room(s)) return NULL;
     const uint32_t piece = slab_take(&s->slab, slab_units(offsetof(struct session_group, name) + length + 1));
     if (!piece) return NULL;
-    struct session_group *group = slab_at(&s->slab, piece); /* as it is folded before the first call */
+    struct session_group *group = slab_at(&s->slab, piece); /* zeros: the compact form before the first call */
     memcpy(group->name, name, length);
     group->base = (struct host_group){.runner = &s->runner, .key = key, .shown_cell = HOST_CELLS_MAX};
     group->cell = SESSION_NO_CELL;
@@ -72,7 +72,7 @@ static enum el_answer request(struct session_group *group, enum el_request_what 
 
 /* ---- Turns ---- */
 
-/* Our own vote is another's still. */
+/* Our own vote is still promised to another member. */
 static bool is_promised_away(const struct session_group *group)
 {
     struct session *s = session_of(group);
@@ -81,7 +81,7 @@ static bool is_promised_away(const struct session_group *group)
     return holder->id && holder->id != s->cfg.self && quorum_promise_lives(&q, holder->id, holder->incarnation);
 }
 
-/* Asking for votes that nobody can give yet, or more than anybody can hear, makes all of it slower. */
+/* Asking for votes that cannot be granted yet, or faster than peers can read, slows down all groups. */
 static bool may_take_turn(const struct session_group *group)
 {
     const struct session *s = session_of(group);
@@ -103,16 +103,17 @@ static void wait_for_turn(struct session_group *group, bool is_due)
     s->last_in_turn = group;
 }
 
-/* While it waited our own vote went to another, who is there and is about to claim the group. */
+/* While the group waited, we granted it to a live member, which is about to claim it. */
 static bool is_spoken_for(const struct session_group *group)
 {
     const struct quorum_tenant *holder = &session_expand(group)->quorum.holder;
     if (!is_promised_away(group)) return false;
     const struct quorum_peer *p = &session_of(group)->peers[holder->id - 1];
-    return p->recent && p->incarnation == holder->incarnation; /* an earlier life claims nothing any more */
+    return p->recent && p->incarnation == holder->incarnation; /* an earlier incarnation claims nothing */
 }
 
-/* As long as if it had asked, and made way. Not for ever: whether the other still wants it only asking tells. */
+/* Waits D/4 to D, as after yielding (Q22). Then it asks: only a request shows whether the other still wants
+ * it. */
 static void put_off(struct session_group *group)
 {
     const struct session *s = session_of(group);
@@ -156,9 +157,9 @@ void session_group_fire(struct session_group *group, uint64_t due)
         run_out(group, QUORUM_ASKED + timer);
 }
 
-/* ---- Who wants to lead ---- */
+/* ---- Candidates ---- */
 
-/* Since when those stand who did before somebody said how much is not known: for ever. */
+/* Members that stood before there were ranks count as standing since time 1. */
 static struct session_rank *make_ranks(struct session_group *group)
 {
     const uint32_t count = session_of(group)->cluster.count;
@@ -175,7 +176,7 @@ static void rank(struct session_group *group, el_node member, uint64_t priority,
     struct session_rank *ranks = session_ranks(group);
     if (!ranks && priority == 0 && preempt_after_ms == 0) return;
     if (!ranks) ranks = make_ranks(group);
-    if (!ranks) return; /* it is not preferred */
+    if (!ranks) return; /* no memory: it has no priority */
     struct session_rank *r = &ranks[member - 1];
     if (!session_wants(group, member)) r->since = host_now(s->runner.host);
     r->priority = priority;
@@ -190,7 +191,7 @@ static void set_candidate(struct session_group *group, el_node member, bool stan
     session_compact(group);
 }
 
-/* Who leads may want another heir now; who does not may have its turn. */
+/* The candidates have changed: a leader may choose another heir, a candidate may stand. */
 static void look_again(struct session_group *group)
 {
     struct session *s = session_of(group);
@@ -216,7 +217,7 @@ static void stand(struct host_group *base, bool stands, uint64_t priority)
     rank(group, s->cfg.self, priority, ranks ? ranks[s->cfg.self - 1].preempt_after_ms : 0);
     set_candidate(group, s->cfg.self, stands);
     postings_post(group);
-    postings_flush(session_of(group)); /* what it says of itself goes before what it asks for */
+    postings_flush(session_of(group)); /* the posting goes out before the request for votes */
     look_again(group);
 }
 
@@ -244,7 +245,7 @@ void session_group_read(struct session_group *group, el_node peer, const struct 
     const struct session_rank *ranks = session_ranks(group);
     const uint64_t priority = ranks ? ranks[peer - 1].priority : 0;
     rank(group, peer, entry->priority, entry->preempt_after_ms);
-    set_candidate(group, peer, stands || entry->term); /* whoever leads wanted to */
+    set_candidate(group, peer, stands || entry->term); /* a member that leads wants to */
     read_claim(group, peer, entry);
     read_value(group, peer, entry);
     if (stood != stands || priority != entry->priority) look_again(group);
@@ -264,7 +265,7 @@ void session_show_wishes(struct session *s)
             host_group_show(&session_group_at(s, i + 1)->base);
 }
 
-/* ---- News ---- */
+/* ---- Changes of the sessions ---- */
 
 static void tell_one(struct session_group *group, uint32_t changes)
 {
@@ -275,7 +276,7 @@ static void tell_one(struct session_group *group, uint32_t changes)
     session_close(s, group, &step);
 }
 
-/* In turn, from where it was left off; what is new begins a round of its own. */
+/* Goes on after the group told last. A new change starts another full round (add_changes()). */
 void session_tell_changes(struct session *s, uint32_t most)
 {
     for (; s->left && most; most--) {
@@ -289,7 +290,7 @@ void session_tell_changes(struct session *s, uint32_t most)
     s->obituary_count = 0;
 }
 
-/* ---- As one kind of group ---- */
+/* ---- struct host_kind ---- */
 
 static const struct session_group *shared(const struct host_group *base)
 {
@@ -316,7 +317,7 @@ static struct el_view view(const struct host_group *base, uint64_t *bound, bool 
     return view;
 }
 
-/* What is new on disk shows itself when it is there. */
+/* A claim that waits for the disk is shown by release_unshown(). */
 static bool shows(struct host_group *base, const struct host_view *now, bool waits)
 {
     struct session_group *group = (struct session_group *)base;
@@ -338,7 +339,7 @@ static struct host_standing standing(const struct host_group *base, el_node memb
                                   .preempt_after_ms = r ? r->preempt_after_ms : 0};
 }
 
-/* A call for an election may have to wait for its turn. */
+/* A campaign may have to wait for its turn. */
 static enum el_answer ask(struct host_group *base, enum el_request_what what, el_node to)
 {
     struct session_group *group = (struct session_group *)base;

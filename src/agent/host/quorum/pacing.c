@@ -1,12 +1,14 @@
 /*
- * How few datagrams beats take. Whoever leads, or asks for votes, needs promises at once: it is *urgent*. The answer to any other
- * beat waits for our own next beat to its sender, and goes with it. That is no more than a slow network does: a promise runs here
- * from when the beat was heard, and a lease there from when it was sent.
+ * How beats take fewer datagrams. A member that leads or asks for votes needs promises at once: it is *urgent*.
+ * The answer to any other beat waits for our own next beat to its sender, and shares its datagram. That is
+ * safe, as on a slow network: a promise runs here from when the beat arrived, a lease there from when it was
+ * sent.
  *
- * So that answer and beat leave together where somebody presses, members beat in its time. The first of those who press, in the
- * order of members, paces: whoever hears its beat and would beat soon does so now. Nobody who presses follows one that comes
- * after itself, so no two can drive each other, and nobody beats twice within half an interval. Who follows waits a little longer than an
- * interval for the next beat to follow, or the two would race.
+ * If some member is urgent, the others beat when it does, so that answer and beat leave together. The first
+ * urgent member, in the order of members, sets the pace. When its beat arrives, a member whose own beat is due
+ * within half an interval sends it now. An urgent member never follows one that comes after itself, so no two
+ * drive each other. A member that follows waits 1/16 longer than an interval for the next beat, so that the two
+ * do not race.
  */
 #include "agent/host/quorum/session.h"
 #include "algorithms/quorum/bounds.h"
@@ -39,7 +41,7 @@ static uint64_t lease_of(const struct session *s)
     return el_number(&s->cfg, QUORUM_OPTION_LEASE);
 }
 
-/* Where a lease is so short that a lost beat nearly ends it, nobody waits. */
+/* 0 if a lease is shorter than four beats: then one lost beat nearly ends it. */
 uint64_t session_lag(const struct session *s, uint64_t interval)
 {
     const el_node pace = who_paces(s);
@@ -65,7 +67,7 @@ bool session_hear_pace(struct session *s, const struct el_msg *beat)
 bool session_keep_answer(struct session *s, const struct el_msg *msg)
 {
     if (msg->kind != QUORUM_ACK || !(msg->flags & QUORUM_PROMISE)) return false;
-    if (!s->is_on_disk || !quorum_may_hold(&s->cfg, s->cfg.self)) return false; /* who does not beat answers */
+    if (!s->is_on_disk || !quorum_may_hold(&s->cfg, s->cfg.self)) return false; /* we send no beats */
     s->answers[msg->to - 1] = *msg;
     return true;
 }

@@ -1,9 +1,11 @@
 /*
- * What a member has to say of its groups, for all others to copy: who stands, who leads, who is the heir, what the leader
- * proclaims. A postings has a version, which rises with every change; each group is on it once, with the version of its last
- * change, in the order of these. A posting also says which one it follows, so that a reader that has read up to
- * there, or further, knows that it has missed nothing. What was lost is sent again from where the reader says it is: with
- * every beat, or at once where it sees a gap. Only so many are under way to a reader that has not answered.
+ * Postings: what a member says about its groups, for all others to copy: whether it stands, whether it leads,
+ * its heir, and the value it proclaims. Postings have a version, which rises with every change. Each group has
+ * one posting, with the version of its last change, and the list is in the order of versions.
+ *
+ * A posting names the version before it, so a reader that has read up to there knows that nothing is missing.
+ * Lost postings are sent again from where the reader stopped: with every beat, or at once if it reports a gap.
+ * At most 1024 postings are under way to a reader that has not acknowledged them.
  */
 #include <string.h>
 
@@ -105,7 +107,7 @@ static void send_postings(struct session *s, el_node to)
 
 void postings_flush(struct session *s)
 {
-    if (s->me.incarnation == 0 || !s->is_on_disk) return; /* nobody has heard of this life yet */
+    if (s->me.incarnation == 0 || !s->is_on_disk) return; /* our incarnation is not on disk yet */
     for (el_node to = 1; to <= s->cluster.count; to++) {
         if (to == s->cfg.self) continue;
         send_postings(s, to);
@@ -140,7 +142,7 @@ void postings_state(struct session *s, el_node to, bool please)
 
 /* ---- Reading ---- */
 
-/* From the newest back: most often little is missing. */
+/* Searches back from the newest, since usually few are missing. */
 static void send_again(struct session *s, struct postings_peer *b, uint64_t read)
 {
     struct session_group *from = NULL;
@@ -157,12 +159,13 @@ void postings_hear_state(struct session *s, el_node from, const struct payload_e
     const uint64_t read = entry->answers == s->me.incarnation ? entry->before : 0,
                    now = host_now(s->runner.host);
     const bool is_late = now - b->sent_at >= el_number(&s->cfg, QUORUM_OPTION_BEAT) / 2;
-    /* Who is behind says so, as not everybody beats; but no answer is answered. */
+    /* A reader that is behind answers, since it may send no beats. Answers are not answered. */
     if (entry->flags & PAYLOAD_PLEASE && entry->version > (entry->incarnation == b->incarnation ? b->read : 0))
         b->owes_answer = true;
     if (read > s->version) return;
     if (read >= b->sent) b->unanswered = 0;
-    /* All that follows a lost one tells of the same gap: once is enough, until that may be lost, too. */
+    /* Every posting after a lost one reports the same gap: send again once, and again only after half a
+     * beat. */
     const bool is_told = entry->flags & PAYLOAD_GAP && b->again != read + 1;
     if (read >= b->sent || !(is_late || is_told)) return;
     b->again = read + 1;
@@ -189,7 +192,7 @@ void postings_hear_posting(struct session *s, el_node from, const struct payload
     if (!group && group_name_is_valid(entry->text) &&
         seal_group_key(s->runner.host->config->cluster_id, entry->text) == entry->group)
         group = host_find(s->runner.host, entry->text, reason, sizeof reason);
-    b->read = entry->version; /* whatever becomes of it: to be sent it again would not help */
+    b->read = entry->version; /* also if we cannot use it: sending it again would not help */
     if (!group || strcmp(host_name(group), entry->text) != 0) return;
     if (group->runner != &s->runner) {
         host_complain(s->runner.host, group, from, "other settings for this group");

@@ -6,11 +6,11 @@
 
 #include "core/machine.h"
 
-/* ---- Life ---- */
+/* ---- Making and freeing ---- */
 
 uint64_t session_past_key(const struct config *config)
 {
-    return seal_group_key(config->cluster_id, "sessions of any settings"); /* which no group can be called */
+    return seal_group_key(config->cluster_id, "sessions of any settings"); /* no group can have this name */
 }
 
 static struct session *session_new(struct host *host, const struct el_value *values, uint32_t settings)
@@ -18,7 +18,7 @@ static struct session *session_new(struct host *host, const struct el_value *val
     const struct config *config = host->config;
     const uint64_t actions = el_outbox_bound(&el_quorum, config->member_count);
     char name[32];
-    snprintf(name, sizeof name, "sessions %08x", settings); /* which no group can be called */
+    snprintf(name, sizeof name, "sessions %08x", settings); /* no group can have this name */
     const uint64_t key = seal_group_key(config->cluster_id, name);
     const bool has_room =
         record_has_room(host->record, key) && record_has_room(host->record, session_past_key(config));
@@ -67,8 +67,9 @@ void session_free(struct session *s)
 }
 
 /*
- * Whoever changes the settings of a group moves it to other sessions. Those must not promise what was promised by the
- * sessions that it comes from, nor grant their terms: they begin above the highest of all, and keep silent for the longest.
+ * If the settings of a group change, it moves to another session. That session must not break promises of the
+ * old one, nor grant its terms again. So a new session starts above the highest values of all sessions, and is
+ * silent for the longest promise of all.
  */
 static enum el_start_how recall(const struct host *host, uint64_t key, struct el_durable *durable)
 {
@@ -98,7 +99,7 @@ struct session *session_add(struct host *host, const struct config_group *sectio
 {
     struct el_value values[HOST_OPTIONS_MAX] = {0};
     for (struct session *s = host->sessions; s; s = s->next)
-        if (s->section == section) return s; /* whose values were read before */
+        if (s->section == section) return s; /* made for this section before */
     config_values(host->config->profile, section, &el_quorum, values);
     const uint32_t settings = host_digest_settings(host, &el_quorum, values);
     for (struct session *s = host->sessions; s; s = s->next)
@@ -131,9 +132,9 @@ static void fire(struct session *s, uint32_t timer, uint32_t slot)
     session_close(s, NULL, &step);
 }
 
-/* ---- Hearing ---- */
+/* ---- Receiving ---- */
 
-/* Before a call of the machines begins: telling is one, too. */
+/* Before session_open(), since telling groups is a call, too. */
 static void make_room_for_an_obituary(struct session *s)
 {
     if (s->obituary_count == CONFIG_MEMBERS_MAX) session_tell_changes(s, UINT32_MAX);
@@ -173,7 +174,7 @@ void session_look_ahead(struct session *s)
     session_close(s, NULL, &step);
 }
 
-/* The end of a promise that a claim may stand on comes before everything else that is due. */
+/* The end of a lease comes before all other timers that are due, since a claim may depend on it. */
 static bool fire_lease(struct session *s, uint64_t now)
 {
     for (el_node voter = 1; voter <= s->cluster.count; voter++)
@@ -211,13 +212,13 @@ bool session_is_giving(const struct session *s)
     return s->left && (s->changes & QUORUM_FREED || s->obituary_count);
 }
 
-/* Whoever is given more groups than it can claim asks for all of them again and again, and claims none. */
+/* If a member is given more groups than it can claim, it keeps asking for all of them and claims none. */
 static bool may_give(const struct session *s, uint64_t waited)
 {
     return !session_is_giving(s) || s->standing + s->given < SESSION_STANDING_MAX || waited >= SESSION_PATIENCE;
 }
 
-/* In small lots, for what a lot says may be more than the others keep up with. */
+/* In small lots: what the groups then send may be more than the peers keep up with. */
 static void tell_some(struct session *s, uint64_t now)
 {
     const uint64_t told_at = s->told_at;

@@ -1,13 +1,13 @@
-/* One call of the machines: what they work on, and what they ask for. */
+/* One call of the driver: fills in its arguments, and carries out what it asks for. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/host/quorum/session.h"
 #include "core/machine.h"
 
-/* ---- Before ---- */
+/* ---- Before the call ---- */
 
-/* To sessions whoever votes may lead; to a group only those who want to. */
+/* For a call on the sessions, every voter may lead. For a group, only voters that want to. */
 static uint8_t role_of(const struct session *s, const struct session_work *work, el_node member)
 {
     const enum config_role role = s->runner.host->config->members[member - 1].role;
@@ -16,7 +16,7 @@ static uint8_t role_of(const struct session *s, const struct session_work *work,
     return role == CONFIG_OBSERVER ? EL_OBSERVER : role == CONFIG_WITNESS ? EL_ORDINARY : may;
 }
 
-/* Our vote is another's, who has not claimed the group yet. */
+/* We granted the group to another member, which has not claimed it yet. */
 static bool is_given(const struct session *s, const struct session_group *group)
 {
     const struct quorum_group *quorum = &session_expand(group)->quorum;
@@ -48,7 +48,7 @@ void session_open(struct session *s, struct session_group *group, struct session
     step->gave = is_given(s, group);
 }
 
-/* ---- What they ask for ---- */
+/* ---- Actions ---- */
 
 static uint64_t *timer_at(struct session *s, struct session_group *group, uint32_t timer, uint32_t slot)
 {
@@ -71,8 +71,8 @@ static void arm(struct session *s, struct session_group *group, const struct el_
         length < UINT64_MAX - 1 - now ? now + length : UINT64_MAX - 1;
 }
 
-/* What a promise answers was sent a lease before the end that its probe has had since. Where the answer may have waited that is no
- * round trip. */
+/* The probe's timer ends one lease after the message was sent, which gives the round trip. If the answer was
+ * allowed to wait, it is none. */
 static void tell_round_trip(const struct session *s, el_node peer, uint64_t end)
 {
     const struct host_hooks *hooks = &s->runner.host->hooks;
@@ -81,7 +81,7 @@ static void tell_round_trip(const struct session *s, el_node peer, uint64_t end)
     if (hooks->answered && peer != s->cfg.self) hooks->answered(hooks->context, peer, passed - end);
 }
 
-/* One that has run out may still wait for its turn to be told of. */
+/* A STAND timer that has fired may still wait for its turn. */
 static void disarm(struct session *s, struct session_group *group, const struct el_action *action)
 {
     *timer_at(s, group, action->timer, action->slot) = UINT64_MAX;
@@ -130,8 +130,8 @@ static void send_now(struct session *s, const struct session_held *held)
         put_message(s, held);
 }
 
-/* Beats and their answers rest upon nothing that is saved but the life: who waits for a slow disk to record a vote goes on
- * leading, and promising, what it did before. That they overtake what waits is no more than a network does. */
+/* Beats and their answers depend on no saved value but the incarnation. So a member whose slow disk delays a
+ * vote still leads and renews its promises. They may overtake messages that wait, as on any network. */
 static bool is_of_no_term(const struct session *s, const struct el_msg *msg)
 {
     return s->is_on_disk && (msg->kind == QUORUM_BEAT || msg->kind == QUORUM_ACK);
@@ -151,7 +151,7 @@ static void send_later(struct session *s, const struct session_group *group, con
     if (s->held_count == s->held_room) {
         const uint32_t room = s->held_room ? 2 * s->held_room : 64;
         struct session_held *more = realloc(s->held, room * sizeof *more);
-        if (!more) return; /* lost, as on a network */
+        if (!more) return; /* no memory: the message is lost, as on a network */
         s->held = more;
         s->held_room = room;
     }
@@ -240,7 +240,7 @@ static void carry_out(struct session *s, struct session_group *group, const stru
         case EL_SAVE: save(s, &action->durable); break;
         case EL_NOTE: note(s, group, action); break;
         case EL_CHOOSE:
-        case EL_VERDICT: break; /* which quorum does not */
+        case EL_VERDICT: break; /* quorum uses neither */
         }
     }
     s->next_due = UINT64_MAX;
@@ -249,7 +249,7 @@ static void carry_out(struct session *s, struct session_group *group, const stru
             if (s->timers[timer][slot] < s->next_due) s->next_due = s->timers[timer][slot];
 }
 
-/* ---- What follows ---- */
+/* ---- After the call ---- */
 
 static void add_changes(struct session *s, uint32_t changes)
 {
@@ -258,7 +258,7 @@ static void add_changes(struct session *s, uint32_t changes)
     s->left = s->group_count;
 }
 
-/* A promise that was counted on has ended or is another: who led by it must look before anything else happens. */
+/* A promise has ended or was replaced: groups that lead must check their lease before anything else. */
 static void look_at_leases(struct session *s, bool late)
 {
     for (uint32_t i = 0; i < s->group_count; i++) {

@@ -1,4 +1,4 @@
-/* Groups with a timer, in a binary heap: most have none most of the time. */
+/* A binary heap of the groups that have a timer. Most groups have none. */
 #include "agent/host/quorum/session.h"
 
 static void put(struct session *s, uint32_t at, struct session_timed timed)
@@ -44,7 +44,7 @@ void session_timers_mend(struct session_group *group, uint64_t due)
     } else if (group->place) {
         s->heap[group->place - 1].due = due;
         sink(s, rise(s, group->place - 1));
-    } else if (due != UINT64_MAX) { /* there is room for all groups: session_group_new() sees to that */
+    } else if (due != UINT64_MAX) { /* session_group_new() has made room for all groups */
         put(s, s->heap_count, (struct session_timed){due, group});
         (void)rise(s, s->heap_count++);
     }

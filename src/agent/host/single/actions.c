@@ -1,4 +1,5 @@
-/* What the machines of a group with its own ask for: messages, over links where they need them, records, notes, verdicts. */
+/* Carries out what the machines of a host_single ask for: messages, over reliable links if needed, records,
+ * notes, verdicts. */
 #include <string.h>
 
 #include "agent/host/internal.h"
@@ -54,7 +55,7 @@ static void send_later(struct host_single *group, const struct timed_machine *ma
         send_now(group, &held);
         return;
     }
-    if (group->held_count == HOST_HELD_MAX) { /* a slow disk: the oldest is lost, as on a network */
+    if (group->held_count == HOST_HELD_MAX) { /* a slow disk: drop the oldest, as a network may */
         group->held_count--;
         memmove(group->held, group->held + 1, group->held_count * sizeof *group->held);
     }
@@ -92,7 +93,7 @@ static void act(void *context, struct timed_machine *machine, const struct el_ac
     case EL_ARM:
     case EL_DISARM:
     case EL_MOVE:
-    case EL_CHOOSE: break; /* the machine does these itself */
+    case EL_CHOOSE: break; /* timed_machine.c does these */
     }
 }
 
@@ -104,7 +105,7 @@ void host_single_release(struct host_single *group)
     host_group_show(&group->base);
 }
 
-/* ---- Links that lose nothing ---- */
+/* ---- Reliable links ---- */
 
 static void reliable_link_sends(void *context, el_node to, struct payload_entry *entry)
 {

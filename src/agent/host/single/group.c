@@ -1,4 +1,13 @@
-/* A group with machines of its own: the election, and a detector or links below it where the algorithm needs them. */
+/*
+ * A group of any algorithm but quorum. It has its own machines: the election and, if the algorithm needs them,
+ * a failure detector and reliable links. Groups of quorum share sessions instead (agent/host/quorum).
+ *
+ * This room may know the core's machines, agent/host/internal.h and agent/peer; it names no algorithm. Start
+ * reading here, then:
+ *   timed_machine.c   one machine with its timers
+ *   actions.c         carries out what machines ask for: messages, records, notes, verdicts
+ *   rounds.c          holds an election again that elected nobody
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,13 +30,13 @@ uint64_t host_single_due(const struct host_single *group)
 static void tick_links(struct host_single *group, uint64_t now)
 {
     struct reliable_link_hooks hooks;
-    /* Only who wants to be told gives up: the others were promised that nothing is lost. */
+    /* A link gives up only if the algorithm handles failed hops. The others rely on links that lose nothing. */
     const bool tells = group->election.algorithm->needs & EL_NEEDS_HOP_ACKS;
-    const uint64_t preempt_after_ms = tells ? 8 * group->cluster.transmit_max + NS_PER_S : UINT64_MAX / 2;
+    const uint64_t give_up_after_ns = tells ? 8 * group->cluster.transmit_max + NS_PER_S : UINT64_MAX / 2;
     group->links_due = UINT64_MAX;
     for (uint32_t i = 0; i < group->cluster.count; i++) {
         const uint64_t due =
-            reliable_link_tick(&group->links[i], host_link_hooks(group, &hooks), now, preempt_after_ms);
+            reliable_link_tick(&group->links[i], host_link_hooks(group, &hooks), now, give_up_after_ns);
         if (due < group->links_due) group->links_due = due;
     }
 }
@@ -42,7 +51,7 @@ bool host_single_fire(struct host_single *group, uint64_t now)
     return true;
 }
 
-/* ---- Hearing ---- */
+/* ---- Receiving ---- */
 
 void host_single_hear(struct host_single *group, bool for_detector, const struct el_msg *msg)
 {
@@ -68,7 +77,7 @@ static void set_role(struct host_single *group, el_node member)
     group->roles[member - 1] = role == CONFIG_OBSERVER  ? EL_OBSERVER
                                : role == CONFIG_WITNESS ? EL_ORDINARY
                                                         : may;
-    /* Many know no ordinary members. There, too, who wants to lead ranks above all who do not. */
+    /* Many algorithms ignore roles. So a member that wants to lead also ranks above all that do not. */
     const uint64_t priority = group->priorities[member - 1];
     group->ranks[member - 1] = wants ? priority + (priority < UINT64_MAX) : 0;
 }
@@ -104,7 +113,7 @@ static void expire_peers(struct host_single *group, uint64_t now)
     }
 }
 
-/* ---- Life ---- */
+/* ---- Making and freeing ---- */
 
 static bool make_links(struct host_single *group)
 {
@@ -188,7 +197,7 @@ void host_single_start(struct host_single *group)
     host_group_show(&group->base);
 }
 
-/* ---- What is asked of it ---- */
+/* ---- Requests ---- */
 
 static void stand(struct host_group *base, bool stands, uint64_t priority)
 {
@@ -213,7 +222,7 @@ static enum el_answer ask(struct host_group *base, enum el_request_what what, el
     return answer;
 }
 
-/* ---- Now and then ---- */
+/* ---- Every second ---- */
 
 struct payload_entry host_single_describe(const struct host_single *group)
 {
@@ -249,14 +258,14 @@ void host_single_refresh(struct host_single *group, uint64_t now)
 {
     expire_peers(group, now);
     host_single_call_again(group, now);
-    if (group->base.handover_target) host_group_show(&group->base); /* it may be ripe by now */
+    if (group->base.handover_target) host_group_show(&group->base); /* a wish to pre-empt may be due by now */
     if (!group->base.stands) return;
     const struct payload_entry entry = host_single_describe(group);
     host_put_all(group->runner.host, &entry);
     host_single_send_value(group, EL_NOBODY);
 }
 
-/* ---- As one kind of group ---- */
+/* ---- struct host_kind ---- */
 
 static const struct host_single *single(const struct host_group *base)
 {

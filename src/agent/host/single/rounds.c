@@ -1,9 +1,11 @@
 /*
- * Elections held again. Those that were written for links which lose nothing count no terms, and were written for members
- * and ranks that stand still while one runs. Here somebody begins to stand whenever it likes: a claim is swallowed by who
- * knew no better, or two read two ranks, and in the end nobody is elected, or not the same by all. Who finds that so for
- * a while begins the next round: machines and links as on the first day. What is said carries the number; an earlier one
- * is not listened to, a higher one is joined. The machines know nothing of it.
+ * Rounds. Algorithms for reliable links have no terms, and assume that members and ranks do not change during
+ * an election. Here a client may begin to stand at any time. Then a member may drop a claim that should win, or
+ * two members may compare different ranks. In the end nobody is elected, or members disagree.
+ *
+ * A member that sees this for at least 2 s begins the next round: machines and links start afresh. Every
+ * message carries the number of its round. A message of an earlier round is dropped, and a later round is
+ * joined. The machines do not know of rounds.
  */
 #include <string.h>
 
@@ -45,7 +47,7 @@ bool host_single_leads(const struct host_single *group)
     return group->base.stands && group->base.shown_role == EL_LEADER;
 }
 
-/* Of those who say that they lead: the only one; nobody, if there are more, or none. */
+/* The one member that says it leads; EL_NOBODY if none or several do. */
 static el_node only_leader(const struct host_single *group)
 {
     el_node found = EL_NOBODY;
@@ -61,7 +63,7 @@ static el_node only_leader(const struct host_single *group)
 
 static void hold_again(struct host_single *group, el_node leads)
 {
-    if (leads != EL_NOBODY) { /* all know but this one, which missed it: no need to disturb anybody */
+    if (leads != EL_NOBODY) { /* only we missed the election: restart under its leader, and disturb nobody */
         restart(group, leads);
     } else if (group->base.stands && group->round < UINT32_MAX) {
         enter(group, group->round + 1);
@@ -76,7 +78,8 @@ void host_single_call_again(struct host_single *group, uint64_t now)
     const el_node only = only_leader(group);
     const bool is_settled = group->has_links ? group->base.shown_leader && group->base.shown_leader == only
                                              : group->base.shown_leader != EL_NOBODY;
-    /* Each round leaves more time than the last, and the first enough for a hop that fails. */
+    /* 2 s and 8 transmissions, enough for a failed hop; doubled after each fruitless round, up to 8 times
+     * that. */
     const uint64_t wait = (AGAIN_S * NS_PER_S + 8 * group->cluster.transmit_max) << group->fruitless;
     if (group->election.algorithm->beats) return;
     if (is_settled) {

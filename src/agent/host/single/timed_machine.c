@@ -115,12 +115,12 @@ struct el_view timed_machine_view(const struct timed_machine *m, uint64_t *bound
     *bound = UINT64_MAX;
     if (view.timer != EL_NO_TIMER) {
         const uint64_t deadline = timer_at(m, view.timer, view.slot)->deadline;
-        *bound = deadline == UINT64_MAX ? 0 : deadline; /* what is not armed bounds nothing any more */
+        *bound = deadline == UINT64_MAX ? 0 : deadline; /* not armed: the claim has ended */
     }
     return view;
 }
 
-/* The one that bounds a claim, if its time is over. */
+/* The timer that bounds our claim, if it is due; else NULL. */
 static struct timed_machine_timer *ended_claim(const struct timed_machine *m, uint64_t now)
 {
     uint64_t bound;

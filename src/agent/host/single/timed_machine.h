@@ -1,6 +1,6 @@
 /*
- * One machine of the core with the timers it has armed. It carries out what concerns itself; what concerns the world
- * (messages, records, verdicts, notes) it hands to its owner, in the order of the outbox.
+ * One machine of the core and its timers. It handles timer actions itself, and passes messages, records,
+ * verdicts and notes to its owner, in the order of the outbox.
  */
 #ifndef ELECTOR_AGENT_HOST_SINGLE_TIMED_MACHINE_H
 #define ELECTOR_AGENT_HOST_SINGLE_TIMED_MACHINE_H
@@ -36,15 +36,15 @@ struct timed_machine {
 bool timed_machine_init(struct timed_machine *, const struct el_algorithm *, const struct el_cluster *,
                         el_node self, struct timed_machine_owner);
 void timed_machine_free(struct timed_machine *);
-/* As it was after machine_init(): EL_START comes next. */
+/* Back to the state after timed_machine_init(): EL_START comes next. */
 void timed_machine_reset(struct timed_machine *);
 
 void timed_machine_step(struct timed_machine *, const struct el_event *);
-/* Fires one timer that is due: what bounds a claim first, then the earliest. False: none is. */
+/* Fires one timer that is due: first the one that bounds a claim, then the earliest. False: none is due. */
 bool timed_machine_fire(struct timed_machine *, uint64_t now);
-/* What is left of a timer; 0 if it is not armed. */
+/* The time left of a timer; 0: not armed. */
 uint64_t timed_machine_left(const struct timed_machine *, uint32_t timer, uint32_t slot, uint64_t now);
-/* Its view; *bound gets when the claim ends, UINT64_MAX if nothing bounds it. */
+/* The machine's view. *bound: when its claim ends; UINT64_MAX: never. */
 struct el_view timed_machine_view(const struct timed_machine *, uint64_t *bound);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What is read of a state may be anybody's: see pack.c. Numbers that lead beyond an array, into an endless loop or to a trap
- * are found here, before a machine works on them.
+ * Checks an unpacked state, which may come from anybody (pack.c). Rejects numbers that would lead outside an
+ * array, into an endless loop or to a trap, before a machine uses them.
  */
 #define _GNU_SOURCE
 #include "agent/host/quorum/session.h"
@@ -16,7 +16,7 @@ static bool is_tenant(const struct quorum_tenant *tenant, uint32_t members)
     return tenant->id <= members && is_term(tenant->term);
 }
 
-/* What proves a release is as whoever sent it had it, and only passed on: its term may be anything. */
+/* The term of a proof may be any number: it is only passed on. */
 bool host_pack_is_group(const struct quorum_group *g, uint32_t members)
 {
     return is_term(g->term) && is_tenant(&g->holder, members) && is_tenant(&g->next, members) &&
@@ -41,7 +41,7 @@ static bool is_member(const struct session *s)
            me->majority == majority_of(s->runner.host->config);
 }
 
-/* Each is a member's or nobody's, and the first that is due is the one that is looked for. */
+/* SILENCE and PULSE have slot 0 only, the others a slot per member. next_due is the earliest of all. */
 static bool are_timers(const struct session *s)
 {
     uint64_t first = UINT64_MAX;

@@ -1,7 +1,13 @@
 /*
- * A host as bytes, and back: host_pack(). One function goes through all fields for both directions, so that they cannot differ.
- * Pointers become the places of groups in the order in which these were made. What could lead beyond an array, into an
- * endless loop or to a trap is checked (check.c); what is merely untrue makes a host that does strange things, and harms nobody.
+ * A host as bytes, and back: host_pack() and host_unpack(), for recordings (agent/recorder). One function walks
+ * all fields in both directions, so the two cannot differ. A pointer to a group is packed as the group's
+ * number, in the order in which groups were made.
+ *
+ * Bytes may come from anybody. check.c rejects values that would lead outside an array, into an endless loop or
+ * to a trap. Values that are merely wrong give a host that behaves strangely but harms nobody.
+ *
+ * This room may know the inside of the host and the recorder's bytes. Start reading here, at host_pack() below.
+ * words.h reads and writes single fields; pack_single.c packs groups of other algorithms than quorum.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -157,7 +163,7 @@ static int by_posting(const void *a, const void *b)
     return x->posted < y->posted ? -1 : x->posted > y->posted;
 }
 
-/* The postings is in the order of what was posted, so its links need not be packed. */
+/* Rebuilds the list of postings from their versions, so its links are not packed. */
 static void hang_up(const struct pack *p, struct session *s)
 {
     struct session_group **order = calloc((size_t)s->group_count + 1, sizeof(struct session_group *));
@@ -243,7 +249,7 @@ static void pack_held(const struct pack *p, struct session *s)
     if (p->b->failed && p->reads) s->held_count = 0;
 }
 
-/* When what it counts is there. */
+/* After the lists that it counts. */
 static void pack_sooner(const struct pack *p, struct session *s)
 {
     struct session_sooner *sooner = &s->sooner;
@@ -268,7 +274,7 @@ static void pack_changes(const struct pack *p, struct session *s)
     }
 }
 
-/* What is there before the groups are. */
+/* The fields that do not refer to groups. */
 static void pack_session(const struct pack *p, struct session *s)
 {
     raw(p, &s->me, sizeof s->me);
@@ -301,7 +307,7 @@ static void pack_lists(const struct pack *p, struct session *s)
     for (uint32_t i = 0; i < p->members; i++) pack_board(p, s, i);
 }
 
-/* Whoever adds a field must say here what becomes of it. */
+/* If you add a field, pack it or decide not to, and update the size here. */
 _Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32104),
                "a new field is packed");
 _Static_assert(sizeof(struct postings_peer) == 56 && sizeof(struct quorum_backing) == 40, "so is a peer's");
@@ -352,7 +358,7 @@ static void pack_host(const struct pack *p, struct host *host)
     }
 }
 
-/* A session of these settings, of whichever section has them; NULL: none has. */
+/* Makes the session with these settings. NULL: no section has them, or it exists already. */
 static struct session *session_of_settings(struct host *host, uint32_t settings)
 {
     for (uint32_t i = 0; i <= host->config->group_count; i++) {
@@ -384,7 +390,6 @@ static void pack_sessions(const struct pack *p, struct host *host)
     }
 }
 
-/* All groups that there can be. */
 enum { GROUPS_MAX = SESSIONS_MAX * SESSION_GROUPS_MAX + RECORD_GROUPS_MAX };
 
 static bool is_of_quorum(const struct host *host, const char *name)
@@ -393,7 +398,7 @@ static bool is_of_quorum(const struct host *host, const char *name)
     return !section || !section->algorithm || section->algorithm == &el_quorum;
 }
 
-/* One that is not there yet; it is not started, since its state follows. NULL: there cannot be such a group. */
+/* Makes a group without starting it, since its state follows. NULL: invalid name, or it exists already. */
 static struct host_group *unpack_group(const struct pack *p, struct host *host)
 {
     char name[CONFIG_NAME_MAX + 1], reason[200];
@@ -410,7 +415,7 @@ static struct host_group *unpack_group(const struct pack *p, struct host *host)
     return host->sessions && host->sessions->number != sessions ? NULL : g;
 }
 
-/* By name, in the order in which they were made, one session's after another's, then those with machines of their own. */
+/* By name, in the order in which they were made: session by session, then groups of other algorithms. */
 static void pack_groups(const struct pack *p, struct host *host)
 {
     uint32_t count = host->group_count;

@@ -1,13 +1,13 @@
 /*
- * A group with machines of its own as bytes, and back: see pack.c. A machine's state is plain bytes by contract
- * (elector/core.h), so it is copied, with the timers that its host keeps for it. Whatever a message that waits could make the
- * machines or the links trap on is checked.
+ * A group of another algorithm than quorum as bytes, and back: see pack.c. By contract (elector/core.h) a
+ * machine's state is plain bytes, so it is copied, with its timers. Messages that wait are checked, so that
+ * neither machines nor links trap on them.
  */
 #define _GNU_SOURCE
 #include "agent/host/internal.h"
 #include "agent/host/snapshot/words.h"
 
-/* Whether it is one that this member could have sent. */
+/* Whether this member could have sent the message. */
 static bool is_ours(const struct host_single *g, const struct timed_machine *m, const struct el_msg *msg)
 {
     const uint32_t count = g->cluster.count;
@@ -80,7 +80,7 @@ static void pack_member(const struct pack *p, struct host_single *g, uint32_t i)
     if (g->has_links) pack_link(p, g, &g->links[i]);
 }
 
-/* Whoever adds a field must say here what becomes of it. */
+/* If you add a field, pack it or decide not to, and update the size here. */
 _Static_assert(sizeof(void *) != 8 || sizeof(struct host_single) == 29280, "a new field is packed");
 _Static_assert(sizeof(void *) != 8 || (sizeof(struct reliable_link) == 5776 &&
                                        sizeof(struct timed_machine) == 96 && sizeof(struct host_held) == 96),

@@ -1,4 +1,4 @@
-/* Words that go into bytes, or come out of them, by the same calls. Of host_pack*.c, which say what for. */
+/* Packs or unpacks one field: the same call does either, by pack.reads. Used by pack.c and pack_single.c. */
 #ifndef ELECTOR_AGENT_HOST_SNAPSHOT_WORDS_H
 #define ELECTOR_AGENT_HOST_SNAPSHOT_WORDS_H
 
@@ -9,7 +9,7 @@
 
 struct pack {
     struct recorder_bytes *b;
-    bool reads, trusts; /* trusts: what is read, though it cannot be checked */
+    bool reads, trusts; /* trusts: accepts states that cannot be checked */
     uint32_t members;
 };
 
@@ -68,7 +68,7 @@ static inline void byte(const struct pack *p, uint8_t *value, uint32_t most)
     *value = (uint8_t)wide;
 }
 
-/* Timers: most are not armed, which is UINT64_MAX. */
+/* Timers, stored plus 1: most are UINT64_MAX, not armed, and become 0. */
 static inline void dues(const struct pack *p, uint64_t *list, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -78,7 +78,7 @@ static inline void dues(const struct pack *p, uint64_t *list, uint32_t count)
     }
 }
 
-/* Plain bytes of which nearly all are zero: for eight words each a byte says which are not, and these follow. */
+/* Bytes that are nearly all zero. For every eight words, one byte says which are not zero; those follow. */
 static inline void sparse(const struct pack *p, void *bytes, size_t size)
 {
     for (size_t first = 0; first < size; first += 64) {
@@ -94,7 +94,7 @@ static inline void sparse(const struct pack *p, void *bytes, size_t size)
     }
 }
 
-/* A string of its own, or none. */
+/* A string that its field owns; NULL is packed as "". */
 static inline void text(const struct pack *p, char **value)
 {
     char read[HOST_VALUE_MAX + 1];
@@ -114,13 +114,13 @@ static inline void text(const struct pack *p, char **value)
     if (size && !*value) wrong(p);
 }
 
-/* pack.c: what all groups have */
+/* pack.c: the fields of struct host_group */
 struct host_group;
 void host_pack_base(const struct pack *, struct host_group *);
-/* cli/lab/check.c: whether that can be what was packed */
+/* check.c: whether host_pack() could have written this */
 struct session;
 struct quorum_group;
-bool host_pack_is_session(const struct session *); /* before its lists are there */
+bool host_pack_is_session(const struct session *); /* called before its lists are unpacked */
 bool host_pack_is_group(const struct quorum_group *, uint32_t members);
 /* pack_single.c */
 struct host_single;
