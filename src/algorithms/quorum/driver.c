@@ -16,8 +16,9 @@ static void settle(const struct quorum *q)
 /* If claims are posted, QUORUM_HEIRS makes each leader count the beats of its heir, for preempt. */
 static void beat(const struct quorum *q)
 {
+    static const struct quorum_claim no_claim = {0};
     if (q->me->incarnation == 0 || !quorum_is_voter(q->cfg, q->cfg->self)) return;
-    quorum_session_beat(q, q->posts_claims ? (struct quorum_claim){0} : quorum_prepare_claim(q));
+    quorum_session_beat(q, q->posts_claims ? no_claim : quorum_prepare_claim(q));
     if (q->posts_claims && el_number(q->cfg, QUORUM_OPTION_PREEMPT)) *q->changes |= QUORUM_HEIRS;
 }
 

@@ -85,7 +85,7 @@ static void tell_round_trip(const struct session *s, el_node peer, uint64_t end)
 static void disarm(struct session *s, struct session_group *group, const struct el_action *action)
 {
     *timer_at(s, group, action->timer, action->slot) = UINT64_MAX;
-    if (action->timer == QUORUM_STAND) group->is_due = false;
+    if (group && action->timer == QUORUM_STAND) group->is_due = false;
 }
 
 static void move(struct session *s, struct session_group *group, const struct el_action *action)
