@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 
 #include "lib/scratch.h"
 

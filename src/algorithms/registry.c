@@ -1,4 +1,4 @@
-/* The algorithms of this build, in teaching order. A new algorithm needs one file and one line here. */
+/* The algorithms of this build, in teaching order. A new algorithm needs one file, a line here and a line in registry.h. */
 #include "algorithms/registry.h"
 
 #include "core/machine.h"

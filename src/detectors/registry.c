@@ -1,4 +1,4 @@
-/* The failure detectors of this build, in teaching order. A new detector needs one file and one line here. */
+/* The failure detectors of this build, in teaching order. A new detector needs one file, a line here and a line in registry.h. */
 #include "detectors/registry.h"
 
 #include "core/machine.h"

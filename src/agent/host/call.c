@@ -1,7 +1,7 @@
 /* The frame around every call. The time is read once for the outermost call. Calls from outside are told to
  * hooks.called. */
 #include "agent/host/internal.h"
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 
 struct host_entry host_enter(struct host *host, struct host_call call)
 {

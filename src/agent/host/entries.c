@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "agent/host/internal.h"
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 #include "base/clock.h"
 
 /*
@@ -156,50 +156,50 @@ static void on_group(struct host *host, el_node from, const struct payload_entry
             return;
         group = host_find(host, entry->text, reason, sizeof reason);
     }
-    struct host_single *solo = group ? host_single_of(group) : NULL;
+    struct host_single *single = group ? host_single_of(group) : NULL;
     if (!group || strcmp(host_name(group), entry->text) != 0) return;
-    if (!solo || entry->settings != solo->runner.settings) {
+    if (!single || entry->settings != single->runner.settings) {
         host_complain(host, group, from, "other settings for this group");
         return;
     }
-    const uint32_t round = solo->round;
-    const bool is_news = host_single_is_of_round(solo, from, entry->round);
-    const bool knew = solo->stood_at[from - 1] != 0;
-    host_single_peer_stands(solo, from, entry, host_now(host));
-    solo->leads[from - 1] = is_news && entry->flags & PAYLOAD_LEADS;
-    if (solo->round != round) host_campaign(group); /* a new round */
-    if (!knew && group->stands) {                   /* the peer may have just started and not know us */
-        const struct payload_entry ours = host_single_describe(solo);
+    const uint32_t round = single->round;
+    const bool is_news = host_single_is_of_round(single, from, entry->round);
+    const bool knew = single->stood_at[from - 1] != 0;
+    host_single_peer_stands(single, from, entry, host_now(host));
+    single->leads[from - 1] = is_news && entry->flags & PAYLOAD_LEADS;
+    if (single->round != round) host_campaign(group); /* a new round */
+    if (!knew && group->stands) {                     /* the peer may have just started and not know us */
+        const struct payload_entry ours = host_single_describe(single);
         host_put(host, from, &ours);
     }
-    host_single_send_value(solo, from);
+    host_single_send_value(single, from);
 }
 
 /* An entry for a group of another algorithm than quorum. */
-static void on_solo(struct host *host, struct host_single *solo, el_node from,
-                    const struct payload_entry *entry)
+static void on_single(struct host *host, struct host_single *single, el_node from,
+                      const struct payload_entry *entry)
 {
     struct reliable_link_hooks hooks;
     switch (entry->type) {
     case PAYLOAD_MESSAGE:
         if (entry->flags & PAYLOAD_STANDS) /* a vote may overtake PAYLOAD_GROUP */
-            host_single_peer_speaks(solo, from, host_now(host));
-        host_single_hear(solo, entry->flags & PAYLOAD_DETECTOR, &entry->msg);
+            host_single_peer_speaks(single, from, host_now(host));
+        host_single_hear(single, entry->flags & PAYLOAD_DETECTOR, &entry->msg);
         break;
     case PAYLOAD_LINKED:
     case PAYLOAD_LINK_ACK:
-        if (!solo->has_links) break;
-        if (entry->type == PAYLOAD_LINKED && !host_single_is_of_round(solo, from, entry->round)) break;
-        reliable_link_receive(&solo->links[from - 1], host_link_hooks(solo, &hooks), host_now(host), entry);
-        solo->links_due = 0;
-        host_group_show(&solo->base);
+        if (!single->has_links) break;
+        if (entry->type == PAYLOAD_LINKED && !host_single_is_of_round(single, from, entry->round)) break;
+        reliable_link_receive(&single->links[from - 1], host_link_hooks(single, &hooks), host_now(host), entry);
+        single->links_due = 0;
+        host_group_show(&single->base);
         break;
     case PAYLOAD_WHO: {
-        const struct payload_entry ours = host_single_describe(solo);
+        const struct payload_entry ours = host_single_describe(single);
         host_put(host, from, &ours);
         break;
     }
-    case PAYLOAD_VALUE: on_value(&solo->base, from, entry); break;
+    case PAYLOAD_VALUE: on_value(&single->base, from, entry); break;
     default: break;
     }
 }
@@ -262,11 +262,11 @@ static void on_entry(struct host *host, el_node from, const struct payload_entry
             ask_who(host, from, entry->group, host_now(host));
         return;
     }
-    struct host_single *solo = host_single_of(group);
+    struct host_single *single = host_single_of(group);
     if (is_linked && entry->settings != group->runner->settings) {
         host_complain(host, group, from, "other settings for this group");
-    } else if (solo) {
-        on_solo(host, solo, from, entry);
+    } else if (single) {
+        on_single(host, single, from, entry);
     } else if (entry->type == PAYLOAD_MESSAGE) {
         session_group_hear((struct session_group *)group, &entry->msg);
     }

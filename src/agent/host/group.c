@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/host/internal.h"
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 
 static const struct host_kind *kind_of(const struct host_group *group)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/host/internal.h"
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 #include "algorithms/quorum/bounds.h"
 #include "base/clock.h"
 

@@ -10,7 +10,7 @@
  *   entries.c        messages to peers and from them
  *   group.c          a group as the rest of the agent sees it
  *   obituary.c       what peers are told when this agent is dead
- *   quorum/          groups of the default algorithm, quorum: start at quorum/session.h
+ *   quorum/          groups of the default algorithm, quorum: start at quorum/sessions.h
  *   single/          a group of any other algorithm: start at single/group.c
  *   snapshot/        the state of a host as bytes, for recordings: start at snapshot/pack.c
  */

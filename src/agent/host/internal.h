@@ -67,7 +67,7 @@ struct host_runner {
     struct el_value values[HOST_OPTIONS_MAX];
 };
 
-/* A group. The first member of struct session_group (agent/host/quorum/session.h) and struct host_single. */
+/* A group. The first member of struct session_group (agent/host/quorum/sessions.h) and struct host_single. */
 struct host_group {
     struct host_runner *runner;
     uint64_t key;

@@ -1,6 +1,6 @@
 /* Obituaries and releases: those for our own death, and what we do with those of peers. */
 #include "agent/host/internal.h"
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 
 /* Our incarnation is on disk. Otherwise the next may get the same number, and peers would take it for dead. */
 static bool is_on_record(const struct host *host)

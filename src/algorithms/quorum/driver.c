@@ -149,7 +149,7 @@ void quorum_view(const struct quorum *q, struct el_view *view)
     el_view_of(view, q->cfg, leader, g->role == QUORUM_CANDIDATE, term);
     if (leader == EL_NOBODY) return;
     view->timer = leads ? QUORUM_LEASE : QUORUM_RECENT;
-    view->slot = leads ? quorum_bound_by(q) : leader;
+    view->slot = leads ? quorum_bounding_voter(q) : leader;
 }
 
 /* ---- Many groups ---- */

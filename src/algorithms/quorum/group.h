@@ -105,7 +105,7 @@ bool quorum_has_majority(const struct quorum *q);
 void quorum_try_to_win(const struct quorum *q);
 /* The voter whose lease bounds the claim: the majority-th newest of those that back us. EL_NOBODY: it
  * lapsed. */
-el_node quorum_bound_by(const struct quorum *q);
+el_node quorum_bounding_voter(const struct quorum *q);
 /* Q14: ends the term if no majority backs it any more. */
 void quorum_check_lease(const struct quorum *q);
 /* Q15: ends the term for good and sends RELEASE to all. A leader's work must have been stopped. */

@@ -34,7 +34,7 @@ static bool is_newer(const struct quorum *q, el_node other, el_node voter)
     return theirs > base || (theirs == base && other < voter);
 }
 
-el_node quorum_bound_by(const struct quorum *q)
+el_node quorum_bounding_voter(const struct quorum *q)
 {
     const uint32_t count = q->cfg->cluster->count;
     for (el_node voter = 1; voter <= count; voter++) {
@@ -186,7 +186,7 @@ void quorum_let_go(const struct quorum *q)
 /* On the timer of the lease the host has stopped the work. If the claim ends otherwise, some clock is wrong. */
 void quorum_check_lease(const struct quorum *q)
 {
-    if (q->group->role != QUORUM_LEADER || quorum_bound_by(q)) return;
+    if (q->group->role != QUORUM_LEADER || quorum_bounding_voter(q)) return;
     el_note(q->out, QUORUM_LAPSES, q->group->standing, 0);
     if (q->late) {
         quorum_finish(q, EL_NOBODY, 0);

@@ -1,5 +1,5 @@
 /*
- * elector replay: recordings of several members, or of several incarnations of one, as one story. listen.c
+ * elector replay: recordings of several members, or of several incarnations of one, as one story. collect.c
  * collects the events of each, merge.c puts them on one clock, judge.c checks quorum's promises, and trace.c
  * passes them to the simulator's writers. Start with replay.c.
  */

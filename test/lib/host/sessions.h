@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 #include "lib/host/letters.h"
 
 #include "lib/scratch.h"
@@ -233,7 +233,7 @@ static inline void judge_bound(const struct session_group *group, uint64_t deadl
     struct session_work *work = session_expand(group);
     const struct quorum q = {
         .cfg = &s->cfg, .me = &s->me, .peers = s->peers, .group = &work->quorum, .ballots = work->ballots};
-    const el_node by = quorum_bound_by(&q);
+    const el_node by = quorum_bounding_voter(&q);
     const bool is_backed = quorum_is_backed(&q, s->cfg.self);
     s->work = kept;
     require(by != EL_NOBODY && deadline + s->runner.margin == s->timers[QUORUM_LEASE][by]);

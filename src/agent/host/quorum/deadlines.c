@@ -1,7 +1,7 @@
 /* Cells (struct session_cell): one cached deadline renews up to 131,072 groups at once. */
 #include <stdlib.h>
 
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 
 static uint8_t cell_with(struct session *s, uint64_t voters)
 {
@@ -23,7 +23,7 @@ static uint64_t voters_behind(const struct session *s, const struct quorum *q)
     return voters;
 }
 
-/* The lease end of every group that exactly these voters back. quorum_bound_by() computes it, here as in the
+/* The lease end of every group that exactly these voters back. quorum_bounding_voter() computes it, here as in the
  * checker. 0: they are no majority any more. */
 static uint64_t end_of(const struct session *s, uint64_t voters)
 {
@@ -34,14 +34,15 @@ static uint64_t end_of(const struct session *s, uint64_t voters)
         if (voters >> i & 1)
             ballots[i] = (struct quorum_ballot){.incarnation = p->base_incarnation, .epoch = p->base_epoch};
     }
-    const el_node by = quorum_bound_by(&(struct quorum){.cfg = &s->cfg,
-                                                        .me = (struct quorum_member *)(uintptr_t)&s->me,
-                                                        .peers = (struct quorum_peer *)(uintptr_t)s->peers,
-                                                        .ballots = ballots});
+    const el_node by =
+        quorum_bounding_voter(&(struct quorum){.cfg = &s->cfg,
+                                               .me = (struct quorum_member *)(uintptr_t)&s->me,
+                                               .peers = (struct quorum_peer *)(uintptr_t)s->peers,
+                                               .ballots = ballots});
     return by ? s->timers[QUORUM_LEASE][by] : 0;
 }
 
-static void reckon(const struct session *s, struct session_cell *cell)
+static void compute_deadline(const struct session *s, struct session_cell *cell)
 {
     cell->lease_end = end_of(s, cell->voters);
     cell->deadline = cell->lease_end > s->runner.margin ? cell->lease_end - s->runner.margin : 0;
@@ -60,7 +61,7 @@ void session_assign_cell(struct session_group *group, const struct quorum *q)
     if (group->cell == SESSION_NO_CELL)
         return; /* all cells are in use: the group has no deadline, and is not shown as leading */
     struct session_cell *cell = &s->cells[group->cell];
-    if (cell->groups++ == 0) reckon(s, cell); /* a cell with groups has a deadline already */
+    if (cell->groups++ == 0) compute_deadline(s, cell); /* a cell with groups has a deadline already */
 }
 
 void session_retire_cells(struct session *s, el_node voter)
@@ -84,7 +85,7 @@ void session_renew_cells(struct session *s)
         struct session_cell *cell = &s->cells[i];
         const uint64_t was = cell->deadline;
         if (cell->groups == 0 || cell->is_retired) continue;
-        reckon(s, cell);
+        compute_deadline(s, cell);
         if (was <= now && cell->deadline > now) {
             cell->is_over = false;
             begins_again = true;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 #include "core/machine.h"
 
 /* ---- Making and freeing ---- */
@@ -123,7 +123,7 @@ static void put_off(struct session_group *group)
     work->timers[QUORUM_STAND - QUORUM_ASKED] =
         host_now(s->runner.host) + lease / 4 + drawn % (lease - lease / 4);
     session_compact(group);
-    session_timers_mend(group, session_first_due(work->timers));
+    session_heap_update(group, session_first_due(work->timers));
 }
 
 void session_take_turns(struct session *s)
@@ -150,7 +150,7 @@ void session_group_fire(struct session_group *group, uint64_t due)
     while (timers[timer] != due) timer++;
     timers[timer] = UINT64_MAX;
     session_compact(group);
-    session_timers_mend(group, session_first_due(timers));
+    session_heap_update(group, session_first_due(timers));
     if (QUORUM_ASKED + timer == QUORUM_STAND && !may_take_turn(group))
         wait_for_turn(group, true);
     else

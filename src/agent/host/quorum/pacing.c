@@ -10,7 +10,7 @@
  * drive each other. A member that follows waits 1/16 longer than an interval for the next beat, so that the two
  * do not race.
  */
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 #include "algorithms/quorum/bounds.h"
 
 static bool is_urgent(const struct session *s)

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 
 enum { UNDER_WAY_MAX = 1024, LOT = 32 };
 

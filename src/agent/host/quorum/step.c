@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 #include "core/machine.h"
 
 /* ---- Before the call ---- */
@@ -298,7 +298,7 @@ void session_close(struct session *s, struct session_group *group, struct sessio
     carry_out(s, group, step);
     if (group) {
         session_compact(group);
-        session_timers_mend(group, session_first_due(s->work.timers));
+        session_heap_update(group, session_first_due(s->work.timers));
         const struct quorum_claim claim = session_claim_of(group);
         if (!is_same_claim(&claim, &step->claim)) postings_post(group);
         s->standing += (group->role == QUORUM_CANDIDATE) - (uint32_t)step->stood;

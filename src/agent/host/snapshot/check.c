@@ -3,7 +3,7 @@
  * array, into an endless loop or to a trap, before a machine uses them.
  */
 #define _GNU_SOURCE
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 #include "agent/host/snapshot/words.h"
 
 static bool is_term(uint64_t number)

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "agent/host/internal.h"
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 #include "agent/host/snapshot/words.h"
 #include "agent/recorder/recorder.h"
 

@@ -3,7 +3,7 @@
 
 #include <sodium.h>
 
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 #include "algorithms/registry.h"
 
 /* ---- States ---- */

@@ -15,7 +15,7 @@ static void the_earliest_timer_of_thousands_is_known(void **state)
         uint64_t *timers = session_expand(group)->timers;
         timers[dice(SESSION_GROUP_TIMERS)] = one_in(3) ? UINT64_MAX : world.now + dice(1000 * MS);
         session_compact(group);
-        session_timers_mend(group, session_first_due(timers));
+        session_heap_update(group, session_first_due(timers));
     }
     uint32_t armed = 0;
     for (uint32_t i = 0; i < s->group_count; i++)

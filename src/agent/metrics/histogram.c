@@ -1,4 +1,4 @@
-/* See metrics.h. */
+/* See metrics.h: observations into buckets. */
 #include "agent/metrics/metrics.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* A binary heap of the groups that have a timer. Most groups have none. */
-#include "agent/host/quorum/session.h"
+#include "agent/host/quorum/sessions.h"
 
 static void put(struct session *s, uint32_t at, struct session_timed timed)
 {
@@ -36,7 +36,7 @@ static void remove_at(struct session *s, uint32_t at)
     sink(s, rise(s, at));
 }
 
-void session_timers_mend(struct session_group *group, uint64_t due)
+void session_heap_update(struct session_group *group, uint64_t due)
 {
     struct session *s = session_of(group);
     if (group->place && due == UINT64_MAX) {

@@ -8,15 +8,15 @@
  * This room adds only what many groups need. It may know the driver, agent/host/internal.h and base; only
  * agent/host includes this header. Start reading here, then:
  *   step.c        one call of the driver: before it, and carrying out what it asks for
- *   session.c     start, messages and timers of the sessions
+ *   sessions.c    start, messages and timers of the sessions
  *   group.c       messages, timers and requests of one group; turns
  *   deadlines.c   cells: one cached deadline for all groups with the same supporters
  *   postings.c    postings to peers, in order and without gaps
  *   pacing.c      fewer datagrams for beats
- *   compact.c, timers.c   the compact form of a group; groups with a timer
+ *   compact.c, group_heap.c   the compact form of a group; groups with a timer
  */
-#ifndef ELECTOR_AGENT_HOST_QUORUM_SESSION_H
-#define ELECTOR_AGENT_HOST_QUORUM_SESSION_H
+#ifndef ELECTOR_AGENT_HOST_QUORUM_SESSIONS_H
+#define ELECTOR_AGENT_HOST_QUORUM_SESSIONS_H
 
 #include "agent/host/internal.h"
 #include "algorithms/quorum/driver.h"
@@ -171,7 +171,7 @@ struct session {
     struct postings_peer postings[CONFIG_MEMBERS_MAX];
 };
 
-/* session.c */
+/* sessions.c */
 /* The key of the record that holds the highest values of all sessions, whatever their settings. */
 uint64_t session_past_key(const struct config *);
 /* The session for a group of this section; starts it if it is new. NULL: no memory, or too many sessions. */
@@ -250,8 +250,8 @@ uint64_t session_end_cells(struct session *, uint64_t now);
 struct session_work *session_expand(const struct session_group *);
 void session_compact(struct session_group *);
 
-/* timers.c */
-void session_timers_mend(struct session_group *, uint64_t due); /* UINT64_MAX: no timer is left */
+/* group_heap.c */
+void session_heap_update(struct session_group *, uint64_t due); /* UINT64_MAX: no timer is left */
 
 /* postings.c: see there */
 void postings_post(struct session_group *); /* something that we say about it has changed */

@@ -1,5 +1,5 @@
-/* See session.h. */
-#include "agent/host/quorum/session.h"
+/* See sessions.h. */
+#include "agent/host/quorum/sessions.h"
 
 #include <stdlib.h>
 #include <string.h>
