@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-groups lint format rewrite install coverage soak mutants setup
+.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups lint format rewrite install coverage soak mutants setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -44,6 +44,9 @@ bench-is-leader: build-release ## what it costs to ask before every write whethe
 
 bench-failover: build-release ## how long nobody leads, beside the peers that are installed: 20 minutes (TRIALS=200 PEER_TRIALS=200 PEERS="etcd …")
 	@BUILD=build/release bench/failover/run.sh
+
+bench-compare: build-release ## is this build slower at failover than another (OLD=path/to/build, KINDS="agent" ROUNDS=20 TRIALS=10)
+	@BUILD=build/release bench/compare/run.sh
 
 bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000 10000 100000")
 	@BUILD=build/release bench/groups/run.sh

@@ -14,6 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         config_parse(&config, "/etc/elector/elector.conf", (const char *)data, size, true, text, sizeof text);
     if (good == (text[0] != '\0') || strchr(text, '\n')) abort();
     if (good && (config.self == 0 || config.self > config.member_count)) abort();
+    if (good && config_is_public(&config, "g") && !config_permits(&config, "g", CONFIG_READ, 1, NULL, 0))
+        abort();
     if (good) {
         FILE *nowhere = fopen("/dev/null", "w");
         if (!nowhere || !config_describe(&config, nowhere)) abort();

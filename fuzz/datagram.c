@@ -1,6 +1,8 @@
 /*
  * Payloads of a peer that has the keys and means ill, into a host with one group: entries of every kind, spoilt in every
- * way. The first byte says who speaks and whether the head is put right first.
+ * way. The first byte says who speaks and whether the head is put right first. The fourth member is an observer: whatever
+ * it says changes nothing. And no voter frees this one of its promise to another. Twenty-one bytes are a message of quorum
+ * that the fuzzer need not guess bit by bit.
  */
 #define _DEFAULT_SOURCE
 #include <stdint.h>
@@ -12,7 +14,7 @@
 
 #include "lib/scratch.h"
 
-enum { MEMBERS = 3 };
+enum { MEMBERS = 4, OBSERVER = 4 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -79,6 +81,7 @@ static void begin(void)
     for (uint32_t i = 0; i < MEMBERS; i++) {
         snprintf(config.members[i].name, sizeof config.members[i].name, "m%u", i + 1);
         config.members[i].id = i + 1;
+        if (i + 1 == OBSERVER) config.members[i].role = CONFIG_OBSERVER;
     }
     const struct record_identity identity = {.member = 1};
     if (!record_create(path, &identity, text, sizeof text) ||
@@ -107,9 +110,74 @@ static void begin_again(void)
     host_stand(group, true, 1);
 }
 
+/* What nobody may change who has no vote, and the promise that only its holder may end. */
+struct judged {
+    struct quorum_member me;
+    struct quorum_group quorum;
+    bool is_promised;
+};
+
+static struct judged judge(void)
+{
+    const struct session *s = host->sessions;
+    struct judged now_so = {.me = s->me, .quorum = session_expand((struct session_group *)group)->quorum};
+    const struct quorum_tenant *holder = &now_so.quorum.holder;
+    const struct quorum q = {.peers = host->sessions->peers};
+    now_so.is_promised = holder->id && quorum_promise_lives(&q, holder->id, holder->incarnation);
+    return now_so;
+}
+
+static void receive(el_node from, const uint8_t *payload, size_t size)
+{
+    (void)host_tick(host); /* so that nothing is overdue */
+    const struct judged before = judge();
+    const el_node holder = before.quorum.holder.id;
+    host_receive(host, from, payload, size);
+    const struct judged after = judge();
+    if (from == OBSERVER && (memcmp(&before.me, &after.me, sizeof before.me) != 0 ||
+                             memcmp(&before.quorum, &after.quorum, sizeof before.quorum) != 0))
+        abort();
+    if (before.is_promised && holder != from && holder != config.self && after.quorum.holder.id != holder)
+        abort();
+}
+
 static void put_word(uint8_t *at, uint64_t word, uint32_t bytes)
 {
     for (uint32_t i = 0; i < bytes; i++) at[i] = (uint8_t)(word >> 8 * i);
+}
+
+/* A term of some member, or a small number, or any number. */
+static uint64_t number_from(const uint8_t bytes[2])
+{
+    if (bytes[0] < 128) return bytes[0] % 8;
+    if (bytes[0] < 254) return quorum_term(1 + bytes[0] % 64, bytes[1] % 8);
+    return (uint64_t)bytes[1] << 46;
+}
+
+enum { LIE = 20 };
+
+/* A message of quorum, well-formed and addressed to us, that says whatever the bytes say. */
+static size_t write_lie(el_node from, const uint8_t bytes[LIE], uint8_t payload[SEAL_PAYLOAD_MAX])
+{
+    struct payload begun;
+    struct payload_entry entry = {.settings = group->runner->settings, .group = group->key};
+    entry.msg =
+        (struct el_msg){.from = from,
+                        .to = config.self,
+                        .kind = (uint8_t)(1 + bytes[0] % QUORUM_KINDS),
+                        .flags = bytes[1],
+                        .subject = 1 + bytes[2] % MEMBERS,
+                        .epoch = number_from(bytes + 4),
+                        .rank = number_from(bytes + 6),
+                        .aux = number_from(bytes + 8),
+                        .more = 1 + bytes[10] % 4,
+                        .extra = {bytes[11] % 2 ? host->sessions->me.incarnation : 0, number_from(bytes + 12),
+                                  number_from(bytes + 14), number_from(bytes + 16)}};
+    entry.type = quorum_is_of_group(entry.msg.kind) ? PAYLOAD_MESSAGE : PAYLOAD_SESSION;
+    payload_begin(&begun, host->members);
+    if (!payload_add(&begun, &entry)) abort();
+    memcpy(payload, begun.bytes, begun.size);
+    return begun.size;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -118,7 +186,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     static uint8_t payload[SEAL_PAYLOAD_MAX];
     if (size < 1 || size > SEAL_PAYLOAD_MAX) return 0;
     if (count++ % 256 == 0) begin_again();
-    const size_t length = size - 1;
+    size_t length = size - 1;
+    const el_node from = bytes[0] % (MEMBERS + 1);
+    if (length == LIE && from > 1) {
+        length = write_lie(from, bytes + 1, payload);
+        receive(from, payload, length);
+        now += (uint64_t)bytes[LIE] * 1000000;
+        (void)host_tick(host);
+        return 0;
+    }
     memcpy(payload, bytes + 1, length);
     struct payload begun;
     payload_begin(&begun, host->members);
@@ -132,7 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     /* As it comes alive, or sealed in advance: never by both ways. */
     if (payload_may_pass(payload, length, true) && payload_may_pass(payload, length, false)) abort();
-    host_receive(host, bytes[0] % 4, payload, length);
+    receive(from, payload, length);
     now += (uint64_t)(bytes[0] >> 3) * 10000000;
     (void)host_tick(host);
     return 0;

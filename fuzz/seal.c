@@ -16,14 +16,14 @@ static uint8_t secrets[2][SEAL_KEY], publics[2][SEAL_KEY];
 static struct seal *nodes[2], *plain;
 static uint32_t numbers[2] = {0, 1};
 static bool connecting;
-static uint64_t now = 1000 * NS_PER_S;
+static uint64_t now = 1000 * NS_PER_S, connected_ns;
 
 /* While the two connect, what one sends is handed to the other. Afterwards it is lost. */
 static void on_send(void *context, uint32_t peer, const uint8_t *datagram, size_t size)
 {
     (void)context;
     if (size > SEAL_DATAGRAM_MAX) abort();
-    if (connecting) seal_receive(nodes[peer - 1], now, datagram, size);
+    if (connecting) seal_receive(nodes[peer - 1], now, 3 - peer, datagram, size);
 }
 
 static void on_deliver(void *context, uint32_t peer, const uint8_t *payload, size_t size)
@@ -57,10 +57,19 @@ static void connect_both(void)
         if (!nodes[i]) abort();
     }
     connecting = true;
+    connected_ns = now;
     seal_send(nodes[0], now, 2, (const uint8_t *)"x", 1);
     connecting = false;
     if (!seal_is_connected(nodes[0], 2)) abort();
     seal_initiate(nodes[0], now, 2);
+}
+
+/* A search for leaks does not look into key memory, and would not find what a seal points to. */
+static void stop(void)
+{
+    seal_free(nodes[0]);
+    seal_free(nodes[1]);
+    seal_free(plain);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) /* NOLINT(readability-non-const-parameter): libFuzzer's */
@@ -70,7 +79,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) /* NOLINT(readability-non-cons
         if (!seal_keygen(secrets[i], publics[i])) abort();
     connect_both();
     plain = start(1, true);
-    return plain ? 0 : 1;
+    return plain && atexit(stop) == 0 ? 0 : 1;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -96,6 +105,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         el_put(datagram + 8, p->asking_index, 4);
         seal_mac(s->tag_keys[0], datagram, SEAL_ANSWER_TAG, datagram + SEAL_ANSWER_TAG);
     }
-    seal_receive(how == 4 ? plain : s, now, datagram, size);
+    /* From any address: the member's own is left to the member. */
+    seal_receive(how == 4 ? plain : s, now, SEAL_ELSEWHERE + 1 + bytes[0], datagram, size);
+    if (how != 4 && s->sources_ns[1] > connected_ns + SEAL_SOURCE_EVERY_NS) abort();
+    if (how != 4 && p->allowed_ns > connected_ns + SEAL_ONE_EVERY_NS)
+        abort(); /* nobody uses up what is the member's */
     return 0;
 }

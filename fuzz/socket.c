@@ -51,7 +51,7 @@ static int join(uid_t uid, struct connection **connection)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) abort();
     gid_t *gids = calloc(1, sizeof *gids);
-    *connection = serve_adopt(serve, ends[0], (struct serve_who){uid, gids, 1});
+    *connection = serve_adopt(serve, ends[0], (struct serve_who){.uid = uid, .gids = gids, .gid_count = 1});
     if (!*connection) abort();
     return ends[1]; /* cppcheck-suppress memleak ; serve_adopt owns the groups */
 }

@@ -86,7 +86,7 @@ typedef struct elector_leader {
 typedef enum elector_event_type {
     ELECTOR_ELECTED = 1, /* we lead, with this term */
     ELECTOR_STOP,        /* hand over: end the work, then call elector_stopped(). Nobody else leads before that
-                            call or the deadline, whichever comes first */
+                            call or the deadline, whichever comes first; see stop_within_ms */
     ELECTOR_LOST_OFFICE, /* we no longer lead: another does, the connection broke, or the deadline has passed */
     ELECTOR_NEW_LEADER,  /* an observed group has a new leader, or none */
 } elector_event_type;
@@ -128,6 +128,12 @@ typedef struct elector_options {
     /* If the group is configured with preempt = on: a leader of lower priority hands over after we have
      * campaigned for this long. Default: 0; ELECTOR_NEVER: it does not hand over. */
     uint64_t preempt_after_ms;
+    /* How long our work may take to stop. After STOP the deadline moves on for this long, as long as a majority
+     * supports us and the agent's configuration (stop-timeout) allows. Default: 0, it does not move on. */
+    uint64_t stop_within_ms;
+    /* While we lead, elector_alive() must be called at least this often. Default: 0, it need not. It holds for all
+     * groups of this elector; of several values the smallest counts. */
+    uint64_t watchdog_ms;
 } elector_options;
 /* Sets the defaults. Call it first: a struct of another size is refused. */
 ELECTOR_API void elector_options_init(elector_options *);
@@ -152,6 +158,14 @@ ELECTOR_API elector_status elector_hand_over(elector *, const char *group, const
 ELECTOR_API elector_status elector_proclaim(elector *, const char *group, const char *value);
 /* The answer to STOP: the work has ended, and another may lead. */
 ELECTOR_API elector_status elector_stopped(elector *, const char *group);
+
+/*
+ * Says that this process does its work. Call it from the loop that does the work, several times within watchdog_ms; it
+ * sends at most four messages in that time, and never waits. If the calls cease, the agent renews our deadlines no more
+ * and sends STOP with the reason "watchdog". Nobody else leads before our deadline. If we are still silent then, the
+ * agent ends the connection. Does nothing without watchdog_ms, and for file:.
+ */
+ELECTOR_API elector_status elector_alive(elector *);
 
 /* Whether this elector leads at this instant. False for a group that it never campaigned for. */
 ELECTOR_API bool elector_is_leader(const elector *, const char *group);

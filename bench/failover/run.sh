@@ -4,7 +4,7 @@
 # line (scripts/setup-peers installs them), and one that fails leaves what it had. It takes about 20 minutes.
 #
 # Environment: ELECTOR, the program; BUILD, a built folder; TRIALS (200) of each kind, PEER_TRIALS (200) for which each kind has
-# PEER_SECONDS (300), KINDS and PEERS to run only some; KEEP=1 keeps the folder with samples and logs. Peers' times: ETCD_TIMES, ZOOKEEPER_TICK, KEEPALIVED_INTERVAL,
+# PEER_SECONDS (300), KINDS and PEERS to run only some; SAMPLES, a file for a copy of all samples; KEEP=1 keeps the folder with samples and logs. Peers' times: ETCD_TIMES, ZOOKEEPER_TICK, KEEPALIVED_INTERVAL,
 # LIBRAFT_TIMES (see bench/failover/peer_*.sh).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -97,6 +97,7 @@ for peer in "${peers[@]}"; do
     }
     say "$peer: $((SECONDS - since)) s"
 done
+[ -z "${SAMPLES:-}" ] || cp "$work/samples" "$SAMPLES"
 awk -v machine="$(nproc) processors, load $before before and $(load) after, $((SECONDS / 60)) min $((SECONDS % 60)) s" \
     -f bench/failover/table.awk "$work/samples"
 exit $failed

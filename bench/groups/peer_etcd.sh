@@ -23,8 +23,9 @@ memory() {
     for pid in "${servers[@]}"; do sum=$((sum + $(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status"))); done
     echo $((sum * 1024))
 }
-works() { etcdctl --endpoints "127.0.0.1:$1" --command-timeout 1s put probe 1 > /dev/null 2>&1; }
-grant() { etcdctl --endpoints "127.0.0.1:$1" lease grant 2 | sed -n 's/^lease \([0-9a-f]*\) .*/\1/p'; }
+ask() { timeout -k 1 10 etcdctl "$@"; } # a server that hangs ends the run, not only one that refuses
+works() { ask --endpoints "127.0.0.1:$1" --command-timeout 1s put probe 1 > /dev/null 2>&1; }
+grant() { ask --endpoints "127.0.0.1:$1" lease grant 2 | sed -n 's/^lease \([0-9a-f]*\) .*/\1/p'; }
 for size in "${sizes[@]}"; do
     servers=()
     for i in 0 1 2; do

@@ -109,7 +109,7 @@ enum el_event_type {
 };
 
 enum el_start_how {
-    EL_FRESH,    /* first start of this member, no record expected */
+    EL_FRESH, /* first start of this member; `durable` is zero, or made with the cluster: nothing was promised */
     EL_RESTORED, /* started again; `durable` is the last record saved (zero if none ever was) */
     /* Started again, but the record is missing or unreadable. Every start is LOST until one is saved. If the
      * algorithm has a fact `wall-clock`, it comes next: milliseconds, different for each incarnation. */
@@ -409,6 +409,16 @@ struct el_algorithm { /* NOLINT(clang-analyzer-optin.performance.Padding) */
      * A machine gives up leadership only after such a request, or when its claim has expired. */
     uint32_t handover_note;
 };
+
+/* For a descriptor: one of its tables, which is an array, with its length. */
+#define EL_LENGTH(table) (sizeof(table) / sizeof *(table))
+#define EL_KINDS(table) .kinds = (table), .kind_count = EL_LENGTH(table) - 1
+#define EL_TIMERS(table) .timers = (table), .timer_count = EL_LENGTH(table)
+#define EL_NOTES(table) .notes = (table), .note_count = EL_LENGTH(table)
+#define EL_OPTIONS(table) .options = (table), .option_count = EL_LENGTH(table)
+#define EL_BREAKS(table) .breaks = (table), .break_count = EL_LENGTH(table)
+#define EL_FACTS(table) .facts = (table), .fact_count = EL_LENGTH(table)
+#define EL_INEQUALITIES(table) .inequalities = (table), .inequality_count = EL_LENGTH(table)
 
 /* Notes that the core itself makes, in any algorithm's outbox. */
 enum el_core_note {

@@ -11,13 +11,16 @@
 
 #include <sodium.h>
 
+#include "agent/confine/confine.h"
+#include "agent/generation.h"
 #include "agent/internal.h"
 #include "agent/peer/udp.h"
 #include "agent/systemd.h"
+#include "base/children.h"
 #include "base/clock.h"
 #include "base/log.h"
 
-enum { LEAVE_WITHIN_S = 10, IN_USE_FOR_S = 5 };
+enum { LEAVE_WITHIN_S = 10 /* after clients have had `stop-timeout` */, IN_USE_FOR_S = 5, RENEW_EVERY_S = 10 };
 
 void agent_finish(struct agent *agent, int code)
 {
@@ -29,11 +32,11 @@ void agent_finish(struct agent *agent, int code)
 
 /* ---- The loop ---- */
 
-static void hear(void *context, const uint8_t *datagram, size_t size)
+static void hear(void *context, const struct sockaddr_storage *from, const uint8_t *datagram, size_t size)
 {
     struct agent *agent = context;
     agent->hearing = size;
-    seal_receive(agent->seal, clock_boottime_ns(), datagram, size);
+    seal_receive(agent->seal, clock_boottime_ns(), udp_source(agent->config, from), datagram, size);
 }
 
 static void on_readable(uv_poll_t *handle, int status, int events)
@@ -50,6 +53,32 @@ static void on_due(uv_poll_t *handle, int status, int events)
     struct agent *agent = handle->data;
     (void)status, (void)events;
     agent->wakes_at = 0; /* setting it again, before the next wait, clears it like a read would */
+}
+
+/* ---- Restored from a snapshot ---- */
+
+static void on_uevent(uv_poll_t *handle, int status, int events)
+{
+    struct agent *agent = handle->data;
+    (void)status, (void)events;
+    if (!generation_changed(agent->generation)) return;
+    seal_renew(agent->seal, clock_boottime_ns());
+    log_event(
+        LOG_WARN_LEVEL, NULL,
+        "this machine was restored from a snapshot: renewing all channels. What it led before may be led by "
+        "another: only tokens protect against that");
+}
+
+/* If we cannot hear of a restore, a jump of the clock may be its sign. At most every 10 s: it costs handshakes. */
+static void look_at_clock(struct agent *agent, uint64_t now)
+{
+    const bool has_jumped = generation_clock_jumped(&agent->clock_offset, now, clock_wall_ns());
+    if (!has_jumped || now - agent->renewed_at < RENEW_EVERY_S * NS_PER_S) return;
+    agent->renewed_at = now;
+    seal_renew(agent->seal, now);
+    log_event(LOG_INFO_LEVEL, NULL,
+              "the wall clock was set: renewing all channels, since this machine may have been "
+              "restored from a snapshot");
 }
 
 static void wake_at(struct agent *agent, uint64_t at)
@@ -81,6 +110,8 @@ static void before_waiting(uv_prepare_t *handle)
         serve_failed(agent->serve, "disk");
         agent_finish(agent, AGENT_DISK_FAILED);
     }
+    agent_watch_disk(agent, now); /* the host ticks once a second at least */
+    look_at_clock(agent, now);
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;
     if (alive < next) next = alive;
@@ -93,35 +124,20 @@ static void before_waiting(uv_prepare_t *handle)
     wake_at(agent, next > now ? next : now + 1);
 }
 
-/* Takes keys, permissions and logging over. Settings that all members must share need a restart. */
-static void reload(struct agent *agent)
+static bool is_own_child(const void *context, pid_t child)
 {
-    struct config *config = agent->config, *fresh = calloc(1, sizeof *fresh);
-    char text[512];
-    if (!fresh) return;
-    if (!config_read(fresh, config->path, text, sizeof text)) {
-        log_event(LOG_ERROR_LEVEL, NULL, "cannot reload: %s; keeping the old configuration", text);
-    } else if (!config_is_same_cluster(config, fresh)) {
-        log_event(
-            LOG_ERROR_LEVEL, NULL,
-            "cannot reload: members, groups and their settings, paths and the cluster's id need a restart; "
-            "keeping the old configuration");
-    } else {
-        *config = *fresh;
-        seal_set_cluster_keys(agent->seal, (const uint8_t(*)[SEAL_KEY])config->cluster_keys,
-                              config->cluster_key_count);
-        log_set(config->log == CONFIG_LOG_JSON, config->verbose);
-        log_event(LOG_INFO_LEVEL, NULL, "reloaded %s", config->path);
-    }
-    config_wipe(fresh);
-    free(fresh);
+    const struct agent *agent = context;
+    return child == guardian_client_process(agent->guardian) || recorder_is_process(agent->recorder, child);
 }
 
+/* SIGCHLD: as process 1 of a container we get the orphans of all others there. */
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct agent *agent = handle->data;
-    if (number == SIGHUP) {
-        reload(agent);
+    if (number == SIGCHLD) {
+        children_reap_unknown(is_own_child, agent);
+    } else if (number == SIGHUP) {
+        agent_reload(agent);
     } else if (agent->is_leaving) {
         agent_finish(agent, 128 + number); /* a second signal: exit at once */
     } else {
@@ -130,11 +146,19 @@ static void on_signal(uv_signal_t *handle, int number)
         systemd_notify("STOPPING=1");
         agent->is_leaving = true;
         if (agent->http) http_set_unhealthy(agent->http, "leaving");
-        agent->leave_by = clock_boottime_ns() + LEAVE_WITHIN_S * NS_PER_S;
+        agent->leave_by = clock_boottime_ns() + agent->config->stop_timeout + LEAVE_WITHIN_S * NS_PER_S;
     }
 }
 
 /* ---- Starting and stopping ---- */
+
+/* Before the first thread and process, which inherit the filter, and before keys are copied. A `text` says why there is none. */
+static void confine(const struct config *config, char *text, size_t size)
+{
+    text[0] = '\0';
+    confine_memory();
+    if (config->seccomp) (void)confine_calls(text, size);
+}
 
 static int refuse(const char *text, int code)
 {
@@ -171,7 +195,7 @@ static int open_record(struct agent *agent)
 
 static int open_seal(struct agent *agent)
 {
-    const struct config *config = agent->config;
+    struct config *config = agent->config;
     static uint8_t keys[CONFIG_MEMBERS_MAX][SEAL_KEY];
     struct seal_config seal = {.self = config->self,
                                .count = config->member_count,
@@ -185,12 +209,17 @@ static int open_seal(struct agent *agent)
     memcpy(seal.cluster_id, config->cluster_id, sizeof seal.cluster_id);
     agent->seal = seal_new(&seal, agent_seal_hooks(agent));
     sodium_memzero(&seal, sizeof seal);
-    return agent->seal
-               ? 0
-               : refuse("cannot seal traffic: out of memory, or libsodium does not start", AGENT_CANNOT_START);
+    config_forget_keys(config);
+    if (!agent->seal)
+        return refuse("cannot seal traffic: out of memory, or libsodium does not start", AGENT_CANNOT_START);
+    if (!seal_is_locked(agent->seal) && config->has_keys)
+        log_event(
+            LOG_WARN_LEVEL, NULL,
+            "key memory cannot be locked (RLIMIT_MEMLOCK is too small): keys may reach the swap space; raise the "
+            "limit, with LimitMEMLOCK= in the service");
+    return 0;
 }
 
-/* Fails only if `http` is configured: the default port may belong to another agent on this host. */
 static int open_http(struct agent *agent)
 {
     const struct http_setup setup = {.config = agent->config,
@@ -198,27 +227,26 @@ static int open_http(struct agent *agent)
                                      .serve = agent->serve,
                                      .seal = agent->seal,
                                      .metrics = &agent->metrics};
-    char text[512];
     if (!agent->config->http.ss_family) return 0;
-    agent->http = http_new(&agent->loop, &setup, text, sizeof text);
-    if (!agent->http && !agent->config->http_is_default) return refuse(text, AGENT_CANNOT_START);
-    if (!agent->http) log_event(LOG_WARN_LEVEL, NULL, "%s; running without HTTP", text);
-    return 0;
+    agent->http = http_new(&agent->loop, &setup);
+    return agent->http ? 0 : refuse("out of memory", AGENT_CANNOT_START);
 }
 
 static int open_all(struct agent *agent)
 {
     char text[512];
+    struct host_hooks hooks = agent_host_hooks(agent);
     int code = open_record(agent);
-    if (code == 0) code = open_seal(agent);
+    if (code) return code;
+    agent->recorder =
+        recorder_begin(agent->config, agent->record, &hooks); /* forks: no key but the config's yet */
+    code = open_seal(agent);
     if (code) return code;
     agent->socket = udp_open(agent->config, text, sizeof text);
     if (agent->socket < 0) return refuse(text, AGENT_CANNOT_START);
     agent->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (agent->timer < 0) return refuse("cannot create a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
-    struct host_hooks hooks = agent_host_hooks(agent);
     agent->history = history_new(agent->config, clock_boottime_ns());
-    agent->recorder = recorder_begin(agent->config, agent->record, &hooks);
     agent->host = agent->history ? host_new(agent->config, agent->record, hooks) : NULL;
     if (agent->host)
         agent->guardian =
@@ -234,7 +262,8 @@ static int open_all(struct agent *agent)
 
 static void begin(struct agent *agent)
 {
-    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+    const size_t signal_count = getpid() == 1 ? 4 : 3;
     const struct config *config = agent->config;
     char text[256];
     agent->on_socket.data = agent->on_timer.data = agent->before_waiting.data = agent;
@@ -242,9 +271,15 @@ static void begin(struct agent *agent)
     uv_poll_start(&agent->on_socket, UV_READABLE, on_readable);
     uv_poll_init(&agent->loop, &agent->on_timer, agent->timer);
     uv_poll_start(&agent->on_timer, UV_READABLE, on_due);
+    agent->generation = generation_open(); /* without it only the clock tells */
+    agent->on_generation.data = agent;
+    if (agent->generation >= 0) {
+        uv_poll_init(&agent->loop, &agent->on_generation, agent->generation);
+        uv_poll_start(&agent->on_generation, UV_READABLE, on_uevent);
+    }
     uv_prepare_init(&agent->loop, &agent->before_waiting);
     uv_prepare_start(&agent->before_waiting, before_waiting);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    for (size_t i = 0; i < signal_count; i++) {
         uv_signal_init(&agent->loop, &agent->on_signal[i]);
         agent->on_signal[i].data = agent;
         uv_signal_start(&agent->on_signal[i], on_signal, signals[i]);
@@ -279,6 +314,7 @@ static void close_all(struct agent *agent)
     agent->serve = NULL; /* changes by the last write are not reported */
     guardian_client_free(agent->guardian);
     agent->guardian = NULL;
+    agent_stop_reload(agent);
     uv_walk(&agent->loop, close_handle, NULL);
     uv_run(&agent->loop, UV_RUN_DEFAULT); /* waits for a write in progress */
     uv_loop_close(&agent->loop);
@@ -289,14 +325,20 @@ static void close_all(struct agent *agent)
     if (agent->record) record_close(agent->record);
     if (agent->socket >= 0) close(agent->socket);
     if (agent->timer >= 0) close(agent->timer);
+    if (agent->generation >= 0) close(agent->generation);
 }
 
 int agent_run(struct config *config, const char *program)
 {
-    struct agent agent = {
-        .config = config, .program = program, .socket = -1, .timer = -1, .metrics.version = ELECTOR_VERSION};
-    char address[80], http[84] = "off";
+    struct agent agent = {.config = config,
+                          .program = program,
+                          .socket = -1,
+                          .timer = -1,
+                          .generation = -1,
+                          .metrics.version = ELECTOR_VERSION};
+    char address[80], http[80] = "off", unconfined[160];
     log_set(config->log == CONFIG_LOG_JSON, config->verbose);
+    confine(config, unconfined, sizeof unconfined);
     if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)
         return refuse("libsodium or libuv does not start", AGENT_CANNOT_START);
     (void)signal(SIGPIPE, SIG_IGN);
@@ -306,13 +348,14 @@ int agent_run(struct config *config, const char *program)
         begin(&agent);
         agent.watchdog = systemd_watchdog_ns();
         config_write_address(&config->members[config->self - 1].address, address, sizeof address);
-        if (agent.http) {
-            memcpy(http, "at ", 3);
-            config_write_address(&config->http, http + 3, sizeof http - 3);
-        }
-        log_event(LOG_INFO_LEVEL, NULL, "member %s of %s, %u members, on %s%s; clients at %s, HTTP %s",
+        const bool is_served = agent.http && http_is_served(agent.http);
+        if (is_served) config_write_address(&config->http, http, sizeof http);
+        log_event(LOG_INFO_LEVEL, NULL, "member %s of %s, %u members, on %s%s; clients at %s, HTTP %s%s",
                   config->members[config->self - 1].name, config->cluster, config->member_count, address,
-                  config->has_keys ? "" : " without keys", config->socket, http);
+                  config->has_keys ? "" : " without keys", config->socket, is_served ? "at " : "",
+                  is_served || !agent.http ? http : "not yet");
+        if (unconfined[0])
+            log_event(LOG_INFO_LEVEL, NULL, "no system calls are forbidden to this agent: %s", unconfined);
         warn_of_promises(config);
         systemd_notify("READY=1");
         uv_run(&agent.loop, UV_RUN_DEFAULT);

@@ -1,8 +1,8 @@
 /*
  * The agent: one process per host, which runs the elections and serves local clients. This room puts the other
  * rooms of src/agent together, and is the only one that knows them all. Start with agent.c, the loop; wiring.c
- * connects host and seal to socket, disk, clock and clients. A datagram goes from on_readable() through
- * seal_receive() to host_receive().
+ * connects host and seal to socket, disk, clock and clients, and reload.c reads the configuration again. A
+ * datagram goes from on_readable() through seal_receive() to host_receive().
  */
 #ifndef ELECTOR_AGENT_AGENT_H
 #define ELECTOR_AGENT_AGENT_H

@@ -18,8 +18,9 @@ void systemd_notify(const char *state)
     if (path[0] == '@') address.sun_path[0] = '\0';
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return;
+    const int flags = strcmp(state, "READY=1") == 0 ? MSG_NOSIGNAL : MSG_NOSIGNAL | MSG_DONTWAIT;
     const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
-    (void)sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address, size);
+    (void)sendto(fd, state, strlen(state), flags, (const struct sockaddr *)&address, size);
     close(fd);
 }
 

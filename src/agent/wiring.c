@@ -68,6 +68,11 @@ static void wrote_record(uv_work_t *work, int status)
     const uint64_t version = writing->image->version;
     history_write(agent->history, clock_boottime_ns(), writing->took_ns);
     metrics_observe(&agent->metrics.fsyncs, writing->took_ns);
+    if (agent->has_warned_of_disk && !error)
+        log_event(LOG_INFO_LEVEL, NULL, "wrote the state file after %llu s: elections go on",
+                  (unsigned long long)(writing->took_ns / NS_PER_S));
+    agent->metrics.writes_since_ns = 0;
+    agent->has_warned_of_disk = false;
     free(writing->image);
     free(writing);
     if (error)
@@ -85,7 +90,20 @@ static void host_saves(void *context, struct record_image *image)
     if (!writing) abort(); /* nothing that needs this write was sent, so a restart is safe */
     *writing = (struct writing){.agent = agent, .image = image};
     writing->work.data = writing;
+    agent->metrics.writes_since_ns = clock_boottime_ns();
     if (uv_queue_work(&agent->loop, &writing->work, write_record, wrote_record) != 0) abort();
+}
+
+void agent_watch_disk(struct agent *agent, uint64_t now)
+{
+    const uint64_t since = agent->metrics.writes_since_ns;
+    if (since == 0 || agent->has_warned_of_disk || now < since + AGENT_DISK_HANGS_AFTER_S * NS_PER_S) return;
+    agent->has_warned_of_disk = true;
+    log_event(
+        LOG_WARN_LEVEL, NULL,
+        "the disk has not written the state file %s for %d s: this member keeps what it leads, and wins and "
+        "grants only what needs no write, until it has",
+        agent->config->state, (int)AGENT_DISK_HANGS_AFTER_S);
 }
 
 static void host_changed(void *context, struct host_group *group)
@@ -129,6 +147,12 @@ static void host_was_answered(void *context, el_node peer, uint64_t round_trip_n
     metrics_observe(&agent->metrics.peers[peer - 1].round_trips, round_trip_ns);
 }
 
+static void host_refused(void *context, el_node peer)
+{
+    struct agent *agent = context;
+    agent->metrics.peers[peer - 1].refused++;
+}
+
 struct host_hooks agent_host_hooks(struct agent *agent)
 {
     return (struct host_hooks){.context = agent,
@@ -142,6 +166,7 @@ struct host_hooks agent_host_hooks(struct agent *agent)
                                .random = host_asks_random,
                                .wall_ms = host_asks_wall,
                                .answered = host_was_answered,
+                               .refused = host_refused,
                                .heard = host_heard_of};
 }
 

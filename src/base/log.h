@@ -1,4 +1,7 @@
-/* The log: one line per event on standard error, as key=value or as JSON. */
+/*
+ * The log: one line per event on standard error, as key=value or as JSON. A line has at most 4096 bytes; a text that
+ * does not fit is cut. No call blocks, and a reader that hangs costs lines (outlet.h).
+ */
 #ifndef ELECTOR_BASE_LOG_H
 #define ELECTOR_BASE_LOG_H
 

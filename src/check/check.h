@@ -11,6 +11,8 @@
 #ifndef ELECTOR_CHECK_H
 #define ELECTOR_CHECK_H
 
+#include <signal.h>
+
 #include "elector/core.h"
 
 enum { CHECK_NODES_MAX = 16, CHECK_FLIGHT_MAX = 250 };
@@ -55,9 +57,8 @@ enum check_property {
 };
 const char *check_property_name(enum check_property property);
 const char *check_property_text(enum check_property property);
-/* True if the algorithm claims this property; the simulator checks nothing else. */
-bool check_is_claimed(const struct el_algorithm *algorithm, enum check_property property);
-/* All properties that the algorithm claims, as bits. */
+/* All properties that the algorithm claims, as bits. One that never rests, and claims agreement at rest, must be able to
+ * elect. */
 uint32_t check_claimed(const struct el_algorithm *algorithm);
 
 struct check_result;
@@ -88,7 +89,9 @@ struct check_config {
     bool reduce;         /* leave out orders that make no difference */
     uint32_t properties; /* bits of enum check_property */
     uint64_t memory;     /* bytes */
+    double seconds;      /* the search stops after this time; 0: no limit */
     unsigned threads;
+    const volatile sig_atomic_t *interrupt; /* the search stops when it is not 0; NULL: never. Borrowed */
     /* Called about twice a second, and at the end of each level; may be NULL. */
     void (*progress)(void *context, const struct check_result *so_far);
     void *context;
@@ -97,7 +100,7 @@ struct check_config {
 enum check_verdict {
     CHECK_HOLDS,   /* in every world within the bounds */
     CHECK_BROKEN,  /* there is a counterexample */
-    CHECK_STOPPED, /* out of memory before the frontier was empty */
+    CHECK_STOPPED, /* before the frontier was empty: by a limit, or interrupted */
     CHECK_REFUSED, /* the question is invalid: see text */
 };
 
@@ -156,8 +159,12 @@ struct check_result {
     uint64_t locals, messages;        /* distinct states of one node; distinct messages */
     uint64_t covered;                 /* successors that a kept world covers, see check/reduce/subsumption.h */
     uint64_t resting;                 /* worlds at rest */
-    uint32_t depth;                   /* moves to the last new world */
-    uint64_t memory;                  /* bytes in use at the end */
+    bool has_led;                     /* some node leads in some world */
+    /* STOPPED: all worlds that so many moves reach were judged, and no property was broken. */
+    uint32_t exhausted;
+    double growth;   /* STOPPED: by which factor the number of worlds grew with the last move; 0: unknown */
+    uint32_t depth;  /* moves to the last new world */
+    uint64_t memory; /* bytes in use at the end */
     double seconds;
     uint32_t permutations;       /* used by symmetry; 1: none */
     struct check_path path;      /* BROKEN: a shortest counterexample */

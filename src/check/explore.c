@@ -226,6 +226,15 @@ static void tell(struct check_search *search)
     search->config->progress(search->config->context, search->result);
 }
 
+static void mind_the_limits(struct check_search *search)
+{
+    const struct check_config *config = search->config;
+    if (check_memory(search) > config->memory) check_stop(search, "the memory is used up");
+    if (config->seconds > 0 && now() - search->began > config->seconds)
+        check_stop(search, "the time is used up");
+    if (config->interrupt && *config->interrupt) check_stop(search, "interrupted");
+}
+
 static void *work(void *context)
 {
     struct worker *worker = context;
@@ -244,7 +253,7 @@ static void *work(void *context)
         atomic_fetch_add(&search->expanded, done);
         check_chunk_free(chunk);
         if (worker == search->workers) {
-            if (check_memory(search) > search->config->memory) check_stop(search, "the memory is used up");
+            mind_the_limits(search);
             tell(search);
         }
     }
@@ -378,14 +387,40 @@ static void search_all(struct check_search *search)
     while (search->level->worlds > 0 && !search->stopped) {
         if (!run_level(search) || search->found) break;
         if (search->next->worlds > 0) search->depth++;
+        search->level_worlds[0] = search->level_worlds[1];
+        search->level_worlds[1] = search->next->worlds;
         swap_levels(search);
     }
+}
+
+static uint32_t without_starts(const struct check_search *search, uint32_t depth)
+{
+    return depth > search->model.count ? depth - search->model.count : 0;
+}
+
+/* The level at `depth` was being expanded: all its worlds were judged when they were found, but whether they rest is
+ * known only of those before it. */
+static void tell_exhausted(struct check_search *search)
+{
+    const uint64_t *worlds = search->level_worlds;
+    search->result->exhausted =
+        without_starts(search, search->depth - (search->must_finish_level && search->depth));
+    if (worlds[0]) search->result->growth = (double)worlds[1] / (double)worlds[0];
+}
+
+static bool has_led(const struct check_search *search)
+{
+    for (uint32_t i = 0; i < search->model.locals.count; i++)
+        if (check_local_at(&search->model, i)->leading) return true;
+    return false;
 }
 
 static void conclude(struct check_search *search)
 {
     struct check_result *result = search->result;
     check_take_stock(search);
+    tell_exhausted(search);
+    result->has_led = has_led(search);
     if (search->found) {
         result->verdict = CHECK_BROKEN;
         result->broken = (enum check_property)__builtin_ctz(search->found);
@@ -399,7 +434,7 @@ static void conclude(struct check_search *search)
     } else if (search->edges) {
         check_judge_eventually(search);
     }
-    result->depth = result->depth > search->model.count ? result->depth - search->model.count : 0;
+    result->depth = without_starts(search, result->depth);
     result->seconds = now() - search->began;
 }
 

@@ -30,6 +30,7 @@ struct check_search { /* NOLINT(clang-analyzer-optin.performance.Padding): there
     bool must_finish_level; /* this level may still contain a shorter counterexample */
     volatile bool stopped;
     double began, told;
+    uint64_t level_worlds[2]; /* the number of worlds in the last two levels that are complete */
 
     pthread_mutex_t lock; /* protects the fields below */
     pthread_cond_t met;

@@ -36,18 +36,15 @@ const char *check_property_text(enum check_property property)
     return properties[property].text;
 }
 
-bool check_is_claimed(const struct el_algorithm *algorithm, enum check_property property)
-{
-    return !properties[property].claim || (properties[property].claim & algorithm->claims);
-}
-
 uint32_t check_claimed(const struct el_algorithm *algorithm)
 {
     const uint32_t at_rest = 1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS;
     uint32_t claimed = 0;
     for (uint32_t i = 0; i < CHECK_PROPERTIES; i++)
         if (properties[i].claim & algorithm->claims) claimed |= 1u << i;
-    return algorithm->beats ? claimed & ~at_rest : claimed; /* heartbeats never come to rest */
+    if (!algorithm->beats) return claimed;
+    if (!(claimed & ~at_rest)) claimed |= 1u << CHECK_ELECTS;
+    return claimed & ~at_rest; /* heartbeats never come to rest */
 }
 
 const char *check_budget_name(enum check_budget budget)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct json_t;
 struct sim_style;
 
 /* Exit codes, the same for every verb. */
@@ -58,7 +59,15 @@ bool cli_option(int argc, char **argv, int *at, const char *name, const char **v
 /* "--output text|json"; false with a message if it is neither, or NULL. */
 bool cli_output(const char *verb, const char *value, bool *json);
 
-/* Prints a cell of this width to standard output; control characters are replaced. */
+/*
+ * What others have said goes to a terminal, which must not obey it. Both write U+0000 to U+001F, U+007F and U+0080
+ * to U+009F as characters that do nothing: cli_put_plain() as '?', cli_put_json() as \u escapes. `flags` are
+ * jansson's. cli_put_json() returns 0, or -1 if it failed.
+ */
+void cli_put_plain(const char *text);
+int cli_put_json(const struct json_t *, FILE *out, size_t flags);
+
+/* Prints a cell of this width to standard output, with cli_put_plain(). */
 void cli_cell(const char *text, int width);
 
 /* Writes a key of 32 bytes as one line of base64 to a new file that only its owner can read. False with a

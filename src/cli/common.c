@@ -1,4 +1,5 @@
 /* Common helpers of the verbs: options, errors, colours. */
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ int cli_usage_error(const char *verb, const char *format, ...)
     va_list arguments;
     fprintf(stderr, "elector %s: ", verb);
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is begun in the line above
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
@@ -53,14 +55,50 @@ bool cli_output(const char *verb, const char *value, bool *json)
     return false;
 }
 
+/* The number of bytes of the control character that the text begins with; 0: it is another. C2 80 to C2 9F is
+ * U+0080 to U+009F, which some terminals obey as they obey an escape. */
+static size_t control_size(const char *text, size_t size)
+{
+    const unsigned char c = (unsigned char)text[0];
+    if (c < ' ' || c == 0x7F) return 1;
+    return c == 0xC2 && size > 1 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xA0 ? 2 : 0;
+}
+
+void cli_put_plain(const char *text)
+{
+    for (size_t left = strlen(text), size; left > 0; text += size, left -= size) {
+        size = control_size(text, left);
+        putchar(size ? '?' : *text);
+        if (!size) size = 1;
+    }
+}
+
 void cli_cell(const char *text, int width)
 {
     int columns = 0;
-    for (; *text; text++) {
-        putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    }
+    cli_put_plain(text);
+    for (; *text; text++) columns += ((unsigned char)*text & 0xc0) != 0x80;
     for (; columns < width; columns++) putchar(' ');
+}
+
+/* jansson escapes what JSON demands, up to U+001F; a newline is its own and stands between values. It hands over
+ * whole characters. */
+static int put_json(const char *text, size_t left, void *out)
+{
+    for (size_t size; left > 0; text += size, left -= size) {
+        size = *text == '\n' ? 0 : control_size(text, left);
+        if (size)
+            fprintf(out, "\\u%04X", (unsigned char)text[size - 1]);
+        else
+            putc(*text, out);
+        if (!size) size = 1;
+    }
+    return ferror(out) ? -1 : 0;
+}
+
+int cli_put_json(const struct json_t *json, FILE *out, size_t flags)
+{
+    return json_dump_callback(json, put_json, out, flags);
 }
 
 int cli_finish(const char *verb, FILE *out, int status)

@@ -1,6 +1,7 @@
 /* The table of verbs. */
 #include <string.h>
 
+#include "base/descriptors.h"
 #include "cli/cli.h"
 
 /* A row without a name is a heading. */
@@ -50,6 +51,7 @@ static void write_help(FILE *out)
 
 int main(int argc, char **argv)
 {
+    if (!descriptors_fill_standard()) return CLI_CANNOT_TELL;
     if (argc < 2) {
         write_help(stderr);
         return CLI_USAGE;

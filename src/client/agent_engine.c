@@ -209,6 +209,10 @@ static elector_status campaign(struct engine *engine, const char *group, const e
         json_object_set_new(request, "preempt", json_false());
     else if (request && options->preempt_after_ms)
         json_object_set_new(request, "preempt_after_ms", json_integer((json_int_t)options->preempt_after_ms));
+    if (request && options->stop_within_ms)
+        json_object_set_new(request, "stop_within_ms", json_integer((json_int_t)options->stop_within_ms));
+    if (request && options->watchdog_ms)
+        json_object_set_new(request, "watchdog_ms", json_integer((json_int_t)options->watchdog_ms));
     return tell(engine, request);
 }
 
@@ -234,6 +238,13 @@ static elector_status stopped(struct engine *engine, const char *group, uint64_t
 {
     return post(agent_of(engine),
                 json_pack("{ss ss sI}", "op", "stopped", "group", group, "token", (json_int_t)token));
+}
+
+/* Does not wait for the answer, either: whoever says that it is alive must not hang with the agent. */
+static elector_status alive(struct engine *engine)
+{
+    struct agent *a = agent_of(engine);
+    return json_lines_is_full(&a->json_lines) ? ELECTOR_OK : post(a, json_pack("{ss}", "op", "alive"));
 }
 
 static elector_status observe(struct engine *engine, const char *group)
@@ -350,6 +361,7 @@ const struct engine_kind engine_agent = {
     .transfer = transfer,
     .proclaim = proclaim,
     .stopped = stopped,
+    .alive = alive,
     .observe = observe,
     .work = work,
     .leader_of = leader_of,

@@ -3,7 +3,6 @@
  * engine. If the engine has failed (engine_gone), the call closes it; the next call that needs one opens it
  * again.
  */
-#define _GNU_SOURCE /* secure_getenv */
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -34,12 +33,6 @@ int engine_left_ms(uint64_t until_ns)
 }
 
 /* ---- Opening and closing ---- */
-
-const char *engine_usual_url(void)
-{
-    const char *url = secure_getenv("ELECTOR_URL");
-    return url && *url ? url : "unix:/run/elector/agent.sock";
-}
 
 static elector_status read_url(elector *e, const char *url)
 {
@@ -87,13 +80,7 @@ elector_status elector_open(const char *url, elector **out)
 {
     *out = NULL;
     elector *e = calloc(1, sizeof *e);
-    struct queued *queue = calloc(EVENTS_MAX, sizeof *queue);
-    if (!e || !queue) {
-        free(e);
-        free(queue);
-        return ELECTOR_NO_MEMORY;
-    }
-    e->queue = queue;
+    if (!e) return ELECTOR_NO_MEMORY;
     *out = e;
     const elector_status status = read_url(e, url ? url : engine_usual_url());
     return status == ELECTOR_OK ? open_engine(e) : status;
@@ -107,11 +94,12 @@ void elector_close(elector *e)
     close_engine(e);
     while (o) {
         struct group_state *next = o->next;
+        free(o->loss);
         free(o);
         o = next;
     }
     deadline_view_free(&e->page);
-    free(e->queue);
+    event_queue_clear(&e->events);
     free(e);
 }
 
@@ -154,6 +142,8 @@ static elector_status check_options(elector *e, const elector_options *options)
         return engine_fail(e, ELECTOR_INVALID, "a priority is below 2^53");
     if (options->preempt_after_ms != ELECTOR_NEVER && options->preempt_after_ms >= UINT32_MAX)
         return engine_fail(e, ELECTOR_INVALID, "preempt_after_ms is below 2^32 - 1, or ELECTOR_NEVER");
+    if (options->stop_within_ms >= UINT32_MAX || options->watchdog_ms >= UINT32_MAX)
+        return engine_fail(e, ELECTOR_INVALID, "stop_within_ms and watchdog_ms are below 2^32 - 1");
     return options->value ? check_value(e, options->value) : ELECTOR_OK;
 }
 
@@ -187,7 +177,7 @@ int elector_fd(const elector *e)
 
 static uint64_t next_deadline(const elector *e)
 {
-    if (e->count > 0) return 0;
+    if (e->events.first) return 0;
     if (!e->engine) return ENGINE_NEVER;
     const uint64_t theirs = e->engine->kind->deadline(e->engine), ours = group_state_next_deadline(e);
     return theirs < ours ? theirs : ours;
@@ -237,6 +227,8 @@ static elector_status begin_campaign(elector *e, struct group_state *o, const el
     elector_options_init(&defaults);
     const elector_status status = e->engine->kind->campaign(e->engine, o->group, options ? options : &defaults);
     if (status != ELECTOR_OK) o->standing = false;
+    const uint64_t watchdog_ns = options ? options->watchdog_ms * NS_PER_MS : 0;
+    if (watchdog_ns && (!e->watchdog_ns || watchdog_ns < e->watchdog_ns)) e->watchdog_ns = watchdog_ns;
     return settle(e, status);
 }
 
@@ -341,6 +333,15 @@ elector_status elector_stopped(elector *e, const char *group)
                            "%s: no stop was requested; elector_resign() ends leadership", group);
     group_state_end_work(o);
     return settle(e, e->engine->kind->stopped(e->engine, group, o->term.token));
+}
+
+elector_status elector_alive(elector *e)
+{
+    const uint64_t now = clock_boottime_ns();
+    if (!e->engine) return e->gone ? ELECTOR_LOST : ELECTOR_UNAVAILABLE;
+    if (!e->watchdog_ns || !e->engine->kind->alive || now - e->alive_ns < e->watchdog_ns / 4) return ELECTOR_OK;
+    e->alive_ns = now;
+    return settle(e, e->engine->kind->alive(e->engine));
 }
 
 /* ---- From any thread ---- */

@@ -32,7 +32,7 @@ static bool map_over(struct deadline_view *view, int flags, int fd)
     void *at = view->map;
     void *map = mmap(at, sizeof(struct deadline_map), PROT_READ, flags | (at ? MAP_FIXED : 0), fd, 0);
     if (map == MAP_FAILED) return false;
-    view->map = map;
+    if (!at) view->map = map; /* other threads may be reading it from now on */
     return true;
 }
 

@@ -1,8 +1,8 @@
 /*
  * The client room is libelector, what an application links. It knows include/elector.h, base/ and the agent's
  * socket protocol, and nothing of the agent's code. Start with api.c, the calls of elector.h. group_state.c
- * keeps the order of events and the deadlines of each group. agent_engine.c (with json_lines.c and
- * deadline_view.c) speaks to an agent; file_engine.c (with lock_file.c) needs none.
+ * (with event_queue.c) keeps the order of events and the deadlines of each group. agent_engine.c (with
+ * json_lines.c and deadline_view.c) speaks to an agent; file_engine.c (with lock_file.c) needs none.
  *
  * An engine is one way to be elected: an agent's socket, or a lock on this host. It is a table of functions,
  * and it reports what it learns. The order of events, deadlines and threads are the business of api.c and
@@ -43,6 +43,7 @@ struct engine_kind {
     elector_status (*transfer)(struct engine *, const char *group, const char *member, uint64_t stopped);
     elector_status (*proclaim)(struct engine *, const char *group, const char *value);
     elector_status (*stopped)(struct engine *, const char *group, uint64_t token);
+    elector_status (*alive)(struct engine *); /* may be NULL: nobody watches over this process */
     elector_status (*observe)(struct engine *, const char *group); /* NULL: all */
     elector_status (*work)(struct engine *, int line);             /* may be NULL: see engine_work() */
     elector_status (*leader_of)(struct engine *, const char *group, uint64_t until_ns, elector_leader *);
@@ -89,7 +90,11 @@ elector_status engine_work(elector *, int line);
 uint64_t engine_until(int timeout_ms);
 /* The rest of the time for poll(): whole milliseconds, rounded up; -1: no limit. */
 int engine_left_ms(uint64_t until_ns);
-/* The URL that elector_open(NULL) uses. */
+#define ENGINE_DEFAULT_URL "unix:/run/elector/agent.sock"
+/* $ELECTOR_URL; NULL if it is unset or empty, or if this program has raised privileges. */
+const char *engine_named_url(void);
+/* The URL that elector_open(NULL) and the verbs use: $ELECTOR_URL, else the agent's default socket. It is never
+ * a lock that nobody has named: only `elector run`, which can say so, falls back to one (cli/run/url.h). */
 const char *engine_usual_url(void);
 
 #endif

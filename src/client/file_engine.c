@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "client/engine.h"
 #include "client/lock_file.h"
 
@@ -69,6 +70,15 @@ static elector_status complain(struct folder *f, const struct seat *s)
 {
     if (errno == EOVERFLOW)
         return engine_fail(f->base.owner, ELECTOR_REFUSED, "%s: its token has reached 2^53; remove the file",
+                           s->lock.path);
+    if (errno == EEXIST)
+        return engine_fail(f->base.owner, ELECTOR_INVALID,
+                           "%s: it exists and is not a lock file of elector, so it is left as it is; name "
+                           "another path, or remove it",
+                           s->lock.path);
+    if (errno == EMLINK)
+        return engine_fail(f->base.owner, ELECTOR_INVALID,
+                           "%s: it has a second name (a hard link), so it is left as it is; name another path",
                            s->lock.path);
     if (errno == EINVAL || errno == ELOOP)
         return engine_fail(f->base.owner, ELECTOR_INVALID, "%s: not a plain file that can be locked",
@@ -268,9 +278,9 @@ static elector_status open_folder(elector *owner, const char *path, struct engin
     struct folder *f = calloc(1, sizeof *f);
     if (!f) return engine_fail(owner, ELECTOR_NO_MEMORY, "out of memory");
     f->base = (struct engine){.kind = &engine_file, .owner = owner};
-    f->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    f->fd = descriptors_above_standard(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     f->notified = f->fd >= 0;
-    if (!f->notified) f->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (!f->notified) f->fd = descriptors_above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (f->fd < 0) {
         free(f);
         return engine_fail(owner, ELECTOR_UNAVAILABLE, "file:%.200s: %s", path, strerror(errno));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "client/group_hash.h"
 
 elector_status engine_fail(elector *e, elector_status status, const char *format, ...)
 {
@@ -23,26 +24,9 @@ elector_status engine_fail(elector *e, elector_status status, const char *format
 
 /* ---- Groups and terms ---- */
 
-static uint64_t mix(uint64_t hash, const char *bytes, size_t count)
-{
-    uint64_t word = 0;
-    memcpy(&word, bytes, count); /* `count` is a constant in every caller */
-    return (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-/* elector_is_leader() is called before every write, so this hashes 8 bytes at a time; the last 8 overlap. */
 static size_t bucket_of(const char *group, size_t length)
 {
-    uint64_t hash = length;
-    if (length >= 8) {
-        for (size_t at = 0; at + 8 < length; at += 8) hash = mix(hash, group + at, 8);
-        hash = mix(hash, group + length - 8, 8);
-    } else if (length >= 4) {
-        hash = mix(mix(hash, group, 4), group + length - 4, 4);
-    } else {
-        for (size_t at = 0; at < length; at++) hash = mix(hash, group + at, 1);
-    }
-    return hash >> 56;
+    return group_hash(group, length) >> (64 - BUCKET_BITS);
 }
 
 struct group_state *group_state_find(const elector *e, const char *group)
@@ -124,44 +108,34 @@ void group_state_refresh(const elector *e, struct group_state *o)
 
 /* ---- The queue ---- */
 
-static struct queued *queued_at(const elector *e, size_t at)
+/* An event of our own, not queued yet. NULL: the connection ends, because too many wait or memory ran out. */
+static struct queued *make_own(elector *e, elector_event_type type, const char *group)
 {
-    return &e->queue[(e->first + at) % EVENTS_MAX];
-}
-
-/* The group's newest queued event if it is NEW_LEADER: a newer leader replaces it. */
-static struct queued *stale_leader(const elector *e, const char *group)
-{
-    for (size_t at = e->count; at-- > 0;) {
-        struct queued *q = queued_at(e, at);
-        if (strcmp(q->group, group) == 0) return q->type == ELECTOR_NEW_LEADER ? q : NULL;
-    }
-    return NULL;
-}
-
-/* NULL: the queue is full, which ends the connection. LOST_OFFICE always finds room, once per group. */
-static struct queued *push(elector *e, elector_event_type type, const char *group)
-{
-    const size_t room = type == ELECTOR_LOST_OFFICE ? EVENTS_MAX : EVENTS_MAX - GROUPS_MAX;
-    if (e->count >= room) {
-        if (!e->gone)
-            engine_gone(e, "too many events",
-                        "more than %d events are waiting: call elector_dispatch() more often",
-                        EVENTS_MAX - GROUPS_MAX);
-        return NULL;
-    }
-    struct queued *q = queued_at(e, e->count++);
-    memset(q, 0, sizeof *q);
-    q->type = type;
-    snprintf(q->group, sizeof q->group, "%s", group);
+    const bool is_full = e->events.own_count >= OWN_EVENTS_MAX;
+    struct queued *q = is_full ? NULL : event_make(type, group);
+    if (!q && is_full)
+        engine_gone(e, "too many events", "more than %d events are waiting: call elector_dispatch() more often",
+                    OWN_EVENTS_MAX);
+    else if (!q)
+        engine_gone(e, "out of memory", "%s: out of memory", group);
     return q;
 }
 
-static void tell_leader(elector *e, const char *group, const elector_leader *leader)
+static void tell_own(elector *e, struct group_state *o, struct queued *q, const char *reason)
 {
-    struct queued *q = stale_leader(e, group);
-    if (!q) q = push(e, ELECTOR_NEW_LEADER, group);
-    if (q) q->leader = *leader;
+    q->own.term = o->term;
+    snprintf(q->own.reason, sizeof q->own.reason, "%s", reason);
+    o->last_event = event_queue_add(&e->events, q);
+}
+
+/* `o` is NULL for a group that is only observed. */
+static void tell_leader(elector *e, const struct group_state *o, const char *group,
+                        const elector_leader *leader)
+{
+    if (e->events.leader_count >= LEADERS_MAX)
+        engine_gone(e, "too many groups", "leaders of more than %d groups; is it an agent?", LEADERS_MAX);
+    else if (!event_queue_tell_leader(&e->events, group, leader, o ? o->last_event : 0))
+        engine_gone(e, "out of memory", "%s: out of memory", group);
 }
 
 static void lose(elector *e, struct group_state *o, const char *reason)
@@ -169,26 +143,32 @@ static void lose(elector *e, struct group_state *o, const char *reason)
     group_state_end_work(o);
     o->leading = o->stopping = false;
     group_state_refresh(e, o);
-    struct queued *q = push(e, ELECTOR_LOST_OFFICE, o->group);
-    if (q) {
-        q->term = o->term;
-        snprintf(q->reason, sizeof q->reason, "%s", reason);
-    }
-    if (o->leader_waits && !e->gone) tell_leader(e, o->group, &o->leader);
+    tell_own(e, o, o->loss, reason);
+    o->loss = NULL;
+    if (o->leader_waits && !e->gone) tell_leader(e, o, o->group, &o->leader);
     o->leader_waits = false;
+}
+
+static void deliver(const elector *e, const struct queued *q)
+{
+    elector_event event = {.type = q->type, .group = q->group, .reason = ""};
+    if (q->type == ELECTOR_NEW_LEADER) {
+        event.leader = q->leader;
+    } else {
+        event.term = q->own.term;
+        event.reason = q->own.reason;
+    }
+    e->callback(e->context, &event);
 }
 
 size_t group_state_deliver(elector *e)
 {
-    const size_t count = e->count; /* events that callbacks cause wait for the next call, so this ends */
+    const uint64_t last = e->events.numbers; /* later ones, which callbacks cause, wait for the next call */
+    size_t count = 0;
     e->delivering = true;
-    for (size_t i = 0; i < count; i++) {
-        const struct queued q = *queued_at(e, 0);
-        e->first = --e->count == 0 ? 0 : (e->first + 1) % EVENTS_MAX;
-        if (!e->callback) continue;
-        const elector_event event = {
-            .type = q.type, .group = q.group, .term = q.term, .leader = q.leader, .reason = q.reason};
-        e->callback(e->context, &event);
+    for (struct queued *q; (q = event_queue_take(&e->events, last)); count++) {
+        if (e->callback) deliver(e, q);
+        free(q);
     }
     e->delivering = false;
     return count;
@@ -198,12 +178,16 @@ size_t group_state_deliver(elector *e)
 
 static void begin_term(elector *e, struct group_state *o, uint64_t token, uint64_t deadline_ns)
 {
-    struct queued *q = e->gone ? NULL : push(e, ELECTOR_ELECTED, o->group);
-    if (!q) return; /* the connection has ended, so the term was never reported */
+    struct queued *q = e->gone ? NULL : make_own(e, ELECTOR_ELECTED, o->group);
+    o->loss = q ? make_own(e, ELECTOR_LOST_OFFICE, o->group) : NULL;
+    if (!o->loss) { /* the connection has ended, so the term was never reported */
+        free(q);
+        return;
+    }
     o->term = (elector_term){.token = token, .deadline_ns = deadline_ns};
     o->leading = true;
     o->stopping = o->over = o->lapsed = o->leader_waits = false;
-    q->term = o->term;
+    tell_own(e, o, q, "");
     begin_work(o);
 }
 
@@ -256,10 +240,8 @@ void engine_stop(elector *e, const char *group, uint64_t token, uint64_t deadlin
     }
     move_on(o, deadline_ns);
     o->stopping = true;
-    struct queued *q = push(e, ELECTOR_STOP, group);
-    if (!q) return;
-    q->term = o->term;
-    snprintf(q->reason, sizeof q->reason, "%s", reason);
+    struct queued *q = make_own(e, ELECTOR_STOP, group);
+    if (q) tell_own(e, o, q, reason);
 }
 
 void engine_lost(elector *e, const char *group, uint64_t token, const char *reason, bool stands)
@@ -287,7 +269,7 @@ void engine_leader(elector *e, const char *group, const elector_leader *leader)
         if (e->gone) return;
     }
     if (o) o->leader_waits = false;
-    tell_leader(e, group, &l);
+    tell_leader(e, o, group, &l);
 }
 
 elector_status engine_gone(elector *e, const char *reason, const char *format, ...)

@@ -9,8 +9,17 @@
 
 #include "client/deadline_view.h"
 #include "client/engine.h"
+#include "client/event_queue.h"
 
-enum { GROUPS_MAX = 256, BUCKETS = 256, EVENTS_MAX = 3 * GROUPS_MAX, REASON_MAX = 127, URL_MAX = 4095 };
+/* OWN_EVENTS_MAX: 5 terms of each group, which only an application that does not dispatch leaves waiting.
+ * LEADERS_MAX: more groups than an agent can have. */
+enum {
+    GROUPS_MAX = 256,
+    BUCKET_BITS = 8,
+    OWN_EVENTS_MAX = 16 * GROUPS_MAX,
+    LEADERS_MAX = 1 << 18,
+    URL_MAX = 4095
+};
 
 struct group_state {
     struct group_state *next, *next_in_bucket;
@@ -33,30 +42,25 @@ struct group_state {
     bool lapsed;       /* lost by our clock alone: the agent may still renew this term */
     bool leader_waits; /* `leader` contradicts our term; report it after LOST_OFFICE */
     elector_leader leader;
-};
-
-struct queued {
-    elector_event_type type;
-    char group[ELECTOR_GROUP_MAX + 1];
-    elector_term term;
-    elector_leader leader;
-    char reason[REASON_MAX + 1];
+    struct queued
+        *loss; /* LOST_OFFICE of the term that leads: made with ELECTED, so that it always finds room */
+    uint64_t last_event; /* the number of the last event of our own; a leader is reported after it */
 };
 
 struct elector {
-    _Atomic(struct group_state *) group_states;     /* all */
-    _Atomic(struct group_state *) buckets[BUCKETS]; /* the same, hashed by name */
+    _Atomic(struct group_state *) group_states;              /* all */
+    _Atomic(struct group_state *) buckets[1 << BUCKET_BITS]; /* the same, hashed by name */
     size_t group_state_count;
     struct deadline_view page;
     const struct engine_kind *kind; /* NULL: the URL was invalid */
     struct engine *engine;          /* NULL: not open */
     char rest[URL_MAX + 1];         /* of the URL */
+    uint64_t watchdog_ns, alive_ns; /* elector_alive(): how often at least, 0: never; when it was sent last */
     bool gone;                      /* engine_gone() was called since it was opened */
     bool delivering;
     elector_callback *callback;
     void *context;
-    struct queued *queue; /* EVENTS_MAX entries; GROUPS_MAX of them are reserved for LOST_OFFICE */
-    size_t first, count;
+    struct event_queue events;
     char message[512];
 };
 

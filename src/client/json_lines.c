@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/pass.h"
 #include "client/engine.h"
 
@@ -45,7 +46,7 @@ elector_status json_lines_open(struct json_lines *w, const char *path)
     }
     snprintf(w->path, sizeof w->path, "%s", path);
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    w->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    w->fd = descriptors_above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (w->fd >= 0 && connect(w->fd, (const struct sockaddr *)&address, sizeof address) == 0) return ELECTOR_OK;
     const int error = errno;
     json_lines_close(w);
@@ -296,8 +297,12 @@ elector_status json_lines_refusal(const json_t *answer, char *text, size_t size)
         snprintf(text, size, "%s", message);
     else
         snprintf(text, size, "the agent says: %s", error);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ') *c = ' '; /* no control characters to a terminal */
+    for (char *c = text; *c;
+         c++) { /* no control characters to a terminal: U+0000 to U+001F, U+007F to U+009F */
+        const bool is_late = *c == '\xC2' && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0;
+        if (is_late) c[1] = ' ';
+        if ((unsigned char)*c < ' ' || *c == 0x7F || is_late) *c = ' ';
+    }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(error, known[i].error) == 0) return known[i].status;
     return ELECTOR_REFUSED;

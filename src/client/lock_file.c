@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "client/engine.h"
 
 #define MARK "elector-lock "
@@ -50,11 +51,24 @@ static void write_first_line(char *line, uint64_t token)
     snprintf(line, FIRST_LINE + 1, "%.*s %08" PRIx32 "\n", HEAD, text, checksum(text, HEAD));
 }
 
-/* False: the line is damaged or missing. */
+/* Reads the whole file, or its first FILE_MAX bytes, and terminates them: strtoull() stops at the end. */
+static ssize_t read_text(int fd, char text[FILE_MAX + 1])
+{
+    const ssize_t size = pread(fd, text, FILE_MAX, 0);
+    text[size > 0 ? size : 0] = '\0';
+    return size;
+}
+
+static bool has_mark(const char *text)
+{
+    return strncmp(text, MARK, sizeof MARK - 1) == 0;
+}
+
+/* False: the line is damaged or missing. The text is terminated. */
 static bool read_first_line(const char *line, size_t size, uint64_t *token)
 {
     char expected[FIRST_LINE + 1];
-    if (size < FIRST_LINE || memcmp(line, MARK, sizeof MARK - 1) != 0) return false;
+    if (size < FIRST_LINE || !has_mark(line)) return false;
     *token = strtoull(line + sizeof MARK - 1, NULL, 10);
     if (*token >= ENGINE_TOKEN_END) return false;
     write_first_line(expected, *token);
@@ -91,10 +105,9 @@ static uint64_t wall_us(void)
 static uint64_t last_token(int fd)
 {
     char text[FILE_MAX + 1];
-    const ssize_t size = pread(fd, text, FILE_MAX, 0);
+    const ssize_t size = read_text(fd, text);
     uint64_t token;
     if (size > 0 && read_first_line(text, (size_t)size, &token)) return token;
-    text[size > 0 ? size : 0] = '\0';
     char *line_end = strchr(text, '\n');
     if (line_end) *line_end = '\0';
     const uint64_t left = salvage(text), wall = wall_us();
@@ -114,15 +127,38 @@ static void shut(struct lock_file *f)
     f->fd = -1;
 }
 
+/* A file system may leave zeros where a first line was written shortly before a power failure. */
+static bool is_blank(const char *text, ssize_t size)
+{
+    for (ssize_t i = 0; i < size; i++)
+        if (text[i]) return false;
+    return size >= 0 && size <= FIRST_LINE;
+}
+
+/* 0, or an errno: the file belongs to somebody else, and must be neither written nor truncated. A file that
+ * was removed meanwhile has no name: lock_is_intact() finds that out. */
+static int find_owner(int fd)
+{
+    char text[FILE_MAX + 1];
+    struct stat status;
+    if (fstat(fd, &status) != 0) return errno;
+    if (!S_ISREG(status.st_mode)) return EINVAL;
+    if (status.st_nlink > 1) return EMLINK;
+    const ssize_t size = read_text(fd, text);
+    if (size < 0) return errno;
+    return has_mark(text) || is_blank(text, size) ? 0 : EEXIST;
+}
+
 static bool open_file(struct lock_file *f)
 {
-    struct stat status;
     f->pid = getpid();
-    f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    f->fd =
+        descriptors_above_standard(open(f->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
     if (f->fd < 0) return false;
-    if (fstat(f->fd, &status) == 0 && S_ISREG(status.st_mode)) return true;
+    const int error = find_owner(f->fd);
+    if (error == 0) return true;
     shut(f);
-    errno = EINVAL;
+    errno = error;
     return false;
 }
 
@@ -244,12 +280,12 @@ static void read_holder(const char *text, size_t size, uint64_t token, elector_l
 
 bool lock_read(const char *path, elector_leader *leader)
 {
-    char text[FILE_MAX];
+    char text[FILE_MAX + 1];
     uint64_t token;
     *leader = (elector_leader){0};
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return errno == ENOENT;
-    const ssize_t size = pread(fd, text, sizeof text, 0);
+    const ssize_t size = read_text(fd, text);
     const bool ok = size >= 0;
     const int error = errno;
     if (size > FIRST_LINE && is_locked(fd) && read_first_line(text, (size_t)size, &token))

@@ -2,6 +2,9 @@
  * The file behind file:PATH. Its first line is the token of the last term with a checksum, written and synced
  * before that term begins. Its second line names the leader while there is one. The leader holds a lock on the
  * open file, which the kernel frees when the process dies.
+ *
+ * A path may name a file of somebody else by mistake. So only a new or empty file is written, or one that
+ * begins with the mark of a lock file; the path is not followed if it is a symbolic link.
  */
 #ifndef ELECTOR_CLIENT_LOCK_FILE_H
 #define ELECTOR_CLIENT_LOCK_FILE_H
@@ -20,7 +23,8 @@ struct lock_file {
 /* Sets the path: PATH.GROUP, or PATH/GROUP.lock if PATH is a folder; '/' in GROUP becomes '%'. False: too
  * long. */
 bool lock_name(struct lock_file *, const char *path, const char *group);
-/* 1: locked, and no term has begun yet; 0: somebody else has the lock; -1: errno says why. Never blocks. */
+/* 1: locked, and no term has begun yet; 0: somebody else has the lock; -1: errno says why (EEXIST: the file is
+ * no lock file; EMLINK: it has a second name; EINVAL: it is no plain file). Never blocks. */
 int lock_try(struct lock_file *);
 /* Begins a term with a new token, durably. False: the lock is free again; errno says why (EOVERFLOW: no tokens
  * left). */

@@ -32,6 +32,14 @@ void el_verdict(struct el_outbox *out, el_node peer, bool suspected);
 bool el_is_well_formed(const struct el_algorithm *algorithm, const struct el_config *cfg,
                        const struct el_msg *msg);
 
+/* Everything that can go wrong in an election without terms. */
+#define EL_ALL_WRONG \
+    (EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS)
+
+/* An algorithm lists its notes once, as NOTE(name, word, text). These make the enum and the table of it. */
+#define EL_NOTE_NAME(name, word, text) name,
+#define EL_NOTE_TEXT(name, word, text) {word, text},
+
 /* ---- Configuration ---- */
 
 static inline uint64_t el_number(const struct el_config *cfg, uint32_t option)

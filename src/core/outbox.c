@@ -1,12 +1,17 @@
 /* Filling the outbox. Each algorithm states its bound, so an overflow is a programmer error and traps. */
 #include "core/machine.h"
 
-static struct el_action *next(struct el_outbox *out, enum el_action_type type)
+static struct el_action *next_of(struct el_outbox *out, enum el_action_type type, uint32_t timer, uint32_t slot)
 {
     el_require(out->count < out->capacity);
     struct el_action *action = &out->actions[out->count++];
-    *action = (struct el_action){.type = type, .timer = EL_NO_TIMER};
+    *action = (struct el_action){.type = type, .timer = timer, .slot = slot};
     return action;
+}
+
+static struct el_action *next(struct el_outbox *out, enum el_action_type type)
+{
+    return next_of(out, type, EL_NO_TIMER, 0);
 }
 
 void el_send(struct el_outbox *out, const struct el_config *cfg, el_node to, struct el_msg msg)
@@ -18,9 +23,7 @@ void el_send_with_left(struct el_outbox *out, const struct el_config *cfg, el_no
                        uint32_t timer, uint32_t slot)
 {
     el_require(to >= 1 && to <= cfg->cluster->count && to != cfg->self);
-    struct el_action *action = next(out, EL_SEND);
-    action->timer = timer;
-    action->slot = slot;
+    struct el_action *action = next_of(out, EL_SEND, timer, slot);
     action->msg = msg;
     action->msg.from = cfg->self;
     action->msg.to = to;
@@ -29,26 +32,19 @@ void el_send_with_left(struct el_outbox *out, const struct el_config *cfg, el_no
 void el_arm(struct el_outbox *out, uint32_t timer, uint32_t slot, el_duration min, el_duration max)
 {
     el_require(min <= max);
-    struct el_action *action = next(out, EL_ARM);
-    action->timer = timer;
-    action->slot = slot;
+    struct el_action *action = next_of(out, EL_ARM, timer, slot);
     action->min = min;
     action->max = max;
 }
 
 void el_disarm(struct el_outbox *out, uint32_t timer, uint32_t slot)
 {
-    struct el_action *action = next(out, EL_DISARM);
-    action->timer = timer;
-    action->slot = slot;
+    (void)next_of(out, EL_DISARM, timer, slot);
 }
 
 void el_move(struct el_outbox *out, uint32_t timer, uint32_t to, uint32_t slot)
 {
-    struct el_action *action = next(out, EL_MOVE);
-    action->timer = timer;
-    action->slot = slot;
-    action->to = to;
+    next_of(out, EL_MOVE, timer, slot)->to = to;
 }
 
 void el_save(struct el_outbox *out, struct el_durable durable)

@@ -18,18 +18,7 @@
  */
 #include "detectors/swim.h"
 
-static const struct el_note_text notes[] = {
-    [SWIM_ASKS] = {"asks", "gets no answer from @1, and asks others to ping it (#2)"},
-    [SWIM_RELAYS] = {"relays", "pings @1 for @2"},
-    [SWIM_SORRY] = {"sorry", "gets no answer from @1 either, and tells @2"},
-    [SWIM_SUSPECTS] = {"suspects", "suspects @1 until it refutes"},
-    [SWIM_CONFIRMS] = {"confirms", "learns that @2 suspects @1, too"},
-    [SWIM_BURIES] = {"buries", "holds @1 for dead"},
-    [SWIM_CLEARS] = {"clears", "learns that @1 is alive"},
-    [SWIM_REFUTES] = {"refutes", "is accused, and lives on as incarnation #1"},
-    [SWIM_DOUBTS] = {"doubts", "doubts itself (#1 of 8)"},
-    [SWIM_NONSENSE] = {"nonsense", "drops a rumour from @1 that makes no sense"},
-};
+static const struct el_note_text notes[] = {SWIM_NOTE_LIST(EL_NOTE_TEXT)};
 
 /* ---- Our own probe ---- */
 
@@ -235,19 +224,14 @@ const struct el_algorithm el_swim = {
             "that a member which misses expected answers suspects itself first and slows down. The load "
             "on each member does not depend on the size of the cluster.",
     .reference = "Das, Gupta, Motivala: SWIM, DSN 2002; Dadgar, Phillips, Currey: Lifeguard, DSN-W 2018",
-    .kinds = kinds,
-    .kind_count = 7,
+    EL_KINDS(kinds),
     .routine_kinds = 1 << SWIM_PING | 1 << SWIM_ACK | 1 << SWIM_PING_REQUEST | 1 << SWIM_NACK,
-    .timers = timers,
-    .timer_count = SWIM_TIMERS,
-    .notes = notes,
-    .note_count = sizeof notes / sizeof *notes,
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    EL_TIMERS(timers),
+    EL_NOTES(notes),
+    EL_OPTIONS(options),
     .needs = EL_NEEDS_TIMELY,
     .beats = true,
-    .inequalities = inequalities,
-    .inequality_count = sizeof inequalities / sizeof *inequalities,
+    EL_INEQUALITIES(inequalities),
     .state_bytes = sizeof(struct swim),
     .state_sets = 2,
     .state_per_member = sizeof(struct swim_member),

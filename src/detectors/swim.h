@@ -28,18 +28,18 @@ enum {
     SWIM_TIMERS = SWIM_SUSPICION + SWIM_CONFIRMATIONS + 1
 };
 enum { SWIM_OF_PERIOD, SWIM_OF_TIMEOUT, SWIM_INDIRECT, SWIM_SHORTEST, SWIM_LONGEST, SWIM_HASTY };
-enum {
-    SWIM_ASKS,
-    SWIM_RELAYS,
-    SWIM_SORRY,
-    SWIM_SUSPECTS,
-    SWIM_CONFIRMS,
-    SWIM_BURIES,
-    SWIM_CLEARS,
-    SWIM_REFUTES,
-    SWIM_DOUBTS,
-    SWIM_NONSENSE
-};
+#define SWIM_NOTE_LIST(NOTE)                                                           \
+    NOTE(SWIM_ASKS, "asks", "gets no answer from @1, and asks others to ping it (#2)") \
+    NOTE(SWIM_RELAYS, "relays", "pings @1 for @2")                                     \
+    NOTE(SWIM_SORRY, "sorry", "gets no answer from @1 either, and tells @2")           \
+    NOTE(SWIM_SUSPECTS, "suspects", "suspects @1 until it refutes")                    \
+    NOTE(SWIM_CONFIRMS, "confirms", "learns that @2 suspects @1, too")                 \
+    NOTE(SWIM_BURIES, "buries", "holds @1 for dead")                                   \
+    NOTE(SWIM_CLEARS, "clears", "learns that @1 is alive")                             \
+    NOTE(SWIM_REFUTES, "refutes", "is accused, and lives on as incarnation #1")        \
+    NOTE(SWIM_DOUBTS, "doubts", "doubts itself (#1 of 8)")                             \
+    NOTE(SWIM_NONSENSE, "nonsense", "drops a rumour from @1 that makes no sense")
+enum { SWIM_NOTE_LIST(EL_NOTE_NAME) };
 
 enum { SWIM_HEALTH_MAX = 8 };
 /* A higher incarnation is a forgery: no member is accused that often. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +57,17 @@ bool helper_is_running(pid_t pid)
 
 /* ---- Start ---- */
 
-static _Noreturn void execute(const struct helper_words *words, const sigset_t *signals, pid_t parent)
+/* What a new process does: a command, or a function whose output goes to a pipe. */
+struct helper_job {
+    const struct helper_words *words; /* NULL: the function */
+    int (*run)(const void *);
+    const void *about;
+    int output;
+};
+
+static _Noreturn void execute(const struct helper_job *job, const sigset_t *signals, pid_t parent)
 {
+    const struct helper_words *words = job->words;
     const struct sigaction usual = {.sa_handler = SIG_DFL};
     setpgid(0, 0);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(CANNOT_EXECUTE);
@@ -65,7 +75,10 @@ static _Noreturn void execute(const struct helper_words *words, const sigset_t *
     sigprocmask(SIG_SETMASK, signals, NULL);
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing >= 0) dup2(nothing, STDIN_FILENO);
-    execvp(words->list[0], words->list);
+    if (words) execvp(words->list[0], words->list);
+    if (!words && job->run && dup2(job->output, STDOUT_FILENO) >= 0 &&
+        close_range(STDERR_FILENO + 1, UINT_MAX, 0) == 0)
+        _exit(job->run(job->about));
     _exit(errno == ENOENT ? NOT_FOUND : CANNOT_EXECUTE);
 }
 
@@ -78,13 +91,13 @@ static void reap_last(struct helper_command *helper)
     helper->last = 0;
 }
 
-int helper_start(struct helper_command *helper, const struct helper_words *words, const sigset_t *signals,
+static int start(struct helper_command *helper, const struct helper_job *job, const sigset_t *signals,
                  uint64_t until_ns)
 {
     const pid_t self = getpid();
     reap_last(helper);
     const pid_t child = fork();
-    if (child == 0) execute(words, signals, self);
+    if (child == 0) execute(job, signals, self);
     if (child < 0) return errno;
     setpgid(child, child); /* as the child does */
     const int fd = (int)syscall(SYS_pidfd_open, child, 0);
@@ -98,6 +111,27 @@ int helper_start(struct helper_command *helper, const struct helper_words *words
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     *helper = (struct helper_command){.pid = child, .fd = fd, .until_ns = until_ns};
     return 0;
+}
+
+int helper_start(struct helper_command *helper, const struct helper_words *words, const sigset_t *signals,
+                 uint64_t until_ns)
+{
+    const struct helper_job job = {.words = words};
+    return start(helper, &job, signals, until_ns);
+}
+
+int helper_start_function(struct helper_command *helper, int (*run)(const void *), const void *about,
+                          const sigset_t *signals, uint64_t until_ns, int *output)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+    const struct helper_job job = {.run = run, .about = about, .output = ends[1]};
+    const int error = start(helper, &job, signals, until_ns);
+    close(ends[1]);
+    if (error) close(ends[0]);
+    if (!error) fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    if (!error) *output = ends[0];
+    return error;
 }
 
 /* ---- End ---- */

@@ -34,6 +34,13 @@ struct helper_command {
 /* 0, or errno. The command inherits our environment, blocks `signals`, and is killed when we die. */
 int helper_start(struct helper_command *, const struct helper_words *, const sigset_t *signals,
                  uint64_t until_ns);
+/*
+ * The same for a function of ours, in a process of its own without our descriptors, which may block or crash. What it
+ * writes to standard output can be read from *output when it has ended, up to 64 KiB; to be closed. Its result is the
+ * exit code.
+ */
+int helper_start_function(struct helper_command *, int (*run)(const void *), const void *about,
+                          const sigset_t *signals, uint64_t until_ns, int *output);
 /* True: it has ended; *status is that of waitpid(), or -1 if we killed it. Kills it after `until_ns`. */
 bool helper_poll(struct helper_command *, uint64_t now_ns, int *status);
 void helper_kill(struct helper_command *);

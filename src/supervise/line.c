@@ -56,11 +56,17 @@ void supervise_line_end(struct supervise_line *line)
     answer(line);
 }
 
+bool supervise_line_is_ended(const struct supervise_line *line)
+{
+    return line && atomic_load(&line->is_ended);
+}
+
 /* Sets is_ended before the shutdown, so that a keeper that sees the shutdown also sees is_ended. */
 enum supervise_word supervise_line_read(struct supervise_line *line)
 {
     char word[sizeof GUARDIAN_LINE_END];
     if (!line) return SUPERVISE_SILENCE;
+    if (atomic_load(&line->is_ended)) return SUPERVISE_END;
     const ssize_t size = recv(line->socket, word, sizeof word, MSG_DONTWAIT);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return SUPERVISE_SILENCE;
     if (size == (ssize_t)sizeof word - 1 && memcmp(word, GUARDIAN_LINE_END, sizeof word - 1) == 0)

@@ -39,6 +39,7 @@ void supervise_line_add_work(struct supervise_line *, _Atomic bool *is_counted);
 void supervise_line_remove_work(struct supervise_line *, _Atomic bool *is_counted);
 
 enum supervise_word supervise_line_read(struct supervise_line *);
+bool supervise_line_is_ended(const struct supervise_line *); /* no command is started any more */
 /* No command will be started any more. Answers the guardian now if nothing runs, else when the last command has ended. */
 void supervise_line_end(struct supervise_line *);
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/children.h"
 #include "base/clock.h"
 
 uint64_t supervise_now_ns(void)
@@ -34,8 +35,22 @@ void supervise_spare_children(bool (*ours)(pid_t child))
 static bool is_spared(pid_t child)
 {
     for (const struct supervise *work = works; work; work = work->next)
-        if (work->keeper == child) return !work->abandoned;
+        if (work->keeper == child || work->exiting_keeper == child) return !work->abandoned;
     return is_ours && is_ours(child);
+}
+
+static bool is_known(const void *unused, pid_t child)
+{
+    (void)unused;
+    return is_spared(child);
+}
+
+/* Those of an abandoned keeper are reaped by supervise_read(), which keeps the id of their group until the end. */
+void supervise_reap_orphans(void)
+{
+    for (const struct supervise *work = works; work; work = work->next)
+        if (work->abandoned) return;
+    children_reap_unknown(is_known, NULL);
 }
 
 static void forget(const struct supervise *work)
@@ -45,11 +60,24 @@ static void forget(const struct supervise *work)
     if (*at) *at = work->next;
 }
 
+static void list(struct supervise *work)
+{
+    work->next = works;
+    works = work;
+}
+
 /* In a keeper: sockets to other keepers must close when the supervisor dies. */
 static void close_others(void)
 {
-    for (const struct supervise *work = works; work; work = work->next) close(work->socket);
+    for (const struct supervise *work = works; work; work = work->next)
+        if (work->keeper) close(work->socket);
     works = NULL;
+}
+
+void supervise_forget_line(const struct supervise_line *line)
+{
+    for (struct supervise *work = works; work; work = work->next)
+        if (work->line == line) work->line = NULL;
 }
 
 static struct supervise_page *make_page(uint64_t kill_at_ns)
@@ -79,13 +107,15 @@ void supervise_reap_keeper(struct supervise *work)
     kill(work->exiting_keeper, SIGKILL);
     waitpid(work->exiting_keeper, NULL, 0);
     work->exiting_keeper = 0;
+    forget(work);
 }
 
-int supervise_start(struct supervise *work, const struct supervise_command *command, uint64_t kill_at_ns)
+static int fork_keeper(struct supervise *work, const struct supervise_command *command, uint64_t kill_at_ns,
+                       bool is_open)
 {
     int ends[2];
     supervise_reap_keeper(work);
-    *work = (struct supervise){.page = make_page(kill_at_ns), .line = command->line};
+    *work = (struct supervise){.page = make_page(kill_at_ns), .line = command->line, .is_open = is_open};
     if (!work->page) return release(work, errno);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return release(work, errno);
     supervise_cgroup_make(&work->tree);
@@ -104,8 +134,7 @@ int supervise_start(struct supervise *work, const struct supervise_command *comm
         return release(work, error);
     }
     work->socket = ends[0];
-    work->next = works;
-    works = work;
+    list(work);
     return 0;
 }
 
@@ -114,10 +143,15 @@ void supervise_set_kill_time(struct supervise *work, uint64_t kill_at_ns)
     if (work->keeper) atomic_store(&work->page->kill_at_ns, kill_at_ns);
 }
 
-/* supervise_read() notices a keeper that is gone. */
-static void send_order(struct supervise *work, int kind)
+void supervise_set_end(struct supervise *work, uint64_t end_at_ns)
 {
-    const struct supervise_message message = {.kind = kind};
+    if (work->keeper) atomic_store(&work->page->end_at_ns, end_at_ns);
+}
+
+/* supervise_read() notices a keeper that is gone. */
+static void send_order(struct supervise *work, int kind, int value)
+{
+    const struct supervise_message message = {kind, value};
     if (!work->keeper || work->abandoned) return;
     const ssize_t sent = send(work->socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)sent;
@@ -125,17 +159,54 @@ static void send_order(struct supervise *work, int kind)
 
 void supervise_signal(struct supervise *work, int signal)
 {
-    send_order(work, signal);
+    send_order(work, signal, 0);
 }
 
 void supervise_stop(struct supervise *work)
 {
-    send_order(work, SUPERVISE_STOP_ALL);
+    send_order(work, SUPERVISE_STOP_ALL, 0);
 }
 
 void supervise_kill(struct supervise *work)
 {
-    send_order(work, SUPERVISE_KILL_ALL);
+    send_order(work, SUPERVISE_KILL_ALL, 0);
+}
+
+int supervise_open(struct supervise *work, const struct supervise_command *command, uint64_t kill_at_ns)
+{
+    return fork_keeper(work, command, kill_at_ns, true);
+}
+
+/* The keeper clears what the page says of the last program before it starts this one. */
+static void start_in_open_keeper(struct supervise *work, int kind, int value)
+{
+    work->runs = true;
+    work->reported_exit = false;
+    send_order(work, kind, value);
+}
+
+int supervise_start(struct supervise *work, const struct supervise_command *command, uint64_t kill_at_ns)
+{
+    if (!work->keeper) return fork_keeper(work, command, kill_at_ns, false);
+    supervise_set_kill_time(work, kill_at_ns);
+    start_in_open_keeper(work, SUPERVISE_START, command->takes_terminal);
+    return 0;
+}
+
+void supervise_start_first(struct supervise *work)
+{
+    start_in_open_keeper(work, SUPERVISE_START_FIRST, 0);
+}
+
+void supervise_finish(struct supervise *work)
+{
+    if (work->keeper) work->is_finishing = true;
+    send_order(work, SUPERVISE_FINISH, 0);
+}
+
+bool supervise_is_running(const struct supervise *work)
+{
+    return work->keeper && (work->runs || !work->is_open);
 }
 
 void supervise_abandon_keeper(struct supervise *work)
@@ -148,12 +219,21 @@ void supervise_abandon_keeper(struct supervise *work)
     supervise_tree_signal_all(&work->tree, SIGKILL);
 }
 
-static enum supervise_report end(struct supervise *work)
+/* The keeper's exit is not waited for: the next leader would wait, too. */
+static enum supervise_report end(struct supervise *work, enum supervise_report report)
 {
     const pid_t keeper = work->abandoned ? 0 : work->keeper;
     close(work->socket);
     release(work, 0);
-    work->exiting_keeper = keeper; /* do not wait for its exit: the next leader would wait, too */
+    work->exiting_keeper = keeper;
+    if (keeper) list(work);
+    return report;
+}
+
+/* What an open keeper ran is gone; the keeper stays. */
+static enum supervise_report rest(struct supervise *work)
+{
+    work->runs = work->reported_exit = false;
     return SUPERVISE_EMPTY;
 }
 
@@ -165,7 +245,9 @@ static enum supervise_report kill_without_keeper(struct supervise *work, int *va
         supervise_tree_reap(&work->tree);
     }
     if (!work->tree.empty) return SUPERVISE_NOTHING;
-    if (work->reported_exit) return end(work);
+    *value = SUPERVISE_KEEPER_DIED;
+    if (work->is_open && !work->runs) return end(work, SUPERVISE_CLOSED);
+    if (work->reported_exit) return end(work, SUPERVISE_EMPTY);
     work->reported_exit = true;
     *value = 128 + SIGKILL;
     return SUPERVISE_EXITED;
@@ -175,7 +257,10 @@ enum supervise_report supervise_read(struct supervise *work, int *value)
 {
     struct supervise_message message;
     if (!work->keeper) {
-        if (work->exiting_keeper && waitpid(work->exiting_keeper, NULL, WNOHANG) != 0) work->exiting_keeper = 0;
+        if (work->exiting_keeper && waitpid(work->exiting_keeper, NULL, WNOHANG) != 0) {
+            work->exiting_keeper = 0;
+            forget(work);
+        }
         return SUPERVISE_NOTHING;
     }
     if (!work->abandoned) {
@@ -183,7 +268,9 @@ enum supervise_report supervise_read(struct supervise *work, int *value)
         if (size < 0 && (errno == EAGAIN || errno == EINTR)) return SUPERVISE_NOTHING;
         if (size == (ssize_t)sizeof message) {
             *value = message.value;
-            if (message.kind == SUPERVISE_EMPTY) return end(work);
+            if (message.kind == SUPERVISE_EMPTY && work->is_open) return rest(work);
+            if (message.kind == SUPERVISE_EMPTY || message.kind == SUPERVISE_CLOSED)
+                return end(work, (enum supervise_report)message.kind);
             if (message.kind == SUPERVISE_EXITED || message.kind == SUPERVISE_FAILED)
                 work->reported_exit = true;
             return (enum supervise_report)message.kind;

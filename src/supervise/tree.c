@@ -11,33 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHILDREN_MAX = 512, DEPTH_MAX = 16 }; /* more are found by a later pass, when parents have ended */
+#include "base/children.h"
 
-struct children {
-    size_t count;
-    pid_t list[CHILDREN_MAX];
-};
-
-/* "12 345 6 " */
-static void read_pids(struct children *children, FILE *file)
-{
-    char word[24];
-    while (children->count < CHILDREN_MAX && fscanf(file, "%23s", word) == 1) {
-        const long pid = strtol(word, NULL, 10);
-        if (pid > 1) children->list[children->count++] = (pid_t)pid;
-    }
-}
-
-/* Our own children: we have one thread, and reading its list is quicker. A child leaves it only when we reap it. */
-static bool list_own(struct children *children)
-{
-    FILE *file = fopen("/proc/thread-self/children", "re");
-    children->count = 0;
-    if (!file) return false;
-    read_pids(children, file);
-    fclose(file);
-    return true;
-}
+enum { DEPTH_MAX = 16 };
 
 /*
  * The children of all threads of a process. False: the kernel does not list them. The list of another process may
@@ -46,7 +22,8 @@ static bool list_own(struct children *children)
 static bool list_children(struct children *children, pid_t parent)
 {
     char path[320];
-    if (parent == getpid()) return list_own(children);
+    if (parent == getpid())
+        return children_read(children); /* we fork in one thread only, and this is quicker */
     children->count = 0;
     snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
     DIR *threads = opendir(path);
@@ -55,11 +32,7 @@ static bool list_children(struct children *children, pid_t parent)
     for (const struct dirent *entry = readdir(threads); entry; entry = readdir(threads)) {
         if (entry->d_name[0] == '.') continue;
         snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent, entry->d_name);
-        FILE *file = fopen(path, "re");
-        if (!file) continue;
-        listed = true;
-        read_pids(children, file);
-        fclose(file);
+        if (children_add(children, path)) listed = true;
     }
     closedir(threads);
     return listed;
@@ -153,7 +126,7 @@ static enum left reap_listed(const struct supervise_tree *tree)
     for (bool again = children != NULL; again;) {
         again = false;
         left = LEFT_NONE;
-        if (!list_own(children)) break;
+        if (!children_read(children)) break;
         if (children->count == CHILDREN_MAX) left = LEFT_SOME;
         for (size_t i = 0; i < children->count; i++) {
             const enum left one = try_reap(tree, children->list[i], &again);

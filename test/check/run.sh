@@ -110,25 +110,26 @@ questions() { # ARGUMENTS
 number() { sed -n "s/^  \"$1\": \([0-9.-]*\),\{0,1\}$/\1/p" "$scratch/answer"; }
 word() { sed -n "s/^  \"$1\": \"\(.*\)\",\{0,1\}$/\1/p" "$scratch/answer"; }
 
-# What is asked of worlds at rest holds where there are none, and says nothing.
-is_empty() {
-    [ "$(number resting)" = 0 ] && [ "$(number cut)" = 0 ] && grep -qE '^    "(agreement|best|groups)"' "$scratch/answer"
-}
-
 # Asks one question; sets verdict and worlds.
 ask() { # ARGUMENTS
     local status=0
     rm -f "$scratch/story"
     # The arguments are words: nothing in the list needs quotes.
     # shellcheck disable=SC2086
-    timeout "$patience" "$ELECTOR" check $1 --threads "$threads" --memory "$memory" --output json --quiet \
+    timeout "$patience" "$ELECTOR" check $1 --threads "$threads" --memory "$memory" --budget off --output json --quiet \
         --scenario "$scratch/story" >"$scratch/answer" 2>"$scratch/errors" </dev/null || status=$?
     worlds=$(number states)
     case $status in
-    0) if is_empty; then verdict="holds, but nothing ever rests"; else verdict=holds; fi ;;
+    0)
+        verdict=holds
+        [ "$(word verdict)" = holds ] || verdict="cannot tell: $(word text)"
+        ;;
     1) verdict="breaks $(word broken) in $(number length)" ;;
     124) verdict="took longer than $patience s" ;;
-    3) verdict="cannot tell: $(word text)" ;;
+    3)
+        verdict="cannot tell: $(word text)"
+        [ "$(word verdict)" != holds ] || verdict="holds, but nothing happens that was asked about"
+        ;;
     *) verdict="exit code $status: $(head -c 300 "$scratch/errors")" ;;
     esac
 }

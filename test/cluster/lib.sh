@@ -216,10 +216,25 @@ nft_do() { nft "$@" > "$dir/nft.log" 2>&1 || skip "nft does not work here: $(hea
 cut_off() { nft_do add rule inet cut in ip saddr "$prefix.$(number "$1")" ip daddr "$prefix.$(number "$2")" drop; } # FROM TO
 heal() { nft_do flush chain inet cut in; }
 
+# ---- Disks ----
+
+# A disk of our own, which can be frozen: as for a snapshot, whoever writes to it waits. It must thaw before its processes can
+# end. contain thaws it if a limit ends the test.
+make_disk() { # FOLDER
+    tell_apart "mounts of our own" --mount
+    truncate -s 64M "$dir/disk.ext4"
+    mkfs.ext4 -q "$dir/disk.ext4"
+    mkdir "$1"
+    mount -o loop "$dir/disk.ext4" "$1" 2> "$dir/mount.log" || skip "no loop devices here: $(head -n 1 "$dir/mount.log")"
+}
+freeze() { fsfreeze -f "$1" && frozen=$1; } # FOLDER
+thaw() { fsfreeze -u "$frozen" && frozen=; }
+
 # ---- The end of a story ----
 
 clean_up() {
     local pids
+    [ -z "${frozen:-}" ] || thaw || true
     pids=$(jobs -p)
     # shellcheck disable=SC2086 # one word a process
     [ -z "${pids// /}" ] || kill -KILL $pids 2> /dev/null || true

@@ -40,8 +40,8 @@ finish() {
 trap finish EXIT
 trap 'exit 143' TERM INT
 
-# Bugs are planted in the release only.
-mapfile -t stories < <(sed -n 's/^story_\([a-z0-9_]*\)() .*/\1/p' test/cluster/stories*.sh | tr _ - | grep -v "^${ELECTOR_SANITIZED:+planted}-")
+# Bugs are planted in the release only, and only the release is confined.
+mapfile -t stories < <(sed -n 's/^story_\([a-z0-9_]*\)() .*/\1/p' test/cluster/stories*.sh | tr _ - | grep -vE "^${ELECTOR_SANITIZED:+(planted|confined)}-")
 [ $# -eq 0 ] || stories=("$@")
 
 # The line of a story that has ended, and of one that failed the ends of its logs.

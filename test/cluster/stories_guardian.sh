@@ -201,3 +201,60 @@ story_guardian_leaves() {
     start "$leader"
     judge
 }
+
+# Standard error of all agents and of all candidates is a pipe that is full, and nobody reads it.
+story_nobody_reads_the_log() {
+    local m i old runs
+    found 3
+    mkfifo "$dir/full"
+    exec {full}<> "$dir/full"
+    dd if=/dev/zero of="$dir/full" oflag=nonblock bs=4096 2> /dev/null || true
+    for m in "${members[@]}"; do
+        "$ELECTOR" agent --verbose --config "$(conf "$m")" >> "$dir/$m.log" 2>&"$full" {full}<&- &
+        agent[$m]=$!
+    done
+    for m in "${members[@]}"; do await 60 "agent $m answers" answers "$m"; done
+    for m in "${members[@]}"; do
+        "$ELECTOR" run --url "$(url "$m")" --verbose work -- "$lib/cluster-worker" "$dir/ticks" >> "$dir/run-$m.log" 2>&"$full" {full}<&- &
+        runner[$m]=$!
+    done
+    await_leader
+    old=$token
+    for ((i = 0; i < 20; i++)); do
+        kill -HUP "${agent[@]}" # each logs that it has read its configuration
+        nap
+    done
+    runs=$(ticks "$old ")
+    await 30 "token $old works on" has_ticks "$old" $((runs + 100))
+    look
+    [ "$token" = "$old" ] || fail "token $old was lost while nobody read the log"
+    kill -KILL "${runner[$leader]}"
+    await 30 "the worker of token $old ended" has_ended "$worker"
+    await_leader "$old"
+    judge
+}
+
+has_no_zombie() { # PID: among its children
+    local child
+    for child in $(cat "/proc/$1/task/$1/children"); do ! grep -q '^State:.Z' "/proc/$child/status" || return 1; done
+}
+
+# Descriptors 0, 1 and 2 are closed when it starts: no socket may take their place. It is process 1 of a container.
+story_agent_in_an_empty_container() {
+    local outside pid fd
+    unshare -pf --mount-proc true 2> /dev/null || skip "no process namespaces here"
+    found 1
+    unshare -pf --mount-proc --kill-child "$ELECTOR" agent --config "$(conf a)" <&- >&- 2>&- &
+    outside=$!
+    agent[a]=$outside
+    await 60 "agent a answers" answers a
+    pid=$(cat "/proc/$outside/task/$outside/children")
+    pid=${pid% }
+    for fd in 0 1 2; do
+        [ "$(readlink "/proc/$pid/fd/$fd")" = /dev/null ] || fail "descriptor $fd is $(readlink "/proc/$pid/fd/$fd")"
+    done
+    nsenter -t "$pid" -p -m sh -c "(setsid sh -c 'sleep 0.2; exec touch $dir/orphan' &)"
+    await 30 "the orphan ends" test -e "$dir/orphan"
+    nap
+    await 30 "the orphan is reaped" has_no_zombie "$pid"
+}

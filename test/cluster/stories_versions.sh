@@ -35,10 +35,10 @@ story_mixed_versions() {
     await_leader
     await 60 "all name one leader" agree
     work_by_library b c
-    "$ELECTOR" transfer work --to c --url "$(url a)" > "$dir/transfer.log" 2>&1 || fail "$(cat "$dir/transfer.log")"
+    await 30 "a takes the request" "$ELECTOR" transfer work --to c --url "$(url a)" > "$dir/transfer.log" 2>&1 # once c's candidate is known
     await 60 "c leads" works_at c
     await 60 "all name one leader" agree
-    "$ELECTOR" transfer work --to b --url "$(url c)" > "$dir/transfer.log" 2>&1 || fail "$(cat "$dir/transfer.log")"
+    await 30 "c takes the request" "$ELECTOR" transfer work --to b --url "$(url c)" > "$dir/transfer.log" 2>&1
     await 60 "b leads" works_at b
     for m in b a; do
         look

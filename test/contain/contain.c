@@ -4,8 +4,10 @@
  *     contain COMMAND [ARGUMENT...]
  *
  * The command gets two folders of its own: TMPDIR and, in memory, ELECTOR_SHM. When the command has ended, what it started has
- * two seconds to end, too, unless the command has failed. Then contain kills the rest and removes the folders. A test that left a process or a file has
- * failed. Otherwise the exit code is the command's, or 128 and the signal that ended it.
+ * two seconds to end, too, unless the command has failed. Then contain thaws file systems that are mounted in the folders and still frozen, because nobody
+ * dies while he writes to one, kills the rest and removes the folders. A test that left a process or a file has
+ * failed, and so has one in which an agent made a system call that it is forbidden (src/agent/confine). Otherwise the exit code
+ * is the command's, or 128 and the signal that ended it.
  *
  * Two processes do this. The inner one is the parent of every orphan below it, so it finds what moved to another session or
  * process group. The outer one is what a limit kills: the kernel tells the inner one, which then cleans up.
@@ -16,12 +18,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
+#include <linux/fs.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,7 +37,8 @@ enum { GRACE_MS = 2000, STEP_MS = 10, PROCESSES_MAX = 4096, CANNOT = 125, RUNS =
 /* A longer root than this leaves no room for the names of sockets. */
 enum { ROOT_MAX = 24, PATH_ROOM = 64, FOLDERS = 2 };
 static char folders[FOLDERS][PATH_ROOM];
-static bool is_ended; /* from outside: what is left is no news then */
+static char calls[PATH_ROOM + 8]; /* an agent that makes a forbidden system call says so here */
+static bool is_ended;             /* from outside: what is left is no news then */
 
 /* ---- Processes ---- */
 
@@ -109,6 +115,26 @@ static void print_process(pid_t pid)
     fprintf(stderr, "contain: left running: %d %s\n", (int)pid, line);
 }
 
+/* What is mounted in our folders is perhaps seen by that process alone. */
+static void thaw(pid_t pid)
+{
+    char path[PATH_MAX], line[PATH_MAX + 512], where[PATH_MAX];
+    snprintf(path, sizeof path, "/proc/%d/mounts", (int)pid);
+    FILE *mounts = fopen(path, "re");
+    while (mounts && fgets(line, sizeof line, mounts)) {
+        bool is_ours = false;
+        if (sscanf(line, "%*s %3000s", where) != 1) continue;
+        for (int i = 0; i < FOLDERS; i++)
+            is_ours = is_ours || (folders[i][0] && strncmp(where, folders[i], strlen(folders[i])) == 0);
+        if (!is_ours) continue;
+        snprintf(path, sizeof path, "/proc/%d/root%.3000s", (int)pid, where);
+        const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0) (void)ioctl(fd, FITHAW, 0);
+        if (fd >= 0) close(fd);
+    }
+    if (mounts) fclose(mounts);
+}
+
 /* Whether there was something to kill after the grace. */
 static bool end_processes(int grace_ms)
 {
@@ -117,6 +143,7 @@ static bool end_processes(int grace_ms)
     int status, count;
     for (int ms = 0; (count = list_descendants(all)) > 0; ms += STEP_MS) {
         if (ms >= grace_ms) {
+            for (int i = 0; i < count; i++) thaw(all[i].pid);
             for (int i = 0; i < count; i++) {
                 if (!is_left && !is_ended) print_process(all[i].pid);
                 kill(all[i].pid, SIGKILL);
@@ -164,6 +191,20 @@ static void make_folders(void)
     if (!root || !root[0] || strlen(root) > ROOT_MAX) root = "/tmp";
     make_folder(folders[0], "TMPDIR", root);
     if (access("/dev/shm", W_OK) == 0) make_folder(folders[1], "ELECTOR_SHM", "/dev/shm");
+    snprintf(calls, sizeof calls, "%s.calls", folders[0]);
+    setenv("ELECTOR_SECCOMP_REPORT", calls, 1);
+}
+
+/* Whether there was one. */
+static bool print_calls(void)
+{
+    char line[300];
+    FILE *file = fopen(calls, "re");
+    if (!file) return false;
+    while (fgets(line, sizeof line, file)) fprintf(stderr, "contain: %s", line);
+    fclose(file);
+    (void)unlink(calls);
+    return true;
 }
 
 /* ---- The two processes ---- */
@@ -205,9 +246,9 @@ static int contain(char **words)
         reap(command, &status);
     }
     const bool runs = end_processes(is_ended || status != 0 ? 0 : GRACE_MS);
-    const bool is_left = remove_folders() || runs;
+    const bool is_left = remove_folders() || runs, is_forbidden = print_calls();
     if (is_ended) return 143;
-    return code_of(status) == 0 && is_left ? 1 : code_of(status);
+    return code_of(status) == 0 && (is_left || is_forbidden) ? 1 : code_of(status);
 }
 
 int main(int argc, char **argv)

@@ -48,6 +48,10 @@ says "a file" 'left behind: .*/folder$'
 contained "a file in memory" 1 'touch "${ELECTOR_SHM:-$TMPDIR}/file"'
 says "a file in memory" 'left behind: .*/file$'
 
+contained "a forbidden system call" 1 'echo "process 7: forbidden system call 101" > "$ELECTOR_SECCOMP_REPORT"'
+says "a forbidden system call" '^contain: process 7: forbidden system call 101$'
+[ ! -e "$(< "$scratch/where").calls" ] || fail "a forbidden system call" "leaves its file"
+
 contained "a process" 1 "$hidden"
 says "a process" 'left running: [0-9]+ bash -c'
 gone "a process"
@@ -66,6 +70,17 @@ wait $! 2> /dev/null
 gone "a test that is killed"
 for ((tries = 0; tries < 1000; tries++)); do if [ -e "$(< "$scratch/where")" ]; then sleep 0.01; else break; fi; done
 [ ! -e "$(< "$scratch/where")" ] || fail "a test that is killed" "leaves its folder"
+
+# Whoever writes to a frozen file system cannot be killed before it thaws.
+by=()
+frozen='cd "$TMPDIR" && mkdir disk && truncate -s 8M image && mkfs.ext4 -q image && mount -o loop image disk || exit 9
+    fsfreeze -f disk; (echo $BASHPID > '"$scratch/pid"'; echo text > disk/file) & until grep -q "^State:.D" "/proc/$!/status"; do sleep 0.01; done; exit 3'
+if unshare --mount bash -c "TMPDIR=$scratch; ${frozen%%||*}" > "$scratch/said" 2>&1; then
+    contained "a frozen file system" 3 "exec unshare --mount bash -c '$frozen'"
+    gone "a frozen file system"
+else
+    echo "skip  a frozen file system: no loop devices here: $(sed -n 1p "$scratch/said")"
+fi
 
 # ---- What was skipped ----
 

@@ -8,19 +8,17 @@
 # Masked in both texts: durations, tokens, timestamps, process ids, ports, paths of locks, keys. `elector sim` and the
 # other commands that give the same bytes everywhere are compared as they are, except for the time that they took.
 #
-# Then every link and path that a document names must exist, and every simulation that it names must run; and planted
-# mistakes must be found.
+# Then every link and path that a document names must exist, every simulation that it names must run, and every test that the
+# threat model names must exist; and planted mistakes must be found.
 #
 # Environment: ELECTOR, the program, and BUILD, its build folder (default: the release build's).
 set -uo pipefail
 
-# `elector run` looks for an agent, and for a place for locks, below /run: have one of our own, if the kernel lets us.
+# `elector run` looks for an agent below /run, and keeps locks in the home folder that /etc/passwd names: have both of our
+# own, if the kernel lets us.
 if [ "${1-}" != --alone ]; then
     for options in -m -rm; do
-        if unshare "$options" mount -t tmpfs tmpfs /run 2>/dev/null; then
-            # shellcheck disable=SC2016 # for the shell inside
-            exec unshare "$options" sh -c 'mount -t tmpfs tmpfs /run && exec "$0" --alone run' "${BASH_SOURCE[0]}"
-        fi
+        if unshare "$options" mount -t tmpfs tmpfs /run 2>/dev/null; then exec unshare "$options" "$0" --alone; fi
     done
 fi
 
@@ -70,8 +68,13 @@ furnish() {
         printf '#!/bin/sh\necho "-I%s/include -L%s -Wl,-rpath,%s -lelector -ljansson"\n' "$root" "$BUILD" "$BUILD" >"$scratch/bin/pkg-config"
     }
     chmod +x "$scratch/bin/make" "$scratch/bin/pkg-config"
-    export PATH=$scratch/bin:$PATH XDG_RUNTIME_DIR=$scratch
-    [ "$alone" ] || export ELECTOR_URL=file:$scratch
+    export PATH=$scratch/bin:$PATH
+    if [ "$alone" ]; then
+        sed -E "s#^([^:]*:[^:]*:$(id -u):[^:]*:[^:]*:)[^:]*#\1$scratch#" /etc/passwd >"$scratch/passwd"
+        mount -t tmpfs -o mode=0755 tmpfs /run && mount --bind "$scratch/passwd" /etc/passwd || exit
+    else
+        export ELECTOR_URL=file:$scratch
+    fi
 }
 alone=${1:+yes}
 
@@ -282,6 +285,27 @@ check_commands() { # TREE: simulations that the text names, without their output
     done
 }
 
+# What a test is called in the table of attackers: ROOM.NAME is a source of test/ or fuzz/, `story NAME` one of the cluster's, `row
+# NAME` one of the checker's.
+has_test() { # NAME
+    local name=${1#* }
+    case $1 in
+    'story '*) grep -qE "^story_${name//-/_}\(\)" test/cluster/stories*.sh ;;
+    'row '*) grep -qE "^[a-z]+ *\\| $name *\\|" test/check/list ;;
+    fuzz.*) [ -e "fuzz/${1#fuzz.}.c" ] ;;
+    *) [ -e "test/${1//.//}.c" ] ;;
+    esac
+}
+check_tests() { # TREE: each test that the threat model names exists, and it names some
+    local file=$1/docs/threat-model.md name count=0
+    [ -e "$file" ] || return
+    while read -r name; do
+        count=$((count + 1))
+        has_test "$name" || echo "$file: there is no test \`$name\`"
+    done < <(grep -oE '`((unit|walk|swarm|paper|fuzz)\.[a-z_.]+|(story|row) [a-z0-9-]+)`' "$file" | tr -d '`' | sort -u)
+    [ "$count" -gt 0 ] || echo "$file: it names no test"
+}
+
 # ---- Proofs ---------------------------------------------------------------------------------------
 
 plant() { # WHAT red|green DOCUMENT-TEXT
@@ -311,7 +335,9 @@ prove() {
     mkdir -p "$scratch/tree/docs"
     printf '# A heading\n[one](docs/ONE.md) [two](docs/ONE.md#a-heading) `elector sim bully --nodes 5 --planted`\n```c\nint planted;\n```\n' >"$scratch/tree/README.md"
     printf '[back](../README.md#a-heading) [gone](gone.md) [here](#nothing)\n' >"$scratch/tree/docs/ONE.md"
-    planted=$((planted + 5))
+    printf '`unit.agent.confine` `story garbage` `row quorum-late` `fuzz.seal` `unit.gone` `story gone` `row gone` `fuzz.gone`\n' >"$scratch/tree/docs/threat-model.md"
+    planted=$((planted + 9))
+    [ "$(check_tests "$scratch/tree" | wc -l)" -eq 4 ] || { failed=1 && echo "FAIL  four tests that do not exist are not found"; }
     [ "$(check_links "$scratch/tree" | wc -l)" -eq 3 ] || { failed=1 && echo "FAIL  three dead links are not found"; }
     [ "$(check_c "$scratch/tree" | wc -l)" -eq 1 ] || { failed=1 && echo "FAIL  code of no example is not found"; }
     [ "$(check_commands "$scratch/tree" | wc -l)" -eq 1 ] || { failed=1 && echo "FAIL  a command that makes no sense is not found"; }
@@ -325,7 +351,7 @@ for name in $executed; do
     said=$(perform "$root/$name" "$name") || failed=1
     echo "$said"
 done
-for check in links c commands; do
+for check in links c commands tests; do
     found=$("check_$check" .)
     if [ -z "$found" ]; then
         echo "ok    $check"

@@ -53,6 +53,8 @@ if grep -q 'SONAME.*\[libelector\.so\.0\]' < <(readelf -d "$library"); then pass
 # The service: it starts what was installed, and is as confined as it can be.
 unit=$prefix/lib/systemd/system/elector-agent.service
 if grep -qF "ExecStart=$prefix/bin/elector agent" "$unit"; then pass "a service"; else fail "no service, or it starts something else: $unit"; fi
+if grep -qE '^(AmbientCapabilities|LimitMEMLOCK)=|CAP_' "$unit"; then fail "the service asks for what the agent does not need"; else pass "no privileges"; fi
+if grep -qx 'StartLimitIntervalSec=0' "$unit"; then pass "it is always started again"; else fail "a few failed starts end the service"; fi
 if command -v systemd-analyze >/dev/null; then
     exposure=$(systemd-analyze security --offline=yes --no-pager "$unit" 2>&1 | sed -n 's/.*exposure level for .*: \([0-9.]*\) .*/\1/p')
     if awk "BEGIN { exit !(${exposure:-10} <= 2.0) }"; then pass "exposed by $exposure of 10"; else fail "the service is exposed by ${exposure:-?}, more than 2.0"; fi

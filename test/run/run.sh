@@ -133,11 +133,6 @@ test_first_minute() {
     verify "$name" "is $(cat "$out")" grep -qE "^billing\|[1-9][0-9]*\|[^|]+\|file:$dir/locks\|0$" "$out"
     verify "$name" "no line about leading" says '^elector run: billing: leading with token [0-9]+$'
 
-    fresh "no agent at all"
-    status_is 0 env -u ELECTOR_URL HOME="$dir" XDG_RUNTIME_DIR="$dir/locks" "$ELECTOR" run "test-$$" -- true 2>"$err"
-    verify "$name" "no line about it" says '^elector run: no agent is configured; .* this host only, in /'
-    rm -f "/run/elector/locks/test-$$.lock"
-    status_is 0 locks --quiet billing -- true
     fresh "quiet"
     status_is 0 locks --quiet billing -- true
     verify "$name" "says something" test ! -s "$err"
@@ -204,6 +199,7 @@ g true
 --health-failures 0 g -- true
 --health-interval 0 --health-cmd true g -- true
 --penalty x g -- true
+--watchdog x g -- true
 --group g{0..256} -- true
 --group g{0..} -- true
 --group g{1,{2,3}} -- true
@@ -337,7 +333,7 @@ test_families() {
     status_is 0 locks -w 60 g -- sh -c 'while read -r p; do
         if kill -0 "$p" 2>/dev/null && ! grep -q "^State:.[ZX]" /proc/$p/status; then echo "$p" >>"$dir/left"; fi; done <"$dir/pids"'
     verify "$name" "some were left when the next began" test ! -e "$dir/left"
-    verify "$name" "the keeper says nothing" says 'g: elector run died; killing the command'
+    await "$name" "the keeper says so" says 'g: elector run died; killed the command'
 
     fresh "the command is killed"
     in_background locks --stop-timeout 0.3 g -- "$scratch/stubborn"
@@ -376,6 +372,47 @@ test_families() {
     : >"$dir/fake/broken"
     ends_with 75
     verify "$name" "some are left" all_gone "$dir/pids"
+}
+
+# ---- A reader of standard error that has stopped --------------------------------------------------------
+
+# blocked ARGUMENTS: elector run in the background, by locks; its standard error is a pipe that is full, which nobody reads.
+blocked() {
+    [ -p "$dir/pipe" ] || {
+        mkfifo "$dir/pipe"
+        exec 8<>"$dir/pipe"
+        dd if=/dev/zero of="$dir/pipe" oflag=nonblock bs=4096 2>/dev/null
+    }
+    "$ELECTOR" run --url "file:$dir/locks" "$@" >>"$out" 2>&8 </dev/null 8<&- &
+    run=$!
+    started+=("$run")
+}
+
+test_blocked() {
+    local first p
+    fresh "killed, and nobody reads standard error"
+    blocked --verbose g -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    first=$run
+    kill -KILL "$first"
+    await "$name" "all has ended" all_gone "$dir/pids"
+    # shellcheck disable=SC2016
+    status_is 0 locks -w 60 g -- sh -c 'echo >"$dir/next"'
+    verify "$name" "the lock was kept" test -e "$dir/next"
+
+    fresh "stopped, and nobody reads standard error"
+    blocked --verbose --stop-timeout 0.2 g -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    while read -r p; do ! grep -q stubborn "/proc/$p/cmdline" || kill -KILL "$p"; done <"$dir/pids"
+    await "$name" "it ends" gone "$run"
+    verify "$name" "some are left" all_gone "$dir/pids"
+    exec 8<&-
+
+    fresh "without descriptors 0, 1 and 2"
+    # shellcheck disable=SC2016
+    "$ELECTOR" run --verbose --url "file:$dir/locks" g -- sh -c 'for fd in 0 1 2; do name=$(readlink /proc/$$/fd/$fd); echo "$name" >>"$dir/fds"; done' <&- >&- 2>&-
+    verify "$name" "they are $(tr '\n' ' ' <"$dir/fds")" test "$(tr '\n' ' ' <"$dir/fds")" = "/dev/null /dev/null /dev/null "
+    verify "$name" "a message is in the lock" test -z "$(grep -l 'elector run' "$dir"/locks/*)"
 }
 
 # ---- Signals --------------------------------------------------------------------------------------
@@ -428,6 +465,7 @@ test_restart() {
 
 # ---- Leases ---------------------------------------------------------------------------------------
 
+log_is() { test "$(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" = "$1"; }
 # The last beat of all that the command has started came before the deadline.
 before_deadline() {
     awk -v deadline="$(cat "$dir/fake/deadline")" '$1 * 1e9 >= deadline { late = 1 } END { exit late || NR == 0 }' "$dir/beats"
@@ -446,6 +484,25 @@ test_leases() {
     verify "$name" "is not said" says 'fake: handing over \(the test says so\); stopping the command'
     kill -TERM "$run"
     ends_with 0
+
+    fresh "handing over takes longer than the lease, which is renewed"
+    export ELECTOR_FAKE_LEASE_MS=1000
+    # shellcheck disable=SC2016
+    in_background fake --stop-timeout 60 fake -- bash -c 'trap "sleep 2; echo ended >>$dir/fake/log; exit 0" TERM
+        echo "$ELECTOR_TOKEN" >>"$dir/seen"; while :; do sleep 0.01; done'
+    await "$name" "it leads" has seen '^1$'
+    : >"$dir/fake/stop"
+    await "$name" "it leads again" has seen '^2$'
+    verify "$name" "is killed: $(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" log_is "campaign ended stopped campaign "
+    kill -TERM "$run"
+    ends_with 0
+
+    fresh "a kill is always said"
+    in_background fake --quiet --once --stop-timeout 0.3 fake -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    : >"$dir/fake/stop"
+    ends_with 75
+    verify "$name" "not" says 'fake: SIGKILL to the command, 0\.[0-9] s after SIGTERM: it has not stopped within --stop-timeout'
 
     fresh "lost and elected anew in one breath"
     : >"$dir/fake/again"
@@ -551,7 +608,6 @@ END
 chmod +x "$scratch/note" "$scratch/worker"
 
 told() { test "$(tr '\n' ';' <"$dir/events")" = "$1"; }
-log_is() { test "$(cut -d' ' -f1 "$dir/fake/log" | tr '\n' ' ')" = "$1"; }
 
 test_hooks() {
     fresh "hooks in order"
@@ -574,13 +630,16 @@ test_hooks() {
     verify "$name" "is not said" says 'fake: --on-elected was killed: timeout'
 
     fresh "a hook is no work, and holds no lease"
-    in_background fake --on-lost 'sleep 1000' --hook-timeout 8 fake -- "$scratch/witness"
+    in_background fake --on-lost 'sleep 1000' --hook-timeout 4 fake -- "$scratch/witness"
     await "$name" "it leads" has seen '^1$'
     : >"$dir/fake/stalled"
-    await "$name" "it leads again" has seen '^2$'
+    await "$name" "it campaigns again" lines fake/log '^campaign' 2
     rm "$dir/fake/stalled"
     verify "$name" "the hook had ended" test -z "$(says 'on-lost was killed' && echo yes)"
+    verify "$name" "the command has begun beside it" test -z "$(grep '^2$' "$dir/seen")"
+    await "$name" "it works again" has seen '^2$'
     kill -KILL "$run"
+    await "$name" "all has ended" all_gone "$dir/pids"
 
     fresh "elected, and lost before the hook has ended"
     in_background fake --on-elected "$scratch/slow" --on-lost "$scratch/note" fake -- "$scratch/witness"
@@ -601,6 +660,110 @@ test_hooks() {
     kill -TERM "$run"
     ends_with 143
     verify "$name" "not in order: $(tr '\n' ';' <"$dir/events")" told "elected myself 1;lost  1;elected myself 2;lost  2;"
+}
+
+# The keeper sees to --on-lost where elector run cannot.
+test_last_hooks() {
+    fresh "hooks alone, killed"
+    in_background locks --on-elected "$scratch/note" --on-lost "$scratch/note" g
+    await "$name" "it leads" has events '^elected '
+    kill -KILL "$run"
+    # shellcheck disable=SC2016
+    status_is 0 locks -w 60 g -- sh -c 'cut -d" " -f1 "$dir/events" >"$dir/before"'
+    verify "$name" "the next began before: $(tr '\n' ' ' <"$dir/before")" test "$(tr '\n' ' ' <"$dir/before")" = "elected lost "
+    await "$name" "the keeper says so" says 'g: elector run died; --on-lost ended with 0'
+
+    fresh "a command and hooks, killed"
+    in_background locks --on-lost "$scratch/look" g -- "$scratch/stubborn"
+    await "$name" "all have begun" lines pids . 4
+    kill -KILL "$run"
+    # shellcheck disable=SC2016
+    status_is 0 locks -w 60 g -- sh -c 'cp "$dir/events" "$dir/before"'
+    verify "$name" "not once, or before the work had ended: $(tr '\n' ' ' <"$dir/before")" test "$(cat "$dir/before")" = lost
+    await "$name" "the keeper says so" says 'g: elector run died; killed the command; --on-lost ended with 0'
+
+    fresh "killed while --on-elected runs"
+    in_background locks --on-elected "$scratch/slow" --on-lost "$scratch/note" g
+    await "$name" "the hook has begun" has events '^slow$'
+    kill -KILL "$run"
+    status_is 0 locks -w 60 g -- true
+    verify "$name" "they are $(tr '\n' ';' <"$dir/events")" test "$(cut -d' ' -f1 "$dir/events" | tr '\n' ' ')" = "slow lost "
+
+    fresh "a last hook that takes too long"
+    in_background fake --on-elected "$scratch/note" --on-lost "$scratch/slower" fake
+    await "$name" "it leads" has events '^elected '
+    kill -KILL "$run"
+    await "$name" "the keeper says so" says 'fake: elector run died; --on-lost was killed'
+    verify "$name" "it had not begun" has events '^slower$'
+
+    fresh "hooks alone, and elector run hangs"
+    in_background fake --on-elected "$scratch/note" --on-lost "$scratch/note" fake
+    await "$name" "it leads" has events '^elected myself 1$'
+    kill -STOP "$run"
+    await "$name" "the loss is told" has events '^lost  1$'
+    verify "$name" "elector run is no longer stopped" stopped "$run"
+    kill -CONT "$run"
+    await "$name" "it leads again" has events '^elected myself 2$'
+    kill -TERM "$run"
+    ends_with 143
+    verify "$name" "not in order: $(tr '\n' ';' <"$dir/events")" told "elected myself 1;lost  1;elected myself 2;lost  2;"
+
+    fresh "the keeper of hooks is killed"
+    in_background fake --on-elected "$scratch/note" --on-lost "$scratch/note" fake -- "$scratch/witness"
+    await "$name" "it works" test -s "$dir/pids"
+    kill -KILL "$(parent_of "$(cat "$dir/pids")")"
+    ends_with 137
+    verify "$name" "the loss is told $(grep -c '^lost' "$dir/events") times" test "$(grep -c '^lost  1$' "$dir/events")" -eq 1
+}
+
+has_zombies() { # of $run
+    local child
+    for child in $(keeper_of "$run"); do ! grep -q '^State:.Z' "/proc/$child/status" || return 0; done
+    return 1
+}
+no_zombies() { ! has_zombies; }
+has_one_child() { [ "$(keeper_of "$run" | wc -w)" -eq 1 ]; } # the keeper
+
+# Something whose parent has ended, in a session of its own: it ends when the test says so.
+cat >"$scratch/orphan" <<'END'
+#!/usr/bin/env bash
+(setsid bash -c 'echo $$ >>"$dir/orphans"; until [ -e "$dir/go" ]; do sleep 0.01; done' &)
+until [ -s "$dir/orphans" ]; do sleep 0.01; done
+END
+chmod +x "$scratch/orphan"
+
+test_orphans() {
+    fresh "what a check has left behind is reaped"
+    in_background locks --health-cmd "$scratch/orphan" --health-interval 0.1 g -- sleep 1000
+    await "$name" "it leads" says 'leading with token'
+    await "$name" "orphans are ours" test -s "$dir/orphans"
+    : >"$dir/go"
+    await "$name" "orphans have ended" lines orphans . 3
+    await "$name" "they are reaped" no_zombies
+    await "$name" "the first is gone" test ! -e "/proc/$(head -n1 "$dir/orphans")"
+    kill -TERM "$run"
+    ends_with 143
+
+    fresh "what --on-elected has left behind is killed"
+    in_background locks --on-elected "$scratch/orphan" g -- "$scratch/witness"
+    await "$name" "it works" test -s "$dir/pids"
+    verify "$name" "it lives" test ! -e "/proc/$(cat "$dir/orphans")"
+    kill -TERM "$run"
+    ends_with 143
+
+    fresh "process 1 of a container"
+    unshare -pf --mount-proc true 2>/dev/null || return 0 # not allowed here
+    unshare -pf --mount-proc --kill-child "$ELECTOR" run --url "file:$dir/locks" g -- sleep 1000 >>"$out" 2>>"$err" </dev/null &
+    local outside=$!
+    started+=("$outside")
+    await "$name" "it leads" says 'leading with token'
+    run=$(keeper_of "$outside")
+    run=${run% }
+    nsenter -t "$run" -p -m "$scratch/orphan" # a stranger that leaves an orphan to process 1
+    : >"$dir/go"
+    await "$name" "it is reaped" has_one_child
+    kill -TERM "$run"
+    wait "$outside"
 }
 
 test_health() {
@@ -631,6 +794,36 @@ test_health() {
     ends_with 143
 }
 
+cat >"$scratch/rank" <<'END'
+#!/usr/bin/env bash
+echo >>"$dir/measured"
+[ ! -e "$dir/fails" ] || exit 3
+[ ! -e "$dir/hangs" ] || exec sleep 1000
+echo 41
+END
+chmod +x "$scratch/rank"
+
+test_rank() {
+    fresh "a measurement that fails keeps the last value"
+    in_background fake --rank "cmd:$scratch/rank" fake -- "$scratch/worker"
+    await "$name" "it works" has events '^work 1$'
+    : >"$dir/fails"
+    : >"$dir/fake/stop"
+    await "$name" "it works again" has events '^work 2$'
+    verify "$name" "campaigns with another" lines fake/log '^campaign 41 ' 2
+    verify "$name" "is not said" says 'fake: --rank: the command failed with 3; campaigning with the last value, 41'
+    kill -TERM "$run"
+    ends_with 0
+
+    fresh "nothing waits for a measurement"
+    : >"$dir/hangs"
+    in_background fake --rank "cmd:$scratch/rank" fake -- "$scratch/worker"
+    await "$name" "it measures" test -s "$dir/measured"
+    kill -TERM "$run"
+    ends_with 143
+    verify "$name" "it waited" test -z "$(says '--rank' && echo yes)"
+}
+
 # ---- Many groups ----------------------------------------------------------------------------------
 
 cat >"$scratch/slow" <<'END'
@@ -647,7 +840,17 @@ setsid bash -c 'echo $$ >>"$dir/pids-$ELECTOR_GROUP"; while :; do sleep 1; done'
 echo $$ >>"$dir/pids-$ELECTOR_GROUP"
 while :; do sleep 1; done
 END
-chmod +x "$scratch/slow" "$scratch/family"
+cat >"$scratch/slower" <<'END'
+#!/usr/bin/env bash
+echo slower >>"$dir/events"
+sleep 1000
+END
+cat >"$scratch/look" <<'END'
+#!/usr/bin/env bash
+while read -r p; do ! kill -0 "$p" 2>/dev/null || echo alive >>"$dir/events"; done <"$dir/pids"
+echo lost >>"$dir/events"
+END
+chmod +x "$scratch/slow" "$scratch/slower" "$scratch/look" "$scratch/family"
 
 family_is_there() { [ "$(wc -l <"$dir/pids-$1")" -ge "$2" ]; }
 some_live() {
@@ -673,13 +876,32 @@ test_many() {
     kill -KILL "$run"
     for g in g1 g2 g3 h; do await "$name" "nothing is left of $g" all_gone "$dir/pids-$g"; done
 
+    fresh "a group that ends resigns while another works on"
+    # shellcheck disable=SC2016
+    in_background fake --group '{first,fake}' -- bash -c 'trap "" TERM; echo $$ >>"$dir/pids"; until [ -e "$dir/go" ]; do sleep 0.01; done'
+    await "$name" "one works" test -s "$dir/pids"
+    await "$name" "both campaign" lines fake/log '^campaign' 2
+    kill -TERM "$run"
+    await "$name" "the other gives up its candidacy" has fake/resigned '^first '
+    verify "$name" "so does the one that works" test -z "$(has fake/resigned '^fake ' && echo yes)"
+    : >"$dir/go"
+    ends_with 143
+
+    fresh "a group that cannot start its command resigns"
+    : >"$dir/fake/crowded"
+    in_background fake --group '{first,fake}' -- true
+    await "$name" "it says so" says 'fake: cannot create a process for the command'
+    await "$name" "it gives up its candidacy" has fake/resigned '^fake '
+    kill -TERM "$run"
+    ends_with 143
+
     fresh "many groups that end"
     # shellcheck disable=SC2016
     status_is 7 locks --group 'a,b-{x,y}' --restart never -- sh -c 'echo "$ELECTOR_GROUP" >>"$dir/ran"; [ "$ELECTOR_GROUP" != b-x ] || exit 7'
     verify "$name" "others ran: $(sort "$dir/ran" | tr '\n' ' ')" test "$(sort "$dir/ran" | tr '\n' ' ')" = "a b-x b-y "
 }
 
-[ $# -gt 0 ] || set -- first_minute status usage waiting contenders families signals restart leases hooks health many
+[ $# -gt 0 ] || set -- first_minute status usage waiting contenders families blocked signals restart leases hooks last_hooks orphans health rank many
 for test in "$@"; do "test_$test"; done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

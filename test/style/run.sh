@@ -91,6 +91,7 @@ check/world          core check check/reduce check/tables
 check/reduce         core check/world check/tables
 check/tables         core check/world
 agent/seal           core base
+agent/confine
 agent/config         core base agent/seal
 agent/peer           core base agent/seal agent/config
 agent/state          core base
@@ -100,14 +101,14 @@ agent/host/single    core base algorithms agent/config agent/peer agent/state ag
 agent/host/snapshot  core base algorithms agent/host agent/host/quorum agent/host/single agent/recorder
 agent/recorder       core base algorithms agent/config agent/state agent/host agent/host/snapshot
 agent/history        core base algorithms/quorum agent/config agent/host
-agent/guardian       core base agent/seal agent/peer agent/config agent/host
+agent/guardian       core base agent/confine agent/seal agent/peer agent/config agent/host
 agent/metrics        core base agent/config
 agent/serve          core base agent/config agent/host agent/history agent/guardian agent/metrics
 agent/serve/http     core base agent/config agent/metrics agent/serve
-agent                core base agent/seal agent/config agent/peer agent/state agent/host agent/recorder agent/history agent/guardian agent/metrics agent/serve agent/serve/http
+agent                core base agent/confine agent/seal agent/config agent/peer agent/state agent/host agent/recorder agent/history agent/guardian agent/metrics agent/serve agent/serve/http
 client               base
 supervise            base agent/guardian/guardian.h
-cli                  sim/output/transcript.h
+cli                  base sim/output/transcript.h
 cli/run              core base agent/config client supervise cli
 cli/cluster          core base algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client supervise/stop_times.h cli
 cli/replay           core base agent/seal agent/config agent/recorder sim/world sim/output cli

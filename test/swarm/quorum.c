@@ -24,6 +24,16 @@ static double within(double length)
     return (double)below(&story.dice, (unsigned)(10 * length)) / 10;
 }
 
+/* Most of the others are told, each at its own time. */
+static void tell_of_death(unsigned id, unsigned incarnation, double at)
+{
+    for (unsigned n = 1; n <= story.nodes; n++)
+        if (n != id && !one_in(4))
+            tell("; fact %u:obituary=%llu@%.1f", n,
+                 (unsigned long long)id << QUORUM_OBITUARY_SHIFT | incarnation,
+                 at + (one_in(2) ? 0 : within(LEASE)));
+}
+
 /* Lives are counted as long as each is on disk at once: then it can be said which one is over. */
 static void tell_of_lives(unsigned id)
 {
@@ -32,11 +42,7 @@ static void tell_of_lives(unsigned id)
     double at = within(8 * LEASE);
     while (at < TIME) {
         tell("; crash %u@%.1f", id, at);
-        const unsigned witness = member();
-        if (counted && witness != id && one_in(3))
-            tell("; fact %u:obituary=%llu@%.1f", witness,
-                 (unsigned long long)id << QUORUM_OBITUARY_SHIFT | incarnation,
-                 at + (one_in(2) ? 0 : within(LEASE)));
+        if (counted && one_in(3)) tell_of_death(id, incarnation, at);
         if (one_in(8)) return;
         at += 0.2 + within(one_in(2) ? 3 : 2 * LEASE);
         const bool wiped = one_in(6);

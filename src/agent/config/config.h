@@ -2,7 +2,7 @@
  * The config room reads an agent's configuration: an INI file, which command line flags may override. It knows
  * the keys of seal/ and the options of the algorithms, and nothing of the running agent. Start here with struct
  * config. parse.c reads lines, sections.c has the table of keys, validate.c and group.c check what only the
- * whole file can show, reload.c says whether a running agent can take a new file.
+ * whole file can show, rights.c decides who may do what, reload.c says whether a running agent can take a new file.
  */
 #ifndef ELECTOR_AGENT_CONFIG_CONFIG_H
 #define ELECTOR_AGENT_CONFIG_CONFIG_H
@@ -41,6 +41,26 @@ struct config_member {
     bool has_key;
 };
 
+/*
+ * What a client may do with a group. Whoever is listed for one of the last two may also read. Without a line of
+ * its own, CONFIG_CONTROL is given to those who may campaign, CONFIG_CAMPAIGN to those who may read, and
+ * CONFIG_READ to everybody who can connect.
+ */
+enum config_right {
+    CONFIG_READ,     /* allow-read: learn who leads, and led */
+    CONFIG_CAMPAIGN, /* allow: be a candidate, and lead */
+    CONFIG_CONTROL,  /* allow-control: depose another's leader, or choose its successor */
+    CONFIG_RIGHTS
+};
+
+/* One `allow` line. */
+struct config_allowed {
+    bool is_set, is_everybody;
+    uid_t users[CONFIG_ALLOWED_MAX];
+    gid_t groups[CONFIG_ALLOWED_MAX];
+    uint32_t user_count, group_count;
+};
+
 /* A [group NAME] section. NAME may end in * to match a prefix; * alone holds for all groups without a
  * section. */
 struct config_group {
@@ -48,10 +68,7 @@ struct config_group {
     const struct el_algorithm *algorithm;    /* default: quorum */
     char options[CONFIG_OPTIONS_MAX][2][64]; /* name and value as typed: lease = 2s */
     uint32_t option_count;
-    uid_t users[CONFIG_ALLOWED_MAX];
-    gid_t groups[CONFIG_ALLOWED_MAX];
-    uint32_t user_count, group_count;
-    bool restricted; /* there is an `allow` line */
+    struct config_allowed allowed[CONFIG_RIGHTS];
 };
 
 /* Consistent times for a kind of network: the defaults of quorum groups, unless their section says
@@ -82,20 +99,23 @@ struct config {
     gid_t socket_group;
     bool has_socket_group;
     uint32_t socket_per_user; /* most connections of one user; default 48 */
+    el_duration stop_timeout; /* the longest time that a client may take to stop; default 30 s */
     char state[4096];         /* the state file */
     enum config_log log;
     bool verbose;
     uint64_t recorder;                    /* size of the recording in bytes; 0: none */
     char recorder_file[4096];             /* "": the state file's name with .flight added */
     bool guardian;                        /* a separate process tells peers if the agent dies */
+    bool seccomp;                         /* confine/ forbids system calls that the agent does not need */
     struct sockaddr_storage http;         /* family 0: off */
-    bool http_is_default;                 /* not configured: an address in use is no error */
+    bool http_is_default;                 /* not configured: `doctor` only warns if it is in use */
     uint32_t http_groups;                 /* most groups in /metrics one by one */
     uint32_t drift;                       /* of clocks, in millionths */
     el_duration transmit_max;             /* the longest time that a message is assumed to take */
     const struct config_profile *profile; /* NULL: none named; the defaults, which are those of lan */
     struct config_group groups[CONFIG_GROUPS_MAX];
     uint32_t group_count;
+    bool restricts_reading; /* some section has `allow-read` */
 };
 
 /* False: `text` says in one line what is wrong, where (FILE:LINE) and what to do; `config` is wiped. */
@@ -117,10 +137,21 @@ void config_values(const struct config_profile *, const struct config_group *, c
                    struct el_value *values);
 /* The section that applies to a group; NULL: none, the defaults apply. */
 const struct config_group *config_group_of(const struct config *, const char *group);
-/* Whether a process of this user may campaign for the group. */
-bool config_permits(const struct config *, const char *group, uid_t uid, const gid_t *gids, uint32_t gid_count);
+/*
+ * Whether a process of this user has the right. Each right is looked up by itself, in the section that fits the
+ * group best among those that set it: a section that does not mention a right does not open it. Root and the
+ * agent's own user have all rights.
+ */
+bool config_permits(const struct config *, const char *group, enum config_right, uid_t uid, const gid_t *gids,
+                    uint32_t gid_count);
+/* Whether everybody may read the group, also those whom nobody can identify. */
+bool config_is_public(const struct config *, const char *group);
+/* Tells each entry of an `allow` line that the section above it, such as [group *], does not have. */
+void config_each_opening(const struct config *, void (*tell)(void *context, const char *text), void *context);
 el_node config_position(const struct config *, const char *member); /* by name; 0: none */
 void config_wipe(struct config *);
+/* Wipes the secret key and the cluster keys alone: once seal/ has them, no other copy is needed. */
+void config_forget_keys(struct config *);
 
 /* Reads base64 keys, one per line, from a file that only its owner may read: a secret key, or the cluster
  * keys. */

@@ -24,19 +24,32 @@ static void describe_members(const struct config *config, FILE *out)
 
 static void describe_group(const struct config_group *group, FILE *out)
 {
+    static const char *const verbs[] = {
+        [CONFIG_READ] = "read", [CONFIG_CAMPAIGN] = "campaign", [CONFIG_CONTROL] = "control"};
     fprintf(out, "  %-12s %s", group->name, group->algorithm->name);
     for (uint32_t i = 0; i < group->option_count; i++)
         fprintf(out, ", %s %s", group->options[i][0], group->options[i][1]);
-    if (group->restricted)
-        fprintf(out, "; only %u users and %u groups may campaign", group->user_count, group->group_count);
+    for (enum config_right right = CONFIG_READ; right < CONFIG_RIGHTS; right++) {
+        const struct config_allowed *allowed = &group->allowed[right];
+        if (allowed->is_set && allowed->is_everybody)
+            fprintf(out, "; everybody may %s", verbs[right]);
+        else if (allowed->is_set)
+            fprintf(out, "; only %u users and %u groups may %s", allowed->user_count, allowed->group_count,
+                    verbs[right]);
+    }
     fputc('\n', out);
+}
+
+static void describe_opening(void *out, const char *text)
+{
+    fprintf(out, "warning: %s\n", text);
 }
 
 static void describe_http(const struct config *config, FILE *out)
 {
     char address[80] = "off";
     if (config->http.ss_family) config_write_address(&config->http, address, sizeof address);
-    fprintf(out, "http %s%s\n", address, config->http_is_default ? ", unless that is in use" : "");
+    fprintf(out, "http %s\n", address);
 }
 
 bool config_describe(const struct config *config, FILE *out)
@@ -61,5 +74,6 @@ bool config_describe(const struct config *config, FILE *out)
         all = all || strcmp(config->groups[i].name, "*") == 0;
     }
     if (!all) fputs("  all others   quorum\n", out);
+    config_each_opening(config, describe_opening, out);
     return fflush(out) == 0 && !ferror(out);
 }

@@ -1,17 +1,12 @@
-/* Groups: which section applies, who may campaign, and whether an algorithm's options and times are
- * consistent. */
-#include <grp.h>
-#include <pwd.h>
+/* Groups: which section applies, and whether an algorithm's options and times are consistent. */
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/config/internal.h"
 #include "base/units.h"
 
-/* ---- Which section applies, and who may campaign ---- */
+/* ---- Which section applies ---- */
 
-/* How well a section's name matches a group: 0 not at all, the longest prefix better, the exact name best. */
-static size_t fit(const char *pattern, const char *name)
+size_t config_fit(const char *pattern, const char *name)
 {
     const size_t length = strlen(pattern);
     if (strcmp(pattern, name) == 0) return CONFIG_NAME_MAX + 2;
@@ -24,88 +19,12 @@ const struct config_group *config_group_of(const struct config *config, const ch
     const struct config_group *best = NULL;
     size_t best_fit = 0;
     for (uint32_t i = 0; i < config->group_count; i++) {
-        const size_t fits = fit(config->groups[i].name, group);
+        const size_t fits = config_fit(config->groups[i].name, group);
         if (fits <= best_fit) continue;
         best = &config->groups[i];
         best_fit = fits;
     }
     return best;
-}
-
-bool config_permits(const struct config *config, const char *group, uid_t uid, const gid_t *gids,
-                    uint32_t gid_count)
-{
-    const struct config_group *section = config_group_of(config, group);
-    if (uid == 0 || uid == geteuid() || !section || !section->restricted) return true;
-    for (uint32_t i = 0; i < section->user_count; i++)
-        if (section->users[i] == uid) return true;
-    for (uint32_t i = 0; i < section->group_count; i++)
-        for (uint32_t k = 0; k < gid_count; k++)
-            if (section->groups[i] == gids[k]) return true;
-    return false;
-}
-
-/* ---- allow = user:alice, group:ops, uid:1000, gid:100 ---- */
-
-static bool find_user(struct config_reading *r, const char *name, uint64_t *id)
-{
-    const struct passwd *found = r->form_only ? NULL : getpwnam(name);
-    *id = found ? found->pw_uid : 0;
-    return found || r->form_only;
-}
-
-static bool find_group(struct config_reading *r, const char *name, uint64_t *id)
-{
-    const struct group *found = r->form_only ? NULL : getgrnam(name);
-    *id = found ? found->gr_gid : 0;
-    return found || r->form_only;
-}
-
-static bool allow_one(struct config_reading *r, const char *word)
-{
-    struct config_group *section = &r->config->groups[r->index];
-    uint64_t id = 0;
-    bool user = true;
-    if (strncmp(word, "user:", 5) == 0) {
-        if (!find_user(r, word + 5, &id))
-            return config_fail(r, r->line, "there is no user '%s' on this host", word + 5);
-    } else if (strncmp(word, "group:", 6) == 0) {
-        user = false;
-        if (!find_group(r, word + 6, &id))
-            return config_fail(r, r->line, "there is no group '%s' on this host", word + 6);
-    } else {
-        user = strncmp(word, "uid:", 4) == 0;
-        if ((!user && strncmp(word, "gid:", 4) != 0) || !units_number(word + 4, UINT32_MAX - 1, &id))
-            return config_fail(r, r->line, "'allow' lists user:NAME, group:NAME, uid:N and gid:N, not '%s'",
-                               word);
-    }
-    uint32_t *count = user ? &section->user_count : &section->group_count;
-    if (*count == CONFIG_ALLOWED_MAX)
-        return config_fail(r, r->line, "'allow' lists at most %d users and as many groups; make them one group",
-                           CONFIG_ALLOWED_MAX);
-    if (user)
-        section->users[(*count)++] = (uid_t)id;
-    else
-        section->groups[(*count)++] = (gid_t)id;
-    return true;
-}
-
-bool config_read_allow(struct config_reading *r, const char *value)
-{
-    char word[80];
-    r->config->groups[r->index].restricted = true;
-    for (bool more = true; more;) {
-        value += strspn(value, " \t");
-        size_t length = strcspn(value, ",");
-        more = value[length] == ',';
-        const char *next = value + length + more;
-        while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t')) length--;
-        if (length >= sizeof word) return config_fail(r, r->line, "a name in 'allow' is too long");
-        snprintf(word, sizeof word, "%.*s", (int)length, value);
-        if (!allow_one(r, word)) return false;
-        value = next;
-    }
-    return true;
 }
 
 /* ---- Options ---- */
@@ -138,7 +57,7 @@ void config_values(const struct config_profile *profile, const struct config_gro
 static bool refuse_option(struct config_reading *r, uint32_t line, const struct el_algorithm *algorithm,
                           const char *name)
 {
-    char names[200] = "algorithm, allow";
+    char names[240] = "algorithm, allow, allow-read, allow-control";
     for (uint32_t i = 0; i < algorithm->option_count; i++) {
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, ", %s", algorithm->options[i].name);

@@ -107,7 +107,9 @@ static void set_defaults(struct config *config, const char *path)
     snprintf(config->state, sizeof config->state, "%s", "/var/lib/elector/elector.state");
     config->socket_mode = 0660;
     config->socket_per_user = 48;
+    config->stop_timeout = 30 * NS_PER_S;
     config->guardian = true;
+    config->seccomp = true;
     config->recorder = UINT64_C(4) << 20;
     config->drift = 10000;
     config->transmit_max = 10 * NS_PER_MS;
@@ -169,6 +171,12 @@ bool config_read(struct config *config, const char *path, char *text, size_t siz
 void config_wipe(struct config *config)
 {
     sodium_memzero(config, sizeof *config);
+}
+
+void config_forget_keys(struct config *config)
+{
+    sodium_memzero(config->secret_key, sizeof config->secret_key);
+    sodium_memzero(config->cluster_keys, sizeof config->cluster_keys);
 }
 
 el_node config_position(const struct config *config, const char *member)

@@ -167,6 +167,13 @@ static bool read_socket_per_user(struct config_reading *r, const char *value)
     return true;
 }
 
+static bool read_stop_timeout(struct config_reading *r, const char *value)
+{
+    if (units_time(value, &r->config->stop_timeout) && r->config->stop_timeout <= 3600 * NS_PER_S) return true;
+    return config_fail(r, r->line, "'stop-timeout' is a time up to 1h with its unit, such as 30s, not '%s'",
+                       value);
+}
+
 static bool read_state(struct config_reading *r, const char *value)
 {
     return read_path(r, value, r->config->state, sizeof r->config->state);
@@ -209,6 +216,12 @@ static bool read_guardian(struct config_reading *r, const char *value)
 {
     if (units_switch(value, &r->config->guardian)) return true;
     return config_fail(r, r->line, "'guardian' is on or off, not '%s'", value);
+}
+
+static bool read_seccomp(struct config_reading *r, const char *value)
+{
+    if (units_switch(value, &r->config->seccomp)) return true;
+    return config_fail(r, r->line, "'seccomp' is on or off, not '%s'", value);
 }
 
 static bool read_recorder(struct config_reading *r, const char *value)
@@ -277,16 +290,20 @@ static const struct {
     {CONFIG_IN_AGENT, "socket-mode", read_socket_mode},
     {CONFIG_IN_AGENT, "socket-group", read_socket_group},
     {CONFIG_IN_AGENT, "socket-per-user", read_socket_per_user},
+    {CONFIG_IN_AGENT, "stop-timeout", read_stop_timeout},
     {CONFIG_IN_AGENT, "state", read_state},
     {CONFIG_IN_AGENT, "http", read_http},
     {CONFIG_IN_AGENT, "http-groups", read_http_groups},
     {CONFIG_IN_AGENT, "log", read_log},
     {CONFIG_IN_AGENT, "verbose", read_verbose},
     {CONFIG_IN_AGENT, "guardian", read_guardian},
+    {CONFIG_IN_AGENT, "seccomp", read_seccomp},
     {CONFIG_IN_AGENT, "recorder", read_recorder},
     {CONFIG_IN_AGENT, "recorder-file", read_recorder_file},
     {CONFIG_IN_GROUP, "algorithm", read_algorithm},
     {CONFIG_IN_GROUP, "allow", config_read_allow},
+    {CONFIG_IN_GROUP, "allow-read", config_read_allow_read},
+    {CONFIG_IN_GROUP, "allow-control", config_read_allow_control},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 /* ---- Messages ---- */
@@ -20,12 +22,18 @@ static bool is_watched(enum guardian_kind kind)
     return kind == GUARDIAN_WATCH || kind == GUARDIAN_LINE || kind == GUARDIAN_BLIND;
 }
 
+static void drop_release(struct guardian_obituary *release)
+{
+    if (release) sodium_memzero(release, sizeof *release);
+    free(release);
+}
+
 static void let_go(struct guardian_watched *one)
 {
     if (one->fd >= 0) close(one->fd);
     if (one->connection >= 0) close(one->connection);
     one->fd = one->connection = -1;
-    for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) free(one->releases[i]);
+    for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) drop_release(one->releases[i]);
 }
 
 static struct guardian_watched *find(struct guardian *g, uint32_t number)
@@ -83,12 +91,16 @@ static void copy(struct guardian_obituary *obituary, const struct guardian_messa
     memcpy(obituary->datagram, m->datagram, m->size);
 }
 
+/* It can end this member's leases for as long as its channel lasts: keep it out of the swap space and of core dumps. */
 static void keep_obituary(struct guardian *g, const struct guardian_message *m, size_t size)
 {
-    if (has_datagram(m, size, m->number))
-        copy(&g->obituaries[m->number - 1], m);
-    else
+    if (!has_datagram(m, size, m->number)) {
         g->is_mute = true;
+        return;
+    }
+    struct guardian_obituary *kept = &g->obituaries[m->number - 1];
+    if (kept->size == 0) (void)sodium_mlock(kept, sizeof *kept);
+    copy(kept, m);
 }
 
 /* Without memory there is no release, and the lease decides. */
@@ -100,7 +112,7 @@ static void keep_release(struct guardian *g, const struct guardian_message *m, s
         return;
     }
     struct guardian_obituary **kept = &one->releases[m->peer - 1];
-    free(*kept);
+    drop_release(*kept);
     *kept = m->size ? malloc(sizeof **kept) : NULL;
     if (*kept) copy(*kept, m);
 }
@@ -161,13 +173,6 @@ void guardian_close(struct guardian *g)
 }
 
 /* ---- After the agent's death ---- */
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* The page is final once the agent is dead. The agent itself, number 0, always counts. */
 static bool counts(const struct guardian *g, const struct guardian_watched *one)
@@ -273,7 +278,7 @@ void guardian_agent_died(struct guardian *g)
 
 bool guardian_end_all(struct guardian *g)
 {
-    const uint64_t until = now_ms() + g->timeout_ms;
+    const uint64_t until = clock_boottime_ns() / NS_PER_MS + g->timeout_ms;
     shut_connections(g);
     ask_for_the_end(g);
     if (g->is_mute) return false;
@@ -281,7 +286,7 @@ bool guardian_end_all(struct guardian *g)
         const enum guardian_state state = look_at_all(g, timeout_ms);
         if (state == GUARDIAN_IS_OVER) return true;
         const bool is_more = tell_of_some(g);
-        const uint64_t now = now_ms();
+        const uint64_t now = clock_boottime_ns() / NS_PER_MS;
         if (!is_more && (state == GUARDIAN_NEVER_KNOWN || now >= until)) return false;
         timeout_ms = is_more ? GUARDIAN_PAUSE_MS : (int)(until - now);
     }

@@ -6,12 +6,14 @@
  * guardian.
  *
  * The guardian's side (guardian.c, process.c, alive_lock.c) may know base and nothing else: no keys, no
- * elections. The agent's side (guardian_client.c, spawn.c) may know the host, the peers' addresses and seal.
+ * elections. The agent's side (guardian_client.c, channel.c, spawn.c) may know the host, the peers' addresses
+ * and seal.
  * Start reading here, then:
  *   guardian.c          what a guardian knows, and what it does when the agent is dead
  *   process.c           its process: reads messages and waits for the agent's death
  *   alive_lock.h        the lock that tells of the death first
- *   guardian_client.h   the agent's side; spawn.c starts a guardian
+ *   guardian_client.h   the agent's side: what it knows of its clients' work, and the sealed datagrams
+ *   channel.h           its guardian's process and the channel to it; spawn.c starts one
  *
  * Agent and guardian have a pair of SOCK_SEQPACKET sockets, the channel. A message is a struct
  * guardian_message, perhaps with a descriptor. The agent tells of a client's work when the client becomes a

@@ -2,23 +2,20 @@
 #define _GNU_SOURCE
 #include "agent/guardian/guardian_client.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/guardian/alive_lock.h"
-#include "agent/guardian/spawn.h"
+#include "agent/guardian/channel.h"
 #include "agent/peer/udp.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memfd.h"
 
-static const uint64_t MS = 1000000, SECOND = 1000000000;
 static const uint64_t NOT_TAKEN = UINT64_MAX; /* no session has this number */
 enum {
     PAUSE_FIRST_MS = 100,
@@ -60,9 +57,7 @@ struct guardian_client {
     int page_fd;                         /* -1: there is none */
     struct guardian_page *page;          /* NULL: the guardian counts all work as held */
 
-    pid_t pid; /* 0: none runs */
-    int channel;
-    uv_poll_t *poll;
+    struct guardian_channel channel;
     uint64_t started_at, start_at, pause_ms;
     bool is_armed; /* the log says that it has an obituary for a peer */
     bool has_all;  /* the guardian knows of all work: it may have obituaries */
@@ -77,27 +72,15 @@ struct guardian_client {
 
 /* ---- Start and end of a guardian ---- */
 
-static void on_closed(uv_handle_t *handle)
+static bool say(const struct guardian_client *o, const struct guardian_message *m, int fd)
 {
-    free(handle);
+    return guardian_channel_say(&o->channel, m, fd);
 }
 
-static void close_channel(struct guardian_client *o)
-{
-    if (o->poll) uv_close((uv_handle_t *)o->poll, on_closed);
-    o->poll = NULL;
-    close(o->channel);
-    o->channel = -1;
-}
-
-/* Waits until the guardian is dead: no work may begin that a living guardian does not know of. */
 static void end_guardian(struct guardian_client *o)
 {
-    if (o->pid == 0) return;
-    kill(o->pid, SIGKILL); /* our child, not waited for yet: nobody else has its pid */
-    while (waitpid(o->pid, NULL, 0) < 0 && errno == EINTR) {}
-    o->pid = 0;
-    close_channel(o);
+    if (o->channel.pid == 0) return;
+    guardian_channel_close(&o->channel);
     o->has_all = o->is_armed = false;
     o->timeout_ms = 0;
     memset(o->sealed_by, 0, sizeof o->sealed_by);
@@ -107,10 +90,10 @@ static void end_guardian(struct guardian_client *o)
 static void start_later(struct guardian_client *o)
 {
     const uint64_t now = host_clock(o->host);
-    if (now - o->started_at >= STEADY_S * SECOND) o->pause_ms = 0;
+    if (now - o->started_at >= STEADY_S * NS_PER_S) o->pause_ms = 0;
     o->pause_ms = o->pause_ms ? 2 * o->pause_ms : PAUSE_FIRST_MS;
     if (o->pause_ms > PAUSE_MOST_MS) o->pause_ms = PAUSE_MOST_MS;
-    o->start_at = now + o->pause_ms * MS;
+    o->start_at = now + o->pause_ms * NS_PER_MS;
 }
 
 static void lose_guardian(struct guardian_client *o, const char *how)
@@ -122,53 +105,19 @@ static void lose_guardian(struct guardian_client *o, const char *how)
               how, (unsigned long long)o->pause_ms);
 }
 
-static bool say(struct guardian_client *o, struct guardian_message *m, int fd)
-{
-    union {
-        char room[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr aligned;
-    } serve = {{0}};
-    struct iovec part = {m, GUARDIAN_HEAD + m->size};
-    struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
-    if (fd >= 0) {
-        head.msg_control = &serve;
-        head.msg_controllen = sizeof serve.room;
-        struct cmsghdr *c = CMSG_FIRSTHDR(&head);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof fd);
-        memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    }
-    return sendmsg(o->channel, &head, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
-}
-
-/* A guardian writes nothing: if we died with something unread, the kernel would reset the channel, and the
- * guardian would lose what it had not read. So this is its end. */
-static void on_channel(uv_poll_t *poll, int status, int events)
+static void on_death(uv_poll_t *poll, int status, int events)
 {
     (void)status, (void)events;
     lose_guardian(poll->data, "has died");
 }
 
-static bool listen_to(struct guardian_client *o)
-{
-    o->poll = calloc(1, sizeof *o->poll);
-    if (o->poll && uv_poll_init(o->loop, o->poll, o->channel) != 0) {
-        free(o->poll);
-        o->poll = NULL;
-    }
-    if (!o->poll) return false;
-    o->poll->data = o;
-    return uv_poll_start(o->poll, UV_READABLE, on_channel) == 0;
-}
-
 static void start_guardian(struct guardian_client *o)
 {
-    struct guardian_message begin = {.kind = GUARDIAN_BEGIN}, page = {.kind = GUARDIAN_PAGE};
+    const struct guardian_message begin = {.kind = GUARDIAN_BEGIN}, page = {.kind = GUARDIAN_PAGE};
     o->started_at = host_clock(o->host);
-    const int error = guardian_spawn(o->program, o->config->log == CONFIG_LOG_JSON, &o->pid, &o->channel);
+    const int error =
+        guardian_channel_open(&o->channel, o->loop, o->program, o->config->log == CONFIG_LOG_JSON, on_death, o);
     if (error) {
-        o->pid = 0;
         start_later(o);
         log_event(LOG_WARN_LEVEL, NULL,
                   "cannot start a guardian: %s; until that works, peers would wait for our leases",
@@ -176,7 +125,7 @@ static void start_guardian(struct guardian_client *o)
         return;
     }
     const int socket = udp_open_aside(o->config);
-    if (socket < 0 || !listen_to(o) || !say(o, &begin, socket) || (o->page && !say(o, &page, o->page_fd)))
+    if (socket < 0 || !say(o, &begin, socket) || (o->page && !say(o, &page, o->page_fd)))
         lose_guardian(o, "cannot be spoken to");
     if (socket >= 0) close(socket);
 }
@@ -199,7 +148,7 @@ static bool cannot_be_watched(const struct work *w)
 static void tell_work(struct guardian_client *o, uint32_t number)
 {
     struct work *w = &o->works[number];
-    if (o->pid == 0 || w->is_told) return;
+    if (o->channel.pid == 0 || w->is_told) return;
     w->is_blind = cannot_be_watched(w);
     struct guardian_message m = {.kind = w->is_blind ? GUARDIAN_BLIND : w->kind, .number = number};
     w->is_told = say(o, &m, w->is_blind ? -1 : w->fd);
@@ -233,13 +182,13 @@ static void tidy(struct guardian_client *o)
         if (unwatch(o, i))
             free_work(w);
         else
-            o->tidy_at = host_clock(o->host) + SECOND;
+            o->tidy_at = host_clock(o->host) + NS_PER_S;
     }
 }
 
 static void tidy_later(struct guardian_client *o, const struct work *w)
 {
-    if (w->is_dropped && w->holds == 0 && o->tidy_at == UINT64_MAX) o->tidy_at = host_clock(o->host) + SECOND;
+    if (w->is_dropped && w->holds == 0 && o->tidy_at == UINT64_MAX) o->tidy_at = host_clock(o->host) + NS_PER_S;
 }
 
 static uint32_t find_place(const struct guardian_client *o)
@@ -383,7 +332,7 @@ static void seal_for(struct guardian_client *o, el_node peer, uint64_t session)
     if (o->is_armed || m.size == 0 || o->sealed_by[peer - 1] == NOT_TAKEN) return;
     o->is_armed = true;
     log_event(LOG_INFO_LEVEL, NULL, "guarded by process %d: when this agent dies, peers hear of it",
-              (int)o->pid);
+              (int)o->channel.pid);
 }
 
 /* Until the guardian reads this release it keeps the older one, which is also true. */
@@ -430,7 +379,7 @@ static void seal_for_all(struct guardian_client *o)
 
 static void tell_patience(struct guardian_client *o)
 {
-    const uint64_t lease_ms = host_longest_lease_ns(o->host) / MS;
+    const uint64_t lease_ms = host_longest_lease_ns(o->host) / NS_PER_MS;
     uint32_t timeout_ms = lease_ms < GUARDIAN_TIMEOUT_MAX_MS ? (uint32_t)lease_ms : GUARDIAN_TIMEOUT_MAX_MS;
     if (timeout_ms < LEAST_TIMEOUT_MS) timeout_ms = LEAST_TIMEOUT_MS;
     struct guardian_message m = {.kind = GUARDIAN_TIMEOUT, .number = timeout_ms};
@@ -442,8 +391,8 @@ static void tell_patience(struct guardian_client *o)
 static void say_goodbye(struct guardian_client *o)
 {
     struct guardian_message m = {.kind = GUARDIAN_GOODBYE};
-    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, o->pid, 0), .events = POLLIN};
-    if (o->pid && ended.fd >= 0 && say(o, &m, -1)) (void)poll(&ended, 1, GOODBYE_MS);
+    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, o->channel.pid, 0), .events = POLLIN};
+    if (o->channel.pid && ended.fd >= 0 && say(o, &m, -1)) (void)poll(&ended, 1, GOODBYE_MS);
     if (ended.fd >= 0) close(ended.fd);
     end_guardian(o);
 }
@@ -478,7 +427,7 @@ struct guardian_client *guardian_client_new(uv_loop_t *loop, const struct config
     o->config = config;
     o->host = host;
     o->seal = seal;
-    o->channel = -1;
+    o->channel.fd = -1;
     o->program = program;
     o->tidy_at = UINT64_MAX;
     make_page(o);
@@ -489,25 +438,30 @@ struct guardian_client *guardian_client_new(uv_loop_t *loop, const struct config
 void guardian_client_free(struct guardian_client *o)
 {
     if (!o) return;
-    if (o->pid) say_goodbye(o);
+    if (o->channel.pid) say_goodbye(o);
     for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++)
         if (o->works[i].fd >= 0) close(o->works[i].fd);
     drop_page(o);
     free(o);
 }
 
+pid_t guardian_client_process(const struct guardian_client *o)
+{
+    return o ? o->channel.pid : 0;
+}
+
 uint64_t guardian_client_tick(struct guardian_client *o)
 {
     const bool is_wanted = o->config->guardian && o->program;
     if (host_clock(o->host) >= o->tidy_at) tidy(o);
-    if (!is_wanted && o->pid) say_goodbye(o);
+    if (!is_wanted && o->channel.pid) say_goodbye(o);
     if (!is_wanted) return UINT64_MAX;
-    if (o->pid == 0 && host_clock(o->host) >= o->start_at) start_guardian(o);
-    if (o->pid == 0) return o->start_at;
+    if (o->channel.pid == 0 && host_clock(o->host) >= o->start_at) start_guardian(o);
+    if (o->channel.pid == 0) return o->start_at;
     if (!o->has_all) tell_all_work(o);
-    if (o->pid && o->has_all) {
+    if (o->channel.pid && o->has_all) {
         tell_patience(o);
         seal_for_all(o);
     }
-    return host_clock(o->host) + SECOND;
+    return host_clock(o->host) + NS_PER_S;
 }

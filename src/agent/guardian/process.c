@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/confine/confine.h"
 #include "agent/guardian/alive_lock.h"
 #include "agent/guardian/guardian.h"
 
@@ -64,12 +65,15 @@ static void drop_privileges(void)
     const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
     (void)syscall(SYS_capset, &head, none);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* nobody may read its datagrams */
+    confine_memory(); /* nobody may read its datagrams */
+    confine_report();
 }
 
 /*
- * Asks for time slices of 0.1 ms (Linux 6.12). On a busy host the lock's owner may die on the CPU on which the guardian wakes:
- * a task with a shorter slice need not wait there until the kernel has freed the owner's memory.
+ * Asks for time slices of 0.1 ms (Linux 6.12) for the calling thread. On a busy host the lock's owner may die
+ * on the CPU on which the guardian wakes: a thread with a shorter slice need not wait there until the kernel
+ * has freed the owner's memory. The thread that takes messages asks for none: the agent of a new leader sends
+ * them, and the guardian would run before the client that was elected.
  */
 static void ask_for_short_slices(void)
 {
@@ -120,6 +124,7 @@ static _Noreturn void finish_after_death(void)
 
 static void *await_death(void *unused)
 {
+    ask_for_short_slices();
     if (!alive_lock_says_dead(&life.guardian.page->alive, true)) return unused;
     pthread_mutex_lock(&life.turn);
     finish_after_death();
@@ -152,7 +157,6 @@ void guardian_main(int channel, int agent)
     const struct guardian_message watch_agent = {.kind = GUARDIAN_WATCH};
     (void)setpgid(
         0, 0); /* no new session: the scheduler would share the CPU between the agent's session and ours */
-    ask_for_short_slices();
     ignore_signals();
     drop_privileges();
     prctl(PR_SET_NAME, "elector-guard", 0, 0, 0);

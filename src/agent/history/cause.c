@@ -28,7 +28,8 @@ static bool is_cause(const struct history_entry *e, el_node leader)
     case HISTORY_EXPELLED:
     case HISTORY_ASKED_TO_TRANSFER:
     case HISTORY_ASKED_TO_RESIGN:
-    case HISTORY_ASKED_TO_LEAVE: return true;
+    case HISTORY_ASKED_TO_LEAVE:
+    case HISTORY_ABANDONED: return true;
     default: break;
     }
     switch (history_quorum_note(e)) {
@@ -38,7 +39,6 @@ static bool is_cause(const struct history_entry *e, el_node leader)
     case QUORUM_LAPSES:
     case QUORUM_IS_DEPOSED: return true;
     case QUORUM_IS_RELEASED:
-    case QUORUM_IS_PROVED_FREE:
     case QUORUM_BURIES: return e->token == leader;
     default: return false;
     }

@@ -117,8 +117,7 @@ static enum history_end end_by(const struct history_entry *e, el_node leader, bo
     case QUORUM_RESIGNS: return is_self ? HISTORY_RESIGNS : HISTORY_GOES_ON;
     case QUORUM_HANDS_OVER: return is_self ? HISTORY_TRANSFERS : HISTORY_GOES_ON;
     case QUORUM_IS_DEPOSED: return is_self ? HISTORY_DEPOSED : HISTORY_GOES_ON;
-    case QUORUM_IS_RELEASED:
-    case QUORUM_IS_PROVED_FREE: return about_it && !is_self ? HISTORY_RELEASED : HISTORY_GOES_ON;
+    case QUORUM_IS_RELEASED: return about_it && !is_self ? HISTORY_RELEASED : HISTORY_GOES_ON;
     case QUORUM_BURIES: return about_it ? HISTORY_OBITUARY : HISTORY_GOES_ON;
     default: return HISTORY_GOES_ON;
     }

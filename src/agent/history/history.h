@@ -34,6 +34,7 @@ enum history_what {
     HISTORY_ASKED_TO_TRANSFER,
     HISTORY_ASKED_TO_RESIGN,
     HISTORY_ASKED_TO_LEAVE, /* all groups: the agent shuts down */
+    HISTORY_ABANDONED,      /* the holder gives no sign of life */
     HISTORY_STOPPED,        /* the holder has stopped, as it was asked to */
     HISTORY_OVERDUE,        /* or its deadline passed before that */
     HISTORY_TOLD_ELECTED,

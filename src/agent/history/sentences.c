@@ -93,6 +93,7 @@ static const char *const leadership_words[][2] = {
     [HISTORY_EXPELLED] = {"the agent of ", " disconnects the worker, which may work until its deadline"},
     [HISTORY_ASKED_TO_RESIGN] = {"", " is asked to resign: its worker is told to stop"},
     [HISTORY_ASKED_TO_LEAVE] = {"the agent of ", " shuts down: its worker is told to stop"},
+    [HISTORY_ABANDONED] = {"the worker at ", " gives no sign of life: its lease is not renewed any more"},
     [HISTORY_STOPPED] = {"the worker at ", " says that its work has stopped"},
     [HISTORY_OVERDUE] = {"the worker at ", " has not stopped in time: its deadline has passed"},
     [HISTORY_TOLD_ELECTED] = {"the worker at ", " is told that it leads"},

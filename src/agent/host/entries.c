@@ -126,15 +126,21 @@ static void ask_who(struct host *host, el_node from, uint64_t key, uint64_t now)
     host_put(host, from, &(struct payload_entry){.type = PAYLOAD_WHO, .group = key});
 }
 
-void host_complain(struct host *host, struct host_group *group, el_node from, const char *what)
+void host_warn_of(struct host *host, struct host_group *group, el_node from, const char *what)
 {
     const uint64_t now = host_now(host);
-    char text[160];
+    char text[240];
     if (host->told_at[from - 1] && now - host->told_at[from - 1] < 10 * NS_PER_S) return;
     host->told_at[from - 1] = now;
-    snprintf(text, sizeof text, "%s has %s: nothing it says is counted", host->config->members[from - 1].name,
-             what);
+    snprintf(text, sizeof text, "%s %s", host->config->members[from - 1].name, what);
     host->hooks.warn(host->hooks.context, group, text);
+}
+
+void host_complain(struct host *host, struct host_group *group, el_node from, const char *what)
+{
+    char text[120];
+    snprintf(text, sizeof text, "has %s: nothing it says is counted", what);
+    host_warn_of(host, group, from, text);
 }
 
 /* Only from the leader, for its present term. A value that arrives before the claim is sent again later. */

@@ -30,7 +30,7 @@ struct host *host_new(const struct config *config, struct record *record, struct
     host->record = record;
     host->hooks = hooks;
     host->members = digest_members(config);
-    host->has_past = record_get(record, session_past_key(config), &host->past);
+    host->has_past = record_get(record, session_past_key(config), &host->past) && host->past.epoch != 0;
     const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_BEGINS});
     host->refresh_at = host_now(host) + NS_PER_S;
     for (uint32_t i = 0; i < config->member_count; i++) payload_begin(&host->out[i], host->members);

@@ -93,6 +93,8 @@ struct host_hooks {
     void (*renewed)(void *context, uint32_t cell);
     /* A promise that was not to wait has come, this long after the message that it answers; may be NULL. */
     void (*answered)(void *context, el_node peer, uint64_t round_trip_ns);
+    /* The peer sent a message of quorum that it may not send, or with a term that no clock has reached; may be NULL. */
+    void (*refused)(void *context, el_node peer);
     /* An admitted message to a group of quorum, before it is handled; may be NULL. */
     void (*heard)(void *context, struct host_group *, const struct el_msg *);
     /* Before and after every call from outside, also if `changed` or `renewed` makes it; may be NULL. A call

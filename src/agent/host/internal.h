@@ -138,7 +138,7 @@ struct host {
     bool is_outside;                      /* inside a hook that may call the host */
     uint64_t instant;                     /* time of the outermost call */
     uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
-    uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when host_complain() last warned of it */
+    uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when host_warn_of() last did */
     uint64_t sent_at[CONFIG_MEMBERS_MAX];
     uint64_t refresh_at;
     struct {
@@ -178,6 +178,9 @@ void host_greet(struct host *, el_node to); /* an empty datagram, so that the pe
 void host_put_all(struct host *, const struct payload_entry *);
 void host_flush(struct host *); /* ends every call: sends messages and begins to write the record */
 bool host_keeps_up(struct host *, el_node peer); /* false: send only what is urgent */
+/* Warns of a peer, at most every 10 s: its name, then the text. */
+void host_warn_of(struct host *host, struct host_group *group, el_node from, const char *what);
+/* The same: it has something else than we have, and nothing that it says is counted. */
 void host_complain(struct host *, struct host_group *, el_node from, const char *what);
 
 /* group.c */

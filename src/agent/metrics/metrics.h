@@ -2,7 +2,10 @@
  * The metrics room counts. It knows the configuration and the seal's statistics, and nothing of the rest of the
  * agent. Other rooms increment the counters of struct metrics where events happen, all on the agent's one
  * thread; agent/serve/http fills in struct metrics_gauges when somebody asks. prometheus.c writes both in
- * Prometheus' text format: a new metric goes there, and its meaning into docs/http.md.
+ * Prometheus' text format.
+ *
+ * A new counter needs a field of struct metrics, its lines in prometheus.c, and its meaning in docs/http.md.
+ * Metrics of single groups are elsewhere: agent/serve/http/metrics.c reads them from the host.
  */
 #ifndef ELECTOR_AGENT_METRICS_METRICS_H
 #define ELECTOR_AGENT_METRICS_METRICS_H
@@ -23,6 +26,7 @@ struct metrics_histogram {
 
 struct metrics_peer {
     uint64_t sent_bytes, received_bytes, unsent; /* of whole datagrams */
+    uint64_t refused; /* messages of quorum that it may not send (algorithms/quorum/speakers.h) */
     struct metrics_histogram round_trips;
 };
 
@@ -31,6 +35,7 @@ struct metrics {
     uint64_t started_ms; /* wall clock */
     struct metrics_peer peers[CONFIG_MEMBERS_MAX];
     struct metrics_histogram fsyncs, failovers;
+    uint64_t writes_since_ns; /* CLOCK_BOOTTIME when the write of the state file under way began; 0: none is */
     uint64_t leader_changes;
     uint32_t led, led_here; /* gauges: groups with a known leader, and groups that this member leads */
     uint64_t answers[METRICS_CODES];
@@ -45,6 +50,7 @@ struct metrics_gauges {
     bool is_connected[CONFIG_MEMBERS_MAX];
     uint32_t groups, unled_wanted; /* unled_wanted: groups with a candidate here, but without a leader */
     uint32_t clients, event_readers;
+    uint64_t writing_ns; /* how long the write of the state file under way has taken */
 };
 
 void metrics_observe(struct metrics_histogram *, uint64_t ns);

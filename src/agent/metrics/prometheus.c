@@ -84,6 +84,11 @@ static void write_unsent(FILE *out, const char *name, const char *label, const s
     fprintf(out, "%s{%s} %" PRIu64 "\n", name, label, peer->counted->unsent);
 }
 
+static void write_refused(FILE *out, const char *name, const char *label, const struct peer *peer)
+{
+    fprintf(out, "%s{%s} %" PRIu64 "\n", name, label, peer->counted->refused);
+}
+
 static void write_round_trips(FILE *out, const char *name, const char *label, const struct peer *peer)
 {
     write_histogram(out, name, label, &peer->counted->round_trips);
@@ -113,6 +118,8 @@ static const struct {
      "Bytes of authentic datagrams with a payload, from a member.", write_received},
     {"elector_network_peer_sent_failures_total", "counter", "to",
      "Datagrams to a member that this host refused to send.", write_unsent},
+    {"elector_network_peer_refused_messages_total", "counter", "from",
+     "Messages of a member that it may not send, or with a term that no clock has reached.", write_refused},
     {"elector_network_peer_round_trip_time_seconds", "histogram", "to",
      "Time from asking a member for a promise to its answer.", write_round_trips},
     {"elector_network_peer_connected", "gauge", "to", "Whether there is a sealed channel with a member.",
@@ -164,6 +171,11 @@ static void write_server(const struct metrics *metrics, const struct metrics_gau
     metrics_write_head(out, "elector_disk_record_fsync_duration_seconds", "histogram",
                        "Duration of writing and syncing the state file.");
     write_histogram(out, "elector_disk_record_fsync_duration_seconds", "", &metrics->fsyncs);
+    metrics_write_head(out, "elector_disk_record_waiting_seconds", "gauge",
+                       "How long the write of the state file that is under way has taken; 0: none is.");
+    fputs("elector_disk_record_waiting_seconds ", out);
+    write_seconds(out, gauges->writing_ns);
+    fputc('\n', out);
 }
 
 static void write_network(const struct seal_stats *seal, FILE *out)

@@ -3,9 +3,12 @@
 #include "agent/peer/udp.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "agent/seal/seal.h"
 
 enum { BATCH = 32, BATCHES = 4, ROOM = 1500, BUFFER = 1 << 20 };
 
@@ -62,21 +65,52 @@ bool udp_send(int socket, const struct config_member *to, const uint8_t *datagra
     return sent >= 0 || errno == EAGAIN || errno == ECONNREFUSED || errno == ENOBUFS || errno == EINTR;
 }
 
+static uint64_t hash(uint64_t so_far, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) so_far = so_far * 131 + ((const uint8_t *)bytes)[i];
+    return so_far;
+}
+
+static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
+    const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+    if (a->ss_family != b->ss_family) return false;
+    if (a->ss_family == AF_INET6)
+        return a6->sin6_port == b6->sin6_port && memcmp(&a6->sin6_addr, &b6->sin6_addr, 16) == 0;
+    return a4->sin_port == b4->sin_port && a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+}
+
+uint64_t udp_source(const struct config *config, const struct sockaddr_storage *from)
+{
+    const struct sockaddr_in *four = (const void *)from;
+    const struct sockaddr_in6 *six = (const void *)from;
+    for (uint32_t i = 0; i < config->member_count; i++)
+        if (is_same(&config->members[i].address, from)) return i + 1;
+    const uint64_t other = from->ss_family == AF_INET6 ? hash(6, &six->sin6_addr, sizeof six->sin6_addr)
+                                                       : hash(4, &four->sin_addr, sizeof four->sin_addr);
+    return SEAL_ELSEWHERE + 1 + other % UINT32_MAX;
+}
+
 bool udp_receive(int socket, udp_receiver *receive, void *context)
 {
     static uint8_t room[BATCH][ROOM]; /* one thread only */
     for (int round = 0; round < BATCHES; round++) {
         struct mmsghdr heads[BATCH];
         struct iovec parts[BATCH];
+        struct sockaddr_storage from[BATCH];
         memset(heads, 0, sizeof heads);
         for (int i = 0; i < BATCH; i++) {
             parts[i] = (struct iovec){room[i], ROOM};
+            heads[i].msg_hdr.msg_name = &from[i];
+            heads[i].msg_hdr.msg_namelen = sizeof from[i];
             heads[i].msg_hdr.msg_iov = &parts[i];
             heads[i].msg_hdr.msg_iovlen = 1;
         }
         const int got = recvmmsg(socket, heads, BATCH, MSG_DONTWAIT, NULL);
         for (int i = 0; i < got; i++)
-            if (!(heads[i].msg_hdr.msg_flags & MSG_TRUNC)) receive(context, room[i], heads[i].msg_len);
+            if (!(heads[i].msg_hdr.msg_flags & MSG_TRUNC))
+                receive(context, &from[i], room[i], heads[i].msg_len);
         if (got < BATCH) return false;
     }
     return true;

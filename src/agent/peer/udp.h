@@ -12,8 +12,11 @@ int udp_open_aside(const struct config *);
 /* A datagram that cannot be sent is lost, like one lost in the network. False: for a reason worth logging. */
 bool udp_send(int socket, const struct config_member *to, const uint8_t *datagram, size_t size);
 
-typedef void udp_receiver(void *context, const uint8_t *datagram, size_t size);
+typedef void udp_receiver(void *context, const struct sockaddr_storage *from, const uint8_t *datagram,
+                          size_t size);
 /* Receives at most 128 datagrams, so that timers get their turn. True: there may be more. */
 bool udp_receive(int socket, udp_receiver *, void *context);
+/* The source for seal_receive(): which member has this address and port; or a hash of the address. */
+uint64_t udp_source(const struct config *, const struct sockaddr_storage *from);
 
 #endif

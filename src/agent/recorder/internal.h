@@ -1,4 +1,4 @@
-/* A recording being written. Shared by recorder.c and snapshot_writer.c. */
+/* A recording being written. Shared by recorder.c, snapshot_writer.c and file_writer.c. */
 #ifndef ELECTOR_AGENT_RECORDER_INTERNAL_H
 #define ELECTOR_AGENT_RECORDER_INTERNAL_H
 
@@ -10,8 +10,8 @@ struct recorder {
     struct host_hooks inner;
     const struct config *config;
     struct record *record;
-    int fd;
-    uint8_t *map; /* the file at its initial size: both halves, and room for small states */
+    int fd;       /* of the shared memory that the recording is in */
+    uint8_t *map; /* that memory at its initial size: both halves, and room for small states */
     size_t map_size;
     uint8_t *base; /* the half being written */
     size_t size;   /* of each half */
@@ -27,13 +27,17 @@ struct recorder {
     uint32_t flags;
     bool is_paused; /* nothing is recorded: no room is left, and no state to begin the other half with */
     pid_t keeper;   /* the process that writes this half's state; 0: none */
+    pid_t writer;   /* the process that copies the recording to its file; 0: it has died */
+    int line;       /* to the writer: a byte asks for a copy and is answered after it; its end is our death */
+    uint8_t boot[RECORDER_BOOT];
     bool has_warned_of_pause; /* warn once: both come in bursts */
     bool has_warned_of_state;
 };
 
-/* Stores a field of the half's head, after everything written before: the process may die at any
- * instruction. */
-void recorder_publish(const struct recorder *, size_t at, uint64_t value, unsigned bytes);
+/* Stores a field of the half's head in one instruction, after everything written before: this process may die
+ * at any instruction, and another one reads meanwhile. All fields are aligned to 4 bytes, and those of 8 bytes
+ * have zeros above: no recording is as large as 4 GiB. */
+void recorder_publish(const struct recorder *, size_t at, uint32_t value);
 uint8_t *recorder_other_half(const struct recorder *);
 
 /* ---- snapshot_writer.c ---- */
@@ -47,5 +51,16 @@ void recorder_begin_to_keep(struct recorder *, struct host *);
 bool recorder_has_kept(struct recorder *);
 /* Whether the half has its state. */
 bool recorder_has_state(const uint8_t *half);
+
+/* ---- file_writer.c ---- */
+
+/* Starts the process that copies the recording to this file, which it owns from then on. False: errno says
+ * why. */
+bool recorder_start_writer(struct recorder *, int file, const char *path);
+/* Ends the process, after it has copied everything, and waits for that up to `wait_ms`. False: it is still at
+ * it, and ends when it has done so. */
+bool recorder_end_writer(struct recorder *, uint32_t wait_ms);
+/* Warns if the process has died. Does not block. */
+void recorder_check_writer(struct recorder *);
 
 #endif

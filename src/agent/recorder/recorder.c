@@ -15,23 +15,18 @@
 
 #include "agent/recorder/internal.h"
 #include "base/log.h"
+#include "base/memfd.h"
 #include "core/bytes.h"
 
 enum { STRIDE = 65536 }; /* a multiple of every page size */
 
-/* ---- The file ---- */
+/* ---- Entries ---- */
 
-/* One store, because a reader must not see half of a number. */
-void recorder_publish(const struct recorder *f, size_t at, uint64_t value, unsigned bytes)
+void recorder_publish(const struct recorder *f, size_t at, uint32_t value)
 {
-    uint8_t word[8];
-    el_put(word, value, sizeof word);
-    atomic_signal_fence(memory_order_release);
-    if (bytes == sizeof word)
-        memcpy(f->base + at, word, 8);
-    else
-        memcpy(f->base + at, word, 4);
-    atomic_signal_fence(memory_order_release);
+    uint32_t bytes;
+    el_put((uint8_t *)&bytes, value, sizeof bytes);
+    atomic_store_explicit((_Atomic uint32_t *)(void *)(f->base + at), bytes, memory_order_release);
 }
 
 uint8_t *recorder_other_half(const struct recorder *f)
@@ -60,13 +55,13 @@ static void open_entry(struct recorder *f)
 static void set_flags(struct recorder *f, uint32_t flags)
 {
     f->flags |= flags;
-    recorder_publish(f, RECORDER_FLAGS_AT, f->flags, 4);
+    recorder_publish(f, RECORDER_FLAGS_AT, f->flags);
 }
 
 static void pause_recording(struct recorder *f)
 {
     f->is_paused = true;
-    recorder_publish(f, RECORDER_PENDING_AT, 0, 8);
+    recorder_publish(f, RECORDER_PENDING_AT, 0);
     set_flags(f, RECORDER_FULL);
     if (f->has_warned_of_pause || !f->inner.warn) return;
     f->has_warned_of_pause = true;
@@ -97,20 +92,21 @@ static void close_entry(struct recorder *f)
     el_put(entry, size, 4);
     el_put(entry + 4, f->sum, 4);
     f->used += RECORDER_ENTRY_HEAD + size;
-    recorder_publish(f, RECORDER_PENDING_AT, 0, 8); /* before `used`: nothing is pending after this entry */
-    recorder_publish(f, f->more ? RECORDER_MORE_USED_AT : RECORDER_USED_AT, f->used, 8);
+    recorder_publish(f, RECORDER_PENDING_AT, 0); /* before `used`: nothing is pending after this entry */
+    recorder_publish(f, f->more ? RECORDER_MORE_USED_AT : RECORDER_USED_AT, (uint32_t)f->used);
     let_go_behind(f, entry);
 }
 
 /* Publishes the unfinished entry: if the process dies, its last call matters most. */
 static void show_pending(struct recorder *f)
 {
-    if (!f->frame.failed) recorder_publish(f, RECORDER_PENDING_AT, (uint64_t)(f->frame.at - end_of(f)), 8);
+    if (!f->frame.failed) recorder_publish(f, RECORDER_PENDING_AT, (uint32_t)(f->frame.at - end_of(f)));
 }
 
 /* ---- Halves ---- */
 
-/* Begins a half without a state. It is empty until its head is complete: the magic comes last. */
+/* Begins a half without a state. It is empty until its head is complete: the magic is cleared first and comes
+ * last. */
 static void begin_half(struct recorder *f, uint8_t *base, uint64_t generation)
 {
     static const uint8_t nothing[RECORDER_MAGIC];
@@ -118,21 +114,22 @@ static void begin_half(struct recorder *f, uint8_t *base, uint64_t generation)
     f->more = NULL;
     f->base = base;
     memcpy(base, nothing, RECORDER_MAGIC);
+    atomic_thread_fence(memory_order_seq_cst);
     f->used = RECORDER_HEAD;
     f->sum = 0;
     f->flags = 0;
     f->generation = generation;
-    recorder_publish(f, RECORDER_MAGIC, RECORDER_VERSION, 4);
-    recorder_publish(f, RECORDER_FLAGS_AT, 0, 4);
-    recorder_publish(f, RECORDER_USED_AT, f->used, 8);
-    recorder_publish(f, RECORDER_PENDING_AT, 0, 8);
-    recorder_publish(f, RECORDER_GENERATION_AT, generation, 8);
-    recorder_publish(f, RECORDER_SIZE_AT, f->size, 8);
-    recorder_publish(f, RECORDER_STATE_SIZE_AT, 0, 8);
-    recorder_publish(f, RECORDER_MORE_AT, 0, 8);
-    recorder_publish(f, RECORDER_MORE_SIZE_AT, 0, 8);
-    recorder_publish(f, RECORDER_MORE_USED_AT, 0, 8);
-    atomic_signal_fence(memory_order_release);
+    recorder_publish(f, RECORDER_MAGIC, RECORDER_VERSION);
+    recorder_publish(f, RECORDER_FLAGS_AT, 0);
+    recorder_publish(f, RECORDER_USED_AT, (uint32_t)f->used);
+    recorder_publish(f, RECORDER_PENDING_AT, 0);
+    recorder_publish(f, RECORDER_GENERATION_AT, (uint32_t)generation);
+    recorder_publish(f, RECORDER_SIZE_AT, (uint32_t)f->size);
+    recorder_publish(f, RECORDER_STATE_SIZE_AT, 0);
+    recorder_publish(f, RECORDER_MORE_AT, 0);
+    recorder_publish(f, RECORDER_MORE_SIZE_AT, 0);
+    recorder_publish(f, RECORDER_MORE_USED_AT, 0);
+    atomic_thread_fence(memory_order_release);
     memcpy(base, recorder_magic, RECORDER_MAGIC);
 }
 
@@ -152,7 +149,7 @@ static bool go_on_in_more(struct recorder *f)
     f->more = more;
     f->more_size = size;
     f->used = RECORDER_MORE_HEAD;
-    recorder_publish(f, RECORDER_MORE_USED_AT, f->used, 8);
+    recorder_publish(f, RECORDER_MORE_USED_AT, (uint32_t)f->used);
     return true;
 }
 
@@ -167,6 +164,7 @@ static void turn(struct recorder *f, const struct host_call *call)
     begin_half(f, recorder_has_state(f->base) ? recorder_other_half(f) : f->base,
                f->generation + (goes_on ? 1 : 2));
     f->is_paused = false;
+    recorder_check_writer(f);
     recorder_begin_to_keep(f, call->host);
 }
 
@@ -277,6 +275,12 @@ static void answered(void *context, el_node peer, uint64_t round_trip_ns)
     if (f->inner.answered) f->inner.answered(f->inner.context, peer, round_trip_ns);
 }
 
+static void refused(void *context, el_node peer)
+{
+    const struct recorder *f = context;
+    if (f->inner.refused) f->inner.refused(f->inner.context, peer);
+}
+
 static uint64_t draws(void *context)
 {
     struct recorder *f = context;
@@ -301,7 +305,7 @@ static uint64_t wall(void *context)
 
 /* ---- Opening and closing ---- */
 
-enum { SETTLES_WITHIN_MS = 1000 };
+enum { SETTLES_WITHIN_MS = 1000, ENDS_WITHIN_MS = 5000 };
 
 /* Renames the previous recording to PATH.1. */
 static int make_file(const char *path, uint64_t size, char *text, size_t room)
@@ -315,7 +319,7 @@ static int make_file(const char *path, uint64_t size, char *text, size_t room)
     snprintf(old, sizeof old, "%s.1", path);
     (void)rename(path, old);
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    /* Allocates all blocks: with a full disk, a store into the mapping would raise SIGBUS. */
+    /* Allocates all blocks, so that a disk that is full later takes the recording. */
     const int error = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)size);
     if (error == 0) return fd;
     snprintf(text, room, "%s: cannot create it: %s", path, strerror(error));
@@ -326,18 +330,54 @@ static int make_file(const char *path, uint64_t size, char *text, size_t room)
     return -1;
 }
 
-static bool map_file(struct recorder *f, const char *path, uint64_t size, char *text, size_t room)
+/* Makes the memory. All of it is allocated: without, a store into the mapping might raise SIGBUS. */
+static bool map_memory(struct recorder *f, uint64_t size)
 {
-    const int fd = make_file(path, size, text, room);
-    if (fd < 0) return false;
-    f->map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     f->map_size = (size_t)size;
     f->size = recorder_half((size_t)size);
-    f->fd = fd;
+    f->fd = memfd_new("elector-flight");
+    if (f->fd < 0) return false;
+    errno = posix_fallocate(f->fd, 0, (off_t)size);
+    f->map = errno ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
     if (f->map != MAP_FAILED) return true;
-    snprintf(text, room, "%s: cannot map it: %s", path, strerror(errno));
-    close(fd);
+    close(f->fd);
     return false;
+}
+
+static void unmap_memory(struct recorder *f)
+{
+    if (f->more) munmap(f->more, f->more_size);
+    munmap(f->map, f->map_size);
+    close(f->fd);
+}
+
+/* Begins the recording in memory, and a process that copies it to the file. */
+static bool begin(struct recorder *f, int file, const char *path, uint64_t size)
+{
+    if (!map_memory(f, size)) {
+        close(file);
+        return false;
+    }
+    begin_half(f, f->map, 1);
+    if (recorder_keep_state(f, NULL, true) && recorder_start_writer(f, file, path)) return true;
+    const int error = errno;
+    unmap_memory(f);
+    close(file);
+    errno = error;
+    return false;
+}
+
+/* A hash of the kernel's boot id: recordings with the same one share a clock. */
+static void read_boot(uint8_t boot[RECORDER_BOOT])
+{
+    char text[64] = "";
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    if (got <= 0) return;
+    const struct el_hash hash = el_fingerprint(text, (size_t)got);
+    el_put(boot, hash.low, 8);
+    el_put(boot + 8, hash.high, 8);
 }
 
 struct recorder *recorder_open(const char *path, uint64_t size, const struct config *config,
@@ -349,19 +389,16 @@ struct recorder *recorder_open(const char *path, uint64_t size, const struct con
         return NULL;
     }
     f->inner = *hooks;
-    if (!map_file(f, path, size, text, room)) {
+    f->config = config;
+    f->record = record;
+    read_boot(f->boot);
+    const int file = make_file(path, size, text, room);
+    if (file < 0 || !begin(f, file, path, size)) {
+        if (file >= 0) snprintf(text, room, "%s: cannot begin the recording: %s", path, strerror(errno));
         free(f);
         return NULL;
     }
-    f->config = config;
-    f->record = record;
-    begin_half(f, f->map, 1);
-    if (!recorder_keep_state(f, NULL, true)) {
-        snprintf(text, room, "%s: cannot write the initial state: %s", path, strerror(errno));
-        recorder_close(f);
-        return NULL;
-    }
-    _Static_assert(sizeof *hooks == 14 * sizeof(void *), "the recorder must pass on a new hook");
+    _Static_assert(sizeof *hooks == 15 * sizeof(void *), "the recorder must pass on a new hook");
     *hooks = (struct host_hooks){.context = f,
                                  .now = now,
                                  .send = sends,
@@ -374,6 +411,7 @@ struct recorder *recorder_open(const char *path, uint64_t size, const struct con
                                  .renewed = renewed,
                                  .heard = hears,
                                  .answered = answered,
+                                 .refused = refused,
                                  .called = called,
                                  .returned = returned};
     return f;
@@ -390,6 +428,11 @@ struct recorder *recorder_begin(const struct config *config, struct record *reco
     return f;
 }
 
+bool recorder_is_process(const struct recorder *f, pid_t child)
+{
+    return f && (child == f->keeper || child == f->writer);
+}
+
 void recorder_close(struct recorder *f)
 {
     if (!f) return;
@@ -397,8 +440,11 @@ void recorder_close(struct recorder *f)
     if (f->keeper) kill(f->keeper, SIGKILL);
     if (f->keeper) waitpid(f->keeper, NULL, 0);
     set_flags(f, RECORDER_CLOSED);
-    if (f->more) munmap(f->more, f->more_size);
-    munmap(f->map, f->map_size);
-    close(f->fd);
+    if (!recorder_end_writer(f, ENDS_WITHIN_MS))
+        log_event(
+            LOG_WARN_LEVEL, NULL,
+            "flight recorder: its file system does not answer; process %d completes the file when it does",
+            (int)f->writer);
+    unmap_memory(f);
     free(f);
 }

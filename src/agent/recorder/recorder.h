@@ -1,19 +1,26 @@
 /*
  * The recorder room writes what goes into a host to a file, and replays it. It knows the host and its calls
- * (agent/host/host.h, struct host_call), and nothing of the rest of the agent. Start here for the file format;
- * recorder.c writes, snapshot_writer.c adds the host's state, reader.c reads, replay.c runs a recording again
- * (replay.h).
+ * (agent/host/host.h, struct host_call), and nothing of the rest of the agent. Start here for the format;
+ * recorder.c records, snapshot_writer.c adds the host's state, file_writer.c copies all to the file, reader.c
+ * reads, replay.c runs a recording again (replay.h).
  *
  * A recording (the flight recorder) has every call into the host, every random number and wall clock reading,
  * and digests of the outputs, in a file of bounded size. Running the same calls through the same code gives the
  * same outputs; otherwise one of the two is wrong.
  *
- * The file is mapped and has its size from the beginning, so writing is copying: nothing blocks, complete pages
- * leave our memory, and a recording survives the death of the process at any instruction (not of the host).
+ * The agent records into shared memory, so recording is copying, and nothing blocks: a page of a mapped file
+ * would block the agent while its file system is frozen. Another process copies the memory to the file, which
+ * has the same format. What is lost, and when:
+ *
+ *   the agent dies               nothing: that process copies the rest, also of a call that did not return
+ *   all of its processes die     the last second, and what the file system did not take before
+ *   the host dies                what was not written back by then: the file is never synced
+ *   the file system hangs        nothing, once it answers
+ *
  * Little-endian:
  *
  *   half      There are two, each a recording of its own. When one is full, recording goes on in the other.
- *             So at least half of the file always holds the newest calls.
+ *             So at least half of the room always holds the newest calls.
  *   head      of a half: magic (zeros: empty), version, flags, `used` (end of the whole entries), `pending`
  *             (bytes of a call that has not returned), generation, size of a half; place, length (0: none yet)
  *             and checksum of its state; place, size and use of its additional room. If a half's generation is
@@ -27,8 +34,8 @@
  *             begins with that call.
  *   more      after a state that is larger than a half: additional room for entries, used when the half is full
  *
- * With many groups the state is written some time after the half has begun (snapshot_writer.c), and the file
- * grows to hold two states and as much additional room: at most six times the largest state. Until its state is
+ * With many groups the state is written some time after the half has begun (snapshot_writer.c), and memory and
+ * file grow to hold two states and as much additional room: at most six times the largest state. Until its state is
  * complete, a half is read as the continuation of the other. A call that does not fit into a half is not
  * recorded, nor are calls while a full half has no state yet: the log warns, and a new recording begins as soon
  * as possible. The recording of the previous incarnation is kept as FILE.1.
@@ -36,10 +43,12 @@
 #ifndef ELECTOR_AGENT_RECORDER_RECORDER_H
 #define ELECTOR_AGENT_RECORDER_RECORDER_H
 
+#include <sys/types.h>
+
 #include "agent/host/host.h"
 
 enum {
-    RECORDER_VERSION = 3,
+    RECORDER_VERSION = 4,
     RECORDER_MAGIC = 8,
     RECORDER_FLAGS_AT = 12,
     RECORDER_USED_AT = 16,
@@ -76,15 +85,20 @@ enum recorder_tag {
 struct recorder;
 
 /* Wraps the hooks: create the host with the changed ones. The configuration and the record are borrowed. NULL:
- * `text` says why there is no recording; the hooks are unchanged, and the agent can run without. */
+ * `text` says why there is no recording; the hooks are unchanged, and the agent can run without. Forks: call it before there are threads. */
 struct recorder *recorder_open(const char *path, uint64_t size, const struct config *, struct record *,
                                struct host_hooks *, char *text, size_t room);
 /* The same with the configured file and size. A failure is logged. NULL also if the recorder is off. */
 struct recorder *recorder_begin(const struct config *, struct record *, struct host_hooks *);
 /* After the host is freed. May be NULL. */
 void recorder_close(struct recorder *);
+/* Whether the child is one of ours: the writer of the file, or a copy of this process that packs the state. */
+bool recorder_is_process(const struct recorder *, pid_t child);
 /* Waits up to `wait_ms` until a state that is being written is complete. */
 void recorder_settle(struct recorder *, uint32_t wait_ms);
+/* Waits up to `wait_ms` until the file has all that was recorded, also of a call that has not returned. False:
+ * it has not. Not for the agent's loop. */
+bool recorder_sync(struct recorder *, uint32_t wait_ms);
 
 /* ---- frame.c, for writer and reader ---- */
 

@@ -1,7 +1,7 @@
 /*
  * Writes the state that a half of a recording begins with: see recorder.h. Packing a host of many groups takes
  * longer than the agent's loop may block. So fork() makes a copy of the process, which packs the host as it was
- * at that instant. The copy writes the state to a free place of the file, which may grow, publishes that place
+ * at that instant. The copy writes the state to a free place of the memory, which may grow, publishes that place
  * in the half's head, and exits. The parent goes on, and checks at each call into the host whether the copy has
  * ended. A half that is smaller than its state gets additional room, so that bursts among many groups do not
  * cause one fork after another.
@@ -39,25 +39,14 @@ bool recorder_has_state(const uint8_t *half)
 
 /* ---- Packing ---- */
 
-/* A hash of the kernel's boot id: recordings with the same one share a clock. */
-static void put_boot(struct recorder_bytes *b)
-{
-    char text[64] = "";
-    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) close(fd);
-    const struct el_hash hash = el_fingerprint(text, got > 0 ? (size_t)got : 0);
-    recorder_put(b, got > 0 ? hash.low : 0, 8);
-    recorder_put(b, got > 0 ? hash.high : 0, 8);
-}
-
 /* False: out of memory. If it does not fit, b->failed is set. */
 static bool put_all(const struct recorder *f, struct host *host, struct recorder_bytes *b)
 {
     char *text = recorder_config_text(f->config);
     struct record_image *image = record_copy(f->record);
     const bool is_good = text && image;
-    put_boot(b);
+    recorder_put(b, el_get(f->boot, 8), 8);
+    recorder_put(b, el_get(f->boot + 8, 8), 8);
     recorder_put(b, f->at, 8);
     if (text) recorder_put_bytes(b, text, strlen(text));
     if (image) recorder_put_bytes(b, image->bytes, image->size);
@@ -87,7 +76,7 @@ static uint8_t *pack_all(const struct recorder *f, struct host *host, bool may_g
     return NULL;
 }
 
-/* ---- In the file ---- */
+/* ---- In the recording's memory ---- */
 
 /* The end of a half's state and of its additional room. */
 static size_t end_of(const uint8_t *half)
@@ -123,7 +112,7 @@ static size_t whole_pages(size_t size)
     return (size + PAGE - 1) / PAGE * PAGE;
 }
 
-static bool put_in_file(const struct recorder *f, const uint8_t *bytes, size_t size, bool may_grow)
+static bool put_in_memory(const struct recorder *f, const uint8_t *bytes, size_t size, bool may_grow)
 {
     const size_t lacks = size > f->size ? size - f->size : 0, least = f->size / 8; /* at least an eighth */
     const size_t added = may_grow && lacks ? whole_pages(lacks > least ? lacks : least) : 0;
@@ -132,15 +121,16 @@ static bool put_in_file(const struct recorder *f, const uint8_t *bytes, size_t s
     if (end <= f->map_size) {
         memcpy(f->map + at, bytes, size);
     } else {
-        errno =
-            may_grow ? posix_fallocate(f->fd, (off_t)at, (off_t)(end - at)) : ENOSPC; /* outside the mapping */
+        errno = !may_grow          ? ENOSPC /* outside the mapping */
+                : end > UINT32_MAX ? EFBIG
+                                   : posix_fallocate(f->fd, (off_t)at, (off_t)(end - at));
         if (errno || !write_all(f->fd, bytes, size, at)) return false;
     }
-    if (added) recorder_publish(f, RECORDER_MORE_AT, more_at, 8);
-    recorder_publish(f, RECORDER_MORE_SIZE_AT, added, 8);
-    recorder_publish(f, RECORDER_STATE_AT, at, 8);
-    recorder_publish(f, RECORDER_STATE_SUM_AT, recorder_chain((uint32_t)f->size, bytes, size), 4);
-    recorder_publish(f, RECORDER_STATE_SIZE_AT, size, 8); /* last: it makes the state valid */
+    if (added) recorder_publish(f, RECORDER_MORE_AT, (uint32_t)more_at);
+    recorder_publish(f, RECORDER_MORE_SIZE_AT, (uint32_t)added);
+    recorder_publish(f, RECORDER_STATE_AT, (uint32_t)at);
+    recorder_publish(f, RECORDER_STATE_SUM_AT, recorder_chain((uint32_t)f->size, bytes, size));
+    recorder_publish(f, RECORDER_STATE_SIZE_AT, (uint32_t)size); /* last: it makes the state valid */
     return true;
 }
 
@@ -148,7 +138,7 @@ bool recorder_keep_state(struct recorder *f, struct host *host, bool may_grow)
 {
     size_t size = 0;
     uint8_t *bytes = pack_all(f, host, may_grow, &size);
-    const bool is_good = bytes && put_in_file(f, bytes, size, may_grow);
+    const bool is_good = bytes && put_in_memory(f, bytes, size, may_grow);
     free(bytes);
     return is_good;
 }

@@ -95,9 +95,18 @@ static void note_tag(struct seal *s, const uint8_t *datagram)
     s->tag_next = (s->tag_next + 1) % SEAL_TAGS;
 }
 
-/* Reads an initiation whose mac and tag are good. Returns its sender; 0: dropped, and counted in the stats. */
-static uint32_t read_initiation(struct seal *s, uint64_t now, struct noise *n, const uint8_t *datagram,
-                                uint8_t payload[SEAL_INITIATION_PAYLOAD])
+/* Anybody may claim an address: this only bounds the work for those that prove nothing. */
+static bool allows_source(struct seal *s, uint64_t now, uint64_t source)
+{
+    const uint64_t place =
+        source - 1 < SEAL_ELSEWHERE ? source - 1 : SEAL_ELSEWHERE + source % (SEAL_SOURCES - SEAL_ELSEWHERE);
+    return seal_allow(&s->sources_ns[place], now, SEAL_SOURCE_EVERY_NS, SEAL_SOURCE_BURST);
+}
+
+/* Reads an initiation whose mac and tag are good. Returns its sender; 0: dropped, and counted in the stats. A
+ * member's limit is charged last: anybody with the cluster key can name a member, and replay what it said. */
+static uint32_t read_initiation(struct seal *s, uint64_t now, uint64_t source, struct noise *n,
+                                const uint8_t *datagram, uint8_t payload[SEAL_INITIATION_PAYLOAD])
 {
     const uint8_t *message = datagram + SEAL_INITIATION_HEAD;
     uint8_t own[SEAL_KEY], who[SEAL_KEY];
@@ -105,7 +114,7 @@ static uint32_t read_initiation(struct seal *s, uint64_t now, struct noise *n, c
         s->stats.replayed++;
         return 0;
     }
-    if (!seal_allow(&s->allowed_ns, now, SEAL_ALL_EVERY_NS, SEAL_ALL_BURST)) {
+    if (!allows_source(s, now, source)) {
         s->stats.rate_limited++;
         return 0;
     }
@@ -121,16 +130,16 @@ static uint32_t read_initiation(struct seal *s, uint64_t now, struct noise *n, c
         s->stats.strangers++;
         return 0;
     }
-    if (!seal_allow(&s->peers[peer - 1].allowed_ns, now, SEAL_ONE_EVERY_NS, SEAL_ONE_BURST)) {
-        s->stats.rate_limited++;
-        return 0;
-    }
     if (!noise_read_first(n, s->secret_key, message, SEAL_INITIATION_NOISE, payload)) {
         s->stats.forged++;
         return 0;
     }
     if (!seal_boot_accept(&s->peers[peer - 1], payload, el_get(payload + SEAL_BOOT_ID, 8))) {
         s->stats.replayed++;
+        return 0;
+    }
+    if (!seal_allow(&s->peers[peer - 1].allowed_ns, now, SEAL_ONE_EVERY_NS, SEAL_ONE_BURST)) {
+        s->stats.rate_limited++;
         return 0;
     }
     return peer;
@@ -162,7 +171,7 @@ static bool answer(struct seal *s, uint64_t now, uint32_t peer, struct noise *n,
     return true;
 }
 
-void seal_on_initiation(struct seal *s, uint64_t now, const uint8_t *datagram, size_t size)
+void seal_on_initiation(struct seal *s, uint64_t now, uint64_t source, const uint8_t *datagram, size_t size)
 {
     struct noise n;
     uint8_t payload[SEAL_INITIATION_PAYLOAD];
@@ -176,7 +185,7 @@ void seal_on_initiation(struct seal *s, uint64_t now, const uint8_t *datagram, s
         s->stats.strangers++;
         return;
     }
-    const uint32_t peer = read_initiation(s, now, &n, datagram, payload);
+    const uint32_t peer = read_initiation(s, now, source, &n, datagram, payload);
     if (peer != 0 && !answer(s, now, peer, &n, key, (uint32_t)el_get(datagram + 4, 4), payload))
         s->stats.forged++;
     sodium_memzero(&n, sizeof n);

@@ -36,12 +36,20 @@
 #define SEAL_OWE_NS (1 * NS_PER_S)  /* a side that only receives sends an empty packet after this time */
 #define SEAL_DEAF_NS (3 * NS_PER_S) /* a side that hears nothing for this long begins a handshake */
 
-#define SEAL_ALL_EVERY_NS (50 * NS_PER_MS)  /* initiations answered: 20 per second in all, */
-#define SEAL_ONE_EVERY_NS (200 * NS_PER_MS) /* 5 per second to one peer */
+/*
+ * Two limits on initiations. The first bounds the work for senders that have proved no more than that they know the
+ * cluster key: 10 a second from the address of each member, and from each of 16 groups of other addresses. To examine
+ * one takes two curve operations, about 70 us. So n members and all others together cost at most (n + 16) * 10 * 70 us
+ * a second: 1.5 % of one processor with 5 members.
+ * The second limit is charged only if the initiation has proved to be a member's own, and new: 5 a second.
+ */
+#define SEAL_SOURCE_EVERY_NS (100 * NS_PER_MS)
+#define SEAL_ONE_EVERY_NS (200 * NS_PER_MS)
 
 enum {
     SEAL_VERSION = 1,
-    SEAL_ALL_BURST = 20,
+    SEAL_SOURCE_BURST = 10,
+    SEAL_SOURCES = SEAL_PEERS_MAX + 16,
     SEAL_ONE_BURST = 5,
     SEAL_TAGS = 256, /* remembered, of the last initiations that passed mac and tag */
     SEAL_BOOT_ID = 16,
@@ -76,6 +84,7 @@ _Static_assert(SEAL_ANSWER_SIZE <= SEAL_INITIATION_SIZE, "no answer is larger th
 _Static_assert(SEAL_PAYLOAD_MAX + SEAL_DATA_SIZE <= SEAL_DATAGRAM_MAX, "a payload fits");
 _Static_assert(SEAL_PAYLOAD_MAX + SEAL_PLAIN_HEAD <= SEAL_DATAGRAM_MAX, "a payload fits");
 _Static_assert(SEAL_LAST_COUNTER < SEAL_IN_ADVANCE, "no nonce is used twice");
+_Static_assert(SEAL_ELSEWHERE == SEAL_PEERS_MAX, "sources that are no member's come after all members");
 
 /* Counters of packets sealed in advance, without the top bit. */
 struct seal_obituaries {
@@ -126,7 +135,7 @@ struct seal_peer {
     uint64_t unheard_ns; /* when we sent the first payload since we last heard the peer; 0: none */
     uint64_t owe_ns;     /* when we received the first payload since we last sent anything; 0: none */
 
-    struct seal_kept kept[SEAL_KEPT];
+    struct seal_kept *kept; /* SEAL_KEPT of them */
     uint32_t kept_first, kept_count;
 
     struct seal_boot boots[SEAL_BOOTS];
@@ -150,10 +159,12 @@ struct seal {
     uint8_t cluster_id[SEAL_CLUSTER_ID];
     uint8_t mac_key[SEAL_KEY]; /* for initiations to us */
     uint8_t boot[SEAL_BOOT_ID];
-    uint64_t stamp; /* initiations made */
-    uint64_t allowed_ns;
-    uint64_t tags[SEAL_TAGS]; /* their first bytes */
+    uint64_t stamp;                    /* initiations made */
+    uint64_t sources_ns[SEAL_SOURCES]; /* rate limits by source, see seal_allow() */
+    uint64_t tags[SEAL_TAGS];          /* their first bytes */
     uint32_t tag_next;
+    bool is_locked;           /* this memory, see key_memory.h */
+    struct seal_kept *kept;   /* of all peers: they are many and hold no keys, so they are elsewhere */
     struct seal_peer peers[]; /* by position - 1 */
 };
 
@@ -183,7 +194,7 @@ void seal_on_data(struct seal *, uint64_t now, const uint8_t *datagram, size_t s
 bool seal_needs_handshake(struct seal *, uint64_t now, uint32_t peer);
 void seal_initiate(struct seal *, uint64_t now, uint32_t peer);
 void seal_stop_asking(struct seal_peer *);
-void seal_on_initiation(struct seal *, uint64_t now, const uint8_t *datagram, size_t size);
+void seal_on_initiation(struct seal *, uint64_t now, uint64_t source, const uint8_t *datagram, size_t size);
 void seal_on_answer(struct seal *, uint64_t now, const uint8_t *datagram, size_t size);
 
 /* boots.c: the starts of a peer's process, so that packets of an earlier one are refused. */

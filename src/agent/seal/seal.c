@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/seal/internal.h"
+#include "agent/seal/key_memory.h"
 #include "core/bytes.h"
 #include "core/machine.h"
 
@@ -28,6 +29,7 @@ static void take_peers(struct seal *s, const struct seal_config *config)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         struct seal_peer *p = &s->peers[i];
+        p->kept = s->kept + (size_t)i * SEAL_KEPT;
         p->retry_ns = SEAL_RETRY_NS;
         if (s->plain) continue;
         if (i + 1 == s->self)
@@ -38,12 +40,27 @@ static void take_peers(struct seal *s, const struct seal_config *config)
     }
 }
 
+static struct seal *allocate(uint32_t count)
+{
+    bool is_locked = false;
+    struct seal *s = key_memory_new(size_of(count), &is_locked);
+    struct seal_kept *kept = calloc((size_t)count * SEAL_KEPT, sizeof *kept);
+    if (s && kept) {
+        s->is_locked = is_locked;
+        s->kept = kept;
+        return s;
+    }
+    free(kept);
+    key_memory_free(s);
+    return NULL;
+}
+
 struct seal *seal_new(const struct seal_config *config, struct seal_hooks hooks)
 {
     el_require(config->count >= 1 && config->count <= SEAL_PEERS_MAX);
     el_require(config->self >= 1 && config->self <= config->count);
     if (sodium_init() < 0) return NULL;
-    struct seal *s = calloc(1, size_of(config->count));
+    struct seal *s = allocate(config->count);
     if (!s) return NULL;
     s->hooks = hooks;
     s->self = config->self;
@@ -63,8 +80,9 @@ struct seal *seal_new(const struct seal_config *config, struct seal_hooks hooks)
 void seal_free(struct seal *s)
 {
     if (!s) return;
-    sodium_memzero(s, size_of(s->count));
-    free(s);
+    sodium_memzero(s->kept, (size_t)s->count * SEAL_KEPT * sizeof *s->kept);
+    free(s->kept);
+    key_memory_free(s);
 }
 
 void seal_send(struct seal *s, uint64_t now_ns, uint32_t peer, const uint8_t *payload, size_t size)
@@ -85,14 +103,14 @@ void seal_send(struct seal *s, uint64_t now_ns, uint32_t peer, const uint8_t *pa
     if (now_ns >= p->next_try_ns && seal_needs_handshake(s, now_ns, peer)) seal_initiate(s, now_ns, peer);
 }
 
-void seal_receive(struct seal *s, uint64_t now_ns, const uint8_t *datagram, size_t size)
+void seal_receive(struct seal *s, uint64_t now_ns, uint64_t source, const uint8_t *datagram, size_t size)
 {
     if (s->plain) {
         seal_plain_receive(s, datagram, size);
         return;
     }
     switch (size < 4 ? 0 : el_get(datagram, 4)) {
-    case SEAL_INITIATION | SEAL_VERSION << 8: seal_on_initiation(s, now_ns, datagram, size); break;
+    case SEAL_INITIATION | SEAL_VERSION << 8: seal_on_initiation(s, now_ns, source, datagram, size); break;
     case SEAL_ANSWER | SEAL_VERSION << 8: seal_on_answer(s, now_ns, datagram, size); break;
     case SEAL_DATA | SEAL_VERSION << 8: seal_on_data(s, now_ns, datagram, size); break;
     default: s->stats.malformed++;
@@ -173,6 +191,27 @@ void seal_set_cluster_keys(struct seal *s, const uint8_t (*keys)[SEAL_KEY], uint
     }
 }
 
+static void renew(struct seal *s, uint64_t now, uint32_t peer)
+{
+    struct seal_peer *p = &s->peers[peer - 1];
+    const bool was_connected = !s->plain && seal_is_connected(s, peer);
+    for (unsigned i = 0; i < SEAL_CHANNELS; i++) seal_channel_end(&p->channels[i]);
+    seal_stop_asking(p);
+    p->counter = p->obituaries.sealed = 0; /* plain: the new boot numbers its packets anew */
+    p->unheard_ns = p->owe_ns = 0;
+    p->retry_ns = SEAL_RETRY_NS;
+    p->next_try_ns = now;
+    if (was_connected) seal_initiate(s, now, peer);
+}
+
+void seal_renew(struct seal *s, uint64_t now_ns)
+{
+    randombytes_buf(s->boot, sizeof s->boot);
+    s->stamp = 0;
+    for (uint32_t peer = 1; peer <= s->count; peer++)
+        if (peer != s->self) renew(s, now_ns, peer);
+}
+
 bool seal_is_connected(const struct seal *s, uint32_t peer)
 {
     el_require(peer >= 1 && peer <= s->count);
@@ -181,6 +220,11 @@ bool seal_is_connected(const struct seal *s, uint32_t peer)
     for (unsigned i = 0; i < SEAL_CHANNELS; i++)
         if (p->channels[i].stands && p->channels[i].confirmed) return true;
     return false;
+}
+
+bool seal_is_locked(const struct seal *s)
+{
+    return s->is_locked;
 }
 
 struct seal_stats seal_stats_of(const struct seal *s)

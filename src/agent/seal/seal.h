@@ -5,8 +5,10 @@
  * explains the protocol. Start with seal.c, then internal.h (packet layouts and limits), handshake.c and
  * channel.c.
  *
- * A *channel* is a pair of keys agreed with a peer by one handshake. A sender that does not authenticate gets
- * no answer, and no answer is larger than the request.
+ * A *channel* is a pair of keys agreed with a peer by one handshake. seal_receive() takes every datagram.
+ * seal_on_data() in channel.c authenticates data packets, handshake.c the handshakes. What does not
+ * authenticate is counted (struct seal_stats) and dropped: its sender gets no answer. No answer is larger than
+ * the request.
  */
 #ifndef ELECTOR_AGENT_SEAL_SEAL_H
 #define ELECTOR_AGENT_SEAL_SEAL_H
@@ -53,11 +55,19 @@ struct seal;
 struct seal *seal_new(const struct seal_config *,
                       struct seal_hooks); /* copies the keys; NULL: out of memory, or libsodium fails */
 void seal_free(struct seal *);            /* wipes every key */
+/* Whether all keys are in memory that is never swapped out. False: RLIMIT_MEMLOCK is too small for that. */
+bool seal_is_locked(const struct seal *);
 
 /* Without a channel it begins a handshake, and keeps the last 16 payloads for up to 2 s until the channel is
  * there. */
 void seal_send(struct seal *, uint64_t now_ns, uint32_t peer, const uint8_t *payload, size_t size);
-void seal_receive(struct seal *, uint64_t now_ns, const uint8_t *datagram, size_t size);
+/*
+ * `source` says where the datagram came from: the position of the member with that address, or else SEAL_ELSEWHERE
+ * plus a hash above 0 of the address. It proves nothing. It only keeps a flood of handshakes from one address from using up
+ * what others may ask for.
+ */
+#define SEAL_ELSEWHERE UINT64_C(64)
+void seal_receive(struct seal *, uint64_t now_ns, uint64_t source, const uint8_t *datagram, size_t size);
 /* Retries handshakes and renews keys. Returns when to call it again at the latest. */
 uint64_t seal_tick(struct seal *, uint64_t now_ns);
 
@@ -74,6 +84,12 @@ uint64_t seal_in_use(struct seal *, uint64_t now_ns, uint32_t peer);
 
 /* Replaces the cluster keys without interruption: present channels last until they are renewed. */
 void seal_set_cluster_keys(struct seal *, const uint8_t (*keys)[SEAL_KEY], uint32_t count);
+/*
+ * This process was restored from a snapshot of its memory, and may seal other words by counters that it has used
+ * already. Ends all channels and takes a new boot id, since peers may have seen later initiations of the old one. Begins
+ * a handshake with each peer that had a channel; payloads wait for it.
+ */
+void seal_renew(struct seal *, uint64_t now_ns);
 bool seal_is_connected(const struct seal *, uint32_t peer);
 struct seal_stats seal_stats_of(const struct seal *);
 

@@ -125,7 +125,8 @@ static void say_changes(struct connection *c)
             continue;
         }
         if (serve_has(&c->lease_waits, i) && leadership_is_held_by(o, c)) say_lease(c, o);
-        if (serve_has(&c->leader_waits, i)) connection_say(c, serve_leader_event(c->serve, o));
+        if (serve_has(&c->leader_waits, i) && serve_may_read(c, o))
+            connection_say(c, serve_leader_event(c->serve, o));
         serve_remove(&c->lease_waits, i);
         serve_remove(&c->leader_waits, i);
     }
@@ -247,6 +248,7 @@ static void withdraw_all(struct connection *c, enum leadership_way way)
         if (serve_has(&c->entered, i)) (void)leadership_withdraw(leadership_at(leaderships, i), c, way);
     host_release(c->serve->host);
     memset(&c->entered, 0, sizeof c->entered);
+    serve_audit_end(c);
     c->campaigns = 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "agent/serve/audit.h"
 #include "agent/serve/change_list.h"
 #include "agent/serve/leadership.h"
 #include "agent/serve/serve.h"
@@ -35,6 +36,7 @@ struct serve_who {
     uid_t uid;
     gid_t *gids; /* the owner frees them */
     uint32_t gid_count;
+    pid_t pid; /* of the process that connected; 0: unknown */
 };
 
 struct connection {
@@ -43,9 +45,11 @@ struct connection {
     int fd;
     uint32_t place;
     struct serve_who who;
-    uint32_t work;  /* the guardian's number for its process or its `work` socket (guardian_client.h) */
-    int passed;     /* a descriptor that the client passed, for its next `work` request; -1: none */
-    bool has_ended; /* the client has closed its sending side; buffered output still goes out */
+    char program[16];    /* its name, for the log; "": not asked for yet */
+    const char *refusal; /* the error in the last answer; NULL: ok */
+    uint32_t work;       /* the guardian's number for its process or its `work` socket (guardian_client.h) */
+    int passed;          /* a descriptor that the client passed, for its next `work` request; -1: none */
+    bool has_ended;      /* the client has closed its sending side; buffered output still goes out */
     bool is_closed;
     bool is_doomed; /* to be closed soon, but not from within a call of the host */
     int watched;    /* the events that the loop polls for */
@@ -55,6 +59,12 @@ struct connection {
     bool had_page;   /* it was sent once; not again, because unread descriptors count against our limit */
 
     bool has_changes; /* new output or events since connection_go_on() */
+
+    /* Signs of life, see watchdog.c. */
+    uint64_t watchdog_ns; /* it promised one at least this often; 0: it did not */
+    uint64_t alive_ns;    /* the last one, or when it began to lead */
+    uint32_t leads;       /* groups */
+    bool is_suspect, hangs;
 
     size_t in_size;
     size_t out_first, out_size, out_room;
@@ -87,7 +97,9 @@ struct serve {
     struct connection *connections[SERVE_CONNECTIONS_MAX];
     uint32_t connection_count;
     uv_poll_t listener;
-    uv_timer_t chores;
+    uv_timer_t chores, watchdog;
+    struct audit audit;
+    uv_timer_t audit_timer;
     struct deadline_page *page; /* NULL: there is none */
     int fd, spare_fd;
     dev_t device; /* of the socket's file: we remove only our own */
@@ -95,6 +107,7 @@ struct serve {
     uint32_t handles; /* not closed by the loop yet */
     bool has_listener, is_freed;
     char failed[200];
+    char http_error[512]; /* why HTTP is not served although it should be; "": it is, or is off */
 };
 
 static inline bool serve_has(const struct serve_set *set, uint32_t number)
@@ -139,12 +152,29 @@ void connection_push(struct connection *);
 void connection_wake(struct connection *); /* there is new output, or a new event */
 void connection_close(struct connection *, enum leadership_way);
 
+/* watchdog.c */
+void serve_watch(struct connection *, uint64_t watchdog_ms); /* it promises signs of life; 0: it does not */
+void serve_hear_alive(struct connection *);
+/* An event that is about to be told to the client. */
+void serve_count_tenures(struct connection *, const struct leadership_event *);
+bool serve_hangs(void *context, const void *client); /* for leaderships.hangs */
+
 /* leadership_metrics.c: call it before the leadership's seen_leader and seen_token are updated. */
 void serve_count_change(struct serve *, struct leadership *, const struct host_view *);
 
 /* request.c */
 void serve_request(struct connection *, const char *line, size_t size);
 void serve_refuse(struct connection *, const json_t *id, const char *error, const char *message);
+
+/* rights.c */
+bool serve_may(const struct connection *, const char *group, enum config_right);
+bool serve_may_read(const struct connection *, const struct leadership *);
+const char *serve_lack_of(enum config_right); /* says to a client that it does not have the right */
+/* Logs that a client asked for a change, and `refusal` of the connection. `op` is a constant. A client that
+ * repeats itself is counted instead. Call it after the change, which must not wait for the log. */
+void serve_audit_request(struct connection *, const char *op, const json_t *request, const char *group);
+void serve_audit_end(struct connection *); /* it goes, and its candidacies with it */
+void serve_end_audit(struct serve *);      /* logs the counts */
 
 /* status.c */
 json_t *serve_text(const char *text); /* any bytes as a JSON string; invalid UTF-8 becomes '?' */

@@ -1,4 +1,5 @@
 /* See leadership.h. */
+#include "agent/serve/leadership_candidates.h"
 #include "agent/serve/leadership_lease.h"
 #include "agent/serve/leadership_past.h"
 #include "base/clock.h"
@@ -8,112 +9,17 @@
 
 enum { HEARD_WITHIN_S = 2, HAND_OVER_S = 2, STOP_WITHIN_S = 10 /* for a `stop` without a lease */ };
 
-/* ---- Candidates ---- */
-
-static struct leadership_candidate *candidate_at(const struct leadership *o, uint32_t piece)
-{
-    return slab_at(&o->all->slab, piece);
-}
-
-static struct leadership_candidate *find(const struct leadership *o, const void *client)
-{
-    struct leadership_candidate *c = candidate_at(o, o->candidates);
-    while (c && c->client != client) c = candidate_at(o, c->next);
-    return c;
-}
-
-static struct leadership_options *options_of(const struct leadership *o, const struct leadership_candidate *c)
-{
-    return slab_at(&o->all->slab, c->options);
-}
-
-static uint64_t priority_of(const struct leadership *o, const struct leadership_candidate *c)
-{
-    const struct leadership_options *options = options_of(o, c);
-    return options ? options->priority : 0;
-}
-
-static uint32_t preempt_after_of(const struct leadership *o, const struct leadership_candidate *c)
-{
-    const struct leadership_options *options = options_of(o, c);
-    return options ? options->preempt_after_ms : 0;
-}
-
-static const char *value_of(const struct leadership *o, const struct leadership_candidate *c)
-{
-    const struct leadership_options *options = options_of(o, c);
-    return options ? options->value : "";
-}
-
-static uint32_t units_with(const char *value)
-{
-    return slab_units(offsetof(struct leadership_options, value) + strlen(value) + 1);
-}
-
-static bool make_options(struct leadership *o, struct leadership_candidate *c, const char *value)
-{
-    c->options = slab_take(&o->all->slab, units_with(value));
-    if (c->options) memcpy(options_of(o, c)->value, value, strlen(value));
-    return c->options != 0;
-}
-
-static void free_candidate(struct leadership *o, uint32_t piece)
-{
-    const struct leadership_candidate *c = candidate_at(o, piece);
-    slab_give_back(&o->all->slab, c->options, units_with(value_of(o, c)));
-    slab_give_back(&o->all->slab, piece, slab_units(sizeof *c));
-}
-
-/* 0: out of memory. */
-static uint32_t new_candidate(struct leadership *o, void *client, uint64_t priority, const char *value)
-{
-    const uint32_t piece = slab_take(&o->all->slab, slab_units(sizeof(struct leadership_candidate)));
-    if (!piece) return 0;
-    struct leadership_candidate *c = candidate_at(o, piece);
-    c->client = client;
-    if (priority == 0 && value[0] == '\0') return piece;
-    if (make_options(o, c, value)) {
-        options_of(o, c)->priority = priority;
-        return piece;
-    }
-    free_candidate(o, piece);
-    return 0;
-}
-
-/* By falling priority, after those of the same priority. */
-static void insert(struct leadership *o, uint32_t piece)
-{
-    struct leadership_candidate *c = candidate_at(o, piece);
-    uint32_t *at = &o->candidates;
-    while (*at && priority_of(o, candidate_at(o, *at)) >= priority_of(o, c)) at = &candidate_at(o, *at)->next;
-    c->next = *at;
-    *at = piece;
-    o->candidate_count++;
-}
-
-/* Its piece; 0: it is not in the list. */
-static uint32_t take_out(struct leadership *o, const struct leadership_candidate *c)
-{
-    uint32_t *at = &o->candidates;
-    while (*at && candidate_at(o, *at) != c) at = &candidate_at(o, *at)->next;
-    const uint32_t piece = *at;
-    if (!piece) return 0;
-    *at = c->next;
-    o->candidate_count--;
-    return piece;
-}
-
 /* Tells the host, and so the peers, whether there is a candidate here. While a tenure runs, it stays a
  * candidate. */
 static void stand(struct leadership *o)
 {
     const bool stands = o->candidates && !o->all->is_leaving && !o->all->has_failed;
     const struct leadership_candidate *first = candidate_at(o, o->candidates);
-    const uint64_t priority = stands ? priority_of(o, first) : 0;
+    const uint64_t priority = stands ? candidate_priority(o, first) : 0;
     if (!stands && o->tenure->is_held) return;
     uint64_t told;
     if (host_stands(o->group, o->all->config->self, &told) == stands && told == priority) return;
-    host_be_patient(o->group, stands ? preempt_after_of(o, first) : 0);
+    host_be_patient(o->group, stands ? candidate_preempt_after(o, first) : 0);
     host_stand(o->group, stands, priority);
 }
 
@@ -178,6 +84,7 @@ static void begin(struct leadership *o, const struct host_view *view)
     o->tenure->token = view->token;
     o->tenure->deadline_ns = view->deadline_ns;
     o->tenure->ending = LEADERSHIP_STAYS;
+    o->tenure->is_frozen = false;
     o->tenure->reason = NULL;
     if (o->all->tenure) o->all->tenure(o->all->context, c->client, o);
     o->tenure->cell = HOST_NO_CELL;
@@ -185,7 +92,7 @@ static void begin(struct leadership *o, const struct host_view *view)
     if (!o->tenure->is_published || !o->all->reads_page || !o->all->reads_page(o->all->context, c->client))
         leadership_tell_leases(o);
     tell(o, c, LEADERSHIP_ELECTED, NULL);
-    if (value_of(o, c)[0] || view->value[0]) host_proclaim(o->group, value_of(o, c));
+    if (candidate_value(o, c)[0] || view->value[0]) host_proclaim(o->group, candidate_value(o, c));
 }
 
 /* Keeps the group without a holder until stop_by, or until the claim ends. Then this member resigns. */
@@ -194,6 +101,7 @@ static void close_until(struct leadership *o, uint64_t stop_by)
     o->tenure->is_held = true;
     o->tenure->holder = NULL;
     o->tenure->ending = LEADERSHIP_ENDS;
+    o->tenure->is_frozen = true;
     o->all->has_endings = true;
     o->tenure->to = EL_NOBODY;
     o->tenure->stop_by = stop_by;
@@ -207,7 +115,7 @@ void leadership_changed(struct leadership *o)
     if (o->tenure->is_held && (!leads || view.token != o->tenure->token)) end(o);
     if (!leads) return;
     if (o->tenure->is_held) {
-        if (o->tenure->ending == LEADERSHIP_STAYS &&
+        if (!o->tenure->is_frozen &&
             (o->tenure->cell == HOST_NO_CELL || host_cell(o->group) != o->tenure->cell))
             leadership_move_on(o, view.deadline_ns);
         if (handover_target)
@@ -258,8 +166,8 @@ static void finish(struct leadership *o, const char *reason)
     const el_node to = o->all->is_leaving                          ? best_peer(o)
                        : o->tenure->ending == LEADERSHIP_TRANSFERS ? o->tenure->to
                                                                    : EL_NOBODY;
-    const uint32_t piece = was ? take_out(o, was) : 0;
-    if (piece) insert(o, piece); /* after others of its priority */
+    const uint32_t piece = was ? candidate_take_out(o, was) : 0;
+    if (piece) candidate_insert(o, piece); /* after others of its priority */
     o->tenure->reason = reason;
     const bool hands_over = to != EL_NOBODY && host_transfer(o->group, to) == EL_PERFORMED;
     if (!hands_over) {
@@ -283,25 +191,52 @@ static void finish(struct leadership *o, const char *reason)
 static const char *reason_of(const struct leadership *o)
 {
     if (o->all->is_leaving) return "leaving";
+    if (o->tenure->ending == LEADERSHIP_ABANDONED) return "watchdog";
     return o->tenure->ending == LEADERSHIP_TRANSFERS ? "transferred" : "forced";
 }
 
-static void end_soon(struct leadership *o, enum leadership_ending how, el_node to)
+/* From now on the holder's deadline does not move on. The tenure ends there. */
+static void freeze(struct leadership *o)
 {
     const uint64_t without_lease = host_clock(o->all->host) + STOP_WITHIN_S * NS_PER_S;
     leadership_catch_up(o);
     leadership_tell_no_leases(o);
-    o->tenure->ending = (uint8_t)how;
-    o->all->has_endings = true;
-    o->tenure->to = (uint8_t)to;
+    o->tenure->is_frozen = true;
     o->tenure->stop_by = o->tenure->deadline_ns == UINT64_MAX ? without_lease : o->tenure->deadline_ns;
     if (o->tenure->is_published) deadline_page_freeze(o->all->page, o->number, o->tenure->deadline_ns);
 }
 
+static void end_soon(struct leadership *o, enum leadership_ending how, el_node to)
+{
+    o->tenure->ending = (uint8_t)how;
+    o->all->has_endings = true;
+    o->tenure->to = (uint8_t)to;
+    freeze(o);
+}
+
+/* How long the holder's deadline moves on after `stop`. */
+static uint64_t stop_within(const struct leadership *o)
+{
+    const struct leadership_options *options =
+        o->tenure->holder ? candidate_options(o, o->tenure->holder) : NULL;
+    const uint64_t wanted = options ? options->stop_within_ms * NS_PER_MS : 0,
+                   most = o->all->config->stop_timeout;
+    return wanted < most ? wanted : most;
+}
+
 static void ask_to_stop(struct leadership *o, enum leadership_ending how, el_node to)
 {
-    end_soon(o, how, to);
+    const uint64_t within = stop_within(o);
     leadership_record_stop(o, how, to);
+    if (within) {
+        leadership_catch_up(o);
+        o->tenure->ending = (uint8_t)how;
+        o->all->has_endings = true;
+        o->tenure->to = (uint8_t)to;
+        o->tenure->stop_by = host_clock(o->all->host) + within;
+    } else {
+        end_soon(o, how, to);
+    }
     tell(o, o->tenure->holder, LEADERSHIP_STOP, reason_of(o));
 }
 
@@ -312,22 +247,14 @@ enum leadership_answer leadership_enter(struct leadership *o, void *client, uint
 {
     if (o->all->is_leaving) return LEADERSHIP_LEAVING;
     if (o->all->has_failed) return LEADERSHIP_FAILED;
-    if (find(o, client)) return LEADERSHIP_ALREADY;
-    const uint32_t piece = new_candidate(o, client, priority, value);
+    if (candidate_find(o, client)) return LEADERSHIP_ALREADY;
+    const uint32_t piece = candidate_new(o, client, priority, value);
     if (!piece) return LEADERSHIP_NO_MEMORY;
-    insert(o, piece);
+    candidate_insert(o, piece);
     leadership_record(o, HISTORY_ENTERED);
     stand(o);
     leadership_changed(o);
     return LEADERSHIP_DONE;
-}
-
-void leadership_set_preempt_after(struct leadership *o, const void *client, uint32_t ms)
-{
-    struct leadership_candidate *c = find(o, client);
-    if (!c || (!c->options && (ms == 0 || !make_options(o, c, "")))) return;
-    options_of(o, c)->preempt_after_ms = ms;
-    host_be_patient(o->group, preempt_after_of(o, candidate_at(o, o->candidates)));
 }
 
 /*
@@ -338,19 +265,22 @@ void leadership_set_preempt_after(struct leadership *o, const void *client, uint
  */
 enum leadership_answer leadership_withdraw(struct leadership *o, void *client, enum leadership_way way)
 {
-    struct leadership_candidate *c = find(o, client);
+    struct leadership_candidate *c = candidate_find(o, client);
     if (!c) return LEADERSHIP_NO_CANDIDATE;
-    const uint32_t piece = take_out(o, c);
+    const uint32_t piece = candidate_take_out(o, c);
     if (o->tenure->is_held && o->tenure->holder == c) leadership_record_way(o, way);
     if (o->tenure->is_held && o->tenure->holder == c && way == LEADERSHIP_EXPELLED) {
         o->tenure->holder = NULL;
         leadership_take_back(o);
-        if (o->tenure->ending == LEADERSHIP_STAYS) end_soon(o, LEADERSHIP_ENDS, EL_NOBODY);
+        if (o->tenure->ending == LEADERSHIP_STAYS)
+            end_soon(o, LEADERSHIP_ENDS, EL_NOBODY);
+        else if (!o->tenure->is_frozen)
+            freeze(o);
     } else if (o->tenure->is_held && o->tenure->holder == c) {
         if (way == LEADERSHIP_DIES) o->tenure->holder = NULL; /* there is no client to tell */
-        finish(o, "resigned");
+        finish(o, way == LEADERSHIP_HANGS ? reason_of(o) : "resigned");
     }
-    free_candidate(o, piece);
+    candidate_free(o, piece);
     stand(o);
     return LEADERSHIP_DONE;
 }
@@ -409,6 +339,18 @@ enum leadership_answer leadership_depose(struct leadership *o)
     return LEADERSHIP_DONE;
 }
 
+void leadership_abandon(struct leadership *o, const void *client)
+{
+    if (!leadership_is_held_by(o, client) || o->tenure->is_frozen) return;
+    const bool is_new = o->tenure->ending == LEADERSHIP_STAYS;
+    if (is_new) o->tenure->ending = LEADERSHIP_ABANDONED;
+    o->all->has_endings = true;
+    o->tenure->to = is_new ? EL_NOBODY : o->tenure->to;
+    freeze(o);
+    leadership_record(o, HISTORY_ABANDONED);
+    if (is_new) tell(o, o->tenure->holder, LEADERSHIP_STOP, reason_of(o));
+}
+
 bool leadership_is_held_by(const struct leadership *o, const void *client)
 {
     return o->tenure->is_held && o->tenure->holder && o->tenure->holder->client == client;
@@ -416,7 +358,7 @@ bool leadership_is_held_by(const struct leadership *o, const void *client)
 
 bool leadership_stands(const struct leadership *o, const void *client)
 {
-    return find(o, client) != NULL;
+    return candidate_find(o, client) != NULL;
 }
 
 /* ---- All leaderships ---- */
@@ -461,6 +403,21 @@ void leaderships_free(struct leaderships *all)
     all->count = all->room = 0;
 }
 
+/* The holder may work until its deadline, so nobody else begins before that. */
+static void on_stop_by(struct leadership *o)
+{
+    if (!o->tenure->is_frozen) {
+        freeze(o);
+        return;
+    }
+    const struct leadership_candidate *holder = o->tenure->holder;
+    if (holder) leadership_record(o, HISTORY_OVERDUE);
+    if (holder && o->all->hangs && o->all->hangs(o->all->context, holder->client))
+        (void)leadership_withdraw(o, holder->client, LEADERSHIP_HANGS);
+    else
+        finish(o, reason_of(o));
+}
+
 bool leaderships_tick(struct leaderships *all)
 {
     const uint64_t now = host_clock(all->host);
@@ -470,8 +427,7 @@ bool leaderships_tick(struct leaderships *all)
     for (uint32_t i = 0; i < all->count; i++) {
         struct leadership *o = leadership_at(all, i);
         if (!o->tenure->is_held || o->tenure->ending == LEADERSHIP_STAYS) continue;
-        if (o->tenure->stop_by <= now && o->tenure->holder) leadership_record(o, HISTORY_OVERDUE);
-        if (o->tenure->stop_by <= now) finish(o, reason_of(o));
+        if (o->tenure->stop_by <= now) on_stop_by(o);
         if (o->tenure->is_held && o->tenure->ending != LEADERSHIP_STAYS) waits = true;
     }
     all->has_endings = all->has_endings || waits;

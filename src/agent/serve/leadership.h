@@ -3,8 +3,10 @@
  * The host says whether this member leads; the leadership chooses the client, and makes sure that its work has
  * stopped before anybody else's may begin. It knows no sockets: a client is an opaque pointer.
  *
- * A client gets these events for a group, in this order: elected, leases, perhaps stop, lost. After stop come
- * no leases: the deadline that came with stop holds, even if the host's lease is renewed.
+ * A client gets these events for a group, in this order: elected, leases, perhaps stop, lost. After stop its
+ * deadline moves on for as long as its candidacy has asked for (stop_within_ms), but not for longer than the
+ * configuration allows. Then the deadline is frozen: it holds, even if the host's lease is renewed, and the tenure
+ * ends there. Without stop_within_ms it is frozen when stop is sent.
  */
 #ifndef ELECTOR_AGENT_SERVE_LEADERSHIP_H
 #define ELECTOR_AGENT_SERVE_LEADERSHIP_H
@@ -45,15 +47,17 @@ enum leadership_answer {
 
 /* How a candidate leaves. */
 enum leadership_way {
-    LEADERSHIP_RESIGNS, /* it resigns: its work has stopped */
-    LEADERSHIP_DIES,    /* its connection ended: it is taken for dead, and its work for stopped */
-    LEADERSHIP_EXPELLED /* we closed its connection: it may work until the deadline that it knows */
+    LEADERSHIP_RESIGNS,  /* it resigns: its work has stopped */
+    LEADERSHIP_DIES,     /* its connection ended: it is taken for dead, and its work for stopped */
+    LEADERSHIP_EXPELLED, /* we closed its connection: it may work until the deadline that it knows */
+    LEADERSHIP_HANGS     /* it gave no sign of life until its frozen deadline had passed */
 };
 
 /* Options of a candidate; most have none. */
 struct leadership_options {
     uint64_t priority;
     uint32_t preempt_after_ms; /* for host_be_patient() */
+    uint32_t stop_within_ms;   /* how long its work may take to stop; 0: until the deadline */
     char value[];              /* "": none */
 };
 
@@ -63,16 +67,16 @@ struct leadership_candidate {
 };
 
 /* What happens to a tenure whose holder was asked to stop; STAYS: it was not. */
-enum leadership_ending { LEADERSHIP_STAYS, LEADERSHIP_TRANSFERS, LEADERSHIP_ENDS };
+enum leadership_ending { LEADERSHIP_STAYS, LEADERSHIP_TRANSFERS, LEADERSHIP_ENDS, LEADERSHIP_ABANDONED };
 
 struct leaderships;
 
 /* The present or last time that a client here led the group. */
 struct leadership_tenure {
     struct leadership_candidate *holder; /* NULL though held: expelled, or overdue; closed until stop_by */
-    uint64_t token, deadline_ns;      /* as told to the holder; with a cell, leaderships.cells has the newest */
-    uint64_t stop_by;                 /* if ending: when it ends at the latest */
-    const char *reason;               /* why we end it; NULL: we do not */
+    uint64_t token, deadline_ns; /* as told to the holder; with a cell, leaderships.cells has the newest */
+    uint64_t stop_by;            /* if ending: when the deadline is frozen, or when it ends at the latest */
+    const char *reason;          /* why we end it; NULL: we do not */
     uint32_t told_before, told_after; /* list of those with is_told: numbers of leaderships plus 1 */
     uint32_t cell;                    /* of the host, or HOST_NO_CELL */
     uint32_t work;                    /* the guardian's number for the holder's work */
@@ -81,6 +85,7 @@ struct leadership_tenure {
     bool is_held;                     /* the member leads, and no other client may begin */
     bool is_told;                     /* the holder gets an event for each lease */
     bool is_published;                /* on the deadline page, in the slot with the leadership's number */
+    bool is_frozen;                   /* the holder's deadline no longer moves on */
 };
 
 /* One for each group, as long as the group exists. Read its fields freely; change them only by the calls
@@ -118,6 +123,8 @@ struct leaderships {
     void (*tenure)(void *context, void *client, struct leadership *);
     /* Whether the client reads its deadlines on the page; may be NULL: none does. */
     bool (*reads_page)(void *context, const void *client);
+    /* Whether the client gives no sign of life; may be NULL: none hangs. */
+    bool (*hangs)(void *context, const void *client);
     struct leadership **blocks; /* leadership_at() */
     uint32_t count, room;
     struct slab slab;               /* candidates, options and tenures */
@@ -152,6 +159,8 @@ enum leadership_answer leadership_enter(struct leadership *, void *client, uint6
                                         const char *value);
 /* For a client that has entered. Does nothing if memory runs out. */
 void leadership_set_preempt_after(struct leadership *, const void *client, uint32_t ms);
+/* The same. */
+void leadership_set_stop_within(struct leadership *, const void *client, uint64_t ms);
 enum leadership_answer leadership_withdraw(struct leadership *, void *client, enum leadership_way);
 enum leadership_answer leadership_stopped(struct leadership *, const void *client, uint64_t token);
 enum leadership_answer leadership_proclaim(struct leadership *, const void *client, const char *value);
@@ -161,6 +170,9 @@ enum leadership_answer leadership_transfer(struct leadership *, el_node to);
 enum leadership_answer leadership_hand_over(struct leadership *, const void *client, uint64_t token,
                                             el_node to);
 enum leadership_answer leadership_depose(struct leadership *);
+/* The holder, if this client is, gives no sign of life. Its deadline no longer moves on, and it is told to stop. It
+ * may work on, so nobody else leads before the deadline. If it still hangs then, it is no longer a candidate. */
+void leadership_abandon(struct leadership *, const void *client);
 bool leadership_is_held_by(const struct leadership *, const void *client);
 bool leadership_stands(const struct leadership *, const void *client);
 

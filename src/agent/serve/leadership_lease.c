@@ -5,10 +5,10 @@
 
 static const uint64_t LATE_NS = NS_PER_MS;
 
-/* A holder that was told to stop keeps the deadline that it was told. */
+/* A holder whose deadline is frozen keeps the one that it was told. */
 static bool follows_cell(const struct leadership *o)
 {
-    return o->tenure->is_held && o->tenure->ending == LEADERSHIP_STAYS && o->tenure->cell != HOST_NO_CELL;
+    return o->tenure->is_held && !o->tenure->is_frozen && o->tenure->cell != HOST_NO_CELL;
 }
 
 uint64_t leadership_told_until(const struct leadership *o)

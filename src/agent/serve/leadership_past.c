@@ -22,7 +22,8 @@ void leadership_record_way(const struct leadership *o, enum leadership_way way)
 {
     static const enum history_what ways[] = {[LEADERSHIP_RESIGNS] = HISTORY_RESIGNED,
                                              [LEADERSHIP_DIES] = HISTORY_GONE,
-                                             [LEADERSHIP_EXPELLED] = HISTORY_EXPELLED};
+                                             [LEADERSHIP_EXPELLED] = HISTORY_EXPELLED,
+                                             [LEADERSHIP_HANGS] = HISTORY_EXPELLED};
     record(o, ways[way], EL_NOBODY, NULL);
 }
 

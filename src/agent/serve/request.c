@@ -37,6 +37,7 @@ void serve_refuse(struct connection *c, const json_t *id, const char *error, con
     json_t *line = answer(id, false);
     if (line) json_object_set_new(line, "error", json_string(error));
     if (line) json_object_set_new(line, "message", serve_text(message));
+    c->refusal = error;
     connection_say(c, line);
 }
 
@@ -101,21 +102,21 @@ static bool read_number(const struct request *r, const char *name, bool is_neede
     return true;
 }
 
-static bool is_permitted(const struct request *r)
+/* False: the request has been refused. */
+static bool is_permitted(const struct request *r, enum config_right right)
 {
-    const struct serve_who *who = &r->from->who;
-    if (who->uid == 0 || who->uid == geteuid()) return true;
-    return config_permits(r->serve->config, r->group, who->uid, who->gids, who->gid_count);
+    if (serve_may(r->from, r->group, right)) return true;
+    refuse(r, "not-permitted", serve_lack_of(right));
+    return false;
 }
 
-/* The leadership of the request's group, if the client is permitted. NULL: the request has been refused. */
-static struct leadership *find_leadership(const struct request *r)
+/* The leadership of the request's group, if the client has the right, or needs none because this is its own.
+ * NULL: the request has been refused. */
+static struct leadership *find_leadership(const struct request *r, enum config_right right,
+                                          bool (*is_own)(const struct leadership *, const void *client))
 {
-    if (!is_permitted(r)) {
-        refuse(r, "not-permitted", "the group's `allow` line names neither this user nor a group of it");
-        return NULL;
-    }
     struct leadership *o = serve_find_leadership(r->serve, r->group);
+    if (!(o && is_own(o, r->from)) && !is_permitted(r, right)) return NULL;
     if (!o) refuse(r, "unknown-group", "this agent does not know the group");
     return o;
 }
@@ -182,9 +183,8 @@ static void on_hello(const struct request *r)
 static bool may_campaign(const struct request *r)
 {
     const struct config *config = r->serve->config;
-    if (!is_permitted(r))
-        refuse(r, "not-permitted", "the group's `allow` line names neither this user nor a group of it");
-    else if (r->serve->leaderships.is_leaving)
+    if (!is_permitted(r, CONFIG_CAMPAIGN)) return false;
+    if (r->serve->leaderships.is_leaving)
         answer_as(r, LEADERSHIP_LEAVING);
     else if (r->serve->failed[0])
         refuse(r, "not-possible", r->serve->failed);
@@ -212,15 +212,18 @@ static bool read_preempt_after(const struct request *r, uint64_t *preempt_after_
 /* Answers first: leadership_enter() may send `elected`, which must come after the answer. */
 static void on_campaign(const struct request *r)
 {
-    uint64_t priority, preempt_after_ms;
+    uint64_t priority, preempt_after_ms, stop_within_ms, watchdog_ms;
     const char *value;
     char text[300];
     if (!read_preempt_after(r, &preempt_after_ms)) {
         refuse(r, "bad-request", "`preempt_after_ms` is a number of milliseconds, `preempt` true or false");
         return;
     }
-    if (!read_number(r, "priority", false, &priority)) {
-        refuse(r, "bad-request", "`priority` must be a whole number below 2^53");
+    if (!read_number(r, "priority", false, &priority) ||
+        !read_number(r, "stop_within_ms", false, &stop_within_ms) ||
+        !read_number(r, "watchdog_ms", false, &watchdog_ms)) {
+        refuse(r, "bad-request",
+               "`priority`, `stop_within_ms` and `watchdog_ms` must be whole numbers below 2^53");
         return;
     }
     if (!read_value(r, false, &value) || !may_campaign(r)) return;
@@ -238,8 +241,10 @@ static void on_campaign(const struct request *r)
     r->from->campaigns++;
     guardian_client_stand(r->serve->guardian, serve_work(r->from));
     serve_add(&r->from->entered, o->number);
+    serve_watch(r->from, watchdog_ms);
     if (leadership_enter(o, r->from, priority, value ? value : "") != LEADERSHIP_DONE) connection_doom(r->from);
     leadership_set_preempt_after(o, r->from, (uint32_t)preempt_after_ms);
+    leadership_set_stop_within(o, r->from, stop_within_ms);
 }
 
 static void on_resign(const struct request *r)
@@ -249,7 +254,8 @@ static void on_resign(const struct request *r)
         refuse(r, "bad-request", "`force` must be true or false");
         return;
     }
-    struct leadership *o = find_leadership(r);
+    struct leadership *o =
+        find_leadership(r, json_is_true(force) ? CONFIG_CONTROL : CONFIG_CAMPAIGN, leadership_stands);
     if (!o) return;
     if (json_is_true(force) && !leadership_stands(o, r->from)) {
         answer_as(r, leadership_depose(o));
@@ -275,7 +281,7 @@ static void on_transfer(const struct request *r)
         refuse(r, "bad-request", "`stopped` must be the number that came with `elected`");
         return;
     }
-    struct leadership *o = find_leadership(r);
+    struct leadership *o = find_leadership(r, CONFIG_CONTROL, leadership_is_held_by);
     if (!o) return;
     const el_node to = config_position(r->serve->config, name);
     if (to == EL_NOBODY)
@@ -291,19 +297,26 @@ static void on_stopped(const struct request *r)
         refuse(r, "bad-request", "`token` must be the number that came with `stop`");
         return;
     }
-    struct leadership *o = find_leadership(r);
+    struct leadership *o = find_leadership(r, CONFIG_CAMPAIGN, leadership_stands);
+    serve_hear_alive(r->from);
     if (o) answer_as(r, leadership_stopped(o, r->from, token));
+}
+
+static void on_alive(const struct request *r)
+{
+    serve_hear_alive(r->from);
+    agree(r);
 }
 
 static void on_proclaim(const struct request *r)
 {
     const char *value;
     if (!read_value(r, true, &value)) return;
-    struct leadership *o = find_leadership(r);
+    struct leadership *o = find_leadership(r, CONFIG_CAMPAIGN, leadership_stands);
     if (o) answer_as(r, leadership_proclaim(o, r->from, value));
 }
 
-/* Observing does not create a group: any client may observe, and could create groups up to the limit. */
+/* Observing does not create a group: who may only observe could create groups up to the limit. */
 static void await(const struct request *r)
 {
     struct connection *c = r->from;
@@ -326,6 +339,7 @@ static void on_observe(const struct request *r)
 {
     struct connection *c = r->from;
     const struct leaderships *leaderships = &r->serve->leaderships;
+    if (r->group && !is_permitted(r, CONFIG_READ)) return;
     const struct leadership *only = r->group ? serve_find_leadership(r->serve, r->group) : NULL;
     if (r->group && !only) {
         await(r);
@@ -347,28 +361,25 @@ static void say_with_id(const struct request *r, json_t *line)
     connection_say(r->from, line);
 }
 
+/* For requests that change nothing. NULL: the request has been refused. */
+static const struct leadership *look_up(const struct request *r)
+{
+    if (!is_permitted(r, CONFIG_READ)) return NULL;
+    const struct leadership *o = serve_find_leadership(r->serve, r->group);
+    if (!o) refuse(r, "unknown-group", "this agent does not know the group");
+    return o;
+}
+
 static void on_status(const struct request *r)
 {
-    const struct leadership *o = r->group ? serve_find_leadership(r->serve, r->group) : NULL;
-    if (r->group && !o) {
-        refuse(r, "unknown-group", "this agent does not know the group");
-        return;
-    }
-    if (o) {
-        say_with_id(r, serve_status_of(r->serve, o));
+    if (r->group) {
+        const struct leadership *o = look_up(r);
+        if (o) say_with_id(r, serve_status_of(r->serve, o));
         return;
     }
     r->from->in_status = true;
     r->from->status_next = 0;
     r->from->status_id = r->id ? json_deep_copy(r->id) : NULL;
-}
-
-/* For requests that every client may make, like status. NULL: the request has been refused. */
-static const struct leadership *look_up(const struct request *r)
-{
-    const struct leadership *o = serve_find_leadership(r->serve, r->group);
-    if (!o) refuse(r, "unknown-group", "this agent does not know the group");
-    return o;
 }
 
 static void on_history(const struct request *r)
@@ -433,12 +444,14 @@ static void on_work(const struct request *r)
 static const struct operation {
     const char *name;
     void (*handle)(const struct request *);
-    bool needs_group;
+    bool needs_group, is_change; /* of who leads, or what is told of it: for the audit */
 } operations[] = {
-    {"hello", on_hello, false},      {"campaign", on_campaign, true}, {"resign", on_resign, true},
-    {"transfer", on_transfer, true}, {"stopped", on_stopped, true},   {"proclaim", on_proclaim, true},
-    {"observe", on_observe, false},  {"status", on_status, false},    {"history", on_history, true},
-    {"why", on_why, true},           {"work", on_work, false},
+    {"hello", on_hello, false, false},     {"campaign", on_campaign, true, true},
+    {"resign", on_resign, true, true},     {"transfer", on_transfer, true, true},
+    {"stopped", on_stopped, true, true},   {"proclaim", on_proclaim, true, true},
+    {"observe", on_observe, false, false}, {"status", on_status, false, false},
+    {"history", on_history, true, false},  {"why", on_why, true, false},
+    {"work", on_work, false, false},       {"alive", on_alive, false, false},
 };
 
 static const struct operation *find_operation(const char *name)
@@ -467,14 +480,17 @@ static void handle(struct request *r)
         return;
     }
     const struct operation *operation = find_operation(op);
-    if (!operation)
+    if (!operation) {
         refuse(r, "unknown-op", "unknown operation: see docs/socket-protocol.md");
-    else if (!read_text(r, "group", operation->needs_group, &r->group))
+    } else if (!read_text(r, "group", operation->needs_group, &r->group)) {
         refuse(r, "bad-request", "`group` must be text");
-    else if (r->group && !group_name_is_valid(r->group))
+    } else if (r->group && !group_name_is_valid(r->group)) {
         refuse(r, "bad-group", "a group's name is 1 to 63 letters, digits, and . _ - : /");
-    else
+    } else {
+        r->from->refusal = NULL;
         operation->handle(r);
+        if (operation->is_change) serve_audit_request(r->from, operation->name, r->object, r->group);
+    }
 }
 
 void serve_request(struct connection *c, const char *line, size_t size)

@@ -77,6 +77,7 @@ static void on_leadership_event(void *context, void *client, struct leadership *
     }
     serve_remove(&c->lease_waits, o->number);
     connection_say_event(c, o, event);
+    serve_count_tenures(c, event);
     if (event->type == LEADERSHIP_ELECTED && !c->has_changes) connection_push(c);
     connection_wake(c);
 }
@@ -206,7 +207,8 @@ static bool ask_who(int fd, struct serve_who *who)
 #ifdef SO_PEERGROUPS
     if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes) == 0 || errno != ERANGE) bytes = 0;
 #endif
-    *who = (struct serve_who){.uid = peer.uid, .gids = malloc(bytes + sizeof(gid_t)), .gid_count = 1};
+    *who = (struct serve_who){
+        .uid = peer.uid, .gids = malloc(bytes + sizeof(gid_t)), .gid_count = 1, .pid = peer.pid};
     if (!who->gids) return false;
     who->gids[0] = peer.gid;
 #ifdef SO_PEERGROUPS
@@ -402,6 +404,7 @@ struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct hos
     serve->leaderships.context = serve;
     serve->leaderships.tell = on_leadership_event;
     serve->leaderships.reads_page = has_page;
+    serve->leaderships.hangs = serve_hangs;
     serve->leaderships.page = serve->page = deadline_page_new();
     serve->leaderships.tenure = on_tenure;
     if (!listen_at(serve, text, size)) {
@@ -411,10 +414,13 @@ struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct hos
         return NULL;
     }
     serve->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    serve->listener.data = serve->chores.data = serve;
-    (void)uv_timer_init(loop, &serve->chores); /* cannot fail */
+    serve->listener.data = serve->chores.data = serve->watchdog.data = serve;
+    serve->audit_timer.data = serve;
+    (void)uv_timer_init(loop, &serve->chores); /* these cannot fail */
+    (void)uv_timer_init(loop, &serve->audit_timer);
+    (void)uv_timer_init(loop, &serve->watchdog);
     serve->has_listener = uv_poll_init(loop, &serve->listener, serve->fd) == 0;
-    serve->handles = 1 + serve->has_listener;
+    serve->handles = 3 + serve->has_listener;
     if (!serve->has_listener || uv_poll_start(&serve->listener, UV_READABLE, on_connect) != 0) {
         snprintf(text, size, "cannot wait for clients at %s", config->socket);
         serve_free(serve);
@@ -460,7 +466,10 @@ void serve_free(struct serve *serve)
     if (lstat(serve->config->socket, &file) == 0 && file.st_dev == serve->device && file.st_ino == serve->inode)
         (void)unlink(serve->config->socket);
     if (serve->has_listener) uv_close((uv_handle_t *)&serve->listener, on_closed);
+    serve_end_audit(serve);
     uv_close((uv_handle_t *)&serve->chores, on_closed);
+    uv_close((uv_handle_t *)&serve->audit_timer, on_closed);
+    uv_close((uv_handle_t *)&serve->watchdog, on_closed);
     close(serve->fd);
     if (serve->spare_fd >= 0) close(serve->spare_fd);
 }

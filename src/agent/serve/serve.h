@@ -2,9 +2,9 @@
  * The serve room serves local clients at the agent's socket, as docs/socket-protocol.md says. It knows the
  * host, the history, the metrics and the guardian's client, but neither sockets between members nor keys. Start
  * with serve.c, which listens and passes changes on. connection.c is one client's bytes, request.c its
- * requests, status.c and history.c their answers. leadership.h decides which client leads a group,
- * deadline_page.h publishes until when, change_list.h orders changes for /events, and serve/http answers over
- * HTTP.
+ * requests, rights.c who may make them, status.c and history.c their answers. leadership.h decides which client
+ * leads a group, deadline_page.h publishes until when, change_list.h orders changes for /events, and serve/http
+ * answers over HTTP.
  *
  * At most SERVE_CONNECTIONS_MAX clients are connected at a time, and memory is bounded whatever a client sends
  * or fails to read. Requests run host_tick() first, which may change the host's next timer: so the loop must

@@ -114,8 +114,9 @@ json_t *serve_begin_status(const struct serve *serve)
     json_t *members = json_array();
     for (el_node member = 1; members && member <= config->member_count; member++)
         json_array_append_new(members, describe_member(serve, member));
-    return json_pack("{sb so so so s[]}", "ok", 1, "member", member_name(config, config->self), "cluster",
-                     serve_text(config->cluster), "members", members, "groups");
+    return json_pack("{sb so so so so* s[]}", "ok", 1, "member", member_name(config, config->self), "cluster",
+                     serve_text(config->cluster), "members", members, "http_error",
+                     serve->http_error[0] ? serve_text(serve->http_error) : NULL, "groups");
 }
 
 static size_t append_group(const struct serve *serve, json_t *line, const struct leadership *o, uint64_t *worst)
@@ -152,7 +153,8 @@ json_t *serve_status_line(struct connection *c)
     json_t *line = serve_begin_status(serve);
     while (line && c->status_next < serve->leaderships.count && groups < SERVE_STATUS_GROUPS &&
            size < SERVE_STATUS_BYTES) {
-        size += append_group(serve, line, leadership_at(&serve->leaderships, c->status_next), &worst);
+        const struct leadership *o = leadership_at(&serve->leaderships, c->status_next);
+        if (serve_may_read(c, o)) size += append_group(serve, line, o, &worst);
         c->status_next++;
         groups++;
     }

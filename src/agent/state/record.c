@@ -203,12 +203,14 @@ bool record_forgot(const struct record *record)
 
 /* ---- Creating ---- */
 
-static int fill_new(int fd, const char *path, const struct record_identity *identity)
+static int fill_new(int fd, const char *path, const struct record_identity *identity,
+                    const struct record_entry *first)
 {
     struct record_contents *contents = calloc(1, sizeof *contents);
     if (!contents) return ENOMEM;
     contents->identity = *identity;
     contents->version = 1;
+    if (first) contents->entries[contents->count++] = *first;
     struct record_image *image = image_of(contents);
     int error = image ? lay_out(fd, path) : ENOMEM;
     if (!error) error = write_slot(fd, 0, image->bytes, image->size);
@@ -217,7 +219,8 @@ static int fill_new(int fd, const char *path, const struct record_identity *iden
     return error;
 }
 
-bool record_create(const char *path, const struct record_identity *identity, char *text, size_t size)
+static bool create(const char *path, const struct record_identity *identity, const struct record_entry *first,
+                   char *text, size_t size)
 {
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST) {
@@ -231,12 +234,24 @@ bool record_create(const char *path, const struct record_identity *identity, cha
         explain(text, size, "%s: cannot create the state file: %s", path, strerror(errno));
         return false;
     }
-    const int error = fill_new(fd, path, identity);
+    const int error = fill_new(fd, path, identity, first);
     close(fd);
     if (!error) return true;
     explain(text, size, "%s: cannot write the state file: %s", path, strerror(error));
     unlink(path);
     return false;
+}
+
+bool record_create(const char *path, const struct record_identity *identity, char *text, size_t size)
+{
+    return create(path, identity, NULL, text, size);
+}
+
+bool record_found(const char *path, const struct record_identity *identity, uint64_t key,
+                  const struct el_durable *durable, char *text, size_t size)
+{
+    const struct record_entry first = {.group_key = key, .durable = *durable};
+    return create(path, identity, &first, text, size);
 }
 
 /* ---- Opening ---- */

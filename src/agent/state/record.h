@@ -17,6 +17,10 @@
 
 enum { RECORD_CLUSTER_ID = 16, RECORD_GROUPS_MAX = 4096 };
 
+/* The name, which no group can have, under whose key a member keeps the highest values of all its sessions. Before
+ * the first start its ceiling is what `elector init` has founded the cluster with. */
+#define RECORD_ALL_SESSIONS "sessions of any settings"
+
 struct record_identity {
     uint8_t cluster_id[RECORD_CLUSTER_ID];
     uint64_t member; /* its id */
@@ -31,8 +35,11 @@ enum record_outcome {
 
 struct record;
 
-/* For `elector init`: creates a file without promises. Refuses to replace an existing file. */
+/* For `elector init`: creates a file without promises. Refuses to replace an existing file. record_found() puts
+ * one entry into it. */
 bool record_create(const char *path, const struct record_identity *, char *text, size_t size);
+bool record_found(const char *path, const struct record_identity *, uint64_t key, const struct el_durable *,
+                  char *text, size_t size);
 /* Opens and locks the file. With RECORD_LOST the record is empty, and record_forgot() is true. */
 enum record_outcome record_open(struct record **, const char *path, const struct record_identity *, char *text,
                                 size_t size);

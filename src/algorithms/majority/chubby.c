@@ -41,8 +41,8 @@ enum { LOSSES_MAX = 2 };
     NOTE(IS_BUSY, "is-busy", "is called, but stands or leads already")                                      \
     NOTE(CANNOT_LEAD, "cannot-lead", "is called, but may not lead")                                         \
     NOTE(HOLDS_BACK, "holds-back", "is called, but a promise binds it")
-enum { NOTE_LIST(TENURE_NOTE_NAME) NOTES };
-static const struct el_note_text notes[] = {NOTE_LIST(TENURE_NOTE_TEXT)};
+enum { NOTE_LIST(EL_NOTE_NAME) NOTES };
+static const struct el_note_text notes[] = {NOTE_LIST(EL_NOTE_TEXT)};
 
 struct chubby {
     uint64_t term;    /* the term of our vote; saved */
@@ -462,22 +462,16 @@ const struct el_algorithm el_chubby = {
             "before the promises expire. A restarted member waits for the longest promise that it may"
             " have forgotten.",
     .reference = "Burrows: The Chubby lock service for loosely-coupled distributed systems, OSDI 2006",
-    .kinds = kinds,
-    .kind_count = KINDS,
+    EL_KINDS(kinds),
     .routine_kinds = 1u << RENEW | 1u << ACK,
-    .timers = timers,
-    .timer_count = TIMERS,
-    .notes = notes,
-    .note_count = NOTES,
-    .options = options,
-    .option_count = TENURE_OPTIONS,
-    .breaks = breaks,
-    .break_count = sizeof breaks / sizeof *breaks,
+    EL_TIMERS(timers),
+    EL_NOTES(notes),
+    EL_OPTIONS(options),
+    EL_BREAKS(breaks),
     .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_ONE_PER_TERM | EL_CLAIMS_AGREEMENT | EL_CLAIMS_STABLE,
     .beats = true,
     .majority = true,
-    .inequalities = inequalities,
-    .inequality_count = sizeof inequalities / sizeof *inequalities,
+    EL_INEQUALITIES(inequalities),
     .state_bytes = sizeof(struct chubby),
     .state_sets = TENURE_SETS,
     .outbox_fixed = 20,

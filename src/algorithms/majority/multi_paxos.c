@@ -40,51 +40,29 @@ enum { T_PATIENCE, T_HEARTBEAT, TIMERS };
 enum { TIMEOUT, HEARTBEAT, BACK_OFF, CHECK_QUORUM, OPTIONS };
 enum { RANDOM, NONE }; /* choices of BACK_OFF */
 enum { INCUMBENT_BALLOT = 1, DOUBLINGS = 2, TOMBSTONE = 1 };
-enum {
-    PREPARES,
-    PROMISES,
-    LEADS,
-    COMMITS,
-    LEARNS,
-    REFUSES,
-    DEPOSED,
-    OUTBID,
-    DUEL,
-    HEARS_NOTHING,
-    NO_QUORUM,
-    STALE,
-    RESIGNS,
-    HEARS_RESIGN,
-    HANDS_OVER,
-    TOLD_TO_LEAD,
-    CALL_IGNORED,
-    FORGOT,
-    BAD_BALLOT,
-    OUT_OF_NUMBERS
-};
-
-static const struct el_note_text notes[] = {
-    [PREPARES] = {"prepares", "opens ballot #1"},
-    [PROMISES] = {"promises", "promises @1 to ignore what is below ballot #2"},
-    [LEADS] = {"leads", "has promises of a majority and leads with ballot #1"},
-    [COMMITS] = {"commits", "has the second majority: slot #1 is chosen"},
-    [LEARNS] = {"learns", "learns that @1 leads with ballot #2"},
-    [REFUSES] = {"refuses", "refuses @1: it has promised ballot #2"},
-    [DEPOSED] = {"deposed", "learns from @1 that ballot #2 has taken over, and steps down"},
-    [OUTBID] = {"outbid", "is outbid by ballot #2, says @1, and backs off"},
-    [DUEL] = {"duel", "is outbid by ballot #2, says @1, and bids again at once"},
-    [HEARS_NOTHING] = {"hears-nothing", "has heard of no leader for too long"},
-    [NO_QUORUM] = {"no-quorum", "has found no majority for too long, and steps down"},
-    [STALE] = {"stale", "ignores a late reply from @1"},
-    [RESIGNS] = {"resigns", "resigns from ballot #1"},
-    [HEARS_RESIGN] = {"hears-resign", "hears that @1 resigns"},
-    [HANDS_OVER] = {"hands-over", "tells @1 to take over"},
-    [TOLD_TO_LEAD] = {"told-to-lead", "is told by @1 to take over"},
-    [CALL_IGNORED] = {"call-ignored", "opens no ballot: it leads, or may not lead"},
-    [FORGOT] = {"forgot", "does not vote: it has forgotten its promises"},
-    [BAD_BALLOT] = {"bad-ballot", "drops a ballot that is not @1's"},
-    [OUT_OF_NUMBERS] = {"out-of-numbers", "has run out of numbers"},
-};
+#define NOTE_LIST(NOTE)                                                                      \
+    NOTE(PREPARES, "prepares", "opens ballot #1")                                            \
+    NOTE(PROMISES, "promises", "promises @1 to ignore what is below ballot #2")              \
+    NOTE(LEADS, "leads", "has promises of a majority and leads with ballot #1")              \
+    NOTE(COMMITS, "commits", "has the second majority: slot #1 is chosen")                   \
+    NOTE(LEARNS, "learns", "learns that @1 leads with ballot #2")                            \
+    NOTE(REFUSES, "refuses", "refuses @1: it has promised ballot #2")                        \
+    NOTE(DEPOSED, "deposed", "learns from @1 that ballot #2 has taken over, and steps down") \
+    NOTE(OUTBID, "outbid", "is outbid by ballot #2, says @1, and backs off")                 \
+    NOTE(DUEL, "duel", "is outbid by ballot #2, says @1, and bids again at once")            \
+    NOTE(HEARS_NOTHING, "hears-nothing", "has heard of no leader for too long")              \
+    NOTE(NO_QUORUM, "no-quorum", "has found no majority for too long, and steps down")       \
+    NOTE(STALE, "stale", "ignores a late reply from @1")                                     \
+    NOTE(RESIGNS, "resigns", "resigns from ballot #1")                                       \
+    NOTE(HEARS_RESIGN, "hears-resign", "hears that @1 resigns")                              \
+    NOTE(HANDS_OVER, "hands-over", "tells @1 to take over")                                  \
+    NOTE(TOLD_TO_LEAD, "told-to-lead", "is told by @1 to take over")                         \
+    NOTE(CALL_IGNORED, "call-ignored", "opens no ballot: it leads, or may not lead")         \
+    NOTE(FORGOT, "forgot", "does not vote: it has forgotten its promises")                   \
+    NOTE(BAD_BALLOT, "bad-ballot", "drops a ballot that is not @1's")                        \
+    NOTE(OUT_OF_NUMBERS, "out-of-numbers", "has run out of numbers")
+enum { NOTE_LIST(EL_NOTE_NAME) };
+static const struct el_note_text notes[] = {NOTE_LIST(EL_NOTE_TEXT)};
 
 static uint64_t *answers(struct multi_paxos *me)
 {
@@ -475,22 +453,16 @@ const struct el_algorithm el_multi_paxos = {
             " progress, unless an outbid proposer waits for a random time.",
     .reference = "Lamport: Paxos made simple, ACM SIGACT News 32(4), 2001; van Renesse, Altinbuken: Paxos made "
                  "moderately complex, ACM Computing Surveys 47(3), 2015",
-    .kinds = kinds,
-    .kind_count = KINDS,
+    EL_KINDS(kinds),
     .routine_kinds = 1u << ACCEPT | 1u << ACCEPTED,
-    .timers = timers,
-    .timer_count = TIMERS,
-    .notes = notes,
-    .note_count = sizeof notes / sizeof *notes,
-    .options = options,
-    .option_count = OPTIONS,
-    .breaks = breaks,
-    .break_count = sizeof breaks / sizeof *breaks,
+    EL_TIMERS(timers),
+    EL_NOTES(notes),
+    EL_OPTIONS(options),
+    EL_BREAKS(breaks),
     .claims = EL_CLAIMS_ONE_PER_TERM | EL_CLAIMS_AGREEMENT,
     .beats = true,
     .majority = true,
-    .inequalities = inequalities,
-    .inequality_count = sizeof inequalities / sizeof *inequalities,
+    EL_INEQUALITIES(inequalities),
     .state_bytes = sizeof(struct multi_paxos),
     .state_sets = 2,
     .outbox_fixed = 16,

@@ -33,44 +33,25 @@ enum { DECIDED = SYNOD_KINDS + 1, ASK, VACANT, KINDS = VACANT };
 enum { IS_BACK = 1 }; /* flag of ASK */
 enum { T_PATIENCE, TIMERS };
 enum { FIRST_ELECTION = 1, TRIES = 4, DOUBLINGS = 2, TOMBSTONE = 1 };
-enum {
-    DECIDES = SYNOD_NOTES,
-    LEARNS,
-    DISTRUSTS,
-    OF_THE_PAST,
-    RESIGNS,
-    HEARS_VACANT,
-    UPDATES,
-    ASKS,
-    NOTICES,
-    TAKES_TURN,
-    FORGIVES,
-    IMPATIENT,
-    GIVES_UP,
-    BARRED,
-    BAD_BALLOT,
-    OUT_OF_NUMBERS
-};
-
-static const struct el_note_text notes[] = {
-    SYNOD_NOTE_TEXTS,
-    [DECIDES] = {"decides", "has a majority: @1 is decided"},
-    [LEARNS] = {"learns", "learns that @1 leads"},
-    [DISTRUSTS] = {"distrusts", "suspects @1, which was decided on"},
-    [OF_THE_PAST] = {"of-the-past", "was elected in an earlier life, and does not take office again"},
-    [RESIGNS] = {"resigns", "resigns"},
-    [HEARS_VACANT] = {"hears-vacant", "hears that @1 does not serve"},
-    [UPDATES] = {"updates", "tells @1 how far the elections have come"},
-    [ASKS] = {"asks", "asks all who leads"},
-    [NOTICES] = {"notices", "notices that the leader @1 is gone"},
-    [TAKES_TURN] = {"takes-turn", "takes its turn with #1 ahead of it"},
-    [FORGIVES] = {"forgives", "sees that the leader @1 lives after all"},
-    [IMPATIENT] = {"impatient", "has heard of no decision for too long"},
-    [GIVES_UP] = {"gives-up", "has tried #1 times in vain and waits for news"},
-    [BARRED] = {"barred", "may not propose"},
-    [BAD_BALLOT] = {"bad-ballot", "drops what @1 cannot have meant"},
-    [OUT_OF_NUMBERS] = {"out-of-numbers", "has run out of numbers"},
-};
+#define NOTE_LIST(NOTE)                                                                                \
+    NOTE(DECIDES, "decides", "has a majority: @1 is decided")                                          \
+    NOTE(LEARNS, "learns", "learns that @1 leads")                                                     \
+    NOTE(DISTRUSTS, "distrusts", "suspects @1, which was decided on")                                  \
+    NOTE(OF_THE_PAST, "of-the-past", "was elected in an earlier life, and does not take office again") \
+    NOTE(RESIGNS, "resigns", "resigns")                                                                \
+    NOTE(HEARS_VACANT, "hears-vacant", "hears that @1 does not serve")                                 \
+    NOTE(UPDATES, "updates", "tells @1 how far the elections have come")                               \
+    NOTE(ASKS, "asks", "asks all who leads")                                                           \
+    NOTE(NOTICES, "notices", "notices that the leader @1 is gone")                                     \
+    NOTE(TAKES_TURN, "takes-turn", "takes its turn with #1 ahead of it")                               \
+    NOTE(FORGIVES, "forgives", "sees that the leader @1 lives after all")                              \
+    NOTE(IMPATIENT, "impatient", "has heard of no decision for too long")                              \
+    NOTE(GIVES_UP, "gives-up", "has tried #1 times in vain and waits for news")                        \
+    NOTE(BARRED, "barred", "may not propose")                                                          \
+    NOTE(BAD_BALLOT, "bad-ballot", "drops what @1 cannot have meant")                                  \
+    NOTE(OUT_OF_NUMBERS, "out-of-numbers", "has run out of numbers")
+enum { BEHIND_THE_SYNODS = SYNOD_NOTES - 1, NOTE_LIST(EL_NOTE_NAME) };
+static const struct el_note_text notes[] = {SYNOD_NOTE_LIST(EL_NOTE_TEXT) NOTE_LIST(EL_NOTE_TEXT)};
 
 /* ---- Queries ---- */
 
@@ -437,14 +418,10 @@ const struct el_algorithm el_paxos = {
             "is decided for ever: every later ballot reaches one of its acceptors and finds it. The next "
             "election replaces a leader that has failed.",
     .reference = "Lamport: The part-time parliament, ACM Trans. Computer Systems 16(2), 1998",
-    .kinds = kinds,
-    .kind_count = KINDS,
-    .timers = timers,
-    .timer_count = TIMERS,
-    .notes = notes,
-    .note_count = sizeof notes / sizeof *notes,
-    .breaks = breaks,
-    .break_count = sizeof breaks / sizeof *breaks,
+    EL_KINDS(kinds),
+    EL_TIMERS(timers),
+    EL_NOTES(notes),
+    EL_BREAKS(breaks),
     .claims = EL_CLAIMS_ONE_PER_TERM | EL_CLAIMS_AGREEMENT,
     .majority = true,
     .state_bytes = sizeof(struct paxos),

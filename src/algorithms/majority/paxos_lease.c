@@ -45,8 +45,8 @@ enum { IDLE, PREPARING, PROPOSING };
     NOTE(IS_BUSY, "is-busy", "is called, but proposes or holds the lease already")                         \
     NOTE(CANNOT_LEAD, "cannot-lead", "is called, but may not lead")                                        \
     NOTE(HOLDS_BACK, "holds-back", "is called, but the lease is another's, or it keeps silent")
-enum { NOTE_LIST(TENURE_NOTE_NAME) NOTES };
-static const struct el_note_text notes[] = {NOTE_LIST(TENURE_NOTE_TEXT)};
+enum { NOTE_LIST(EL_NOTE_NAME) NOTES };
+static const struct el_note_text notes[] = {NOTE_LIST(EL_NOTE_TEXT)};
 
 enum { BLOCK = 1 << 16 }; /* rounds, so that a block lasts for hours of renewals */
 
@@ -467,22 +467,16 @@ const struct el_algorithm el_paxos_lease = {
             "accept another owner. Only blocks of ballot numbers are saved. A restarted member waits "
             "until all that it may have forgotten has expired.",
     .reference = "Trencseni, Gazso, Reinhardt: PaxosLease: diskless Paxos for leases, 2012",
-    .kinds = kinds,
-    .kind_count = KINDS,
+    EL_KINDS(kinds),
     .routine_kinds = 1u << RENEW | 1u << RENEWED | 1u << LEARN,
-    .timers = timers,
-    .timer_count = TIMERS,
-    .notes = notes,
-    .note_count = NOTES,
-    .options = options,
-    .option_count = TENURE_OPTIONS,
-    .breaks = breaks,
-    .break_count = sizeof breaks / sizeof *breaks,
+    EL_TIMERS(timers),
+    EL_NOTES(notes),
+    EL_OPTIONS(options),
+    EL_BREAKS(breaks),
     .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_ONE_PER_TERM | EL_CLAIMS_AGREEMENT | EL_CLAIMS_STABLE,
     .beats = true,
     .majority = true,
-    .inequalities = inequalities,
-    .inequality_count = sizeof inequalities / sizeof *inequalities,
+    EL_INEQUALITIES(inequalities),
     .state_bytes = sizeof(struct paxos),
     .state_sets = TENURE_SETS,
     .outbox_fixed = 20,

@@ -17,27 +17,7 @@
  */
 #include "algorithms/majority/raft.h"
 
-static const struct el_note_text notes[] = {
-    [ASKS_AROUND] = {"asks-around", "asks whether it would win term #1"},
-    [STANDS] = {"stands", "stands for term #1 and votes for itself"},
-    [VOTES] = {"votes", "votes for @1 in term #2"},
-    [WOULD_VOTE] = {"would-vote", "would vote for @1 in term #2"},
-    [LOYAL] = {"loyal", "has heard a leader lately and does not help @1"},
-    [LEADS_ALREADY] = {"leads-already", "leads and does not help @1"},
-    [VOTED_ALREADY] = {"voted-already", "has given its vote of term #2 to another than @1"},
-    [LOG_TOO_OLD] = {"log-too-old", "does not vote for @1, whose log is behind its own"},
-    [OLD_TERM] = {"old-term", "tells @1 that the term is #2 by now"},
-    [WINS] = {"wins", "has #1 votes and leads term #2"},
-    [LEARNS] = {"learns", "learns that @1 leads term #2"},
-    [STEPS_DOWN] = {"steps-down", "meets term #1 and steps down"},
-    [LOST_QUORUM] = {"lost-quorum", "has not heard from a majority for too long and steps down"},
-    [MUTE] = {"mute", "has lost its record and does not vote"},
-    [HANDS_OVER] = {"hands-over", "tells @1 to stand at once"},
-    [TOLD_TO_STAND] = {"told-to-stand", "is told by @1 to stand at once"},
-    [HANDOVER_FAILED] = {"handover-failed", "still leads: @1 did not take over in time"},
-    [RESIGNS] = {"resigns", "resigns from term #1"},
-    [CALL_IGNORED] = {"call-ignored", "is called to stand, and does not: it leads, or may not lead"},
-};
+static const struct el_note_text notes[] = {NOTE_LIST(EL_NOTE_TEXT)};
 
 /* ---- Sending and saving ---- */
 
@@ -454,24 +434,17 @@ const struct el_algorithm el_raft = {
     .reference =
         "Ongaro, Ousterhout: In Search of an Understandable Consensus Algorithm, 2014; Ongaro: Consensus: "
         "Bridging Theory and Practice, 2014",
-    .kinds = kinds,
-    .kind_count = KINDS,
+    EL_KINDS(kinds),
     .routine_kinds = 1u << BEAT | 1u << BEAT_ACK,
-    .timers = timers,
-    .timer_count = TIMERS,
-    .notes = notes,
-    .note_count = sizeof notes / sizeof *notes,
-    .options = options,
-    .option_count = OPTIONS,
-    .breaks = breaks,
-    .break_count = sizeof breaks / sizeof *breaks,
+    EL_TIMERS(timers),
+    EL_NOTES(notes),
+    EL_OPTIONS(options),
+    EL_BREAKS(breaks),
     .claims = EL_CLAIMS_ONE_PER_TERM | EL_CLAIMS_AGREEMENT | EL_CLAIMS_STABLE,
     .beats = true,
     .majority = true,
-    .facts = facts,
-    .fact_count = FACTS,
-    .inequalities = inequalities,
-    .inequality_count = sizeof inequalities / sizeof *inequalities,
+    EL_FACTS(facts),
+    EL_INEQUALITIES(inequalities),
     .state_bytes = sizeof(struct raft),
     .state_sets = 3,
     .outbox_fixed = 16,

@@ -30,27 +30,27 @@ enum { HURRIED = 1 }; /* flag of VOTE */
 enum { T_ELECTION, T_LOYALTY, T_BEAT, T_QUORUM, T_HANDOVER, TIMERS };
 enum { ELECTION, HEARTBEAT, PREVOTE, CHECK_QUORUM, OPTIONS };
 enum { LOG_TERM, LOG_INDEX, FACTS };
-enum {
-    ASKS_AROUND,
-    STANDS,
-    VOTES,
-    WOULD_VOTE,
-    LOYAL,
-    LEADS_ALREADY,
-    VOTED_ALREADY,
-    LOG_TOO_OLD,
-    OLD_TERM,
-    WINS,
-    LEARNS,
-    STEPS_DOWN,
-    LOST_QUORUM,
-    MUTE,
-    HANDS_OVER,
-    TOLD_TO_STAND,
-    HANDOVER_FAILED,
-    RESIGNS,
-    CALL_IGNORED,
-};
+#define NOTE_LIST(NOTE)                                                                           \
+    NOTE(ASKS_AROUND, "asks-around", "asks whether it would win term #1")                         \
+    NOTE(STANDS, "stands", "stands for term #1 and votes for itself")                             \
+    NOTE(VOTES, "votes", "votes for @1 in term #2")                                               \
+    NOTE(WOULD_VOTE, "would-vote", "would vote for @1 in term #2")                                \
+    NOTE(LOYAL, "loyal", "has heard a leader lately and does not help @1")                        \
+    NOTE(LEADS_ALREADY, "leads-already", "leads and does not help @1")                            \
+    NOTE(VOTED_ALREADY, "voted-already", "has given its vote of term #2 to another than @1")      \
+    NOTE(LOG_TOO_OLD, "log-too-old", "does not vote for @1, whose log is behind its own")         \
+    NOTE(OLD_TERM, "old-term", "tells @1 that the term is #2 by now")                             \
+    NOTE(WINS, "wins", "has #1 votes and leads term #2")                                          \
+    NOTE(LEARNS, "learns", "learns that @1 leads term #2")                                        \
+    NOTE(STEPS_DOWN, "steps-down", "meets term #1 and steps down")                                \
+    NOTE(LOST_QUORUM, "lost-quorum", "has not heard from a majority for too long and steps down") \
+    NOTE(MUTE, "mute", "has lost its record and does not vote")                                   \
+    NOTE(HANDS_OVER, "hands-over", "tells @1 to stand at once")                                   \
+    NOTE(TOLD_TO_STAND, "told-to-stand", "is told by @1 to stand at once")                        \
+    NOTE(HANDOVER_FAILED, "handover-failed", "still leads: @1 did not take over in time")         \
+    NOTE(RESIGNS, "resigns", "resigns from term #1")                                              \
+    NOTE(CALL_IGNORED, "call-ignored", "is called to stand, and does not: it leads, or may not lead")
+enum { NOTE_LIST(EL_NOTE_NAME) };
 
 static inline uint64_t *grants(struct raft *me)
 {

@@ -29,30 +29,18 @@ enum { SYNOD_PREPARE = 1, SYNOD_PROMISE, SYNOD_ACCEPT, SYNOD_ACCEPTED, SYNOD_NAC
     [SYNOD_PREPARE] = "Prepare", [SYNOD_PROMISE] = "Promise", [SYNOD_ACCEPT] = "Accept", \
     [SYNOD_ACCEPTED] = "Accepted", [SYNOD_NACK] = "Nack"
 
-enum {
-    SYNOD_OPENS,
-    SYNOD_PROMISES,
-    SYNOD_STANDS,
-    SYNOD_FINDS,
-    SYNOD_ACCEPTS,
-    SYNOD_REFUSES,
-    SYNOD_REFUSED,
-    SYNOD_GIVES_WAY,
-    SYNOD_STALE,
-    SYNOD_FORGOT,
-    SYNOD_NOTES
-};
-#define SYNOD_NOTE_TEXTS                                                              \
-    [SYNOD_OPENS] = {"opens", "opens ballot #1 of election #2"},                      \
-    [SYNOD_PROMISES] = {"promises", "promises @1 to ignore what is below ballot #2"}, \
-    [SYNOD_STANDS] = {"stands", "finds no earlier choice and stands itself"},         \
-    [SYNOD_FINDS] = {"finds", "finds an earlier choice, @1, and asks for that"},      \
-    [SYNOD_ACCEPTS] = {"accepts", "accepts @1 in ballot #2"},                         \
-    [SYNOD_REFUSES] = {"refuses", "refuses @1: it has promised ballot #2"},           \
-    [SYNOD_REFUSED] = {"refused", "is refused by @1, which has promised ballot #2"},  \
-    [SYNOD_GIVES_WAY] = {"gives-way", "gives way to the higher ballot of @1"},        \
-    [SYNOD_STALE] = {"stale", "ignores a late reply from @1"},                        \
-    [SYNOD_FORGOT] = {"forgot", "does not vote: it has forgotten its promises"}
+#define SYNOD_NOTE_LIST(NOTE)                                                         \
+    NOTE(SYNOD_OPENS, "opens", "opens ballot #1 of election #2")                      \
+    NOTE(SYNOD_PROMISES, "promises", "promises @1 to ignore what is below ballot #2") \
+    NOTE(SYNOD_STANDS, "stands", "finds no earlier choice and stands itself")         \
+    NOTE(SYNOD_FINDS, "finds", "finds an earlier choice, @1, and asks for that")      \
+    NOTE(SYNOD_ACCEPTS, "accepts", "accepts @1 in ballot #2")                         \
+    NOTE(SYNOD_REFUSES, "refuses", "refuses @1: it has promised ballot #2")           \
+    NOTE(SYNOD_REFUSED, "refused", "is refused by @1, which has promised ballot #2")  \
+    NOTE(SYNOD_GIVES_WAY, "gives-way", "gives way to the higher ballot of @1")        \
+    NOTE(SYNOD_STALE, "stale", "ignores a late reply from @1")                        \
+    NOTE(SYNOD_FORGOT, "forgot", "does not vote: it has forgotten its promises")
+enum { SYNOD_NOTE_LIST(EL_NOTE_NAME) SYNOD_NOTES };
 
 /* The result of a step: nothing; the member voted, so a decision may follow; or `choice` is decided. */
 enum synod_result { SYNOD_NOTHING, SYNOD_VOTED, SYNOD_DECIDED };

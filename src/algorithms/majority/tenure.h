@@ -25,10 +25,6 @@ enum { TENURE_LEASE, TENURE_HEARTBEAT, TENURE_RETRY, TENURE_OPTIONS };
          {{1, TENURE_RETRY}},                                                                        \
          "members that want to lead would begin at nearly the same time and block each other repeatedly"},
 
-/* Expand a list of notes to their names and to their texts. */
-#define TENURE_NOTE_NAME(name, word, text) name,
-#define TENURE_NOTE_TEXT(name, word, text) {word, text},
-
 enum { TENURE_SETS = 3 };
 
 /* How long a granter must keep its promise so that the leader may use it for one lease. */

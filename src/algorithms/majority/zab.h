@@ -54,32 +54,33 @@ enum { ZAB_OBSERVER = 4 };
 enum { ZAB_T_NOTIFY, ZAB_T_FINALIZE, ZAB_T_TICK, ZAB_T_LIMIT };
 enum { ZAB_FINALIZE, ZAB_RESEND, ZAB_TICK, ZAB_INIT_LIMIT, ZAB_SYNC_LIMIT };
 
-enum zab_note {
-    ZAB_LOOKS,
-    ZAB_CHANGES_VOTE,
-    ZAB_NEWER_ROUND,
-    ZAB_OLDER_ROUND,
-    ZAB_ANSWERS,
-    ZAB_FINALIZES,
-    ZAB_JOINS,
-    ZAB_ASKS_AGAIN,
-    ZAB_LEADER_LOOKS,
-    ZAB_FINDS_A_LEADER,
-    ZAB_EXPECTS_TO_LEAD,
-    ZAB_EXPECTS_TO_FOLLOW,
-    ZAB_PROPOSES,
-    ZAB_ACCEPTS,
-    ZAB_REFUSES,
-    ZAB_AHEAD,
-    ZAB_LEADS,
-    ZAB_FOLLOWS,
-    ZAB_NOT_ESTABLISHED,
-    ZAB_LOST_MAJORITY,
-    ZAB_LOST_LEADER,
-    ZAB_STALE,
-    ZAB_GOES_ON,
-    ZAB_MALFORMED,
-};
+#define ZAB_NOTE_LIST(NOTE)                                                                                \
+    NOTE(ZAB_LOOKS, "looks", "looks for a leader, in round #1")                                            \
+    NOTE(ZAB_CHANGES_VOTE, "changes-vote", "now votes for @1")                                             \
+    NOTE(ZAB_NEWER_ROUND, "newer-round", "hears from @1 that round #2 has begun")                          \
+    NOTE(ZAB_OLDER_ROUND, "older-round", "finds @1 in the older round #2")                                 \
+    NOTE(ZAB_ANSWERS, "answers", "tells @1 its vote")                                                      \
+    NOTE(ZAB_FINALIZES, "finalizes", "sees a majority for @1 and waits for a better vote")                 \
+    NOTE(ZAB_JOINS, "joins", "finds a majority settled on @1 and joins it")                                \
+    NOTE(ZAB_ASKS_AGAIN, "asks-again", "has heard nothing for a while and asks again")                     \
+    NOTE(ZAB_LEADER_LOOKS, "leader-looks", "hears that @1, its leader, is looking for one itself")         \
+    NOTE(ZAB_FINDS_A_LEADER, "finds-a-leader", "hears @1 lead and asks all about it")                      \
+    NOTE(ZAB_EXPECTS_TO_LEAD, "expects-to-lead", "is elected in round #2 and awaits its followers")        \
+    NOTE(ZAB_EXPECTS_TO_FOLLOW, "expects-to-follow",                                                       \
+         "elects @1 in round #2 and tells it the epoch it has accepted")                                   \
+    NOTE(ZAB_PROPOSES, "proposes", "proposes epoch #1")                                                    \
+    NOTE(ZAB_ACCEPTS, "accepts", "accepts epoch #2 from @1")                                               \
+    NOTE(ZAB_REFUSES, "refuses", "has given its word to another, and does not acknowledge epoch #2 to @1") \
+    NOTE(ZAB_AHEAD, "ahead", "does not count @1, whose history is ahead")                                  \
+    NOTE(ZAB_LEADS, "leads", "has a majority for epoch #1 and leads")                                      \
+    NOTE(ZAB_FOLLOWS, "follows", "follows @1 in epoch #2")                                                 \
+    NOTE(ZAB_NOT_ESTABLISHED, "not-established", "has waited too long for @1 to be established")           \
+    NOTE(ZAB_LOST_MAJORITY, "lost-majority", "no longer hears a majority and stands down")                 \
+    NOTE(ZAB_LOST_LEADER, "lost-leader", "no longer hears @1")                                             \
+    NOTE(ZAB_STALE, "stale", "ignores what @1 says, which belongs to another election")                    \
+    NOTE(ZAB_GOES_ON, "goes-on", "is called, but looks by itself whenever it has no leader")               \
+    NOTE(ZAB_MALFORMED, "malformed", "drops a malformed message from @1")
+enum zab_note { ZAB_NOTE_LIST(EL_NOTE_NAME) };
 
 /* Rounds and epochs in messages must stay far below the maximum, so that counting on cannot overflow. */
 static inline bool zab_too_high(uint64_t number)

@@ -166,19 +166,17 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 
 static const char *const kinds[] = {NULL, BULLY_KIND_NAMES};
 static const char *const timers[] = {BULLY_TIMER_NAMES};
-static const struct el_note_text notes[] = {BULLY_NOTE_TEXTS};
+static const struct el_note_text notes[] = {BULLY_NOTE_LIST(EL_NOTE_TEXT)};
 static const struct el_option options[] = {BULLY_OPTION_ROWS};
 
 static const struct el_weakness breaks[] = {
     {EL_UNNOTICED, EL_DEAD_LEADER | EL_DISAGREEMENT, "a leader that dies unnoticed stays elected"},
     {EL_CRASHES, EL_NO_LEADER | EL_NOT_BEST,
      "a call is lost with its caller, if no live process above has heard it"},
-    {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
-     EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
+    {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS, EL_ALL_WRONG,
      "a process that does not answer within T counts as dead: each side of a partition elects its own"
      " leader"},
-    {EL_FALSE_SUSPICIONS,
-     EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
+    {EL_FALSE_SUSPICIONS, EL_ALL_WRONG,
      "a suspected live leader is replaced, or elections repeat for ever; the later death of a suspect"
      " goes unreported"},
     {EL_NEEDLESS_CALLS, EL_TWO_LEADERS,
@@ -199,16 +197,11 @@ const struct el_algorithm el_bully = {
             "hears of no coordinator within T' starts again.",
     .reference =
         "Garcia-Molina: Elections in a distributed computing system, IEEE Trans. Computers 31(1), 1982",
-    .kinds = kinds,
-    .kind_count = BULLY_KINDS,
-    .timers = timers,
-    .timer_count = BULLY_TIMERS,
-    .notes = notes,
-    .note_count = BULLY_NOTES,
-    .options = options,
-    .option_count = BULLY_OPTIONS,
-    .breaks = breaks,
-    .break_count = sizeof breaks / sizeof *breaks,
+    EL_KINDS(kinds),
+    EL_TIMERS(timers),
+    EL_NOTES(notes),
+    EL_OPTIONS(options),
+    EL_BREAKS(breaks),
     .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_TIMELY,
     .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
     .state_bytes = sizeof(struct bully),

@@ -16,20 +16,19 @@ enum { BULLY_IDLE, BULLY_HOLDING, BULLY_ELECTING, BULLY_WAITING, BULLY_SETTLING 
 enum { BULLY_ELECTION = 1, BULLY_ANSWER, BULLY_COORDINATOR, BULLY_KINDS = BULLY_COORDINATOR };
 enum { BULLY_T_ANSWER, BULLY_T_COORDINATOR, BULLY_T_SERIAL, BULLY_T_SETTLED, BULLY_TIMERS };
 enum { BULLY_EXCLUDE_SUSPECTS, BULLY_SERIAL, BULLY_OPTIONS };
-enum {
-    BULLY_POLLS,
-    BULLY_WINS,
-    BULLY_ANSWERS,
-    BULLY_GIVES_WAY,
-    BULLY_NO_ANSWER,
-    BULLY_NO_COORDINATOR,
-    BULLY_LEARNS,
-    BULLY_DISTRUSTS,
-    BULLY_OBJECTS,
-    BULLY_NOTICES,
-    BULLY_STALE,
-    BULLY_NOTES
-};
+#define BULLY_NOTE_LIST(NOTE)                                                         \
+    NOTE(BULLY_POLLS, "polls", "polls those above it (#1)")                           \
+    NOTE(BULLY_WINS, "wins", "wins: nobody above it is left")                         \
+    NOTE(BULLY_ANSWERS, "answers", "tells @1 that it is alive")                       \
+    NOTE(BULLY_GIVES_WAY, "gives-way", "gives way to @1 and waits for a coordinator") \
+    NOTE(BULLY_NO_ANSWER, "no-answer", "got no answer from above")                    \
+    NOTE(BULLY_NO_COORDINATOR, "no-coordinator", "heard of no coordinator in time")   \
+    NOTE(BULLY_LEARNS, "learns", "learns that @1 leads")                              \
+    NOTE(BULLY_DISTRUSTS, "distrusts", "is told that @1 leads, but suspects it")      \
+    NOTE(BULLY_OBJECTS, "objects", "outranks the coordinator @1, and objects")        \
+    NOTE(BULLY_NOTICES, "notices", "notices that the leader @1 is gone")              \
+    NOTE(BULLY_STALE, "stale", "ignores a late answer from @1")
+enum { BULLY_NOTE_LIST(EL_NOTE_NAME) BULLY_NOTES };
 
 /* The first rows of both algorithms' tables. */
 #define BULLY_KIND_NAMES \
@@ -37,18 +36,6 @@ enum {
 #define BULLY_TIMER_NAMES                                                                                \
     [BULLY_T_ANSWER] = "answers", [BULLY_T_COORDINATOR] = "coordinator", [BULLY_T_SERIAL] = "line free", \
     [BULLY_T_SETTLED] = "settled"
-#define BULLY_NOTE_TEXTS                                                              \
-    [BULLY_POLLS] = {"polls", "polls those above it (#1)"},                           \
-    [BULLY_WINS] = {"wins", "wins: nobody above it is left"},                         \
-    [BULLY_ANSWERS] = {"answers", "tells @1 that it is alive"},                       \
-    [BULLY_GIVES_WAY] = {"gives-way", "gives way to @1 and waits for a coordinator"}, \
-    [BULLY_NO_ANSWER] = {"no-answer", "got no answer from above"},                    \
-    [BULLY_NO_COORDINATOR] = {"no-coordinator", "heard of no coordinator in time"},   \
-    [BULLY_LEARNS] = {"learns", "learns that @1 leads"},                              \
-    [BULLY_OBJECTS] = {"objects", "outranks the coordinator @1, and objects"},        \
-    [BULLY_DISTRUSTS] = {"distrusts", "is told that @1 leads, but suspects it"},      \
-    [BULLY_NOTICES] = {"notices", "notices that the leader @1 is gone"},              \
-    [BULLY_STALE] = {"stale", "ignores a late answer from @1"}
 #define BULLY_OPTION_ROWS                                                                 \
     [BULLY_EXCLUDE_SUSPECTS] =                                                            \
         {"exclude-suspects", EL_FLAG, 0, NULL, "off", "do not poll suspected processes"}, \

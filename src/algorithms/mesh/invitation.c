@@ -23,39 +23,23 @@ struct invitation {
 
 enum { INVITE = 1, REDIRECT, ACCEPT, NEW_LEADER, ARE_YOU_THERE, I_AM };
 enum { T_INVITE, T_REPLY, T_THERE, TIMERS };
-enum {
-    INVITES,
-    REDIRECTS,
-    JOINS,
-    COUNTERS,
-    REFUSES,
-    MERGES,
-    RELAYS,
-    NO_REPLY,
-    LEARNS,
-    OLD_NEWS,
-    ASKS_LEADER,
-    FOUNDS,
-    DISOWNS,
-    BAD_SET
-};
-
-static const struct el_note_text notes[] = {
-    [INVITES] = {"invites", "invites @1"},
-    [REDIRECTS] = {"redirects", "sends @1 on to its leader @2"},
-    [JOINS] = {"joins", "brings its group of #2 to @1"},
-    [COUNTERS] = {"counters", "leads the larger group and invites @1 in turn"},
-    [REFUSES] = {"refuses", "has invited somebody itself and lets @1 wait"},
-    [MERGES] = {"merges", "takes in the group of @1, now #2 in all"},
-    [RELAYS] = {"relays", "has joined another group meanwhile and passes @1 on"},
-    [NO_REPLY] = {"no-reply", "hears nothing from @1"},
-    [LEARNS] = {"learns", "follows @1 now"},
-    [OLD_NEWS] = {"old-news", "ignores what @1 says of a change of leader"},
-    [ASKS_LEADER] = {"asks-leader", "asks whether its leader @1 is there"},
-    [FOUNDS] = {"founds", "founds a group of its own"},
-    [DISOWNS] = {"disowns", "does not count @1 among its own"},
-    [BAD_SET] = {"bad-set", "drops a set that names a member who does not exist"},
-};
+#define NOTE_LIST(NOTE)                                                           \
+    NOTE(INVITES, "invites", "invites @1")                                        \
+    NOTE(REDIRECTS, "redirects", "sends @1 on to its leader @2")                  \
+    NOTE(JOINS, "joins", "brings its group of #2 to @1")                          \
+    NOTE(COUNTERS, "counters", "leads the larger group and invites @1 in turn")   \
+    NOTE(REFUSES, "refuses", "has invited somebody itself and lets @1 wait")      \
+    NOTE(MERGES, "merges", "takes in the group of @1, now #2 in all")             \
+    NOTE(RELAYS, "relays", "has joined another group meanwhile and passes @1 on") \
+    NOTE(NO_REPLY, "no-reply", "hears nothing from @1")                           \
+    NOTE(LEARNS, "learns", "follows @1 now")                                      \
+    NOTE(OLD_NEWS, "old-news", "ignores what @1 says of a change of leader")      \
+    NOTE(ASKS_LEADER, "asks-leader", "asks whether its leader @1 is there")       \
+    NOTE(FOUNDS, "founds", "founds a group of its own")                           \
+    NOTE(DISOWNS, "disowns", "does not count @1 among its own")                   \
+    NOTE(BAD_SET, "bad-set", "drops a set that names a member who does not exist")
+enum { NOTE_LIST(EL_NOTE_NAME) };
+static const struct el_note_text notes[] = {NOTE_LIST(EL_NOTE_TEXT)};
 
 static uint32_t size_of(uint64_t members)
 {
@@ -341,15 +325,11 @@ const struct el_algorithm el_invitation = {
             "groups, and healing it merges them.",
     .reference = "Garcia-Molina: Elections in a distributed computing system, 1982; Stoller 1999; Petrov: "
                  "Database Internals, ch. 10",
-    .kinds = kinds,
-    .kind_count = 6,
+    EL_KINDS(kinds),
     .set_kinds = 1u << INVITE | 1u << ACCEPT,
-    .timers = timers,
-    .timer_count = TIMERS,
-    .notes = notes,
-    .note_count = sizeof notes / sizeof *notes,
-    .breaks = breaks,
-    .break_count = sizeof breaks / sizeof *breaks,
+    EL_TIMERS(timers),
+    EL_NOTES(notes),
+    EL_BREAKS(breaks),
     .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_TIMELY,
     .claims = EL_CLAIMS_GROUPS,
     .count_max = 64,

@@ -26,13 +26,13 @@ void mesh_rest(struct mesh *me, el_node leader, uint32_t timers, struct el_outbo
 enum mesh_news { MESH_LEARNS, MESH_DISTRUSTS, MESH_OBJECTS };
 enum mesh_news mesh_judge(const struct el_config *cfg, const uint64_t *suspects, el_node leader);
 
-/* Sends a copy to every member that outranks us, or that we outrank, except those in `without` (NULL: no
- * exceptions). Returns the number of copies. */
+/* Sends a copy to every member that outranks us, except those in `without` (NULL: no exceptions). Returns the
+ * number of copies. */
 uint32_t mesh_send_above(const struct el_config *cfg, struct el_msg msg, const uint64_t *without,
                          struct el_outbox *out);
-uint32_t mesh_send_below(const struct el_config *cfg, struct el_msg msg, struct el_outbox *out);
+/* Sends a copy to every member that we outrank. */
+void mesh_send_below(const struct el_config *cfg, struct el_msg msg, struct el_outbox *out);
 /* Sends a copy to every other member but `except`. */
-uint32_t mesh_send_others(const struct el_config *cfg, struct el_msg msg, el_node except,
-                          struct el_outbox *out);
+void mesh_send_others(const struct el_config *cfg, struct el_msg msg, el_node except, struct el_outbox *out);
 
 #endif

@@ -26,8 +26,7 @@ enum { ASKS = BULLY_NOTES, NO_REPLY, LIST_EXHAUSTED, STEPS_UP, SAYS_ALIVE, OLD_L
 enum { NOT_ASKING = LIST_MAX + 1 };
 
 static const struct el_note_text notes[] = {
-    BULLY_NOTE_TEXTS,
-    [ASKS] = {"asks", "asks the alternative @1"},
+    BULLY_NOTE_LIST(EL_NOTE_TEXT)[ASKS] = {"asks", "asks the alternative @1"},
     [NO_REPLY] = {"no-reply", "heard nothing from the alternative"},
     [LIST_EXHAUSTED] = {"list-exhausted", "has no alternative left and bullies"},
     [STEPS_UP] = {"steps-up", "is next in line after @1 and leads"},
@@ -291,15 +290,12 @@ static const struct el_weakness breaks[] = {
      "a leader that dies unnoticed stays elected"},
     {EL_CRASHES, EL_NOT_BEST | EL_NO_LEADER,
      "a list may leave out a better process; a call may be lost with its caller"},
-    {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS,
-     EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
+    {EL_PARTITIONS | EL_LOSSES | EL_REORDERS | EL_LATENESS | EL_PAUSES | EL_CLOCKS, EL_ALL_WRONG,
      "a process that does not answer within T counts as dead: each side of a partition elects its own"
      " leader"},
-    {EL_NEEDLESS_CALLS | EL_FALSE_SUSPICIONS | EL_DUPLICATES,
-     EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
+    {EL_NEEDLESS_CALLS | EL_FALSE_SUSPICIONS | EL_DUPLICATES, EL_ALL_WRONG,
      "an alternative that is asked leads, even if the leader is still alive"},
-    {EL_RESTARTS, EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_DEAD_LEADER | EL_NO_LEADER | EL_ENDLESS,
-     "a process that restarts has no list and holds a bully election"},
+    {EL_RESTARTS, EL_ALL_WRONG, "a process that restarts has no list and holds a bully election"},
 };
 
 const struct el_algorithm el_next_in_line = {
@@ -313,16 +309,11 @@ const struct el_algorithm el_next_in_line = {
     .reference =
         "Gholipour et al.: A new approach for election algorithm in distributed systems, 2009; Petrov: "
         "Database Internals, ch. 10",
-    .kinds = kinds,
-    .kind_count = KINDS,
-    .timers = timers,
-    .timer_count = TIMERS,
-    .notes = notes,
-    .note_count = sizeof notes / sizeof *notes,
-    .options = options,
-    .option_count = OPTIONS,
-    .breaks = breaks,
-    .break_count = sizeof breaks / sizeof *breaks,
+    EL_KINDS(kinds),
+    EL_TIMERS(timers),
+    EL_NOTES(notes),
+    EL_OPTIONS(options),
+    EL_BREAKS(breaks),
     .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_TIMELY,
     .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
     .count_max = 0xFFFF,

@@ -16,7 +16,7 @@ struct state {
     struct quorum_member member;
     struct quorum_group group;
 };
-_Static_assert(sizeof(struct state) == 224, "no padding");
+_Static_assert(sizeof(struct state) == 200, "no padding");
 
 struct call {
     struct quorum q;

@@ -4,6 +4,7 @@
  * standing begins when a claim ends, a link comes up, or the silence ends.
  */
 #include "algorithms/quorum/group.h"
+#include "algorithms/quorum/speakers.h"
 
 static el_duration span(const struct quorum *q, uint32_t option)
 {
@@ -95,7 +96,7 @@ static void ask_one(const struct quorum *q, el_node voter)
     const bool leads = g->role == QUORUM_LEADER;
     if (leads) el_note(q->out, QUORUM_ASKS_TO_JOIN, voter, 0);
     if (voter != q->cfg->self) quorum_open_probe(q, voter); /* quorum_ask() renews our own promise */
-    quorum_say(q, voter, quorum_make_vote(g->standing, q->me->seq, leads, g->proof));
+    quorum_say(q, voter, quorum_make_vote(g->standing, q->me->seq, leads));
 }
 
 /* Our own vote comes last: it may make us win, and by then all others must have been asked. */
@@ -172,12 +173,9 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
         el_note(q->out, QUORUM_DROPS_ECHO, m->from, quorum_number(m));
         return;
     }
-    if (!quorum_is_voter(q->cfg, m->from) || term == 0) return;
     if (!quorum_credit(q, m->from, quorum_epoch(m), quorum_number(m), true)) return;
-    const bool freed = quorum_apply_release(q, quorum_proof_in(m));
-    if (freed) el_note(q->out, QUORUM_IS_PROVED_FREE, m->subject, 0);
-    const bool useful = quorum_may_hold(q->cfg, self) && !q->me->unlearned && term > g->done &&
-                        quorum_proposer(term) == self && !(m->flags & QUORUM_JOIN);
+    const bool useful =
+        quorum_may_hold(q->cfg, self) && !q->me->unlearned && term > g->done && !(m->flags & QUORUM_JOIN);
     if (g->role == QUORUM_IDLE && useful && !g->stopping) {
         el_note(q->out, QUORUM_IS_PUSHED, m->from, term);
         quorum_stand(q, term);
@@ -198,7 +196,6 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
         g->done = quorum_highest(g->done, term);
         quorum_say(q, m->from, quorum_make_release(quorum_ourselves(q, term), EL_NOBODY, 0));
     }
-    if (freed && g->role == QUORUM_IDLE) quorum_push(q, EL_NOBODY, 0);
 }
 
 static void make_way(const struct quorum *q)
@@ -246,7 +243,7 @@ static void on_held(const struct quorum *q, const struct el_msg *m)
 /* Q22: a floor was too high for our term: ask with a new one. Former granters grant again at once. */
 static void rise(const struct quorum *q, uint64_t floor)
 {
-    quorum_see(q, floor);
+    quorum_hear_term(q, floor);
     const uint64_t term = quorum_new_term(q, q->cfg->self, q->group->done);
     if (term == 0) return;
     el_note(q->out, QUORUM_RISES, term, 0);
@@ -269,7 +266,7 @@ void quorum_on_check(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_group *g = q->group;
     const uint64_t term = m->epoch;
-    if (quorum_incarnation_about(m) != q->me->incarnation || term == 0) return;
+    if (quorum_incarnation_about(m) != q->me->incarnation) return;
     const bool above = g->role == QUORUM_CANDIDATE && g->standing > term;
     if ((g->role != QUORUM_IDLE && !above) || g->stopping) return;
     if (g->role == QUORUM_IDLE) g->done = quorum_highest(g->done, term);

@@ -1,6 +1,8 @@
 /* See driver.h. */
 #include "algorithms/quorum/driver.h"
 
+#include "algorithms/quorum/speakers.h"
+
 /* Ends every event: tells the group, if there is one, what happened to the sessions. */
 static void settle(const struct quorum *q)
 {
@@ -45,7 +47,7 @@ void quorum_tell_time(const struct quorum *q, uint64_t ms)
 
 /* ---- Obituaries ---- */
 
-/* Several peers pass on the same obituary. */
+/* A guardian tells it several times. */
 static bool is_known(const struct quorum *q, el_node who, uint64_t incarnation)
 {
     return incarnation == 0 || incarnation == quorum_peer(q, who)->dead;
@@ -66,8 +68,8 @@ void quorum_tell_obituary(const struct quorum *q, el_node who, uint64_t incarnat
     if (who == q->cfg->self && incarnation >= q->me->incarnation)
         return; /* we are alive: passing it on would elect a second leader */
     bury(q, who, incarnation);
-    for (el_node to = 1; to <= q->cfg->cluster->count; to++)
-        if (to != q->cfg->self && to != who) quorum_send(q, to, quorum_make_obit(who, incarnation));
+    for (el_node to = 1; who == q->cfg->self && to <= q->cfg->cluster->count; to++)
+        if (to != who) quorum_send(q, to, quorum_make_obit(who, incarnation));
     settle(q);
 }
 
@@ -103,11 +105,17 @@ bool quorum_deliver(const struct quorum *q, const struct el_msg *m)
 
 void quorum_read_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim)
 {
-    if (claim.term >= EL_EPOCH_MAX || claim.heir_term >= EL_EPOCH_MAX || claim.heir > q->cfg->cluster->count)
-        return;
     if (claim.heir == from) claim.heir = EL_NOBODY;
-    quorum_see(q, claim.term);
-    quorum_on_claim(q, from, incarnation, claim);
+    if (claim.heir == EL_NOBODY) claim.heir_term = 0;
+    const uint64_t highest = quorum_highest(claim.term, claim.heir_term);
+    if (highest >= EL_EPOCH_MAX || !quorum_may_claim(q->cfg, from, claim)) {
+        el_note(q->out, QUORUM_DROPS_UNENTITLED, from, QUORUM_BEAT);
+    } else if (!quorum_believes(q, highest)) {
+        el_note(q->out, QUORUM_DROPS_CLOCK, from, highest);
+    } else {
+        quorum_hear_term(q, claim.term);
+        quorum_on_claim(q, from, incarnation, claim);
+    }
     settle(q);
 }
 

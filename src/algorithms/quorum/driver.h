@@ -22,14 +22,18 @@ struct quorum_obituary {
 void quorum_start(const struct quorum *q, const struct el_start *start);
 /* The wall clock, in ms, for a member that has lost its record (Q5). */
 void quorum_tell_time(const struct quorum *q, uint64_t ms);
-/* An obituary from outside the protocol: passes it on to all others. */
+/*
+ * An obituary from outside the protocol. In the agent it came from the dead member itself, which had sealed it
+ * in advance. That of an earlier incarnation of our own we tell to all others. Others' we keep to ourselves:
+ * nobody believes what one member says of another (speakers.h).
+ */
 void quorum_tell_obituary(const struct quorum *q, el_node who, uint64_t incarnation);
 
 /* Whether this kind of message concerns one group. All other kinds concern sessions. */
 bool quorum_is_of_group(uint8_t kind);
 /* True: the message was admitted. */
 bool quorum_deliver(const struct quorum *q, const struct el_msg *m);
-/* A claim that `from` has posted. Our session must know this incarnation. */
+/* A claim that `from` has posted. Our session must know this incarnation. Ignores it if `from` may not make it. */
 void quorum_read_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim);
 
 /* Sets q->late: after a pause other timers may be overdue, too. */

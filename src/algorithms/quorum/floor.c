@@ -95,7 +95,6 @@ void quorum_floor_tell(const struct quorum *q, const struct el_msg *question)
 void quorum_floor_hear(const struct quorum *q, const struct el_msg *answer)
 {
     if (!q->me->unlearned || q->me->silent || quorum_number(answer) != q->me->nonce) return;
-    if (!quorum_is_voter(q->cfg, answer->from)) return;
     quorum_peer(q, answer->from)->floor_known = (uint8_t)(1 + (answer->flags & QUORUM_LEARNED));
     q->me->floor = quorum_highest(q->me->floor, quorum_clock_of(answer));
     learn_if_enough(q);
@@ -117,7 +116,7 @@ static void begin(const struct quorum *q, uint64_t incarnation, uint64_t floor)
 
 /*
  * The first incarnation (EL_FRESH) has number 1 and needs no silence: it has promised nothing, as the record
- * says that was made with the cluster. If a later incarnation finds a record without a number, the first may
+ * says that was made with the cluster. That record may have a ceiling, so that tokens begin above it. If a later incarnation finds a record without a number, the first may
  * still have sent messages. So a later one takes 2 or more.
  */
 void quorum_session_start(const struct quorum *q, const struct el_start *start)
@@ -127,7 +126,7 @@ void quorum_session_start(const struct quorum *q, const struct el_start *start)
     me->majority = quorum_majority(q->cfg);
     me->longest = quorum_promise(q->cfg);
     if (start->how == EL_FRESH) {
-        begin(q, 1, 0);
+        begin(q, 1, record->word[0]);
         return;
     }
     me->silent = 1;
@@ -145,7 +144,7 @@ void quorum_session_start(const struct quorum *q, const struct el_start *start)
 /* Milliseconds exceed every earlier incarnation: the first ones are small, and each lasts longer than 1 ms. */
 void quorum_session_wall_clock(const struct quorum *q, uint64_t ms)
 {
-    if (q->me->incarnation || ms < 2 || ms >= quorum_counter(EL_EPOCH_MAX)) return;
+    if (q->me->incarnation || ms < 2 || ms > QUORUM_COUNTER_MOST) return;
     begin(q, ms, quorum_whole(ms));
     if (!q->me->silent) ask_afresh(q);
 }

@@ -15,7 +15,6 @@ struct quorum_group {
     uint64_t term;               /* the highest term granted */
     struct quorum_tenant holder; /* the group is promised to it while the promise of its session runs */
     struct quorum_tenant next;   /* the best of those that were refused */
-    struct quorum_tenant proof;  /* the last release that freed the group */
     /* what its leader claims */
     struct quorum_tenant claim;
     uint64_t claim_heir_term;
@@ -37,7 +36,7 @@ struct quorum_group {
     uint16_t links_wanted; /* not 0: links were missing; it stands again when this many voters are linked */
     uint8_t more_spare[2];
 };
-_Static_assert(sizeof(struct quorum_group) == 160, "no padding");
+_Static_assert(sizeof(struct quorum_group) == 136, "no padding");
 
 /* A voter's answer to our candidacy. */
 struct quorum_ballot {

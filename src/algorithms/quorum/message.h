@@ -7,8 +7,8 @@
  *   Beat       aux: its number; if beats carry claims: epoch: the term it leads in, subject and rank: the heir
  *              and its term
  *   Ack        aux: the number it echoes; rank: the voter's epoch
- *   Vote       epoch: the term; aux: its number; a proof
- *   Grant      epoch: the term; aux: the number it echoes; rank: the voter's epoch; a proof
+ *   Vote       epoch: the term; aux: its number
+ *   Grant      epoch: the term; aux: the number it echoes; rank: the voter's epoch
  *   Refuse     epoch: the term asked for; rank: the floor (TOO_LOW); subject: the holder (HELD)
  *   Release    subject, in its incarnation extra[2], uses no term up to epoch; extra[3] and rank: the heir and
  *              its term
@@ -16,8 +16,9 @@
  *   Check      asks whether the receiver, in its incarnation extra[2], still uses the term epoch
  *   AskFloor   aux: a nonce
  *   TellFloor  aux: the nonce
- * A proof is a Release inside a Vote or Grant: subject, in its incarnation extra[2], uses no term up to
- * extra[3].
+ *
+ * speakers.h says who may send which of them, about whom. In every message `subject` is a member: the sender,
+ * if the message names no other.
  */
 #ifndef ELECTOR_ALGORITHMS_QUORUM_MESSAGE_H
 #define ELECTOR_ALGORITHMS_QUORUM_MESSAGE_H
@@ -108,20 +109,15 @@ static inline struct quorum_claim quorum_claim_in(const struct el_msg *m)
 {
     const bool has_heir = m->subject != m->from;
     return (struct quorum_claim){
-        .term = m->epoch, .heir_term = m->rank, .heir = has_heir ? m->subject : EL_NOBODY};
-}
-
-/* Vote, Grant. */
-static inline struct quorum_tenant quorum_proof_in(const struct el_msg *m)
-{
-    return (struct quorum_tenant){.id = m->subject, .incarnation = m->extra[2], .term = m->extra[3]};
+        .term = m->epoch, .heir_term = has_heir ? m->rank : 0, .heir = has_heir ? m->subject : EL_NOBODY};
 }
 
 /* Release. */
 static inline struct quorum_claim quorum_heir_in(const struct el_msg *m)
 {
-    return (struct quorum_claim){.heir_term = m->rank,
-                                 .heir = m->extra[3] <= UINT32_MAX ? (el_node)m->extra[3] : EL_NOBODY};
+    const bool has_heir = m->extra[3] && m->extra[3] <= UINT32_MAX;
+    return (struct quorum_claim){.heir_term = has_heir ? m->rank : 0,
+                                 .heir = has_heir ? (el_node)m->extra[3] : EL_NOBODY};
 }
 
 /* Release, Obituary, Check. */
@@ -154,23 +150,15 @@ static inline struct el_msg quorum_make_ack(uint64_t echo, uint64_t epoch, bool 
         .kind = QUORUM_ACK, .flags = promise ? QUORUM_PROMISE : 0, .aux = echo, .rank = epoch};
 }
 
-static inline struct el_msg quorum_make_vote(uint64_t term, uint64_t seq, bool join, struct quorum_tenant proof)
+static inline struct el_msg quorum_make_vote(uint64_t term, uint64_t seq, bool join)
 {
-    return (struct el_msg){.kind = QUORUM_VOTE,
-                           .flags = join ? QUORUM_JOIN : 0,
-                           .epoch = term,
-                           .aux = seq,
-                           .subject = proof.id,
-                           .extra = {0, 0, proof.incarnation, proof.term}};
+    return (struct el_msg){.kind = QUORUM_VOTE, .flags = join ? QUORUM_JOIN : 0, .epoch = term, .aux = seq};
 }
 
-static inline struct el_msg quorum_make_grant(uint64_t term, uint64_t echo, uint64_t epoch, bool join,
-                                              struct quorum_tenant proof)
+static inline struct el_msg quorum_make_grant(uint64_t term, uint64_t echo, uint64_t epoch, bool join)
 {
-    struct el_msg grant = quorum_make_vote(term, echo, join, proof);
-    grant.kind = QUORUM_GRANT;
-    grant.rank = epoch;
-    return grant;
+    return (struct el_msg){
+        .kind = QUORUM_GRANT, .flags = join ? QUORUM_JOIN : 0, .epoch = term, .aux = echo, .rank = epoch};
 }
 
 /* `flags`: the reason. */

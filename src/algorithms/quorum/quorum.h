@@ -8,8 +8,14 @@
  * any number of groups. It fills a struct quorum for each call. A beat renews the sessions and touches no
  * group.
  *
+ * The holder's lease counts from the time when it *sent* what a voter answered by a promise. No send time is
+ * stored, since a machine has no clock. Sending starts the voter's timer QUORUM_PROBE (quorum_open_probe() in
+ * session.c), and the promise turns it into QUORUM_LEASE without arming it again (quorum_credit()). Each voter
+ * has such a lease; that of quorum_bounding_voter() (leader.c) is the end of the holder's.
+ *
  * This room may know core, parts and the registry: no clock, no heap, no libc. Start reading at driver.h, then:
  *   message.h              the messages, field by field
+ *   speakers.h             who may send which of them, about whom; which terms are believed
  *   session.h, session.c   incarnations, beats and promises
  *   floor.c                start, silence, lost record
  *   group.h                a group, and its three parts: voter.c, candidate.c, leader.c
@@ -67,6 +73,8 @@ enum { QUORUM_OBITUARY_SHIFT = 48 };
     NOTE(DROPS_STRAY, "drops-stray", "drops a message of @1 to another life of its own, #2")                   \
     NOTE(DROPS_ECHO, "drops-echo", "drops an answer of @1 to what was never sent, #2")                         \
     NOTE(DROPS_EPOCH, "drops-epoch", "drops an answer that @1 gave before it helped another")                  \
+    NOTE(DROPS_UNENTITLED, "drops-unentitled", "drops a message of kind #2, which @1 is not entitled to send") \
+    NOTE(DROPS_CLOCK, "drops-clock", "drops a message of @1 with a term, #2, that no clock has reached")       \
     NOTE(BURIES, "buries", "knows that life #2 of @1 is over, and its work with it")                           \
     NOTE(WAITS, "waits", "sees no leader, and waits for its turn behind #1")                                   \
     NOTE(STANDS, "stands", "asks for votes in term #1")                                                        \
@@ -79,7 +87,6 @@ enum { QUORUM_OBITUARY_SHIFT = 48 };
     NOTE(GRANTED_AWAY, "granted-away", "no longer stands by @1, and says so by number #2")                     \
     NOTE(PUSHES, "pushes", "is free, and gives its vote to @1 in term #2")                                     \
     NOTE(IS_RELEASED, "is-released", "is released from its promise to @1, in terms up to #2")                  \
-    NOTE(IS_PROVED_FREE, "is-proved-free", "learns with a vote that @1 has released it")                       \
     NOTE(ANSWERS_CHECK, "answers-check", "holds nothing by term #2, and tells @1 so")                          \
     NOTE(RISES, "rises", "is refused for a floor, and asks again in term #1")                                  \
     NOTE(YIELDS, "yields", "finds @1 ahead of it, and makes way")                                              \
@@ -108,6 +115,11 @@ enum { QUORUM_NOTE_LIST(QUORUM_NOTE_NAME) QUORUM_NOTES };
  */
 enum { QUORUM_PROPOSER_BITS = 10, QUORUM_MEMBERS_MAX = 1000, QUORUM_FIRST = 1 };
 #define QUORUM_EVER UINT64_MAX /* a dead incarnation uses no term any more */
+/*
+ * The highest counter that one message, or a wall clock, can set: three quarters of all counters, or the
+ * milliseconds from 1970 to January 2179. Counters above it are reached in steps only (speakers.h).
+ */
+#define QUORUM_COUNTER_MOST ((EL_EPOCH_MAX >> QUORUM_PROPOSER_BITS) / 4 * 3)
 
 static inline uint64_t quorum_counter(uint64_t term)
 {

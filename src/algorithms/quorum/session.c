@@ -7,6 +7,7 @@
 #include "algorithms/quorum/session.h"
 
 #include "algorithms/quorum/floor.h"
+#include "algorithms/quorum/speakers.h"
 #include "elector/parts.h"
 
 enum { RECENT_BEATS = 3, PROBE_BEATS = 2, TICK = 1 };
@@ -177,16 +178,32 @@ static bool may_speak(const struct quorum *q, const struct el_msg *m)
     return quorum_from_incarnation(m) >= p->incarnation && quorum_from_incarnation(m) > p->dead;
 }
 
+/* What one may say at all comes before when and to whom it is said. */
+static bool is_believable(const struct quorum *q, const struct el_msg *m)
+{
+    return q->me->incarnation && quorum_is_sane(m) && quorum_is_entitled(q->cfg, m) &&
+           quorum_believes(q, quorum_terms_in(m));
+}
+
 bool quorum_meets(const struct quorum *q, const struct el_msg *m)
 {
-    return q->me->incarnation && quorum_is_sane(m) && !is_exempt(m) && may_speak(q, m) &&
+    return is_believable(q, m) && !is_exempt(m) && may_speak(q, m) &&
            quorum_from_incarnation(m) > quorum_peer(q, m->from)->incarnation;
 }
 
 bool quorum_admits(const struct quorum *q, const struct el_msg *m)
 {
     const bool is_for_us = !quorum_to_incarnation(m) || quorum_to_incarnation(m) == q->me->incarnation;
-    return q->me->incarnation && quorum_is_sane(m) && (is_exempt(m) || (may_speak(q, m) && is_for_us));
+    return is_believable(q, m) && (is_exempt(m) || (may_speak(q, m) && is_for_us));
+}
+
+static void note_why_not(const struct quorum *q, const struct el_msg *m)
+{
+    if (q->me->incarnation == 0 || !quorum_is_sane(m)) return;
+    if (!quorum_is_entitled(q->cfg, m))
+        el_note(q->out, QUORUM_DROPS_UNENTITLED, m->from, m->kind);
+    else
+        el_note(q->out, QUORUM_DROPS_CLOCK, m->from, quorum_terms_in(m));
 }
 
 /* A message to an earlier incarnation of ours is dropped, but we note its sender's incarnation and tell it
@@ -196,9 +213,11 @@ bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
     struct quorum_peer *p = quorum_peer(q, m->from);
     const uint64_t incarnation = quorum_from_incarnation(m);
     const bool is_admitted = quorum_admits(q, m);
-    if (q->me->incarnation == 0 || !quorum_is_sane(m)) return false;
-    quorum_see(q, m->epoch);
-    quorum_see(q, quorum_clock_of(m));
+    if (!is_believable(q, m)) {
+        note_why_not(q, m);
+        return false;
+    }
+    quorum_hear_terms(q, m);
     if (is_exempt(m)) return true;
     if (!may_speak(q, m)) {
         el_note(q->out, QUORUM_DROPS_OLD, m->from, incarnation);
@@ -245,7 +264,7 @@ static bool promises(const struct quorum *q, const struct el_msg *beat)
     p->seen = quorum_highest(p->seen, quorum_number(beat));
     p->beat_seen = quorum_highest(p->beat_seen, quorum_number(beat));
     p->renews = beat->flags & QUORUM_LIVE;
-    if (!p->renews || !newer || !quorum_may_hold(q->cfg, beat->from)) return false;
+    if (!p->renews || !newer) return false;
     if (!quorum_is_voter(q->cfg, q->cfg->self)) return false;
     promise(q, beat->from);
     return true;
@@ -282,6 +301,7 @@ void quorum_promise_ourselves(const struct quorum *q)
 void quorum_session_beat(const struct quorum *q, struct quorum_claim claim)
 {
     arm(q, QUORUM_PULSE, 0, el_number(q->cfg, QUORUM_OPTION_BEAT));
+    q->me->climbed = 0;
     quorum_floor_ask(q);
     if (!quorum_may_hold(q->cfg, q->cfg->self)) return;
     q->me->seq++;

@@ -20,7 +20,7 @@ struct quorum_member {
     uint32_t majority;
     uint8_t silent;
     uint8_t unlearned; /* Q5: our record was lost and the floor is unknown: neither grant nor stand */
-    uint8_t spare[2];
+    uint16_t climbed;  /* how far messages raised `clock` above QUORUM_COUNTER_MOST since our last beat */
 };
 _Static_assert(sizeof(struct quorum_member) == 64, "no padding");
 

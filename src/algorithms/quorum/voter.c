@@ -4,6 +4,7 @@
  * term, so a member that cannot win disturbs nobody.
  */
 #include "algorithms/quorum/group.h"
+#include "algorithms/quorum/speakers.h"
 
 static uint64_t spent(const struct quorum *q)
 {
@@ -64,7 +65,7 @@ static void grant(const struct quorum *q, el_node to, uint64_t term, bool join)
     }
     if (g->next.id == to) quorum_forget_next(q);
     quorum_entrust(q, to);
-    quorum_say(q, to, quorum_make_grant(term, p->seen, p->epoch, no_vote, g->proof));
+    quorum_say(q, to, quorum_make_grant(term, p->seen, p->epoch, no_vote));
 }
 
 /* ---- Refusing ---- */
@@ -118,9 +119,8 @@ void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
     struct quorum_group *g = q->group;
     struct quorum_peer *p = quorum_peer(q, m->from);
     const bool join = m->flags & QUORUM_JOIN;
-    if (!quorum_is_voter(q->cfg, q->cfg->self) || !quorum_may_hold(q->cfg, m->from) || m->epoch == 0) return;
+    if (!quorum_is_voter(q->cfg, q->cfg->self)) return;
     p->seen = quorum_highest(p->seen, quorum_number(m));
-    if (quorum_apply_release(q, quorum_proof_in(m))) el_note(q->out, QUORUM_IS_PROVED_FREE, m->subject, 0);
     const bool high = m->epoch > spent(q) || join;
     if (!quorum_may_grant(q)) {
         refuse_silent(q, m);
@@ -156,7 +156,6 @@ bool quorum_apply_release(const struct quorum *q, struct quorum_tenant done)
     if (done.incarnation && is_over(&g->claim, &done)) forget_claim(g);
     if (!frees) return false;
     forget(&g->holder);
-    g->proof = done;
     return true;
 }
 
@@ -200,10 +199,9 @@ void quorum_on_release(const struct quorum *q, const struct el_msg *m)
     const struct quorum_tenant done = {
         .id = m->subject, .incarnation = quorum_incarnation_about(m), .term = m->epoch};
     struct quorum_claim named = quorum_heir_in(m);
-    if (named.heir > q->cfg->cluster->count) named.heir = EL_NOBODY;
     if (!named.heir && quorum_is(&g->claim, done.id, done.incarnation) && g->claim.term == done.term)
         named = (struct quorum_claim){.heir = g->claim_heir, .heir_term = g->claim_heir_term};
-    quorum_see(q, named.heir_term);
+    quorum_hear_term(q, named.heir_term);
     if (quorum_apply_release(q, done)) {
         el_note(q->out, QUORUM_IS_RELEASED, done.id, done.term);
         quorum_push(q, named.heir, named.heir_term);
@@ -233,8 +231,8 @@ void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation,
         *q->changes |= QUORUM_REVIEW;
         return;
     }
-    if (!quorum_may_hold(q->cfg, from) || (known && claim.term < g->claim.term)) return;
-    quorum_see(q, claim.heir_term);
+    if (known && claim.term < g->claim.term) return;
+    quorum_hear_term(q, claim.heir_term);
     if (g->role == QUORUM_LEADER) { /* two leaders: some clock is wrong */
         el_note(q->out, QUORUM_IS_DEPOSED, from, claim.term);
         quorum_break_off(q);

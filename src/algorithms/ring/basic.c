@@ -34,29 +34,15 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
 
 const struct el_algorithm el_ring_basic = {
     .name = "ring-basic",
-    .roleless = true,
     .summary = "a greater claim is forwarded clockwise; nobody remembers taking part",
     .idea = "Processes form a ring and send clockwise only. An initiator sends its own rank. A "
             "process forwards a greater claim and replaces a smaller one by its own. The claim that "
             "comes back to its owner is the greatest; the owner announces itself once around. "
             "Elections of several initiators run side by side, each to the end.",
     .reference = "Coulouris, Dollimore, Kindberg, Blair: Distributed Systems, 5th ed., section 15.3",
-    .kinds = ring_kinds,
-    .kind_count = RING_KINDS,
     .notes = ring_notes,
     .note_count = RING_SWALLOWS,
-    .breaks = ring_breaks,
-    .break_count = RING_BREAKS,
-    .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS,
-    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
-    .ring = true,
-    .state_bytes = sizeof(struct ring),
-    .outbox_fixed = 4,
-    .on_start = ring_on_start,
     .on_message = on_message,
-    .on_unsent = ring_on_unsent,
-    .on_suspect = ring_on_suspect,
-    .on_trust = ring_on_trust,
     .on_campaign = on_campaign,
-    .view = ring_view,
+    RING_SHARED,
 };

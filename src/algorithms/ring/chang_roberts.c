@@ -40,29 +40,14 @@ static void on_campaign(void *state, const struct el_config *cfg, struct el_outb
 
 const struct el_algorithm el_chang_roberts = {
     .name = "chang-roberts",
-    .roleless = true,
     .summary = "ring with a participation flag: weaker claims are swallowed",
     .idea = "As in the basic ring, the greatest claim comes back to its owner, which announces "
             "itself. In addition each process remembers that it takes part, and from then on swallows"
             " any claim weaker than its own. So only one of many simultaneous elections completes.",
     .reference = "Chang, Roberts: An improved algorithm for decentralized extrema-finding in circular "
                  "configurations of processes, CACM 22(5), 1979",
-    .kinds = ring_kinds,
-    .kind_count = RING_KINDS,
-    .notes = ring_notes,
-    .note_count = RING_NOTES,
-    .breaks = ring_breaks,
-    .break_count = RING_BREAKS,
-    .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS,
-    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
-    .ring = true,
-    .state_bytes = sizeof(struct ring),
-    .outbox_fixed = 4,
-    .on_start = ring_on_start,
+    EL_NOTES(ring_notes),
     .on_message = on_message,
-    .on_unsent = ring_on_unsent,
-    .on_suspect = ring_on_suspect,
-    .on_trust = ring_on_trust,
     .on_campaign = on_campaign,
-    .view = ring_view,
+    RING_SHARED,
 };

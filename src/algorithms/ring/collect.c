@@ -40,31 +40,15 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
 
 const struct el_algorithm el_ring_collect = {
     .name = "ring-collect",
-    .roleless = true,
     .summary = "the set of live members travels once around, then the result does",
     .idea = "The initiator sends a set that contains itself. Each process adds itself and passes the "
             "set to the first successor it can reach, skipping dead ones. When the set comes back, "
             "its best-ranked member is the leader, and a second lap announces it.",
     .reference =
         "Tanenbaum, van Steen: Distributed Systems, ring algorithm; Petrov: Database Internals, ch. 10",
-    .kinds = lap_kinds,
-    .kind_count = LAP_KINDS,
     .set_kinds = 1u << LAP_ELECT,
-    .notes = lap_notes,
-    .note_count = LAP_NOTES,
-    .breaks = lap_breaks,
-    .break_count = LAP_BREAKS,
-    .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS,
-    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
     .count_max = 64,
-    .ring = true,
-    .state_bytes = sizeof(struct lap),
-    .outbox_fixed = 5,
     .on_start = on_start,
     .on_message = on_message,
-    .on_unsent = lap_on_unsent,
-    .on_suspect = lap_on_suspect,
-    .on_trust = lap_on_trust,
-    .on_campaign = lap_on_campaign,
-    .view = lap_view,
+    LAP_SHARED,
 };

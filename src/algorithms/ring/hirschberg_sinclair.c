@@ -28,40 +28,24 @@ static const char *const kinds[KINDS + 1] = {NULL, "Probe", "Reply", "Elected"};
 
 enum { CLOCKWISE = 0, BACKWARDS = 1, BOTH_ANSWERED = 3 };
 
-enum {
-    WOKEN,
-    FORWARDS,
-    REPLIES,
-    SWALLOWS,
-    CARRIES,
-    HALF,
-    ADVANCES,
-    CAME_HOME,
-    OTHER_HOME,
-    LEARNS,
-    LATE,
-    OUTDATED,
-    TAKES_PART,
-    ALONE,
-    MALFORMED
-};
-static const struct el_note_text notes[] = {
-    [WOKEN] = {"woken", "is woken, and probes its neighbours first"},
-    [FORWARDS] = {"forwards", "forwards the stronger probe of @1, with #2 more to go"},
-    [REPLIES] = {"replies", "is the last that the probe of @1 reaches, and yields"},
-    [SWALLOWS] = {"swallows", "swallows the weaker probe of @1"},
-    [CARRIES] = {"carries", "carries a reply back to @1"},
-    [HALF] = {"half", "has the reply from one side"},
-    [ADVANCES] = {"advances", "has both replies: phase #1, #2 hops to either side"},
-    [CAME_HOME] = {"came-home", "its own probe came home: it has won"},
-    [OTHER_HOME] = {"other-home", "has its other probe back, too"},
-    [LEARNS] = {"learns", "learns that @1 leads"},
-    [LATE] = {"late", "has no more use for this reply"},
-    [OUTDATED] = {"outdated", "drops a message of the earlier run #1"},
-    [TAKES_PART] = {"takes-part", "takes part already"},
-    [ALONE] = {"alone", "finds nobody else on the ring"},
-    [MALFORMED] = {"malformed", "drops a message that no member could have sent"},
-};
+#define NOTE_LIST(NOTE)                                                                 \
+    NOTE(WOKEN, "woken", "is woken, and probes its neighbours first")                   \
+    NOTE(FORWARDS, "forwards", "forwards the stronger probe of @1, with #2 more to go") \
+    NOTE(REPLIES, "replies", "is the last that the probe of @1 reaches, and yields")    \
+    NOTE(SWALLOWS, "swallows", "swallows the weaker probe of @1")                       \
+    NOTE(CARRIES, "carries", "carries a reply back to @1")                              \
+    NOTE(HALF, "half", "has the reply from one side")                                   \
+    NOTE(ADVANCES, "advances", "has both replies: phase #1, #2 hops to either side")    \
+    NOTE(CAME_HOME, "came-home", "its own probe came home: it has won")                 \
+    NOTE(OTHER_HOME, "other-home", "has its other probe back, too")                     \
+    NOTE(LEARNS, "learns", "learns that @1 leads")                                      \
+    NOTE(LATE, "late", "has no more use for this reply")                                \
+    NOTE(OUTDATED, "outdated", "drops a message of the earlier run #1")                 \
+    NOTE(TAKES_PART, "takes-part", "takes part already")                                \
+    NOTE(ALONE, "alone", "finds nobody else on the ring")                               \
+    NOTE(MALFORMED, "malformed", "drops a message that no member could have sent")
+enum { NOTE_LIST(EL_NOTE_NAME) };
+static const struct el_note_text notes[] = {NOTE_LIST(EL_NOTE_TEXT)};
 
 static void pass(const struct el_config *cfg, struct el_msg msg, struct el_outbox *out)
 {
@@ -262,12 +246,9 @@ const struct el_algorithm el_hirschberg_sinclair = {
             "everybody, and wins.",
     .reference = "Hirschberg, Sinclair: Decentralized extrema-finding in circular configurations of "
                  "processors, CACM 23(11), 1980",
-    .kinds = kinds,
-    .kind_count = KINDS,
-    .notes = notes,
-    .note_count = sizeof notes / sizeof *notes,
-    .breaks = breaks,
-    .break_count = sizeof breaks / sizeof *breaks,
+    EL_KINDS(kinds),
+    EL_NOTES(notes),
+    EL_BREAKS(breaks),
     .needs = EL_NEEDS_RELIABLE,
     .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
     .ring = true,

@@ -22,20 +22,19 @@ struct lap {
 enum { LAP_ELECT = 1, LAP_ELECTED = 2, LAP_KINDS = 2 };
 extern const char *const lap_kinds[LAP_KINDS + 1];
 
-enum {
-    LAP_ADDS,
-    LAP_CLOSES,
-    LAP_LEARNS,
-    LAP_STOPS,
-    LAP_OUTDATED,
-    LAP_LEADER_GONE,
-    LAP_OBJECTS,
-    LAP_SKIPS,
-    LAP_ALONE,
-    LAP_STARTS_OVER,
-    LAP_MALFORMED,
-    LAP_NOTES
-};
+#define LAP_NOTE_LIST(NOTE)                                                      \
+    NOTE(LAP_ADDS, "adds", "adds itself")                                        \
+    NOTE(LAP_CLOSES, "closes", "closes the lap: @1 is the best that was met")    \
+    NOTE(LAP_LEARNS, "learns", "learns that @1 leads")                           \
+    NOTE(LAP_STOPS, "stops", "takes the announcement off the ring")              \
+    NOTE(LAP_OUTDATED, "outdated", "drops the older result @1")                  \
+    NOTE(LAP_LEADER_GONE, "leader-gone", "is told that @1 leads, which is gone") \
+    NOTE(LAP_OBJECTS, "objects", "outranks the elected @1, and objects")         \
+    NOTE(LAP_SKIPS, "skips", "cannot reach @1 and skips it")                     \
+    NOTE(LAP_ALONE, "alone", "finds nobody else on the ring")                    \
+    NOTE(LAP_STARTS_OVER, "starts-over", "starts over without @1")               \
+    NOTE(LAP_MALFORMED, "malformed", "drops a message that names a member who does not exist")
+enum { LAP_NOTE_LIST(EL_NOTE_NAME) LAP_NOTES };
 extern const struct el_note_text lap_notes[LAP_NOTES];
 
 enum { LAP_BREAKS = 4 };
@@ -58,5 +57,13 @@ void lap_on_suspect(void *state, const struct el_config *cfg, el_node peer, stru
 void lap_on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out);
 void lap_on_campaign(void *state, const struct el_config *cfg, struct el_outbox *out);
 void lap_view(const void *state, const struct el_config *cfg, struct el_view *view);
+
+/* What the descriptors of ring-collect and ring-max share. */
+#define LAP_SHARED                                                                                         \
+    .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS,                                        \
+    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST, .ring = true, .roleless = true, \
+    EL_KINDS(lap_kinds), EL_NOTES(lap_notes), EL_BREAKS(lap_breaks), .state_bytes = sizeof(struct lap),    \
+    .outbox_fixed = 5, .on_unsent = lap_on_unsent, .on_suspect = lap_on_suspect, .on_trust = lap_on_trust, \
+    .on_campaign = lap_on_campaign, .view = lap_view
 
 #endif

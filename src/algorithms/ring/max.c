@@ -39,28 +39,12 @@ static void on_message(void *state, const struct el_config *cfg, const struct el
 
 const struct el_algorithm el_ring_max = {
     .name = "ring-max",
-    .roleless = true,
     .summary = "only the best rank met so far travels around, then the result does",
     .idea = "As ring-collect, but the message carries the best rank met so far instead of the whole "
             "set. When it comes back to the initiator, the best rank is known, and a second lap "
             "announces the leader.",
     .reference = "Petrov: Database Internals, ch. 10, ring algorithm, variant",
-    .kinds = lap_kinds,
-    .kind_count = LAP_KINDS,
-    .notes = lap_notes,
-    .note_count = LAP_NOTES,
-    .breaks = lap_breaks,
-    .break_count = LAP_BREAKS,
-    .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS,
-    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
-    .ring = true,
-    .state_bytes = sizeof(struct lap),
-    .outbox_fixed = 5,
     .on_start = lap_on_start,
     .on_message = on_message,
-    .on_unsent = lap_on_unsent,
-    .on_suspect = lap_on_suspect,
-    .on_trust = lap_on_trust,
-    .on_campaign = lap_on_campaign,
-    .view = lap_view,
+    LAP_SHARED,
 };

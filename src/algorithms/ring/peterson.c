@@ -31,32 +31,20 @@ _Static_assert(sizeof(struct peterson) == 40, "no padding");
 enum { FIRST = 1, SECOND = 2, ELECTED = 3, KINDS = 3 };
 static const char *const kinds[KINDS + 1] = {NULL, "First", "Second", "Elected"};
 
-enum {
-    WOKEN,
-    HANDS_ON,
-    TAKES_OVER,
-    GIVES_UP,
-    PASSES,
-    RETURNED,
-    LEARNS,
-    OUT_OF_TURN,
-    TAKES_PART,
-    ALONE,
-    MALFORMED
-};
-static const struct el_note_text notes[] = {
-    [WOKEN] = {"woken", "is woken and stands for itself first"},
-    [HANDS_ON] = {"hands-on", "stands for @1, and hands on the claim before it"},
-    [TAKES_OVER] = {"takes-over", "takes over the claim of @1, which is above both its neighbours"},
-    [GIVES_UP] = {"gives-up", "no longer stands for @1, and only relays from now on"},
-    [PASSES] = {"passes", "relays"},
-    [RETURNED] = {"returned", "sees the claim of @1 return: no other is left"},
-    [LEARNS] = {"learns", "learns that @1 leads"},
-    [OUT_OF_TURN] = {"out-of-turn", "drops a claim of @1 that is not its turn"},
-    [TAKES_PART] = {"takes-part", "takes part already"},
-    [ALONE] = {"alone", "finds nobody else on the ring"},
-    [MALFORMED] = {"malformed", "drops news that a member who does not exist sent around"},
-};
+#define NOTE_LIST(NOTE)                                                                              \
+    NOTE(WOKEN, "woken", "is woken and stands for itself first")                                     \
+    NOTE(HANDS_ON, "hands-on", "stands for @1, and hands on the claim before it")                    \
+    NOTE(TAKES_OVER, "takes-over", "takes over the claim of @1, which is above both its neighbours") \
+    NOTE(GIVES_UP, "gives-up", "no longer stands for @1, and only relays from now on")               \
+    NOTE(PASSES, "passes", "relays")                                                                 \
+    NOTE(RETURNED, "returned", "sees the claim of @1 return: no other is left")                      \
+    NOTE(LEARNS, "learns", "learns that @1 leads")                                                   \
+    NOTE(OUT_OF_TURN, "out-of-turn", "drops a claim of @1 that is not its turn")                     \
+    NOTE(TAKES_PART, "takes-part", "takes part already")                                             \
+    NOTE(ALONE, "alone", "finds nobody else on the ring")                                            \
+    NOTE(MALFORMED, "malformed", "drops news that a member who does not exist sent around")
+enum { NOTE_LIST(EL_NOTE_NAME) };
+static const struct el_note_text notes[] = {NOTE_LIST(EL_NOTE_TEXT)};
 
 static void settle(struct peterson *me, const struct el_config *cfg, el_node owner)
 {
@@ -189,12 +177,9 @@ const struct el_algorithm el_peterson = {
     .reference = "Dolev, Klawe, Rodeh: An O(n log n) unidirectional distributed algorithm for extrema finding "
                  "in a circle, J. Algorithms 3(3), 1982; Peterson: An O(n log n) unidirectional algorithm for "
                  "the circular extrema problem, TOPLAS 4(4), 1982",
-    .kinds = kinds,
-    .kind_count = KINDS,
-    .notes = notes,
-    .note_count = sizeof notes / sizeof *notes,
-    .breaks = breaks,
-    .break_count = sizeof breaks / sizeof *breaks,
+    EL_KINDS(kinds),
+    EL_NOTES(notes),
+    EL_BREAKS(breaks),
     .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE,
     .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
     .ring = true,

@@ -1,18 +1,7 @@
 /* The common part of the ring algorithms: sending clockwise, claims, and elections. */
 #include "algorithms/ring/ring.h"
 
-const struct el_note_text ring_notes[RING_NOTES] = {
-    [RING_FORWARDS] = {"forwards", "forwards the stronger claim of @1"},
-    [RING_OUTBIDS] = {"outbids", "outbids @1"},
-    [RING_CAME_HOME] = {"came-home", "its own claim came home: it has won"},
-    [RING_LEARNS] = {"learns", "learns that @1 leads"},
-    [RING_IGNORES_GONE] = {"ignores-gone", "drops a message about @1, which is gone"},
-    [RING_STARTS_OVER] = {"starts-over", "starts over without @1"},
-    [RING_OBJECTS] = {"objects", "outranks the elected @1, and objects"},
-    [RING_SKIPS] = {"skips", "cannot reach @1 and skips it"},
-    [RING_ALONE] = {"alone", "finds nobody else on the ring"},
-    [RING_SWALLOWS] = {"swallows", "swallows the weaker claim of @1"},
-};
+const struct el_note_text ring_notes[RING_NOTES] = {RING_NOTE_LIST(EL_NOTE_TEXT)};
 
 const char *const ring_kinds[RING_KINDS + 1] = {NULL, "Election", "Elected"};
 
@@ -23,11 +12,9 @@ const struct el_weakness ring_breaks[RING_BREAKS] = {
      "a call is lost with its caller, if its first hop finds a dead neighbour"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_DEAD_LEADER | EL_NOT_BEST | EL_TWO_LEADERS,
      "one lost message ends the election for everybody"},
-    {EL_PARTITIONS | EL_FALSE_SUSPICIONS,
-     EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
+    {EL_PARTITIONS | EL_FALSE_SUSPICIONS, EL_ALL_WRONG,
      "a ring closed over live processes elects a second leader beside theirs"},
-    {EL_RESTARTS | EL_DUPLICATES | EL_REORDERS,
-     EL_TWO_LEADERS | EL_DISAGREEMENT | EL_NOT_BEST | EL_NO_LEADER | EL_DEAD_LEADER | EL_ENDLESS,
+    {EL_RESTARTS | EL_DUPLICATES | EL_REORDERS, EL_ALL_WRONG,
      "messages carry no run number, so an old one is taken for a new one"},
 };
 

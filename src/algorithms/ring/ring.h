@@ -18,19 +18,19 @@ struct ring {
 enum { RING_ELECTION = 1, RING_ELECTED = 2, RING_KINDS = 2 };
 extern const char *const ring_kinds[RING_KINDS + 1];
 
-enum {
-    RING_FORWARDS,
-    RING_OUTBIDS,
-    RING_CAME_HOME,
-    RING_LEARNS,
-    RING_IGNORES_GONE,
-    RING_STARTS_OVER,
-    RING_OBJECTS,
-    RING_SKIPS,
-    RING_ALONE,
-    RING_SWALLOWS, /* last, since ring-basic never swallows a claim */
-    RING_NOTES
-};
+/* The last is for chang-roberts alone: ring-basic never swallows a claim. */
+#define RING_NOTE_LIST(NOTE)                                                           \
+    NOTE(RING_FORWARDS, "forwards", "forwards the stronger claim of @1")               \
+    NOTE(RING_OUTBIDS, "outbids", "outbids @1")                                        \
+    NOTE(RING_CAME_HOME, "came-home", "its own claim came home: it has won")           \
+    NOTE(RING_LEARNS, "learns", "learns that @1 leads")                                \
+    NOTE(RING_IGNORES_GONE, "ignores-gone", "drops a message about @1, which is gone") \
+    NOTE(RING_STARTS_OVER, "starts-over", "starts over without @1")                    \
+    NOTE(RING_OBJECTS, "objects", "outranks the elected @1, and objects")              \
+    NOTE(RING_SKIPS, "skips", "cannot reach @1 and skips it")                          \
+    NOTE(RING_ALONE, "alone", "finds nobody else on the ring")                         \
+    NOTE(RING_SWALLOWS, "swallows", "swallows the weaker claim of @1")
+enum { RING_NOTE_LIST(EL_NOTE_NAME) RING_NOTES };
 extern const struct el_note_text ring_notes[RING_NOTES];
 
 enum { RING_BREAKS = 5 };
@@ -77,5 +77,13 @@ void ring_on_unsent(void *state, const struct el_config *cfg, const struct el_ms
 void ring_on_suspect(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out);
 void ring_on_trust(void *state, const struct el_config *cfg, el_node peer, struct el_outbox *out);
 void ring_view(const void *state, const struct el_config *cfg, struct el_view *view);
+
+/* What the descriptors of ring-basic and chang-roberts share. */
+#define RING_SHARED                                                                                        \
+    .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_HOP_ACKS,                                        \
+    .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST, .ring = true, .roleless = true, \
+    EL_KINDS(ring_kinds), EL_BREAKS(ring_breaks), .state_bytes = sizeof(struct ring), .outbox_fixed = 4,   \
+    .on_start = ring_on_start, .on_unsent = ring_on_unsent, .on_suspect = ring_on_suspect,                 \
+    .on_trust = ring_on_trust, .view = ring_view
 
 #endif

@@ -120,9 +120,7 @@ struct bounds bounds_of(const struct bounds_settings *s)
 
 /* ---- Texts ---- */
 
-static const struct {
-    const char *name, *text, *formula, *remark;
-} events[BOUNDS_EVENTS] = {
+const struct bounds_event_texts bounds_events[BOUNDS_EVENTS] = {
     [BOUNDS_WORKER_CRASH] = {"worker-crash", "a worker crashes", "2 m", "plus the kernel's time to report it"},
     [BOUNDS_TRANSFER] = {"transfer", "leadership is handed over", "2 m", "from the end of its work"},
     [BOUNDS_RESIGN] = {"resign", "a leader resigns", "2 m", "from the end of its work"},
@@ -140,29 +138,7 @@ static const struct {
                                   "its vote does not count meanwhile"},
 };
 
-const char *bounds_event_name(enum bounds_event event)
-{
-    return events[event].name;
-}
-
-const char *bounds_event_text(enum bounds_event event)
-{
-    return events[event].text;
-}
-
-const char *bounds_event_formula(enum bounds_event event)
-{
-    return events[event].formula;
-}
-
-const char *bounds_event_remark(enum bounds_event event)
-{
-    return events[event].remark;
-}
-
-static const struct {
-    const char *name, *text;
-} warnings[BOUNDS_WARNINGS] = {
+const struct bounds_warning_texts bounds_warnings[BOUNDS_WARNINGS] = {
     [BOUNDS_ONE_VOTE] = {"one-vote", "a single vote: if its host fails, nobody leads; add two members"},
     [BOUNDS_TWO_VOTES] = {"two-votes",
                           "with two votes no member may fail; add a third member, a witness is enough"},
@@ -197,13 +173,3 @@ static const struct {
          "votes times `block` is more than P in ms: if all disks are lost, tokens could fall; lower "
          "`block`"},
 };
-
-const char *bounds_warning_name(enum bounds_warning warning)
-{
-    return warnings[warning].name;
-}
-
-const char *bounds_warning_text(enum bounds_warning warning)
-{
-    return warnings[warning].text;
-}

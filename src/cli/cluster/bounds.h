@@ -69,12 +69,15 @@ struct bounds {
 struct bounds_votes bounds_count(uint32_t voters, uint32_t witnesses);
 /* The settings have passed the configuration's own checks, so no sum overflows. */
 struct bounds bounds_of(const struct bounds_settings *);
-const char *bounds_event_name(enum bounds_event);    /* "worker-crash" */
-const char *bounds_event_text(enum bounds_event);    /* "a worker crashes" */
-const char *bounds_event_formula(enum bounds_event); /* "2 (o + 1 ms)" */
-/* A remark to print after the bound; NULL: none. */
-const char *bounds_event_remark(enum bounds_event);
-const char *bounds_warning_name(enum bounds_warning);
-const char *bounds_warning_text(enum bounds_warning); /* what, and what to do */
+
+extern const struct bounds_event_texts {
+    const char *name;    /* "worker-crash" */
+    const char *text;    /* "a worker crashes" */
+    const char *formula; /* "2 (o + 1 ms)" */
+    const char *remark;  /* to print after the bound; NULL: none */
+} bounds_events[BOUNDS_EVENTS];
+extern const struct bounds_warning_texts {
+    const char *name, *text; /* what, and what to do */
+} bounds_warnings[BOUNDS_WARNINGS];
 
 #endif

@@ -60,6 +60,13 @@ static int read_words(struct campaign *c, int argc, char **argv)
     return c->group ? CLI_YES : cli_usage_error("campaign", "for which group? Try: elector campaign billing");
 }
 
+static void write_end(const char *what, const elector_event *event)
+{
+    printf("%s %s token %" PRIu64 ": ", what, event->group, event->term.token);
+    cli_put_plain(event->reason);
+    putchar('\n');
+}
+
 static void tell(void *context, const elector_event *event)
 {
     struct campaign *c = context;
@@ -67,10 +74,9 @@ static void tell(void *context, const elector_event *event)
     if (event->type == ELECTOR_ELECTED) printf("elected %s token %" PRIu64 "\n", c->group, token);
     if (event->type == ELECTOR_STOP) {
         elector_stopped(c->elector, c->group);
-        printf("stopped %s token %" PRIu64 ": %s\n", c->group, token, event->reason);
+        write_end("stopped", event);
     }
-    if (event->type == ELECTOR_LOST_OFFICE)
-        printf("lost %s token %" PRIu64 ": %s\n", c->group, token, event->reason);
+    if (event->type == ELECTOR_LOST_OFFICE) write_end("lost", event);
     fflush(stdout);
 }
 

@@ -117,6 +117,11 @@ static void check_keys(struct doctor *d)
     free(whole);
 }
 
+static void tell_opening(void *context, const char *text)
+{
+    say(context, WARN, "rights", "%s", text);
+}
+
 static void check_config(struct doctor *d)
 {
     char *bytes = malloc(CONFIG_BYTES_MAX), text[512] = "out of memory";
@@ -137,6 +142,7 @@ static void check_config(struct doctor *d)
     free(bytes);
     if (d->config != config) free(config);
     if (d->config) check_keys(d);
+    if (d->is_whole) config_each_opening(d->config, tell_opening, d); /* by number: names were looked up */
 }
 
 /* ---- State file ---- */
@@ -363,7 +369,9 @@ static void check_http(struct doctor *d)
 {
     char text[512];
     if (!d->is_whole || (d->in_use && !d->status)) return;
-    const enum verdict verdict = doctor_http(d->config, d->status && is_ours(d), text, sizeof text);
+    const bool runs = d->status && is_ours(d);
+    const char *error = runs ? json_lines_text(d->status, "http_error", sizeof text - 1) : NULL;
+    const enum verdict verdict = doctor_http(d->config, runs, error, text, sizeof text);
     say(d, verdict, "http", "%s", text);
 }
 

@@ -8,8 +8,9 @@
 
 enum verdict { FINE, WARN, WRONG, CANNOT_TELL };
 
-/* Checks `http`. `runs`: there is an agent that should serve it. */
-enum verdict doctor_http(const struct config *, bool runs, char *text, size_t size);
+/* Checks `http`. `runs`: there is an agent that should serve it. `error`: why it does not, as it says; NULL: it
+ * does. */
+enum verdict doctor_http(const struct config *, bool runs, const char *error, char *text, size_t size);
 
 /* Judges the clock source of that name; "": unknown. */
 enum verdict doctor_source(const char *name, char *text, size_t size);

@@ -44,7 +44,7 @@ static enum verdict judge(const struct config *config, const char *where, char *
     return config->http_is_default ? WARN : WRONG;
 }
 
-enum verdict doctor_http(const struct config *config, bool runs, char *text, size_t size)
+enum verdict doctor_http(const struct config *config, bool runs, const char *error, char *text, size_t size)
 {
     char where[80];
     if (!config->http.ss_family) {
@@ -52,6 +52,10 @@ enum verdict doctor_http(const struct config *config, bool runs, char *text, siz
         return FINE;
     }
     config_write_address(&config->http, where, sizeof where);
+    if (runs && error) {
+        snprintf(text, size, "%s; the agent runs without HTTP, and tries again", error);
+        return config->http_is_default ? WARN : WRONG;
+    }
     if (runs) return judge(config, where, text, size);
     const int fd = http_listen(&config->http, text, size);
     if (fd < 0) return config->http_is_default ? WARN : WRONG;

@@ -36,7 +36,7 @@ static void write_row(const json_t *tenure)
     cli_cell(history_query_time(tenure, "at", when), 25);
     cli_cell(span_of(tenure, "age_us", ago), 14);
     cli_cell(leader ? leader : "?", 13);
-    cli_cell(token, 14);
+    cli_cell(token, 18);
     cli_cell(began ? began : "?", 13);
     cli_cell(ended ? ended : "leads", 15);
     cli_cell(span_of(tenure, "led_us", led), 14);
@@ -57,7 +57,7 @@ static int write_table(const json_t *answer)
         printf(" since this agent began, at %s.\n", history_query_time(answer, "since", since));
         return CLI_NO;
     }
-    printf("%-25s%-14s%-13s%-14s%-13s%-15s%-14s%s\n", "SINCE", "AGO", "LEADER", "TOKEN", "BEGAN", "ENDED",
+    printf("%-25s%-14s%-13s%-18s%-13s%-15s%-14s%s\n", "SINCE", "AGO", "LEADER", "TOKEN", "BEGAN", "ENDED",
            "LED FOR", "NOBODY BEFORE");
     json_array_foreach(tenures, i, tenure)
     {
@@ -77,7 +77,7 @@ int cli_history(int argc, char **argv)
     json_t *answer = code == CLI_YES ? history_query_ask(&p, &code) : NULL;
     if (!answer) return code;
     if (p.json) {
-        json_dumpf(answer, stdout, JSON_COMPACT);
+        cli_put_json(answer, stdout, JSON_COMPACT);
         putchar('\n');
         if (json_array_size(json_object_get(answer, "tenures")) == 0) code = CLI_NO;
     } else {

@@ -14,6 +14,9 @@
 
 #include "agent/config/config.h"
 #include "agent/state/record.h"
+#include "algorithms/quorum/quorum.h"
+#include "base/clock.h"
+#include "base/units.h"
 #include "cli/cli.h"
 
 enum { HOST_MAX = 150, PLACE_MAX = 150 }; /* so that each line of a configuration has room */
@@ -27,7 +30,8 @@ struct newcomer {
 };
 
 struct founding {
-    const char *members, *witness, *observer, *cluster, *out, *state, *socket; /* as they were typed */
+    const char *members, *witness, *observer, *cluster, *out, *state, *socket, *tokens_above; /* as typed */
+    uint64_t floor; /* all tokens are above it */
     uint8_t cluster_id[SEAL_CLUSTER_ID], cluster_key[SEAL_KEY];
     struct newcomer newcomers[CONFIG_MEMBERS_MAX];
     uint32_t count;
@@ -50,7 +54,9 @@ static void write_help(void)
         "  --cluster NAME     the cluster's name (elector)\n"
         "  --out FOLDER       where to write the folders; nothing is overwritten\n"
         "  --state FILE       path of the state file on the member's host; %n stands for the member's name\n"
-        "  --socket FILE      path of the agent's socket on the member's host, likewise\n\n"
+        "  --socket FILE      path of the agent's socket on the member's host, likewise\n"
+        "  --tokens-above N   tokens of quorum begin above N, and above the wall clock in ms x 1024. The latter is above\n"
+        "                     all tokens that locks (file:) and clusters have given, if no clock was far ahead\n\n"
         "If all members are on this host (127.0.0.1, ::1, localhost), state and socket lie next to the configuration;\n"
         "otherwise they are /var/lib/elector/elector.state and /run/elector/agent.sock.\n\n"
         "Examples:\n"
@@ -263,12 +269,16 @@ static bool make_conf(const char *path, const struct founding *f, const struct n
     return fclose(out) == 0 && good ? true : refuse(path, "write it");
 }
 
+/* The floor is a ceiling without an incarnation: up to it, terms may have been granted by others. */
 static bool make_state(const char *path, const struct founding *f, uint64_t id)
 {
     struct record_identity identity = {.member = id};
+    const struct el_durable floor = {.word = {f->floor}};
     char text[PATH_MAX + 200];
     memcpy(identity.cluster_id, f->cluster_id, sizeof identity.cluster_id);
-    if (record_create(path, &identity, text, sizeof text)) return true;
+    if (record_found(path, &identity, seal_group_key(f->cluster_id, RECORD_ALL_SESSIONS), &floor, text,
+                     sizeof text))
+        return true;
     fprintf(stderr, "elector init: %s\n", text);
     return false;
 }
@@ -359,6 +369,17 @@ static void tell(const struct founding *f)
             "\nThe folders hold secrets: copy them over a safe channel, keep their modes, then delete them here.");
 }
 
+/* A lock begins at the wall clock in microseconds, a cluster that lost its state at milliseconds x 1024. A wall
+ * clock that is not credible is ignored. */
+static bool choose_floor(struct founding *f)
+{
+    const uint64_t ms = clock_wall_ns() / NS_PER_MS, most = quorum_counter(EL_EPOCH_MAX) / 2;
+    uint64_t above = 0;
+    if (f->tokens_above && !units_number(f->tokens_above, EL_EPOCH_MAX / 2, &above)) return false;
+    f->floor = quorum_highest(ms < most ? quorum_whole(ms) : 0, above);
+    return true;
+}
+
 static bool draw(struct founding *f)
 {
     if (sodium_init() < 0) return false;
@@ -375,6 +396,9 @@ static int found(struct founding *f)
     if (!f->out) return cli_usage_error("init", "where to? Give --out FOLDER");
     if (strlen(f->out) > PATH_MAX - 2 * CONFIG_NAME_MAX)
         return cli_usage_error("init", "--out is too long for a path");
+    if (!choose_floor(f))
+        return cli_usage_error("init", "--tokens-above %s: expected a whole number up to 2^52",
+                               f->tokens_above);
     const int status = check(f);
     if (status) return status;
     if (!draw(f)) {
@@ -397,9 +421,10 @@ int cli_init(int argc, char **argv)
     f->cluster = "elector";
     const struct {
         const char *name, **value;
-    } options[] = {{"members", &f->members}, {"witness", &f->witness}, {"observer", &f->observer},
-                   {"cluster", &f->cluster}, {"out", &f->out},         {"state", &f->state},
-                   {"socket", &f->socket}};
+    } options[] = {{"members", &f->members},   {"witness", &f->witness},
+                   {"observer", &f->observer}, {"cluster", &f->cluster},
+                   {"out", &f->out},           {"state", &f->state},
+                   {"socket", &f->socket},     {"tokens-above", &f->tokens_above}};
     int status = -1;
     for (int i = 1; i < argc && status < 0; i++) {
         const char *word = argv[i], *value = NULL;

@@ -18,26 +18,13 @@ static void write_help(void)
         stdout);
 }
 
-/* The text comes from others and goes to a terminal, so control characters are replaced. */
-static void write_plain(const char *text)
-{
-    unsigned char before = 0;
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text, next = (unsigned char)text[1];
-        const bool is_late =
-            (c == 0xC2 && next >= 0x80 && next < 0xA0) || (before == 0xC2 && c < 0xA0); /* U+0080… */
-        putchar(c < ' ' || c == 127 || is_late ? '?' : c);
-        before = c;
-    }
-}
-
 static void write_json(const elector_event *event)
 {
     const elector_leader *l = &event->leader;
     json_t *object = json_pack("{ss ss* sI ss}", "group", event->group, "leader", l->name[0] ? l->name : NULL,
                                "token", (json_int_t)l->token, "value", l->value);
     if (object && !l->name[0]) json_object_set_new(object, "leader", json_null());
-    if (object) json_dumpf(object, stdout, JSON_COMPACT);
+    if (object) cli_put_json(object, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(object);
 }
@@ -49,12 +36,12 @@ static void tell(void *context, const elector_event *event)
     if (*(const bool *)context) {
         write_json(event);
     } else {
-        write_plain(event->group);
+        cli_put_plain(event->group);
         fputs(l->name[0] ? " is led by " : " is led by nobody", stdout);
-        write_plain(l->name);
+        cli_put_plain(l->name);
         if (l->name[0]) printf(" token %" PRIu64, l->token);
         if (l->value[0]) fputs(" at ", stdout);
-        write_plain(l->value);
+        cli_put_plain(l->value);
         putchar('\n');
     }
     fflush(stdout);

@@ -114,11 +114,11 @@ static void write_bounds(const struct plan *plan)
     char span[SPAN];
     printf("\n  %-38s %-43s %s\n", "WHAT HAPPENS", "NOBODY LEADS FOR AT MOST", "COUNTED");
     for (enum bounds_event event = 0; event < BOUNDS_EVENTS; event++) {
-        const char *remark = bounds_event_remark(event);
+        const char *remark = bounds_events[event].remark;
         fputs("  ", stdout);
-        cli_cell(bounds_event_text(event), 39);
+        cli_cell(bounds_events[event].text, 39);
         cli_cell(p->bounds[event] ? ms(p->bounds[event], span) : "not at all", 11);
-        cli_cell(bounds_event_formula(event), remark ? 33 : 0);
+        cli_cell(bounds_events[event].formula, remark ? 33 : 0);
         printf("%s\n", remark ? remark : "");
     }
 }
@@ -147,7 +147,7 @@ static void write_rest(const struct plan *plan)
            p->packets_sent / 1000, p->packets_sent % 1000 / 100, p->packets_all / 1000,
            p->packets_all % 1000 / 100);
     for (enum bounds_warning w = 0; w < BOUNDS_WARNINGS; w++)
-        if (p->warnings[w]) printf("  warning    %s\n", bounds_warning_text(w));
+        if (p->warnings[w]) printf("  warning    %s\n", bounds_warnings[w].text);
 }
 
 /* Finds two members on one host, whose votes would be lost together; false if addresses show none. */
@@ -210,10 +210,10 @@ static json_t *json_bounds(const struct bounds *p)
 {
     json_t *list = json_array();
     for (enum bounds_event event = 0; event < BOUNDS_EVENTS; event++)
-        json_array_append_new(list, json_pack("{ss ss so ss ss*}", "event", bounds_event_name(event), "text",
-                                              bounds_event_text(event), "leaderless_us",
-                                              micros(p->bounds[event]), "formula", bounds_event_formula(event),
-                                              "remark", bounds_event_remark(event)));
+        json_array_append_new(list, json_pack("{ss ss so ss ss*}", "event", bounds_events[event].name, "text",
+                                              bounds_events[event].text, "leaderless_us",
+                                              micros(p->bounds[event]), "formula", bounds_events[event].formula,
+                                              "remark", bounds_events[event].remark));
     return list;
 }
 
@@ -223,7 +223,7 @@ static json_t *json_warnings(const struct bounds *p)
     for (enum bounds_warning w = 0; w < BOUNDS_WARNINGS; w++)
         if (p->warnings[w])
             json_array_append_new(
-                list, json_pack("{ss ss}", "name", bounds_warning_name(w), "text", bounds_warning_text(w)));
+                list, json_pack("{ss ss}", "name", bounds_warnings[w].name, "text", bounds_warnings[w].text));
     return list;
 }
 
@@ -284,7 +284,7 @@ static int write_all(const struct config *config, bool json)
             "majority", (json_int_t)count.majority, "failures", (json_int_t)count.failures,
             "candidate_failures", (json_int_t)count.candidate_failures, "witnesses", (json_int_t)witnesses,
             "observers", (json_int_t)count_role(config, CONFIG_OBSERVER), "on_one_host", a, b, "groups", list);
-        json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        cli_put_json(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
         putchar('\n');
         json_decref(root);
     }

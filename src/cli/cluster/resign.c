@@ -11,7 +11,7 @@ static void write_help(void)
     fputs(
         "Usage: elector resign GROUP [--url URL]\n\n"
         "Asks the client that leads GROUP through this agent to give up. It is told to stop its work, and loses\n"
-        "leadership when it has stopped, or when its lease expires. It stays a candidate, ranked behind its equals.\n"
+        "leadership when it has stopped, or when its lease expires, which is renewed for as long as it needs. It stays a candidate, ranked behind its equals.\n"
         "Returns when the request is accepted. Ask the leader's agent; `elector status GROUP` names the leader.\n\n"
         "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
         "Exit codes: 0 accepted; 1 refused; 2 usage; 3 no agent.\n",
@@ -35,7 +35,7 @@ static int ask(struct json_lines *w, const char *path, const char *group)
     json_lines_close(w);
     if (status != ELECTOR_OK) return refuse(w->reason, status);
     if (json_is_true(json_object_get(answer, "ok"))) {
-        printf("%s is being given up\n", group);
+        printf("%s is being given up, as soon as its leader has stopped\n", group);
         json_decref(answer);
         return CLI_YES;
     }

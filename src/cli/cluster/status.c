@@ -128,7 +128,7 @@ static int write_status(const json_t *status, bool json)
     {
         if (!json_is_string(json_object_get(group, "leader"))) code = CLI_NO;
     }
-    json_dumpf(status, stdout, JSON_COMPACT);
+    cli_put_json(status, stdout, JSON_COMPACT);
     putchar('\n');
     return code;
 }

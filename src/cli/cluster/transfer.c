@@ -9,8 +9,9 @@ static void write_help(void)
     fputs(
         "Usage: elector transfer GROUP --to MEMBER [--url URL]\n\n"
         "Asks the leader of GROUP to hand over to MEMBER. The leader is told to stop its work; MEMBER leads when it has\n"
-        "stopped, or when the lease expires. Returns when the request is accepted; `elector observe GROUP` shows the\n"
-        "rest. Ask the leader's agent: any other agent refuses and says where to ask.\n\n"
+        "stopped, or when its lease expires, which is renewed for as long as the leader needs (--stop-timeout of elector\n"
+        "run). Returns when the request is accepted; `elector observe GROUP` shows the rest. Ask the leader's agent: any\n"
+        "other agent refuses and says where to ask.\n\n"
         "  --to MEMBER     by name, as in `elector status`\n"
         "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
         "Exit codes: 0 accepted; 1 refused; 2 usage; 3 no agent.\n",
@@ -52,7 +53,8 @@ int cli_transfer(int argc, char **argv)
     const bool opened = status == ELECTOR_OK;
     if (opened) status = elector_transfer(e, group, to);
     if (status != ELECTOR_OK) fprintf(stderr, "elector transfer: %s\n", elector_message(e));
-    if (status == ELECTOR_OK) printf("%s is being handed over to %s\n", group, to);
+    if (status == ELECTOR_OK)
+        printf("%s is being handed over to %s, as soon as its leader has stopped\n", group, to);
     elector_close(e);
     return cli_finish("transfer", stdout,
                       opened || status == ELECTOR_INVALID ? exit_code(status) : CLI_CANNOT_TELL);

@@ -130,7 +130,7 @@ int cli_why(int argc, char **argv)
     if (!answer) return code;
     const bool is_told = json_array_size(json_object_get(answer, "steps")) > 0;
     if (p.json) {
-        json_dumpf(answer, stdout, JSON_COMPACT);
+        cli_put_json(answer, stdout, JSON_COMPACT);
         putchar('\n');
     } else if (is_told) {
         write_head(answer);

@@ -202,7 +202,7 @@ static json_t *json_algorithm(const struct el_algorithm *a)
 
 static void write_json(json_t *root)
 {
-    json_dumpf(root, stdout, JSON_INDENT(2));
+    cli_put_json(root, stdout, JSON_INDENT(2));
     json_decref(root);
     putchar('\n');
 }

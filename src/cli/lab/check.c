@@ -1,7 +1,9 @@
 /* elector check: explores every world that a bounded cluster can reach. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli/lab/check.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,7 +51,8 @@ static const char help[] =
     "  --symmetry on|off    worlds that differ only by names count as one, if nodes are symmetric (default on)\n"
     "  --reduce on|off      leave out orders that make no difference (default on)\n"
     "  --threads N          number of threads (default: one for each processor)\n"
-    "  --memory SIZE        8G, 500M; the search stops when it is used up (default 4G)\n"
+    "  --budget TIME        10s, 600s, off: the search stops after this time (default 10s), and says how far it came\n"
+    "  --memory SIZE        8G, 500M: the search stops when it is used up (default 1G)\n"
     "  --scenario FILE      write the counterexample to FILE; `elector sim FILE` replays it\n"
     "  --quiet              no progress\n"
     "  --output text|json   text, or JSON\n\n"
@@ -62,7 +65,8 @@ static void write_help(void)
         printf("\n  %-14s %s", check_property_name((enum check_property)i),
                check_property_text((enum check_property)i));
     puts(
-        "\n\nExit codes: 0 all properties hold within the bounds; 1 counterexample; 2 usage; 3 stopped before the end.");
+        "\n\nExit codes: 0 all properties hold within the bounds, or as far as the budget went; 1 counterexample; 2 usage;\n"
+        "3 cannot tell: interrupted, too little budget for rests and elects, or nothing happens within the bounds.");
 }
 
 /* ---- Reading the question ---- */
@@ -209,6 +213,16 @@ static int read_way(struct check_request *request, int argc, char **argv, int *a
         cli_usage_error("check", "--memory is a size of at least 16M, such as 500M or 8G");
         return -1;
     }
+    if (cli_option(argc, argv, at, "budget", &value)) {
+        el_duration budget = 0;
+        const bool is_off = value && strcmp(value, "off") == 0;
+        if (is_off || (value && units_time(value, &budget))) {
+            config->seconds = (double)budget / (double)NS_PER_S;
+            return 1;
+        }
+        cli_usage_error("check", "--budget is a time such as 10s or 600s, or off");
+        return -1;
+    }
     if (cli_option(argc, argv, at, "time", &value)) {
         request->time_given = true;
         config->time = value && strcmp(value, "ticks") == 0 ? CHECK_TICKS : CHECK_FREE;
@@ -311,6 +325,21 @@ static int complete(struct check_request *request)
 
 /* ---- Answering ---- */
 
+static volatile sig_atomic_t interrupt;
+
+static void on_signal(int number)
+{
+    interrupt = number;
+}
+
+/* Ctrl-C ends the search, not the program: what is known by then is printed. A second one ends the program. */
+static void heed_signals(void)
+{
+    const struct sigaction once = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    (void)sigaction(SIGINT, &once, NULL);
+    (void)sigaction(SIGTERM, &once, NULL);
+}
+
 static void show_progress(void *context, const struct check_result *so_far)
 {
     (void)context;
@@ -335,6 +364,7 @@ static int answer(struct check_request *request)
 {
     struct check_result result;
     if (!request->quiet && isatty(STDERR_FILENO)) request->config.progress = show_progress;
+    heed_signals();
     check_run(&request->config, &result);
     if (request->config.progress) fputs("\r\033[K", stderr);
     if (result.verdict == CHECK_REFUSED) return cli_usage_error("check", "%s", result.text);
@@ -344,9 +374,9 @@ static int answer(struct check_request *request)
         check_write_text(stdout, request, &result);
     int status = write_counterexample(request, &result);
     if (status == CLI_YES)
-        status = result.verdict == CHECK_BROKEN    ? CLI_NO
-                 : result.verdict == CHECK_STOPPED ? CLI_CANNOT_TELL
-                                                   : CLI_YES;
+        status = result.verdict == CHECK_BROKEN                          ? CLI_NO
+                 : check_is_answered(request, &result) && interrupt == 0 ? CLI_YES
+                                                                         : CLI_CANNOT_TELL;
     check_result_free(&result);
     return cli_finish("check", stdout, status);
 }
@@ -356,7 +386,9 @@ int cli_check(int argc, char **argv)
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     struct check_request request = {.config = {.symmetry = true,
                                                .reduce = true,
-                                               .memory = UINT64_C(4) << 30,
+                                               .memory = UINT64_C(1) << 30,
+                                               .seconds = 10,
+                                               .interrupt = &interrupt,
                                                .threads = processors > 0 ? (unsigned)processors : 1}};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") != 0) continue;

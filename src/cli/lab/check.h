@@ -20,6 +20,10 @@ struct check_request {
 
 /* The question in words: members, budgets, bounds. */
 void check_write_bounds(FILE *out, const struct check_request *request, const struct check_result *result);
+/* The properties that hold only because nothing happens that they speak of: no world at rest, no leader. */
+uint32_t check_vacuous(const struct check_request *request, const struct check_result *result);
+/* No: the limits, or a signal, stopped the search too early to tell, or all that was asked is vacuous. */
+bool check_is_answered(const struct check_request *request, const struct check_result *result);
 void check_write_text(FILE *out, const struct check_request *request, const struct check_result *result);
 int check_write_json(FILE *out, const struct check_request *request, const struct check_result *result);
 /* check_script.c: the counterexample as steps, and as a scenario of `elector sim`. */

@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/lab/check.h"
 
 static void write_grouped(FILE *out, uint64_t number)
@@ -66,13 +67,63 @@ static uint32_t moves_of(const struct check_path *path)
     return moves;
 }
 
-static void write_properties(FILE *out, uint32_t properties)
+/* Returns how many there are. */
+static uint32_t write_properties(FILE *out, uint32_t properties)
 {
-    bool any = false;
-    for (int i = 0; i < CHECK_PROPERTIES; i++) {
-        if (!(properties & 1u << i)) continue;
-        fprintf(out, "%s%s", any ? ", " : "", check_property_name((enum check_property)i));
-        any = true;
+    uint32_t count = 0;
+    for (int i = 0; i < CHECK_PROPERTIES; i++)
+        if (properties & 1u << i)
+            fprintf(out, "%s%s", count++ ? ", " : "", check_property_name((enum check_property)i));
+    return count;
+}
+
+static const uint32_t at_rest = 1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS,
+                      eventually = 1u << CHECK_RESTS | 1u << CHECK_ELECTS,
+                      of_leaders = 1u << CHECK_ONE_LEADER | 1u << CHECK_ONE_PER_TERM | 1u << CHECK_TOKENS_RISE;
+
+uint32_t check_vacuous(const struct check_request *request, const struct check_result *result)
+{
+    const uint32_t idle = (result->resting ? 0 : at_rest) | (result->has_led ? 0 : of_leaders);
+    return result->verdict == CHECK_BROKEN ? 0 : request->config.properties & idle;
+}
+
+bool check_is_answered(const struct check_request *request, const struct check_result *result)
+{
+    const bool is_exhausted =
+        result->verdict == CHECK_HOLDS || (result->exhausted > 0 && !(request->config.properties & eventually));
+    return is_exhausted && check_vacuous(request, result) != request->config.properties;
+}
+
+static void write_holding(FILE *out, uint32_t properties)
+{
+    fputs(write_properties(out, properties) == 1 ? " holds" : " hold", out);
+}
+
+/* What the limits allowed, and what one move more would cost. */
+static void write_stop(FILE *out, const struct check_result *result)
+{
+    const double factor = result->growth;
+    fprintf(out, "  stopped     %s; ", result->text);
+    write_grouped(out, result->frontier);
+    fputs(" worlds wait", out);
+    if (factor > 1 && result->seconds > 0)
+        fprintf(out, ". One move more: about %.1f times as many worlds, %.0f s, %.1f GB", factor,
+                result->seconds * factor, (double)result->memory * factor / 1e9);
+    fputs(". Allow more with --budget and --memory, or ask for less: --terms, --depth, fewer faults\n", out);
+}
+
+static void write_vacuous(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    const uint32_t vacuous = check_vacuous(request, result);
+    if (vacuous & at_rest) {
+        fputs("  vacuous     ", out);
+        write_properties(out, vacuous & at_rest);
+        fputs(": no world within the bounds is at rest\n", out);
+    }
+    if (vacuous & of_leaders) {
+        fputs("  vacuous     ", out);
+        write_properties(out, vacuous & of_leaders);
+        fputs(": nobody leads in any world within the bounds\n", out);
     }
 }
 
@@ -82,19 +133,22 @@ static void write_verdict(FILE *out, const struct check_request *request, const 
     fprintf(out, "%s, %u nodes: ", config->algorithm->name, config->cluster->count);
     switch (result->verdict) {
     case CHECK_HOLDS:
-        write_properties(out, config->properties);
-        fputs(" hold in every world within the bounds\n", out);
+    case CHECK_STOPPED:
+        if (!check_is_answered(request, result)) {
+            fprintf(out, "cannot tell: %s\n",
+                    result->verdict == CHECK_STOPPED ? result->text
+                                                     : "what was asked is vacuous within the bounds");
+            return;
+        }
+        write_holding(out, config->properties & ~check_vacuous(request, result));
+        if (result->verdict == CHECK_HOLDS)
+            fputs(" in every world within the bounds\n", out);
+        else
+            fprintf(out, " in every world that %u moves reach\n", result->exhausted);
         return;
     case CHECK_BROKEN:
         fprintf(out, "%s is BROKEN, after %u moves: %s\n", check_property_name(result->broken),
                 moves_of(&result->path), check_property_text(result->broken));
-        return;
-    case CHECK_STOPPED:
-        fprintf(out, "cannot tell: %s. Explored ", result->text);
-        write_grouped(out, result->states);
-        fprintf(out, " worlds to depth %u, frontier not empty: ", result->depth);
-        write_grouped(out, result->frontier);
-        fputs(" worlds wait\n", out);
         return;
     case CHECK_REFUSED: fprintf(out, "%s\n", result->text); return;
     }
@@ -120,7 +174,6 @@ void check_write_text(FILE *out, const struct check_request *request, const stru
         fputs("; ", out);
         write_grouped(out, result->cut);
         fputs(" moves beyond a bound were not made", out);
-        const uint32_t eventually = 1u << CHECK_RESTS | 1u << CHECK_ELECTS;
         if (result->verdict == CHECK_HOLDS && request->config.properties & eventually)
             fputs(", and all may yet be well beyond it", out);
     }
@@ -129,7 +182,10 @@ void check_write_text(FILE *out, const struct check_request *request, const stru
         write_grouped(out, result->covered);
         fputs(" successors were covered by richer worlds", out);
     }
-    fputs("\n  made of     ", out);
+    fputc('\n', out);
+    if (result->verdict == CHECK_STOPPED) write_stop(out, result);
+    write_vacuous(out, request, result);
+    fputs("  made of     ", out);
     write_grouped(out, result->locals);
     fputs(" local states, ", out);
     write_grouped(out, result->messages);
@@ -141,14 +197,20 @@ void check_write_text(FILE *out, const struct check_request *request, const stru
             (double)result->memory / 1e6);
 }
 
+static json_t *json_properties(uint32_t properties)
+{
+    json_t *names = json_array();
+    for (int i = 0; i < CHECK_PROPERTIES; i++)
+        if (properties & 1u << i)
+            json_array_append_new(names, json_string(check_property_name((enum check_property)i)));
+    return names;
+}
+
 int check_write_json(FILE *out, const struct check_request *request, const struct check_result *result)
 {
     static const char *const verdicts[] = {"holds", "broken", "stopped", "refused"};
     const struct check_config *config = &request->config;
-    json_t *properties = json_array(), *budgets = json_object();
-    for (int i = 0; i < CHECK_PROPERTIES; i++)
-        if (config->properties & 1u << i)
-            json_array_append_new(properties, json_string(check_property_name((enum check_property)i)));
+    json_t *properties = json_properties(config->properties), *budgets = json_object();
     for (int i = 0; i < CHECK_BUDGETS; i++)
         json_object_set_new(budgets, check_budget_name((enum check_budget)i), json_integer(config->budget[i]));
     json_t *root = json_pack("{s:s, s:I, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I}",
@@ -165,7 +227,10 @@ int check_write_json(FILE *out, const struct check_request *request, const struc
         json_object_set_new(root, "length", json_integer(moves_of(&result->path)));
     }
     if (result->text[0]) json_object_set_new(root, "text", json_string(result->text));
-    const int status = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    if (result->verdict == CHECK_STOPPED)
+        json_object_set_new(root, "exhausted_moves", json_integer(result->exhausted));
+    json_object_set_new(root, "vacuous", json_properties(check_vacuous(request, result)));
+    const int status = cli_put_json(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     json_decref(root);
     fputc('\n', out);
     return status;

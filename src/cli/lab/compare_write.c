@@ -275,7 +275,7 @@ bool compare_write_json(FILE *out, const struct comparison *comparison)
     json_t *whole = json_pack("{s:i, s:I, s:I, s:o}", "nodes", (int)terms->nodes, "runs",
                               (json_int_t)terms->runs, "seed", (json_int_t)terms->seed, "algorithms", rows);
     if (!whole) return false;
-    json_dumpf(whole, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    cli_put_json(whole, out, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     fputc('\n', out);
     json_decref(whole);
     return true;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/cli.h"
 #include "cli/lab/detect.h"
 #include "sim/measure/tradeoff.h"
 
@@ -198,7 +199,7 @@ int detect_write_json(const struct detect_request *request)
                                    (double)request->watch / (double)hour, "runs", (json_int_t)request->runs,
                                    "seed", (json_int_t)request->seed, "detectors", rows);
     if (!root) return -1;
-    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    cli_put_json(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     json_decref(root);
     putchar('\n');
     return 0;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/lab/sim_groups.h"
+#include "sim/output/beliefs.h"
 #include "sim/output/export.h"
 #include "sim/output/transcript.h"
 #include "sim/plan/groups.h"
@@ -17,7 +18,7 @@ struct sim_request {
     const char *svg, *trace, *mermaid, *shiviz; /* file names; "-" is standard output */
 };
 
-enum { HELP_COLUMN = 34 };
+enum { HELP_COLUMN = 34, JSON_NODES_MAX = 10000 };
 
 /* The number of columns of a UTF-8 text: continuation bytes take none. */
 static int columns(const char *text)
@@ -123,18 +124,39 @@ static json_t *json_expectations(const struct sim_plan *plan, const struct sim_r
     return list;
 }
 
-static int write_json(const struct sim_plan *plan, const struct sim_result *result)
+static json_t *json_nodes(const struct sim_plan *plan, const struct sim_world *world)
 {
-    json_t *root =
-        json_pack("{s:s, s:I, s:o, s:b, s:o, s:o, s:s, s:o, s:o, s:b, s:o, s:I}", "algorithm",
-                  plan->algorithm->name, "nodes", (json_int_t)plan->cluster.count, "leader",
-                  json_id(plan, result->agreed ? result->leader : EL_NOBODY), "agreed", result->agreed,
-                  "messages", json_messages(plan, result), "turnaround", json_time(plan, result->turnaround),
-                  "unit", plan->in_units ? "T" : "ms", "elections", json_elections(plan, result), "violations",
-                  json_violations(plan, result), "came_to_rest", result->came_to_rest, "expectations",
-                  json_expectations(plan, result), "seed", (json_int_t)plan->seed);
+    json_t *list = json_array();
+    for (el_node node = 1; node <= plan->cluster.count && plan->cluster.count <= JSON_NODES_MAX; node++) {
+        const struct el_rank rank = el_rank_of(&plan->cluster, node);
+        struct el_view view;
+        json_t *entry =
+            json_pack("{s:o, s:I}", "id", json_id(plan, node), "attribute", (json_int_t)rank.attribute);
+        const bool is_alive = sim_world_view(world, node, &view);
+        json_object_set_new(entry, "alive", json_boolean(is_alive));
+        if (is_alive) {
+            json_object_set_new(entry, "role", json_string(sim_role_name(view.role)));
+            json_object_set_new(entry, "names", json_id(plan, view.leader));
+            json_object_set_new(entry, "term", json_integer((json_int_t)view.term));
+        }
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+static int write_json(const struct sim_world *world, const struct sim_result *result)
+{
+    const struct sim_plan *plan = sim_world_plan(world);
+    json_t *root = json_pack(
+        "{s:s, s:I, s:o, s:b, s:o, s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:I}", "algorithm", plan->algorithm->name,
+        "nodes", (json_int_t)plan->cluster.count, "leader",
+        json_id(plan, result->agreed ? result->leader : EL_NOBODY), "agreed", result->agreed, "messages",
+        json_messages(plan, result), "turnaround", json_time(plan, result->turnaround), "unit",
+        plan->in_units ? "T" : "ms", "elections", json_elections(plan, result), "violations",
+        json_violations(plan, result), "came_to_rest", result->came_to_rest, "expectations",
+        json_expectations(plan, result), "members", json_nodes(plan, world), "seed", (json_int_t)plan->seed);
     if (!root) return -1;
-    const int status = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    const int status = cli_put_json(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     json_decref(root);
     putchar('\n');
     return status;
@@ -207,7 +229,7 @@ static int run_plan(const struct sim_request *request, const struct sim_plan *pl
         status = cli_usage_error("sim", "%s", result->error.text);
     } else {
         const bool stdout_is_taken = count_dashes(request) > 0;
-        if (request->json && !stdout_is_taken) write_json(plan, result);
+        if (request->json && !stdout_is_taken) write_json(world, result);
         if (!request->json && !stdout_is_taken) tell(request, world, result);
         status = write_files(request, world);
         if (status == CLI_YES && !sim_expectations_hold(plan, result)) status = CLI_NO;

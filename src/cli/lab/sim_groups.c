@@ -100,7 +100,7 @@ static void write_json(const struct sim_groups *groups, const struct totals *tot
     json_t *root =
         json_pack("{s:o, s:I, s:I, s:I}", "groups", list, "messages", (json_int_t)totals->messages,
                   "detector_messages", (json_int_t)totals->detector, "agreed", (json_int_t)totals->agreed);
-    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    cli_put_json(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     json_decref(root);
     putchar('\n');
 }

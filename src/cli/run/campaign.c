@@ -42,6 +42,7 @@ static void on_event(void *context, const elector_event *event)
 
 void run_close_line(struct runner *runner)
 {
+    supervise_forget_line(runner->command.line); /* an --on-lost may still run */
     supervise_line_end(runner->command.line);
     supervise_line_free(runner->command.line);
     runner->command.line = NULL;
@@ -102,18 +103,12 @@ static void on_failure(struct run *run, elector_status status)
 }
 
 /* 0 under a penalty, behind all other candidates. */
-static bool find_priority(struct run *run, uint64_t *priority)
+static uint64_t find_priority(struct run *run)
 {
-    char problem[256] = "";
-    *priority = run->request->priority;
-    if (run->request->has_rank && !rank_measure(&run->request->rank, priority, problem, sizeof problem)) {
-        run_say(run, "--rank: %s", problem);
-        return false;
-    }
-    if (run->request->spread) *priority = spread_priority(*priority, run->runner->id, run->group);
+    const uint64_t priority = run->request->has_rank ? run->runner->rank : run->request->priority;
     if (run->penalised_until_ns && supervise_now_ns() >= run->penalised_until_ns) run->penalised_until_ns = 0;
-    if (run->penalised_until_ns) *priority = 0;
-    return true;
+    if (run->penalised_until_ns) return 0;
+    return run->request->spread ? spread_priority(priority, run->runner->id, run->group) : priority;
 }
 
 static void campaign(struct run *run)
@@ -125,13 +120,12 @@ static void campaign(struct run *run)
     options.preempt_after_ms = run->request->preempt_after_ns == UINT64_MAX
                                    ? ELECTOR_NEVER
                                    : run->request->preempt_after_ns / NS_PER_MS;
+    options.watchdog_ms = (run->request->watchdog_ns + NS_PER_MS - 1) / NS_PER_MS;
+    options.stop_within_ms = run->request->stop_timeout_ns / NS_PER_MS;
     if (run->request->spread)
         options.preempt_after_ms =
             ELECTOR_NEVER; /* the candidate of the highest weight may have its share already */
-    if (!find_priority(run, &options.priority)) {
-        run_finish(run, CLI_CANNOT_TELL);
-        return;
-    }
+    options.priority = find_priority(run);
     run->lost = run->stop_asked = run->another_leads = false;
     run->reason[0] = '\0';
     if (run->request->verbose)
@@ -148,10 +142,10 @@ static void campaign(struct run *run)
 
 void run_campaign(struct run *run)
 {
-    if (!run->runner->healthy)
-        run_enter(run, RUN_UNHEALTHY);
-    else
+    if (run->runner->healthy && run_is_measured(run))
         campaign(run);
+    else
+        run_enter(run, RUN_UNHEALTHY);
 }
 
 static void observe(struct run *run)
@@ -186,6 +180,7 @@ void run_connect(struct runner *runner)
     for (size_t i = 0; i < runner->count && !runner->broken; i++) {
         struct run *run = &runner->runs[i];
         if (run->state != RUN_DISCONNECTED) continue;
+        run_measure(run);
         run_campaign(run);
         if (run->state == RUN_CAMPAIGN || run->state == RUN_UNHEALTHY) observe(run);
     }
@@ -195,7 +190,9 @@ void run_connect(struct runner *runner)
 void run_dispatch(struct runner *runner)
 {
     if (!runner->elector || runner->broken) return;
-    const elector_status status = elector_dispatch(runner->elector);
+    elector_status status = elector_dispatch(runner->elector);
+    if (supervise_line_is_ended(runner->command.line))
+        status = ELECTOR_LOST; /* no command can be started over it */
     if (status != ELECTOR_LOST && status != ELECTOR_UNAVAILABLE) return;
     runner->broken = true;
     for (size_t i = 0; i < runner->count; i++) {
@@ -214,26 +211,21 @@ void run_leave(struct run *run)
     elector_stopped(run->runner->elector, run->group);
 }
 
-static void resign_and_finish(struct run *run, int exit_code)
-{
-    if (run->runner->elector && !run->runner->broken) elector_resign(run->runner->elector, run->group);
-    run_finish(run, exit_code);
-}
-
 /* The tenure or the candidacy is over, and no command runs. After a signal, or with --once, so is the run. */
 void run_campaign_again(struct run *run)
 {
     const struct run_request *request = run->request;
     run->token = 0;
     if (run->ending_signal) {
-        resign_and_finish(run, 128 + run->ending_signal);
+        run_finish(run, 128 + run->ending_signal);
     } else if (request->once) {
-        resign_and_finish(run, request->exit_code >= 0 ? request->exit_code : RUN_EXIT_LOST);
+        run_finish(run, request->exit_code >= 0 ? request->exit_code : RUN_EXIT_LOST);
     } else if (!run->runner->elector || run->runner->broken) {
         wait_to_connect(run, run->reason[0] ? run->reason : "the connection is lost");
     } else {
         /* Ends the old candidacy. The new one measures the priority again. */
         elector_resign(run->runner->elector, run->group);
+        run_measure(run);
         run_campaign(run);
     }
 }

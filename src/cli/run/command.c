@@ -45,22 +45,59 @@ void run_set_environment(struct run *run, uint64_t token, uint64_t deadline_ns)
     set_number("ELECTOR_DEADLINE_NS", deadline_ns == UINT64_MAX ? 0 : deadline_ns);
 }
 
+static void describe_hooks(struct runner *runner)
+{
+    static char elected[] = "ELECTOR_EVENT=elected", lost[] = "ELECTOR_EVENT=lost",
+                nobody[] = "ELECTOR_LEADER=";
+    struct helper_words *const *hooks = runner->request->hooks;
+    struct supervise_command *command = &runner->command;
+    snprintf(runner->leader_variable, sizeof runner->leader_variable, "ELECTOR_LEADER=%s", runner->id);
+    command->first = (struct supervise_hook){"--on-elected", NULL, {elected, runner->leader_variable}};
+    command->last = (struct supervise_hook){"--on-lost", NULL, {lost, nobody}};
+    if (hooks[RUN_HOOK_ELECTED]) command->first.words = hooks[RUN_HOOK_ELECTED]->list;
+    if (hooks[RUN_HOOK_LOST]) command->last.words = hooks[RUN_HOOK_LOST]->list;
+    command->hook_timeout_ns = runner->request->hook_timeout_ns;
+    command->end_variable = "ELECTOR_DEADLINE_NS";
+}
+
+static void describe_tenure(const struct run *run)
+{
+    struct supervise_command *command = &run->runner->command;
+    snprintf(command->about, sizeof command->about, "elector run: %s", run->group);
+    command->connection = run_has_agent(run->runner) ? elector_fd(run->runner->elector) : 0;
+}
+
+int run_open_keeper(struct run *run)
+{
+    struct supervise_command *command = &run->runner->command;
+    if (!run_has_tenure_hooks(run->request) || run->work.keeper) return 0;
+    run_set_environment(run, run->token, run_lease_end(run));
+    describe_hooks(run->runner);
+    describe_tenure(run);
+    const int error = supervise_open(&run->work, command, run->stop.kill_at_ns);
+    supervise_set_end(&run->work, run_lease_end(run));
+    return error;
+}
+
 /* Checks the clock last, so that no command starts after SIGTERM is due. */
 void run_start(struct run *run)
 {
     run_read_deadline(run);
-    run_set_environment(run, run->token, run->stop.kill_at_ns ? run->deadline_ns : 0);
+    run_set_environment(run, run->token, run_lease_end(run));
     const uint64_t now_ns = supervise_now_ns();
     if (run_must_stop(run)) return;
     struct supervise_command *command = &run->runner->command;
     run->has_terminal = command->words && run->runner->count == 1 && isatty(STDIN_FILENO) &&
                         tcgetpgrp(STDIN_FILENO) == getpgrp();
     command->takes_terminal = run->has_terminal;
-    snprintf(command->about, sizeof command->about, "elector run: %s", run->group);
-    const int error = command->words ? supervise_start(&run->work, command, run->stop.kill_at_ns) : 0;
+    describe_tenure(run);
+    int error = run_open_keeper(run);
+    if (!error && command->words) error = supervise_start(&run->work, command, run->stop.kill_at_ns);
     if (error) {
-        run_say(run, "cannot create a process for the command: %s; exiting", strerror(error));
-        run_finish(run, CLI_CANNOT_TELL);
+        run_say(run, "cannot create a process for the command: %s; giving up this group", strerror(error));
+        run->exited = run->exec_failed = true; /* for good, as if it could not be executed */
+        run->status = CLI_CANNOT_TELL;
+        run_end_tenure(run);
         return;
     }
     run_enter(run, RUN_WORK);
@@ -121,9 +158,12 @@ static void on_nothing_left(struct run *run)
 /* The command exited or was killed; what it has left behind must end, too. */
 static void on_command_exit(struct run *run, int status)
 {
+    const bool is_overdue = atomic_load(&run->work.page->overdue);
     run->status = status;
+    if (is_overdue && !run->killed)
+        run_say(run, "the keeper has killed the command: the lease was about to end, or the agent has died");
     if (run->state != RUN_WORK) return;
-    run->exited = !atomic_load(&run->work.page->overdue);
+    run->exited = !is_overdue;
     run_stop(run);
 }
 
@@ -149,6 +189,32 @@ void run_suspend(struct runner *runner, int signal)
     }
 }
 
+/* A keeper that ends unasked has ended the tenure, and has run --on-lost. */
+static void on_keeper_closed(struct run *run, int status)
+{
+    struct run_hooks *hooks = &run->hooks;
+    const bool is_asked = hooks->in_keeper && hooks->list[0].kind == RUN_HOOK_LOST;
+    if (hooks->in_keeper) run_on_hook_end(run, status);
+    if (is_asked || run->state == RUN_DONE) return;
+    if (status != SUPERVISE_KEEPER_DIED) {
+        run_on_lost_unasked(run, status);
+        run->exited = false;
+        if (run->state == RUN_WORK) run_enter(run, RUN_STOPPING);
+        if (run->state == RUN_READY || run->state == RUN_STOPPING) run_end_tenure(run);
+    } else if (run->state == RUN_WORK) { /* there are hooks only, and nothing else can happen to them */
+        const int error = run_open_keeper(run);
+        if (error) run_say(run, "cannot create a process for the hooks: %s", strerror(error));
+    }
+}
+
+static void on_program_exit(struct run *run, int status)
+{
+    if (run->hooks.in_keeper)
+        run->hooks.status = status;
+    else
+        on_command_exit(run, status);
+}
+
 void run_read_keeper(struct run *run)
 {
     int value = 0;
@@ -157,12 +223,18 @@ void run_read_keeper(struct run *run)
         switch (supervise_read(&run->work, &value)) {
         case SUPERVISE_NOTHING: return;
         case SUPERVISE_FAILED: on_exec_failed(run, value); break;
-        case SUPERVISE_EXITED: on_command_exit(run, value); break;
+        case SUPERVISE_EXITED: on_program_exit(run, value); break;
         case SUPERVISE_STOPPED:
             if (run->has_terminal && (value == SIGTSTP || value == SIGTTIN || value == SIGTTOU))
                 run_suspend(run->runner, 0);
             break;
-        case SUPERVISE_EMPTY: on_nothing_left(run); return;
+        case SUPERVISE_EMPTY:
+            if (run->hooks.in_keeper)
+                run_on_hook_end(run, run->hooks.status);
+            else
+                on_nothing_left(run);
+            return;
+        case SUPERVISE_CLOSED: on_keeper_closed(run, value); return;
         }
     }
 }

@@ -2,6 +2,9 @@
  * --on-elected, --on-lost and --on-leader: the hooks of one group, one at a time, in the order of the events. A hook
  * that fails or hangs is reported and changes nothing else. Put what must succeed before this host may lead into the
  * command or into --health-cmd.
+ *
+ * The keeper of the tenure runs --on-elected and --on-lost, so that --on-lost runs even if this process is killed or
+ * hangs. --on-leader belongs to no tenure and is a child of this process.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -9,6 +12,8 @@
 #include <string.h>
 
 #include "cli/run/run.h"
+
+static const uint64_t keeper_grace_ns = UINT64_C(2000000000);
 
 static const char *const names[] = {
     [RUN_HOOK_ELECTED] = "elected", [RUN_HOOK_LOST] = "lost", [RUN_HOOK_LEADER] = "leader"};
@@ -21,7 +26,7 @@ static bool add(struct run *run, const struct run_hook *hook)
 {
     struct run_hooks *hooks = &run->hooks;
     if (!run->request->hooks[hook->kind]) return true;
-    const size_t first_waiting = hooks->helper.pid ? 1 : 0;
+    const size_t first_waiting = hooks->helper.pid || hooks->in_keeper ? 1 : 0;
     if (hook->kind == RUN_HOOK_LEADER && hooks->count > first_waiting &&
         hooks->list[hooks->count - 1].kind == RUN_HOOK_LEADER)
         hooks->count--;
@@ -51,13 +56,41 @@ void run_notify_elected(struct run *run)
     add_heard_leader(run);
 }
 
+static bool one_runs(const struct run_hooks *hooks)
+{
+    return hooks->helper.pid || hooks->in_keeper;
+}
+
+static bool forget_waiting(struct run_hooks *hooks, enum run_hook_kind kind)
+{
+    for (size_t i = one_runs(hooks) ? 1 : 0; i < hooks->count; i++) {
+        if (hooks->list[i].kind != kind) continue;
+        memmove(hooks->list + i, hooks->list + i + 1, (--hooks->count - i) * sizeof *hooks->list);
+        return true;
+    }
+    return false;
+}
+
+/*
+ * The tenure is over: no need to set it up. False: --on-elected has not begun; it is forgotten, and needs no --on-lost.
+ */
+static bool end_elected(struct run *run)
+{
+    struct run_hooks *hooks = &run->hooks;
+    if (forget_waiting(hooks, RUN_HOOK_ELECTED)) return false;
+    if (one_runs(hooks) && hooks->list[0].kind == RUN_HOOK_ELECTED) {
+        if (hooks->in_keeper) supervise_kill(&run->work);
+        helper_kill(&hooks->helper);
+    }
+    return true;
+}
+
 void run_notify_lost(struct run *run)
 {
     const struct run_hook hook = {.kind = RUN_HOOK_LOST, .token = run->token};
     if (!run->hooks.announced) return;
     run->hooks.announced = false;
-    if (run->hooks.helper.pid && run->hooks.list[0].kind == RUN_HOOK_ELECTED)
-        helper_kill(&run->hooks.helper); /* the tenure is over: no need to set it up */
+    if (!end_elected(run)) return;
     (void)add(run, &hook);
     add_heard_leader(run);
 }
@@ -78,11 +111,35 @@ static void remove_first(struct run_hooks *hooks)
     memmove(hooks->list, hooks->list + 1, --hooks->count * sizeof *hooks->list);
 }
 
+bool run_has_tenure_hooks(const struct run_request *request)
+{
+    return request->hooks[RUN_HOOK_ELECTED] || request->hooks[RUN_HOOK_LOST];
+}
+
+/* False: there is no keeper, so that this process must run the hook itself. */
+static bool start_in_keeper(struct run *run)
+{
+    struct run_hooks *hooks = &run->hooks;
+    const enum run_hook_kind kind = hooks->list[0].kind;
+    if (kind == RUN_HOOK_LEADER) return false;
+    if (kind == RUN_HOOK_ELECTED && run_open_keeper(run) != 0) return false;
+    if (!run->work.keeper || run->work.abandoned) return false;
+    if (kind == RUN_HOOK_ELECTED)
+        supervise_start_first(&run->work);
+    else
+        supervise_finish(&run->work);
+    hooks->in_keeper = true;
+    hooks->status = SUPERVISE_WAS_KILLED;
+    hooks->keeper_limit_ns = supervise_now_ns() + run->request->hook_timeout_ns + keeper_grace_ns;
+    return true;
+}
+
 static void start(struct run *run)
 {
     struct run_hooks *hooks = &run->hooks;
     const struct run_hook *hook = &hooks->list[0];
     const uint64_t now_ns = supervise_now_ns();
+    if (start_in_keeper(run)) return;
     run_set_environment(run, hook->token, hook->deadline_ns);
     setenv("ELECTOR_EVENT", names[hook->kind], 1);
     setenv("ELECTOR_LEADER", hook->leader, 1);
@@ -95,20 +152,57 @@ static void start(struct run *run)
     remove_first(hooks);
 }
 
+static void tell_of_end(const struct run *run, enum run_hook_kind kind, int status)
+{
+    char text[80];
+    if (status != 0)
+        run_say(run, "--on-%s %s", names[kind], helper_describe(status, text, sizeof text));
+    else if (run->request->verbose)
+        run_say(run, "--on-%s has succeeded", names[kind]);
+}
+
+static void on_end(struct run *run, int status)
+{
+    tell_of_end(run, run->hooks.list[0].kind, status);
+    remove_first(&run->hooks);
+}
+
+void run_on_lost_unasked(struct run *run, int status)
+{
+    run->hooks.announced = false;
+    (void)forget_waiting(&run->hooks, RUN_HOOK_LOST);
+    if (run->request->hooks[RUN_HOOK_LOST]) tell_of_end(run, RUN_HOOK_LOST, status);
+    add_heard_leader(run);
+}
+
+/* Without its keeper --on-lost begins again, as a hook of this process. */
+void run_on_hook_end(struct run *run, int status)
+{
+    struct run_hooks *hooks = &run->hooks;
+    hooks->in_keeper = false;
+    hooks->keeper_limit_ns = 0;
+    if (status != SUPERVISE_KEEPER_DIED)
+        on_end(run, status);
+    else if (hooks->list[0].kind == RUN_HOOK_ELECTED)
+        on_end(run, SUPERVISE_WAS_KILLED);
+}
+
+/* The tenure's keeper is on its way out, and the next tenure needs its place. */
+static bool must_wait(const struct run *run)
+{
+    return run->hooks.list[0].kind == RUN_HOOK_ELECTED && run->work.is_finishing;
+}
+
 void run_poll_hooks(struct run *run)
 {
     struct run_hooks *hooks = &run->hooks;
     int status = 0;
-    char text[80];
-    if (helper_poll(&hooks->helper, supervise_now_ns(), &status)) {
-        const char *name = names[hooks->list[0].kind];
-        if (status != 0)
-            run_say(run, "--on-%s %s", name, helper_describe(status, text, sizeof text));
-        else if (run->request->verbose)
-            run_say(run, "--on-%s has succeeded", name);
-        remove_first(hooks);
+    if (helper_poll(&hooks->helper, supervise_now_ns(), &status)) on_end(run, status);
+    if (hooks->keeper_limit_ns && supervise_now_ns() >= hooks->keeper_limit_ns) {
+        hooks->keeper_limit_ns = 0;
+        supervise_abandon_keeper(&run->work);
     }
-    while (!hooks->helper.pid && hooks->count > 0) start(run);
+    while (!one_runs(hooks) && hooks->count > 0 && !must_wait(run)) start(run);
 }
 
 bool run_hook_is_pending(const struct run *run, enum run_hook_kind event)

@@ -123,7 +123,7 @@ static bool option(int argc, char **argv, int *at, const char *name, const char 
     return cli_option(argc, argv, at, name, value);
 }
 
-/* Hooks, health check and penalty. False: another option. */
+/* Hooks, health check, penalty and watchdog. False: another option. */
 static bool read_hook_or_check(struct run_request *request, int argc, char **argv, int *at, int *status)
 {
     const struct {
@@ -139,7 +139,8 @@ static bool read_hook_or_check(struct run_request *request, int argc, char **arg
     } times[] = {{"hook-timeout", "--hook-timeout", &request->hook_timeout_ns},
                  {"health-interval", "--health-interval", &request->health_interval_ns},
                  {"health-timeout", "--health-timeout", &request->health_timeout_ns},
-                 {"penalty", "--penalty", &request->penalty_ns}};
+                 {"penalty", "--penalty", &request->penalty_ns},
+                 {"watchdog", "--watchdog", &request->watchdog_ns}};
     const char *value = NULL;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (!cli_option(argc, argv, at, commands[i].name, &value)) continue;

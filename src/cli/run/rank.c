@@ -6,16 +6,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <inttypes.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "supervise/helper_command.h"
+
+enum { LINE_MAX_SIZE = 256 };
 
 static const struct {
     const char *name;
@@ -132,17 +137,55 @@ static bool measure_files(const char *path, uint64_t *number, char *problem, siz
     return true;
 }
 
-bool rank_measure(const struct rank *rank, uint64_t *number, char *problem, size_t size)
+static bool measure(const struct rank *rank, uint64_t *number, char *problem, size_t size)
 {
-    bool measured = true;
     switch (rank->kind) {
-    case RANK_IP: measured = measure_ip(number, problem, size); break;
-    case RANK_CPU: *number = measure_cpu(); break;
-    case RANK_DISK: measured = measure_disk(rank->argument, number, problem, size); break;
-    case RANK_FILES: measured = measure_files(rank->argument, number, problem, size); break;
-    case RANK_UPTIME: *number = clock_boottime_ns() / NS_PER_S; break;
-    case RANK_CMD: measured = rank_by_command(rank->argument, number, problem, size); break;
+    case RANK_IP: return measure_ip(number, problem, size);
+    case RANK_CPU: *number = measure_cpu(); return true;
+    case RANK_DISK: return measure_disk(rank->argument, number, problem, size);
+    case RANK_FILES: return measure_files(rank->argument, number, problem, size);
+    case RANK_UPTIME: *number = clock_boottime_ns() / NS_PER_S; return true;
+    case RANK_CMD: break;
     }
-    if (measured && *number > RANK_MAX) *number = RANK_MAX;
-    return measured;
+    return false;
+}
+
+static int execute(const char *command)
+{
+    struct helper_words *words = helper_split_words(command);
+    if (words) execvp(words->list[0], words->list);
+    free(words);
+    return errno == ENOENT ? 127 : 126;
+}
+
+int rank_measure(const void *about)
+{
+    const struct rank *rank = about;
+    uint64_t number = 0;
+    char problem[LINE_MAX_SIZE] = "";
+    if (rank->kind == RANK_CMD) return execute(rank->argument);
+    const bool measured = measure(rank, &number, problem, sizeof problem);
+    if (number > RANK_MAX) number = RANK_MAX;
+    if (measured) snprintf(problem, sizeof problem, "%" PRIu64, number);
+    return dprintf(STDOUT_FILENO, "%s\n", problem) > 0 && measured ? 0 : 1;
+}
+
+bool rank_read(const struct rank *rank, int status, int output, uint64_t *number, char *problem, size_t size)
+{
+    char line[LINE_MAX_SIZE];
+    const ssize_t length = read(output, line, sizeof line - 1);
+    line[length > 0 ? length : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    if (status == -1)
+        snprintf(problem, size, "it took too long, and was killed");
+    else if (status != 0 && rank->kind == RANK_CMD)
+        snprintf(problem, size, "the command failed with %d",
+                 WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    else if (status != 0)
+        snprintf(problem, size, "%s", line);
+    else if (rank_number(line, number))
+        return true;
+    else
+        snprintf(problem, size, "the command's first line is not a whole number from 0 to 2^53 - 1");
+    return false;
 }

@@ -23,12 +23,14 @@ bool rank_parse(const char *text, struct rank *);
 bool rank_number(const char *text, uint64_t *number);
 
 /*
- * Measures; values above RANK_MAX become RANK_MAX. False: `problem` says why, to be printed after the name of the
- * option. A command has 5 seconds.
+ * For helper_start_function(), because a disk or a command may hang: measures, and writes one line with the number, or
+ * with what is wrong. `about` is a struct rank. A command is split at blanks, and writes the line itself.
  */
-bool rank_measure(const struct rank *, uint64_t *number, char *problem, size_t size);
-
-/* The first line that a command writes, as a number. The command is split at blanks and run without a shell. */
-bool rank_by_command(const char *command, uint64_t *number, char *problem, size_t size);
+int rank_measure(const void *about);
+/*
+ * What it has written to `output`, after it has ended with `status`. Values above RANK_MAX become RANK_MAX. False:
+ * `problem` says why, to be printed after the name of the option.
+ */
+bool rank_read(const struct rank *, int status, int output, uint64_t *number, char *problem, size_t size);
 
 #endif

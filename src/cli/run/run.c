@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/outlet.h"
 #include "cli/cli.h"
 
 enum { ABANDONED_POLL_MS = 20 };
@@ -23,11 +24,19 @@ static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUS
 void run_say(const struct run *run, const char *format, ...)
 {
     va_list arguments;
-    char text[768];
+    char text[768], line[1024];
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "elector run: %s: %s\n", run->group, text);
+    const int size = snprintf(line, sizeof line, "elector run: %s: %s\n", run->group, text);
+    if (size > 0) outlet_put(line, (size_t)size < sizeof line ? (size_t)size : sizeof line);
+}
+
+static size_t tell_of_lost(char *text, size_t size, uint64_t lost)
+{
+    const int length = snprintf(text, size, "elector run: %llu lines are lost: standard error was blocked\n",
+                                (unsigned long long)lost);
+    return length > 0 && (size_t)length < size ? (size_t)length : 0;
 }
 
 /* ---- Signals -------------------------------------------------------------------------------------- */
@@ -40,10 +49,11 @@ static bool ends_the_run(int signal)
 /* A command that runs decides what a signal means. Without one, INT, TERM, QUIT and HUP end the run. */
 static void on_signal(struct run *run, int signal)
 {
-    const bool works = run->state == RUN_WORK || run->state == RUN_STOPPING;
-    const bool ends = ends_the_run(signal) || (signal == SIGHUP && !run->work.keeper);
+    const bool works =
+        (run->state == RUN_WORK || run->state == RUN_STOPPING) && supervise_is_running(&run->work);
+    const bool ends = ends_the_run(signal) || (signal == SIGHUP && !works);
     if (ends) run->ending_signal = signal;
-    if (works && run->work.keeper) {
+    if (works) {
         supervise_signal(&run->work, signal);
     } else if (ends && run->state == RUN_WORK) {
         run_stop(run);
@@ -65,8 +75,12 @@ static void forward(struct runner *runner, int signal)
 static void read_signals(struct runner *runner)
 {
     struct signalfd_siginfo info;
-    while (read(runner->signals, &info, sizeof info) == (ssize_t)sizeof info)
-        forward(runner, (int)info.ssi_signo);
+    while (read(runner->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGCHLD)
+            supervise_reap_orphans();
+        else
+            forward(runner, (int)info.ssi_signo);
+    }
 }
 
 /* Signals are read from a descriptor. The command gets the mask and dispositions that we were started with. */
@@ -81,6 +95,7 @@ static bool catch_signals(struct runner *runner)
         if (sigaction(forwarded[i], NULL, &before) != 0 || before.sa_handler != SIG_IGN)
             sigaddset(&set, forwarded[i]);
     }
+    sigaddset(&set, SIGCHLD);
     runner->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     sigaddset(&set, SIGTTOU); /* so that tcsetpgrp() works from the background */
     sigprocmask(SIG_BLOCK, &set, &runner->command.signals);
@@ -105,15 +120,23 @@ static bool is_disconnected(const struct runner *runner)
     return true;
 }
 
+/* The timeout of one that runs, else the time of the next. One that was killed tells by its descriptor when it has ended. */
+static uint64_t next_helper_ns(const struct helper_command *helper, uint64_t next_ns)
+{
+    if (!helper->pid) return next_ns;
+    return helper->killed ? 0 : helper->until_ns;
+}
+
 static uint64_t next_event_ns(const struct run *run)
 {
     uint64_t at_ns = 0;
     switch (run->state) {
     case RUN_WORK: at_ns = run_earlier(run->stop.term_at_ns, run->read_deadline_ns); break;
     case RUN_READY:
-        at_ns = run_earlier(run->next_ns, run_earlier(run->stop.term_at_ns, run->read_deadline_ns));
+        at_ns = run_earlier(run->stop.term_at_ns, run->read_deadline_ns);
+        if (run_waits_for_time_alone(run)) at_ns = run_earlier(at_ns, run->next_ns);
         break;
-    case RUN_STOPPING:
+    case RUN_STOPPING: at_ns = run_earlier(run->next_ns, run->read_deadline_ns); break;
     case RUN_LEAVING: at_ns = run->next_ns; break;
     case RUN_CAMPAIGN: at_ns = run_earlier(run->penalised_until_ns, run->runner->give_up_ns); break;
     case RUN_UNHEALTHY: at_ns = run->runner->give_up_ns; break;
@@ -121,8 +144,8 @@ static uint64_t next_event_ns(const struct run *run)
     case RUN_ON_LOST:
     case RUN_DONE: break;
     }
-    return run->hooks.helper.pid && !run->hooks.helper.killed ? run_earlier(at_ns, run->hooks.helper.until_ns)
-                                                              : at_ns;
+    at_ns = run_earlier(at_ns, run->hooks.keeper_limit_ns);
+    return run_earlier(at_ns, next_helper_ns(&run->hooks.helper, 0));
 }
 
 /* On CLOCK_BOOTTIME, as the deadlines: it counts while the machine sleeps. */
@@ -133,9 +156,10 @@ static void set_timer(const struct runner *runner)
     for (size_t i = 0; i < runner->count; i++) at_ns = run_earlier(at_ns, next_event_ns(&runner->runs[i]));
     if (is_disconnected(runner))
         at_ns = run_earlier(at_ns, run_earlier(runner->connect_ns, runner->give_up_ns));
-    if (request->health)
-        at_ns = run_earlier(at_ns, runner->check.pid ? runner->check.until_ns : runner->check_ns);
+    if (request->health) at_ns = run_earlier(at_ns, next_helper_ns(&runner->check, runner->check_ns));
+    at_ns = run_earlier(at_ns, next_helper_ns(&runner->measuring, 0));
     if (request->spread && runner->elector && !runner->broken) at_ns = run_earlier(at_ns, runner->spread_ns);
+    if (request->watchdog_ns) at_ns = run_earlier(at_ns, supervise_now_ns() + request->watchdog_ns / 4);
     const struct itimerspec when = {
         .it_value = {.tv_sec = (time_t)(at_ns / 1000000000), .tv_nsec = (long)(at_ns % 1000000000)}};
     timerfd_settime(runner->timer, TFD_TIMER_ABSTIME, &when, NULL);
@@ -143,7 +167,7 @@ static void set_timer(const struct runner *runner)
 
 static void wait_for_events(struct runner *runner)
 {
-    struct pollfd polled[4 + 2 * RUN_GROUPS_MAX];
+    struct pollfd polled[5 + 2 * RUN_GROUPS_MAX];
     const bool listens = runner->elector && !runner->broken;
     int timeout_ms = listens ? elector_timeout_ms(runner->elector) : -1;
     nfds_t count = 0;
@@ -152,6 +176,8 @@ static void wait_for_events(struct runner *runner)
     polled[count++] = (struct pollfd){.fd = runner->timer, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = listens ? elector_fd(runner->elector) : -1, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = runner->check.pid ? runner->check.fd : -1, .events = POLLIN};
+    polled[count++] =
+        (struct pollfd){.fd = runner->measuring.pid ? runner->measuring.fd : -1, .events = POLLIN};
     for (size_t i = 0; i < runner->count; i++) {
         const struct run *run = &runner->runs[i];
         if (run->work.keeper && !run->work.abandoned)
@@ -191,6 +217,7 @@ static int loop(struct runner *runner)
     runner->healthy = !request->health;
     for (;;) {
         run_poll_health(runner);
+        run_poll_measurement(runner);
         if (is_disconnected(runner) && supervise_now_ns() >= runner->connect_ns) run_connect(runner);
         if (step_all(runner)) break;
         if (runner->broken && is_disconnected(runner)) run_close_line(runner);
@@ -198,6 +225,7 @@ static int loop(struct runner *runner)
         wait_for_events(runner);
         read_signals(runner);
         run_dispatch(runner);
+        if (runner->elector && !runner->broken) elector_alive(runner->elector);
         for (size_t i = 0; i < runner->count; i++) {
             run_read_deadline(&runner->runs[i]);
             run_read_keeper(&runner->runs[i]);
@@ -205,6 +233,7 @@ static int loop(struct runner *runner)
         }
     }
     helper_kill(&runner->check);
+    helper_kill(&runner->measuring);
     run_close_queries(runner);
     run_close_line(runner);
     elector_close(runner->elector);
@@ -236,6 +265,7 @@ static int start(struct runner *runner)
                 "this kernel has no signalfd, timerfd or child subreapers; Linux 5.3 or newer is needed");
         return CLI_CANNOT_TELL;
     }
+    outlet_set_notice(tell_of_lost);
     supervise_spare_children(helper_is_running);
     return loop(runner);
 }

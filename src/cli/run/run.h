@@ -9,7 +9,7 @@
  *   deadline.c   stops the command before the lease ends: when to send SIGTERM and SIGKILL
  *   command.c    starts the command, and handles its exit
  *   campaign.c   the connection to the library: campaigns, hears of events, resigns
- *   hooks.c, health.c   --on-elected, --on-lost, --on-leader; --health-cmd
+ *   hooks.c, health.c, measure.c   --on-elected, --on-lost, --on-leader; --health-cmd; --rank
  *   candidates.c, spread.c, assignment.c   the other candidates, and --spread
  *   options.c, help.c, groups.c, url.c, rank.c   the command line
  *
@@ -20,20 +20,20 @@
  * test/unit/cli/run/state.c compares it with this table.
  *
  *   DISCONNECTED -> DISCONNECTED  an attempt to connect failed; retry later
- *   DISCONNECTED -> UNHEALTHY     connected, and the health check has not passed
+ *   DISCONNECTED -> UNHEALTHY     connected, and the health check has not passed, or --rank is measured
  *   DISCONNECTED -> CAMPAIGN      connected, and campaigning
  *   DISCONNECTED -> DONE          a signal, --wait is over, or an error that a retry will not mend
  *   UNHEALTHY    -> DISCONNECTED  the connection broke
- *   UNHEALTHY    -> CAMPAIGN      the health check has passed
- *   UNHEALTHY    -> DONE          as for DISCONNECTED
+ *   UNHEALTHY    -> CAMPAIGN      the health check has passed, and --rank is measured
+ *   UNHEALTHY    -> DONE          as for DISCONNECTED; or the first measurement of --rank has failed
  *   CAMPAIGN     -> DISCONNECTED  the connection broke
- *   CAMPAIGN     -> UNHEALTHY     the health check failed too often
+ *   CAMPAIGN     -> UNHEALTHY     the health check failed too often; or a penalty is over, and --rank is measured again
  *   CAMPAIGN     -> CAMPAIGN      a penalty is over: campaign again, with the full priority
  *   CAMPAIGN     -> READY         elected
  *   CAMPAIGN     -> DONE          as for DISCONNECTED; --no-wait and another leads
  *   READY        -> WORK          --on-elected has ended, and the restart delay is over: the command is started
- *   READY        -> ON_LOST       leadership is lost or handed over, the health check fails, or a signal
- *   READY        -> DONE          no process could be created
+ *   READY        -> ON_LOST       leadership is lost or handed over, the health check fails, a signal, or no process could
+ *                                 be created
  *   WORK         -> STOPPING      the command exited; or the lease ends soon, leadership is lost or handed over, the health
  *                                 check fails, or a signal
  *   STOPPING     -> READY         nothing of the command is left, it is to be restarted, and this host still leads
@@ -58,7 +58,7 @@
  *   STOPPING      run_stop(), deadline.c               SIGTERM to all processes of the command; sets the time of SIGKILL
  *   ON_LOST       run_end_tenure(), state.c            queues --on-lost
  *   LEAVING       run_leave(), campaign.c              tells the agent that the work has stopped
- *   DONE          run_finish(), state.c                sets the exit code
+ *   DONE          run_finish(), state.c                sets the exit code, and ends the candidacy
  */
 #ifndef ELECTOR_CLI_RUN_RUN_H
 #define ELECTOR_CLI_RUN_RUN_H
@@ -91,7 +91,8 @@ struct run_request {
     struct rank rank;
     bool has_rank, has_priority, spread, once, no_wait, has_wait, quiet, verbose;
     uint64_t wait_ns, stop_timeout_ns;
-    int exit_code; /* -1: the default ones */
+    uint64_t watchdog_ns; /* 0: none */
+    int exit_code;        /* -1: the default ones */
     enum run_restart restart;
     struct helper_words *hooks[RUN_HOOK_KINDS]; /* NULL: none */
     uint64_t hook_timeout_ns;
@@ -105,16 +106,17 @@ int run_read_request(struct run_request *, int argc, char **argv);
 void run_free_request(struct run_request *);
 void run_write_help(void); /* help.c */
 
-/* --url, else $ELECTOR_URL, else the agent's socket if it exists, else a folder of locks on this host. */
+/* --url, else $ELECTOR_URL, else the agent's default socket. Only if this host has no sign of an agent (url.h), a
+ * folder of locks on this host, which is said even with --quiet. False: there is none, and a message says why. */
 bool run_find_url(const struct run_request *, char *url, size_t size);
 
 enum run_state {
     RUN_DISCONNECTED,
-    RUN_UNHEALTHY, /* connected, but not a candidate */
-    RUN_CAMPAIGN,  /* a candidate */
-    RUN_READY,     /* leads; the command is to be started, at once or after a restart delay */
-    RUN_WORK,      /* leads; the command runs */
-    RUN_STOPPING,  /* some process of the command is left and must end */
+    RUN_UNHEALTHY, /* connected, but not a candidate: the health check has not passed, or --rank is being measured */
+    RUN_CAMPAIGN, /* a candidate */
+    RUN_READY,    /* leads; the command is to be started, at once or after a restart delay */
+    RUN_WORK,     /* leads; the command runs */
+    RUN_STOPPING, /* some process of the command is left and must end */
     RUN_ON_LOST, /* no process of the command is left; --on-lost runs, and holds leadership until the lease ends */
     RUN_LEAVING, /* the agent knows that the work has stopped; another host is about to lead */
     RUN_DONE,
@@ -139,6 +141,9 @@ struct run_hooks {
     struct run_hook heard; /* the latest leader, until it may be queued */
     bool has_heard;
     struct helper_command helper;
+    bool in_keeper;           /* the first of the list runs in the keeper, not in the helper */
+    uint64_t keeper_limit_ns; /* when to abandon a keeper whose hook does not end; 0: none runs */
+    int status;               /* of the --on-elected that runs in the keeper */
 };
 
 struct runner;
@@ -167,6 +172,7 @@ struct run {
     uint64_t tried_at_failure; /* number of the failed check after which we last tried to hand over */
 
     struct spread_watch watch;
+    uint64_t wanted_measurement; /* the number of the measurement that the next campaign waits for */
 
     /* The command. */
     struct supervise work;
@@ -175,6 +181,7 @@ struct run {
     pid_t pid;
     bool exec_failed, killed, has_terminal;
     uint64_t started_ns, backoff_ns;
+    uint64_t stopping_ns; /* when it got SIGTERM */
     uint64_t
         next_ns; /* READY: the restart. STOPPING: SIGKILL, or the next attempt. LEAVING: the end of waiting */
 
@@ -190,6 +197,7 @@ struct runner {
     struct run *runs;
     size_t count;
     struct supervise_command command;
+    char leader_variable[ELECTOR_NAME_MAX + 20];
     uint64_t give_up_ns; /* --wait or --no-wait; 0: never */
     uint64_t retry_ns;   /* back-off between attempts to connect */
     uint64_t connect_ns; /* when to connect; 0: at once */
@@ -200,6 +208,13 @@ struct runner {
     uint64_t failures; /* in a row */
     bool healthy;      /* no check is configured, or it has passed and has not failed too often since */
 
+    /* --rank: one measurement at a time, for all groups. */
+    struct helper_command measuring;
+    int measured_fd;       /* its output */
+    uint64_t measurements; /* how many have ended */
+    uint64_t rank;         /* the last one that succeeded */
+    bool is_ranked;        /* there was one */
+
     struct json_lines *json_lines; /* second connection to the agent, for questions; NULL: not open */
     struct spread spread;          /* --spread: all groups, in the order of runs */
     uint64_t spread_ns;
@@ -208,7 +223,7 @@ struct runner {
     int signals, timer;
 };
 
-/* "elector run: GROUP: text" on standard error. */
+/* "elector run: GROUP: text" on standard error. Never blocks (base/outlet.h). */
 void run_say(const struct run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The earlier of two times; 0 is never. */
 uint64_t run_earlier(uint64_t, uint64_t);
@@ -220,14 +235,17 @@ void run_enter(struct run *, enum run_state); /* traps unless run_may_enter() */
 void run_step(struct run *);                  /* until the state no longer changes */
 void run_end_tenure(struct run *);            /* no process of the command is left */
 void run_finish(struct run *, int exit_code);
+/* In RUN_READY: neither --on-elected nor a hand-over has to end before the command may start at next_ns. */
+bool run_waits_for_time_alone(const struct run *);
 
 /* ---- Stopping in time (deadline.c) ---------------------------------------------------------------- */
 
 bool run_leads(const struct run *);
-void run_read_deadline(struct run *);   /* from the library; computes when SIGTERM and SIGKILL are due */
-bool run_must_stop(const struct run *); /* leadership is lost or handed over, or SIGTERM is due */
-void run_stop(struct run *);            /* SIGTERM to all processes of the command */
-void run_kill_when_due(struct run *);   /* in RUN_STOPPING: SIGKILL, repeated until nothing is left */
+uint64_t run_lease_end(const struct run *); /* as known last; 0: there is no lease */
+void run_read_deadline(struct run *);       /* from the library; computes when SIGTERM and SIGKILL are due */
+bool run_must_stop(const struct run *);     /* leadership is lost or handed over, or SIGTERM is due */
+void run_stop(struct run *);                /* SIGTERM to all processes of the command */
+void run_kill_when_due(struct run *);       /* in RUN_STOPPING: SIGKILL, repeated until nothing is left */
 
 /* ---- The library (campaign.c) --------------------------------------------------------------------- */
 
@@ -243,6 +261,8 @@ void run_close_line(struct runner *);
 
 void run_find_member_id(struct run *);
 void run_start(struct run *);
+/* With --on-elected or --on-lost: opens a keeper for this tenure, unless there is one. 0, or errno. */
+int run_open_keeper(struct run *);
 void run_read_keeper(struct run *);            /* handles what the keeper reports */
 bool run_is_to_restart(const struct run *);    /* by --restart and the exit status */
 void run_suspend(struct runner *, int signal); /* job control: stops commands and ourselves, until SIGCONT */
@@ -256,8 +276,18 @@ void run_notify_lost(struct run *); /* once for each elected; --on-leader names 
 void run_notify_leader(struct run *, const elector_leader *);
 void run_poll_hooks(struct run *);                                /* starts the next when the last has ended */
 bool run_hook_is_pending(const struct run *, enum run_hook_kind); /* waits or runs */
+bool run_has_tenure_hooks(const struct run_request *);            /* --on-elected or --on-lost */
+/* Of a hook in the keeper. The status is that of waitpid(), or SUPERVISE_WAS_KILLED or _KEEPER_DIED. */
+void run_on_hook_end(struct run *, int status);
+void run_on_lost_unasked(struct run *, int status); /* the keeper has run --on-lost of its own accord */
 
 void run_poll_health(struct runner *);
+
+/* ---- --rank (measure.c) --------------------------------------------------------------------------- */
+
+void run_measure(struct run *);           /* before its next campaign */
+bool run_is_measured(const struct run *); /* that measurement has ended, or none is needed */
+void run_poll_measurement(struct runner *);
 
 /* ---- Other candidates (candidates.c, spread.c) ---------------------------------------------------- */
 

@@ -13,7 +13,7 @@ static const unsigned next[RUN_STATES] = {
     [RUN_DISCONNECTED] = TO(DISCONNECTED) | TO(UNHEALTHY) | TO(CAMPAIGN) | TO(DONE),
     [RUN_UNHEALTHY] = TO(DISCONNECTED) | TO(CAMPAIGN) | TO(DONE),
     [RUN_CAMPAIGN] = TO(DISCONNECTED) | TO(UNHEALTHY) | TO(CAMPAIGN) | TO(READY) | TO(DONE),
-    [RUN_READY] = TO(WORK) | TO(ON_LOST) | TO(DONE),
+    [RUN_READY] = TO(WORK) | TO(ON_LOST),
     [RUN_WORK] = TO(STOPPING),
     [RUN_STOPPING] = TO(READY) | TO(ON_LOST),
     [RUN_ON_LOST] = TO(LEAVING) | TO(DISCONNECTED) | TO(UNHEALTHY) | TO(CAMPAIGN) | TO(DONE),
@@ -32,10 +32,13 @@ void run_enter(struct run *run, enum run_state state)
     run->state = state;
 }
 
+/* The connection lives on if other groups need it, so the candidacy must end by itself. */
 void run_finish(struct run *run, int exit_code)
 {
+    const struct runner *runner = run->runner;
     run_enter(run, RUN_DONE);
     run->exit_code = exit_code;
+    if (runner->elector && !runner->broken) elector_resign(runner->elector, run->group);
 }
 
 /* ---- Before the tenure ---------------------------------------------------------------------------- */
@@ -84,7 +87,9 @@ static void step_unhealthy(struct run *run)
 {
     if (run->runner->broken)
         run_campaign_again(run);
-    else if (run->runner->healthy)
+    else if (run_is_measured(run) && run->request->has_rank && !run->runner->is_ranked)
+        run_finish(run, CLI_CANNOT_TELL);
+    else if (run->runner->healthy && run_is_measured(run))
         run_campaign(run);
     else if (has_waited_long_enough(run))
         give_up(run);
@@ -126,17 +131,29 @@ static void hand_over_unhealthy(struct run *run)
         run_end_tenure(run);
 }
 
-/* --on-elected comes first. */
+/* --on-elected of this tenure, and --on-lost of the last one, which may still run. */
+static bool has_hook_to_wait_for(const struct run *run)
+{
+    return run_hook_is_pending(run, RUN_HOOK_ELECTED) || run_hook_is_pending(run, RUN_HOOK_LOST) ||
+           run->work.is_finishing;
+}
+
+bool run_waits_for_time_alone(const struct run *run)
+{
+    return !run->hands_over && !has_hook_to_wait_for(run);
+}
+
+/* If the check fails and nobody else campaigns, the command is started: a weak worker is better than none. */
 static void step_ready(struct run *run)
 {
     if (run_must_stop(run)) {
         run_end_tenure(run);
-    } else if (!run->runner->healthy) {
-        hand_over_unhealthy(run);
-    } else if (supervise_now_ns() >= run->next_ns && !run_hook_is_pending(run, RUN_HOOK_ELECTED)) {
-        run_start(run);
-        if (run->state == RUN_READY) run->next_ns = supervise_now_ns() + start_again_ns;
+        return;
     }
+    if (!run->runner->healthy) hand_over_unhealthy(run);
+    if (run->state != RUN_READY || !run_waits_for_time_alone(run) || supervise_now_ns() < run->next_ns) return;
+    run_start(run);
+    if (run->state == RUN_READY) run->next_ns = supervise_now_ns() + start_again_ns;
 }
 
 static void step_work(struct run *run)
@@ -161,6 +178,7 @@ void run_end_tenure(struct run *run)
     run_enter(run, RUN_ON_LOST);
     run_notify_lost(run);
     run_poll_hooks(run);
+    if (run->work.is_open && !run_hook_is_pending(run, RUN_HOOK_LOST)) supervise_finish(&run->work);
 }
 
 static void step_on_lost(struct run *run)
@@ -168,7 +186,6 @@ static void step_on_lost(struct run *run)
     struct runner *runner = run->runner;
     if (run_hook_is_pending(run, RUN_HOOK_LOST) && run_leads(run)) return;
     if (run->exited && (run->request->once || !run_is_to_restart(run))) {
-        if (runner->elector) elector_resign(runner->elector, run->group);
         run_finish(run, run->status);
     } else if (run->stop_asked && !runner->broken && runner->elector) {
         run_leave(run);

@@ -45,7 +45,7 @@ size_t sim_character(const char *text)
     const unsigned char *at = (const unsigned char *)text;
     if (at[0] < 0x80) return at[0] >= 0x20 && at[0] != 0x7F;
     if (at[0] < 0xC2 || at[0] > 0xF4 || !continues(at[1])) return 0;
-    if (at[0] < 0xE0) return 2;
+    if (at[0] < 0xE0) return at[0] == 0xC2 && at[1] < 0xA0 ? 0 : 2; /* U+0080 to U+009F are controls */
     if (!continues(at[2])) return 0;
     if (at[0] < 0xF0) { /* not overlong, not a surrogate, not U+FFFE or U+FFFF */
         if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F)) return 0;

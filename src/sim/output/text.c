@@ -140,7 +140,11 @@ const char *sim_record_text(const struct sim_plan *plan, const struct sim_record
         add(text, "the resource admits %llu with the token %llu", node, (unsigned long long)r->number);
         break;
     case SIM_REFUSED:
-        add(text, "the resource REFUSES %llu: its token %llu is stale", node, (unsigned long long)r->number);
+        if (r->number)
+            add(text, "the resource REFUSES %llu: its token %llu is stale", node,
+                (unsigned long long)r->number);
+        else
+            add(text, "the resource REFUSES %llu: it has no token", node);
         break;
     case SIM_JUMPED: say_jump(plan, r, text); break;
     case SIM_LOOPED: add(text, "the loop begins"); break;

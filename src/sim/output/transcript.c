@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "sim/output/beliefs.h"
 #include "sim/output/text.h"
 
 enum { TIME_WIDTH = 8, LINE_WIDTH = 34, LINES_MAX = 64 };
@@ -293,6 +294,7 @@ static void write_outcome(FILE *out, const struct sim_world *world, const struct
         fprintf(out, "none of the %u alive names a leader\n", alive);
     } else {
         fprintf(out, "the %u alive do not agree\n", alive);
+        sim_write_beliefs(out, world);
     }
 }
 

@@ -23,11 +23,26 @@ static int expect_messages(struct builder *b, struct sim_expect *expect, const c
     return build_fail_at(b, at, "expected [KIND] N with a kind of message of %s", algorithm->name);
 }
 
+/* The claim that this violation breaks; 0: it needs none. */
+static uint32_t claim_of(uint32_t violation)
+{
+    switch (violation) {
+    case EL_TWO_LEADERS: return EL_CLAIMS_ONE_LEADER;
+    case EL_SAME_TERM: return EL_CLAIMS_ONE_PER_TERM;
+    case EL_TOKEN_FELL: return EL_CLAIMS_RISING;
+    case EL_NOT_BEST: return EL_CLAIMS_BEST | EL_CLAIMS_AGREEMENT;
+    case EL_DEMOTED: return EL_CLAIMS_STABLE;
+    case EL_ENDLESS: return 0;
+    default: return EL_CLAIMS_AGREEMENT;
+    }
+}
+
 static int expect_violation(struct builder *b, struct sim_expect *expect, const char *at)
 {
     expect->type = SIM_EXPECT_VIOLATION;
     for (uint32_t kind = 1; kind < EL_VIOLATIONS_END; kind <<= 1)
         if (strcmp(el_violation_name((enum el_violation)kind), at) == 0) expect->kind = kind;
+    b->plan->judged |= claim_of(expect->kind);
     if (expect->kind) return 0;
     return build_fail_at(
         b, at,

@@ -193,8 +193,9 @@ struct sim_plan {
     const struct sim_settings *settings; /* borrowed; for errors that only the run finds */
     struct sim_expect *expects;
     size_t expect_count;
-    sim_time work;  /* how often a leader works on a guarded resource; 0: there is none */
-    sim_time mercy; /* the uptime that halves the penalty for failures; 0: failures do not lower the rank */
+    uint32_t judged; /* el_claim bits beyond the algorithm's own: violations that are expected are looked for */
+    sim_time work;   /* how often a leader works on a guarded resource; 0: there is none */
+    sim_time mercy;  /* the uptime that halves the penalty for failures; 0: failures do not lower the rank */
     uint64_t detector_seed; /* separate, since groups have their own seeds and share one detector */
     sim_time until;         /* SIM_NEVER: to the end */
     sim_time settle;  /* where something always is under way: at rest when nothing has changed for so long */

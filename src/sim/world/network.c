@@ -67,9 +67,10 @@ static void transmit(struct sim_world *world, enum sim_channel channel, const st
     sim_push(world, &event);
 }
 
-static void drop(struct sim_world *world, const struct el_msg *msg, uint64_t sent, enum sim_reason reason)
+static void record(struct sim_world *world, enum sim_what what, const struct el_msg *msg, uint64_t sent,
+                   enum sim_reason reason)
 {
-    sim_record(world, (struct sim_record){.what = SIM_DROPPED,
+    sim_record(world, (struct sim_record){.what = (uint8_t)what,
                                           .cause = sent,
                                           .number = sent,
                                           .node = msg->to,
@@ -83,32 +84,26 @@ void sim_network_lose(struct sim_world *world, const struct el_msg *msg, uint64_
 {
     world->result.lost++;
     world->result.faults |= EL_LOSSES;
-    drop(world, msg, sent, SIM_LOST);
+    record(world, SIM_DROPPED, msg, sent, SIM_LOST);
 }
 
 void sim_network_cut_off(struct sim_world *world, const struct el_msg *msg, uint64_t sent)
 {
     world->result.lost++;
-    drop(world, msg, sent, SIM_CUT);
+    record(world, SIM_DROPPED, msg, sent, SIM_CUT);
 }
 
 void sim_network_find_dead(struct sim_world *world, const struct el_msg *msg, uint64_t sent)
 {
     world->result.to_the_dead++;
-    drop(world, msg, sent, SIM_DEAD);
+    record(world, SIM_DROPPED, msg, sent, SIM_DEAD);
 }
 
 void sim_network_copy(struct sim_world *world, const struct el_msg *msg, uint64_t sent)
 {
     world->result.copies++;
     world->result.faults |= EL_DUPLICATES;
-    sim_record(world, (struct sim_record){.what = SIM_COPIED,
-                                          .cause = sent,
-                                          .number = sent,
-                                          .node = msg->to,
-                                          .peer = msg->from,
-                                          .kind = msg->kind,
-                                          .subject = msg->subject});
+    record(world, SIM_COPIED, msg, sent, 0);
     transmit(world, SIM_ELECTION, msg, sent, true);
 }
 

@@ -1,14 +1,14 @@
 /*
  * The oracles check the algorithm's claims from the nodes' views alone: exclusivity after every event,
  * agreement and best rank at rest. Each keeps a few counters that are updated for one node at a time, so a
- * check costs the same for a million nodes. Only claims are checked; the number of simultaneous leaders and
- * of deposed leaders is counted for every algorithm.
+ * check costs the same for a million nodes. Only claims are checked, and what the plan expects to be violated;
+ * the number of simultaneous leaders and of deposed leaders is counted for every algorithm.
  */
 #include "sim/internal.h"
 
 static bool claims(const struct sim_world *world, uint32_t claim)
 {
-    return (world->algorithm->claims & claim) != 0;
+    return ((world->algorithm->claims | world->plan->judged) & claim) != 0;
 }
 
 /* ---- Keeping count ---- */

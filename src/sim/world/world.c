@@ -455,6 +455,17 @@ el_node sim_world_leader_of(const struct sim_world *world, el_node node)
     return world->nodes[node].leader;
 }
 
+bool sim_world_view(const struct sim_world *world, el_node node, struct el_view *view)
+{
+    const struct sim_machine *machine = &world->machines[SIM_ELECTION];
+    const struct el_config cfg = {machine->cluster, node};
+    if (!world->nodes[node].alive) return false;
+    machine->algorithm->view(sim_state(machine, node), &cfg, view);
+    view->leader = world->nodes[node].leader; /* a new claim that waits for the disk is none yet */
+    view->role = world->nodes[node].role;
+    return true;
+}
+
 el_node sim_world_leading(const struct sim_world *world)
 {
     if (world->leader_count == 0) return EL_NOBODY;

@@ -70,6 +70,8 @@ const struct sim_trace *sim_world_trace(const struct sim_world *world);
 const struct sim_plan *sim_world_plan(const struct sim_world *world);
 /* The node's leader, in its own view; nobody if the node is dead. */
 el_node sim_world_leader_of(const struct sim_world *world, el_node node);
+/* What the node believes: its leader, its role and its term. False: the node is dead. */
+bool sim_world_view(const struct sim_world *world, el_node node, struct el_view *view);
 /* The node that leads now by its own view; of several, the one with the highest term. */
 el_node sim_world_leading(const struct sim_world *world);
 /* How long it has led in this term. */

@@ -17,7 +17,6 @@ static struct {
 
 static inline int begin_with_patience(uint32_t timeout_s)
 {
-    char text[300];
     struct sockaddr_in *address = (struct sockaddr_in *)(void *)&t.config.http;
     memset(&h, 0, sizeof h);
     if (begin(NULL) != 0) return -1;
@@ -27,9 +26,8 @@ static inline int begin_with_patience(uint32_t timeout_s)
     serve_set_metrics(t.serve, &h.metrics);
     const struct http_setup setup = {
         .config = &t.config, .host = t.host, .serve = t.serve, .metrics = &h.metrics, .timeout_s = timeout_s};
-    h.http = http_new(&t.loop, &setup, text, sizeof text);
-    if (!h.http) fprintf(stderr, "%s\n", text);
-    return h.http ? 0 : -1;
+    h.http = http_new(&t.loop, &setup);
+    return h.http && http_is_served(h.http) ? 0 : -1;
 }
 
 /* Long enough for a machine that is busy with something else. */

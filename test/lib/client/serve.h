@@ -108,12 +108,10 @@ static inline int begin_with(uint32_t members)
         address->sin_port = htons((uint16_t)(7400 + i));
         address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     }
-    config->groups[config->group_count++] = (struct config_group){.name = "secret",
-                                                                  .restricted = true,
-                                                                  .users = {1001},
-                                                                  .user_count = 1,
-                                                                  .groups = {2002},
-                                                                  .group_count = 1};
+    config->groups[config->group_count++] = (struct config_group){
+        .name = "secret",
+        .allowed[CONFIG_CAMPAIGN] = {
+            .is_set = true, .users = {1001}, .user_count = 1, .groups = {2002}, .group_count = 1}};
     struct host_hooks hooks = quiet_hooks(NULL, read_clock);
     hooks.send = post;
     hooks.save = save;
@@ -169,7 +167,8 @@ static inline int join_as(uid_t uid, gid_t gid)
     gid_t *gids = malloc(sizeof *gids);
     assert_non_null(gids);
     gids[0] = gid;
-    assert_non_null(serve_adopt(t.serve, ends[0], (struct serve_who){uid, gids, 1}));
+    assert_non_null(serve_adopt(t.serve, ends[0],
+                                (struct serve_who){.uid = uid, .gids = gids, .gid_count = 1, .pid = getpid()}));
     t.clients[t.client_count++] = ends[1];
     return ends[1];
 }

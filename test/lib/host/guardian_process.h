@@ -6,23 +6,12 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
+#include "base/pass.h"
 #include "lib/host/guardian.h"
 
 static inline void pass(int channel, struct guardian_message m, int fd)
 {
-    char room[CMSG_SPACE(sizeof(int))] = {0};
-    struct iovec part = {&m, GUARDIAN_HEAD + m.size};
-    struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
-    if (fd >= 0) {
-        head.msg_control = room;
-        head.msg_controllen = sizeof room;
-        struct cmsghdr *c = CMSG_FIRSTHDR(&head);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof fd);
-        memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    }
-    assert_true(sendmsg(channel, &head, MSG_NOSIGNAL) >= 0);
+    assert_true(pass_send(channel, &m, GUARDIAN_HEAD + m.size, fd, MSG_NOSIGNAL) >= 0);
 }
 
 /* A guardian of the process `agent` with one end of a channel; the other stays ours. */

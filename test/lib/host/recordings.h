@@ -43,8 +43,15 @@ static inline struct recorder_report replay_bytes(struct bytes of, bool unfinish
     return report;
 }
 
+/* Lets the file have all that was recorded. */
+static inline void sync_recording(struct member *member)
+{
+    if (member->alive) assert_true(recorder_sync(member->recorder, 60000));
+}
+
 static inline struct recorder_report replay_file(el_node node)
 {
+    sync_recording(&members[node]);
     const struct bytes read = read_recording(members[node].recorder_path);
     const struct recorder_report report = replay_bytes(read, false);
     free(read.at);

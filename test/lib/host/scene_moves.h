@@ -94,6 +94,18 @@ static inline void add_asks(const struct scene *w, el_node node, struct moves *m
     }
 }
 
+static inline void add_lies(el_node liar, struct moves *moves)
+{
+    for (el_node to = 1; to <= STILL_HOSTS; to++)
+        for (unsigned lie = 0; lie < LIES && to != liar; lie++)
+            for (unsigned group = 0; group < (lie == LIE_OBITUARY ? 1 : STILL_GROUPS); group++)
+                add_move(moves, (struct move){.what = MOVE_LIE,
+                                              .node = (uint8_t)liar,
+                                              .to = (uint8_t)to,
+                                              .ask = (uint8_t)lie,
+                                              .group = (uint8_t)group});
+}
+
 /* What is over, or ends, costs nothing. */
 static inline void add_mendings(const struct scene *w, struct moves *moves)
 {
@@ -119,6 +131,7 @@ static inline void add_troubles(const struct scene *w, const struct bounds *b, s
         if (may_spend(w, b, FAULT_PAUSE))
             add_move(moves, (struct move){.what = MOVE_PAUSE, .node = (uint8_t)node});
         if (may_spend(w, b, FAULT_ASK)) add_asks(w, node, moves);
+        if (may_spend(w, b, FAULT_LIE)) add_lies(node, moves);
     }
 }
 
@@ -194,6 +207,10 @@ static inline void print_move(const struct scene *w, const struct move *move)
     case MOVE_ASK:
         print_message("FAULT m%u %s: %s", move->node, calls[move->ask], world.watched[move->group].name);
         if (move->to) print_message(" to m%u", move->to);
+        break;
+    case MOVE_LIE:
+        print_message("FAULT m%u lies to m%u: m%u %s (%s)", move->node, move->to, 6u - move->node - move->to,
+                      lie_names[move->ask], world.watched[move->group].name);
         break;
     }
     print_message("\n");

@@ -8,7 +8,7 @@
 #ifndef ELECTOR_TEST_LIB_HOST_SCENES_H
 #define ELECTOR_TEST_LIB_HOST_SCENES_H
 
-#include "lib/host/stills.h"
+#include "lib/host/scene_lies.h"
 
 enum { QUEUE_MAX = 64, LATE_MAX = 10, SOCKET_MAX = 48, MOVES_MAX = 96 };
 
@@ -20,6 +20,7 @@ enum fault {
     FAULT_SLOW,  /* a write is under way until it ends */
     FAULT_DEATH, /* with what is being written or without, with an obituary or without */
     FAULT_ASK,   /* a client comes, goes, resigns or hands over */
+    FAULT_LIE,   /* a host says of another what only that one may say */
     FAULTS
 };
 
@@ -54,12 +55,13 @@ enum move_what {
     MOVE_MEND,
     MOVE_PAUSE,
     MOVE_WAKE,
-    MOVE_ASK
+    MOVE_ASK,
+    MOVE_LIE
 };
 
 struct move {
     uint8_t what, node, at; /* at: which letter, host */
-    uint8_t ask, group, to; /* of what is asked: enum still_call */
+    uint8_t ask, group, to; /* of what is asked: enum still_call; of a lie: enum lie */
     bool is_written, is_told;
     uint16_t cuts;
 };
@@ -297,6 +299,11 @@ static inline void make_move(struct scene *w, const struct move *move)
     case MOVE_ASK:
         w->spent[FAULT_ASK]++;
         ask(w, move);
+        break;
+    case MOVE_LIE:
+        w->spent[FAULT_LIE]++;
+        send_letter(
+            w, tell_lie(move->ask, move->node, move->to, move->group, w->lives[6 - move->node - move->to - 1]));
         break;
     }
 }

@@ -119,7 +119,7 @@ static inline void hand_over(const struct packet *p)
 {
     const size_t before = wired;
     if (!nodes[p->to]) return;
-    seal_receive(nodes[p->to], now, p->bytes, p->size);
+    seal_receive(nodes[p->to], now, p->from, p->bytes, p->size);
     if (p->bytes[0] != SEAL_INITIATION) return;
     assert_true(wired - before <= 1);
     if (wired > before) assert_true(wire[before].size <= p->size);

@@ -80,14 +80,6 @@ static inline void asks(el_node from, uint64_t term, uint64_t seq, uint8_t flags
     hears_from(from, (struct el_msg){.kind = QUORUM_VOTE, .epoch = term, .aux = seq, .flags = flags});
 }
 
-static inline void asks_with_proof(el_node from, uint64_t term, el_node who, uint64_t incarnation,
-                                   uint64_t over)
-{
-    hears_from(from,
-               (struct el_msg){
-                   .kind = QUORUM_VOTE, .epoch = term, .subject = who, .extra = {0, 0, incarnation, over}});
-}
-
 static inline void grants(el_node from, uint64_t term, uint64_t echo, uint64_t epoch, uint8_t flags)
 {
     hears_from(
@@ -115,6 +107,12 @@ static inline void obituary(el_node from, el_node who, uint64_t incarnation)
     hears_from(from, (struct el_msg){.kind = QUORUM_OBIT, .subject = who, .extra = {0, 0, incarnation}});
 }
 
+/* From the guardian of the dead, by way of the host. */
+static inline void learns_of_the_end_of(el_node who, uint64_t incarnation)
+{
+    is_told(QUORUM_FACT_OBITUARY, (uint64_t)who << QUORUM_OBITUARY_SHIFT | incarnation);
+}
+
 static inline void checks(el_node from, uint64_t incarnation, uint64_t term)
 {
     hears_from(from, (struct el_msg){.kind = QUORUM_CHECK, .epoch = term, .extra = {0, 0, incarnation}});
@@ -135,13 +133,6 @@ static inline void say_term(uint64_t term)
     if (term) seat_say(" %llu.%u", (unsigned long long)quorum_counter(term), quorum_proposer(term));
 }
 
-static inline void say_about(const struct el_msg *m)
-{
-    if (m->extra[2]) seat_say(" over %u.%llu", m->subject, (unsigned long long)m->extra[2]);
-    if (m->extra[2] && m->extra[3] == QUORUM_EVER) seat_say(" ever");
-    if (m->extra[2] && m->extra[3] != QUORUM_EVER) say_term(m->extra[3]);
-}
-
 static inline void say_details(const struct el_msg *m)
 {
     const unsigned long long aux = m->aux, rank = m->rank;
@@ -154,11 +145,9 @@ static inline void say_details(const struct el_msg *m)
     case QUORUM_ACK: seat_say(" echo %llu epoch %llu%s", aux, rank, m->flags ? " promise" : ""); return;
     case QUORUM_VOTE:
         if (m->flags & QUORUM_JOIN) seat_say(" join");
-        say_about(m);
         return;
     case QUORUM_GRANT:
         seat_say(" echo %llu epoch %llu%s", aux, rank, m->flags & QUORUM_JOIN ? " join" : "");
-        say_about(m);
         return;
     case QUORUM_REFUSE:
         if (m->flags & QUORUM_SILENT) seat_say(" silent");

@@ -72,10 +72,8 @@ static inline int bring_a_new_toy(void **state)
 {
     static const char *const kinds[] = {NULL, "Letter", "Answer"}, *const timers[] = {"alarm"};
     toy = (struct el_algorithm){.name = "toy",
-                                .kinds = kinds,
-                                .kind_count = 2,
-                                .timers = timers,
-                                .timer_count = 1,
+                                EL_KINDS(kinds),
+                                EL_TIMERS(timers),
                                 .state_bytes = sizeof(struct toy),
                                 .outbox_fixed = 64,
                                 .outbox_per_member = 4,

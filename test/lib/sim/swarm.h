@@ -103,13 +103,13 @@ static double scale_of(const struct el_algorithm *algorithm)
     return (double)longest / (double)(4 * unit);
 }
 
-/* Its first life is over, and somebody knows: nothing of it works any more. */
+/* Its first life is over, nothing of it works any more, and most of the others are told. */
 static void add_obituary(struct story *s, unsigned dead, double died)
 {
-    const unsigned witness = node(s);
     const unsigned long long value = (unsigned long long)s->position[dead] << 48 | 1;
-    if (witness != dead)
-        set(s, "fact", "%u:obituary=%llu@%.1f", witness, value, died + (double)below(s, 8) / 2);
+    for (unsigned n = 1; n <= s->nodes; n++)
+        if (n != dead && !one_in(s, 4))
+            set(s, "fact", "%u:obituary=%llu@%.1f", n, value, died + (double)below(s, 8) / 2);
 }
 
 static void add_deaths(struct story *s)
@@ -341,6 +341,7 @@ static bool needs_hostile_bytes(const char *algorithm, const char *note)
         {"bully", "objects"},        {"bully-modified", "objects"},
         {"next-in-line", "objects"}, {"multi-paxos", "duel"},   /* takes back-off=none, and may never end */
         {"quorum", "drops-echo"},    {"quorum", "drops-epoch"}, /* takes very late answers: swarm/quorum */
+        {"quorum", "drops-clock"},   {"quorum", "drops-unentitled"}, /* takes a liar: unit speakers, walk */
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((!names[i][0] || strcmp(algorithm, names[i][0]) == 0) && strcmp(note, names[i][1]) == 0)

@@ -137,12 +137,9 @@ static const struct el_note_text toy_notes[] = {
 };
 
 static const struct el_algorithm toy_made = {.name = "toy",
-                                             .kinds = toy_kinds,
-                                             .kind_count = 3,
-                                             .timers = toy_timers,
-                                             .timer_count = 3,
-                                             .notes = toy_notes,
-                                             .note_count = 7,
+                                             EL_KINDS(toy_kinds),
+                                             EL_TIMERS(toy_timers),
+                                             EL_NOTES(toy_notes),
                                              .claims =
                                                  EL_CLAIMS_ONE_LEADER | EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST,
                                              .state_bytes = sizeof(struct toy),

@@ -17,6 +17,7 @@ static void play(const char *path)
         fail_msg("%s: %s", path, error.text);
         return;
     }
+    plan.judged = 0; /* what the algorithm does not claim needs no excuse */
     struct sim_world *world = sim_world_new(&plan, 0);
     assert_non_null(world);
     const struct sim_result *result = sim_world_run(world);

@@ -371,23 +371,6 @@ static void a_line_without_end_ends_it(void **state)
     assert_non_null(strstr(elector_message(e), "longer than 65536 bytes"));
 }
 
-static void a_flood_of_events_is_bounded(void **state)
-{
-    static char flood[60000];
-    become_leader(5);
-    fake_set_mute(&agent, true);
-    size_t size = 0;
-    for (int i = 0; i < 1000; i++)
-        size += (size_t)snprintf(flood + size, sizeof flood - size,
-                                 "{\"event\":\"leader\",\"group\":\"g%d\",\"leader\":null}\n", i);
-    fake_say(&agent, flood);
-    assert_int_equal(elector_observe(e, NULL), ELECTOR_LOST);
-    assert_non_null(strstr(elector_message(e), "more than 512 events are waiting"));
-    assert_false(elector_is_leader(e, "jobs"));
-    while (elector_timeout_ms(e) == 0) elector_dispatch(e);
-    assert_non_null(strstr(heard, "jobs lost 5 (too many events); "));
-}
-
 static void what_it_does_not_know_is_ignored(void **state)
 {
     become_leader(5);
@@ -484,7 +467,6 @@ int main(void)
         TEST(leadership_ends_with_the_connection),
         TEST(hostile_lines_end_it_with_a_clear_word),
         TEST(a_line_without_end_ends_it),
-        TEST(a_flood_of_events_is_bounded),
         TEST(what_it_does_not_know_is_ignored),
         TEST(what_cannot_be_opened_says_why),
         TEST(arguments_that_make_no_sense_are_invalid),

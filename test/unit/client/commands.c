@@ -270,7 +270,7 @@ static void observe_prints_every_change(void **state)
     fake_say(
         &agent,
         "{\"event\":\"leader\",\"group\":\"jobs\",\"leader\":\"b\\u001b\",\"token\":6,\"value\":\"b\\u009b1é\"}");
-    says(&c, "jobs is led by b? token 6 at b??1é\n"); /* a terminal may take U+009B for an escape too */
+    says(&c, "jobs is led by b? token 6 at b?1é\n"); /* a terminal may take U+009B for an escape too */
     kill(c.pid, SIGTERM);
     assert_int_equal(ended(&c), -SIGTERM);
 }

@@ -179,12 +179,11 @@ static void a_damaged_file_is_outgrown_by_the_clock_or_by_what_is_left(void **st
 {
     static const char *const damage[] = {
         "",
-        "garbage\n",
         "elector-lock 00000000000000000007 00000000\n", /* the sum is wrong */
         "elector-lock 000000000",
         "elector-lock 99999999999999999999 00000000\n",
         "elector-lock -1\n",
-        "\xff\xfe 4503599627370496 \n", /* 2^52 is no more than damage */
+        "elector-lock \xff\xfe 4503599627370496 \n", /* 2^52 is no more than damage */
     };
     for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
         const uint64_t before = wall_us(), token = token_after(damage[i]);
@@ -192,6 +191,84 @@ static void a_damaged_file_is_outgrown_by_the_clock_or_by_what_is_left(void **st
         assert_true(token <= wall_us() + 1);
     }
     assert_int_equal(token_after("elector-lock 4503599627370000 torn"), UINT64_C(4503599627370001));
+}
+
+static void overwrite_with(const char *group, const char *bytes, size_t size)
+{
+    FILE *file = fopen(file_of(group), "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void zeros_left_by_a_power_failure_are_damage(void **state)
+{
+    const char zeros[43] = {0};
+    const uint64_t before = wall_us();
+    overwrite_with("jobs", zeros, sizeof zeros);
+    elector *e = opened();
+    assert_true(elected(e, "jobs") > before);
+    elector_close(e);
+}
+
+/* 4096 digits fill the buffer that a file is read into. */
+static void a_number_without_an_end_is_read_to_the_end_of_the_file(void **state)
+{
+    char text[5000] = "elector-lock ";
+    elector_leader leader;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    memset(text + strlen(text), '0', 4096 - strlen(text));
+    overwrite("jobs", text);
+    const int fd = open(file_of("jobs"), O_RDWR);
+    assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0); /* only a locked file is read by observers */
+    elector *e = opened();
+    assert_int_equal(elector_leader_of(e, "jobs", LONG_MS, &leader), ELECTOR_OK);
+    assert_string_equal(leader.name, "");
+    close(fd);
+    const uint64_t before = wall_us();
+    assert_true(elected(e, "jobs") > before);
+    elector_close(e);
+}
+
+static void refuses_to_touch(const char *text, const char *why)
+{
+    char after[8192];
+    elector_term term;
+    elector *e = opened();
+    overwrite("jobs", text);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, &term), ELECTOR_INVALID);
+    assert_non_null(strstr(elector_message(e), why));
+    assert_non_null(strstr(elector_message(e), "jobs.lock"));
+    elector_close(e);
+    read_file("jobs", after, sizeof after);
+    assert_string_equal(after, text);
+}
+
+static void a_file_of_somebody_else_is_left_as_it_is(void **state)
+{
+    const char zeros[44] = {0};
+    elector_term term;
+    refuses_to_touch("garbage\n", "is not a lock file");
+    refuses_to_touch("e", "is not a lock file");
+    refuses_to_touch("root:x:0:0:root:/root:/bin/sh\n", "is not a lock file");
+    refuses_to_touch(" elector-lock 00000000000000000007 00000000\n", "is not a lock file");
+    overwrite_with("jobs", zeros, sizeof zeros); /* longer than a first line */
+    elector *e = opened();
+    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, &term), ELECTOR_INVALID);
+    elector_close(e);
+}
+
+static void a_file_with_a_second_name_is_left_as_it_is(void **state)
+{
+    char other[200];
+    snprintf(other, sizeof other, "%s", file_of("other"));
+    overwrite("other", "");
+    assert_int_equal(link(other, file_of("jobs")), 0);
+    refuses_to_touch("", "second name");
+    assert_int_equal(unlink(other), 0);
+    elector *e = opened();
+    elected(e, "jobs");
+    elector_close(e);
 }
 
 static void tokens_that_are_used_up_elect_nobody(void **state)
@@ -434,6 +511,10 @@ int main(void)
         TEST(groups_are_apart),
         TEST(a_path_that_is_no_folder_is_a_beginning_of_names),
         TEST(a_damaged_file_is_outgrown_by_the_clock_or_by_what_is_left),
+        TEST(zeros_left_by_a_power_failure_are_damage),
+        TEST(a_number_without_an_end_is_read_to_the_end_of_the_file),
+        TEST(a_file_of_somebody_else_is_left_as_it_is),
+        TEST(a_file_with_a_second_name_is_left_as_it_is),
         TEST(tokens_that_are_used_up_elect_nobody),
         TEST(a_leader_whose_file_is_removed_leads_no_more),
         TEST(who_waited_for_a_file_that_is_removed_waits_for_its_successor),

@@ -113,12 +113,8 @@ static void an_unknown_request_is_declined(void **state)
 static const char *const toy_kinds[] = {NULL, "Hello"};
 static const char *const toy_timers[] = {"first", "second"};
 
-static const struct el_algorithm deaf = {.name = "deaf",
-                                         .kinds = toy_kinds,
-                                         .kind_count = 1,
-                                         .timers = toy_timers,
-                                         .timer_count = 2,
-                                         .outbox_fixed = 1};
+static const struct el_algorithm deaf = {
+    .name = "deaf", EL_KINDS(toy_kinds), EL_TIMERS(toy_timers), .outbox_fixed = 1};
 
 static void a_machine_without_handlers_ignores_everything(void **state)
 {
@@ -200,10 +196,8 @@ static enum el_answer toy_on_request(void *s, const struct el_config *cfg, enum 
 }
 
 static const struct el_algorithm chatty = {.name = "chatty",
-                                           .kinds = toy_kinds,
-                                           .kind_count = 1,
-                                           .timers = toy_timers,
-                                           .timer_count = 2,
+                                           EL_KINDS(toy_kinds),
+                                           EL_TIMERS(toy_timers),
                                            .outbox_fixed = 2,
                                            .fact_count = 8,
                                            .on_start = toy_on_start,

@@ -234,7 +234,38 @@ static void what_runs_goes_on_when_they_are_gone(void **state)
     assert_true(is_gone(first) && is_gone(second));
 }
 
+/* An open keeper runs its last hook before the guardian is answered. */
+static void the_last_hook_comes_before_the_answer(void **state)
+{
+    static char shell[] = "sh", option[] = "-c", nothing[] = "A=B";
+    char hook[160], work[160];
+    char *const last[] = {shell, option, hook, NULL}, *const words[] = {shell, option, work, NULL};
+    const struct supervise_command command = {.about = "test",
+                                              .words = words,
+                                              .last = {"the last hook", last, {nothing, nothing}},
+                                              .hook_timeout_ns = UINT64_C(60000000000),
+                                              .line = line};
+    int value = 0;
+    snprintf(hook, sizeof hook, "sleep 0.1; : > %s", marks[0]);
+    snprintf(work, sizeof work, ": > %s; exec sleep 60", marks[1]);
+    assert_int_equal(supervise_open(&works[0], &command, 0), 0);
+    assert_int_equal(supervise_start(&works[0], &command, 0), 0);
+    for (int i = 0; i < 10000 && access(marks[1], F_OK) != 0; i++) usleep(1000);
+    assert_int_equal(send(guardian, GUARDIAN_LINE_END, sizeof GUARDIAN_LINE_END - 1, 0),
+                     sizeof GUARDIAN_LINE_END - 1);
+    assert_true(is_answered(10000));
+    assert_int_equal(access(marks[0], F_OK), 0);
+    for (int i = 0; i < 10000 && works[0].keeper; i++) {
+        if (supervise_read(&works[0], &value) == SUPERVISE_CLOSED) break;
+        usleep(1000);
+    }
+    assert_int_equal(works[0].keeper, 0);
+    assert_int_equal(value, 0);
+    supervise_reap_keeper(&works[0]);
+}
+
 #define ON_LINE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +278,7 @@ int main(void)
         ON_LINE(nothing_begins_after_the_end),
         ON_LINE(nothing_begins_once_the_agent_and_its_guardian_are_gone),
         ON_LINE(what_runs_goes_on_when_they_are_gone),
+        ON_LINE(the_last_hook_comes_before_the_answer),
     };
     (void)supervise_init();
     return cmocka_run_group_tests(tests, NULL, NULL);

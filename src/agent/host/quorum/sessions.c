@@ -10,7 +10,7 @@
 
 uint64_t session_past_key(const struct config *config)
 {
-    return seal_group_key(config->cluster_id, "sessions of any settings"); /* no group can have this name */
+    return seal_group_key(config->cluster_id, RECORD_ALL_SESSIONS);
 }
 
 static struct session *session_new(struct host *host, const struct el_value *values, uint32_t settings)
@@ -69,14 +69,18 @@ void session_free(struct session *s)
 /*
  * If the settings of a group change, it moves to another session. That session must not break promises of the
  * old one, nor grant its terms again. So a new session starts above the highest values of all sessions, and is
- * silent for the longest promise of all.
+ * silent for the longest promise of all. A first incarnation has promised nothing, and starts above the terms
+ * that the cluster was founded with.
  */
 static enum el_start_how recall(const struct host *host, uint64_t key, struct el_durable *durable)
 {
     const struct el_durable *past = &host->past;
     if (!record_get(host->record, key, durable)) {
         if (record_forgot(host->record)) return EL_LOST;
-        if (!host->has_past) return EL_FRESH;
+        if (!host->has_past) {
+            durable->word[0] = past->word[0];
+            return EL_FRESH;
+        }
     }
     durable->epoch = quorum_highest(durable->epoch, past->epoch);
     for (uint32_t i = 0; i < 2; i++) durable->word[i] = quorum_highest(durable->word[i], past->word[i]);

@@ -31,6 +31,7 @@ enum {
     SESSION_HOPELESS_MAX = 256,  /* the same, if our own vote is promised to another member */
     SESSION_CHUNK = 1024,        /* groups that are told of changes before the next datagram is read */
     SESSION_LOT = 32,            /* and before checking again whether the peers keep up */
+    SESSION_HELD_LEAST = 1024,   /* messages that wait for the disk, beside one for each group and member */
 };
 enum { SESSION_NO_CELL = UINT8_MAX };
 _Static_assert((int)SESSION_CELLS_MAX < (int)SESSION_NO_CELL, "none has that number");
@@ -137,6 +138,7 @@ struct session {
     struct session_sooner sooner;
     uint64_t safe_version, safe_ceiling; /* postings and terms up to these need not wait for the disk */
     bool is_on_disk;                     /* our incarnation: before that nothing is sent */
+    bool has_warned_of_disk;             /* since the last write; not packed, because it is for the log only */
     struct session_held *held;
     uint32_t held_count, held_room;
     struct session_group **unshown; /* groups that lead, but whose term is not on disk yet */
@@ -190,7 +192,7 @@ bool session_is_giving(const struct session *);
 void session_look_ahead(struct session *);
 void session_release(struct session *);          /* sends what waited for the disk */
 bool session_is_waiting(const struct session *); /* its last record is not on disk yet */
-/* This incarnation of a member and all its work have ended. Passes the obituary on. */
+/* This incarnation of a member and all its work have ended, as its own guardian says. */
 void session_bury(struct session *, el_node who, uint64_t incarnation);
 
 /* step.c: one call of the driver */

@@ -1,4 +1,5 @@
 /* One call of the driver: fills in its arguments, and carries out what it asks for. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,15 +26,20 @@ static bool is_given(const struct session *s, const struct session_group *group)
            !quorum_is(&quorum->claim, holder->id, holder->incarnation);
 }
 
+static void take_roles(struct session *s, const struct session_work *work)
+{
+    for (el_node member = 1; member <= s->cluster.count; member++)
+        s->roles[member - 1] = role_of(s, work, member);
+}
+
 void session_open(struct session *s, struct session_group *group, struct session_step *step)
 {
     const struct session_rank *ranks = group ? session_ranks(group) : NULL;
     struct session_work *work = group ? session_expand(group) : NULL;
     s->out.count = 0;
-    for (el_node member = 1; member <= s->cluster.count; member++) {
-        s->roles[member - 1] = role_of(s, work, member);
+    take_roles(s, work);
+    for (el_node member = 1; member <= s->cluster.count; member++)
         s->priorities[member - 1] = ranks ? ranks[member - 1].priority : 0;
-    }
     *step = (struct session_step){.q = {.cfg = &s->cfg,
                                         .out = &s->out,
                                         .me = &s->me,
@@ -137,6 +143,23 @@ static bool is_of_no_term(const struct session *s, const struct el_msg *msg)
     return s->is_on_disk && (msg->kind == QUORUM_BEAT || msg->kind == QUORUM_ACK);
 }
 
+/* While a disk hangs, machines repeat what they say. So the newest messages are dropped, as a network may. */
+static uint32_t held_max(const struct session *s)
+{
+    return SESSION_HELD_LEAST + s->group_count * s->cluster.count;
+}
+
+static void warn_of_disk(struct session *s)
+{
+    const struct host_hooks *hooks = &s->runner.host->hooks;
+    char text[160];
+    s->has_warned_of_disk = true;
+    snprintf(text, sizeof text,
+             "%u messages wait for the state file: dropping new ones until it is written, as a network may",
+             s->held_count);
+    hooks->warn(hooks->context, NULL, text);
+}
+
 static void send_later(struct session *s, const struct session_group *group, const struct el_msg *msg)
 {
     const struct session_held held = {.to = msg->to,
@@ -146,6 +169,10 @@ static void send_later(struct session *s, const struct session_group *group, con
     if (s->runner.host->has_failed || msg->to == EL_NOBODY || msg->to > s->cluster.count) return;
     if (!session_is_waiting(s) || is_of_no_term(s, msg)) {
         send_now(s, &held);
+        return;
+    }
+    if (s->held_count == held_max(s)) {
+        if (!s->has_warned_of_disk) warn_of_disk(s);
         return;
     }
     if (s->held_count == s->held_room) {
@@ -162,7 +189,12 @@ static void release_held(struct session *s, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) send_now(s, &s->held[i]);
     s->held_count -= count;
+    s->has_warned_of_disk = false;
     if (count) memmove(s->held, s->held + count, s->held_count * sizeof *s->held);
+    if (s->held_count || s->held_room <= SESSION_HELD_LEAST) return;
+    free(s->held);
+    s->held = NULL;
+    s->held_room = 0;
 }
 
 static void release_unshown(struct session *s, uint32_t count)
@@ -218,8 +250,29 @@ static void save(struct session *s, const struct el_durable *durable)
     s->saved_ceiling = durable->word[0];
 }
 
+/* A peer said what it may not say (speakers.h). An Obituary is no reason to warn: earlier agents pass on those of
+ * other members. */
+static void warn_of_lies(struct session *s, struct session_group *group, const struct el_action *action)
+{
+    const struct host_hooks *hooks = &s->runner.host->hooks;
+    const el_node peer = (el_node)action->values[0];
+    const uint64_t what = action->values[1];
+    char text[160];
+    if (action->note == QUORUM_DROPS_UNENTITLED && what == QUORUM_OBIT) return;
+    if (action->note == QUORUM_DROPS_CLOCK)
+        snprintf(text, sizeof text, "sent the term %llu, which no clock has reached: the message is dropped",
+                 (unsigned long long)what);
+    else
+        snprintf(text, sizeof text, "sent a message (%s) that it may not send: the message is dropped",
+                 el_quorum.kinds[what]);
+    if (hooks->refused) hooks->refused(hooks->context, peer);
+    host_warn_of(s->runner.host, group ? &group->base : NULL, peer, text);
+}
+
 static void note(struct session *s, struct session_group *group, const struct el_action *action)
 {
+    if (action->note == QUORUM_DROPS_CLOCK || action->note == QUORUM_DROPS_UNENTITLED)
+        warn_of_lies(s, group, action);
     if (group && action->note + 1 == el_quorum.handover_note)
         group->base.handover_target = (uint8_t)action->values[0];
     host_note(s->runner.host, group ? &group->base : NULL, &el_quorum, action);
@@ -323,7 +376,9 @@ bool session_deliver(struct session *s, struct session_group *group, const struc
     const struct host_hooks *hooks = &s->runner.host->hooks;
     struct session_step step;
     if (!el_is_well_formed(&el_quorum, &s->cfg, m)) return false;
-    const struct quorum q = {.me = &s->me, .peers = s->peers};
+    const struct quorum q = {.cfg = &s->cfg, .me = &s->me, .peers = s->peers};
+    take_roles(s, group ? session_expand(group) : NULL);
+    if (m->kind == QUORUM_VOTE) let_it_stand(s, m->from);
     if (quorum_meets(&q, m)) postings_meet(s, m->from);
     if (group && hooks->heard && quorum_admits(&q, m)) hooks->heard(hooks->context, &group->base, m);
     session_open(s, group, &step);

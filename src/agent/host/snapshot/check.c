@@ -16,13 +16,12 @@ static bool is_tenant(const struct quorum_tenant *tenant, uint32_t members)
     return tenant->id <= members && is_term(tenant->term);
 }
 
-/* The term of a proof may be any number: it is only passed on. */
 bool host_pack_is_group(const struct quorum_group *g, uint32_t members)
 {
     return is_term(g->term) && is_tenant(&g->holder, members) && is_tenant(&g->next, members) &&
-           is_tenant(&g->claim, members) && g->proof.id <= members && g->claim_heir <= members &&
-           is_term(g->claim_heir_term) && g->heir <= members && is_term(g->heir_term) && is_term(g->standing) &&
-           is_term(g->done) && g->role <= QUORUM_LEADER && (g->role == QUORUM_IDLE || g->standing) &&
+           is_tenant(&g->claim, members) && g->claim_heir <= members && is_term(g->claim_heir_term) &&
+           g->heir <= members && is_term(g->heir_term) && is_term(g->standing) && is_term(g->done) &&
+           g->role <= QUORUM_LEADER && (g->role == QUORUM_IDLE || g->standing) &&
            (!g->next_fresh || g->next.id);
 }
 

@@ -308,7 +308,7 @@ static void pack_lists(const struct pack *p, struct session *s)
 }
 
 /* If you add a field, pack it or decide not to, and update the size here. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32104),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32056),
                "a new field is packed");
 _Static_assert(sizeof(struct postings_peer) == 56 && sizeof(struct quorum_backing) == 40, "so is a peer's");
 

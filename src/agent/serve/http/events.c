@@ -20,8 +20,10 @@ static bool make_text(struct http_reader *reader)
 {
     struct serve *serve = reader->http->with.serve;
     uint32_t number;
-    if (change_list_next(&serve->change_list, &reader->place, &number)) {
-        json_t *line = serve_leader_event(serve, leadership_at(&serve->leaderships, number));
+    while (change_list_next(&serve->change_list, &reader->place, &number)) {
+        const struct leadership *o = leadership_at(&serve->leaderships, number);
+        if (!http_may_tell(reader->http, o)) continue;
+        json_t *line = serve_leader_event(serve, o);
         if (line) json_object_del(line, "event"); /* all events here are of one kind */
         return http_set_json(&reader->text, "data: ", line, "\n\n");
     }
@@ -96,5 +98,7 @@ enum MHD_Result http_events(struct http *http, struct MHD_Connection *c)
     struct MHD_Response *response = NULL;
     if (reader) response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HTTP_PIECE, pour, reader, end);
     if (reader && !response) end(reader);
-    return http_answer(http, c, MHD_HTTP_OK, "text/event-stream", response);
+    const enum MHD_Result result = http_answer(http, c, MHD_HTTP_OK, "text/event-stream", response);
+    if (result == MHD_YES) http_set_stage(http, c, HTTP_READS_ON);
+    return result;
 }

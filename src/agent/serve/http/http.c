@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "agent/serve/http/internal.h"
+#include "base/log.h"
 
-enum { BACKLOG = 64, SEND_BUFFER = 65536 };
+enum { BACKLOG = 64, SEND_BUFFER = 65536, CUT_MAX = 64 /* connections that are cut and not closed yet */ };
 
 /* ---- Answers ---- */
 
@@ -56,6 +57,7 @@ enum MHD_Result http_answer(struct http *http, struct MHD_Connection *c, unsigne
     const enum MHD_Result result = MHD_queue_response(c, code, response);
     MHD_destroy_response(response); /* libmicrohttpd holds a reference while it sends */
     if (result == MHD_YES) metrics_answered(http->with.metrics, code);
+    if (result == MHD_YES) http_set_stage(http, c, HTTP_HEARS);
     return result;
 }
 
@@ -71,10 +73,13 @@ static void on_timer(uv_timer_t *timer)
 /* The host's overdue timers first, so that no answer says what is no longer true. */
 static void go_round(struct http *http)
 {
-    MHD_UNSIGNED_LONG_LONG wait_ms;
+    MHD_UNSIGNED_LONG_LONG idle_ms;
+    if (!http->daemon) return;
     (void)host_tick(http->with.host);
     (void)MHD_run(http->daemon);
-    if (MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES)
+    uint64_t wait_ms = http_cut_overdue(http);
+    if (MHD_get_timeout(http->daemon, &idle_ms) == MHD_YES && idle_ms < wait_ms) wait_ms = idle_ms;
+    if (wait_ms != UINT64_MAX)
         (void)uv_timer_start(&http->timer, on_timer, wait_ms, 0);
     else
         (void)uv_timer_stop(&http->timer);
@@ -146,22 +151,27 @@ static void on_completed(void *context, struct MHD_Connection *c, void **seen,
                          enum MHD_RequestTerminationCode how)
 {
     struct http *http = context;
-    (void)c, (void)seen;
+    (void)seen;
     if (how == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED) http->with.metrics->cut_off++;
+    http_set_stage(http, c, HTTP_ASKS);
+}
+
+unsigned http_patience_s(const struct http *http)
+{
+    return http->with.timeout_s ? http->with.timeout_s : HTTP_TIMEOUT_S;
 }
 
 static struct MHD_Daemon *start(struct http *http, int fd)
 {
-    const unsigned patience = http->with.timeout_s ? http->with.timeout_s : HTTP_TIMEOUT_S;
     const struct MHD_OptionItem options[] = {
         {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
-        {MHD_OPTION_CONNECTION_LIMIT, HTTP_CONNECTIONS_MAX, NULL},
-        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, HTTP_OF_ONE_ADDRESS_MAX, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, HTTP_CONNECTIONS_MAX + CUT_MAX, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, HTTP_REQUEST_MAX, NULL},
-        {MHD_OPTION_CONNECTION_TIMEOUT, patience, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, http_patience_s(http), NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_escaped, NULL},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)http_on_connection, http},
         {MHD_OPTION_END, 0, NULL},
     };
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_on_request, http,
@@ -176,47 +186,82 @@ static void on_closed(uv_handle_t *handle)
     if (--http->handles == 0) free(http);
 }
 
-static bool watch(struct http *http, uv_loop_t *loop)
+static bool watch(struct http *http)
 {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    http->poll.data = http->timer.data = http->keep_alive.data = http;
-    if (!info || uv_poll_init(loop, &http->poll, info->epoll_fd) != 0) return false;
-    (void)uv_timer_init(loop, &http->timer); /* these two cannot fail */
-    (void)uv_timer_init(loop, &http->keep_alive);
-    http->handles = 3;
-    const uint64_t every_ms = UINT64_C(1000) * HTTP_KEEP_ALIVE_S;
-    (void)uv_timer_start(&http->keep_alive, on_keep_alive, every_ms, every_ms);
-    return uv_poll_start(&http->poll, UV_READABLE, on_readable) == 0;
+    http->poll.data = http;
+    if (!info || uv_poll_init(http->loop, &http->poll, info->epoll_fd) != 0) return false;
+    http->handles++;
+    (void)uv_poll_start(&http->poll, UV_READABLE, on_readable); /* cannot fail: the handle is not closing */
+    return true;
 }
 
-struct http *http_new(uv_loop_t *loop, const struct http_setup *setup, char *text, size_t size)
+/* False: `text` says why. */
+static bool begin(struct http *http, char *text, size_t size)
 {
-    const struct sockaddr_storage *address = &setup->config->http;
-    struct http *http = calloc(1, sizeof *http);
     struct sockaddr_storage bound = {0};
     socklen_t room = sizeof bound;
-    if (!http) {
-        snprintf(text, size, "out of memory");
-        return NULL;
-    }
-    http->with = *setup;
-    http->is_local = config_is_loopback(address);
-    const int fd = http_listen(address, text, size);
-    if (fd < 0) {
-        free(http);
-        return NULL;
-    }
+    const int fd = http_listen(&http->with.config->http, text, size);
+    if (fd < 0) return false;
     if (getsockname(fd, (struct sockaddr *)&bound, &room) == 0) http->port = config_port(&bound);
     http->daemon = start(http, fd);
-    if (!http->daemon) close(fd);
-    if (!http->daemon || !watch(http, loop)) {
-        snprintf(text, size, "libmicrohttpd does not start; set `http = off` to run without it");
-        http_free(http);
-        return NULL;
+    if (http->daemon && watch(http)) return true;
+    if (http->daemon)
+        MHD_stop_daemon(http->daemon);
+    else
+        close(fd);
+    http->daemon = NULL;
+    snprintf(text, size, "libmicrohttpd does not start; set `http = off` to run without it");
+    return false;
+}
+
+/* While it fails, `status` says why. */
+static bool try_to_begin(struct http *http)
+{
+    char *error = http->with.serve->http_error;
+    const bool is_begun = begin(http, error, sizeof http->with.serve->http_error);
+    if (is_begun) error[0] = '\0';
+    return is_begun;
+}
+
+static void on_retry(uv_timer_t *timer)
+{
+    struct http *http = timer->data;
+    char where[80];
+    if (!try_to_begin(http)) return;
+    (void)uv_timer_stop(timer);
+    config_write_address(&http->with.config->http, where, sizeof where);
+    log_event(LOG_INFO_LEVEL, NULL, "HTTP is served at %s now", where);
+}
+
+struct http *http_new(uv_loop_t *loop, const struct http_setup *setup)
+{
+    const uint64_t every_ms = UINT64_C(1000) * HTTP_KEEP_ALIVE_S;
+    const uint32_t retry_ms = setup->retry_ms ? setup->retry_ms : HTTP_RETRY_MS;
+    struct http *http = calloc(1, sizeof *http);
+    if (!http) return NULL;
+    http->with = *setup;
+    http->loop = loop;
+    http->is_local = config_is_loopback(&setup->config->http);
+    http->timer.data = http->keep_alive.data = http->retry.data = http;
+    (void)uv_timer_init(loop, &http->timer); /* these three cannot fail */
+    (void)uv_timer_init(loop, &http->keep_alive);
+    (void)uv_timer_init(loop, &http->retry);
+    http->handles = 3;
+    (void)uv_timer_start(&http->keep_alive, on_keep_alive, every_ms, every_ms);
+    if (!try_to_begin(http)) {
+        log_event(LOG_WARN_LEVEL, NULL, "%s; running without HTTP, and trying again every %u ms",
+                  setup->serve->http_error, retry_ms);
+        (void)uv_timer_start(&http->retry, on_retry, retry_ms, retry_ms);
     }
     setup->serve->change_list.context = http;
     setup->serve->change_list.moved = http_wake_readers;
     return http;
+}
+
+bool http_is_served(const struct http *http)
+{
+    return http->daemon != NULL;
 }
 
 uint16_t http_port(const struct http *http)
@@ -234,13 +279,11 @@ void http_free(struct http *http)
     if (!http) return;
     http->with.serve->change_list.moved = NULL;
     http_wake_readers(http); /* MHD_stop_daemon() needs all connections resumed */
-    if (http->handles) (void)uv_poll_stop(&http->poll);
-    if (http->daemon) MHD_stop_daemon(http->daemon); /* ends all readers */
-    if (http->handles == 0) {
-        free(http);
-        return;
-    }
-    uv_close((uv_handle_t *)&http->poll, on_closed);
     uv_close((uv_handle_t *)&http->timer, on_closed);
     uv_close((uv_handle_t *)&http->keep_alive, on_closed);
+    uv_close((uv_handle_t *)&http->retry, on_closed);
+    if (!http->daemon) return;
+    (void)uv_poll_stop(&http->poll);
+    MHD_stop_daemon(http->daemon); /* ends all readers */
+    uv_close((uv_handle_t *)&http->poll, on_closed);
 }

@@ -11,17 +11,34 @@ enum { HTTP_PIECE = 8192 }; /* bytes of a long answer generated at a time */
 
 struct http_reader; /* of /events */
 
+enum http_stage {
+    HTTP_ASKS,    /* its request is not complete */
+    HTTP_HEARS,   /* it is being answered */
+    HTTP_READS_ON /* it reads /events */
+};
+
+struct http_connection {
+    struct http_connection *older, *newer;
+    int fd;
+    struct sockaddr_storage from;
+    uint64_t since_ms; /* when it connected, or its last answer ended; uv_now() */
+    enum http_stage stage;
+    bool is_cut; /* disconnected; libmicrohttpd will close it */
+};
+
 struct http {
     struct http_setup with;
-    struct MHD_Daemon *daemon;
-    uv_poll_t poll;
-    uv_timer_t timer, keep_alive;
+    uv_loop_t *loop;
+    struct MHD_Daemon *daemon; /* NULL: not listening yet */
+    uv_poll_t poll;            /* initialised while there is a daemon */
+    uv_timer_t timer, keep_alive, retry;
     unsigned handles; /* not closed by the loop yet */
     bool is_local;    /* on loopback: the Host header must name this host */
     const char *unhealthy;
     uint16_t port;
     struct http_reader *readers;
     uint32_t reader_count;
+    struct http_connection *oldest, *newest; /* by since_ms */
 };
 
 /* Text that is being copied to libmicrohttpd. */
@@ -30,7 +47,24 @@ struct http_text {
     size_t at, size;
 };
 
+/* connections.c */
+/*
+ * Called by libmicrohttpd when a connection begins and ends. There is always room for a new one: if all places
+ * are taken, or those of its address, it takes the place of the oldest whose request is not complete, else of
+ * the oldest that is being answered. Readers of /events keep theirs.
+ */
+void http_on_connection(void *context, struct MHD_Connection *, void **place,
+                        enum MHD_ConnectionNotificationCode);
+void http_set_stage(struct http *, struct MHD_Connection *, enum http_stage);
+/* Disconnects clients whose request was not complete in time. Milliseconds until the next; UINT64_MAX:
+ * none. */
+uint64_t http_cut_overdue(struct http *);
+
+/* routes.c: whether HTTP, which does not know its clients, may tell of the group. */
+bool http_may_tell(const struct http *, const struct leadership *);
+
 /* http.c */
+unsigned http_patience_s(const struct http *);
 /* Copies as much as there is room for; returns the number of bytes. */
 size_t http_pour(struct http_text *, char *to, size_t room);
 bool http_set_text(struct http_text *, const char *); /* copies; false: out of memory */

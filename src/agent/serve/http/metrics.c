@@ -24,6 +24,8 @@ static void read_gauges(const struct http *http, struct metrics_gauges *gauges)
     gauges->unled_wanted = with->metrics->led < leaderships->count ? count_waiting(leaderships) : 0;
     gauges->clients = with->serve->connection_count;
     gauges->event_readers = http->reader_count;
+    const uint64_t since = with->metrics->writes_since_ns, now = host_clock(with->host);
+    gauges->writing_ns = since && now > since ? now - since : 0;
     for (el_node peer = 1; peer <= with->config->member_count; peer++) {
         gauges->heard_ns[peer - 1] = host_heard(with->host, peer);
         gauges->is_connected[peer - 1] =
@@ -57,6 +59,15 @@ static uint64_t candidates(const struct http *http, const struct leadership *o)
     return o->candidate_count;
 }
 
+static uint32_t count_secret(const struct http *http)
+{
+    const struct leaderships *leaderships = &http->with.serve->leaderships;
+    uint32_t count = 0;
+    for (uint32_t i = 0; http->with.config->restricts_reading && i < leaderships->count; i++)
+        count += !http_may_tell(http, leadership_at(leaderships, i));
+    return count;
+}
+
 /* One line per group and metric, unless there are more than `http-groups`: each would be a time series. */
 static void write_groups(const struct http *http, FILE *out)
 {
@@ -72,14 +83,16 @@ static void write_groups(const struct http *http, FILE *out)
     const struct leaderships *leaderships = &http->with.serve->leaderships;
     const bool lists = leaderships->count <= http->with.config->http_groups;
     metrics_write_head(out, "elector_groups_not_listed", "gauge",
-                       "Groups without metrics of their own; see http-groups.");
-    fprintf(out, "elector_groups_not_listed %u\n", lists ? 0 : leaderships->count);
+                       "Groups without metrics of their own; see http-groups and allow-read.");
+    fprintf(out, "elector_groups_not_listed %u\n", lists ? count_secret(http) : leaderships->count);
     for (size_t k = 0; lists && leaderships->count > 0 && k < sizeof families / sizeof *families; k++) {
         metrics_write_head(out, families[k].name, "gauge", families[k].help);
-        for (uint32_t i = 0; i < leaderships->count; i++)
-            fprintf(out, "%s{group=\"%s\"} %" PRIu64 "\n", families[k].name,
-                    host_name(leadership_at(leaderships, i)->group),
-                    families[k].value(http, leadership_at(leaderships, i)));
+        for (uint32_t i = 0; i < leaderships->count; i++) {
+            const struct leadership *o = leadership_at(leaderships, i);
+            if (!http_may_tell(http, o)) continue;
+            fprintf(out, "%s{group=\"%s\"} %" PRIu64 "\n", families[k].name, host_name(o->group),
+                    families[k].value(http, o));
+        }
     }
 }
 

@@ -52,6 +52,11 @@ static enum MHD_Result on_health(struct http *http, struct MHD_Connection *c)
     return answer_json(http, c, MHD_HTTP_OK, json_pack("{sb}", "ok", 1));
 }
 
+bool http_may_tell(const struct http *http, const struct leadership *o)
+{
+    return config_is_public(http->with.config, host_name(o->group));
+}
+
 /* Whether a client of this agent leads now. It is not enough that the member leads: a client must hold the
  * leadership. */
 static bool leads_here(const struct http *http, const struct leadership *o, const struct host_view *view)
@@ -65,7 +70,11 @@ static enum MHD_Result on_leader(struct http *http, struct MHD_Connection *c, co
 {
     char name[CONFIG_NAME_MAX + 1];
     const struct leadership *o = NULL;
-    if (http_group_of(url, "/leader/", name)) o = serve_find_leadership(http->with.serve, name);
+    const bool is_name = http_group_of(url, "/leader/", name);
+    if (is_name && !config_is_public(http->with.config, name))
+        return refuse(http, c, MHD_HTTP_FORBIDDEN, "not-permitted",
+                      "the group has an `allow-read` line, and HTTP does not know who asks: use the socket");
+    if (is_name) o = serve_find_leadership(http->with.serve, name);
     if (!o) return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-group", "this agent does not know the group");
     const struct host_view view = host_view_of(o->group);
     json_t *line = serve_leader_event(http->with.serve, o);

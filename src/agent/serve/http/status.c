@@ -12,17 +12,22 @@ struct walk {
     struct http *http;
     enum stage stage;
     uint32_t next; /* number of a leadership */
+    bool has_told; /* a group: the next one needs a comma */
     uint64_t worst_ns;
     struct http_text text;
 };
 
+/* Leaves the text empty for a group that may not be told. */
 static bool make_group(struct walk *w)
 {
     const struct serve *serve = w->http->with.serve;
-    const struct leadership *o = leadership_at(&serve->leaderships, w->next);
+    const struct leadership *o = leadership_at(&serve->leaderships, w->next++);
+    if (!http_may_tell(w->http, o)) return true;
+    const char *comma = w->has_told ? "," : "";
+    w->has_told = true;
     const uint64_t failover = host_worst_failover_ns(o->group);
     if (failover > w->worst_ns) w->worst_ns = failover;
-    return http_set_json(&w->text, w->next++ ? "," : "", serve_describe_group(serve, o), "");
+    return http_set_json(&w->text, comma, serve_describe_group(serve, o), "");
 }
 
 static bool make_tail(struct walk *w)

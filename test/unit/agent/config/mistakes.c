@@ -140,7 +140,10 @@ static void mistakes_about_the_agent(void **state)
     mentions(ALL "http = 127.0.0.1\n", "the port is missing");
     mentions(ALL "http = 127.0.0.1:0\n", "the port is not a number from 1 to 65535");
     mentions(ALL "http = ::1:80\n", "put an IPv6 host in brackets");
+    refuses(ALL "seccomp = strict\n", ":14: 'seccomp' is on or off, not 'strict'");
     refuses(ALL "socket-per-user = 0\n", ":14: 'socket-per-user' is a whole number from 1 to 64, not '0'");
+    mentions(ALL "stop-timeout = 30\n", ":14: 'stop-timeout' is a time up to 1h with its unit");
+    mentions(ALL "stop-timeout = 3601s\n", ":14: 'stop-timeout' is a time up to 1h");
     mentions(ALL "socket-per-user = 65\n", ":14: 'socket-per-user' is a whole number");
     refuses(ALL "http-groups = many\n", ":14: 'http-groups' is a whole number up to 1000000, not 'many'");
     mentions(ALL "http-groups = 1000001\n", ":14: 'http-groups' is a whole number");
@@ -163,8 +166,8 @@ static void mistakes_about_groups(void **state)
             ":15: there is no algorithm 'queen'; `elector algorithms` lists them");
     refuses(
         ALL "[group x]\nlaese = 2s\n",
-        ":15: quorum has no option 'laese'; a group of it has algorithm, allow, lease, beat, margin, re-ask, stagger, "
-        "block, preempt, observers");
+        ":15: quorum has no option 'laese'; a group of it has algorithm, allow, allow-read, allow-control, lease, beat, "
+        "margin, re-ask, stagger, block, preempt, observers");
     mentions(ALL "[group x]\nlease = 2s\nalgorithm = bully\n",
              ":15: bully has no option 'lease'; a group of it has ");
     refuses(ALL "[group x]\nlease = 2\n", ":15: 'lease' is a time with its unit, such as 150ms or 2s, not '2'");
@@ -175,7 +178,7 @@ static void mistakes_about_groups(void **state)
     refuses(ALL "[group x]\nlease = 2s\nlease = 3s\n",
             ":16: 'lease' was set in line 15 already; keep one of them");
     refuses(ALL "[group x]\nallow = alice\n",
-            ":15: 'allow' lists user:NAME, group:NAME, uid:N and gid:N, not 'alice'");
+            ":15: 'allow' lists user:NAME, group:NAME, uid:N and gid:N, or is everybody, not 'alice'");
     mentions(ALL "[group x]\nallow =\n", ":15: 'allow' lists user:NAME");
     mentions(ALL "[group x]\nallow = uid:1,\n", ":15: 'allow' lists user:NAME");
     mentions(ALL "[group x]\nallow = uid:4294967295\n", ":15: 'allow' lists user:NAME");

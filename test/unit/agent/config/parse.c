@@ -19,6 +19,8 @@ static void a_small_file_takes_the_defaults(void **state)
     assert_int_equal(config.transmit_max, 10000000);
     assert_int_equal(config.log, CONFIG_LOG_WORDS);
     assert_false(config.verbose);
+    assert_true(config.guardian);
+    assert_true(config.seccomp);
 }
 
 static void everything_can_be_said(void **state)
@@ -31,7 +33,7 @@ static void everything_can_be_said(void **state)
         "[member a]\nid = 10\naddress = 127.0.0.1:7401\nrole = voter\n"
         "[member b]\nid = 20\naddress : 127.0.0.2:7401\nrole = witness\n"
         "[agent]\nself = b\nsocket = run/x.sock\nsocket-mode = 0600\nsocket-group = root\nsocket-per-user = 64\nstate = /x/y\n"
-        "log = json\nverbose = on\n"
+        "log = json\nverbose = on\nguardian = off\nseccomp = off\n"
         "[group billing]\nlease = 2s\nbeat = 0.2s\npreempt = on\nallow = user:root, uid:1000,group:root , gid:7\n"
         "[group web/*]\nalgorithm = quorum\nlease = 3s\n[group *]\nlease = 4s\n");
     assert_int_equal(config.drift, 20000);
@@ -55,6 +57,8 @@ static void everything_can_be_said(void **state)
     assert_int_equal(config.socket_group, 0);
     assert_int_equal(config.log, CONFIG_LOG_JSON);
     assert_true(config.verbose);
+    assert_false(config.guardian);
+    assert_false(config.seccomp);
     config_write_address(&config.members[2].address, address, sizeof address);
     assert_string_equal(address, "[::1]:7403");
     config_write_address(&config.members[1].address, address, sizeof address);
@@ -179,20 +183,6 @@ static void a_cluster_s_id_comes_from_its_name(void **state)
     assert_memory_equal(id, config.cluster_id, sizeof id);
     accepts("[cluster]\nname = shoq\n" MEMBERS AGENT);
     assert_memory_not_equal(id, config.cluster_id, sizeof id);
-}
-
-static void only_who_is_allowed_may_campaign(void **state)
-{
-    const gid_t groups[] = {50, 77};
-    accepts(ALL "[group x]\nallow = uid:1000, gid:77\n[group y]\n");
-    assert_true(config_permits(&config, "x", 0, NULL, 0));
-    assert_true(config_permits(&config, "x", geteuid(), NULL, 0));
-    assert_true(config_permits(&config, "x", 1000, NULL, 0));
-    assert_false(config_permits(&config, "x", 1001, NULL, 0));
-    assert_false(config_permits(&config, "x", 1001, groups, 1));
-    assert_true(config_permits(&config, "x", 1001, groups, 2));
-    assert_true(config_permits(&config, "y", 1001, NULL, 0));
-    assert_true(config_permits(&config, "z", 1001, NULL, 0));
 }
 
 static void a_summary_says_who_and_how_many(void **state)
@@ -344,7 +334,6 @@ int main(void)
         cmocka_unit_test(a_profile_is_a_set_of_times_for_quorum),
         cmocka_unit_test(what_is_said_goes_above_the_profile_in_any_order),
         cmocka_unit_test(a_cluster_s_id_comes_from_its_name),
-        cmocka_unit_test(only_who_is_allowed_may_campaign),
         cmocka_unit_test(a_summary_says_who_and_how_many),
         cmocka_unit_test(the_example_of_the_reference_is_understood),
         cmocka_unit_test(keys_are_read_from_their_files),

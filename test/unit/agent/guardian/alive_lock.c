@@ -163,6 +163,21 @@ static void messages_of_a_dead_agent_count(void **state)
     close(work_fd);
 }
 
+/* In ns; 0: Linux before 6.12, where threads cannot choose. */
+static uint64_t slice_of(pid_t thread)
+{
+    uint64_t attributes[7] = {0}; /* struct sched_attr; its header cannot be included beside <sched.h> */
+    assert_int_equal(syscall(SYS_sched_getattr, thread, attributes, sizeof attributes, 0), 0);
+    return attributes[3];
+}
+
+/* A message comes from the agent of a new leader: the guardian may not run before the client that was elected. */
+static void the_thread_that_takes_messages_has_no_shorter_slices(void **state)
+{
+    start_guarding();
+    assert_int_equal(slice_of(guardian), slice_of(0));
+}
+
 /* ---- What gives it back, and what does not ---- */
 
 static void only_the_thread_that_holds_it_counts(void **state)
@@ -201,6 +216,7 @@ int main(void)
         BESIDE_AN_AGENT(an_agents_death_is_told_before_anything_else_of_it_ends),
         BESIDE_AN_AGENT(a_second_guardian_is_told_too),
         BESIDE_AN_AGENT(messages_of_a_dead_agent_count),
+        BESIDE_AN_AGENT(the_thread_that_takes_messages_has_no_shorter_slices),
         BESIDE_AN_AGENT(only_the_thread_that_holds_it_counts),
         BESIDE_AN_AGENT(a_lock_given_back_is_no_death),
         BESIDE_AN_AGENT(a_lock_whose_owner_is_dead_says_so_at_once),

@@ -324,11 +324,11 @@ static void a_vote_that_brings_the_news_comes_first(void **state)
     lead(EL_NOBODY, A, 5, 0);
     us += 1000000;
     hear(QUORUM_GRANT, C, 0, 8, EL_NOBODY);
-    note(QUORUM_IS_PROVED_FREE, A, 0);
+    note(QUORUM_IS_RELEASED, A, 5);
     note(QUORUM_IS_PUSHED, C, 8);
     lead(A, B, 8, 0);
     assert_string_equal(tell(), "0 c votes for b, in term 8; "
-                                "1 b learns with a vote that a has released it; "
+                                "1 b is released from its promise to a, in terms up to 5; "
                                 "2 b is given the vote of c unasked, and stands in term 8; "
                                 "3 b leads, with token 8");
     assert_string_equal(past_leaders(8), "a 5 seen released, b 8 handed over leads");

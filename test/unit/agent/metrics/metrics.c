@@ -75,7 +75,7 @@ static void a_bucket_has_all_up_to_its_bound(void **state)
 
 static void peers_have_lines_and_we_have_none(void **state)
 {
-    metrics.peers[0] = (struct metrics_peer){.sent_bytes = 7, .received_bytes = 8, .unsent = 9};
+    metrics.peers[0] = (struct metrics_peer){.sent_bytes = 7, .received_bytes = 8, .unsent = 9, .refused = 4};
     metrics_observe(&metrics.peers[0].round_trips, 2000000000);
     scene.heard_ns[0] = 1500000000;
     scene.is_connected[0] = true;
@@ -84,6 +84,7 @@ static void peers_have_lines_and_we_have_none(void **state)
         "elector_network_peer_sent_bytes_total{to=\"a\"} 7\nelector_network_peer_sent_bytes_total{to=\"c\"} 0");
     expect("elector_network_peer_received_bytes_total{from=\"a\"} 8");
     expect("elector_network_peer_sent_failures_total{to=\"a\"} 9");
+    expect("elector_network_peer_refused_messages_total{from=\"a\"} 4");
     expect("elector_network_peer_round_trip_time_seconds_bucket{to=\"a\",le=\"1\"} 0\n"
            "elector_network_peer_round_trip_time_seconds_bucket{to=\"a\",le=\"2.5\"} 1");
     expect("elector_network_peer_round_trip_time_seconds_sum{to=\"a\"} 2\n"

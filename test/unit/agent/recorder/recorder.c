@@ -2,7 +2,10 @@
 #include "lib/host/recordings.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sodium.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "agent/recorder/reader.h"
 
@@ -47,8 +50,8 @@ static void whoever_is_recorded_is_told_as_much(void **state)
     close_recorded();
 }
 
-/* Of what is mapped of a file, what is in this process's memory, in bytes. */
-static size_t resident(const char *path)
+/* Of the mappings of that name, what is in this process's memory, in bytes. */
+static size_t resident(const char *name)
 {
     char line[512];
     size_t sum = 0;
@@ -56,7 +59,7 @@ static size_t resident(const char *path)
     FILE *maps = fopen("/proc/self/smaps", "re");
     assert_non_null(maps);
     while (fgets(line, sizeof line, maps)) {
-        if (strstr(line, path)) is_of_it = true;
+        if (strstr(line, name)) is_of_it = true;
         if (is_of_it && strncmp(line, "Rss:", 4) == 0) sum += strtoul(line + 4, NULL, 10) * 1024;
         if (strncmp(line, "VmFlags", 7) == 0) is_of_it = false;
     }
@@ -72,13 +75,14 @@ static void what_is_recorded_does_not_stay_in_memory(void **state)
     uint64_t used = 0;
     for (int i = 0; i < 1000 && used < MIB / 4; i++) {
         pass(1000);
+        sync_recording(&members[1]);
         const struct bytes read = read_recording(members[1].recorder_path);
         memcpy(&used, read.at + 16, sizeof used);
         free(read.at);
     }
     assert_true(used >= MIB / 4);
-    const size_t stays = resident(members[1].recorder_path);
-    assert_true(stays > 0 && stays <= MIB / 8);
+    const size_t stays = resident("memfd:elector-flight");
+    assert_true(stays > 0 && stays <= MEMBERS * MIB / 8);
     for (el_node node = 1; node <= MEMBERS; node++) die(node);
     all_agree();
     close_recorded();
@@ -268,8 +272,9 @@ static struct bytes seen_inside;
 
 static void read_inside(struct member *member, struct host_group *group)
 {
-    if (host_view_of(group).role == EL_LEADER && !seen_inside.at)
-        seen_inside = read_recording(member->recorder_path);
+    if (host_view_of(group).role != EL_LEADER || seen_inside.at) return;
+    sync_recording(member);
+    seen_inside = read_recording(member->recorder_path);
 }
 
 /* As whoever dies there would leave it. */
@@ -291,6 +296,49 @@ static void a_call_that_did_not_return_is_told_of(void **state)
     close_recorded();
 }
 
+/* ---- Deaths ---- */
+
+static void die_inside(struct member *member, struct host_group *group)
+{
+    if (host_view_of(group).role == EL_LEADER) raise(SIGKILL);
+}
+
+/* In a process whose children are this death's alone: the writers, which end by themselves. */
+static _Noreturn void have_one_killed(void)
+{
+    int how = 0;
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        for (el_node node = 1; node <= MEMBERS; node++) start(node);
+        on_changed = die_inside;
+        stand(1, true);
+        pass(3000);
+        _exit(1);
+    }
+    (void)waitpid(child, &how, 0);
+    while (wait(NULL) > 0) {}
+    _exit(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL ? 0 : 1);
+}
+
+/* The process that writes the file outlives the one that records, and copies what that did last. */
+static void what_was_recorded_survives_whoever_recorded_it(void **state)
+{
+    int how = 0;
+    recorded_size = 4 * MIB;
+    open_world(); /* for the names of files */
+    for (el_node node = 1; node <= MEMBERS; node++) die(node);
+    const pid_t child = fork();
+    if (child == 0) have_one_killed();
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+    const struct recorder_report report = replay_file(1);
+    if (report.verdict != RECORDER_AGREES) fail_msg("%s", report.text);
+    assert_non_null(report.unfinished);
+    assert_true(report.inputs > 0);
+    close_recorded();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +354,7 @@ int main(void)
         cmocka_unit_test(what_is_cut_off_is_refused),
         cmocka_unit_test(a_full_recorder_goes_on_in_its_other_half),
         cmocka_unit_test(a_call_that_did_not_return_is_told_of),
+        cmocka_unit_test(what_was_recorded_survives_whoever_recorded_it),
     };
     return sodium_init() < 0 || cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,6 +126,7 @@ static void a_state_that_nobody_can_check_is_for_those_who_trust_it(void **state
     struct recorder_report report;
     open_with_every_algorithm(MIB / 4);
     live(60);
+    sync_recording(&members[1]);
     const struct bytes read = read_recording(members[1].recorder_path);
     struct recorder_reader *tape = recorder_take("it", read.at, read.size, text, sizeof text);
     assert_non_null(tape);

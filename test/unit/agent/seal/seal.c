@@ -408,6 +408,62 @@ static void a_pair_of_keys_fits_together(void **state)
     seal_free(NULL);
 }
 
+/* ---- A machine that was restored ---- */
+
+static uint32_t index_of(const struct packet *p)
+{
+    return (uint32_t)el_get(p->bytes + 4, 4);
+}
+
+/* Node 1 is restored as it was before it sealed what 2 has heard; meanwhile 2 has seen later handshakes of it. */
+static void who_was_restored_seals_nothing_with_an_old_counter(void **state)
+{
+    static uint8_t memory[sizeof(struct seal) + NODES * sizeof(struct seal_peer)];
+    connect_both();
+    memcpy(memory, nodes[1], sizeof memory);
+    say(1, 2, "before");
+    const struct packet old = wire[0];
+    carry();
+    now += 121 * NS_PER_S;
+    say(1, 2, "rekeyed");
+    pass(1000);
+    was_heard("1>2 before; 1>2 rekeyed; ");
+    memcpy(nodes[1], memory, sizeof memory);
+    seal_renew(nodes[1], now);
+    assert_int_equal(wired, 1); /* the handshake begins at once */
+    say(1, 2, "after");
+    carry();
+    was_heard("1>2 after; ");
+    say(1, 2, "and on");
+    assert_int_equal(wired, 1);
+    assert_true(index_of(&wire[0]) != index_of(&old));
+    carry();
+    say(2, 1, "back");
+    carry();
+    was_heard("1>2 and on; 2>1 back; ");
+    assert_int_equal(dropped(1) + dropped(2), 0);
+}
+
+static void to_renew_needlessly_loses_nothing(void **state)
+{
+    connect_both();
+    for (unsigned i = 0; i < 5; i++) {
+        now += NS_PER_S;
+        say(1, 2, "a");
+        carry();
+        seal_renew(nodes[1 + i % 2], now);
+        say(1, 2, "b");
+        say(2, 1, "c");
+        pass(600); /* what was sealed with the old channel is sent again by those who need it */
+        assert_true(seal_is_connected(nodes[1], 2) && seal_is_connected(nodes[2], 1));
+    }
+    heard[0] = 0;
+    say(1, 2, "x");
+    say(2, 1, "y");
+    carry();
+    was_heard("1>2 x; 2>1 y; ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +494,8 @@ int main(void)
         cmocka_unit_test(three_nodes_do_not_mix),
         cmocka_unit_test(keys_hide_the_names_of_groups),
         cmocka_unit_test(a_pair_of_keys_fits_together),
+        cmocka_unit_test(who_was_restored_seals_nothing_with_an_old_counter),
+        cmocka_unit_test(to_renew_needlessly_loses_nothing),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     finish();

@@ -171,7 +171,7 @@ static void plain_rubbish_is_dropped(void **state)
         bad.bytes[i] ^= 0x82;
         hand_over(&bad);
     }
-    for (size_t size = 0; size < SEAL_PLAIN_HEAD; size++) seal_receive(nodes[2], now, good.bytes, size);
+    for (size_t size = 0; size < SEAL_PLAIN_HEAD; size++) seal_receive(nodes[2], now, 1, good.bytes, size);
     was_heard("");
     assert_int_equal(dropped(2), 16 + SEAL_PLAIN_HEAD);
     assert_int_equal(wired, 0);

@@ -108,6 +108,101 @@ static void leaves_alone_too(void **state)
     assert_int_not_equal(host_view_of(leadership(1, "g")->group).role, EL_LEADER);
 }
 
+/* a leads, b stands at another member, and a has said that it needs `within_ms` to stop. */
+static struct leadership *lead_slowly(uint32_t within_ms)
+{
+    begin(3);
+    members[0].config.stop_timeout = 5000 * MS;
+    lead(1, a);
+    assert_int_equal(leadership_enter(leadership(2, "g"), b, 0, ""), LEADERSHIP_DONE);
+    leadership_set_stop_within(leadership(1, "g"), a, within_ms);
+    pass(1500);
+    heard[0] = '\0';
+    return leadership(1, "g");
+}
+
+static void keeps_its_lease_while_it_stops(void **state)
+{
+    struct leadership *o = lead_slowly(3000);
+    assert_int_equal(leadership_transfer(o, 2), LEADERSHIP_DONE);
+    expect_heard("a stop transferred; ");
+    const uint64_t token = o->tenure->token, deadline = leadership_told_until(o);
+    pass(2900);
+    assert_true(now > deadline && leadership_told_until(o) > now);
+    assert_true(leadership_is_held_by(o, a));
+    expect_heard("a lease; ");
+    assert_int_equal(leadership_stopped(o, a, token), LEADERSHIP_DONE);
+    wait_for("b elected");
+    assert_true(strstr(heard, "a lost transferred; b elected; ") == heard);
+}
+
+/* What it was told last holds to the end, though its host's lease is renewed. */
+static void stops_at_the_deadline_that_it_knows_when_its_time_to_stop_is_over(void **state)
+{
+    struct leadership *o = lead_slowly(3000);
+    assert_int_equal(leadership_depose(o), LEADERSHIP_DONE);
+    const uint64_t begun = now;
+    while (leadership_is_held_by(o, a) && now < begun + 3000 * MS) pass(5);
+    pass(10);
+    const uint64_t deadline = leadership_told_until(o);
+    assert_true(leadership_is_held_by(o, a) && deadline > now);
+    heard[0] = '\0';
+    while (now + 5 * MS < deadline) {
+        pass(5);
+        assert_string_equal(heard, "");
+        assert_int_equal(leadership_told_until(o), deadline);
+    }
+    wait_for("b elected");
+    assert_true(strstr(heard, "a lost forced; b elected; ") == heard);
+}
+
+static void the_configuration_bounds_the_time_to_stop(void **state)
+{
+    struct leadership *o = lead_slowly(UINT32_MAX);
+    assert_int_equal(leadership_depose(o), LEADERSHIP_DONE);
+    const uint64_t begun = now;
+    wait_for("b elected");
+    assert_true(now >= begun + 5000 * MS);
+}
+
+static void lets_a_member_that_leaves_stop_in_its_time(void **state)
+{
+    struct leadership *o = lead_slowly(3000);
+    assert_false(leaderships_leave(&members[0].leaderships));
+    pass(2900);
+    assert_false(leaderships_leave(&members[0].leaderships));
+    assert_true(leadership_is_held_by(o, a));
+    wait_for("b elected");
+    assert_true(leaderships_leave(&members[0].leaderships));
+}
+
+static void loses_without_a_majority_while_it_stops(void **state)
+{
+    struct leadership *o = lead_slowly(4000);
+    assert_int_equal(leadership_depose(o), LEADERSHIP_DONE);
+    members[0].is_cut = true;
+    const uint64_t begun = now, deadline = leadership_told_until(o);
+    wait_for("a lost no-quorum");
+    assert_true(now >= deadline && now < begun + 4000 * MS);
+}
+
+/* It may work until the deadline that it knew when we hung up. */
+static void freezes_the_deadline_of_one_that_is_expelled_while_it_stops(void **state)
+{
+    struct leadership *o = lead_slowly(4000);
+    assert_int_equal(leadership_depose(o), LEADERSHIP_DONE);
+    pass(1000);
+    const uint64_t deadline = leadership_told_until(o);
+    heard[0] = '\0';
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_EXPELLED), LEADERSHIP_DONE);
+    while (now + 5 * MS < deadline) {
+        pass(5);
+        assert_string_equal(heard, "");
+    }
+    pass(1000); /* and no longer */
+    assert_false(o->tenure->is_held);
+}
+
 /* Where b stands, too. */
 static struct leadership *lead_by_raft(void)
 {
@@ -157,6 +252,12 @@ int main(void)
         cmocka_unit_test_teardown(resigns_if_the_transfer_fails_after_stopping, finish),
         cmocka_unit_test_teardown(hands_over_when_it_leaves, finish),
         cmocka_unit_test_teardown(leaves_alone_too, finish),
+        cmocka_unit_test_teardown(keeps_its_lease_while_it_stops, finish),
+        cmocka_unit_test_teardown(stops_at_the_deadline_that_it_knows_when_its_time_to_stop_is_over, finish),
+        cmocka_unit_test_teardown(the_configuration_bounds_the_time_to_stop, finish),
+        cmocka_unit_test_teardown(lets_a_member_that_leaves_stop_in_its_time, finish),
+        cmocka_unit_test_teardown(loses_without_a_majority_while_it_stops, finish),
+        cmocka_unit_test_teardown(freezes_the_deadline_of_one_that_is_expelled_while_it_stops, finish),
         cmocka_unit_test_teardown(begins_nothing_while_it_hands_over, finish),
         cmocka_unit_test_teardown(leads_again_if_a_hand_over_comes_to_nothing, finish),
     };

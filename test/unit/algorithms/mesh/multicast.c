@@ -97,6 +97,28 @@ static void the_lower_agree(void **state)
     did("note agrees 3; send 3 Agree 2 e5; disarm all");
 }
 
+static void a_late_election_does_not_make_it_forget_a_better_leader(void **state)
+{
+    sit_in_mode(TIMEOUT, 4);
+    hears(3, "Election 3 e5");
+    did("note agrees 3; send 3 Agree 2 e5");
+    sees("follows 4");
+    hears(4, "Election 4 e6");
+    did("note agrees 4; send 4 Agree 2 e6; disarm all; arm coordinator 42");
+    sees("elects");
+}
+
+static void a_suspected_leader_is_not_better(void **state)
+{
+    sit_in_mode(TIMEOUT, 4);
+    suspects(4);
+    did("note notices 4; disarm all; send 1,3,4 Election 2 e1; note asks 3; arm replies 21");
+    hears(3, "Disagree 3 e1");
+    did("note gives-up 3; disarm all; arm coordinator 42");
+    hears(3, "Election 3 e5");
+    did("note agrees 3; send 3 Agree 2 e5; disarm all; arm coordinator 42");
+}
+
 static void agreeing_need_not_be_said(void **state)
 {
     sit_in_mode(DISAGREE, 1);
@@ -189,6 +211,8 @@ int main(void)
         cmocka_unit_test(silence_until_the_timeout_is_consent),
         cmocka_unit_test(any_disagreement_ends_a_candidacy),
         cmocka_unit_test(the_lower_agree),
+        cmocka_unit_test(a_late_election_does_not_make_it_forget_a_better_leader),
+        cmocka_unit_test(a_suspected_leader_is_not_better),
         cmocka_unit_test(agreeing_need_not_be_said),
         cmocka_unit_test(a_candidate_agrees_and_stays_one),
         cmocka_unit_test(the_higher_disagree_and_stand),

@@ -69,8 +69,8 @@ static void a_later_life_grants_only_above_what_earlier_ones_may_have_granted(vo
     times_out("silence");
     saved(2, WHOLE(5 + BLOCK), PROMISE, 0); /* not on the way of a vote */
     peers.ours = 2;
-    asks(2, WHOLE(5), 1, 0);
-    said("Refuse>2 5.1023 floor 5.1023");
+    asks(2, TERM(5, 2), 1, 0);
+    said("Refuse>2 5.2 floor 5.1023");
     asks(2, TERM(6, 2), 2, 0);
     said("Grant>2 6.2 echo 2 epoch 0");
 }
@@ -131,7 +131,23 @@ static void two_who_know_each_other_by_earlier_lives_find_each_other(void **stat
     assert_true(quorum_to_incarnation(&seat.out.actions[seat.out.count - 1].msg) == 2);
 }
 
-static void releases_and_obituaries_are_heard_whoever_brings_them(void **state)
+/* The message itself is dropped. But its sender has restarted, so the leader that we followed is no more. */
+static void a_leader_that_restarted_is_missed_although_its_message_is_dropped(void **state)
+{
+    begins(3, 1);
+    gets_linked(1);
+    claims(2, 7, TERM(2, 2), EL_NOBODY, 0);
+    times_out("stand");
+    sees("follows 2");
+    peers.life[2] = 2;
+    peers.ours = 9;
+    acks(2, 0, 0, 0);
+    noted("meets");
+    noted("drops-stray");
+    noted("waits");
+}
+
+static void a_release_is_heard_from_every_life_and_by_every_life(void **state)
 {
     sit_in_quorum(3, 1);
     starts();
@@ -149,7 +165,7 @@ static void a_dead_life_is_not_heard_again(void **state)
     sit_in_quorum(3, 1);
     starts();
     beats(2, 1, 0);
-    obituary(3, 2, 1);
+    learns_of_the_end_of(2, 1);
     noted("buries");
     beats(2, 2, QUORUM_LIVE);
     noted("drops-old");
@@ -380,8 +396,8 @@ static void who_lost_its_record_asks_after_its_silence_and_counts_the_learned(vo
     tells_floor(3, 2, TERM(1500, 2), QUORUM_LEARNED);
     noted("learns-floor");
     saved(1000, WHOLE(3000 + BLOCK), PROMISE, 0);
-    asks(3, TERM(3000, 2), 1, 0);
-    said("Refuse>3 3000.2 held by 2; Check>2 3000.2");
+    asks(3, TERM(3000, 3), 1, 0);
+    said("Refuse>3 3000.3 held by 2; Check>2 3000.2");
 }
 
 static void answers_of_others_who_know_no_floor_count_only_if_all_answer(void **state)
@@ -444,7 +460,8 @@ int main(void)
         cmocka_unit_test(an_earlier_life_is_not_heard),
         cmocka_unit_test(what_is_meant_for_another_life_is_not_heard),
         cmocka_unit_test(two_who_know_each_other_by_earlier_lives_find_each_other),
-        cmocka_unit_test(releases_and_obituaries_are_heard_whoever_brings_them),
+        cmocka_unit_test(a_leader_that_restarted_is_missed_although_its_message_is_dropped),
+        cmocka_unit_test(a_release_is_heard_from_every_life_and_by_every_life),
         cmocka_unit_test(a_dead_life_is_not_heard_again),
         cmocka_unit_test(a_promise_is_for_those_who_hear_us),
         cmocka_unit_test(an_old_beat_renews_nothing_but_a_vote_does_not_make_a_beat_old),

@@ -35,8 +35,8 @@ static const char *warnings(struct bounds_settings s)
     for (enum bounds_warning w = 0; w < BOUNDS_WARNINGS; w++) {
         if (!p.warnings[w]) continue;
         used +=
-            (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "", bounds_warning_name(w));
-        assert_true(strlen(bounds_warning_text(w)) > 20);
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "", bounds_warnings[w].name);
+        assert_true(strlen(bounds_warnings[w].text) > 20);
     }
     return text;
 }
@@ -164,9 +164,9 @@ static void poor_settings_are_warned_of(void **state)
 static void every_event_is_named(void **state)
 {
     for (enum bounds_event e = 0; e < BOUNDS_EVENTS; e++) {
-        assert_non_null(bounds_event_name(e));
-        assert_non_null(bounds_event_formula(e));
-        assert_true(strlen(bounds_event_text(e)) < 39); /* its column */
+        assert_non_null(bounds_events[e].name);
+        assert_non_null(bounds_events[e].formula);
+        assert_true(strlen(bounds_events[e].text) < 39); /* its column */
     }
 }
 

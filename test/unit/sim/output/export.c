@@ -187,7 +187,9 @@ static void only_whole_characters_pass(void **state)
     assert_int_equal(sim_character("\xc3\xa9"), 2);
     assert_int_equal(sim_character("\xe2\x86\x92"), 3);
     assert_int_equal(sim_character("\xf0\x9f\x91\x91"), 4);
-    static const char *const broken[] = {"\x1f",
+    static const char *const broken[] = {"\xc2\x80",
+                                         "\xc2\x9b[2J",
+                                         "\x1f",
                                          "\x7f",
                                          "\x80",
                                          "\xc1\xbf",

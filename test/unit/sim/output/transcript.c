@@ -251,6 +251,33 @@ static void a_summary_says_which_expectations_hold(void **state)
     reads(page, "  expected    leader 2: NO\n");
 }
 
+static void a_summary_of_disagreement_says_who_believes_what(void **state)
+{
+    play_and_record("bully; nodes 5; leader 5; partition 1,2,3|4,5@0; detect 1; crash 4@20; horizon 30");
+    reads(written(sim_write_summary, false), "bully: the 4 alive do not agree\n");
+    reads(page, "    node                  role      names         term\n"
+                "    1, 2                  follower  3             1\n");
+    reads(page, "    4                     dead\n");
+    play_and_record("bully; nodes 3; initiator 1");
+    assert_null(strstr(written(sim_write_summary, false), "names "));
+}
+
+static void a_table_of_beliefs_is_bounded(void **state)
+{
+    play_and_record("bully; nodes 60; initiator 1; loss 1; until 1");
+    const unsigned lines = lines_of(written(sim_write_summary, false));
+    play_and_record("raft; nodes 60; loss 1; until 4000ms");
+    assert_true(lines < 20 && lines_of(written(sim_write_summary, false)) < 24);
+    play_and_record("chang-roberts; nodes 60; leader 60; initiator 1; crash 60@0; until 2");
+    reads(written(sim_write_summary, false), ", …  ");
+}
+
+static void a_leader_without_terms_has_no_token(void **state)
+{
+    play_and_record("chang-roberts; nodes 4; initiator 1; resource 1");
+    reads(written(transcript, false), "the resource REFUSES 4: it has no token\n");
+}
+
 /* ---- Expectations ---- */
 
 static bool holds(const char *expectation)
@@ -314,6 +341,9 @@ int main(void)
         cmocka_unit_test(a_summary_counts_what_went_wrong),
         cmocka_unit_test(a_summary_tells_elections_apart),
         cmocka_unit_test(a_summary_says_which_expectations_hold),
+        cmocka_unit_test(a_summary_of_disagreement_says_who_believes_what),
+        cmocka_unit_test(a_table_of_beliefs_is_bounded),
+        cmocka_unit_test(a_leader_without_terms_has_no_token),
         cmocka_unit_test(expectations_hold_or_do_not),
         cmocka_unit_test(a_violation_that_was_expected_is_no_surprise),
     };

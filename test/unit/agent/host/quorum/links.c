@@ -89,7 +89,7 @@ static void who_has_the_links_it_lacked_leads_as_soon_as_the_work_is_known_to_be
     all_give_up_for_want_of_a_link();
     world.cut[3][1] = false;
     pass(1000);
-    bury(1, world.hosts[1].host->sessions, 3, 1, old);
+    for (el_node node = 1; node <= 2; node++) bury(node, world.hosts[node].host->sessions, 3, 1, old);
     pass(2000); /* and not a quarter of ten minutes */
     assert_int_equal(plain_led(2, 0, GROUPS), GROUPS);
     close_world();

@@ -54,6 +54,30 @@ static void who_is_not_on_disk_answers_nobody(void **state)
     close_world();
 }
 
+/* A disk may hang for long. What waits for it is bounded, and is sent when it answers. */
+static void who_waits_for_the_disk_holds_only_so_much(void **state)
+{
+    prepare_world(3, 0);
+    world.hosts[1].is_stuck = true;
+    start_all();
+    const unsigned group = watch("a");
+    for (el_node node = 1; node <= 3; node++) stand(node, group, true, node == 1 ? 9 : 0);
+    const struct session *s = world.hosts[1].host->sessions;
+    pass(60000);
+    assert_int_equal(s->held_count, SESSION_HELD_LEAST + 3);
+    assert_true(s->held_room < 3 * SESSION_HELD_LEAST);
+    assert_int_equal(world.warnings, 1);
+    world.hosts[1].is_stuck = false;
+    pass(3000);
+    assert_int_equal(s->held_count, 0);
+    assert_true(s->held_room <= SESSION_HELD_LEAST);
+    const el_node first = leader_of(group);
+    die(first);
+    pass(5000);
+    assert_int_not_equal(leader_of(group), 0); /* which takes a majority of the two that are left */
+    close_world();
+}
+
 static void a_vote_waits_for_the_disk_and_so_does_who_won(void **state)
 {
     for (el_node stuck = 1; stuck <= 2; stuck++) { /* the one who wins; or all who would vote for it */
@@ -179,6 +203,54 @@ static void who_cannot_save_leads_nothing(void **state)
     close_world();
 }
 
+/* ---- A cluster that was founded with a floor ---- */
+
+static const uint64_t founded = UINT64_C(1) << 50;
+
+/* As `elector init` does. */
+static void found_with_floor(el_node node)
+{
+    struct hosted *h = &world.hosts[node];
+    const struct record_identity identity = {.cluster_id = {7}, .member = node};
+    const struct el_durable floor = {.word = {founded}};
+    struct record *record;
+    char text[TEXT];
+    assert_int_equal(record_open(&record, h->path, &identity, text, sizeof text), RECORD_READY);
+    assert_true(record_put(record, session_past_key(&h->config), &floor));
+    struct record_image *image = record_image_of(record);
+    assert_int_equal(record_write(record, image), 0);
+    free(image);
+    record_close(record);
+}
+
+static uint64_t token_of(el_node node, const char *group)
+{
+    char text[TEXT];
+    return host_view_of(host_find(world.hosts[node].host, group, text, sizeof text)).token;
+}
+
+/* At once: a founder has promised nothing, and is not silent. In all sessions, whatever their settings are. */
+static void a_founder_elects_at_once_and_above_the_floor(void **state)
+{
+    prepare_world(3, 0);
+    for (el_node node = 1; node <= 3; node++) {
+        found_with_floor(node);
+        world.hosts[node].config.group_count = 1;
+        world.hosts[node].config.groups[0] =
+            (struct config_group){.name = "b", .options = {{"lease", "2s"}}, .option_count = 1};
+    }
+    start_all();
+    const unsigned a = watch("a"), b = watch("b");
+    for (el_node node = 1; node <= 3; node++) stand(node, a, true, 0);
+    for (el_node node = 1; node <= 3; node++) stand(node, b, true, 0);
+    pass(700); /* less than a promise */
+    assert_int_not_equal(leader_of(a), 0);
+    assert_int_not_equal(leader_of(b), 0);
+    assert_true(token_of(leader_of(a), "a") > founded);
+    assert_true(token_of(leader_of(b), "b") > founded);
+    close_world();
+}
+
 /* ---- Other settings ---- */
 
 static void other_settings_forget_no_token(void **state)
@@ -233,10 +305,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_said_before_it_is_on_disk),
         cmocka_unit_test(who_is_not_on_disk_answers_nobody),
+        cmocka_unit_test(who_waits_for_the_disk_holds_only_so_much),
         cmocka_unit_test(a_vote_waits_for_the_disk_and_so_does_who_won),
         cmocka_unit_test(beats_do_not_wait_for_votes),
         cmocka_unit_test(where_one_thing_after_another_is_saved_each_is_said_in_its_time),
         cmocka_unit_test(who_cannot_save_leads_nothing),
+        cmocka_unit_test(a_founder_elects_at_once_and_above_the_floor),
         cmocka_unit_test(other_settings_forget_no_token),
         cmocka_unit_test(settings_are_changed_one_by_one_and_two_never_lead),
     };

@@ -223,6 +223,7 @@ static void an_obituary_frees_all_groups_of_that_life_for_their_heirs(void **sta
     const unsigned life = world.hosts[1].life;
     die(1);
     bury(2, world.hosts[2].host->sessions, 1, life, incarnation);
+    bury(3, world.hosts[3].host->sessions, 1, life, incarnation);
     pass(100); /* no lease is waited for */
     assert_int_equal(leader_of(group), 3);
     assert_int_equal(plain_led(2, 0, HUNDREDS), HUNDREDS);
@@ -265,11 +266,18 @@ static void news_in_the_middle_of_news_lose_nothing(void **state)
     session_tell_changes(s, THOUSANDS); /* which are not the dead one's */
     assert_true(s->left > 0);
     session_bury(s, 1, first);
+    for (el_node other = 3; other <= 5; other += 2) {
+        session_bury(world.hosts[other].host->sessions, 4, second);
+        session_bury(world.hosts[other].host->sessions, 1, first);
+    }
     session_tell_changes(s, UINT32_MAX);
     for (uint32_t i = 0; i < s->group_count; i++) /* it is the heir of all of them */
         assert_int_equal(session_expand(session_group_at(s, i + 1))->quorum.holder.id, 2);
-    host_flush(world.hosts[2].host);
-    after_event(2);
+    for (el_node node = 2; node <= 5; node++) {
+        if (node == 4) continue;
+        host_flush(world.hosts[node].host);
+        after_event(node);
+    }
     pass(500); /* shorter than a lease: nobody waits for a promise to end */
     assert_int_equal(plain_led(2, 0, 2 * THOUSANDS), 2 * THOUSANDS);
     close_world();

@@ -56,8 +56,7 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
 
 static const char *const timers[] = {"claim", "other"};
 static const struct el_algorithm algorithm = {.name = "toy",
-                                              .timers = timers,
-                                              .timer_count = TIMERS,
+                                              EL_TIMERS(timers),
                                               .state_bytes = sizeof(struct toy),
                                               .outbox_fixed = 8,
                                               .on_start = on_start,

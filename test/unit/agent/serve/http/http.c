@@ -269,6 +269,33 @@ static void lists_only_so_many_groups(void **state)
     assert_null(strstr(h.answer, "elector_group_"));
 }
 
+/* ---- What only some may read ---- */
+
+static void tells_nobody_what_only_some_may_read(void **state)
+{
+    static const char *const paths[] = {"/status", "/metrics"};
+    const int fd = join(), reader = read_events(0);
+    t.config.groups[0].allowed[CONFIG_READ] = (struct config_allowed){.is_set = true};
+    t.config.restricts_reading = true;
+    expect_code("/leader/secret", 403); /* nor that it is not there */
+    (void)lead(fd, "secret");
+    (void)lead(fd, "open");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const char *answer = get(paths[i]);
+        assert_non_null(strstr(answer, "open"));
+        assert_null(strstr(answer, "secret"));
+    }
+    expect_metric("elector_groups_not_listed 1");
+    expect_metric("elector_groups 2");
+    expect_code("/leader/secret", 403);
+    assert_null(strstr(body_of(h.answer), "token"));
+    expect_code("/leader/open", 200);
+    (void)read_until(reader, "\"group\":\"open\",\"leader\":\"a\"");
+    assert_null(strstr(h.answer, "secret"));
+    (void)read_until(read_events(0), "\"group\":\"open\",\"leader\":\"a\"");
+    assert_null(strstr(h.answer, "secret"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +318,7 @@ int main(void)
         TEST(counts_who_waits_for_a_leader),
         TEST(counts_failovers_where_somebody_waited),
         TEST(lists_only_so_many_groups),
+        TEST(tells_nobody_what_only_some_may_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,96 @@
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
+# Who may do what at an agent's socket, what the log keeps of it, and a reload that waits for a name server.
+
+as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/elector" "$@" --url "$(url a)" > "$dir/said" 2>&1 || true; } # COMMAND...
+says() { grep -q -e "$1" "$dir/said"; }                                                                                                # TEXT
+
+story_rights_and_audit() {
+    [ "$(id -u)" = 0 ] || skip "only root can become somebody else"
+    found 1 'allow = uid:0' '[group open]' 'lease = 2s'
+    sed -i 's/^\[agent\]/[agent]\nsocket-mode = 0666/' "$(conf a)"
+    start a
+    work a
+    await_leader
+    chmod 0755 "$dir" "$dir/.." "$dir/c" "$dir/c/a"
+    cp "$ELECTOR" "$dir/elector"
+    as_nobody campaign open # a section for a group's times does not open it
+    says 'names neither this user' || fail "campaign by nobody: $(cat "$dir/said")"
+    as_nobody resign work --force
+    as_nobody resign work
+    as_nobody status work
+    says ' a ' || fail "status by nobody: $(cat "$dir/said")"
+    await_log a 'level=info group="work" msg="client uid 0 pid [0-9]* (elector): campaign granted"'
+    await_log a 'level=warn group="open" msg="client uid 65534 pid [0-9]* (elector): campaign refused: not-permitted"'
+    await_log a 'level=warn group="work" msg="client uid 65534 pid [0-9]* (elector): .*resign refused: not-permitted"'
+
+    sed -i 's/^allow = uid:0/allow = uid:0\nallow-read = uid:0/' "$(conf a)"
+    kill -HUP "${agent[a]}"
+    await_log a 'msg="reloaded '
+    as_nobody status work
+    says 'allow-read' || fail "status by nobody after a reload: $(cat "$dir/said")"
+    as_nobody status
+    ! says work || fail "a secret group was told: $(cat "$dir/said")"
+    sees a a || fail "root reads it no more"
+
+    sed -i 's/^lease = 2s/lease = 2s\nallow = everybody/' "$(conf a)"
+    "$ELECTOR" agent --config "$(conf a)" --check-config > "$dir/said"
+    says 'warning: \[group open\] lets everybody campaign, and \[group \*\] does not' || fail "check-config does not warn"
+    "$ELECTOR" doctor --config "$(conf a)" > "$dir/said" || true
+    says '^warn   rights .*\[group open\] lets everybody campaign' || fail "doctor does not warn"
+    no_errors a
+    judge
+}
+
+# A name server that takes questions and answers none.
+hang_names() { # sets resolver
+    python3 -c '
+import socket, sys
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind((sys.argv[1], 53))
+print("ready", flush=True)
+while True:
+    server.recv(1500)
+    print("asked", flush=True)' "$prefix.53" > "$dir/resolver.log" 2>&1 &
+    resolver=$!
+    printf 'nameserver %s.53\noptions timeout:30 attempts:5\n' "$prefix" > "$dir/resolv.conf"
+    printf 'hosts: files dns\n' > "$dir/nsswitch.conf"
+    await 30 "the name server is ready" grep -q ready "$dir/resolver.log"
+}
+answers_now() { "$ELECTOR" status work --url "$(url a)" > "$dir/said" 2>&1; }
+
+story_reload_with_a_hanging_resolver() {
+    tell_apart "mounts of our own" --mount
+    found 3
+    printf '127.0.0.1 localhost\n%s.3 slow.elector.test\n' "$prefix" > "$dir/hosts"
+    hang_names
+    local file
+    for file in hosts resolv.conf nsswitch.conf; do
+        [ -e "/etc/$file" ] || skip "there is no /etc/$file here"
+        mount --bind "$dir/$file" "/etc/$file"
+    done
+    sed -i "s/^address = $prefix\.3:/address = slow.elector.test:/" "$(conf a)"
+    begin_again
+    local before=$token m
+    printf '127.0.0.1 localhost\n' > "$dir/hosts"
+    kill -HUP "${agent[a]}"
+    await 60 "the name server was asked" grep -q asked "$dir/resolver.log"
+    for ((m = 0; m < 20; m++)); do
+        answers_now || fail "a answers nobody while it looks up a name: $(cat "$dir/said")"
+    done
+    kill -HUP "${agent[a]}" # once more, while the first waits
+    answers_now || fail "a answers nobody while it looks up a name: $(cat "$dir/said")"
+    look
+    [ "$token" = "$before" ] || fail "another leads"
+    kill -TERM "${agent[a]}" # does not wait for the name server
+    await_exit "${agent[a]}" 0 "agent a"
+    await_leader "$before"
+    no_errors a b c
+    judge
+}
+
+begin_again() { # all members of a cluster that was founded; a leads
+    start "${members[@]}"
+    work a
+    await_leader
+    work b c
+}

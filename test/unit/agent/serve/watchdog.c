@@ -1,0 +1,116 @@
+/* Clients that promised signs of life, and give none. The watchdog's timer runs by the loop's own clock. */
+#define _GNU_SOURCE
+#include "lib/client/serve.h"
+
+static const char alive[] = "{\"op\":\"alive\"}\n";
+
+/* Passes time by both clocks. */
+static void pass_both(uint64_t ms)
+{
+    for (uint64_t end = t.now + ms * MS; t.now < end; t.now += 5 * MS) {
+        usleep(2000);
+        go_round();
+    }
+}
+
+/* The next line of this client that is no lease, after waiting for it. */
+static const char *await_event(int fd)
+{
+    for (int i = 0; i < 20000; i++) {
+        const char *line = try_hear(fd);
+        if (line && !strstr(line, "\"event\":\"lease\"")) return line;
+        if (!line) pass_both(5);
+    }
+    fail_msg("no event");
+    return NULL;
+}
+
+/* Leads, and promises a sign of life every 200 ms. */
+static int lead_watched(void)
+{
+    const int fd = join();
+    expect(fd, "{\"op\":\"campaign\",\"group\":\"g\",\"watchdog_ms\":200}", "{\"ok\":true}");
+    assert_non_null(strstr(await_event(fd), "\"event\":\"elected\""));
+    return fd;
+}
+
+static bool is_closed(int fd)
+{
+    char byte;
+    return recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
+}
+
+static void elects_another_when_the_deadline_of_one_that_hangs_has_passed(void **state)
+{
+    const int fd = lead_watched(), other = join();
+    expect(other, "{\"op\":\"campaign\",\"group\":\"g\"}", "{\"ok\":true}");
+    const char *stop = await_event(fd);
+    assert_non_null(strstr(stop, "\"event\":\"stop\""));
+    assert_non_null(strstr(stop, "\"reason\":\"watchdog\""));
+    const uint64_t deadline = (uint64_t)number_in(stop, "deadline_ns");
+    assert_true(deadline > t.now);
+    while (t.now + 5 * MS < deadline) {
+        pass_both(5);
+        assert_null(try_hear(other)); /* it may still work */
+        assert_null(try_hear(fd));    /* no lease after stop */
+    }
+    assert_non_null(strstr(await_event(fd), "\"reason\":\"watchdog\""));
+    assert_non_null(strstr(await_event(other), "\"event\":\"elected\""));
+    assert_true(is_closed(fd));
+}
+
+static void renews_the_lease_of_one_that_says_that_it_is_alive(void **state)
+{
+    const int fd = lead_watched();
+    for (int i = 0; i < 20; i++) {
+        pass_both(50);
+        send_bytes(fd, alive, sizeof alive - 1);
+        for (const char *line = try_hear(fd); line; line = try_hear(fd)) assert_null(strstr(line, "stop"));
+    }
+}
+
+/* The agent was late: what it has not read yet counts. */
+static void believes_a_sign_of_life_that_waits_in_the_socket(void **state)
+{
+    const int fd = lead_watched();
+    send_bytes(fd, alive, sizeof alive - 1);
+    pass_both(20);
+    assert_int_equal(send(fd, alive, sizeof alive - 1, 0), sizeof alive - 1);
+    usleep(250000);
+    t.now += 250 * MS;
+    for (int i = 0; i < 10; i++) go_round();
+    for (const char *line = try_hear(fd); line; line = try_hear(fd)) assert_null(strstr(line, "stop"));
+}
+
+static void keeps_one_that_answers_after_all(void **state)
+{
+    const int fd = lead_watched();
+    assert_non_null(strstr(await_event(fd), "\"event\":\"stop\""));
+    send_bytes(fd, alive, sizeof alive - 1);
+    assert_string_equal(await_event(fd), "{\"ok\":true}");
+    assert_non_null(strstr(await_event(fd), "\"event\":\"lost\""));
+    assert_non_null(strstr(await_event(fd), "\"event\":\"elected\"")); /* it is a candidate still */
+}
+
+static void does_not_watch_one_that_only_stands(void **state)
+{
+    const int leader = join(), fd = join();
+    (void)lead(leader, "g");
+    expect(fd, "{\"op\":\"campaign\",\"group\":\"g\",\"watchdog_ms\":100}", "{\"ok\":true}");
+    pass_both(1000);
+    assert_null(try_hear(fd));
+    assert_false(is_closed(fd));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(elects_another_when_the_deadline_of_one_that_hangs_has_passed, begin,
+                                        finish),
+        cmocka_unit_test_setup_teardown(renews_the_lease_of_one_that_says_that_it_is_alive, begin, finish),
+        cmocka_unit_test_setup_teardown(believes_a_sign_of_life_that_waits_in_the_socket, begin, finish),
+        cmocka_unit_test_setup_teardown(keeps_one_that_answers_after_all, begin, finish),
+        cmocka_unit_test_setup_teardown(does_not_watch_one_that_only_stands, begin, finish),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
