@@ -91,11 +91,12 @@ does_not_stand() { [[ $(status a work) != *"{\"member\":\"$1\""* ]]; }
 
 story_health() {
     local first second m
-    found 3
+    found 3 '[group work]' 'lease = 5s' # so that a busy machine takes nobody's lease
     start a b c
     touch "$dir"/well-{a,b,c}
     checked a b c
     await_leader
+    for m in a b c; do await 30 "$m stands" stands_with "$m" 100; done
     first=$leader
     rm "$dir/well-$first"
     await_leader "$token"

@@ -125,11 +125,11 @@ static void hear(void *context, const elector_event *event)
 {
     static const char *const words[] = {
         [ELECTOR_ELECTED] = "elected", [ELECTOR_STOP] = "stop", [ELECTOR_LOST_OFFICE] = "lost"};
-    int number;
+    const long number = event->group[0] == 'g' ? strtol(event->group + 1, NULL, 10) : MANY;
     if (event->type != ELECTOR_NEW_LEADER) {
         own_size += (size_t)snprintf(own_events + own_size, sizeof own_events - own_size, "%s %llu; ",
                                      words[event->type], (unsigned long long)event->term.token);
-    } else if (sscanf(event->group, "g%d", &number) == 1 && number < MANY) {
+    } else if (number < MANY) {
         assert_true(event->leader.token > tokens[number]);
         tokens[number] = event->leader.token;
         times[number]++;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -93,6 +94,14 @@ static void await_end(int which)
     fail_msg("it does not end");
 }
 
+/* Only once it has stopped is it certain that the next word does not wake it. */
+static void stop(pid_t keeper)
+{
+    siginfo_t info;
+    assert_int_equal(kill(keeper, SIGSTOP), 0);
+    assert_int_equal(waitid(P_PID, (id_t)keeper, &info, WSTOPPED), 0);
+}
+
 static void ask(void)
 {
     assert_int_equal(send(guardian, GUARDIAN_LINE_END, strlen(GUARDIAN_LINE_END), MSG_NOSIGNAL),
@@ -125,7 +134,7 @@ static void of_many_all_are_dead(void **state)
     start(0);
     start(1);
     const pid_t first = grandchild(0), second = grandchild(1), keeper = works[0].keeper;
-    kill(keeper, SIGSTOP);
+    stop(keeper);
     ask();
     await_end(1);
     assert_true(is_gone(second));
