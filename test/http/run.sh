@@ -188,11 +188,16 @@ pass "off"
 python3 -c '
 import socket, time
 taken = socket.socket()
-try:
-    taken.bind(("127.0.0.1", 7480))
-    taken.listen()
-except OSError:
-    pass
+end, said = time.time() + 100, False
+while time.time() < end: # a stranger who has it may let go of it: then it is ours
+    try:
+        taken.bind(("127.0.0.1", 7480))
+        taken.listen()
+        break
+    except OSError:
+        if not said: print("taken", flush=True)
+        said = True
+        time.sleep(0.001)
 print("taken", flush=True)
 time.sleep(100)' > "$dir/taken" &
 pids+=($!)
