@@ -43,9 +43,9 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 {
     struct agent *agent = handle->data;
     (void)status, (void)events;
-    host_hold(agent->host); /* the host still runs overdue timers before each message */
+    host_batch_begin(agent->host); /* the host still runs overdue timers before each message */
     (void)udp_receive(agent->socket, hear, agent);
-    host_release(agent->host);
+    host_batch_end(agent->host);
 }
 
 static void on_due(uv_poll_t *handle, int status, int events)

@@ -1,6 +1,6 @@
 /*
  * The algorithms: ring/, mesh/ and majority/ hold one file for each paper, quorum/ holds Elector's own.
- * They may know the core and the detectors, never a host: no clock, no heap, no libc. Every algorithm file
+ * They may include core/ and this header; majority/ also mesh/. They know no clock, no heap and no libc. Every algorithm file
  * defines one descriptor (struct el_algorithm). To see how one is written, start with ring/chang_roberts.c.
  *
  * A new algorithm needs its file in one of these folders, its name below, its line in registry.c, and a test in

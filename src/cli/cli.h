@@ -1,7 +1,8 @@
 /*
- * The command line: a table of verbs (main.c), one file for each verb, and their common helpers (common.c).
+ * The command line: a table of verbs (main.c), one or a few files for each verb, and common helpers (common.c).
  * run/ has `elector run`, cluster/ the verbs for agents and clusters, lab/ simulator and checker, replay/
- * recordings. Verbs may use every room below them; no room may use a verb. Start with the table in main.c.
+ * recordings. test/style/run.sh lists the rooms that each folder may use; no room may use a verb.
+ * Start with the table in main.c.
  */
 #ifndef ELECTOR_CLI_H
 #define ELECTOR_CLI_H

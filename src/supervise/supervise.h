@@ -5,17 +5,17 @@
  *
  *     elector run ── keeper ── command (a process group of its own) ── whatever it starts
  *
- * The keeper kills everything below it when the supervisor dies, and at the time of SIGKILL that the supervisor last
- * wrote to a page which the two share. So the command stops in time even if the supervisor is stopped, hangs or is
+ * The keeper kills everything below it when the supervisor dies, when the time of SIGKILL on a page that the two share has
+ * passed, or when the guardian asks. So the command stops in time even if the supervisor is stopped, hangs or is
  * killed. The keeper inherits the supervisor's descriptors: if the supervisor is killed, the lock or connection that
  * holds leadership stays open until the keeper has killed the command and exited. If the keeper dies, the command
  * dies with it (PR_SET_PDEATHSIG), and the supervisor, a subreaper too, kills and reaps the rest.
  *
  * A tenure may have hooks: one before the command starts and one after it has ended. Then the keeper is opened before
  * either, runs both, and in between starts the command as often as it is told to. Whatever ends the tenure, the last
- * hook runs once, after all other processes are gone and before the keeper exits. If the supervisor died, hangs, or the
- * guardian asks, the keeper does this by itself, and a last hook that has begun before the lease ends is killed at that
- * time. If it could begin only later, since the host slept, it has its usual time: late is better than never.
+ * hook runs once, after all other processes are gone and before the keeper exits. If the supervisor died or
+ * hangs, or the guardian asks, the keeper runs the last hook by itself. It kills the hook when the lease expires. A hook
+ * that could begin only after that, because the host slept, has its usual time: late is better than never.
  *
  * This room may know base/ and the guardian's header. It does not know the library or elections: its caller passes the end
  * of the lease and decides when to stop.

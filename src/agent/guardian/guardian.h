@@ -5,8 +5,8 @@
  * releases for that work. When in doubt it sends nothing: then the lease decides, as it would without a
  * guardian.
  *
- * The guardian's side (guardian.c, process.c, alive_lock.c) may know base and nothing else: no keys, no
- * elections. The agent's side (guardian_client.c, channel.c, spawn.c) may know the host, the peers' addresses
+ * The guardian's side (guardian.c, process.c, alive_lock.c) may know base and confine, and nothing else: no
+ * keys, no elections. The agent's side (guardian_client.c, channel.c, spawn.c) may know the host, the peers' addresses
  * and seal.
  * Start reading here, then:
  *   guardian.c          what a guardian knows, and what it does when the agent is dead

@@ -356,7 +356,7 @@ static void seal_releases(struct guardian_client *o, uint64_t peers)
         const uint64_t wanted = w->is_new ? UINT64_MAX : peers;
         w->is_new = false;
         if (!w->is_told || !w->tenure_count || !wanted) continue;
-        if (!host_releases(o->host, w->tenures, w->tenure_count, &payload)) payload.size = 0;
+        if (!host_death_releases(o->host, w->tenures, w->tenure_count, &payload)) payload.size = 0;
         for (el_node peer = 1; peer <= o->config->member_count; peer++)
             if (peer != o->config->self && wanted >> (peer - 1) & 1) seal_release(o, peer, i, &payload);
     }

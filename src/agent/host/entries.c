@@ -1,4 +1,4 @@
-/* What the host sends to its peers, and how it handles what they send. */
+/* Sends entries to peers, and handles theirs. */
 #include <string.h>
 
 #include "agent/host/internal.h"
@@ -73,14 +73,14 @@ void host_put_all(struct host *host, const struct payload_entry *entry)
     for (el_node to = 1; to <= host->config->member_count; to++) host_put(host, to, entry);
 }
 
-void host_hold(struct host *host)
+void host_batch_begin(struct host *host)
 {
     const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_HOLDS});
     host->holds++;
     host_leave(host, entry);
 }
 
-void host_release(struct host *host)
+void host_batch_end(struct host *host)
 {
     const struct host_entry entry = host_enter(host, (struct host_call){.what = HOST_RELEASES});
     if (--host->holds == 0) host_flush(host);

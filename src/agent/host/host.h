@@ -1,7 +1,7 @@
 /*
  * The host runs the election machines for all groups of one agent. It supplies what machines do not have:
- * timers on CLOCK_BOOTTIME, a durable record, messages to peers, randomness. It adds no protocol of its own.
- * All calls come from one thread.
+ * timers on CLOCK_BOOTTIME, a durable record, messages to peers, randomness. It adds no rule about who leads. It
+ * adds postings, flow control and, for other algorithms, rounds. All calls come from one thread.
  *
  * This room may know the algorithms, agent/config, agent/peer, agent/state and base; snapshot/ also knows the
  * recorder's bytes. It does not know clients, sockets or the guardian: they are behind struct host_hooks. Start
@@ -116,13 +116,13 @@ bool host_pack(struct host *, struct recorder_bytes *);
 bool host_unpack(struct host *, struct recorder_bytes *, bool trusts);
 /* The cost of packing, in groups of quorum: 1000 of them take less than 1 ms. */
 uint32_t host_weight(const struct host *);
-/* Whether a write is under way; how many host_hold() have no host_release() yet. */
+/* Whether a write is under way; how many host_batch_begin() have no host_batch_end() yet. */
 bool host_is_saving(const struct host *);
 uint32_t host_holds(const struct host *);
 
-/* Holds back messages, so that datagrams fill up, until host_release() was called as often as host_hold(). */
-void host_hold(struct host *);
-void host_release(struct host *);
+/* Holds back messages, so that datagrams fill up, until host_batch_end() was called as often as host_batch_begin(). */
+void host_batch_begin(struct host *);
+void host_batch_end(struct host *);
 
 void host_receive(struct host *, el_node from, const uint8_t *payload, size_t size);
 /* Does what is due, and returns when it must be called again; UINT64_MAX: never. Call it first after a wait. */
@@ -188,7 +188,7 @@ struct host_tenure {
     struct host_group *group;
     uint64_t term;
 };
-bool host_releases(const struct host *, const struct host_tenure *, uint32_t count, struct payload *);
+bool host_death_releases(const struct host *, const struct host_tenure *, uint32_t count, struct payload *);
 /* The longest lease of all groups: after that, an obituary is of no use. */
 uint64_t host_longest_lease_ns(const struct host *);
 

@@ -22,8 +22,8 @@ bool host_obituary(const struct host *host, struct payload *payload)
     return is_said;
 }
 
-bool host_releases(const struct host *host, const struct host_tenure *tenures, uint32_t count,
-                   struct payload *payload)
+bool host_death_releases(const struct host *host, const struct host_tenure *tenures, uint32_t count,
+                         struct payload *payload)
 {
     bool is_said = false;
     payload_begin(payload, host->members);

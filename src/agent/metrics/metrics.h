@@ -1,11 +1,12 @@
 /*
- * The metrics room counts. It knows the configuration and the seal's statistics, and nothing of the rest of the
+ * The metrics room holds the agent's counters and writes them for Prometheus. It knows the configuration and the seal's statistics, and nothing of the rest of the
  * agent. Other rooms increment the counters of struct metrics where events happen, all on the agent's one
  * thread; agent/serve/http fills in struct metrics_gauges when somebody asks. prometheus.c writes both in
  * Prometheus' text format.
  *
- * A new counter needs a field of struct metrics, its lines in prometheus.c, and its meaning in docs/http.md.
- * Metrics of single groups are elsewhere: agent/serve/http/metrics.c reads them from the host.
+ * A new counter needs a field of struct metrics, the code that increments it, its lines in prometheus.c, and its
+ * meaning in docs/http.md. A new gauge needs a field of struct metrics_gauges, and its line in read_gauges() of
+ * agent/serve/http/metrics.c. That file also writes the metrics of single groups, from struct leadership.
  */
 #ifndef ELECTOR_AGENT_METRICS_METRICS_H
 #define ELECTOR_AGENT_METRICS_METRICS_H

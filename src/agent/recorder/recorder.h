@@ -4,8 +4,8 @@
  * recorder.c records, snapshot_writer.c adds the host's state, file_writer.c copies all to the file, reader.c
  * reads, replay.c runs a recording again (replay.h).
  *
- * A recording (the flight recorder) has every call into the host, every random number and wall clock reading,
- * and digests of the outputs, in a file of bounded size. Running the same calls through the same code gives the
+ * A recording contains the calls into the host, every random number and wall clock reading, and digests of the
+ * outputs, in a file of bounded size; the gaps are described below. Running the same calls through the same code gives the
  * same outputs; otherwise one of the two is wrong.
  *
  * The agent records into shared memory, so recording is copying, and nothing blocks: a page of a mapped file

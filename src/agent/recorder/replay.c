@@ -141,7 +141,7 @@ static void release(struct replay *r)
         say(r, RECORDER_DAMAGED, "nothing is held");
         return;
     }
-    host_release(r->host);
+    host_batch_end(r->host);
 }
 
 /* Whether the member that the call names exists. Checked before the listener is called. */
@@ -167,7 +167,7 @@ static void perform(struct replay *r, const struct host_call *call)
     case HOST_RECEIVES: host_receive(r->host, (el_node)call->numbers[0], call->bytes, call->size); break;
     case HOST_SAVED: saved(r, call); break;
     case HOST_FINDS: find(r, call); break;
-    case HOST_HOLDS: host_hold(r->host); break;
+    case HOST_HOLDS: host_batch_begin(r->host); break;
     case HOST_RELEASES: release(r); break;
     default: {
         struct host_group *group = host_by_key(r->host, call->group);

@@ -9,7 +9,7 @@ static bool is_index_taken(const struct seal_peer *p, uint32_t index)
 {
     if (p->is_asking && p->asking_index == index) return true;
     for (unsigned i = 0; i < SEAL_CHANNELS; i++)
-        if (p->channels[i].stands && p->channels[i].mine == index) return true;
+        if (p->channels[i].in_use && p->channels[i].mine == index) return true;
     return false;
 }
 
@@ -30,7 +30,7 @@ void seal_channel_end(struct seal_channel *channel)
 
 static bool may_seal(const struct seal_channel *channel, uint64_t now)
 {
-    return channel->stands && channel->confirmed && now - channel->born_ns < SEAL_LAST_SEND_NS &&
+    return channel->in_use && channel->confirmed && now - channel->born_ns < SEAL_LAST_SEND_NS &&
            channel->counter < SEAL_LAST_COUNTER;
 }
 
@@ -61,7 +61,7 @@ static struct seal_channel *find_place(struct seal *s, uint64_t now, uint32_t pe
     struct seal_channel *victim = NULL;
     for (unsigned i = 0; i < SEAL_CHANNELS; i++) {
         struct seal_channel *one = &p->channels[i];
-        if (!one->stands) return one;
+        if (!one->in_use) return one;
         if (one == best) continue;
         if (!victim || (victim->confirmed && !one->confirmed) ||
             (victim->confirmed == one->confirmed && one->born_ns < victim->born_ns))
@@ -74,7 +74,7 @@ struct seal_channel *seal_channel_new(struct seal *s, uint64_t now, uint32_t pee
 {
     struct seal_channel *channel = find_place(s, now, peer);
     seal_channel_end(channel);
-    channel->stands = true;
+    channel->in_use = true;
     channel->born_ns = now;
     return channel;
 }
@@ -149,7 +149,7 @@ static struct seal_channel *find_channel(struct seal_peer *p, uint32_t index, ui
 {
     for (unsigned i = 0; i < SEAL_CHANNELS; i++) {
         struct seal_channel *one = &p->channels[i];
-        if (one->stands && one->mine == index && now - one->born_ns < SEAL_DEAD_NS) return one;
+        if (one->in_use && one->mine == index && now - one->born_ns < SEAL_DEAD_NS) return one;
     }
     return NULL;
 }

@@ -1,11 +1,15 @@
 /*
  * Shared by the files of the seal room: packet layouts, limits, and the state of each peer.
  *
- *   initiation  type version 0 0 | index of the initiator (4) | Noise's first message (120) | tag (16) | mac
- *   (16) answer      type version 0 0 | index of the responder (4) | of the initiator (4) | Noise's second (64)
- *   | tag (16) data        type version 0 0 | index of the receiver (4) | counter (8) | sealed payload (16 more
- *   than plain)
+ *   initiation  type version 0 0 | index of the initiator (4) | Noise's first message (120) | tag (16)
+ *               | mac (16)
+ *
+ *   answer      type version 0 0 | index of the responder (4) | of the initiator (4) | Noise's second (64)
+ *               | tag (16)
+ *
+ *   data        type version 0 0 | index of the receiver (4) | counter (8) | sealed payload (16 more than plain)
  *               (the counter's top bit is set in packets sealed in advance: presealed.c)
+ *
  *   plain       magic (4) | version sender 0 0 | boot id (16) | counter (8) | mark of the cluster (8) | payload
  *
  * The mac is keyed by the cluster's id and the responder's public key, the tag by a cluster key. Each covers
@@ -93,7 +97,7 @@ struct seal_obituaries {
 };
 
 struct seal_channel {
-    bool stands;    /* false: this place is free */
+    bool in_use;    /* false: this place is free */
     bool confirmed; /* the peer has the keys too: we may seal with them */
     uint32_t begun_by;
     uint32_t mine, theirs; /* indexes, by which each side finds the channel */

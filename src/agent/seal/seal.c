@@ -129,7 +129,7 @@ static uint64_t next_due(struct seal *s, uint64_t now, uint32_t peer)
     const struct seal_channel *best = seal_channel_best(s, now, peer);
     uint64_t due = UINT64_MAX;
     for (unsigned i = 0; i < SEAL_CHANNELS; i++)
-        if (p->channels[i].stands) due = earlier(due, p->channels[i].born_ns + SEAL_DEAD_NS, now);
+        if (p->channels[i].in_use) due = earlier(due, p->channels[i].born_ns + SEAL_DEAD_NS, now);
     if (p->owe_ns != 0) due = earlier(due, p->owe_ns + SEAL_OWE_NS, now);
     if (p->unheard_ns != 0) due = earlier(due, p->unheard_ns + SEAL_DEAF_NS, now);
     if (p->is_asking || seal_needs_handshake(s, now, peer)) due = earlier(due, p->next_try_ns, now);
@@ -145,7 +145,7 @@ static void do_what_is_due(struct seal *s, uint64_t now, uint32_t peer)
 {
     struct seal_peer *p = &s->peers[peer - 1];
     for (unsigned i = 0; i < SEAL_CHANNELS; i++)
-        if (p->channels[i].stands && now - p->channels[i].born_ns >= SEAL_DEAD_NS)
+        if (p->channels[i].in_use && now - p->channels[i].born_ns >= SEAL_DEAD_NS)
             seal_channel_end(&p->channels[i]);
     if (p->owe_ns != 0 && now - p->owe_ns >= SEAL_OWE_NS) {
         struct seal_channel *best = seal_channel_best(s, now, peer);
@@ -218,7 +218,7 @@ bool seal_is_connected(const struct seal *s, uint32_t peer)
     const struct seal_peer *p = &s->peers[peer - 1];
     if (s->plain) return p->has_boot;
     for (unsigned i = 0; i < SEAL_CHANNELS; i++)
-        if (p->channels[i].stands && p->channels[i].confirmed) return true;
+        if (p->channels[i].in_use && p->channels[i].confirmed) return true;
     return false;
 }
 

@@ -6,8 +6,9 @@
  * channel.c.
  *
  * A *channel* is a pair of keys agreed with a peer by one handshake. seal_receive() takes every datagram.
- * seal_on_data() in channel.c authenticates data packets, handshake.c the handshakes. What does not
- * authenticate is counted (struct seal_stats) and dropped: its sender gets no answer. No answer is larger than
+ * seal_on_data() in channel.c authenticates data packets, handshake.c the handshakes. A datagram that
+ * fails authentication is counted (struct seal_stats) and dropped without an answer. Without keys (`plain`, all
+ * members on loopback) nothing is authenticated: plain.c. presealed.c opens obituaries. No answer is larger than
  * the request.
  */
 #ifndef ELECTOR_AGENT_SEAL_SEAL_H

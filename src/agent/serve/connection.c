@@ -204,9 +204,9 @@ static bool take_line(struct connection *c)
 static void take_lines(struct connection *c)
 {
     if (is_busy(c) || c->in_size == 0) return;
-    host_hold(c->serve->host);
+    host_batch_begin(c->serve->host);
     while (!is_busy(c) && take_line(c)) {}
-    host_release(c->serve->host);
+    host_batch_end(c->serve->host);
 }
 
 static void watch(struct connection *c);
@@ -243,10 +243,10 @@ static void withdraw_all(struct connection *c, enum leadership_way way)
 {
     const struct leaderships *leaderships = &c->serve->leaderships;
     if (c->campaigns == 0) return;
-    host_hold(c->serve->host);
+    host_batch_begin(c->serve->host);
     for (uint32_t i = 0; i < leaderships->count; i++)
         if (serve_has(&c->entered, i)) (void)leadership_withdraw(leadership_at(leaderships, i), c, way);
-    host_release(c->serve->host);
+    host_batch_end(c->serve->host);
     memset(&c->entered, 0, sizeof c->entered);
     serve_audit_end(c);
     c->campaigns = 0;

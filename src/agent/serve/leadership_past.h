@@ -1,4 +1,4 @@
-/* What a leadership adds to the history. For leadership*.c only. */
+/* Adds the events of a leadership to the history. For leadership*.c only. */
 #ifndef ELECTOR_AGENT_SERVE_LEADERSHIP_PAST_H
 #define ELECTOR_AGENT_SERVE_LEADERSHIP_PAST_H
 

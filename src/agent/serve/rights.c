@@ -1,5 +1,4 @@
-/* Who may do what, and a line in the log for each change by a client: who, what, which group, granted or
- * refused. */
+/* Checks the rights of clients, and logs each change that a client asks for: user, change, group, granted or refused. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

@@ -23,10 +23,10 @@ static void abandon_all(struct connection *c)
 {
     const struct leaderships *leaderships = &c->serve->leaderships;
     c->hangs = true;
-    host_hold(c->serve->host);
+    host_batch_begin(c->serve->host);
     for (uint32_t i = 0; i < leaderships->count; i++)
         if (serve_has(&c->entered, i)) leadership_abandon(leadership_at(leaderships, i), c);
-    host_release(c->serve->host);
+    host_batch_end(c->serve->host);
 }
 
 /* When to look at it again. */

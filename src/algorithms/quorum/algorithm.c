@@ -7,8 +7,8 @@
  * (Chubby), terms (Raft), waiting after a restart instead of writing each vote (PaxosLease), one heartbeat for
  * all groups and support that ends by a higher epoch (CockroachDB's store liveness).
  *
- * This file is what the simulator and the checker run: the driver (driver.h), sessions and one group, and
- * claims in beats.
+ * The simulator and the checker run this file. It combines the driver (driver.h), the sessions and one group; beats
+ * carry the claims.
  */
 #include "algorithms/quorum/driver.h"
 

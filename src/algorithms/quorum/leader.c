@@ -24,8 +24,8 @@ bool quorum_is_backed(const struct quorum *q, el_node voter)
     return p->lease && b->incarnation && b->incarnation == p->base_incarnation && b->epoch == p->base_epoch;
 }
 
-/* Our own promise counts as the newest (quorum_promise_ourselves()). So another voter's promise bounds the
- * claim, which we cannot renew ourselves. After a pause of this process, its end is the first thing that we
+/* Our own promise counts as the newest (quorum_promise_ourselves()). So the lease always ends with another voter's
+ * promise, which we cannot renew ourselves. After a pause of this process, its end is the first thing that we
  * learn. */
 static bool is_newer(const struct quorum *q, el_node other, el_node voter)
 {

@@ -5,13 +5,14 @@
  *
  * A *session* is what one member knows of another: its incarnation, whether the link works, what was promised.
  * All groups share the sessions. A *group* is what a leader is elected for. A host has one set of sessions and
- * any number of groups. It fills a struct quorum for each call. A beat renews the sessions and touches no
+ * any number of groups; the agent has one set for each set of times. It fills a struct quorum for each call. A beat renews the sessions and touches no
  * group.
  *
  * The holder's lease counts from the time when it *sent* what a voter answered by a promise. No send time is
- * stored, since a machine has no clock. Sending starts the voter's timer QUORUM_PROBE (quorum_open_probe() in
- * session.c), and the promise turns it into QUORUM_LEASE without arming it again (quorum_credit()). Each voter
- * has such a lease; that of quorum_bounding_voter() (leader.c) is the end of the holder's.
+ * stored, since a machine has no clock. Sending starts the voter's timer QUORUM_PROBE, unless one younger than two
+ * beats runs (quorum_open_probe() in session.c). The promise turns it into QUORUM_LEASE without arming it again
+ * (quorum_credit()). The holder has one such lease from each voter. Its own lease ends with that of
+ * quorum_bounding_voter() (leader.c).
  *
  * This room may know core, parts and the registry: no clock, no heap, no libc. Start reading at driver.h, then:
  *   message.h              the messages, field by field

@@ -1,6 +1,6 @@
 /*
- * Who may say what, about whom. The key of a datagram proves its sender; these rules say what the sender may
- * tell with it. quorum_session_admit() applies them before any machine sees a message, and drops the whole
+ * Rules about the senders of messages. The key of a datagram proves its sender; these rules say what that sender may
+ * say, and about whom. quorum_session_admit() applies them before any machine sees a message, and drops the whole
  * message if it breaks one. quorum_read_claim() applies them to claims that are posted. So a member speaks for
  * itself only, and a member without a vote changes nothing but its own session.
  *

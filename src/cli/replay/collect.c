@@ -67,10 +67,10 @@ static void add_payload(struct recorder_listener *l, bool hears, el_node peer, c
     struct recordings_story *story = ((struct ear *)l->context)->story;
     uint64_t digest;
     const size_t place = story->event_count;
-    struct recordings_event *event = add(l, hears ? RECORDER_HEARS : RECORDER_SENDS, peer);
+    struct recordings_event *event = add(l, hears ? RECORDINGS_HEARS : RECORDINGS_SENDS, peer);
     if (!event || !payload_head(payload, size, &digest)) return;
     event->number = el_fingerprint(payload, size).low;
-    add_messages(l, hears ? RECORDER_HEARS_MESSAGE : RECORDER_SENDS_MESSAGE, peer, place, payload, size);
+    add_messages(l, hears ? RECORDINGS_HEARS_MESSAGE : RECORDINGS_SENDS_MESSAGE, peer, place, payload, size);
 }
 
 static void on_sent(struct recorder_listener *l, el_node to, const uint8_t *payload, size_t size)
@@ -85,7 +85,7 @@ static void look_for_obituaries(const struct recorder_listener *l, el_node from,
     struct payload_entry entry;
     if (!payload_may_pass(payload, size, true)) return;
     for (struct payload_place at = PAYLOAD_FIRST; payload_next(payload, size, &at, &entry) == PAYLOAD_ENTRY;) {
-        if (story->obituary_count == RECORDER_OBITUARIES_MAX) return;
+        if (story->obituary_count == RECORDINGS_OBITUARIES_MAX) return;
         const bool is_all = entry.type == PAYLOAD_OBITUARY;
         story->obituaries[story->obituary_count++] =
             (struct recordings_obituary){.who = from,
@@ -119,12 +119,12 @@ static void on_called(struct recorder_listener *l, const struct host_call *call)
         add_payload(l, true, (el_node)from, call->bytes, call->size);
         look_for_obituaries(l, (el_node)from, call->bytes, call->size);
     } else if (call->what == HOST_SAVED) {
-        (void)add(l, RECORDER_WRITES, EL_NOBODY);
+        (void)add(l, RECORDINGS_WRITES, EL_NOBODY);
     } else if (is_ours && (call->what == HOST_RESIGNS || call->what == HOST_TRANSFERS)) {
-        event = add(l, RECORDER_ASKED, (el_node)call->numbers[0]);
+        event = add(l, RECORDINGS_ASKED, (el_node)call->numbers[0]);
         if (event) event->kind = call->what == HOST_RESIGNS ? EL_RESIGN : EL_TRANSFER;
     } else if (is_ours && (call->what == HOST_CAMPAIGNS || (call->what == HOST_STANDS && call->numbers[0]))) {
-        (void)add(l, RECORDER_CALLED, EL_NOBODY);
+        (void)add(l, RECORDINGS_CALLED, EL_NOBODY);
     }
 }
 
@@ -132,7 +132,7 @@ static void on_noted(struct recorder_listener *l, struct host_group *group, cons
 {
     const struct recordings_story *story = ((struct ear *)l->context)->story;
     if (!group || host_key(group) != story->group || note->by != host_algorithm(group)) return;
-    struct recordings_event *event = add(l, RECORDER_NOTES, EL_NOBODY);
+    struct recordings_event *event = add(l, RECORDINGS_NOTES, EL_NOBODY);
     if (!event) return;
     event->note = note->number;
     memcpy(event->values, note->values, sizeof event->values);
@@ -212,7 +212,7 @@ static void on_changed(struct recorder_listener *l, struct host_group *group)
             follow(l, group, &view);
     }
     if (host_key(group) != story->group) return;
-    struct recordings_event *event = add(l, RECORDER_VIEWS, view.leader);
+    struct recordings_event *event = add(l, RECORDINGS_VIEWS, view.leader);
     if (!event) return;
     event->role = (uint8_t)view.role;
     event->number = view.token;
@@ -238,7 +238,7 @@ static void end_all(struct recordings_story *story, uint32_t run)
     }
 }
 
-void recordings_listen(struct recordings_story *story, uint32_t run, uint32_t how)
+void recordings_replay_run(struct recordings_story *story, uint32_t run, uint32_t how)
 {
     struct recordings_run *r = &story->runs[run];
     struct ear ear = {story, run};
@@ -249,11 +249,11 @@ void recordings_listen(struct recordings_story *story, uint32_t run, uint32_t ho
                                          .renewed = on_renewed,
                                          .noted = on_noted};
     const size_t first = story->event_count;
-    (void)add(&listener, RECORDER_BEGAN, EL_NOBODY);
+    (void)add(&listener, RECORDINGS_BEGAN, EL_NOBODY);
     if (!recorder_replay(r->tape, &listener, how, &r->report)) story->is_out_of_memory = true;
     if (story->event_count > first) story->events[first].at = r->report.began;
     listener.at = r->report.ended;
-    if (!(r->report.flags & RECORDER_FULL)) (void)add(&listener, RECORDER_ENDED, EL_NOBODY);
+    if (!(r->report.flags & RECORDER_FULL)) (void)add(&listener, RECORDINGS_ENDED, EL_NOBODY);
     end_all(story, run);
 }
 

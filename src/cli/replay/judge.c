@@ -34,14 +34,14 @@ static void judge_pair(struct recordings_story *story, const struct recordings_c
 {
     uint64_t doubt;
     if (lower->token == higher->token) {
-        if (lower->run != higher->run) report(story, RECORDER_SAME_TOKEN, lower, higher);
+        if (lower->run != higher->run) report(story, RECORDINGS_SAME_TOKEN, lower, higher);
         return;
     }
     if (!can_compare(story, lower, higher, &doubt)) return;
     if (higher->began + doubt < lower->began)
-        report(story, RECORDER_TOKEN_FELL, higher, lower);
+        report(story, RECORDINGS_TOKEN_FELL, higher, lower);
     else if (lower->run != higher->run && higher->began + doubt < lower->ended)
-        report(story, RECORDER_OVERLAP, lower, higher);
+        report(story, RECORDINGS_OVERLAP, lower, higher);
 }
 
 /* Compares each leadership with the one before it, and with the earlier one that ends last. */
@@ -78,7 +78,7 @@ static void judge_name(struct recordings_story *story, const struct recordings_n
     if (story->runs[claim->run].self == name->leader) return;
     const struct recordings_claim named = {
         .group = name->group, .token = name->token, .began = name->at, .ended = name->at, .run = name->run};
-    report(story, RECORDER_SAME_TOKEN, claim, &named);
+    report(story, RECORDINGS_SAME_TOKEN, claim, &named);
 }
 
 static bool is_of(const struct recordings_obituary *o, const struct recordings_run *run,

@@ -39,7 +39,7 @@ static struct message *collect(struct recordings_story *story, enum recordings_w
         const struct recordings_event *e = &story->events[i];
         const el_node self = story->runs[e->run].self;
         if (e->what != (uint8_t)what) continue;
-        const bool sends = what == RECORDER_SENDS;
+        const bool sends = what == RECORDINGS_SENDS;
         list[(*count)++] = (struct message){.digest = e->number,
                                             .at = e->at + (uint64_t)story->runs[e->run].offset,
                                             .place = i,
@@ -63,14 +63,14 @@ static bool share_clock(const struct recordings_run *a, const struct recordings_
 
 /* A lower bound on the offset of [to]'s clock, by messages from [from] to [to]; INT64_MIN: there were none. */
 struct bounds {
-    int64_t least[RECORDER_RUNS_MAX][RECORDER_RUNS_MAX];
+    int64_t least[RECORDINGS_RUNS_MAX][RECORDINGS_RUNS_MAX];
 };
 
 static void bound(struct recordings_story *story, struct bounds *b)
 {
     size_t sent_count, heard_count, s = 0;
-    struct message *sent = collect(story, RECORDER_SENDS, &sent_count);
-    struct message *heard = collect(story, RECORDER_HEARS, &heard_count);
+    struct message *sent = collect(story, RECORDINGS_SENDS, &sent_count);
+    struct message *heard = collect(story, RECORDINGS_HEARS, &heard_count);
     for (size_t h = 0; sent && heard && h < heard_count; h++) {
         while (s < sent_count && compare(&sent[s], &heard[h]) < 0 && !is_same(&sent[s], &heard[h])) s++;
         if (s == sent_count || !is_same(&sent[s], &heard[h])) continue;
@@ -121,8 +121,8 @@ static void place_all(struct recordings_story *story, const struct bounds *b)
 static void pair_up(struct recordings_story *story)
 {
     size_t sent_count, heard_count, s = 0;
-    struct message *sent = collect(story, RECORDER_SENDS, &sent_count);
-    struct message *heard = collect(story, RECORDER_HEARS, &heard_count);
+    struct message *sent = collect(story, RECORDINGS_SENDS, &sent_count);
+    struct message *heard = collect(story, RECORDINGS_HEARS, &heard_count);
     for (size_t h = 0; sent && heard && h < heard_count; h++) {
         while (s < sent_count && compare(&sent[s], &heard[h]) < 0 && !is_same(&sent[s], &heard[h])) s++;
         while (s + 1 < sent_count && is_same(&sent[s + 1], &heard[h]) && sent[s + 1].at <= heard[h].at) s++;
@@ -141,8 +141,8 @@ void recordings_merge(struct recordings_story *story)
         story->is_out_of_memory = true;
         return;
     }
-    for (uint32_t i = 0; i < RECORDER_RUNS_MAX; i++)
-        for (uint32_t k = 0; k < RECORDER_RUNS_MAX; k++) b->least[i][k] = INT64_MIN;
+    for (uint32_t i = 0; i < RECORDINGS_RUNS_MAX; i++)
+        for (uint32_t k = 0; k < RECORDINGS_RUNS_MAX; k++) b->least[i][k] = INT64_MIN;
     bound(story, b);
     place_all(story, b);
     pair_up(story);

@@ -9,20 +9,20 @@
 #include "agent/recorder/replay.h"
 #include "sim/world/world.h"
 
-enum { RECORDER_RUNS_MAX = 64, RECORDER_OBITUARIES_MAX = 4096 };
+enum { RECORDINGS_RUNS_MAX = 64, RECORDINGS_OBITUARIES_MAX = 4096 };
 
 enum recordings_what {
-    RECORDER_BEGAN,
-    RECORDER_ENDED,
-    RECORDER_SENDS, /* a payload to peer; number: its digest. Its messages follow */
-    RECORDER_HEARS, /* a payload from peer, likewise */
-    RECORDER_SENDS_MESSAGE,
-    RECORDER_HEARS_MESSAGE,
-    RECORDER_NOTES,
-    RECORDER_VIEWS,  /* peer: the leader; number: the token */
-    RECORDER_WRITES, /* the record is on disk */
-    RECORDER_ASKED,  /* to resign, or to hand over to peer */
-    RECORDER_CALLED, /* an election */
+    RECORDINGS_BEGAN,
+    RECORDINGS_ENDED,
+    RECORDINGS_SENDS, /* a payload to peer; number: its digest. Its messages follow */
+    RECORDINGS_HEARS, /* a payload from peer, likewise */
+    RECORDINGS_SENDS_MESSAGE,
+    RECORDINGS_HEARS_MESSAGE,
+    RECORDINGS_NOTES,
+    RECORDINGS_VIEWS,  /* peer: the leader; number: the token */
+    RECORDINGS_WRITES, /* the record is on disk */
+    RECORDINGS_ASKED,  /* to resign, or to hand over to peer */
+    RECORDINGS_CALLED, /* an election */
 };
 
 struct recordings_event {
@@ -72,7 +72,7 @@ struct recordings_obituary {
     uint64_t group, term; /* in that group, up to that term; 0: in all groups */
 };
 
-enum recordings_wrong { RECORDER_SAME_TOKEN, RECORDER_TOKEN_FELL, RECORDER_OVERLAP };
+enum recordings_wrong { RECORDINGS_SAME_TOKEN, RECORDINGS_TOKEN_FELL, RECORDINGS_OVERLAP };
 
 struct recordings_violation {
     enum recordings_wrong wrong;
@@ -80,13 +80,13 @@ struct recordings_violation {
 };
 
 struct recordings_story {
-    struct recordings_run runs[RECORDER_RUNS_MAX];
+    struct recordings_run runs[RECORDINGS_RUNS_MAX];
     uint32_t run_count;
     uint64_t group; /* the group whose messages, notes and views are collected; 0: none */
     bool beats;     /* also collect messages that belong to no group */
     bool is_out_of_memory;
     struct recordings_obituary
-        obituaries[RECORDER_OBITUARIES_MAX]; /* that were heard; what is beyond them ends nothing */
+        obituaries[RECORDINGS_OBITUARIES_MAX]; /* that were heard; what is beyond them ends nothing */
     uint32_t obituary_count;
     struct recordings_event *events;
     size_t event_count, event_room;
@@ -99,7 +99,7 @@ struct recordings_story {
 };
 
 /* Replays a run, and adds what happens to the story. */
-void recordings_listen(struct recordings_story *, uint32_t run, uint32_t how);
+void recordings_replay_run(struct recordings_story *, uint32_t run, uint32_t how);
 /* Puts all runs on the first one's clock, as far as they can be, and events in order. */
 void recordings_merge(struct recordings_story *);
 /* Checks quorum's promises: one leader to a token, tokens that rise, and no leader before the previous one's

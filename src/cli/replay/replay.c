@@ -1,4 +1,4 @@
-/* elector replay: runs recordings of agents through the same code again, and compares. */
+/* elector replay: runs recordings of agents through the same code again, and compares its outputs with the recorded ones. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct request {
     writer *write;
     bool beats;
     uint32_t how; /* as of recorder_replay() */
-    const char *paths[RECORDER_RUNS_MAX];
+    const char *paths[RECORDINGS_RUNS_MAX];
     uint32_t path_count;
 };
 
@@ -83,18 +83,18 @@ static void write_violation(FILE *out, const struct recordings_story *story,
     const char *first = member_of(story, one), *second = member_of(story, other);
     fprintf(out, "VIOLATED: group %s: ", one->name);
     switch (v->wrong) {
-    case RECORDER_SAME_TOKEN:
+    case RECORDINGS_SAME_TOKEN:
         if (other->name[0])
             fprintf(out, "%s and %s both led with token %" PRIu64 "\n", first, second, one->token);
         else
             fprintf(out, "%s led with token %" PRIu64 ", and %s took another for its leader\n", first,
                     one->token, second);
         break;
-    case RECORDER_TOKEN_FELL:
+    case RECORDINGS_TOKEN_FELL:
         fprintf(out, "%s led with token %" PRIu64 ", and after it %s with %" PRIu64 "\n", first, one->token,
                 second, other->token);
         break;
-    case RECORDER_OVERLAP:
+    case RECORDINGS_OVERLAP:
         fprintf(out,
                 "%s had until %" PRIu64 ".%06" PRIu64 " s with token %" PRIu64 ", and %s led from %" PRIu64
                 ".%06" PRIu64 " s with %" PRIu64 "\n",
@@ -164,7 +164,7 @@ static int load(struct recordings_story *story, const struct request *request)
 
 static int listen_to_all(struct recordings_story *story, const struct request *request)
 {
-    for (uint32_t i = 0; i < story->run_count; i++) recordings_listen(story, i, request->how);
+    for (uint32_t i = 0; i < story->run_count; i++) recordings_replay_run(story, i, request->how);
     recordings_merge(story);
     recordings_judge(story);
     return story->is_out_of_memory ? cli_out_of_memory("replay") : CLI_YES;
@@ -253,8 +253,8 @@ static int read_arguments(struct request *request, int argc, char **argv)
             request->how |= RECORDER_TRUSTS;
         } else if (argv[at][0] == '-') {
             return cli_usage_error("replay", "unknown option %s", argv[at]);
-        } else if (request->path_count == RECORDER_RUNS_MAX) {
-            return cli_usage_error("replay", "at most %d recordings at a time", RECORDER_RUNS_MAX);
+        } else if (request->path_count == RECORDINGS_RUNS_MAX) {
+            return cli_usage_error("replay", "at most %d recordings at a time", RECORDINGS_RUNS_MAX);
         } else {
             request->paths[request->path_count++] = argv[at];
         }

@@ -37,24 +37,24 @@ static uint64_t sent_as(const struct teller *t, size_t index)
     const size_t heard = e->pair, sent = t->story->events[heard].pair;
     if (sent == 0) return 0;
     const size_t place = sent - 1 + (index - heard);
-    if (place >= t->story->event_count || t->story->events[place].what != RECORDER_SENDS_MESSAGE) return 0;
+    if (place >= t->story->event_count || t->story->events[place].what != RECORDINGS_SENDS_MESSAGE) return 0;
     return t->story->events[place].pair == sent - 1 ? t->told[place] : 0;
 }
 
 static enum sim_what what_of(const struct recordings_event *e)
 {
     switch ((enum recordings_what)e->what) {
-    case RECORDER_ENDED: return SIM_CRASHED;
-    case RECORDER_BEGAN: return SIM_RESTARTED;
-    case RECORDER_SENDS_MESSAGE: return SIM_SENT;
-    case RECORDER_HEARS_MESSAGE: return SIM_DELIVERED;
-    case RECORDER_NOTES: return SIM_NOTED;
-    case RECORDER_VIEWS: return SIM_VIEWED;
-    case RECORDER_WRITES: return SIM_SAVED;
-    case RECORDER_ASKED: return SIM_REQUESTED;
-    case RECORDER_CALLED: return SIM_CAMPAIGNED;
-    case RECORDER_SENDS:
-    case RECORDER_HEARS: break;
+    case RECORDINGS_ENDED: return SIM_CRASHED;
+    case RECORDINGS_BEGAN: return SIM_RESTARTED;
+    case RECORDINGS_SENDS_MESSAGE: return SIM_SENT;
+    case RECORDINGS_HEARS_MESSAGE: return SIM_DELIVERED;
+    case RECORDINGS_NOTES: return SIM_NOTED;
+    case RECORDINGS_VIEWS: return SIM_VIEWED;
+    case RECORDINGS_WRITES: return SIM_SAVED;
+    case RECORDINGS_ASKED: return SIM_REQUESTED;
+    case RECORDINGS_CALLED: return SIM_CAMPAIGNED;
+    case RECORDINGS_SENDS:
+    case RECORDINGS_HEARS: break;
     }
     return SIM_DID_NOTHING;
 }
@@ -143,9 +143,9 @@ static bool tell_all(struct teller *t)
 
 static void tell_violations(struct teller *t)
 {
-    static const enum el_violation kinds[] = {[RECORDER_SAME_TOKEN] = EL_SAME_TERM,
-                                              [RECORDER_TOKEN_FELL] = EL_TOKEN_FELL,
-                                              [RECORDER_OVERLAP] = EL_TWO_LEADERS};
+    static const enum el_violation kinds[] = {[RECORDINGS_SAME_TOKEN] = EL_SAME_TERM,
+                                              [RECORDINGS_TOKEN_FELL] = EL_TOKEN_FELL,
+                                              [RECORDINGS_OVERLAP] = EL_TWO_LEADERS};
     const struct recordings_story *story = t->story;
     for (uint32_t i = 0; i < story->violation_count && i < 16; i++) {
         const struct recordings_violation *v = &story->violations[i];

@@ -2,7 +2,8 @@
  * Stops the command before the lease ends, so that it never runs together with the next leader's.
  *
  *   1. run_read_deadline() reads the end of the lease and computes when SIGTERM and SIGKILL are due (supervise/stop_times.h):
- *      SIGKILL a tenth of the lease before its end, at most 1 s; SIGTERM at most a quarter of the lease before that.
+ *      SIGKILL is due a tenth of the lease before its end, but at most 1 s before; SIGTERM at most a quarter of the lease
+ *      before that.
  *      It tells the keeper the time of SIGKILL: the keeper kills then by itself, in case this process hangs.
  *   2. run_must_stop() is asked after every event: is SIGTERM due?
  *   3. run_stop() sends SIGTERM, and run_kill_when_due() sends SIGKILL.

@@ -1,8 +1,8 @@
 /*
  * elector run: campaigns for one or many groups, and runs a command for each group that this host leads.
  *
- * This room may know the library (elector.h), src/supervise, which runs and kills commands, and cli.h. It knows
- * nothing of agents, except that candidates.c asks one who else campaigns.
+ * This room uses the library (elector.h, client/), src/supervise, which runs and kills commands, the limits of agent/config, and
+ * cli.h. url.c looks for an agent on this host, and candidates.c asks one which other members campaign.
  *
  * Start reading at run.c: the loop. Then:
  *   state.c      what a run does in each state; run_enter(), the only place that changes the state

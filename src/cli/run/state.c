@@ -1,4 +1,4 @@
-/* What a run does in each state, and which state may follow which: the table in run.h, in code. */
+/* Does the work of each state of a run, and changes the state: the table in run.h, in code. */
 #define _GNU_SOURCE
 #include "cli/cli.h"
 #include "cli/run/run.h"

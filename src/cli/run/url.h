@@ -1,5 +1,5 @@
 /*
- * Where to campaign if nobody says: with the agent of this host, or with locks that only this host knows. Locks
+ * Chooses the agent of this host, or locks that only this host knows, if no URL is given. Locks
  * elect one leader on each host, so they are right only where no agent is, or is to be.
  */
 #ifndef ELECTOR_CLI_RUN_URL_H

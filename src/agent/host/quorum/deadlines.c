@@ -1,4 +1,5 @@
-/* Cells (struct session_cell): one cached deadline renews up to 131,072 groups at once. */
+/* A cell (struct session_cell) caches one deadline for all groups with the same supporters, up to 131,072 of them. Renewing it
+ * renews them all. */
 #include <stdlib.h>
 
 #include "agent/host/quorum/sessions.h"
@@ -42,6 +43,7 @@ static uint64_t end_of(const struct session *s, uint64_t voters)
     return by ? s->timers[QUORUM_LEASE][by] : 0;
 }
 
+/* The end of the lease, and the deadline that clients see: one margin earlier. */
 static void compute_deadline(const struct session *s, struct session_cell *cell)
 {
     cell->lease_end = end_of(s, cell->voters);

@@ -1,7 +1,6 @@
 /*
- * How beats take fewer datagrams. A member that leads or asks for votes needs promises at once: it is *urgent*.
- * The answer to any other beat waits for our own next beat to its sender, and shares its datagram. That is
- * safe, as on a slow network: a promise runs here from when the beat arrived, a lease there from when it was
+ * Makes beats take fewer datagrams. A member that leads or asks for votes needs promises at once: it is *urgent*.
+ * We send the answer to any other beat with our own next beat, in one datagram. That is safe, as on a slow network: a promise runs here from when the beat arrived, a lease there from when it was
  * sent.
  *
  * If some member is urgent, the others beat when it does, so that answer and beat leave together. The first

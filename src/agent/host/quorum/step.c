@@ -160,7 +160,8 @@ static void warn_of_disk(struct session *s)
     hooks->warn(hooks->context, NULL, text);
 }
 
-static void send_later(struct session *s, const struct session_group *group, const struct el_msg *msg)
+static void send_or_hold_for_disk(struct session *s, const struct session_group *group,
+                                  const struct el_msg *msg)
 {
     const struct session_held held = {.to = msg->to,
                                       .group = group ? group->base.key : 0,
@@ -288,7 +289,7 @@ static void carry_out(struct session *s, struct session_group *group, const stru
         case EL_MOVE: move(s, group, action); break;
         case EL_SEND:
             if (!step->is_deferrable || !session_keep_answer(s, &action->msg))
-                send_later(s, group, &action->msg);
+                send_or_hold_for_disk(s, group, &action->msg);
             break;
         case EL_SAVE: save(s, &action->durable); break;
         case EL_NOTE: note(s, group, action); break;

@@ -43,8 +43,8 @@ bool host_single_is_waiting(const struct host_single *group)
     return group->saved_by > group->runner.host->writes_done;
 }
 
-static void send_later(struct host_single *group, const struct timed_machine *machine,
-                       const struct el_action *action)
+static void send_or_hold_for_disk(struct host_single *group, const struct timed_machine *machine,
+                                  const struct el_action *action)
 {
     const struct host_held held = {.msg = action->msg,
                                    .timer = action->timer,
@@ -81,7 +81,7 @@ static void act(void *context, struct timed_machine *machine, const struct el_ac
 {
     struct host_single *group = context;
     switch (action->type) {
-    case EL_SEND: send_later(group, machine, action); break;
+    case EL_SEND: send_or_hold_for_disk(group, machine, action); break;
     case EL_SAVE: save(group, &action->durable); break;
     case EL_NOTE: note(group, machine, action); break;
     case EL_VERDICT:

@@ -188,7 +188,7 @@ static struct payload release_of(el_node node, uint64_t term)
 {
     const struct host_tenure tenure = {group_of(node), term};
     struct payload payload;
-    assert_true(host_releases(members[node].host, &tenure, 1, &payload));
+    assert_true(host_death_releases(members[node].host, &tenure, 1, &payload));
     assert_true(payload_may_pass(payload.bytes, payload.size, true));
     return payload;
 }

@@ -77,7 +77,7 @@ static void live_long(void)
 static void listen_to_all(void)
 {
     for (uint32_t i = 0; i < story.run_count; i++) {
-        recordings_listen(&story, i, RECORDER_TRUSTS);
+        recordings_replay_run(&story, i, RECORDER_TRUSTS);
         assert_int_equal(story.runs[i].report.verdict, RECORDER_AGREES);
     }
 }
@@ -144,7 +144,7 @@ static void messages_tell_how_clocks_differ(void **state)
     assert_int_equal(story.violation_count, 0);
     size_t pairs = 0;
     for (size_t i = 0; i < story.event_count; i++)
-        pairs += story.events[i].what == RECORDER_HEARS && story.events[i].pair;
+        pairs += story.events[i].what == RECORDINGS_HEARS && story.events[i].pair;
     assert_true(pairs > 100);
     free_story();
 }
@@ -155,7 +155,7 @@ static void who_heard_nobody_is_judged_apart(void **state)
     listen_to_all();
     shift(1, 0);
     for (size_t i = 0; i < story.event_count; i++)
-        if (story.events[i].what == RECORDER_HEARS) story.events[i].number = i; /* nobody sent that */
+        if (story.events[i].what == RECORDINGS_HEARS) story.events[i].number = i; /* nobody sent that */
     recordings_merge(&story);
     assert_true(story.runs[0].is_placed && story.runs[2].is_placed);
     assert_false(story.runs[1].is_placed);
@@ -196,7 +196,7 @@ static void two_at_once_are_found(void **state)
 {
     enum recordings_wrong wrong;
     assert_int_equal(judge(claim(0, 5, 100, 201), claim(1, 6, 200, 300), &wrong), 1);
-    assert_int_equal(wrong, RECORDER_OVERLAP);
+    assert_int_equal(wrong, RECORDINGS_OVERLAP);
     free_story();
 }
 
@@ -214,7 +214,7 @@ static void one_token_for_two_is_found(void **state)
 {
     enum recordings_wrong wrong;
     assert_int_equal(judge(claim(0, 5, 100, 200), claim(1, 5, 300, 400), &wrong), 1);
-    assert_int_equal(wrong, RECORDER_SAME_TOKEN);
+    assert_int_equal(wrong, RECORDINGS_SAME_TOKEN);
     free_story();
 }
 
@@ -222,7 +222,7 @@ static void a_token_that_falls_is_found(void **state)
 {
     enum recordings_wrong wrong;
     assert_int_equal(judge(claim(0, 6, 100, 200), claim(1, 5, 300, 400), &wrong), 1);
-    assert_int_equal(wrong, RECORDER_TOKEN_FELL);
+    assert_int_equal(wrong, RECORDINGS_TOKEN_FELL);
     free_story();
 }
 
@@ -232,7 +232,7 @@ static void another_leader_by_others_words_is_found(void **state)
     story.names = calloc(1, sizeof *story.names);
     story.names[story.name_count++] = (struct recordings_name){7, 5, 150, 1, 2};
     assert_int_equal(judge(claim(0, 5, 100, 200), claim(1, 6, 200, 300), &wrong), 1);
-    assert_int_equal(wrong, RECORDER_SAME_TOKEN);
+    assert_int_equal(wrong, RECORDINGS_SAME_TOKEN);
     free_story();
 }
 
