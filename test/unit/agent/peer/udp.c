@@ -1,4 +1,4 @@
-/* Which limit on handshakes a datagram counts against: its member's, by address and port, or that of other addresses. */
+/* Datagrams from anywhere: which limit on handshakes one counts against, and what becomes of one that is too long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -58,11 +60,38 @@ static void other_addresses_are_told_apart_whatever_their_ports(void **state)
     assert_true(source("0.0.0.0", 0) > SEAL_ELSEWHERE);
 }
 
+static size_t heard;
+
+static void hear(void *context, const struct sockaddr_storage *from, const uint8_t *datagram, size_t size)
+{
+    heard = size;
+}
+
+/* seal_receive() counts and drops it; a datagram that is dropped here would be counted nowhere. */
+static void a_datagram_that_is_too_long_is_passed_on_so_that_it_is_counted(void **state)
+{
+    static const uint8_t bytes[9000];
+    const struct sockaddr_storage a = address("127.0.0.1", 0);
+    struct sockaddr_storage bound;
+    socklen_t length = sizeof bound;
+    const int to = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+              from = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_true(to >= 0 && from >= 0);
+    assert_int_equal(bind(to, (const void *)&a, sizeof(struct sockaddr_in)), 0);
+    assert_int_equal(getsockname(to, (void *)&bound, &length), 0);
+    assert_int_equal(sendto(from, bytes, sizeof bytes, 0, (void *)&bound, length), sizeof bytes);
+    assert_false(udp_receive(to, hear, NULL));
+    assert_true(heard > SEAL_DATAGRAM_MAX);
+    close(from);
+    close(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_member_is_known_by_address_and_port),
         cmocka_unit_test(other_addresses_are_told_apart_whatever_their_ports),
+        cmocka_unit_test(a_datagram_that_is_too_long_is_passed_on_so_that_it_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
