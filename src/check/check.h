@@ -166,9 +166,8 @@ struct check_result {
     uint32_t depth;  /* moves to the last new world */
     uint64_t memory; /* bytes in use at the end */
     double seconds;
-    uint32_t permutations;       /* used by symmetry; 1: none */
-    struct check_path path;      /* BROKEN: a shortest counterexample */
-    enum el_violation violation; /* BROKEN: the simulator's name for it */
+    uint32_t permutations;  /* used by symmetry; 1: none */
+    struct check_path path; /* BROKEN: a shortest counterexample */
 };
 
 /* Runs to the end; the result owns its path. */

@@ -5,25 +5,20 @@
 
 static const struct {
     const char *name, *text;
-    enum el_violation violation;
     uint32_t claim;
 } properties[CHECK_PROPERTIES] = {
-    [CHECK_ONE_LEADER] = {"one-leader", "never two leaders at one instant", EL_TWO_LEADERS,
-                          EL_CLAIMS_ONE_LEADER},
+    [CHECK_ONE_LEADER] = {"one-leader", "never two leaders at one instant", EL_CLAIMS_ONE_LEADER},
     [CHECK_ONE_PER_TERM] = {"one-per-term", "never two nodes, or two incarnations of one, that led in one term",
-                            EL_SAME_TERM, EL_CLAIMS_ONE_PER_TERM},
-    [CHECK_TOKENS_RISE] = {"tokens-rise", "each new leader has a higher term than all before", EL_TOKEN_FELL,
+                            EL_CLAIMS_ONE_PER_TERM},
+    [CHECK_TOKENS_RISE] = {"tokens-rise", "each new leader has a higher term than all before",
                            EL_CLAIMS_RISING},
-    [CHECK_AGREEMENT] = {"agreement", "at rest, every live node names the same live leader", EL_DISAGREEMENT,
+    [CHECK_AGREEMENT] = {"agreement", "at rest, every live node names the same live leader",
                          EL_CLAIMS_AGREEMENT},
-    [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_NOT_BEST,
-                    EL_CLAIMS_BEST},
-    [CHECK_GROUPS] = {"groups", "at rest, the leader that a node follows does lead", EL_DISAGREEMENT,
-                      EL_CLAIMS_GROUPS},
-    [CHECK_RESTS] = {"rests", "from every world, a world at rest can be reached", EL_ENDLESS, 0},
+    [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_CLAIMS_BEST},
+    [CHECK_GROUPS] = {"groups", "at rest, the leader that a node follows does lead", EL_CLAIMS_GROUPS},
+    [CHECK_RESTS] = {"rests", "from every world, a world at rest can be reached", 0},
     [CHECK_ELECTS] = {"elects",
-                      "from every world, one can be reached in which all live nodes follow one leader",
-                      EL_NO_LEADER, 0},
+                      "from every world, one can be reached in which all live nodes follow one leader", 0},
 };
 
 const char *check_property_name(enum check_property property)
@@ -177,19 +172,4 @@ uint32_t check_judge_rest(const struct check_model *model, const struct check_wo
         if (lives(model, world, node) && !leads(model, world, named_by(model, world, node)))
             broken |= 1u << CHECK_GROUPS;
     return broken;
-}
-
-/* At rest, several ways to disagree have one name. */
-enum el_violation check_violation(const struct check_model *model, const struct check_world *world,
-                                  enum check_property property)
-{
-    const bool by_views = property >= CHECK_AGREEMENT && property != CHECK_RESTS;
-    if (!by_views || (property == CHECK_BEST && check_is_agreed(model, world)))
-        return properties[property].violation;
-    for (el_node node = 1; node <= model->count; node++)
-        if (lives(model, world, node) && !named_by(model, world, node)) return EL_NO_LEADER;
-    for (el_node node = 1; node <= model->count; node++)
-        if (lives(model, world, node) && !lives(model, world, named_by(model, world, node)))
-            return EL_DEAD_LEADER;
-    return EL_DISAGREEMENT;
 }

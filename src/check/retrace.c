@@ -131,7 +131,6 @@ void check_retrace(struct check_search *search, uint32_t number, struct check_pa
             go_on(&retracer, path, move < CHECK_FULL);
         }
     }
-    search->result->violation = check_violation(&search->model, &retracer.world, search->result->broken);
     check_memo_free(retracer.memo);
     free(numbers);
 }
@@ -164,7 +163,6 @@ void check_retrace_on(struct check_search *search, struct check_path *path, uint
             go_on(&retracer, path, false);
         }
     }
-    search->result->violation = EL_ENDLESS;
     check_memo_free(retracer.memo);
     free(before);
 }

@@ -137,6 +137,7 @@ struct sim_world {
     uint64_t phase_messages, progress_messages; /* messages sent at the phase's begin; at the last progress */
     sim_time phase_began;
     bool phase_open;
+    bool phase_has_views; /* some view has changed in it */
 
     /* For the oracles; updated with every change of one node. */
     uint32_t alive_count, leader_count, leaderless_count;

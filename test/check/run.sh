@@ -134,7 +134,11 @@ ask() { # ARGUMENTS
     esac
 }
 
-replay() { # NAME: the counterexample breaks the same where nothing is explored
+replay() { # NAME: the counterexample breaks the same property where nothing is explored, and is as long as was said
+    local steps
+    steps=$(grep '^step ' "$scratch/story" | grep -vc '^step loop$')
+    [ "$steps" = "$(number steps)" ] || fail "$1" "lists $steps steps, and says $(number steps)"
+    grep -qx "expect broken $(word broken)" "$scratch/story" || fail "$1" "its story expects another property to break"
     if ! "$ELECTOR" sim "$scratch/story" >"$scratch/told" 2>&1 </dev/null; then
         fail "$1" "the counterexample breaks nothing in elector sim:"
         tail -n 12 "$scratch/told"

@@ -458,7 +458,7 @@ test_check() {
     # What is written replays, also where a message must be told from its twins.
     run check raft --nodes 3 --set prevote=off --property tokens-rise --scenario "$scratch/tokens" --quiet
     verify "tokens" "nothing was written" grep -q '^step ' "$scratch/tokens"
-    accepts "a counterexample" 0 'expected +violation token-fell: yes' sim "$scratch/tokens"
+    accepts "a counterexample" 0 'expected +broken tokens-rise: yes' sim "$scratch/tokens"
     accepts "check with one thread" 0 '^  explored ' check chang-roberts --nodes 3 --initiator all --crash 1 --threads 1
     local worlds
     worlds=$(grep '^  explored ' "$out")

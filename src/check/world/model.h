@@ -262,9 +262,6 @@ bool check_moot_is_moot(const struct check_model *model, struct check_memo *memo
 /* property.c: the properties that this world breaks, as bits; a new leadership is checked by check_remember. */
 uint32_t check_judge(const struct check_model *model, const struct check_world *world);
 uint32_t check_judge_rest(const struct check_model *model, const struct check_world *world);
-/* The simulator's name for a broken property in this world. */
-enum el_violation check_violation(const struct check_model *model, const struct check_world *world,
-                                  enum check_property property);
 /* True if there must be a leader: somebody may lead, and an election was called. */
 bool check_must_lead(const struct check_model *model, const struct check_world *world);
 /* True if all live nodes follow one live leader. */

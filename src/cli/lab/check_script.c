@@ -209,5 +209,5 @@ void check_write_scenario(FILE *out, const struct check_request *request, const 
     write_clocks(out, request, &result->path);
     fprintf(out, "script %s\n", request->config.time == CHECK_TICKS ? "ticks" : "steps");
     check_write_moves(out, request, result);
-    fprintf(out, "expect violation %s\n", el_violation_name(result->violation));
+    fprintf(out, "expect broken %s\n", check_property_name(result->broken));
 }

@@ -1,6 +1,8 @@
 /* The checker's answer as text and as JSON. */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -65,6 +67,30 @@ static uint32_t moves_of(const struct check_path *path)
     uint32_t moves = 0;
     for (uint32_t i = 0; i < path->count; i++) moves += path->moves[i].type != CHECK_START;
     return moves;
+}
+
+/* A copy and a loss are steps of their own, and what is left in flight at rest is cleared away: so there may be more steps
+ * than moves. A delay, and a hop that fails, have moves without a step. */
+static uint32_t steps_of(const struct check_request *request, const struct check_result *result)
+{
+    char *text = NULL;
+    size_t size = 0;
+    uint32_t steps = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out) check_write_moves(out, request, result);
+    if (!out || fclose(out) != 0) return 0;
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        steps += strncmp(line, "step ", 5) == 0 && strncmp(line, "step loop", 9) != 0;
+    free(text);
+    return steps;
+}
+
+static void write_broken(FILE *out, const struct check_request *request, const struct check_result *result)
+{
+    const uint32_t moves = moves_of(&result->path), steps = steps_of(request, result);
+    fprintf(out, "%s is BROKEN, after %u moves", check_property_name(result->broken), moves);
+    if (steps != moves) fprintf(out, " (%u steps)", steps);
+    fprintf(out, ": %s\n", check_property_text(result->broken));
 }
 
 /* Returns how many there are. */
@@ -146,10 +172,7 @@ static void write_verdict(FILE *out, const struct check_request *request, const 
         else
             fprintf(out, " in every world that %u moves reach\n", result->exhausted);
         return;
-    case CHECK_BROKEN:
-        fprintf(out, "%s is BROKEN, after %u moves: %s\n", check_property_name(result->broken),
-                moves_of(&result->path), check_property_text(result->broken));
-        return;
+    case CHECK_BROKEN: write_broken(out, request, result); return;
     case CHECK_REFUSED: fprintf(out, "%s\n", result->text); return;
     }
 }
@@ -225,6 +248,7 @@ int check_write_json(FILE *out, const struct check_request *request, const struc
     if (result->verdict == CHECK_BROKEN) {
         json_object_set_new(root, "broken", json_string(check_property_name(result->broken)));
         json_object_set_new(root, "length", json_integer(moves_of(&result->path)));
+        json_object_set_new(root, "steps", json_integer(steps_of(request, result)));
     }
     if (result->text[0]) json_object_set_new(root, "text", json_string(result->text));
     if (result->verdict == CHECK_STOPPED)

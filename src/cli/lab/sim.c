@@ -81,9 +81,12 @@ static json_t *json_messages(const struct sim_plan *plan, const struct sim_resul
     for (uint32_t kind = 1; kind <= plan->algorithm->kind_count; kind++)
         json_object_set_new(by_kind, plan->algorithm->kinds[kind],
                             json_integer((json_int_t)result->sent[kind]));
-    return json_pack("{s:I, s:o, s:I, s:I, s:I, s:I}", "total", (json_int_t)result->sent[0], "by_kind", by_kind,
-                     "delivered", (json_int_t)result->delivered, "lost", (json_int_t)result->lost, "copies",
-                     (json_int_t)result->copies, "failed_hops", (json_int_t)result->failed_hops);
+    /* total + failed_hops + copies = delivered + lost + to_the_dead + under_way */
+    return json_pack("{s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "total", (json_int_t)result->sent[0],
+                     "by_kind", by_kind, "delivered", (json_int_t)result->delivered, "lost",
+                     (json_int_t)result->lost, "to_the_dead", (json_int_t)result->to_the_dead, "under_way",
+                     (json_int_t)result->under_way, "copies", (json_int_t)result->copies, "failed_hops",
+                     (json_int_t)result->failed_hops);
 }
 
 static json_t *json_violations(const struct sim_plan *plan, const struct sim_result *result)
@@ -107,10 +110,10 @@ static json_t *json_elections(const struct sim_plan *plan, const struct sim_resu
     json_t *list = json_array();
     for (size_t i = 0; i < result->phase_count; i++) {
         const struct sim_phase *phase = &result->phases[i];
+        json_t *turnaround = phase->is_open ? json_null() : json_time(plan, phase->ended - phase->began);
         json_array_append_new(list, json_pack("{s:o, s:I, s:o, s:o}", "began", json_time(plan, phase->began),
-                                              "messages", (json_int_t)phase->messages, "turnaround",
-                                              json_time(plan, phase->ended - phase->began), "leader",
-                                              json_id(plan, phase->leader)));
+                                              "messages", (json_int_t)phase->messages, "turnaround", turnaround,
+                                              "leader", json_id(plan, phase->leader)));
     }
     return list;
 }
@@ -147,13 +150,15 @@ static json_t *json_nodes(const struct sim_plan *plan, const struct sim_world *w
 static int write_json(const struct sim_world *world, const struct sim_result *result)
 {
     const struct sim_plan *plan = sim_world_plan(world);
+    json_t *turnaround = sim_is_endless(result) ? json_null() : json_time(plan, result->turnaround);
     json_t *root = json_pack(
-        "{s:s, s:I, s:o, s:b, s:o, s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:I}", "algorithm", plan->algorithm->name,
-        "nodes", (json_int_t)plan->cluster.count, "leader",
+        "{s:s, s:I, s:o, s:b, s:o, s:o, s:s, s:f, s:o, s:o, s:b, s:o, s:o, s:o, s:I}", "algorithm",
+        plan->algorithm->name, "nodes", (json_int_t)plan->cluster.count, "leader",
         json_id(plan, result->agreed ? result->leader : EL_NOBODY), "agreed", result->agreed, "messages",
-        json_messages(plan, result), "turnaround", json_time(plan, result->turnaround), "unit",
-        plan->in_units ? "T" : "ms", "elections", json_elections(plan, result), "violations",
-        json_violations(plan, result), "came_to_rest", result->came_to_rest, "expectations",
+        json_messages(plan, result), "turnaround", turnaround, "unit", plan->in_units ? "T" : "ms", "unit_ms",
+        plan->in_units ? (double)plan->unit / (double)NS_PER_MS : 1.0, "elections",
+        json_elections(plan, result), "violations", json_violations(plan, result), "came_to_rest",
+        result->came_to_rest, "ended", json_time(plan, result->ended), "expectations",
         json_expectations(plan, result), "members", json_nodes(plan, world), "seed", (json_int_t)plan->seed);
     if (!root) return -1;
     const int status = cli_put_json(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));

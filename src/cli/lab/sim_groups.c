@@ -40,12 +40,13 @@ static bool sum_up(const struct sim_groups *groups, struct totals *totals)
 static void write_group(const struct sim_group *group, int name_width)
 {
     const struct sim_result *result = group->result;
-    char turnaround[SIM_TIME_TEXT], leader[24] = "-";
+    char turnaround[SIM_TIME_TEXT] = "none", leader[24] = "-";
+    if (!sim_is_endless(result)) sim_time_text(&group->plan, result->turnaround, turnaround);
     if (result->agreed)
         snprintf(leader, sizeof leader, "%llu",
                  (unsigned long long)el_id(&group->plan.cluster, result->leader));
     printf("%-*s  %-20s %8s %10llu %12s", name_width, group->name, group->plan.algorithm->name, leader,
-           (unsigned long long)result->sent[0], sim_time_text(&group->plan, result->turnaround, turnaround));
+           (unsigned long long)result->sent[0], turnaround);
     for (uint32_t kind = 1; kind < EL_VIOLATIONS_END; kind <<= 1)
         if (result->violation_kinds & kind) printf("  %s", el_violation_name((enum el_violation)kind));
     for (size_t i = 0; i < group->plan.expect_count; i++)
@@ -88,9 +89,10 @@ static json_t *json_group(const struct sim_group *group)
             json_array_append_new(violations, json_string(el_violation_name((enum el_violation)kind)));
     json_t *leader =
         result->agreed ? json_integer((json_int_t)el_id(&group->plan.cluster, result->leader)) : json_null();
-    return json_pack("{s:s, s:s, s:o, s:I, s:f, s:o}", "group", group->name, "algorithm",
+    json_t *turnaround = sim_is_endless(result) ? json_null() : json_real((double)result->turnaround / 1e6);
+    return json_pack("{s:s, s:s, s:o, s:I, s:o, s:o}", "group", group->name, "algorithm",
                      group->plan.algorithm->name, "leader", leader, "messages", (json_int_t)result->sent[0],
-                     "turnaround_ms", (double)result->turnaround / 1e6, "violations", violations);
+                     "turnaround_ms", turnaround, "violations", violations);
 }
 
 static void write_json(const struct sim_groups *groups, const struct totals *totals)

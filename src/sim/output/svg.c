@@ -67,8 +67,11 @@ static const char *caption(const struct svg_layout *l, char text[SIM_TEXT])
     add_count(text, result->to_the_dead, "to the dead");
     add_count(text, result->failed_hops, result->failed_hops == 1 ? "failed hop" : "failed hops");
     size_t used = strlen(text);
-    snprintf(text + used, SIM_TEXT - used, "  ·  turnaround %s%s  ·  ",
-             sim_time_text(l->plan, result->turnaround, time), unit);
+    if (sim_is_endless(result))
+        snprintf(text + used, SIM_TEXT - used, "  ·  cut, and still busy  ·  ");
+    else
+        snprintf(text + used, SIM_TEXT - used, "  ·  turnaround %s%s  ·  ",
+                 sim_time_text(l->plan, result->turnaround, time), unit);
     used = strlen(text);
     if (result->agreed) {
         snprintf(text + used, SIM_TEXT - used, "leader %llu", sim_id(l->plan, result->leader));

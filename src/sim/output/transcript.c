@@ -6,10 +6,11 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "sim/output/beliefs.h"
 #include "sim/output/text.h"
 
-enum { TIME_WIDTH = 8, LINE_WIDTH = 34, LINES_MAX = 64 };
+enum { TIME_WIDTH = 8, LINE_WIDTH = 34, LINES_MAX = 64, ENDLESS_LINES = 100 };
 
 static const char *const dim = "\033[2m", *const bold = "\033[1m", *const red = "\033[31m",
                          *const green = "\033[32m", *const plain = "\033[0m";
@@ -21,6 +22,7 @@ struct teller {
     struct sim_style style;
     sim_time shown; /* the last time that was printed */
     bool any;
+    uint64_t lines, lines_max; /* printed or left out; how many to print */
 };
 
 static const char *ink(const struct sim_style style, const char *code)
@@ -39,6 +41,7 @@ static int width(const char *text)
 static void tell(struct teller *t, sim_time time, const char *line, const char *note, const char *colour)
 {
     char when[SIM_TIME_TEXT] = "";
+    if (t->lines++ >= t->lines_max) return;
     if (!t->any || time != t->shown) sim_time_text(t->plan, time, when);
     t->any = true;
     t->shown = time;
@@ -240,7 +243,11 @@ static uint64_t end_of_step(const struct teller *t, uint64_t trigger)
 
 void sim_write_transcript(FILE *out, const struct sim_world *world, struct sim_style style)
 {
-    struct teller t = {out, sim_world_plan(world), sim_world_trace(world), style, 0, false};
+    struct teller t = {.out = out,
+                       .plan = sim_world_plan(world),
+                       .trace = sim_world_trace(world),
+                       .style = style,
+                       .lines_max = sim_is_endless(sim_world_result(world)) ? ENDLESS_LINES : UINT64_MAX};
     char line[SIM_TEXT];
     for (uint64_t i = sim_trace_first(t.trace); i <= t.trace->count; i++) {
         const struct sim_record trigger = *sim_trace_at(t.trace, i);
@@ -251,9 +258,27 @@ void sim_write_transcript(FILE *out, const struct sim_world *world, struct sim_s
         if (opening || last > i || is_reaction(&t, &trigger)) tell_step(&t, &trigger, i + !opening, last);
         i = last;
     }
+    if (t.lines > t.lines_max)
+        fprintf(out, "%*s  … and %llu lines more: it does not come to rest (--trace FILE has every event)\n",
+                TIME_WIDTH, "", (unsigned long long)(t.lines - t.lines_max));
 }
 
 /* ---- The summary ---- */
+
+/* "4 T   (T = 1 ms)", or "40 ms"; an endless run has none, and says where it was cut. */
+static void write_turnaround(FILE *out, const struct sim_plan *plan, const struct sim_result *result)
+{
+    char time[SIM_TIME_TEXT];
+    const char *unit = plan->in_units ? " T" : "";
+    if (sim_is_endless(result)) {
+        fprintf(out, "  turnaround  none: cut at %s%s, and still busy\n",
+                sim_time_text(plan, result->ended, time), unit);
+        return;
+    }
+    fprintf(out, "  turnaround  %s%s", sim_time_text(plan, result->turnaround, time), unit);
+    if (plan->in_units) fprintf(out, "   (T = %g ms)", (double)plan->unit / (double)NS_PER_MS);
+    fputc('\n', out);
+}
 
 static void write_messages(FILE *out, const struct sim_plan *plan, const struct sim_result *result)
 {
@@ -271,6 +296,15 @@ static void write_messages(FILE *out, const struct sim_plan *plan, const struct 
 static void write_count(FILE *out, const char *what, uint64_t count)
 {
     if (count) fprintf(out, "  %-12s%llu\n", what, (unsigned long long)count);
+}
+
+static void write_resource(FILE *out, const struct sim_result *result)
+{
+    fprintf(out, "  resource    %llu times admitted, %llu refused", (unsigned long long)result->admitted,
+            (unsigned long long)result->refused);
+    if (result->tokenless)
+        fprintf(out, ", %llu without a token to check", (unsigned long long)result->tokenless);
+    fputc('\n', out);
 }
 
 static void write_outcome(FILE *out, const struct sim_world *world, const struct sim_result *result)
@@ -304,9 +338,12 @@ static void write_phases(FILE *out, const struct sim_plan *plan, const struct si
     if (result->phase_count < 2) return;
     for (size_t i = 0; i < result->phase_count; i++) {
         const struct sim_phase *phase = &result->phases[i];
-        fprintf(out, "  election %zu  from %s: %llu messages, turnaround %s", i + 1,
-                sim_time_text(plan, phase->began, began), (unsigned long long)phase->messages,
-                sim_time_text(plan, phase->ended - phase->began, took));
+        fprintf(out, "  election %zu  from %s: %llu messages", i + 1, sim_time_text(plan, phase->began, began),
+                (unsigned long long)phase->messages);
+        if (phase->is_open)
+            fputs(", without an end", out);
+        else
+            fprintf(out, ", turnaround %s", sim_time_text(plan, phase->ended - phase->began, took));
         if (phase->leader)
             fprintf(out, ", leader %llu", (unsigned long long)el_id(&plan->cluster, phase->leader));
         fputc('\n', out);
@@ -327,20 +364,16 @@ void sim_write_summary(FILE *out, const struct sim_world *world, const struct si
                        struct sim_style style)
 {
     const struct sim_plan *plan = sim_world_plan(world);
-    char time[SIM_TIME_TEXT];
     fputs(ink(style, bold), out);
     write_outcome(out, world, result);
     fputs(ink(style, plain), out);
     write_messages(out, plan, result);
-    fprintf(out, "  turnaround  %s%s\n", sim_time_text(plan, result->turnaround, time),
-            plan->in_units ? " T" : "");
+    write_turnaround(out, plan, result);
     write_phases(out, plan, result);
     write_count(out, "failed hops", result->failed_hops);
     write_count(out, "lost", result->lost);
     write_count(out, "copies", result->copies);
-    if (plan->work)
-        fprintf(out, "  resource    %llu times admitted, %llu refused\n", (unsigned long long)result->admitted,
-                (unsigned long long)result->refused);
+    if (plan->work) write_resource(out, result);
     if (plan->detector)
         fprintf(out, "  detector    %s, %llu messages\n", plan->detector->name,
                 (unsigned long long)result->detector_sent);

@@ -59,6 +59,10 @@ int build_detector(struct builder *b);
 int build_check_times(struct builder *b);
 /* schedule.c: the commands and their times. */
 int build_story(struct builder *b);
+/* NULL if memory ran out. */
+struct sim_command *build_add_command(struct builder *b, enum sim_command_type type, sim_time at);
+/* cases.c: `case best`, `case worst`: who leads, dies and calls. */
+int build_case(struct builder *b);
 /* "ID:NAME=N", without the time */
 int build_read_fact(struct builder *b, const char **at, struct sim_command *command);
 /* script.c: the same for a plan in which every move is scripted. */

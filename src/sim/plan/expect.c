@@ -49,6 +49,37 @@ static int expect_violation(struct builder *b, struct sim_expect *expect, const 
         "a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted, token-fell or endless");
 }
 
+enum { AT_REST = EL_DISAGREEMENT | EL_NO_LEADER | EL_DEAD_LEADER };
+
+/* The checker's properties: the claim to judge, and the violations that break it. */
+static const struct {
+    const char *name;
+    uint32_t claim, violations;
+    bool by_agreement; /* broken if not all live nodes follow one live leader in the end */
+} properties[] = {
+    {"one-leader", EL_CLAIMS_ONE_LEADER, EL_TWO_LEADERS, false},
+    {"one-per-term", EL_CLAIMS_ONE_PER_TERM, EL_SAME_TERM, false},
+    {"tokens-rise", EL_CLAIMS_RISING, EL_TOKEN_FELL, false},
+    {"agreement", EL_CLAIMS_AGREEMENT, AT_REST, false},
+    {"best", EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST, AT_REST | EL_NOT_BEST, false},
+    {"groups", EL_CLAIMS_GROUPS, AT_REST, false},
+    {"rests", 0, EL_ENDLESS, false},
+    {"elects", 0, 0, true},
+};
+
+static int expect_broken(struct builder *b, struct sim_expect *expect, const char *at)
+{
+    expect->type = SIM_EXPECT_BROKEN;
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+        if (strcmp(properties[i].name, at) != 0) continue;
+        expect->value = i;
+        expect->kind = properties[i].violations;
+        b->plan->judged |= properties[i].claim;
+        return 0;
+    }
+    return build_fail_at(b, at, "there is no property '%.20s'; `elector check --help` lists them", at);
+}
+
 static int read_expect(struct builder *b, const char *value)
 {
     struct sim_expect *expect = build_one_more(&b->plan->expects, &b->plan->expect_count, sizeof *expect);
@@ -85,11 +116,13 @@ static int read_expect(struct builder *b, const char *value)
         return build_read_only_time(b, at, &expect->value);
     } else if (parse_text(&at, "violation ")) {
         return expect_violation(b, expect, at);
+    } else if (parse_text(&at, "broken ")) {
+        return expect_broken(b, expect, at);
     } else {
         return build_fail_at(
             b, value,
             "expect one of: leader ID|none, agreement, no agreement, messages [KIND] N, failed-hops N, "
-            "turnaround T, term N, refused N, violation KIND, no violation");
+            "turnaround T, term N, refused N, violation KIND, no violation, broken PROPERTY");
     }
     return 0;
 }
@@ -114,9 +147,12 @@ bool sim_expectation_holds(const struct sim_plan *plan, const struct sim_result 
     case SIM_EXPECT_FAILED_HOPS: return result->failed_hops == expect->value;
     case SIM_EXPECT_REFUSED: return result->refused == expect->value;
     case SIM_EXPECT_TERM: return result->term == expect->value;
-    case SIM_EXPECT_TURNAROUND: return result->turnaround == expect->value;
+    case SIM_EXPECT_TURNAROUND: return !sim_is_endless(result) && result->turnaround == expect->value;
     case SIM_EXPECT_VIOLATION: return (result->violation_kinds & expect->kind) != 0;
     case SIM_EXPECT_NO_VIOLATION: return result->violation_kinds == 0;
+    case SIM_EXPECT_BROKEN:
+        return properties[expect->value].by_agreement ? !result->is_led
+                                                      : (result->violation_kinds & expect->kind) != 0;
     }
     return false;
 }
@@ -126,7 +162,7 @@ uint32_t sim_unexpected_violations(const struct sim_plan *plan, const struct sim
     uint32_t unexpected = result->violation_kinds;
     bool tells_one = false;
     for (size_t i = 0; i < plan->expect_count; i++)
-        if (plan->expects[i].type == SIM_EXPECT_VIOLATION) {
+        if (plan->expects[i].type == SIM_EXPECT_VIOLATION || plan->expects[i].type == SIM_EXPECT_BROKEN) {
             unexpected &= ~plan->expects[i].kind;
             tells_one = true;
         }

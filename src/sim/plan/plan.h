@@ -149,6 +149,7 @@ enum sim_expect_type {
     SIM_EXPECT_TURNAROUND,
     SIM_EXPECT_VIOLATION,
     SIM_EXPECT_NO_VIOLATION,
+    SIM_EXPECT_BROKEN, /* a property of the checker, by its name; value: its place among them */
     SIM_EXPECT_FAILED_HOPS,
     SIM_EXPECT_TERM,    /* the leader's term at the end; 0: nobody leads */
     SIM_EXPECT_REFUSED, /* how often the resource's guard refused a leader */

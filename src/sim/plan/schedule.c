@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "sim/plan/builder.h"
 
-static struct sim_command *add_command(struct builder *b, enum sim_command_type type, sim_time at)
+struct sim_command *build_add_command(struct builder *b, enum sim_command_type type, sim_time at)
 {
     struct sim_command *command = build_one_more(&b->plan->commands, &b->plan->command_count, sizeof *command);
     if (command) *command = (struct sim_command){.at = at, .type = type, .source = b->now};
@@ -23,14 +23,14 @@ static int read_initiator(struct builder *b, const char *value)
         if (*at == '@' && build_read_at(b, &at, &when) != 0) return -1;
         if (!parse_end(&at)) return build_fail_at(b, at, "did not expect '%.20s' here", at);
         for (el_node node = 1; node <= b->plan->cluster.count; node++) {
-            struct sim_command *command = add_command(b, SIM_DO_CAMPAIGN, when);
+            struct sim_command *command = build_add_command(b, SIM_DO_CAMPAIGN, when);
             if (!command) return build_out_of_memory(b);
             command->node = node;
         }
         return 0;
     }
     for (bool more = true; more;) {
-        struct sim_command *command = add_command(b, SIM_DO_CAMPAIGN, 0);
+        struct sim_command *command = build_add_command(b, SIM_DO_CAMPAIGN, 0);
         if (!command) return build_out_of_memory(b);
         if (build_read_node(b, &at, &command->node) != 0) return -1;
         if (*at == '@' && build_read_at(b, &at, &command->at) != 0) return -1;
@@ -43,7 +43,7 @@ static int read_timed_nodes(struct builder *b, const char *value, enum sim_comma
 {
     bool more = true;
     for (const char *at = value; more;) {
-        struct sim_command *command = add_command(b, type, 0);
+        struct sim_command *command = build_add_command(b, type, 0);
         if (!command) return build_out_of_memory(b);
         if ((leader_too ? build_read_node_or_leader : build_read_node)(b, &at, &command->node) != 0 ||
             build_read_at(b, &at, &command->at) != 0 || build_read_more(b, &at, &more) != 0)
@@ -119,7 +119,7 @@ static int read_fact(struct builder *b, const char *value)
 {
     bool more = true;
     for (const char *at = value; more;) {
-        struct sim_command *command = add_command(b, SIM_DO_FACT, 0);
+        struct sim_command *command = build_add_command(b, SIM_DO_FACT, 0);
         if (!command) return build_out_of_memory(b);
         if (build_read_fact(b, &at, command) != 0) return -1;
         if (*at == '@' && build_read_at(b, &at, &command->at) != 0) return -1;
@@ -132,7 +132,7 @@ static int read_jump(struct builder *b, const char *value)
 {
     bool more = true;
     for (const char *at = value; more;) {
-        struct sim_command *command = add_command(b, SIM_DO_JUMP, 0);
+        struct sim_command *command = build_add_command(b, SIM_DO_JUMP, 0);
         sim_time far = 0;
         if (!command) return build_out_of_memory(b);
         if (build_read_node(b, &at, &command->node) != 0 || build_read_at(b, &at, &command->at) != 0) return -1;
@@ -156,11 +156,11 @@ static int read_pause(struct builder *b, const char *value)
         if (until == SIM_NEVER)
             return build_fail_at(b, at,
                                  "a pause needs an end: ID@T..T; for a process that does not resume use crash");
-        struct sim_command *pause = add_command(b, SIM_DO_PAUSE, from);
+        struct sim_command *pause = build_add_command(b, SIM_DO_PAUSE, from);
         if (!pause) return build_out_of_memory(b);
         pause->node = node;
         pause->until = until;
-        struct sim_command *resume = add_command(b, SIM_DO_RESUME, until);
+        struct sim_command *resume = build_add_command(b, SIM_DO_RESUME, until);
         if (!resume) return build_out_of_memory(b);
         resume->node = node;
         if (build_read_more(b, &at, &more) != 0) return -1;
@@ -183,11 +183,11 @@ static int add_break(struct builder *b, struct sim_break made, sim_time from, si
     }
     *place = made;
     const uint32_t number = (uint32_t)b->plan->break_count - 1;
-    struct sim_command *part = add_command(b, SIM_DO_PART, from);
+    struct sim_command *part = build_add_command(b, SIM_DO_PART, from);
     if (!made.text || !part) return build_out_of_memory(b);
     part->break_number = number;
     if (until == SIM_NEVER) return 0;
-    struct sim_command *heal = add_command(b, SIM_DO_HEAL, until);
+    struct sim_command *heal = build_add_command(b, SIM_DO_HEAL, until);
     if (!heal) return build_out_of_memory(b);
     heal->break_number = number;
     return 0;
@@ -244,12 +244,12 @@ static int read_cut(struct builder *b, const char *value)
 
 static int add_accusation(struct builder *b, el_node node, el_node peer, sim_time from, sim_time until)
 {
-    struct sim_command *begin = add_command(b, SIM_DO_SUSPECT, from);
+    struct sim_command *begin = build_add_command(b, SIM_DO_SUSPECT, from);
     if (!begin) return build_out_of_memory(b);
     begin->node = node;
     begin->peer = peer;
     if (until == SIM_NEVER) return 0;
-    struct sim_command *end = add_command(b, SIM_DO_TRUST, until);
+    struct sim_command *end = build_add_command(b, SIM_DO_TRUST, until);
     if (!end) return build_out_of_memory(b);
     end->node = node;
     end->peer = peer;
@@ -275,31 +275,37 @@ static int read_false_suspect(struct builder *b, const char *value)
     return 0;
 }
 
-/* If no initiator is named and nothing else starts an election, the first live member starts one. */
+static bool dies_at_once(const struct sim_plan *plan, el_node node)
+{
+    for (size_t i = 0; i < plan->command_count; i++)
+        if (plan->commands[i].type == SIM_DO_CRASH && plan->commands[i].at == 0 &&
+            plan->commands[i].node == node)
+            return true;
+    return false;
+}
+
+/* True if some detector will notice a death, so that nobody has to be told to call an election. */
+static bool is_watched(const struct sim_plan *plan)
+{
+    for (size_t i = 0; i < plan->command_count; i++)
+        if (plan->commands[i].type == SIM_DO_RESTART || plan->commands[i].type == SIM_DO_SUSPECT) return true;
+    return plan->detect != SIM_NEVER || plan->detector;
+}
+
+/* If no initiator is named, the first live member calls an election when the run begins. Not if a leader is in
+ * office: then somebody must have a reason. Its death at the beginning is one, unless a detector sees to that. */
 static int add_default_initiator(struct builder *b)
 {
-    struct sim_plan *plan = b->plan;
-    bool something_starts_it = false;
-    for (size_t i = 0; i < plan->command_count; i++) {
-        const enum sim_command_type type = plan->commands[i].type;
-        if (type == SIM_DO_RESTART || type == SIM_DO_SUSPECT) something_starts_it = true;
-        const bool silences = type == SIM_DO_CRASH || type == SIM_DO_PART;
-        if (silences && (plan->detect != SIM_NEVER || plan->detector)) something_starts_it = true;
-    }
+    const struct sim_plan *plan = b->plan;
     if (plan->algorithm->beats) return 0; /* it starts by itself */
-    if (build_last_of(b, "initiator") || (plan->incumbent && something_starts_it)) return 0;
-    for (el_node node = 1; node <= plan->cluster.count; node++) {
-        bool dead = false;
-        for (size_t i = 0; i < plan->command_count; i++)
-            if (plan->commands[i].type == SIM_DO_CRASH && plan->commands[i].at == 0 &&
-                plan->commands[i].node == node)
-                dead = true;
-        if (dead) continue;
-        struct sim_command *command = add_command(b, SIM_DO_CAMPAIGN, 0);
-        if (!command) return build_out_of_memory(b);
-        command->node = node;
-        return 0;
-    }
+    if (build_last_of(b, "initiator") || build_last_of(b, "case")) return 0;
+    if (plan->incumbent && (!dies_at_once(plan, plan->incumbent) || is_watched(plan))) return 0;
+    el_node node = 1;
+    while (node <= plan->cluster.count && dies_at_once(plan, node)) node++;
+    if (node > plan->cluster.count) return 0;
+    struct sim_command *command = build_add_command(b, SIM_DO_CAMPAIGN, 0);
+    if (!command) return build_out_of_memory(b);
+    command->node = node;
     return 0;
 }
 
@@ -357,6 +363,7 @@ int build_story(struct builder *b)
     };
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         if (build_each(b, readers[i].key, readers[i].read) != 0) return -1;
+    if (build_case(b) != 0) return -1;
     if (build_is_scripted(b)) return build_script(b);
     if (add_default_initiator(b) != 0) return -1;
     sort_commands(b->plan);

@@ -15,6 +15,10 @@ static const struct sim_key keys[] = {
     {"ordinary", "ID,…", "these members vote but never lead"},
     {"leader", "ID", "the leader at the start"},
     {"initiator", "ID[@T],…", "who calls an election, and when (or: all, none)"},
+    {"case", "best|worst",
+     "the textbooks' cases. Best: on a ring the future leader calls; elsewhere the\n"
+     "leader dies, and only the second-highest knows. Worst: on a ring the future\n"
+     "leader's successor calls; elsewhere the leader dies, and the lowest calls"},
     {"crash", "ID@T,…", "a process crashes (leader@T: the leader at that time)"},
     {"restart", "ID@T,…", "a dead process restarts with empty memory"},
     {"wipe", "ID@T,…", "a dead process restarts, and its saved record is lost too"},
@@ -53,7 +57,8 @@ static const struct sim_key keys[] = {
     {"horizon", "T", "a run that is still busy at T counts as endless"},
     {"expect", "…",
      "leader ID|none, agreement, no agreement, messages [KIND] N, failed-hops N,\n"
-     "turnaround T, term N, refused N, violation KIND, no violation"},
+     "turnaround T, term N, refused N, violation KIND, no violation,\n"
+     "broken PROPERTY (of `elector check`)"},
 };
 
 const struct sim_key *sim_keys(size_t *count)

@@ -1,7 +1,8 @@
 /*
  * A resource that every node can reach, even if links are cut. Every node that believes it leads works on it
  * and presents its term. The guard admits no term older than the highest it has seen. Two events are
- * recorded: the first work of a newer leader, and the first refusal of a stale one.
+ * recorded: the first work of a newer leader, and the first refusal of a stale one. A leader of an election without
+ * terms has no token; its work is refused too, but counted apart, since no other leader need exist.
  */
 #include "sim/internal.h"
 
@@ -21,6 +22,12 @@ static void tell(struct sim_world *world, enum sim_what what, el_node node, uint
 static void work(struct sim_world *world, el_node node)
 {
     struct sim_office *office = &world->offices[node];
+    if (office->term == 0) { /* nothing to check: its election has no terms */
+        world->result.tokenless++;
+        if (!office->refused) tell(world, SIM_REFUSED, node, 0);
+        office->refused = true;
+        return;
+    }
     const enum el_guarded said = el_guard_admit(&world->guard, office->term);
     if (said == EL_REFUSED) {
         world->result.refused++;

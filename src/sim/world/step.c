@@ -10,6 +10,7 @@ static void open_phase(struct sim_world *world)
     world->phase_open = true;
     world->phase_began = world->now;
     world->phase_messages = world->result.sent[0];
+    world->phase_has_views = false;
 }
 
 void sim_election_begins(struct sim_world *world)
@@ -29,6 +30,7 @@ static void tell_view(struct sim_world *world, el_node node, const struct el_vie
 {
     sim_election_progresses(world);
     sim_change(world);
+    world->phase_has_views = true;
     sim_record(world, (struct sim_record){.what = SIM_VIEWED,
                                           .cause = cause,
                                           .node = node,

@@ -211,6 +211,8 @@ static void close_phase(struct sim_world *world)
     struct sim_result *result = &world->result;
     if (!world->phase_open) return;
     world->phase_open = false;
+    const bool has_messages = !world->algorithm->beats && result->sent[0] != world->phase_messages;
+    if (!world->phase_has_views && !has_messages) return; /* something happened, but no election */
     void *phases = realloc(result->phases, (result->phase_count + 1) * sizeof *result->phases);
     if (!phases) {
         result->out_of_memory = true;
@@ -222,7 +224,8 @@ static void close_phase(struct sim_world *world)
         .ended = world->last_progress > world->phase_began ? world->last_progress : world->phase_began,
         .messages =
             (world->algorithm->beats ? world->progress_messages : result->sent[0]) - world->phase_messages,
-        .leader = result->agreed ? result->leader : EL_NOBODY};
+        .leader = result->agreed ? result->leader : EL_NOBODY,
+        .is_open = sim_is_endless(result)};
 }
 
 /* The election has nothing to do, even if its detector never stops changing its verdicts. */
@@ -237,6 +240,13 @@ static bool at_rest(const struct sim_world *world)
 {
     if (world->judging || (!world->algorithm->beats && !is_idle(world))) return false;
     return !world->restless || world->now - world->changed >= world->plan->settle;
+}
+
+/* The resource alone goes on: a leader works on it until the end that was asked for, or once after the last change. */
+static bool still_works(const struct sim_world *world)
+{
+    const struct sim_plan *plan = world->plan;
+    return plan->work && (plan->until != SIM_NEVER || world->now < world->changed + plan->work);
 }
 
 static void come_to_rest(struct sim_world *world)
@@ -257,7 +267,7 @@ static void run(struct sim_world *world)
     while (!world->result.out_of_memory) {
         if (at_rest(world)) {
             come_to_rest(world);
-            if (world->commands_left == 0) {
+            if (world->commands_left == 0 && !still_works(world)) {
                 world->result.came_to_rest = true;
                 return;
             }
@@ -266,8 +276,10 @@ static void run(struct sim_world *world)
         const bool flooded = plan->duplicate && world->machines[SIM_ELECTION].in_flight > IN_FLIGHT_MAX;
         const bool too_much = flooded || world->result.events == plan->event_max;
         if (event.time > end || too_much) {
+            sim_push(world, &event); /* still under way */
             if (event.time > end) world->now = end;
             const bool cut_short = plan->until != SIM_NEVER && !too_much; /* as requested */
+            if (plan->work && at_rest(world) && world->commands_left == 0) world->result.came_to_rest = true;
             if (!cut_short && !at_rest(world) && !is_idle(world)) sim_oracle_endless(world);
             return;
         }
@@ -326,6 +338,15 @@ static void schedule_commands(struct sim_world *world)
     }
 }
 
+/* What is left in the queue is of no more use: the run is over. */
+static void count_under_way(struct sim_world *world)
+{
+    struct sim_event event;
+    world->result.under_way = world->stage.flight_count;
+    while (sim_queue_pop(&world->queue, &event))
+        world->result.under_way += event.type == SIM_DELIVERY && event.channel == SIM_ELECTION;
+}
+
 const struct sim_result *sim_world_run(struct sim_world *world)
 {
     const struct sim_plan *plan = world->plan;
@@ -360,7 +381,11 @@ const struct sim_result *sim_world_run(struct sim_world *world)
     }
     close_phase(world);
     world->result.term = world->offices[sim_world_leading(world)].term;
-    world->result.turnaround = world->election_begun ? world->last_progress - world->began : 0;
+    const bool has_turnaround = world->election_begun && !sim_is_endless(&world->result);
+    world->result.turnaround = has_turnaround ? world->last_progress - world->began : 0;
+    world->result.is_led = world->result.agreed && world->nodes[world->result.leader].alive &&
+                           world->nodes[world->result.leader].leader == world->result.leader;
+    count_under_way(world);
     world->result.ended = world->now;
     return &world->result;
 }
@@ -438,6 +463,11 @@ void sim_world_listen(struct sim_world *world, sim_listener *listener, void *con
 {
     world->listener = listener;
     world->listener_context = context;
+}
+
+const struct sim_result *sim_world_result(const struct sim_world *world)
+{
+    return &world->result;
 }
 
 const struct sim_trace *sim_world_trace(const struct sim_world *world)

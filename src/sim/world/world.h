@@ -23,29 +23,36 @@ struct sim_violation {
     uint64_t step;                      /* ... and its step, from 1; 0: not a loop */
 };
 
-/* One election: from the first call, suspicion or fault until the world is at rest. */
+/* One election: from the first call, suspicion or fault until the world is at rest. A crash that is noticed, and
+ * after which nobody sends a message or changes its view, is none. */
 struct sim_phase {
     sim_time began, ended;
     uint64_t messages;
     el_node leader; /* nobody: no agreement */
+    bool is_open;   /* the run ended before it did; `ended` is the last progress */
 };
 
 struct sim_result {
     uint64_t sent[SIM_KINDS_MAX]; /* executed SENDs by kind; [0] is their sum */
     uint64_t failed_hops;         /* attempts that came back; not in `sent` */
-    uint64_t delivered, lost, copies, to_the_dead;
+    /* The fate of each message: sent[0] + failed_hops + copies = delivered + lost + to_the_dead + under_way. */
+    uint64_t delivered, lost, copies, to_the_dead, under_way;
     uint64_t events;
-    sim_time turnaround; /* from the first start or suspicion to the last delivery or change of view */
+    /* From the first start or suspicion to the last delivery or change of view. 0 if the run is endless. */
+    sim_time turnaround;
     sim_time ended;
     bool came_to_rest;
     bool agreed; /* every live node names the same leader */
+    bool is_led; /* ... which is alive, and leads */
     el_node leader;
     uint64_t term;                          /* of the leader at the end, by its own view; 0: nobody leads */
     uint32_t faults;                        /* the el_fault bits that happened */
     uint32_t leaders_max;                   /* the most simultaneous leaders, whatever is claimed */
+    uint32_t elected_apart;                 /* how often a node began to lead while links were broken */
     uint32_t deposed;                       /* how often a live leader that all followed stopped, unasked */
     uint64_t notes;                         /* bit k: note k of the algorithm was made */
     uint64_t admitted, refused;             /* work on the resource, counted by its guard */
+    uint64_t tokenless;                     /* work that the guard could not judge: the leader has no term */
     uint64_t detector_sent, detector_notes; /* of the detector machine, separate from the election's */
     struct sim_violation violations[SIM_VIOLATIONS_MAX];
     uint32_t violation_count;
@@ -58,6 +65,12 @@ struct sim_result {
 
 struct sim_world;
 
+/* An endless run has no turnaround: it was cut, and might have gone on for ever. */
+static inline bool sim_is_endless(const struct sim_result *result)
+{
+    return result->violation_kinds & EL_ENDLESS;
+}
+
 /* keep: how many trace records, see sim_trace_init. NULL if memory ran out. The plan is borrowed. */
 struct sim_world *sim_world_new(const struct sim_plan *plan, uint64_t keep);
 void sim_world_free(struct sim_world *world);
@@ -66,6 +79,8 @@ typedef void sim_listener(void *context, sim_time now, el_node node, el_node pee
 void sim_world_listen(struct sim_world *world, sim_listener *listener, void *context);
 /* Runs to the end. The result is borrowed from the world. */
 const struct sim_result *sim_world_run(struct sim_world *world);
+/* The same result, after the run. */
+const struct sim_result *sim_world_result(const struct sim_world *world);
 const struct sim_trace *sim_world_trace(const struct sim_world *world);
 const struct sim_plan *sim_world_plan(const struct sim_world *world);
 /* The node's leader, in its own view; nobody if the node is dead. */

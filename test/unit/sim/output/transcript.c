@@ -276,6 +276,29 @@ static void a_leader_without_terms_has_no_token(void **state)
 {
     play_and_record("chang-roberts; nodes 4; initiator 1; resource 1");
     reads(written(transcript, false), "the resource REFUSES 4: it has no token\n");
+    reads(written(sim_write_summary, false),
+          "  resource    0 times admitted, 0 refused, 6 without a token to check\n");
+}
+
+static void an_endless_run_is_cut_with_a_note(void **state)
+{
+    play_and_record("chang-roberts; ids 3,32,5,80,6,12; initiator 3; crash 80@3.5");
+    const char *text = written(transcript, false);
+    assert_int_equal(lines_of(text), 101);
+    reads(text, "lines more: it does not come to rest (--trace FILE has every event)\n");
+    reads(written(sim_write_summary, false), "  turnaround  none: cut at 563.5 T, and still busy\n");
+    play_and_record("chang-roberts; ids 3,32,5,80,6,12; initiator 3,3@40; crash 80@43.5");
+    reads(written(sim_write_summary, false), " messages, without an end\n");
+    play_and_record("chang-roberts; nodes 40; initiator all"); /* long, but not endless */
+    assert_true(lines_of(written(transcript, false)) > 101);
+}
+
+static void the_length_of_t_is_told(void **state)
+{
+    play_and_record("bully; nodes 5; leader 5; crash 5@0; initiator 2");
+    reads(written(sim_write_summary, false), "  turnaround  4 T   (T = 1 ms)\n");
+    play_and_record("bully; nodes 5; leader 5; crash 5@0; initiator 2; delay 10ms");
+    reads(written(sim_write_summary, false), "  turnaround  40 ms\n");
 }
 
 /* ---- Expectations ---- */
@@ -344,6 +367,8 @@ int main(void)
         cmocka_unit_test(a_summary_of_disagreement_says_who_believes_what),
         cmocka_unit_test(a_table_of_beliefs_is_bounded),
         cmocka_unit_test(a_leader_without_terms_has_no_token),
+        cmocka_unit_test(an_endless_run_is_cut_with_a_note),
+        cmocka_unit_test(the_length_of_t_is_told),
         cmocka_unit_test(expectations_hold_or_do_not),
         cmocka_unit_test(a_violation_that_was_expected_is_no_surprise),
     };

@@ -125,7 +125,7 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
         {"bully; nodes 3; expect term x", "--expect term x: expected a whole number below 2^53"},
         {"bully; nodes 3; expect victory",
          "--expect victory: expect one of: leader ID|none, agreement, no agreement, messages [KIND] N, "
-         "failed-hops N, turnaround T, term N, refused N, violation KIND, no violation"},
+         "failed-hops N, turnaround T, term N, refused N, violation KIND, no violation, broken PROPERTY"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refused(cases[i].text, NULL, cases[i].error);
     clear();
@@ -197,6 +197,8 @@ static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
         {"raft", "ordinary", "1 2", "did not expect '2' here"},
         {"chubby", "set", "lease=0", "'lease' is a time above 0"},
         {"bully", "expect", "refused x", "expected a whole number below 2^53"},
+        {"bully", "case", "typical", "a case is best or worst"},
+        {"raft", "case", "best", "raft starts elections by itself; the cases are of those that are called"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200], expected[400];
@@ -204,6 +206,11 @@ static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
         snprintf(expected, sizeof expected, "--%s %s: %s", cases[i].key, cases[i].value, cases[i].error);
         refused(text, NULL, expected);
     }
+    refused("bully; nodes 3; case best; initiator 1", NULL,
+            "--case best: the case says itself who leads, dies and calls: leave out initiator");
+    refused("bully; nodes 3; case worst; crash 3@0", NULL,
+            "--case worst: the case says itself who leads, dies and calls: leave out crash");
+    refused("bully; nodes 1; case best", NULL, "--case best: a case needs two members that may lead");
     refused("raft; nodes 3; ordinary 1; leader 1", NULL, "--leader 1: an ordinary member never leads");
     refused("bully; nodes 65; detector path", NULL, "--detector path: path takes at most 64 members");
     refused("bully; nodes 3; detector phi:8,speed=1", "story", "story:3:16: detector: phi has the options");

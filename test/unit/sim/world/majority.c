@@ -61,7 +61,7 @@ static void the_minority_is_not_blamed(void **state)
     errand = NULL;
     toys("nodes 5; initiator 1; partition 1,2,3|4,5");
     blames(EL_NO_LEADER, "1,2,3"); /* those who could lead */
-    guise = "invitation";          /* which knows of ordinary members */
+    guise = "candidate-ordinary";  /* which knows of ordinary members */
     toys("nodes 5; initiator 1; partition 1,2,3|4,5; ordinary 1,3");
     blames(EL_NO_LEADER, "2");
     toys("nodes 5; initiator 1; partition 1,2,3|4,5; ordinary 1,2,3");

@@ -127,7 +127,7 @@ static void an_ordinary_member_is_never_elected(void **state)
 static void the_best_is_sought_among_candidates(void **state)
 {
     errand = crown_itself_for_all;
-    guise = "invitation"; /* which knows of ordinary members */
+    guise = "candidate-ordinary"; /* which knows of ordinary members */
     toys("nodes 4; initiator 2; ordinary 3,4");
     elected(2);
     toys("nodes 4; initiator 2; ordinary 4");
@@ -136,7 +136,7 @@ static void the_best_is_sought_among_candidates(void **state)
 
 static void where_nobody_may_lead_nobody_is_missed(void **state)
 {
-    guise = "invitation";
+    guise = "candidate-ordinary";
     toys("nodes 3; initiator 1; ordinary 1,2,3");
     assert_int_equal(bench.result->violation_kinds, 0);
     toys("nodes 3; initiator 1; ordinary 1,2");

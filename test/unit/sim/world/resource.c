@@ -46,8 +46,8 @@ static void guarded(const char *file, int line, const char *expected)
 static void whoever_leads_works(void **state)
 {
     toys("nodes 2; initiator 1@0.5; resource 1; crash 2@5");
-    guard_says("1:1+1"); /* told once */
-    assert_int_equal(bench.result->admitted, 4);
+    guard_says("1:1+1");                         /* told once */
+    assert_int_equal(bench.result->admitted, 6); /* once more after the last change */
     assert_int_equal(bench.result->refused, 0);
     toys("nodes 2; initiator none; resource 1; crash 2@5");
     guard_says("");
@@ -58,7 +58,7 @@ static void a_stale_leader_is_turned_away(void **state)
 {
     toys("nodes 2; initiator 1@0.5,2@2.1,2@2.2; resource 1; crash 1@6.5");
     guard_says("1:1+1 3:2+2 4:1-1"); /* until 2 is there, nobody knows that 1 is stale */
-    assert_int_equal(bench.result->admitted, 3 + 4);
+    assert_int_equal(bench.result->admitted, 3 + 6);
     assert_int_equal(bench.result->refused, 3);
 }
 
@@ -73,6 +73,19 @@ static void who_stands_still_or_is_dead_does_not_work(void **state)
     toys("nodes 2; initiator 1@0.5; resource 1; pause 1@1.5..4.5; crash 1@6.5; crash 2@9");
     guard_says("1:1+1");
     assert_int_equal(bench.result->admitted, 1 + 2);
+}
+
+static void a_run_with_only_a_resource_does_not_stop_at_0(void **state)
+{
+    play("bully; nodes 3; leader 3; resource 2");
+    assert_int_equal(bench.result->tokenless, 1); /* the bully's first leader has no term */
+    assert_true(bench.result->came_to_rest);
+    play("bully; nodes 3; initiator 1; resource 2"); /* 3 leads from 1 on */
+    assert_true(bench.result->admitted > 0);
+    assert_true(bench.result->came_to_rest);
+    play("bully; nodes 3; initiator 1; resource 2; until 100");
+    assert_int_equal(bench.result->admitted, 50);
+    assert_true(bench.result->came_to_rest);
 }
 
 static void the_work_makes_no_run_endless(void **state)
@@ -149,6 +162,7 @@ int main(void)
         leader_check(a_stale_leader_is_turned_away),
         leader_check(one_that_leads_again_in_a_newer_term_is_admitted_again),
         leader_check(who_stands_still_or_is_dead_does_not_work),
+        leader_check(a_run_with_only_a_resource_does_not_stop_at_0),
         leader_check(the_work_makes_no_run_endless),
         leader_check(an_expectation_may_count_refusals),
         leader_check(a_leader_cut_off_is_fenced_off),
