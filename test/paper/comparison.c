@@ -127,6 +127,22 @@ static void a_majority_survives_the_death_of_fewer_than_half(void **state)
     assert_true(promised("raft", SIM_CRASHES));
 }
 
+/* An election that stops at a broken link has no two leaders. That says nothing about its safety. */
+static void a_ring_that_elects_nobody_in_a_partition_is_not_called_safe(void **state)
+{
+    static const char *const rings[] = {"lelann", "hirschberg-sinclair", "peterson", "itai-rodeh"};
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        const struct sim_trial trial = trial_of(named(rings[i]), SIM_PARTITIONS);
+        assert_int_equal(trial.broken, 0);
+        assert_true(sim_trial_is_vacuous(&trial, SIM_PARTITIONS));
+    }
+    const struct sim_trial raft = trial_of(named("raft"), SIM_PARTITIONS),
+                           bully = trial_of(named("bully"), SIM_PARTITIONS);
+    assert_false(sim_trial_is_vacuous(&bully, SIM_PARTITIONS));
+    if (RUNS >= 50)
+        assert_false(sim_trial_is_vacuous(&raft, SIM_PARTITIONS)); /* only some runs leave a majority */
+}
+
 static void without_a_majority_a_partition_makes_two_leaders(void **state)
 {
     static const char *const names[] = {
@@ -230,6 +246,7 @@ int main(void)
         cmocka_unit_test(the_bully_and_the_rings_survive_all_deaths_but_one),
         cmocka_unit_test(a_majority_survives_the_death_of_fewer_than_half),
         cmocka_unit_test(without_a_majority_a_partition_makes_two_leaders),
+        cmocka_unit_test(a_ring_that_elects_nobody_in_a_partition_is_not_called_safe),
         cmocka_unit_test(with_a_majority_it_does_not),
         cmocka_unit_test(a_bully_that_comes_back_bullies),
         cmocka_unit_test(a_raft_leader_stays_whoever_comes_back_or_calls),

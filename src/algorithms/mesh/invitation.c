@@ -332,6 +332,7 @@ const struct el_algorithm el_invitation = {
     EL_BREAKS(breaks),
     .needs = EL_NEEDS_FIFO | EL_NEEDS_RELIABLE | EL_NEEDS_TIMELY,
     .claims = EL_CLAIMS_GROUPS,
+    .roleless = true, /* each member begins as the leader of a group */
     .count_max = 64,
     .state_bytes = sizeof(struct invitation),
     .outbox_fixed = 10,

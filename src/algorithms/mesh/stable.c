@@ -218,6 +218,8 @@ static const struct el_weakness breaks[] = {
      "it reaches from round to round"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
      "two lost OKs look like a dead owner, to one member or to all"},
+    {EL_DRIFTS, EL_NO_LEADER | EL_ENDLESS,
+     "a clock that runs three times as fast as the owner's gives up before the next OK"},
 };
 
 const struct el_algorithm el_stable = {

@@ -1,15 +1,17 @@
 /* elector compare: every algorithm through the same trials. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/lab/compare.h"
 
-enum { NODES_DEFAULT = 6, NODES_MAX = SIM_TRIAL_NODES_MAX / 2, RUNS_MAX = 1000000 };
+enum { NODES_DEFAULT = 6, NODES_MAX = SIM_TRIAL_NODES_MAX / 2, RUNS_MAX = 1000000, THREADS_MAX = 64 };
 
 static const char help[] =
-    "Usage: elector compare [--nodes N] [--runs N] [--seed S] [--output text|json]\n\n"
+    "Usage: elector compare [--nodes N] [--runs N] [--seed S] [--threads N] [--output text|json]\n\n"
     "Puts every algorithm through the same trials, with many seeded runs each, and compares the results with\n"
     "its own claims (`elector algorithms NAME`). In every run the ring order is random.\n\n"
     "  messages        mean number of messages until the last node knows the new leader. The leader, the\n"
@@ -21,56 +23,19 @@ static const char help[] =
     "                  with disagreement, a dead leader, or no leader although there can be one\n"
     "  partition-safe  two or three sides cannot reach each other, for some time or for ever: never two leaders\n"
     "                  at one instant. If a majority elects for a term: never two leaders in one term, since the\n"
-    "                  old leader can do nothing without that majority. (Electing nobody is safe, too)\n"
+    "                  old leader can do nothing without that majority\n"
     "  restart-safe    like crash-safe, and crashed nodes restart with empty memory and their saved record\n"
     "  stable          while a leader lives, a better one restarts or somebody calls an election: the leader\n"
     "                  stays, and nobody else leads\n\n"
     "A cell says yes if no run broke the property and the algorithm promises it; yes* if no run broke it and\n"
-    "the algorithm promises less; otherwise no, with the share of runs that broke it. If a run breaks a\n"
-    "promise, the cell has a !, the command that repeats the run is printed, and the exit code is 1.\n\n"
+    "the algorithm promises less; vacuous if no side of a partition elected a leader in any run;\n"
+    "otherwise no, with the share of runs that broke it. If a run breaks a promise, the cell has a !, the\n"
+    "command that repeats the run is printed, and the exit code is 1.\n\n"
     "  --nodes N            number of nodes (default 6)\n"
     "  --runs N             runs for each cell (default: as many as take a second or two)\n"
     "  --seed S             seed of all random choices (default 1)\n"
+    "  --threads N          number of threads (default: one for each processor); the answer does not depend on it\n"
     "  --output text|json   a table, or JSON";
-
-/* ---- Measuring ---- */
-
-static int measure_trials(const struct sim_trial_terms *terms, struct compare_row *row, struct sim_error *error)
-{
-    for (int trouble = 0; trouble < SIM_TROUBLES; trouble++)
-        if (sim_measure_trouble(row->algorithm, (enum sim_trouble)trouble, terms, &row->trials[trouble], error))
-            return -1;
-    return 0;
-}
-
-static int measure_row(const struct sim_trial_terms *terms, struct compare_row *row, struct sim_error *error)
-{
-    const struct el_algorithm *algorithm = row->algorithm;
-    struct sim_trial_terms doubled = *terms;
-    doubled.nodes *= 2;
-    if (algorithm->count_max && terms->nodes > algorithm->count_max) return 0;
-    row->ran = true;
-    if (sim_measure_cost(algorithm, terms, &row->cost, error) != 0) return -1;
-    const bool speaks_of_twice = !algorithm->count_max || doubled.nodes <= algorithm->count_max;
-    if (speaks_of_twice && sim_measure_cost(algorithm, &doubled, &row->twice, error) != 0) return -1;
-    if (sim_measure_survived(algorithm, terms, &row->survived, error) != 0) return -1;
-    return measure_trials(terms, row, error);
-}
-
-static int measure(struct comparison *comparison, struct sim_error *error)
-{
-    const struct el_algorithm *const *all = el_algorithms(&comparison->count);
-    comparison->rows = calloc(comparison->count, sizeof *comparison->rows);
-    if (!comparison->rows) {
-        snprintf(error->text, sizeof error->text, "out of memory");
-        return -1;
-    }
-    for (uint32_t i = 0; i < comparison->count; i++) {
-        comparison->rows[i].algorithm = all[i];
-        if (measure_row(&comparison->terms, &comparison->rows[i], error) != 0) return -1;
-    }
-    return 0;
-}
 
 /* ---- The verb ---- */
 
@@ -87,12 +52,12 @@ static uint64_t affordable_runs(uint32_t nodes)
     return runs < LEAST ? LEAST : runs > MOST ? MOST : runs;
 }
 
-static int compare(struct sim_trial_terms terms, bool json)
+static int compare(struct sim_trial_terms terms, unsigned threads, bool json)
 {
     struct comparison comparison = {.terms = terms};
     struct sim_error error = {""};
     int status = CLI_CANNOT_TELL;
-    if (measure(&comparison, &error) != 0) {
+    if (compare_measure(&comparison, threads, isatty(STDERR_FILENO), &error) != 0) {
         fprintf(stderr, "elector compare: %s\n", error.text);
     } else if (!(json ? compare_write_json : compare_write_text)(stdout, &comparison)) {
         status = cli_out_of_memory("compare");
@@ -105,7 +70,8 @@ static int compare(struct sim_trial_terms terms, bool json)
 
 int cli_compare(int argc, char **argv)
 {
-    uint64_t nodes = NODES_DEFAULT, runs = 0, seed = 1;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t nodes = NODES_DEFAULT, runs = 0, seed = 1, threads = processors > 0 ? (uint64_t)processors : 1;
     bool json = false;
     for (int at = 1; at < argc; at++) {
         const char *value = NULL;
@@ -122,6 +88,9 @@ int cli_compare(int argc, char **argv)
         } else if (cli_option(argc, argv, &at, "seed", &value)) {
             if (!read_number(value, 0, EL_EPOCH_MAX - 1 - RUNS_MAX, &seed))
                 return cli_usage_error("compare", "--seed takes a whole number below 2^53 - %d", RUNS_MAX);
+        } else if (cli_option(argc, argv, &at, "threads", &value)) {
+            if (!read_number(value, 1, THREADS_MAX, &threads))
+                return cli_usage_error("compare", "--threads takes a number from 1 to %d", THREADS_MAX);
         } else if (cli_option(argc, argv, &at, "output", &value)) {
             if (!cli_output("compare", value, &json)) return CLI_USAGE;
         } else {
@@ -131,5 +100,5 @@ int cli_compare(int argc, char **argv)
     const uint32_t count = (uint32_t)nodes;
     const struct sim_trial_terms terms = {
         .nodes = count, .runs = runs ? runs : affordable_runs(count), .seed = seed};
-    return compare(terms, json);
+    return compare(terms, (unsigned)(threads < THREADS_MAX ? threads : THREADS_MAX), json);
 }

@@ -1,4 +1,4 @@
-/* The results of `elector compare`, and how they are written. */
+/* The results of `elector compare`: how they are measured (compare_measure.c) and written (compare_write.c). */
 #ifndef ELECTOR_CLI_LAB_COMPARE_H
 #define ELECTOR_CLI_LAB_COMPARE_H
 
@@ -19,6 +19,10 @@ struct comparison {
     struct compare_row *rows;
     uint32_t count;
 };
+
+/* Fills the rows, with this many threads: the results do not depend on how many. `tells`: progress to stderr. 0, or -1
+ * with the error filled in. */
+int compare_measure(struct comparison *comparison, unsigned threads, bool tells, struct sim_error *error);
 
 /* True if some run has a violation that the algorithm's table of weaknesses does not list. */
 bool compare_contradicts(const struct comparison *comparison);

@@ -59,10 +59,12 @@ static const char *fault_names(uint32_t faults, char text[NAMES])
 
 /* ---- The table ---- */
 
-static const char *trial_text(const struct sim_trial *trial, char text[CELL])
+static const char *trial_text(const struct sim_trial *trial, enum sim_trouble trouble, char text[CELL])
 {
     const char *mark = trial->unexcused ? "!" : "";
-    if (trial->broken) {
+    if (sim_trial_is_vacuous(trial, trouble)) {
+        snprintf(text, CELL, "vacuous%s", mark);
+    } else if (trial->broken) {
         snprintf(text, CELL, "no (%u %%)%s", percent(trial->broken, trial->runs), mark);
     } else {
         snprintf(text, CELL, "yes%s%s", trial->promised ? "" : "*", mark);
@@ -100,7 +102,7 @@ static void write_row(FILE *out, const struct compare_row *row, uint32_t nodes)
                 trouble == SIM_COMEBACKS ? " %s\n"
                 : trouble                ? " %-11s"
                                          : "  %-11s",
-                trial_text(&row->trials[trouble], text));
+                trial_text(&row->trials[trouble], (enum sim_trouble)trouble, text));
 }
 
 /* ---- Below the table ---- */
@@ -112,11 +114,22 @@ static bool some_cost(const struct comparison *comparison, enum sim_need need)
     return false;
 }
 
+static bool some_vacuous(const struct comparison *comparison)
+{
+    for (uint32_t i = 0; i < comparison->count; i++)
+        for (int trouble = 0; trouble < SIM_TROUBLES; trouble++)
+            if (comparison->rows[i].trials[trouble].runs &&
+                sim_trial_is_vacuous(&comparison->rows[i].trials[trouble], (enum sim_trouble)trouble))
+                return true;
+    return false;
+}
+
 static bool some_trial(const struct comparison *comparison, bool broken, bool promised)
 {
     for (uint32_t i = 0; i < comparison->count; i++)
         for (int trouble = 0; trouble < SIM_TROUBLES; trouble++) {
             const struct sim_trial *trial = &comparison->rows[i].trials[trouble];
+            if (sim_trial_is_vacuous(trial, (enum sim_trouble)trouble)) continue;
             if (trial->runs && (trial->broken > 0) == broken && (broken || trial->promised == promised))
                 return true;
         }
@@ -133,6 +146,8 @@ static void write_legend(FILE *out, const struct comparison *comparison)
     if (some_trial(comparison, false, true)) fputs("yes: in no run broken, as it promises.\n", out);
     if (some_trial(comparison, false, false)) fputs("yes*: in no run broken, though it promises less.\n", out);
     if (some_trial(comparison, true, false)) fputs("no: broken in this share of the runs.\n", out);
+    if (some_vacuous(comparison))
+        fputs("vacuous: in no run broken, but in none did any side of a partition elect a leader.\n", out);
     fputs("More: elector compare --help; elector algorithms NAME.\n", out);
 }
 
@@ -240,9 +255,10 @@ static json_t *json_trial(const struct comparison *comparison, const struct comp
 {
     const struct sim_trial *trial = &row->trials[trouble];
     char names[NAMES];
-    json_t *cell = json_pack("{s:b, s:I, s:I, s:b, s:I}", "holds", trial->broken == 0, "runs",
-                             (json_int_t)trial->runs, "broken", (json_int_t)trial->broken, "promised",
-                             trial->promised, "unexcused", (json_int_t)trial->unexcused);
+    json_t *cell = json_pack("{s:b, s:b, s:I, s:I, s:b, s:I}", "holds", trial->broken == 0, "vacuous",
+                             sim_trial_is_vacuous(trial, trouble), "runs", (json_int_t)trial->runs, "broken",
+                             (json_int_t)trial->broken, "promised", trial->promised, "unexcused",
+                             (json_int_t)trial->unexcused);
     if (!trial->unexcused) return cell;
     json_object_set_new(cell, "violations", json_words(violation_names(trial->violations, names)));
     json_object_set_new(cell, "faults", json_words(fault_names(trial->faults, names)));

@@ -84,7 +84,8 @@ static int play(struct run *run, bool told, struct sim_error *error)
 
 static bool ended_with_a_leader(const struct run *run)
 {
-    return run->result->agreed && sim_world_alive(run->world, run->result->leader);
+    return run->result->agreed && sim_world_alive(run->world, run->result->leader) &&
+           !sim_is_endless(run->result);
 }
 
 /* ---- What it costs ---- */
@@ -162,6 +163,7 @@ static void add_run(struct sim_trial *trial, const struct run *run, const struct
     const uint32_t unexcused = result->violation_kinds & ~sim_excused(algorithm, result->faults);
     trial->runs++;
     trial->broken += is_broken(run, algorithm, trouble);
+    trial->idle += result->elected_apart == 0;
     if (!unexcused || trial->unexcused++ > 0) return;
     trial->run = number;
     trial->violations = unexcused;

@@ -48,12 +48,19 @@ enum sim_trouble {
 
 struct sim_trial {
     uint64_t runs, broken;
+    uint64_t idle; /* runs in which nobody began to lead while links were broken */
     bool promised; /* its claims and its table of weaknesses exclude a broken run */
     /* Runs with a violation that the table does not list, and the first such violation. */
     uint64_t unexcused;
     uint64_t run;
     uint32_t violations, faults;
 };
+
+/* True if the trial shows nothing: no side of a partition ever elected a leader, so no two could. */
+static inline bool sim_trial_is_vacuous(const struct sim_trial *trial, enum sim_trouble trouble)
+{
+    return trouble == SIM_PARTITIONS && trial->broken == 0 && trial->idle == trial->runs;
+}
 
 /* The set of enum el_violation that the algorithm admits under these faults. */
 uint32_t sim_excused(const struct el_algorithm *algorithm, uint32_t faults);

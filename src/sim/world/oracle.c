@@ -144,6 +144,7 @@ static void take_office(struct sim_world *world, el_node node, const struct el_v
     struct sim_office *office = &world->offices[node];
     const bool anew = !led || office->term != view->term;
     if (anew) office->since = world->now;
+    if (anew && world->broken_count) world->result.elected_apart++;
     office->term = view->term;
     office->timer = view->timer;
     office->slot = view->slot;

@@ -22,7 +22,13 @@
 #include "sim/output/transcript.h"
 #include "sim/plan/parse.h"
 
-enum { NODES_MAX = 9, EVENTS_MAX = 400000, NOTES_ALGORITHMS_MAX = 64, RUNS_FOR_ALL_NOTES = 50000 };
+enum {
+    NODES_MAX = 9,
+    EVENTS_MAX = 400000,
+    NOTES_ALGORITHMS_MAX = 64,
+    RUNS_FOR_ALL_NOTES = 50000,
+    RUNS_WITH_ALL_ROLES = 5000
+};
 
 struct story {
     struct sim_settings settings;
@@ -32,7 +38,8 @@ struct story {
     bool obituaries;                  /* a death may become known for certain */
     bool
         ordinary; /* somebody votes and never leads; then no log is longer than others, as it could not lead by it */
-    double scale; /* how long the algorithm's own times are, so that faults meet its steps */
+    bool leaderless; /* nobody may lead */
+    double scale;    /* how long the algorithm's own times are, so that faults meet its steps */
 };
 
 static uint64_t below(struct story *s, uint64_t n)
@@ -202,6 +209,16 @@ static void add_clocks(struct story *s)
         set(s, "jump", one_in(s, 2) ? "%u@%.1f=+%.1f" : "%u@%.1f=-%.1f", node(s), moment(s), moment(s));
 }
 
+/* One member that never leads, or only such members: then there is nobody to elect, and nobody may lead. */
+static void add_ordinary(struct story *s)
+{
+    const bool everybody = one_in(s, 4);
+    const unsigned first = everybody ? 1 : node(s), last = everybody ? s->nodes : first;
+    for (unsigned n = first; n <= last; n++) set(s, "ordinary", "%u", n);
+    s->ordinary = true;
+    s->leaderless = everybody;
+}
+
 static void invent(struct story *s, const struct el_algorithm *algorithm, uint64_t run)
 {
     sim_random_seed(&s->dice, run, 77);
@@ -214,9 +231,8 @@ static void invent(struct story *s, const struct el_algorithm *algorithm, uint64
     set(s, "seed", "%llu", (unsigned long long)run);
     if (one_in(s, 3))
         for (unsigned n = 1; n <= s->nodes; n++) set(s, "attr", "%u=%u", n, (unsigned)below(s, 4));
-    if (algorithm->majority && one_in(s, 8)) {
-        set(s, "ordinary", "%u", node(s));
-        s->ordinary = true;
+    if (!algorithm->roleless && one_in(s, 8)) {
+        add_ordinary(s);
     } else if (one_in(s, 2)) {
         set(s, "leader", "%u", node(s));
     }
@@ -241,7 +257,8 @@ static void invent(struct story *s, const struct el_algorithm *algorithm, uint64
         if (option->kind == EL_MEMBERS && one_in(s, 3))
             set(s, "set", "%s=%u,%u", option->name, node(s), node(s));
         if (option->kind == EL_OBSERVERS && one_in(s, 4)) set(s, "set", "%s=%u", option->name, node(s));
-        if (option->kind == EL_ROLES && one_in(s, 2)) set(s, "set", "%s=%u,%u", option->name, node(s), node(s));
+        if (option->kind == EL_ROLES && !s->leaderless && one_in(s, 2))
+            set(s, "set", "%s=%u,%u", option->name, node(s), node(s));
         if (option->kind == EL_DURATION && !algorithm->beats && one_in(s, 4))
             set(s, "set", "%s=%u", option->name, 1 + (unsigned)below(s, 5));
     }
@@ -266,6 +283,7 @@ struct tally {
     uint32_t count;
     uint64_t notes[NOTES_ALGORITHMS_MAX];
     uint64_t violated, failed, skipped;
+    uint64_t leaderless; /* runs in which nobody may lead */
     uint64_t faults[32];
 };
 
@@ -300,6 +318,8 @@ static void run_one(uint64_t run, struct tally *tally, bool told)
     const struct sim_result *result = sim_world_run(world);
     assert_false(result->out_of_memory);
     tally->notes[which] |= result->notes;
+    tally->leaderless += s.leaderless;
+    if (s.leaderless) assert_int_equal(result->leaders_max, 0);
     tally->violated += result->violation_kinds != 0;
     for (uint32_t bit = 0; bit < 32; bit++) tally->faults[bit] += result->faults >> bit & 1u;
     if (check_bytes) {
@@ -365,6 +385,13 @@ static uint64_t unreached_notes(const struct tally *tally)
     return unreached;
 }
 
+static bool all_are_roleless(const struct tally *tally)
+{
+    for (uint32_t i = 0; i < tally->count; i++)
+        if (!tally->all[i]->roleless) return false;
+    return true;
+}
+
 /* Runs them in turn; whatever goes wrong must be named in the algorithm's own table. */
 static inline void swarm(const struct el_algorithm *const *all, uint32_t count, uint64_t runs_default)
 {
@@ -378,7 +405,9 @@ static inline void swarm(const struct el_algorithm *const *all, uint32_t count, 
         fprintf(stderr, "%s %s %llu", bit ? "," : "", el_fault_name((enum el_fault)(1u << bit)),
                 (unsigned long long)tally.faults[bit]);
     fputc('\n', stderr);
+    fprintf(stderr, "%llu runs in which nobody may lead\n", (unsigned long long)tally.leaderless);
     assert_int_equal(tally.failed, 0);
+    assert_true(tally.leaderless > 0 || runs.count < RUNS_WITH_ALL_ROLES || all_are_roleless(&tally));
     if (runs.count >= RUNS_FOR_ALL_NOTES) assert_int_equal(unreached_notes(&tally), 0);
 }
 
