@@ -184,6 +184,9 @@ json_t *serve_nobody_event(const char *group);
 json_t *serve_begin_status(const struct serve *); /* the members, and an empty list of groups */
 json_t *serve_describe_group(const struct serve *, const struct leadership *);
 json_t *serve_status_of(const struct serve *, const struct leadership *); /* one group */
+/* One page: the members, and the groups from number *next on, which it advances. Groups that the client may not
+ * read are left out, so there may be none. */
+json_t *serve_status_page(const struct connection *, uint32_t *next);
 /* The next line of a status of all groups; advances status_next, and clears in_status with the last one. */
 json_t *serve_status_line(struct connection *);
 

@@ -370,11 +370,30 @@ static const struct leadership *look_up(const struct request *r)
     return o;
 }
 
+/* One page of the groups. The client asks for the next one when it has read this one. */
+static void answer_page(const struct request *r)
+{
+    uint64_t from;
+    if (!read_number(r, "from", true, &from)) {
+        refuse(r, "bad-request", "`from` must be 0, or the number that came as `next`");
+        return;
+    }
+    uint32_t next = from < SERVE_GROUPS_MAX ? (uint32_t)from : SERVE_GROUPS_MAX;
+    json_t *line = serve_status_page(r->from, &next);
+    if (json_is_true(json_object_get(line, "more")))
+        json_object_set_new(line, "next", json_integer((json_int_t)next));
+    say_with_id(r, line);
+}
+
 static void on_status(const struct request *r)
 {
     if (r->group) {
         const struct leadership *o = look_up(r);
         if (o) say_with_id(r, serve_status_of(r->serve, o));
+        return;
+    }
+    if (json_object_get(r->object, "from")) {
+        answer_page(r);
         return;
     }
     r->from->in_status = true;

@@ -144,26 +144,29 @@ json_t *serve_status_of(const struct serve *serve, const struct leadership *o)
     return line;
 }
 
-json_t *serve_status_line(struct connection *c)
+json_t *serve_status_page(const struct connection *c, uint32_t *next)
 {
     const struct serve *serve = c->serve;
     uint64_t worst = 0;
     size_t size = 0;
-    uint32_t groups = 0;
     json_t *line = serve_begin_status(serve);
-    while (line && c->status_next < serve->leaderships.count && groups < SERVE_STATUS_GROUPS &&
-           size < SERVE_STATUS_BYTES) {
-        const struct leadership *o = leadership_at(&serve->leaderships, c->status_next);
+    for (uint32_t looked = 0;
+         line && *next < serve->leaderships.count && looked < SERVE_STATUS_GROUPS && size < SERVE_STATUS_BYTES;
+         looked++) {
+        const struct leadership *o = leadership_at(&serve->leaderships, (*next)++);
         if (serve_may_read(c, o)) size += append_group(serve, line, o, &worst);
-        c->status_next++;
-        groups++;
     }
-    c->in_status = line && c->status_next < serve->leaderships.count;
-    if (line) {
-        end_status(line, worst);
-        if (c->status_id) json_object_set(line, "id", c->status_id);
-        json_object_set_new(line, "more", json_boolean(c->in_status));
-    }
+    if (!line) return NULL;
+    end_status(line, worst);
+    json_object_set_new(line, "more", json_boolean(*next < serve->leaderships.count));
+    return line;
+}
+
+json_t *serve_status_line(struct connection *c)
+{
+    json_t *line = serve_status_page(c, &c->status_next);
+    c->in_status = line && c->status_next < c->serve->leaderships.count;
+    if (line && c->status_id) json_object_set(line, "id", c->status_id);
     if (!c->in_status) {
         json_decref(c->status_id);
         c->status_id = NULL;

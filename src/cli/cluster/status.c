@@ -142,15 +142,14 @@ static int complain(const char *text, elector_status status)
     return status == ELECTOR_REFUSED ? CLI_NO : CLI_CANNOT_TELL;
 }
 
-enum { GROUPS_MAX = 4096 }; /* of an agent */
+enum { GROUPS_MAX = 1 << 20 }; /* more than any agent has */
 
-/* Adds the groups of one more line. False if it has none, or if there are too many: the lines might never
- * end. */
+/* Adds the groups of one more line. False if they cannot all be the groups of one agent. */
 static bool add_line(json_t *all, const json_t *line)
 {
     json_t *groups = json_object_get(line, "groups"), *sum = json_object_get(all, "groups");
     uint64_t worst = 0, slower;
-    if (json_array_size(groups) == 0 || json_array_size(sum) >= GROUPS_MAX ||
+    if (!json_is_array(groups) || json_array_size(sum) + json_array_size(groups) > GROUPS_MAX ||
         json_array_extend(sum, groups) != 0)
         return false;
     (void)json_lines_number(all, "worst_failover_ms", 0, &worst);
@@ -159,27 +158,51 @@ static bool add_line(json_t *all, const json_t *line)
     return true;
 }
 
+static json_t *ask_from(const char *group, uint64_t from)
+{
+    json_t *request = json_pack("{si ss}", "id", 1, "op", "status");
+    if (request && group) json_object_set_new(request, "group", json_string(group));
+    if (request && !group) json_object_set_new(request, "from", json_integer((json_int_t)from));
+    return request;
+}
+
+/* Asks for the page after `last`. An agent that does not know pages sends all lines after one request. */
+static elector_status next_line(struct json_lines *w, const json_t *last, uint64_t *from, json_t **line)
+{
+    uint64_t next;
+    if (!json_object_get(last, "next")) return json_lines_hear(w, engine_until(LINES_ANSWER_MS), line);
+    if (!json_lines_number(last, "next", *from + 1, &next)) return ELECTOR_LOST; /* they would never end */
+    *from = next;
+    return json_lines_ask(w, ask_from(NULL, next), engine_until(LINES_ANSWER_MS), line);
+}
+
+/* Whether it can be a line of this status. Only a page may be without groups: it leads on to the next. */
+static bool is_good(json_t *all, const json_t *last, const json_t *line)
+{
+    const bool is_page = json_object_get(last, "next") != NULL;
+    return (is_page || json_array_size(json_object_get(line, "groups")) > 0) && add_line(all, line);
+}
+
 elector_status cli_ask_status(struct json_lines *w, const char *group, json_t **all)
 {
-    json_t *request = json_pack("{si ss}", "id", 1, "op", "status"), *line;
-    const uint64_t until_ns = engine_until(LINES_ANSWER_MS);
-    if (request && group) json_object_set_new(request, "group", json_string(group));
-    elector_status status = json_lines_ask(w, request, until_ns, all);
-    bool more = status == ELECTOR_OK && json_is_true(json_object_get(*all, "more"));
-    while (more) {
-        status = json_lines_hear(w, until_ns, &line);
-        if (status != ELECTOR_OK) break;
-        more = json_is_true(json_object_get(line, "more"));
-        if (!add_line(*all, line)) {
+    uint64_t from = 0;
+    elector_status status = json_lines_ask(w, ask_from(group, 0), engine_until(LINES_ANSWER_MS), all);
+    json_t *last = status == ELECTOR_OK ? json_incref(*all) : NULL;
+    while (status == ELECTOR_OK && json_is_true(json_object_get(last, "more"))) {
+        json_t *line = NULL;
+        w->reason[0] = '\0';
+        status = next_line(w, last, &from, &line);
+        if (status == ELECTOR_OK && !is_good(*all, last, line)) status = ELECTOR_LOST;
+        if (status == ELECTOR_LOST && !w->reason[0])
             snprintf(w->reason, sizeof w->reason,
                      "the agent at %s sent a status that does not end; is it an agent?", w->path);
-            status = ELECTOR_LOST;
-            more = false;
-        }
-        json_decref(line);
+        json_decref(last);
+        last = line;
     }
-    json_object_del(*all, "more");
+    json_decref(last);
     json_object_del(*all, "id");
+    json_object_del(*all, "more");
+    json_object_del(*all, "next");
     return status;
 }
 

@@ -192,7 +192,19 @@ static void status_is_a_table(void **state)
     assert_non_null(strstr(c.said, "is it an agent?"));
 }
 
-/* However many lines it takes: an agent has up to 4096 groups, and writes at most 32 of them into a line. */
+/* A page that leads to itself would never end; one without groups leads on. */
+static void status_asks_page_after_page(void **state)
+{
+    struct command c;
+    fake_refuse(&agent, "status", "\"ok\":true,\"more\":true,\"next\":32,\"groups\":[]");
+    assert_int_equal(verb(&c, "status", NULL, NULL, NULL), 3);
+    assert_non_null(strstr(c.said, "a status that does not end"));
+    json_t *asked = fake_asked(&agent, "status");
+    assert_int_equal(json_integer_value(json_object_get(asked, "from")), 32);
+    json_decref(asked);
+}
+
+/* An agent that does not know pages: however many lines it takes, with at most 32 groups each. */
 static void status_has_as_many_lines_as_it_takes(void **state)
 {
     struct command c;
@@ -304,6 +316,7 @@ int main(void)
         TEST(python_can_do_without_the_library),
         TEST(a_shell_can_do_without_the_library),
         TEST(status_is_a_table),
+        TEST(status_asks_page_after_page),
         TEST(status_has_as_many_lines_as_it_takes),
         TEST(a_full_agent_is_no_answer),
         TEST(last_words_are_heard_though_nobody_listens),

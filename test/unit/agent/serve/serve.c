@@ -243,6 +243,48 @@ static void splits_a_long_status(void **state)
     assert_true(has_ended(other));
 }
 
+/* Each group once; a page says where the next one begins, and other requests may come between two pages. */
+static void gives_its_status_by_pages(void **state)
+{
+    const int fd = join(), other = join();
+    char request[400];
+    for (int i = 0; i < 100; i++) {
+        snprintf(request, sizeof request, "{\"op\":\"campaign\",\"group\":\"g%d\"}", i);
+        say(fd, request);
+        while (try_hear(fd)) {}
+    }
+    uint64_t seen[2] = {0};
+    size_t groups = 0;
+    json_int_t from = 0;
+    for (bool more = true; more;) {
+        snprintf(request, sizeof request, "{\"id\":5,\"op\":\"status\",\"from\":%lld}", (long long)from);
+        say(other, request);
+        json_t *line = json_loads(hear(other), 0, NULL), *group;
+        assert_null(try_hear(other)); /* one line is the answer */
+        expect_part(other, "{\"op\":\"hello\"}", "true");
+        size_t i;
+        json_array_foreach(json_object_get(line, "groups"), i, group)
+        {
+            const int number = atoi(json_string_value(json_object_get(group, "group")) + 1);
+            assert_false(seen[number / 64] >> number % 64 & 1);
+            seen[number / 64] |= UINT64_C(1) << number % 64;
+        }
+        groups += i;
+        assert_true(i <= 32);
+        assert_int_equal(json_integer_value(json_object_get(line, "id")), 5);
+        more = json_is_true(json_object_get(line, "more"));
+        assert_int_equal(more, json_object_get(line, "next") != NULL);
+        if (more) assert_true(json_integer_value(json_object_get(line, "next")) > from);
+        from = json_integer_value(json_object_get(line, "next"));
+        json_decref(line);
+    }
+    assert_int_equal(groups, 100);
+    expect_part(other, "{\"op\":\"status\",\"from\":100000000}",
+                "\"groups\":[],\"worst_failover_ms\":0,\"more\":false}");
+    expect_part(other, "{\"op\":\"status\",\"from\":-1}", "bad-request");
+    expect_part(other, "{\"op\":\"status\",\"from\":\"0\"}", "bad-request");
+}
+
 static void hears_the_last_word_of_who_ends(void **state)
 {
     const int fd = join();
@@ -353,6 +395,7 @@ int main(void)
         TEST(observes_no_more_than_so_many_that_are_not),
         TEST(tells_its_status),
         TEST(splits_a_long_status),
+        TEST(gives_its_status_by_pages),
         TEST(hears_the_last_word_of_who_ends),
         TEST(elects_the_next_when_one_dies),
         TEST(asks_who_may),
