@@ -75,8 +75,9 @@ coverage: build-coverage ## which lines and branches of the core the tests reach
 	@ctest --preset coverage -j $(JOBS)
 	@scripts/coverage build/coverage
 
-soak: build-release ## the tests that run for long
-	@ctest --test-dir build/release --output-on-failure --no-tests=error -j $(JOBS) -L soak
+PERCENT ?= 100
+soak: build-release ## the tests that run for hours (PERCENT=2: that share of each)
+	@ELECTOR_SOAK_PERCENT=$(PERCENT) ctest --test-dir build/release --output-on-failure --no-tests=error -j $(JOBS) -L soak
 
 mutants: build-release ## plant known bugs, and see that the tests notice
 	@test -x test/mutants/run.sh || { echo "make mutants: there is no test/mutants/run.sh" >&2; exit 1; }

@@ -8,7 +8,8 @@
 #   run.sh --rewrite          renew the numbers of the rows for tests, and the stories; read the diff before you commit it
 #
 # Environment: ELECTOR, the program (default: the release build); ELECTOR_SANITIZED, if it is sanitized: then only small
-# rows, once each; THREADS (default: 1 for tests, all for soak); LIST, the table.
+# rows, once each; THREADS (default: 1 for tests, all for soak); LIST, the table; ELECTOR_SOAK_PERCENT, the share of four hours
+# that each row of a soak has: below 100, a row that takes longer is told and does not fail.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
@@ -37,13 +38,14 @@ threads=${THREADS:-1}
 if [ "$kind" = soak ]; then
     # 14 GiB, or two thirds of what this machine has
     memory=$(awk '/^MemTotal/ { most = int($2 / 1024 * 2 / 3); print (most < 14336 ? most : 14336) "M" }' /proc/meminfo)
-    patience=14400
+    patience=$((144 * ${ELECTOR_SOAK_PERCENT:-100}))
     threads=${THREADS:-$(nproc)}
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0
 failed=0
+cut=0
 failures=$scratch/failures
 : >"$failures"
 
@@ -189,7 +191,10 @@ try_row() { # NAME EXPECTED WORLDS ARGUMENTS
     local name=$1 expected=$2 count=$3 before=$failed
     ask_row "$name" "$4"
     tell "$name"
-    if [ "$verdict" != "$expected" ]; then
+    if [ "$kind" = soak ] && [ "${ELECTOR_SOAK_PERCENT:-100}" -lt 100 ] && [[ $verdict == took\ longer* ]]; then
+        cut=$((cut + 1))
+        return
+    elif [ "$verdict" != "$expected" ]; then
         fail "$name" "expected: $expected; found: $verdict"
         [ ! -e "$scratch/story" ] || grep '^step ' "$scratch/story" | sed -n 1,40p
     elif [ "$verdict" = holds ] && ! $rewrite && [ "$count" != - ] && [ "$worlds" != "$count" ]; then
@@ -268,5 +273,6 @@ if [ -n "$only" ]; then
     exit 2
 fi
 [ ! -s "$failures" ] || cat "$failures"
+[ "$cut" -eq 0 ] || echo "$cut rows took longer than $patience s: no answer"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$rows" -gt 0 ]

@@ -157,7 +157,8 @@ static struct tally try_all(const char *algorithm, const char *option)
 #ifdef ELECTOR_SANITIZED
     const uint32_t stride = 32;
 #else
-    const uint32_t stride = (uint32_t)environment("ELECTOR_LINK_STRIDE", 1);
+    const uint64_t every = environment("ELECTOR_LINK_STRIDE", 1) * 100 / soak_percent();
+    const uint32_t stride = every ? (uint32_t)every : 1;
 #endif
     assert_true(stride > 0);
     for (uint32_t number = (uint32_t)environment("ELECTOR_LINK_FIRST", 0); number < graphs; number += stride)
