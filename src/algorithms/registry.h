@@ -4,7 +4,7 @@
  * defines one descriptor (struct el_algorithm). To see how one is written, start with ring/chang_roberts.c.
  *
  * A new algorithm needs its file in one of these folders, its name below, its line in registry.c, and a test in
- * test/unit/algorithms. The build and all verbs find it by the registry.
+ * test/unit/algorithms: docs/add-an-algorithm.md. The build, all verbs and all tests find it by the registry.
  */
 #ifndef ELECTOR_ALGORITHMS_REGISTRY_H
 #define ELECTOR_ALGORITHMS_REGISTRY_H

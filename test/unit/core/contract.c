@@ -285,37 +285,18 @@ static void every_note_has_a_text(void **state)
 
 /* ---- The registry ---- */
 
+/* Rings, then meshes without a majority, then majorities; Elector's own comes last. */
 static void they_come_in_teaching_order(void **state)
 {
-    static const char *const names[] = {
-        "ring-basic",
-        "chang-roberts",
-        "ring-initiator",
-        "ring-collect",
-        "ring-max",
-        "lelann",
-        "hirschberg-sinclair",
-        "peterson",
-        "itai-rodeh",
-        "multicast",
-        "bully",
-        "bully-modified",
-        "next-in-line",
-        "candidate-ordinary",
-        "invitation",
-        "stable",
-        "paxos",
-        "multi-paxos",
-        "paxos-lease",
-        "raft",
-        "zookeeper-fle",
-        "chubby",
-        "quorum",
-    };
     uint32_t count = 0;
     const struct el_algorithm *const *all = el_algorithms(&count);
-    assert_int_equal(count, sizeof names / sizeof *names);
-    for (uint32_t i = 0; i < count; i++) assert_string_equal(all[i]->name, names[i]);
+    assert_true(count > 0);
+    for (uint32_t i = 1; i < count; i++) {
+        assert_true(!all[i]->ring || all[i - 1]->ring);
+        assert_true(all[i]->majority || !all[i - 1]->majority);
+        for (uint32_t k = 0; k < i; k++) assert_string_not_equal(all[i]->name, all[k]->name);
+    }
+    assert_string_equal(all[count - 1]->name, "quorum");
 }
 
 static void each_is_found_by_its_name(void **state)
