@@ -48,6 +48,9 @@ static void start(void)
                                 .member_count = 1,
                                 .socket_mode = 0600,
                                 .socket_per_user = 48,
+                                .candidacies_per_user = 64,
+                                .observed_per_user = 64,
+                                .value_bytes_per_user = 4096,
                                 .drift = 200,
                                 .http_groups = 1000};
     at.config.members[0] = (struct config_member){.name = "a", .id = 1};

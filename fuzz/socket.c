@@ -85,8 +85,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct connection *friend, *stranger;
     uv_loop_t loop;
     char text[300];
-    config = (struct config){
-        .cluster = "c", .self = 1, .member_count = 1, .socket_mode = 0600, .socket_per_user = 48, .drift = 200};
+    config = (struct config){.cluster = "c",
+                             .self = 1,
+                             .member_count = 1,
+                             .socket_mode = 0600,
+                             .socket_per_user = 48,
+                             .candidacies_per_user = 64,
+                             .observed_per_user = 64,
+                             .value_bytes_per_user = 4096,
+                             .drift = 200};
     config.members[0] = (struct config_member){.name = "a", .id = 1};
     config.transmit_max = 5 * MS;
     snprintf(config.socket, sizeof config.socket, "%s/elector-fuzz-%ld.sock", scratch_root(), (long)getpid());

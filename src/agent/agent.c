@@ -18,6 +18,7 @@
 #include "agent/systemd.h"
 #include "base/children.h"
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/log.h"
 
 enum { LEAVE_WITHIN_S = 10 /* after clients have had `stop-timeout` */, IN_USE_FOR_S = 5, RENEW_EVERY_S = 10 };
@@ -98,6 +99,15 @@ static uint64_t keep_alive(struct agent *agent, uint64_t now)
     return agent->watchdog_at;
 }
 
+/* A turn: from the end of one wait to here, before the next one. */
+static void measure_turn(struct agent *agent)
+{
+    const uint64_t now = uv_hrtime(), waited = uv_metrics_idle_time(&agent->loop);
+    if (agent->turn_ended) metrics_turn(&agent->metrics, now - agent->turn_ended - (waited - agent->waited));
+    agent->turn_ended = now;
+    agent->waited = waited;
+}
+
 static void before_waiting(uv_prepare_t *handle)
 {
     struct agent *agent = handle->data;
@@ -122,6 +132,7 @@ static void before_waiting(uv_prepare_t *handle)
         if (agent->leave_by < next) next = agent->leave_by;
     }
     wake_at(agent, next > now ? next : now + 1);
+    measure_turn(agent);
 }
 
 static bool is_own_child(const void *context, pid_t child)
@@ -341,7 +352,9 @@ int agent_run(struct config *config, const char *program)
     confine(config, unconfined, sizeof unconfined);
     if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)
         return refuse("libsodium or libuv does not start", AGENT_CANNOT_START);
+    (void)uv_loop_configure(&agent.loop, UV_METRICS_IDLE_TIME);
     (void)signal(SIGPIPE, SIG_IGN);
+    descriptors_allow_many();
     agent.metrics.started_ms = clock_wall_ns() / NS_PER_MS;
     agent.code = open_all(&agent);
     if (agent.code == 0) {

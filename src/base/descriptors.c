@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 bool descriptors_fill_standard(void)
@@ -11,6 +12,15 @@ bool descriptors_fill_standard(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd) return false;
     return true;
+}
+
+void descriptors_allow_many(void)
+{
+    const rlim_t many = 65536;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= many) return;
+    limit.rlim_cur = limit.rlim_max < many ? limit.rlim_max : many;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int descriptors_above_standard(int fd)

@@ -103,8 +103,9 @@ agent/recorder       core base algorithms agent/config agent/state agent/host ag
 agent/history        core base algorithms/quorum agent/config agent/host
 agent/guardian       core base agent/confine agent/seal agent/peer agent/config agent/host
 agent/metrics        core base agent/config
-agent/serve          core base agent/config agent/host agent/history agent/guardian agent/metrics
-agent/serve/http     core base agent/config agent/metrics agent/serve
+agent/serve/limits   core base agent/config
+agent/serve          core base agent/config agent/host agent/history agent/guardian agent/metrics agent/serve/limits
+agent/serve/http     core base agent/config agent/metrics agent/serve agent/serve/limits
 agent                core base agent/confine agent/seal agent/config agent/peer agent/state agent/host agent/recorder agent/history agent/guardian agent/metrics agent/serve agent/serve/http
 client               base
 supervise            base agent/guardian/guardian.h

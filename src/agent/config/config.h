@@ -19,7 +19,11 @@
 enum {
     CONFIG_NAME_MAX = GROUP_NAME_MAX,
     CONFIG_MEMBERS_MAX = SEAL_PEERS_MAX,
-    CONFIG_CLIENTS_MAX = 64, /* connections to the socket at a time */
+    CONFIG_CLIENTS_MAX = 4096,    /* connections to the socket at a time */
+    CONFIG_CLIENTS_RESERVED = 64, /* of these, for root and the agent's own user */
+    CONFIG_CANDIDACIES_MAX = 1 << 20,
+    CONFIG_OBSERVED_MAX = 1 << 20,
+    CONFIG_VALUE_BYTES_MAX = 1 << 30,
     CONFIG_GROUPS_MAX = 256,
     CONFIG_ALLOWED_MAX = 16,
     CONFIG_OPTIONS_MAX = 16,
@@ -98,9 +102,12 @@ struct config {
     mode_t socket_mode; /* 0660 */
     gid_t socket_group;
     bool has_socket_group;
-    uint32_t socket_per_user; /* most connections of one user; default 48 */
-    el_duration stop_timeout; /* the longest time that a client may take to stop; default 30 s */
-    char state[4096];         /* the state file */
+    uint32_t socket_per_user;      /* most connections of one user; default 1024. For this and the next three */
+    uint32_t candidacies_per_user; /* root and the agent's own user have no limit. Default 16384 */
+    uint32_t observed_per_user;    /* groups; default 16384 */
+    uint32_t value_bytes_per_user; /* of candidates' values; default 1 MiB */
+    el_duration stop_timeout;      /* the longest time that a client may take to stop; default 30 s */
+    char state[4096];              /* the state file */
     enum config_log log;
     bool verbose;
     uint64_t recorder;                    /* size of the recording in bytes; 0: none */

@@ -66,8 +66,12 @@ bool config_describe(const struct config *config, FILE *out)
     else
         fputs("traffic is not sealed, and stays on this host\n", out);
     describe_http(config, out);
-    fprintf(out, "socket %s, mode %04o, %u connections of one user at most\nstate %s\ngroups\n", config->socket,
-            (unsigned)config->socket_mode, config->socket_per_user, config->state);
+    fprintf(
+        out,
+        "socket %s, mode %04o\none user has at most %u connections, %u candidacies, %u observed groups, and %u bytes "
+        "of values\nstate %s\ngroups\n",
+        config->socket, (unsigned)config->socket_mode, config->socket_per_user, config->candidacies_per_user,
+        config->observed_per_user, config->value_bytes_per_user, config->state);
     bool all = false;
     for (uint32_t i = 0; i < config->group_count; i++) {
         describe_group(&config->groups[i], out);

@@ -106,7 +106,10 @@ static void set_defaults(struct config *config, const char *path)
     snprintf(config->socket, sizeof config->socket, "%s", "/run/elector/agent.sock");
     snprintf(config->state, sizeof config->state, "%s", "/var/lib/elector/elector.state");
     config->socket_mode = 0660;
-    config->socket_per_user = 48;
+    config->socket_per_user = 1024;
+    config->candidacies_per_user = 16384;
+    config->observed_per_user = 16384;
+    config->value_bytes_per_user = 1 << 20;
     config->stop_timeout = 30 * NS_PER_S;
     config->guardian = true;
     config->seccomp = true;

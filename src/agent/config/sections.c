@@ -157,14 +157,36 @@ static bool read_socket_group(struct config_reading *r, const char *value)
     return true;
 }
 
+static bool read_limit(struct config_reading *r, const char *key, const char *value, uint32_t most,
+                       uint32_t *limit)
+{
+    uint64_t number = 0;
+    if (!units_number(value, most, &number) || number == 0)
+        return config_fail(r, r->line, "'%s' is a whole number from 1 to %u, not '%s'", key, most, value);
+    *limit = (uint32_t)number;
+    return true;
+}
+
 static bool read_socket_per_user(struct config_reading *r, const char *value)
 {
-    uint64_t most = 0;
-    if (!units_number(value, CONFIG_CLIENTS_MAX, &most) || most == 0)
-        return config_fail(r, r->line, "'socket-per-user' is a whole number from 1 to %d, not '%s'",
-                           CONFIG_CLIENTS_MAX, value);
-    r->config->socket_per_user = (uint32_t)most;
-    return true;
+    return read_limit(r, "socket-per-user", value, CONFIG_CLIENTS_MAX, &r->config->socket_per_user);
+}
+
+static bool read_candidacies_per_user(struct config_reading *r, const char *value)
+{
+    return read_limit(r, "candidacies-per-user", value, CONFIG_CANDIDACIES_MAX,
+                      &r->config->candidacies_per_user);
+}
+
+static bool read_observed_per_user(struct config_reading *r, const char *value)
+{
+    return read_limit(r, "observed-per-user", value, CONFIG_OBSERVED_MAX, &r->config->observed_per_user);
+}
+
+static bool read_value_bytes_per_user(struct config_reading *r, const char *value)
+{
+    return read_limit(r, "value-bytes-per-user", value, CONFIG_VALUE_BYTES_MAX,
+                      &r->config->value_bytes_per_user);
 }
 
 static bool read_stop_timeout(struct config_reading *r, const char *value)
@@ -290,6 +312,9 @@ static const struct {
     {CONFIG_IN_AGENT, "socket-mode", read_socket_mode},
     {CONFIG_IN_AGENT, "socket-group", read_socket_group},
     {CONFIG_IN_AGENT, "socket-per-user", read_socket_per_user},
+    {CONFIG_IN_AGENT, "candidacies-per-user", read_candidacies_per_user},
+    {CONFIG_IN_AGENT, "observed-per-user", read_observed_per_user},
+    {CONFIG_IN_AGENT, "value-bytes-per-user", read_value_bytes_per_user},
     {CONFIG_IN_AGENT, "stop-timeout", read_stop_timeout},
     {CONFIG_IN_AGENT, "state", read_state},
     {CONFIG_IN_AGENT, "http", read_http},

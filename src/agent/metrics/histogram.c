@@ -18,3 +18,9 @@ void metrics_observe(struct metrics_histogram *histogram, uint64_t ns)
     histogram->counts[at]++;
     histogram->sum_ns += ns;
 }
+
+void metrics_turn(struct metrics *metrics, uint64_t ns)
+{
+    metrics_observe(&metrics->turns, ns);
+    if (ns > metrics->longest_turn_ns) metrics->longest_turn_ns = ns;
+}

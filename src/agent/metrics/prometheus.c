@@ -176,6 +176,14 @@ static void write_server(const struct metrics *metrics, const struct metrics_gau
     fputs("elector_disk_record_waiting_seconds ", out);
     write_seconds(out, gauges->writing_ns);
     fputc('\n', out);
+    metrics_write_head(out, "elector_loop_turn_seconds", "histogram",
+                       "How long the agent was busy between two waits.");
+    write_histogram(out, "elector_loop_turn_seconds", "", &metrics->turns);
+    metrics_write_head(out, "elector_loop_turn_longest_seconds", "gauge",
+                       "The longest of these turns since the start.");
+    fputs("elector_loop_turn_longest_seconds ", out);
+    write_seconds(out, metrics->longest_turn_ns);
+    fputc('\n', out);
 }
 
 static void write_network(const struct seal_stats *seal, FILE *out)

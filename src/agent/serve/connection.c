@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "agent/serve/internal.h"
+#include "base/clock.h"
+#include "base/closer.h"
 #include "base/pass.h"
-
-enum { PASSED_MAX = 4 }; /* descriptors per read; the kernel closes more */
 
 /* ---- Output ---- */
 
@@ -21,13 +21,20 @@ void connection_doom(struct connection *c)
     c->is_doomed = true;
     c->watched = 0;
     (void)uv_poll_stop(&c->poll);
-    serve_do_chores_soon(c->serve);
+    serve_queue(c);
 }
 
 void connection_wake(struct connection *c)
 {
     c->has_changes = true;
-    serve_do_chores_soon(c->serve);
+    serve_queue(c);
+}
+
+void connection_coalesce(struct connection *c, struct number_set *waits, const struct leadership *o)
+{
+    if (c->is_closed || c->is_doomed) return;
+    if (!number_set_add(waits, o->number)) connection_doom(c);
+    connection_wake(c);
 }
 
 /* Moves the buffered output to the front only when room is needed, because there may be much of it. */
@@ -114,21 +121,24 @@ static void say_lease(struct connection *c, const struct leadership *o)
     connection_say_event(c, o, &event);
 }
 
+static bool has_events(const struct connection *c)
+{
+    return c->lease_waits.count > 0 || c->leader_waits.count > 0;
+}
+
 /* Writes the coalesced events, with the present state. */
 static void say_changes(struct connection *c)
 {
-    const struct leaderships *leaderships = &c->serve->leaderships;
-    for (uint32_t i = 0; i < leaderships->count && c->out_size < SERVE_BATCH; i++) {
-        const struct leadership *o = leadership_at(leaderships, i);
-        if (!(c->lease_waits.words[i / 64] | c->leader_waits.words[i / 64])) {
-            i |= 63;
-            continue;
-        }
-        if (serve_has(&c->lease_waits, i) && leadership_is_held_by(o, c)) say_lease(c, o);
-        if (serve_has(&c->leader_waits, i) && serve_may_read(c, o))
-            connection_say(c, serve_leader_event(c->serve, o));
-        serve_remove(&c->lease_waits, i);
-        serve_remove(&c->leader_waits, i);
+    for (uint32_t at = 0; has_events(c) && c->out_size < SERVE_BATCH; at++) {
+        const uint32_t lease = number_set_next(&c->lease_waits, at),
+                       leader = number_set_next(&c->leader_waits, at);
+        at = lease < leader ? lease : leader;
+        if (at == NUMBER_SET_NONE) break;
+        const struct leadership *o = leadership_at(&c->serve->leaderships, at);
+        number_set_remove(&c->lease_waits, at);
+        number_set_remove(&c->leader_waits, at);
+        if (at == lease && leadership_is_held_by(o, c)) say_lease(c, o);
+        if (at == leader && serve_may_read(c, o)) connection_say(c, serve_leader_event(c->serve, o));
     }
 }
 
@@ -156,6 +166,7 @@ static bool write_out(struct connection *c)
             return false;
         }
         if (size < 0) return false;
+        c->serve->turns.bytes += (size_t)size;
         c->out_first += (size_t)size;
         c->out_size -= (size_t)size;
     }
@@ -199,32 +210,60 @@ static bool take_line(struct connection *c)
     return true;
 }
 
-/* Handles all requests in one hold of the host, so that their messages to peers share datagrams and leave
- * first. */
+static bool has_line(const struct connection *c)
+{
+    return c->in_size == sizeof c->in || memchr(c->in, '\n', c->in_size);
+}
+
+/* Handles requests in one hold of the host, so that their messages to peers share datagrams and leave first. Few of them if
+ * other clients wait, and none after the turn is over. */
 static void take_lines(struct connection *c)
 {
-    if (is_busy(c) || c->in_size == 0) return;
+    struct turns *turns = &c->serve->turns;
+    if (is_busy(c) || !has_line(c)) return;
     host_batch_begin(c->serve->host);
-    while (!is_busy(c) && take_line(c)) {}
+    for (uint32_t left = turns_wait(turns) ? TURN_PORTION : TURN_ALONE; left > 0; left--) {
+        if (is_busy(c) || !take_line(c)) break;
+        turns->requests++;
+        if (turns_are_over(turns, clock_boottime_ns())) break;
+    }
     host_batch_end(c->serve->host);
 }
 
 static void watch(struct connection *c);
+static void read_in(struct connection *c);
+static bool may_read(const struct connection *c);
+static void withdraw_all(struct connection *c, enum leadership_way way);
 
-void connection_go_on(struct connection *c)
+static void do_portion(struct connection *c)
+{
+    if (c->is_readable && may_read(c)) read_in(c);
+    if (c->is_closed) return;
+    if (c->in_status) connection_say(c, serve_status_line(c));
+    if (!c->has_ended) say_changes(c);
+    take_lines(c);
+    (void)write_out(c);
+}
+
+bool connection_go_on(struct connection *c)
 {
     c->has_changes = false;
-    while (!c->is_closed && write_out(c) && !c->is_doomed) {
-        if (c->in_status) connection_say(c, serve_status_line(c));
-        if (!c->has_ended) say_changes(c);
-        take_lines(c);
-        if (c->out_size == 0 && !c->in_status) break;
+    const bool is_free = write_out(c);
+    if (c->is_closed) return false;
+    if (c->is_doomed) { /* it got the reason */
+        connection_close(c, LEADERSHIP_EXPELLED);
+        return false;
     }
-    if (c->is_closed || c->is_doomed) return;
-    if (c->has_ended && c->out_size == 0 && !c->in_status)
+    if (is_free) do_portion(c);
+    if (c->is_closed || c->is_doomed) return c->is_doomed;
+    const bool takes_more = has_line(c) && !is_busy(c);
+    if (c->has_ended && !takes_more) withdraw_all(c, LEADERSHIP_DIES); /* after its last requests */
+    if (c->has_ended && c->out_size == 0 && !c->in_status && !takes_more) {
         connection_close(c, LEADERSHIP_DIES);
-    else
-        watch(c);
+        return false;
+    }
+    watch(c);
+    return c->out_size == 0 && (c->in_status || takes_more || (!c->has_ended && has_events(c)));
 }
 
 void connection_hear(struct connection *c, const char *bytes, size_t size)
@@ -234,7 +273,7 @@ void connection_hear(struct connection *c, const char *bytes, size_t size)
     if (size > room) size = room;
     memcpy(c->in + c->in_size, bytes, size);
     c->in_size += size;
-    connection_go_on(c);
+    connection_wake(c);
 }
 
 /* ---- The loop ---- */
@@ -244,82 +283,85 @@ static void withdraw_all(struct connection *c, enum leadership_way way)
     const struct leaderships *leaderships = &c->serve->leaderships;
     if (c->campaigns == 0) return;
     host_batch_begin(c->serve->host);
-    for (uint32_t i = 0; i < leaderships->count; i++)
-        if (serve_has(&c->entered, i)) (void)leadership_withdraw(leadership_at(leaderships, i), c, way);
+    for (uint32_t i = number_set_next(&c->entered, 0); i != NUMBER_SET_NONE;
+         i = number_set_next(&c->entered, i + 1))
+        (void)leadership_withdraw(leadership_at(leaderships, i), c, way);
     host_batch_end(c->serve->host);
-    memset(&c->entered, 0, sizeof c->entered);
+    number_set_clear(&c->entered);
     serve_audit_end(c);
+    c->user->taken[USER_CANDIDACIES] -= c->campaigns;
+    c->user->taken[USER_VALUE_BYTES] -= c->value_bytes;
     c->campaigns = 0;
+    c->value_bytes = 0;
 }
 
-/* The client has closed its sending side but may still read: answers go out, its candidacies end now. */
-static void hear_end(struct connection *c)
-{
-    c->has_ended = true;
-    connection_go_on(c); /* handles its last requests */
-    if (c->is_closed) return;
-    withdraw_all(c, LEADERSHIP_DIES);
-    connection_go_on(c);
-}
-
-/* Keeps the last descriptor that was passed, and closes the others. */
+/* Keeps the last descriptor that was passed, and has the others closed. */
 static void take_passed(struct connection *c, struct msghdr *head)
 {
-    int fds[PASSED_MAX];
     for (struct cmsghdr *m = CMSG_FIRSTHDR(head); m; m = CMSG_NXTHDR(head, m)) {
         if (m->cmsg_level != SOL_SOCKET || m->cmsg_type != SCM_RIGHTS) continue;
-        const size_t count = (m->cmsg_len - CMSG_LEN(0)) / sizeof *fds;
-        memcpy(fds, CMSG_DATA(m), count * sizeof *fds);
-        for (size_t i = 0; i < count; i++) {
-            if (c->passed >= 0) close(c->passed);
-            c->passed = fds[i];
+        for (size_t at = 0; at + sizeof(int) <= m->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
+            if (c->passed >= 0) closer_close(c->passed, &c->user->closing);
+            memcpy(&c->passed, CMSG_DATA(m) + at, sizeof c->passed);
         }
     }
 }
 
+/* There is room for all descriptors that a message can have: the kernel would close the others, and so wait for them. */
 static void read_in(struct connection *c)
 {
-    char bytes[SERVE_LINE_MAX];
     union {
-        char room[CMSG_SPACE(PASSED_MAX * sizeof(int))];
+        char room[CMSG_SPACE(CLOSER_PASSED_MAX * sizeof(int))];
         struct cmsghdr aligned;
     } control;
-    struct iovec part = {bytes, sizeof c->in - c->in_size};
+    struct iovec part = {c->in + c->in_size, sizeof c->in - c->in_size};
     struct msghdr head = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    c->is_readable = false;
     const ssize_t size = recvmsg(c->fd, &head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size >= 0) take_passed(c, &head);
     if (size > 0)
-        connection_hear(c, bytes, (size_t)size);
+        c->in_size += (size_t)size;
     else if (size == 0)
-        hear_end(c);
+        c->has_ended = true; /* it may still read: its requests are answered, then its candidacies end */
     else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
         connection_close(c, LEADERSHIP_DIES);
 }
 
+/* Its user has passed descriptors that take long to close. */
+static bool is_held_up(const struct connection *c)
+{
+    return atomic_load(&c->user->closing) >= SERVE_CLOSING_MAX;
+}
+
 static bool may_read(const struct connection *c)
 {
-    return !is_busy(c) && !c->has_ended && c->in_size < sizeof c->in;
+    return !is_busy(c) && !c->has_ended && c->in_size < sizeof c->in && !is_held_up(c);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct connection *c = poll->data;
-    (void)host_tick(c->serve->host);
     if (c->is_closed || c->is_doomed) return;
-    if (status < 0) {
+    if (status < 0 || events & UV_DISCONNECT) {
+        (void)host_tick(c->serve->host);
         connection_close(c, LEADERSHIP_DIES);
         return;
     }
-    if (events & UV_WRITABLE) connection_go_on(c);
-    if (events & UV_READABLE && may_read(c)) read_in(c);
+    if (events & UV_READABLE) c->is_readable = true;
+    serve_queue(c);
 }
 
 /* A client that does not read is not read from. Then we poll for writing, which also reports that it is
  * gone. */
 static void watch(struct connection *c)
 {
-    const int events = (may_read(c) ? UV_READABLE : 0) | (c->out_size > 0 || c->in_status ? UV_WRITABLE : 0);
+    int events = (may_read(c) ? UV_READABLE : 0) | (c->out_size > 0 ? UV_WRITABLE : 0);
+    if (is_held_up(c) && !c->has_ended) {
+        c->serve->some_are_held_up = true;
+        serve_look_later(c->serve);
+        if (!events) events = UV_DISCONNECT;
+    }
     if (events == c->watched) return; /* saves a system call */
     c->watched = events;
     if (events == 0 ? uv_poll_stop(&c->poll) : uv_poll_start(&c->poll, events, on_poll)) connection_doom(c);
@@ -343,17 +385,29 @@ bool connection_begin(struct connection *c, uv_loop_t *loop)
 
 void connection_close(struct connection *c, enum leadership_way way)
 {
+    struct serve *serve = c->serve;
     if (c->is_closed) return;
     c->is_closed = true;
-    c->serve->connections[c->place] = NULL;
-    c->serve->connection_count--;
-    withdraw_all(c, way); /* first: another candidate may be waiting */
+    turns_leave(&serve->turns, &c->turn);
+    serve->connections[c->place] = NULL;
+    if (c->place < serve->first_free) serve->first_free = c->place;
+    serve->connection_count--;
+    withdraw_all(c, way);        /* first: another candidate may be waiting */
+    serve_do_chores_soon(serve); /* its tenures may have an end to wait for */
+    serve_stop_observing(c);
+    number_set_clear(&c->entered);
+    number_set_clear(&c->leader_waits);
+    number_set_clear(&c->lease_waits);
     uv_close((uv_handle_t *)&c->poll, on_closed);
-    (void)shutdown(c->fd, SHUT_RDWR); /* the guardian may have it open for another second */
-    close(c->fd);
-    if (c->passed >= 0) close(c->passed);
-    guardian_client_drop(c->serve->guardian, c->work);
+    closer_close_socket(
+        c->fd, &c->user->closing); /* shuts it down: the guardian may have it open for another second */
+    if (c->passed >= 0) closer_close(c->passed, &c->user->closing);
+    guardian_client_drop(serve->guardian, c->work);
+    c->user->taken[USER_CONNECTIONS]--;
+    users_part(&serve->users, c->user);
+    c->user = NULL;
     json_decref(c->status_id);
+    c->status_id = NULL;
     free(c->who.gids);
     free(c->out);
     c->out = NULL;

@@ -4,9 +4,12 @@
 
 #include <jansson.h>
 
-#include "agent/serve/audit.h"
 #include "agent/serve/change_list.h"
 #include "agent/serve/leadership.h"
+#include "agent/serve/limits/audit.h"
+#include "agent/serve/limits/number_set.h"
+#include "agent/serve/limits/turns.h"
+#include "agent/serve/limits/users.h"
 #include "agent/serve/serve.h"
 
 enum {
@@ -23,13 +26,16 @@ enum {
     SERVE_AWAITED_MAX = 64,       /* groups that a client observes before they exist */
     SERVE_CAMPAIGNS_MAX = 131072, /* candidacies of one connection */
     SERVE_GROUPS_MAX = 135168,    /* groups that clients can use: those of sessions, and the others */
-    SERVE_WORDS = SERVE_GROUPS_MAX / 64
+    SERVE_OBSERVE_ALL_MAX = 256,  /* connections that observe all groups: each change is told to all of them, */
+    SERVE_OBSERVE_ALL_EACH =
+        64,                /* at most so many of one user; as many are left for root and the agent's own */
+    SERVE_CLOSING_MAX = 8, /* descriptors of a user that wait to be closed: no more are read from it */
+    SERVE_AWAITED_BUCKETS = 1024
 };
+_Static_assert((int)SERVE_GROUPS_MAX <= (int)NUMBER_SET_END,
+               "sets have room for the numbers of all leaderships");
 
-/* A bit for each leadership, by its number. */
-struct serve_set {
-    uint64_t words[SERVE_WORDS];
-};
+struct observation; /* observers.c */
 
 /* The client's user and groups, from the kernel. */
 struct serve_who {
@@ -45,10 +51,13 @@ struct connection {
     int fd;
     uint32_t place;
     struct serve_who who;
+    struct user *user;
+    struct turn_place turn;
     char program[16];    /* its name, for the log; "": not asked for yet */
     const char *refusal; /* the error in the last answer; NULL: ok */
     uint32_t work;       /* the guardian's number for its process or its `work` socket (guardian_client.h) */
     int passed;          /* a descriptor that the client passed, for its next `work` request; -1: none */
+    bool is_readable;    /* the loop has seen input */
     bool has_ended;      /* the client has closed its sending side; buffered output still goes out */
     bool is_closed;
     bool is_doomed; /* to be closed soon, but not from within a call of the host */
@@ -71,18 +80,21 @@ struct connection {
     char *out;
 
     bool observes_all;
+    struct connection *next_of_all; /* that observe all groups */
+    struct observation *observations;
+    uint32_t awaited_count; /* groups among them that do not exist yet */
     uint32_t campaigns;
-    uint32_t awaited_count;
-    struct serve_set entered; /* groups in which it is or was a candidate */
-    struct serve_set observed;
-    struct serve_set leader_waits,
+    uint64_t value_bytes; /* of its candidacies */
+    /* Sets of numbers of leaderships. */
+    struct number_set entered;  /* it is or was a candidate */
+    struct number_set observed; /* one by one */
+    struct number_set leader_waits,
         lease_waits; /* groups with an event to send, coalesced: with the state at that time */
 
     bool in_status; /* a status of all groups is being written; other requests wait */
     uint32_t status_next;
     json_t *status_id;
 
-    char awaited[SERVE_AWAITED_MAX][CONFIG_NAME_MAX + 1];
     char in[SERVE_LINE_MAX];
 };
 
@@ -96,6 +108,19 @@ struct serve {
     struct metrics *metrics;        /* NULL: do not count */
     struct connection *connections[SERVE_CONNECTIONS_MAX];
     uint32_t connection_count;
+    uint32_t connection_most; /* as many as there are descriptors for */
+    uint32_t first_free;      /* all places below are taken */
+    struct users users;
+    struct turns turns;
+    uv_check_t after_polling;       /* clients are served then: messages of peers and due timers come first */
+    uv_idle_t go_on;                /* active while clients wait: the loop does not */
+    struct observation **observers; /* by number of the leadership */
+    uint32_t observers_room;
+    struct observation *awaited[SERVE_AWAITED_BUCKETS];
+    struct connection *observers_of_all;
+    uint32_t observers_of_all_count;
+    bool
+        some_are_held_up; /* connections that are not read from while descriptors of their user are being closed */
     uv_poll_t listener;
     uv_timer_t chores, watchdog;
     struct audit audit;
@@ -110,30 +135,39 @@ struct serve {
     char http_error[512]; /* why HTTP is not served although it should be; "": it is, or is off */
 };
 
-static inline bool serve_has(const struct serve_set *set, uint32_t number)
-{
-    return set->words[number / 64] >> (number % 64) & 1;
-}
-
-static inline void serve_add(struct serve_set *set, uint32_t number)
-{
-    set->words[number / 64] |= UINT64_C(1) << (number % 64);
-}
-
-static inline void serve_remove(struct serve_set *set, uint32_t number)
-{
-    set->words[number / 64] &= ~(UINT64_C(1) << (number % 64));
-}
-
 /* serve.c */
 struct leadership *serve_leadership(struct serve *, struct host_group *); /* NULL: out of memory */
 struct leadership *serve_find_leadership(struct serve *, const char *group);
 void serve_do_chores_soon(struct serve *);
+void serve_look_later(struct serve *); /* the same, in 10 ms */
+void serve_release(struct serve *);    /* the loop has closed a handle */
+uint32_t serve_work(const struct connection *);
+
+/* accept.c */
+bool serve_listen(struct serve *, char *text, size_t size); /* false: `text` says why */
+void serve_on_connect(uv_poll_t *, int status, int events);
+/* Whether this user gets another connection. Otherwise `text` says why not. */
+bool serve_admits(const struct serve *, const struct user *, char *text, size_t size);
 /* A connection for an accepted socket; NULL: out of memory, or too many. Takes `fd` and `who` over in any
  * case. */
 struct connection *serve_adopt(struct serve *, int fd, struct serve_who);
-void serve_release(struct serve *); /* the loop has closed a handle */
-uint32_t serve_work(const struct connection *);
+
+/* turn.c */
+void serve_queue(
+    struct connection *); /* it has something to do; may be called from within a call of the host */
+void serve_on_turn(uv_check_t *);
+
+/* observers.c: each change of a group is told to its observers. */
+/* Observes one group. False: out of memory. */
+bool serve_observe(struct connection *, const struct leadership *);
+/* Observes a group that does not exist yet. */
+bool serve_await(struct connection *, const char *group);
+bool serve_awaits(const struct connection *, const char *group);
+bool serve_observe_all(struct connection *);
+void serve_stop_observing(struct connection *);
+/* A new group: whoever awaited it observes it from now on. False: out of memory, and somebody may miss it. */
+bool serve_meet(struct serve *, const struct leadership *);
+void serve_tell_observers(struct serve *, const struct leadership *);
 
 /* connection.c */
 bool connection_begin(struct connection *, uv_loop_t *);
@@ -143,13 +177,15 @@ void connection_hear(struct connection *, const char *bytes,
  * closed. */
 void connection_say(struct connection *, json_t *);
 void connection_say_event(struct connection *, const struct leadership *, const struct leadership_event *);
-/* Writes buffered output, then coalesced events, then handles requests that had to wait. */
-void connection_go_on(struct connection *);
+/* A portion: writes buffered output, reads, writes coalesced events, handles some requests. True: there is more to do. */
+bool connection_go_on(struct connection *);
 /* Closes it soon. This and the next two may be called from within a call of the host; the others may not. */
 void connection_doom(struct connection *);
 /* Sends buffered output at once: a new leader hears of its election before the peers do. */
 void connection_push(struct connection *);
 void connection_wake(struct connection *); /* there is new output, or a new event */
+/* An event waits for the client: with the newest state when it is sent. */
+void connection_coalesce(struct connection *, struct number_set *, const struct leadership *);
 void connection_close(struct connection *, enum leadership_way);
 
 /* watchdog.c */

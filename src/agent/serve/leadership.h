@@ -174,6 +174,8 @@ enum leadership_answer leadership_depose(struct leadership *);
  * may work on, so nobody else leads before the deadline. If it still hangs then, it is no longer a candidate. */
 void leadership_abandon(struct leadership *, const void *client);
 bool leadership_is_held_by(const struct leadership *, const void *client);
+size_t leadership_value_size(const struct leadership *,
+                             const void *client); /* bytes of its candidacy's value */
 bool leadership_stands(const struct leadership *, const void *client);
 
 /* Ends the tenures whose holder was told to stop and whose stop_by has passed. True: some are still waiting. */

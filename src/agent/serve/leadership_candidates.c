@@ -119,3 +119,9 @@ void leadership_set_stop_within(struct leadership *o, const void *client, uint64
     struct leadership_options *options = options_for(o, client, ms > 0);
     if (options) options->stop_within_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
+
+size_t leadership_value_size(const struct leadership *o, const void *client)
+{
+    const struct leadership_candidate *c = candidate_find(o, client);
+    return c ? strlen(candidate_value(o, c)) : 0;
+}

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "agent/serve/internal.h"
+#include "base/closer.h"
 
 static const json_int_t NUMBER_END = (json_int_t)EL_EPOCH_MAX;
 
@@ -143,11 +143,11 @@ static void set_page(const struct request *r, bool is_wanted)
         c->has_page = c->page_waits = c->had_page = true;
     if (is_wanted || !c->has_page) return;
     c->has_page = c->page_waits = false;
-    for (uint32_t i = 0; i < leaderships->count; i++) {
-        if (!serve_has(&c->entered, i)) continue;
-        if (leadership_is_held_by(leadership_at(leaderships, i), c))
-            leadership_tell_leases(leadership_at(leaderships, i));
-        serve_add(&c->lease_waits, i);
+    for (uint32_t i = number_set_next(&c->entered, 0); i != NUMBER_SET_NONE;
+         i = number_set_next(&c->entered, i + 1)) {
+        struct leadership *o = leadership_at(leaderships, i);
+        if (leadership_is_held_by(o, c)) leadership_tell_leases(o);
+        connection_coalesce(c, &c->lease_waits, o);
     }
 }
 
@@ -179,8 +179,17 @@ static void on_hello(const struct request *r)
     connection_say(r->from, line);
 }
 
+/* Whether the user's limit allows it. False: the request has been refused. */
+static bool is_affordable(const struct request *r, enum user_good good, uint64_t more)
+{
+    char text[200];
+    if (user_may_take(r->from->user, r->serve->config, good, more, text, sizeof text)) return true;
+    refuse(r, "too-many", text);
+    return false;
+}
+
 /* Refuses a candidacy for reasons outside the leadership. */
-static bool may_campaign(const struct request *r)
+static bool may_campaign(const struct request *r, const char *value)
 {
     const struct config *config = r->serve->config;
     if (!is_permitted(r, CONFIG_CAMPAIGN)) return false;
@@ -195,7 +204,8 @@ static bool may_campaign(const struct request *r)
     else if (r->from->campaigns == SERVE_CAMPAIGNS_MAX)
         refuse(r, "too-many", "a connection is a candidate for at most 131072 groups");
     else
-        return true;
+        return is_affordable(r, USER_CANDIDACIES, 1) &&
+               is_affordable(r, USER_VALUE_BYTES, value ? strlen(value) : 0);
     return false;
 }
 
@@ -207,6 +217,14 @@ static bool read_preempt_after(const struct request *r, uint64_t *preempt_after_
     if (preempt && !json_is_boolean(preempt)) return false;
     if (json_is_false(preempt) || *preempt_after_ms > UINT32_MAX) *preempt_after_ms = UINT32_MAX;
     return true;
+}
+
+static void count_candidacy(struct connection *c, size_t value_bytes)
+{
+    c->campaigns++;
+    c->value_bytes += value_bytes;
+    c->user->taken[USER_CANDIDACIES]++;
+    c->user->taken[USER_VALUE_BYTES] += value_bytes;
 }
 
 /* Answers first: leadership_enter() may send `elected`, which must come after the answer. */
@@ -226,7 +244,7 @@ static void on_campaign(const struct request *r)
                "`priority`, `stop_within_ms` and `watchdog_ms` must be whole numbers below 2^53");
         return;
     }
-    if (!read_value(r, false, &value) || !may_campaign(r)) return;
+    if (!read_value(r, false, &value) || !may_campaign(r, value)) return;
     struct host_group *group = host_find(r->serve->host, r->group, text, sizeof text);
     struct leadership *o = group ? serve_leadership(r->serve, group) : NULL;
     if (!o) {
@@ -237,10 +255,13 @@ static void on_campaign(const struct request *r)
         answer_as(r, LEADERSHIP_ALREADY);
         return;
     }
+    if (!number_set_add(&r->from->entered, o->number)) {
+        answer_as(r, LEADERSHIP_NO_MEMORY);
+        return;
+    }
     agree(r);
-    r->from->campaigns++;
+    count_candidacy(r->from, value ? strlen(value) : 0);
     guardian_client_stand(r->serve->guardian, serve_work(r->from));
-    serve_add(&r->from->entered, o->number);
     serve_watch(r->from, watchdog_ms);
     if (leadership_enter(o, r->from, priority, value ? value : "") != LEADERSHIP_DONE) connection_doom(r->from);
     leadership_set_preempt_after(o, r->from, (uint32_t)preempt_after_ms);
@@ -261,10 +282,14 @@ static void on_resign(const struct request *r)
         answer_as(r, leadership_depose(o));
         return;
     }
+    const size_t bytes = leadership_value_size(o, r->from);
     const enum leadership_answer said = leadership_withdraw(o, r->from, LEADERSHIP_RESIGNS);
     if (said == LEADERSHIP_DONE) {
-        serve_remove(&r->from->entered, o->number);
+        number_set_remove(&r->from->entered, o->number);
         r->from->campaigns--;
+        r->from->value_bytes -= bytes;
+        r->from->user->taken[USER_CANDIDACIES]--;
+        r->from->user->taken[USER_VALUE_BYTES] -= bytes;
     }
     answer_as(r, said);
 }
@@ -320,38 +345,51 @@ static void on_proclaim(const struct request *r)
 static void await(const struct request *r)
 {
     struct connection *c = r->from;
-    for (uint32_t i = 0; i < c->awaited_count; i++)
-        if (strcmp(c->awaited[i], r->group) == 0) {
-            agree(r);
-            return;
-        }
-    if (c->awaited_count == SERVE_AWAITED_MAX) {
+    if (serve_awaits(c, r->group)) {
+        agree(r);
+    } else if (c->awaited_count == SERVE_AWAITED_MAX) {
         refuse(r, "too-many",
                "this connection observes 64 groups that do not exist yet, the maximum: observe all instead");
-        return;
+    } else if (is_affordable(r, USER_OBSERVED, 1)) {
+        if (!serve_await(c, r->group)) connection_doom(c);
+        agree(r);
+        connection_say(c, serve_nobody_event(r->group));
     }
-    snprintf(c->awaited[c->awaited_count++], sizeof c->awaited[0], "%s", r->group);
-    agree(r);
-    connection_say(c, serve_nobody_event(r->group));
+}
+
+/* Each change is told to all of them, so there are not many. */
+static bool may_observe_all(const struct request *r)
+{
+    const struct user *user = r->from->user;
+    const uint32_t count = r->serve->observers_of_all_count;
+    char text[200];
+    if (r->from->observes_all) return true;
+    if (user_is_trusted(user) ? count < SERVE_OBSERVE_ALL_MAX
+                              : user->observes_all < SERVE_OBSERVE_ALL_EACH &&
+                                    count < SERVE_OBSERVE_ALL_MAX - SERVE_OBSERVE_ALL_EACH)
+        return true;
+    snprintf(
+        text, sizeof text,
+        "%u connections observe all groups, %u of them of user %u, who may have %d: name the groups instead",
+        count, user->observes_all, (unsigned)user->uid, (int)SERVE_OBSERVE_ALL_EACH);
+    refuse(r, "too-many", text);
+    return false;
 }
 
 static void on_observe(const struct request *r)
 {
     struct connection *c = r->from;
-    const struct leaderships *leaderships = &r->serve->leaderships;
     if (r->group && !is_permitted(r, CONFIG_READ)) return;
     const struct leadership *only = r->group ? serve_find_leadership(r->serve, r->group) : NULL;
     if (r->group && !only) {
         await(r);
         return;
     }
+    const bool is_new = only ? !number_set_has(&c->observed, only->number) : !c->observes_all;
+    if (only ? is_new && !is_affordable(r, USER_OBSERVED, 1) : !may_observe_all(r)) return;
     agree(r);
-    if (!only) c->observes_all = true;
-    for (uint32_t i = 0; i < leaderships->count; i++) {
-        if (only && only->number != i) continue;
-        serve_add(&c->observed, i);
-        serve_add(&c->leader_waits, i);
-    }
+    if (only ? is_new && !serve_observe(c, only) : !serve_observe_all(c)) connection_doom(c);
+    if (only) connection_coalesce(c, &c->leader_waits, only);
     connection_wake(c);
 }
 
@@ -441,13 +479,14 @@ static void on_work(const struct request *r)
     c->passed = -1;
     if (line < 0 || !is_line(line)) {
         refuse(r, "bad-request", "`work` comes with a socket of type SOCK_SEQPACKET, as SCM_RIGHTS");
-        if (line >= 0) close(line);
+        if (line >= 0) closer_close(line, &c->user->closing);
         return;
     }
     const uint32_t before = c->work;
     c->work = guardian_client_add(serve->guardian, GUARDIAN_LINE, line, -1);
     if (c->campaigns) guardian_client_stand(serve->guardian, c->work);
-    for (uint32_t i = 0; i < serve->leaderships.count; i++) {
+    for (uint32_t i = number_set_next(&c->entered, 0); i != NUMBER_SET_NONE;
+         i = number_set_next(&c->entered, i + 1)) {
         struct leadership *o = leadership_at(&serve->leaderships, i);
         if (!leadership_is_held_by(o, c)) continue;
         guardian_client_hold(serve->guardian, c->work, o->group, o->tenure->token);

@@ -2,33 +2,18 @@
 #define _GNU_SOURCE
 #include "agent/serve/serve.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "agent/history/history.h"
 #include "agent/serve/internal.h"
 
-enum { CHORES_MS = 10, BACKLOG = 64 };
+enum { CHORES_MS = 10 };
 
 /* ---- Changes ---- */
-
-static bool awaits(struct connection *c, const char *name)
-{
-    for (uint32_t i = 0; i < c->awaited_count; i++) {
-        if (strcmp(c->awaited[i], name) != 0) continue;
-        c->awaited_count--;
-        memmove(c->awaited[i], c->awaited[c->awaited_count], sizeof c->awaited[i]);
-        return true;
-    }
-    return false;
-}
 
 struct leadership *serve_leadership(struct serve *serve, struct host_group *group)
 {
@@ -37,11 +22,7 @@ struct leadership *serve_leadership(struct serve *serve, struct host_group *grou
                                                      : leadership_known(&serve->leaderships, group);
     if (!o || o->number < before) return o;
     change_list_change(&serve->change_list, o->number);
-    for (uint32_t i = 0; i < SERVE_CONNECTIONS_MAX; i++) {
-        struct connection *c = serve->connections[i];
-        if (!c || (!awaits(c, host_name(group)) && !c->observes_all)) continue;
-        serve_add(&c->observed, o->number);
-    }
+    (void)serve_meet(serve, o);
     return o;
 }
 
@@ -71,11 +52,10 @@ static void on_leadership_event(void *context, void *client, struct leadership *
     if (event->type == LEADERSHIP_STOP) serve_do_chores_soon(serve); /* which end the tenure at its deadline */
     if (event->type == LEADERSHIP_LEASE && is_published_to(c, o) && !event->was_late) return;
     if (event->type == LEADERSHIP_LEASE) {
-        serve_add(&c->lease_waits, o->number);
-        connection_wake(c);
+        connection_coalesce(c, &c->lease_waits, o);
         return;
     }
-    serve_remove(&c->lease_waits, o->number);
+    number_set_remove(&c->lease_waits, o->number);
     connection_say_event(c, o, event);
     serve_count_tenures(c, event);
     if (event->type == LEADERSHIP_ELECTED && !c->has_changes) connection_push(c);
@@ -141,237 +121,39 @@ void serve_changed(struct serve *serve, struct host_group *group)
     o->seen_token = view.token;
     o->seen_value = view.value_number;
     change_list_change(&serve->change_list, o->number);
-    for (uint32_t i = 0; i < SERVE_CONNECTIONS_MAX; i++) {
-        struct connection *c = serve->connections[i];
-        if (!c || !serve_has(&c->observed, o->number)) continue;
-        serve_add(&c->leader_waits, o->number);
-        connection_wake(c);
-    }
+    serve_tell_observers(serve, o);
 }
 
 /* ---- Chores: what must not be done from within a call of the host ---- */
+
+/* Reads on from those whose user's descriptors are closed by now. */
+static void wake_held_up(struct serve *serve)
+{
+    if (!serve->some_are_held_up) return;
+    serve->some_are_held_up = false;
+    for (uint32_t i = 0; i < SERVE_CONNECTIONS_MAX; i++)
+        if (serve->connections[i]) connection_wake(serve->connections[i]);
+}
 
 static void on_chores(uv_timer_t *timer)
 {
     struct serve *serve = timer->data;
     (void)host_tick(serve->host);
     uv_timer_stop(timer);
-    for (uint32_t i = 0; i < SERVE_CONNECTIONS_MAX; i++) {
-        struct connection *c = serve->connections[i];
-        if (c && (c->is_doomed || c->has_changes))
-            connection_go_on(c); /* a client that will be closed gets the reason first */
-        if (c && c->is_doomed) connection_close(c, LEADERSHIP_EXPELLED);
-    }
+    wake_held_up(serve);
     if (leaderships_tick(&serve->leaderships) && !uv_is_active((uv_handle_t *)timer))
         uv_timer_start(timer, on_chores, CHORES_MS, 0);
+}
+
+void serve_look_later(struct serve *serve)
+{
+    if (!serve->is_freed && !uv_is_active((uv_handle_t *)&serve->chores))
+        uv_timer_start(&serve->chores, on_chores, CHORES_MS, 0);
 }
 
 void serve_do_chores_soon(struct serve *serve)
 {
     if (!serve->is_freed) uv_timer_start(&serve->chores, on_chores, 0, 0);
-}
-
-/* ---- New clients ---- */
-
-struct connection *serve_adopt(struct serve *serve, int fd, struct serve_who who)
-{
-    uint32_t place = 0;
-    while (place < SERVE_CONNECTIONS_MAX && serve->connections[place]) place++;
-    struct connection *c = place < SERVE_CONNECTIONS_MAX ? calloc(1, sizeof *c) : NULL;
-    if (c) { /* field by field: most of it is zeroed sets, whose pages stay untouched */
-        c->serve = serve;
-        c->fd = fd;
-        c->place = place;
-        c->who = who;
-        c->passed = -1;
-    }
-    if (!c || !connection_begin(c, serve->loop)) {
-        free(who.gids);
-        free(c);
-        close(fd);
-        return NULL;
-    }
-    serve->connections[place] = c;
-    serve->connection_count++;
-    serve->handles++;
-    return c;
-}
-
-/* Asks the kernel for the client's user and groups. Groups that it does not report do not count. */
-static bool ask_who(int fd, struct serve_who *who)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
-    socklen_t bytes = 0;
-#ifdef SO_PEERGROUPS
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes) == 0 || errno != ERANGE) bytes = 0;
-#endif
-    *who = (struct serve_who){
-        .uid = peer.uid, .gids = malloc(bytes + sizeof(gid_t)), .gid_count = 1, .pid = peer.pid};
-    if (!who->gids) return false;
-    who->gids[0] = peer.gid;
-#ifdef SO_PEERGROUPS
-    if (bytes && getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, who->gids + 1, &bytes) == 0)
-        who->gid_count += (uint32_t)(bytes / sizeof(gid_t));
-#endif
-    return true;
-}
-
-/* A pidfd of the client. Without SO_PEERPIDFD it is opened by pid, which may have been reused if the client is
- * gone: then the guardian waits for the end of an unrelated process, which costs time but is safe. */
-static int process_of(int fd)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-#ifdef SO_PEERPIDFD
-    int process = -1;
-    socklen_t bytes = sizeof process;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &process, &bytes) == 0) return process;
-    if (errno != ENOPROTOOPT) return -1;
-#endif
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0) return -1;
-    return (int)syscall(SYS_pidfd_open, peer.pid, 0);
-}
-
-static void refuse_client(int fd, const char *why)
-{
-    char line[256];
-    const int size =
-        snprintf(line, sizeof line, "{\"ok\":false,\"error\":\"too-many\",\"message\":\"%s\"}\n", why);
-    (void)!send(fd, line, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    close(fd);
-}
-
-static const char too_many_clients[] = "64 clients are connected, the maximum";
-
-/* Limits each user, so that one cannot lock out the others. */
-static bool has_enough(const struct serve *serve, uid_t uid)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < SERVE_CONNECTIONS_MAX; i++)
-        count += serve->connections[i] && serve->connections[i]->who.uid == uid;
-    return count >= serve->config->socket_per_user;
-}
-
-static void accept_client(struct serve *serve, int fd)
-{
-    struct serve_who who;
-    char why[160];
-    if (!ask_who(fd, &who)) {
-        close(fd);
-        return;
-    }
-    if (has_enough(serve, who.uid)) {
-        snprintf(why, sizeof why,
-                 "user %u has %u connections, the maximum (`socket-per-user` in the agent's configuration)",
-                 (unsigned)who.uid, serve->config->socket_per_user);
-        free(who.gids);
-        refuse_client(fd, why);
-        return;
-    }
-    struct connection *c = serve_adopt(serve, fd, who);
-    if (c) c->work = guardian_client_add(serve->guardian, GUARDIAN_WATCH, process_of(fd), fd);
-}
-
-/* If descriptors run out, a client in the backlog would keep the loop spinning. So a spare descriptor is kept,
- * to accept the client and refuse it. */
-static void accept_and_refuse(struct serve *serve)
-{
-    if (serve->spare_fd < 0) return;
-    close(serve->spare_fd);
-    const int fd = accept4(serve->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd >= 0) refuse_client(fd, too_many_clients);
-    serve->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-static void on_connect(uv_poll_t *poll, int status, int events)
-{
-    struct serve *serve = poll->data;
-    if (status < 0 || !(events & UV_READABLE)) return;
-    const int fd = accept4(serve->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) accept_and_refuse(serve);
-    if (fd < 0) return;
-    if (serve->connection_count == SERVE_CONNECTIONS_MAX)
-        refuse_client(fd, too_many_clients);
-    else
-        accept_client(serve, fd);
-}
-
-/* ---- The socket's file ---- */
-
-/* Removes a stale socket. Two agents that start at once do not race here: the lock of the state file excludes
- * one. */
-static bool clear_path(const struct sockaddr_un *address, char *text, size_t size)
-{
-    const char *path = address->sun_path;
-    struct stat file;
-    if (lstat(path, &file) != 0) return true; /* bind() reports what is wrong, if anything */
-    if (!S_ISSOCK(file.st_mode)) {
-        snprintf(text, size, "%s exists and is not a socket: remove it, or configure another path", path);
-        return false;
-    }
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const bool refuses =
-        fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 && errno == ECONNREFUSED;
-    if (fd >= 0) close(fd);
-    if (!refuses) {
-        snprintf(text, size, "%s is in use: stop the agent that listens there, or configure another path",
-                 path);
-        return false;
-    }
-    if (unlink(path) == 0 || errno == ENOENT) return true;
-    snprintf(text, size, "cannot remove the old socket %s: %s", path, strerror(errno));
-    return false;
-}
-
-/* With mode 0600, until open_up() sets the configured group and mode. */
-static bool bind_closed(int fd, const struct sockaddr_un *address)
-{
-    const mode_t mask = umask(0177);
-    const bool is_bound = bind(fd, (const struct sockaddr *)address, sizeof *address) == 0;
-    const int error = errno;
-    (void)umask(mask);
-    errno = error;
-    return is_bound;
-}
-
-/* NULL, or a hint what to do about errno. */
-static const char *open_up(int fd, const struct config *config)
-{
-    if (config->has_socket_group && lchown(config->socket, (uid_t)-1, config->socket_group) != 0)
-        return "be in the group that `socket-group` names, or name another";
-    if (chmod(config->socket, config->socket_mode) != 0 || listen(fd, BACKLOG) != 0)
-        return "configure another path";
-    return NULL;
-}
-
-static bool listen_at(struct serve *serve, char *text, size_t size)
-{
-    const struct config *config = serve->config;
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat file;
-    if (config->socket[0] == '\0' || strlen(config->socket) >= sizeof address.sun_path) {
-        snprintf(text, size, "the socket's path must have 1 to %zu bytes", sizeof address.sun_path - 1);
-        return false;
-    }
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", config->socket);
-    if (!clear_path(&address, text, size)) return false;
-    serve->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (serve->fd < 0 || !bind_closed(serve->fd, &address) || lstat(config->socket, &file) != 0) {
-        snprintf(text, size, "cannot listen at %s: %s; does its folder exist, and may this user write to it?",
-                 config->socket, strerror(errno));
-        return false;
-    }
-    const char *hint = open_up(serve->fd, config);
-    if (hint) {
-        snprintf(text, size, "cannot open %s to others: %s; %s", config->socket, strerror(errno), hint);
-        (void)unlink(config->socket);
-        return false;
-    }
-    serve->device = file.st_dev;
-    serve->inode = file.st_ino;
-    return true;
 }
 
 /* ---- Creating and freeing ---- */
@@ -407,7 +189,7 @@ struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct hos
     serve->leaderships.hangs = serve_hangs;
     serve->leaderships.page = serve->page = deadline_page_new();
     serve->leaderships.tenure = on_tenure;
-    if (!listen_at(serve, text, size)) {
+    if (!serve_listen(serve, text, size)) {
         if (serve->fd >= 0) close(serve->fd);
         deadline_page_free(serve->page);
         free(serve);
@@ -419,9 +201,13 @@ struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct hos
     (void)uv_timer_init(loop, &serve->chores); /* these cannot fail */
     (void)uv_timer_init(loop, &serve->audit_timer);
     (void)uv_timer_init(loop, &serve->watchdog);
+    (void)uv_check_init(loop, &serve->after_polling);
+    (void)uv_idle_init(loop, &serve->go_on);
+    serve->after_polling.data = serve->go_on.data = serve;
+    (void)uv_check_start(&serve->after_polling, serve_on_turn);
     serve->has_listener = uv_poll_init(loop, &serve->listener, serve->fd) == 0;
-    serve->handles = 3 + serve->has_listener;
-    if (!serve->has_listener || uv_poll_start(&serve->listener, UV_READABLE, on_connect) != 0) {
+    serve->handles = 5 + serve->has_listener;
+    if (!serve->has_listener || uv_poll_start(&serve->listener, UV_READABLE, serve_on_connect) != 0) {
         snprintf(text, size, "cannot wait for clients at %s", config->socket);
         serve_free(serve);
         return NULL;
@@ -456,7 +242,7 @@ void serve_free(struct serve *serve)
     serve->is_freed = true;
     for (uint32_t i = 0; i < SERVE_CONNECTIONS_MAX; i++) {
         struct connection *c = serve->connections[i];
-        if (c) c->entered = (struct serve_set){0};
+        if (c) number_set_clear(&c->entered);
         if (c) connection_close(c, LEADERSHIP_EXPELLED);
     }
     leaderships_free(&serve->leaderships);
@@ -470,6 +256,11 @@ void serve_free(struct serve *serve)
     uv_close((uv_handle_t *)&serve->chores, on_closed);
     uv_close((uv_handle_t *)&serve->audit_timer, on_closed);
     uv_close((uv_handle_t *)&serve->watchdog, on_closed);
+    uv_close((uv_handle_t *)&serve->after_polling, on_closed);
+    uv_close((uv_handle_t *)&serve->go_on, on_closed);
+    free(serve->observers);
+    serve->observers = NULL;
+    users_free(&serve->users);
     close(serve->fd);
     if (serve->spare_fd >= 0) close(serve->spare_fd);
 }

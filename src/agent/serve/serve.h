@@ -1,8 +1,8 @@
 /*
  * The serve room serves local clients at the agent's socket, as docs/socket-protocol.md says. It knows the
  * host, the history, the metrics and the guardian's client, but neither sockets between members nor keys. Start
- * with serve.c, which listens and passes changes on. connection.c is one client's bytes, request.c its
- * requests, rights.c who may make them, status.c and history.c their answers. leadership.h decides which client
+ * with serve.c, which passes changes on. accept.c listens and lets clients in, turn.c serves them in turn,
+ * connection.c is one client's bytes, request.c its requests, observers.c who hears of which group, rights.c who may make them, status.c and history.c their answers. leadership.h decides which client
  * leads a group, deadline_page.h publishes until when, change_list.h orders changes for /events, and serve/http
  * answers over HTTP.
  *

@@ -10,6 +10,8 @@
 #include "agent/serve/internal.h"
 #include "base/clock.h"
 
+enum { QUEUED_MS = 100 }; /* for that long a client whose turn has not come is not judged */
+
 static void on_watchdog(uv_timer_t *);
 
 /* Rounds up. The loop's idea of the time may be older than the host's; then on_watchdog() finds nothing and waits again. */
@@ -24,8 +26,9 @@ static void abandon_all(struct connection *c)
     const struct leaderships *leaderships = &c->serve->leaderships;
     c->hangs = true;
     host_batch_begin(c->serve->host);
-    for (uint32_t i = 0; i < leaderships->count; i++)
-        if (serve_has(&c->entered, i)) leadership_abandon(leadership_at(leaderships, i), c);
+    for (uint32_t i = number_set_next(&c->entered, 0); i != NUMBER_SET_NONE;
+         i = number_set_next(&c->entered, i + 1))
+        leadership_abandon(leadership_at(leaderships, i), c);
     host_batch_end(c->serve->host);
 }
 
@@ -35,6 +38,8 @@ static uint64_t judge(struct connection *c, uint64_t now)
     const uint64_t due = c->alive_ns + c->watchdog_ns;
     if (!c->watchdog_ns || !c->leads || c->hangs) return UINT64_MAX;
     if (now < due) return due;
+    if (c->is_suspect && c->turn.is_queued && now < due + QUEUED_MS * NS_PER_MS)
+        return now; /* it may have said so */
     if (c->is_suspect) {
         abandon_all(c);
         return UINT64_MAX;

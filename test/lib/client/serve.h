@@ -95,6 +95,8 @@ static inline int begin_with(uint32_t members)
     snprintf(config->socket, sizeof config->socket, "%s/agent.sock", t.folder);
     config->socket_mode = 0660;
     config->socket_per_user = 48;
+    config->candidacies_per_user = config->observed_per_user = 100000;
+    config->value_bytes_per_user = 1 << 20;
     config->self = 1;
     config->member_count = members;
     config->transmit_max = 5 * MS;
@@ -197,6 +199,17 @@ static inline void say(int fd, const char *line)
 {
     send_bytes(fd, line, strlen(line));
     send_bytes(fd, "\n", 1);
+}
+
+/* The next line that has arrived, without running the loop; NULL: there is none. */
+static inline const char *try_hear_now(int fd)
+{
+    const ssize_t there = recv(fd, t.line, sizeof t.line, MSG_DONTWAIT | MSG_PEEK);
+    const char *end = there > 0 ? memchr(t.line, '\n', (size_t)there) : NULL;
+    if (!end) return NULL;
+    const ssize_t size = recv(fd, t.line, (size_t)(end - t.line) + 1, MSG_DONTWAIT);
+    t.line[size - 1] = '\0';
+    return t.line;
 }
 
 /* The next line, or NULL: there is none, or it has ended. */

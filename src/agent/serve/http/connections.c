@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "agent/serve/http/internal.h"
+#include "base/clock.h"
 
 static struct http_connection *place_of(struct MHD_Connection *c)
 {
@@ -77,6 +78,40 @@ static void make_room(struct http *http, const struct sockaddr_storage *from, ui
     if (place) cut(http, place); /* there is one: HTTP_READERS_MAX is below both limits */
 }
 
+/* ---- Rounds ---- */
+
+bool http_may_go_on(struct http *http, struct MHD_Connection *c, size_t used)
+{
+    struct http_connection *place = place_of(c);
+    if (clock_boottime_ns() - http->round_began_ns >= HTTP_ROUND_US * NS_PER_US) http->is_over = true;
+    if (!http->is_over || !place) return true;
+    if (used > 0 || place->waits) return false;
+    place->waits = true;
+    place->next_waiting = http->waiting;
+    http->waiting = place;
+    MHD_suspend_connection(c);
+    return false;
+}
+
+static void stop_waiting(struct http *http, const struct http_connection *place)
+{
+    struct http_connection **at = &http->waiting;
+    while (*at && *at != place) at = &(*at)->next_waiting;
+    if (*at) *at = place->next_waiting;
+}
+
+void http_begin_round(struct http *http)
+{
+    http->round_began_ns = clock_boottime_ns();
+    http->is_over = false;
+    while (http->waiting) {
+        struct http_connection *place = http->waiting;
+        http->waiting = place->next_waiting;
+        place->waits = false;
+        MHD_resume_connection(place->connection);
+    }
+}
+
 /* ---- Their lives ---- */
 
 static void begin(struct http *http, struct MHD_Connection *c, void **place)
@@ -89,6 +124,7 @@ static void begin(struct http *http, struct MHD_Connection *c, void **place)
         if (fd) (void)shutdown(fd->connect_fd, SHUT_RDWR);
         return;
     }
+    new->connection = c;
     new->fd = fd->connect_fd;
     new->since_ms = uv_now(http->loop);
     memcpy(&new->from, from->client_addr,
@@ -105,6 +141,7 @@ void http_on_connection(void *context, struct MHD_Connection *c, void **place,
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         begin(http, c, place);
     } else if (*place) {
+        stop_waiting(http, *place);
         unlink_place(http, *place);
         free(*place);
         *place = NULL;

@@ -38,6 +38,8 @@ static ssize_t pour(void *context, uint64_t at, char *to, size_t room)
     size_t used = 0;
     (void)at;
     while (used < room) {
+        if (reader->text.size == 0 && !http_may_go_on(reader->http, reader->connection, used))
+            return (ssize_t)used;
         if (reader->text.size == 0 && !make_text(reader)) return MHD_CONTENT_READER_END_WITH_ERROR;
         if (reader->text.size == 0) break;
         used += http_pour(&reader->text, to + used, room - used);

@@ -76,8 +76,9 @@ static void go_round(struct http *http)
     MHD_UNSIGNED_LONG_LONG idle_ms;
     if (!http->daemon) return;
     (void)host_tick(http->with.host);
+    http_begin_round(http);
     (void)MHD_run(http->daemon);
-    uint64_t wait_ms = http_cut_overdue(http);
+    uint64_t wait_ms = http->waiting ? 0 : http_cut_overdue(http);
     if (MHD_get_timeout(http->daemon, &idle_ms) == MHD_YES && idle_ms < wait_ms) wait_ms = idle_ms;
     if (wait_ms != UINT64_MAX)
         (void)uv_timer_start(&http->timer, on_timer, wait_ms, 0);
@@ -279,6 +280,7 @@ void http_free(struct http *http)
     if (!http) return;
     http->with.serve->change_list.moved = NULL;
     http_wake_readers(http); /* MHD_stop_daemon() needs all connections resumed */
+    http_begin_round(http);
     uv_close((uv_handle_t *)&http->timer, on_closed);
     uv_close((uv_handle_t *)&http->keep_alive, on_closed);
     uv_close((uv_handle_t *)&http->retry, on_closed);

@@ -7,7 +7,7 @@
 #include "agent/serve/http/http.h"
 #include "agent/serve/internal.h"
 
-enum { HTTP_PIECE = 8192 }; /* bytes of a long answer generated at a time */
+enum { HTTP_PIECE = 8192 /* bytes of a long answer generated at a time */, HTTP_ROUND_US = 1000 };
 
 struct http_reader; /* of /events */
 
@@ -24,6 +24,9 @@ struct http_connection {
     uint64_t since_ms; /* when it connected, or its last answer ended; uv_now() */
     enum http_stage stage;
     bool is_cut; /* disconnected; libmicrohttpd will close it */
+    struct MHD_Connection *connection;
+    struct http_connection *next_waiting;
+    bool waits; /* suspended until the next round */
 };
 
 struct http {
@@ -36,6 +39,9 @@ struct http {
     bool is_local;    /* on loopback: the Host header must name this host */
     const char *unhealthy;
     uint16_t port;
+    uint64_t round_began_ns;
+    bool is_over;                    /* the round: who has more to say is suspended until the next */
+    struct http_connection *waiting; /* those */
     struct http_reader *readers;
     uint32_t reader_count;
     struct http_connection *oldest, *newest; /* by since_ms */
@@ -59,6 +65,14 @@ void http_set_stage(struct http *, struct MHD_Connection *, enum http_stage);
 /* Disconnects clients whose request was not complete in time. Milliseconds until the next; UINT64_MAX:
  * none. */
 uint64_t http_cut_overdue(struct http *);
+
+/*
+ * All answers together take HTTP_ROUND_US of one turn of the loop. This says whether a request may be answered now, or its answer
+ * continued. If not, and nothing was written yet (`used` is 0), the connection is suspended until the next turn: libmicrohttpd is
+ * to be told that there is nothing to write, and will ask again.
+ */
+bool http_may_go_on(struct http *, struct MHD_Connection *, size_t used);
+void http_begin_round(struct http *);
 
 /* routes.c: whether HTTP, which does not know its clients, may tell of the group. */
 bool http_may_tell(const struct http *, const struct leadership *);

@@ -5,6 +5,8 @@
 
 #include "agent/serve/http/internal.h"
 
+enum { GROUPS_AT_ONCE = 64 };
+
 static uint32_t count_waiting(const struct leaderships *leaderships)
 {
     uint32_t count = 0;
@@ -69,46 +71,109 @@ static uint32_t count_secret(const struct http *http)
 }
 
 /* One line per group and metric, unless there are more than `http-groups`: each would be a time series. */
-static void write_groups(const struct http *http, FILE *out)
+static const struct {
+    const char *name, *help;
+    uint64_t (*value)(const struct http *, const struct leadership *);
+} families[] = {
+    {"elector_group_has_leader", "Whether this agent knows a leader of the group.", has_leader},
+    {"elector_group_is_leader", "Whether this member leads the group.", is_leader},
+    {"elector_group_token", "The token of the group's leader; 0: no leader.", token},
+    {"elector_group_candidates", "Candidates for the group at this agent.", candidates},
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+/* An answer that is being written: first all that is no group's, then family after family. */
+struct scrape {
+    struct http *http;
+    struct MHD_Connection *connection;
+    bool has_begun;
+    size_t family;
+    uint32_t next;  /* number of a leadership */
+    uint32_t count; /* of groups to list, when it began; 0: none */
+    struct http_text text;
+};
+
+static void write_first(struct scrape *s, FILE *out)
 {
-    static const struct {
-        const char *name, *help;
-        uint64_t (*value)(const struct http *, const struct leadership *);
-    } families[] = {
-        {"elector_group_has_leader", "Whether this agent knows a leader of the group.", has_leader},
-        {"elector_group_is_leader", "Whether this member leads the group.", is_leader},
-        {"elector_group_token", "The token of the group's leader; 0: no leader.", token},
-        {"elector_group_candidates", "Candidates for the group at this agent.", candidates},
-    };
-    const struct leaderships *leaderships = &http->with.serve->leaderships;
-    const bool lists = leaderships->count <= http->with.config->http_groups;
+    struct metrics_gauges gauges = {0};
+    const uint32_t groups = s->http->with.serve->leaderships.count;
+    const bool lists = groups <= s->http->with.config->http_groups;
+    s->has_begun = true;
+    s->count = lists ? groups : 0;
+    read_gauges(s->http, &gauges);
+    metrics_write(s->http->with.metrics, &gauges, out);
     metrics_write_head(out, "elector_groups_not_listed", "gauge",
                        "Groups without metrics of their own; see http-groups and allow-read.");
-    fprintf(out, "elector_groups_not_listed %u\n", lists ? count_secret(http) : leaderships->count);
-    for (size_t k = 0; lists && leaderships->count > 0 && k < sizeof families / sizeof *families; k++) {
-        metrics_write_head(out, families[k].name, "gauge", families[k].help);
-        for (uint32_t i = 0; i < leaderships->count; i++) {
-            const struct leadership *o = leadership_at(leaderships, i);
-            if (!http_may_tell(http, o)) continue;
-            fprintf(out, "%s{group=\"%s\"} %" PRIu64 "\n", families[k].name, host_name(o->group),
-                    families[k].value(http, o));
-        }
+    fprintf(out, "elector_groups_not_listed %u\n", lists ? count_secret(s->http) : groups);
+}
+
+static void write_some_groups(struct scrape *s, FILE *out)
+{
+    const struct leaderships *leaderships = &s->http->with.serve->leaderships;
+    const uint32_t end = s->count - s->next > GROUPS_AT_ONCE ? s->next + GROUPS_AT_ONCE : s->count;
+    if (s->next == 0) metrics_write_head(out, families[s->family].name, "gauge", families[s->family].help);
+    for (; s->next < end; s->next++) {
+        const struct leadership *o = leadership_at(leaderships, s->next);
+        if (!http_may_tell(s->http, o)) continue;
+        fprintf(out, "%s{group=\"%s\"} %" PRIu64 "\n", families[s->family].name, host_name(o->group),
+                families[s->family].value(s->http, o));
     }
+    if (s->next < s->count) return;
+    s->next = 0;
+    s->family++;
+}
+
+static bool is_done(const struct scrape *s)
+{
+    return s->has_begun && (s->count == 0 || s->family == FAMILIES);
+}
+
+/* False: out of memory. It may be empty, if all these groups are secret. */
+static bool make_text(struct scrape *s)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    if (!out) return false;
+    if (s->has_begun)
+        write_some_groups(s, out);
+    else
+        write_first(s, out);
+    const bool is_written = fclose(out) == 0;
+    if (is_written && size > 0)
+        s->text = (struct http_text){.bytes = bytes, .size = size};
+    else
+        free(bytes);
+    return is_written;
+}
+
+static ssize_t pour(void *context, uint64_t at, char *to, size_t room)
+{
+    struct scrape *s = context;
+    size_t used = 0;
+    (void)at;
+    while (used < room && (s->text.size > 0 || !is_done(s))) {
+        if (s->text.size == 0 && !http_may_go_on(s->http, s->connection, used)) return (ssize_t)used;
+        if (s->text.size == 0 && !make_text(s)) return MHD_CONTENT_READER_END_WITH_ERROR;
+        used += http_pour(&s->text, to + used, room - used);
+    }
+    return used ? (ssize_t)used : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static void end(void *context)
+{
+    struct scrape *s = context;
+    free(s->text.bytes);
+    free(s);
 }
 
 enum MHD_Result http_metrics(struct http *http, struct MHD_Connection *c)
 {
-    struct metrics_gauges gauges = {0};
-    char *bytes = NULL;
-    size_t size = 0;
+    struct scrape *s = calloc(1, sizeof *s);
     struct MHD_Response *response = NULL;
-    FILE *out = open_memstream(&bytes, &size);
-    if (out) {
-        read_gauges(http, &gauges);
-        metrics_write(http->with.metrics, &gauges, out);
-        write_groups(http, out);
-        if (fclose(out) == 0) response = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
-        if (!response) free(bytes);
-    }
+    if (s) *s = (struct scrape){.http = http, .connection = c};
+    if (s && make_text(s)) /* before this answer is counted */
+        response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HTTP_PIECE, pour, s, end);
+    if (s && !response) end(s);
     return http_answer(http, c, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", response);
 }

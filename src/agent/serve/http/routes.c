@@ -137,6 +137,7 @@ enum MHD_Result http_on_request(void *context, struct MHD_Connection *c, const c
         *upload_size = 0;
         return MHD_YES;
     }
+    if (!http_may_go_on(http, c, 0)) return MHD_YES; /* libmicrohttpd asks again in the next turn */
     if (!is_meant(http, c))
         return refuse(http, c, MHD_HTTP_FORBIDDEN, "host",
                       "use localhost or a numeric address: other names could be anybody's");

@@ -10,6 +10,7 @@ enum stage { HEAD, GROUPS, TAIL, END };
 
 struct walk {
     struct http *http;
+    struct MHD_Connection *connection;
     enum stage stage;
     uint32_t next; /* number of a leadership */
     bool has_told; /* a group: the next one needs a comma */
@@ -64,6 +65,7 @@ static ssize_t pour(void *context, uint64_t at, char *to, size_t room)
     size_t used = 0;
     (void)at;
     while (used < room && w->stage != END) {
+        if (w->text.size == 0 && !http_may_go_on(w->http, w->connection, used)) return (ssize_t)used;
         if (w->text.size == 0 && !make_text(w)) return MHD_CONTENT_READER_END_WITH_ERROR;
         used += http_pour(&w->text, to + used, room - used);
     }
@@ -82,6 +84,7 @@ enum MHD_Result http_status(struct http *http, struct MHD_Connection *c)
     struct walk *w = calloc(1, sizeof *w);
     struct MHD_Response *response = NULL;
     if (w) w->http = http;
+    if (w) w->connection = c;
     if (w) response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HTTP_PIECE, pour, w, end);
     if (w && !response) end(w);
     return http_answer(http, c, MHD_HTTP_OK, "application/json", response);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -72,41 +73,207 @@ static void hears_lines_in_pieces(void **state)
     assert_non_null(strstr(hear(fd), "true"));
 }
 
-/* The others' places are free, and taken by others. */
+/* ---- Limits of users ---- */
+
+static const uid_t stranger_uid = 4711;
+
+/* As the agent would, if the kernel said that this user connected. */
+static bool is_admitted(uid_t uid, char *why, size_t size)
+{
+    struct user *user = users_meet(&t.serve->users, uid);
+    const bool admits = serve_admits(t.serve, user, why, size);
+    users_part(&t.serve->users, user);
+    return admits;
+}
+
+static int others[4096];
+static uint32_t other_count;
+
+static void fill(uid_t uid, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        gid_t *gids = calloc(1, sizeof *gids);
+        int ends[2];
+        assert_non_null(gids);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+        assert_non_null(
+            serve_adopt(t.serve, ends[0], (struct serve_who){.uid = uid, .gids = gids, .gid_count = 1}));
+        others[other_count++] = ends[1];
+    }
+}
+
+static int finish_filled(void **state)
+{
+    while (other_count > 0) close(others[--other_count]);
+    return finish(state);
+}
+
+/* The answer to a request, without the events before it. */
+static void expect_answer(int fd, const char *request, const char *part)
+{
+    say(fd, request);
+    const char *line = await(fd);
+    while (strstr(line, "\"event\"")) line = await(fd);
+    if (!strstr(line, part)) fail_msg("%s was answered by %s, not %s", request, line, part);
+}
+
 static void one_user_cannot_have_all_places(void **state)
 {
-    const uid_t another = getuid() + 1;
-    for (int i = 0; i < 48; i++) expect_part(join(), "{\"op\":\"hello\"}", "true");
+    char why[300] = "";
+    fill(stranger_uid, 48);
+    assert_false(is_admitted(stranger_uid, why, sizeof why));
+    assert_string_equal(
+        why, "user 4711 has 48 connections, and may have 48 (`socket-per-user` in the agent's configuration)");
+    assert_true(is_admitted(stranger_uid + 1, why, sizeof why));
+    connection_close(t.serve->connections[3], LEADERSHIP_DIES);
+    assert_true(is_admitted(stranger_uid, why, sizeof why));
+}
+
+static void a_full_agent_says_how_full_and_by_whom(void **state)
+{
+    char why[300] = "";
+    t.serve->connection_most = 200;
+    t.config.socket_per_user = 100;
+    fill(stranger_uid, 100);
+    fill(stranger_uid + 1, 36);
+    assert_false(is_admitted(stranger_uid + 2, why, sizeof why));
+    assert_string_equal(
+        why, "136 clients are connected, of at most 200, with 64 places for root and the agent's user "
+             "only; user 4711 has most, 100");
+    assert_true(is_admitted(0, why, sizeof why));      /* root, and */
+    expect_part(join(), "{\"op\":\"hello\"}", "true"); /* the agent's own */
+    fill(0, 63);
     const int fd = join();
     const char *line = hear(fd);
     assert_non_null(strstr(line, "\"error\":\"too-many\""));
-    assert_non_null(strstr(line, "has 48 connections, the maximum"));
-    assert_non_null(strstr(line, "socket-per-user"));
+    assert_non_null(strstr(line, "200 clients are connected, of at most 200"));
     assert_true(has_ended(fd));
-    expect_part(join_as(another, 1), "{\"op\":\"hello\"}", "true");
-    hang_up(t.clients[3]);
+    connection_close(t.serve->connections[3], LEADERSHIP_DIES);
     expect_part(join(), "{\"op\":\"hello\"}", "true");
 }
 
-static void another_users_places_do_not_count(void **state)
+/* Thousands, each with its own place. */
+static void serves_thousands(void **state)
 {
-    for (int i = 0; i < 48; i++) (void)join_as(getuid() + 1, 1);
-    expect_part(join(), "{\"op\":\"hello\"}", "true");
-    t.config.socket_per_user = 1;
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max < 8192 ? limit.rlim_max : 8192;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    const uint32_t many = (uint32_t)limit.rlim_cur / 2 - 100;
+    t.serve->connection_most = SERVE_CONNECTIONS_MAX;
+    fill(stranger_uid, many);
+    assert_int_equal(t.serve->connection_count, many);
     const int fd = join();
-    assert_non_null(strstr(hear(fd), "too-many"));
+    expect_part(fd, "{\"op\":\"hello\"}", "true");
+    (void)lead(fd, "g");
 }
 
-static void turns_the_sixty_fifth_away(void **state)
+/* Of its candidacies, values and observations: the rest is refused, what it has goes on, and what it gives up counts no more. */
+static void one_user_cannot_take_all_memory(void **state)
 {
-    t.config.socket_per_user = SERVE_CONNECTIONS_MAX;
-    for (int i = 0; i < SERVE_CONNECTIONS_MAX; i++) (void)join();
-    go_round();
-    const int fd = join();
-    assert_non_null(strstr(hear(fd), "too-many"));
-    assert_true(has_ended(fd));
-    hang_up(t.clients[3]);
-    expect_part(join(), "{\"op\":\"hello\"}", "true");
+    const int fd = join_as(stranger_uid, 1), other = join_as(stranger_uid, 1),
+              friend = join_as(stranger_uid + 1, 1);
+    t.config.candidacies_per_user = 3;
+    t.config.value_bytes_per_user = 10;
+    t.config.observed_per_user = 2;
+    expect_answer(fd, "{\"op\":\"campaign\",\"group\":\"a\",\"value\":\"123456\"}", "true");
+    expect_answer(other, "{\"op\":\"campaign\",\"group\":\"b\",\"value\":\"12345\"}",
+                  "user 4711 has 6 bytes of values, and may have 10 (`value-bytes-per-user`");
+    expect_answer(other, "{\"op\":\"campaign\",\"group\":\"b\",\"value\":\"1234\"}", "true");
+    expect_answer(other, "{\"op\":\"campaign\",\"group\":\"c\"}", "true");
+    expect_answer(fd, "{\"op\":\"campaign\",\"group\":\"d\"}",
+                  "user 4711 has 3 candidacies, and may have 3 (`candidacies-per-user`");
+    expect_answer(friend, "{\"op\":\"campaign\",\"group\":\"d\",\"value\":\"1234567890\"}", "true");
+    expect_answer(fd, "{\"op\":\"resign\",\"group\":\"a\"}", "");
+    hang_up(other);
+    const int again = join_as(stranger_uid, 1);
+    for (int i = 0; i < 3; i++) {
+        char line[100];
+        snprintf(line, sizeof line, "{\"op\":\"campaign\",\"group\":\"e%d\",\"value\":\"%s\"}", i,
+                 i ? "" : "1234567890");
+        expect_answer(again, line, "\"ok\":true");
+    }
+    const int reader = join_as(stranger_uid, 1);
+    expect_answer(reader, "{\"op\":\"observe\",\"group\":\"a\"}", "true");
+    expect_answer(reader, "{\"op\":\"observe\",\"group\":\"a\"}", "true"); /* again costs nothing */
+    expect_answer(reader, "{\"op\":\"observe\",\"group\":\"to-come\"}", "true");
+    expect_answer(reader, "{\"op\":\"observe\",\"group\":\"b\"}",
+                  "user 4711 has 2 observed groups, and may have 2 (`observed-per-user`");
+    hang_up(reader);
+    const struct user *user = users_meet(&t.serve->users, stranger_uid);
+    assert_int_equal(user->taken[USER_OBSERVED], 0);
+    assert_int_equal(user->taken[USER_CANDIDACIES], 3);
+    assert_int_equal(user->taken[USER_VALUE_BYTES], 10);
+    assert_int_equal(user->taken[USER_CONNECTIONS], 2);
+}
+
+static void few_observe_all(void **state)
+{
+    for (int i = 0; i < SERVE_OBSERVE_ALL_EACH; i++)
+        expect_part(join_as(stranger_uid, 1), "{\"op\":\"observe\"}", "true");
+    const int fd = join_as(stranger_uid, 1);
+    expect_part(fd, "{\"op\":\"observe\"}", "64 connections observe all groups, 64 of them of user 4711");
+    expect_part(t.clients[0], "{\"op\":\"observe\"}", "true");
+    expect_part(join_as(stranger_uid + 1, 1), "{\"op\":\"observe\"}", "true");
+    hang_up(t.clients[5]);
+    expect_part(fd, "{\"op\":\"observe\"}", "true");
+}
+
+/* ---- Turns ---- */
+
+/* Each turn of the loop handles a bounded number of requests, and those of a candidate first. */
+static void many_requests_wait_for_the_next_turn(void **state)
+{
+    enum { CLIENTS = 40, EACH = 200 };
+    static char lines[EACH * 16];
+    const int leader = join();
+    (void)lead(leader, "g");
+    for (int i = 0; i < EACH; i++) memcpy(lines + i * 15, "{\"op\":\"hello\"}\n", 15);
+    int fds[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) fds[i] = join_as(stranger_uid, 1);
+    for (int i = 0; i < CLIENTS; i++) assert_int_equal(send(fds[i], lines, EACH * 15, MSG_DONTWAIT), EACH * 15);
+    uint32_t all = 0, turns = 0;
+    for (; all < CLIENTS * EACH && turns < 100000; turns++) {
+        if (turns == 3) assert_true(send(leader, "{\"op\":\"hello\"}\n", 15, 0) == 15);
+        uv_run(&t.loop, UV_RUN_NOWAIT);
+        assert_true(t.serve->turns.requests <= TURN_REQUESTS);
+        all += t.serve->turns.requests;
+        if (turns == 3) assert_non_null(try_hear_now(leader)); /* in the same turn */
+        uint32_t behind = UINT32_MAX, ahead = 0;
+        for (int i = 0; i < CLIENTS; i++) {
+            static uint32_t heard[CLIENTS];
+            while (try_hear_now(fds[i])) heard[i]++;
+            if (heard[i] < behind) behind = heard[i];
+            if (heard[i] > ahead) ahead = heard[i];
+        }
+        assert_true(ahead - behind <= 2 * TURN_PORTION || ahead == EACH); /* they take turns */
+    }
+    assert_true(all >= CLIENTS * EACH);
+    assert_true(turns >= CLIENTS * EACH / TURN_REQUESTS);
+}
+
+/* A status of many groups is written over many turns, and others are answered in between. */
+static void a_long_status_takes_many_turns(void **state)
+{
+    enum { GROUPS = 2000 };
+    char line[100];
+    const int fd = join(), reader = join(), other = join();
+    for (int i = 0; i < GROUPS; i++) {
+        snprintf(line, sizeof line, "{\"op\":\"campaign\",\"group\":\"g%d\"}", i);
+        say(fd, line);
+        while (try_hear_now(fd)) {}
+    }
+    while (try_hear(fd)) {}
+    assert_int_equal(send(reader, "{\"op\":\"status\"}\n", 16, 0), 16);
+    uint32_t lines = 0, turns = 0, missed = 0;
+    for (; lines < GROUPS / 32 && turns < 10000; turns++) {
+        if (missed == 0) assert_int_equal(send(other, "{\"op\":\"hello\"}\n", 15, 0), 15);
+        uv_run(&t.loop, UV_RUN_NOWAIT);
+        missed = try_hear_now(other) ? 0 : missed + 1;
+        assert_true(missed <= 1); /* its turn came next */
+        while (try_hear_now(reader)) lines++;
+    }
+    assert_true(turns >= 6); /* of at most 64 KiB */
 }
 
 static void coalesces_for_who_does_not_read(void **state)
@@ -313,9 +480,13 @@ int main(void)
         TEST(hangs_up_on_garbage),
         TEST(hangs_up_on_long_lines_and_deep_ones),
         TEST(hears_lines_in_pieces),
-        TEST(one_user_cannot_have_all_places),
-        TEST(another_users_places_do_not_count),
-        TEST(turns_the_sixty_fifth_away),
+        cmocka_unit_test_setup_teardown(one_user_cannot_have_all_places, begin, finish_filled),
+        cmocka_unit_test_setup_teardown(a_full_agent_says_how_full_and_by_whom, begin, finish_filled),
+        cmocka_unit_test_setup_teardown(serves_thousands, begin, finish_filled),
+        TEST(one_user_cannot_take_all_memory),
+        TEST(few_observe_all),
+        TEST(many_requests_wait_for_the_next_turn),
+        TEST(a_long_status_takes_many_turns),
         TEST(coalesces_for_who_does_not_read),
         TEST(lets_requests_wait_for_who_does_not_read),
         TEST(never_answers_more_at_once_than_there_is_room_for),

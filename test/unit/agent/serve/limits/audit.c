@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/serve/audit.h"
+#include "agent/serve/limits/audit.h"
 
 enum { ALICE = 1001, MALLORY = 1002 };
 

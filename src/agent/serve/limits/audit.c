@@ -1,5 +1,5 @@
 /* See audit.h. */
-#include "agent/serve/audit.h"
+#include "agent/serve/limits/audit.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * AUDIT_LINES are written in AUDIT_WINDOW. The others are counted, and told as a number when the window ends.
  * No clock, no log: rights.c has both.
  */
-#ifndef ELECTOR_AGENT_SERVE_AUDIT_H
-#define ELECTOR_AGENT_SERVE_AUDIT_H
+#ifndef ELECTOR_AGENT_SERVE_LIMITS_AUDIT_H
+#define ELECTOR_AGENT_SERVE_LIMITS_AUDIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
