@@ -15,6 +15,9 @@ struct sim_style;
 /* Exit codes, the same for every verb. */
 enum { CLI_YES = 0, CLI_NO = 1, CLI_USAGE = 2, CLI_CANNOT_TELL = 3 };
 
+/* The default of run and campaign. It is the default of keepalived, too, and leaves room below for a penalty. */
+enum { CLI_PRIORITY = 100 };
+
 struct cli_verb {
     const char *name;
     const char *summary;
@@ -46,6 +49,8 @@ int cli_replay(int argc, char **argv);
 /* "elector VERB: text", and the exit code of a usage error. */
 int cli_usage_error(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_out_of_memory(const char *verb);
+/* The exit code of a verb for what the library or the agent said (enum elector_status): 1 for every refusal. */
+int cli_status_code(int status);
 
 /* Colours only on a terminal, and not if NO_COLOR is set. */
 struct sim_style cli_style(void);

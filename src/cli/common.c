@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "elector.h"
 #include "sim/output/transcript.h"
 
 int cli_usage_error(const char *verb, const char *format, ...)
@@ -24,6 +25,17 @@ int cli_out_of_memory(const char *verb)
 {
     fprintf(stderr, "elector %s: out of memory\n", verb);
     return CLI_CANNOT_TELL;
+}
+
+int cli_status_code(int status)
+{
+    switch (status) {
+    case ELECTOR_OK: return CLI_YES;
+    case ELECTOR_REFUSED:
+    case ELECTOR_NOT_LEADING: return CLI_NO;
+    case ELECTOR_INVALID: return CLI_USAGE;
+    default: return CLI_CANNOT_TELL;
+    }
 }
 
 struct sim_style cli_style(void)

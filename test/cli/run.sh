@@ -770,6 +770,44 @@ test_replay() {
     refuses "replay of what is cut off" 3 'truncated|damaged' replay "$file"
 }
 
+# What one agent and its commands say of each other. The member has a long name.
+test_small_things() {
+    local dir=$scratch/small long=a-member-with-a-rather-long-name agent
+    local host=127.$((1 + $$ % 250)).$((1 + $$ / 250 % 250)).1
+    run init --out "$dir" --members "$long=$host:7400"
+    local url=unix:$dir/$long/agent.sock conf=$dir/$long/elector.conf
+    "$ELECTOR" agent --config "$conf" 2>"$dir/log" </dev/null &
+    agent=$!
+    once_well status --url "$url"
+    run run --no-wait --url "$url" g -- true
+    accepts "history of a long name" 0 "  $long  [0-9]+  elected  " history g --url "$url"
+    run status g --url "$url"
+    local planned shown
+    shown=$(grep -oE '[0-9]+ ms' "$out" | tail -n 1)
+    run plan --config "$conf"
+    planned=$(sed -nE 's/^  a host dies, hangs or is cut off +([0-9]+ ms) .*/\1/p' "$out")
+    verify "plan and status" "say $planned and $shown" test "$planned" = "$shown"
+    "$ELECTOR" campaign --url "$url" g >"$dir/elected" 2>&1 </dev/null &
+    local candidate=$!
+    once_well status g --url "$url"
+    verify "campaign" "has another priority than run: $(tail -n 1 "$out")" grep -q "$long=100" "$out"
+    kill -TERM "$candidate"
+    wait "$candidate" || true
+    run doctor --config "$conf"
+    verify "doctor" "does not count one group" grep -qE '^ok     groups +1: 0 led, 1 without' "$out"
+    verify "doctor" "counts groups of the state file" test -z "$(grep -E '^ok     state file.*group' "$out")"
+    kill -TERM "$agent"
+    wait "$agent" || true
+    local file=$dir/$long/elector.state.flight
+    accepts "replay of a group" 0 'terms of office' replay --group g "$file"
+    refuses "replay of a strange group" 2 "no recording has a group 'nosuch'; there is 'g'" replay --group nosuch "$file"
+    refuses "status of a lock" 2 'which group\? file:.* has no list' status --url "file:$dir/lock"
+    refuses "run of a bad name" 2 "'bad name' is not a valid group name" run 'bad name' -- true
+    verify "run of a bad name" "says the name twice" test "$(grep -o 'bad name' "$err" | wc -l)" -eq 1
+    [ -n "${ELECTOR_SANITIZED-}" ] ||
+        refuses "sim of a million" 3 'the states of 1000000 nodes of bully take 125.0 GB' sim bully --nodes 1000000 --quiet
+}
+
 # ---- Colours --------------------------------------------------------------------------------------
 
 escapes() { grep -c $'\033' "$1" || true; }
@@ -818,6 +856,7 @@ test_keygen
 test_init
 test_doctor
 test_replay
+test_small_things
 test_colours
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -50,8 +50,8 @@ static json_t *describe_member(const struct serve *serve, el_node member)
     char address[128];
     config_write_address(&m->address, address, sizeof address);
     return json_pack("{so sI ss so sb so}", "name", serve_text(m->name), "id", (json_int_t)m->id, "role",
-                     roles[m->role], "address", serve_text(address), "reachable", heard < 2 * NS_PER_S,
-                     "heard_ms",
+                     roles[m->role], "address", serve_text(address), "reachable",
+                     member == serve->config->self || host_hears(serve->host, member), "heard_ms",
                      heard == UINT64_MAX ? json_null() : json_integer((json_int_t)(heard / NS_PER_MS)));
 }
 
@@ -88,7 +88,7 @@ static json_t *describe_standing(const struct serve *serve, const struct leaders
         const bool is_self = member == serve->config->self;
         uint64_t priority;
         if (!host_stands(o->group, member, &priority)) continue;
-        if (!is_self && host_heard(serve->host, member) >= 2 * NS_PER_S) continue;
+        if (!is_self && !host_hears(serve->host, member)) continue;
         json_array_append_new(list, json_pack("{so sI}", "member", member_name(serve->config, member),
                                               "priority", (json_int_t)priority));
     }
@@ -131,7 +131,9 @@ static size_t append_group(const struct serve *serve, json_t *line, const struct
 
 static void end_status(json_t *line, uint64_t worst)
 {
-    json_object_set_new(line, "worst_failover_ms", json_integer((json_int_t)(worst / NS_PER_MS)));
+    json_object_set_new(line, "worst_failover_ms",
+                        json_integer((json_int_t)((worst + NS_PER_MS - 1) /
+                                                  NS_PER_MS))); /* a bound: rounded up, as by `elector plan` */
 }
 
 json_t *serve_status_of(const struct serve *serve, const struct leadership *o)

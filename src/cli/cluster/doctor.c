@@ -190,8 +190,8 @@ static void judge_state(struct doctor *d, const struct record_contents *newest)
             "%s: is of the member with id %" PRIu64 ", and %s is %" PRIu64 "; check `state` and `self`", path,
             newest->identity.member, self_of(config)->name, self_of(config)->id);
     else
-        say(d, newest->forgot ? WARN : FINE, "state file", "%s: of this member, %u group%s%s%s", path,
-            newest->count, newest->count == 1 ? "" : "s", d->in_use ? ", in use" : "",
+        say(d, newest->forgot ? WARN : FINE, "state file", "%s: of this member%s%s", path,
+            d->in_use ? ", in use" : "",
             newest->forgot ? "; it was once lost, so in new groups it asks the others first" : "");
 }
 
@@ -402,7 +402,9 @@ static void check_member(struct doctor *d, const json_t *member, size_t *votes, 
             address);
 }
 
-static void check_group(struct doctor *d, const json_t *group)
+enum { GROUPS_SHOWN_MAX = 20 }; /* of each verdict; all are counted */
+
+static void check_group(struct doctor *d, const json_t *group, size_t counts[CANNOT_TELL + 1])
 {
     const char *name = json_lines_text(group, "group", 255), *leader = json_lines_text(group, "leader", 255);
     uint64_t token = 0, candidates = 0, ms = 0;
@@ -411,6 +413,9 @@ static void check_group(struct doctor *d, const json_t *group)
     json_lines_number(group, "token", 0, &token);
     json_lines_number(group, "candidates", 0, &candidates);
     json_lines_number(d->status, "worst_failover_ms", 0, &ms);
+    const enum verdict verdict = leader ? FINE : candidates == 0 ? WARN : WRONG;
+    d->found[verdict] = true;
+    if (++counts[verdict] > GROUPS_SHOWN_MAX) return;
     if (leader)
         say(d, FINE, what, "%s leads, token %" PRIu64, leader, token);
     else if (candidates == 0)
@@ -437,10 +442,17 @@ static void check_cluster(struct doctor *d)
         say(d, WRONG, "majority",
             "%zu of %zu votes are here or heard: nobody can be elected until there are %zu", heard, votes,
             votes / 2 + 1);
+    size_t counts[CANNOT_TELL + 1] = {0};
     json_array_foreach(json_object_get(d->status, "groups"), i, each)
     {
-        check_group(d, each);
+        check_group(d, each, counts);
     }
+    say(d, counts[WRONG] ? WRONG : FINE, "groups",
+        "%zu: %zu led, %zu without a leader and without candidates here, %zu without a leader though candidates stand here%s",
+        i, counts[FINE], counts[WARN], counts[WRONG],
+        counts[FINE] > GROUPS_SHOWN_MAX || counts[WARN] > GROUPS_SHOWN_MAX || counts[WRONG] > GROUPS_SHOWN_MAX
+            ? "; the first 20 of each kind are above"
+            : "");
 }
 
 /* ---- The verb ---- */

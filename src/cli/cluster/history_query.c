@@ -49,7 +49,7 @@ int history_query_read(struct history_query *p, int argc, char **argv, bool take
 static json_t *complain(const struct history_query *p, const char *text, elector_status status, int *code)
 {
     fprintf(stderr, "elector %s: %s\n", p->verb, text);
-    *code = status == ELECTOR_INVALID ? CLI_USAGE : status == ELECTOR_REFUSED ? CLI_NO : CLI_CANNOT_TELL;
+    *code = cli_status_code(status);
     return NULL;
 }
 
@@ -71,7 +71,6 @@ json_t *history_query_ask(const struct history_query *p, int *code)
         json_lines_close(w);
     } else {
         json_decref(request);
-        if (status == ELECTOR_REFUSED) status = ELECTOR_UNAVAILABLE;
     }
     snprintf(text, sizeof text, "%s", w->reason);
     free(w);

@@ -14,7 +14,7 @@ static void write_help(void)
         "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP\n"
         "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
         "  --output text|json     json: one object a line, with group, leader (null: nobody), token, value\n\n"
-        "Exit codes: 2 usage; 3 no agent, or the connection was lost.\n",
+        "Exit codes: 1 refused; 2 usage; 3 no agent, or the connection was lost.\n",
         stdout);
 }
 
@@ -77,5 +77,5 @@ int cli_observe(int argc, char **argv)
     while ((status == ELECTOR_OK || status == ELECTOR_TIMEOUT) && !ferror(stdout)) status = elector_wait(e, -1);
     if (!ferror(stdout)) fprintf(stderr, "elector observe: %s\n", elector_message(e));
     elector_close(e);
-    return cli_finish("observe", stdout, status == ELECTOR_INVALID ? CLI_USAGE : CLI_CANNOT_TELL);
+    return cli_finish("observe", stdout, cli_status_code(status));
 }

@@ -138,8 +138,7 @@ static int write_status(const json_t *status, bool json)
 static int complain(const char *text, elector_status status)
 {
     fprintf(stderr, "elector status: %s\n", text);
-    if (status == ELECTOR_INVALID) return CLI_USAGE;
-    return status == ELECTOR_REFUSED ? CLI_NO : CLI_CANNOT_TELL;
+    return cli_status_code(status);
 }
 
 enum { GROUPS_MAX = 1 << 20 }; /* more than any agent has */
@@ -212,8 +211,7 @@ static int ask_agent(struct json_lines *w, const struct request *r)
     json_t *all = NULL;
     elector_status status = json_lines_open(w, r->url + strlen("unix:"));
     int code;
-    if (status != ELECTOR_OK)
-        return complain(w->reason, status == ELECTOR_REFUSED ? ELECTOR_UNAVAILABLE : status);
+    if (status != ELECTOR_OK) return complain(w->reason, status);
     status = cli_ask_status(w, r->group, &all);
     json_lines_close(w);
     if (status != ELECTOR_OK) {
@@ -272,6 +270,10 @@ int cli_status(int argc, char **argv)
             r.group = argv[i];
         }
     }
+    if (strncmp(r.url, "unix:", 5) != 0 && !r.group)
+        return cli_usage_error("status",
+                               "which group? %s has no list of groups; try: elector status billing --url %s",
+                               r.url, r.url);
     if (strncmp(r.url, "unix:", 5) != 0) return cli_finish("status", stdout, ask_lock(&r));
     struct json_lines *w = malloc(sizeof *w);
     if (!w) return cli_out_of_memory("status");

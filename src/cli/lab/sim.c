@@ -215,16 +215,29 @@ static int count_dashes(const struct sim_request *request)
     return dashes;
 }
 
+/* Most algorithms keep something of each member, so memory grows with the square of the number. */
+static int refuse_size(const struct sim_plan *plan)
+{
+    const uint32_t count = plan->cluster.count;
+    const double bytes = (double)el_state_size(plan->algorithm, count) * count;
+    fprintf(
+        stderr,
+        "elector sim: out of memory: the states of %u nodes of %s take %.1f GB, and the messages between them more; try "
+        "fewer nodes\n",
+        count, plan->algorithm->name, bytes / 1e9);
+    return CLI_CANNOT_TELL;
+}
+
 static int run_plan(const struct sim_request *request, const struct sim_plan *plan)
 {
     const bool files = request->svg || request->trace || request->mermaid || request->shiviz;
     const bool keep_all = files || (!request->quiet && !request->json);
     struct sim_world *world = sim_world_new(plan, keep_all ? SIM_KEEP_ALL : 4096);
-    if (!world) return cli_out_of_memory("sim");
+    if (!world) return refuse_size(plan);
     const struct sim_result *result = sim_world_run(world);
     int status = CLI_CANNOT_TELL;
     if (result->out_of_memory) {
-        cli_out_of_memory("sim");
+        (void)refuse_size(plan);
     } else if (result->error.text[0]) {
         status = cli_usage_error("sim", "%s", result->error.text);
     } else {

@@ -20,7 +20,7 @@ static void mistakes_in_lines(void **state)
     refuses(CLUSTER "x\x01 = y\n", ":3: this is not text; a configuration is a text file");
     char longer[400] = CLUSTER "drift = ";
     memset(longer + strlen(longer), '0', 300);
-    refuses(longer, ":3: a line has at most 198 characters");
+    refuses(longer, ":3: a line that is no comment has at most 198 characters, and this one has 308");
     longer[strlen(CLUSTER)] = '#';
     mentions(longer, "which member is this?");
     assert_false(config_read(&config, "/nowhere/x.conf", text, sizeof text));
@@ -132,9 +132,10 @@ static void mistakes_about_the_agent(void **state)
     refuses(ALL "socket-group = no-such-group\n",
             ":14: there is no group 'no-such-group' on this host; create it, or name another");
     refuses(ALL "log = xml\n", ":14: 'log' is words or json, not 'xml'");
-    refuses(
-        ALL "http = 0\n",
-        ":14: 'http' is a port, an address or off: an address is HOST:PORT or [IPV6]:PORT; in '0' the port is missing");
+    refuses(ALL "http = 0\n",
+            ":14: 'http' is a port, an address or off: a port is a number from 1 to 65535, not 0");
+    refuses(ALL "http = 99999\n",
+            ":14: 'http' is a port, an address or off: a port is a number from 1 to 65535, not 99999");
     mentions(ALL "http = 65536\n", ":14: 'http' is a port, an address or off: ");
     mentions(ALL "http = on\n", ":14: 'http' is a port, an address or off: ");
     mentions(ALL "http = 127.0.0.1\n", "the port is missing");
