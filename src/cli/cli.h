@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct closest;
 struct json_t;
 struct sim_style;
 
@@ -51,6 +52,21 @@ int cli_usage_error(const char *verb, const char *format, ...) __attribute__((fo
 int cli_out_of_memory(const char *verb);
 /* The exit code of a verb for what the library or the agent said (enum elector_status): 1 for every refusal. */
 int cli_status_code(int status);
+
+/*
+ * "elector VERB: unknown option WORD", with the closest option of the verb's own help, if one is close. `run` is the
+ * verb, which prints its help. Before anything else is printed.
+ */
+int cli_unknown(const char *verb, int (*run)(int argc, char **argv), const char *word);
+/* "; did you mean NAME?", or ";", for a hint that follows. The text is overwritten by the next call. */
+const char *cli_meant(const struct closest *);
+const char *cli_meant_algorithm(const char *word);
+
+/* help.c: topics are the documents, and parts of them: "run", "docs/run.md#limits", "elector.conf" */
+bool cli_has_topic(const char *word);
+int cli_help_topic(const char *word); /* there is one */
+void cli_write_topics(FILE *out);
+void cli_offer_topics(struct closest *);
 
 /* Colours only on a terminal, and not if NO_COLOR is set. */
 struct sim_style cli_style(void);

@@ -55,6 +55,16 @@ static json_t *describe_member(const struct serve *serve, el_node member)
                      heard == UINT64_MAX ? json_null() : json_integer((json_int_t)(heard / NS_PER_MS)));
 }
 
+/* What tells a member from another of the same name: the beginning of its public key. Of its program only our own is known. */
+static json_t *add_identity(const struct serve *serve, el_node member, json_t *object)
+{
+    const struct config_member *m = &serve->config->members[member - 1];
+    char key[CONFIG_KEY_TEXT];
+    if (m->has_key) json_object_set_new(object, "key", json_string(config_write_key(m->public_key, key)));
+    if (member == serve->config->self) json_object_set_new(object, "version", json_string(ELECTOR_VERSION));
+    return object;
+}
+
 static json_t *describe_promises(const struct el_algorithm *algorithm)
 {
     static const struct {
@@ -113,7 +123,7 @@ json_t *serve_begin_status(const struct serve *serve)
     const struct config *config = serve->config;
     json_t *members = json_array();
     for (el_node member = 1; members && member <= config->member_count; member++)
-        json_array_append_new(members, describe_member(serve, member));
+        json_array_append_new(members, add_identity(serve, member, describe_member(serve, member)));
     return json_pack("{sb so so so so* s[]}", "ok", 1, "member", member_name(config, config->self), "cluster",
                      serve_text(config->cluster), "members", members, "http_error",
                      serve->http_error[0] ? serve_text(serve->http_error) : NULL, "groups");

@@ -51,8 +51,7 @@ static int read_words(struct campaign *c, int argc, char **argv)
                 return cli_usage_error("campaign", "--priority %s: expected a whole number below 2^53",
                                        value ? value : "");
         } else if (argv[i][0] == '-' || c->group) {
-            return cli_usage_error("campaign", "did not expect %s; `elector campaign --help` lists the options",
-                                   argv[i]);
+            return cli_unknown("campaign", cli_campaign, argv[i]);
         } else {
             c->group = argv[i];
         }

@@ -29,17 +29,20 @@ struct doctor {
     bool is_whole;         /* names were resolved and keys read too */
     bool in_use;           /* another process has locked the state file */
     json_t *status;        /* NULL: no agent has answered */
+    json_t *lines;         /* --output json; NULL: text */
     bool found[CANNOT_TELL + 1];
 };
 
 static void write_help(void)
 {
     fputs(
-        "Usage: elector doctor [--config FILE]\n\n"
+        "Usage: elector doctor [--config FILE] [--output text|json]\n\n"
         "Checks what a member needs: configuration, keys, state file, clocks, address, HTTP. Then asks its agent which\n"
         "members it hears and who leads. Prints one line each: ok, warn, WRONG and what to do, or ? if it cannot tell.\n"
         "Changes nothing, and does not disturb a running agent. Best run as the agent's user.\n\n"
         "  --config FILE    the configuration (/etc/elector/elector.conf)\n"
+        "  --output text|json\n"
+        "                   json: one object with `checks`; each has verdict (ok, warning, wrong, unknown), what, text\n"
         "  --help           this text\n\n"
         "Exit codes: 0 all is well; 1 something is wrong; 2 usage; 3 cannot tell, for instance because no agent runs.\n",
         stdout);
@@ -51,17 +54,23 @@ static void say(struct doctor *d, enum verdict verdict, const char *what, const 
 
 static void say(struct doctor *d, enum verdict verdict, const char *what, const char *format, ...)
 {
-    static const char *const words[] = {"ok", "warn", "WRONG", "?"};
+    static const char *const words[] = {"ok", "warn", "WRONG", "?"}, *const names[] = {"ok", "warning", "wrong",
+                                                                                       "unknown"};
     char text[1024], head[96];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    d->found[verdict] = true;
+    if (d->lines) {
+        json_array_append_new(d->lines,
+                              json_pack("{ss ss* ss*}", "verdict", names[verdict], "what", what, "text", text));
+        return;
+    }
     snprintf(head, sizeof head, "%-6s %-14s ", words[verdict], what);
     for (char *c = head; *c; c++) putchar((unsigned char)*c < ' ' || *c == 127 ? '?' : *c);
     for (char *c = text; *c; c++) putchar((unsigned char)*c < ' ' || *c == 127 ? '?' : *c);
     putchar('\n');
-    d->found[verdict] = true;
 }
 
 static const struct config_member *self_of(const struct config *config)
@@ -472,22 +481,34 @@ static int examine(struct doctor *d)
     int code = CLI_YES;
     if (d->found[CANNOT_TELL]) code = CLI_CANNOT_TELL;
     if (d->found[WRONG]) code = CLI_NO;
+    if (d->lines) {
+        static const char *const verdicts[] = {"ok", "wrong", "usage", "unknown"};
+        json_t *all = json_pack("{ss so}", "verdict", verdicts[code], "checks", d->lines);
+        cli_put_json(all, stdout, JSON_COMPACT);
+        putchar('\n');
+        json_decref(all);
+    }
     return cli_finish("doctor", stdout, code);
 }
 
 int cli_doctor(int argc, char **argv)
 {
     struct doctor d = {.path = "/etc/elector/elector.conf"};
+    bool json = false;
     for (int at = 1; at < argc; at++) {
         const char *value = NULL;
         if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {
             write_help();
             return cli_finish("doctor", stdout, CLI_YES);
         }
-        if (!cli_option(argc, argv, &at, "config", &value))
-            return cli_usage_error("doctor", "unknown option %s; see `elector doctor --help`", argv[at]);
+        if (cli_option(argc, argv, &at, "output", &value)) {
+            if (!cli_output("doctor", value, &json)) return CLI_USAGE;
+            continue;
+        }
+        if (!cli_option(argc, argv, &at, "config", &value)) return cli_unknown("doctor", cli_doctor, argv[at]);
         if (!value || !*value) return cli_usage_error("doctor", "--config needs the name of a file");
         d.path = value;
     }
+    if (json) d.lines = json_array();
     return examine(&d);
 }

@@ -66,7 +66,7 @@ static int write_table(const json_t *answer)
 
 int cli_history(int argc, char **argv)
 {
-    struct history_query p = {.verb = "history"};
+    struct history_query p = {.verb = "history", .run = cli_history};
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         write_help();
         return cli_finish("history", stdout, CLI_YES);

@@ -32,8 +32,7 @@ int history_query_read(struct history_query *p, int argc, char **argv, bool take
             if (!value || !read_last(value, &p->last))
                 return cli_usage_error(p->verb, "--last needs a number from 1 to %d", LAST_MAX);
         } else if (argv[i][0] == '-' || p->group) {
-            return cli_usage_error(p->verb, "did not expect %s; `elector %s --help` lists the options", argv[i],
-                                   p->verb);
+            return cli_unknown(p->verb, p->run, argv[i]);
         } else {
             p->group = argv[i];
         }

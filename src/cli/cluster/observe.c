@@ -62,8 +62,7 @@ int cli_observe(int argc, char **argv)
         } else if (cli_option(argc, argv, &i, "output", &value)) {
             if (!cli_output("observe", value, &json)) return CLI_USAGE;
         } else if (argv[i][0] == '-' || group) {
-            return cli_usage_error("observe", "did not expect %s; `elector observe --help` lists the options",
-                                   argv[i]);
+            return cli_unknown("observe", cli_observe, argv[i]);
         } else {
             group = argv[i];
         }

@@ -56,8 +56,7 @@ int cli_resign(int argc, char **argv)
             if (!value) return cli_usage_error("resign", "--url needs unix:PATH");
             url = value;
         } else if (argv[i][0] == '-' || group) {
-            return cli_usage_error("resign", "did not expect %s; `elector resign --help` lists the options",
-                                   argv[i]);
+            return cli_unknown("resign", cli_resign, argv[i]);
         } else {
             group = argv[i];
         }

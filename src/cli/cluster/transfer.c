@@ -33,8 +33,7 @@ int cli_transfer(int argc, char **argv)
             if (!value) return cli_usage_error("transfer", "--to needs the name of a member");
             to = value;
         } else if (argv[i][0] == '-' || group) {
-            return cli_usage_error("transfer", "did not expect %s; `elector transfer --help` lists the options",
-                                   argv[i]);
+            return cli_unknown("transfer", cli_transfer, argv[i]);
         } else {
             group = argv[i];
         }

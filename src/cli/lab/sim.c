@@ -290,7 +290,7 @@ static int read_setting(struct sim_request *request, int argc, char **argv, int 
         return sim_settings_add(&request->settings, keys[i].name, value, 0, 0) ? CLI_YES
                                                                                : cli_out_of_memory("sim");
     }
-    return cli_usage_error("sim", "unknown option %s; `elector sim --help` lists them", argv[*at]);
+    return cli_unknown("sim", cli_sim, argv[*at]);
 }
 
 /* The first word is an algorithm's name or a scenario's file. */
@@ -307,8 +307,8 @@ static int read_subject(struct sim_request *request, const char *word)
     FILE *file = fopen(word, "r");
     if (!file)
         return cli_usage_error("sim",
-                               "'%s' is neither an algorithm (`elector algorithms` lists them) nor a file: %s",
-                               word, strerror(errno));
+                               "'%s' is neither an algorithm nor a file: %s%s `elector algorithms` lists them",
+                               word, strerror(errno), cli_meant_algorithm(word));
     fclose(file);
     if (sim_settings_read(&request->settings, word, &error) == 0) return CLI_YES;
     return cli_usage_error("sim", "%s", error.text);

@@ -260,7 +260,7 @@ static int read_arguments(struct request *request, int argc, char **argv)
         } else if (strcmp(argv[at], "--trusted") == 0) {
             request->how |= RECORDER_TRUSTS;
         } else if (argv[at][0] == '-') {
-            return cli_usage_error("replay", "unknown option %s", argv[at]);
+            return cli_unknown("replay", cli_replay, argv[at]);
         } else if (request->path_count == RECORDER_RUNS_MAX) {
             return cli_usage_error("replay", "at most %d recordings at a time", RECORDER_RUNS_MAX);
         } else {

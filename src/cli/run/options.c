@@ -177,7 +177,7 @@ static int read_option(struct run_request *request, int argc, char **argv, int *
         request->has_wait = true;
         return seconds_option("--wait", value, &request->wait_ns);
     }
-    return cli_usage_error("run", "unknown option %s; `elector run --help` lists them", argv[*at]);
+    return cli_unknown("run", cli_run, argv[*at]);
 }
 
 static bool has_hooks(const struct run_request *request)

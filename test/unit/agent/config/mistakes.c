@@ -15,8 +15,15 @@ static void mistakes_in_lines(void **state)
     refuses(CLUSTER "\n[cluster]\n", ":4: there is a section [cluster] already; merge them");
     refuses(ALL AGENT, ":14: there is a section [agent] already; merge them");
     refuses(CLUSTER "name = y\n", ":3: 'name' was set in this section already; keep one");
-    refuses(CLUSTER "nmae = y\n",
-            ":3: there is no key 'nmae' in this section; known keys: name, id, drift, transmit, profile");
+    refuses(
+        CLUSTER "nmae = y\n",
+        ":3: there is no key 'nmae' in this section; did you mean 'name'? known keys: name, id, drift, transmit, profile");
+    refuses(CLUSTER "sponsor = y\n",
+            ":3: there is no key 'sponsor' in this section; known keys: name, id, drift, transmit, profile");
+    mentions(ALL "[group x]\nalgorithm = qourum\n",
+             "no algorithm 'qourum'; did you mean quorum? `elector algorithms`");
+    mentions(ALL "[group x]\nlaese = 1s\n",
+             "quorum has no option 'laese'; did you mean 'lease'? a group of it has");
     refuses(CLUSTER "x\x01 = y\n", ":3: this is not text; a configuration is a text file");
     char longer[400] = CLUSTER "drift = ";
     memset(longer + strlen(longer), '0', 300);
@@ -167,7 +174,7 @@ static void mistakes_about_groups(void **state)
             ":15: there is no algorithm 'queen'; `elector algorithms` lists them");
     refuses(
         ALL "[group x]\nlaese = 2s\n",
-        ":15: quorum has no option 'laese'; a group of it has algorithm, allow, allow-read, allow-control, lease, beat, "
+        ":15: quorum has no option 'laese'; did you mean 'lease'? a group of it has algorithm, allow, allow-read, allow-control, lease, beat, "
         "margin, re-ask, stagger, block, preempt, observers");
     mentions(ALL "[group x]\nlease = 2s\nalgorithm = bully\n",
              ":15: bully has no option 'lease'; a group of it has ");
