@@ -192,10 +192,12 @@ static int open_record(struct agent *agent)
                          sizeof text)) {
     case RECORD_READY: return 0;
     case RECORD_LOST:
-        log_event(LOG_WARN_LEVEL, NULL,
-                  "%s; granting nothing until the other members have reported. In a new cluster, start with "
-                  "the state file that `elector init` wrote",
-                  text);
+        log_event(
+            LOG_WARN_LEVEL, NULL,
+            "%s; granting nothing until the other members have reported; then tokens may jump ahead, to those of the "
+            "wall clock (10^15). In a new cluster, start with "
+            "the state file that `elector init` wrote",
+            text);
         return 0;
     case RECORD_REFUSED: return refuse(text, AGENT_CANNOT_START);
     case RECORD_IN_USE: break;

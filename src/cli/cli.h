@@ -10,11 +10,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct closest;
 struct json_t;
 struct sim_style;
 
 /* Exit codes, the same for every verb. */
 enum { CLI_YES = 0, CLI_NO = 1, CLI_USAGE = 2, CLI_CANNOT_TELL = 3 };
+
+/* The default of run and campaign. It is the default of keepalived, too, and leaves room below for a penalty. */
+enum { CLI_PRIORITY = 100 };
 
 struct cli_verb {
     const char *name;
@@ -47,6 +51,23 @@ int cli_replay(int argc, char **argv);
 /* "elector VERB: text", and the exit code of a usage error. */
 int cli_usage_error(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_out_of_memory(const char *verb);
+/* The exit code of a verb for what the library or the agent said (enum elector_status): 1 for every refusal. */
+int cli_status_code(int status);
+
+/*
+ * "elector VERB: unknown option WORD", with the closest option of the verb's own help, if one is close. `run` is the
+ * verb, which prints its help. Before anything else is printed.
+ */
+int cli_unknown(const char *verb, int (*run)(int argc, char **argv), const char *word);
+/* "; did you mean NAME?", or ";", for a hint that follows. The text is overwritten by the next call. */
+const char *cli_meant(const struct closest *);
+const char *cli_meant_algorithm(const char *word);
+
+/* help.c: topics are the documents, and parts of them: "run", "docs/run.md#limits", "elector.conf" */
+bool cli_has_topic(const char *word);
+int cli_help_topic(const char *word); /* there is one */
+void cli_write_topics(FILE *out);
+void cli_offer_topics(struct closest *);
 
 /* Colours only on a terminal, and not if NO_COLOR is set. */
 struct sim_style cli_style(void);

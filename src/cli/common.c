@@ -1,11 +1,17 @@
 /* Common helpers of the verbs: options, errors, colours. */
+#define _GNU_SOURCE
+#include <ctype.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/closest.h"
+#include "base/memfd.h"
 #include "cli/cli.h"
+#include "elector.h"
+#include "elector/core.h"
 #include "sim/output/transcript.h"
 
 int cli_usage_error(const char *verb, const char *format, ...)
@@ -20,10 +26,71 @@ int cli_usage_error(const char *verb, const char *format, ...)
     return CLI_USAGE;
 }
 
+const char *cli_meant(const struct closest *closest)
+{
+    static char text[CLOSEST_MAX + 32];
+    snprintf(text, sizeof text, closest->best[0] ? "; did you mean %s?" : ";%s", closest->best);
+    return text;
+}
+
+const char *cli_meant_algorithm(const char *word)
+{
+    struct closest closest = closest_to(word);
+    uint32_t count = 0;
+    const struct el_algorithm *const *all = el_algorithms(&count);
+    for (uint32_t i = 0; i < count; i++) closest_offer(&closest, all[i]->name, strlen(all[i]->name));
+    return cli_meant(&closest);
+}
+
+/* Catches what the verb prints as its help. The size; 0: it cannot be caught. */
+static size_t read_help(int (*run)(int argc, char **argv), const char *verb, char *text, size_t size)
+{
+    char *words[] = {(char *)(uintptr_t)verb, (char *)(uintptr_t) "--help", NULL};
+    const int memory = memfd_new("elector-help"), before = dup(STDOUT_FILENO);
+    ssize_t got = 0;
+    if (memory >= 0 && before >= 0 && fflush(stdout) == 0 && dup2(memory, STDOUT_FILENO) >= 0) {
+        (void)run(2, words);
+        fflush(stdout);
+        dup2(before, STDOUT_FILENO);
+        got = pread(memory, text, size, 0);
+    }
+    if (memory >= 0) close(memory);
+    if (before >= 0) close(before);
+    return got > 0 ? (size_t)got : 0;
+}
+
+int cli_unknown(const char *verb, int (*run)(int argc, char **argv), const char *word)
+{
+    char text[16384], name[CLOSEST_MAX + 1];
+    const size_t size = read_help(run, verb, text, sizeof text);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    struct closest closest = closest_to(name);
+    for (size_t i = 0; i + 2 < size; i++) {
+        const bool begins = text[i] == '-' && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '[');
+        size_t end = i;
+        while (begins && end < size && (isalnum((unsigned char)text[end]) || text[end] == '-')) end++;
+        if (end > i + 2) closest_offer(&closest, text + i, end - i);
+    }
+    return cli_usage_error(verb, "%s %s%s `elector %s --help` lists the options",
+                           word[0] == '-' ? "unknown option" : "did not expect", word, cli_meant(&closest),
+                           verb);
+}
+
 int cli_out_of_memory(const char *verb)
 {
     fprintf(stderr, "elector %s: out of memory\n", verb);
     return CLI_CANNOT_TELL;
+}
+
+int cli_status_code(int status)
+{
+    switch (status) {
+    case ELECTOR_OK: return CLI_YES;
+    case ELECTOR_REFUSED:
+    case ELECTOR_NOT_LEADING: return CLI_NO;
+    case ELECTOR_INVALID: return CLI_USAGE;
+    default: return CLI_CANNOT_TELL;
+    }
 }
 
 struct sim_style cli_style(void)

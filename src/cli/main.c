@@ -1,6 +1,7 @@
 /* The table of verbs. */
 #include <string.h>
 
+#include "base/closest.h"
 #include "base/descriptors.h"
 #include "cli/cli.h"
 
@@ -41,12 +42,58 @@ static void write_help(FILE *out)
         else
             fprintf(out, "%s%s:\n", i ? "\n" : "", verbs[i].summary);
     }
-    fputs("\n  --help       this text; after a verb, that verb's options\n"
+    fputs("\n  help         print a document: elector help TOPIC; or a verb's options\n"
+          "  --help       this text; after a verb, that verb's options\n"
           "  --version    the version\n\n"
+          "Topics:\n",
+          out);
+    cli_write_topics(out);
+    fputs("\n"
           "Exit codes: 0 yes; 1 no; 2 usage error; 3 cannot tell. See `elector VERB --help`.\n\n"
           "Try:  elector run billing -- ./worker\n"
           "      elector sim chang-roberts --ids 3,32,5,80,6,12 --initiator 3\n",
           out);
+}
+
+static const struct cli_verb *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (verbs[i].name && strcmp(name, verbs[i].name) == 0) return &verbs[i];
+    return NULL;
+}
+
+static void offer_verbs(struct closest *closest)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (verbs[i].name) closest_offer(closest, verbs[i].name, strlen(verbs[i].name));
+    closest_offer(closest, "help", 4);
+}
+
+/* A verb's own help; a document of the same name is told below it. */
+static int help_verb(const struct cli_verb *verb, char *name)
+{
+    char option[] = "--help";
+    char *words[] = {name, option, NULL};
+    const int code = verb->run(2, words);
+    if (code == CLI_YES && cli_has_topic(name)) printf("\nMore: elector help docs/%s.md\n", name);
+    return cli_finish("help", stdout, code);
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+        write_help(stdout);
+        return cli_finish("help", stdout, CLI_YES);
+    }
+    const struct cli_verb *verb = find(argv[1]);
+    if (argc > 2) return cli_usage_error("help", "one verb or topic at a time, not also '%s'", argv[2]);
+    if (verb) return help_verb(verb, argv[1]);
+    if (cli_has_topic(argv[1])) return cli_help_topic(argv[1]);
+    struct closest closest = closest_to(argv[1]);
+    offer_verbs(&closest);
+    cli_offer_topics(&closest);
+    return cli_usage_error("help", "there is no verb or topic '%s'%s `elector help` lists them", argv[1],
+                           cli_meant(&closest));
 }
 
 int main(int argc, char **argv)
@@ -56,7 +103,7 @@ int main(int argc, char **argv)
         write_help(stderr);
         return CLI_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         write_help(stdout);
         return cli_finish("help", stdout, CLI_YES);
     }
@@ -64,10 +111,14 @@ int main(int argc, char **argv)
         puts("elector " ELECTOR_VERSION);
         return cli_finish("version", stdout, CLI_YES);
     }
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (verbs[i].name && strcmp(argv[1], verbs[i].name) == 0) return verbs[i].run(argc - 1, argv + 1);
+    if (strcmp(argv[1], "help") == 0) return help(argc - 1, argv + 1);
+    const struct cli_verb *verb = find(argv[1]);
+    if (verb) return verb->run(argc - 1, argv + 1);
     if (strcmp(argv[1], "guardian") == 0)
         return cli_guardian(argc - 1, argv + 1); /* started by the agent only */
-    fprintf(stderr, "elector: there is no verb '%s'; `elector --help` lists them\n", argv[1]);
+    struct closest closest = closest_to(argv[1]);
+    offer_verbs(&closest);
+    fprintf(stderr, "elector: there is no verb '%s'%s `elector --help` lists them\n", argv[1],
+            cli_meant(&closest));
     return CLI_USAGE;
 }

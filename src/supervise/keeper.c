@@ -130,6 +130,7 @@ static void start_program(struct keeper *keeper, enum program program)
     keeper->until_ns = is_hook(program) ? supervise_now_ns() + keeper->command->hook_timeout_ns : 0;
     tree->leader = tree->leader_stopped_by = 0;
     tree->leader_ended = tree->leader_reaped = tree->empty = false;
+    tree->left_killed = 0;
     const pid_t child = fork();
     if (child == 0) become_program(keeper, self);
     if (child < 0) {
@@ -314,11 +315,16 @@ static void reap_and_report(struct keeper *keeper)
     if (!keeper->reported_exit && (tree->leader_ended || tree->empty)) report_exit(keeper);
 }
 
+static int left_killed(const struct keeper *keeper)
+{
+    return keeper->program == COMMAND ? (int)keeper->work->tree.left_killed : 0;
+}
+
 /* Nothing runs. True: nothing more is to be done. */
 static bool go_on(struct keeper *keeper)
 {
     if (!keeper->work->is_open || keeper->program == LAST_HOOK) return true;
-    if (!keeper->reported_empty) report(keeper, SUPERVISE_EMPTY, 0);
+    if (!keeper->reported_empty) report(keeper, SUPERVISE_EMPTY, left_killed(keeper));
     keeper->reported_empty = true;
     keeper->killing = false;
     if (!keeper->is_ending) return false;
@@ -442,7 +448,10 @@ _Noreturn void supervise_run_keeper(struct supervise *work, const struct supervi
     }
     if (work->is_open) release_output();
     supervise_line_remove_work(work->line, &work->page->is_counted);
-    report(&keeper, work->is_open ? SUPERVISE_CLOSED : SUPERVISE_EMPTY, keeper.last_status);
+    if (work->is_open)
+        report(&keeper, SUPERVISE_CLOSED, keeper.last_status);
+    else
+        report(&keeper, SUPERVISE_EMPTY, left_killed(&keeper));
     disconnect_if_supervisor_hangs(&keeper);
     supervise_cgroup_remove(&work->tree); /* it is slow */
     say_farewell(&keeper);

@@ -75,8 +75,9 @@ enum supervise_report {
     SUPERVISE_FAILED,  /* the command could not be executed; value: errno */
     SUPERVISE_EXITED,  /* the command exited; value: its exit code, or 128 plus the signal */
     SUPERVISE_STOPPED, /* the command was stopped by job control; value: the signal */
-    SUPERVISE_EMPTY,   /* no process is left. The last report, unless an open keeper lives on (`keeper`) */
-    SUPERVISE_CLOSED,  /* of an open keeper, the last one; value: how the last hook ended, see below */
+    SUPERVISE_EMPTY, /* no process is left; value: how many that the command had left behind a signal ended, if above 0. The
+                        * last report, unless an open keeper lives on (`keeper`) */
+    SUPERVISE_CLOSED, /* of an open keeper, the last one; value: how the last hook ended, see below */
 };
 
 /* How a hook ended: the status of waitpid(), or one of these. */

@@ -106,11 +106,14 @@ static void check_leader(struct supervise_tree *tree)
 
 enum left { LEFT_SOME, LEFT_LEADER, LEFT_SPARED, LEFT_NONE };
 
-static enum left try_reap(const struct supervise_tree *tree, pid_t child, bool *reaped)
+static enum left try_reap(struct supervise_tree *tree, pid_t child, bool *reaped)
 {
+    int status = 0;
     if (is_spared(tree, child)) return LEFT_SPARED;
     if (child == tree->leader) return LEFT_LEADER;
-    if (waitpid(child, NULL, WNOHANG) == 0) return LEFT_SOME;
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == 0) return LEFT_SOME;
+    if (ended == child && tree->leader_ended && WIFSIGNALED(status)) tree->left_killed++;
     *reaped = true;
     return LEFT_NONE;
 }
@@ -119,7 +122,7 @@ static enum left try_reap(const struct supervise_tree *tree, pid_t child, bool *
  * Reaps all but the leader and spared children. LEFT_SOME: there may be more. After each reaped child the list is
  * read again, since its orphans may have become ours after we read it.
  */
-static enum left reap_listed(const struct supervise_tree *tree)
+static enum left reap_listed(struct supervise_tree *tree)
 {
     struct children *children = malloc(sizeof *children);
     enum left left = LEFT_SOME;

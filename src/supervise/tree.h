@@ -21,6 +21,7 @@ struct supervise_tree {
     int leader_code, leader_status; /* si_code and si_status, once it has ended */
     int leader_stopped_by;          /* job control: the signal; the reader sets it to 0 */
     bool empty;                     /* nothing is left */
+    unsigned left_killed;           /* processes that a signal ended after the leader had ended */
     char cgroup[PATH_MAX];          /* path; empty: none */
     bool (*spares)(pid_t child);    /* true: a child of the caller that is not of the command; NULL: none is */
 };

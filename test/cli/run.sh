@@ -127,6 +127,49 @@ test_help() {
     cd - >/dev/null
 }
 
+test_topics() {
+    local verb name topics=() file
+    for verb in run campaign observe status history why transfer resign init keygen agent plan replay doctor \
+        algorithms sim compare detect check demo; do
+        accepts "help $verb" 0 "^Usage: elector $verb|^elector $verb" help "$verb"
+    done
+    run help
+    mapfile -t topics < <(sed -n '/^Topics:/,/^$/p' "$out" | sed 1d | tr -s ' ' '\n' | tr -d "'" | grep .)
+    verify "help" "names ${#topics[@]} topics" test "${#topics[@]}" -gt 20
+    for file in README.md docs/*.md man/*.scd; do
+        run help "$file"
+        verify "help $file" "prints something else" cmp "$out" "$file"
+    done
+    for name in "${topics[@]}"; do
+        [[ " run replay why " != *" $name "* ]] || name=docs/$name.md # verbs, too
+        run help "$name"
+        verify "help $name" "prints nothing, or exits with $status" test "$status" -eq 0 -a -s "$out"
+    done
+    # Whatever document a message of the program names is in the program.
+    while read -r file; do
+        accepts "help $file, which a message names" 0 . help "$file"
+    done < <(grep -rhoE 'docs/[a-z-]+\.md(#[a-z-]+)?' src | sort -u)
+    accepts "help of a part" 0 '^## Limits' help run.md#limits
+    verify "help of a part" "prints all" test "$(wc -l <"$out")" -lt "$(wc -l <docs/run.md)"
+    accepts "help of a manual page" 0 '^elector.conf\(5\)' help 'elector.conf(5)'
+    accepts "help of a verb that is a document" 0 '^More: elector help docs/run.md' help run
+    refuses "help of no part" 2 "docs/run.md has no part 'nosuch'" help run.md#nosuch
+    refuses "help of nothing" 2 "there is no verb or topic 'oprations'; did you mean operations\?" help oprations
+    refuses "help of two" 2 "not also 'status'" help run status
+}
+
+test_did_you_mean() {
+    refuses "a verb" 2 "no verb 'stauts'; did you mean status\?" stauts
+    refuses "no verb at all" 2 "no verb 'frobnicate'; .elector --help" frobnicate
+    refuses "an option" 2 'unknown option --ulr; did you mean --url\?' status --ulr x
+    refuses "an option with a value" 2 'unknown option --prioritty=3; did you mean --priority\?' run --prioritty=3 g -- true
+    refuses "an option of the laboratory" 2 'unknown option --node; did you mean --nodes\?' sim bully --node 3
+    refuses "no option at all" 2 'unknown option --frob; .elector doctor' doctor --frob
+    refuses "an algorithm" 2 "'bullly'.*; did you mean bully\?" sim bullly --nodes 3
+    refuses "an algorithm to check" 2 "no algorithm 'rafd'; did you mean raft\?" check rafd
+    refuses "an algorithm to explain" 2 "no algorithm 'petersn'; did you mean peterson\?" algorithms petersn
+}
+
 compares_all() {
     accepts "compare" 0 '^bully +29  ×4.5 +4 +5 of 6 +yes\* +no \(9.* +no .* +no \(100 %\)$' compare
     verify "compare" "does not find raft safe and stable" \
@@ -772,6 +815,60 @@ test_replay() {
     refuses "replay of what is cut off" 3 'truncated|damaged' replay "$file"
 }
 
+# What one agent and its commands say of each other. The member has a long name.
+test_small_things() {
+    local dir=$scratch/small long=a-member-with-a-rather-long-name agent
+    local host=127.$((1 + $$ % 250)).$((1 + $$ / 250 % 250)).1
+    run init --out "$dir" --members "$long=$host:7400"
+    local url=unix:$dir/$long/agent.sock conf=$dir/$long/elector.conf
+    "$ELECTOR" agent --config "$conf" 2>"$dir/log" </dev/null &
+    agent=$!
+    once_well status --url "$url"
+    run run --no-wait --url "$url" g -- true
+    accepts "history of a long name" 0 "  $long  [0-9]+  elected  " history g --url "$url"
+    run status g --url "$url"
+    local planned shown
+    shown=$(grep -oE '[0-9]+ ms' "$out" | tail -n 1)
+    run plan --config "$conf"
+    planned=$(sed -nE 's/^  a host dies, hangs or is cut off +([0-9]+ ms) .*/\1/p' "$out")
+    verify "plan and status" "say $planned and $shown" test "$planned" = "$shown"
+    "$ELECTOR" campaign --url "$url" g >"$dir/elected" 2>&1 </dev/null &
+    local candidate=$!
+    once_well status g --url "$url"
+    verify "campaign" "has another priority than run: $(tail -n 1 "$out")" grep -q "$long=100" "$out"
+    kill -TERM "$candidate"
+    wait "$candidate" || true
+    run doctor --config "$conf"
+    accepts "status of members" 0 "^$long +1 +voter +here +this agent +[0-9.]+ +[A-Za-z0-9+/]{8} +$host:7400$" \
+        status --members --url "$url"
+    refuses "status of members of a group" 2 'not with a group' status --members g --url "$url"
+    "$ELECTOR" status --watch --url "$url" >"$dir/watched" 2>&1 </dev/null &
+    local watch=$! tries=0
+    until [ "$(grep -c ^GROUP "$dir/watched")" -ge 2 ] || [ $((tries++)) -gt 600 ]; do sleep 0.1; done
+    verify "status --watch" "prints once" test "$(grep -c ^GROUP "$dir/watched")" -ge 2
+    kill -TERM "$watch"
+    wait "$watch" || true
+    run doctor --config "$conf" --output json
+    verify "doctor in JSON" "is none, or has no verdict" python3 -c '
+import json, sys
+found = json.load(open(sys.argv[1]))
+assert found["verdict"] == "ok" and {c["what"] for c in found["checks"]} >= {"configuration", "keys", "majority", "groups"}
+assert all({"verdict", "what", "text"} == set(c) for c in found["checks"])' "$out"
+    run doctor --config "$conf"
+    verify "doctor" "does not count one group" grep -qE '^ok     groups +1: 0 led, 1 without' "$out"
+    verify "doctor" "counts groups of the state file" test -z "$(grep -E '^ok     state file.*group' "$out")"
+    kill -TERM "$agent"
+    wait "$agent" || true
+    local file=$dir/$long/elector.state.flight
+    accepts "replay of a group" 0 'terms of office' replay --group g "$file"
+    refuses "replay of a strange group" 2 "no recording has a group 'nosuch'; there is 'g'" replay --group nosuch "$file"
+    refuses "status of a lock" 2 'which group\? file:.* has no list' status --url "file:$dir/lock"
+    refuses "run of a bad name" 2 "'bad name' is not a valid group name" run 'bad name' -- true
+    verify "run of a bad name" "says the name twice" test "$(grep -o 'bad name' "$err" | wc -l)" -eq 1
+    [ -n "${ELECTOR_SANITIZED-}" ] ||
+        refuses "sim of a million" 3 'the states of 1000000 nodes of bully take 125.0 GB' sim bully --nodes 1000000 --quiet
+}
+
 # ---- Colours --------------------------------------------------------------------------------------
 
 escapes() { grep -c $'\033' "$1" || true; }
@@ -802,6 +899,8 @@ test_colours() {
 }
 
 test_help
+test_topics
+test_did_you_mean
 test_verbs
 test_check
 test_members
@@ -820,6 +919,7 @@ test_keygen
 test_init
 test_doctor
 test_replay
+test_small_things
 test_colours
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -28,7 +28,7 @@ root=$PWD
 ELECTOR=$(realpath "${ELECTOR:-build/release/elector}")
 BUILD=$(realpath "${BUILD:-build/release}")
 export ELECTOR BUILD
-executed='README.md docs/getting-started.md docs/laboratory.md'
+executed='README.md docs/getting-started.md docs/operations.md docs/laboratory.md'
 patience_s=30 # for what a job in the background prints
 limit_s=240   # for all of it
 failed=0

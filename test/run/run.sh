@@ -154,11 +154,14 @@ test_status() {
 
     fresh "a command that is not there"
     status_is 127 locks --quiet g -- "$dir/none"
-    verify "$name" "says other things" test "$(cat "$err")" = "elector run: g: cannot run $dir/none: No such file or directory"
+    verify "$name" "says other things" test "$(cat "$err")" = "elector run: cannot run $dir/none: No such file or directory; not campaigning for g"
+    verify "$name" "campaigns before it looks" test -z "$(ls "$dir/locks")"
+    status_is 127 locks --quiet g -- no-such-command-anywhere
+    status_is 0 locks --quiet --on-elected "cp $(type -P true) $dir/later" g -- "$dir/later"
     fresh "a command that cannot be executed"
     : >"$dir/plain"
     status_is 126 locks --quiet g -- "$dir/plain"
-    verify "$name" "says other things" test "$(cat "$err")" = "elector run: g: cannot run $dir/plain: Permission denied"
+    verify "$name" "says other things" test "$(cat "$err")" = "elector run: cannot run $dir/plain: Permission denied; not campaigning for g"
     status_is 126 locks --quiet --restart always g -- "$dir/plain"
 }
 
@@ -407,6 +410,13 @@ test_blocked() {
     await "$name" "it ends" gone "$run"
     verify "$name" "some are left" all_gone "$dir/pids"
     exec 8<&-
+
+    fresh "what a command has left behind is ended, and that is told"
+    status_is 0 locks g -- sh -c 'sleep 1000 & sleep 1000 & exit 0'
+    verify "$name" "is not told" says '^elector run: g: the command ended with 0, and left 2 processes behind: ended by SIGTERM$'
+    fresh "nothing is told of a command that leaves nothing"
+    status_is 0 locks g -- sh -c 'sleep 0.01 | cat'
+    verify "$name" "something is" test "$(wc -l <"$err")" -eq 1
 
     fresh "without descriptors 0, 1 and 2"
     # shellcheck disable=SC2016

@@ -126,7 +126,12 @@ bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *
 bool config_http_of(const char *text, bool numeric, struct sockaddr_storage *address, char *reason, size_t size)
 {
     uint64_t port = 0;
-    if (!units_number(text, 65535, &port) || port == 0) return find(text, numeric, address, reason, size);
+    if (text[0] && text[strspn(text, "0123456789")] == '\0' &&
+        (!units_number(text, 65535, &port) || port == 0)) {
+        snprintf(reason, size, "a port is a number from 1 to 65535, not %.80s", text);
+        return false;
+    }
+    if (port == 0) return find(text, numeric, address, reason, size);
     memset(address, 0, sizeof *address);
     address->ss_family = AF_INET;
     v4(address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -168,6 +168,9 @@ bool config_read_keys(const char *path, uint8_t (*keys)[SEAL_KEY], uint32_t most
 /* HOST:PORT or [IPV6]:PORT, numeric or a name to be looked up. */
 bool config_address(const char *text, struct sockaddr_storage *, char *reason, size_t size);
 void config_write_address(const struct sockaddr_storage *, char *text, size_t size);
+/* The first 8 characters of a key in base64, which people compare. */
+enum { CONFIG_KEY_TEXT = 9 };
+const char *config_write_key(const uint8_t key[SEAL_KEY], char text[CONFIG_KEY_TEXT]);
 /* Splits an address into host and port without looking anything up. */
 bool config_split_address(const char *text, char *host, size_t room, uint16_t *port, char *reason, size_t size);
 uint16_t config_port(const struct sockaddr_storage *);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agent/config/internal.h"
+#include "base/closest.h"
 #include "base/units.h"
 
 /* ---- Which section applies ---- */
@@ -57,12 +58,19 @@ void config_values(const struct config_profile *profile, const struct config_gro
 static bool refuse_option(struct config_reading *r, uint32_t line, const struct el_algorithm *algorithm,
                           const char *name)
 {
+    static const char *const others[] = {"algorithm", "allow", "allow-read", "allow-control"};
     char names[240] = "algorithm, allow, allow-read, allow-control";
+    struct closest closest = closest_to(name);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        closest_offer(&closest, others[i], strlen(others[i]));
     for (uint32_t i = 0; i < algorithm->option_count; i++) {
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, ", %s", algorithm->options[i].name);
+        closest_offer(&closest, algorithm->options[i].name, strlen(algorithm->options[i].name));
     }
-    return config_fail(r, line, "%s has no option '%s'; a group of it has %s", algorithm->name, name, names);
+    return config_fail(r, line, "%s has no option '%s'%s%s%s a group of it has %s", algorithm->name, name,
+                       closest.best[0] ? "; did you mean '" : ";", closest.best, closest.best[0] ? "'?" : "",
+                       names);
 }
 
 static bool check_options(struct config_reading *r, uint32_t index)

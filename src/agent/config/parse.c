@@ -70,7 +70,8 @@ static char *next_line(char *line, int room, void *stream)
     if (!is_text(from, length)) {
         config_fail(r, r->line, "this is not text; a configuration is a text file");
     } else if (length + 1 >= (size_t)room && *from != '#' && *from != ';') {
-        config_fail(r, r->line, "a line has at most %d characters", room - 2);
+        config_fail(r, r->line, "a line that is no comment has at most %d characters, and this one has %zu",
+                    room - 2, length);
     } else if (length + 1 < (size_t)room) {
         memcpy(line, from, length);
         line[length] = '\0';

@@ -73,6 +73,14 @@ static bool take_lines(char *bytes, const char *path, uint8_t (*keys)[SEAL_KEY],
     return false;
 }
 
+const char *config_write_key(const uint8_t key[SEAL_KEY], char text[CONFIG_KEY_TEXT])
+{
+    char whole[sodium_base64_ENCODED_LEN(SEAL_KEY, sodium_base64_VARIANT_ORIGINAL)];
+    sodium_bin2base64(whole, sizeof whole, key, SEAL_KEY, sodium_base64_VARIANT_ORIGINAL);
+    snprintf(text, CONFIG_KEY_TEXT, "%.8s", whole);
+    return text;
+}
+
 bool config_read_keys(const char *path, uint8_t (*keys)[SEAL_KEY], uint32_t most, uint32_t *count, char *reason,
                       size_t size)
 {

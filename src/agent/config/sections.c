@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/config/internal.h"
+#include "base/closest.h"
 #include "base/units.h"
 
 static struct config_member *member(struct config_reading *r)
@@ -267,7 +268,12 @@ static bool read_algorithm(struct config_reading *r, const char *value)
 {
     group(r)->algorithm = el_algorithm_named(value);
     if (group(r)->algorithm) return true;
-    return config_fail(r, r->line, "there is no algorithm '%s'; `elector algorithms` lists them", value);
+    struct closest closest = closest_to(value);
+    uint32_t count = 0;
+    const struct el_algorithm *const *all = el_algorithms(&count);
+    for (uint32_t i = 0; i < count; i++) closest_offer(&closest, all[i]->name, strlen(all[i]->name));
+    return config_fail(r, r->line, "there is no algorithm '%s'%s%s%s `elector algorithms` lists them", value,
+                       closest.best[0] ? "; did you mean " : "", closest.best, closest.best[0] ? "?" : ";");
 }
 
 /* config_check_groups() checks later whether the algorithm has this option. */
@@ -334,13 +340,17 @@ enum { KEYS = sizeof keys / sizeof *keys };
 
 static bool refuse_key(struct config_reading *r, const char *key)
 {
-    char names[200] = "";
+    char names[200] = "", meant[CLOSEST_MAX + 32] = "";
+    struct closest closest = closest_to(key);
     for (size_t i = 0; i < KEYS; i++) {
         const size_t used = strlen(names);
-        if (keys[i].section == r->section)
-            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", keys[i].name);
+        if (keys[i].section != r->section) continue;
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", keys[i].name);
+        closest_offer(&closest, keys[i].name, strlen(keys[i].name));
     }
-    return config_fail(r, r->line, "there is no key '%s' in this section; known keys: %s", key, names);
+    if (closest.best[0]) snprintf(meant, sizeof meant, "; did you mean '%s'?", closest.best);
+    return config_fail(r, r->line, "there is no key '%s' in this section%s%s known keys: %s", key, meant,
+                       closest.best[0] ? "" : ";", names);
 }
 
 bool config_read_key(struct config_reading *r, const char *key, const char *value)

@@ -331,6 +331,17 @@ uint64_t host_heard(const struct host *host, el_node peer)
     return at == 0 ? UINT64_MAX : now > at ? now - at : 0;
 }
 
+bool host_hears(const struct host *host, el_node peer)
+{
+    if (host_heard(host, peer) >= 2 * NS_PER_S) return false;
+    const bool is_silent = host->config->members[peer - 1].role == CONFIG_OBSERVER ||
+                           host->config->members[host->config->self - 1].role == CONFIG_OBSERVER;
+    bool is_recent = is_silent || !host->sessions;
+    for (const struct session *s = host->sessions; s && !is_recent; s = s->next)
+        is_recent = s->peers[peer - 1].recent;
+    return is_recent;
+}
+
 uint64_t host_worst_failover_ns(const struct host_group *group)
 {
     const struct config *config = host_of(group)->config;

@@ -175,6 +175,9 @@ uint64_t host_clock(const struct host *); /* hooks.now(), fixed during a call */
 uint64_t host_stopwatch(const struct host *);
 /* Nanoseconds since the last message of a peer; UINT64_MAX: there was none. */
 uint64_t host_heard(const struct host *, el_node peer);
+/* Whether a peer is there, for people: false as soon as it is suspected or its guardian tells that it is dead. An
+ * observer, which sends nothing but greetings, counts for 2 s. */
+bool host_hears(const struct host *, el_node peer);
 /* The longest time from a leader's silence to the next election, by this group's settings; 0: no bound. */
 uint64_t host_worst_failover_ns(const struct host_group *);
 /* A sentence without its subject, with the names of members. `text` always ends with '\0'. */

@@ -560,6 +560,8 @@ void serve_request(struct connection *c, const char *line, size_t size)
         handle(&r);
     } else if (object) {
         refuse(&r, "bad-request", "a request is a JSON object");
+    } else if (json_error_code(&error) == json_error_duplicate_key) {
+        refuse(&r, "bad-request", "a field occurs twice in this line; send it once");
     } else {
         refuse(&r, "bad-request", "this line is not a JSON object");
         connection_doom(c);

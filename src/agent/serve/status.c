@@ -50,9 +50,19 @@ static json_t *describe_member(const struct serve *serve, el_node member)
     char address[128];
     config_write_address(&m->address, address, sizeof address);
     return json_pack("{so sI ss so sb so}", "name", serve_text(m->name), "id", (json_int_t)m->id, "role",
-                     roles[m->role], "address", serve_text(address), "reachable", heard < 2 * NS_PER_S,
-                     "heard_ms",
+                     roles[m->role], "address", serve_text(address), "reachable",
+                     member == serve->config->self || host_hears(serve->host, member), "heard_ms",
                      heard == UINT64_MAX ? json_null() : json_integer((json_int_t)(heard / NS_PER_MS)));
+}
+
+/* What tells a member from another of the same name: the beginning of its public key. Of its program only our own is known. */
+static json_t *add_identity(const struct serve *serve, el_node member, json_t *object)
+{
+    const struct config_member *m = &serve->config->members[member - 1];
+    char key[CONFIG_KEY_TEXT];
+    if (m->has_key) json_object_set_new(object, "key", json_string(config_write_key(m->public_key, key)));
+    if (member == serve->config->self) json_object_set_new(object, "version", json_string(ELECTOR_VERSION));
+    return object;
 }
 
 static json_t *describe_promises(const struct el_algorithm *algorithm)
@@ -88,7 +98,7 @@ static json_t *describe_standing(const struct serve *serve, const struct leaders
         const bool is_self = member == serve->config->self;
         uint64_t priority;
         if (!host_stands(o->group, member, &priority)) continue;
-        if (!is_self && host_heard(serve->host, member) >= 2 * NS_PER_S) continue;
+        if (!is_self && !host_hears(serve->host, member)) continue;
         json_array_append_new(list, json_pack("{so sI}", "member", member_name(serve->config, member),
                                               "priority", (json_int_t)priority));
     }
@@ -113,7 +123,7 @@ json_t *serve_begin_status(const struct serve *serve)
     const struct config *config = serve->config;
     json_t *members = json_array();
     for (el_node member = 1; members && member <= config->member_count; member++)
-        json_array_append_new(members, describe_member(serve, member));
+        json_array_append_new(members, add_identity(serve, member, describe_member(serve, member)));
     return json_pack("{sb so so so so* s[]}", "ok", 1, "member", member_name(config, config->self), "cluster",
                      serve_text(config->cluster), "members", members, "http_error",
                      serve->http_error[0] ? serve_text(serve->http_error) : NULL, "groups");
@@ -131,7 +141,9 @@ static size_t append_group(const struct serve *serve, json_t *line, const struct
 
 static void end_status(json_t *line, uint64_t worst)
 {
-    json_object_set_new(line, "worst_failover_ms", json_integer((json_int_t)(worst / NS_PER_MS)));
+    json_object_set_new(line, "worst_failover_ms",
+                        json_integer((json_int_t)((worst + NS_PER_MS - 1) /
+                                                  NS_PER_MS))); /* a bound: rounded up, as by `elector plan` */
 }
 
 json_t *serve_status_of(const struct serve *serve, const struct leadership *o)

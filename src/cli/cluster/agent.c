@@ -59,7 +59,7 @@ int cli_agent(int argc, char **argv)
         } else if (strcmp(argv[at], "--verbose") == 0) {
             verbose = true;
         } else {
-            return cli_usage_error("agent", "unknown option %s; `elector agent --help` lists them", argv[at]);
+            return cli_unknown("agent", cli_agent, argv[at]);
         }
     }
     if (!path) return cli_usage_error("agent", "which configuration? --config FILE; `elector init` writes one");

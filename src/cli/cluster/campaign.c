@@ -20,10 +20,10 @@ static void write_help(void)
         "that of every earlier leader. Leads until SIGINT or SIGTERM, then resigns. If it is asked to stop, it gives up\n"
         "leadership at once, since it has no work to end first. After losing leadership it stays a candidate.\n\n"
         "  --value V       published to observers while it leads, at most 255 bytes: for example an address\n"
-        "  --priority N    among equal members the higher priority is preferred (0)\n"
+        "  --priority N    among equal members the higher priority is preferred (100, as for elector run)\n"
         "  --url URL       unix:PATH, an agent's socket; file:PATH, a lock on this host, no agent needed\n"
         "                  ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
-        "Exit codes: 0 resigned; 2 usage; 3 no agent, or the connection was lost.\n\n"
+        "Exit codes: 0 resigned; 1 refused; 2 usage; 3 no agent, or the connection was lost.\n\n"
         "Examples:\n"
         "  elector campaign billing --value 10.0.0.1:9000\n"
         "  elector campaign nightly --url file:/var/lock/nightly\n",
@@ -51,8 +51,7 @@ static int read_words(struct campaign *c, int argc, char **argv)
                 return cli_usage_error("campaign", "--priority %s: expected a whole number below 2^53",
                                        value ? value : "");
         } else if (argv[i][0] == '-' || c->group) {
-            return cli_usage_error("campaign", "did not expect %s; `elector campaign --help` lists the options",
-                                   argv[i]);
+            return cli_unknown("campaign", cli_campaign, argv[i]);
         } else {
             c->group = argv[i];
         }
@@ -107,13 +106,14 @@ static elector_status hold(struct campaign *c, int signals)
 static int fail(const struct campaign *c, elector_status status)
 {
     fprintf(stderr, "elector campaign: %s\n", elector_message(c->elector));
-    return status == ELECTOR_INVALID ? CLI_USAGE : CLI_CANNOT_TELL;
+    return cli_status_code(status);
 }
 
 int cli_campaign(int argc, char **argv)
 {
     struct campaign c = {0};
     elector_options_init(&c.options);
+    c.options.priority = CLI_PRIORITY;
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         write_help();
         return cli_finish("campaign", stdout, CLI_YES);

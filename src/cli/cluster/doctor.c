@@ -29,17 +29,20 @@ struct doctor {
     bool is_whole;         /* names were resolved and keys read too */
     bool in_use;           /* another process has locked the state file */
     json_t *status;        /* NULL: no agent has answered */
+    json_t *lines;         /* --output json; NULL: text */
     bool found[CANNOT_TELL + 1];
 };
 
 static void write_help(void)
 {
     fputs(
-        "Usage: elector doctor [--config FILE]\n\n"
+        "Usage: elector doctor [--config FILE] [--output text|json]\n\n"
         "Checks what a member needs: configuration, keys, state file, clocks, address, HTTP. Then asks its agent which\n"
         "members it hears and who leads. Prints one line each: ok, warn, WRONG and what to do, or ? if it cannot tell.\n"
         "Changes nothing, and does not disturb a running agent. Best run as the agent's user.\n\n"
         "  --config FILE    the configuration (/etc/elector/elector.conf)\n"
+        "  --output text|json\n"
+        "                   json: one object with `checks`; each has verdict (ok, warning, wrong, unknown), what, text\n"
         "  --help           this text\n\n"
         "Exit codes: 0 all is well; 1 something is wrong; 2 usage; 3 cannot tell, for instance because no agent runs.\n",
         stdout);
@@ -51,17 +54,23 @@ static void say(struct doctor *d, enum verdict verdict, const char *what, const 
 
 static void say(struct doctor *d, enum verdict verdict, const char *what, const char *format, ...)
 {
-    static const char *const words[] = {"ok", "warn", "WRONG", "?"};
+    static const char *const words[] = {"ok", "warn", "WRONG", "?"}, *const names[] = {"ok", "warning", "wrong",
+                                                                                       "unknown"};
     char text[1024], head[96];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    d->found[verdict] = true;
+    if (d->lines) {
+        json_array_append_new(d->lines,
+                              json_pack("{ss ss* ss*}", "verdict", names[verdict], "what", what, "text", text));
+        return;
+    }
     snprintf(head, sizeof head, "%-6s %-14s ", words[verdict], what);
     for (char *c = head; *c; c++) putchar((unsigned char)*c < ' ' || *c == 127 ? '?' : *c);
     for (char *c = text; *c; c++) putchar((unsigned char)*c < ' ' || *c == 127 ? '?' : *c);
     putchar('\n');
-    d->found[verdict] = true;
 }
 
 static const struct config_member *self_of(const struct config *config)
@@ -190,8 +199,8 @@ static void judge_state(struct doctor *d, const struct record_contents *newest)
             "%s: is of the member with id %" PRIu64 ", and %s is %" PRIu64 "; check `state` and `self`", path,
             newest->identity.member, self_of(config)->name, self_of(config)->id);
     else
-        say(d, newest->forgot ? WARN : FINE, "state file", "%s: of this member, %u group%s%s%s", path,
-            newest->count, newest->count == 1 ? "" : "s", d->in_use ? ", in use" : "",
+        say(d, newest->forgot ? WARN : FINE, "state file", "%s: of this member%s%s", path,
+            d->in_use ? ", in use" : "",
             newest->forgot ? "; it was once lost, so in new groups it asks the others first" : "");
 }
 
@@ -402,7 +411,9 @@ static void check_member(struct doctor *d, const json_t *member, size_t *votes, 
             address);
 }
 
-static void check_group(struct doctor *d, const json_t *group)
+enum { GROUPS_SHOWN_MAX = 20 }; /* of each verdict; all are counted */
+
+static void check_group(struct doctor *d, const json_t *group, size_t counts[CANNOT_TELL + 1])
 {
     const char *name = json_lines_text(group, "group", 255), *leader = json_lines_text(group, "leader", 255);
     uint64_t token = 0, candidates = 0, ms = 0;
@@ -411,6 +422,9 @@ static void check_group(struct doctor *d, const json_t *group)
     json_lines_number(group, "token", 0, &token);
     json_lines_number(group, "candidates", 0, &candidates);
     json_lines_number(d->status, "worst_failover_ms", 0, &ms);
+    const enum verdict verdict = leader ? FINE : candidates == 0 ? WARN : WRONG;
+    d->found[verdict] = true;
+    if (++counts[verdict] > GROUPS_SHOWN_MAX) return;
     if (leader)
         say(d, FINE, what, "%s leads, token %" PRIu64, leader, token);
     else if (candidates == 0)
@@ -437,10 +451,17 @@ static void check_cluster(struct doctor *d)
         say(d, WRONG, "majority",
             "%zu of %zu votes are here or heard: nobody can be elected until there are %zu", heard, votes,
             votes / 2 + 1);
+    size_t counts[CANNOT_TELL + 1] = {0};
     json_array_foreach(json_object_get(d->status, "groups"), i, each)
     {
-        check_group(d, each);
+        check_group(d, each, counts);
     }
+    say(d, counts[WRONG] ? WRONG : FINE, "groups",
+        "%zu: %zu led, %zu without a leader and without candidates here, %zu without a leader though candidates stand here%s",
+        i, counts[FINE], counts[WARN], counts[WRONG],
+        counts[FINE] > GROUPS_SHOWN_MAX || counts[WARN] > GROUPS_SHOWN_MAX || counts[WRONG] > GROUPS_SHOWN_MAX
+            ? "; the first 20 of each kind are above"
+            : "");
 }
 
 /* ---- The verb ---- */
@@ -460,22 +481,34 @@ static int examine(struct doctor *d)
     int code = CLI_YES;
     if (d->found[CANNOT_TELL]) code = CLI_CANNOT_TELL;
     if (d->found[WRONG]) code = CLI_NO;
+    if (d->lines) {
+        static const char *const verdicts[] = {"ok", "wrong", "usage", "unknown"};
+        json_t *all = json_pack("{ss so}", "verdict", verdicts[code], "checks", d->lines);
+        cli_put_json(all, stdout, JSON_COMPACT);
+        putchar('\n');
+        json_decref(all);
+    }
     return cli_finish("doctor", stdout, code);
 }
 
 int cli_doctor(int argc, char **argv)
 {
     struct doctor d = {.path = "/etc/elector/elector.conf"};
+    bool json = false;
     for (int at = 1; at < argc; at++) {
         const char *value = NULL;
         if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {
             write_help();
             return cli_finish("doctor", stdout, CLI_YES);
         }
-        if (!cli_option(argc, argv, &at, "config", &value))
-            return cli_usage_error("doctor", "unknown option %s; see `elector doctor --help`", argv[at]);
+        if (cli_option(argc, argv, &at, "output", &value)) {
+            if (!cli_output("doctor", value, &json)) return CLI_USAGE;
+            continue;
+        }
+        if (!cli_option(argc, argv, &at, "config", &value)) return cli_unknown("doctor", cli_doctor, argv[at]);
         if (!value || !*value) return cli_usage_error("doctor", "--config needs the name of a file");
         d.path = value;
     }
+    if (json) d.lines = json_array();
     return examine(&d);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cluster/history_query.h"
+#include "cli/table.h"
 
 static void write_help(void)
 {
@@ -26,28 +27,26 @@ static const char *span_of(const json_t *tenure, const char *name, char text[PAS
     return json_lines_number(tenure, name, 0, &us) ? history_query_span(us, text) : "-";
 }
 
-static void write_row(const json_t *tenure)
+static void add_row(struct cli_table *table, const json_t *tenure)
 {
     char when[PAST_TIME], ago[PAST_SPAN], led[PAST_SPAN], nobody[PAST_SPAN], token[32] = "?";
     const char *leader = json_lines_text(tenure, "leader", 255), *began = json_lines_text(tenure, "began", 64),
                *ended = json_lines_text(tenure, "ended", 64);
     uint64_t number;
     if (json_lines_number(tenure, "token", 0, &number)) snprintf(token, sizeof token, "%" PRIu64, number);
-    cli_cell(history_query_time(tenure, "at", when), 25);
-    cli_cell(span_of(tenure, "age_us", ago), 14);
-    cli_cell(leader ? leader : "?", 13);
-    cli_cell(token, 18);
-    cli_cell(began ? began : "?", 13);
-    cli_cell(ended ? ended : "leads", 15);
-    cli_cell(span_of(tenure, "led_us", led), 14);
-    cli_cell(span_of(tenure, "nobody_us", nobody), 0);
-    putchar('\n');
+    cli_table_add(table,
+                  (const char *[]){history_query_time(tenure, "at", when), span_of(tenure, "age_us", ago),
+                                   leader ? leader : "?", token, began ? began : "?", ended ? ended : "leads",
+                                   span_of(tenure, "led_us", led), span_of(tenure, "nobody_us", nobody)});
 }
 
 static int write_table(const json_t *answer)
 {
+    static const char *const heads[] = {"SINCE", "AGO",   "LEADER",  "TOKEN",
+                                        "BEGAN", "ENDED", "LED FOR", "NOBODY BEFORE"};
     const json_t *tenures = json_object_get(answer, "tenures");
     const char *group = json_lines_text(answer, "group", 255);
+    struct cli_table table = {.columns = sizeof heads / sizeof *heads};
     char since[PAST_TIME];
     size_t i;
     json_t *tenure;
@@ -57,18 +56,17 @@ static int write_table(const json_t *answer)
         printf(" since this agent began, at %s.\n", history_query_time(answer, "since", since));
         return CLI_NO;
     }
-    printf("%-25s%-14s%-13s%-18s%-13s%-15s%-14s%s\n", "SINCE", "AGO", "LEADER", "TOKEN", "BEGAN", "ENDED",
-           "LED FOR", "NOBODY BEFORE");
+    cli_table_add(&table, heads);
     json_array_foreach(tenures, i, tenure)
     {
-        write_row(tenure);
+        add_row(&table, tenure);
     }
-    return CLI_YES;
+    return cli_table_write(&table) ? CLI_YES : cli_out_of_memory("history");
 }
 
 int cli_history(int argc, char **argv)
 {
-    struct history_query p = {.verb = "history"};
+    struct history_query p = {.verb = "history", .run = cli_history};
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         write_help();
         return cli_finish("history", stdout, CLI_YES);

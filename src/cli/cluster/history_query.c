@@ -32,8 +32,7 @@ int history_query_read(struct history_query *p, int argc, char **argv, bool take
             if (!value || !read_last(value, &p->last))
                 return cli_usage_error(p->verb, "--last needs a number from 1 to %d", LAST_MAX);
         } else if (argv[i][0] == '-' || p->group) {
-            return cli_usage_error(p->verb, "did not expect %s; `elector %s --help` lists the options", argv[i],
-                                   p->verb);
+            return cli_unknown(p->verb, p->run, argv[i]);
         } else {
             p->group = argv[i];
         }
@@ -49,7 +48,7 @@ int history_query_read(struct history_query *p, int argc, char **argv, bool take
 static json_t *complain(const struct history_query *p, const char *text, elector_status status, int *code)
 {
     fprintf(stderr, "elector %s: %s\n", p->verb, text);
-    *code = status == ELECTOR_INVALID ? CLI_USAGE : status == ELECTOR_REFUSED ? CLI_NO : CLI_CANNOT_TELL;
+    *code = cli_status_code(status);
     return NULL;
 }
 
@@ -71,7 +70,6 @@ json_t *history_query_ask(const struct history_query *p, int *code)
         json_lines_close(w);
     } else {
         json_decref(request);
-        if (status == ELECTOR_REFUSED) status = ELECTOR_UNAVAILABLE;
     }
     snprintf(text, sizeof text, "%s", w->reason);
     free(w);

@@ -7,7 +7,8 @@
 
 struct history_query {
     const char *verb, *group, *url;
-    uint64_t last; /* history: how many leaders; 0: the agent's default */
+    int (*run)(int argc, char **argv); /* the verb */
+    uint64_t last;                     /* history: how many leaders; 0: the agent's default */
     bool json;
 };
 

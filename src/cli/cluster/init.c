@@ -439,7 +439,7 @@ int cli_init(int argc, char **argv)
             if (known) *options[k].value = value;
         }
         if (!known)
-            status = cli_usage_error("init", "unknown option %s; see `elector init --help`", word);
+            status = cli_unknown("init", cli_init, word);
         else if (!value || !*value)
             status = cli_usage_error("init", "%s needs a value", word);
     }

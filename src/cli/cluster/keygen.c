@@ -104,7 +104,7 @@ int cli_keygen(int argc, char **argv)
         }
         const bool is_out = cli_option(argc, argv, &i, "out", &value);
         if (!is_out && !cli_option(argc, argv, &i, "public", &value))
-            return cli_usage_error("keygen", "unknown option %s; see `elector keygen --help`", word);
+            return cli_unknown("keygen", cli_keygen, word);
         if (!value || !*value) return cli_usage_error("keygen", "%s needs the name of a file", word);
         *(is_out ? &out : &of) = value;
     }

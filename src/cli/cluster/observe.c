@@ -14,7 +14,7 @@ static void write_help(void)
         "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP\n"
         "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
         "  --output text|json     json: one object a line, with group, leader (null: nobody), token, value\n\n"
-        "Exit codes: 2 usage; 3 no agent, or the connection was lost.\n",
+        "Exit codes: 1 refused; 2 usage; 3 no agent, or the connection was lost.\n",
         stdout);
 }
 
@@ -62,8 +62,7 @@ int cli_observe(int argc, char **argv)
         } else if (cli_option(argc, argv, &i, "output", &value)) {
             if (!cli_output("observe", value, &json)) return CLI_USAGE;
         } else if (argv[i][0] == '-' || group) {
-            return cli_usage_error("observe", "did not expect %s; `elector observe --help` lists the options",
-                                   argv[i]);
+            return cli_unknown("observe", cli_observe, argv[i]);
         } else {
             group = argv[i];
         }
@@ -77,5 +76,5 @@ int cli_observe(int argc, char **argv)
     while ((status == ELECTOR_OK || status == ELECTOR_TIMEOUT) && !ferror(stdout)) status = elector_wait(e, -1);
     if (!ferror(stdout)) fprintf(stderr, "elector observe: %s\n", elector_message(e));
     elector_close(e);
-    return cli_finish("observe", stdout, status == ELECTOR_INVALID ? CLI_USAGE : CLI_CANNOT_TELL);
+    return cli_finish("observe", stdout, cli_status_code(status));
 }

@@ -337,8 +337,7 @@ int cli_plan(int argc, char **argv)
         } else if (cli_option(argc, argv, &i, "output", &value)) {
             if (!cli_output("plan", value, &json)) return CLI_USAGE;
         } else {
-            return cli_usage_error("plan", "did not expect %s; `elector plan --help` lists the options",
-                                   argv[i]);
+            return cli_unknown("plan", cli_plan, argv[i]);
         }
     }
     return read_and_write(path, json);

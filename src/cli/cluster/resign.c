@@ -21,17 +21,17 @@ static void write_help(void)
 static int refuse(const char *text, elector_status status)
 {
     fprintf(stderr, "elector resign: %s\n", text);
-    if (status == ELECTOR_INVALID) return CLI_USAGE;
-    return status == ELECTOR_REFUSED || status == ELECTOR_NOT_LEADING ? CLI_NO : CLI_CANNOT_TELL;
+    return cli_status_code(status);
 }
 
 static int ask(struct json_lines *w, const char *path, const char *group)
 {
     char text[400];
     json_t *answer = NULL;
-    if (json_lines_open(w, path) != ELECTOR_OK) return refuse(w->reason, ELECTOR_UNAVAILABLE);
+    elector_status status = json_lines_open(w, path);
+    if (status != ELECTOR_OK) return refuse(w->reason, status);
     json_t *request = json_pack("{si ss ss sb}", "id", 1, "op", "resign", "group", group, "force", 1);
-    const elector_status status = json_lines_ask(w, request, engine_until(LINES_ANSWER_MS), &answer);
+    status = json_lines_ask(w, request, engine_until(LINES_ANSWER_MS), &answer);
     json_lines_close(w);
     if (status != ELECTOR_OK) return refuse(w->reason, status);
     if (json_is_true(json_object_get(answer, "ok"))) {
@@ -56,8 +56,7 @@ int cli_resign(int argc, char **argv)
             if (!value) return cli_usage_error("resign", "--url needs unix:PATH");
             url = value;
         } else if (argv[i][0] == '-' || group) {
-            return cli_usage_error("resign", "did not expect %s; `elector resign --help` lists the options",
-                                   argv[i]);
+            return cli_unknown("resign", cli_resign, argv[i]);
         } else {
             group = argv[i];
         }

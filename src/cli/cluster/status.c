@@ -1,7 +1,10 @@
 /* elector status: prints the groups of an agent as a table. */
+#define _GNU_SOURCE /* nanosleep */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/cluster/status.h"
@@ -9,19 +12,22 @@
 
 struct request {
     const char *group, *url;
-    bool json;
+    bool json, members, watches;
 };
 
 static void write_help(void)
 {
     fputs(
-        "Usage: elector status [GROUP] [--url URL] [--output text|json]\n\n"
+        "Usage: elector status [GROUP | --members] [--watch] [--url URL] [--output text|json]\n\n"
         "Prints what an agent knows of each group (or of GROUP only): the leader and its token, the time left on the\n"
         "lease, how many voters it hears, the longest failover, and the candidates with their priorities.\n\n"
+        "  --members              the members instead: role, since when each is silent, version, the beginning of its\n"
+        "                         public key as configured here, address\n"
+        "  --watch                print it again every second, until interrupted\n"
         "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP\n"
         "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
         "  --output text|json     json: the agent's answer as one object\n\n"
-        "Exit codes: 0 every group has a leader; 1 some group has no leader, or there is no such group; 2 usage;\n"
+        "Exit codes: 0 every group has a leader (--members: a majority is heard); 1 some group has no leader, or there is no such group; 2 usage;\n"
         "3 no agent.\n",
         stdout);
 }
@@ -138,8 +144,7 @@ static int write_status(const json_t *status, bool json)
 static int complain(const char *text, elector_status status)
 {
     fprintf(stderr, "elector status: %s\n", text);
-    if (status == ELECTOR_INVALID) return CLI_USAGE;
-    return status == ELECTOR_REFUSED ? CLI_NO : CLI_CANNOT_TELL;
+    return cli_status_code(status);
 }
 
 enum { GROUPS_MAX = 1 << 20 }; /* more than any agent has */
@@ -212,14 +217,13 @@ static int ask_agent(struct json_lines *w, const struct request *r)
     json_t *all = NULL;
     elector_status status = json_lines_open(w, r->url + strlen("unix:"));
     int code;
-    if (status != ELECTOR_OK)
-        return complain(w->reason, status == ELECTOR_REFUSED ? ELECTOR_UNAVAILABLE : status);
+    if (status != ELECTOR_OK) return complain(w->reason, status);
     status = cli_ask_status(w, r->group, &all);
     json_lines_close(w);
     if (status != ELECTOR_OK) {
         code = complain(w->reason, status);
     } else if (json_is_true(json_object_get(all, "ok"))) {
-        code = write_status(all, r->json);
+        code = r->members && !r->json ? cli_write_members(all) : write_status(all, r->json);
     } else {
         status = json_lines_refusal(all, text, sizeof text);
         code = complain(text, status);
@@ -251,6 +255,16 @@ static int ask_lock(const struct request *r)
     return code;
 }
 
+static int ask(const struct request *r)
+{
+    if (strncmp(r->url, "unix:", 5) != 0) return ask_lock(r);
+    struct json_lines *w = malloc(sizeof *w);
+    if (!w) return cli_out_of_memory("status");
+    const int code = ask_agent(w, r);
+    free(w);
+    return code;
+}
+
 int cli_status(int argc, char **argv)
 {
     struct request r = {.url = engine_usual_url()};
@@ -265,17 +279,28 @@ int cli_status(int argc, char **argv)
             r.url = value;
         } else if (cli_option(argc, argv, &i, "output", &value)) {
             if (!cli_output("status", value, &r.json)) return CLI_USAGE;
+        } else if (strcmp(argv[i], "--members") == 0) {
+            r.members = true;
+        } else if (strcmp(argv[i], "--watch") == 0) {
+            r.watches = true;
         } else if (argv[i][0] == '-' || r.group) {
-            return cli_usage_error("status", "did not expect %s; `elector status --help` lists the options",
-                                   argv[i]);
+            return cli_unknown("status", cli_status, argv[i]);
         } else {
             r.group = argv[i];
         }
     }
-    if (strncmp(r.url, "unix:", 5) != 0) return cli_finish("status", stdout, ask_lock(&r));
-    struct json_lines *w = malloc(sizeof *w);
-    if (!w) return cli_out_of_memory("status");
-    const int code = ask_agent(w, &r);
-    free(w);
+    if (strncmp(r.url, "unix:", 5) != 0 && !r.group)
+        return cli_usage_error("status",
+                               "which group? %s has no list of groups; try: elector status billing --url %s",
+                               r.url, r.url);
+    if (r.members && (r.group || strncmp(r.url, "unix:", 5) != 0))
+        return cli_usage_error("status", "--members is about a cluster: not with a group, nor with file:PATH");
+    int code = ask(&r);
+    while (r.watches && !ferror(stdout)) {
+        fflush(stdout);
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        fputs(isatty(STDOUT_FILENO) ? "\033[H\033[J" : r.json ? "" : "\n", stdout);
+        code = ask(&r);
+    }
     return cli_finish("status", stdout, code);
 }

@@ -18,13 +18,6 @@ static void write_help(void)
         stdout);
 }
 
-static int exit_code(elector_status status)
-{
-    if (status == ELECTOR_OK) return CLI_YES;
-    if (status == ELECTOR_INVALID) return CLI_USAGE;
-    return status == ELECTOR_REFUSED || status == ELECTOR_NOT_LEADING ? CLI_NO : CLI_CANNOT_TELL;
-}
-
 int cli_transfer(int argc, char **argv)
 {
     const char *group = NULL, *to = NULL, *url = NULL, *value;
@@ -40,8 +33,7 @@ int cli_transfer(int argc, char **argv)
             if (!value) return cli_usage_error("transfer", "--to needs the name of a member");
             to = value;
         } else if (argv[i][0] == '-' || group) {
-            return cli_usage_error("transfer", "did not expect %s; `elector transfer --help` lists the options",
-                                   argv[i]);
+            return cli_unknown("transfer", cli_transfer, argv[i]);
         } else {
             group = argv[i];
         }
@@ -50,12 +42,10 @@ int cli_transfer(int argc, char **argv)
         return cli_usage_error("transfer", "which group, and to whom? Try: elector transfer billing --to b");
     elector *e;
     elector_status status = elector_open(url, &e);
-    const bool opened = status == ELECTOR_OK;
-    if (opened) status = elector_transfer(e, group, to);
+    if (status == ELECTOR_OK) status = elector_transfer(e, group, to);
     if (status != ELECTOR_OK) fprintf(stderr, "elector transfer: %s\n", elector_message(e));
     if (status == ELECTOR_OK)
         printf("%s is being handed over to %s, as soon as its leader has stopped\n", group, to);
     elector_close(e);
-    return cli_finish("transfer", stdout,
-                      opened || status == ELECTOR_INVALID ? exit_code(status) : CLI_CANNOT_TELL);
+    return cli_finish("transfer", stdout, cli_status_code(status));
 }

@@ -120,7 +120,7 @@ static void write_steps(const json_t *answer)
 
 int cli_why(int argc, char **argv)
 {
-    struct history_query p = {.verb = "why"};
+    struct history_query p = {.verb = "why", .run = cli_why};
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         write_help();
         return cli_finish("why", stdout, CLI_YES);

@@ -244,15 +244,15 @@ int cli_algorithms(int argc, char **argv)
         if (cli_option(argc, argv, &at, "output", &value)) {
             if (!cli_output("algorithms", value, &json)) return CLI_USAGE;
         } else if (argv[at][0] == '-') {
-            return cli_usage_error("algorithms", "unknown option %s; see `elector algorithms --help`",
-                                   argv[at]);
+            return cli_unknown("algorithms", cli_algorithms, argv[at]);
         } else {
             if (one) return cli_usage_error("algorithms", "one algorithm at a time, not also '%s'", argv[at]);
             one = el_algorithm_named(argv[at]);
             if (!one) one = el_detector_named(argv[at]);
             if (!one)
                 return cli_usage_error("algorithms",
-                                       "there is no algorithm '%s'; `elector algorithms` lists them", argv[at]);
+                                       "there is no algorithm '%s'%s `elector algorithms` lists them", argv[at],
+                                       cli_meant_algorithm(argv[at]));
         }
     }
     if (!one) {

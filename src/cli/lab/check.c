@@ -263,7 +263,7 @@ static int read_setting(struct check_request *request, int argc, char **argv, in
         request->tick_given = true;
         return CLI_YES;
     }
-    return cli_usage_error("check", "unknown option %s; `elector check --help` lists them", argv[*at]);
+    return cli_unknown("check", cli_check, argv[*at]);
 }
 
 static int read_request(struct check_request *request, int argc, char **argv)
@@ -283,7 +283,8 @@ static int read_request(struct check_request *request, int argc, char **argv)
     }
     if (!name) return cli_usage_error("check", "which algorithm? See `elector check --help`");
     if (!el_algorithm_named(name))
-        return cli_usage_error("check", "there is no algorithm '%s'; `elector algorithms` lists them", name);
+        return cli_usage_error("check", "there is no algorithm '%s'%s `elector algorithms` lists them", name,
+                               cli_meant_algorithm(name));
     return sim_settings_add(&request->settings, "algorithm", name, 0, 0) ? CLI_YES : cli_out_of_memory("check");
 }
 

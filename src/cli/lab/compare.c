@@ -94,7 +94,7 @@ int cli_compare(int argc, char **argv)
         } else if (cli_option(argc, argv, &at, "output", &value)) {
             if (!cli_output("compare", value, &json)) return CLI_USAGE;
         } else {
-            return cli_usage_error("compare", "unknown option %s; see `elector compare --help`", argv[at]);
+            return cli_unknown("compare", cli_compare, argv[at]);
         }
     }
     const uint32_t count = (uint32_t)nodes;

@@ -214,7 +214,7 @@ static int read_word(struct detect_request *request, struct typed *typed, int ar
         return sim_settings_add(&request->settings, words[i], value, 0, 0) ? CLI_YES
                                                                            : cli_out_of_memory("detect");
     }
-    return cli_usage_error("detect", "unknown option %s; see `elector detect --help`", argv[*at]);
+    return cli_unknown("detect", cli_detect, argv[*at]);
 }
 
 static int read_one(struct detect_request *request, struct typed *typed, int argc, char **argv, int *at)

@@ -220,16 +220,29 @@ static int count_dashes(const struct sim_request *request)
     return dashes;
 }
 
+/* Most algorithms keep something of each member, so memory grows with the square of the number. */
+static int refuse_size(const struct sim_plan *plan)
+{
+    const uint32_t count = plan->cluster.count;
+    const double bytes = (double)el_state_size(plan->algorithm, count) * count;
+    fprintf(
+        stderr,
+        "elector sim: out of memory: the states of %u nodes of %s take %.1f GB, and the messages between them more; try "
+        "fewer nodes\n",
+        count, plan->algorithm->name, bytes / 1e9);
+    return CLI_CANNOT_TELL;
+}
+
 static int run_plan(const struct sim_request *request, const struct sim_plan *plan)
 {
     const bool files = request->svg || request->trace || request->mermaid || request->shiviz;
     const bool keep_all = files || (!request->quiet && !request->json);
     struct sim_world *world = sim_world_new(plan, keep_all ? SIM_KEEP_ALL : 4096);
-    if (!world) return cli_out_of_memory("sim");
+    if (!world) return refuse_size(plan);
     const struct sim_result *result = sim_world_run(world);
     int status = CLI_CANNOT_TELL;
     if (result->out_of_memory) {
-        cli_out_of_memory("sim");
+        (void)refuse_size(plan);
     } else if (result->error.text[0]) {
         status = cli_usage_error("sim", "%s", result->error.text);
     } else {
@@ -282,7 +295,7 @@ static int read_setting(struct sim_request *request, int argc, char **argv, int 
         return sim_settings_add(&request->settings, keys[i].name, value, 0, 0) ? CLI_YES
                                                                                : cli_out_of_memory("sim");
     }
-    return cli_usage_error("sim", "unknown option %s; `elector sim --help` lists them", argv[*at]);
+    return cli_unknown("sim", cli_sim, argv[*at]);
 }
 
 /* The first word is an algorithm's name or a scenario's file. */
@@ -299,8 +312,8 @@ static int read_subject(struct sim_request *request, const char *word)
     FILE *file = fopen(word, "r");
     if (!file)
         return cli_usage_error("sim",
-                               "'%s' is neither an algorithm (`elector algorithms` lists them) nor a file: %s",
-                               word, strerror(errno));
+                               "'%s' is neither an algorithm nor a file: %s%s `elector algorithms` lists them",
+                               word, strerror(errno), cli_meant_algorithm(word));
     fclose(file);
     if (sim_settings_read(&request->settings, word, &error) == 0) return CLI_YES;
     return cli_usage_error("sim", "%s", error.text);

@@ -226,6 +226,14 @@ static void on_renewed(struct recorder_listener *l, uint32_t cell)
 
 /* ---- All of it ---- */
 
+static void on_ended(struct recorder_listener *l)
+{
+    struct recordings_story *story = ((struct ear *)l->context)->story;
+    struct host_group *group = host_next(l->host, NULL);
+    if (group && !story->known[0]) snprintf(story->known, sizeof story->known, "%s", host_name(group));
+    if (story->wanted && host_known(l->host, story->wanted)) story->has_wanted = true;
+}
+
 /* At the end of a recording a leadership counts until its deadline, unless an obituary ended it. */
 static void end_all(struct recordings_story *story, uint32_t run)
 {
@@ -247,7 +255,8 @@ void recordings_replay_run(struct recordings_story *story, uint32_t run, uint32_
                                          .sent = on_sent,
                                          .changed = on_changed,
                                          .renewed = on_renewed,
-                                         .noted = on_noted};
+                                         .noted = on_noted,
+                                         .ended = on_ended};
     const size_t first = story->event_count;
     (void)add(&listener, RECORDINGS_BEGAN, EL_NOBODY);
     if (!recorder_replay(r->tape, &listener, how, &r->report)) story->is_out_of_memory = true;

@@ -85,6 +85,9 @@ struct recordings_story {
     uint64_t group; /* the group whose messages, notes and views are collected; 0: none */
     bool beats;     /* also collect messages that belong to no group */
     bool is_out_of_memory;
+    const char *wanted;              /* a group whose name is looked for; NULL: none */
+    bool has_wanted;                 /* some recording has it */
+    char known[CONFIG_NAME_MAX + 1]; /* a group that a recording has; "": none */
     struct recordings_obituary
         obituaries[RECORDINGS_OBITUARIES_MAX]; /* that were heard; what is beyond them ends nothing */
     uint32_t obituary_count;

@@ -63,7 +63,9 @@ static void write_run(FILE *out, const struct recordings_story *story, const str
           out);
     fputs(report->text, out);
     if (report->flags & RECORDER_FULL) fputs("; it was full then", out);
-    if (report->unfinished) fprintf(out, "; a call (%s) did not return", report->unfinished);
+    if (report->unfinished)
+        fprintf(out, "; its last call (%s) had not returned: the agent still ran, or died in it",
+                report->unfinished);
     if (!run->is_placed) fputs("; nothing tells what its clock said, so it is judged by itself", out);
     if (run->is_placed && run->doubt && story->run_count > 1)
         fprintf(out, "; its clock is known to %" PRIu64 " us", run->doubt / 1000 + 1);
@@ -175,9 +177,15 @@ static int understand(struct recordings_story *story, const struct request *requ
     int code = load(story, request);
     if (code != CLI_YES) return code;
     story->beats = request->beats;
+    story->wanted = request->group;
     if (request->write && request->group)
         story->group = seal_group_key(recorder_config(story->runs[0].tape)->cluster_id, request->group);
-    return listen_to_all(story, request);
+    code = listen_to_all(story, request);
+    if (code != CLI_YES || !request->group || story->has_wanted) return code;
+    if (story->known[0])
+        return cli_usage_error("replay", "no recording has a group '%s'; there is '%s', for instance",
+                               request->group, story->known);
+    return cli_usage_error("replay", "no recording has a group '%s', or any other", request->group);
 }
 
 /* ---- Exports ---- */
@@ -252,7 +260,7 @@ static int read_arguments(struct request *request, int argc, char **argv)
         } else if (strcmp(argv[at], "--trusted") == 0) {
             request->how |= RECORDER_TRUSTS;
         } else if (argv[at][0] == '-') {
-            return cli_usage_error("replay", "unknown option %s", argv[at]);
+            return cli_unknown("replay", cli_replay, argv[at]);
         } else if (request->path_count == RECORDINGS_RUNS_MAX) {
             return cli_usage_error("replay", "at most %d recordings at a time", RECORDINGS_RUNS_MAX);
         } else {

@@ -99,7 +99,7 @@ static void on_failure(struct run *run, elector_status status)
         return;
     }
     run_say(run, "%s", why);
-    run_finish(run, status == ELECTOR_INVALID ? CLI_USAGE : CLI_CANNOT_TELL);
+    run_finish(run, cli_status_code(status));
 }
 
 /* 0 under a penalty, behind all other candidates. */

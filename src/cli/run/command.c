@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,6 +18,46 @@ static const uint64_t first_backoff_ns = NS_PER_S / 10, last_backoff_ns = 30 * N
 static const uint64_t quick_ns = 10 * NS_PER_S;
 
 enum { NAME_MS = 500, QUICK_FAILURES_MAX = 3 };
+
+/* ---- Before the campaign --------------------------------------------------------------------------- */
+
+/* 0, or the errno with which execvp() would fail. */
+static int look_at(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) return errno;
+    if (!S_ISREG(status.st_mode)) return EACCES;
+    return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+/* As execvp(): in each folder of PATH, of which an empty one is this one. */
+static int look_for(const char *name)
+{
+    const char *folder = getenv("PATH");
+    char path[PATH_MAX];
+    int error = ENOENT;
+    if (strchr(name, '/')) return look_at(name);
+    for (folder = folder ? folder : "/bin:/usr/bin";; folder++) {
+        const int length = (int)strcspn(folder, ":");
+        const int size = snprintf(path, sizeof path, "%.*s%s%s", length, folder, length ? "/" : "", name);
+        const int found = size > 0 && (size_t)size < sizeof path ? look_at(path) : ENAMETOOLONG;
+        if (found == 0) return 0;
+        if (found == EACCES) error = EACCES;
+        folder += length;
+        if (!*folder) return error;
+    }
+}
+
+int run_look_for_command(const struct run_request *request)
+{
+    const bool is_sure =
+        request->command && !request->hooks[RUN_HOOK_ELECTED]; /* the hook may bring it: a mount */
+    const int error = is_sure ? look_for(request->command[0]) : 0;
+    if (!error) return CLI_YES;
+    fprintf(stderr, "elector run: cannot run %s: %s; not campaigning for %s\n", request->command[0],
+            strerror(error), request->groups->names[0]);
+    return error == ENOENT || error == ENOTDIR ? 127 : 126;
+}
 
 /* ---- Start ------------------------------------------------------------------------------------- */
 
@@ -142,8 +184,11 @@ static void count_failure(struct run *run)
 }
 
 /* Only now may another host lead. */
-static void on_nothing_left(struct run *run)
+static void on_nothing_left(struct run *run, int left_killed)
 {
+    if (left_killed > 0 && run->exited && !run->killed)
+        run_say(run, "the command ended with %d, and left %d process%s behind: ended by SIGTERM", run->status,
+                left_killed, left_killed == 1 ? "" : "es");
     if (run->has_terminal && tcgetpgrp(STDIN_FILENO) == run->pid) tcsetpgrp(STDIN_FILENO, getpgrp());
     run->has_terminal = false;
     if (run->state == RUN_WORK) run_enter(run, RUN_STOPPING); /* the report of its exit was lost */
@@ -232,7 +277,7 @@ void run_read_keeper(struct run *run)
             if (run->hooks.in_keeper)
                 run_on_hook_end(run, run->hooks.status);
             else
-                on_nothing_left(run);
+                on_nothing_left(run, value);
             return;
         case SUPERVISE_CLOSED: on_keeper_closed(run, value); return;
         }

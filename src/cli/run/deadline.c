@@ -69,7 +69,8 @@ void run_stop(struct run *run)
 static void say_kill(const struct run *run, uint64_t now_ns)
 {
     const bool is_timeout = now_ns - run->stopping_ns >= run->request->stop_timeout_ns;
-    run_say(run, "SIGKILL to the command, %.1f s after SIGTERM: it %s",
+    run_say(run, "SIGKILL to %s, %.1f s after SIGTERM: it %s",
+            run->exited ? "what the command has left behind" : "the command",
             (double)(now_ns - run->stopping_ns) / 1e9,
             is_timeout ? "has not stopped within --stop-timeout" : "runs, and the lease is about to end");
 }

@@ -26,7 +26,10 @@ static bool complain(const struct expansion *e, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    snprintf(e->problem, e->size, "'%.80s': %s", e->text, why);
+    if (strcmp(e->text, e->name) == 0) /* the message names it already */
+        snprintf(e->problem, e->size, "%s", why);
+    else
+        snprintf(e->problem, e->size, "'%.80s': %s", e->text, why);
     return false;
 }
 

@@ -76,7 +76,7 @@ static const char rest[] =
     "killed at the same instant, only the command itself is stopped. Pass the token to the resource that the command writes\n"
     "to, and let it refuse lower ones.\n\n"
     "Exit: the command's status, or 128 plus the number of the signal that ended it; 126 it cannot be executed, 127 it is\n"
-    "not found; 1 not elected; 75 leadership lost with --once; 2 usage; 3 no election is possible. For many groups: the\n"
+    "not found; 1 not elected, or refused; 75 leadership lost with --once; 2 usage; 3 no election is possible. For many groups: the\n"
     "first status that is not 0, when all have ended.\n\n"
     "Examples:\n"
     "  elector run billing -- ./worker --queue invoices\n"

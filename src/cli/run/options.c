@@ -177,7 +177,7 @@ static int read_option(struct run_request *request, int argc, char **argv, int *
         request->has_wait = true;
         return seconds_option("--wait", value, &request->wait_ns);
     }
-    return cli_usage_error("run", "unknown option %s; `elector run --help` lists them", argv[*at]);
+    return cli_unknown("run", cli_run, argv[*at]);
 }
 
 static bool has_hooks(const struct run_request *request)
@@ -235,11 +235,10 @@ static int check_request(const struct run_request *request)
     return status == CLI_YES ? check_health(request) : status;
 }
 
-/* Priority 100 is the default of keepalived, too. It leaves room below for a penalty. */
 static struct run_request default_request(void)
 {
     return (struct run_request){.exit_code = -1,
-                                .priority = 100,
+                                .priority = CLI_PRIORITY,
                                 .restart = RUN_RESTART_DEFAULT,
                                 .stop_timeout_ns = 5 * NS_PER_S,
                                 .hook_timeout_ns = 30 * NS_PER_S,

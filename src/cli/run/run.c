@@ -280,6 +280,7 @@ int cli_run(int argc, char **argv)
         return cli_finish("run", stdout, CLI_YES);
     }
     int status = run_read_request(&request, argc, argv);
+    if (status == CLI_YES) status = run_look_for_command(&request);
     if (status == CLI_YES)
         status = run_find_url(&request, runner.url, sizeof runner.url) ? start(&runner) : CLI_CANNOT_TELL;
     spread_free(&runner.spread);

@@ -259,6 +259,9 @@ void run_close_line(struct runner *);
 
 /* ---- The command (command.c) ---------------------------------------------------------------------- */
 
+/* Before the campaign: exit code 0, or with a message 127 (not found) or 126 (cannot be executed). Not with --on-elected,
+ * which may bring the command. */
+int run_look_for_command(const struct run_request *);
 void run_find_member_id(struct run *);
 void run_start(struct run *);
 /* With --on-elected or --on-lost: opens a keeper for this tenure, unless there is one. 0, or errno. */

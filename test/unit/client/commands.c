@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "client/json_lines.h"
@@ -307,6 +308,37 @@ static void resign_and_transfer_ask_the_agent(void **state)
     assert_string_equal(c.said, "elector transfer: you may not\n");
 }
 
+static void a_refusal_is_one_code_with_every_verb(void **state)
+{
+    static const char may_not[] = "\"ok\":false,\"error\":\"not-permitted\",\"message\":\"you may not\"";
+    static const struct {
+        const char *op;
+        const char *words[5];
+    } verbs[] = {{"campaign", {"run", "jobs", "--", "true"}},
+                 {"campaign", {"campaign", "jobs"}},
+                 {"observe", {"observe", "jobs"}},
+                 {"status", {"status", "jobs"}},
+                 {"history", {"history", "jobs"}},
+                 {"resign", {"resign", "jobs"}},
+                 {"transfer", {"transfer", "jobs", "--to", "b"}}};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        const char *const *w = verbs[i].words;
+        const char *words[] = {program(), w[0], "--url", agent.url, w[1], w[2], w[3], NULL};
+        struct command c;
+        fake_refuse(&agent, verbs[i].op, may_not);
+        run(&c, words);
+        const int code = ended(&c);
+        if (code != 1 || !strstr(c.said, "you may not")) fail_msg("%s: %d, %s", w[0], code, c.said);
+    }
+    assert_int_equal(chmod(agent.path, 0), 0); /* nor does the socket let others in */
+    for (size_t i = 0; geteuid() != 0 && i < sizeof verbs / sizeof *verbs; i++) {
+        struct command c;
+        const char *const *w = verbs[i].words;
+        run(&c, (const char *const[]){program(), w[0], "--url", agent.url, w[1], w[2], w[3], NULL});
+        assert_int_equal(ended(&c), 1);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -322,6 +354,7 @@ int main(void)
         TEST(last_words_are_heard_though_nobody_listens),
         TEST(observe_prints_every_change),
         TEST(resign_and_transfer_ask_the_agent),
+        TEST(a_refusal_is_one_code_with_every_verb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

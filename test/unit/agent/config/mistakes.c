@@ -15,12 +15,19 @@ static void mistakes_in_lines(void **state)
     refuses(CLUSTER "\n[cluster]\n", ":4: there is a section [cluster] already; merge them");
     refuses(ALL AGENT, ":14: there is a section [agent] already; merge them");
     refuses(CLUSTER "name = y\n", ":3: 'name' was set in this section already; keep one");
-    refuses(CLUSTER "nmae = y\n",
-            ":3: there is no key 'nmae' in this section; known keys: name, id, drift, transmit, profile");
+    refuses(
+        CLUSTER "nmae = y\n",
+        ":3: there is no key 'nmae' in this section; did you mean 'name'? known keys: name, id, drift, transmit, profile");
+    refuses(CLUSTER "sponsor = y\n",
+            ":3: there is no key 'sponsor' in this section; known keys: name, id, drift, transmit, profile");
+    mentions(ALL "[group x]\nalgorithm = qourum\n",
+             "no algorithm 'qourum'; did you mean quorum? `elector algorithms`");
+    mentions(ALL "[group x]\nlaese = 1s\n",
+             "quorum has no option 'laese'; did you mean 'lease'? a group of it has");
     refuses(CLUSTER "x\x01 = y\n", ":3: this is not text; a configuration is a text file");
     char longer[400] = CLUSTER "drift = ";
     memset(longer + strlen(longer), '0', 300);
-    refuses(longer, ":3: a line has at most 198 characters");
+    refuses(longer, ":3: a line that is no comment has at most 198 characters, and this one has 308");
     longer[strlen(CLUSTER)] = '#';
     mentions(longer, "which member is this?");
     assert_false(config_read(&config, "/nowhere/x.conf", text, sizeof text));
@@ -132,9 +139,10 @@ static void mistakes_about_the_agent(void **state)
     refuses(ALL "socket-group = no-such-group\n",
             ":14: there is no group 'no-such-group' on this host; create it, or name another");
     refuses(ALL "log = xml\n", ":14: 'log' is words or json, not 'xml'");
-    refuses(
-        ALL "http = 0\n",
-        ":14: 'http' is a port, an address or off: an address is HOST:PORT or [IPV6]:PORT; in '0' the port is missing");
+    refuses(ALL "http = 0\n",
+            ":14: 'http' is a port, an address or off: a port is a number from 1 to 65535, not 0");
+    refuses(ALL "http = 99999\n",
+            ":14: 'http' is a port, an address or off: a port is a number from 1 to 65535, not 99999");
     mentions(ALL "http = 65536\n", ":14: 'http' is a port, an address or off: ");
     mentions(ALL "http = on\n", ":14: 'http' is a port, an address or off: ");
     mentions(ALL "http = 127.0.0.1\n", "the port is missing");
@@ -169,7 +177,7 @@ static void mistakes_about_groups(void **state)
             ":15: there is no algorithm 'queen'; `elector algorithms` lists them");
     refuses(
         ALL "[group x]\nlaese = 2s\n",
-        ":15: quorum has no option 'laese'; a group of it has algorithm, allow, allow-read, allow-control, lease, beat, "
+        ":15: quorum has no option 'laese'; did you mean 'lease'? a group of it has algorithm, allow, allow-read, allow-control, lease, beat, "
         "margin, re-ask, stagger, block, preempt, observers");
     mentions(ALL "[group x]\nlease = 2s\nalgorithm = bully\n",
              ":15: bully has no option 'lease'; a group of it has ");

@@ -38,9 +38,12 @@ static void who_is_buried_is_followed_at_once(void **state)
     const el_node first = elect();
     const struct payload payload = obituary_of(first);
     const uint64_t quarter = lease_ms() / 4;
+    const el_node other = first == 1 ? 2 : 1;
     die(first);
+    assert_true(host_hears(members[other].host, first));
     bury(first, &payload);
-    pass(quarter); /* whoever waits for its lease waits for longer */
+    assert_false(host_hears(members[other].host, first)); /* nor does `status` show it any longer */
+    pass(quarter);                                        /* whoever waits for its lease waits for longer */
     assert_true(leader() != 0 && leader() != first);
     close_world();
 }
@@ -49,9 +52,13 @@ static void without_it_the_lease_is_waited_for(void **state)
 {
     const el_node first = elect();
     const uint64_t quarter = lease_ms() / 4;
+    const el_node other = first == 1 ? 2 : 1;
     die(first);
     pass(quarter);
     assert_int_equal(leader(), 0);
+    assert_true(host_hears(members[other].host, first)); /* it may only be slow */
+    pass(2 * quarter + 1);
+    assert_false(host_hears(members[other].host, first));
     close_world();
 }
 

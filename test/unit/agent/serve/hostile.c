@@ -23,13 +23,7 @@ int chmod(const char *file, mode_t mode)
 static void hangs_up_on_garbage(void **state)
 {
     static const char *const lines[] = {
-        "hello?",
-        "{\"op\":\"hello\"",
-        "{\"op\":\"hello\",\"op\":\"hello\"}",
-        "\xff\xfe",
-        "",
-        "3",
-        "{\"op\":99999999999999999999999999}",
+        "hello?", "{\"op\":\"hello\"", "\xff\xfe", "", "3", "{\"op\":99999999999999999999999999}",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const int fd = join();
@@ -38,6 +32,14 @@ static void hangs_up_on_garbage(void **state)
         assert_true(has_ended(fd));
     }
     assert_int_equal(t.serve->connection_count, 0);
+}
+
+static void refuses_a_field_that_occurs_twice(void **state)
+{
+    const int fd = join();
+    expect_part(fd, "{\"op\":\"hello\",\"op\":\"hello\"}",
+                "\"bad-request\",\"message\":\"a field occurs twice");
+    expect_part(fd, "{\"op\":\"hello\"}", "true");
 }
 
 static void hangs_up_on_long_lines_and_deep_ones(void **state)
@@ -478,6 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(hangs_up_on_garbage),
+        TEST(refuses_a_field_that_occurs_twice),
         TEST(hangs_up_on_long_lines_and_deep_ones),
         TEST(hears_lines_in_pieces),
         cmocka_unit_test_setup_teardown(one_user_cannot_have_all_places, begin, finish_filled),
