@@ -99,7 +99,7 @@ still() { sed -E 's/"(heard_ms|lease_left_ms)":[0-9]+/"\1":0/g'; }
 if [ "$(ask "$(url 1 /status)" | still)" = "$("$ELECTOR" status --url "unix:$dir/c/a/agent.sock" --output json | still)" ]; then
     pass "the status is the command's"
 else
-    fail "the status" "differs: $(ask "$(url 1 /status)")"
+    fail "the status" "differs: $(diff <(ask "$(url 1 /status)" | still) <("$ELECTOR" status --url "unix:$dir/c/a/agent.sock" --output json | still) || true)"
 fi
 
 # ---- Metrics ----

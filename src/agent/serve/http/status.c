@@ -34,7 +34,8 @@ static bool make_group(struct walk *w)
 static bool make_tail(struct walk *w)
 {
     char end[64];
-    snprintf(end, sizeof end, "],\"worst_failover_ms\":%" PRIu64 "}\n", w->worst_ns / NS_PER_MS);
+    snprintf(end, sizeof end, "],\"worst_failover_ms\":%" PRIu64 "}\n",
+             (w->worst_ns + NS_PER_MS - 1) / NS_PER_MS); /* rounded up: it is a bound */
     return http_set_text(&w->text, end);
 }
 

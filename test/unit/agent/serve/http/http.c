@@ -118,16 +118,26 @@ static void join_chunks(const char *body, char *whole)
     *whole = '\0';
 }
 
+/* Leases go on between two answers. */
+static void hide_lease(char *text)
+{
+    static const char name[] = "\"lease_left_ms\":";
+    for (char *at = strstr(text, name); at; at = strstr(at, name))
+        for (at += sizeof name - 1; *at >= '0' && *at <= '9'; at++) *at = '0';
+}
+
 static void tells_the_status_of_the_socket(void **state)
 {
-    static char whole[sizeof h.answer];
+    static char whole[sizeof h.answer], line[sizeof h.answer];
     const int fd = join();
     (void)lead(fd, "g");
     (void)lead(fd, "h");
     join_chunks(body_of(get("/status")), whole);
     while (try_hear(fd)) {}
     say(fd, "{\"op\":\"status\"}");
-    const char *line = await(fd);
+    snprintf(line, sizeof line, "%s", await(fd));
+    hide_lease(line);
+    hide_lease(whole);
     const size_t length = strlen(line) - strlen(",\"more\":false}");
     assert_memory_equal(whole, line, length);
     assert_string_equal(whole + length, "}\n");
