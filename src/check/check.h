@@ -162,8 +162,10 @@ struct check_result {
     bool has_led;                     /* some node leads in some world */
     /* STOPPED: all worlds that so many moves reach were judged, and no property was broken. */
     uint32_t exhausted;
-    double growth;   /* STOPPED: by which factor the number of worlds grew with the last move; 0: unknown */
-    uint32_t depth;  /* moves to the last new world */
+    double growth;  /* STOPPED: by which factor the number of worlds grew with the last move; 0: unknown */
+    uint32_t depth; /* moves to the last new world */
+    /* For progress: worlds of the level that is being expanded, and how many of them wait. */
+    uint64_t level, level_left;
     uint64_t memory; /* bytes in use at the end */
     double seconds;
     uint32_t permutations;  /* used by symmetry; 1: none */

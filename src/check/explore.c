@@ -217,19 +217,28 @@ static void expand(struct worker *worker, const struct check_world *world, uint3
     if (broken) report(search, broken, number, search->depth, check_fingerprint(&search->model, world));
 }
 
+static uint32_t without_starts(const struct check_search *search, uint32_t depth)
+{
+    return depth > search->model.count ? depth - search->model.count : 0;
+}
+
 static void tell(struct check_search *search)
 {
     const double time = now();
     if (!search->config->progress || time < search->told + 0.5) return;
     search->told = time;
     check_take_stock(search);
+    search->result->depth = without_starts(search, search->depth);
+    search->result->level = search->level->worlds;
+    search->result->level_left = search->level->worlds - atomic_load(&search->expanded);
     search->config->progress(search->config->context, search->result);
 }
 
 static void mind_the_limits(struct check_search *search)
 {
     const struct check_config *config = search->config;
-    if (check_memory(search) > config->memory) check_stop(search, "the memory is used up");
+    /* An eighth is left for what is not counted: mostly chunks that were freed and not returned. */
+    if (check_memory(search) > config->memory / 8 * 7) check_stop(search, "the memory is used up");
     if (config->seconds > 0 && now() - search->began > config->seconds)
         check_stop(search, "the time is used up");
     if (config->interrupt && *config->interrupt) check_stop(search, "interrupted");
@@ -391,11 +400,6 @@ static void search_all(struct check_search *search)
         search->level_worlds[1] = search->next->worlds;
         swap_levels(search);
     }
-}
-
-static uint32_t without_starts(const struct check_search *search, uint32_t depth)
-{
-    return depth > search->model.count ? depth - search->model.count : 0;
 }
 
 /* The level at `depth` was being expanded: all its worlds were judged when they were found, but whether they rest is

@@ -180,6 +180,28 @@ compares_all() {
     verify "compare" "leaves algorithms out" test "$(grep -cE ' of 6 +(yes|no)' "$out")" -eq "$algorithms"
 }
 
+# The memory ends these searches, not the time, so that a busy machine comes to the same.
+checks_further() {
+    accepts "check without bounds" 0 'further .* terms up to 1: one-per-term holds in all .* worlds; 2: the memory is used up' \
+        check raft --nodes 3 --memory 40M --budget 3600s --quiet
+    accepts "check without bounds, by ticks" 0 'further .*in rounds .* ticks up to [0-9]+: one-leader, one-per-term hold in all' \
+        check chubby --nodes 3 --memory 40M --budget 3600s --quiet
+    accepts "check with a bound" 0 'hold in every world within the bounds' check itai-rodeh --nodes 3 --depth 20
+    verify "check with a bound" "goes further than it was asked to" test -z "$(grep further "$out")"
+}
+
+# A signal ends the search once the program has asked for it, and what is known is printed.
+checks_until_interrupted() { # SIGNAL
+    local search mask status=0
+    "$ELECTOR" check raft --nodes 3 --budget off --quiet >"$scratch/known" 2>&1 &
+    search=$!
+    until mask=$(awk '/^SigCgt/ { print $2 }' "/proc/$search/status") && [ $((16#$mask >> ($(kill -l "$1") - 1) & 1)) -eq 1 ]; do :; done
+    kill "-$1" "$search"
+    wait "$search" || status=$?
+    verify "check and SIG$1" "exit code $status" test "$status" -eq 3
+    verify "check and SIG$1" "does not say what is known" grep -q 'stopped  *interrupted' "$scratch/known"
+}
+
 test_verbs() {
     run
     verify "no arguments" "no help on stderr, or exit code $status" \
@@ -212,6 +234,13 @@ test_verbs() {
     refuses "compare from a word" 2 '--seed .*whole number' compare --seed first
     refuses "compare from too far" 2 '--seed .*below 2.53' compare --seed 9007199254740991
     [ -n "${ELECTOR_SANITIZED-}" ] || compares_all # a minute under sanitizers
+    [ -n "${ELECTOR_SANITIZED-}" ] || checks_further
+    checks_until_interrupted INT
+    checks_until_interrupted TERM
+    "$ELECTOR" compare --nodes 4 --runs 10 --threads 1 >"$scratch/one" 2>&1
+    accepts "compare on three threads" 0 '^4 nodes, 10 runs' compare --nodes 4 --runs 10 --threads 3
+    verify "compare" "prints other bytes on three threads than on one" cmp -s "$scratch/one" "$out"
+    refuses "compare without threads" 2 '--threads .*from 1 to' compare --threads 0
     accepts "compare of two" 0 '^raft .* 0 of 2 ' compare --nodes 2 --runs 20
     accepts "compare of many" 0 '^16 nodes, 3 runs .* seed 5' compare --nodes 16 --runs 3 --seed 5
     accepts "demo" 0 'as measured' demo

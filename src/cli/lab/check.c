@@ -37,7 +37,8 @@ static const char help[] =
     "  --depth K            at most K moves\n"
     "  --flight K           at most K messages in flight; beyond that any one of them is lost\n"
     "  --time free|ticks    timers fire at any moment, or when they are due\n"
-    "  --tick D             length of a tick (default one message delay)\n"
+    "  --tick D             length of a tick (default one message delay; if links need not be timely, the longest\n"
+    "                       that measures every timer)\n"
     "  --horizon K          at most K ticks\n"
     "  --late K             a message arrives within K ticks or never\n"
     "  --rounds on|off      with ticks: a message arrives one tick after it was sent, and the events of an instant\n"
@@ -51,7 +52,9 @@ static const char help[] =
     "  --symmetry on|off    worlds that differ only by names count as one, if nodes are symmetric (default on)\n"
     "  --reduce on|off      leave out orders that make no difference (default on)\n"
     "  --threads N          number of threads (default: one for each processor)\n"
-    "  --budget TIME        10s, 600s, off: the search stops after this time (default 10s), and says how far it came\n"
+    "  --budget TIME        10s, 600s, off: the search stops after this time (default 10s), and says how far it came.\n"
+    "                       If no bound is given, four tenths of it go to bounds that close: terms with any loss and\n"
+    "                       duplication, or ticks in rounds, more and more of them\n"
     "  --memory SIZE        8G, 500M: the search stops when it is used up (default 1G)\n"
     "  --scenario FILE      write the counterexample to FILE; `elector sim FILE` replays it\n"
     "  --quiet              no progress\n"
@@ -297,6 +300,26 @@ static bool needs_ticks(const struct el_algorithm *algorithm)
     return algorithm->needs & EL_NEEDS_TIMELY;
 }
 
+/* One message delay. But if links need not be timely, nothing happens between two timers except what may happen at any
+ * time: then the longest tick that measures every timer. */
+static el_duration tick_of(const struct sim_plan *plan)
+{
+    const struct el_algorithm *algorithm = plan->algorithm;
+    el_duration tick = 0;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a plan that was built has one */
+    for (uint32_t i = 0; !(algorithm->needs & EL_NEEDS_TIMELY) && i < algorithm->option_count; i++) {
+        if (algorithm->options[i].kind != EL_DURATION) continue;
+        el_duration a = plan->options[i].number, b = tick;
+        while (b) {
+            const el_duration rest = a % b;
+            a = b;
+            b = rest;
+        }
+        tick = a;
+    }
+    return tick > plan->cluster.transmit_max ? tick : plan->cluster.transmit_max;
+}
+
 static int complete(struct check_request *request)
 {
     struct check_config *config = &request->config;
@@ -313,7 +336,7 @@ static int complete(struct check_request *request)
     if (config->rate && request->rate_count != plan->cluster.count)
         return cli_usage_error("check", "--rates names %u clocks, and there are %u members",
                                request->rate_count, plan->cluster.count);
-    if (!request->tick_given) config->tick = plan->cluster.transmit_max;
+    if (!request->tick_given) config->tick = tick_of(plan);
     if (!request
              ->detect_given) /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a plan that was built has one */
         config->detect = !config->algorithm->beats;
@@ -343,11 +366,17 @@ static void heed_signals(void)
 
 static void show_progress(void *context, const struct check_result *so_far)
 {
-    (void)context;
+    const struct check_request *request = context;
     const double per_second = so_far->seconds > 0 ? (double)so_far->states / so_far->seconds : 0;
-    fprintf(stderr, "\r%llu worlds, %.2f M/s, depth %u, frontier %llu, %.0f MB \033[K",
-            (unsigned long long)so_far->states, per_second / 1e6, so_far->depth,
-            (unsigned long long)so_far->frontier, (double)so_far->memory / 1e6);
+    const double done = so_far->level ? 1 - (double)so_far->level_left / (double)so_far->level : 0;
+    fprintf(stderr, "\r%llu worlds, %.2f M/s, %.0f MB; %.0f s", (unsigned long long)so_far->states,
+            per_second / 1e6, (double)so_far->memory / 1e6, so_far->seconds);
+    if (request->config.seconds > 0) fprintf(stderr, " of %g s", request->config.seconds);
+    fprintf(stderr, "; worlds after %u moves: %.0f %%", so_far->depth, 100 * done);
+    if (so_far->states > so_far->frontier && so_far->level_left > 0) /* at the rate of those expanded so far */
+        fprintf(stderr, ", about %.1f s to go",
+                (double)so_far->level_left * so_far->seconds / (double)(so_far->states - so_far->frontier));
+    fputs(" \033[K", stderr);
     fflush(stderr);
 }
 
@@ -365,8 +394,9 @@ static int answer(struct check_request *request)
 {
     struct check_result result;
     if (!request->quiet && isatty(STDERR_FILENO)) request->config.progress = show_progress;
+    request->config.context = request;
     heed_signals();
-    check_run(&request->config, &result);
+    check_deepen(request, &result);
     if (request->config.progress) fputs("\r\033[K", stderr);
     if (result.verdict == CHECK_REFUSED) return cli_usage_error("check", "%s", result.text);
     if (request->json)

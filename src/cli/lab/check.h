@@ -15,8 +15,21 @@ struct check_request {
     uint8_t rate[CHECK_NODES_MAX]; /* if --rates names one for each member */
     uint32_t rate_count;
     const char *scenario; /* where to write a counterexample; NULL: nowhere */
-    const char *svg;
+    struct check_further {
+        uint64_t bound,
+            states;    /* the last bound that was exhausted, and its worlds; 0: none, or nobody leads there */
+        uint64_t next; /* the bound that was not exhausted; 0: none */
+        char why[200]; /* ... and why not */
+        bool in_rounds, was_tried;
+    } further;
 };
+
+/* The properties that are judged in every world. */
+static const uint32_t check_always =
+    1u << CHECK_ONE_LEADER | 1u << CHECK_ONE_PER_TERM | 1u << CHECK_TOKENS_RISE;
+
+/* check_deepen.c: runs the question; if it does not close, goes further along a bound that does. */
+void check_deepen(struct check_request *request, struct check_result *result);
 
 /* The question in words: members, budgets, bounds. */
 void check_write_bounds(FILE *out, const struct check_request *request, const struct check_result *result);

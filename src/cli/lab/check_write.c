@@ -104,8 +104,7 @@ static uint32_t write_properties(FILE *out, uint32_t properties)
 }
 
 static const uint32_t at_rest = 1u << CHECK_AGREEMENT | 1u << CHECK_BEST | 1u << CHECK_GROUPS,
-                      eventually = 1u << CHECK_RESTS | 1u << CHECK_ELECTS,
-                      of_leaders = 1u << CHECK_ONE_LEADER | 1u << CHECK_ONE_PER_TERM | 1u << CHECK_TOKENS_RISE;
+                      eventually = 1u << CHECK_RESTS | 1u << CHECK_ELECTS, of_leaders = check_always;
 
 uint32_t check_vacuous(const struct check_request *request, const struct check_result *result)
 {
@@ -136,6 +135,28 @@ static void write_stop(FILE *out, const struct check_result *result)
         fprintf(out, ". One move more: about %.1f times as many worlds, %.0f s, %.1f GB", factor,
                 result->seconds * factor, (double)result->memory * factor / 1e9);
     fputs(". Allow more with --budget and --memory, or ask for less: --terms, --depth, fewer faults\n", out);
+}
+
+/* "with any loss and duplication, terms up to 1: one-per-term holds in all 76,420 worlds; 2: the time is used up" */
+static void write_further(FILE *out, const struct check_request *request)
+{
+    const struct check_further *further = &request->further;
+    if (!further->was_tried) return;
+    fprintf(out, "  further     %s %" PRIu64 ": ",
+            further->in_rounds ? "in rounds (a message takes one tick), ticks up to"
+                               : "with any loss and duplication, terms up to",
+            further->bound ? further->bound : further->next);
+    if (further->states) {
+        write_holding(out, request->config.properties & check_always);
+        fputs(" in all ", out);
+        write_grouped(out, further->states);
+        fputs(" worlds", out);
+    } else {
+        fputs(further->bound ? "nobody leads" : further->why, out);
+    }
+    if (further->bound && further->next != further->bound)
+        fprintf(out, "; %" PRIu64 ": %s", further->next, further->why);
+    fputc('\n', out);
 }
 
 static void write_vacuous(FILE *out, const struct check_request *request, const struct check_result *result)
@@ -207,6 +228,7 @@ void check_write_text(FILE *out, const struct check_request *request, const stru
     }
     fputc('\n', out);
     if (result->verdict == CHECK_STOPPED) write_stop(out, result);
+    write_further(out, request);
     write_vacuous(out, request, result);
     fputs("  made of     ", out);
     write_grouped(out, result->locals);
@@ -253,6 +275,11 @@ int check_write_json(FILE *out, const struct check_request *request, const struc
     if (result->text[0]) json_object_set_new(root, "text", json_string(result->text));
     if (result->verdict == CHECK_STOPPED)
         json_object_set_new(root, "exhausted_moves", json_integer(result->exhausted));
+    if (request->further.was_tried)
+        json_object_set_new(
+            root, "further",
+            json_pack("{s:s, s:I, s:I}", "bound", request->further.in_rounds ? "ticks" : "terms", "exhausted",
+                      (json_int_t)request->further.bound, "states", (json_int_t)request->further.states));
     json_object_set_new(root, "vacuous", json_properties(check_vacuous(request, result)));
     const int status = cli_put_json(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     json_decref(root);

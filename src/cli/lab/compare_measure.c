@@ -1,6 +1,7 @@
 /*
  * Measuring the cells of `elector compare`, on all processors. Each cell depends only on its terms, so the threads
- * share nothing but the number of the next cell. The last rows take longest, and are begun first.
+ * share nothing but the number of the next cell. They go column by column, and begin each with the last rows, which take
+ * longest.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -47,7 +48,7 @@ static int measure(const struct sim_trial_terms *terms, struct compare_row *row,
     }
 }
 
-/* At most twice a second. The estimate takes all cells for equally long. */
+/* At most twice a second. After the first column the estimate is a fair one. */
 static void tell(struct pool *pool, const struct compare_row *row)
 {
     const uint64_t all = (uint64_t)pool->comparison->count * CELLS, done = atomic_load(&pool->done);
@@ -58,7 +59,7 @@ static void tell(struct pool *pool, const struct compare_row *row)
         pool->told_ns = now_ns;
         fprintf(stderr, "\r%llu of %llu cells, %s; %.0f s so far, about %.0f s to go \033[K",
                 (unsigned long long)done, (unsigned long long)all, row->algorithm->name, seconds,
-                seconds * (double)(all - done) / (double)(done ? done : 1));
+                seconds * (double)(all - done) / (double)done);
         fflush(stderr);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -67,11 +68,11 @@ static void tell(struct pool *pool, const struct compare_row *row)
 static void *work(void *context)
 {
     struct pool *pool = context;
-    const uint64_t all = (uint64_t)pool->comparison->count * CELLS;
+    const uint64_t count = pool->comparison->count, all = count * CELLS;
     for (uint64_t at; !atomic_load(&pool->failed) && (at = atomic_fetch_add(&pool->next, 1)) < all;) {
-        struct compare_row *row = &pool->comparison->rows[pool->comparison->count - 1 - at / CELLS];
+        struct compare_row *row = &pool->comparison->rows[count - 1 - at % count];
         struct sim_error error = {""};
-        if (measure(&pool->comparison->terms, row, (int)(at % CELLS), &error) != 0) {
+        if (measure(&pool->comparison->terms, row, (int)(at / count), &error) != 0) {
             pthread_mutex_lock(&pool->lock);
             if (!atomic_exchange(&pool->failed, true)) *pool->error = error;
             pthread_mutex_unlock(&pool->lock);
