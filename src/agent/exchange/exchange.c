@@ -37,7 +37,16 @@ void exchange_free(struct exchange *e)
 
 void exchange_renew(struct exchange *e, uint64_t incarnation)
 {
-    if (!exchange_list_settings(e)) return; /* peers keep what they know */
+    struct exchange_line *was = e->settings;
+    const uint32_t count = e->setting_count;
+    e->settings = NULL;
+    if (!exchange_list_settings(e)) {
+        e->settings = was; /* peers keep what they know */
+        return;
+    }
+    const bool is_same = count == e->setting_count && memcmp(was, e->settings, count * sizeof *was) == 0;
+    free(was);
+    if (is_same) return;
     e->incarnation = incarnation;
     for (el_node peer = 1; peer <= e->config->member_count; peer++) {
         e->peers[peer - 1].acknowledged = 0;

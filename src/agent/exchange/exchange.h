@@ -73,7 +73,7 @@ struct exchange_hooks {
 struct exchange *exchange_new(const struct config *, uint64_t members, uint64_t incarnation,
                               struct exchange_hooks);
 void exchange_free(struct exchange *);
-/* The configuration has new sections: all statements about settings are made again. */
+/* The configuration was read again. If its settings differ from what peers were told, tells them all anew. */
 void exchange_renew(struct exchange *, uint64_t incarnation);
 
 /* An authentic datagram came from this peer, whatever it says. */

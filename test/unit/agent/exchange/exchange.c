@@ -181,6 +181,13 @@ static const char *differences(el_node self, el_node peer)
     return text;
 }
 
+static void say(el_node self, enum exchange_statement kind, uint64_t term, const char *value)
+{
+    struct payload_entry entry = {.flags = (uint8_t)kind, .term = term, .text = "work"};
+    snprintf(entry.value, sizeof entry.value, "%s", value);
+    exchange_state(agents[self].exchange, &entry);
+}
+
 /* ---- Settings ---- */
 
 static void equal_members_differ_in_nothing(void **state)
@@ -257,6 +264,31 @@ static void one_that_was_mended_counts_again(void **state)
     assert_int_equal(agents[A].compared, 2);
 }
 
+static void settings_that_were_read_again_are_told(void **state)
+{
+    start_all();
+    pass(1000);
+    const uint32_t sent = sent_count;
+    exchange_renew(agents[C].exchange, 77);
+    pass(1000);
+    assert_int_equal(sent_count, sent); /* nothing new */
+    set_option(C, "work", "lease", "2s");
+    say(C, EXCHANGE_BEGAN, 5, "elected");
+    exchange_renew(agents[C].exchange, 78);
+    pass(1000);
+    assert_true(exchange_differs(agents[A].exchange, C, "work"));
+    assert_true(exchange_differs(agents[C].exchange, A, "work"));
+    set_option(A, "work", "lease", "2s");
+    exchange_renew(agents[A].exchange, 79);
+    pass(1000);
+    assert_false(exchange_differs(agents[A].exchange, C, "work"));
+    assert_false(exchange_differs(agents[C].exchange, A, "work"));
+    assert_true(exchange_differs(agents[B].exchange, A, "work"));
+    say(C, EXCHANGE_ENDED, 5, "resigned");
+    pass(1000);
+    assert_non_null(strstr(agents[A].told, "3 work 5 resigned"));
+}
+
 static void one_that_restarts_learns_all_again(void **state)
 {
     set_option(A, "work", "lease", "2s");
@@ -302,13 +334,6 @@ static void an_earlier_version_is_asked_ever_more_seldom(void **state)
 }
 
 /* ---- Tenures ---- */
-
-static void say(el_node self, enum exchange_statement kind, uint64_t term, const char *value)
-{
-    struct payload_entry entry = {.flags = (uint8_t)kind, .term = term, .text = "work"};
-    snprintf(entry.value, sizeof entry.value, "%s", value);
-    exchange_state(agents[self].exchange, &entry);
-}
 
 static void statements_arrive_once_and_in_order(void **state)
 {
@@ -482,6 +507,7 @@ int main(void)
         TEST(settings_of_the_whole_cluster_too),
         TEST(other_members_are_named),
         TEST(one_that_was_mended_counts_again),
+        TEST(settings_that_were_read_again_are_told),
         TEST(one_that_restarts_learns_all_again),
         TEST(losses_and_copies_change_nothing),
         TEST(an_earlier_version_is_asked_ever_more_seldom),
