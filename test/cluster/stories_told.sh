@@ -176,3 +176,28 @@ story_ask_an_earlier_version() {
     no_errors b c
     judge
 }
+
+# A hundred changes at once are not a hundred lines.
+story_log_has_a_budget() {
+    found 1
+    start a
+    "$ELECTOR" run --url "$(url a)" --quiet --group 'g-{0..63}' --spread -- sleep 1000 > "$dir/run.log" 2>&1 &
+    await_log a 'level=info msg="leaders changed: [0-9]* more, without a line for each"'
+    [ "$(grep -c 'leader changed: a leads' "$dir/a.log")" -le 40 ] || fail "a line for each: $(grep -c 'leader changed' "$dir/a.log")"
+    no_errors a
+}
+
+# A client that finds no place is in the log.
+story_refused_client_is_logged() {
+    [ "$(id -u)" = 0 ] || skip "only root can become somebody else"
+    found 1
+    sed -i 's/^self = a$/self = a\nsocket-per-user = 1\nsocket-mode = 0666/' "$(conf a)"
+    start a
+    chmod 0755 "$dir" "$dir/.." "$dir/c" "$dir/c/a"
+    cp "$ELECTOR" "$dir/elector" # to where anybody may go
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/elector" observe work --url "$(url a)" > "$dir/observe.log" 2>&1 &
+    await 30 "one observes" grep -q work "$dir/observe.log"
+    ! setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/elector" status --url "$(url a)" > "$dir/said" 2>&1 || fail "a second finds a place"
+    await_log a 'level=warn msg="refused a client: .*65534'
+    no_errors a
+}
