@@ -2,7 +2,8 @@
  * Payloads of a peer that has the keys and means ill, into a host with one group: entries of every kind, spoilt in every
  * way. The first byte says who speaks and whether the head is put right first. The fourth member is an observer: whatever
  * it says changes nothing. And no voter frees this one of its promise to another. Twenty-one bytes are a message of quorum
- * that the fuzzer need not guess bit by bit.
+ * that the fuzzer need not guess bit by bit. What agents say beside elections goes to an exchange; there the observer asks
+ * for nothing that would be done.
  */
 #define _DEFAULT_SOURCE
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/exchange/exchange.h"
 #include "agent/host/quorum/sessions.h"
 
 #include "lib/scratch.h"
@@ -21,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 static struct config config;
 static struct record *record;
 static struct host *host;
+static struct exchange *exchange;
 static struct host_group *group;
 static uint64_t now = 1000000000;
 
@@ -71,6 +74,32 @@ static void note(void *context, struct host_group *which, const struct host_note
     warn(context, which, text);
 }
 
+static void hear_statement(void *context, el_node from, const struct payload_entry *entry)
+{
+    (void)context;
+    if (from < 2 || from > MEMBERS || strlen(entry->value) > PAYLOAD_VALUE_MAX) abort();
+}
+
+static void compare(void *context, el_node from, bool differs)
+{
+    struct exchange_difference list[8];
+    (void)context, (void)differs;
+    (void)exchange_differences(exchange, from, list, 8);
+}
+
+static enum exchange_outcome do_request(void *context, el_node from, const struct payload_entry *entry)
+{
+    (void)context;
+    if (from == OBSERVER || from < 2 || strlen(entry->text) > PAYLOAD_NAME_MAX) abort();
+    return EXCHANGE_NOT_LEADING;
+}
+
+static void hear_answer(void *context, uint32_t request, enum exchange_outcome outcome)
+{
+    (void)context;
+    if (request == 0 || outcome >= EXCHANGE_OUTCOMES) abort();
+}
+
 static void begin(void)
 {
     char path[96], text[200];
@@ -108,6 +137,16 @@ static void begin_again(void)
     group = host ? host_find(host, "billing", text, sizeof text) : NULL;
     if (!group) abort();
     host_stand(group, true, 1);
+    const struct exchange_hooks talk = {.send = take,
+                                        .stated = hear_statement,
+                                        .compared = compare,
+                                        .asked = do_request,
+                                        .answered = hear_answer};
+    const struct payload_entry asked = {.flags = EXCHANGE_RESIGN, .text = "billing", .length = 7};
+    uint32_t request;
+    exchange_free(exchange);
+    exchange = exchange_new(&config, host_members(host), 1, talk);
+    if (!exchange || !exchange_ask(exchange, now, 2, &asked, &request)) abort();
 }
 
 /* What nobody may change who has no vote, and the promise that only its holder may end. */
@@ -205,6 +244,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         const uint8_t type = payload[begun.size];
         const bool has_group = type != PAYLOAD_SESSION && type != PAYLOAD_POSTINGS && type < PAYLOAD_OBITUARY;
         if (has_group) put_word(payload + begun.size + 1, group->key, 8);
+    }
+    if (payload_is_exchange(payload, length)) {
+        struct payload head;
+        payload_begin(&head, host->members);
+        if (bytes[0] & 4) memcpy(payload, head.bytes, PAYLOAD_HEAD);
+        if (from) exchange_hear(exchange, now, from);
+        exchange_receive(exchange, now, from, payload, length);
+        (void)exchange_tick(exchange, now);
     }
     /* As it comes alive, or sealed in advance: never by both ways. */
     if (payload_may_pass(payload, length, true) && payload_may_pass(payload, length, false)) abort();

@@ -121,10 +121,14 @@ static void before_waiting(uv_prepare_t *handle)
         agent_finish(agent, AGENT_DISK_FAILED);
     }
     agent_watch_disk(agent, now); /* the host ticks once a second at least */
+    agent_watch_peers(agent, now);
+    serve_settle(agent->serve, now);
     look_at_clock(agent, now);
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;
     if (alive < next) next = alive;
+    const uint64_t told = exchange_tick(agent->exchange, now);
+    if (told < next) next = told;
     const uint64_t guarded = guardian_client_tick(agent->guardian);
     if (guarded < next) next = guarded;
     if (agent->is_leaving) {
@@ -264,12 +268,17 @@ static int open_all(struct agent *agent)
     if (agent->host)
         agent->guardian =
             guardian_client_new(&agent->loop, agent->config, agent->host, agent->seal, agent->program);
-    if (!agent->guardian) return refuse("out of memory", AGENT_CANNOT_START);
+    if (agent->host)
+        agent->exchange = exchange_new(agent->config, host_members(agent->host), agent_random(agent) | 1,
+                                       agent_exchange_hooks(agent));
+    if (!agent->guardian || !agent->exchange) return refuse("out of memory", AGENT_CANNOT_START);
     agent->serve = serve_new(&agent->loop, agent->config, agent->host, text, sizeof text);
     if (!agent->serve) return refuse(text, AGENT_CANNOT_START);
     serve_set_history(agent->serve, agent->history);
     serve_set_guardian(agent->serve, agent->guardian);
     serve_set_metrics(agent->serve, &agent->metrics);
+    serve_set_exchange(agent->serve, agent->exchange);
+    serve_set_listener(agent->serve, agent_notice_step, agent);
     return open_http(agent);
 }
 
@@ -334,6 +343,7 @@ static void close_all(struct agent *agent)
     host_free(agent->host);
     recorder_close(agent->recorder);
     history_free(agent->history);
+    exchange_free(agent->exchange);
     seal_free(agent->seal);
     if (agent->record) record_close(agent->record);
     if (agent->socket >= 0) close(agent->socket);
@@ -358,6 +368,7 @@ int agent_run(struct config *config, const char *program)
     (void)signal(SIGPIPE, SIG_IGN);
     descriptors_allow_many();
     agent.metrics.started_ms = clock_wall_ns() / NS_PER_MS;
+    agent.notices.began_at = clock_boottime_ns();
     agent.code = open_all(&agent);
     if (agent.code == 0) {
         begin(&agent);

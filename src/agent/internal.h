@@ -1,16 +1,40 @@
-/* Shared by agent.c, reload.c and wiring.c. */
+/* Shared by agent.c, notices.c, reload.c and wiring.c. */
 #ifndef ELECTOR_AGENT_INTERNAL_H
 #define ELECTOR_AGENT_INTERNAL_H
 
 #include <uv.h>
 
 #include "agent/agent.h"
+#include "agent/exchange/exchange.h"
 #include "agent/guardian/guardian_client.h"
 #include "agent/history/history.h"
 #include "agent/host/host.h"
 #include "agent/recorder/recorder.h"
 #include "agent/serve/http/http.h"
 #include "agent/serve/serve.h"
+#include "base/log_budget.h"
+
+/* The kinds of lines that notices.c writes, each with a budget of its own. */
+enum agent_notice {
+    NOTICE_PEER,     /* lost, or back */
+    NOTICE_MAJORITY, /* lost, or back */
+    NOTICE_DIFFERS,  /* a peer has other settings */
+    NOTICE_LEADER,   /* changed */
+    NOTICE_LEASE,    /* this member lost it */
+    NOTICE_CLIENT,   /* refused */
+    NOTICE_FORWARDED,
+    NOTICES
+};
+
+/* What was last logged of the peers, and the budgets. */
+struct agent_notices {
+    struct log_budget budgets[NOTICES];
+    uint64_t began_at;
+    uint64_t lost_at[CONFIG_MEMBERS_MAX]; /* when a peer that is lost was last heard; 0: it is not lost */
+    bool is_known[CONFIG_MEMBERS_MAX];    /* it was heard, or was logged as missing */
+    uint64_t majority_lost_at;            /* 0: it is not lost */
+    bool had_majority;
+};
 
 struct agent {
     struct config *config;
@@ -20,9 +44,11 @@ struct agent {
     struct seal *seal;
     struct serve *serve;
     struct history *history;
+    struct exchange *exchange;
     struct guardian_client *guardian;
     struct http *http; /* NULL: off */
     struct metrics metrics;
+    struct agent_notices notices;
     size_t hearing; /* size of the datagram being opened, for the metrics */
     struct recorder *recorder;
     bool has_warned_of_disk;
@@ -60,7 +86,16 @@ enum { AGENT_DISK_HANGS_AFTER_S = 1 };
 /* wiring.c: connects host and seal to the outside */
 struct host_hooks agent_host_hooks(struct agent *);
 struct seal_hooks agent_seal_hooks(struct agent *);
+struct exchange_hooks agent_exchange_hooks(struct agent *);
+uint64_t agent_random(struct agent *);
 /* Warns once if the disk has not taken the state file for long. */
 void agent_watch_disk(struct agent *, uint64_t now);
+
+/* notices.c: what an operator should read in the log of an outage. Each kind has a budget of lines. */
+void agent_watch_peers(struct agent *, uint64_t now);
+/* For serve_set_listener(). */
+void agent_notice_step(void *context, enum serve_step, const char *group, const struct history_entry *);
+void agent_notice_difference(struct agent *, el_node peer, bool differs);
+void agent_notice_request(struct agent *, el_node from, const struct payload_entry *, enum exchange_outcome);
 
 #endif

@@ -60,6 +60,7 @@ static void take_over(struct agent *agent, struct agent_reading *reading)
         config_forget_keys(&reading->config); /* before the copy, which stays */
         *config = reading->config;
         log_set(config->log == CONFIG_LOG_JSON, config->verbose);
+        exchange_renew(agent->exchange, agent_random(agent) | 1);
         log_event(LOG_INFO_LEVEL, NULL, "reloaded %s", config->path);
     }
 }

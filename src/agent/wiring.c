@@ -30,14 +30,18 @@ static uint64_t host_asks_now(void *context)
 }
 
 /* Draws 32 at a time, because elections wait for them. No secret is made of them. */
-static uint64_t host_asks_random(void *context)
+uint64_t agent_random(struct agent *agent)
 {
-    struct agent *agent = context;
     if (agent->drawn_left == 0) {
         randombytes_buf(agent->drawn, sizeof agent->drawn);
         agent->drawn_left = sizeof agent->drawn / sizeof *agent->drawn;
     }
     return agent->drawn[--agent->drawn_left];
+}
+
+static uint64_t host_asks_random(void *context)
+{
+    return agent_random(context);
 }
 
 static uint64_t host_asks_wall(void *context)
@@ -185,8 +189,14 @@ static void seal_sends(void *context, uint32_t peer, const uint8_t *datagram, si
 static void seal_delivers(void *context, uint32_t peer, const uint8_t *payload, size_t size)
 {
     struct agent *agent = context;
+    const uint64_t now = clock_boottime_ns();
     agent->metrics.peers[peer - 1].received_bytes += agent->hearing;
-    if (payload_may_pass(payload, size, false)) host_receive(agent->host, peer, payload, size);
+    if (!payload_may_pass(payload, size, false)) return;
+    exchange_hear(agent->exchange, now, peer);
+    if (payload_is_exchange(payload, size))
+        exchange_receive(agent->exchange, now, peer, payload, size);
+    else
+        host_receive(agent->host, peer, payload, size);
 }
 
 static void seal_delivers_presealed(void *context, uint32_t peer, const uint8_t *payload, size_t size)
@@ -205,4 +215,53 @@ struct seal_hooks agent_seal_hooks(struct agent *agent)
                                .send = seal_sends,
                                .deliver = seal_delivers,
                                .deliver_presealed = seal_delivers_presealed};
+}
+
+/* ---- Hooks of the exchange ---- */
+
+static void exchange_sends(void *context, el_node to, const uint8_t *payload, size_t size)
+{
+    struct agent *agent = context;
+    seal_send(agent->seal, clock_boottime_ns(), to, payload, size);
+}
+
+/* A peer knows best how its own tenures began and ended. */
+static void exchange_stated(void *context, el_node from, const struct payload_entry *entry)
+{
+    const struct agent *agent = context;
+    struct history_statement statement = {.token = entry->term, .span_ns = entry->span};
+    if (entry->flags == EXCHANGE_BEGAN) statement.what = HISTORY_STATES_BEGINNING;
+    if (entry->flags == EXCHANGE_ENDED) statement.what = HISTORY_STATES_END;
+    if (entry->flags == EXCHANGE_GAP) statement.what = HISTORY_STATES_GAP;
+    memcpy(statement.text, entry->value, sizeof statement.text - 1);
+    history_hear_statement(agent->history, from, history_group(entry->text), &statement);
+}
+
+static void exchange_compared(void *context, el_node from, bool differs)
+{
+    agent_notice_difference(context, from, differs);
+}
+
+static enum exchange_outcome exchange_asked(void *context, el_node from, const struct payload_entry *entry)
+{
+    struct agent *agent = context;
+    const enum exchange_outcome outcome = serve_take_forwarded(agent->serve, entry);
+    agent_notice_request(agent, from, entry, outcome);
+    return outcome;
+}
+
+static void exchange_answered(void *context, uint32_t request, enum exchange_outcome outcome)
+{
+    struct agent *agent = context;
+    if (agent->serve) serve_answered(agent->serve, request, outcome);
+}
+
+struct exchange_hooks agent_exchange_hooks(struct agent *agent)
+{
+    return (struct exchange_hooks){.context = agent,
+                                   .send = exchange_sends,
+                                   .stated = exchange_stated,
+                                   .compared = exchange_compared,
+                                   .asked = exchange_asked,
+                                   .answered = exchange_answered};
 }

@@ -96,7 +96,7 @@ static bool hear_event(struct agent *a, const json_t *event, const char *name)
 {
     elector *owner = a->base.owner;
     const char *group = json_lines_text(event, "group", ELECTOR_GROUP_MAX),
-               *reason = json_lines_text(event, "reason", 127);
+               *reason = json_lines_text(event, "reason", 127), *cause = json_lines_text(event, "cause", 127);
     uint64_t token = 0, deadline_ns = 0;
     uint32_t slot;
     const bool moves = strcmp(name, "lease") == 0, begins = strcmp(name, "elected") == 0;
@@ -106,7 +106,7 @@ static bool hear_event(struct agent *a, const json_t *event, const char *name)
     if (!group || !read_token(event, &token)) return false;
     if (!reason) reason = "the agent did not say why";
     if (ends) {
-        engine_lost(owner, group, token, reason, strcmp(reason, "resigned") != 0);
+        engine_lost(owner, group, token, cause ? cause : reason, strcmp(reason, "resigned") != 0);
         return true;
     }
     if (!read_deadline(event, &deadline_ns) || !read_slot(a, event, &slot)) return false;

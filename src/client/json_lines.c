@@ -289,6 +289,7 @@ elector_status json_lines_refusal(const json_t *answer, char *text, size_t size)
         {"bad-request", ELECTOR_INVALID},     {"unknown-op", ELECTOR_INVALID},
         {"too-long", ELECTOR_INVALID},        {"bad-group", ELECTOR_INVALID},
         {"bad-value", ELECTOR_INVALID},       {"leaving", ELECTOR_UNAVAILABLE},
+        {"no-answer", ELECTOR_UNAVAILABLE},
     };
     const char *error = json_lines_text(answer, "error", 64),
                *message = json_lines_text(answer, "message", 400);

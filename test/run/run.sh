@@ -581,7 +581,7 @@ test_leases() {
     await "$name" "all have begun" lines pids . 4
     : >"$dir/fake/stalled"
     ends_with 75
-    verify "$name" "is not said" says 'no longer leading \(the lease was not renewed and is about to end\); stopping the command'
+    verify "$name" "is not said" says 'no longer leading \(no-quorum: the lease was not renewed and is about to end\); stopping the command'
     verify "$name" "SIGTERM did not come before SIGKILL" test -s "$dir/asked"
     verify "$name" "worked beyond the deadline" before_deadline
     verify "$name" "some are left" all_gone "$dir/pids"

@@ -95,6 +95,7 @@ agent/confine
 agent/config         core base agent/seal
 agent/peer           core base agent/seal agent/config
 agent/state          core base
+agent/exchange       core base algorithms agent/seal agent/config agent/peer
 agent/host           core base algorithms algorithms/quorum agent/seal agent/config agent/peer agent/state agent/host/quorum agent/host/single
 agent/host/quorum    core base algorithms algorithms/quorum agent/config agent/peer agent/state agent/host
 agent/host/single    core base algorithms agent/config agent/peer agent/state agent/host
@@ -104,9 +105,9 @@ agent/history        core base algorithms/quorum agent/config agent/host
 agent/guardian       core base agent/confine agent/seal agent/peer agent/config agent/host
 agent/metrics        core base agent/config
 agent/serve/limits   core base agent/config
-agent/serve          core base agent/config agent/host agent/history agent/guardian agent/metrics agent/serve/limits
+agent/serve          core base agent/config agent/peer agent/exchange agent/host agent/history agent/guardian agent/metrics agent/serve/limits
 agent/serve/http     core base agent/config agent/metrics agent/serve agent/serve/limits
-agent                core base agent/confine agent/seal agent/config agent/peer agent/state agent/host agent/recorder agent/history agent/guardian agent/metrics agent/serve agent/serve/http
+agent                core base agent/confine agent/seal agent/config agent/peer agent/state agent/host agent/recorder agent/history agent/guardian agent/metrics agent/exchange agent/serve agent/serve/http
 client               base
 supervise            base agent/guardian/guardian.h
 cli                  base sim/output/transcript.h

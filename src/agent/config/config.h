@@ -142,6 +142,8 @@ const struct config_profile *config_profile_named(const char *name);
  */
 void config_values(const struct config_profile *, const struct config_group *, const struct el_algorithm *,
                    struct el_value *values);
+/* How well a section's name matches a group: 0 not at all, the longest prefix better, the exact name best. */
+size_t config_fit(const char *pattern, const char *name);
 /* The section that applies to a group; NULL: none, the defaults apply. */
 const struct config_group *config_group_of(const struct config *, const char *group);
 /*

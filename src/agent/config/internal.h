@@ -57,8 +57,6 @@ const char *config_default(const struct config_profile *, const struct el_algori
 bool config_read_allow(struct config_reading *, const char *value);
 bool config_read_allow_read(struct config_reading *, const char *value);
 bool config_read_allow_control(struct config_reading *, const char *value);
-/* How well a section's name matches a group: 0 not at all, the longest prefix better, the exact name best. */
-size_t config_fit(const char *pattern, const char *name);
 bool config_key_of(const char *text, uint8_t key[SEAL_KEY]);
 /* PORT on loopback, or an address to listen on, which may be a wildcard. */
 bool config_http_of(const char *text, bool numeric, struct sockaddr_storage *, char *reason, size_t size);

@@ -29,7 +29,9 @@ static bool is_cause(const struct history_entry *e, el_node leader)
     case HISTORY_ASKED_TO_TRANSFER:
     case HISTORY_ASKED_TO_RESIGN:
     case HISTORY_ASKED_TO_LEAVE:
-    case HISTORY_ABANDONED: return true;
+    case HISTORY_ABANDONED:
+    case HISTORY_LAST_HEARD:
+    case HISTORY_NO_MAJORITY: return true;
     default: break;
     }
     switch (history_quorum_note(e)) {
@@ -197,20 +199,26 @@ static void describe(const struct plot *p, struct history_story *story)
 {
     const struct history_entry *before = p->before, *after = p->after;
     if (before) {
-        story->before = (struct history_tenure){.leader = before->who,
-                                                .token = before->token,
-                                                .began_ns = p->first->at_ns,
-                                                .ended_ns = p->end->at_ns,
-                                                .began = p->first->began,
-                                                .ended = p->end->ended};
+        const uint64_t lost_at = history_lost_at(p->end, p->c->config->self);
+        story->before =
+            (struct history_tenure){.leader = before->who,
+                                    .token = before->token,
+                                    .began_ns = p->first->at_ns,
+                                    .ended_ns = lost_at > p->first->at_ns ? lost_at : p->first->at_ns,
+                                    .nobody_ns = UINT64_MAX,
+                                    .began = p->first->began,
+                                    .ended = p->end->ended};
         if (after && after->ended > p->end->ended) story->before.ended = after->ended;
+        history_correct(p->c, p->group, &story->before, EL_NOBODY);
     }
-    if (after)
+    if (after) {
         story->after = (struct history_tenure){.leader = after->who,
                                                .token = after->token,
                                                .began_ns = after->at_ns,
-                                               .nobody_ns = before ? after->at_ns - p->end->at_ns : UINT64_MAX,
+                                               .nobody_ns = after->nobody_ns,
                                                .began = after->began};
+        history_correct(p->c, p->group, &story->after, before ? before->who : EL_NOBODY);
+    }
 }
 
 bool history_tell(const struct history *c, uint64_t group, struct history_story *story)

@@ -23,7 +23,8 @@ struct history *history_new(const struct config *config, uint64_t now_ns)
                           .changes = {.size = HISTORY_CHANGES}};
     c->steps.entries = calloc(HISTORY_STEPS, sizeof *c->steps.entries);
     c->changes.entries = calloc(HISTORY_CHANGES, sizeof *c->changes.entries);
-    if (c->steps.entries && c->changes.entries) return c;
+    c->stated = calloc(HISTORY_STATEMENTS, sizeof *c->stated);
+    if (c->steps.entries && c->changes.entries && c->stated) return c;
     history_free(c);
     return NULL;
 }
@@ -33,6 +34,7 @@ void history_free(struct history *c)
     if (!c) return;
     free(c->steps.entries);
     free(c->changes.entries);
+    free(c->stated);
     free(c);
 }
 
@@ -59,6 +61,11 @@ static void add(struct history *c, struct history_ring *ring, struct history_ent
     entry.number = ++c->added;
     entry.times = 1;
     ring->entries[ring->count++ & (ring->size - 1)] = entry;
+}
+
+void history_add_step(struct history *c, struct history_entry entry)
+{
+    add(c, &c->steps, entry);
 }
 
 void history_note(struct history *c, uint64_t now_ns, uint64_t group, const struct host_note *note)
@@ -112,6 +119,7 @@ static enum history_end end_by(const struct history_entry *e, el_node leader, bo
 {
     const bool about_it = e->token == leader;
     if (is_self && e->what == HISTORY_GONE) return HISTORY_WORKER_GONE;
+    if (is_self && e->what == HISTORY_NO_MAJORITY) return HISTORY_NO_QUORUM;
     switch (history_quorum_note(e)) {
     case QUORUM_LAPSES: return is_self ? HISTORY_RAN_OUT : HISTORY_GOES_ON;
     case QUORUM_RESIGNS: return is_self ? HISTORY_RESIGNS : HISTORY_GOES_ON;
@@ -150,7 +158,7 @@ static uint32_t within_reach(const struct history_ring *ring)
     return held < LOOK_BACK ? held : LOOK_BACK;
 }
 
-/* The last change, and the last change to a leader; NULL: none among the last LOOK_BACK. */
+/* The last change, and the last change to a leader, when its tenure began; NULL: none among the last LOOK_BACK. */
 static void find_last(const struct history *c, uint64_t group, const struct history_entry **change,
                       const struct history_entry **leader)
 {
@@ -160,7 +168,7 @@ static void find_last(const struct history *c, uint64_t group, const struct hist
         const struct history_entry *e = history_back(&c->changes, back);
         if (e->group != group) continue;
         if (!*change) *change = e;
-        if (e->who) *leader = e;
+        if (e->who && e->note != HISTORY_RETURN) *leader = e;
     }
 }
 
@@ -198,38 +206,57 @@ static void judge(const struct history *c, struct history_entry *change)
     }
     if (ended == HISTORY_GOES_ON) ended = end_by_default(change, was_self);
     if (beginning == HISTORY_PUSHED && asked) beginning = HISTORY_ELECTED;
-    if (beginning == HISTORY_PUSHED && ended >= HISTORY_RELEASED && ended != HISTORY_OBITUARY)
+    if (beginning == HISTORY_PUSHED && ended >= HISTORY_RELEASED && ended != HISTORY_OBITUARY &&
+        ended != HISTORY_NO_QUORUM)
         beginning = HISTORY_HANDED_OVER;
     change->ended = (uint8_t)ended;
     change->began = (uint8_t)beginning;
 }
 
-void history_lead(struct history *c, uint64_t now_ns, uint64_t group, el_node before, el_node leader,
-                  uint64_t token, uint64_t heard_ns)
+const struct history_entry *history_lead(struct history *c, uint64_t now_ns, const struct history_change *seen,
+                                         struct history_statement list[HISTORY_STATEMENTS_MAX], uint32_t *count)
 {
-    if (!c) return;
+    const struct history_entry *began, *latest;
+    *count = 0;
+    if (!c) return NULL;
     struct history_entry change = {.what = HISTORY_LEADER,
                                    .at_ns = now_ns,
-                                   .group = group,
-                                   .token = token,
-                                   .who = (uint8_t)leader,
-                                   .whom = (uint8_t)before,
-                                   .more = heard_ns};
+                                   .group = seen->group,
+                                   .token = seen->token,
+                                   .who = (uint8_t)seen->leader,
+                                   .whom = (uint8_t)seen->before,
+                                   .more = seen->heard_ns,
+                                   .nobody_ns = seen->nobody_ns,
+                                   .note = seen->is_failover ? HISTORY_FAILOVER : HISTORY_PLAIN};
     judge(c, &change);
+    find_last(c, change.group, &latest, &began);
+    if (change.who && began && began->who == change.who && began->token == change.token) {
+        change.note = HISTORY_RETURN;
+        change.nobody_ns = UINT64_MAX;
+    }
+    *count = history_make_statements(c, &change, began, list);
     add(c, &c->changes, change);
+    return history_back(&c->changes, 1);
 }
 
 /* ---- Tenures ---- */
 
-static void close_last(struct history_tenure *last, const struct history_entry *change)
+uint64_t history_lost_at(const struct history_entry *e, el_node self)
 {
-    if (last->ended_ns == 0) last->ended_ns = change->at_ns;
+    return e->whom == self || e->more > e->at_ns ? e->at_ns : e->at_ns - e->more;
+}
+
+static void close_last(struct history_tenure *last, const struct history_entry *change, el_node self)
+{
+    const uint64_t at = history_lost_at(change, self);
+    if (last->ended_ns == 0) last->ended_ns = at > last->began_ns ? at : last->began_ns;
     if (change->ended > last->ended) last->ended = change->ended; /* a later change may know the cause better */
 }
 
 uint32_t history_tenures(const struct history *c, uint64_t group, struct history_tenure *list, uint32_t most)
 {
     const uint32_t held = history_held(&c->changes);
+    el_node earlier = EL_NOBODY; /* the leader before those in the list */
     uint32_t count = 0;
     for (uint32_t i = 0; i < held; i++) {
         const struct history_entry *e = history_at(&c->changes, i);
@@ -240,12 +267,18 @@ uint32_t history_tenures(const struct history *c, uint64_t group, struct history
             last->ended = HISTORY_GOES_ON;
             continue;
         }
-        if (last) close_last(last, e);
+        if (last) close_last(last, e, c->config->self);
         if (e->who == EL_NOBODY) continue;
-        const uint64_t nobody = last ? e->at_ns - last->ended_ns : UINT64_MAX;
-        if (count == most) memmove(list, list + 1, --count * sizeof *list);
-        list[count++] = (struct history_tenure){
-            .leader = e->who, .token = e->token, .began_ns = e->at_ns, .nobody_ns = nobody, .began = e->began};
+        if (count == most) {
+            earlier = list[0].leader;
+            memmove(list, list + 1, --count * sizeof *list);
+        }
+        list[count++] = (struct history_tenure){.leader = e->who,
+                                                .token = e->token,
+                                                .began_ns = e->at_ns,
+                                                .nobody_ns = e->nobody_ns,
+                                                .began = e->began};
     }
+    for (uint32_t i = 0; i < count; i++) history_correct(c, group, &list[i], i ? list[i - 1].leader : earlier);
     return count;
 }

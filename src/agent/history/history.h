@@ -1,8 +1,11 @@
 /*
  * The history room remembers who led each group, and why that changed (`elector history`, `elector why`). It
  * knows the host's notes and views, and no clock: callers pass in the time. Start here; history.c stores events
- * and judges each change of leaders, cause.c selects the steps that explain the last change, sentences.c puts
- * them into words.
+ * and judges each change of leaders, statements.c has what the leaders' own agents say, cause.c selects the steps that
+ * explain the last change, sentences.c puts them into words.
+ *
+ * All agents tell the same of one change, because each believes the agent that knows best: a leader's own agent says how
+ * its tenure began and ended, and how long nobody led after it. Until that is heard, an agent tells what it saw itself.
  *
  * Two rings of fixed size serve all groups: one for changes of leaders, which are few and stay long, and one
  * for all other events. Events are stored as numbers, and become sentences only when somebody asks.
@@ -16,21 +19,24 @@
 enum {
     HISTORY_STEPS = 32768, /* both are powers of two */
     HISTORY_CHANGES = 8192,
+    HISTORY_STATEMENTS = 2048,
     HISTORY_STORY_MAX = 64, /* most steps of a story */
-    HISTORY_TEXT = 256
+    HISTORY_TEXT = 256,
+    HISTORY_DETAIL = 160
 };
 
 /* Events, as machines, host and leadership (agent/serve) report them. */
 enum history_what {
-    HISTORY_LEADER = 1, /* another leader is seen, or none */
-    HISTORY_NOTE,       /* of a machine */
-    HISTORY_HEARD,      /* a vote, or its refusal */
-    HISTORY_WRITTEN,    /* the state file */
-    HISTORY_LAST_HEARD, /* in stories only: when a leader that fell silent was last heard */
-    HISTORY_ENTERED,    /* a client campaigns; from here on: events of the leadership */
-    HISTORY_GONE,       /* the holder's connection ended */
-    HISTORY_RESIGNED,   /* the holder resigned */
-    HISTORY_EXPELLED,   /* we closed the holder's connection */
+    HISTORY_LEADER = 1,  /* another leader is seen, or none */
+    HISTORY_NOTE,        /* of a machine */
+    HISTORY_HEARD,       /* a vote, or its refusal */
+    HISTORY_WRITTEN,     /* the state file */
+    HISTORY_LAST_HEARD,  /* when a leader, or a voter of ours, that fell silent was last heard */
+    HISTORY_NO_MAJORITY, /* no majority renews the lease of this member any more */
+    HISTORY_ENTERED,     /* a client campaigns; from here on: events of the leadership */
+    HISTORY_GONE,        /* the holder's connection ended */
+    HISTORY_RESIGNED,    /* the holder resigned */
+    HISTORY_EXPELLED,    /* we closed the holder's connection */
     HISTORY_ASKED_TO_TRANSFER,
     HISTORY_ASKED_TO_RESIGN,
     HISTORY_ASKED_TO_LEAVE, /* all groups: the agent shuts down */
@@ -51,6 +57,7 @@ enum history_end {
     HISTORY_RELEASED,
     HISTORY_OBITUARY,
     HISTORY_RESIGNS,
+    HISTORY_NO_QUORUM, /* no majority renewed its lease: the work stopped, or the lease ran out */
     HISTORY_WORKER_GONE,
     HISTORY_TRANSFERS,
     HISTORY_DEPOSED
@@ -58,19 +65,26 @@ enum history_end {
 
 enum history_beginning { HISTORY_SEEN, HISTORY_ELECTED, HISTORY_PUSHED, HISTORY_HANDED_OVER };
 
+/* Of a change to a leader. RETURN: the leader before, in the same term, was silent and is back. FAILOVER: another candidate
+ * waited meanwhile. */
+enum history_kind { HISTORY_PLAIN, HISTORY_FAILOVER, HISTORY_RETURN };
+
 struct history_entry {
     uint64_t number; /* 1, 2, ... across both rings */
     uint64_t at_ns;
     uint64_t group; /* 0: concerns the whole member */
-    uint64_t token; /* LEADER; HEARD: the term; WRITTEN: duration in ns */
-    uint64_t more;  /* LEADER, none: for how long the last leader had been silent, in ns */
+    uint64_t
+        token; /* LEADER; HEARD: the term; WRITTEN: duration in ns; NO_MAJORITY: silent voters, a bit for each */
+    uint64_t
+        more; /* LEADER: for how long the last leader had been silent, in ns; NO_MAJORITY: the lease unrenewed */
     union {
         const struct el_algorithm *by; /* NOTE, with its number and values in `note`, `token` and `more` */
         const char *reason;            /* TOLD_LOST; static text, or NULL */
+        uint64_t nobody_ns; /* LEADER: since the last leader was lost, as seen here; UINT64_MAX: not known */
     };
     uint16_t times; /* in a story: repetitions */
     uint8_t what;
-    uint8_t note; /* HEARD: the kind of message */
+    uint8_t note; /* HEARD: the kind of message; LEADER: enum history_kind */
     uint8_t who;  /* the leader, voter or hand-over target */
     uint8_t whom; /* LEADER: the leader before; HEARD: the member that the voter has promised the group to */
     union {
@@ -88,7 +102,18 @@ struct history_tenure {
     uint64_t nobody_ns; /* time without a leader before it; UINT64_MAX: unknown */
     enum history_beginning began;
     enum history_end ended;
+    const char *detail; /* of its end, by the leader's agent; NULL: none. Borrowed until the next event */
 };
+
+/* What a leader's own agent says about its tenure; the text is a word of the lists above, and perhaps "; DETAIL". */
+enum history_states { HISTORY_STATES_BEGINNING = 1, HISTORY_STATES_END, HISTORY_STATES_GAP };
+struct history_statement {
+    enum history_states what;
+    uint64_t token;   /* of the tenure; GAP: of the next one, of any member */
+    uint64_t span_ns; /* BEGINNING: nobody led before, plus 1 (0: not known); END: it led; GAP: nobody led */
+    char text[HISTORY_DETAIL];
+};
+enum { HISTORY_STATEMENTS_MAX = 3 }; /* about one change */
 
 /* The last change of leaders: its causes and its result. */
 struct history_story {
@@ -113,9 +138,26 @@ uint64_t history_group(const char *name);
 void history_note(struct history *, uint64_t now_ns, uint64_t group, const struct host_note *);
 void history_hear(struct history *, uint64_t now_ns, uint64_t group, const struct el_algorithm *,
                   const struct el_msg *);
-/* `heard_ns`: how long ago the leader before was last heard. */
-void history_lead(struct history *, uint64_t now_ns, uint64_t group, el_node before, el_node leader,
-                  uint64_t token, uint64_t heard_ns);
+/* A change of leaders, as seen here. */
+struct history_change {
+    uint64_t group;
+    el_node before, leader;
+    uint64_t token;
+    uint64_t heard_ns;  /* how long ago the leader before was last heard */
+    uint64_t nobody_ns; /* since a leader was lost, for a new one; UINT64_MAX: not known */
+    bool is_failover;   /* another candidate waited */
+};
+/* Fills in what this member alone knows, for the peers, and *count. Returns the change as it was judged, borrowed until the
+ * next event; NULL: there is no history. */
+const struct history_entry *history_lead(struct history *, uint64_t now_ns, const struct history_change *,
+                                         struct history_statement list[HISTORY_STATEMENTS_MAX],
+                                         uint32_t *count);
+/* A peer says it about its own tenure. */
+void history_hear_statement(struct history *, el_node from, uint64_t group, const struct history_statement *);
+/* No majority has renewed our lease for so long. `heard_ns`, by position - 1: how long ago each voter was heard;
+ * those above `late_ns` are silent. */
+void history_lose_majority(struct history *, uint64_t now_ns, uint64_t group, uint64_t unrenewed_ns,
+                           const uint64_t *heard_ns, uint64_t late_ns);
 void history_write(struct history *, uint64_t now_ns, uint64_t took_ns);
 /* An event of the leadership. `who`: the hand-over target; `reason`: static text, or NULL. */
 void history_leadership(struct history *, uint64_t now_ns, uint64_t group, enum history_what, el_node who,
@@ -127,6 +169,13 @@ void history_leadership(struct history *, uint64_t now_ns, uint64_t group, enum 
 uint32_t history_tenures(const struct history *, uint64_t group, struct history_tenure *, uint32_t most);
 /* False: no change since the agent started. */
 bool history_tell(const struct history *, uint64_t group, struct history_story *);
+
+/* The last loss of the majority: "no majority has renewed the lease for 640 ms: b silent for 812 ms". "": none. */
+void history_write_silence(const struct history *, uint64_t group, char text[HISTORY_TEXT]);
+/* Tells how long nobody led, for each failover that is 3 s old: by then its leader's agent has been heard, if it lives.
+ * At most 64 at a time. So history and metrics have one source. */
+void history_settle(struct history *, uint64_t now_ns, void (*tell)(void *context, uint64_t nobody_ns),
+                    void *context);
 
 /* sentences.c: one plain sentence. */
 void history_sentence(const struct config *, const struct history_entry *, char text[HISTORY_TEXT]);

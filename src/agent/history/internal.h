@@ -10,10 +10,20 @@ struct history_ring {
     uint64_t count; /* entries ever added */
 };
 
+/* A statement that was made or heard. */
+struct history_stated {
+    uint64_t group, token, span_ns;
+    uint8_t by, what, word; /* word: enum history_beginning or enum history_end */
+    char detail[HISTORY_DETAIL];
+};
+
 struct history {
     const struct config *config;
     uint64_t since, added;
     struct history_ring steps, changes;
+    struct history_stated *stated; /* HISTORY_STATEMENTS, a ring */
+    uint64_t stated_count;
+    uint64_t settled; /* changes up to this one were given to history_settle() */
 };
 
 static inline uint32_t history_held(const struct history_ring *ring)
@@ -38,6 +48,18 @@ static inline bool history_is_of(const struct history_entry *e, uint64_t group)
 {
     return e->group == group || e->group == 0;
 }
+
+/* history.c */
+/* When a leader was lost: when it was last heard, or at once if it is this member. */
+uint64_t history_lost_at(const struct history_entry *, el_node self);
+void history_add_step(struct history *, struct history_entry);
+
+/* statements.c */
+/* Replaces what was seen by what the leader's agent says; `before` led before, or EL_NOBODY. */
+void history_correct(const struct history *, uint64_t group, struct history_tenure *, el_node before);
+/* What this member alone knows about a change. `began`: the last change to a leader before it, or NULL. */
+uint32_t history_make_statements(struct history *, const struct history_entry *change,
+                                 const struct history_entry *began, struct history_statement *list);
 
 /* The number (quorum.h) of a note of quorum; -1: a note of another algorithm, or no note. */
 int history_quorum_note(const struct history_entry *);

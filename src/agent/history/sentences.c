@@ -14,7 +14,7 @@ const char *history_end_word(enum history_end end)
         [HISTORY_RAN_OUT] = "lease ran out",   [HISTORY_RELEASED] = "released",
         [HISTORY_OBITUARY] = "obituary",       [HISTORY_RESIGNS] = "resigned",
         [HISTORY_WORKER_GONE] = "worker gone", [HISTORY_TRANSFERS] = "handed over",
-        [HISTORY_DEPOSED] = "deposed"};
+        [HISTORY_DEPOSED] = "deposed",         [HISTORY_NO_QUORUM] = "no-quorum"};
     return words[end];
 }
 
@@ -34,7 +34,8 @@ const char *history_kind_word(enum history_what what)
     case HISTORY_NOTE: return "machine";
     case HISTORY_HEARD: return "vote";
     case HISTORY_WRITTEN: return "disk";
-    case HISTORY_LAST_HEARD: return "link";
+    case HISTORY_LAST_HEARD:
+    case HISTORY_NO_MAJORITY: return "link";
     default: return "office";
     }
 }
@@ -85,6 +86,22 @@ static void tell_note(const struct config *config, const struct history_entry *e
     host_note_text(config, &note, text + used, (size_t)(HISTORY_TEXT - used));
 }
 
+/* "no majority has renewed the lease of a for 640 ms: b and c are silent" */
+static void tell_no_majority(const struct config *config, const struct history_entry *e, char *text)
+{
+    size_t used =
+        (size_t)snprintf(text, HISTORY_TEXT, "no majority has renewed the lease of %s for %" PRIu64 " ms",
+                         name(config, config->self), e->more / NS_PER_MS);
+    const char *before = ": ";
+    for (el_node member = 1; member <= config->member_count && used < HISTORY_TEXT; member++) {
+        if (!(e->token >> (member - 1) & 1)) continue;
+        used += (size_t)snprintf(text + used, HISTORY_TEXT - used, "%s%s", before, name(config, member));
+        before = ", ";
+    }
+    if (used < HISTORY_TEXT)
+        snprintf(text + used, HISTORY_TEXT - used, "%s", e->token ? " silent" : ", though voters are heard");
+}
+
 /* Events of this member's leadership: the text before the member's name, and after it. */
 static const char *const leadership_words[][2] = {
     [HISTORY_ENTERED] = {"a worker at ", " campaigns"},
@@ -110,6 +127,7 @@ void history_sentence(const struct config *config, const struct history_entry *e
         snprintf(text, HISTORY_TEXT, "%s has written its state file, in %" PRIu64 ".%03" PRIu64 " ms", self,
                  e->token / NS_PER_MS, e->token / NS_PER_US % 1000);
         break;
+    case HISTORY_NO_MAJORITY: tell_no_majority(config, e, text); break;
     case HISTORY_LAST_HEARD: snprintf(text, HISTORY_TEXT, "%s is heard for the last time", who); break;
     case HISTORY_ASKED_TO_TRANSFER:
         snprintf(text, HISTORY_TEXT, "%s is asked to hand over to %s: its worker is told to stop", self, who);

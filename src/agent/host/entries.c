@@ -136,9 +136,12 @@ void host_warn_of(struct host *host, struct host_group *group, el_node from, con
     host->hooks.warn(host->hooks.context, group, text);
 }
 
-void host_complain(struct host *host, struct host_group *group, el_node from, const char *what)
+void host_complain(struct host *host, struct host_group *group, el_node from, enum host_difference difference,
+                   const char *what)
 {
     char text[120];
+    host->differed_at[from - 1] = host_now(host);
+    host->difference[from - 1] = difference;
     snprintf(text, sizeof text, "has %s: nothing it says is counted", what);
     host_warn_of(host, group, from, text);
 }
@@ -165,7 +168,7 @@ static void on_group(struct host *host, el_node from, const struct payload_entry
     struct host_single *single = group ? host_single_of(group) : NULL;
     if (!group || strcmp(host_name(group), entry->text) != 0) return;
     if (!single || entry->settings != single->runner.settings) {
-        host_complain(host, group, from, "other settings for this group");
+        host_complain(host, group, from, HOST_OTHER_SETTINGS, "other settings for this group");
         return;
     }
     const uint32_t round = single->round;
@@ -222,7 +225,7 @@ static void on_session(struct host *host, el_node from, const struct payload_ent
 {
     struct session *s = session_with(host, entry->settings);
     if (!s) {
-        host_complain(host, NULL, from, "settings that this member has not");
+        host_complain(host, NULL, from, HOST_OTHER_SETTINGS, "settings that this member has not");
         return;
     }
     switch (entry->type) {
@@ -270,7 +273,7 @@ static void on_entry(struct host *host, el_node from, const struct payload_entry
     }
     struct host_single *single = host_single_of(group);
     if (is_linked && entry->settings != group->runner->settings) {
-        host_complain(host, group, from, "other settings for this group");
+        host_complain(host, group, from, HOST_OTHER_SETTINGS, "other settings for this group");
     } else if (single) {
         on_single(host, single, from, entry);
     } else if (entry->type == PAYLOAD_MESSAGE) {
@@ -287,7 +290,7 @@ static void receive(struct host *host, el_node from, const uint8_t *payload, siz
     (void)host_tick(host); /* fires overdue timers before any message is handled */
     if (!payload_head(payload, size, &digest)) return;
     if (digest != host->members) {
-        host_complain(host, NULL, from, "another list of members");
+        host_complain(host, NULL, from, HOST_OTHER_MEMBERS, "another list of members");
         return;
     }
     host->heard[from - 1] = host_now(host);

@@ -353,3 +353,35 @@ uint64_t host_worst_failover_ns(const struct host_group *group)
                                       .members = config->member_count};
     return f.lease ? quorum_worst_ns(&f) : 0;
 }
+
+uint64_t host_members(const struct host *host)
+{
+    return host->members;
+}
+
+enum host_difference host_differs(const struct host *host, el_node peer)
+{
+    const uint64_t at = host->differed_at[peer - 1];
+    return at && host_now(host) - at < 2 * NS_PER_S ? host->difference[peer - 1] : HOST_SAME;
+}
+
+bool host_hears_in(const struct host_group *group, el_node peer)
+{
+    const struct session_group *of = session_group_of(group);
+    return of && session_of(of)->peers[peer - 1].recent;
+}
+
+uint64_t host_unrenewed_ns(const struct host_group *group, uint64_t *late_ns)
+{
+    const uint64_t lease = host_option(group, "lease", 0), beats = 3 * host_option(group, "beat", lease),
+                   end = host_view_of(group).lease_end_ns, now = host_now(host_of(group));
+    *late_ns = beats < lease / 2 ? beats : lease / 2;
+    if (lease == 0 || end == UINT64_MAX) return 0;
+    return end > now + lease ? 0 : now + lease - end;
+}
+
+uint64_t host_lease_less_margin_ns(const struct host_group *group)
+{
+    const uint64_t lease = host_option(group, "lease", 0), margin = group->runner->margin;
+    return lease > margin ? lease - margin : 0;
+}

@@ -178,6 +178,17 @@ uint64_t host_heard(const struct host *, el_node peer);
 /* Whether a peer is there, for people: false as soon as it is suspected or its guardian tells that it is dead. An
  * observer, which sends nothing but greetings, counts for 2 s. */
 bool host_hears(const struct host *, el_node peer);
+/* A digest of the list of members, which is in the head of every payload. */
+uint64_t host_members(const struct host *);
+/* What a message of the peer, within the last 2 s, showed to be other than here. Nothing that it says there counts. */
+enum host_difference { HOST_SAME, HOST_OTHER_SETTINGS, HOST_OTHER_MEMBERS };
+enum host_difference host_differs(const struct host *, el_node peer);
+/* Whether a message of the peer about groups with the settings of this one came within three beats. */
+bool host_hears_in(const struct host_group *, el_node peer);
+/* For a group that this member leads: the time since a majority last renewed the lease; 0: it has none. Healthy leaders
+ * renew every beat. After *late_ns the lease counts as not renewed: three beats, or half a lease if that is less. */
+uint64_t host_unrenewed_ns(const struct host_group *, uint64_t *late_ns);
+uint64_t host_lease_less_margin_ns(const struct host_group *); /* from a renewal to the deadline of the work */
 /* The longest time from a leader's silence to the next election, by this group's settings; 0: no bound. */
 uint64_t host_worst_failover_ns(const struct host_group *);
 /* A sentence without its subject, with the names of members. `text` always ends with '\0'. */

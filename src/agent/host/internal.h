@@ -139,6 +139,9 @@ struct host {
     uint64_t instant;                     /* time of the outermost call */
     uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
     uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when host_warn_of() last did */
+    /* The last complaint about a peer, and when; nothing but host_differs() reads it. */
+    uint64_t differed_at[CONFIG_MEMBERS_MAX];
+    enum host_difference difference[CONFIG_MEMBERS_MAX];
     uint64_t sent_at[CONFIG_MEMBERS_MAX];
     uint64_t refresh_at;
     struct {
@@ -181,7 +184,7 @@ bool host_keeps_up(struct host *, el_node peer); /* false: send only what is urg
 /* Warns of a peer, at most every 10 s: its name, then the text. */
 void host_warn_of(struct host *host, struct host_group *group, el_node from, const char *what);
 /* The same: it has something else than we have, and nothing that it says is counted. */
-void host_complain(struct host *, struct host_group *, el_node from, const char *what);
+void host_complain(struct host *, struct host_group *, el_node from, enum host_difference, const char *what);
 
 /* group.c */
 /* The value of an option by name; `otherwise` if the algorithm has none of that name. */

@@ -51,7 +51,8 @@ struct metrics_gauges {
     struct seal_stats seal;
     uint64_t heard_ns[CONFIG_MEMBERS_MAX]; /* how long ago; UINT64_MAX: never */
     bool is_connected[CONFIG_MEMBERS_MAX];
-    uint32_t groups, unled_wanted; /* unled_wanted: groups with a candidate here, but without a leader */
+    bool differs[CONFIG_MEMBERS_MAX]; /* other settings, or another list of members */
+    uint32_t groups, unled_wanted;    /* unled_wanted: groups with a candidate here, but without a leader */
     uint32_t clients, event_readers;
     uint64_t writing_ns; /* how long the write of the state file under way has taken */
 };

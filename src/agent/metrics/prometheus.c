@@ -66,7 +66,7 @@ static void write_histogram(FILE *out, const char *name, const char *label,
 struct peer {
     const struct metrics_peer *counted;
     uint64_t heard_ns;
-    bool is_connected;
+    bool is_connected, differs;
 };
 
 static void write_sent(FILE *out, const char *name, const char *label, const struct peer *peer)
@@ -99,6 +99,11 @@ static void write_connected(FILE *out, const char *name, const char *label, cons
     fprintf(out, "%s{%s} %d\n", name, label, peer->is_connected);
 }
 
+static void write_differs(FILE *out, const char *name, const char *label, const struct peer *peer)
+{
+    fprintf(out, "%s{%s} %d\n", name, label, peer->differs);
+}
+
 /* A member that was never heard has no line. */
 static void write_silence(FILE *out, const char *name, const char *label, const struct peer *peer)
 {
@@ -126,6 +131,9 @@ static const struct {
      write_connected},
     {"elector_network_peer_silence_seconds", "gauge", "from", "How long ago a member was last heard.",
      write_silence},
+    {"elector_network_peer_differs", "gauge", "from",
+     "Whether a member has other settings or another list of members, so that it does not count.",
+     write_differs},
 };
 
 static void write_peers(const struct metrics *metrics, const struct metrics_gauges *gauges, FILE *out)
@@ -135,7 +143,8 @@ static void write_peers(const struct metrics *metrics, const struct metrics_gaug
     for (size_t k = 0; k < sizeof families / sizeof *families; k++) {
         metrics_write_head(out, families[k].name, families[k].type, families[k].help);
         for (uint32_t i = 0; i < config->member_count; i++) {
-            const struct peer peer = {&metrics->peers[i], gauges->heard_ns[i], gauges->is_connected[i]};
+            const struct peer peer = {&metrics->peers[i], gauges->heard_ns[i], gauges->is_connected[i],
+                                      gauges->differs[i]};
             char label[CONFIG_NAME_MAX + 16];
             if (i + 1 == config->self) continue;
             snprintf(label, sizeof label, "%s=\"%s\"", families[k].label, config->members[i].name);

@@ -106,6 +106,10 @@ static const struct {
     [PAYLOAD_RELEASED] = {{NUMBER, SETTINGS, INCARNATION}, true, false, NO_TEXT},
     [PAYLOAD_MARK] = {{SEQUENCE}, false, false, NO_TEXT},
     [PAYLOAD_ECHO] = {{SEQUENCE}, false, false, NO_TEXT},
+    [PAYLOAD_STATEMENT] = {{VERSION, BEFORE, FLAGS, TERM, NUMBER, INCARNATION}, false, false, NAME_AND_VALUE},
+    [PAYLOAD_STATED] = {{VERSION, INCARNATION, ANSWERS}, false, false, NO_TEXT},
+    [PAYLOAD_REQUEST] = {{SEQUENCE, FLAGS, HEIR, TERM, NUMBER, INCARNATION}, false, false, NAME},
+    [PAYLOAD_ANSWER] = {{SEQUENCE, FLAGS, ANSWERS}, false, false, NO_TEXT},
 };
 enum { TYPES = sizeof layouts / sizeof *layouts };
 
@@ -300,4 +304,9 @@ bool payload_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advanc
     while ((outcome = payload_next(payload, size, &at, &entry)) == PAYLOAD_ENTRY)
         if (is_about_a_death(&entry) != sealed_in_advance) return false;
     return !sealed_in_advance || (outcome == PAYLOAD_END && size > PAYLOAD_HEAD);
+}
+
+bool payload_is_exchange(const uint8_t *payload, size_t size)
+{
+    return size > PAYLOAD_HEAD && payload[PAYLOAD_HEAD] >= PAYLOAD_STATEMENT && payload[PAYLOAD_HEAD] < TYPES;
 }

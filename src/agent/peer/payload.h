@@ -45,7 +45,13 @@ enum payload_type {
     PAYLOAD_OBITUARY, /* this incarnation of the sender is dead: its sessions of these settings are free */
     PAYLOAD_RELEASED, /* the same for its work in one group, in terms up to this one */
     PAYLOAD_MARK,     /* asks for an ECHO with this number, once all before it has been received */
-    PAYLOAD_ECHO      /* everything up to this MARK was received */
+    PAYLOAD_ECHO,     /* everything up to this MARK was received */
+    /* From here on: what agents tell each other beside elections (agent/exchange). Agents of earlier versions do not
+     * know these types, and stop reading at them: such entries travel in datagrams of their own. */
+    PAYLOAD_STATEMENT, /* a numbered statement about the sender: a setting, or how a tenure began or ended */
+    PAYLOAD_STATED,    /* statements up to this one were received */
+    PAYLOAD_REQUEST,   /* a request of a client of the sender, to the agent of the group's leader */
+    PAYLOAD_ANSWER     /* its outcome */
 };
 
 /* Flags. MESSAGE: it is the detector's. MESSAGE, GROUP: the sender wants to lead. */
@@ -62,13 +68,15 @@ struct payload_entry {
     /* MESSAGE, LINKED, GROUP: a digest of the group's settings, which must be equal on all members.
      * OBITUARY: of the session's settings. */
     uint32_t settings;
-    uint8_t flags;
+    uint8_t flags;        /* STATEMENT, REQUEST, ANSWER: what it says, see agent/exchange */
     struct el_msg msg;    /* MESSAGE, LINKED */
     uint64_t incarnation; /* of the sender; LINKED: of its numbering; LINK_ACK: the sender's boot */
-    uint64_t answers; /* LINK_ACK: the numbering acknowledged; POSTINGS: the receiver's incarnation, as known */
-    uint64_t version; /* POSTINGS: of the newest posting; POSTING: of this one */
-    uint64_t before;  /* POSTINGS: the version read so far; POSTING: the version before this one */
-    uint32_t sequence; /* LINKED, LINK_ACK, MARK, ECHO */
+    /* LINK_ACK: the numbering acknowledged; POSTINGS, STATED, ANSWER: the receiver's incarnation, as known */
+    uint64_t answers;
+    uint64_t
+        version; /* POSTINGS: of the newest posting; POSTING, STATEMENT: of this one; STATED: the last one read */
+    uint64_t before;   /* POSTINGS: the version read so far; POSTING, STATEMENT: the version before this one */
+    uint32_t sequence; /* LINKED, LINK_ACK, MARK, ECHO; REQUEST, ANSWER: of the request */
     uint32_t round;    /* LINKED, GROUP: of the election; 0 if the algorithm has no rounds */
     /* GROUP: a leader of lower rank hands over after the sender has campaigned for this long; UINT32_MAX:
      * never. */
@@ -79,13 +87,17 @@ struct payload_entry {
         uint64_t token;    /* VALUE: of the leader */
         uint64_t dead;     /* OBITUARY: the incarnation that is over */
         uint64_t released; /* RELEASED: no term up to this one is used any more */
+        uint64_t span;     /* STATEMENT: of a tenure, a time in ns */
+        uint64_t user;     /* REQUEST: the client's uid, for the log */
     };
-    uint64_t term, heir_term; /* POSTING: the term that the sender claims; 0: none */
-    uint32_t heir;
+    uint64_t term,
+        heir_term; /* POSTING: the term that the sender claims; 0: none. STATEMENT, REQUEST: of the tenure */
+    uint32_t heir; /* REQUEST: the member to hand over to */
     uint8_t length;
-    char text[PAYLOAD_VALUE_MAX + 1]; /* GROUP, POSTING: name; VALUE: value; zero-terminated */
+    /* GROUP, POSTING, REQUEST: name; STATEMENT: of a section, member or group; VALUE: value; zero-terminated */
+    char text[PAYLOAD_VALUE_MAX + 1];
     uint8_t value_length;
-    char value[PAYLOAD_VALUE_MAX + 1]; /* POSTING */
+    char value[PAYLOAD_VALUE_MAX + 1]; /* POSTING, STATEMENT */
 };
 
 /* A payload being written. */
@@ -120,5 +132,8 @@ enum payload_outcome payload_next(const uint8_t *payload, size_t size, struct pa
  * are not. So a guardian can send nothing else, and a living agent cannot declare itself dead.
  */
 bool payload_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advance);
+
+/* Whether its first entry is of agent/exchange. Then the host does not get it. */
+bool payload_is_exchange(const uint8_t *payload, size_t size);
 
 #endif

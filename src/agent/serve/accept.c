@@ -95,9 +95,10 @@ static int process_of(int fd)
 }
 
 /* It may have sent descriptors already. */
-static void refuse_client(int fd, atomic_uint *closing, const char *why)
+static void refuse_client(const struct serve *serve, int fd, atomic_uint *closing, const char *why)
 {
     char line[512];
+    if (serve->on_step) serve->on_step(serve->on_step_context, SERVE_CLIENT_REFUSED, why, NULL);
     const int size =
         snprintf(line, sizeof line, "{\"ok\":false,\"error\":\"too-many\",\"message\":\"%s\"}\n", why);
     (void)!send(fd, line, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -133,7 +134,7 @@ static void accept_client(struct serve *serve, int fd)
     }
     struct user *user = users_meet(&serve->users, who.uid);
     if (!user || !serve_admits(serve, user, why, sizeof why)) {
-        if (user) refuse_client(fd, &user->closing, why);
+        if (user) refuse_client(serve, fd, &user->closing, why);
         if (!user) close(fd);
         free(who.gids);
     } else {
@@ -154,7 +155,7 @@ static void accept_and_refuse(struct serve *serve)
     const int fd = accept4(serve->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     snprintf(why, sizeof why, "this agent has no descriptor left, with %u clients: raise its LimitNOFILE",
              serve->connection_count);
-    if (fd >= 0) refuse_client(fd, &closing, why);
+    if (fd >= 0) refuse_client(serve, fd, &closing, why);
     serve->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 

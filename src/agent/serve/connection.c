@@ -95,13 +95,16 @@ void connection_say_event(struct connection *c, const struct leadership *o,
                                         [LEADERSHIP_STOP] = "stop",
                                         [LEADERSHIP_LOST] = "lost"};
     const bool has_slot = event->type == LEADERSHIP_ELECTED && c->has_page && o->tenure->is_published;
-    char deadline[48] = "", slot[24] = "", reason[64] = "", line[512];
+    char deadline[48] = "", slot[24] = "", reason[96] = "", line[512];
     if (event->type != LEADERSHIP_LOST && event->deadline_ns > INT64_MAX)
         snprintf(deadline, sizeof deadline, ",\"deadline_ns\":null");
     else if (event->type != LEADERSHIP_LOST)
         snprintf(deadline, sizeof deadline, ",\"deadline_ns\":%" PRIu64, event->deadline_ns);
     if (has_slot) snprintf(slot, sizeof slot, ",\"slot\":%u", o->number);
-    if (event->reason) snprintf(reason, sizeof reason, ",\"reason\":\"%s\"", event->reason);
+    if (event->reason)
+        snprintf(reason, sizeof reason, ",\"reason\":\"%s\"%s%s%s", event->reason,
+                 event->cause ? ",\"cause\":\"" : "", event->cause ? event->cause : "",
+                 event->cause ? "\"" : "");
     const int size =
         snprintf(line, sizeof line, "{\"event\":\"%s\",\"group\":\"%s\",\"token\":%" PRIu64 "%s%s%s}",
                  names[event->type], host_name(o->group), event->token, deadline, slot, reason);
@@ -258,7 +261,7 @@ bool connection_go_on(struct connection *c)
     if (c->is_closed || c->is_doomed) return c->is_doomed;
     const bool takes_more = has_line(c) && !is_busy(c);
     if (c->has_ended && !takes_more) withdraw_all(c, LEADERSHIP_DIES); /* after its last requests */
-    if (c->has_ended && c->out_size == 0 && !c->in_status && !takes_more) {
+    if (c->has_ended && c->out_size == 0 && !c->in_status && !takes_more && !c->forwarded) {
         connection_close(c, LEADERSHIP_DIES);
         return false;
     }
@@ -395,6 +398,7 @@ void connection_close(struct connection *c, enum leadership_way way)
     withdraw_all(c, way);        /* first: another candidate may be waiting */
     serve_do_chores_soon(serve); /* its tenures may have an end to wait for */
     serve_stop_observing(c);
+    serve_forget_forwarded(c);
     number_set_clear(&c->entered);
     number_set_clear(&c->leader_waits);
     number_set_clear(&c->lease_waits);

@@ -23,6 +23,7 @@ enum {
     SERVE_HISTORY_MAX = 64,    /* most tenures in one answer */
     SERVE_HISTORY_USUAL = 16,
     SERVE_ID_MAX = 64,            /* bytes of an id that is a string */
+    SERVE_FORWARDED_MAX = 256,    /* requests that wait for answers of other agents */
     SERVE_AWAITED_MAX = 64,       /* groups that a client observes before they exist */
     SERVE_CAMPAIGNS_MAX = 131072, /* candidacies of one connection */
     SERVE_GROUPS_MAX = 135168,    /* groups that clients can use: those of sessions, and the others */
@@ -91,11 +92,24 @@ struct connection {
     struct number_set leader_waits,
         lease_waits; /* groups with an event to send, coalesced: with the state at that time */
 
+    uint32_t forwarded; /* its requests that wait for the answer of another agent */
+    bool is_forwarded;  /* its present request is one of them */
+
     bool in_status; /* a status of all groups is being written; other requests wait */
     uint32_t status_next;
     json_t *status_id;
 
     char in[SERVE_LINE_MAX];
+};
+
+/* A request of a client, passed on to the agent of the group's leader. */
+struct serve_forwarded {
+    struct connection *from; /* NULL: this place is free */
+    json_t *id;
+    uint32_t request; /* of the exchange */
+    el_node to;
+    enum exchange_request what;
+    char group[CONFIG_NAME_MAX + 1];
 };
 
 struct serve {
@@ -106,6 +120,10 @@ struct serve {
     struct leaderships leaderships;
     struct change_list change_list; /* by number of the leadership */
     struct metrics *metrics;        /* NULL: do not count */
+    struct exchange *exchange;      /* NULL: there is none */
+    /* Of changes of leaders, for the log; may be NULL. */
+    void (*on_step)(void *context, enum serve_step, const char *group, const struct history_entry *);
+    void *on_step_context;
     struct connection *connections[SERVE_CONNECTIONS_MAX];
     uint32_t connection_count;
     uint32_t connection_most; /* as many as there are descriptors for */
@@ -123,6 +141,7 @@ struct serve {
         some_are_held_up; /* connections that are not read from while descriptors of their user are being closed */
     uv_poll_t listener;
     uv_timer_t chores, watchdog;
+    struct serve_forwarded forwarded[SERVE_FORWARDED_MAX];
     struct audit audit;
     uv_timer_t audit_timer;
     struct deadline_page *page; /* NULL: there is none */
@@ -195,12 +214,36 @@ void serve_hear_alive(struct connection *);
 void serve_count_tenures(struct connection *, const struct leadership_event *);
 bool serve_hangs(void *context, const void *client); /* for leaderships.hangs */
 
-/* leadership_metrics.c: call it before the leadership's seen_leader and seen_token are updated. */
-void serve_count_change(struct serve *, struct leadership *, const struct host_view *);
+/* leadership_metrics.c: counts a change of leaders and measures how long nobody led, for metrics and history alike. Call it
+ * before the leadership's seen_leader and seen_token are updated. */
+struct history_change;
+void serve_count_change(struct serve *, struct leadership *, const struct host_view *, uint64_t now,
+                        struct history_change *);
+
+/* peers.c */
+/* How long ago the peer was last heard, in ns, whatever it said; UINT64_MAX: never. */
+uint64_t serve_heard(const struct serve *, el_node peer);
+/* Whether it is heard, but does not count in some group: it has other settings, or another list of members. */
+bool serve_differs(const struct serve *, el_node peer);
+/* Whether the member is heard and its vote counts in the group, as far as this agent knows. */
+bool serve_counts(const struct serve *, el_node member, const struct host_group *);
+json_t *serve_describe_differences(const struct serve *, el_node peer); /* NULL: nothing differs */
+/* "votes" and "votes_counted" of a group. */
+void serve_count_votes(const struct serve *, const struct host_group *, uint32_t *votes, uint32_t *counted);
 
 /* request.c */
 void serve_request(struct connection *, const char *line, size_t size);
 void serve_refuse(struct connection *, const json_t *id, const char *error, const char *message);
+/* Answers a request about the group. `leader`: the member that decided it; NULL: this one. */
+void serve_answer_as(struct connection *, const json_t *id, const char *group, const char *leader,
+                     enum leadership_answer);
+
+/* forward.c */
+/* Passes a request on to the agent of the group's leader, or refuses it. False: no other member is known to lead; nothing was
+ * answered. `to`: the member to hand over to. */
+bool serve_forward(struct connection *, const json_t *id, const struct leadership *, enum exchange_request,
+                   el_node to);
+void serve_forget_forwarded(struct connection *); /* it is closed */
 
 /* rights.c */
 bool serve_may(const struct connection *, const char *group, enum config_right);
@@ -209,6 +252,8 @@ const char *serve_lack_of(enum config_right); /* says to a client that it does n
 /* Logs that a client asked for a change, and `refusal` of the connection. `op` is a constant. A client that
  * repeats itself is counted instead. Call it after the change, which must not wait for the log. */
 void serve_audit_request(struct connection *, const char *op, const json_t *request, const char *group);
+/* The same for a request that another agent has answered. */
+void serve_audit_answer(struct connection *, const char *op, const char *group);
 void serve_audit_end(struct connection *); /* it goes, and its candidacies with it */
 void serve_end_audit(struct serve *);      /* logs the counts */
 

@@ -28,8 +28,11 @@ static void stand(struct leadership *o)
 static void tell(struct leadership *o, const struct leadership_candidate *c, enum leadership_event_type type,
                  const char *reason)
 {
-    const struct leadership_event event = {
-        .type = type, .token = o->tenure->token, .deadline_ns = o->tenure->deadline_ns, .reason = reason};
+    const struct leadership_event event = {.type = type,
+                                           .token = o->tenure->token,
+                                           .deadline_ns = o->tenure->deadline_ns,
+                                           .reason = reason,
+                                           .cause = o->tenure->is_unrenewed ? "no-quorum" : NULL};
     if (c) leadership_record_event(o, &event);
     if (c) o->all->tell(o->all->context, c->client, o, &event);
 }
@@ -84,7 +87,7 @@ static void begin(struct leadership *o, const struct host_view *view)
     o->tenure->token = view->token;
     o->tenure->deadline_ns = view->deadline_ns;
     o->tenure->ending = LEADERSHIP_STAYS;
-    o->tenure->is_frozen = false;
+    o->tenure->is_frozen = o->tenure->is_unrenewed = false;
     o->tenure->reason = NULL;
     if (o->all->tenure) o->all->tenure(o->all->context, c->client, o);
     o->tenure->cell = HOST_NO_CELL;
@@ -268,7 +271,10 @@ enum leadership_answer leadership_withdraw(struct leadership *o, void *client, e
     struct leadership_candidate *c = candidate_find(o, client);
     if (!c) return LEADERSHIP_NO_CANDIDATE;
     const uint32_t piece = candidate_take_out(o, c);
-    if (o->tenure->is_held && o->tenure->holder == c) leadership_record_way(o, way);
+    const bool holds = o->tenure->is_held && o->tenure->holder == c;
+    /* A worker that sees its lease run out stops and resigns. The cause is the majority, not the worker. */
+    if (holds && way == LEADERSHIP_RESIGNS && leadership_record_silence(o)) o->tenure->is_unrenewed = true;
+    if (holds) leadership_record_way(o, way);
     if (o->tenure->is_held && o->tenure->holder == c && way == LEADERSHIP_EXPELLED) {
         o->tenure->holder = NULL;
         leadership_take_back(o);

@@ -25,6 +25,7 @@ struct leadership_event {
     uint64_t token;
     uint64_t deadline_ns; /* UINT64_MAX: no lease */
     const char *reason;   /* STOP, LOST: one word */
+    const char *cause;    /* LOST: what made the client resign, if this agent knows better; else NULL */
     bool was_late;        /* LEASE: a reader of the page may have seen the old deadline pass */
 };
 
@@ -86,6 +87,7 @@ struct leadership_tenure {
     bool is_told;                     /* the holder gets an event for each lease */
     bool is_published;                /* on the deadline page, in the slot with the leadership's number */
     bool is_frozen;                   /* the holder's deadline no longer moves on */
+    bool is_unrenewed;                /* it ends because no majority renewed its lease */
 };
 
 /* One for each group, as long as the group exists. Read its fields freely; change them only by the calls
@@ -94,13 +96,14 @@ struct leadership {
     struct leaderships *all;
     struct host_group *group;
     struct leadership_tenure *tenure; /* the last one; before the first a constant, never held. Not NULL */
-    uint64_t lost_ns;                 /* since when a leader is missing; 0: there is one, or no candidate */
+    uint64_t lost_ns;                 /* since when a leader is missing; 0: there is one, or there never was */
     uint64_t seen_token;              /* this and the other seen_ fields: as last reported to observers */
     uint32_t seen_value;              /* host_view.value_number */
     uint32_t candidates;              /* a piece of leaderships.slab: the first is elected next */
     uint32_t number;                  /* 0, 1, ... in leaderships */
     uint16_t candidate_count;
     uint8_t seen_leader;
+    bool is_failover; /* when the leader was lost, another candidate waited */
 };
 _Static_assert(sizeof(struct leadership) <= 56 && sizeof(struct leadership_candidate) <= 16 &&
                    sizeof(struct leadership_tenure) <= 64,
@@ -109,6 +112,7 @@ _Static_assert(sizeof(struct leadership) <= 56 && sizeof(struct leadership_candi
 enum { LEADERSHIP_BLOCK = 256 }; /* leaderships allocated at a time */
 
 struct history;
+struct history_entry;
 
 struct leaderships {
     struct host *host;
@@ -121,6 +125,8 @@ struct leaderships {
     /* A tenure begins, before its holder hears of it, or has ended (client is NULL). The tenure of an expelled
      * holder ends at its deadline. May be NULL; must not call back. */
     void (*tenure)(void *context, void *client, struct leadership *);
+    /* Its holder was told that it no longer leads, and why (history.h); may be NULL. For the log. */
+    void (*noted)(void *context, const struct leadership *, const struct history_entry *);
     /* Whether the client reads its deadlines on the page; may be NULL: none does. */
     bool (*reads_page)(void *context, const void *client);
     /* Whether the client gives no sign of life; may be NULL: none hangs. */

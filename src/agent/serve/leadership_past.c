@@ -15,7 +15,11 @@ void leadership_record(const struct leadership *o, enum history_what what)
 void leadership_record_event(const struct leadership *o, const struct leadership_event *event)
 {
     if (event->type == LEADERSHIP_ELECTED) record(o, HISTORY_TOLD_ELECTED, EL_NOBODY, NULL);
-    if (event->type == LEADERSHIP_LOST) record(o, HISTORY_TOLD_LOST, EL_NOBODY, event->reason);
+    if (event->type != LEADERSHIP_LOST) return;
+    const char *reason = event->cause ? event->cause : event->reason;
+    const struct history_entry lost = {.what = HISTORY_TOLD_LOST, .reason = reason};
+    record(o, HISTORY_TOLD_LOST, EL_NOBODY, reason);
+    if (o->all->noted) o->all->noted(o->all->context, o, &lost);
 }
 
 void leadership_record_way(const struct leadership *o, enum leadership_way way)
@@ -35,4 +39,19 @@ void leadership_record_stop(const struct leadership *o, enum leadership_ending h
         record(o, HISTORY_ASKED_TO_TRANSFER, to, NULL);
     else
         record(o, HISTORY_ASKED_TO_RESIGN, EL_NOBODY, NULL);
+}
+
+bool leadership_record_silence(const struct leadership *o)
+{
+    const struct config *config = o->all->config;
+    const uint64_t now = host_clock(o->all->host), deadline = leadership_told_until(o);
+    uint64_t late, heard[CONFIG_MEMBERS_MAX], unrenewed = host_unrenewed_ns(o->group, &late);
+    if (!o->tenure->is_held || deadline == UINT64_MAX) return false;
+    if (unrenewed == 0 && now >= deadline) unrenewed = host_lease_less_margin_ns(o->group) + now - deadline;
+    if (unrenewed < late || late == 0) return false;
+    for (el_node peer = 1; peer <= config->member_count; peer++)
+        heard[peer - 1] = host_heard(o->all->host, peer);
+    history_lose_majority(o->all->history, host_stopwatch(o->all->host), history_group(host_name(o->group)),
+                          unrenewed, heard, late);
+    return true;
 }

@@ -51,7 +51,8 @@ static void agree(const struct request *r)
     connection_say(r->from, answer(r->id, true));
 }
 
-static void answer_as(const struct request *r, enum leadership_answer said)
+void serve_answer_as(struct connection *c, const json_t *id, const char *group, const char *leader,
+                     enum leadership_answer said)
 {
     static const struct {
         const char *error, *message;
@@ -69,13 +70,24 @@ static void answer_as(const struct request *r, enum leadership_answer said)
         [LEADERSHIP_FAILED] = {"not-possible", "this agent cannot write its state file"},
         [LEADERSHIP_NO_MEMORY] = {"too-many", "this agent is out of memory"},
     };
-    char text[200];
+    char text[300];
+    c->refusal = NULL;
     if (said == LEADERSHIP_DONE) {
-        agree(r);
+        connection_say(c, answer(id, true));
         return;
     }
-    snprintf(text, sizeof text, "%s: %s", r->group, words[said].message);
-    refuse(r, words[said].error, text);
+    if (leader && said == LEADERSHIP_NOT_LEADING)
+        snprintf(text, sizeof text, "%s: %s answers that it no longer leads; ask again", group, leader);
+    else if (leader)
+        snprintf(text, sizeof text, "%s: %s, which leads, answers: %s", group, leader, words[said].message);
+    else
+        snprintf(text, sizeof text, "%s: %s", group, words[said].message);
+    serve_refuse(c, id, words[said].error, text);
+}
+
+static void answer_as(const struct request *r, enum leadership_answer said)
+{
+    serve_answer_as(r->from, r->id, r->group, NULL, said);
 }
 
 /* ---- Fields ---- */
@@ -279,7 +291,7 @@ static void on_resign(const struct request *r)
         find_leadership(r, json_is_true(force) ? CONFIG_CONTROL : CONFIG_CAMPAIGN, leadership_stands);
     if (!o) return;
     if (json_is_true(force) && !leadership_stands(o, r->from)) {
-        answer_as(r, leadership_depose(o));
+        if (!serve_forward(r->from, r->id, o, EXCHANGE_RESIGN, EL_NOBODY)) answer_as(r, leadership_depose(o));
         return;
     }
     const size_t bytes = leadership_value_size(o, r->from);
@@ -311,7 +323,7 @@ static void on_transfer(const struct request *r)
     const el_node to = config_position(r->serve->config, name);
     if (to == EL_NOBODY)
         refuse(r, "unknown-member", "there is no such member in the configuration");
-    else
+    else if (stopped || !serve_forward(r->from, r->id, o, EXCHANGE_TRANSFER, to))
         answer_as(r, stopped ? leadership_hand_over(o, r->from, stopped, to) : leadership_transfer(o, to));
 }
 
@@ -546,8 +558,10 @@ static void handle(struct request *r)
         refuse(r, "bad-group", "a group's name is 1 to 63 letters, digits, and . _ - : /");
     } else {
         r->from->refusal = NULL;
+        r->from->is_forwarded = false;
         operation->handle(r);
-        if (operation->is_change) serve_audit_request(r->from, operation->name, r->object, r->group);
+        if (operation->is_change && !r->from->is_forwarded)
+            serve_audit_request(r->from, operation->name, r->object, r->group);
     }
 }
 

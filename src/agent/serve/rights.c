@@ -92,6 +92,14 @@ void serve_audit_request(struct connection *c, const char *op, const json_t *req
           how);
 }
 
+void serve_audit_answer(struct connection *c, const char *op, const char *group)
+{
+    char how[96];
+    snprintf(how, sizeof how, " %s%s, by the leader's agent", c->refusal ? "refused: " : "granted",
+             c->refusal ? c->refusal : "");
+    audit(c, op, !c->refusal, LOG_INFO_LEVEL, group, how);
+}
+
 void serve_audit_end(struct connection *c)
 {
     char how[64];

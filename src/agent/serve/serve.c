@@ -10,6 +10,7 @@
 
 #include "agent/history/history.h"
 #include "agent/serve/internal.h"
+#include "agent/serve/leadership_past.h"
 
 enum { CHORES_MS = 10 };
 
@@ -72,20 +73,56 @@ void serve_set_history(struct serve *serve, struct history *history)
     serve->leaderships.history = history;
 }
 
+void serve_set_listener(struct serve *serve,
+                        void (*listener)(void *context, enum serve_step, const char *group,
+                                         const struct history_entry *),
+                        void *context)
+{
+    serve->on_step = listener;
+    serve->on_step_context = context;
+}
+
+static void on_noted(void *context, const struct leadership *o, const struct history_entry *lost)
+{
+    const struct serve *serve = context;
+    if (serve->on_step) serve->on_step(serve->on_step_context, SERVE_LEASE_LOST, host_name(o->group), lost);
+}
+
+/* Tells the peers what this member alone knows of a change. */
+static void state(const struct serve *serve, const char *group, const struct history_statement *statement)
+{
+    static const uint8_t kinds[] = {[HISTORY_STATES_BEGINNING] = EXCHANGE_BEGAN,
+                                    [HISTORY_STATES_END] = EXCHANGE_ENDED,
+                                    [HISTORY_STATES_GAP] = EXCHANGE_GAP};
+    struct payload_entry entry = {
+        .flags = kinds[statement->what], .term = statement->token, .span = statement->span_ns};
+    snprintf(entry.text, sizeof entry.text, "%s", group);
+    snprintf(entry.value, sizeof entry.value, "%s", statement->text);
+    if (serve->exchange) exchange_state(serve->exchange, &entry);
+}
+
 /* Adds a change of leaders to the history before the leadership acts on it, so that they stand in this
  * order. */
 static bool note_leader(struct serve *serve, struct leadership *o)
 {
     const struct host_view view = host_view_of(o->group);
     const el_node before = o->seen_leader;
+    struct history_statement statements[HISTORY_STATEMENTS_MAX];
+    struct history_change change;
+    uint32_t count;
     if (view.leader == before && view.token == o->seen_token) return false;
-    const uint64_t heard =
-        before && before != serve->config->self ? host_heard(serve->host, before) : UINT64_MAX;
-    serve_count_change(serve, o, &view);
+    if (before == serve->config->self && !o->tenure->reason &&
+        host_clock(serve->host) >= leadership_told_until(o))
+        (void)leadership_record_silence(o);
+    const uint64_t now = host_stopwatch(serve->host);
+    serve_count_change(serve, o, &view, now, &change);
     o->seen_leader = (uint8_t)view.leader;
     o->seen_token = view.token;
-    history_lead(serve->leaderships.history, host_stopwatch(serve->host), history_group(host_name(o->group)),
-                 before, view.leader, view.token, heard);
+    const struct history_entry *entry =
+        history_lead(serve->leaderships.history, now, &change, statements, &count);
+    for (uint32_t i = 0; i < count; i++) state(serve, host_name(o->group), &statements[i]);
+    if (entry && serve->on_step)
+        serve->on_step(serve->on_step_context, SERVE_LEADER_CHANGED, host_name(o->group), entry);
     return true;
 }
 
@@ -116,9 +153,7 @@ void serve_changed(struct serve *serve, struct host_group *group)
     if (!is_another && view.leader == o->seen_leader && view.token == o->seen_token &&
         view.value_number == o->seen_value)
         return;
-    serve_count_change(serve, o, &view);
-    o->seen_leader = (uint8_t)view.leader;
-    o->seen_token = view.token;
+    (void)note_leader(serve, o);
     o->seen_value = view.value_number;
     change_list_change(&serve->change_list, o->number);
     serve_tell_observers(serve, o);
@@ -189,6 +224,7 @@ struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct hos
     serve->leaderships.hangs = serve_hangs;
     serve->leaderships.page = serve->page = deadline_page_new();
     serve->leaderships.tenure = on_tenure;
+    serve->leaderships.noted = on_noted;
     if (!serve_listen(serve, text, size)) {
         if (serve->fd >= 0) close(serve->fd);
         deadline_page_free(serve->page);

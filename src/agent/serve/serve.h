@@ -15,6 +15,7 @@
 
 #include <uv.h>
 
+#include "agent/exchange/exchange.h"
 #include "agent/guardian/guardian_client.h"
 #include "agent/host/host.h"
 #include "agent/metrics/metrics.h"
@@ -34,6 +35,23 @@ void serve_set_history(struct serve *, struct history *);
 void serve_set_guardian(struct serve *, struct guardian_client *);
 /* Changes of leaders are counted there. Borrowed. */
 void serve_set_metrics(struct serve *, struct metrics *);
+/* Knows which settings the peers have. Borrowed; NULL: only what the host sees is known. */
+void serve_set_exchange(struct serve *, struct exchange *);
+/* Is told each change of leaders and each end of leadership here, once it is in the history. For the log. `entry` is
+ * borrowed; NULL: a client was refused, and `group` says why. */
+enum serve_step { SERVE_LEADER_CHANGED, SERVE_LEASE_LOST, SERVE_CLIENT_REFUSED };
+struct history_entry;
+void serve_set_listener(struct serve *,
+                        void (*)(void *context, enum serve_step, const char *group,
+                                 const struct history_entry *),
+                        void *context);
+/* Counts failovers whose story is complete; call it once a second or more often. */
+void serve_settle(struct serve *, uint64_t now);
+/* A request of a client of another agent, which has checked its rights. */
+struct payload_entry;
+enum exchange_outcome serve_take_forwarded(struct serve *, const struct payload_entry *);
+/* The answer to a request that was passed on for a client here. */
+void serve_answered(struct serve *, uint32_t request, enum exchange_outcome);
 /* For host_hooks.changed. */
 void serve_changed(struct serve *, struct host_group *);
 /* For host_hooks.renewed. */

@@ -46,13 +46,15 @@ static json_t *describe_member(const struct serve *serve, el_node member)
     static const char *const roles[] = {
         [CONFIG_VOTER] = "voter", [CONFIG_WITNESS] = "witness", [CONFIG_OBSERVER] = "observer"};
     const struct config_member *m = &serve->config->members[member - 1];
-    const uint64_t heard = member == serve->config->self ? 0 : host_heard(serve->host, member);
+    const bool is_self = member == serve->config->self;
+    const uint64_t heard = is_self ? 0 : serve_heard(serve, member);
     char address[128];
     config_write_address(&m->address, address, sizeof address);
-    return json_pack("{so sI ss so sb so}", "name", serve_text(m->name), "id", (json_int_t)m->id, "role",
+    return json_pack("{so sI ss so sb so so*}", "name", serve_text(m->name), "id", (json_int_t)m->id, "role",
                      roles[m->role], "address", serve_text(address), "reachable",
-                     member == serve->config->self || host_hears(serve->host, member), "heard_ms",
-                     heard == UINT64_MAX ? json_null() : json_integer((json_int_t)(heard / NS_PER_MS)));
+                     is_self || host_hears(serve->host, member), "heard_ms",
+                     heard == UINT64_MAX ? json_null() : json_integer((json_int_t)(heard / NS_PER_MS)),
+                     "differs", serve_describe_differences(serve, member));
 }
 
 /* What tells a member from another of the same name: the beginning of its public key. Of its program only our own is known. */
@@ -111,11 +113,15 @@ json_t *serve_describe_group(const struct serve *serve, const struct leadership 
         [EL_IDLE] = "idle", [EL_ELECTING] = "electing", [EL_FOLLOWER] = "follower", [EL_LEADER] = "leader"};
     const struct host_view view = host_view_of(o->group);
     const struct el_algorithm *algorithm = host_algorithm(o->group);
-    return json_pack(
-        "{ss ss so sI ss so sI so so so}", "group", host_name(o->group), "algorithm", algorithm->name, "leader",
-        member_name(serve->config, view.leader), "token", (json_int_t)view.token, "role", roles[view.role],
-        "lease_left_ms", lease_left(serve, &view), "candidates", (json_int_t)o->candidate_count, "standing",
-        describe_standing(serve, o), "value", serve_text(view.value), "promises", describe_promises(algorithm));
+    uint32_t votes, counted;
+    serve_count_votes(serve, o->group, &votes, &counted);
+    return json_pack("{ss ss so sI ss so sI so so so sI sI}", "group", host_name(o->group), "algorithm",
+                     algorithm->name, "leader", member_name(serve->config, view.leader), "token",
+                     (json_int_t)view.token, "role", roles[view.role], "lease_left_ms",
+                     lease_left(serve, &view), "candidates", (json_int_t)o->candidate_count, "standing",
+                     describe_standing(serve, o), "value", serve_text(view.value), "promises",
+                     describe_promises(algorithm), "votes", (json_int_t)votes, "votes_counted",
+                     (json_int_t)counted);
 }
 
 json_t *serve_begin_status(const struct serve *serve)

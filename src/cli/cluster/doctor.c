@@ -384,6 +384,26 @@ static void check_http(struct doctor *d)
     say(d, verdict, "http", "%s", text);
 }
 
+/* "lease of [group work] is 1s here and 2s there; ..." */
+static void write_differences(const json_t *list, char *text, size_t size)
+{
+    size_t i, used = 0;
+    json_t *one;
+    text[0] = '\0';
+    json_array_foreach(list, i, one)
+    {
+        const char *what = json_lines_text(one, "what", 255), *ours = json_lines_text(one, "ours", 255),
+                   *theirs = json_lines_text(one, "theirs", 255);
+        if (used >= size) break;
+        if (ours && theirs)
+            used += (size_t)snprintf(text + used, size - used, "%s%s is %s here and %s there", i ? "; " : "",
+                                     what ? what : "?", ours, theirs);
+        else
+            used += (size_t)snprintf(text + used, size - used,
+                                     "the %s differs, and its agent is too old to say how", what ? what : "?");
+    }
+}
+
 static void check_member(struct doctor *d, const json_t *member, size_t *votes, size_t *heard)
 {
     const char *name = json_lines_text(member, "name", 255), *self = json_lines_text(d->status, "member", 255);
@@ -393,13 +413,20 @@ static void check_member(struct doctor *d, const json_t *member, size_t *votes, 
     const bool reachable = is_self || json_is_true(json_object_get(member, "reachable"));
     char what[80];
     uint64_t ms;
+    const json_t *differs = json_object_get(member, "differs");
+    char differences[700];
     *votes += has_vote;
-    *heard += has_vote && reachable;
+    *heard += has_vote && reachable && !differs;
     if (is_self) return;
     snprintf(what, sizeof what, "member %.63s", name ? name : "?");
     if (!address) address = "?";
     const bool ever = json_lines_number(member, "heard_ms", 0, &ms);
-    if (reachable && ever)
+    write_differences(differs, differences, sizeof differences);
+    if (differs)
+        say(d, WRONG, what,
+            "%s, heard, but it does not count: %s; make the files the same, and restart the agent", address,
+            differences);
+    else if (reachable && ever)
         say(d, FINE, what, "%s, heard %" PRIu64 " ms ago", address, ms);
     else if (ever)
         say(d, has_vote ? WRONG : WARN, what,
@@ -446,11 +473,10 @@ static void check_cluster(struct doctor *d)
         check_member(d, each, &votes, &heard);
     }
     if (heard * 2 > votes)
-        say(d, FINE, "majority", "%zu of %zu votes are here or heard", heard, votes);
+        say(d, FINE, "majority", "%zu of %zu votes count: here or heard, with the same settings", heard, votes);
     else
-        say(d, WRONG, "majority",
-            "%zu of %zu votes are here or heard: nobody can be elected until there are %zu", heard, votes,
-            votes / 2 + 1);
+        say(d, WRONG, "majority", "%zu of %zu votes count: nobody can be elected until there are %zu", heard,
+            votes, votes / 2 + 1);
     size_t counts[CANNOT_TELL + 1] = {0};
     json_array_foreach(json_object_get(d->status, "groups"), i, each)
     {

@@ -1,4 +1,4 @@
-/* elector resign: asks another client, which leads a group through this agent, to give up. */
+/* elector resign: asks another client, which leads a group here or elsewhere, to give up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +10,12 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector resign GROUP [--url URL]\n\n"
-        "Asks the client that leads GROUP through this agent to give up. It is told to stop its work, and loses\n"
+        "Asks the client that leads GROUP, on whichever host, to give up. It is told to stop its work, and loses\n"
         "leadership when it has stopped, or when its lease expires, which is renewed for as long as it needs. It stays a candidate, ranked behind its equals.\n"
-        "Returns when the request is accepted. Ask the leader's agent; `elector status GROUP` names the leader.\n\n"
+        "Returns when the request is accepted. Ask any agent but an observer's: it passes the request on to the leader's,\n"
+        "and waits up to 2 s for the answer. Your right to ask (allow-control) is checked by the agent that you ask.\n\n"
         "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
-        "Exit codes: 0 accepted; 1 refused; 2 usage; 3 no agent.\n",
+        "Exit codes: 0 accepted; 1 refused; 2 usage; 3 no agent, or no answer of the leader's.\n",
         stdout);
 }
 

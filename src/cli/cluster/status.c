@@ -20,7 +20,8 @@ static void write_help(void)
     fputs(
         "Usage: elector status [GROUP | --members] [--watch] [--url URL] [--output text|json]\n\n"
         "Prints what an agent knows of each group (or of GROUP only): the leader and its token, the time left on the\n"
-        "lease, how many voters it hears, the longest failover, and the candidates with their priorities.\n\n"
+        "lease, how many voters count there (heard, with the same settings), the longest failover, and the candidates\n"
+        "with their priorities.\n\n"
         "  --members              the members instead: role, since when each is silent, version, the beginning of its\n"
         "                         public key as configured here, address\n"
         "  --watch                print it again every second, until interrupted\n"
@@ -68,6 +69,18 @@ static void count_voters(const json_t *status, char *text, size_t size)
     snprintf(text, size, voters ? "%zu of %zu" : "-", reachable, voters);
 }
 
+/* "2 of 3": the voters that are heard and have the same settings for this group. An agent of an earlier version does not
+ * tell; then all that are heard. */
+static const char *voters_of(const json_t *group, const char *heard, char *text, size_t size)
+{
+    uint64_t votes, counted;
+    if (!json_lines_number(group, "votes", 1, &votes) ||
+        !json_lines_number(group, "votes_counted", 0, &counted))
+        return heard;
+    snprintf(text, size, "%" PRIu64 " of %" PRIu64, counted, votes);
+    return text;
+}
+
 /* "a=100 b=100 c=0": the candidates with their current priorities; "-" if there are none. */
 static void write_standing(const json_t *group)
 {
@@ -87,7 +100,7 @@ static void write_standing(const json_t *group)
 
 static void write_row(const json_t *group, const json_t *status, const char *voters)
 {
-    char token[32] = "-";
+    char token[32] = "-", counted[48];
     uint64_t number;
     const char *leader = json_lines_text(group, "leader", 255), *name = json_lines_text(group, "group", 255);
     if (leader && json_lines_number(group, "token", 1, &number))
@@ -96,7 +109,7 @@ static void write_row(const json_t *group, const json_t *status, const char *vot
     write_cell(leader ? leader : "nobody", 12);
     write_cell(token, 16);
     write_ms_cell(group, "lease_left_ms", 10);
-    write_cell(voters, 8);
+    write_cell(voters_of(group, voters, counted, sizeof counted), 8);
     write_ms_cell(json_object_get(group, "worst_failover_ms") ? group : status, "worst_failover_ms", 14);
     write_standing(group);
     putchar('\n');

@@ -10,11 +10,12 @@ static void write_help(void)
         "Usage: elector transfer GROUP --to MEMBER [--url URL]\n\n"
         "Asks the leader of GROUP to hand over to MEMBER. The leader is told to stop its work; MEMBER leads when it has\n"
         "stopped, or when its lease expires, which is renewed for as long as the leader needs (--stop-timeout of elector\n"
-        "run). Returns when the request is accepted; `elector observe GROUP` shows the rest. Ask the leader's agent: any\n"
-        "other agent refuses and says where to ask.\n\n"
+        "run). Returns when the request is accepted; `elector observe GROUP` shows the rest. Ask any agent but an\n"
+        "observer's: it passes the request on to the leader's, and waits up to 2 s for the answer. Your right to ask\n"
+        "(allow-control) is checked by the agent that you ask.\n\n"
         "  --to MEMBER     by name, as in `elector status`\n"
         "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
-        "Exit codes: 0 accepted; 1 refused; 2 usage; 3 no agent.\n",
+        "Exit codes: 0 accepted; 1 refused; 2 usage; 3 no agent, or no answer of the leader's.\n",
         stdout);
 }
 

@@ -35,6 +35,7 @@ static const char *end_in_words(const json_t *before)
 {
     static const char *const words[][2] = {
         {"resigned", "it resigned"},
+        {"no-quorum", "no majority renewed its lease"},
         {"worker gone", "its worker was gone"},
         {"handed over", "it handed over"},
         {"lease ran out", "its lease ran out"},
@@ -70,8 +71,14 @@ static void write_head(const json_t *answer)
     }
     fputs("Before, ", stdout);
     write_name(before, "leader");
-    printf(" led with token %" PRIu64 " for %s, until %s.", number_of(before, "token"),
+    printf(" led with token %" PRIu64 " for %s, until %s", number_of(before, "token"),
            history_query_span(number_of(before, "led_us"), span), end_in_words(before));
+    if (json_lines_text(before, "detail", 255)) {
+        fputs(" (", stdout);
+        write_name(before, "detail");
+        putchar(')');
+    }
+    putchar('.');
     if (json_is_object(after))
         printf(" Nobody led for %s.", history_query_span(number_of(after, "nobody_us"), span));
     putchar('\n');

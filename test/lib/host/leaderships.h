@@ -86,8 +86,9 @@ static inline void tell(void *context, void *client, struct leadership *o, const
     static const char *const names[] = {"elected", "lease", "stop", "lost"};
     const size_t used = strlen(heard);
     if (event->type == LEADERSHIP_LEASE && strstr(heard, " lease; ")) return; /* the first will do */
-    snprintf(heard + used, sizeof heard - used, "%s %s%s%s; ", (const char *)client, names[event->type],
-             event->reason ? " " : "", event->reason ? event->reason : "");
+    snprintf(heard + used, sizeof heard - used, "%s %s%s%s%s%s; ", (const char *)client, names[event->type],
+             event->reason ? " " : "", event->reason ? event->reason : "", event->cause ? " by " : "",
+             event->cause ? event->cause : "");
 }
 
 static inline void settle(void)

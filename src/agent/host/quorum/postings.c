@@ -195,7 +195,7 @@ void postings_hear_posting(struct session *s, el_node from, const struct payload
     b->read = entry->version; /* also if we cannot use it: sending it again would not help */
     if (!group || strcmp(host_name(group), entry->text) != 0) return;
     if (group->runner != &s->runner) {
-        host_complain(s->runner.host, group, from, "other settings for this group");
+        host_complain(s->runner.host, group, from, HOST_OTHER_SETTINGS, "other settings for this group");
         return;
     }
     session_group_read((struct session_group *)group, from, entry);

@@ -29,7 +29,8 @@ static void read_gauges(const struct http *http, struct metrics_gauges *gauges)
     const uint64_t since = with->metrics->writes_since_ns, now = host_clock(with->host);
     gauges->writing_ns = since && now > since ? now - since : 0;
     for (el_node peer = 1; peer <= with->config->member_count; peer++) {
-        gauges->heard_ns[peer - 1] = host_heard(with->host, peer);
+        gauges->heard_ns[peer - 1] = serve_heard(with->serve, peer);
+        gauges->differs[peer - 1] = serve_differs(with->serve, peer);
         gauges->is_connected[peer - 1] =
             with->seal && peer != with->config->self && seal_is_connected(with->seal, peer);
     }

@@ -10,6 +10,7 @@
 
 #include "agent/history/history.h"
 #include "algorithms/quorum/quorum.h"
+#include "base/clock.h"
 
 /* ---- A member b of a, b, c, and its clock in microseconds ---- */
 
@@ -22,6 +23,9 @@ static uint64_t us, group, other;
 static struct history_story story;
 static struct history_tenure tenures[8];
 static char told[8192];
+static struct history_statement stated[HISTORY_STATEMENTS_MAX];
+static uint32_t stated_count;
+static uint64_t lost_ns; /* since when nobody leads; 0: not known */
 
 static int begin(void **state)
 {
@@ -29,7 +33,8 @@ static int begin(void **state)
     for (uint32_t i = 0; i < 3; i++)
         snprintf(config.members[i].name, sizeof config.members[i].name, "%c", 'a' + (int)i);
     quorum = el_algorithm_named("quorum");
-    us = 1000000;
+    us = 10000000;
+    lost_ns = 0;
     group = history_group("billing");
     other = history_group("other");
     history = history_new(&config, us * 1000);
@@ -63,9 +68,25 @@ static void hear(uint8_t kind, el_node from, uint8_t flags, uint64_t term, el_no
     history_hear(history, us++ * 1000, group, quorum, &msg);
 }
 
+/* As agent/serve measures it. */
+static void lead_of(uint64_t of, el_node before, el_node leader, uint64_t token, uint64_t heard_ms)
+{
+    const uint64_t now = us++ * 1000, silence = before == B ? 0 : heard_ms * 1000000;
+    if (before) lost_ns = now - silence;
+    const struct history_change change = {.group = of,
+                                          .before = before,
+                                          .leader = leader,
+                                          .token = token,
+                                          .heard_ns = before == B ? UINT64_MAX : heard_ms * 1000000,
+                                          .nobody_ns = leader && lost_ns ? now - lost_ns : UINT64_MAX,
+                                          .is_failover = true};
+    if (leader) lost_ns = 0;
+    (void)history_lead(history, now, &change, stated, &stated_count);
+}
+
 static void lead(el_node before, el_node leader, uint64_t token, uint64_t heard_ms)
 {
-    history_lead(history, us++ * 1000, group, before, leader, token, heard_ms * 1000000);
+    lead_of(group, before, leader, token, heard_ms);
 }
 
 /* "a 5 elected released, ..." */
@@ -143,7 +164,7 @@ static void groups_are_kept_apart(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
     note_of(other, QUORUM_IS_RELEASED, A, 5);
-    history_lead(history, us++ * 1000, other, EL_NOBODY, C, 77, 0);
+    lead_of(other, EL_NOBODY, C, 77, 0);
     lead(A, EL_NOBODY, 0, 450);
     assert_string_equal(past_leaders(8), "a 5 seen lost sight");
     assert_null(strstr(tell(), "released"));
@@ -160,8 +181,7 @@ static void much_noise_takes_no_tenure_away(void **state)
 
 static void the_oldest_changes_go_first(void **state)
 {
-    for (uint32_t i = 0; i < HISTORY_CHANGES + 3; i++)
-        history_lead(history, us++ * 1000, i < 3 ? group : other, EL_NOBODY, A, i + 1, 0);
+    for (uint32_t i = 0; i < HISTORY_CHANGES + 3; i++) lead_of(i < 3 ? group : other, EL_NOBODY, A, i + 1, 0);
     assert_string_equal(past_leaders(8), "");
     assert_string_equal(tell(), "nothing");
     assert_int_equal(history_tenures(history, other, tenures, 8), 8);
@@ -426,7 +446,9 @@ static void a_malformed_message_is_part_of_no_story(void **state)
 static void without_one_nothing_is_kept(void **state)
 {
     history_note(NULL, 1, group, &(struct host_note){quorum, 0, {0, 0}});
-    history_lead(NULL, 1, group, EL_NOBODY, A, 1, 0);
+    assert_null(history_lead(NULL, 1, &(struct history_change){.group = group, .leader = A, .token = 1}, stated,
+                             &stated_count));
+    assert_int_equal(stated_count, 0);
     history_leadership(NULL, 1, group, HISTORY_GONE, EL_NOBODY, NULL);
     history_write(NULL, 1, 1);
     history_hear(NULL, 1, group, quorum, &(struct el_msg){.kind = QUORUM_GRANT});
@@ -434,6 +456,176 @@ static void without_one_nothing_is_kept(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+
+/* ---- One story at all agents ---- */
+
+static void a_leader_without_a_majority_has_not_resigned(void **state)
+{
+    const uint64_t heard_ns[] = {630 * NS_PER_MS, 0, 612 * NS_PER_MS};
+    lead(EL_NOBODY, B, 5, 0);
+    us += 3000000;
+    history_lose_majority(history, us * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS);
+    us++;
+    leadership(HISTORY_RESIGNED);
+    note(QUORUM_RESIGNS, 5, 0);
+    lead(B, EL_NOBODY, 0, 0);
+    assert_string_equal(past_leaders(8), "b 5 seen no-quorum");
+    assert_string_equal(tell(), "0 a is heard for the last time; "
+                                "18000 c is heard for the last time; "
+                                "630000 no majority has renewed the lease of b for 618 ms: a, c silent; "
+                                "630001 the worker at b resigns: its work has ended; "
+                                "630002 b ends term 5 as it was asked to; "
+                                "630003 b no longer leads: no leader");
+    assert_string_equal(story.before.detail, "a silent for 630 ms, c silent for 612 ms");
+    char text[HISTORY_TEXT];
+    history_write_silence(history, group, text);
+    assert_string_equal(
+        text, "no majority has renewed the lease for 618 ms: a silent for 630 ms, c silent for 612 ms");
+    history_write_silence(history, other, text);
+    assert_string_equal(text, "");
+}
+
+static void a_worker_that_resigns_with_a_majority_has_resigned(void **state)
+{
+    lead(EL_NOBODY, B, 5, 0);
+    leadership(HISTORY_RESIGNED);
+    note(QUORUM_RESIGNS, 5, 0);
+    lead(B, EL_NOBODY, 0, 0);
+    assert_string_equal(past_leaders(8), "b 5 seen resigned");
+    assert_null(tenures[0].detail);
+}
+
+static void voters_that_are_heard_but_do_not_answer_are_not_silent(void **state)
+{
+    const uint64_t heard_ns[] = {1000000, 0, 2000000};
+    lead(EL_NOBODY, B, 5, 0);
+    us += 3000000;
+    history_lose_majority(history, us++ * 1000, group, 950 * NS_PER_MS, heard_ns, 450 * NS_PER_MS);
+    lead(B, EL_NOBODY, 0, 0);
+    assert_string_equal(tell(), "0 no majority has renewed the lease of b for 950 ms, though voters are heard; "
+                                "1 b no longer leads: no leader");
+    assert_string_equal(story.before.detail, "voters are heard, but do not answer");
+}
+
+static void hear_stated(el_node from, enum history_states what, uint64_t token, uint64_t span_ns,
+                        const char *text)
+{
+    struct history_statement heard = {.what = what, .token = token, .span_ns = span_ns};
+    snprintf(heard.text, sizeof heard.text, "%s", text);
+    history_hear_statement(history, from, group, &heard);
+}
+
+static void a_leaders_own_agent_is_believed_about_its_tenure(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    lead(A, EL_NOBODY, 0, 450);
+    us += 500000;
+    lead(EL_NOBODY, C, 8, 0);
+    assert_string_equal(past_leaders(8), "a 5 seen lost sight, c 8 seen leads");
+    assert_int_equal(tenures[1].nobody_ns, 950001 * UINT64_C(1000)); /* since it was last heard */
+    hear_stated(A, HISTORY_STATES_BEGINNING, 5, 0, "elected");
+    hear_stated(A, HISTORY_STATES_END, 5, 700 * NS_PER_MS, "no-quorum; b silent for 620 ms");
+    hear_stated(C, HISTORY_STATES_BEGINNING, 8, 7000001, "handed over");
+    assert_string_equal(past_leaders(8), "a 5 elected no-quorum, c 8 handed over leads");
+    assert_string_equal(tenures[0].detail, "b silent for 620 ms");
+    assert_int_equal(tenures[0].ended_ns - tenures[0].began_ns, 700 * NS_PER_MS);
+    assert_int_equal(tenures[1].nobody_ns, 7000000);
+    hear_stated(A, HISTORY_STATES_GAP, 8, 9000000, ""); /* it knows best when it ended */
+    past_leaders(8);
+    assert_int_equal(tenures[1].nobody_ns, 9000000);
+    past_leaders(1);
+    assert_int_equal(tenures[0].nobody_ns, 9000000);
+    assert_true(history_tell(history, group, &story));
+    assert_int_equal(story.before.ended, HISTORY_NO_QUORUM);
+    assert_int_equal(story.after.began, HISTORY_HANDED_OVER);
+    assert_int_equal(story.after.nobody_ns, 9000000);
+}
+
+static void one_that_returns_has_not_begun_again(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 2000000;
+    lead(A, EL_NOBODY, 0, 900);
+    note(QUORUM_IS_PUSHED, A, 8); /* then an older message of a is read */
+    lead(EL_NOBODY, A, 5, 0);
+    lead(A, EL_NOBODY, 0, 0);
+    lead(EL_NOBODY, B, 8, 0);
+    assert_string_equal(past_leaders(8), "a 5 seen let go, b 8 pushed leads");
+    hear_stated(A, HISTORY_STATES_BEGINNING, 5, 0, "elected");
+    hear_stated(A, HISTORY_STATES_BEGINNING, 5, 0, "seen"); /* it knows no better */
+    hear_stated(A, HISTORY_STATES_BEGINNING, 8, 0, "elected");
+    assert_string_equal(past_leaders(8), "a 5 seen let go, b 8 pushed leads");
+}
+
+static void nobody_is_believed_about_anothers_tenure(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    lead(A, EL_NOBODY, 0, 450);
+    lead(EL_NOBODY, C, 8, 0);
+    hear_stated(C, HISTORY_STATES_END, 5, 1, "deposed");
+    hear_stated(C, HISTORY_STATES_BEGINNING, 5, 1, "pushed");
+    hear_stated(C, HISTORY_STATES_GAP, 8, 1, "");
+    hear_stated(A, HISTORY_STATES_END, 5, 1, "abducted"); /* no word of ours */
+    assert_string_equal(past_leaders(8), "a 5 seen lost sight, c 8 seen leads");
+    assert_int_equal(tenures[1].nobody_ns, 450001 * UINT64_C(1000));
+}
+
+static void this_member_states_what_it_alone_knows(void **state)
+{
+    note(QUORUM_STANDS, 5, 0);
+    lead(EL_NOBODY, B, 5, 0);
+    assert_int_equal(stated_count, 1);
+    assert_int_equal(stated[0].what, HISTORY_STATES_BEGINNING);
+    assert_string_equal(stated[0].text, "elected");
+    us += 999;
+    leadership(HISTORY_GONE);
+    lead(B, EL_NOBODY, 0, 0);
+    assert_int_equal(stated_count, 1);
+    assert_int_equal(stated[0].what, HISTORY_STATES_END);
+    assert_string_equal(stated[0].text, "worker gone");
+    assert_int_equal(stated[0].span_ns, 1001 * 1000);
+    us += 99;
+    lead(EL_NOBODY, C, 8, 0);
+    assert_int_equal(stated_count, 1);
+    assert_int_equal(stated[0].what, HISTORY_STATES_GAP);
+    assert_int_equal(stated[0].token, 8);
+    assert_int_equal(stated[0].span_ns, 100 * 1000);
+    lead(C, A, 9, 0); /* others' changes are theirs to tell */
+    assert_int_equal(stated_count, 0);
+}
+
+static uint64_t settled[8];
+static uint32_t settled_count;
+
+static void settle(void *context, uint64_t nobody_ns)
+{
+    settled[settled_count++] = nobody_ns;
+}
+
+static void metrics_and_history_have_one_source(void **state)
+{
+    settled_count = 0;
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    lead(A, EL_NOBODY, 0, 450);
+    lead(EL_NOBODY, A, 5, 0); /* it was silent, and is back: no failover */
+    lead(A, EL_NOBODY, 0, 450);
+    us += 500000;
+    lead(EL_NOBODY, C, 8, 0);
+    us += 2000000;
+    history_settle(history, us * 1000, settle, NULL);
+    assert_int_equal(settled_count, 0); /* a's agent may still say more */
+    hear_stated(A, HISTORY_STATES_GAP, 8, 9000000, "");
+    us += 2000000;
+    history_settle(history, us * 1000, settle, NULL);
+    history_settle(history, us * 1000, settle, NULL);
+    assert_int_equal(settled_count, 1);
+    past_leaders(8);
+    assert_int_equal(settled[0], tenures[1].nobody_ns);
+    assert_int_equal(settled[0], 9000000);
+}
 
 int main(void)
 {
@@ -464,6 +656,14 @@ int main(void)
         TEST(the_number_of_a_note_is_a_byte),
         TEST(a_malformed_message_is_part_of_no_story),
         TEST(without_one_nothing_is_kept),
+        TEST(a_leader_without_a_majority_has_not_resigned),
+        TEST(a_worker_that_resigns_with_a_majority_has_resigned),
+        TEST(voters_that_are_heard_but_do_not_answer_are_not_silent),
+        TEST(a_leaders_own_agent_is_believed_about_its_tenure),
+        TEST(one_that_returns_has_not_begun_again),
+        TEST(nobody_is_believed_about_anothers_tenure),
+        TEST(this_member_states_what_it_alone_knows),
+        TEST(metrics_and_history_have_one_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

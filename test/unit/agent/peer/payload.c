@@ -68,6 +68,28 @@ static const struct payload_entry entries[] = {
      .value = "ten:1"},
     {.type = PAYLOAD_MARK, .sequence = UINT32_MAX},
     {.type = PAYLOAD_ECHO, .sequence = 1},
+    {.type = PAYLOAD_STATEMENT,
+     .flags = 3,
+     .version = 300,
+     .before = 299,
+     .term = UINT64_C(1) << 52,
+     .number = UINT64_MAX,
+     .incarnation = UINT64_C(1) << 63,
+     .length = 4,
+     .text = "work",
+     .value_length = 8,
+     .value = "lease=1s"},
+    {.type = PAYLOAD_STATED, .version = 300, .incarnation = UINT64_MAX, .answers = 128},
+    {.type = PAYLOAD_REQUEST,
+     .sequence = UINT32_MAX,
+     .flags = 2,
+     .heir = 64,
+     .term = UINT64_C(1) << 52,
+     .number = 65534,
+     .incarnation = 7,
+     .length = 4,
+     .text = "work"},
+    {.type = PAYLOAD_ANSWER, .sequence = UINT32_MAX, .flags = 255, .answers = UINT64_MAX},
     {.type = PAYLOAD_RELEASED,
      .group = 9,
      .settings = 0xCAFE0002,
@@ -148,10 +170,26 @@ static void other_versions_and_types_are_not_understood(void **state)
     assert_false(payload_head(bytes, PAYLOAD_HEAD - 1, &digest));
     assert_false(payload_head(bytes, 0, &digest));
     assert_int_equal(payload_next(bytes, sizeof bytes, &at, &entry), PAYLOAD_BAD);
-    bytes[PAYLOAD_HEAD] = PAYLOAD_ECHO + 1;
+    bytes[PAYLOAD_HEAD] = PAYLOAD_ANSWER + 1;
+    assert_false(payload_is_exchange(bytes, sizeof bytes));
     assert_int_equal(payload_next(bytes, sizeof bytes, &at, &entry), PAYLOAD_BAD);
     bytes[PAYLOAD_HEAD] = 255;
     assert_int_equal(payload_next(bytes, sizeof bytes, &at, &entry), PAYLOAD_BAD);
+}
+
+static void what_is_no_election_is_recognized_by_its_first_entry(void **state)
+{
+    struct payload payload;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        payload_begin(&payload, 1);
+        assert_false(payload_is_exchange(payload.bytes, payload.size)); /* a greeting */
+        assert_true(payload_add(&payload, &entries[i]));
+        assert_int_equal(payload_is_exchange(payload.bytes, payload.size),
+                         entries[i].type >= PAYLOAD_STATEMENT && entries[i].type <= PAYLOAD_ANSWER);
+    }
+    assert_int_equal(PAYLOAD_STATEMENT,
+                     14); /* never renumber: agents of several versions speak to each other */
+    assert_int_equal(PAYLOAD_ANSWER, 17);
 }
 
 static void a_name_is_text_and_short(void **state)
@@ -253,6 +291,7 @@ int main(void)
         cmocka_unit_test(is_never_cut_short),
         cmocka_unit_test(other_versions_and_types_are_not_understood),
         cmocka_unit_test(what_is_of_the_dead_and_nothing_else_is_sealed_in_advance),
+        cmocka_unit_test(what_is_no_election_is_recognized_by_its_first_entry),
         cmocka_unit_test(a_name_is_text_and_short),
         cmocka_unit_test(a_number_is_written_in_one_way_only),
         cmocka_unit_test(what_was_said_before_is_not_said_again),

@@ -1,0 +1,114 @@
+/*
+ * The exchange room has what agents tell each other beside elections: which settings and members they are configured
+ * with, how tenures began and ended, and requests of clients for the agent of a group's leader. It knows configuration
+ * and payloads. It knows neither sockets nor clocks nor the host: callers pass in the time, and hooks do the rest. So
+ * nothing here enters a recording, and no election depends on it. Start here; exchange.c spreads statements,
+ * settings.c compares settings, requests.c passes requests on.
+ *
+ * Statements are numbered. A peer copies them in order and acknowledges the last one. What is not acknowledged is sent
+ * again, ever more seldom, to peers that are heard. The settings come first, and are kept; of the others the last 1024
+ * are kept. An agent of an earlier version answers nothing, and then nothing is known of it.
+ */
+#ifndef ELECTOR_AGENT_EXCHANGE_EXCHANGE_H
+#define ELECTOR_AGENT_EXCHANGE_EXCHANGE_H
+
+#include "agent/config/config.h"
+#include "agent/peer/payload.h"
+
+enum {
+    EXCHANGE_LATEST = 1024,       /* statements about tenures that are kept for peers; a power of two */
+    EXCHANGE_PENDING_MAX = 64,    /* requests to one peer that wait for an answer */
+    EXCHANGE_REQUESTS_A_S = 64,   /* of one peer, that are looked at */
+    EXCHANGE_ANSWER_WITHIN_S = 2, /* then there is no answer */
+    EXCHANGE_DIFFERENCE_TEXT = 96
+};
+
+/* `flags` of a STATEMENT. Others are ignored: later versions may have more. */
+enum exchange_statement {
+    EXCHANGE_MEMBER = 1, /* text: its name; value: id and role */
+    EXCHANGE_SECTION,    /* text: the pattern of its groups; value: KEY=VALUE ... */
+    EXCHANGE_COMPLETE,   /* these were all settings and members */
+    EXCHANGE_BEGAN, /* a tenure of the sender. text: the group; value: how; span: nobody led before, plus 1 */
+    EXCHANGE_ENDED, /* a tenure of the sender. value: why, and after "; " the details; span: how long it led */
+    EXCHANGE_GAP    /* after a tenure of the sender. term: of the next; span: nobody led for so long */
+};
+
+/* `flags` of a REQUEST. */
+enum exchange_request { EXCHANGE_RESIGN = 1, EXCHANGE_TRANSFER };
+
+/* `flags` of an ANSWER. Never renumber. */
+enum exchange_outcome {
+    EXCHANGE_NO_ANSWER, /* never sent */
+    EXCHANGE_GRANTED,
+    EXCHANGE_NOT_LEADING,
+    EXCHANGE_UNDER_WAY,
+    EXCHANGE_CANNOT,
+    EXCHANGE_NOT_ELIGIBLE,
+    EXCHANGE_NOT_STANDING,
+    EXCHANGE_OUT_OF_TOUCH,
+    EXCHANGE_LEAVING,
+    EXCHANGE_FAILED,
+    EXCHANGE_NOT_ENTITLED, /* the asking member has no vote */
+    EXCHANGE_TOO_MANY,
+    EXCHANGE_OUTCOMES
+};
+
+struct exchange;
+
+struct exchange_hooks {
+    void *context;
+    void (*send)(void *context, el_node to, const uint8_t *payload, size_t size);
+    /* A statement about a tenure of `from`: once, and in order. */
+    void (*stated)(void *context, el_node from, const struct payload_entry *);
+    /* A peer tells that its settings or members differ from ours, or that they no longer do. */
+    void (*compared)(void *context, el_node from, bool differs);
+    /* A request of a client of `from`. Not called twice for one request. */
+    enum exchange_outcome (*asked)(void *context, el_node from, const struct payload_entry *);
+    /* The answer to our request; EXCHANGE_NO_ANSWER: none came in time. */
+    void (*answered)(void *context, uint32_t request, enum exchange_outcome);
+};
+
+/* `members`: the digest in the head of every payload. `incarnation`: a random number. The configuration is borrowed.
+ * NULL: out of memory. */
+struct exchange *exchange_new(const struct config *, uint64_t members, uint64_t incarnation,
+                              struct exchange_hooks);
+void exchange_free(struct exchange *);
+/* The configuration was read again. If its settings differ from what peers were told, tells them all anew. */
+void exchange_renew(struct exchange *, uint64_t incarnation);
+
+/* An authentic datagram came from this peer, whatever it says. */
+void exchange_hear(struct exchange *, uint64_t now, el_node from);
+/* A payload of which payload_is_exchange() is true. */
+void exchange_receive(struct exchange *, uint64_t now, el_node from, const uint8_t *payload, size_t size);
+/* Sends what is due, and returns when to call it again; UINT64_MAX: after the next call of another function. */
+uint64_t exchange_tick(struct exchange *, uint64_t now);
+
+/* States how a tenure of this member began or ended, to all peers. `type` and numbering are filled in. */
+void exchange_state(struct exchange *, const struct payload_entry *);
+
+/* ---- Settings ---- */
+
+struct exchange_difference {
+    char what[EXCHANGE_DIFFERENCE_TEXT]; /* "lease of [group work]", "member d" */
+    char ours[EXCHANGE_DIFFERENCE_TEXT], theirs[EXCHANGE_DIFFERENCE_TEXT]; /* "none": there is no such thing */
+};
+
+/* How long ago any authentic datagram of the peer came, in ns; UINT64_MAX: never. */
+uint64_t exchange_heard(const struct exchange *, uint64_t now, el_node peer);
+/* Whether the peer has told all of its settings. An agent of an earlier version never does. */
+bool exchange_knows(const struct exchange *, el_node peer);
+/* Whether the peer does not count in the group: it has other settings for it, or another list of members. Group NULL:
+ * in any group. False if nothing is known. */
+bool exchange_differs(const struct exchange *, el_node peer, const char *group);
+/* The first `most` differences. Returns their number. */
+uint32_t exchange_differences(const struct exchange *, el_node peer, struct exchange_difference *,
+                              uint32_t most);
+
+/* ---- Requests ---- */
+
+/* Asks the agent of `to`. False: EXCHANGE_PENDING_MAX requests to it wait already. */
+bool exchange_ask(struct exchange *, uint64_t now, el_node to, const struct payload_entry *, uint32_t *request);
+/* The client is gone: its answer is dropped. */
+void exchange_forget(struct exchange *, uint32_t request);
+
+#endif

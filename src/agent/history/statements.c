@@ -1,0 +1,220 @@
+/*
+ * What leaders' own agents say about their tenures, this one's included, and what follows from it: one story of a change at
+ * all agents. A member is believed about its own tenures only, so a liar can tell lies only about itself.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/history/internal.h"
+#include "base/clock.h"
+
+enum { SETTLE_AT_ONCE = 64, LOOK_BACK = 256 };
+static const uint64_t SETTLED_AFTER_NS = 3 * NS_PER_S;
+
+/* ---- Keeping ---- */
+
+static const struct history_stated *find(const struct history *c, uint64_t group, uint64_t token, el_node by,
+                                         enum history_states what)
+{
+    const uint64_t held = c->stated_count < HISTORY_STATEMENTS ? c->stated_count : HISTORY_STATEMENTS;
+    for (uint64_t back = 1; back <= held; back++) {
+        const struct history_stated *s = &c->stated[(c->stated_count - back) % HISTORY_STATEMENTS];
+        if (s->group == group && s->token == token && s->by == by && s->what == what) return s;
+    }
+    return NULL;
+}
+
+/* The number of a word of the list; -1: it is not one of this version. */
+static int word_number(enum history_states what, const char *text)
+{
+    const size_t length = strcspn(text, ";");
+    for (int i = 0; i <= (what == HISTORY_STATES_END ? (int)HISTORY_DEPOSED : (int)HISTORY_HANDED_OVER); i++) {
+        const char *word = what == HISTORY_STATES_END ? history_end_word((enum history_end)i)
+                                                      : history_beginning_word((enum history_beginning)i);
+        if (strlen(word) == length && strncmp(word, text, length) == 0) return i;
+    }
+    return -1;
+}
+
+void history_hear_statement(struct history *c, el_node from, uint64_t group,
+                            const struct history_statement *heard)
+{
+    const int word = heard->what == HISTORY_STATES_GAP ? 0 : word_number(heard->what, heard->text);
+    const char *detail = strstr(heard->text, "; ");
+    if (!c || word < 0 || from > c->config->member_count) return;
+    struct history_stated *s = &c->stated[c->stated_count++ % HISTORY_STATEMENTS];
+    *s = (struct history_stated){.group = group,
+                                 .token = heard->token,
+                                 .span_ns = heard->span_ns,
+                                 .by = (uint8_t)from,
+                                 .what = (uint8_t)heard->what,
+                                 .word = (uint8_t)word};
+    if (detail) snprintf(s->detail, sizeof s->detail, "%s", detail + 2);
+}
+
+/* ---- Believing ---- */
+
+static uint64_t nobody_before(const struct history *c, uint64_t group, uint64_t token, el_node leader,
+                              el_node before, uint64_t seen)
+{
+    const struct history_stated *gap = before ? find(c, group, token, before, HISTORY_STATES_GAP) : NULL;
+    const struct history_stated *began = find(c, group, token, leader, HISTORY_STATES_BEGINNING);
+    if (gap) return gap->span_ns;
+    return began && began->span_ns ? began->span_ns - 1 : seen;
+}
+
+void history_correct(const struct history *c, uint64_t group, struct history_tenure *t, el_node before)
+{
+    const struct history_stated *began = find(c, group, t->token, t->leader, HISTORY_STATES_BEGINNING),
+                                *ended = find(c, group, t->token, t->leader, HISTORY_STATES_END);
+    if (began && began->word != HISTORY_SEEN) t->began = (enum history_beginning)began->word;
+    if (t->nobody_ns != UINT64_MAX || before)
+        t->nobody_ns = nobody_before(c, group, t->token, t->leader, before, t->nobody_ns);
+    if (!ended || t->ended_ns == 0) return;
+    t->ended = (enum history_end)ended->word;
+    t->ended_ns = t->began_ns + ended->span_ns;
+    t->detail = ended->detail[0] ? ended->detail : NULL;
+}
+
+/* The leader before the change at this index of the ring. */
+static el_node leader_before(const struct history *c, uint64_t number, uint64_t group)
+{
+    const uint64_t oldest = c->changes.count - history_held(&c->changes);
+    for (uint64_t i = number; i > oldest && number - i < LOOK_BACK; i--) {
+        const struct history_entry *e = &c->changes.entries[(i - 1) & (c->changes.size - 1)];
+        if (e->group == group && e->who) return e->who;
+    }
+    return EL_NOBODY;
+}
+
+void history_settle(struct history *c, uint64_t now_ns, void (*tell)(void *context, uint64_t nobody_ns),
+                    void *context)
+{
+    const uint64_t oldest = c->changes.count - history_held(&c->changes);
+    if (c->settled < oldest) c->settled = oldest; /* more than 8192 changes in 3 s: the first are not counted */
+    for (uint32_t i = 0; i < SETTLE_AT_ONCE && c->settled < c->changes.count; i++, c->settled++) {
+        const struct history_entry *e = &c->changes.entries[c->settled & (c->changes.size - 1)];
+        if (now_ns - e->at_ns < SETTLED_AFTER_NS) return;
+        if (!e->who || e->note != HISTORY_FAILOVER || e->nobody_ns == UINT64_MAX) continue;
+        tell(context, nobody_before(c, e->group, e->token, e->who, leader_before(c, c->settled, e->group),
+                                    e->nobody_ns));
+    }
+}
+
+/* ---- Silence ---- */
+
+void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, uint64_t unrenewed_ns,
+                           const uint64_t *heard_ns, uint64_t late_ns)
+{
+    uint64_t silent = 0, told = 0;
+    if (!c) return;
+    for (uint32_t i = 0; i < c->config->member_count; i++) {
+        const bool is_voter = c->config->members[i].role != CONFIG_OBSERVER && i + 1 != c->config->self;
+        if (is_voter && heard_ns[i] > late_ns) silent |= UINT64_C(1) << i;
+    }
+    for (uint32_t n = 0; n < c->config->member_count; n++) { /* the first that fell silent first */
+        uint32_t first = CONFIG_MEMBERS_MAX;
+        for (uint32_t i = 0; i < c->config->member_count; i++)
+            if (silent >> i & 1 && !(told >> i & 1) &&
+                (first == CONFIG_MEMBERS_MAX || heard_ns[i] > heard_ns[first]))
+                first = i;
+        if (first == CONFIG_MEMBERS_MAX) break;
+        told |= UINT64_C(1) << first;
+        if (heard_ns[first] <= now_ns)
+            history_add_step(c, (struct history_entry){.what = HISTORY_LAST_HEARD,
+                                                       .at_ns = now_ns - heard_ns[first],
+                                                       .group = group,
+                                                       .who = (uint8_t)(first + 1)});
+    }
+    history_add_step(c, (struct history_entry){.what = HISTORY_NO_MAJORITY,
+                                               .at_ns = now_ns,
+                                               .group = group,
+                                               .token = silent,
+                                               .more = unrenewed_ns});
+}
+
+/* "b silent for 812 ms, c never heard" */
+static void write_silent(const struct history *c, const struct history_entry *lost, uint32_t back, char *text,
+                         size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < c->config->member_count && used < size; i++) {
+        const struct history_entry *last = NULL;
+        if (!(lost->token >> i & 1)) continue;
+        for (uint32_t n = 1; n <= CONFIG_MEMBERS_MAX && back + n <= history_held(&c->steps) && !last; n++) {
+            const struct history_entry *e = history_back(&c->steps, back + n);
+            if (e->what != HISTORY_LAST_HEARD || e->group != lost->group) break;
+            if (e->who == i + 1) last = e;
+        }
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s ", used ? ", " : "", c->config->members[i].name);
+        if (used < size && last)
+            used += (size_t)snprintf(text + used, size - used, "silent for %" PRIu64 " ms",
+                                     (lost->at_ns - last->at_ns) / NS_PER_MS);
+        else if (used < size)
+            used += (size_t)snprintf(text + used, size - used, "never heard");
+    }
+    if (!lost->token) snprintf(text, size, "voters are heard, but do not answer");
+}
+
+static const struct history_entry *last_loss(const struct history *c, uint64_t group, uint64_t since,
+                                             uint32_t *back)
+{
+    const uint32_t held = history_held(&c->steps);
+    for (*back = 1; *back <= held && *back <= LOOK_BACK; ++*back) {
+        const struct history_entry *e = history_back(&c->steps, *back);
+        if (e->number < since) break;
+        if (e->what == HISTORY_NO_MAJORITY && e->group == group) return e;
+    }
+    return NULL;
+}
+
+void history_write_silence(const struct history *c, uint64_t group, char text[HISTORY_TEXT])
+{
+    uint32_t back;
+    const struct history_entry *lost = c ? last_loss(c, group, 0, &back) : NULL;
+    char who[HISTORY_DETAIL];
+    text[0] = '\0';
+    if (!lost) return;
+    write_silent(c, lost, back, who, sizeof who);
+    snprintf(text, HISTORY_TEXT, "no majority has renewed the lease for %" PRIu64 " ms: %s",
+             lost->more / NS_PER_MS, who);
+}
+
+/* ---- Stating ---- */
+
+uint32_t history_make_statements(struct history *c, const struct history_entry *change,
+                                 const struct history_entry *began, struct history_statement *list)
+{
+    const el_node self = c->config->self;
+    uint32_t count = 0, back;
+    if (change->whom == self) {
+        const bool is_known = began && began->who == self;
+        struct history_statement *s = &list[count++];
+        *s = (struct history_statement){.what = HISTORY_STATES_END, .token = is_known ? began->token : 0};
+        s->span_ns = is_known ? change->at_ns - began->at_ns : 0;
+        const struct history_entry *lost =
+            change->ended == HISTORY_NO_QUORUM
+                ? last_loss(c, change->group, is_known ? began->number : 0, &back)
+                : NULL;
+        char who[HISTORY_DETAIL - 16] = "";
+        if (lost) write_silent(c, lost, back, who, sizeof who);
+        snprintf(s->text, sizeof s->text, "%s%s%s", history_end_word(change->ended), who[0] ? "; " : "", who);
+        if (!is_known) count--;
+    }
+    if (change->who && change->nobody_ns != UINT64_MAX && began && began->who == self &&
+        began->token != change->token)
+        list[count++] = (struct history_statement){
+            .what = HISTORY_STATES_GAP, .token = change->token, .span_ns = change->nobody_ns};
+    if (change->who == self && change->note != HISTORY_RETURN) {
+        struct history_statement *s = &list[count++];
+        *s = (struct history_statement){.what = HISTORY_STATES_BEGINNING,
+                                        .token = change->token,
+                                        .span_ns = change->nobody_ns == UINT64_MAX ? 0 : change->nobody_ns + 1};
+        snprintf(s->text, sizeof s->text, "%s", history_beginning_word(change->began));
+    }
+    for (uint32_t i = 0; i < count; i++) history_hear_statement(c, self, change->group, &list[i]);
+    return count;
+}

@@ -1,0 +1,78 @@
+/* Which members count: those that are heard and have the same settings and the same list of members. */
+#define _GNU_SOURCE
+#include "agent/exchange/exchange.h"
+#include "agent/serve/internal.h"
+#include "base/clock.h"
+
+static const uint64_t HEARD_WITHIN = 2 * NS_PER_S;
+enum { DIFFERENCES_MAX = 4, MANY_MEMBERS = 16 };
+
+void serve_set_exchange(struct serve *serve, struct exchange *exchange)
+{
+    serve->exchange = exchange;
+}
+
+uint64_t serve_heard(const struct serve *serve, el_node peer)
+{
+    const uint64_t by_host = host_heard(serve->host, peer);
+    const uint64_t at_all =
+        serve->exchange ? exchange_heard(serve->exchange, host_clock(serve->host), peer) : UINT64_MAX;
+    return at_all < by_host ? at_all : by_host;
+}
+
+bool serve_differs(const struct serve *serve, el_node peer)
+{
+    if (peer == serve->config->self || serve_heard(serve, peer) >= HEARD_WITHIN) return false;
+    if (serve->exchange && exchange_knows(serve->exchange, peer))
+        return exchange_differs(serve->exchange, peer, NULL);
+    return host_differs(serve->host, peer) != HOST_SAME;
+}
+
+/* Two witnesses send each other nothing but greetings. */
+static bool is_here(const struct serve *serve, el_node peer)
+{
+    const struct config_member *members = serve->config->members;
+    const bool are_witnesses =
+        members[peer - 1].role == CONFIG_WITNESS && members[serve->config->self - 1].role == CONFIG_WITNESS;
+    return host_hears(serve->host, peer) || (are_witnesses && host_heard(serve->host, peer) < HEARD_WITHIN);
+}
+
+/* An agent of an earlier version does not tell its settings. Then only its messages show them. */
+bool serve_counts(const struct serve *serve, el_node member, const struct host_group *group)
+{
+    if (member == serve->config->self) return true;
+    if (!is_here(serve, member)) return false;
+    if (serve->exchange && exchange_knows(serve->exchange, member))
+        return !exchange_differs(serve->exchange, member, host_name(group));
+    return host_differs(serve->host, member) == HOST_SAME || host_hears_in(group, member);
+}
+
+void serve_count_votes(const struct serve *serve, const struct host_group *group, uint32_t *votes,
+                       uint32_t *counted)
+{
+    *votes = *counted = 0;
+    for (el_node member = 1; member <= serve->config->member_count; member++) {
+        if (serve->config->members[member - 1].role == CONFIG_OBSERVER) continue;
+        ++*votes;
+        *counted += serve_counts(serve, member, group);
+    }
+}
+
+json_t *serve_describe_differences(const struct serve *serve, el_node peer)
+{
+    struct exchange_difference differences[DIFFERENCES_MAX];
+    const uint32_t most = serve->config->member_count > MANY_MEMBERS ? 1 : DIFFERENCES_MAX;
+    if (!serve_differs(serve, peer)) return NULL;
+    const uint32_t count = serve->exchange ? exchange_differences(serve->exchange, peer, differences, most) : 0;
+    json_t *list = json_array();
+    for (uint32_t i = 0; list && i < count; i++)
+        json_array_append_new(list, json_pack("{so so so}", "what", serve_text(differences[i].what), "ours",
+                                              serve_text(differences[i].ours), "theirs",
+                                              serve_text(differences[i].theirs)));
+    if (list && count == 0)
+        json_array_append_new(list, json_pack("{ss}", "what",
+                                              host_differs(serve->host, peer) == HOST_OTHER_MEMBERS
+                                                  ? "list of members"
+                                                  : "settings of some group"));
+    return list;
+}

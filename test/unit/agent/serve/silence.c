@@ -1,0 +1,82 @@
+/* Why leadership ended: a worker that stops because no majority renews its lease has not resigned of its own accord. */
+#include "agent/history/history.h"
+#include "lib/host/leaderships.h"
+
+static struct history *history;
+
+static void lead_with_history(void)
+{
+    begin(3);
+    history = history_new(&members[0].config, now);
+    assert_non_null(history);
+    members[0].leaderships.history = history;
+    lead(1, a);
+    assert_int_equal(leadership_enter(leadership(2, "g"), b, 0, ""), LEADERSHIP_DONE);
+    assert_int_equal(leadership_enter(leadership(3, "g"), c, 0, ""), LEADERSHIP_DONE);
+    pass(2000);
+    heard[0] = '\0';
+}
+
+static int forget(void **state)
+{
+    (void)finish(state);
+    history_free(history);
+    return 0;
+}
+
+static void a_worker_that_resigns_says_so(void **state)
+{
+    lead_with_history();
+    char text[HISTORY_TEXT];
+    assert_int_equal(leadership_withdraw(leadership(1, "g"), a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
+    expect_heard("a lost resigned; ");
+    history_write_silence(history, history_group("g"), text);
+    assert_string_equal(text, "");
+}
+
+static void a_worker_that_resigns_without_a_majority_does_not(void **state)
+{
+    lead_with_history();
+    char text[HISTORY_TEXT];
+    members[1].is_cut = members[2].is_cut = true;
+    pass(700);
+    assert_true(leadership(1, "g")->tenure->is_held); /* the lease is not over */
+    assert_int_equal(leadership_withdraw(leadership(1, "g"), a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
+    expect_heard("a lost resigned by no-quorum; ");
+    history_write_silence(history, history_group("g"), text);
+    assert_non_null(strstr(text, "no majority has renewed the lease for "));
+    assert_non_null(strstr(text, "m2 silent for "));
+    assert_non_null(strstr(text, "m3 silent for "));
+}
+
+static void one_silent_voter_of_three_is_no_cause(void **state)
+{
+    lead_with_history();
+    members[2].is_cut = true;
+    pass(700);
+    heard[0] = '\0'; /* its lease was renewed */
+    assert_int_equal(leadership_withdraw(leadership(1, "g"), a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
+    expect_heard("a lost resigned; ");
+}
+
+static void a_worker_that_dies_meanwhile_is_dead(void **state)
+{
+    lead_with_history();
+    char text[HISTORY_TEXT];
+    members[1].is_cut = members[2].is_cut = true;
+    pass(700);
+    assert_int_equal(leadership_withdraw(leadership(1, "g"), a, LEADERSHIP_DIES), LEADERSHIP_DONE);
+    history_write_silence(history, history_group("g"), text);
+    assert_string_equal(text, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_worker_that_resigns_says_so, forget),
+        cmocka_unit_test_teardown(a_worker_that_resigns_without_a_majority_does_not, forget),
+        cmocka_unit_test_teardown(one_silent_voter_of_three_is_no_cause, forget),
+        cmocka_unit_test_teardown(a_worker_that_dies_meanwhile_is_dead, forget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
