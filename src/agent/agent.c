@@ -111,6 +111,7 @@ static void before_waiting(uv_prepare_t *handle)
         agent_finish(agent, AGENT_DISK_FAILED);
     }
     agent_watch_disk(agent, now); /* the host ticks once a second at least */
+    agent_watch_names(agent, now);
     look_at_clock(agent, now);
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;
