@@ -123,6 +123,7 @@ static void before_waiting(uv_prepare_t *handle)
     agent_watch_disk(agent, now); /* the host ticks once a second at least */
     agent_watch_peers(agent, now);
     serve_settle(agent->serve, now);
+    agent_watch_names(agent, now);
     look_at_clock(agent, now);
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;

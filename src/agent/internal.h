@@ -67,6 +67,8 @@ struct agent {
     uv_signal_t on_signal[4];
     struct agent_reading *reading; /* of the configuration, in another thread; NULL: none */
     uv_poll_t *on_reading;
+    uint64_t names_at,
+        names_wait;   /* when names may be looked up next, and after how long again; 0: none is missed */
     bool reads_again; /* SIGHUP came while it was being read */
     uint64_t watchdog, watchdog_at;
     bool is_leaving, is_done;
@@ -77,7 +79,9 @@ struct agent {
 void agent_finish(struct agent *, int code);
 
 /* reload.c */
-void agent_reload(struct agent *);      /* on SIGHUP; returns at once */
+void agent_reload(struct agent *); /* on SIGHUP; returns at once */
+/* Looks up, beside the loop, the names of members that are not heard. */
+void agent_watch_names(struct agent *, uint64_t now);
 void agent_stop_reload(struct agent *); /* before the loop ends; does not wait for the thread */
 
 /* A write of the state file that takes longer than this is in the log. */

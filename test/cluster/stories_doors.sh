@@ -88,6 +88,66 @@ story_reload_with_a_hanging_resolver() {
     judge
 }
 
+# Names that nobody knows when the agents start, and that are known later; and one that moves.
+story_names_that_come_late() {
+    tell_apart "mounts of our own" --mount
+    found 3
+    printf '127.0.0.1 localhost\n' > "$dir/hosts"
+    printf 'hosts: files\n' > "$dir/nsswitch.conf"
+    local file
+    for file in hosts nsswitch.conf; do
+        [ -e "/etc/$file" ] || skip "there is no /etc/$file here"
+        mount --bind "$dir/$file" "/etc/$file"
+    done
+    sed -i "s/^address = $prefix\.2:/address = b.elector.test:/; s/^address = $prefix\.3:/address = c.elector.test:/" "$(conf a)"
+    sed -i "s/^address = $prefix\.2:/address = b.elector.test:/" "$(conf b)"
+    "$ELECTOR" agent --config "$(conf a)" --check-config > "$dir/said" || fail "check-config ends with $?"
+    says 'warning: the host of member b, b.elector.test:.* is not found' || fail "check-config does not warn"
+    start a
+    await_log a 'level=warn msg="the host of member c, c.elector.test:[0-9]*, is not found'
+    "$ELECTOR" agent --config "$(conf b)" >> "$dir/b.log" 2>&1 & # its own name: it waits
+    agent[b]=$!
+    await_log b "this member's own host is not found: waiting"
+    printf '127.0.0.1 localhost\n%s.2 b.elector.test\n%s.77 c.elector.test\n' "$prefix" "$prefix" > "$dir/hosts"
+    await_log a "msg=\"member b: b.elector.test:$port is $prefix.2:$port\""
+    await 60 "agent b answers" answers b
+    work a
+    await_leader
+    # c has moved: a finds it when it has been silent for long.
+    await_log a "msg=\"member c: c.elector.test:$port is $prefix.77:$port\""
+    printf '127.0.0.1 localhost\n%s.2 b.elector.test\n%s.3 c.elector.test\n' "$prefix" "$prefix" > "$dir/hosts"
+    start c
+    await_log a "msg=\"member c: c.elector.test:$port is $prefix.3:$port\""
+    await 60 "a hears c" hears a c
+    no_errors a b c
+    judge
+}
+hears() { "$ELECTOR" status --members --url "$(url "$1")" 2> /dev/null | grep -q "^$2 .* here "; } # MEMBER MEMBER
+
+# A reload takes over what it can, and says of the rest what it is.
+story_reload_says_what_it_leaves() {
+    found 1
+    start a
+    work a
+    await_leader
+    sed -i 's/^socket = .*/&\nsocket-mode = 0600/' "$(conf a)"
+    printf '[group night*]\nlease = 2s\nallow = uid:4242\n' >> "$(conf a)"
+    kill -HUP "${agent[a]}"
+    await_log a 'level=warn msg="not taken over: \[agent\] socket-mode is still 0660, and 0600 in the file; needs a restart"'
+    await_log a 'level=info msg="taken over: \[group night\*\]; groups that exist already keep their settings'
+    await_log a 'msg="reloaded .*, except for the 1 above"'
+    "$ELECTOR" run --no-wait --quiet --url "$(url a)" nightly -- true > "$dir/said" 2>&1 || fail "nightly: $(cat "$dir/said")"
+    [ "$("$ELECTOR" status nightly --url "$(url a)" | grep -oE '[0-9]+ ms' | tail -n 1)" = "$("$ELECTOR" plan --config "$(conf a)" |
+        sed -n '/^group night/,$p' | sed -nE 's/^  a host dies, hangs or is cut off +([0-9]+ ms) .*/\1/p' | head -n 1)" ] ||
+        fail "the new section does not count: $("$ELECTOR" status --url "$(url a)")"
+    kill -TERM "${agent[a]}"
+    await_exit "${agent[a]}" 0 "agent a"
+    "$ELECTOR" replay "$dir/c/a/elector.state.flight" > "$dir/said" 2>&1 || fail "replay: $(cat "$dir/said")"
+    says agrees || fail "replay: $(cat "$dir/said")"
+    no_errors a
+    judge
+}
+
 begin_again() { # all members of a cluster that was founded; a leads
     start "${members[@]}"
     work a

@@ -115,10 +115,25 @@ static bool find(const char *text, bool numeric, struct sockaddr_storage *addres
     return true;
 }
 
-bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *address, char *reason,
-                       size_t size)
+bool config_is_numeric(const char *text)
 {
-    if (!find(text, numeric, address, reason, size)) return false;
+    char host[254], reason[200];
+    uint16_t port;
+    struct sockaddr_storage address;
+    return config_split_address(text, host, sizeof host, &port, reason, sizeof reason) &&
+           look_up(host, true, &address) == 0;
+}
+
+bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *address, bool *is_missing,
+                       char *reason, size_t size)
+{
+    struct sockaddr_storage unused;
+    if (is_missing) *is_missing = false;
+    if (!find(text, numeric, address, reason, size)) {
+        char other[200];
+        if (is_missing) *is_missing = find(text, true, &unused, other, sizeof other);
+        return false;
+    }
     return is_one_host(address) ||
            refuse(text, "the host is a wildcard, broadcast or multicast address", reason, size);
 }
@@ -141,7 +156,7 @@ bool config_http_of(const char *text, bool numeric, struct sockaddr_storage *add
 
 bool config_address(const char *text, struct sockaddr_storage *address, char *reason, size_t size)
 {
-    return config_address_of(text, false, address, reason, size);
+    return config_address_of(text, false, address, NULL, reason, size);
 }
 
 void config_write_address(const struct sockaddr_storage *address, char *text, size_t size)

@@ -2,7 +2,7 @@
  * The config room reads an agent's configuration: an INI file, which command line flags may override. It knows
  * the keys of seal/ and the options of the algorithms, and nothing of the running agent. Start here with struct
  * config. parse.c reads lines, sections.c has the table of keys, validate.c and group.c check what only the
- * whole file can show, rights.c decides who may do what, reload.c says whether a running agent can take a new file.
+ * whole file can show, rights.c decides who may do what, reload.c says what a running agent takes over of a new file.
  */
 #ifndef ELECTOR_AGENT_CONFIG_CONFIG_H
 #define ELECTOR_AGENT_CONFIG_CONFIG_H
@@ -41,6 +41,8 @@ struct config_member {
     uint64_t id; /* 1..1000, distinct: makes the member's terms unique */
     enum config_role role;
     struct sockaddr_storage address; /* IPv4 or IPv6 */
+    char host_name[264];             /* HOST:PORT as written, if the host is a name; "": it is numeric */
+    bool is_unresolved; /* the name was not found: `address` stands for it, and nothing is sent there */
     uint8_t public_key[SEAL_KEY];
     bool has_key;
 };
@@ -115,6 +117,7 @@ struct config {
     bool guardian;                        /* a separate process tells peers if the agent dies */
     bool seccomp;                         /* confine/ forbids system calls that the agent does not need */
     struct sockaddr_storage http;         /* family 0: off */
+    bool http_is_unresolved;              /* its host is a name that was not found: off until a restart */
     bool http_is_default;                 /* not configured: `doctor` only warns if it is in use */
     uint32_t http_groups;                 /* most groups in /metrics one by one */
     uint32_t drift;                       /* of clocks, in millionths */
@@ -127,6 +130,11 @@ struct config {
 
 /* False: `text` says in one line what is wrong, where (FILE:LINE) and what to do; `config` is wiped. */
 bool config_read(struct config *, const char *path, char *text, size_t size);
+/* The same for an agent, which looks names up again later: a member whose host is not found is `is_unresolved`. */
+bool config_read_patiently(struct config *, const char *path, char *text, size_t size);
+/* Tells each name that was not found. */
+void config_each_unresolved(const struct config *, void (*tell)(void *context, const char *text),
+                            void *context);
 /* The same from memory. `path` is for messages, and relative paths start from its folder. With `form_only` no
  * host or user is looked up and no key file is read: for checking a file that belongs to another host. */
 bool config_parse(struct config *, const char *path, const char *bytes, size_t byte_count, bool form_only,
@@ -181,8 +189,18 @@ bool config_is_loopback(const struct sockaddr_storage *);
 /* 1 to 63 letters, digits, '.', '_' and '-', not beginning with '-' or '.'. */
 bool config_is_member_name(const char *text);
 
-/* Whether a running agent can take the second configuration. Members, groups and their options, and paths must
- * be equal; keys, permissions and logging may differ. */
-bool config_is_same_cluster(const struct config *, const struct config *);
+/*
+ * What a running agent takes over of a file that was read again. `fresh` becomes the configuration to run with: rights,
+ * logging, limits, cluster keys, the addresses of names, and new [group] sections are its own; everything else is again what
+ * `running` has. Sections keep their places, and new ones follow. `tell` hears of each key that differs and was not taken
+ * over, with its old and new value. The number of these.
+ */
+struct config_difference {
+    const char *section, *key, *was, *is; /* "[agent]", "socket", ... */
+};
+/* Takes the address over if both have the same name for it, and it was found. True: it is another now. */
+bool config_adopt_address(struct config_member *, const struct config_member *looked_up);
+uint32_t config_merge(const struct config *running, struct config *fresh,
+                      void (*tell)(void *context, const struct config_difference *), void *context);
 
 #endif

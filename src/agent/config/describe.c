@@ -40,6 +40,22 @@ static void describe_group(const struct config_group *group, FILE *out)
     fputc('\n', out);
 }
 
+void config_each_unresolved(const struct config *config, void (*tell)(void *context, const char *text),
+                            void *context)
+{
+    char text[400];
+    if (config->http_is_unresolved)
+        tell(context, "the host of `http` is not found: HTTP is off until a restart");
+    for (uint32_t i = 0; i < config->member_count; i++) {
+        const struct config_member *member = &config->members[i];
+        if (!member->is_unresolved) continue;
+        snprintf(text, sizeof text,
+                 "the host of member %s, %.200s, is not found; an agent looks it up again until it is",
+                 member->name, member->host_name);
+        tell(context, text);
+    }
+}
+
 static void describe_opening(void *out, const char *text)
 {
     fprintf(out, "warning: %s\n", text);
@@ -79,5 +95,6 @@ bool config_describe(const struct config *config, FILE *out)
     }
     if (!all) fputs("  all others   quorum\n", out);
     config_each_opening(config, describe_opening, out);
+    config_each_unresolved(config, describe_opening, out);
     return fflush(out) == 0 && !ferror(out);
 }

@@ -17,6 +17,7 @@ struct config_reading {
     struct config *config;
     const char *path;
     bool form_only;
+    bool is_patient;      /* a host that is not found is looked up again later */
     const char *at, *end; /* the rest of the file */
     uint32_t line;        /* the current one, from 1 */
 
@@ -60,6 +61,9 @@ bool config_read_allow_control(struct config_reading *, const char *value);
 bool config_key_of(const char *text, uint8_t key[SEAL_KEY]);
 /* PORT on loopback, or an address to listen on, which may be a wildcard. */
 bool config_http_of(const char *text, bool numeric, struct sockaddr_storage *, char *reason, size_t size);
-bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *, char *reason, size_t size);
+/* *is_missing (may be NULL): the address is well written, but its host was not found. */
+bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *, bool *is_missing,
+                       char *reason, size_t size);
+bool config_is_numeric(const char *text); /* its host is no name */
 
 #endif

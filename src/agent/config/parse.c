@@ -121,8 +121,8 @@ static void set_defaults(struct config *config, const char *path)
     config->http_groups = 1000;
 }
 
-bool config_parse(struct config *config, const char *path, const char *bytes, size_t byte_count, bool form_only,
-                  char *text, size_t size)
+static bool parse(struct config *config, const char *path, const char *bytes, size_t byte_count, bool form_only,
+                  bool is_patient, char *text, size_t size)
 {
     if (size > 0) text[0] = '\0';
     set_defaults(config, path);
@@ -135,6 +135,7 @@ bool config_parse(struct config *config, const char *path, const char *bytes, si
     *r = (struct config_reading){.config = config,
                                  .path = path,
                                  .form_only = form_only,
+                                 .is_patient = is_patient,
                                  .at = bytes,
                                  .end = bytes + byte_count,
                                  .text = text,
@@ -148,7 +149,13 @@ bool config_parse(struct config *config, const char *path, const char *bytes, si
     return good;
 }
 
-bool config_read(struct config *config, const char *path, char *text, size_t size)
+bool config_parse(struct config *config, const char *path, const char *bytes, size_t byte_count, bool form_only,
+                  char *text, size_t size)
+{
+    return parse(config, path, bytes, byte_count, form_only, false, text, size);
+}
+
+static bool read_file(struct config *config, const char *path, bool is_patient, char *text, size_t size)
 {
     FILE *file = fopen(path, "re");
     char *bytes = file ? malloc(SIZE_MAX_READ) : NULL;
@@ -165,11 +172,21 @@ bool config_read(struct config *config, const char *path, char *text, size_t siz
         else if (count == SIZE_MAX_READ)
             snprintf(text, size, "%s: larger than a configuration may be (1 MiB)", path);
         else
-            good = config_parse(config, path, bytes, count, false, text, size);
+            good = parse(config, path, bytes, count, false, is_patient, text, size);
     }
     free(bytes);
     if (file) fclose(file);
     return good;
+}
+
+bool config_read(struct config *config, const char *path, char *text, size_t size)
+{
+    return read_file(config, path, false, text, size);
+}
+
+bool config_read_patiently(struct config *config, const char *path, char *text, size_t size)
+{
+    return read_file(config, path, true, text, size);
 }
 
 void config_wipe(struct config *config)

@@ -75,8 +75,13 @@ static bool read_id(struct config_reading *r, const char *value)
 static bool read_address(struct config_reading *r, const char *value)
 {
     char reason[200];
-    if (config_address_of(value, r->form_only, &member(r)->address, reason, sizeof reason)) return true;
-    return config_fail(r, r->line, "%s", reason);
+    struct config_member *m = member(r);
+    bool is_missing = false;
+    if (!config_is_numeric(value)) snprintf(m->host_name, sizeof m->host_name, "%s", value);
+    if (config_address_of(value, r->form_only, &m->address, &is_missing, reason, sizeof reason)) return true;
+    m->is_unresolved =
+        is_missing && r->is_patient && config_address_of(value, true, &m->address, NULL, reason, sizeof reason);
+    return m->is_unresolved || config_fail(r, r->line, "%s", reason);
 }
 
 static bool read_role(struct config_reading *r, const char *value)
@@ -210,6 +215,12 @@ static bool read_http(struct config_reading *r, const char *value)
     memset(&config->http, 0, sizeof config->http);
     if (strcmp(value, "off") == 0 || config_http_of(value, r->form_only, &config->http, reason, sizeof reason))
         return true;
+    config->http_is_unresolved =
+        r->is_patient && config_http_of(value, true, &config->http, reason, sizeof reason);
+    if (config->http_is_unresolved) {
+        memset(&config->http, 0, sizeof config->http);
+        return true;
+    }
     return config_fail(r, r->line, "'http' is a port, an address or off: %s", reason);
 }
 

@@ -62,6 +62,7 @@ int udp_open_aside(const struct config *config)
 
 bool udp_send(int socket, const struct config_member *to, const uint8_t *datagram, size_t size)
 {
+    if (to->is_unresolved) return true; /* until its name is found */
     const ssize_t sent = sendto(socket, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL,
                                 (const struct sockaddr *)&to->address, config_address_size(&to->address));
     return sent >= 0 || errno == EAGAIN || errno == ECONNREFUSED || errno == ENOBUFS || errno == EINTR;

@@ -70,6 +70,14 @@ static void pause_recording(struct recorder *f)
                   "set a larger `recorder`");
 }
 
+void recorder_begin_again(struct recorder *f)
+{
+    if (!f || f->is_paused) return;
+    f->is_paused = true; /* the next call begins a half, with the host's state and the present configuration */
+    recorder_publish(f, RECORDER_PENDING_AT, 0);
+    set_flags(f, RECORDER_FULL);
+}
+
 /* Gives pages that are complete back to the kernel, so that they do not count as our memory. The pages of a
  * shared mapping stay in the file. */
 static void let_go_behind(const struct recorder *f, const uint8_t *entry)

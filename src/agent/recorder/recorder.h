@@ -92,6 +92,8 @@ struct recorder *recorder_open(const char *path, uint64_t size, const struct con
 struct recorder *recorder_begin(const struct config *, struct record *, struct host_hooks *);
 /* After the host is freed. May be NULL. */
 void recorder_close(struct recorder *);
+/* The configuration has changed in what a host does: what follows is recorded anew, with a gap before it. May be NULL. */
+void recorder_begin_again(struct recorder *);
 /* Whether the child is one of ours: the writer of the file, or a copy of this process that packs the state. */
 bool recorder_is_process(const struct recorder *, pid_t child);
 /* Waits up to `wait_ms` until a state that is being written is complete. */

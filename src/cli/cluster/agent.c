@@ -2,15 +2,18 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/agent.h"
 #include "base/log.h"
 #include "cli/cli.h"
 
+enum { RETRY_S = 1 };
+
 static const char help[] =
     "Usage: elector agent --config FILE [options]\n\n"
     "Runs this host's member of a cluster. On SIGTERM it hands over the groups it leads, then exits. On SIGHUP it\n"
-    "reloads keys, permissions and logging. `elector init` writes a configuration.\n\n"
+    "reloads keys, rights, logging and new groups, and logs what needs a restart. `elector init` writes a configuration.\n\n"
     "  --config FILE     the configuration, elector.conf(5)\n"
     "  --check-config    read the configuration, explain it, and exit\n"
     "  --verbose         also log the steps of the state machines\n"
@@ -18,13 +21,38 @@ static const char help[] =
     "Exit codes: 0 stopped by a signal; 2 usage; 69 a resource it needs is unavailable; 74 its disk failed;\n"
     "78 the configuration is invalid.\n";
 
+static void tell_unresolved(void *context, const char *text)
+{
+    (void)context;
+    log_event(LOG_WARN_LEVEL, NULL, "%s", text);
+}
+
+/* Waits until this member's own name is found: at boot there may be no name server yet. The names of the others are looked
+ * up while the agent runs. */
+static bool read_patiently(struct config *config, const char *path, bool waits, char *text, size_t size)
+{
+    bool has_told = false;
+    while (config_read_patiently(config, path, text, size)) {
+        const struct config_member *self = &config->members[config->self - 1];
+        log_set(config->log == CONFIG_LOG_JSON, config->verbose);
+        if (waits && !has_told) config_each_unresolved(config, tell_unresolved, NULL);
+        if (!waits || !self->is_unresolved) return true;
+        if (!has_told)
+            log_event(LOG_WARN_LEVEL, NULL,
+                      "this member's own host is not found: waiting for it, and not listening yet");
+        has_told = true;
+        nanosleep(&(struct timespec){.tv_sec = RETRY_S}, NULL);
+    }
+    return false;
+}
+
 static int run(const char *path, bool check, bool verbose)
 {
     struct config *config = calloc(1, sizeof *config);
     char text[512];
     int code = 0;
     if (!config) return cli_out_of_memory("agent");
-    if (!config_read(config, path, text, sizeof text)) {
+    if (!read_patiently(config, path, !check, text, sizeof text)) {
         fprintf(stderr, "elector agent: %s\n", text);
         free(config);
         return AGENT_BAD_CONFIG;

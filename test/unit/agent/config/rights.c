@@ -141,18 +141,6 @@ static void mistakes_in_each_are_told_by_its_name(void **state)
     mentions(ALL "[group x]\nallow-read = uid:1\nallow-read = uid:2\n", ":16: 'allow-read' was set");
 }
 
-/* SIGHUP may change rights, and nothing that a machine was started with. */
-static void rights_may_change_while_an_agent_runs(void **state)
-{
-    static struct config before;
-    accepts(ALL "[group x]\nallow = uid:1\n");
-    before = config;
-    accepts(ALL "[group x]\nallow = uid:2\nallow-read = uid:3\nallow-control = uid:4\n");
-    assert_true(config_is_same_cluster(&before, &config));
-    accepts(ALL "[group x]\nallow = uid:1\nlease = 2s\n");
-    assert_false(config_is_same_cluster(&before, &config));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,7 +153,6 @@ int main(void)
         cmocka_unit_test(a_section_that_is_more_open_is_told),
         cmocka_unit_test(a_summary_names_each_right),
         cmocka_unit_test(mistakes_in_each_are_told_by_its_name),
-        cmocka_unit_test(rights_may_change_while_an_agent_runs),
     };
     return cmocka_run_group_tests_name("rights", tests, make_folder, remove_folder);
 }
