@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups lint format rewrite install coverage soak mutants setup
+.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups bench-hostile lint format rewrite install coverage soak mutants setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -50,6 +50,9 @@ bench-compare: build-release ## is this build slower at failover than another (O
 
 bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000 10000 100000")
 	@BUILD=build/release bench/groups/run.sh
+
+bench-hostile: build-release ## what a neighbour can do to an agent that leads (SECONDS_EACH=60 ATTACKS="why status …")
+	@BUILD=build/release bench/hostile/run.sh
 
 lint: lint-setup ## formatting and static analysis; changes nothing
 	@cmake --preset asan >/dev/null

@@ -353,6 +353,11 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     }
     if (events & UV_READABLE) c->is_readable = true;
     serve_queue(c);
+    /* libuv polls again and again, within one turn, while 1,024 descriptors are ready. So those of a long queue are not polled
+     * until their turn has come, when watch() begins again. */
+    if (c->serve->turns.count <= SERVE_POLLED_MAX) return;
+    c->watched = 0;
+    (void)uv_poll_stop(&c->poll);
 }
 
 /* A client that does not read is not read from. Then we poll for writing, which also reports that it is

@@ -31,7 +31,8 @@ enum {
     SERVE_OBSERVE_ALL_EACH =
         64,                /* at most so many of one user; as many are left for root and the agent's own */
     SERVE_CLOSING_MAX = 8, /* descriptors of a user that wait to be closed: no more are read from it */
-    SERVE_AWAITED_BUCKETS = 1024
+    SERVE_AWAITED_BUCKETS = 1024,
+    SERVE_POLLED_MAX = 256 /* connections that are polled though they wait for their turn */
 };
 _Static_assert((int)SERVE_GROUPS_MAX <= (int)NUMBER_SET_END,
                "sets have room for the numbers of all leaderships");

@@ -70,6 +70,11 @@ static void on_timer(uv_timer_t *timer)
     go_round(timer->data);
 }
 
+static void on_again(uv_idle_t *again)
+{
+    go_round(again->data);
+}
+
 /* The host's overdue timers first, so that no answer says what is no longer true. */
 static void go_round(struct http *http)
 {
@@ -80,15 +85,19 @@ static void go_round(struct http *http)
     (void)MHD_run(http->daemon);
     uint64_t wait_ms = http->waiting ? 0 : http_cut_overdue(http);
     if (MHD_get_timeout(http->daemon, &idle_ms) == MHD_YES && idle_ms < wait_ms) wait_ms = idle_ms;
-    if (wait_ms != UINT64_MAX)
+    if (wait_ms != UINT64_MAX && wait_ms > 0)
         (void)uv_timer_start(&http->timer, on_timer, wait_ms, 0);
     else
         (void)uv_timer_stop(&http->timer);
+    if (wait_ms == 0)
+        http_go_round_soon(http);
+    else
+        (void)uv_idle_stop(&http->again);
 }
 
 void http_go_round_soon(struct http *http)
 {
-    (void)uv_timer_start(&http->timer, on_timer, 0, 0);
+    (void)uv_idle_start(&http->again, on_again);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
@@ -244,11 +253,12 @@ struct http *http_new(uv_loop_t *loop, const struct http_setup *setup)
     http->with = *setup;
     http->loop = loop;
     http->is_local = config_is_loopback(&setup->config->http);
-    http->timer.data = http->keep_alive.data = http->retry.data = http;
-    (void)uv_timer_init(loop, &http->timer); /* these three cannot fail */
+    http->timer.data = http->keep_alive.data = http->retry.data = http->again.data = http;
+    (void)uv_timer_init(loop, &http->timer); /* these cannot fail */
+    (void)uv_idle_init(loop, &http->again);
     (void)uv_timer_init(loop, &http->keep_alive);
     (void)uv_timer_init(loop, &http->retry);
-    http->handles = 3;
+    http->handles = 4;
     (void)uv_timer_start(&http->keep_alive, on_keep_alive, every_ms, every_ms);
     if (!try_to_begin(http)) {
         log_event(LOG_WARN_LEVEL, NULL, "%s; running without HTTP, and trying again every %u ms",
@@ -284,6 +294,7 @@ void http_free(struct http *http)
     uv_close((uv_handle_t *)&http->timer, on_closed);
     uv_close((uv_handle_t *)&http->keep_alive, on_closed);
     uv_close((uv_handle_t *)&http->retry, on_closed);
+    uv_close((uv_handle_t *)&http->again, on_closed);
     if (!http->daemon) return;
     (void)uv_poll_stop(&http->poll);
     MHD_stop_daemon(http->daemon); /* ends all readers */

@@ -35,6 +35,7 @@ struct http {
     struct MHD_Daemon *daemon; /* NULL: not listening yet */
     uv_poll_t poll;            /* initialised while there is a daemon */
     uv_timer_t timer, keep_alive, retry;
+    uv_idle_t again;  /* active: go on in the next turn of the loop. A timer of 0 ms would go on in this one */
     unsigned handles; /* not closed by the loop yet */
     bool is_local;    /* on loopback: the Host header must name this host */
     const char *unhealthy;

@@ -9,6 +9,7 @@ void turns_join(struct turns *turns, struct turn_place *place, enum turn_queue q
     *place = (struct turn_place){.before = turns->last[queue], .is_queued = true, .queue = (uint8_t)queue};
     *(place->before ? &place->before->after : &turns->first[queue]) = place;
     turns->last[queue] = place;
+    turns->count++;
 }
 
 void turns_leave(struct turns *turns, struct turn_place *place)
@@ -17,11 +18,12 @@ void turns_leave(struct turns *turns, struct turn_place *place)
     *(place->before ? &place->before->after : &turns->first[place->queue]) = place->after;
     *(place->after ? &place->after->before : &turns->last[place->queue]) = place->before;
     *place = (struct turn_place){0};
+    turns->count--;
 }
 
 bool turns_wait(const struct turns *turns)
 {
-    return turns->first[TURN_CANDIDATES] || turns->first[TURN_OTHERS];
+    return turns->count > 0;
 }
 
 void turns_begin(struct turns *turns, uint64_t now)

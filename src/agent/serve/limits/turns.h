@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 enum {
-    TURN_US = 1000,          /* all clients together take this long in one turn, */
-    TURN_REQUESTS = 256,     /* make so many requests, */
+    TURN_US = 1000,         /* all clients together take this long in one turn, */
+    TURN_REQUESTS = 256,    /* make so many requests, */
     TURN_BYTES = 64 * 1024, /* and are written so much */
-    TURN_PORTION = 4,        /* requests of one client while others wait */
-    TURN_ALONE = 64          /* and if nobody does */
+    TURN_PORTION = 4,       /* requests of one client while others wait */
+    TURN_ALONE = 64         /* and if nobody does */
 };
 
 enum turn_queue { TURN_CANDIDATES, TURN_OTHERS, TURN_QUEUES };
@@ -31,6 +31,7 @@ struct turn_place {
 /* Zeroed: nobody waits. */
 struct turns {
     struct turn_place *first[TURN_QUEUES], *last[TURN_QUEUES];
+    uint32_t count; /* that wait */
     uint64_t began_ns;
     uint32_t requests; /* since the turn began, */
     size_t bytes;      /* and bytes written */

@@ -1,0 +1,26 @@
+/* What a neighbour can do to an agent: processes that do it as fast as they can, until they are killed. */
+#ifndef ELECTOR_BENCH_HOSTILE_ATTACKS_H
+#define ELECTOR_BENCH_HOSTILE_ATTACKS_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+
+/* Whom they attack. */
+struct victim {
+    const char *socket;      /* the agent's */
+    struct sockaddr_in http; /* where it serves HTTP, */
+    struct sockaddr_in peer; /* and where it hears its peers */
+    const char *disk;        /* the mount point of its file system; "": none of its own */
+};
+
+struct attack {
+    const char *name, *text;
+    void (*run)(const struct victim *); /* never returns. NULL: the attacker is another process */
+    uint32_t processes;
+    int needs_root; /* does not give up its user */
+};
+
+extern const struct attack attacks[];
+extern const uint32_t attack_count;
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * Three agents, and a candidate that leads 1,000 groups at the first of them, while somebody attacks that agent. Counts leases that
+ * were lost, and asks the agent for the longest turn of its loop. run.sh makes the files and prints the table.
+ *
+ * bench-hostile PROGRAM FOLDER SOCKET HTTP-PORT PEER-ADDRESS:PORT ATTACK SECONDS DISK
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/fs.h>
+
+#include "common/cluster.h"
+#include "hostile/attacks.h"
+
+enum { GROUPS = 1000, ELECTED_WITHIN_S = 60, NOBODY = 65534, ATTACKERS_MAX = 8 };
+
+static struct cluster cluster;
+
+static void die(const char *why)
+{
+    fprintf(stderr, "bench-hostile: %s\n", why);
+    cluster_end(&cluster);
+    exit(1);
+}
+
+/* ---- The leader ---- */
+
+static struct {
+    int fd;
+    char in[1 << 20];
+    size_t size;
+    uint32_t elected, lost;
+    char first_loss[200];
+} leader;
+
+static void hear_line(const char *line)
+{
+    if (strstr(line, "\"event\":\"elected\"")) leader.elected++;
+    if (!strstr(line, "\"event\":\"lost\"")) return;
+    if (leader.lost++ == 0) snprintf(leader.first_loss, sizeof leader.first_loss, "%.150s", line);
+}
+
+/* Reads for up to so long. */
+static void hear(int timeout_ms)
+{
+    if (poll(&(struct pollfd){.fd = leader.fd, .events = POLLIN}, 1, timeout_ms) <= 0) return;
+    const ssize_t got =
+        recv(leader.fd, leader.in + leader.size, sizeof leader.in - leader.size - 1, MSG_DONTWAIT);
+    if (got == 0) die("the agent has closed the leader's connection");
+    if (got < 0) return;
+    leader.size += (size_t)got;
+    char *at = leader.in;
+    for (char *end; (end = memchr(at, '\n', leader.size - (size_t)(at - leader.in))); at = end + 1) {
+        *end = '\0';
+        hear_line(at);
+    }
+    leader.size -= (size_t)(at - leader.in);
+    memmove(leader.in, at, leader.size);
+}
+
+static void lead(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char line[100];
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    leader.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(leader.fd, (struct sockaddr *)&address, sizeof address) != 0) die("no agent to lead at");
+    if (send(leader.fd, "{\"op\":\"hello\",\"page\":true}\n", 27, 0) != 27) die("cannot ask for the page");
+    for (int i = 0; i < GROUPS; i++) {
+        const int size =
+            snprintf(line, sizeof line, "{\"op\":\"campaign\",\"group\":\"g-%d\",\"priority\":9}\n", i);
+        if (send(leader.fd, line, (size_t)size, MSG_NOSIGNAL) != size) die("cannot campaign");
+        hear(0);
+    }
+    for (int i = 0; i < ELECTED_WITHIN_S * 10 && leader.elected < GROUPS; i++) hear(100);
+    if (leader.elected < GROUPS) die("not all groups were elected in time");
+}
+
+/* ---- What the agent says ---- */
+
+/* In microseconds; 0: it does not say. */
+static double longest_turn_us(const struct sockaddr_in *http)
+{
+    static char answer[1 << 20];
+    static const char request[] = "GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n",
+                      wanted[] = "\nelector_loop_turn_longest_seconds ";
+    for (int attempt = 0; attempt < 50; attempt++) {
+        size_t size = 0;
+        const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(fd, (const struct sockaddr *)http, sizeof *http) == 0 &&
+            send(fd, request, sizeof request - 1, MSG_NOSIGNAL) > 0)
+            for (ssize_t got = 1; got > 0 && size<sizeof answer - 1; size += got> 0 ? (size_t)got : 0)
+                got = recv(fd, answer + size, sizeof answer - 1 - size, 0);
+        close(fd);
+        answer[size] = '\0';
+        const char *found = strstr(answer, wanted);
+        if (found) return strtod(found + sizeof wanted - 1, NULL) * 1e6;
+        pause_us(100000);
+    }
+    return 0;
+}
+
+/* ---- The attack ---- */
+
+static const struct attack *find_attack(const char *name)
+{
+    for (uint32_t i = 0; i < attack_count; i++)
+        if (strcmp(attacks[i].name, name) == 0) return &attacks[i];
+    return NULL;
+}
+
+static pid_t start(const struct attack *attack, const struct victim *victim)
+{
+    const pid_t pid = fork();
+    if (pid != 0) return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max < 8192 ? limit.rlim_max : 8192;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (geteuid() == 0 && !attack->needs_root &&
+        (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+        _exit(1);
+    attack->run(victim);
+    _exit(0);
+}
+
+static void thaw(const char *disk)
+{
+    const int fd = disk[0] ? open(disk, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd < 0) return;
+    (void)ioctl(fd, FITHAW, 0);
+    close(fd);
+}
+
+static bool address_of(const char *text, struct sockaddr_in *address)
+{
+    char host[64];
+    unsigned port;
+    *address = (struct sockaddr_in){.sin_family = AF_INET};
+    if (sscanf(text, "%63[^:]:%u", host, &port) != 2) return false;
+    address->sin_port = htons((uint16_t)port);
+    return inet_pton(AF_INET, host, &address->sin_addr) == 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct victim victim = {0};
+    if (argc != 9) {
+        fputs("usage: bench-hostile PROGRAM FOLDER SOCKET HTTP PEER ATTACK SECONDS DISK\n", stderr);
+        return 2;
+    }
+    const struct attack *attack = find_attack(argv[6]);
+    const int seconds = atoi(argv[7]);
+    cluster = (struct cluster){.program = argv[1], .folder = argv[2]};
+    victim.socket = argv[3];
+    victim.disk = argv[8];
+    if (!attack || seconds <= 0 || !address_of(argv[4], &victim.http) || !address_of(argv[5], &victim.peer)) {
+        fputs("bench-hostile: an attack, a time or an address is not one\n", stderr);
+        return 2;
+    }
+    for (uint32_t m = 0; m < MEMBERS; m++) cluster_start(&cluster, m);
+    lead(victim.socket);
+    const double before = longest_turn_us(&victim.http);
+    pid_t attackers[ATTACKERS_MAX];
+    for (uint32_t i = 0; i < attack->processes; i++) attackers[i] = start(attack, &victim);
+    for (uint64_t end = clock_boottime_ns() + (uint64_t)seconds * NS_PER_S; clock_boottime_ns() < end;)
+        hear(100);
+    for (uint32_t i = 0; i < attack->processes; i++)
+        kill(attackers[i], SIGKILL), waitpid(attackers[i], NULL, 0);
+    thaw(victim.disk);
+    const double after = longest_turn_us(&victim.http);
+    hear(500);
+    printf("%u %.0f %.0f\n", leader.lost, before, after);
+    if (leader.lost) fprintf(stderr, "bench-hostile: %s\n", leader.first_loss);
+    cluster_end(&cluster);
+    return 0;
+}
