@@ -68,6 +68,7 @@ enum el_role_kind {
     EL_CANDIDATE = 0, /* may lead */
     EL_ORDINARY = 1,  /* takes part, never leads */
     EL_OBSERVER = 2,  /* learns who leads, has no vote; needs an option of kind EL_OBSERVERS */
+    EL_STORE = 3,     /* the last member, if the algorithm needs a store; never leads */
 };
 
 /* The value of one algorithm option; which field counts follows from the option's kind. */
@@ -365,7 +366,10 @@ struct el_algorithm { /* NOLINT(clang-analyzer-optin.performance.Padding) */
     bool ring;                /* messages travel along the ring only */
     bool roleless;            /* it has no ordinary members: everybody may lead */
     bool beats;               /* it sends heartbeats for ever and starts elections without a request */
-    bool majority;            /* a leader needs working links to and from a majority */
+    bool majority;            /* a leader needs working links to and from a majority; with `store`, the store */
+    /* The others elect on a store, which is the last member (EL_STORE). All of its state is on its disk: the host
+     * keeps it over a crash, for EL_RESTORED, and zeroes it only if the record is lost. */
+    bool store;
     const char *const *facts; /* names of the facts that the host may report (EL_FACT) */
     uint32_t fact_count;
     const struct el_inequality *inequalities;

@@ -26,6 +26,9 @@ static const struct el_algorithm *const table[] = {
     &el_raft,
     &el_zookeeper_fle,
     &el_chubby,
+    &el_etcd_election,
+    &el_zookeeper_recipe,
+    &el_kubernetes_lease,
     &el_quorum,
 };
 

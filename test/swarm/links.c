@@ -52,8 +52,12 @@ static struct graph graph_of(uint32_t nodes, uint32_t number)
     return g;
 }
 
-static bool one_could_lead(const struct graph *g)
+/* With a store, which is the last node, a leader could serve if it reaches that both ways. */
+static bool one_could_lead(const struct graph *g, bool store)
 {
+    for (uint32_t a = 1; store && a < g->nodes; a++)
+        if (g->link[a][g->nodes] && g->link[g->nodes][a]) return true;
+    if (store) return false;
     for (uint32_t a = 1; a <= g->nodes; a++) {
         uint32_t reached = 1;
         for (uint32_t b = 1; b <= g->nodes; b++) reached += a != b && g->link[a][b] && g->link[b][a];
@@ -131,10 +135,10 @@ static void try_graph(const char *algorithm, const char *option, uint32_t nodes,
                       struct tally *tally)
 {
     const struct graph g = graph_of(nodes, number);
+    const bool store = el_algorithm_named(algorithm)->store, possible = one_could_lead(&g, store);
     uint32_t outcomes = 0;
-    for (uint32_t incumbent = 0; incumbent <= nodes; incumbent++)
+    for (uint32_t incumbent = 0; incumbent <= nodes - store; incumbent++)
         outcomes |= run_graph(algorithm, option, &g, incumbent, &tally->latest);
-    const bool possible = one_could_lead(&g);
     tally->graphs++;
     tally->possible += possible;
     tally->wrong += !possible && outcomes & LED;

@@ -45,7 +45,7 @@ static size_t make_up_a_run(const struct el_algorithm *algorithm, unsigned numbe
     const bool hops = algorithm->needs & EL_NEEDS_HOP_ACKS;
     run[0] = '\0';
     say("%s; nodes %u", algorithm->name, nodes);
-    if (one_in(2)) say("; leader %u", nodes);
+    if (one_in(2)) say("; leader %u", nodes - algorithm->store);
     if (one_in(3)) say("; clock %u=1.004", 1 + any_of(nodes));
     const size_t members = strlen(run);
     say("; seed %u; delay %s; until %u", number, one_in(2) ? "1" : "0.5..3", 5 * scale);

@@ -167,6 +167,11 @@ static bool has_observers(const struct el_algorithm *algorithm)
 static bool check_roles(struct config_reading *r, uint32_t line, const struct el_algorithm *algorithm)
 {
     const struct config *config = r->config;
+    if (algorithm->store)
+        return config_fail(r, line,
+                           "%s elects on a store, and agents have none; choose quorum here, and use %s in "
+                           "`elector sim` and `elector check`",
+                           algorithm->name, algorithm->name);
     if (algorithm->count_max && config->member_count > algorithm->count_max)
         return config_fail(r, line,
                            "%s works with at most %u members, and there are %u; choose another algorithm",

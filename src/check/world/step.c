@@ -124,7 +124,8 @@ static void forget_all(const struct check_model *model, struct attempt *attempt)
     struct check_head *head = head_of(attempt);
     head->flags &= (uint8_t) ~(LOCAL_ALIVE | LOCAL_PAUSED | LOCAL_CALLS);
     head->suspects = 0;
-    memset(attempt->bytes + sizeof *head, 0, model->state_size);
+    const bool keeps_state = model->algorithm->store && head->self == model->count && head->flags & LOCAL_SAVED;
+    if (!keeps_state) memset(attempt->bytes + sizeof *head, 0, model->state_size);
     uint16_t *left = (uint16_t *)(void *)(attempt->bytes + sizeof *head + model->state_size);
     for (size_t i = 0; i < model->left_count; i++) left[i] = LEFT_NONE;
 }
@@ -328,6 +329,7 @@ static bool prepare(const struct maker *maker, struct attempt *attempt, uint64_t
     case CHECK_REVIVE:
         if (what) {
             head->durable = (struct el_durable){0};
+            memset(attempt->bytes + sizeof *head, 0, model->state_size);
             head->flags = (uint8_t)((head->flags & ~LOCAL_SAVED) | LOCAL_LOST);
         }
         start(model, attempt, true, event);

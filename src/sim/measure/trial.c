@@ -33,7 +33,7 @@ uint32_t sim_excused(const struct el_algorithm *algorithm, uint32_t faults)
  */
 static bool is_fenced(const struct el_algorithm *algorithm)
 {
-    return algorithm->majority && algorithm->claims & EL_CLAIMS_ONE_PER_TERM;
+    return algorithm->majority && !algorithm->store && algorithm->claims & EL_CLAIMS_ONE_PER_TERM;
 }
 
 static bool is_promised(const struct el_algorithm *algorithm, enum sim_trouble trouble)

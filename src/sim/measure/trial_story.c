@@ -73,6 +73,12 @@ static struct moment after(struct story *s, struct moment m, uint64_t waits)
 #define AT "%llu.%c"
 #define AT_OF(m) (unsigned long long)((m).halves / 2), (m).halves % 2 ? '5' : '0'
 
+/* The store is a member more, the last; no story kills it, and a partition has it on one side. */
+static uint32_t members_of(const struct story *s)
+{
+    return s->nodes + s->algorithm->store;
+}
+
 /* 1..count in random order. */
 static void shuffle(struct story *s, uint32_t *numbers, uint32_t count)
 {
@@ -85,10 +91,11 @@ static void shuffle(struct story *s, uint32_t *numbers, uint32_t count)
 
 static void begin(struct story *s, uint64_t seed)
 {
-    uint32_t ids[SIM_TRIAL_NODES_MAX] = {0};
+    uint32_t ids[SIM_TRIAL_NODES_MAX + 1] = {0};
     char ring[LINE] = "";
     shuffle(s, ids, s->nodes);
-    for (uint32_t i = 0; i < s->nodes; i++) {
+    if (s->algorithm->store) ids[s->nodes] = s->nodes + 1;
+    for (uint32_t i = 0; i < members_of(s); i++) {
         const size_t used = strlen(ring);
         snprintf(ring + used, sizeof ring - used, "%s%u", i ? "," : "", ids[i]);
     }
@@ -183,14 +190,15 @@ static void add_deaths(struct story *s, uint32_t leader, bool come_back)
 /* No side is empty; in half of the stories one node of each side calls an election. */
 static void add_partition(struct story *s)
 {
-    uint32_t order[SIM_TRIAL_NODES_MAX] = {0}, side[SIM_TRIAL_NODES_MAX + 1] = {0};
+    uint32_t order[SIM_TRIAL_NODES_MAX] = {0}, side[SIM_TRIAL_NODES_MAX + 2] = {0};
     const uint32_t sides = 2 + (s->nodes > 2 ? below(s, 2) : 0);
     char text[LINE] = "", heal[32] = "";
     shuffle(s, order, s->nodes);
     for (uint32_t i = 0; i < s->nodes; i++) side[order[i]] = i < sides ? i : below(s, sides);
+    if (s->algorithm->store) side[s->nodes + 1] = below(s, sides);
     for (uint32_t of = 0; of < sides; of++) {
         const char *before = of ? "|" : "";
-        for (uint32_t id = 1; id <= s->nodes; id++) {
+        for (uint32_t id = 1; id <= members_of(s); id++) {
             if (side[id] != of) continue;
             const size_t used = strlen(text);
             snprintf(text + used, sizeof text - used, "%s%u", before, id);

@@ -72,6 +72,19 @@ static int apply_observers(struct builder *b, const struct el_value *observers)
     return 0;
 }
 
+/* The last member is the store, and a leader only by mistake. */
+static int apply_store(struct builder *b)
+{
+    struct sim_plan *plan = b->plan;
+    if (!plan->roles) plan->roles = calloc(plan->cluster.count, 1); /* all candidates */
+    if (!plan->roles) return build_out_of_memory(b);
+    plan->roles[plan->cluster.count - 1] = EL_STORE;
+    plan->cluster.roles = plan->roles;
+    if (plan->incumbent != plan->cluster.count) return 0;
+    b->now = build_last_of(b, "leader");
+    return build_fail_at(b, NULL, "the last member is the store of %s, and never leads", plan->algorithm->name);
+}
+
 static int set_option(struct builder *b, const struct el_option *option, struct el_value *made,
                       const char *value)
 {
@@ -130,7 +143,8 @@ int build_options(struct builder *b)
     plan->member_lists = calloc(plan->algorithm->option_count + 1, sizeof *plan->member_lists);
     if (!plan->options || !plan->member_lists) return build_out_of_memory(b);
     plan->cluster.options = plan->options;
-    return preset(b, plan->algorithm, plan->options) != 0 ? -1 : build_each(b, "set", read_set);
+    if (preset(b, plan->algorithm, plan->options) != 0 || build_each(b, "set", read_set) != 0) return -1;
+    return plan->algorithm->store ? apply_store(b) : 0;
 }
 
 /* ---- A detector machine ---- */

@@ -86,12 +86,14 @@ static void restart(struct sim_world *world, const struct sim_command *command)
     struct sim_node *n = &world->nodes[node];
     if (n->alive) return;
     world->result.faults |= EL_RESTARTS | (command->wiped ? EL_WIPES : 0);
-    for (int channel = 0; channel < SIM_CHANNELS; channel++) {
-        const struct sim_machine *machine = &world->machines[channel];
-        if (machine->algorithm) memset(sim_state(machine, node), 0, machine->state_size);
-    }
     struct sim_disk *disk = &world->disks[node];
     if (command->wiped) *disk = (struct sim_disk){.lost = true};
+    const bool keeps_state = world->algorithm->store && node == world->cluster.count && !disk->lost;
+    for (int channel = 0; channel < SIM_CHANNELS; channel++) {
+        const struct sim_machine *machine = &world->machines[channel];
+        if (channel == SIM_ELECTION && keeps_state) continue;
+        if (machine->algorithm) memset(sim_state(machine, node), 0, machine->state_size);
+    }
     world->offices[node].asked = world->offices[node].settled = false;
     n->alive = true;
     n->incarnation++;

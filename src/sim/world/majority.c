@@ -1,7 +1,8 @@
 /*
  * The expected result of a majority election with broken links. If some candidate reaches a majority of all
  * members both ways, there must be such a leader, and every node it reaches must follow it. If no candidate
- * does, having no leader is no violation.
+ * does, having no leader is no violation. Where members elect on a store, reaching it takes the place of reaching a
+ * majority, and the members that reach it must follow.
  */
 #include "sim/internal.h"
 
@@ -20,6 +21,7 @@ static bool reaches_majority(const struct sim_world *world, el_node node)
 {
     const struct el_cluster *cluster = &world->plan->cluster;
     uint32_t reached = 0, counted = 0;
+    if (world->algorithm->store) return sim_reaches_both_ways(world, node, cluster->count);
     for (el_node peer = 1; peer <= cluster->count; peer++) {
         if (is_observer(cluster, peer)) continue;
         counted++;
@@ -31,7 +33,7 @@ static bool reaches_majority(const struct sim_world *world, el_node node)
 bool sim_majority_possible(const struct sim_world *world)
 {
     const struct el_cluster *cluster = &world->plan->cluster;
-    if (!cluster->roles && world->alive_count <= cluster->count / 2) return false;
+    if (!cluster->roles && !world->algorithm->store && world->alive_count <= cluster->count / 2) return false;
     for (el_node node = 1; node <= cluster->count; node++)
         if (el_may_lead(cluster, node) && reaches_majority(world, node)) return true;
     return false;
@@ -54,15 +56,22 @@ static bool could_lead(struct sim_world *world, el_node node)
     return el_may_lead(&world->plan->cluster, node) && reaches_majority(world, node);
 }
 
+/* News of the leader comes from the leader itself, or from the store. */
+static bool is_reached(const struct sim_world *world, el_node node)
+{
+    const el_node source = world->algorithm->store ? world->plan->cluster.count : rightful_leader(world);
+    return sim_reaches_both_ways(world, source, node);
+}
+
 static bool is_reached_and_names_nobody(struct sim_world *world, el_node node)
 {
-    return world->nodes[node].leader == EL_NOBODY && sim_reaches_both_ways(world, rightful_leader(world), node);
+    return world->nodes[node].leader == EL_NOBODY && is_reached(world, node);
 }
 
 static bool is_reached_and_names_another(struct sim_world *world, el_node node)
 {
     const el_node leader = rightful_leader(world), named = world->nodes[node].leader;
-    return named != EL_NOBODY && named != leader && sim_reaches_both_ways(world, leader, node);
+    return named != EL_NOBODY && named != leader && is_reached(world, node);
 }
 
 void sim_majority_judge(struct sim_world *world)

@@ -76,7 +76,7 @@ static void nothing_happens_that_there_are_no_words_for(void **state)
     for (uint32_t i = 0; i < count; i++)
         for (size_t k = 0; k < sizeof plays / sizeof *plays; k++)
             for (int seed = 0; seed < SEEDS; seed++) {
-                play_and_record("%s; nodes 6; %s; seed %d", all[i]->name, plays[k], seed);
+                play_and_record("%s; nodes %u; %s; seed %d", all[i]->name, 6 + all[i]->store, plays[k], seed);
                 finds_words(written(transcript, false));
                 finds_words(written(sim_write_summary, false));
                 finds_words(written(sim_write_violations, false));
@@ -111,7 +111,7 @@ static void every_violation_at_the_end_is_explained(void **state)
     for (uint32_t i = 0; i < count; i++)
         for (size_t k = 0; k < sizeof plays / sizeof *plays; k++)
             for (int seed = 0; seed < SEEDS; seed++) {
-                play_and_record("%s; nodes 6; %s; seed %d", all[i]->name, plays[k], seed);
+                play_and_record("%s; nodes %u; %s; seed %d", all[i]->name, 6 + all[i]->store, plays[k], seed);
                 seen |= explained();
             }
     play_and_record("next-in-line; nodes 6; leader 6; crash 6@0; detect 1; set alternatives=2");
