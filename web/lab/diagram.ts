@@ -12,6 +12,9 @@ export class Diagram {
   private readonly leaderIndex: Map<number, number>;
   private chosen: number | undefined; // by the reader
   private now = 0;
+  private readonly layer = make('canvas').getContext('2d')!;
+  private drawn = '';
+  private labels: [number, number, number][] = []; // where labels are in this frame: x, y, width
 
   constructor(readonly run: Run, seek: (time: number) => void, redraw: () => void) {
     this.canvas = new Canvas(this.element, redraw);
@@ -33,7 +36,7 @@ export class Diagram {
   private get unit(): number { return this.run.about.delayMax || this.run.about.unit; }
   private get width(): number { return Math.max(100, this.canvas.width - left - 12); }
 
-  private get pixelsPerDelay(): number { return this.chosen ?? Math.min(60, Math.max(this.whole(), 14)); }
+  private get pixelsPerDelay(): number { return this.chosen ?? Math.min(90, Math.max(this.whole(), 14)); }
   /** All of it. Otherwise a short run is shown as a whole, and of a long one so much that its messages can be told apart. */
   private whole(): number { return Math.max(0.05, this.width / Math.max(1, this.run.end / this.unit)); }
 
@@ -51,26 +54,47 @@ export class Diagram {
     return top + (height - gap * count) / 2 + (node - 0.5) * gap;
   }
 
-  draw(time: number, cursor: number, ink: Ink): void {
-    const c = this.canvas.context;
+  draw(time: number, ink: Ink): void {
+    const c = this.canvas.context, { width, height } = this.canvas;
     this.now = time;
-    c.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    c.clearRect(0, 0, width, height);
+    if (width === 0 || height === 0) return;
+    this.drawLayer(ink);
+    const now = Math.max(left - 14, Math.min(width, this.x(time)));
+    this.showLayer(left - 14, now, 1);
+    this.showLayer(now, width, 0.25);
     this.drawScale(c, ink);
-    c.save();
-    c.beginPath();
-    c.rect(left - 2, 0, this.canvas.width - left + 2, this.canvas.height);
-    c.clip();
-    for (let node = 1; node <= this.run.nodes; node++) this.drawLane(c, ink, node, time);
-    this.drawArrows(c, ink, cursor, time);
-    this.drawViolations(c, ink, cursor);
     c.strokeStyle = ink.ink;
     c.lineWidth = 1.5;
     c.beginPath();
     c.moveTo(this.x(time), 16);
-    c.lineTo(this.x(time), this.canvas.height);
+    c.lineTo(this.x(time), height);
     c.stroke();
-    c.restore();
     this.drawNames(c, ink);
+  }
+
+  /** Everything in the window, drawn once: the past is a clear copy of it, the future a faint one. */
+  private drawLayer(ink: Ink): void {
+    const { element, width, height } = this.canvas, layer = this.layer.canvas;
+    const key = [this.from, this.pixelsPerDelay, width, height, ink.paper].join();
+    if (key === this.drawn) return;
+    this.drawn = key;
+    layer.width = element.width;
+    layer.height = element.height;
+    const scale = element.width / width;
+    this.layer.setTransform(scale, 0, 0, scale, 0, 0);
+    this.labels = [];
+    for (let node = 1; node <= this.run.nodes; node++) this.drawLane(this.layer, ink, node);
+    this.drawArrows(this.layer, ink);
+    this.drawViolations(this.layer, ink);
+  }
+
+  private showLayer(from: number, to: number, alpha: number): void {
+    const c = this.canvas.context, layer = this.layer.canvas, scale = layer.width / this.canvas.width;
+    if (to - from < 0.5) return;
+    c.globalAlpha = alpha;
+    c.drawImage(layer, from * scale, 0, (to - from) * scale, layer.height, from, 0, to - from, this.canvas.height);
+    c.globalAlpha = 1;
   }
 
   private drawNames(c: CanvasRenderingContext2D, ink: Ink): void {
@@ -107,37 +131,27 @@ export class Diagram {
   }
 
   /** The lane: thin and grey without a leader, dashed while electing, in the leader's colour otherwise; thick for a leader. */
-  private drawLane(c: CanvasRenderingContext2D, ink: Ink, node: number, now: number): void {
+  private drawLane(c: CanvasRenderingContext2D, ink: Ink, node: number): void {
     const spells = this.run.spells[node], y = this.y(node), until = this.timeAt(this.canvas.width);
+    c.lineCap = 'butt';
     for (let i = 0; i < spells.length; i++) {
       const spell = spells[i], ends = i + 1 < spells.length ? spells[i + 1].time : this.run.end;
       if (ends < this.from || spell.time > until) continue;
-      const leads = spell.role === Role.leader;
       const colour = spell.leader ? ink.leads[(this.leaderIndex.get(spell.leader) ?? 0) % ink.leads.length] : ink.faint;
-      const part = (a: number, b: number, alpha: number) => {
-        if (b <= a) return;
-        c.globalAlpha = alpha;
-        c.strokeStyle = !spell.alive ? ink.line : spell.role === Role.electing ? ink.accent : colour;
-        c.lineWidth = !spell.alive ? 1 : leads ? 7 : 3;
-        c.setLineDash(!spell.alive ? [1, 5] : spell.paused ? [2, 4] : spell.role === Role.electing ? [5, 4] : []);
-        c.lineCap = 'butt';
-        c.beginPath();
-        c.moveTo(this.x(a), y);
-        c.lineTo(this.x(b), y);
-        c.stroke();
-      };
-      part(spell.time, Math.min(ends, now), 1);
-      part(Math.max(spell.time, now), ends, 0.28);
-      const died = i > 0 && spells[i - 1].alive && !spell.alive;
-      if (died) this.drawCross(c, ink, this.x(spell.time), y, spell.time <= now ? 1 : 0.28);
+      c.strokeStyle = !spell.alive ? ink.line : spell.role === Role.electing ? ink.accent : colour;
+      c.lineWidth = !spell.alive ? 1 : spell.role === Role.leader ? 7 : 3;
+      c.setLineDash(!spell.alive ? [1, 5] : spell.paused ? [2, 4] : spell.role === Role.electing ? [5, 4] : []);
+      c.beginPath();
+      c.moveTo(Math.max(left, this.x(spell.time)), y);
+      c.lineTo(this.x(ends), y);
+      c.stroke();
+      if (i > 0 && spells[i - 1].alive && !spell.alive) this.drawCross(c, ink, this.x(spell.time), y);
     }
     c.setLineDash([]);
-    c.globalAlpha = 1;
   }
 
-  private drawCross(c: CanvasRenderingContext2D, ink: Ink, x: number, y: number, alpha: number): void {
+  private drawCross(c: CanvasRenderingContext2D, ink: Ink, x: number, y: number): void {
     c.setLineDash([]);
-    c.globalAlpha = alpha;
     c.strokeStyle = ink.bad;
     c.lineWidth = 2.5;
     c.beginPath();
@@ -146,10 +160,9 @@ export class Diagram {
     c.moveTo(x + 5, y - 5);
     c.lineTo(x - 5, y + 5);
     c.stroke();
-    c.globalAlpha = 1;
   }
 
-  private drawArrows(c: CanvasRenderingContext2D, ink: Ink, cursor: number, now: number): void {
+  private drawArrows(c: CanvasRenderingContext2D, ink: Ink): void {
     const { run } = this, r = run.records, until = this.timeAt(this.canvas.width);
     const first = r.lastAt(Math.max(0, this.from - run.longestFlight) - 1) + 1, last = r.lastAt(until);
     const dense = last - first > arrowsMax * 2;
@@ -159,12 +172,12 @@ export class Diagram {
       const kind = r.kind(i), routine = run.isRoutine(kind);
       if (routine && (dense || this.pixelsPerDelay < 6)) continue;
       drawn++;
-      this.drawArrow(c, ink, i, cursor, now);
+      this.drawArrow(c, ink, i);
     }
     c.globalAlpha = 1;
   }
 
-  private drawArrow(c: CanvasRenderingContext2D, ink: Ink, i: number, cursor: number, now: number): void {
+  private drawArrow(c: CanvasRenderingContext2D, ink: Ink, i: number): void {
     const { run } = this, r = run.records, isCopy = r.what(i) === What.copied;
     const from = isCopy ? r.peer(i) : r.node(i), to = isCopy ? r.node(i) : r.peer(i);
     if (!from || !to) return;
@@ -174,28 +187,28 @@ export class Diagram {
     const arrives = lostAtOnce || !ends ? began + run.about.delayMax : r.time(ends);
     const x0 = this.x(began), y0 = this.y(from), reach = lostAtOnce ? 0.35 : 1;
     const x1 = x0 + (this.x(arrives) - x0) * reach, y1 = y0 + (this.y(to) - y0) * reach;
-    const known = i <= cursor, part = known ? Math.min(1, (now - began) / Math.max(1, arrives - began) / reach) : 0;
     c.strokeStyle = c.fillStyle = kindColour(ink, run, r.kind(i));
     c.lineWidth = routine ? 0.7 : 1.6;
-    const stroke = (ax: number, ay: number, bx: number, by: number, alpha: number) => {
-      c.globalAlpha = alpha * (routine ? 0.55 : 1);
-      c.beginPath();
-      c.moveTo(ax, ay);
-      c.lineTo(bx, by);
-      c.stroke();
-    };
-    const mx = x0 + (x1 - x0) * part, my = y0 + (y1 - y0) * part;
-    if (part > 0) stroke(x0, y0, mx, my, 1);
-    if (part < 1) stroke(mx, my, x1, y1, 0.22);
-    c.globalAlpha = part >= 1 ? 1 : 0.22;
-    if (dropped) this.drawCross(c, ink, x1, y1, part >= 1 ? 0.9 : 0.22);
+    c.globalAlpha = routine ? 0.55 : 1;
+    c.beginPath();
+    c.moveTo(x0, y0);
+    c.lineTo(x1, y1);
+    c.stroke();
+    c.globalAlpha = 1;
+    if (dropped) this.drawCross(c, ink, x1, y1);
     else if (!routine) this.drawHead(c, x0, y0, x1, y1);
-    if (!routine && this.pixelsPerDelay > 34 && Math.abs(from - to) <= 2 && run.nodes <= 9) {
-      c.font = `10.5px ${font}`;
-      c.textAlign = 'left';
-      c.globalAlpha = known ? 1 : 0.3;
-      c.fillText(`${run.kindName(r.kind(i))} ${run.id(r.subject(i))}`, (x0 + x1) / 2 + 4, (y0 + y1) / 2 - 3);
-    }
+    if (!routine && this.pixelsPerDelay > 34 && run.nodes <= 9) this.drawLabel(c, i, (x0 + x1) / 2 + 4, (y0 + y1) / 2 - 3);
+  }
+
+  /** If there is room for it. */
+  private drawLabel(c: CanvasRenderingContext2D, i: number, x: number, y: number): void {
+    const text = `${this.run.kindName(this.run.records.kind(i))} ${this.run.id(this.run.records.subject(i))}`;
+    c.font = `10.5px ${font}`;
+    c.textAlign = 'left';
+    const width = c.measureText(text).width;
+    if (this.labels.some(([lx, ly, lw]) => Math.abs(ly - y) < 11 && x < lx + lw && lx < x + width)) return;
+    this.labels.push([x, y, width]);
+    c.fillText(text, x, y);
   }
 
   private drawHead(c: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
@@ -207,20 +220,18 @@ export class Diagram {
     c.fill();
   }
 
-  private drawViolations(c: CanvasRenderingContext2D, ink: Ink, cursor: number): void {
+  private drawViolations(c: CanvasRenderingContext2D, ink: Ink): void {
+    c.strokeStyle = ink.bad;
+    c.lineWidth = 1.5;
+    c.setLineDash([3, 3]);
     for (const violation of this.run.about.violations) {
       if (!violation.record) continue;
       const x = this.x(this.run.records.time(violation.record));
-      c.globalAlpha = violation.record <= cursor ? 1 : 0.25;
-      c.strokeStyle = ink.bad;
-      c.lineWidth = 1.5;
-      c.setLineDash([3, 3]);
       c.beginPath();
       c.moveTo(x, 16);
       c.lineTo(x, this.canvas.height);
       c.stroke();
     }
     c.setLineDash([]);
-    c.globalAlpha = 1;
   }
 }

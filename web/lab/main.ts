@@ -13,7 +13,7 @@ import { Ink, readInk } from './ink';
 import { Deed, carryOut, heal, linkMenu, momentAfter, momentText, nodeMenu, partition } from './interfere';
 import { LinkError, Place, readLink, writeLink } from './link';
 import { Item, closeMenu, menuIsOpen, openMenu } from './menu';
-import { changed, forAlgorithm, valueOf, valuesOf } from './script';
+import { forAlgorithm, valueOf, valuesOf } from './script';
 import { Setup, algorithmOptions } from './setup';
 import { Stage } from './stage';
 import { Stories, StoryList, titleOf } from './stories';
@@ -46,9 +46,9 @@ class Lab {
 
   constructor(private readonly engine: Engine, private readonly stories: Stories) {
     this.list = new StoryList(find('stories'), stories, (name) => this.tell(name));
-    this.setup = new Setup(find('setup'), engine.catalogue, (text) => this.change(text, 0));
+    this.setup = new Setup(find('setup'), engine.catalogue, (text, isNew) => this.change(text, 0, isNew ? undefined : this.story));
     this.editor = new Editor(find('script'), {
-      apply: (text) => this.change(text, this.clock?.time ?? 0),
+      apply: (text) => this.change(text, this.clock?.time ?? 0, this.story),
       undo: () => this.goBack(), redo: () => this.goForward(), save: () => this.save(), heal: () => this.carryOut(heal),
     });
     this.wireHeader();
@@ -95,10 +95,10 @@ class Lab {
   }
 
   /** A changed script: what was before can be had back. */
-  private change(text: string, time: number): void {
+  private change(text: string, time: number, story: string | undefined): void {
     const before: Version = { text: this.text, story: this.story, time: this.clock?.time ?? 0 };
     if (text === this.text) return;
-    if (!this.show(text, this.story, time)) return;
+    if (!this.show(text, story, time)) return;
     this.past.push(before);
     this.future = [];
     this.showScript();
@@ -214,7 +214,7 @@ class Lab {
     if (!scene || this.trace) return this.complain('A trace is a record: it cannot be changed.');
     if (scene.run.about.scripted) return this.complain('This run is scripted move by move. Change its steps in the script.');
     const moment = this.moment(scene), playing = this.clock?.playing ?? false;
-    this.change(carryOut(scene.run, this.text, deed, moment), moment);
+    this.change(carryOut(scene.run, this.text, deed, moment), moment, this.story);
     if (this.clock && playing) this.clock.toggle();
   }
 
@@ -226,7 +226,7 @@ class Lab {
     this.dirty = false;
     for (const pane of this.panes) {
       pane.stage.draw(this.clock.time, this.ink);
-      pane.diagram.draw(this.clock.time, pane.scene.cursor, this.ink);
+      pane.diagram.draw(this.clock.time, this.ink);
       pane.facts.draw();
     }
     this.drawDeck();
@@ -514,7 +514,6 @@ class Lab {
     const raw = this.engine.open(name, text);
     try { return raw.write('transcript'); } finally { raw.close(); }
   }
-  replaceScript(text: string): void { this.change(changed(text), 0); }
 }
 
 async function unpack(id: string): Promise<Uint8Array> {

@@ -43,7 +43,7 @@ export class Setup {
   private readonly own = make('div', { class: 'form' });
   private text = '';
 
-  constructor(host: HTMLElement, private readonly catalogue: Catalogue, private readonly apply: (text: string) => void) {
+  constructor(host: HTMLElement, private readonly catalogue: Catalogue, private readonly apply: (text: string, isNew: boolean) => void) {
     this.algorithm.append(...algorithmOptions(catalogue));
     this.detector = selectFrom([{ value: 'none', label: 'nobody notices' }, { value: 'after', label: 'notice after …' },
       ...catalogue.detectors.map((each) => ({ value: each.name, label: each.name }))], { id: 'detector' });
@@ -56,7 +56,7 @@ export class Setup {
       make('details', { class: 'more' }, make('summary', {}, 'Options of this algorithm'), this.own));
     host.append(this.form);
     this.form.addEventListener('submit', (event) => event.preventDefault());
-    this.algorithm.addEventListener('change', () => this.apply(withDefaults(begun(this.text, this.algorithm.value), this.find(this.algorithm.value))));
+    this.algorithm.addEventListener('change', () => this.apply(withDefaults(begun(this.text, this.algorithm.value), this.find(this.algorithm.value)), true));
     this.nodes.addEventListener('change', () => this.change(withValue(without(this.text, 'ids'), 'nodes', this.nodes.value)));
     this.detector.addEventListener('change', () => this.changeDetector());
     this.delayOfDetector.addEventListener('change', () => this.changeDetector());
@@ -67,7 +67,7 @@ export class Setup {
   }
 
   private change(text: string): void {
-    this.apply(changed(text));
+    this.apply(changed(text), false);
   }
 
   private makeField({ key, label, hint, placeholder }: Field): HTMLElement {

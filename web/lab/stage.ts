@@ -40,15 +40,15 @@ export class Stage {
     this.layOut();
   }
 
+  /** On a circle as large as its nodes and their labels leave it; three nodes need less height than a circle. */
   private layOut(): void {
-    const { width, height } = this.canvas, count = this.scene.run.nodes;
-    const labelled = count <= labelledNodesMax;
-    const outer = Math.max(36, Math.min(width / 2 - (labelled ? 52 : 26), height / 2 - (labelled ? 62 : 30)));
+    const { width } = this.canvas, height = this.canvas.height - 16, count = this.scene.run.nodes;
+    const labelled = count <= labelledNodesMax, sides = labelled ? 52 : 34, ends = labelled ? 58 : 34;
+    const unit = Array.from({ length: count }, (_, i) => -Math.PI / 2 + 2 * Math.PI * i / count).map((angle) => ({ x: Math.cos(angle), y: Math.sin(angle) }));
+    const top = Math.min(...unit.map((p) => p.y)), bottom = Math.max(...unit.map((p) => p.y));
+    const outer = Math.max(36, Math.min(width / 2 - sides, (height - 2 * ends) / Math.max(0.5, bottom - top)));
     this.radius = Math.max(7, Math.min(26, outer * Math.sin(Math.PI / Math.max(count, 3)) * 0.62));
-    this.places = Array.from({ length: count }, (_, i) => {
-      const angle = -Math.PI / 2 + 2 * Math.PI * i / count;
-      return { x: width / 2 + outer * Math.cos(angle), y: height / 2 + (labelled ? 4 : 0) + outer * Math.sin(angle) };
-    });
+    this.places = unit.map((p) => ({ x: width / 2 + outer * p.x, y: height / 2 + (labelled ? 4 : 0) + outer * (p.y - (top + bottom) / 2) }));
     this.buttons.forEach((each, i) => {
       const size = `${Math.max(24, 2 * this.radius)}px`;
       each.style.left = `${this.places[i].x}px`;
@@ -352,10 +352,10 @@ export class Stage {
     const { run, state } = this.scene, role = state.role[node], leader = state.leader[node];
     const term = state.term[node] ? ` · ${state.term[node] < 1e6 ? `term ${state.term[node]}` : 'a high term'}` : '';
     const text = !state.alive[node] ? 'dead' : state.paused[node] ? 'stands still'
-      : role === Role.leader ? `leads${term}` : role === Role.electing ? `electing${term}` : leader ? `follows ${run.id(leader)}${term}` : '';
+      : role === Role.leader ? `leads${term}` : role === Role.electing ? `electing${term}` : leader ? `follows ${run.id(leader)}` : '';
     if (!text) return;
     const middleX = this.canvas.width / 2, away = this.radius + 9;
-    const below = y >= this.canvas.height / 2 - 1;
+    const below = y >= this.canvas.height / 2 - 10;
     const besides = Math.abs(x - middleX) > this.radius;
     c.font = `12px ${font}`;
     c.fillStyle = ink.soft;
