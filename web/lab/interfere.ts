@@ -35,7 +35,7 @@ export function momentText(run: Run, moment: number): string {
 
 /** Who calls the first election is a default that any further line may end; it is written down before. */
 export function withCaller(run: Run, text: string): string {
-  if (run.algorithm.beats || valuesOf(text, 'initiator').length > 0) return text;
+  if (run.algorithm.beats || valuesOf(text, 'initiator').length > 0 || valuesOf(text, 'case').length > 0) return text;
   const r = run.records;
   for (let i = 1; i <= run.count && r.time(i) === 0; i++)
     if (r.what(i) === What.campaigned) return withLine(text, 'initiator', run.id(r.node(i)));

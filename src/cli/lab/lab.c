@@ -131,7 +131,7 @@ int cli_lab(int argc, char **argv)
         } else if (cli_option(argc, argv, &at, "write", &file)) {
             if (!file) return cli_usage_error("lab", "--write needs a file name, or -");
         } else {
-            return cli_usage_error("lab", "unknown option %s; `elector lab --help` lists them", argv[at]);
+            return cli_unknown("lab", cli_lab, argv[at]);
         }
     }
     return file ? write_page(file) : serve((uint16_t)port);
