@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups bench-hostile lint format rewrite install coverage soak mutants setup
+.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups bench-hostile page lint format rewrite install coverage soak mutants setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -54,6 +54,10 @@ bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000
 bench-hostile: build-release ## what a neighbour can do to an agent that leads (SECONDS_EACH=60 ATTACKS="why status …")
 	@BUILD=build/release bench/hostile/run.sh
 
+page: ## build the laboratory page anew; `elector lab` serves it
+	@scripts/setup page
+	@node web/build.mjs web/built/lab.html
+
 lint: lint-setup ## formatting and static analysis; changes nothing
 	@cmake --preset asan >/dev/null
 	@JOBS=$(JOBS) scripts/lint build/asan
@@ -87,10 +91,10 @@ mutants: build-release ## plant known bugs, and see that the tests notice
 	@ELECTOR=build/release/elector BUILD=build/release test/mutants/run.sh
 
 setup:
-	@scripts/setup run manual test
+	@scripts/setup run manual test page
 
 lint-setup:
-	@scripts/setup run manual test lint
+	@scripts/setup run manual test page lint
 
 build-%: setup
 	@cmake --preset $* >/dev/null

@@ -32,6 +32,7 @@ int cli_compare(int argc, char **argv);
 int cli_detect(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_demo(int argc, char **argv);
+int cli_lab(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_agent(int argc, char **argv);
 int cli_guardian(int argc, char **argv);

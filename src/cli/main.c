@@ -24,6 +24,7 @@ static const struct cli_verb verbs[] = {
     {"replay", "replay, merge and check recordings of agents", cli_replay},
     {"doctor", "diagnose a member, and say what to do", cli_doctor},
     {NULL, "To understand elections", NULL},
+    {"lab", "serve a page that shows elections, forwards and backwards", cli_lab},
     {"algorithms", "list the elections, or explain one", cli_algorithms},
     {"sim", "run an election in virtual time, and count messages", cli_sim},
     {"compare", "compare all algorithms on the same trials", cli_compare},

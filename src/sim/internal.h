@@ -103,6 +103,8 @@ struct sim_world {
     struct sim_result result;
     sim_listener *listener; /* NULL: nobody listens */
     void *listener_context;
+    sim_claim_listener *claim_listener; /* NULL: nobody listens */
+    void *claim_context;
 
     struct sim_machine machines[SIM_CHANNELS];
     struct sim_node *nodes;     /* [count + 1] */

@@ -115,7 +115,7 @@ cli/run              core base agent/config client supervise cli
 cli/cluster          core base algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client supervise/stop_times.h cli
 cli/replay           core base agent/seal agent/config agent/recorder sim/world sim/output cli
 cli/lab              core base algorithms detectors sim/plan sim/world sim/output sim/measure check cli
-wasm                 core
+wasm                 core sim/plan sim/world sim/output
 '
 
 check_doors() { # each room includes what it may, and nobody reads the inside of another
@@ -178,23 +178,23 @@ check_names() { # no clock, no dice, no heap, no input or output by name
 }
 
 check_pipes() { # no reader leaves its pipe early: under pipefail the writer's SIGPIPE becomes the verdict, now and then
-    grep -rnIE --include='*.sh' --include=Makefile --exclude-dir=.git --exclude-dir=build "$early_reader" "$1" || true
+    grep -rnIE --include='*.sh' --include=Makefile --exclude-dir=.git --exclude-dir=build --exclude-dir=node_modules "$early_reader" "$1" || true
     [ ! -d "$1/scripts" ] || grep -rnIE "$early_reader" "$1/scripts" || true
 }
 early_reader='(^|[^|])\|[[:space:]]*(he''ad|grep[[:space:]]+-[A-Za-z]*q)'
 
 check_promises() { # what is left to do is in an issue, not in a corner
     local words='TO''DO|FIX''ME|XX''X|HA''CK'
-    grep -rnIE --exclude-dir=.git --exclude-dir=build "(^|[^A-Za-z0-9_])($words)([^A-Za-z0-9_]|\$)" "$1" || true
+    grep -rnIE --exclude-dir=.git --exclude-dir=build --exclude-dir=node_modules "(^|[^A-Za-z0-9_])($words)([^A-Za-z0-9_]|\$)" "$1" || true
 }
 
 check_paths() { # nothing knows whose machine it was written on
-    grep -rnIE --exclude-dir=.git --exclude-dir=build \
+    grep -rnIE --exclude-dir=.git --exclude-dir=build --exclude-dir=node_modules \
         '(^|[^A-Za-z0-9_.])/(home/[A-Za-z0-9_]|ro''ot/|Users/[A-Za-z0-9_])' "$1" || true
 }
 
 check_mentions() { # a file that a document, a script or a comment names is there
-    grep -rnIoE --exclude-dir=.git --exclude-dir=build --exclude-dir=golden --exclude-dir=style --include='*.md' \
+    grep -rnIoE --exclude-dir=.git --exclude-dir=build --exclude-dir=node_modules --exclude-dir=golden --exclude-dir=style --include='*.md' \
         --include='*.scd' --include='*.sh' --include='*.[ch]' \
         '(^|[^A-Za-z0-9_./$*{}-])(src|test|scenarios|include|examples|fuzz|bench|docs|man|scripts|contrib)/[A-Za-z0-9_./*-]*[A-Za-z0-9*]' "$1" |
         sed -E 's/^([^:]*:[0-9]+:)[^A-Za-z]/\1/' | sort -u -t: -k1,1 -k3,3 |

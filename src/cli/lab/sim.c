@@ -205,10 +205,7 @@ static void tell(const struct sim_request *request, const struct sim_world *worl
         sim_write_transcript(stdout, world, style);
         putchar('\n');
     }
-    sim_write_summary(stdout, world, result, style);
-    sim_write_violations(stdout, world, result, style);
-    if (sim_world_plan(world)->seed != 1)
-        printf("  seed        %llu\n", (unsigned long long)sim_world_plan(world)->seed);
+    sim_write_report(stdout, world, result, style);
 }
 
 /* The number of exports to standard output; if there is one, nothing else goes there. */

@@ -379,3 +379,12 @@ void sim_write_summary(FILE *out, const struct sim_world *world, const struct si
                 (unsigned long long)result->detector_sent);
     write_expectations(out, plan, result, style);
 }
+
+void sim_write_report(FILE *out, const struct sim_world *world, const struct sim_result *result,
+                      struct sim_style style)
+{
+    const uint64_t seed = sim_world_plan(world)->seed;
+    sim_write_summary(out, world, result, style);
+    sim_write_violations(out, world, result, style);
+    if (seed != 1) fprintf(out, "  seed        %llu\n", (unsigned long long)seed);
+}

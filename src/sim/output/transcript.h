@@ -17,6 +17,10 @@ void sim_write_summary(FILE *out, const struct sim_world *world, const struct si
 void sim_write_violations(FILE *out, const struct sim_world *world, const struct sim_result *result,
                           struct sim_style style);
 
+/* Summary and violations, and the seed unless it is 1. */
+void sim_write_report(FILE *out, const struct sim_world *world, const struct sim_result *result,
+                      struct sim_style style);
+
 /* In sim/plan/expect.c: true if one expectation of the plan holds. */
 bool sim_expectation_holds(const struct sim_plan *plan, const struct sim_result *result,
                            const struct sim_expect *expect);

@@ -44,6 +44,10 @@ bool sim_settings_add(struct sim_settings *settings, const char *key, const char
                       uint32_t column);
 /* Adds the lines of a scenario file. 0, or -1 with the error filled in. */
 int sim_settings_read(struct sim_settings *settings, const char *path, struct sim_error *error);
+/* The same for a text in memory; one byte must follow it. Overwrites the text. `name` stands for the file in errors,
+ * and is borrowed. */
+int sim_settings_parse(struct sim_settings *settings, const char *name, char *text, size_t size,
+                       struct sim_error *error);
 void sim_settings_free(struct sim_settings *settings);
 
 /* ---- The plan ---- */

@@ -146,9 +146,11 @@ static size_t column_of_garbage(const char *line, size_t length)
     return 0;
 }
 
-static int read_text(struct sim_settings *settings, char *text, size_t size, struct sim_error *error)
+int sim_settings_parse(struct sim_settings *settings, const char *name, char *text, size_t size,
+                       struct sim_error *error)
 {
     uint32_t number = 0;
+    settings->file = name;
     for (char *line = text; line < text + size;) {
         char *end = memchr(line, '\n', (size_t)(text + size - line));
         char *next = end ? end + 1 : text + size;
@@ -186,7 +188,7 @@ int sim_settings_read(struct sim_settings *settings, const char *path, struct si
         } else if (size == SIZE_MAX_READ) {
             snprintf(error->text, sizeof error->text, "%s: larger than a scenario may be (1 MiB)", path);
         } else {
-            status = read_text(settings, text, size, error);
+            status = sim_settings_parse(settings, path, text, size, error);
         }
     }
     free(text);

@@ -199,6 +199,14 @@ void sim_oracle_step_begins(struct sim_world *world, el_node node)
     office->lapsed = world->nodes[node].role == EL_LEADER && !is_leading(world, node) ? office->term : 0;
 }
 
+static void tell_claim(struct sim_world *world, el_node node)
+{
+    const struct sim_office *office = &world->offices[node];
+    const struct sim_timer *bound =
+        sim_timer_armed(world, (struct sim_key_of_timer){node, SIM_ELECTION, office->timer, office->slot});
+    if (bound) world->claim_listener(world->claim_context, world->trace.count, node, bound->deadline);
+}
+
 /* An expired claim, noticed or not, must not be renewed: leading again needs a new term. */
 void sim_oracle_step_ends(struct sim_world *world, el_node node)
 {
@@ -208,6 +216,7 @@ void sim_oracle_step_ends(struct sim_world *world, el_node node)
     if (office->lapsed && office->lapsed == office->term && is_leading(world, node) &&
         claims(world, EL_CLAIMS_RISING))
         report(world, EL_TOKEN_FELL, &node, 1, 1);
+    if (world->claim_listener) tell_claim(world, node);
 }
 
 void sim_oracle_died(struct sim_world *world, el_node node)

@@ -465,6 +465,12 @@ void sim_world_listen(struct sim_world *world, sim_listener *listener, void *con
     world->listener_context = context;
 }
 
+void sim_world_listen_to_claims(struct sim_world *world, sim_claim_listener *listener, void *context)
+{
+    world->claim_listener = listener;
+    world->claim_context = context;
+}
+
 const struct sim_result *sim_world_result(const struct sim_world *world)
 {
     return &world->result;

@@ -77,6 +77,12 @@ void sim_world_free(struct sim_world *world);
 /* The listener is called each time some node's detector changes its verdict. Set it before the run. */
 typedef void sim_listener(void *context, sim_time now, el_node node, el_node peer, bool suspected);
 void sim_world_listen(struct sim_world *world, sim_listener *listener, void *context);
+/*
+ * The listener is called after each step in which a leader's claim is bounded by a timer: `end` is when the claim
+ * expires unless it is renewed. `record` is the last record of the trace by then. Set it before the run.
+ */
+typedef void sim_claim_listener(void *context, uint64_t record, el_node leader, sim_time end);
+void sim_world_listen_to_claims(struct sim_world *world, sim_claim_listener *listener, void *context);
 /* Runs to the end. The result is borrowed from the world. */
 const struct sim_result *sim_world_run(struct sim_world *world);
 /* The same result, after the run. */

@@ -1,0 +1,548 @@
+// The laboratory: one script, one run or two, one clock, and the views of them. Everything below is wiring; start with `show`.
+import { Engine, RawRun, ScenarioError } from '../shared/engine';
+import { What, Role } from '../shared/records';
+import { Run } from '../shared/run';
+import { Scene } from '../shared/scene';
+import { Clock, speeds } from './clock';
+import { Diagram } from './diagram';
+import { button, find, make, say } from './dom';
+import { Editor } from './editor';
+import { asScenario, download, exportPicture, exportRun } from './exports';
+import { Facts } from './facts';
+import { Ink, readInk } from './ink';
+import { Deed, carryOut, heal, linkMenu, momentAfter, momentText, nodeMenu, partition } from './interfere';
+import { LinkError, Place, readLink, writeLink } from './link';
+import { Item, closeMenu, menuIsOpen, openMenu } from './menu';
+import { forAlgorithm, valueOf, valuesOf } from './script';
+import { Setup, algorithmOptions } from './setup';
+import { Stage } from './stage';
+import { Stories, StoryList, titleOf } from './stories';
+import { TraceError, looksLikeTrace, openTrace } from './trace';
+import { captionAt, whyOf } from './words';
+
+const firstStory = 'ring/six-n3-starts';
+
+/** One run with its views. */
+interface Pane { element: HTMLElement; scene: Scene; stage: Stage; diagram: Diagram; facts: Facts }
+
+/** What undo goes back to. */
+interface Version { text: string; story: string | undefined; time: number }
+
+class Lab {
+  private text = '';
+  private story: string | undefined;
+  private trace: { name: string; text: string } | undefined;
+  private compared = '';
+  private panes: Pane[] = [];
+  private clock: Clock | undefined;
+  private past: Version[] = [];
+  private future: Version[] = [];
+  private ink: Ink = readInk();
+  private dirty = true;
+  private captioned = '';
+  private readonly list: StoryList;
+  private readonly setup: Setup;
+  private readonly editor: Editor;
+
+  constructor(private readonly engine: Engine, private readonly stories: Stories) {
+    this.list = new StoryList(find('stories'), stories, (name) => this.tell(name));
+    this.setup = new Setup(find('setup'), engine.catalogue, (text, isNew) => this.change(text, 0, isNew ? undefined : this.story));
+    this.editor = new Editor(find('script'), {
+      apply: (text) => this.change(text, this.clock?.time ?? 0, this.story),
+      undo: () => this.goBack(), redo: () => this.goForward(), save: () => this.save(), heal: () => this.carryOut(heal),
+    });
+    this.wireHeader();
+    this.wireDeck();
+    this.wireKeys();
+    this.wireTabs();
+    const frame = (now: number) => { this.frame(now); requestAnimationFrame(frame); };
+    requestAnimationFrame(frame);
+  }
+
+  // ---- Which run is shown ----
+
+  /** Begins with what the address says, or with the ring of the lectures. */
+  begin(fragment: string): void {
+    let place: Place = { embed: false };
+    let mistake = '';
+    try {
+      place = readLink(fragment);
+      if (place.story !== undefined && !(place.story in this.stories)) throw new LinkError(`permalink: there is no story '${place.story.slice(0, 60)}'`);
+      if (place.compare && !this.engine.algorithm(place.compare)) throw new LinkError(`permalink: there is no algorithm '${place.compare.slice(0, 40)}'`);
+    } catch (error) {
+      if (!(error instanceof LinkError)) throw error;
+      mistake = error.message;
+      place = { embed: place.embed };
+    }
+    document.body.classList.toggle('embed', place.embed);
+    this.compared = place.compare ?? '';
+    find<HTMLSelectElement>('compare').value = this.compared;
+    const name = place.story ?? firstStory;
+    const shown = place.scenario !== undefined ? this.show(place.scenario, undefined, 0, 'permalink') : this.show(this.stories[name], name, 0);
+    if (!shown && this.panes.length === 0) {
+      mistake ||= find('message').querySelector('span')?.textContent ?? '';
+      this.show(this.stories[firstStory], firstStory, 0);
+    }
+    if (mistake) this.complain(mistake);
+    if (place.at !== undefined && this.clock) this.clock.seek(place.at * (this.run?.about.inUnits ? this.run.about.unit : 1e6));
+  }
+
+  private get run(): Run | undefined { return this.panes[0]?.scene.run; }
+
+  private tell(name: string): void {
+    this.remember();
+    this.show(this.stories[name], name, 0);
+  }
+
+  /** A changed script: what was before can be had back. */
+  private change(text: string, time: number, story: string | undefined): void {
+    const before: Version = { text: this.text, story: this.story, time: this.clock?.time ?? 0 };
+    if (text === this.text) return;
+    if (!this.show(text, story, time)) return;
+    this.past.push(before);
+    this.future = [];
+    this.showScript();
+  }
+
+  private remember(): void {
+    if (this.text) this.past.push({ text: this.text, story: this.story, time: this.clock?.time ?? 0 });
+    this.future = [];
+  }
+
+  private goBack(): void {
+    const version = this.past.pop();
+    if (!version) return;
+    this.future.push({ text: this.text, story: this.story, time: this.clock?.time ?? 0 });
+    this.show(version.text, version.story, version.time);
+  }
+
+  private goForward(): void {
+    const version = this.future.pop();
+    if (!version) return;
+    this.past.push({ text: this.text, story: this.story, time: this.clock?.time ?? 0 });
+    this.show(version.text, version.story, version.time);
+  }
+
+  /** Shows the run of this script. If the script has a mistake, says so, and leaves everything as it was. */
+  private show(text: string, story: string | undefined, time: number, source = 'script'): boolean {
+    let raw: RawRun;
+    try {
+      raw = this.engine.open(source, text);
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      this.complain(error.message.startsWith(source) ? error.message : `${source}: ${error.message}`);
+      this.editor.complain(text, error.message);
+      return false;
+    }
+    this.text = text;
+    this.story = story;
+    this.trace = undefined;
+    this.settle();
+    this.build(raw, time);
+    return true;
+  }
+
+  private build(raw: RawRun, time: number): void {
+    closeMenu();
+    for (const pane of this.panes) pane.scene.run.close();
+    const host = find('panes');
+    this.panes = [this.makePane(raw)];
+    const failure = this.compared ? this.addSecond() : undefined;
+    host.replaceChildren(...this.panes.map((pane) => pane.element), ...(failure ? [failure] : []));
+    host.classList.toggle('two', this.compared !== '');
+    find('deck').classList.toggle('two', this.compared !== '');
+    const speed = this.clock?.speed ?? 1;
+    this.clock = new Clock(this.panes.map((pane) => pane.scene), () => { this.dirty = true; });
+    this.clock.speed = speed;
+    this.clock.seek(time);
+    this.readTheme();
+    this.drawMarks();
+    this.showScript();
+    if (raw.description.groups) this.tellUser(`One of ${raw.description.groups} groups is shown; the transcript has all of them.`);
+  }
+
+  private addSecond(): HTMLElement | undefined {
+    try {
+      this.panes.push(this.makePane(this.engine.open('script', forAlgorithm(this.text, this.compared))));
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      return make('section', { class: 'pane' }, make('p', { class: 'failed' }, `${this.compared}: ${error.message}`));
+    }
+  }
+
+  private makePane(raw: RawRun): Pane {
+    const algorithm = this.engine.algorithm(raw.description.algorithm);
+    if (!algorithm) throw new ScenarioError(`there is no algorithm ${raw.description.algorithm}`);
+    const run = new Run(raw, algorithm), scene = new Scene(run), redraw = () => { this.dirty = true; };
+    const stage = new Stage(scene, {
+      node: (node, at) => this.openNodeMenu(scene, node, at),
+      link: (a, b, at) => openMenu(`Link ${run.id(a)} – ${run.id(b)}`, linkMenu(scene, a, b, (deed) => this.carryOut(deed)), at),
+      partition: (side, other) => this.carryOut(partition(run, side, other)),
+    }, redraw);
+    const diagram = new Diagram(run, (time) => { if (this.clock) { this.clock.playing = false; this.clock.seek(time); } }, redraw);
+    const facts = new Facts(scene);
+    const header = make('header', {}, make('h2', {}, algorithm.name), make('p', {}, algorithm.summary));
+    return { element: make('section', { class: 'pane', 'aria-label': algorithm.name }, header, stage.element, diagram.element, facts.element), scene, stage, diagram, facts };
+  }
+
+  private showScript(): void {
+    this.setup.show(this.text, this.run?.nodes ?? 0);
+    this.list.show(this.story, this.text);
+    const open = valuesOf(this.text, 'partition').some((value) => !value.includes('..'));
+    this.editor.show(this.text, this.past.length > 0, this.future.length > 0, open);
+    const isChanged = this.story !== undefined && this.text !== this.stories[this.story];
+    const title = this.trace ? this.trace.name : titleOf(this.text, this.story, isChanged);
+    find('title').replaceChildren(make('b', {}, title), this.compared ? ` beside ${this.compared}` : '');
+    document.title = `${title} · Elector laboratory`;
+  }
+
+  // ---- Interference ----
+
+  private openNodeMenu(scene: Scene, node: number, at: DOMRect): void {
+    const { run } = scene, moment = this.moment(scene);
+    const pauseEnd = momentText(run, moment + (run.algorithm.beats ? 500 : 20) * run.about.delayMax);
+    openMenu(`Node ${run.id(node)}`, nodeMenu(scene, node, pauseEnd, (deed) => this.carryOut(deed)), at);
+  }
+
+  private moment(scene: Scene): number {
+    return momentAfter(scene.run, scene.cursor, this.clock?.time ?? 0);
+  }
+
+  private carryOut(deed: Deed): void {
+    const scene = this.panes[0]?.scene;
+    if (!scene || this.trace) return this.complain('A trace is a record: it cannot be changed.');
+    if (scene.run.about.scripted) return this.complain('This run is scripted move by move. Change its steps in the script.');
+    const moment = this.moment(scene), playing = this.clock?.playing ?? false;
+    this.change(carryOut(scene.run, this.text, deed, moment), moment, this.story);
+    if (this.clock && playing) this.clock.toggle();
+  }
+
+  // ---- Frames ----
+
+  private frame(now: number): void {
+    this.clock?.tick(now);
+    if (!this.dirty || !this.clock) return;
+    this.dirty = false;
+    for (const pane of this.panes) {
+      pane.stage.draw(this.clock.time, this.ink);
+      pane.diagram.draw(this.clock.time, this.ink);
+      pane.facts.draw();
+    }
+    this.drawDeck();
+  }
+
+  private drawDeck(): void {
+    const { clock, run } = this, scene = this.panes[0]?.scene;
+    if (!clock || !run || !scene) return;
+    const caption = captionAt(run, scene.cursor, clock.time);
+    say(find('when'), caption.time);
+    const key = `${scene.cursor} ${this.panes[1]?.scene.cursor}`;
+    if (this.captioned !== key) {
+      this.captioned = key;
+      const area = find('caption');
+      area.setAttribute('aria-live', clock.playing ? 'off' : 'polite');
+      const parts: (Node | string)[] = [make('b', {}, caption.headline), ` ${caption.rest}`];
+      if (caption.alarm) parts.unshift(make('span', { class: 'alarm' }, `✕ ${caption.alarm} `));
+      if (this.panes[1]) {
+        const other = captionAt(this.panes[1].scene.run, this.panes[1].scene.cursor, clock.time);
+        parts.push(make('br'), make('span', {}, `${this.compared}: `), make('b', {}, other.headline), ` ${other.rest}`);
+      }
+      area.replaceChildren(...parts);
+    }
+    const slider = find<HTMLInputElement>('slider');
+    slider.value = String(clock.end ? Math.round(clock.time / clock.end * 100000) : 0);
+    slider.setAttribute('aria-valuetext', caption.time);
+    const play = find('play');
+    play.classList.toggle('playing', clock.playing);
+    play.setAttribute('aria-label', clock.playing ? 'Pause (space)' : 'Play (space)');
+  }
+
+  /** Where leaders come, promises break and deeds are done, above the slider. */
+  private drawMarks(): void {
+    const { run, clock } = this, marks = find('marks');
+    marks.replaceChildren();
+    if (!run || !clock || !clock.end) return;
+    const put = (time: number, name: string) => {
+      const mark = make('i', name ? { class: name } : {});
+      mark.style.left = `${time / clock.end * 100}%`;
+      if (marks.childElementCount < 300) marks.append(mark);
+    };
+    const r = run.records;
+    for (let i = 1; i <= run.count; i++) {
+      const what = r.what(i);
+      if (what === What.viewed && r.role(i) === Role.leader) put(r.time(i), '');
+      else if (what === What.violated) put(r.time(i), 'violation');
+      else if (what >= What.crashed && what <= What.healed) put(r.time(i), 'deed');
+    }
+  }
+
+  // ---- Messages to the reader ----
+
+  private tellUser(text: string, bad = false): void {
+    const message = find('message');
+    message.hidden = false;
+    message.classList.toggle('bad', bad);
+    say(message.querySelector('span')!, text);
+  }
+
+  private complain(text: string): void { this.tellUser(text, true); }
+  private settle(): void { find('message').hidden = true; }
+
+  // ---- The header ----
+
+  private wireHeader(): void {
+    const compare = find<HTMLSelectElement>('compare');
+    compare.append(make('option', { value: '' }, 'nothing'), ...algorithmOptions(this.engine.catalogue));
+    compare.addEventListener('change', () => {
+      this.compared = compare.value;
+      if (!this.trace) this.show(this.text, this.story, this.clock?.time ?? 0);
+    });
+    find('message').querySelector('button')!.addEventListener('click', () => this.settle());
+    const file = find<HTMLInputElement>('file');
+    find('open').addEventListener('click', () => file.click());
+    file.addEventListener('change', () => {
+      const chosen = file.files?.[0];
+      if (chosen) void chosen.text().then((text) => this.openFile(chosen.name, text));
+      file.value = '';
+    });
+    document.addEventListener('dragover', (event) => event.preventDefault());
+    document.addEventListener('drop', (event) => {
+      event.preventDefault();
+      const dropped = event.dataTransfer?.files[0];
+      if (dropped) void dropped.text().then((text) => this.openFile(dropped.name, text));
+    });
+    find('export').addEventListener('click', () => this.openExports());
+    find('share').addEventListener('click', () => void this.share());
+    find('theme').addEventListener('click', () => this.changeTheme());
+    find('help').addEventListener('click', () => this.openHelp());
+    window.addEventListener('hashchange', () => { if (location.hash !== '#deck') this.begin(location.hash); });
+  }
+
+  /** A scenario, such as a counterexample of `elector check`, or a trace. */
+  openFile(name: string, text: string): void {
+    if (!looksLikeTrace(text)) {
+      this.remember();
+      if (!this.show(text, undefined, 0, name)) this.past.pop();
+      this.showScript();
+      return;
+    }
+    try {
+      const raw = openTrace(this.engine, name, text);
+      this.remember();
+      this.story = undefined;
+      this.compared = find<HTMLSelectElement>('compare').value = '';
+      this.trace = { name, text };
+      this.settle();
+      this.build(raw, 0);
+    } catch (error) {
+      if (!(error instanceof TraceError) && !(error instanceof ScenarioError)) throw error;
+      this.complain(error.message);
+    }
+  }
+
+  private fileName(): string {
+    return (this.story ?? valueOf(this.text, 'algorithm') ?? 'run').replace(/^.*\//, '');
+  }
+
+  private openExports(): void {
+    const { run } = this, name = this.fileName();
+    if (!run) return;
+    const items: Item[] = [
+      { label: 'Diagram as SVG', act: () => exportRun(run, name, 'svg') },
+      { label: 'Diagram as PNG', act: () => void exportPicture(run, name) },
+      { label: 'Transcript', act: () => exportRun(run, name, 'transcript') },
+      { label: 'Trace (JSON Lines)', act: () => exportRun(run, name, 'trace') },
+      { label: 'Mermaid', act: () => exportRun(run, name, 'mermaid') },
+      { label: 'ShiViz log', act: () => exportRun(run, name, 'shiviz') },
+      'line',
+      { label: 'Copy <iframe> for a slide', act: () => void this.copy(`<iframe src="${this.address(true)}" width="960" height="640"></iframe>`, 'The <iframe> is copied.') },
+    ];
+    openMenu('Export', items, find('export').getBoundingClientRect());
+  }
+
+  private save(): void {
+    const { run } = this;
+    if (run && !this.trace) download(`${this.fileName()}.scenario`, asScenario(run, this.text, titleOf(this.text, this.story, true)), 'text/plain');
+  }
+
+  private address(embed: boolean): string {
+    const { run, clock } = this;
+    const unit = run?.about.inUnits ? run.about.unit : 1e6, at = clock ? Number((clock.time / unit).toFixed(3)) : 0;
+    const untouched = this.story !== undefined && this.text === this.stories[this.story];
+    const place: Place = { embed, compare: this.compared || undefined, at, ...(untouched ? { story: this.story } : { scenario: this.text }) };
+    return location.href.split('#')[0] + writeLink(place);
+  }
+
+  private async share(): Promise<void> {
+    if (this.trace) return this.complain('A trace is too long for a link; send the file.');
+    const address = this.address(false);
+    history.replaceState(null, '', address);
+    await this.copy(address, 'The link to this run, at this moment, is copied.');
+  }
+
+  private async copy(text: string, done: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.tellUser(done);
+    } catch {
+      this.tellUser(`Copy it from here: ${text}`);
+    }
+  }
+
+  private changeTheme(): void {
+    const root = document.documentElement;
+    root.dataset.theme = root.dataset.theme === 'dark' ? 'light' : 'dark';
+    try { localStorage.setItem('theme', root.dataset.theme); } catch { /* it is not kept */ }
+    this.readTheme();
+  }
+
+  private readTheme(): void {
+    this.ink = readInk();
+    for (const pane of this.panes) pane.facts.paint(this.ink);
+    this.dirty = true;
+  }
+
+  private openHelp(): void {
+    const keys: [string, string][] = [['Space', 'play or pause'], ['← →', 'one step back or forward'], ['Home End', 'beginning, end'],
+      ['L', 'next leader'], ['V', 'next violation'], ['W', 'why'], ['Ctrl Z', 'undo'], ['Esc', 'close a menu']];
+    const items = keys.map(([key, what]) => {
+      const row = make('p');
+      row.append(...key.split(' ').flatMap((each) => [make('kbd', {}, each), ' ']), what);
+      return row;
+    });
+    items.push(make('p', {}, 'On the stage: click a node or a link to interfere; drag a line across to partition. The script records it. A crown leads, a ring around it is its lease, ? is suspected, a dashed circle is electing.'));
+    openMenu('Help', [...items, { label: 'Close', act: () => undefined }], find('help').getBoundingClientRect());
+  }
+
+  // ---- The deck ----
+
+  private wireDeck(): void {
+    const onClock = (act: (clock: Clock) => void) => () => { if (this.clock) act(this.clock); };
+    find('first').addEventListener('click', onClock((clock) => { clock.playing = false; clock.seekRecord(0); }));
+    find('back').addEventListener('click', onClock((clock) => clock.back()));
+    find('play').addEventListener('click', onClock((clock) => clock.toggle()));
+    find('forward').addEventListener('click', onClock((clock) => clock.forward()));
+    find('last').addEventListener('click', onClock((clock) => { clock.playing = false; clock.seek(clock.end); }));
+    find('next-leader').addEventListener('click', () => this.jump('leader'));
+    find('next-violation').addEventListener('click', () => this.jump('violation'));
+    find('why').addEventListener('click', () => this.openWhy());
+    const slider = find<HTMLInputElement>('slider');
+    slider.addEventListener('input', onClock((clock) => { clock.playing = false; clock.seek(Number(slider.value) / 100000 * clock.end); }));
+    const speed = find<HTMLSelectElement>('speed');
+    speed.append(...speeds.map((each) => make('option', { value: String(each) }, `${each}×`)));
+    speed.value = '1';
+    speed.addEventListener('change', onClock((clock) => { clock.speed = Number(speed.value); }));
+  }
+
+  private jump(what: 'leader' | 'violation'): void {
+    const found = what === 'leader' ? this.clock?.nextLeader() : this.clock?.nextViolation();
+    if (found === false) this.tellUser(what === 'leader' ? 'No further leader after this.' : 'No further violation after this.');
+    else this.settle();
+  }
+
+  private openWhy(): void {
+    const scene = this.panes[0]?.scene;
+    if (!scene) return;
+    const chain = whyOf(scene.run, scene.cursor);
+    const items = chain.map(({ record, text }) => {
+      const item = make('li');
+      item.append(button(`${scene.run.timeText(scene.run.records.time(record))}  ${text}`, () => { closeMenu(); this.clock?.seekRecord(record); }));
+      return item;
+    });
+    const list = chain.length ? make('ol', {}, ...items) : make('p', {}, 'Nothing has happened yet.');
+    openMenu('How it came to this', [list, { label: 'Close', act: () => undefined }], find('why').getBoundingClientRect());
+  }
+
+  private wireKeys(): void {
+    document.addEventListener('keydown', (event) => {
+      const target = event.target as HTMLElement;
+      const typing = target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type !== 'range');
+      if ((event.ctrlKey || event.metaKey) && event.key === 'z' && !typing) {
+        event.preventDefault();
+        return event.shiftKey ? this.goForward() : this.goBack();
+      }
+      if (typing || event.ctrlKey || event.metaKey || event.altKey || menuIsOpen() || target.getAttribute('role') === 'tab') return;
+      const keys: Record<string, () => void> = {
+        ArrowRight: () => this.clock?.forward(), ArrowLeft: () => this.clock?.back(),
+        Home: () => find('first').click(), End: () => find('last').click(),
+        l: () => this.jump('leader'), v: () => this.jump('violation'), w: () => this.openWhy(),
+      };
+      if (!(target instanceof HTMLButtonElement) && target.tagName !== 'SUMMARY') keys[' '] = () => this.clock?.toggle();
+      const act = keys[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act();
+    });
+  }
+
+  private wireTabs(): void {
+    const tabs = ['stories', 'setup', 'script'];
+    const choose = (name: string, focus: boolean) => {
+      for (const each of tabs) {
+        const tab = find(`tab-${each}`);
+        tab.setAttribute('aria-selected', String(each === name));
+        tab.tabIndex = each === name ? 0 : -1;
+        find(each).hidden = each !== name;
+        if (each === name && focus) tab.focus();
+      }
+    };
+    tabs.forEach((name, i) => {
+      find(`tab-${name}`).addEventListener('click', () => choose(name, false));
+      find(`tab-${name}`).addEventListener('keydown', (event) => {
+        if (event.key === 'ArrowRight') choose(tabs[(i + 1) % 3], true);
+        if (event.key === 'ArrowLeft') choose(tabs[(i + 2) % 3], true);
+      });
+    });
+    choose('stories', false);
+  }
+
+  // ---- For tests ----
+
+  /** The state as tests compare it. */
+  probe(): Record<string, unknown> {
+    const scene = this.panes[0]?.scene;
+    return {
+      text: this.text, time: this.clock?.time, cursor: scene?.cursor, records: scene?.run.count, hash: scene?.hash(), events: scene?.run.about.events,
+      leaders: scene?.leaders().map((node) => scene.run.id(node)), violated: scene?.state.violated, flight: scene?.state.flight.size,
+      panes: this.panes.length, playing: this.clock?.playing, memory: this.engine.memoryBytes(), count: scene?.run.nodes,
+    };
+  }
+
+  seek(time: number): void { this.clock?.seek(time); }
+  transcript(name: string, text: string): string {
+    const raw = this.engine.open(name, text);
+    try { return raw.write('transcript'); } finally { raw.close(); }
+  }
+}
+
+async function unpack(id: string): Promise<Uint8Array> {
+  const bytes = Uint8Array.from(atob(find(id).textContent ?? ''), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function chooseTheme(): void {
+  let theme: string | null = null;
+  try { theme = localStorage.getItem('theme'); } catch { /* it was not kept */ }
+  theme ??= matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  document.documentElement.dataset.theme = theme;
+}
+
+async function start(): Promise<void> {
+  chooseTheme();
+  const [module, stories] = await Promise.all([unpack('module'), unpack('stories-data')]);
+  const engine = await Engine.load(module as BufferSource);
+  const lab = new Lab(engine, JSON.parse(new TextDecoder().decode(stories)) as Stories);
+  lab.begin(location.hash);
+  Object.assign(window, { lab });
+  requestAnimationFrame(() => performance.mark('first-frame'));
+  document.documentElement.dataset.ready = 'yes';
+}
+
+start().catch((error: unknown) => {
+  const message = find('message');
+  message.hidden = false;
+  message.classList.add('bad');
+  message.querySelector('span')!.textContent = `The laboratory did not start: ${String(error)}. It needs a browser with WebAssembly and DecompressionStream.`;
+});
