@@ -1,5 +1,6 @@
 /*
- * The algorithms: ring/, mesh/ and majority/ hold one file for each paper, quorum/ holds Elector's own.
+ * The algorithms: ring/, mesh/ and majority/ hold one file for each paper, store/ one for each recipe of a store,
+ * quorum/ holds Elector's own.
  * They may include core/ and this header; majority/ also mesh/. They know no clock, no heap and no libc. Every algorithm file
  * defines one descriptor (struct el_algorithm). To see how one is written, start with ring/chang_roberts.c.
  *

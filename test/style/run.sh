@@ -81,6 +81,7 @@ algorithms/ring      core algorithms
 algorithms/mesh      core algorithms
 algorithms/majority  core algorithms algorithms/mesh
 algorithms/quorum    core algorithms
+algorithms/store     core algorithms
 sim                  core base sim/plan sim/world sim/output
 sim/plan             core base sim algorithms detectors sim/world sim/output
 sim/world            core base sim algorithms detectors sim/plan sim/output sim/measure

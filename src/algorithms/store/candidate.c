@@ -40,7 +40,7 @@ static void renew(struct candidate *me, const struct el_config *cfg, struct el_o
     el_arm(out, CANDIDATE_BEAT, 0, beat, beat);
 }
 
-static void open(struct candidate *me, const struct el_config *cfg, struct el_outbox *out)
+static void open_session(struct candidate *me, const struct el_config *cfg, struct el_outbox *out)
 {
     el_note(out, CANDIDATE_OPENS, 0, 0);
     start_probe(cfg, out);
@@ -78,7 +78,7 @@ static void forget_session(struct candidate *me, struct el_outbox *out)
 static void begin_again(struct candidate *me, const struct el_config *cfg, struct el_outbox *out)
 {
     forget_session(me, out);
-    open(me, cfg, out);
+    open_session(me, cfg, out);
 }
 
 /* The store says so: keys and lease are gone, whatever our own timer says. */
@@ -291,7 +291,7 @@ static void begin(struct candidate *me, const struct el_config *cfg, uint64_t in
     if (me->session)
         renew(me, cfg, out);
     else
-        open(me, cfg, out);
+        open_session(me, cfg, out);
 }
 
 /* The store begins with this session and its key, the first of all. */

@@ -72,7 +72,7 @@ static void ask(struct candidate *me, const struct el_config *cfg, struct el_msg
     el_arm(out, CALL, 0, timeout, timeout);
 }
 
-static void read(struct candidate *me, const struct el_config *cfg, struct el_outbox *out)
+static void fetch(struct candidate *me, const struct el_config *cfg, struct el_outbox *out)
 {
     const struct el_msg msg = {
         .kind = LEASE_GET, .subject = cfg->self, .flags = el_number(cfg, OPTION_WATCH) != 0};
@@ -172,7 +172,7 @@ static void on_saved(struct candidate *me, const struct el_config *cfg, const st
     me->resigning = 0;
     me->resting = 1;
     el_arm(out, EXPIRY, 0, age_of_expiry(cfg), age_of_expiry(cfg));
-    read(me, cfg, out); /* and watch who is next */
+    fetch(me, cfg, out); /* and watch who is next */
 }
 
 static void on_conflict(struct candidate *me, const struct el_config *cfg, const struct el_msg *m,
@@ -240,7 +240,7 @@ static void ask_again(struct candidate *me, const struct el_config *cfg, struct 
     if (me->leading || me->resigning)
         put(me, cfg, out);
     else
-        read(me, cfg, out);
+        fetch(me, cfg, out);
 }
 
 static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
@@ -259,12 +259,12 @@ static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, u
     case CALL: ask_again(me, cfg, out); return;
     case EXPIRY: on_expiry(me, cfg, out); return;
     case POLL:
-        if (!me->pending) read(me, cfg, out);
+        if (!me->pending) fetch(me, cfg, out);
         return;
     case LEASE:
         el_note(out, LAPSES, 0, 0);
         step_down(me, out);
-        read(me, cfg, out);
+        fetch(me, cfg, out);
         return;
     default: return; /* a write that is no longer worth anything */
     }
@@ -280,7 +280,7 @@ static void begin(struct candidate *me, const struct el_config *cfg, uint64_t in
     if (me->leading)
         put(me, cfg, out);
     else
-        read(me, cfg, out);
+        fetch(me, cfg, out);
 }
 
 static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,

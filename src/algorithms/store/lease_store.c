@@ -18,8 +18,8 @@ static void answer(const struct lease_store *me, const struct el_config *cfg, co
 }
 
 /* A renewal changes only the version. A holder that does not lead yet says so, and acquires the lease anew. */
-static void write(struct lease_store *me, const struct el_config *cfg, el_node holder, bool anew,
-                  struct el_outbox *out)
+static void replace(struct lease_store *me, const struct el_config *cfg, el_node holder, bool anew,
+                    struct el_outbox *out)
 {
     me->version++;
     if (holder == me->holder && !anew) return;
@@ -36,7 +36,7 @@ static void on_put(struct lease_store *me, uint64_t *watchers, const struct el_c
         answer(me, cfg, m, LEASE_CONFLICT, out);
         return;
     }
-    write(me, cfg, m->subject, m->flags, out);
+    replace(me, cfg, m->subject, m->flags, out);
     answer(me, cfg, m, LEASE_SAVED, out);
     for (el_node node = 1; node < store_of(cfg); node++)
         if (node != m->from && el_set_has(watchers, node)) el_send(out, cfg, node, about(me, cfg, LEASE_EVENT));

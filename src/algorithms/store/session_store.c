@@ -200,7 +200,7 @@ static void create(const struct desk *d, el_node owner, struct store_session *se
     el_note(d->out, STORE_QUEUES, owner, session->keys[place]);
 }
 
-static void close(const struct desk *d, const struct el_msg *m)
+static void close_session(const struct desk *d, const struct el_msg *m)
 {
     for (uint32_t i = 0; i < SESSIONS; i++)
         if (session_at(d, m->from, i)->id == m->aux && m->aux) {
@@ -221,7 +221,7 @@ static void carry_out(const struct desk *d, const struct el_msg *m, uint32_t whi
         break;
     case STORE_RENEW: keep(d, m->from, which); break;
     case STORE_DELETE: remove_keys(d, session); break;
-    case STORE_CLOSE: close(d, m); break;
+    case STORE_CLOSE: close_session(d, m); break;
     default: break;
     }
     answer(d, m, session->id ? session : NULL, is_gone);

@@ -221,6 +221,8 @@ static void roles_that_an_algorithm_does_not_know(void **state)
     accepts(ALL "[group x]\nalgorithm = raft\n");
     refuses(CLUSTER MEMBERS "role = observer\n" AGENT "[group x]\nalgorithm = raft\n",
             ":15: raft supports no observers, and 'c' is one; choose quorum, or make it a voter");
+    mentions(ALL "[group x]\nalgorithm = etcd-election\n",
+             "etcd-election elects on a store, and agents have none; choose quorum here");
 }
 
 int main(void)

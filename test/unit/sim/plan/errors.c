@@ -212,6 +212,9 @@ static void what_is_wrong_with_faults_and_parts_is_said_too(void **state)
             "--case worst: the case says itself who leads, dies and calls: leave out crash");
     refused("bully; nodes 1; case best", NULL, "--case best: a case needs two members that may lead");
     refused("raft; nodes 3; ordinary 1; leader 1", NULL, "--leader 1: an ordinary member never leads");
+    refused("etcd-election; nodes 3; leader 3", NULL,
+            "--leader 3: the last member is the store of etcd-election, and never leads");
+    refused("etcd-election; nodes 3; ordinary 1", NULL, "--ordinary 1: in etcd-election every member may lead");
     refused("bully; nodes 65; detector path", NULL, "--detector path: path takes at most 64 members");
     refused("bully; nodes 3; detector phi:8,speed=1", "story", "story:3:16: detector: phi has the options");
 }
