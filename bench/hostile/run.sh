@@ -51,11 +51,14 @@ write_files() { # FOLDER PREFIX
 echo "WHAT A NEIGHBOUR CAN DO: three members, 1,000 groups led at one of them, profile fast (lease $lease_ms ms), $seconds s for each attack."
 echo "$(nproc) processors, load $(cut -d ' ' -f 1-3 /proc/loadavg). The attackers are $([ "$(id -u)" = 0 ] && echo 'another user' || echo "the agent's own user")."
 echo
-line='%-14s %12s %16s %16s   %s\n'
+line='%-14s %12s %14s %16s %14s   %s\n'
 # shellcheck disable=SC2059 # one line for heads and figures
 {
-    printf "$line" attack 'leases lost' 'longest turn' 'before attack' verdict
+    printf "$line" attack 'leases lost' 'longest turn' 'processor time' 'turn before' verdict
 }
+ms() { awk "BEGIN { printf \"%.1f ms\", $1 / 1000 }"; } # MICROSECONDS
+# If others keep the processors busy, a turn takes as long as they do: then its processor time is judged.
+is_busy=$(awk -v cpus="$(nproc)" '{ print ($1 > cpus) }' /proc/loadavg)
 code=0
 prefix=127.$((1 + $$ % 250)).$((1 + $$ / 250 % 250))
 for name in "${names[@]}"; do
@@ -81,15 +84,18 @@ for name in "${names[@]}"; do
         code=1
         continue
     fi
-    read -r lost before longest < "$scratch/row"
+    read -r lost before longest processor < "$scratch/row"
     verdict=ok
-    if [ "$lost" != 0 ] || ((longest > lease_ms * 100)) || ((longest == 0)); then
+    judged=$longest
+    [ "$is_busy" = 0 ] || judged=$processor
+    if [ "$lost" != 0 ] || ((judged > lease_ms * 100)) || ((longest == 0)); then
         verdict=FAILED
         code=1
     fi
     # shellcheck disable=SC2059
-    printf "$line" "$name" "$lost" "$(awk "BEGIN { printf \"%.1f ms\", $longest / 1000 }")" "$(awk "BEGIN { printf \"%.1f ms\", $before / 1000 }")" "$verdict"
+    printf "$line" "$name" "$lost" "$(ms "$longest")" "$(ms "$processor")" "$(ms "$before")" "$verdict"
 done
 echo
-echo "The longest turn is since the agent's start; a tenth of the lease, $((lease_ms / 10)) ms, is the limit."
+echo "The longest turn, and the most processor time of one, are those since the agent's start. The limit is a tenth of the lease, $((lease_ms / 10)) ms,"
+echo "for $([ "$is_busy" = 0 ] && echo 'the longest turn' || echo 'the processor time: others keep this host busy')."
 exit $code

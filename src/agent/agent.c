@@ -103,8 +103,14 @@ static uint64_t keep_alive(struct agent *agent, uint64_t now)
 static void measure_turn(struct agent *agent)
 {
     const uint64_t now = uv_hrtime(), waited = uv_metrics_idle_time(&agent->loop);
-    if (agent->turn_ended) metrics_turn(&agent->metrics, now - agent->turn_ended - (waited - agent->waited));
+    struct timespec used = {0};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    const uint64_t processor = (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
+    if (agent->turn_ended)
+        metrics_turn(&agent->metrics, now - agent->turn_ended - (waited - agent->waited),
+                     processor - agent->processor);
     agent->turn_ended = now;
+    agent->processor = processor;
     agent->waited = waited;
 }
 

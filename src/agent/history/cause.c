@@ -15,6 +15,8 @@ struct plot {
     const struct history_entry *first;  /* the first sight of it in that term */
     const struct history_entry *end;    /* the first sign that it no longer leads */
     const struct history_entry *after;  /* the next tenure begins; NULL: not yet */
+    const struct history_entry *changes[HISTORY_COLLECTED_MAX], *steps[HISTORY_COLLECTED_MAX];
+    uint32_t change_count, step_count; /* of the group, the oldest first; steps: also those of all groups */
 };
 
 /* ---- Which steps matter ---- */
@@ -86,10 +88,8 @@ static bool is_same_tenure(const struct history_entry *a, const struct history_e
  * time. */
 static bool find_plot(struct plot *p)
 {
-    const struct history_ring *changes = &p->c->changes;
-    for (uint32_t i = history_held(changes); i > 0; i--) {
-        const struct history_entry *e = history_at(changes, i - 1);
-        if (e->group != p->group) continue;
+    for (uint32_t i = p->change_count; i > 0; i--) {
+        const struct history_entry *e = p->changes[i - 1];
         if (e->who && (!p->end || (!p->before && is_same_tenure(p->after, e)))) {
             p->after = p->end = e;
         } else if (e->who && !p->before) {
@@ -113,12 +113,11 @@ static bool brings(const struct history_entry *vote, const struct history_entry 
 
 static uint64_t first_number(const struct plot *p, uint64_t *first_ns)
 {
-    const struct history_ring *steps = &p->c->steps;
     const struct history_entry *last = NULL;
     const uint64_t since = p->before ? p->before->number : 0;
-    for (uint32_t i = 0; i < history_held(steps); i++) {
-        const struct history_entry *e = history_at(steps, i);
-        if (e->number < since || !history_is_of(e, p->group)) continue;
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        const struct history_entry *e = p->steps[i];
+        if (e->number < since) continue;
         if (e->number > p->end->number) break;
         const bool begins = p->before ? is_cause(e, p->before->who)
                                       : e->group && is_told(p->c, e) && p->end->at_ns - e->at_ns < BEFORE_NS;
@@ -172,7 +171,7 @@ static void tell(struct history_story *story, const struct history_entry *e)
 
 static bool is_in(const struct plot *p, const struct history_entry *e, uint64_t first, uint64_t first_ns)
 {
-    if (!history_is_of(e, p->group) || !is_told(p->c, e)) return false;
+    if (!is_told(p->c, e)) return false;
     if (e->number < first && !(p->before && e->number > p->before->number && e->at_ns > first_ns)) return false;
     if (!p->after || e->number < p->after->number) return true;
     return is_aftermath(e) && e->at_ns - p->after->at_ns < AFTERWARDS_NS;
@@ -181,15 +180,14 @@ static bool is_in(const struct plot *p, const struct history_entry *e, uint64_t 
 /* Merges both rings by the order of events. */
 static void tell_all(const struct plot *p, struct history_story *story, uint64_t first)
 {
-    const struct history_ring *steps = &p->c->steps, *changes = &p->c->changes;
     uint32_t next = 0;
-    for (uint32_t i = 0; i <= history_held(steps); i++) {
-        const struct history_entry *e = i < history_held(steps) ? history_at(steps, i) : NULL;
-        for (; next < history_held(changes); next++) {
-            const struct history_entry *change = history_at(changes, next);
+    for (uint32_t i = 0; i <= p->step_count; i++) {
+        const struct history_entry *e = i < p->step_count ? p->steps[i] : NULL;
+        for (; next < p->change_count; next++) {
+            const struct history_entry *change = p->changes[next];
             if (e && change->number > e->number) break;
             const bool is_later = p->after && change->number > p->after->number;
-            if (change->group == p->group && change->number >= p->end->number && !is_later) tell(story, change);
+            if (change->number >= p->end->number && !is_later) tell(story, change);
         }
         if (e && is_in(p, e, first, story->first_ns)) tell(story, e);
     }
@@ -223,8 +221,13 @@ static void describe(const struct plot *p, struct history_story *story)
 
 bool history_tell(const struct history *c, uint64_t group, struct history_story *story)
 {
-    struct plot p = {.c = c, .group = group};
+    struct plot p;
     *story = (struct history_story){0};
+    p.c = c;
+    p.group = group;
+    p.before = p.first = p.end = p.after = NULL;
+    p.change_count = history_collect(&c->changes, group, false, p.changes);
+    p.step_count = history_collect(&c->steps, group, true, p.steps);
     if (!find_plot(&p)) return false;
     const uint64_t first = first_number(&p, &story->first_ns);
     describe(&p, story);

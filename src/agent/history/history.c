@@ -17,14 +17,11 @@ struct history *history_new(const struct config *config, uint64_t now_ns)
 {
     struct history *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    *c = (struct history){.config = config,
-                          .since = now_ns,
-                          .steps = {.size = HISTORY_STEPS},
-                          .changes = {.size = HISTORY_CHANGES}};
-    c->steps.entries = calloc(HISTORY_STEPS, sizeof *c->steps.entries);
-    c->changes.entries = calloc(HISTORY_CHANGES, sizeof *c->changes.entries);
+    *c = (struct history){.config = config, .since = now_ns};
+    const bool has_steps = history_ring_init(&c->steps, HISTORY_STEPS),
+               has_changes = history_ring_init(&c->changes, HISTORY_CHANGES);
     c->stated = calloc(HISTORY_STATEMENTS, sizeof *c->stated);
-    if (c->steps.entries && c->changes.entries && c->stated) return c;
+    if (has_steps && has_changes && c->stated) return c;
     history_free(c);
     return NULL;
 }
@@ -32,8 +29,8 @@ struct history *history_new(const struct config *config, uint64_t now_ns)
 void history_free(struct history *c)
 {
     if (!c) return;
-    free(c->steps.entries);
-    free(c->changes.entries);
+    history_ring_free(&c->steps);
+    history_ring_free(&c->changes);
     free(c->stated);
     free(c);
 }
@@ -60,7 +57,7 @@ static void add(struct history *c, struct history_ring *ring, struct history_ent
 {
     entry.number = ++c->added;
     entry.times = 1;
-    ring->entries[ring->count++ & (ring->size - 1)] = entry;
+    history_ring_add(ring, &entry);
 }
 
 void history_add_step(struct history *c, struct history_entry entry)
@@ -255,12 +252,12 @@ static void close_last(struct history_tenure *last, const struct history_entry *
 
 uint32_t history_tenures(const struct history *c, uint64_t group, struct history_tenure *list, uint32_t most)
 {
-    const uint32_t held = history_held(&c->changes);
+    const struct history_entry *changes[HISTORY_COLLECTED_MAX];
+    const uint32_t held = history_collect(&c->changes, group, false, changes);
     el_node earlier = EL_NOBODY; /* the leader before those in the list */
     uint32_t count = 0;
     for (uint32_t i = 0; i < held; i++) {
-        const struct history_entry *e = history_at(&c->changes, i);
-        if (e->group != group) continue;
+        const struct history_entry *e = changes[i];
         struct history_tenure *last = count ? &list[count - 1] : NULL;
         if (last && last->leader == e->who && last->token == e->token) {
             last->ended_ns = 0; /* it was silent, and is back in the same term */

@@ -4,10 +4,14 @@
 
 #include "agent/history/history.h"
 
+enum { HISTORY_COLLECTED_MAX = 1024 }; /* entries of a group that are looked at, the newest ones */
+
 struct history_ring {
     struct history_entry *entries;
-    uint32_t size;  /* a power of two */
-    uint64_t count; /* entries ever added */
+    uint32_t *back;   /* index.c: from each entry to the one before it in its bucket; 0: none */
+    uint32_t *newest; /* of each bucket: entries added before it, plus 1; 0: none */
+    uint32_t size;    /* a power of two */
+    uint64_t count;   /* entries ever added */
 };
 
 /* A statement that was made or heard. */
@@ -42,6 +46,14 @@ static inline const struct history_entry *history_back(const struct history_ring
 {
     return &ring->entries[(ring->count - back) & (ring->size - 1)];
 }
+
+/* index.c */
+bool history_ring_init(struct history_ring *, uint32_t size); /* false: out of memory; free it in any case */
+void history_ring_free(struct history_ring *);
+void history_ring_add(struct history_ring *, const struct history_entry *);
+/* The newest entries of the group, and if wanted those that concern all groups, the oldest first. Returns their number. */
+uint32_t history_collect(const struct history_ring *, uint64_t group, bool with_all,
+                         const struct history_entry *list[HISTORY_COLLECTED_MAX]);
 
 /* Whether it concerns the group, or all groups. */
 static inline bool history_is_of(const struct history_entry *e, uint64_t group)

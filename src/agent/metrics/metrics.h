@@ -40,9 +40,9 @@ struct metrics {
     uint64_t leader_changes;
     uint32_t led, led_here; /* gauges: groups with a known leader, and groups that this member leads */
     uint64_t answers[METRICS_CODES];
-    uint64_t cut_off;               /* HTTP connections closed because of a timeout */
-    struct metrics_histogram turns; /* of the loop: from the end of one wait to the next */
-    uint64_t longest_turn_ns;
+    uint64_t cut_off;                            /* HTTP connections closed because of a timeout */
+    struct metrics_histogram turns;              /* of the loop: from the end of one wait to the next */
+    uint64_t longest_turn_ns, most_of_a_turn_ns; /* the latter: processor time */
 };
 
 /* Values that are not counted, but read when somebody asks. */
@@ -58,7 +58,7 @@ struct metrics_gauges {
 };
 
 void metrics_observe(struct metrics_histogram *, uint64_t ns);
-void metrics_turn(struct metrics *, uint64_t ns);
+void metrics_turn(struct metrics *, uint64_t ns, uint64_t processor_ns);
 /* Counts an HTTP answer; codes that are not in the table are ignored. */
 void metrics_answered(struct metrics *, unsigned code);
 

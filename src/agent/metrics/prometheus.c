@@ -192,6 +192,11 @@ static void write_server(const struct metrics *metrics, const struct metrics_gau
                        "The longest of these turns since the start.");
     fputs("elector_loop_turn_longest_seconds ", out);
     write_seconds(out, metrics->longest_turn_ns);
+    fputs("\n", out);
+    metrics_write_head(out, "elector_loop_turn_longest_cpu_seconds", "gauge",
+                       "The most processor time of one turn since the start.");
+    fputs("elector_loop_turn_longest_cpu_seconds ", out);
+    write_seconds(out, metrics->most_of_a_turn_ns);
     fputc('\n', out);
 }
 

@@ -5,7 +5,7 @@
 
 #include "agent/serve/internal.h"
 
-enum { AWAITED = UINT32_MAX };
+static const uint32_t AWAITED = UINT32_MAX;
 
 struct observation {
     struct observation *before, *after; /* of the same group, or in the bucket of names of groups to come */

@@ -62,7 +62,6 @@ static void disconnect(struct runner *runner)
 {
     run_close_line(runner);
     elector_close(runner->elector);
-    run_close_queries(runner);
     runner->elector = NULL;
     runner->broken = false;
 }

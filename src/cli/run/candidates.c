@@ -21,32 +21,19 @@ bool run_has_agent(const struct runner *runner)
     return strncmp(runner->url, scheme, strlen(scheme)) == 0;
 }
 
-void run_close_queries(struct runner *runner)
-{
-    if (!runner->json_lines) return;
-    json_lines_close(runner->json_lines);
-    free(runner->json_lines);
-    runner->json_lines = NULL;
-}
-
-/* NULL: no answer. Otherwise to be freed. */
-static json_t *ask(struct runner *runner, json_t *question)
+/* NULL: no answer. Otherwise to be freed. Over a connection of its own, which is closed again: a question is rare, and an agent has
+ * thousands of these processes. */
+static json_t *ask(const struct runner *runner, json_t *question)
 {
     json_t *answer = NULL;
-    if (!runner->json_lines) {
-        runner->json_lines = malloc(sizeof *runner->json_lines);
-        if (!runner->json_lines ||
-            json_lines_open(runner->json_lines, runner->url + strlen(scheme)) != ELECTOR_OK) {
-            free(runner->json_lines);
-            runner->json_lines = NULL;
-            json_decref(question);
-            return NULL;
-        }
-    }
-    if (json_lines_ask(runner->json_lines, question, supervise_now_ns() + answer_ns, &answer) == ELECTOR_OK)
-        return answer;
-    run_close_queries(runner);
-    return NULL;
+    struct json_lines *lines = malloc(sizeof *lines);
+    if (!lines || json_lines_open(lines, runner->url + strlen(scheme)) != ELECTOR_OK)
+        json_decref(question);
+    else if (json_lines_ask(lines, question, supervise_now_ns() + answer_ns, &answer) != ELECTOR_OK)
+        answer = NULL;
+    if (lines) json_lines_close(lines);
+    free(lines);
+    return answer;
 }
 
 bool run_ask_member_id(struct runner *runner)
@@ -94,7 +81,7 @@ bool run_find_successor(struct run *run, char *name, uint64_t *priority)
     return found;
 }
 
-void run_read_candidates(struct run *run, struct spread *spread, size_t group)
+bool run_read_candidates(struct run *run, struct spread *spread, size_t group)
 {
     json_t *answer = NULL;
     const json_t *standing = ask_candidates(run, &answer), *one;
@@ -107,7 +94,9 @@ void run_read_candidates(struct run *run, struct spread *spread, size_t group)
         if (member && json_lines_number(one, "priority", 0, &priority))
             spread_add_candidate(spread, group, member, priority);
     }
+    const bool is_answered = answer != NULL;
     json_decref(answer);
+    return is_answered;
 }
 
 /* ---- Penalties and hand-over ---- */

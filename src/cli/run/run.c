@@ -234,7 +234,6 @@ static int loop(struct runner *runner)
     }
     helper_kill(&runner->check);
     helper_kill(&runner->measuring);
-    run_close_queries(runner);
     run_close_line(runner);
     elector_close(runner->elector);
     for (size_t i = 0; i < runner->count; i++)

@@ -215,8 +215,7 @@ struct runner {
     uint64_t rank;         /* the last one that succeeded */
     bool is_ranked;        /* there was one */
 
-    struct json_lines *json_lines; /* second connection to the agent, for questions; NULL: not open */
-    struct spread spread;          /* --spread: all groups, in the order of runs */
+    struct spread spread; /* --spread: all groups, in the order of runs */
     uint64_t spread_ns;
     unsigned spread_turn;
 
@@ -296,11 +295,10 @@ void run_poll_measurement(struct runner *);
 
 /* The other candidate of the highest priority. False: there is none, or the agent does not answer. */
 bool run_find_successor(struct run *, char *name, uint64_t *priority);
-/* Notes the candidates of this group as those of group number `group`; none, if the agent does not answer. */
-void run_read_candidates(struct run *, struct spread *, size_t group);
+/* Notes the candidates of this group as those of group number `group`. False: the agent does not answer; then there are none. */
+bool run_read_candidates(struct run *, struct spread *, size_t group);
 bool run_has_agent(const struct runner *);
 bool run_ask_member_id(struct runner *); /* false: the agent did not answer */
-void run_close_queries(struct runner *);
 /* Hands over to the best other candidate, because of `why`. False, and reported once: there is none. */
 bool run_hand_over(struct run *, const char *why);
 void run_penalise(struct run *); /* the tenure was short, and it was our fault */

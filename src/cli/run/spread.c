@@ -52,8 +52,8 @@ void run_spread(struct runner *runner)
     if (!run_has_agent(runner)) return;
     for (size_t i = 0; i < runner->count; i++) {
         if (!is_due_for_a_look(&runner->runs[i], i, runner->spread_turn)) continue;
-        run_read_candidates(&runner->runs[i], &runner->spread, i);
-        if (!runner->json_lines) return; /* no answer within 1 s: do not wait again for each group */
+        if (!run_read_candidates(&runner->runs[i], &runner->spread, i))
+            return; /* no answer within 1 s: do not wait again for each group */
     }
     spread_assign(&runner->spread);
     for (size_t i = 0; i < runner->count; i++) {
