@@ -129,7 +129,7 @@ test_help() {
 
 test_topics() {
     local verb name topics=() file
-    for verb in run campaign observe status history why transfer resign init keygen agent plan replay doctor \
+    for verb in run campaign observe status history why transfer resign forget init keygen agent plan replay doctor \
         algorithms sim compare detect check demo; do
         accepts "help $verb" 0 "^Usage: elector $verb|^elector $verb" help "$verb"
     done
@@ -886,8 +886,26 @@ assert all({"verdict", "what", "text"} == set(c) for c in found["checks"])' "$ou
     run doctor --config "$conf"
     verify "doctor" "does not count one group" grep -qE '^ok     groups +1: 0 led, 1 without' "$out"
     verify "doctor" "counts groups of the state file" test -z "$(grep -E '^ok     state file.*group' "$out")"
+    run status --url "$url"
+    verify "status after a job" "exits with $status" test "$status" -eq 1
+    accepts "forget" 0 '^g is no longer listed' forget g --url "$url"
+    accepts "status of what was forgotten" 0 '^No groups' status --url "$url"
+    refuses "status of one that was forgotten" 1 'forgotten' status g --url "$url"
+    refuses "forget of a strange group" 1 'does not know' forget nosuch --url "$url"
+    refuses "forget of no group" 2 'which group' forget
+    accepts "history of what was forgotten" 0 "$long" history g --url "$url"
+    "$ELECTOR" campaign --url "$url" g >"$dir/elected" 2>&1 </dev/null &
+    candidate=$!
+    once_well status g --url "$url"
+    verify "a group that was forgotten" "does not come back" test "$status" -eq 0
+    refuses "forget of a group in use" 1 'is in use' forget g --url "$url"
+    kill -TERM "$candidate"
+    wait "$candidate" || true
     kill -TERM "$agent"
     wait "$agent" || true
+    local tokens
+    tokens=$("$ELECTOR" replay --output jsonl --group g "$dir/$long/elector.state.flight" 2>&1 >/dev/null | tail -n 1)
+    verify "tokens of a group that was forgotten" "$tokens" grep -q 'tokens rise' <<<"$tokens"
     local file=$dir/$long/elector.state.flight
     accepts "replay of a group" 0 'terms of office' replay --group g "$file"
     refuses "replay of a strange group" 2 "no recording has a group 'nosuch'; there is 'g'" replay --group nosuch "$file"

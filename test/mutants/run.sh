@@ -90,7 +90,7 @@ report() { # MUTANT-FOLDER HOW STATUS BEGAN
 try() { # MUTANT-FOLDER
     local dir=$1 began status=0
     began=$(date +%s%N)
-    if ! plant "$dir" 2> "$dir/log" || ! $cc -I"$(dirname "$(cat "$dir/file")")" "${flags[@]}" -c "$dir/mutant.c" -o "$dir/mutant.o" 2>> "$dir/log"; then
+    if ! plant "$dir" 2> "$dir/log" || ! $cc -I"$(dirname "$(cat "$dir/file")")" "${flags[@]}" '-DELECTOR_VERSION="mutant"' -c "$dir/mutant.c" -o "$dir/mutant.o" 2>> "$dir/log"; then
         echo "stale   $(basename "$dir"): $(tail -n 1 "$dir/log")"
         return
     fi

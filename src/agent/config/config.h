@@ -108,6 +108,7 @@ struct config {
     uint32_t candidacies_per_user; /* root and the agent's own user have no limit. Default 16384 */
     uint32_t observed_per_user;    /* groups; default 16384 */
     uint32_t value_bytes_per_user; /* of candidates' values; default 1 MiB */
+    el_duration forget_after;      /* a group that nobody uses is no longer listed; 0: never. Default 1 h */
     el_duration stop_timeout;      /* the longest time that a client may take to stop; default 30 s */
     char state[4096];              /* the state file */
     enum config_log log;

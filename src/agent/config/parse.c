@@ -112,6 +112,7 @@ static void set_defaults(struct config *config, const char *path)
     config->observed_per_user = 16384;
     config->value_bytes_per_user = 1 << 20;
     config->stop_timeout = 30 * NS_PER_S;
+    config->forget_after = 3600 * NS_PER_S;
     config->guardian = true;
     config->seccomp = true;
     config->recorder = UINT64_C(4) << 20;

@@ -202,6 +202,16 @@ static bool read_stop_timeout(struct config_reading *r, const char *value)
                        value);
 }
 
+static bool read_forget_after(struct config_reading *r, const char *value)
+{
+    r->config->forget_after = 0;
+    if (strcmp(value, "off") == 0 ||
+        (units_time(value, &r->config->forget_after) && r->config->forget_after >= NS_PER_S))
+        return true;
+    return config_fail(r, r->line, "'forget-after' is off, or a time of at least 1s, such as 3600s, not '%s'",
+                       value);
+}
+
 static bool read_state(struct config_reading *r, const char *value)
 {
     return read_path(r, value, r->config->state, sizeof r->config->state);
@@ -333,6 +343,7 @@ static const struct {
     {CONFIG_IN_AGENT, "observed-per-user", read_observed_per_user},
     {CONFIG_IN_AGENT, "value-bytes-per-user", read_value_bytes_per_user},
     {CONFIG_IN_AGENT, "stop-timeout", read_stop_timeout},
+    {CONFIG_IN_AGENT, "forget-after", read_forget_after},
     {CONFIG_IN_AGENT, "state", read_state},
     {CONFIG_IN_AGENT, "http", read_http},
     {CONFIG_IN_AGENT, "http-groups", read_http_groups},

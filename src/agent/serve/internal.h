@@ -119,6 +119,8 @@ struct serve {
     struct host *host;
     struct guardian_client *guardian;
     struct leaderships leaderships;
+    uint32_t *idle_since_s; /* by number of the leadership: see serve_is_forgotten() */
+    uint32_t idle_room;
     struct change_list change_list; /* by number of the leadership */
     struct metrics *metrics;        /* NULL: do not count */
     struct exchange *exchange;      /* NULL: there is none */
@@ -265,6 +267,12 @@ json_t *serve_leader_event(const struct serve *, const struct leadership *);
 json_t *serve_nobody_event(const char *group);
 json_t *serve_begin_status(const struct serve *); /* the members, and an empty list of groups */
 json_t *serve_describe_group(const struct serve *, const struct leadership *);
+/* Somebody leads it or stands for it, here or elsewhere, or it has a section of its own. */
+bool serve_is_used(const struct serve *, const struct leadership *);
+/* Nobody has used it for `forget-after`, as seen here, or a client said so: status no longer lists it. Once somebody uses it,
+ * it is no longer forgotten. The host keeps all that voters must know. */
+bool serve_is_forgotten(struct serve *, const struct leadership *);
+bool serve_forget(struct serve *, const struct leadership *);             /* false: it is used */
 json_t *serve_status_of(const struct serve *, const struct leadership *); /* one group */
 /* One page: the members, and the groups from number *next on, which it advances. Groups that the client may not
  * read are left out, so there may be none. */

@@ -302,6 +302,7 @@ static void on_resign(const struct request *r)
         r->from->value_bytes -= bytes;
         r->from->user->taken[USER_CANDIDACIES]--;
         r->from->user->taken[USER_VALUE_BYTES] -= bytes;
+        (void)serve_is_forgotten(r->serve, o); /* notes since when nobody uses it */
     }
     answer_as(r, said);
 }
@@ -439,7 +440,10 @@ static void on_status(const struct request *r)
 {
     if (r->group) {
         const struct leadership *o = look_up(r);
-        if (o) say_with_id(r, serve_status_of(r->serve, o));
+        if (o && serve_is_forgotten(r->serve, o))
+            refuse(r, "unknown-group", "nobody has used the group for long, or it was forgotten");
+        else if (o)
+            say_with_id(r, serve_status_of(r->serve, o));
         return;
     }
     if (json_object_get(r->object, "from")) {
@@ -449,6 +453,16 @@ static void on_status(const struct request *r)
     r->from->in_status = true;
     r->from->status_next = 0;
     r->from->status_id = r->id ? json_deep_copy(r->id) : NULL;
+}
+
+static void on_forget(const struct request *r)
+{
+    const struct leadership *o = find_leadership(r, CONFIG_CONTROL, leadership_stands);
+    if (!o) return;
+    if (serve_forget(r->serve, o))
+        agree(r);
+    else
+        refuse(r, "in-use", "the group is in use: it has a leader, a candidate or a section of its own");
 }
 
 static void on_history(const struct request *r)
@@ -521,7 +535,8 @@ static const struct operation {
     {"stopped", on_stopped, true, true},   {"proclaim", on_proclaim, true, true},
     {"observe", on_observe, false, false}, {"status", on_status, false, false},
     {"history", on_history, true, false},  {"why", on_why, true, false},
-    {"work", on_work, false, false},       {"alive", on_alive, false, false},
+    {"forget", on_forget, true, true},     {"work", on_work, false, false},
+    {"alive", on_alive, false, false},
 };
 
 static const struct operation *find_operation(const char *name)

@@ -116,6 +116,7 @@ static bool note_leader(struct serve *serve, struct leadership *o)
         (void)leadership_record_silence(o);
     const uint64_t now = host_stopwatch(serve->host);
     serve_count_change(serve, o, &view, now, &change);
+    (void)serve_is_forgotten(serve, o); /* notes since when it is not used */
     o->seen_leader = (uint8_t)view.leader;
     o->seen_token = view.token;
     const struct history_entry *entry =
@@ -282,6 +283,7 @@ void serve_free(struct serve *serve)
         if (c) connection_close(c, LEADERSHIP_EXPELLED);
     }
     leaderships_free(&serve->leaderships);
+    free(serve->idle_since_s);
     change_list_free(&serve->change_list);
     deadline_page_free(serve->page);
     serve->page = NULL;

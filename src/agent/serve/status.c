@@ -1,5 +1,6 @@
 /* Describes members and groups as JSON: `status` and leader events. */
 #define _GNU_SOURCE
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/serve/internal.h"
@@ -37,6 +38,57 @@ json_t *serve_leader_event(const struct serve *serve, const struct leadership *o
     return json_pack("{ss ss so sI so}", "event", "leader", "group", host_name(o->group), "leader",
                      member_name(serve->config, view.leader), "token", (json_int_t)view.token, "value",
                      serve_text(view.value));
+}
+
+/* ---- Groups that nobody uses ---- */
+
+enum { IN_USE = 0 };
+static const uint32_t FORGOTTEN =
+    UINT32_MAX; /* by hand; other numbers: since this second of CLOCK_BOOTTIME, plus 1 */
+
+bool serve_is_used(const struct serve *serve, const struct leadership *o)
+{
+    const char *name = host_name(o->group);
+    if (o->candidate_count > 0 || host_view_of(o->group).leader != EL_NOBODY) return true;
+    for (el_node member = 1; member <= serve->config->member_count; member++)
+        if (host_stands(o->group, member, NULL)) return true;
+    const struct config_group *section = config_group_of(serve->config, name);
+    return section && strcmp(section->name, name) == 0; /* the file names it: somebody wants to see it */
+}
+
+/* NULL: out of memory. Then nothing is forgotten. */
+static uint32_t *idle_since(struct serve *serve, const struct leadership *o)
+{
+    if (o->number >= serve->idle_room) {
+        const uint32_t room = 2 * o->number + LEADERSHIP_BLOCK;
+        uint32_t *grown = realloc(serve->idle_since_s, room * sizeof *grown);
+        if (!grown) return NULL;
+        memset(grown + serve->idle_room, 0, (room - serve->idle_room) * sizeof *grown);
+        serve->idle_since_s = grown;
+        serve->idle_room = room;
+    }
+    return &serve->idle_since_s[o->number];
+}
+
+bool serve_is_forgotten(struct serve *serve, const struct leadership *o)
+{
+    const uint32_t now_s = (uint32_t)(host_clock(serve->host) / NS_PER_S) + 1;
+    const uint64_t after_s = serve->config->forget_after / NS_PER_S;
+    uint32_t *since = idle_since(serve, o);
+    if (!since) return false;
+    if (serve_is_used(serve, o)) {
+        *since = IN_USE;
+        return false;
+    }
+    if (*since == IN_USE) *since = now_s;
+    return *since == FORGOTTEN || (after_s && now_s - *since >= after_s);
+}
+
+bool serve_forget(struct serve *serve, const struct leadership *o)
+{
+    uint32_t *since = serve_is_used(serve, o) ? NULL : idle_since(serve, o);
+    if (since) *since = FORGOTTEN;
+    return since != NULL;
 }
 
 /* ---- Status ---- */
@@ -172,7 +224,8 @@ json_t *serve_status_page(const struct connection *c, uint32_t *next)
          line && *next < serve->leaderships.count && looked < SERVE_STATUS_GROUPS && size < SERVE_STATUS_BYTES;
          looked++) {
         const struct leadership *o = leadership_at(&serve->leaderships, (*next)++);
-        if (serve_may_read(c, o)) size += append_group(serve, line, o, &worst);
+        if (serve_may_read(c, o) && !serve_is_forgotten(c->serve, o))
+            size += append_group(serve, line, o, &worst);
     }
     if (!line) return NULL;
     end_status(line, worst);

@@ -124,7 +124,7 @@ static int write_table(const json_t *status)
     int code = CLI_YES;
     count_voters(status, voters, sizeof voters);
     if (json_array_size(groups) == 0) {
-        puts("No groups: nobody has campaigned or observed here yet.");
+        puts("No groups: nobody has campaigned or observed here, or not for long.");
         return CLI_YES;
     }
     printf("%-20s %-12s %-16s %-10s %-8s %-14s %s\n", "GROUP", "LEADER", "TOKEN", "LEASE LEFT", "VOTERS",

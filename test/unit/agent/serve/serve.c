@@ -216,6 +216,70 @@ static void tells_its_status(void **state)
     assert_int_equal(number_in(line, "id"), 7);
 }
 
+static bool lists(int fd, const char *group)
+{
+    char name[80];
+    snprintf(name, sizeof name, "\"group\":\"%s\"", group);
+    say(fd, "{\"op\":\"status\",\"from\":0}");
+    return strstr(hear(fd), name) != NULL;
+}
+
+static void resign(int fd)
+{
+    say(fd, "{\"op\":\"resign\",\"group\":\"g\"}");
+    pass(10);
+    while (try_hear(fd)) {}
+}
+
+static void forgets_a_group_that_nobody_uses(void **state)
+{
+    t.config.forget_after = 10000 * MS;
+    const int fd = join(), other = join(), watch = join();
+    const json_int_t token = lead(fd, "g");
+    (void)lead(other, "h");
+    pass(12000);
+    assert_true(lists(watch, "g")); /* it is led */
+    resign(fd);
+    pass(8000);
+    assert_true(lists(watch, "g"));
+    pass(4000);
+    assert_false(lists(watch, "g"));
+    assert_true(lists(watch, "h"));
+    expect_part(watch, "{\"op\":\"status\",\"group\":\"g\"}", "unknown-group");
+    assert_true(lead(fd, "g") > token); /* it comes back, and its tokens rise */
+    assert_true(lists(watch, "g"));
+}
+
+static void forgets_at_once_what_it_is_told_to(void **state)
+{
+    const int fd = join(), watch = join();
+    const json_int_t token = lead(fd, "g");
+    expect_part(watch, "{\"op\":\"forget\",\"group\":\"g\"}", "in-use");
+    expect_part(watch, "{\"op\":\"forget\",\"group\":\"nowhere\"}", "unknown-group");
+    resign(fd);
+    pass(100000);
+    assert_true(lists(watch, "g")); /* `forget-after` is off here */
+    expect_part(watch, "{\"op\":\"forget\",\"group\":\"g\"}", "true");
+    assert_false(lists(watch, "g"));
+    assert_true(lead(fd, "g") > token);
+    assert_true(lists(watch, "g"));
+    resign(fd);
+    assert_true(lists(watch, "g")); /* forgotten once, not for ever */
+}
+
+static void never_forgets_a_group_that_its_file_names(void **state)
+{
+    t.config.forget_after = 1000 * MS;
+    t.config.group_count = 1;
+    snprintf(t.config.groups[0].name, sizeof t.config.groups[0].name, "g");
+    const int fd = join(), watch = join();
+    (void)lead(fd, "g");
+    resign(fd);
+    pass(5000);
+    assert_true(lists(watch, "g"));
+    expect_part(watch, "{\"op\":\"forget\",\"group\":\"g\"}", "in-use");
+}
+
 static void splits_a_long_status(void **state)
 {
     const int fd = join(), other = join();
@@ -396,6 +460,9 @@ int main(void)
         TEST(names_a_leader_to_observers),
         TEST(observes_no_more_than_so_many_that_are_not),
         TEST(tells_its_status),
+        TEST(forgets_a_group_that_nobody_uses),
+        TEST(forgets_at_once_what_it_is_told_to),
+        TEST(never_forgets_a_group_that_its_file_names),
         TEST(splits_a_long_status),
         TEST(gives_its_status_by_pages),
         TEST(hears_the_last_word_of_who_ends),
