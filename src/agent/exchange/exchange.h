@@ -28,9 +28,10 @@ enum exchange_statement {
     EXCHANGE_MEMBER = 1, /* text: its name; value: id and role */
     EXCHANGE_SECTION,    /* text: the pattern of its groups; value: KEY=VALUE ... */
     EXCHANGE_COMPLETE,   /* these were all settings and members */
-    EXCHANGE_BEGAN, /* a tenure of the sender. text: the group; value: how; span: nobody led before, plus 1 */
-    EXCHANGE_ENDED, /* a tenure of the sender. value: why, and after "; " the details; span: how long it led */
-    EXCHANGE_GAP    /* after a tenure of the sender. term: of the next; span: nobody led for so long */
+    EXCHANGE_BEGAN,  /* a tenure of the sender. text: the group; value: how; span: nobody led before, plus 1 */
+    EXCHANGE_ENDED,  /* a tenure of the sender. value: why, and after "; " the details; span: how long it led */
+    EXCHANGE_GAP,    /* after a tenure of the sender. term: of the next; span: nobody led for so long */
+    EXCHANGE_VERSION /* value: of the sender's program; told with the settings, though it may differ */
 };
 
 /* `flags` of a REQUEST. */
@@ -97,6 +98,8 @@ struct exchange_difference {
 uint64_t exchange_heard(const struct exchange *, uint64_t now, el_node peer);
 /* Whether the peer has told all of its settings. An agent of an earlier version never does. */
 bool exchange_knows(const struct exchange *, el_node peer);
+/* The version of its program; NULL: not known, as of an agent of an earlier version. Borrowed until the next call. */
+const char *exchange_version(const struct exchange *, el_node peer);
 /* Whether the peer does not count in the group: it has other settings for it, or another list of members. Group NULL:
  * in any group. False if nothing is known. */
 bool exchange_differs(const struct exchange *, el_node peer, const char *group);

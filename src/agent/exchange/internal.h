@@ -5,7 +5,7 @@
 #include "agent/exchange/exchange.h"
 
 enum {
-    EXCHANGE_SETTINGS_MAX = CONFIG_MEMBERS_MAX + CONFIG_GROUPS_MAX + 2, /* one more section, and the end */
+    EXCHANGE_SETTINGS_MAX = CONFIG_MEMBERS_MAX + CONFIG_GROUPS_MAX + 3, /* [group *], version, end */
     EXCHANGE_ANSWERS_KEPT = 64
 };
 

@@ -86,6 +86,7 @@ bool exchange_list_settings(struct exchange *e)
     for (uint32_t i = 0; i < config->group_count; i++)
         if (strcmp(config->groups[i].name, "*") != 0)
             write_section(config, &config->groups[i], add(e, EXCHANGE_SECTION, config->groups[i].name)->value);
+    snprintf(add(e, EXCHANGE_VERSION, "")->value, PAYLOAD_VALUE_MAX + 1, "%s", ELECTOR_VERSION);
     (void)add(e, EXCHANGE_COMPLETE, "");
     return true;
 }
@@ -108,7 +109,8 @@ void exchange_read_setting(struct exchange *e, el_node from, const struct exchan
         exchange_compare(e, from);
         return;
     }
-    if (line->kind != EXCHANGE_MEMBER && line->kind != EXCHANGE_SECTION) return; /* of a later version */
+    if (line->kind != EXCHANGE_MEMBER && line->kind != EXCHANGE_SECTION && line->kind != EXCHANGE_VERSION)
+        return; /* of a later version */
     if (p->is_complete || p->line_count == EXCHANGE_SETTINGS_MAX) return;
     if ((p->line_count & (p->line_count - 1)) == 0) { /* room for 1, 2, 4, ... */
         const size_t room = p->line_count ? 2 * (size_t)p->line_count : 1;
@@ -122,6 +124,14 @@ void exchange_read_setting(struct exchange *e, el_node from, const struct exchan
 bool exchange_knows(const struct exchange *e, el_node peer)
 {
     return e->peers[peer - 1].is_complete;
+}
+
+const char *exchange_version(const struct exchange *e, el_node peer)
+{
+    const struct exchange_peer *p = &e->peers[peer - 1];
+    for (uint32_t i = 0; i < p->line_count; i++)
+        if (p->lines[i].kind == EXCHANGE_VERSION) return p->lines[i].value;
+    return NULL;
 }
 
 /* ---- Comparing ---- */

@@ -109,13 +109,17 @@ static json_t *describe_member(const struct serve *serve, el_node member)
                      "differs", serve_describe_differences(serve, member));
 }
 
-/* What tells a member from another of the same name: the beginning of its public key. Of its program only our own is known. */
+/* What tells a member from another of the same name: the beginning of its public key. Agents of earlier versions do not tell
+ * theirs. */
 static json_t *add_identity(const struct serve *serve, el_node member, json_t *object)
 {
     const struct config_member *m = &serve->config->members[member - 1];
     char key[CONFIG_KEY_TEXT];
     if (m->has_key) json_object_set_new(object, "key", json_string(config_write_key(m->public_key, key)));
-    if (member == serve->config->self) json_object_set_new(object, "version", json_string(ELECTOR_VERSION));
+    const char *version = member == serve->config->self ? ELECTOR_VERSION
+                          : serve->exchange             ? exchange_version(serve->exchange, member)
+                                                        : NULL;
+    if (version) json_object_set_new(object, "version", serve_text(version));
     return object;
 }
 

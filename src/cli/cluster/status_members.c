@@ -39,16 +39,18 @@ int cli_write_members(const json_t *status)
         uint64_t id;
         const char *role = text_of(member, "role");
         const bool is_self = self && strcmp(text_of(member, "name"), self) == 0;
-        const bool is_there = is_self || json_is_true(json_object_get(member, "reachable"));
+        const bool differs = json_object_get(member, "differs") != NULL;
+        const bool is_there = !differs && (is_self || json_is_true(json_object_get(member, "reachable")));
+        const char *state = differs ? "DIFFERS" : is_there ? "here" : "SILENT";
         if (json_lines_number(member, "id", 1, &id)) snprintf(number, sizeof number, "%" PRIu64, id);
         votes += strcmp(role, "observer") != 0;
         present += is_there && strcmp(role, "observer") != 0;
-        cli_table_add(
-            &table, (const char *[]){text_of(member, "name"), number, role, is_there ? "here" : "SILENT",
-                                     heard_of(member, is_self, heard, sizeof heard), text_of(member, "version"),
-                                     text_of(member, "key"), text_of(member, "address")});
+        cli_table_add(&table, (const char *[]){text_of(member, "name"), number, role, state,
+                                               heard_of(member, is_self, heard, sizeof heard),
+                                               text_of(member, "version"), text_of(member, "key"),
+                                               text_of(member, "address")});
     }
     if (!cli_table_write(&table)) return cli_out_of_memory("status");
-    printf("%zu of %zu votes are here or heard; %zu elect\n", present, votes, votes / 2 + 1);
+    printf("%zu of %zu votes count; %zu elect\n", present, votes, votes / 2 + 1);
     return 2 * present > votes ? CLI_YES : CLI_NO;
 }

@@ -200,6 +200,7 @@ static void equal_members_differ_in_nothing(void **state)
         assert_false(exchange_differs(agents[A].exchange, peer, NULL));
         assert_false(exchange_differs(agents[A].exchange, peer, "work/1"));
         assert_string_equal(differences(A, peer), "");
+        assert_true(strlen(exchange_version(agents[A].exchange, peer)) >= 5); /* 0.1.0 */
     }
     assert_int_equal(agents[A].compared, 0);
     const uint32_t sent = sent_count;
@@ -330,6 +331,7 @@ static void an_earlier_version_is_asked_ever_more_seldom(void **state)
     }
     assert_in_range(sent_count, 30, 150); /* in an hour */
     assert_false(exchange_knows(agents[A].exchange, C));
+    assert_null(exchange_version(agents[A].exchange, C));
     assert_false(exchange_differs(agents[A].exchange, C, NULL));
 }
 
