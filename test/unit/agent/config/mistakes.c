@@ -153,9 +153,11 @@ static void mistakes_about_the_agent(void **state)
     mentions(ALL "stop-timeout = 30\n", ":14: 'stop-timeout' is a time up to 1h with its unit");
     mentions(ALL "stop-timeout = 3601s\n", ":14: 'stop-timeout' is a time up to 1h");
     mentions(ALL "socket-per-user = 4097\n", ":14: 'socket-per-user' is a whole number");
-    mentions(ALL "candidacies-per-user = none\n", ":14: 'candidacies-per-user' is a whole number from 1 to 1048576");
+    mentions(ALL "candidacies-per-user = none\n",
+             ":14: 'candidacies-per-user' is a whole number from 1 to 1048576");
     mentions(ALL "observed-per-user = 0\n", ":14: 'observed-per-user' is a whole number from 1 to 1048576");
-    mentions(ALL "value-bytes-per-user = 1073741825\n", ":14: 'value-bytes-per-user' is a whole number from 1 to");
+    mentions(ALL "value-bytes-per-user = 1073741825\n",
+             ":14: 'value-bytes-per-user' is a whole number from 1 to");
     refuses(ALL "http-groups = many\n", ":14: 'http-groups' is a whole number up to 1000000, not 'many'");
     mentions(ALL "http-groups = 1000001\n", ":14: 'http-groups' is a whole number");
     refuses(ALL "verbose = yes\n", ":14: 'verbose' is on or off, not 'yes'");
