@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "elector.h"
+
 struct closest;
 struct json_t;
 struct sim_style;
@@ -53,8 +55,8 @@ int cli_replay(int argc, char **argv);
 /* "elector VERB: text", and the exit code of a usage error. */
 int cli_usage_error(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_out_of_memory(const char *verb);
-/* The exit code of a verb for what the library or the agent said (enum elector_status): 1 for every refusal. */
-int cli_status_code(int status);
+/* The exit code of a verb for what the library or the agent said : 1 for every refusal. */
+int cli_status_code(elector_status status);
 
 /*
  * "elector VERB: unknown option WORD", with the closest option of the verb's own help, if one is close. `run` is the

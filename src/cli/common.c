@@ -82,7 +82,7 @@ int cli_out_of_memory(const char *verb)
     return CLI_CANNOT_TELL;
 }
 
-int cli_status_code(int status)
+int cli_status_code(elector_status status)
 {
     switch (status) {
     case ELECTOR_OK: return CLI_YES;

@@ -100,8 +100,8 @@ void cli_write_topics(FILE *out)
             snprintf(topic, sizeof topic, "%.*s", (int)length, name);
         length = strlen(topic);
         const bool begins = column == 0 || column + length + 2 > 100;
-        fprintf(out, "%s%s", !begins ? "  " : column ? "\n  " : "  ", topic);
-        column = begins ? length + 2 : column + length + 2;
+        fprintf(out, "%s%s", !begins ? "  " : column ? "\n    " : "    ", topic); /* deeper than the verbs */
+        column = begins ? length + 4 : column + length + 2;
     }
     fputc('\n', out);
 }
