@@ -44,8 +44,15 @@ void users_part(struct users *users, struct user *user)
 
 void users_free(struct users *users)
 {
+    static struct users left; /* the closer still writes to these */
     tidy(users);
-    users->first = NULL; /* the closer still writes to those that are left */
+    while (users->first) {
+        struct user *user = users->first;
+        users->first = user->next;
+        user->next = left.first;
+        left.first = user;
+    }
+    tidy(&left);
 }
 
 const struct user *users_greediest(const struct users *users, enum user_good good)
