@@ -360,13 +360,13 @@ struct el_algorithm { /* NOLINT(clang-analyzer-optin.performance.Padding) */
     uint32_t option_count;
     const struct el_weakness *breaks;
     uint32_t break_count;
-    uint32_t needs;           /* el_needs */
-    uint32_t claims;          /* el_claim */
-    uint32_t count_max;       /* the largest cluster its messages can describe; 0: no limit */
-    bool ring;                /* messages travel along the ring only */
-    bool roleless;            /* it has no ordinary members: everybody may lead */
-    bool beats;               /* it sends heartbeats for ever and starts elections without a request */
-    bool majority;            /* a leader needs working links to and from a majority; with `store`, the store */
+    uint32_t needs;     /* el_needs */
+    uint32_t claims;    /* el_claim */
+    uint32_t count_max; /* the largest cluster its messages can describe; 0: no limit */
+    bool ring;          /* messages travel along the ring only */
+    bool roleless;      /* it has no ordinary members: everybody may lead */
+    bool beats;         /* it sends heartbeats for ever and starts elections without a request */
+    bool majority;      /* a leader needs working links to and from a majority; with `store`, the store */
     /* The others elect on a store, which is the last member (EL_STORE). All of its state is on its disk: the host
      * keeps it over a crash, for EL_RESTORED, and zeroes it only if the record is lost. */
     bool store;

@@ -220,13 +220,12 @@ void recipe_message(const struct recipe *recipe, void *state, const struct el_co
         session_store_message(&recipe->store, state, cfg, m, out);
         return;
     }
-    if (m->from != store_of(cfg) || m->extra[0] != me->incarnation) {
-        el_note(out, CANDIDATE_IGNORES, 0, 0);
-    } else if (m->kind == STORE_EVENT) {
+    const bool is_ours = m->from == store_of(cfg) && m->extra[0] == me->incarnation;
+    if (is_ours && m->kind == STORE_EVENT) {
         on_event(me, cfg, m, out);
-    } else if (me->renewal && m->kind == STORE_RENEWED && m->more == me->renewal) {
+    } else if (is_ours && me->renewal && m->kind == STORE_RENEWED && m->more == me->renewal) {
         on_renewed(me, cfg, m, out);
-    } else if (me->pending && m->kind == me->asked + 1 && m->more == me->pending) {
+    } else if (is_ours && me->pending && m->kind == me->asked + 1 && m->more == me->pending) {
         on_answer(me, cfg, m, out);
     } else {
         el_note(out, CANDIDATE_IGNORES, 0, 0);
