@@ -197,6 +197,22 @@ static void put_breaks(FILE *out, const struct sim_plan *plan)
     end_list(out);
 }
 
+static void put_slows(FILE *out, const struct sim_plan *plan)
+{
+    fputs("\"slows\":[", out);
+    for (size_t i = 0; i < plan->slow_count; i++) {
+        const struct sim_slow *slow = &plan->slows[i];
+        fputc('{', out);
+        put_number(out, "from", slow->from);
+        put_number(out, "to", slow->to);
+        put_number(out, "extra", slow->extra);
+        put_number(out, "begin", slow->begin);
+        put_number(out, "finish", slow->end < SIM_TIME_MAX ? slow->end : SIM_TIME_MAX);
+        fputs("\"end\":0},", out);
+    }
+    end_list(out);
+}
+
 static void put_violations(FILE *out, const struct page_run *run)
 {
     char text[SIM_TEXT];
@@ -249,6 +265,7 @@ void page_write_run(FILE *out, const struct page_run *run)
     put_number(out, "groups", run->grouped ? run->groups.count : 0);
     put_members(out, plan);
     put_breaks(out, plan);
+    put_slows(out, plan);
     put_violations(out, run);
     put_expectations(out, run);
     fputs("\"end\":0}", out);

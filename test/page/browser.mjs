@@ -201,6 +201,11 @@ export const browserTests = {
     await page.mouse.click(...middle);
     await page.click('.menu >> text="Mend 1 → 2"');
     expectMatch(await script(page), /^cut 1>2@[0-9.]+\.\.[0-9.]+$/m, 'the cut has an end');
+    await page.mouse.click(...middle);
+    await page.fill('.menu form:has-text("Slow 2 → 1") input', '3');
+    await page.click('.menu form:has-text("Slow 2 → 1") button');
+    expectMatch(await script(page), /^slow 2>1=3@/m, 'the slow link');
+    await shot(page, 'slow-link');
     await page.finish();
   },
 

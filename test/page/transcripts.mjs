@@ -31,6 +31,7 @@ function randomScenario(catalogue, seed) {
   if (once(2)) lines.push(`crash ${node()}@${time()}`);
   if (once(4)) { const dies = node(), at = draw(100) / 4; lines.push(`crash ${dies}@${at}`, `${pick(['restart', 'wipe'])} ${dies}@${at + 7.5}`); }
   if (once(3)) lines.push(`cut ${node()}>${node()}@${time()}`);
+  if (once(5)) lines.push(`slow ${node()}>${node()}=${1 + draw(9)}@${time()}`);
   if (once(4) && count > 2) lines.push(`partition 1|2@${draw(20)}..${20 + draw(60)}`);
   if (once(4)) { const at = draw(80); lines.push(`pause ${node()}@${at}..${at + 1 + draw(30)}`); }
   if (once(3)) lines.push(`detect ${pick(['1', '2', '4.5'])}`);

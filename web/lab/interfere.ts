@@ -106,6 +106,8 @@ export function linkMenu(scene: Scene, a: number, b: number, deed: (deed: Deed) 
   if (!back) items.push(item(`Cut ${other} → ${one}`, cut(other, one)));
   if (there) items.push(item(`Mend ${one} → ${other}`, mend(`${one}>${other}`)));
   if (back) items.push(item(`Mend ${other} → ${one}`, mend(`${other}>${one}`)));
+  const slow = (from: string, to: string): Item => ({ label: `Slow ${from} → ${to} by`, value: '5', done: 'Slow', act: (value) => deed(add('slow', (at) => `${from}>${to}=${value}@${at}`)) });
+  items.push('line', slow(one, other), slow(other, one));
   return items;
 }
 

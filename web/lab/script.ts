@@ -4,7 +4,7 @@
 export interface Line { key: string; value: string }
 
 const repeated: ReadonlySet<string> = new Set(['initiator', 'crash', 'restart', 'wipe', 'resign', 'transfer', 'fact', 'pause', 'partition',
-  'cut', 'miss', 'false-suspect', 'clock', 'jump', 'attr', 'step', 'set', 'group', 'expect']);
+  'cut', 'slow', 'miss', 'false-suspect', 'clock', 'jump', 'attr', 'step', 'set', 'group', 'expect']);
 
 export function parseLine(line: string): Line | undefined {
   const [, key, value] = /^\s*([^\s#]\S*)\s*(.*?)\s*$/.exec(line) ?? [];

@@ -127,6 +127,7 @@ export class Stage {
     c.clearRect(0, 0, this.canvas.width, this.canvas.height);
     c.lineCap = 'round';
     this.drawLinks(c, ink);
+    this.drawSlow(c, ink, time);
     this.drawDropped(c, ink, time);
     const labels = this.drawMessages(c, ink, time);
     for (let node = 1; node <= this.scene.run.nodes; node++) this.drawNode(c, ink, node, time);
@@ -154,6 +155,28 @@ export class Stage {
     }
     c.setLineDash([]);
     c.globalAlpha = 1;
+  }
+
+  /** How much longer messages take, beside the middle of a slow link. */
+  private drawSlow(c: CanvasRenderingContext2D, ink: Ink, time: number): void {
+    const { run } = this.scene;
+    for (const { from, to, extra, begin, finish } of run.about.slows) {
+      if (time < begin || time >= finish) continue;
+      const a = this.along(from, to, 0), b = this.along(from, to, 1), middle = this.along(from, to, 0.5);
+      c.strokeStyle = c.fillStyle = ink.soft;
+      c.lineWidth = 2;
+      c.setLineDash([10, 5]);
+      c.beginPath();
+      c.moveTo(a.x, a.y);
+      c.lineTo(b.x, b.y);
+      c.stroke();
+      c.font = `11px ${font}`;
+      c.textAlign = 'center';
+      c.textBaseline = 'bottom';
+      c.fillText(`${run.id(from)} → ${run.id(to)}: +${run.timeText(extra)}`, middle.x, middle.y - 4);
+    }
+    c.setLineDash([]);
+    c.lineWidth = 1;
   }
 
   /** A bar across the end that is not reached. */

@@ -20,6 +20,8 @@ export interface Catalogue {
 export interface Member { id: string; attribute: string; mayLead: boolean; rate: number }
 /** One link one way (from, to), or sides: the side of each member, 0 if it reaches all. */
 export interface Break { from: number; to: number; text: string; sides: number[] }
+/** What is sent from one to the other between begin and finish takes so much longer. */
+export interface Slow { from: number; to: number; extra: number; begin: number; finish: number }
 export interface Violation { kind: number; record: number; text: string; meaning: string }
 export interface Expectation { text: string; holds: boolean }
 export interface Claim { record: number; leader: number; end: number }
@@ -28,7 +30,7 @@ export interface Description {
   algorithm: string; detector: string; unit: number; inUnits: boolean; delayMax: number; claims: number;
   scripted: boolean; incumbent: number; seed: string; ended: number; events: number; messages: number;
   turnaround: number; rested: boolean; agreed: boolean; leader: number; groups: number;
-  members: Member[]; breaks: Break[]; violations: Violation[]; expectations: Expectation[];
+  members: Member[]; breaks: Break[]; slows: Slow[]; violations: Violation[]; expectations: Expectation[];
 }
 
 /** A finished run, copied out of the module. Texts are asked for one by one, until it is closed. */

@@ -58,7 +58,7 @@ void sim_write_groups(FILE *out, const struct sim_groups *groups, const struct s
     fprintf(out, "\n%zu group%s over %u members: %llu agree on a leader\n", groups->count,
             groups->count == 1 ? "" : "s", first->cluster.count, (unsigned long long)totals->agreed);
     fprintf(out, "  messages    %llu in all, %llu a group\n", (unsigned long long)totals->messages,
-            (unsigned long long)(totals->messages / groups->count));
+            (unsigned long long)(totals->messages / (groups->count ? groups->count : 1)));
     if (first->detector)
         fprintf(out, "  detector    %s, %llu messages, once for all groups\n", first->detector->name,
                 (unsigned long long)totals->detector);

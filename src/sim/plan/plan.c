@@ -200,6 +200,8 @@ static sim_time longest_wait(const struct sim_plan *plan)
     if (own > wait) wait = own;
     if (detector > wait) wait = detector;
     if (plan->disk.max > wait) wait = plan->disk.max;
+    for (size_t i = 0; i < plan->slow_count; i++)
+        if (plan->delay.max + plan->slows[i].extra > wait) wait = plan->delay.max + plan->slows[i].extra;
     return on_the_slowest_clock(plan, wait);
 }
 
@@ -302,6 +304,7 @@ void sim_plan_free(struct sim_plan *plan)
         free(plan->breaks[i].text);
     }
     free(plan->breaks);
+    free(plan->slows);
     free(plan->commands);
     for (size_t i = 0; i < plan->step_count; i++) free(plan->steps[i].choices);
     free(plan->steps);

@@ -134,6 +134,12 @@ struct sim_break {
     char *text;       /* as typed */
 };
 
+/* A slow link, one way: what is sent on it from `begin` until `end` takes longer. */
+struct sim_slow {
+    el_node from, to;
+    sim_time extra, begin, end;
+};
+
 enum sim_delay_shape { SIM_DELAY_FIXED, SIM_DELAY_RANGE, SIM_DELAY_EXPONENTIAL };
 
 struct sim_delay {
@@ -192,6 +198,8 @@ struct sim_plan {
     size_t command_count;
     struct sim_break *breaks;
     size_t break_count;
+    struct sim_slow *slows;
+    size_t slow_count;
     enum sim_script script;
     struct sim_step *steps;
     size_t step_count;

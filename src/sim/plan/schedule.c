@@ -242,6 +242,25 @@ static int read_cut(struct builder *b, const char *value)
     return add_break(b, made, from, until);
 }
 
+static int read_slow(struct builder *b, const char *value)
+{
+    struct sim_slow made = {0};
+    const char *at = value;
+    if (build_read_node(b, &at, &made.from) != 0) return -1;
+    if (!parse_char(&at, '>'))
+        return build_fail_at(b, at, "expected A>B=D: messages from A to B take D longer");
+    if (build_read_node(b, &at, &made.to) != 0) return -1;
+    if (!parse_char(&at, '=')) return build_fail_at(b, at, "expected =D: how much longer messages take");
+    if (build_read_time(b, &at, &made.extra) != 0 || build_read_span(b, &at, &made.begin, &made.end) != 0)
+        return -1;
+    if (!parse_end(&at)) return build_fail_at(b, at, "did not expect '%.20s' here", at);
+    if (made.from == made.to) return build_fail_at(b, value, "a node has no link to itself");
+    struct sim_slow *place = build_one_more(&b->plan->slows, &b->plan->slow_count, sizeof *place);
+    if (!place) return build_out_of_memory(b);
+    *place = made;
+    return 0;
+}
+
 static int add_accusation(struct builder *b, el_node node, el_node peer, sim_time from, sim_time until)
 {
     struct sim_command *begin = build_add_command(b, SIM_DO_SUSPECT, from);
@@ -356,10 +375,19 @@ int build_story(struct builder *b)
         const char *key;
         build_reader *read;
     } readers[] = {
-        {"crash", read_crash},         {"restart", read_restart}, {"pause", read_pause},
-        {"partition", read_partition}, {"cut", read_cut},         {"false-suspect", read_false_suspect},
-        {"initiator", read_initiator}, {"wipe", read_wipe},       {"resign", read_resign},
-        {"transfer", read_transfer},   {"fact", read_fact},       {"jump", read_jump},
+        {"crash", read_crash},
+        {"restart", read_restart},
+        {"pause", read_pause},
+        {"partition", read_partition},
+        {"cut", read_cut},
+        {"slow", read_slow},
+        {"false-suspect", read_false_suspect},
+        {"initiator", read_initiator},
+        {"wipe", read_wipe},
+        {"resign", read_resign},
+        {"transfer", read_transfer},
+        {"fact", read_fact},
+        {"jump", read_jump},
     };
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         if (build_each(b, readers[i].key, readers[i].read) != 0) return -1;

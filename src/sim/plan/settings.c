@@ -28,6 +28,7 @@ static const struct sim_key keys[] = {
     {"pause", "ID@T..T,…", "a process makes no progress from T to T"},
     {"partition", "A,B|C,D@T..T", "sides that cannot reach each other (a node not named reaches all)"},
     {"cut", "A>B@T..T", "messages from A to B are lost"},
+    {"slow", "A>B=D@T..T", "messages from A to B take D longer"},
     {"loss", "P", "each message is lost with probability P (0.1, 10%)"},
     {"dup", "P", "each message arrives twice with probability P"},
     {"reorder", "P", "each message overtakes earlier ones with probability P"},

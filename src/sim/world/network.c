@@ -28,17 +28,34 @@ sim_time sim_draw_delay(const struct sim_delay *delay, struct sim_random *dice)
     return delay->max;
 }
 
+/* How much longer than usual the message takes on its link. */
+static sim_time slowness(struct sim_world *world, const struct el_msg *msg)
+{
+    const struct sim_plan *plan = world->plan;
+    sim_time extra = 0;
+    for (size_t i = 0; i < plan->slow_count; i++) {
+        const struct sim_slow *slow = &plan->slows[i];
+        if (slow->from == msg->from && slow->to == msg->to && world->now >= slow->begin &&
+            world->now < slow->end)
+            extra += slow->extra;
+    }
+    if (extra && plan->delay.max + extra > plan->cluster.transmit_max) world->result.faults |= EL_LATENESS;
+    return extra;
+}
+
 /* No message arrives before one sent earlier on the same link, unless it is drawn to overtake. */
 static sim_time arrival(struct sim_world *world, struct sim_machine *machine, const struct el_msg *msg)
 {
     const struct sim_plan *plan = world->plan;
     struct sim_random *dice = &machine->random[SIM_STREAM_DELAY];
+    const sim_time extra = slowness(world, msg);
     if (plan->reorder && sim_random_chance(&machine->random[SIM_STREAM_ORDER], plan->reorder)) {
         world->result.faults |= EL_REORDERS;
-        return world->now + sim_random_below(dice, plan->delay.max + 1);
+        return world->now + extra + sim_random_below(dice, plan->delay.max + 1);
     }
-    if (plan->delay.shape == SIM_DELAY_FIXED && !plan->reorder) return world->now + plan->delay.max;
-    sim_time at = world->now + sim_draw_delay(&plan->delay, dice);
+    if (plan->delay.shape == SIM_DELAY_FIXED && !plan->reorder && !plan->slow_count)
+        return world->now + plan->delay.max;
+    sim_time at = world->now + extra + sim_draw_delay(&plan->delay, dice);
     const sim_time last = sim_map_get(&machine->last_arrival, msg->from, msg->to);
     if (at < last) at = last;
     if (!sim_map_set(&machine->last_arrival, msg->from, msg->to, at)) world->result.out_of_memory = true;

@@ -17,6 +17,17 @@ static void a_cut_goes_one_way(void **state)
     assert_false(happened(EL_LOSSES));
 }
 
+static void a_slow_link_goes_one_way_for_a_time_and_keeps_order(void **state)
+{
+    errand = write_to_all;
+    toys("nodes 2; initiator all; initiator 1@2; initiator 1@6; slow 1>2=4@0..2");
+    story("1:1 got 7 2; 5:2 got 7 1; 5:2 got 7 1; 7:2 got 7 1");
+    assert_true(happened(EL_LATENESS));
+    assert_false(happened(EL_REORDERS));
+    toys("nodes 2; initiator all; slow 1>2=4@0..2; bound 5");
+    assert_false(happened(EL_LATENESS));
+}
+
 static void whoever_is_on_no_side_reaches_everybody(void **state)
 {
     errand = write_to_all;
@@ -168,6 +179,7 @@ int main(void)
         check(a_pause_keeps_the_order_of_a_link),
         check(pauses_may_overlap),
         check(a_cut_goes_one_way),
+        check(a_slow_link_goes_one_way_for_a_time_and_keeps_order),
         check(whoever_is_on_no_side_reaches_everybody),
         check(what_is_under_way_when_a_link_breaks_still_arrives),
         check(breaks_may_overlap),
