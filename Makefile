@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups bench-hostile page lint format rewrite install coverage soak mutants setup
+.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups bench-hostile page lint format rewrite abi install coverage soak mutants setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -69,6 +69,10 @@ rewrite: build-release ## renew golden transcripts and the checker's numbers; re
 	@ELECTOR=build/release/elector test/check/run.sh --rewrite
 	@test -x test/scenario/run.sh || { echo "make rewrite: there is no test/scenario/run.sh" >&2; exit 1; }
 	@ELECTOR=build/release/elector BUILD=build/release test/scenario/run.sh --rewrite
+
+abi: ## accept the present libelector as the reference that programs were linked with
+	@scripts/setup test
+	@test/abi/run.sh --rewrite
 
 install: program ## install below PREFIX, staged below DESTDIR
 	@scripts/setup manual

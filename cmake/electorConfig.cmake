@@ -1,4 +1,4 @@
-# elector::elector is the shared library, elector::static the other, which needs jansson beside it.
+# elector::elector is the shared library, elector::static the other. Where no static jansson was found, that needs jansson beside it.
 include(CMakeFindDependencyMacro)
 if(NOT TARGET PkgConfig::jansson)
   find_package(PkgConfig QUIET)

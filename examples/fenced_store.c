@@ -61,16 +61,14 @@ int main(void)
     struct fenced_store store;
     char value[256];
     elector *e;
-    elector_term old, new;
+    uint64_t old, new;
     store_init(&store);
     if (elector_open(NULL, &e) != ELECTOR_OK || elector_campaign(e, "store", NULL, -1, &old) != ELECTOR_OK ||
         elector_resign(e, "store") != ELECTOR_OK || elector_campaign(e, "store", NULL, -1, &new) != ELECTOR_OK)
         errx(1, "%s", elector_message(e));
-    if (!store_read(&store, new.token, value, sizeof value)) errx(1, "the new leader was refused");
-    printf("token %" PRIu64 " writes: %s\n", old.token,
-           store_write(&store, old.token, "late") ? "taken" : "refused");
-    printf("token %" PRIu64 " writes: %s\n", new.token,
-           store_write(&store, new.token, "mine") ? "taken" : "refused");
+    if (!store_read(&store, new, value, sizeof value)) errx(1, "the new leader was refused");
+    printf("token %" PRIu64 " writes: %s\n", old, store_write(&store, old, "late") ? "taken" : "refused");
+    printf("token %" PRIu64 " writes: %s\n", new, store_write(&store, new, "mine") ? "taken" : "refused");
     elector_close(e);
     return 0;
 }

@@ -96,42 +96,47 @@ static void set_said(const uint8_t *data, size_t size)
 
 static void judge_leader(const elector_leader *leader)
 {
-    if (strnlen(leader->name, sizeof leader->name) > ELECTOR_NAME_MAX) abort();
-    if (strnlen(leader->value, sizeof leader->value) > ELECTOR_VALUE_MAX || leader->token >> 53) abort();
+    if (leader->size != sizeof *leader || strlen(leader->name) > ELECTOR_NAME_MAX) abort();
+    if (strlen(leader->value) > ELECTOR_VALUE_MAX || leader->token >> 53) abort();
 }
 
 static void judge(void *context, const elector_event *event)
 {
     (void)context;
-    if (!event->group[0] || strlen(event->group) > ELECTOR_GROUP_MAX) abort();
+    const bool has_no_group = event->type == ELECTOR_CONNECTED || event->type == ELECTOR_DISCONNECTED ||
+                              (event->type == ELECTOR_DONE && event->call == ELECTOR_CALL_OBSERVE);
+    if (!event->group[0] != has_no_group || strlen(event->group) > ELECTOR_GROUP_MAX || !event->text) abort();
+    if (event->type == ELECTOR_DONE && event->call == ELECTOR_CALL_NONE) abort();
+    for (size_t i = 0; i < event->candidate_count; i++)
+        if (strlen(event->candidates[i]->member) > ELECTOR_NAME_MAX) abort();
     if (event->type == ELECTOR_ELECTED) {
-        if (leads || event->term.token == 0 || event->term.token >> 53 || strcmp(event->group, "g") != 0)
-            abort();
+        if (leads || event->token == 0 || event->token >> 53 || strcmp(event->group, "g") != 0) abort();
         leads = true;
     }
     if (event->type == ELECTOR_LOST_OFFICE) {
         if (!leads) abort();
         leads = false;
     }
-    if (event->type == ELECTOR_NEW_LEADER) judge_leader(&event->leader);
+    if (event->type == ELECTOR_NEW_LEADER) judge_leader(event->leader);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     elector *e = NULL;
     elector_options options;
-    elector_leader leader;
+    const elector_leader *leader;
     pthread_mutex_lock(&turn);
     set_said(data, size);
     pthread_mutex_unlock(&turn);
     leads = false;
     if (elector_open(url, &e) != ELECTOR_OK) abort();
     elector_on_event(e, judge, NULL);
-    elector_options_init(&options);
+    elector_options_init(&options, sizeof options);
     (void)elector_campaign(e, "g", &options, 0, NULL);
     (void)elector_observe(e, NULL);
+    (void)elector_candidates(e, "g");
     for (int i = 0; i < TURNS && elector_dispatch(e) == ELECTOR_OK; i++) {}
-    if (elector_leader_of(e, "g", ANSWER_MS, &leader) == ELECTOR_OK) judge_leader(&leader);
+    if (elector_leader_of(e, "g", ANSWER_MS, &leader) == ELECTOR_OK) judge_leader(leader);
     elector_close(e);
     return 0;
 }

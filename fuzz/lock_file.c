@@ -34,7 +34,7 @@ static bool is_text(const char *text, size_t max)
 /* As one that looks while another holds the lock. */
 static uint64_t look(const char *path, struct lock_file *holder)
 {
-    elector_leader leader;
+    struct lock_holder leader;
     if (!lock_read(path, &leader) || leader.name[0] || leader.token) abort(); /* nobody has locked it */
     const int taken = lock_try(holder);
     if (taken < 0 && errno != EEXIST) abort();
@@ -48,7 +48,7 @@ static uint64_t look(const char *path, struct lock_file *holder)
 /* As one that leads next. */
 static void lead(const char *path, struct lock_file *holder, uint64_t before)
 {
-    elector_leader leader;
+    struct lock_holder leader;
     if (!lock_begin(holder)) {
         if (errno != EOVERFLOW) abort();
         return;

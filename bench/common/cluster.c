@@ -32,7 +32,8 @@ static bool answers(const struct cluster *cluster, uint32_t member)
     char url[300];
     elector *e;
     cluster_url(cluster, member, url, sizeof url);
-    const bool is_there = elector_open(url, &e) == ELECTOR_OK;
+    const bool is_there = elector_open(url, &e) == ELECTOR_OK && elector_wait(e, 5000) == ELECTOR_OK &&
+                          elector_member(e)[0] != '\0';
     elector_close(e);
     return is_there;
 }

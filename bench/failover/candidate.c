@@ -24,7 +24,11 @@ static void report(const struct candidate *c, enum report_kind kind, uint64_t to
 static void on_event(void *context, const elector_event *event)
 {
     struct candidate *c = context;
-    if (event->type == ELECTOR_ELECTED) report(c, REPORT_ELECTED, event->term.token, c->woken_at);
+    if (event->type == ELECTOR_ELECTED) report(c, REPORT_ELECTED, event->token, c->woken_at);
+    if (event->type == ELECTOR_DONE && event->status != ELECTOR_OK && event->status != ELECTOR_LOST) {
+        fprintf(stderr, "candidate %s: %s\n", member_names[c->member], event->text);
+        report(c, REPORT_FAILED, 0, clock_boottime_ns());
+    }
     if (event->type == ELECTOR_STOP) (void)elector_stopped(c->elector, c->group); /* there is no work to end */
 }
 

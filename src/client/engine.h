@@ -1,18 +1,21 @@
 /*
  * The client room is libelector, what an application links. It knows include/elector.h, base/ and the agent's
- * socket protocol, and nothing of the agent's code. Start with api.c, the calls of elector.h. group_state.c
- * (with event_queue.c) keeps the order of events and the deadlines of each group. agent_engine.c (with
- * json_lines.c and deadline_view.c) speaks to an agent; file_engine.c (with lock_file.c) needs none.
+ * socket protocol, and nothing of the agent's code. Start with api.c, the calls of elector.h; wait.c has those
+ * that wait and dispatch, connection.c opens, closes and reconnects. group_state.c (with group_table.c,
+ * deadlines.c and event_queue.c) keeps the order of events and the deadlines of each group. agent_engine.c (with
+ * agent_events.c, json_lines.c and deadline_view.c) speaks to an agent; file_engine.c (with lock_file.c) needs none.
  *
  * An engine is one way to be elected: an agent's socket, or a lock on this host. It is a table of functions,
  * and it reports what it learns. The order of events, deadlines and threads are the business of api.c and
  * group_state.c.
  *
  * Rules for an engine:
- * 1. It works only inside the calls of its table, on the thread that owns the elector.
+ * 1. It works only inside the calls of its table, on the thread that owns the elector. None of them blocks.
  * 2. It reports each event at once, in whatever call it is. Reports are queued; no callback runs meanwhile.
  * 3. A call that fails says why with engine_fail() and returns its status.
- * 4. An engine that cannot go on calls engine_gone(). It is closed next, without another call in between.
+ * 4. A call with a ticket that returns ELECTOR_OK owns the ticket, and completes it once with engine_done(), perhaps
+ *    within the call. If it returns anything else, the caller keeps the ticket.
+ * 5. An engine that cannot go on calls engine_gone(). It is closed next, without another call in between.
  */
 #ifndef ELECTOR_CLIENT_ENGINE_H
 #define ELECTOR_CLIENT_ENGINE_H
@@ -23,6 +26,7 @@
 #define ENGINE_TOKEN_END (UINT64_C(1) << 53) /* tokens are below this */
 
 struct engine_kind;
+struct queued; /* a ticket is an event ELECTOR_DONE that is not queued yet: event_queue.h */
 
 struct engine { /* the first field of each engine's own struct */
     const struct engine_kind *kind;
@@ -31,25 +35,33 @@ struct engine { /* the first field of each engine's own struct */
 
 struct engine_kind {
     const char *scheme; /* of the URL, before the colon */
-    /* `rest` is what follows the colon; borrowed. */
+    /* `rest` is what follows the colon; borrowed. engine_connected() follows. */
     elector_status (*open)(elector *owner, const char *rest, struct engine **out);
-    void (*close)(struct engine *); /* resigns from everything, and reports nothing */
-    /* Returns once the campaign has begun. engine_elected() follows, perhaps within this call. `value` may be
-     * "". */
-    elector_status (*campaign)(struct engine *, const char *group, const elector_options *);
-    elector_status (*resign)(struct engine *, const char *group);
+    /* Resigns from everything, completes its tickets with ELECTOR_LOST, and reports nothing else. */
+    void (*close)(struct engine *);
+    /* engine_elected() follows the ticket. The options are complete, and `value` is not NULL. */
+    elector_status (*campaign)(struct engine *, const char *group, const elector_options *,
+                               struct queued *ticket);
+    elector_status (*change)(struct engine *, const char *group, const elector_options *,
+                             struct queued *ticket);
+    elector_status (*resign)(struct engine *, const char *group, struct queued *ticket);
     /* `stopped`: the token of our own term, whose work has ended for this; 0: the leader is to be asked to
      * stop. */
-    elector_status (*transfer)(struct engine *, const char *group, const char *member, uint64_t stopped);
-    elector_status (*proclaim)(struct engine *, const char *group, const char *value);
+    elector_status (*transfer)(struct engine *, const char *group, const char *member, uint64_t stopped,
+                               struct queued *ticket);
+    elector_status (*proclaim)(struct engine *, const char *group, const char *value, struct queued *ticket);
+    elector_status (*observe)(struct engine *, const char *group, struct queued *ticket);   /* NULL: all */
+    elector_status (*unobserve)(struct engine *, const char *group, struct queued *ticket); /* NULL: all */
+    /* Finds the leader, and the candidates if the engine knows them: ticket_set_leader(), ticket_set_candidates(). */
+    elector_status (*look)(struct engine *, const char *group, struct queued *ticket);
+    elector_status (*work)(struct engine *, int line,
+                           struct queued *ticket); /* may be NULL: see engine_work() */
     elector_status (*stopped)(struct engine *, const char *group, uint64_t token);
     elector_status (*alive)(struct engine *); /* may be NULL: nobody watches over this process */
-    elector_status (*observe)(struct engine *, const char *group); /* NULL: all */
-    elector_status (*work)(struct engine *, int line);             /* may be NULL: see engine_work() */
-    elector_status (*leader_of)(struct engine *, const char *group, uint64_t until_ns, elector_leader *);
     int (*fd)(const struct engine *);
+    bool (*has_output)(const struct engine *);   /* may be NULL. True: dispatch also when the fd takes output */
     uint64_t (*deadline)(const struct engine *); /* when to dispatch even without input; ENGINE_NEVER */
-    void (*dispatch)(struct engine *);           /* never blocks */
+    void (*dispatch)(struct engine *);
 };
 
 extern const struct engine_kind engine_agent, engine_file;
@@ -68,23 +80,37 @@ bool engine_page(elector *, int fd);
  * a slot of the deadline page, the deadline is read there from now on; then engine_lease() only revives a term
  * that expired because the agent was late.
  */
+void engine_connected(elector *, const char *member, const char *cluster);
+void engine_done(elector *, struct queued *ticket, elector_status, const char *message);
 void engine_elected(elector *, const char *group, uint64_t token, uint64_t deadline_ns, uint32_t slot);
 void engine_lease(elector *, const char *group, uint64_t token, uint64_t deadline_ns);
-void engine_stop(elector *, const char *group, uint64_t token, uint64_t deadline_ns, const char *reason);
+void engine_stop(elector *, const char *group, uint64_t token, uint64_t deadline_ns, elector_reason,
+                 const char *text);
 /* `stands`: we are still a candidate. */
-void engine_lost(elector *, const char *group, uint64_t token, const char *reason, bool stands);
+void engine_lost(elector *, const char *group, uint64_t token, elector_reason, const char *text, bool stands);
 void engine_leader(elector *, const char *group, const elector_leader *);
 /* Ends all leadership for this reason; the format is for elector_message(). Returns ELECTOR_LOST. */
 elector_status engine_gone(elector *, const char *reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool engine_is_gone(const elector *);
 
+/* The reason of this name in the socket protocol; ELECTOR_REASON_OTHER: it has none. */
+elector_reason engine_reason(const char *name);
+
+/* For the commands of elector itself (asking.c). These wait for the answer, at most 5 s; events that arrive meanwhile
+ * are queued. */
+elector_status engine_await_connection(elector *); /* until the agent has answered our hello */
+elector_status engine_transfer(elector *, const char *group, const char *member);
+elector_status engine_candidates(elector *, const char *group,
+                                 void (*each)(void *context, const elector_candidate *), void *context);
 /*
  * For a program that supervises the working processes (elector run). `line` is a SOCK_SEQPACKET socket
  * (borrowed). If the agent dies, its guardian asks through it for the work to end, and need not wait for this
  * process to exit. See `work` in docs/socket-protocol.md.
  */
 elector_status engine_work(elector *, int line);
+/* The socket by which leadership is held; -1: none. A process that inherits it can end the connection. */
+int engine_socket(const elector *);
 
 /* The instant timeout_ms from now, by clock_boottime_ns(); ENGINE_NEVER if it is negative. */
 uint64_t engine_until(int timeout_ms);

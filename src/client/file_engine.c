@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/descriptors.h"
 #include "client/engine.h"
+#include "client/event_queue.h"
 #include "client/lock_file.h"
 
 enum { RETRY_MS = 100, SOON_MS = 5, LOOK_MS = 200, FAILED_MS = 1000 };
@@ -28,7 +29,7 @@ struct seat { /* one group: its lock, and what we want of it */
     uint64_t due_ns;  /* when to try or look again */
     uint64_t rest_ns; /* not before, even if inotify wakes us: our own failed attempts wake us too */
     bool told;        /* `last` has been reported */
-    elector_leader last;
+    struct lock_holder last;
 };
 
 struct folder {
@@ -96,12 +97,19 @@ static void watch(struct folder *f, struct seat *s)
 
 /* ---- Leading ---- */
 
-static void give_up(struct folder *f, struct seat *s, const char *reason, bool stands)
+static void give_up(struct folder *f, struct seat *s, elector_reason reason, const char *text, bool stands)
 {
     const uint64_t token = s->lock.token;
     s->leads = false;
     lock_release(&s->lock);
-    engine_lost(f->base.owner, s->group, token, reason, stands);
+    engine_lost(f->base.owner, s->group, token, reason, text, stands);
+}
+
+/* A lock needs no answer: what has been done is complete. */
+static elector_status complete(struct engine *engine, struct queued *ticket)
+{
+    engine_done(engine->owner, ticket, ELECTOR_OK, "");
+    return ELECTOR_OK;
 }
 
 /* False: errno says why. Somebody else's lock is not a failure. */
@@ -119,49 +127,58 @@ static bool try_to_lead(struct folder *f, struct seat *s)
     return true;
 }
 
-static elector_status campaign(struct engine *engine, const char *group, const elector_options *options)
+static elector_status campaign(struct engine *engine, const char *group, const elector_options *options,
+                               struct queued *ticket)
 {
     struct folder *f = folder_of(engine); /* priorities are ignored: the first to find the lock free leads */
     elector_status status = ELECTOR_OK;
     struct seat *s = seat_at(f, group, &status);
     if (!s) return status;
-    snprintf(s->value, sizeof s->value, "%s", options->value ? options->value : "");
+    snprintf(s->value, sizeof s->value, "%s", options->value);
     s->stands = true;
     s->due_ns = engine_until(RETRY_MS);
-    if (try_to_lead(f, s)) return ELECTOR_OK;
+    if (try_to_lead(f, s)) return complete(engine, ticket);
     s->stands = false;
     return complain(f, s);
 }
 
-static elector_status resign(struct engine *engine, const char *group)
+static elector_status resign(struct engine *engine, const char *group, struct queued *ticket)
 {
     elector_status status = ELECTOR_OK;
     struct seat *s = seat_at(folder_of(engine), group, &status);
     if (!s) return status;
     s->stands = false;
     if (s->leads)
-        give_up(folder_of(engine), s, "resigned", false);
+        give_up(folder_of(engine), s, ELECTOR_REASON_RESIGNED, "resigned", false);
     else
         lock_release(&s->lock);
-    return ELECTOR_OK;
+    return complete(engine, ticket);
 }
 
-static elector_status transfer(struct engine *engine, const char *group, const char *member, uint64_t stopped)
+static elector_status transfer(struct engine *engine, const char *group, const char *member, uint64_t stopped,
+                               struct queued *ticket)
 {
-    (void)group;
-    (void)member;
-    (void)stopped;
+    (void)group, (void)member, (void)stopped, (void)ticket;
     return engine_fail(engine->owner, ELECTOR_REFUSED,
                        "a file: lock is on one host: there is no other member to hand over to");
 }
 
-static elector_status proclaim(struct engine *engine, const char *group, const char *value)
+static elector_status proclaim(struct engine *engine, const char *group, const char *value,
+                               struct queued *ticket)
 {
     elector_status status = ELECTOR_OK;
     struct seat *s = seat_at(folder_of(engine), group, &status);
     if (!s) return status;
     snprintf(s->value, sizeof s->value, "%s", value);
-    return lock_proclaim(&s->lock, value) ? ELECTOR_OK : complain(folder_of(engine), s);
+    if (s->leads && !lock_proclaim(&s->lock, value)) return complain(folder_of(engine), s);
+    return complete(engine, ticket);
+}
+
+/* Of the options only the value has an effect. */
+static elector_status change(struct engine *engine, const char *group, const elector_options *options,
+                             struct queued *ticket)
+{
+    return proclaim(engine, group, options->value, ticket);
 }
 
 static elector_status stopped(struct engine *engine, const char *group, uint64_t token)
@@ -172,24 +189,31 @@ static elector_status stopped(struct engine *engine, const char *group, uint64_t
 
 /* ---- Observing ---- */
 
-static bool is_new(const struct seat *s, const elector_leader *leader)
+static bool is_new(const struct seat *s, const struct lock_holder *leader)
 {
     return !s->told || strcmp(s->last.name, leader->name) != 0 || s->last.token != leader->token ||
            strcmp(s->last.value, leader->value) != 0;
 }
 
+/* The texts are borrowed from the holder. */
+static elector_leader leader_from(const struct lock_holder *holder)
+{
+    return (elector_leader){.name = holder->name, .token = holder->token, .value = holder->value};
+}
+
 static bool look(struct folder *f, struct seat *s)
 {
-    elector_leader leader;
-    if (!lock_read(s->lock.path, &leader)) return false;
-    if (is_new(s, &leader)) engine_leader(f->base.owner, s->group, &leader);
-    s->last = leader;
+    struct lock_holder holder;
+    if (!lock_read(s->lock.path, &holder)) return false;
+    const elector_leader leader = leader_from(&holder);
+    if (is_new(s, &holder)) engine_leader(f->base.owner, s->group, &leader);
+    s->last = holder;
     s->told = true;
     watch(f, s);
     return true;
 }
 
-static elector_status observe(struct engine *engine, const char *group)
+static elector_status observe(struct engine *engine, const char *group, struct queued *ticket)
 {
     struct folder *f = folder_of(engine);
     elector_status status = ELECTOR_OK;
@@ -201,18 +225,30 @@ static elector_status observe(struct engine *engine, const char *group)
     s->watched = true;
     s->told = false;
     s->due_ns = 0;
-    return look(f, s) ? ELECTOR_OK : complain(f, s);
+    return look(f, s) ? complete(engine, ticket) : complain(f, s);
 }
 
-static elector_status leader_of(struct engine *engine, const char *group, uint64_t until_ns,
-                                elector_leader *leader)
+static elector_status unobserve(struct engine *engine, const char *group, struct queued *ticket)
+{
+    for (struct seat *s = folder_of(engine)->seats; s; s = s->next)
+        if (!group || strcmp(s->group, group) == 0) s->watched = false;
+    return complete(engine, ticket);
+}
+
+static elector_status find_leader(struct engine *engine, const char *group, struct queued *ticket)
 {
     struct folder *f = folder_of(engine);
+    struct lock_holder holder;
     elector_status status = ELECTOR_OK;
+    if (ticket->done.call == ELECTOR_CALL_CANDIDATES)
+        return engine_fail(f->base.owner, ELECTOR_REFUSED, "a file: lock does not know who waits for it");
     struct seat *s = seat_at(f, group, &status);
-    (void)until_ns;
     if (!s) return status;
-    return lock_read(s->lock.path, leader) ? ELECTOR_OK : complain(f, s);
+    if (!lock_read(s->lock.path, &holder)) return complain(f, s);
+    const elector_leader leader = leader_from(&holder);
+    if (!ticket_set_leader(ticket, &leader))
+        return engine_fail(f->base.owner, ELECTOR_NO_MEMORY, "out of memory");
+    return complete(engine, ticket);
 }
 
 /* ---- Dispatching ---- */
@@ -231,7 +267,7 @@ static void tend(struct folder *f, struct seat *s, bool woken)
     s->due_ns = engine_until(woken && !s->leads ? SOON_MS : s->stands && !s->leads ? RETRY_MS : LOOK_MS);
     if (s->leads && !lock_is_intact(&s->lock)) {
         s->watch = -1;
-        give_up(f, s, "the lock file was removed", true);
+        give_up(f, s, ELECTOR_REASON_LOCK_REMOVED, "the lock file was removed", true);
     }
     if (s->stands && !s->leads) {
         const int before = s->lock.fd;
@@ -287,6 +323,9 @@ static elector_status open_folder(elector *owner, const char *path, struct engin
     }
     snprintf(f->path, sizeof f->path, "%s", path);
     *out = &f->base;
+    char self[ELECTOR_NAME_MAX + 1];
+    lock_name_self(self);
+    engine_connected(owner, self, "");
     return ELECTOR_OK;
 }
 
@@ -308,12 +347,14 @@ const struct engine_kind engine_file = {
     .open = open_folder,
     .close = close_folder,
     .campaign = campaign,
+    .change = change,
     .resign = resign,
     .transfer = transfer,
     .proclaim = proclaim,
-    .stopped = stopped,
     .observe = observe,
-    .leader_of = leader_of,
+    .unobserve = unobserve,
+    .look = find_leader,
+    .stopped = stopped,
     .fd = descriptor,
     .deadline = deadline,
     .dispatch = dispatch,

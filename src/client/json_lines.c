@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -37,7 +38,8 @@ elector_status json_lines_open(struct json_lines *w, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     w->fd = w->passed = w->passes = -1;
-    w->size = w->used = w->out_size = 0;
+    w->size = w->used = w->out_first = w->out_size = w->out_room = 0;
+    w->out = NULL;
     w->path[0] = w->reason[0] = '\0';
     if (strlen(path) >= sizeof address.sun_path) {
         snprintf(w->reason, sizeof w->reason, "%.60s…: the path of a socket has at most %zu bytes", path,
@@ -57,7 +59,11 @@ void json_lines_close(struct json_lines *w)
 {
     if (w->fd >= 0) close(w->fd);
     if (w->passed >= 0) close(w->passed);
-    w->fd = w->passed = -1;
+    if (w->passes >= 0) close(w->passes);
+    w->fd = w->passed = w->passes = -1;
+    free(w->out);
+    w->out = NULL;
+    w->out_first = w->out_size = w->out_room = 0;
 }
 
 static void end(struct json_lines *w, const char *what)
@@ -77,8 +83,11 @@ static void end_by(struct json_lines *w, int error)
 
 static ssize_t send_out(struct json_lines *w)
 {
-    const ssize_t sent = pass_send(w->fd, w->out, w->out_size, w->passes, MSG_NOSIGNAL);
-    if (sent > 0) w->passes = -1;
+    const ssize_t sent = pass_send(w->fd, w->out + w->out_first, w->out_size, w->passes, MSG_NOSIGNAL);
+    if (sent > 0 && w->passes >= 0) {
+        close(w->passes);
+        w->passes = -1;
+    }
     return sent;
 }
 
@@ -97,7 +106,12 @@ static bool flush(struct json_lines *w)
             return false;
         }
         w->out_size -= (size_t)sent;
-        memmove(w->out, w->out + sent, w->out_size);
+        w->out_first = w->out_size ? w->out_first + (size_t)sent : 0;
+    }
+    if (w->out_size == 0 && w->out_room > LINES_OUT_KEPT) { /* it was for a burst of requests */
+        free(w->out);
+        w->out = NULL;
+        w->out_room = 0;
     }
     return w->fd >= 0;
 }
@@ -107,17 +121,35 @@ bool json_lines_is_full(const struct json_lines *w)
     return w->out_size > 0;
 }
 
+/* Room for one more request. False: too many wait, or memory ran out. */
+static bool make_room(struct json_lines *w)
+{
+    if (w->out_first > 0 && w->out_first + w->out_size + LINES_REQUEST_MAX > w->out_room) {
+        memmove(w->out, w->out + w->out_first, w->out_size);
+        w->out_first = 0;
+    }
+    const size_t needed = w->out_size + LINES_REQUEST_MAX;
+    if (needed <= w->out_room) return true;
+    if (needed > LINES_OUT_MAX) return false;
+    const size_t room = 2 * w->out_room > needed ? 2 * w->out_room : 2 * needed;
+    char *out = realloc(w->out, room);
+    if (!out) return false;
+    w->out = out;
+    w->out_room = room;
+    return true;
+}
+
 bool json_lines_send(struct json_lines *w, json_t *request)
 {
-    const size_t room = sizeof w->out - w->out_size;
-    const size_t limit = room < LINES_REQUEST_MAX ? room : LINES_REQUEST_MAX;
-    const size_t size = request ? json_dumpb(request, w->out + w->out_size, limit, JSON_COMPACT) : 0;
+    const bool has_room = w->fd >= 0 && make_room(w);
+    char *at = has_room ? w->out + w->out_first + w->out_size : NULL;
+    const size_t size = has_room && request ? json_dumpb(request, at, LINES_REQUEST_MAX - 1, JSON_COMPACT) : 0;
     json_decref(request);
-    if (size == 0 || size >= limit) {
+    if (size == 0 || size >= LINES_REQUEST_MAX) {
         if (w->fd >= 0) end(w, "reads too slowly, or the request was too long");
         return false;
     }
-    w->out[w->out_size + size] = '\n';
+    at[size] = '\n';
     w->out_size += size + 1;
     return flush(w);
 }

@@ -10,17 +10,24 @@
 
 #include "elector.h"
 
-enum { LINES_REQUEST_MAX = 4096, LINES_LINE_MAX = 65536, LINES_ANSWER_MS = 5000 };
+/* LINES_OUT_MAX: requests that wait until the agent reads them; it reads no more while its answers wait for us. */
+enum {
+    LINES_REQUEST_MAX = 4096,
+    LINES_OUT_MAX = 1 << 24,
+    LINES_OUT_KEPT = 65536,
+    LINES_LINE_MAX = 65536,
+    LINES_ANSWER_MS = 5000
+};
 
 struct json_lines {
     int fd;            /* -1: closed */
     int passed;        /* a descriptor that the agent passed and nobody has taken yet; -1: none */
     size_t size, used; /* of `in`: bytes read, and bytes parsed */
-    size_t out_size;
-    int passes; /* a descriptor to pass with the next bytes sent; -1: none. Borrowed */
+    int passes;        /* a descriptor to pass with the next bytes sent, closed then; -1: none */
+    char *out;         /* owned; out_size bytes from out_first on wait to be sent */
+    size_t out_first, out_size, out_room;
     char path[108];
     char reason[512]; /* why the connection ended or failed */
-    char out[2 * LINES_REQUEST_MAX];
     char in[LINES_LINE_MAX];
 };
 
@@ -29,7 +36,7 @@ elector_status json_lines_open(struct json_lines *, const char *path);
 void json_lines_close(struct json_lines *);
 
 /* Sends, and buffers what the socket does not take yet. Steals the reference. False: the connection has
- * ended. */
+ * ended, also because LINES_OUT_MAX bytes wait, or memory ran out. */
 bool json_lines_send(struct json_lines *, json_t *request);
 /* Whether output waits to be sent. */
 bool json_lines_is_full(const struct json_lines *);

@@ -222,11 +222,25 @@ bool lock_begin(struct lock_file *f)
     return ok;
 }
 
+enum { HOST_MAX = 52 }; /* bytes of a host's name that are written, with the terminating zero */
+
+static void name_host(char host[HOST_MAX])
+{
+    if (gethostname(host, HOST_MAX) != 0) snprintf(host, HOST_MAX, "%s", "localhost");
+    host[HOST_MAX - 1] = '\0';
+}
+
+void lock_name_self(char name[ELECTOR_NAME_MAX + 1])
+{
+    char host[HOST_MAX];
+    name_host(host);
+    snprintf(name, ELECTOR_NAME_MAX + 1, "%s:%d", host, (int)getpid());
+}
+
 bool lock_proclaim(const struct lock_file *f, const char *value)
 {
-    char host[ELECTOR_NAME_MAX - 11], line[FILE_MAX - FIRST_LINE];
-    if (gethostname(host, sizeof host) != 0) snprintf(host, sizeof host, "%s", "localhost");
-    host[sizeof host - 1] = '\0';
+    char host[HOST_MAX], line[FILE_MAX - FIRST_LINE];
+    name_host(host);
     json_t *holder = json_pack("{sI si ss ss}", "token", (json_int_t)f->token, "pid", (int)getpid(), "host",
                                host, "value", value);
     const size_t size = holder ? json_dumpb(holder, line, sizeof line - 1, JSON_COMPACT) : 0;
@@ -261,7 +275,7 @@ static bool is_locked(int fd)
     return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-static void read_holder(const char *text, size_t size, uint64_t token, elector_leader *leader)
+static void read_holder(const char *text, size_t size, uint64_t token, struct lock_holder *leader)
 {
     json_int_t claimed = 0;
     int pid = 0;
@@ -269,8 +283,7 @@ static void read_holder(const char *text, size_t size, uint64_t token, elector_l
     json_t *holder = json_loadb(text, size, JSON_DISABLE_EOF_CHECK, NULL);
     if (json_unpack(holder, "{sI si ss ss}", "token", &claimed, "pid", &pid, "host", &host, "value", &value) ==
             0 &&
-        (uint64_t)claimed == token && strlen(value) <= ELECTOR_VALUE_MAX &&
-        strlen(host) < ELECTOR_NAME_MAX - 11) {
+        (uint64_t)claimed == token && strlen(value) <= ELECTOR_VALUE_MAX && strlen(host) < HOST_MAX) {
         snprintf(leader->name, sizeof leader->name, "%s:%d", host, pid);
         snprintf(leader->value, sizeof leader->value, "%s", value);
         leader->token = token;
@@ -278,11 +291,11 @@ static void read_holder(const char *text, size_t size, uint64_t token, elector_l
     json_decref(holder);
 }
 
-bool lock_read(const char *path, elector_leader *leader)
+bool lock_read(const char *path, struct lock_holder *leader)
 {
     char text[FILE_MAX + 1];
     uint64_t token;
-    *leader = (elector_leader){0};
+    *leader = (struct lock_holder){0};
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return errno == ENOENT;
     const ssize_t size = read_text(fd, text);

@@ -34,7 +34,15 @@ bool lock_proclaim(const struct lock_file *, const char *value);
 /* Whether the path still names the file that we have locked. */
 bool lock_is_intact(const struct lock_file *);
 void lock_release(struct lock_file *);
+/* The name of this process as a leader, HOST:PID. */
+void lock_name_self(char name[ELECTOR_NAME_MAX + 1]);
+
+struct lock_holder {
+    char name[ELECTOR_NAME_MAX + 1];
+    uint64_t token;
+    char value[ELECTOR_VALUE_MAX + 1];
+};
 /* The leader; an empty name, also if there is no file: none. False: errno says why it cannot be read. */
-bool lock_read(const char *path, elector_leader *leader);
+bool lock_read(const char *path, struct lock_holder *);
 
 #endif

@@ -16,7 +16,7 @@ cc=${CC:-gcc}
 walkers='unit.core.contract unit.core.step unit.algorithms.hostile unit.sim.world.early_crash unit.sim.plan.errors
     unit.agent.host.single.rounds paper.ranks swarm.faults'
 libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
-    "$build/libelector.a" "$build/libelector_base.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -pthread)
+    "$build/libelector_client.a" "$build/libelector_base.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -pthread)
 failed=0
 fail() {
     failed=$((failed + 1))

@@ -74,7 +74,7 @@ plant() { # MUTANT
         $text =~ s/^\Q$from\E/$to/m; open(my $o, ">", $out); print $o $text; print $file;' "$1" "$dir/planted.c" 2> "$dir/plant.log") ||
         fail "$(head -n 1 "$dir/plant.log")"
     "${CC:-gcc}" -std=c17 -O1 -w -Iinclude -Isrc -I"$(dirname "$file")" '-DELECTOR_VERSION="planted"' src/cli/main.c "$dir/planted.c" \
-        "$BUILD/libelector_cli.a" "$BUILD/libelector_sim.a" "$BUILD/libelector_check.a" "${libraries[@]}" "$BUILD/libelector.a" \
+        "$BUILD/libelector_cli.a" "$BUILD/libelector_sim.a" "$BUILD/libelector_check.a" "${libraries[@]}" "$BUILD/libelector_client.a" \
         "$BUILD/libelector_base.a" "$BUILD/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -pthread -o "$dir/elector" 2> "$dir/plant.log" || fail "$(head -n 1 "$dir/plant.log")"
     ELECTOR=$dir/elector
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs into a scratch prefix and builds an example as an application would, through pkg-config and through CMake, with
-# the shared library and with the static one; each must be elected.
+# the shared library and with the static one; each must be elected. The programs of docs/library.md are built and run, too.
 #
 # Environment: BUILD, a build folder (default: the release build); CC.
 set -euo pipefail
@@ -23,11 +23,11 @@ fail() {
 last=0
 elects() {
     local name=$1 program=$2 said token
-    if ! said=$(ELECTOR_URL=file:$scratch/lock timeout 60 "$program"); then
+    if ! said=$(ELECTOR_URL=${url:-file:$scratch/lock} timeout 60 "$program"); then
         fail "$name: the program failed"
         return
     fi
-    token=$(sed -n 's/^job 2 under token //p' <<<"$said")
+    token=$(sed -n 's/^job 2 under token \([0-9]*\).*/\1/p' <<<"$said")
     if [ -n "$token" ] && [ "$token" -gt "$last" ]; then pass "$name"; else fail "$name: said '$said' after $last"; fi
     last=${token:-$last}
 }
@@ -41,14 +41,20 @@ export LD_LIBRARY_PATH=$libdir
 
 # What it exports is the interface and nothing else, and all of that.
 declared=$(sed -n 's/^ELECTOR_API .*[ *]\(elector_[a-z_]*\)(.*/\1/p' include/elector.h | sort)
-exported=$(nm -D --defined-only "$library" | sed -n 's/.* T \([^@]*\)@@ELECTOR_0.1$/\1/p' | sort)
-others=$(nm -D --defined-only "$library" | grep -vE ' T elector_[a-z_]*@@ELECTOR_0\.1$| A ELECTOR_0\.1$' || true)
+exported=$(nm -D --defined-only "$library" | sed -n 's/.* T \([^@]*\)@@ELECTOR_1.0$/\1/p' | sort)
+others=$(nm -D --defined-only "$library" | grep -vE ' T elector_[a-z_]*@@ELECTOR_1\.0$| A ELECTOR_1\.0$' || true)
 if [ "$declared" = "$exported" ] && [ -z "$others" ]; then
     pass "exports what elector.h declares"
 else
     fail "exports differ from elector.h: $(diff <(echo "$declared") <(echo "$exported") | tr '\n' ' ') $others"
 fi
-if grep -q 'SONAME.*\[libelector\.so\.0\]' < <(readelf -d "$library"); then pass SONAME; else fail "no SONAME libelector.so.0"; fi
+if grep -q 'SONAME.*\[libelector\.so\.1\]' < <(readelf -d "$library"); then pass SONAME; else fail "no SONAME libelector.so.1"; fi
+visible=$(nm -g --defined-only "$libdir/libelector.a" | sed -n 's/.* [A-Z] //p' | sort)
+if [ "$visible" = "$declared" ]; then
+    pass "the static library shows nothing else"
+else
+    fail "the static library shows: $(comm -13 <(echo "$declared") <(echo "$visible") | tr '\n' ' ')"
+fi
 
 # The service: it starts what was installed, and is as confined as it can be.
 unit=$prefix/lib/systemd/system/elector-agent.service
@@ -75,15 +81,58 @@ if "$CC" -Wall -Werror -I "$prefix/include" examples/ten_lines.c "${flags[@]}" -
 else
     fail "pkg-config, static: does not build"
 fi
-# A C++ compiler must take the header too.
-if command -v g++ >/dev/null; then
-    echo '#include <elector.h>' >"$scratch/header.cpp"
-    if g++ -Wall -Wextra -Wpedantic -Werror -I "$prefix/include" -c "$scratch/header.cpp" -o "$scratch/header.o"; then
-        pass "the header in C++"
+# Every declaration, in C and in C++, of old and new standards.
+uses=test/install/every_declaration.c
+unused=$(for name in $declared $(grep -oE '\bELECTOR_[A-Z_]+\b' include/elector.h | grep -vE '_H$|_API$' | sort -u); do
+    grep -qw "$name" "$uses" || echo "$name"
+done)
+if [ -z "$unused" ]; then pass "every declaration is used"; else fail "$uses does not use: $unused"; fi
+for language in 'c c99' 'c c17' 'c++ c++11' 'c++ c++20'; do
+    read -r kind standard <<<"$language"
+    if g++ -x "$kind" -std="$standard" -Wall -Wextra -Wpedantic -Werror -I "$prefix/include" -c "$uses" -o "$scratch/uses.o"; then
+        pass "every declaration in $standard"
     else
-        fail "the header in C++"
+        fail "every declaration in $standard"
     fi
-fi
+done
+read -ra flags <<<"$(pkg-config --cflags --libs elector)"
+
+# The programs of the manual, as it shows them: over a lock, and over an agent.
+port=$((20000 + $$ % 20000))
+"$BUILD/elector" init --members "a=127.0.0.1:$port" --cluster shop --out "$scratch/c" >"$scratch/log"
+"$BUILD/elector" agent --config "$scratch/c/a/elector.conf" >"$scratch/agent.log" 2>&1 &
+agent=$!
+disown
+trap 'kill -9 $agent 2>/dev/null || true; rm -rf "$scratch"' EXIT
+for i in $(seq 300); do
+    [ -S "$scratch/c/a/agent.sock" ] && break
+    sleep 0.1
+done
+export LIBRARY_AGENT=unix:$scratch/c/a/agent.sock
+shown=$(sed -n 's/^<!-- \(examples\/.*\) -->$/\1/p' docs/library.md)
+if [ "$(wc -w <<<"$shown")" -ge 5 ]; then pass "the manual has programs"; else fail "the manual shows only: $shown"; fi
+for example in $shown; do
+    program=$scratch/$(basename "$example")
+    awk -v mark="<!-- $example -->" '$0 == mark { on = 1; next } on && /^```/ { if (inside) exit; inside = 1; next } inside' \
+        docs/library.md >"$program"
+    if ! cmp -s "$program" "$example"; then
+        fail "docs/library.md shows another $example"
+        continue
+    fi
+    compiler=("$CC" -std=gnu17) more=(-pthread)
+    case $example in
+    *.cpp) compiler=(g++ -std=c++17) ;;
+    *libuv*) read -ra more <<<"$(pkg-config --cflags --libs libuv)" ;;
+    esac
+    if "${compiler[@]}" -Wall -Wextra -Werror "$program" "${flags[@]}" "${more[@]}" -o "$program.run"; then
+        elects "$example over a lock" "$program.run"
+        last=0 # tokens of an agent are others
+        url=$LIBRARY_AGENT elects "$example over an agent" "$program.run"
+        last=0
+    else
+        fail "$example: does not build"
+    fi
+done
 
 mkdir "$scratch/app"
 cat >"$scratch/app/CMakeLists.txt" <<END

@@ -36,7 +36,7 @@ plant() { # MUTANT-FOLDER: writes mutant.c, whose lines `from` must occur exactl
 }
 
 libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
-    "$build/libelector.a" "$build/libelector_base.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -pthread)
+    "$build/libelector_client.a" "$build/libelector_base.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -pthread)
 
 # A test is compiled once for all its mutants: that costs more than to plant, link and run most of them.
 sources_of() { compgen -G "test/$1.c" || compgen -G "test/$1/*.c"; } # TEST

@@ -92,9 +92,12 @@ static void extend(elector *e)
 
 static void tell(elector *e, elector_event event)
 {
+    event.size = sizeof event;
     event.group = "fake";
-    event.term = (elector_term){e->token, e->deadline_ns};
-    event.reason = "the test says so";
+    event.token = e->token;
+    event.deadline_ns = e->deadline_ns;
+    event.reason = ELECTOR_REASON_OTHER;
+    event.text = "the test says so";
     if (e->callback) e->callback(e->whose, &event);
 }
 
@@ -135,16 +138,34 @@ const char *elector_message(const elector *e)
     return e->message;
 }
 
-void elector_options_init(elector_options *options)
+void elector_options_init(elector_options *options, size_t size)
 {
-    *options = (elector_options){.size = sizeof *options};
+    *options = (elector_options){.size = size};
+}
+
+const char *elector_member(const elector *e)
+{
+    (void)e;
+    return "myself";
+}
+
+elector_status engine_await_connection(elector *e)
+{
+    (void)e;
+    return ELECTOR_OK;
+}
+
+int engine_socket(const elector *e)
+{
+    (void)e;
+    return -1;
 }
 
 elector_status elector_campaign(elector *e, const char *group, const elector_options *options, int timeout_ms,
-                                elector_term *term)
+                                uint64_t *token)
 {
     char text[64];
-    (void)timeout_ms, (void)term;
+    (void)timeout_ms, (void)token;
     if (there_is("gone")) return ELECTOR_LOST;
     snprintf(text, sizeof text, "campaign %llu %s", (unsigned long long)options->priority,
              options->preempt_after_ms == ELECTOR_NEVER ? "never preempts" : "may preempt");
@@ -186,9 +207,16 @@ elector_status elector_alive(elector *e)
 }
 
 /* No agent: nobody is asked who else stands. */
-elector_status elector_transfer(elector *e, const char *group, const char *member)
+elector_status engine_transfer(elector *e, const char *group, const char *member)
 {
     (void)e, (void)group, (void)member;
+    return ELECTOR_REFUSED;
+}
+
+elector_status engine_candidates(elector *e, const char *group, void (*each)(void *, const elector_candidate *),
+                                 void *context)
+{
+    (void)e, (void)group, (void)each, (void)context;
     return ELECTOR_REFUSED;
 }
 
@@ -223,13 +251,6 @@ elector_status elector_observe(elector *e, const char *group)
 {
     (void)group;
     e->observed = true;
-    return ELECTOR_OK;
-}
-
-elector_status elector_leader_of(elector *e, const char *group, int timeout_ms, elector_leader *leader)
-{
-    (void)group, (void)timeout_ms;
-    *leader = (elector_leader){.name = "myself", .token = e->token, .is_me = e->leading};
     return ELECTOR_OK;
 }
 
@@ -273,8 +294,8 @@ elector_status elector_dispatch(elector *e)
     }
     if (e->leading) renew(e);
     if (e->standing && !e->leading && !there_is("held") && !there_is("stalled")) win(e);
-    if (e->observed && there_is("held"))
-        tell(e, (elector_event){.type = ELECTOR_NEW_LEADER, .leader = {.name = "other", .token = 9}});
+    static const elector_leader other = {.size = sizeof other, .name = "other", .value = "", .token = 9};
+    if (e->observed && there_is("held")) tell(e, (elector_event){.type = ELECTOR_NEW_LEADER, .leader = &other});
     return ELECTOR_OK;
 }
 

@@ -260,6 +260,17 @@ enum leadership_answer leadership_enter(struct leadership *o, void *client, uint
     return LEADERSHIP_DONE;
 }
 
+enum leadership_answer leadership_change(struct leadership *o, const void *client, uint64_t priority,
+                                         const char *value)
+{
+    struct leadership_candidate *c = candidate_find(o, client);
+    if (!c) return LEADERSHIP_NO_CANDIDATE;
+    if (!candidate_change(o, c, priority, value)) return LEADERSHIP_NO_MEMORY;
+    stand(o);
+    if (leadership_is_held_by(o, client)) host_proclaim(o->group, value);
+    return LEADERSHIP_DONE;
+}
+
 /*
  * A holder whose connection has ended is taken for dead, and its work for stopped. This assumes that the
  * process that held the connection does the work; otherwise the token must fence it (docs/socket-protocol.md).

@@ -167,6 +167,9 @@ enum leadership_answer leadership_enter(struct leadership *, void *client, uint6
 void leadership_set_preempt_after(struct leadership *, const void *client, uint32_t ms);
 /* The same. */
 void leadership_set_stop_within(struct leadership *, const void *client, uint64_t ms);
+/* Replaces priority and value of a candidate. If it leads, it leads on, and its value is proclaimed. */
+enum leadership_answer leadership_change(struct leadership *, const void *client, uint64_t priority,
+                                         const char *value);
 enum leadership_answer leadership_withdraw(struct leadership *, void *client, enum leadership_way);
 enum leadership_answer leadership_stopped(struct leadership *, const void *client, uint64_t token);
 enum leadership_answer leadership_proclaim(struct leadership *, const void *client, const char *value);

@@ -98,6 +98,27 @@ uint32_t candidate_take_out(struct leadership *o, const struct leadership_candid
     return piece;
 }
 
+/* Its place among those of the same priority stays, unless the priority changes. */
+bool candidate_change(struct leadership *o, struct leadership_candidate *c, uint64_t priority,
+                      const char *value)
+{
+    const struct leadership_candidate before = *c;
+    const struct leadership_options *was = candidate_options(o, &before);
+    const struct leadership_options kept = was ? *was : (struct leadership_options){0};
+    const uint32_t units = units_with(candidate_value(o, &before));
+    if (!make_options(o, c, value)) {
+        c->options = before.options;
+        return false;
+    }
+    struct leadership_options *options = candidate_options(o, c);
+    options->priority = priority;
+    options->preempt_after_ms = kept.preempt_after_ms;
+    options->stop_within_ms = kept.stop_within_ms;
+    if (before.options) slab_give_back(&o->all->slab, before.options, units);
+    if (priority != kept.priority) candidate_insert(o, candidate_take_out(o, c));
+    return true;
+}
+
 /* The options of a client that has entered, made if `is_needed`. NULL: it has none, or memory runs out. */
 static struct leadership_options *options_for(struct leadership *o, const void *client, bool is_needed)
 {

@@ -18,6 +18,8 @@ uint32_t candidate_new(struct leadership *, void *client, uint64_t priority, con
 void candidate_free(struct leadership *, uint32_t piece);
 /* By falling priority, after those of the same priority. */
 void candidate_insert(struct leadership *, uint32_t piece);
+/* Replaces priority and value. False: out of memory, and nothing has changed. */
+bool candidate_change(struct leadership *, struct leadership_candidate *, uint64_t priority, const char *value);
 /* Its piece; 0: it is not in the list. */
 uint32_t candidate_take_out(struct leadership *, const struct leadership_candidate *);
 

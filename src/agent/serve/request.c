@@ -239,24 +239,40 @@ static void count_candidacy(struct connection *c, size_t value_bytes)
     c->user->taken[USER_VALUE_BYTES] += value_bytes;
 }
 
+struct candidacy {
+    uint64_t priority, preempt_after_ms, stop_within_ms, watchdog_ms;
+    const char *value; /* NULL: none */
+};
+
+/* False: the request has been refused. */
+static bool read_candidacy(const struct request *r, struct candidacy *wanted)
+{
+    if (!read_preempt_after(r, &wanted->preempt_after_ms)) {
+        refuse(r, "bad-request", "`preempt_after_ms` is a number of milliseconds, `preempt` true or false");
+        return false;
+    }
+    if (!read_number(r, "priority", false, &wanted->priority) ||
+        !read_number(r, "stop_within_ms", false, &wanted->stop_within_ms) ||
+        !read_number(r, "watchdog_ms", false, &wanted->watchdog_ms)) {
+        refuse(r, "bad-request",
+               "`priority`, `stop_within_ms` and `watchdog_ms` must be whole numbers below 2^53");
+        return false;
+    }
+    return read_value(r, false, &wanted->value);
+}
+
+static void apply(struct leadership *o, struct connection *c, const struct candidacy *wanted)
+{
+    leadership_set_preempt_after(o, c, (uint32_t)wanted->preempt_after_ms);
+    leadership_set_stop_within(o, c, wanted->stop_within_ms);
+}
+
 /* Answers first: leadership_enter() may send `elected`, which must come after the answer. */
 static void on_campaign(const struct request *r)
 {
-    uint64_t priority, preempt_after_ms, stop_within_ms, watchdog_ms;
-    const char *value;
+    struct candidacy wanted;
     char text[300];
-    if (!read_preempt_after(r, &preempt_after_ms)) {
-        refuse(r, "bad-request", "`preempt_after_ms` is a number of milliseconds, `preempt` true or false");
-        return;
-    }
-    if (!read_number(r, "priority", false, &priority) ||
-        !read_number(r, "stop_within_ms", false, &stop_within_ms) ||
-        !read_number(r, "watchdog_ms", false, &watchdog_ms)) {
-        refuse(r, "bad-request",
-               "`priority`, `stop_within_ms` and `watchdog_ms` must be whole numbers below 2^53");
-        return;
-    }
-    if (!read_value(r, false, &value) || !may_campaign(r, value)) return;
+    if (!read_candidacy(r, &wanted) || !may_campaign(r, wanted.value)) return;
     struct host_group *group = host_find(r->serve->host, r->group, text, sizeof text);
     struct leadership *o = group ? serve_leadership(r->serve, group) : NULL;
     if (!o) {
@@ -272,12 +288,32 @@ static void on_campaign(const struct request *r)
         return;
     }
     agree(r);
-    count_candidacy(r->from, value ? strlen(value) : 0);
+    count_candidacy(r->from, wanted.value ? strlen(wanted.value) : 0);
     guardian_client_stand(r->serve->guardian, serve_work(r->from));
-    serve_watch(r->from, watchdog_ms);
-    if (leadership_enter(o, r->from, priority, value ? value : "") != LEADERSHIP_DONE) connection_doom(r->from);
-    leadership_set_preempt_after(o, r->from, (uint32_t)preempt_after_ms);
-    leadership_set_stop_within(o, r->from, stop_within_ms);
+    serve_watch(r->from, wanted.watchdog_ms);
+    if (leadership_enter(o, r->from, wanted.priority, wanted.value ? wanted.value : "") != LEADERSHIP_DONE)
+        connection_doom(r->from);
+    apply(o, r->from, &wanted);
+}
+
+/* The right is that of a candidate: it had it when it campaigned. */
+static void on_change(const struct request *r)
+{
+    struct candidacy wanted;
+    if (!read_candidacy(r, &wanted)) return;
+    struct leadership *o = find_leadership(r, CONFIG_CAMPAIGN, leadership_stands);
+    if (!o) return;
+    const size_t before = leadership_value_size(o, r->from), after = wanted.value ? strlen(wanted.value) : 0;
+    if (after > before && !is_affordable(r, USER_VALUE_BYTES, after - before)) return;
+    const enum leadership_answer said =
+        leadership_change(o, r->from, wanted.priority, wanted.value ? wanted.value : "");
+    if (said == LEADERSHIP_DONE) {
+        r->from->value_bytes += after - before;
+        r->from->user->taken[USER_VALUE_BYTES] += after - before;
+        serve_watch(r->from, wanted.watchdog_ms);
+        apply(o, r->from, &wanted);
+    }
+    answer_as(r, said);
 }
 
 static void on_resign(const struct request *r)
@@ -536,7 +572,7 @@ static const struct operation {
     {"observe", on_observe, false, false}, {"status", on_status, false, false},
     {"history", on_history, true, false},  {"why", on_why, true, false},
     {"forget", on_forget, true, true},     {"work", on_work, false, false},
-    {"alive", on_alive, false, false},
+    {"alive", on_alive, false, false},     {"change", on_change, true, true},
 };
 
 static const struct operation *find_operation(const char *name)

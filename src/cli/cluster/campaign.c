@@ -34,6 +34,9 @@ struct campaign {
     const char *group, *url;
     elector_options options;
     elector *elector;
+    bool has_resigned;
+    elector_status declined; /* by the agent; ELECTOR_OK: it was not */
+    char why[512];
 };
 
 static int read_words(struct campaign *c, int argc, char **argv)
@@ -61,21 +64,25 @@ static int read_words(struct campaign *c, int argc, char **argv)
 
 static void write_end(const char *what, const elector_event *event)
 {
-    printf("%s %s token %" PRIu64 ": ", what, event->group, event->term.token);
-    cli_put_plain(event->reason);
+    printf("%s %s token %" PRIu64 ": ", what, event->group, event->token);
+    cli_put_plain(event->text);
     putchar('\n');
 }
 
 static void tell(void *context, const elector_event *event)
 {
     struct campaign *c = context;
-    const uint64_t token = event->term.token;
-    if (event->type == ELECTOR_ELECTED) printf("elected %s token %" PRIu64 "\n", c->group, token);
+    if (event->type == ELECTOR_ELECTED) printf("elected %s token %" PRIu64 "\n", c->group, event->token);
     if (event->type == ELECTOR_STOP) {
         elector_stopped(c->elector, c->group);
         write_end("stopped", event);
     }
     if (event->type == ELECTOR_LOST_OFFICE) write_end("lost", event);
+    if (event->type == ELECTOR_DONE && event->call == ELECTOR_CALL_RESIGN) c->has_resigned = true;
+    if (event->type == ELECTOR_DONE && event->call == ELECTOR_CALL_CAMPAIGN && event->status != ELECTOR_OK) {
+        c->declined = event->status;
+        snprintf(c->why, sizeof c->why, "%s", event->text);
+    }
     fflush(stdout);
 }
 
@@ -99,20 +106,21 @@ static elector_status hold(struct campaign *c, int signals)
                                    {.fd = signals, .events = POLLIN}};
         if (poll(wanted, 2, elector_timeout_ms(c->elector)) > 0 && wanted[1].revents) break;
         status = elector_dispatch(c->elector);
+        if (c->declined != ELECTOR_OK) return c->declined;
     }
     return status;
 }
 
 static int fail(const struct campaign *c, elector_status status)
 {
-    fprintf(stderr, "elector campaign: %s\n", elector_message(c->elector));
+    fprintf(stderr, "elector campaign: %s\n", c->why[0] ? c->why : elector_message(c->elector));
     return cli_status_code(status);
 }
 
 int cli_campaign(int argc, char **argv)
 {
     struct campaign c = {0};
-    elector_options_init(&c.options);
+    elector_options_init(&c.options, sizeof c.options);
     c.options.priority = CLI_PRIORITY;
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         write_help();
@@ -128,7 +136,8 @@ int cli_campaign(int argc, char **argv)
         held = hold(&c, signals);
     }
     if (held != ELECTOR_OK) status = fail(&c, held);
-    if (held == ELECTOR_OK && elector_resign(c.elector, c.group) == ELECTOR_OK) elector_wait(c.elector, 1000);
+    if (held == ELECTOR_OK && elector_resign(c.elector, c.group) == ELECTOR_OK)
+        while (!c.has_resigned && elector_wait(c.elector, 1000) == ELECTOR_OK) {}
     elector_close(c.elector);
     close(signals);
     return cli_finish("campaign", stdout, status);

@@ -20,7 +20,7 @@ static void write_help(void)
 
 static void write_json(const elector_event *event)
 {
-    const elector_leader *l = &event->leader;
+    const elector_leader *l = event->leader;
     json_t *object = json_pack("{ss ss* sI ss}", "group", event->group, "leader", l->name[0] ? l->name : NULL,
                                "token", (json_int_t)l->token, "value", l->value);
     if (object && !l->name[0]) json_object_set_new(object, "leader", json_null());
@@ -29,11 +29,22 @@ static void write_json(const elector_event *event)
     json_decref(object);
 }
 
+struct observer {
+    bool json;
+    elector_status status; /* why the agent declined; ELECTOR_OK: it did not */
+    char why[512];
+};
+
 static void tell(void *context, const elector_event *event)
 {
-    const elector_leader *l = &event->leader;
+    struct observer *o = context;
+    const elector_leader *l = event->leader;
+    if (event->type == ELECTOR_DONE && event->status != ELECTOR_OK && event->status != ELECTOR_LOST) {
+        o->status = event->status;
+        snprintf(o->why, sizeof o->why, "%s", event->text);
+    }
     if (event->type != ELECTOR_NEW_LEADER) return;
-    if (*(const bool *)context) {
+    if (o->json) {
         write_json(event);
     } else {
         cli_put_plain(event->group);
@@ -50,7 +61,7 @@ static void tell(void *context, const elector_event *event)
 int cli_observe(int argc, char **argv)
 {
     const char *group = NULL, *url = NULL, *value;
-    bool json = false;
+    struct observer o = {0};
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         write_help();
         return cli_finish("observe", stdout, CLI_YES);
@@ -60,7 +71,7 @@ int cli_observe(int argc, char **argv)
             if (!value) return cli_usage_error("observe", "--url needs unix:PATH or file:PATH");
             url = value;
         } else if (cli_option(argc, argv, &i, "output", &value)) {
-            if (!cli_output("observe", value, &json)) return CLI_USAGE;
+            if (!cli_output("observe", value, &o.json)) return CLI_USAGE;
         } else if (argv[i][0] == '-' || group) {
             return cli_unknown("observe", cli_observe, argv[i]);
         } else {
@@ -70,11 +81,13 @@ int cli_observe(int argc, char **argv)
     elector *e;
     elector_status status = elector_open(url, &e);
     if (status == ELECTOR_OK) {
-        elector_on_event(e, tell, &json);
+        elector_on_event(e, tell, &o);
         status = elector_observe(e, group);
     }
-    while ((status == ELECTOR_OK || status == ELECTOR_TIMEOUT) && !ferror(stdout)) status = elector_wait(e, -1);
-    if (!ferror(stdout)) fprintf(stderr, "elector observe: %s\n", elector_message(e));
+    while ((status == ELECTOR_OK || status == ELECTOR_INTERRUPTED) && o.status == ELECTOR_OK && !ferror(stdout))
+        status = elector_wait(e, -1);
+    if (o.status != ELECTOR_OK) status = o.status;
+    if (!ferror(stdout)) fprintf(stderr, "elector observe: %s\n", o.why[0] ? o.why : elector_message(e));
     elector_close(e);
     return cli_finish("observe", stdout, cli_status_code(status));
 }

@@ -249,7 +249,7 @@ static int ask_agent(struct json_lines *w, const struct request *r)
 static int ask_lock(const struct request *r)
 {
     elector *e;
-    elector_leader l;
+    const elector_leader *l;
     elector_status status = elector_open(r->url, &e);
     if (status == ELECTOR_OK) status = elector_leader_of(e, r->group ? r->group : "", 1000, &l);
     if (status != ELECTOR_OK) {
@@ -257,12 +257,12 @@ static int ask_lock(const struct request *r)
         elector_close(e);
         return code;
     }
-    elector_close(e);
     json_t *all = json_pack("{sb s[{ss ss* sI ss}]}", "ok", 1, "groups", "group", r->group, "leader",
-                            l.name[0] ? l.name : NULL, "token", (json_int_t)l.token, "value", l.value);
-    if (!all) return cli_out_of_memory("status");
-    if (!l.name[0])
+                            l->name[0] ? l->name : NULL, "token", (json_int_t)l->token, "value", l->value);
+    if (all && !l->name[0])
         json_object_set_new(json_array_get(json_object_get(all, "groups"), 0), "leader", json_null());
+    elector_close(e);
+    if (!all) return cli_out_of_memory("status");
     const int code = write_status(all, r->json);
     json_decref(all);
     return code;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "elector.h"
+#include "client/engine.h"
 
 static void write_help(void)
 {
@@ -43,7 +43,7 @@ int cli_transfer(int argc, char **argv)
         return cli_usage_error("transfer", "which group, and to whom? Try: elector transfer billing --to b");
     elector *e;
     elector_status status = elector_open(url, &e);
-    if (status == ELECTOR_OK) status = elector_transfer(e, group, to);
+    if (status == ELECTOR_OK) status = engine_transfer(e, group, to);
     if (status != ELECTOR_OK) fprintf(stderr, "elector transfer: %s\n", elector_message(e));
     if (status == ELECTOR_OK)
         printf("%s is being handed over to %s, as soon as its leader has stopped\n", group, to);

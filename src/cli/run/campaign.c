@@ -13,31 +13,6 @@
 static const uint64_t leaving_ns = 5 * NS_PER_S;
 static const uint64_t first_retry_ns = NS_PER_S / 10, last_retry_ns = 5 * NS_PER_S;
 
-static struct run *find(struct runner *runner, const char *group)
-{
-    for (size_t i = 0; i < runner->count; i++)
-        if (strcmp(runner->runs[i].group, group) == 0) return &runner->runs[i];
-    return NULL;
-}
-
-static void on_event(void *context, const elector_event *event)
-{
-    struct run *run = find(context, event->group);
-    if (!run) return;
-    switch (event->type) {
-    case ELECTOR_ELECTED: run->lost = run->stop_asked = false; break;
-    case ELECTOR_STOP: run->stop_asked = true; break;
-    case ELECTOR_LOST_OFFICE: run->lost = true; break;
-    case ELECTOR_NEW_LEADER:
-        run->another_leads = event->leader.name[0] && !event->leader.is_me;
-        if (run->another_leads && run->request->verbose) run_say(run, "%s leads", event->leader.name);
-        run_notify_leader(run, &event->leader);
-        break;
-    }
-    if ((event->type == ELECTOR_STOP || event->type == ELECTOR_LOST_OFFICE) && event->reason)
-        snprintf(run->reason, sizeof run->reason, "%s", event->reason);
-}
-
 /* ---- Connections ---------------------------------------------------------------------------------- */
 
 void run_close_line(struct runner *runner)
@@ -86,10 +61,9 @@ static void wait_to_connect(struct run *run, const char *why)
 }
 
 /* Retries what may succeed later; any other error ends the run. */
-static void on_failure(struct run *run, elector_status status)
+static void on_failure(struct run *run, elector_status status, const char *why)
 {
     struct runner *runner = run->runner;
-    const char *why = runner->elector ? elector_message(runner->elector) : "out of memory";
     const bool may_succeed_later =
         status == ELECTOR_UNAVAILABLE || status == ELECTOR_LOST || status == ELECTOR_TIMEOUT;
     if (may_succeed_later && !run->request->no_wait) {
@@ -113,8 +87,7 @@ static uint64_t find_priority(struct run *run)
 static void campaign(struct run *run)
 {
     elector_options options;
-    elector_term term = {0};
-    elector_options_init(&options);
+    elector_options_init(&options, sizeof options);
     options.value = run->request->value;
     options.preempt_after_ms = run->request->preempt_after_ns == UINT64_MAX
                                    ? ELECTOR_NEVER
@@ -130,9 +103,9 @@ static void campaign(struct run *run)
     if (run->request->verbose)
         run_say(run, "campaigning with priority %llu%s", (unsigned long long)options.priority,
                 run->penalised_until_ns ? ", penalised after a short tenure" : "");
-    const elector_status status = elector_campaign(run->runner->elector, run->group, &options, 0, &term);
+    const elector_status status = elector_campaign(run->runner->elector, run->group, &options, 0, NULL);
     if (status != ELECTOR_OK && status != ELECTOR_TIMEOUT) {
-        on_failure(run, status);
+        on_failure(run, status, elector_message(run->runner->elector));
         return;
     }
     run_enter(run, RUN_CAMPAIGN);
@@ -154,6 +127,37 @@ static void observe(struct run *run)
         elector_observe(run->runner->elector, run->group);
 }
 
+static struct run *find(struct runner *runner, const char *group)
+{
+    for (size_t i = 0; i < runner->count; i++)
+        if (strcmp(runner->runs[i].group, group) == 0) return &runner->runs[i];
+    return NULL;
+}
+
+static void on_event(void *context, const elector_event *event)
+{
+    struct run *run = find(context, event->group);
+    if (!run) return;
+    switch (event->type) {
+    case ELECTOR_ELECTED: run->lost = run->stop_asked = false; break;
+    case ELECTOR_STOP: run->stop_asked = true; break;
+    case ELECTOR_LOST_OFFICE: run->lost = true; break;
+    case ELECTOR_NEW_LEADER:
+        run->another_leads = event->leader->name[0] && !event->leader->is_me;
+        if (run->another_leads && run->request->verbose) run_say(run, "%s leads", event->leader->name);
+        run_notify_leader(run, event->leader);
+        break;
+    case ELECTOR_DONE:
+        if (event->call == ELECTOR_CALL_CAMPAIGN && event->status != ELECTOR_OK && run->state == RUN_CAMPAIGN)
+            on_failure(run, event->status, event->text);
+        break;
+    case ELECTOR_CONNECTED:
+    case ELECTOR_DISCONNECTED: break; /* elector_dispatch() says so, too */
+    }
+    if (event->type == ELECTOR_STOP || event->type == ELECTOR_LOST_OFFICE)
+        snprintf(run->reason, sizeof run->reason, "%s", event->text);
+}
+
 void run_connect(struct runner *runner)
 {
     struct run *any = NULL;
@@ -162,20 +166,17 @@ void run_connect(struct runner *runner)
     if (!any) return;
     disconnect(runner);
     runner->connect_ns = 0;
-    const elector_status status = elector_open(runner->url, &runner->elector);
+    elector_status status = elector_open(runner->url, &runner->elector);
+    if (status == ELECTOR_OK) status = engine_await_connection(runner->elector);
     if (status != ELECTOR_OK) {
-        on_failure(any, status);
+        on_failure(any, status, elector_message(runner->elector));
         for (size_t i = 0; any->state == RUN_DONE && i < runner->count; i++)
             if (runner->runs[i].state == RUN_DISCONNECTED) run_finish(&runner->runs[i], any->exit_code);
         return;
     }
     elector_on_event(runner->elector, on_event, runner);
     open_line(runner);
-    if (!run_ask_member_id(runner) && runner->request->spread) {
-        runner->broken = true;
-        wait_to_connect(any, "the agent did not answer with its member id");
-        return;
-    }
+    snprintf(runner->id, sizeof runner->id, "%s", elector_member(runner->elector));
     for (size_t i = 0; i < runner->count && !runner->broken; i++) {
         struct run *run = &runner->runs[i];
         if (run->state != RUN_DISCONNECTED) continue;
@@ -199,7 +200,7 @@ void run_dispatch(struct runner *runner)
         if (run->state == RUN_DONE || run->state == RUN_DISCONNECTED) continue;
         run->lost = true;
         snprintf(run->reason, sizeof run->reason, "%s", elector_message(runner->elector));
-        if (run->state == RUN_CAMPAIGN || run->state == RUN_UNHEALTHY) on_failure(run, status);
+        if (run->state == RUN_CAMPAIGN || run->state == RUN_UNHEALTHY) on_failure(run, status, run->reason);
     }
 }
 

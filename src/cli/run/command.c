@@ -12,12 +12,13 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/run/run.h"
+#include "client/engine.h"
 
 static const uint64_t first_backoff_ns = NS_PER_S / 10, last_backoff_ns = 30 * NS_PER_S,
                       steady_ns = 60 * NS_PER_S;
 static const uint64_t quick_ns = 10 * NS_PER_S;
 
-enum { NAME_MS = 500, QUICK_FAILURES_MAX = 3 };
+enum { QUICK_FAILURES_MAX = 3 };
 
 /* ---- Before the campaign --------------------------------------------------------------------------- */
 
@@ -68,16 +69,6 @@ static void set_number(const char *name, uint64_t number)
     setenv(name, text, 1);
 }
 
-/* An agent tells the id when we connect; a lock knows it once it is held. */
-void run_find_member_id(struct run *run)
-{
-    struct runner *runner = run->runner;
-    elector_leader leader = {0};
-    if (runner->id[0] || !runner->elector || runner->broken) return;
-    if (elector_leader_of(runner->elector, run->group, NAME_MS, &leader) == ELECTOR_OK && leader.is_me)
-        snprintf(runner->id, sizeof runner->id, "%s", leader.name);
-}
-
 void run_set_environment(struct run *run, uint64_t token, uint64_t deadline_ns)
 {
     setenv("ELECTOR_GROUP", run->group, 1);
@@ -106,7 +97,7 @@ static void describe_tenure(const struct run *run)
 {
     struct supervise_command *command = &run->runner->command;
     snprintf(command->about, sizeof command->about, "elector run: %s", run->group);
-    command->connection = run_has_agent(run->runner) ? elector_fd(run->runner->elector) : 0;
+    command->connection = run_has_agent(run->runner) ? engine_socket(run->runner->elector) : 0;
 }
 
 int run_open_keeper(struct run *run)

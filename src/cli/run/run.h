@@ -261,7 +261,6 @@ void run_close_line(struct runner *);
 /* Before the campaign: exit code 0, or with a message 127 (not found) or 126 (cannot be executed). Not with --on-elected,
  * which may bring the command. */
 int run_look_for_command(const struct run_request *);
-void run_find_member_id(struct run *);
 void run_start(struct run *);
 /* With --on-elected or --on-lost: opens a keeper for this tenure, unless there is one. 0, or errno. */
 int run_open_keeper(struct run *);
@@ -295,10 +294,10 @@ void run_poll_measurement(struct runner *);
 
 /* The other candidate of the highest priority. False: there is none, or the agent does not answer. */
 bool run_find_successor(struct run *, char *name, uint64_t *priority);
-/* Notes the candidates of this group as those of group number `group`. False: the agent does not answer; then there are none. */
+/* Notes the candidates of this group as those of group number `group`. False: the agent does not answer, and there are
+ * none. */
 bool run_read_candidates(struct run *, struct spread *, size_t group);
 bool run_has_agent(const struct runner *);
-bool run_ask_member_id(struct runner *); /* false: the agent did not answer */
 /* Hands over to the best other candidate, because of `why`. False, and reported once: there is none. */
 bool run_hand_over(struct run *, const char *why);
 void run_penalise(struct run *); /* the tenure was short, and it was our fault */

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/run/run.h"
+#include "client/engine.h"
 
 static const uint64_t interval_ns = NS_PER_S;
 enum {
@@ -27,7 +28,7 @@ static bool may_move(const struct run *run)
 /* The command runs until the agent asks us to stop. */
 static bool move(struct run *run, const char *to, uint64_t now_ns)
 {
-    if (elector_transfer(run->runner->elector, run->group, to) != ELECTOR_OK) return false;
+    if (engine_transfer(run->runner->elector, run->group, to) != ELECTOR_OK) return false;
     run->hands_over = true;
     spread_note_move(&run->watch, now_ns);
     if (!run->request->quiet) run_say(run, "%s should lead this group (--spread); handing over", to);
@@ -53,7 +54,7 @@ void run_spread(struct runner *runner)
     for (size_t i = 0; i < runner->count; i++) {
         if (!is_due_for_a_look(&runner->runs[i], i, runner->spread_turn)) continue;
         if (!run_read_candidates(&runner->runs[i], &runner->spread, i))
-            return; /* no answer within 1 s: do not wait again for each group */
+            return; /* no answer: do not wait again */
     }
     spread_assign(&runner->spread);
     for (size_t i = 0; i < runner->count; i++) {

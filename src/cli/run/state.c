@@ -60,7 +60,6 @@ static void begin_tenure(struct run *run)
     run->next_ns = 0;
     run_read_deadline(run);
     if (!run->request->quiet) run_say(run, "leading with token %llu", (unsigned long long)run->token);
-    run_find_member_id(run);
     run_notify_elected(run);
 }
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -143,11 +144,11 @@ static inline void *fake_run(void *context)
     return NULL;
 }
 
-static inline bool fake_start(struct fake_agent *a)
+/* In a->folder. */
+static inline bool fake_begin(struct fake_agent *a)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    memset(a, 0, sizeof *a);
-    if (!scratch_folder(a->folder, sizeof a->folder, "agent") || pipe(a->halt) != 0) return false;
+    if (pipe(a->halt) != 0) return false;
     snprintf(a->path, sizeof a->path, "%s/agent.sock", a->folder);
     snprintf(a->url, sizeof a->url, "unix:%s", a->path);
     snprintf(address.sun_path, sizeof address.sun_path, "%s", a->path);
@@ -158,6 +159,21 @@ static inline bool fake_start(struct fake_agent *a)
     pthread_cond_init(&a->changes, NULL);
     return bind(a->listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(a->listener, 8) == 0 &&
            pthread_create(&a->thread, NULL, fake_run, a) == 0;
+}
+
+static inline bool fake_start(struct fake_agent *a)
+{
+    memset(a, 0, sizeof *a);
+    return scratch_folder(a->folder, sizeof a->folder, "agent") && fake_begin(a);
+}
+
+/* After fake_stop(): another agent at the same path. */
+static inline bool fake_start_again(struct fake_agent *a)
+{
+    struct fake_agent fresh = {0};
+    memcpy(fresh.folder, a->folder, sizeof fresh.folder);
+    *a = fresh;
+    return mkdir(a->folder, 0700) == 0 && fake_begin(a);
 }
 
 static inline void fake_stop(struct fake_agent *a)

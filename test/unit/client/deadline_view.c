@@ -19,6 +19,17 @@
 #include "elector.h"
 #include "lib/client/fake_agent.h"
 
+#if defined(__SANITIZE_THREAD__)
+/* A reader that is preempted may read a page that was mapped meanwhile, and then notices that its term has ended
+ * (client/deadline_view.h). The sanitizer takes the mapping for a write. */
+// NOLINTNEXTLINE: the sanitizer's name
+__attribute__((visibility("default"))) const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+    return "race:map_over";
+}
+#endif
+
 enum { SLOT = 17, LONG_MS = 30000, TENURES = 300 };
 #define S UINT64_C(1000000000)
 
@@ -26,26 +37,30 @@ static struct fake_agent agent;
 static struct deadline_page *page;
 static elector *e;
 static char heard[4096];
+static bool is_entered; /* the campaign has been answered */
 
 static void hear(void *context, const elector_event *event)
 {
     static const char *const names[] = {"", "elected", "stop", "lost", "leader"};
     char text[200];
+    is_entered = is_entered || event->call == ELECTOR_CALL_CAMPAIGN;
+    if (event->type > ELECTOR_NEW_LEADER) return;
     const bool has_reason = event->type == ELECTOR_STOP || event->type == ELECTOR_LOST_OFFICE;
-    snprintf(text, sizeof text, "%s %llu%s%s; ", names[event->type], (unsigned long long)event->term.token,
-             has_reason ? " " : "", has_reason ? event->reason : "");
+    snprintf(text, sizeof text, "%s %llu%s%s; ", names[event->type], (unsigned long long)event->token,
+             has_reason ? " " : "", has_reason ? event->text : "");
     strncat(heard, text, sizeof heard - strlen(heard) - 1);
 }
 
 static int start(void **state)
 {
     heard[0] = '\0';
+    is_entered = false;
     page = deadline_page_new();
     if (!page || !fake_start(&agent)) return -1;
     fake_promise_page(&agent, deadline_page_fd(page));
     if (elector_open(agent.url, &e) != ELECTOR_OK) return -1;
     elector_on_event(e, hear, NULL);
-    return 0;
+    return elector_wait(e, LONG_MS) == ELECTOR_OK ? 0 : -1; /* connected */
 }
 
 static int stop(void **state)
@@ -86,6 +101,7 @@ static void become_leader(uint64_t token, uint64_t deadline_ns)
     char wanted[40];
     const elector_status status = elector_campaign(e, "jobs", NULL, 0, NULL);
     assert_true(status == ELECTOR_TIMEOUT);
+    while (!is_entered) assert_int_equal(elector_wait(e, LONG_MS), ELECTOR_OK);
     publish(token, deadline_ns);
     snprintf(wanted, sizeof wanted, "elected %d; ", (int)token);
     hears(wanted);
@@ -113,13 +129,12 @@ static void leads_by_the_page_without_a_word_of_the_agent(void **state)
 
 static void the_term_and_the_loop_have_the_newest_deadline(void **state)
 {
-    elector_term term;
     become_leader(7, clock_boottime_ns() + 60 * S);
     const uint64_t later = clock_boottime_ns() + 1000 * S;
     deadline_page_set_deadline(page, SLOT, later);
     assert_true(elector_timeout_ms(e) > 900000);
-    assert_int_equal(elector_campaign(e, "jobs", NULL, 0, &term), ELECTOR_OK);
-    assert_int_equal(term.deadline_ns, later);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_OK);
+    assert_int_equal(elector_deadline(e, "jobs"), later);
     assert_int_equal(elector_dispatch(e), ELECTOR_OK);
     assert_string_equal(heard, "");
 }
@@ -214,6 +229,7 @@ static void every_group_is_found_by_its_name(void **state)
             "{\"event\":\"elected\",\"group\":\"%s\",\"token\":%d,\"deadline_ns\":4000000000000000000,\"slot\":%d}",
             name, i + 1, i);
         fake_say(&agent, line);
+        assert_int_equal(elector_dispatch(e), ELECTOR_OK); /* what nobody reads would fill the socket */
     }
     for (int i = 0; i < 256; i++) {
         snprintf(name, sizeof name, "%.*s%d", i % 8 * 8,
@@ -230,9 +246,11 @@ static void every_group_is_found_by_its_name(void **state)
 static elector *open_again(int fd)
 {
     elector_close(e);
+    is_entered = false;
     fake_promise_page(&agent, fd);
     assert_int_equal(elector_open(agent.url, &e), ELECTOR_OK);
     elector_on_event(e, hear, NULL);
+    assert_int_equal(elector_wait(e, LONG_MS), ELECTOR_OK); /* connected */
     return e;
 }
 
@@ -282,9 +300,11 @@ static void what_is_no_page_does_no_harm(void **state)
 static void a_slot_without_a_page_means_nothing(void **state)
 {
     elector_close(e);
+    is_entered = false;
     agent.bounds_page = false; /* as an agent of before */
     assert_int_equal(elector_open(agent.url, &e), ELECTOR_OK);
     elector_on_event(e, hear, NULL);
+    assert_int_equal(elector_wait(e, LONG_MS), ELECTOR_OK); /* connected */
     become_leader(7, clock_boottime_ns() + 60 * S);
     deadline_page_vacate(page, SLOT);
     assert_true(elector_is_leader(e, "jobs"));
@@ -352,11 +372,19 @@ static void *ask(void *context)
 }
 
 /* The agent takes it back, elects, and now and then is killed: then it is another page, with other tenures on it. */
+/* Until the agent has answered. */
+static void enter(void)
+{
+    is_entered = false;
+    assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
+    while (!is_entered) assert_int_equal(elector_wait(e, LONG_MS), ELECTOR_OK);
+}
+
 static void any_thread_may_ask_while_pages_come_and_go(void **state)
 {
     static struct asker askers[2];
     for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&askers[i].thread, NULL, ask, &askers[i]), 0);
-    assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
+    enter();
     for (uint64_t token = 1; token <= TENURES; token++) {
         publish(token, clock_boottime_ns() + 600 * S);
         for (int i = 0; i < 3000 && elector_token(e, "jobs") != token; i++) elector_wait(e, 10);
@@ -376,7 +404,7 @@ static void any_thread_may_ask_while_pages_come_and_go(void **state)
         while (elector_wait(e, LONG_MS) != ELECTOR_LOST) {}
         assert_true(fake_is_left(&agent));
         fake_promise_page(&agent, deadline_page_fd(other));
-        assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
+        enter();
         deadline_page_free(page);
         page = other;
     }

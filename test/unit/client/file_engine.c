@@ -58,11 +58,11 @@ static elector *opened(void)
 
 static uint64_t elected(elector *e, const char *group)
 {
-    elector_term term;
-    const elector_status status = elector_campaign(e, group, NULL, LONG_MS, &term);
+    uint64_t token = 0;
+    const elector_status status = elector_campaign(e, group, NULL, LONG_MS, &token);
     if (status != ELECTOR_OK) print_error("%s\n", elector_message(e));
     assert_int_equal(status, ELECTOR_OK);
-    return term.token;
+    return token;
 }
 
 static const char *file_of(const char *group)
@@ -122,10 +122,10 @@ static void the_token_is_in_the_file_before_anybody_is_elected(void **state)
 static void one_leads_and_the_other_waits(void **state)
 {
     elector *a = opened(), *b = opened();
-    elector_term term;
+    uint64_t token = 0;
     const uint64_t first = elected(a, "jobs");
-    assert_int_equal(elector_campaign(b, "jobs", NULL, 0, &term), ELECTOR_TIMEOUT);
-    assert_int_equal(elector_campaign(b, "jobs", NULL, 150, &term), ELECTOR_TIMEOUT);
+    assert_int_equal(elector_campaign(b, "jobs", NULL, 0, &token), ELECTOR_TIMEOUT);
+    assert_int_equal(elector_campaign(b, "jobs", NULL, 150, &token), ELECTOR_TIMEOUT);
     assert_false(elector_is_leader(b, "jobs"));
     assert_int_equal(elector_resign(a, "jobs"), ELECTOR_OK);
     assert_false(elector_is_leader(a, "jobs"));
@@ -215,7 +215,7 @@ static void zeros_left_by_a_power_failure_are_damage(void **state)
 static void a_number_without_an_end_is_read_to_the_end_of_the_file(void **state)
 {
     char text[5000] = "elector-lock ";
-    elector_leader leader;
+    const elector_leader *leader;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     memset(text + strlen(text), '0', 4096 - strlen(text));
     overwrite("jobs", text);
@@ -223,7 +223,7 @@ static void a_number_without_an_end_is_read_to_the_end_of_the_file(void **state)
     assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0); /* only a locked file is read by observers */
     elector *e = opened();
     assert_int_equal(elector_leader_of(e, "jobs", LONG_MS, &leader), ELECTOR_OK);
-    assert_string_equal(leader.name, "");
+    assert_string_equal(leader->name, "");
     close(fd);
     const uint64_t before = wall_us();
     assert_true(elected(e, "jobs") > before);
@@ -233,10 +233,10 @@ static void a_number_without_an_end_is_read_to_the_end_of_the_file(void **state)
 static void refuses_to_touch(const char *text, const char *why)
 {
     char after[8192];
-    elector_term term;
+    uint64_t token = 0;
     elector *e = opened();
     overwrite("jobs", text);
-    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, &term), ELECTOR_INVALID);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, &token), ELECTOR_INVALID);
     assert_non_null(strstr(elector_message(e), why));
     assert_non_null(strstr(elector_message(e), "jobs.lock"));
     elector_close(e);
@@ -247,14 +247,14 @@ static void refuses_to_touch(const char *text, const char *why)
 static void a_file_of_somebody_else_is_left_as_it_is(void **state)
 {
     const char zeros[44] = {0};
-    elector_term term;
+    uint64_t token = 0;
     refuses_to_touch("garbage\n", "is not a lock file");
     refuses_to_touch("e", "is not a lock file");
     refuses_to_touch("root:x:0:0:root:/root:/bin/sh\n", "is not a lock file");
     refuses_to_touch(" elector-lock 00000000000000000007 00000000\n", "is not a lock file");
     overwrite_with("jobs", zeros, sizeof zeros); /* longer than a first line */
     elector *e = opened();
-    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, &term), ELECTOR_INVALID);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, &token), ELECTOR_INVALID);
     elector_close(e);
 }
 
@@ -275,8 +275,8 @@ static void tokens_that_are_used_up_elect_nobody(void **state)
 {
     elector *e = opened();
     overwrite("jobs", "elector-lock 00009007199254740991 6bd94c3f\n");
-    elector_term term;
-    const elector_status status = elector_campaign(e, "jobs", NULL, LONG_MS, &term);
+    uint64_t token = 0;
+    const elector_status status = elector_campaign(e, "jobs", NULL, LONG_MS, &token);
     assert_int_equal(status, ELECTOR_REFUSED);
     assert_non_null(strstr(elector_message(e), "2^53"));
     assert_false(elector_is_leader(e, "jobs"));
@@ -289,7 +289,7 @@ static char reason_text[128];
 static void keep_reason(void *context, const elector_event *event)
 {
     if (event->type != ELECTOR_LOST_OFFICE) return;
-    snprintf(reason_text, sizeof reason_text, "%s", event->reason);
+    snprintf(reason_text, sizeof reason_text, "%s", event->text);
     reason_seen = reason_text;
 }
 
@@ -315,33 +315,33 @@ static void a_leader_whose_file_is_removed_leads_no_more(void **state)
 static void who_waited_for_a_file_that_is_removed_waits_for_its_successor(void **state)
 {
     elector *a = opened(), *b = opened(), *c = opened();
-    elector_term term;
+    uint64_t token = 0;
     elected(a, "jobs");
-    assert_int_equal(elector_campaign(b, "jobs", NULL, 0, &term),
+    assert_int_equal(elector_campaign(b, "jobs", NULL, 0, &token),
                      ELECTOR_TIMEOUT); /* it has the old file open */
     assert_int_equal(unlink(file_of("jobs")), 0);
-    const uint64_t token = elected(c, "jobs");
+    const uint64_t later = elected(c, "jobs");
     elector_close(a);
-    assert_int_equal(elector_campaign(b, "jobs", NULL, 300, &term),
+    assert_int_equal(elector_campaign(b, "jobs", NULL, 300, &token),
                      ELECTOR_TIMEOUT); /* a lock on it is worth nothing */
     assert_true(elector_is_leader(c, "jobs"));
     elector_close(c);
-    assert_true(elected(b, "jobs") > token);
+    assert_true(elected(b, "jobs") > later);
     elector_close(b);
 }
 
 static void what_is_no_file_is_refused_with_its_name(void **state)
 {
     elector *e = opened();
-    elector_term term;
+    uint64_t token = 0;
     assert_int_equal(mkfifo(file_of("pipe"), 0600), 0);
-    assert_int_equal(elector_campaign(e, "pipe", NULL, LONG_MS, &term), ELECTOR_INVALID);
+    assert_int_equal(elector_campaign(e, "pipe", NULL, LONG_MS, &token), ELECTOR_INVALID);
     assert_non_null(strstr(elector_message(e), "pipe.lock"));
     assert_int_equal(symlink("/etc/passwd", file_of("link")), 0);
-    assert_int_equal(elector_campaign(e, "link", NULL, LONG_MS, &term), ELECTOR_INVALID);
+    assert_int_equal(elector_campaign(e, "link", NULL, LONG_MS, &token), ELECTOR_INVALID);
     elector_close(e);
     assert_int_equal(elector_open("file:/nowhere/at/all", &e), ELECTOR_OK);
-    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, &term), ELECTOR_UNAVAILABLE);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, &token), ELECTOR_UNAVAILABLE);
     assert_non_null(strstr(elector_message(e), "/nowhere/at/all.jobs: No such file"));
     elector_close(e);
 }
@@ -356,10 +356,10 @@ static pid_t start_holder(int *said)
     const pid_t child = fork();
     if (child == 0) {
         elector *e;
-        elector_term term;
+        uint64_t token = 0;
         if (elector_open(url, &e) == ELECTOR_OK &&
-            elector_campaign(e, "jobs", NULL, LONG_MS, &term) == ELECTOR_OK &&
-            write(ends[1], &term.token, sizeof term.token) > 0)
+            elector_campaign(e, "jobs", NULL, LONG_MS, &token) == ELECTOR_OK &&
+            write(ends[1], &token, sizeof token) > 0)
             for (;;) pause();
         _exit(1);
     }
@@ -373,11 +373,11 @@ static void who_is_killed_has_let_go(void **state)
 {
     int said, status;
     uint64_t first;
-    elector_term term;
+    uint64_t token = 0;
     const pid_t child = start_holder(&said);
     assert_int_equal(read(said, &first, sizeof first), sizeof first);
     elector *e = opened();
-    assert_int_equal(elector_campaign(e, "jobs", NULL, 0, &term), ELECTOR_TIMEOUT);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, 0, &token), ELECTOR_TIMEOUT);
     kill(child, SIGKILL);
     assert_true(elected(e, "jobs") > first);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -391,11 +391,11 @@ static void contend(int log)
     char line[64];
     for (int i = 0; i < TENURES; i++) {
         elector *e;
-        elector_term term;
+        uint64_t token = 0;
         if (elector_open(url, &e) != ELECTOR_OK ||
-            elector_campaign(e, "jobs", NULL, 2 * LONG_MS, &term) != ELECTOR_OK)
+            elector_campaign(e, "jobs", NULL, 2 * LONG_MS, &token) != ELECTOR_OK)
             _exit(1);
-        int size = snprintf(line, sizeof line, "b %llu\n", (unsigned long long)term.token);
+        int size = snprintf(line, sizeof line, "b %llu\n", (unsigned long long)token);
         if (write(log, line, (size_t)size) != size) _exit(2);
         poll(NULL, 0, i % 3);
         line[0] = 'e';
@@ -440,13 +440,20 @@ static void many_contend_and_one_leads_at_a_time(void **state)
 
 /* ---- Observing ---- */
 
-static elector_leader seen;
+static struct {
+    char name[ELECTOR_NAME_MAX + 1], value[ELECTOR_VALUE_MAX + 1];
+    uint64_t token;
+    bool is_me;
+} seen;
 static int sights;
 
 static void see(void *context, const elector_event *event)
 {
     if (event->type != ELECTOR_NEW_LEADER) return;
-    seen = event->leader;
+    snprintf(seen.name, sizeof seen.name, "%s", event->leader->name);
+    snprintf(seen.value, sizeof seen.value, "%s", event->leader->value);
+    seen.token = event->leader->token;
+    seen.is_me = event->leader->is_me;
     sights++;
 }
 
@@ -463,29 +470,29 @@ static void see_until(elector *watcher, elector *leader, const char *value, bool
 static void observers_see_who_leads_and_what_it_proclaims(void **state)
 {
     elector *watcher = opened(), *leader = opened();
-    elector_leader now;
+    const elector_leader *now;
     elector_options options;
-    elector_term term;
+    uint64_t token = 0;
     sights = 0;
     elector_on_event(watcher, see, NULL);
     assert_int_equal(elector_observe(watcher, "jobs"), ELECTOR_OK);
     see_until(watcher, NULL, "", false); /* the present state, at once */
-    elector_options_init(&options);
+    elector_options_init(&options, sizeof options);
     options.value = "here:9000";
-    assert_int_equal(elector_campaign(leader, "jobs", &options, LONG_MS, &term), ELECTOR_OK);
+    assert_int_equal(elector_campaign(leader, "jobs", &options, LONG_MS, &token), ELECTOR_OK);
     see_until(watcher, leader, "here:9000", true);
-    assert_int_equal(seen.token, term.token);
+    assert_int_equal(seen.token, token);
     assert_false(seen.is_me);
     assert_int_equal(elector_proclaim(leader, "jobs", "there:\"9001\""), ELECTOR_OK);
     see_until(watcher, leader, "there:\"9001\"", true);
     assert_int_equal(elector_leader_of(leader, "jobs", LONG_MS, &now), ELECTOR_OK);
-    assert_true(now.is_me);
-    assert_string_equal(now.name, seen.name);
+    assert_true(now->is_me);
+    assert_string_equal(now->name, seen.name);
     assert_int_equal(elector_resign(leader, "jobs"), ELECTOR_OK);
     see_until(watcher, leader, "", false);
     assert_int_equal(elector_proclaim(leader, "jobs", "x"), ELECTOR_NOT_LEADING);
     assert_int_equal(elector_leader_of(leader, "jobs", LONG_MS, &now), ELECTOR_OK);
-    assert_string_equal(now.name, "");
+    assert_string_equal(now->name, "");
     assert_int_equal(elector_observe(watcher, NULL), ELECTOR_INVALID);
     elector_close(watcher);
     elector_close(leader);

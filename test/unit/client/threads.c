@@ -63,6 +63,7 @@ static void any_thread_may_ask_while_another_dispatches(void **state)
     elector_on_event(e, count, &lost);
     for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&askers[i].thread, NULL, ask, &askers[i]), 0);
     assert_int_equal(elector_campaign(e, "jobs", NULL, 0, NULL), ELECTOR_TIMEOUT);
+    json_decref(fake_asked(&agent, "campaign"));
     for (int term = 1; term <= TERMS; term++) {
         if (term % (TERMS / GROUPS) == 0) { /* the list of groups grows meanwhile */
             snprintf(line, sizeof line, "g%d", term / (TERMS / GROUPS));

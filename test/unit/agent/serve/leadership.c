@@ -36,6 +36,46 @@ static void orders_candidates_by_priority_then_arrival(void **state)
     assert_int_equal(priority, 2);
 }
 
+static const struct leadership_options *options_of_first(const struct leadership *o)
+{
+    const struct leadership_candidate *first = slab_at(&o->all->slab, o->candidates);
+    return slab_at(&o->all->slab, first->options);
+}
+
+/* The client that is elected next, and the priority that the peers are told. */
+static void expect_first(struct leadership *o, const void *client, uint64_t priority)
+{
+    uint64_t told;
+    const struct leadership_candidate *first = slab_at(&o->all->slab, o->candidates);
+    assert_ptr_equal(first->client, client);
+    assert_true(host_stands(o->group, 1, &told));
+    assert_int_equal(told, priority);
+}
+
+static void a_candidate_changes_its_priority_and_value(void **state)
+{
+    begin(1);
+    struct leadership *o = leadership(1, "g");
+    assert_int_equal(leadership_change(o, a, 1, ""), LEADERSHIP_NO_CANDIDATE);
+    lead(1, a);
+    assert_int_equal(leadership_enter(o, b, 1, ""), LEADERSHIP_DONE);
+    leadership_set_stop_within(o, b, 700);
+    expect_first(o, b, 1);
+    assert_int_equal(leadership_change(o, a, 2, "a longer value than before"), LEADERSHIP_DONE);
+    expect_first(o, a, 2);
+    assert_true(leadership_is_held_by(o, a));                                        /* it leads on, */
+    assert_string_equal(host_view_of(o->group).value, "a longer value than before"); /* and all see its value */
+    assert_int_equal(leadership_change(o, b, 3, "b"), LEADERSHIP_DONE);
+    expect_first(o, b, 3);
+    assert_int_equal(options_of_first(o)->stop_within_ms, 700); /* what is set otherwise stays */
+    assert_string_equal(options_of_first(o)->value, "b");
+    assert_string_equal(host_view_of(o->group).value, "a longer value than before"); /* of the leader */
+    assert_int_equal(leadership_change(o, b, 0, ""), LEADERSHIP_DONE);
+    expect_first(o, a, 2);
+    assert_int_equal(leadership_withdraw(o, a, LEADERSHIP_RESIGNS), LEADERSHIP_DONE);
+    expect_first(o, b, 0);
+}
+
 static struct leadership *leadership_numbered(unsigned i)
 {
     char name[16];
@@ -93,12 +133,6 @@ static void thousands_take_little_memory(void **state)
         }
     }
     assert_true(all->slab.block_count * SLAB_BLOCK <= OFFICES * BYTES_MAX + SLAB_BLOCK);
-}
-
-static const struct leadership_options *options_of_first(const struct leadership *o)
-{
-    const struct leadership_candidate *first = slab_at(&o->all->slab, o->candidates);
-    return slab_at(&o->all->slab, first->options);
 }
 
 static void who_wishes_for_nothing_may_be_patient_later(void **state)
@@ -355,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(elects_the_first_and_moves_its_deadline, finish),
         cmocka_unit_test_teardown(orders_candidates_by_priority_then_arrival, finish),
+        cmocka_unit_test_teardown(a_candidate_changes_its_priority_and_value, finish),
         cmocka_unit_test_teardown(tells_all_that_are_left_of_each_lease, finish),
         cmocka_unit_test_teardown(thousands_take_little_memory, finish),
         cmocka_unit_test_teardown(who_wishes_for_nothing_may_be_patient_later, finish),

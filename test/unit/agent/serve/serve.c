@@ -109,6 +109,8 @@ static void refuses_each_with_its_word(void **state)
         {"{\"op\":\"stopped\",\"group\":\"led\"}", "bad-request"},
         {"{\"op\":\"stopped\",\"group\":\"led\",\"token\":1}", "not-leading"},
         {"{\"op\":\"proclaim\",\"group\":\"led\"}", "bad-request"},
+        {"{\"op\":\"change\",\"group\":\"led\",\"priority\":-1}", "bad-request"},
+        {"{\"op\":\"change\",\"group\":\"led\",\"priority\":1}", "not-campaigning"},
         {"{\"op\":\"proclaim\",\"group\":\"led\",\"value\":\"v\"}", "not-leading"},
         {"{\"op\":\"observe\",\"group\":[]}", "bad-request"},
         {"{\"op\":\"observe\",\"group\":\".x\"}", "bad-group"},

@@ -79,8 +79,8 @@ static const char *noted(void)
 
 static void hear(struct bench *b, const char *name, uint64_t token, bool is_me)
 {
-    elector_leader leader = {.token = token, .is_me = is_me};
-    snprintf(leader.name, sizeof leader.name, "%s", name);
+    const elector_leader leader = {
+        .size = sizeof leader, .name = name, .value = "", .token = token, .is_me = is_me};
     run_notify_leader(&b->run, &leader);
 }
 

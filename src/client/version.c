@@ -1,6 +1,0 @@
-#include "elector.h"
-
-const char *elector_version(void)
-{
-    return ELECTOR_VERSION;
-}
