@@ -19,7 +19,7 @@
 #include "base/children.h"
 #include "base/clock.h"
 #include "base/descriptors.h"
-#include "base/log.h"
+#include "base/log/log.h"
 
 enum { LEAVE_WITHIN_S = 10 /* after clients have had `stop-timeout` */, IN_USE_FOR_S = 5, RENEW_EVERY_S = 10 };
 

@@ -12,7 +12,7 @@
 #include "agent/recorder/recorder.h"
 #include "agent/serve/http/http.h"
 #include "agent/serve/serve.h"
-#include "base/log_budget.h"
+#include "base/log/budget.h"
 
 /* The kinds of lines that notices.c writes, each with a budget of its own. */
 enum agent_notice {

@@ -1,7 +1,7 @@
 /*
  * Lines at info and warn that tell an operator what happens in an outage: peers and majority lost and back, leaders
  * changed, leases lost and why, clients refused. Each kind may write LOG_BUDGET_LINES in a second; the others are counted.
- * The log never blocks (base/outlet.h).
+ * The log never blocks (base/log/outlet.h).
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "agent/internal.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 
 static const uint64_t LOST_AFTER = 2 * NS_PER_S; /* as `elector status` has it */
 static const uint64_t MISSING_AFTER = 10 * NS_PER_S;

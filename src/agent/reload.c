@@ -17,7 +17,7 @@
 
 #include "agent/internal.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 
 /* A named member that is silent for 5 s is looked up again: after 1 s, 2 s, 4 s, ... 32 s, and every 32 s. */
 enum { MISSED_AFTER_S = 5, NAMES_FIRST_S = 1, NAMES_LAST_S = 32 };

@@ -11,7 +11,7 @@
 #include "agent/peer/payload.h"
 #include "agent/peer/udp.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 
 struct writing {
     uv_work_t work;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/group_hash.h"
+#include "base/group_hash.h"
 
 /* ---- Copies ---- */
 

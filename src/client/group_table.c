@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/group_hash.h"
+#include "base/group_hash.h"
 #include "client/group_state.h"
 
 enum { FIRST_BITS = 4 };

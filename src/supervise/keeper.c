@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/outlet.h"
+#include "base/log/outlet.h"
 #include "supervise/helper_command.h"
 #include "supervise/supervise.h"
 

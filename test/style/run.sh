@@ -74,7 +74,8 @@ check_headers() { # the pure layers use three headers of the language, and no ot
 # opens the door to that header alone. Public headers aside; docs/architecture.md has the picture.
 doors='
 core
-base
+base                 base/log
+base/log             base
 detectors            core
 algorithms           core
 algorithms/ring      core algorithms
@@ -82,40 +83,41 @@ algorithms/mesh      core algorithms
 algorithms/majority  core algorithms algorithms/mesh
 algorithms/quorum    core algorithms
 algorithms/store     core algorithms
-sim                  core base sim/plan sim/world sim/output
-sim/plan             core base sim algorithms detectors sim/world sim/output
-sim/world            core base sim algorithms detectors sim/plan sim/output sim/measure
-sim/output           core base sim sim/plan sim/world
-sim/measure          core base sim algorithms detectors sim/plan sim/world sim/output
-check                core base check/world check/reduce check/tables
+sim                  core base base/log sim/plan sim/world sim/output
+sim/plan             core base base/log sim algorithms detectors sim/world sim/output
+sim/world            core base base/log sim algorithms detectors sim/plan sim/output sim/measure
+sim/output           core base base/log sim sim/plan sim/world
+sim/measure          core base base/log sim algorithms detectors sim/plan sim/world sim/output
+check                core base base/log check/world check/reduce check/tables
 check/world          core check check/reduce check/tables
 check/reduce         core check/world check/tables
 check/tables         core check/world
-agent/seal           core base
+agent/seal           core base base/log
 agent/confine
-agent/config         core base agent/seal
-agent/peer           core base agent/seal agent/config
-agent/state          core base
-agent/exchange       core base algorithms agent/seal agent/config agent/peer
-agent/host           core base algorithms algorithms/quorum agent/seal agent/config agent/peer agent/state agent/host/quorum agent/host/single
-agent/host/quorum    core base algorithms algorithms/quorum agent/config agent/peer agent/state agent/host
-agent/host/single    core base algorithms agent/config agent/peer agent/state agent/host
-agent/host/snapshot  core base algorithms agent/host agent/host/quorum agent/host/single agent/recorder
-agent/recorder       core base algorithms agent/config agent/state agent/host agent/host/snapshot
-agent/history        core base algorithms/quorum agent/config agent/host
-agent/guardian       core base agent/confine agent/seal agent/peer agent/config agent/host
-agent/metrics        core base agent/config
-agent/serve/limits   core base agent/config
-agent/serve          core base agent/config agent/peer agent/exchange agent/host agent/history agent/guardian agent/metrics agent/serve/limits
-agent/serve/http     core base agent/config agent/metrics agent/serve agent/serve/limits
-agent                core base agent/confine agent/seal agent/config agent/peer agent/state agent/host agent/recorder agent/history agent/guardian agent/metrics agent/exchange agent/serve agent/serve/http
-client               base
-supervise            base agent/guardian/guardian.h
-cli                  base sim/output/transcript.h
-cli/run              core base agent/config client supervise cli
-cli/cluster          core base algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client supervise/stop_times.h cli
-cli/replay           core base agent/seal agent/config agent/recorder sim/world sim/output cli
-cli/lab              core base algorithms detectors sim/plan sim/world sim/output sim/measure check cli
+agent/config         core base base/log agent/seal
+agent/peer           core base base/log agent/seal agent/config
+agent/state          core base base/log
+agent/exchange       core base base/log algorithms agent/seal agent/config agent/peer
+agent/host           core base base/log algorithms algorithms/quorum agent/seal agent/config agent/peer agent/state agent/host/quorum agent/host/single
+agent/host/quorum    core base base/log algorithms algorithms/quorum agent/config agent/peer agent/state agent/host
+agent/host/single    core base base/log algorithms agent/config agent/peer agent/state agent/host
+agent/host/snapshot  core base base/log algorithms agent/host agent/host/quorum agent/host/single agent/recorder
+agent/recorder       core base base/log algorithms agent/config agent/state agent/host agent/host/snapshot
+agent/history        core base base/log algorithms/quorum agent/config agent/host
+agent/guardian       core base base/log agent/confine agent/seal agent/peer agent/config agent/host
+agent/metrics        core base base/log agent/config
+agent/serve/limits   core base base/log agent/config
+agent/serve          core base base/log agent/config agent/peer agent/exchange agent/host agent/history agent/guardian agent/metrics agent/serve/limits agent/serve/leadership
+agent/serve/leadership core base base/log agent/config agent/host agent/history agent/guardian agent/metrics agent/serve agent/serve/limits
+agent/serve/http     core base base/log agent/config agent/metrics agent/serve agent/serve/leadership agent/serve/limits
+agent                core base base/log agent/confine agent/seal agent/config agent/peer agent/state agent/host agent/recorder agent/history agent/guardian agent/metrics agent/exchange agent/serve agent/serve/leadership agent/serve/http
+client               base base/log
+supervise            base base/log agent/guardian/guardian.h
+cli                  base base/log sim/output/transcript.h
+cli/run              core base base/log agent/config client supervise cli
+cli/cluster          core base base/log algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client supervise/stop_times.h cli
+cli/replay           core base base/log agent/seal agent/config agent/recorder sim/world sim/output cli
+cli/lab              core base base/log algorithms detectors sim/plan sim/world sim/output sim/measure check cli
 wasm                 core sim/plan sim/world sim/output
 '
 

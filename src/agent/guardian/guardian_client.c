@@ -13,7 +13,7 @@
 #include "agent/guardian/channel.h"
 #include "agent/peer/udp.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memfd.h"
 
 static const uint64_t NOT_TAKEN = UINT64_MAX; /* no session has this number */

@@ -27,8 +27,8 @@
 
 #include "agent/recorder/internal.h"
 #include "base/clock.h"
-#include "base/log.h"
-#include "base/outlet.h"
+#include "base/log/log.h"
+#include "base/log/outlet.h"
 #include "core/bytes.h"
 
 enum { EVERY_MS = 1000, BLOCK = 65536, NICE = 5, HALVES = 2 };

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "agent/recorder/internal.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/memfd.h"
 #include "core/bytes.h"
 

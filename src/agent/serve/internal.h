@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "agent/serve/change_list.h"
-#include "agent/serve/leadership.h"
+#include "agent/serve/leadership/leadership.h"
 #include "agent/serve/limits/audit.h"
 #include "agent/serve/limits/number_set.h"
 #include "agent/serve/limits/turns.h"
@@ -217,7 +217,7 @@ void serve_hear_alive(struct connection *);
 void serve_count_tenures(struct connection *, const struct leadership_event *);
 bool serve_hangs(void *context, const void *client); /* for leaderships.hangs */
 
-/* leadership_metrics.c: counts a change of leaders and measures how long nobody led, for metrics and history alike. Call it
+/* leadership/metrics.c: counts a change of leaders and measures how long nobody led, for metrics and history alike. Call it
  * before the leadership's seen_leader and seen_token are updated. */
 struct history_change;
 void serve_count_change(struct serve *, struct leadership *, const struct host_view *, uint64_t now,

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "agent/serve/internal.h"
-#include "base/log.h"
+#include "base/log/log.h"
 
 bool serve_may(const struct connection *c, const char *group, enum config_right right)
 {

@@ -10,7 +10,7 @@
 
 #include "agent/history/history.h"
 #include "agent/serve/internal.h"
-#include "agent/serve/leadership_past.h"
+#include "agent/serve/leadership/past.h"
 
 enum { CHORES_MS = 10 };
 

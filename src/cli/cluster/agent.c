@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "agent/agent.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "cli/cli.h"
 
 enum { RETRY_S = 1 };

@@ -4,7 +4,7 @@
 
 #include "agent/guardian/guardian.h"
 #include "agent/guardian/spawn.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "cli/cli.h"
 
 int cli_guardian(int argc, char **argv)

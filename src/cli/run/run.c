@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/outlet.h"
+#include "base/log/outlet.h"
 #include "cli/cli.h"
 
 enum { ABANDONED_POLL_MS = 20 };

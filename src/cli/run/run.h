@@ -222,7 +222,7 @@ struct runner {
     int signals, timer;
 };
 
-/* "elector run: GROUP: text" on standard error. Never blocks (base/outlet.h). */
+/* "elector run: GROUP: text" on standard error. Never blocks (base/log/outlet.h). */
 void run_say(const struct run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The earlier of two times; 0 is never. */
 uint64_t run_earlier(uint64_t, uint64_t);

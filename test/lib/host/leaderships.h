@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "agent/serve/leadership.h"
+#include "agent/serve/leadership/leadership.h"
 #include "lib/host/agent_fakes.h"
 #include "lib/host/quiet_hooks.h"
 

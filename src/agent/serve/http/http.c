@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "agent/serve/http/internal.h"
-#include "base/log.h"
+#include "base/log/log.h"
 
 enum { BACKLOG = 64, SEND_BUFFER = 65536, CUT_MAX = 64 /* connections that are cut and not closed yet */ };
 

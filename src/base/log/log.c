@@ -1,6 +1,6 @@
 /* See log.h. */
 #define _DEFAULT_SOURCE
-#include "base/log.h"
+#include "base/log/log.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/outlet.h"
+#include "base/log/outlet.h"
 
 static _Atomic bool as_json, is_verbose; /* the outlet's thread reads them, too */
 

@@ -2,7 +2,7 @@
 #ifndef ELECTOR_AGENT_SERVE_LEADERSHIP_CANDIDATES_H
 #define ELECTOR_AGENT_SERVE_LEADERSHIP_CANDIDATES_H
 
-#include "agent/serve/leadership.h"
+#include "agent/serve/leadership/leadership.h"
 
 struct leadership_candidate *candidate_at(const struct leadership *, uint32_t piece);       /* NULL: piece 0 */
 struct leadership_candidate *candidate_find(const struct leadership *, const void *client); /* NULL: none */

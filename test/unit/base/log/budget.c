@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "base/log_budget.h"
+#include "base/log/budget.h"
 
 static void a_flood_is_counted(void **state)
 {

@@ -1,9 +1,9 @@
-/* Adds the events of a leadership to the history. For leadership*.c only. */
+/* Adds the events of a leadership to the history. For this room only. */
 #ifndef ELECTOR_AGENT_SERVE_LEADERSHIP_PAST_H
 #define ELECTOR_AGENT_SERVE_LEADERSHIP_PAST_H
 
 #include "agent/history/history.h"
-#include "agent/serve/leadership.h"
+#include "agent/serve/leadership/leadership.h"
 
 void leadership_record(const struct leadership *, enum history_what);
 void leadership_record_event(const struct leadership *,

@@ -16,8 +16,8 @@
  * In a forked child the thread does not exist, and lines are dropped. A child that is about to end has
  * outlet_last_words(); one that lives on calls outlet_begin_again().
  */
-#ifndef ELECTOR_BASE_OUTLET_H
-#define ELECTOR_BASE_OUTLET_H
+#ifndef ELECTOR_BASE_LOG_OUTLET_H
+#define ELECTOR_BASE_LOG_OUTLET_H
 
 #include <stddef.h>
 #include <stdint.h>

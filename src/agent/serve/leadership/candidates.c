@@ -1,5 +1,5 @@
-/* See leadership_candidates.h. */
-#include "agent/serve/leadership_candidates.h"
+/* See candidates.h. */
+#include "agent/serve/leadership/candidates.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  * configuration allows. Then the deadline is frozen: it holds, even if the host's lease is renewed, and the tenure
  * ends there. Without stop_within_ms it is frozen when stop is sent.
  */
-#ifndef ELECTOR_AGENT_SERVE_LEADERSHIP_H
-#define ELECTOR_AGENT_SERVE_LEADERSHIP_H
+#ifndef ELECTOR_AGENT_SERVE_LEADERSHIP_LEADERSHIP_H
+#define ELECTOR_AGENT_SERVE_LEADERSHIP_LEADERSHIP_H
 
 #include "agent/host/host.h"
 #include "agent/serve/deadline_page.h"

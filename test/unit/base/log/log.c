@@ -18,8 +18,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/outlet.h"
+#include "base/log/log.h"
+#include "base/log/outlet.h"
 
 enum { LIMIT_MS = 20000, MANY = 60000 };
 

@@ -1,7 +1,7 @@
 /* See leadership.h. */
-#include "agent/serve/leadership_candidates.h"
-#include "agent/serve/leadership_lease.h"
-#include "agent/serve/leadership_past.h"
+#include "agent/serve/leadership/candidates.h"
+#include "agent/serve/leadership/lease.h"
+#include "agent/serve/leadership/past.h"
 #include "base/clock.h"
 
 #include <stdlib.h>

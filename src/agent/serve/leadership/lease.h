@@ -2,7 +2,7 @@
 #ifndef ELECTOR_AGENT_SERVE_LEADERSHIP_LEASE_H
 #define ELECTOR_AGENT_SERVE_LEADERSHIP_LEASE_H
 
-#include "agent/serve/leadership.h"
+#include "agent/serve/leadership/leadership.h"
 
 /* Copies the last published deadline into the tenure. */
 void leadership_catch_up(struct leadership *);

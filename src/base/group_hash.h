@@ -1,6 +1,6 @@
 /* A hash of a group's name, for tables. */
-#ifndef ELECTOR_CLIENT_GROUP_HASH_H
-#define ELECTOR_CLIENT_GROUP_HASH_H
+#ifndef ELECTOR_BASE_GROUP_HASH_H
+#define ELECTOR_BASE_GROUP_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * The log: one line per event on standard error, as key=value or as JSON. A line has at most 4096 bytes; a text that
  * does not fit is cut. No call blocks, and a reader that hangs costs lines (outlet.h).
  */
-#ifndef ELECTOR_BASE_LOG_H
-#define ELECTOR_BASE_LOG_H
+#ifndef ELECTOR_BASE_LOG_LOG_H
+#define ELECTOR_BASE_LOG_LOG_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
-/* See leadership_past.h. */
-#include "agent/serve/leadership_past.h"
+/* See past.h. */
+#include "agent/serve/leadership/past.h"
 
 static void record(const struct leadership *o, enum history_what what, el_node who, const char *reason)
 {

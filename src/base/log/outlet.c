@@ -1,6 +1,6 @@
 /* See outlet.h. */
 #define _GNU_SOURCE
-#include "base/outlet.h"
+#include "base/log/outlet.h"
 
 #include <errno.h>
 #include <poll.h>

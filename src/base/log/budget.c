@@ -1,5 +1,5 @@
-/* See log_budget.h. */
-#include "base/log_budget.h"
+/* See budget.h. */
+#include "base/log/budget.h"
 
 #include "base/clock.h"
 

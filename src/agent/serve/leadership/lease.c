@@ -1,5 +1,5 @@
 /* Publishes the holder's deadline: on the deadline page, where many move on together, or by lease events. */
-#include "agent/serve/leadership_lease.h"
+#include "agent/serve/leadership/lease.h"
 
 #include "base/clock.h"
 
@@ -91,7 +91,7 @@ static void tell_lease(struct leadership *o, bool was_late)
     if (o->tenure->holder) o->all->tell(o->all->context, o->tenure->holder->client, o, &event);
 }
 
-/* See leadership_lease.h. */
+/* See lease.h. */
 void leadership_move_on(struct leadership *o, uint64_t deadline_ns)
 {
     const uint64_t before_ns = leadership_told_until(o);
