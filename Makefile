@@ -54,9 +54,10 @@ bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000
 bench-hostile: build-release ## what a neighbour can do to an agent that leads (SECONDS_EACH=60 ATTACKS="why status …")
 	@BUILD=build/release bench/hostile/run.sh
 
-page: ## build the laboratory page anew; `elector lab` serves it
+page: ## build the pages anew: the laboratory, which `elector lab` serves, and the live page of the agent
 	@scripts/setup page
 	@node web/build.mjs web/built/lab.html
+	@node web/build.mjs web/built/live.html
 
 lint: lint-setup ## formatting and static analysis; changes nothing
 	@cmake --preset asan >/dev/null

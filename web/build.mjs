@@ -2,18 +2,19 @@
 // file that loads nothing. The same sources and tools give the same bytes.
 //
 //   node build.mjs OUTPUT.html [--module FILE.wasm]   with --module, the module is written there as well
+//   node build.mjs FOLDER/live.html                   the live page of an agent instead, and its policy in FOLDER/live.policy
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const web = dirname(fileURLToPath(import.meta.url));
 const root = dirname(web);
-const sizeMax = 400_000;
+const sizeMax = 400_000, liveSizeMax = 150_000;
 
 function filesIn(folder, extension) {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
@@ -37,9 +38,9 @@ function readStories() {
     .map((path) => [path.replace(/^scenarios\/|\.scenario$/g, ''), readFileSync(join(root, path), 'utf8')]));
 }
 
-async function bundle() {
+async function bundle(folder) {
   const { outputFiles } = await build({
-    entryPoints: [join(web, 'lab/main.ts'), join(web, 'lab/style.css')],
+    entryPoints: [join(web, folder, 'main.ts'), join(web, folder, 'style.css')],
     bundle: true, minify: true, write: false, outdir: '/', format: 'iife', target: 'es2022', charset: 'utf8',
     legalComments: 'none', logLevel: 'warning',
   });
@@ -55,7 +56,7 @@ function compilerVersion() {
 }
 
 async function makePage(modulePath) {
-  const { script, style } = await bundle();
+  const { script, style } = await bundle('lab');
   const policy = `default-src 'none'; script-src ${hashOf(script)} 'wasm-unsafe-eval'; style-src ${hashOf(style)}; ` +
     "img-src blob: data:; base-uri 'none'; form-action 'none'";
   const parts = {
@@ -65,19 +66,37 @@ async function makePage(modulePath) {
   return readFileSync(join(web, 'lab/page.html'), 'utf8').replace(/%([A-Z]+)%/g, (all, name) => parts[name] ?? all);
 }
 
+/** The agent sends the policy as a header, which says more than a page can: nobody may frame it. */
+async function makeLivePage(output) {
+  const { script, style } = await bundle('live');
+  const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; connect-src 'self'; img-src data:; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  const page = readFileSync(join(web, 'live/page.html'), 'utf8').replace(/%([A-Z]+)%/g, (all, name) => ({ STYLE: style, SCRIPT: script })[name] ?? all);
+  store(output, page, liveSizeMax);
+  writeFileSync(output.replace(/html$/, 'policy'), policy);
+}
+
+function store(output, page, most) {
+  const size = Buffer.byteLength(page);
+  if (size > most) throw new Error(`${output}: ${size} bytes, more than ${most}`);
+  if (!existsSync(output) || readFileSync(output, 'utf8') !== page) writeFileSync(output, page);
+  console.log(`${relative(root, output)}: ${size} bytes`);
+}
+
 const [output, option, modulePath] = process.argv.slice(2);
 if (!output || (option && option !== '--module')) {
   console.error('usage: node build.mjs OUTPUT.html [--module FILE.wasm]');
   process.exit(2);
 }
+if (basename(output) === 'live.html') {
+  await makeLivePage(output);
+  process.exit(0);
+}
 const scratch = mkdtempSync(join(tmpdir(), 'elector-page-'));
 try {
   const module_ = modulePath ?? join(scratch, 'lab.wasm');
   buildModule(module_);
-  const page = await makePage(module_);
-  if (Buffer.byteLength(page) > sizeMax) throw new Error(`${output}: ${Buffer.byteLength(page)} bytes, more than ${sizeMax}`);
-  if (!existsSync(output) || readFileSync(output, 'utf8') !== page) writeFileSync(output, page);
-  console.log(`${relative(root, output)}: ${Buffer.byteLength(page)} bytes`);
+  store(output, await makePage(module_), sizeMax);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

@@ -86,7 +86,10 @@ expect "a leader" 200 "$(url 1 /leader/shop/billing)" '^\{"group":"shop/billing"
 expect "a follower" 503 "$(url 2 /leader/shop/billing)" '"leader":"a"'
 expect "a group that is not" 404 "$(url 1 /leader/none)" '"unknown-group"'
 expect "no group" 404 "$(url 1 /leader/..%2f..%2fetc/passwd)" unknown-group --path-as-is
-expect "no path" 404 "$(url 1 /)" '/healthz, /status'
+expect "no path" 404 "$(url 1 /none)" '/healthz, /status'
+expect "the page" 200 "$(url 1 /)" '^<!doctype html>'
+expect "why" 200 "$(url 2 /why/shop/billing)" '"steps":\['
+expect "groups" 200 "$(url 1 '/groups?search=bill&leader=a')" '"group":"shop/billing"'
 expect "a long path" 414 "$(url 1 "/$(printf 'a%.0s' {1..20000})")"
 expect "a POST" 405 "$(url 1 /status)" 'GET or HEAD' -X POST -d x=y
 expect "another host's name" 403 "$(url 1 /status)" '"host"' -H 'Host: evil.example'

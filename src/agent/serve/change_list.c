@@ -65,6 +65,11 @@ void change_list_join(struct change_list *change_list, struct change_list_reader
     (void)make_room(change_list); /* on failure, the next change tries again */
 }
 
+void change_list_skip(const struct change_list *change_list, struct change_list_reader *reader)
+{
+    reader->behind = change_list->room ? change_list->places[0].before : 0;
+}
+
 void change_list_leave(struct change_list *change_list, struct change_list_reader *reader)
 {
     struct change_list_reader **at = &change_list->readers;

@@ -36,6 +36,8 @@ void change_list_free(struct change_list *);
 /* Moves the group to the end, and calls `moved`. If memory for a new group runs out, readers do not get it. */
 void change_list_change(struct change_list *, uint32_t group);
 void change_list_join(struct change_list *, struct change_list_reader *);
+/* The reader gets nothing that changed before. */
+void change_list_skip(const struct change_list *, struct change_list_reader *);
 void change_list_leave(struct change_list *, struct change_list_reader *);
 /* The next group for the reader; false: none is left. */
 bool change_list_next(struct change_list *, struct change_list_reader *, uint32_t *group);

@@ -1,7 +1,8 @@
-/* /events: all leaders, then every change. A reader that is too slow gets the present state instead of all
- * changes. */
+/* /events: all leaders, then every change; /events?from=now: only the changes. A reader that is too slow gets the
+ * present state instead of all changes. */
 #define _GNU_SOURCE
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/serve/http/internal.h"
 
@@ -96,7 +97,10 @@ static struct http_reader *begin(struct http *http, struct MHD_Connection *c)
 
 enum MHD_Result http_events(struct http *http, struct MHD_Connection *c)
 {
+    const char *from = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "from");
     struct http_reader *reader = begin(http, c);
+    if (reader && from && strcmp(from, "now") == 0)
+        change_list_skip(&http->with.serve->change_list, &reader->place);
     struct MHD_Response *response = NULL;
     if (reader) response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HTTP_PIECE, pour, reader, end);
     if (reader && !response) end(reader);

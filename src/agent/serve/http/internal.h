@@ -9,6 +9,11 @@
 
 enum { HTTP_PIECE = 8192 /* bytes of a long answer generated at a time */, HTTP_ROUND_US = 1000 };
 
+enum {
+    HTTP_GROUPS_MAX = 64,     /* most groups in one answer of /groups, */
+    HTTP_GROUPS_LOOKED = 4096 /* and most that it looks at */
+};
+
 struct http_reader; /* of /events */
 
 enum http_stage {
@@ -93,6 +98,8 @@ enum MHD_Result http_answer(struct http *, struct MHD_Connection *, unsigned cod
 void http_go_round_soon(struct http *);
 
 /* path.c: parses untrusted input. */
+/* Copies the text with %XX decoded; plain has room for length_max + 1. False: a broken escape, or too long. */
+bool http_unescape(const char *text, char *plain, size_t length_max);
 /* The group that a path names after its prefix; any character may be written as %XX. False: not a group
  * name. */
 bool http_group_of(const char *path, const char *prefix, char name[CONFIG_NAME_MAX + 1]);
@@ -107,6 +114,12 @@ enum MHD_Result http_on_request(void *context, struct MHD_Connection *, const ch
 enum MHD_Result http_status(struct http *, struct MHD_Connection *);
 enum MHD_Result http_metrics(struct http *, struct MHD_Connection *);
 enum MHD_Result http_events(struct http *, struct MHD_Connection *);
+/* page.c */
+enum MHD_Result http_page(struct http *, struct MHD_Connection *);
+/* overview.c: a new reference; NULL: out of memory. */
+json_t *http_describe(struct http *);
+/* groups.c: the same, as *answer. Returns NULL, or what is wrong with the request. */
+const char *http_list_groups(struct http *, struct MHD_Connection *, json_t **answer);
 void http_wake_readers(void *context); /* there is something to send */
 void http_comment(struct http *);      /* to all readers */
 

@@ -27,19 +27,23 @@ static char take_one(const char **path)
     return (char)(high * 16 + low);
 }
 
+bool http_unescape(const char *text, char *plain, size_t length_max)
+{
+    size_t length = 0;
+    while (*text) {
+        const char c = take_one(&text);
+        if (c == '\0' || length == length_max) return false;
+        plain[length++] = c;
+    }
+    plain[length] = '\0';
+    return true;
+}
+
 bool http_group_of(const char *path, const char *prefix, char name[CONFIG_NAME_MAX + 1])
 {
     const size_t skip = strlen(prefix);
-    size_t size = 0;
-    if (strncmp(path, prefix, skip) != 0) return false;
-    path += skip;
-    while (*path) {
-        const char c = take_one(&path);
-        if (c == '\0' || size == CONFIG_NAME_MAX) return false;
-        name[size++] = c;
-    }
-    name[size] = '\0';
-    return group_name_is_valid(name);
+    return strncmp(path, prefix, skip) == 0 && http_unescape(path + skip, name, CONFIG_NAME_MAX) &&
+           group_name_is_valid(name);
 }
 
 /* ":PORT" or nothing. */

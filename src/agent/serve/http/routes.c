@@ -66,20 +66,52 @@ static bool leads_here(const struct http *http, const struct leadership *o, cons
            host_clock(http->with.host) < leadership_told_until(o);
 }
 
-static enum MHD_Result on_leader(struct http *http, struct MHD_Connection *c, const char *url)
+static enum MHD_Result on_leader(struct http *http, struct MHD_Connection *c, const struct leadership *o)
+{
+    const struct host_view view = host_view_of(o->group);
+    json_t *line = serve_leader_event(http->with.serve, o);
+    if (line) json_object_del(line, "event");
+    return answer_json(http, c, leads_here(http, o, &view) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, line);
+}
+
+static enum MHD_Result on_history(struct http *http, struct MHD_Connection *c, const struct leadership *o)
+{
+    return answer_json(http, c, MHD_HTTP_OK, serve_history(http->with.serve, o, SERVE_HISTORY_MAX));
+}
+
+static enum MHD_Result on_why(struct http *http, struct MHD_Connection *c, const struct leadership *o)
+{
+    return answer_json(http, c, MHD_HTTP_OK, serve_why(http->with.serve, o));
+}
+
+/* A path that ends with the name of a group. */
+static enum MHD_Result on_group(struct http *http, struct MHD_Connection *c, const char *url,
+                                const char *prefix,
+                                enum MHD_Result (*handle)(struct http *, struct MHD_Connection *,
+                                                          const struct leadership *))
 {
     char name[CONFIG_NAME_MAX + 1];
     const struct leadership *o = NULL;
-    const bool is_name = http_group_of(url, "/leader/", name);
+    const bool is_name = http_group_of(url, prefix, name);
     if (is_name && !config_is_public(http->with.config, name))
         return refuse(http, c, MHD_HTTP_FORBIDDEN, "not-permitted",
                       "the group has an `allow-read` line, and HTTP does not know who asks: use the socket");
     if (is_name) o = serve_find_leadership(http->with.serve, name);
     if (!o) return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-group", "this agent does not know the group");
-    const struct host_view view = host_view_of(o->group);
-    json_t *line = serve_leader_event(http->with.serve, o);
-    if (line) json_object_del(line, "event");
-    return answer_json(http, c, leads_here(http, o, &view) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, line);
+    return handle(http, c, o);
+}
+
+static enum MHD_Result on_overview(struct http *http, struct MHD_Connection *c)
+{
+    return answer_json(http, c, MHD_HTTP_OK, http_describe(http));
+}
+
+static enum MHD_Result on_groups(struct http *http, struct MHD_Connection *c)
+{
+    json_t *list = NULL;
+    const char *mistake = http_list_groups(http, c, &list);
+    if (mistake) return refuse(http, c, MHD_HTTP_BAD_REQUEST, "query", mistake);
+    return answer_json(http, c, MHD_HTTP_OK, list);
 }
 
 static enum MHD_Result on_events(struct http *http, struct MHD_Connection *c)
@@ -93,13 +125,22 @@ static enum MHD_Result route(struct http *http, struct MHD_Connection *c, const 
     static const struct {
         const char *path;
         enum MHD_Result (*handle)(struct http *, struct MHD_Connection *);
-    } paths[] = {
-        {"/healthz", on_health}, {"/status", http_status}, {"/metrics", http_metrics}, {"/events", on_events}};
+    } paths[] = {{"/", http_page},           {"/healthz", on_health},    {"/status", http_status},
+                 {"/metrics", http_metrics}, {"/overview", on_overview}, {"/groups", on_groups},
+                 {"/events", on_events}};
+    static const struct {
+        const char *prefix;
+        enum MHD_Result (*handle)(struct http *, struct MHD_Connection *, const struct leadership *);
+    } of_groups[] = {{"/leader/", on_leader}, {"/history/", on_history}, {"/why/", on_why}};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (strcmp(url, paths[i].path) == 0) return paths[i].handle(http, c);
-    if (strncmp(url, "/leader/", 8) == 0) return on_leader(http, c, url);
-    return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-path",
-                  "known paths: /healthz, /status, /leader/GROUP, /metrics, /events");
+    for (size_t i = 0; i < sizeof of_groups / sizeof *of_groups; i++)
+        if (strncmp(url, of_groups[i].prefix, strlen(of_groups[i].prefix)) == 0)
+            return on_group(http, c, url, of_groups[i].prefix, of_groups[i].handle);
+    return refuse(
+        http, c, MHD_HTTP_NOT_FOUND, "unknown-path",
+        "known paths: / (a page), /healthz, /status, /overview, /groups, /leader/GROUP, /history/GROUP, "
+        "/why/GROUP, /metrics, /events");
 }
 
 /* ---- Access ---- */

@@ -56,6 +56,21 @@ static void a_new_reader_is_told_of_all(void **state)
     assert_string_equal(told(&reader), "");
 }
 
+static void a_reader_may_skip_what_was(void **state)
+{
+    struct change_list_reader reader = {0}, first = {0};
+    change("abc");
+    change_list_join(&change_list, &reader);
+    change_list_skip(&change_list, &reader);
+    assert_string_equal(told(&reader), "");
+    change("b");
+    assert_string_equal(told(&reader), "b");
+    change_list_join(&change_list, &first);
+    assert_string_equal(told(&first), "acb");
+    change_list_leave(&change_list, &first);
+    change_list_leave(&change_list, &reader);
+}
+
 static void what_changes_is_told_once(void **state)
 {
     struct change_list_reader reader = {0};
@@ -145,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_new_reader_is_told_of_all, begin),
+        cmocka_unit_test_setup(a_reader_may_skip_what_was, begin),
         cmocka_unit_test_setup(what_changes_is_told_once, begin),
         cmocka_unit_test_setup(a_change_before_it_was_told_moves_back, begin),
         cmocka_unit_test_setup(the_last_may_change_again, begin),

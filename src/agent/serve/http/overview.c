@@ -1,0 +1,66 @@
+/* /overview: what the live page shows beside groups. Its size and its cost depend on the number of members alone. */
+#define _GNU_SOURCE
+#include "agent/serve/http/internal.h"
+#include "base/clock.h"
+
+static json_t *describe_histogram(const struct metrics_histogram *histogram)
+{
+    json_t *bounds = json_array(), *counts = json_array();
+    for (uint32_t i = 0; bounds && i < METRICS_BOUNDS; i++)
+        json_array_append_new(bounds, json_integer((json_int_t)(metrics_bounds_ns[i] / NS_PER_US)));
+    for (uint32_t i = 0; counts && i <= METRICS_BOUNDS; i++)
+        json_array_append_new(counts, json_integer((json_int_t)histogram->counts[i]));
+    return json_pack("{so so sI}", "bounds_us", bounds, "counts", counts, "sum_us",
+                     (json_int_t)(histogram->sum_ns / NS_PER_US));
+}
+
+static json_t *mean_us(const struct metrics_histogram *histogram)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i <= METRICS_BOUNDS; i++) count += histogram->counts[i];
+    return count ? json_integer((json_int_t)(histogram->sum_ns / count / NS_PER_US)) : json_null();
+}
+
+/* Adds what only HTTP knows of each peer. */
+static void add_peers(const struct http *http, const json_t *members)
+{
+    const struct http_setup *with = &http->with;
+    for (el_node peer = 1; peer <= with->config->member_count; peer++) {
+        json_t *member = json_array_get(members, peer - 1);
+        if (!member || peer == with->config->self) continue;
+        const bool is_connected = with->seal && seal_is_connected(with->seal, peer);
+        json_object_set_new(member, "connected", json_boolean(is_connected));
+        json_object_set_new(member, "round_trip_us", mean_us(&with->metrics->peers[peer - 1].round_trips));
+    }
+}
+
+static json_t *describe_dropped(const struct http *http)
+{
+    const struct seal_stats stats = http->with.seal ? seal_stats_of(http->with.seal) : (struct seal_stats){0};
+    return json_pack("{sI sI sI sI sI}", "stranger", (json_int_t)stats.strangers, "forged",
+                     (json_int_t)stats.forged, "replayed", (json_int_t)stats.replayed, "malformed",
+                     (json_int_t)stats.malformed, "rate_limited", (json_int_t)stats.rate_limited);
+}
+
+json_t *http_describe(struct http *http)
+{
+    const struct http_setup *with = &http->with;
+    const struct metrics *metrics = with->metrics;
+    const uint64_t since = metrics->writes_since_ns, now = host_clock(with->host);
+    const char *unhealthy = host_has_failed(with->host) ? "disk" : http->unhealthy;
+    json_t *line = serve_begin_status(with->serve);
+    if (!line) return NULL;
+    add_peers(http, json_object_get(line, "members"));
+    json_t *more = json_pack(
+        "{ss sI sI s{sI sI sI} sI so so sI so*}", "version", metrics->version, "now_ms",
+        (json_int_t)(clock_wall_ns() / NS_PER_MS), "started_ms", (json_int_t)metrics->started_ms, "groups",
+        "count", (json_int_t)with->serve->leaderships.count, "led", (json_int_t)metrics->led, "led_here",
+        (json_int_t)metrics->led_here, "leader_changes", (json_int_t)metrics->leader_changes, "failovers",
+        describe_histogram(&metrics->failovers), "dropped", describe_dropped(http), "writing_ms",
+        (json_int_t)(since && now > since ? (now - since) / NS_PER_MS : 0), "unhealthy",
+        unhealthy ? json_string(unhealthy) : NULL);
+    if (more) json_object_update(line, more);
+    json_decref(more);
+    if (http->is_local) json_object_set_new(line, "socket", serve_text(with->config->socket));
+    return line;
+}

@@ -1,0 +1,180 @@
+// What an operator does with the live page of a cluster that is well: every control, every screen, and text of strangers.
+import { expect, expectMatch, until } from './bench.mjs';
+import { other, stand } from './stand.mjs';
+
+const hostile = `"><img src=x onerror=alert(1)><script>alert(2)</script>'\u202egro.live\u2066`;
+const long = `${hostile}${'x'.repeat(255 - Buffer.byteLength(hostile))}`;
+
+export const uses = {
+  async shows_members_groups_and_who_hears_whom(browser, cluster) {
+    await stand(cluster);
+    const live = await browser.open(cluster.origin('b'));
+    await live.says('#pulse', /Live/);
+    await live.says('#state', /b hears 3 of 3 votes\. 1 group has a leader/);
+    const members = await live.cells('#member-rows');
+    expect(members.map((row) => row.slice(0, 2)), [['a', 'voter'], ['b', 'voter'], ['c', 'voter']], 'members');
+    await until(async () => (await live.cells('#member-rows')).every((row) => /^\d+\.\d+/.test(row[2])), 'the versions of all members');
+    const matrix = await live.cells('#matrix tbody');
+    expect(matrix[1], ['b', '✓ heard', '', '✓ heard'], 'the row of b');
+    expect(matrix[0], ['a', '', '?', '?'], 'the row of a, which b cannot know');
+    await until(async () => { // on a busy machine another may come to lead meanwhile
+      const [row] = await live.cells('#group-rows'), { groups: [told] } = await cluster.get('b', '/groups');
+      return row && [...row.slice(0, 3), ...row.slice(4)].join() === ['work', told.leader, told.token, 'a, b, c', `${told.leader}:9000`].join();
+    }, 'the group as the agent tells it: leader, token, candidates, value');
+    await live.says('#warning-count', /none/);
+    await live.finish();
+  },
+
+  async every_control_works(browser, cluster) {
+    await stand(cluster);
+    const live = await browser.open(cluster.origin('a')), { page } = live;
+    const many = Array.from({ length: 40 }, (_, i) => `shop/shard-${String(i).padStart(2, '0')}`);
+    await cluster.standForMany('a', many);
+    await live.says('#group-count', /^41, of which a leads 4[01]/);
+    await live.says('#range', /^1 to 15 of 41/);
+    await page.click('#next');
+    await live.says('#range', /^16 to 30 of 41/);
+    await page.click('#next');
+    await live.says('#range', /^31 to 41 of 41/);
+    expect(await page.isDisabled('#next'), true, 'there is no next page');
+    await page.click('#previous');
+    await live.says('#range', /^16 to 30/);
+    await page.click('#first');
+    await live.says('#range', /^1 to 15/);
+    await page.click('h2#groups-title');
+    await page.keyboard.press('/');
+    await page.keyboard.type('SHARD-1');
+    await live.says('#range', /^1 to 10 of 10 found/);
+    await page.focus('#group-rows button');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await live.says('#detail-title', /shop\/shard-11/);
+    await live.says('#head', /^shop\/shard-11: a leads/);
+    expect(new URL(page.url()).hash, '#group=shop%2Fshard-11', 'the address');
+    await page.fill('#search-text', '"><b>');
+    await live.says('#no-groups', /No group is like that/);
+    await page.fill('#search-text', '');
+    await page.selectOption('#search-leader', { label: 'nobody' });
+    await live.says('#range', /^None/);
+    await page.selectOption('#search-leader', 'a');
+    await live.says('#range', /^1 to 15 of those found/);
+    for (const verb of ['why', 'history', 'observe', 'transfer', 'resign']) {
+      const code = page.locator('#commands code', { hasText: `elector ${verb} ` });
+      await code.locator('xpath=following-sibling::button').click();
+      expectMatch(await page.evaluate(() => navigator.clipboard.readText()), new RegExp(`^elector ${verb} shop/shard-11`), 'copied');
+    }
+    await page.click('#warnings .command button');
+    expect(await page.evaluate(() => navigator.clipboard.readText()), 'elector doctor', 'copied');
+    await page.selectOption('#span', '300');
+    await live.says('#timeline', /now/);
+    await page.goBack();
+    await page.selectOption('#search-leader', '*');
+    await page.click('#group-rows button:text-is("work")');
+    await live.says('#head', /^work:/);
+    const to = other('a', await cluster.leader('a', 'work'));
+    await page.selectOption('#target', to);
+    expectMatch(await page.textContent('#commands'), new RegExp(`elector transfer work --to ${to}`), 'the target');
+    await cluster.kill('a-many');
+    await live.says('#changes', /shard-\d\d has no leader/);
+    await page.click('#changes button >> nth=0');
+    await live.says('#detail-title', /shard/);
+    await live.says('#warning-list', /! groups40 groups have no leader/);
+    await live.finish();
+  },
+
+  async both_themes_and_a_narrow_screen(browser, cluster) {
+    await stand(cluster);
+    for (const [name, options] of Object.entries({
+      light: { colorScheme: 'light' }, dark: { colorScheme: 'dark' },
+      phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light' }, zoomed: { viewport: { width: 853, height: 600 }, deviceScaleFactor: 1.5 },
+    })) {
+      const live = await browser.open(cluster.origin('b'), '#group=work', options);
+      await live.says('#head', /^work/);
+      await live.fits(name);
+      if (name !== 'zoomed') await live.hear(name);
+      await live.shot(name, true);
+      if (name === 'light') {
+        await live.page.click('#theme');
+        expect(await live.page.getAttribute('html', 'data-theme'), 'dark', 'the button');
+      }
+      await live.finish();
+    }
+  },
+
+  async hostile_text_stays_text(browser, cluster) {
+    cluster.campaign('a', 'hostile', long);
+    await until(async () => (await cluster.get('b', '/leader/hostile'))?.value === long, 'b knows the value');
+    const live = await browser.open(cluster.origin('b'), '#group=%3Cimg%20src%3Dx%20onerror%3Dalert(3)%3E');
+    await live.says('#detail-none', /<img src=x onerror=alert\(3\)>: this agent does not know/);
+    await live.page.fill('#search-text', 'hostile');
+    await live.says('#range', /1 to 1 of 1/);
+    const [row] = await live.cells('#group-rows');
+    expect(row[5], long.replace('\u202e', '⟨U+202E⟩').replace('\u2066', '⟨U+2066⟩'), 'the value');
+    expect(await live.page.locator('main img, main script').count(), 0, 'elements from data');
+    await live.fits('with a long value');
+    await cluster.kill('a-hostile');
+    live.problems = live.problems.filter((problem) => !/404/.test(problem)); // asked for on purpose
+    await live.finish();
+  },
+
+  // Names that no agent allows, as a broken one might send them.
+  async hostile_answers_stay_text(browser, cluster) {
+    const spoil = (value) => {
+      if (Array.isArray(value)) return value.map(spoil);
+      if (!value || typeof value !== 'object') return value;
+      return Object.fromEntries(Object.entries(value).map(([key, one]) =>
+        [key, ['name', 'member', 'leader', 'group', 'cluster', 'text', 'role', 'address', 'began', 'ended', 'version', 'value', 'detail'].includes(key) && typeof one === 'string' ? `${one}${long}` : spoil(one)]));
+    };
+    await stand(cluster);
+    const live = await browser.open(cluster.origin('b'), '', {}, (page) => page.route(/\/(overview|groups|why|history)/, async (route) => {
+      const url = route.request().url().replace(/(why|history)\/.*/, '$1/work').replace(/&?search=[^&]*/, '');
+      const answer = await route.fetch({ url });
+      await route.fulfill({ response: answer, json: spoil(await answer.json()) });
+    }));
+    await live.says('#head', /work/);
+    expect(await live.page.locator('main img, main script, header img').count(), 0, 'elements from data');
+    expect((await live.text('body')).includes('\u202e'), false, 'text that runs backwards');
+    await live.shot('hostile', true);
+    await live.fits('with hostile names');
+    await live.finish();
+  },
+
+  async the_policy_lets_nothing_else_run(browser, cluster) {
+    const answer = await fetch(`${cluster.origin('a')}/`), policy = answer.headers.get('content-security-policy');
+    expectMatch(policy, /^default-src 'none'; script-src 'sha256-[^' ]+'; style-src 'sha256-[^' ]+'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/, 'the policy');
+    expect(answer.headers.get('x-content-type-options'), 'nosniff', 'nosniff');
+    const size = (await answer.arrayBuffer()).byteLength;
+    if (size > 150_000) throw new Error(`the page has ${size} bytes`);
+    const live = await browser.open(cluster.origin('a'));
+    const refused = await live.page.evaluate(async () => {
+      const script = document.createElement('script');
+      script.textContent = 'window.intruder = true';
+      document.body.append(script);
+      await fetch('http://127.0.0.1:9/').catch(() => {});
+      await new Promise((done) => setTimeout(done, 0));
+      const seen = window.seen.violations.map((one) => one.replace('-elem', ''));
+      window.seen.violations = [];
+      return { intruder: Boolean(window.intruder), seen };
+    });
+    expect(refused, { intruder: false, seen: ['script-src', 'connect-src'] }, 'what the browser refuses');
+    live.problems = live.problems.filter((problem) => !/Content Security Policy|127\.0\.0\.1:9\/|Content-Security-Policy/i.test(problem));
+    await live.finish();
+  },
+
+  async pages_and_searches_many_groups(browser, cluster) {
+    const many = Array.from({ length: 4500 }, (_, i) => `tenant/${String(i).padStart(5, '0')}`);
+    await cluster.standForMany('b', many);
+    const live = await browser.open(cluster.origin('b'));
+    await until(async () => (await cluster.get('b', '/overview')).groups.count >= 4500, 'all groups are known');
+    await live.says('#group-count', /^4,5\d\d/);
+    await live.page.fill('#search-text', 'tenant/0449');
+    await live.says('#range', /^1 to 10 of 10 found/, 'a search that takes two requests');
+    expect(await live.page.locator('#group-rows tr').count(), 10, 'rows');
+    await live.page.fill('#search-text', '');
+    await live.says('#range', /^1 to 15 of 4,5/);
+    expect(await live.page.evaluate(() => document.querySelectorAll('*').length) < 1000, true, 'the browser holds one page');
+    await live.shot('many');
+    await cluster.kill('b-many');
+    await live.finish();
+  },
+};

@@ -1,0 +1,53 @@
+// What `elector doctor` says of the cluster, from what the agent itself knows.
+import type { Difference, Member, Overview } from './api';
+import { find, make, mark, repeat, say } from './dom';
+import { count, plain, span } from './words';
+
+export interface Warning { level: 'wrong' | 'warn'; what: string; text: string }
+
+export interface Votes { all: number; heard: number; needed: number }
+
+export function votesOf(overview: Overview): Votes {
+  const voters = overview.members.filter((member) => member.role !== 'observer');
+  const heard = voters.filter((member) => (member.reachable || member.name === overview.member) && !member.differs);
+  return { all: voters.length, heard: heard.length, needed: Math.floor(voters.length / 2) + 1 };
+}
+
+function differences(list: Difference[]): string {
+  return list.map(({ what, ours, theirs }) => ours && theirs ? `${plain(what)} is ${plain(ours)} here and ${plain(theirs)} there`
+    : `the ${plain(what)} differs, and its agent is too old to say how`).join('; ');
+}
+
+function memberWarning(member: Member): Warning | null {
+  const what = `member ${plain(member.name)}`, address = plain(member.address);
+  const level = member.role === 'observer' ? 'warn' : 'wrong';
+  if (member.differs) return { level: 'wrong', what, text: `${address}, heard, but it does not count: ${differences(member.differs)}; make the files the same, and restart the agent` };
+  if (member.reachable) return null;
+  if (member.heard_ms === null) return { level, what, text: `${address}, never heard; does its agent run, with the same keys and cluster, and does UDP get through both ways?` };
+  return { level, what, text: `${address}, not heard for ${span(member.heard_ms * 1000)}; does its agent run, and does UDP get through both ways?` };
+}
+
+export function warningsOf(overview: Overview): Warning[] {
+  const list: Warning[] = [];
+  const votes = votesOf(overview), { groups, dropped } = overview;
+  if (overview.unhealthy) list.push({ level: 'wrong', what: 'agent', text: overview.unhealthy === 'disk' ? 'the state file cannot be written: the agent is about to stop' : `about to stop: ${plain(overview.unhealthy)}` });
+  if (votes.heard < votes.needed) list.push({ level: 'wrong', what: 'majority', text: `${votes.heard} of ${votes.all} votes count: nobody can be elected until there are ${votes.needed}` });
+  for (const member of overview.members) {
+    const warning = member.name === overview.member ? null : memberWarning(member);
+    if (warning) list.push(warning);
+  }
+  if (groups.led < groups.count) list.push({ level: 'warn', what: 'groups', text: `${count(groups.count - groups.led, 'group has', 'groups have')} no leader; choose “nobody” below to see which` });
+  if (overview.writing_ms > 1000) list.push({ level: 'wrong', what: 'disk', text: `a write of the state file has taken ${span(overview.writing_ms * 1000)} so far; is the disk full or broken?` });
+  const foreign = (dropped.forged ?? 0) + (dropped.malformed ?? 0);
+  if (foreign > 0) list.push({ level: 'warn', what: 'datagrams', text: `${count(foreign, 'forged or malformed one was', 'forged or malformed ones were')} dropped since the agent started; does somebody else send here, or has a member an old cluster key?` });
+  return list;
+}
+
+export function showWarnings(list: Warning[]): void {
+  say(find('warning-count'), list.length ? String(list.length) : 'none');
+  repeat(find('warning-list'), list, () => make('li', {}, make('b'), make('span')), (li, warning) => {
+    mark(li, 'level', warning.level);
+    say(li.children[0]!, `${warning.level === 'wrong' ? '✕' : '!'} ${warning.what}`);
+    say(li.children[1]!, warning.text);
+  });
+}
