@@ -6,9 +6,11 @@ const NAMES = ['a', 'b', 'c'];
 /** Candidates at all three members, so that somebody is there to take over. Returns who leads. */
 export async function stand(cluster) {
   for (const name of NAMES) if (!cluster.runs(`${name}-work`)) cluster.campaign(name, 'work', `${name}:9000`);
-  for (const name of NAMES) await until(() => cluster.leader(name, 'work'), `${name} knows a leader`);
   await until(async () => (await cluster.get('a', '/groups?search=work'))?.groups[0]?.standing.length === 3, 'all stand');
-  return cluster.leader('a', 'work');
+  return until(async () => {
+    const leaders = await Promise.all(NAMES.map((name) => cluster.leader(name, 'work')));
+    return leaders.every((leader) => leader === leaders[0]) && leaders[0];
+  }, 'all know the same leader');
 }
 
 export async function standAgain(cluster, name) {

@@ -7,20 +7,20 @@ const long = `${hostile}${'x'.repeat(255 - Buffer.byteLength(hostile))}`;
 
 export const uses = {
   async shows_members_groups_and_who_hears_whom(browser, cluster) {
-    const leader = await stand(cluster), live = await browser.open(cluster.origin('b'));
+    await stand(cluster);
+    const live = await browser.open(cluster.origin('b'));
     await live.says('#pulse', /Live/);
     await live.says('#state', /b hears 3 of 3 votes\. 1 group has a leader/);
     const members = await live.cells('#member-rows');
     expect(members.map((row) => row.slice(0, 2)), [['a', 'voter'], ['b', 'voter'], ['c', 'voter']], 'members');
-    expectMatch(members[1][2], /^\d+\.\d+/, 'the version');
+    await until(async () => (await live.cells('#member-rows')).every((row) => /^\d+\.\d+/.test(row[2])), 'the versions of all members');
     const matrix = await live.cells('#matrix tbody');
     expect(matrix[1], ['b', '✓ heard', '', '✓ heard'], 'the row of b');
     expect(matrix[0], ['a', '', '?', '?'], 'the row of a, which b cannot know');
-    await live.says('#group-rows', new RegExp(`work${leader}`));
-    const [row] = await live.cells('#group-rows'), { groups: [told] } = await cluster.get('b', '/groups');
-    expect(row.slice(0, 3), ['work', leader, String(told.token)], 'the group');
-    expect(row[4], 'a, b, c', 'its candidates');
-    expect(row[5], `${leader}:9000`, 'its value');
+    await until(async () => { // on a busy machine another may come to lead meanwhile
+      const [row] = await live.cells('#group-rows'), { groups: [told] } = await cluster.get('b', '/groups');
+      return row && [...row.slice(0, 3), ...row.slice(4)].join() === ['work', told.leader, told.token, 'a, b, c', `${told.leader}:9000`].join();
+    }, 'the group as the agent tells it: leader, token, candidates, value');
     await live.says('#warning-count', /none/);
     await live.finish();
   },
@@ -106,7 +106,6 @@ export const uses = {
     await until(async () => (await cluster.get('b', '/leader/hostile'))?.value === long, 'b knows the value');
     const live = await browser.open(cluster.origin('b'), '#group=%3Cimg%20src%3Dx%20onerror%3Dalert(3)%3E');
     await live.says('#detail-none', /<img src=x onerror=alert\(3\)>: this agent does not know/);
-    live.problems = live.problems.filter((problem) => !/404/.test(problem)); // asked for on purpose
     await live.page.fill('#search-text', 'hostile');
     await live.says('#range', /1 to 1 of 1/);
     const [row] = await live.cells('#group-rows');
@@ -114,6 +113,7 @@ export const uses = {
     expect(await live.page.locator('main img, main script').count(), 0, 'elements from data');
     await live.fits('with a long value');
     await cluster.kill('a-hostile');
+    live.problems = live.problems.filter((problem) => !/404/.test(problem)); // asked for on purpose
     await live.finish();
   },
 

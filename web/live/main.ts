@@ -14,6 +14,7 @@ const CHANGES_MAX = 8;
 
 let overview: Overview | null = null;
 let restartedMs = 0;
+const newest: Change[] = []; // not shown yet
 const leaders = new Map<string, string | null>(); // of the groups in the list of changes
 const detail = new Detail();
 const table = new GroupTable(choose, onTable);
@@ -98,6 +99,17 @@ function note(change: Change): void {
   if (was !== undefined && was === change.leader) return; // only its value
   leaders.set(change.group, change.leader);
   if (leaders.size > 1000) leaders.delete(leaders.keys().next().value!);
+  if (newest.length === 0) requestAnimationFrame(showNewest);
+  newest.push(change);
+  if (newest.length > CHANGES_MAX) newest.shift();
+}
+
+/** Once a frame: 100,000 groups may change at once. */
+function showNewest(): void {
+  for (const change of newest.splice(0)) showChange(change);
+}
+
+function showChange(change: Change): void {
   const list = find('changes');
   const button = make('button', { type: 'button', class: 'name' }, plain(change.group));
   button.addEventListener('click', () => choose(change.group));

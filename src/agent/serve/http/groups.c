@@ -63,7 +63,8 @@ static const char *read_query(const struct http *http, struct MHD_Connection *c,
 static bool is_meant(const struct http *http, const struct query *query, const struct leadership *o)
 {
     return http_may_tell(http, o) && (!query->has_leader || o->seen_leader == query->leader) &&
-           (!query->search[0] || strcasestr(host_name(o->group), query->search));
+           (!query->search[0] || strcasestr(host_name(o->group), query->search)) &&
+           !serve_is_forgotten(http->with.serve, o);
 }
 
 const char *http_list_groups(struct http *http, struct MHD_Connection *c, json_t **answer)

@@ -104,6 +104,18 @@ static void searches_names_and_leaders(void **state)
     assert_int_equal(groups_at("/groups?leader=a&search=free", &next), 0);
 }
 
+static void leaves_out_forgotten_groups(void **state)
+{
+    json_int_t next = 0;
+    const int fd = join(), other = join();
+    (void)lead(fd, "kept");
+    (void)lead(other, "gone");
+    hang_up(other);
+    assert_int_equal(groups_at("/groups", &next), 2);
+    assert_true(serve_forget(t.serve, serve_find_leadership(t.serve, "gone")));
+    assert_int_equal(groups_at("/groups", &next), 1);
+}
+
 /* However many groups there are, and however few match. */
 static void looks_at_so_many_groups_at_once(void **state)
 {
@@ -175,9 +187,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(serves_the_page_with_its_policy),   TEST(gives_an_overview),
         TEST(keeps_the_socket_from_other_hosts), TEST(tells_groups_page_by_page),
-        TEST(searches_names_and_leaders),        TEST(looks_at_so_many_groups_at_once),
-        TEST(names_the_mistake_in_a_query),      TEST(tells_the_past_as_the_socket_does),
-        TEST(keeps_what_only_some_may_read),     TEST(tells_a_reader_only_what_is_new),
+        TEST(searches_names_and_leaders),        TEST(leaves_out_forgotten_groups),
+        TEST(looks_at_so_many_groups_at_once),   TEST(names_the_mistake_in_a_query),
+        TEST(tells_the_past_as_the_socket_does), TEST(keeps_what_only_some_may_read),
+        TEST(tells_a_reader_only_what_is_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
