@@ -50,7 +50,11 @@ find_leaderless() { # SECONDS GROUP...
 names=()
 found_every_algorithm() {
     local lines=() g
+    local store # the recipes need a store, and agents have none
     mapfile -t names < <("$ELECTOR" algorithms | awk '/^$/ { exit } { print $1 }')
+    for store in etcd-election zookeeper-recipe kubernetes-lease; do
+        mapfile -t names < <(printf '%s\n' "${names[@]}" | grep -vx "$store")
+    done
     [ ${#names[@]} -ge 10 ] || fail "only ${#names[@]} algorithms are listed"
     for g in "${names[@]}"; do lines+=("[group $g]" "algorithm = $g"); done
     found 3 "${lines[@]}"

@@ -50,7 +50,7 @@ story_other_settings() {
 }
 
 # c lists a fourth member, so it counts nowhere.
-story_other_members() {
+story_other_members_are_told() {
     found 3
     printf '[member d]\nid = 4\naddress = %s.4:%s\nkey = %s\n' "$prefix" "$port" "$(head -c 32 /dev/urandom | base64)" >> "$(conf c)"
     start a b c

@@ -78,7 +78,7 @@ story_why_not() { # nothing to tell, nobody to ask
     asked 2 'a number from 1 to 64' history work -n 65 --url "$(url a)"
     asked 2 'a number from 1 to 64' history work -n
     asked 2 '--last needs a number' history work --last=0
-    asked 2 'did not expect -n' why work -n 3
+    asked 2 'unknown option -n' why work -n 3
     asked 2 'text or json' why work --output xml
     work a
     await_leader

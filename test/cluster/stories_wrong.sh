@@ -53,5 +53,5 @@ story_socket_not_permitted() {
     start a
     chmod 0755 "$dir" "$dir/.." "$dir/c" "$dir/c/a"
     cp "$ELECTOR" "$dir/elector" # to where anybody may go
-    one_line "socket not permitted" 'agent.sock.*[Pp]ermi' 3 setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/elector" status --url "$(url a)"
+    one_line "socket not permitted" 'agent.sock.*[Pp]ermi' 1 setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/elector" status --url "$(url a)"
 }
