@@ -15,7 +15,7 @@
 extern const struct el_algorithm el_ring_basic, el_chang_roberts, el_ring_initiator, el_ring_collect,
     el_ring_max, el_lelann, el_hirschberg_sinclair, el_peterson, el_itai_rodeh, el_multicast, el_bully,
     el_bully_modified, el_next_in_line, el_candidate_ordinary, el_invitation, el_stable, el_paxos,
-    el_multi_paxos, el_paxos_lease, el_raft, el_zookeeper_fle, el_chubby, el_etcd_election,
-    el_zookeeper_recipe, el_kubernetes_lease, el_quorum;
+    el_multi_paxos, el_paxos_lease, el_raft, el_zookeeper_fle, el_chubby, el_etcd_election, el_zookeeper_recipe,
+    el_kubernetes_lease, el_quorum;
 
 #endif

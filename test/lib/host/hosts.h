@@ -143,6 +143,18 @@ static inline void hook_note(void *context, struct host_group *group, const stru
     hook_warn(context, group, text);
 }
 
+/* The algorithms that a host can run: recipes need a store, and hosts have none. */
+static inline const struct el_algorithm *const *hosted_algorithms(uint32_t *count)
+{
+    static const struct el_algorithm *hosted[64];
+    uint32_t known;
+    const struct el_algorithm *const *all = el_algorithms(&known);
+    *count = 0;
+    for (uint32_t i = 0; i < known; i++)
+        if (!all[i]->store) hosted[(*count)++] = all[i];
+    return hosted;
+}
+
 static inline struct host_hooks hooks_of(struct member *member)
 {
     return (struct host_hooks){.context = member,

@@ -26,8 +26,10 @@ enum MHD_Result http_page(struct http *http, struct MHD_Connection *c)
         {"Cross-Origin-Opener-Policy", "same-origin"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
     };
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        (size_t)(live_page_end - live_page), (void *)(uintptr_t)live_page, MHD_RESPMEM_PERSISTENT);
+    /* cppcheck-suppress comparePointers ; the assembler puts one behind the other */
+    const size_t size = (size_t)(live_page_end - live_page);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(size, (void *)(uintptr_t)live_page, MHD_RESPMEM_PERSISTENT);
     for (size_t i = 0; response && i < sizeof headers / sizeof *headers; i++)
         (void)MHD_add_response_header(response, headers[i].name, headers[i].value);
     return http_answer(http, c, MHD_HTTP_OK, "text/html; charset=utf-8", response);

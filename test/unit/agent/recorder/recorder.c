@@ -91,7 +91,7 @@ static void what_is_recorded_does_not_stay_in_memory(void **state)
 static void under_every_algorithm(void **state)
 {
     uint32_t count;
-    const struct el_algorithm *const *all = el_algorithms(&count);
+    const struct el_algorithm *const *all = hosted_algorithms(&count);
     for (uint32_t i = 0; i < count; i++) {
         char text[200];
         open_world();

@@ -10,13 +10,13 @@ static uint32_t algorithm_count;
 static struct host_group *group_of(el_node node, uint32_t algorithm)
 {
     char text[200];
-    const struct el_algorithm *const *all = el_algorithms(&algorithm_count);
+    const struct el_algorithm *const *all = hosted_algorithms(&algorithm_count);
     return host_find(members[node].host, all[algorithm % algorithm_count]->name, text, sizeof text);
 }
 
 static void open_with_every_algorithm(uint64_t size)
 {
-    const struct el_algorithm *const *all = el_algorithms(&algorithm_count);
+    const struct el_algorithm *const *all = hosted_algorithms(&algorithm_count);
     open_world();
     recorded_size = size;
     for (el_node node = 1; node <= MEMBERS; node++) {
