@@ -160,10 +160,11 @@ static void thaw(const char *disk)
 static bool address_of(const char *text, struct sockaddr_in *address)
 {
     char host[64];
-    unsigned port;
+    const char *colon = strrchr(text, ':');
     *address = (struct sockaddr_in){.sin_family = AF_INET};
-    if (sscanf(text, "%63[^:]:%u", host, &port) != 2) return false;
-    address->sin_port = htons((uint16_t)port);
+    if (!colon || (size_t)(colon - text) >= sizeof host) return false;
+    snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
+    address->sin_port = htons((uint16_t)strtoul(colon + 1, NULL, 10));
     return inet_pton(AF_INET, host, &address->sin_addr) == 1;
 }
 
@@ -175,7 +176,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const struct attack *attack = find_attack(argv[6]);
-    const int seconds = atoi(argv[7]);
+    const long seconds = strtol(argv[7], NULL, 10);
     cluster = (struct cluster){.program = argv[1], .folder = argv[2]};
     victim.socket = argv[3];
     victim.disk = argv[8];
@@ -186,7 +187,7 @@ int main(int argc, char **argv)
     for (uint32_t m = 0; m < MEMBERS; m++) cluster_start(&cluster, m);
     lead(victim.socket);
     const struct turn before = longest_turn(&victim.http);
-    pid_t attackers[ATTACKERS_MAX];
+    pid_t attackers[ATTACKERS_MAX] = {0};
     for (uint32_t i = 0; i < attack->processes; i++) attackers[i] = start(attack, &victim);
     for (uint64_t end = clock_boottime_ns() + (uint64_t)seconds * NS_PER_S; clock_boottime_ns() < end;)
         hear(100);

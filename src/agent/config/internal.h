@@ -23,7 +23,7 @@ struct config_reading {
 
     enum config_section section;
     uint32_t index;    /* of the member or the group */
-    uint32_t seen;     /* bit k: key k of the table was read in this section */
+    uint64_t seen;     /* bit k: key k of the table was read in this section */
     uint32_t sections; /* bit s: section s was read */
 
     char self[CONFIG_NAME_MAX + 1];

@@ -359,10 +359,11 @@ static const struct {
     {CONFIG_IN_GROUP, "allow-control", config_read_allow_control},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
+_Static_assert(KEYS <= 64, "config_reading.seen has a bit for each key");
 
 static bool refuse_key(struct config_reading *r, const char *key)
 {
-    char names[200] = "", meant[CLOSEST_MAX + 32] = "";
+    char names[400] = "", meant[CLOSEST_MAX + 32] = "";
     struct closest closest = closest_to(key);
     for (size_t i = 0; i < KEYS; i++) {
         const size_t used = strlen(names);
@@ -382,9 +383,9 @@ bool config_read_key(struct config_reading *r, const char *key, const char *valu
                            key);
     for (uint32_t i = 0; i < KEYS; i++) {
         if (keys[i].section != r->section || strcmp(keys[i].name, key) != 0) continue;
-        if (r->seen & 1u << i)
+        if (r->seen >> i & 1)
             return config_fail(r, r->line, "'%s' was set in this section already; keep one", key);
-        r->seen |= 1u << i;
+        r->seen |= UINT64_C(1) << i;
         return keys[i].read(r, value);
     }
     return r->section == CONFIG_IN_GROUP ? read_option(r, key, value) : refuse_key(r, key);
