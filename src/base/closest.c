@@ -35,7 +35,7 @@ void closest_offer(struct closest *c, const char *candidate, size_t length)
     const size_t size = strlen(c->word);
     if (size == 0 || size > CLOSEST_MAX || length == 0 || length > CLOSEST_MAX) return;
     const unsigned d = distance(c->word, size, candidate, length);
-    if (d >= c->distance || d >= length || d * 2 > (size < length ? length : size)) return;
+    if (d >= c->distance || d >= length || (size_t)d * 2 > (size < length ? length : size)) return;
     c->distance = d;
     memcpy(c->best, candidate, length);
     c->best[length] = '\0';

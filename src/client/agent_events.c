@@ -197,11 +197,10 @@ static void hear_answer(struct agent *a, const json_t *line)
 {
     const json_t *id = json_object_get(line, "id");
     const uint64_t number = json_is_integer(id) ? (uint64_t)json_integer_value(id) : 0;
-    if (!id && json_is_false(json_object_get(line, "ok")))
+    const bool to_hello = a->hello && number == a->hello;
+    if ((!id || to_hello) && json_is_false(json_object_get(line, "ok")))
         hear_refusal(a, line);
-    else if (a->hello && number == a->hello && json_is_false(json_object_get(line, "ok")))
-        hear_refusal(a, line);
-    else if (a->hello && number == a->hello)
+    else if (to_hello)
         hear_hello(a, line);
     else if (a->first && number == a->first->done.id)
         complete(a, line);

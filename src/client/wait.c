@@ -120,7 +120,7 @@ elector_status elector_await(elector *e, struct queued **ticket, uint64_t until_
         (void)elector_hear(e); /* if the connection ends, so does the ticket */
         if (t->done.is_complete) break;
         if (elector_was_woken(e))
-            ended = ELECTOR_INTERRUPTED;
+            ended = ELECTOR_INTERRUPTED; /* NOLINT(bugprone-branch-clone): the order of questions counts */
         else if (clock_boottime_ns() >= until_ns)
             ended = ELECTOR_TIMEOUT;
         else if (!elector_sleep(e, until_ns))
@@ -170,7 +170,7 @@ static elector_status await_election(elector *e, struct group_state *o, uint64_t
     e->declined = ELECTOR_OK;
     while (*token == 0 && !is_decided(e, o, &status, token)) {
         if (elector_was_woken(e))
-            status = unelected(e, o->name, ELECTOR_INTERRUPTED);
+            status = unelected(e, o->name, ELECTOR_INTERRUPTED); /* NOLINT(bugprone-branch-clone): as above */
         else if (clock_boottime_ns() >= until_ns)
             status = unelected(e, o->name, ELECTOR_TIMEOUT);
         else if (!elector_sleep(e, until_ns))
@@ -211,6 +211,7 @@ elector_status elector_leader_of(elector *e, const char *group, int timeout_ms, 
     if (status == ELECTOR_OK) {
         const struct group_state *o = group_state_find(e, group);
         free(e->answer);
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): elector_begin_look() made a ticket */
         e->answer = ticket->done.leader;
         ticket->done.leader = NULL;
         elector_leader *told = &e->answer->told;

@@ -53,7 +53,7 @@ static struct observation *add(struct connection *c, const char *name)
 {
     struct observation *one = calloc(1, sizeof *one + strlen(name) + 1);
     if (!one) return NULL;
-    memcpy(one->name, name, strlen(name));
+    memcpy(one->name, name, strlen(name) + 1);
     one->by = c;
     one->next = c->observations;
     c->observations = one;

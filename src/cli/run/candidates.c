@@ -36,6 +36,7 @@ static void weigh(void *context, const elector_candidate *candidate)
     best->found = true;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): weigh() writes through both */
 bool run_find_successor(struct run *run, char *name, uint64_t *priority)
 {
     struct best best = {.self = run->runner->id, .name = name, .priority = priority};
