@@ -234,7 +234,7 @@ static void freeze(const struct victim *v)
 {
     const int fd = open(v->disk, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     (void)ioctl(fd, FIFREEZE, 0);
-    for (;;) pause(); /* whoever kills this process thaws it */
+    for (;;) pause(); /* hostile.c thaws it after it has killed this process */
 }
 
 const struct attack attacks[] = {

@@ -1,4 +1,4 @@
-/* What a neighbour can do to an agent: processes that do it as fast as they can, until they are killed. */
+/* The attacks of a neighbour on an agent: each runs as fast as it can, until its processes are killed. */
 #ifndef ELECTOR_BENCH_HOSTILE_ATTACKS_H
 #define ELECTOR_BENCH_HOSTILE_ATTACKS_H
 

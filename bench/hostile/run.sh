@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a neighbour can do to an agent that leads 1,000 groups with profile fast: no lease may be lost, and no turn of the agent's loop
+# Attacks by a neighbour on an agent that leads 1,000 groups with profile fast: no lease may be lost, and no turn of the agent's loop
 # may take longer than a tenth of the lease. Fails otherwise. As root the attackers are another user, and the agent's file system is
 # frozen, too.
 #
