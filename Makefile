@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups bench-hostile page lint format rewrite abi install coverage soak mutants setup
+.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups bench-hostile bench-candidates bench-engines interop page lint format rewrite abi install coverage soak mutants minimal-debian setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -28,7 +28,7 @@ demo: program ## a short story in three elections, in virtual time
 # what runs real processes (cluster, run) waits for them most of the time.
 test: lint-setup build-release build-asan ## all tests, in a release build and under sanitizers, and the linters on what changed
 	@echo 'subdirs(asan release)' > build/CTestTestfile.cmake
-	@code=0; ctest --test-dir build --output-on-failure --no-tests=error -j $$(($(JOBS) + 1)) -LE soak || code=1; \
+	@code=0; ctest --test-dir build --output-on-failure --no-tests=error -j $$(($(JOBS) + 1)) || code=1; \
 		scripts/skips build/Testing/Temporary/LastTest.log || code=1; exit $$code
 
 bench: build-release ## measure speed
@@ -51,8 +51,20 @@ bench-compare: build-release ## is this build slower at failover than another (O
 bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000 10000 100000")
 	@BUILD=build/release bench/groups/run.sh
 
+bench-candidates: build-release ## what candidates without a vote cost (CANDIDATES="10 25 50" VOTERS=3 IDLE=10)
+	@BUILD=build/release bench/candidates/run.sh
+
 bench-hostile: build-release ## what a neighbour can do to an agent that leads (SECONDS_EACH=60 ATTACKS="why status …")
 	@BUILD=build/release bench/hostile/run.sh
+
+interop: build-release ## engines on real stores, in one queue with the stores' own clients (STORIES="etcd-tls …")
+	@scripts/setup engine test interop
+	@BUILD=build/release ELECTOR=build/release/elector test/engines/run.sh $(STORIES)
+	@test -n "$(STORIES)" || BUILD=build/release ELECTOR=build/release/elector test/interop/run.sh
+
+bench-engines: build-release ## how long nobody works, on a store, beside the store's own client (TRIALS=20 TTL=5 STORES="etcd zookeeper")
+	@scripts/setup test
+	@BUILD=build/release bench/engines/run.sh
 
 page: ## build the pages anew: the laboratory, which `elector lab` serves, and the live page of the agent
 	@scripts/setup page
@@ -76,9 +88,9 @@ abi: ## accept the present libelector as the reference that programs were linked
 	@test/abi/run.sh --rewrite
 
 install: program ## install below PREFIX, staged below DESTDIR
-	@scripts/setup manual
+	@scripts/setup manual engine
 	@cmake build/release >/dev/null
-	@cmake --build --preset release -j $(JOBS) --target elector_core elector_shared elector_engines man
+	@cmake --build --preset release -j $(JOBS) --target elector_core elector_shared elector_static elector-engine man
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 coverage: build-coverage ## which lines and branches of the core the tests reach
@@ -87,19 +99,23 @@ coverage: build-coverage ## which lines and branches of the core the tests reach
 	@ctest --preset coverage -j $(JOBS)
 	@scripts/coverage build/coverage
 
-PERCENT ?= 100
-soak: build-release ## the tests that run for hours (PERCENT=2: that share of each)
-	@ELECTOR_SOAK_PERCENT=$(PERCENT) ctest --test-dir build/release --output-on-failure --no-tests=error -j $(JOBS) -L soak
+HOURS ?= 1
+soak: build-release build-asan ## the long tests: faults, walks, fuzzers, larger questions (HOURS=0.25: so long, on two processors)
+	@scripts/soak $(HOURS)
 
 mutants: build-release ## plant known bugs, and see that the tests notice
 	@test -x test/mutants/run.sh || { echo "make mutants: there is no test/mutants/run.sh" >&2; exit 1; }
 	@ELECTOR=build/release/elector BUILD=build/release test/mutants/run.sh
 
+TIMES ?= 1
+minimal-debian: ## as a stranger would: make run and make test in a bare Debian and a fresh clone, as root (TIMES=3 TARGETS="run test")
+	@TIMES=$(TIMES) scripts/minimal-debian
+
 setup:
-	@scripts/setup run manual test page
+	@scripts/setup run manual engine test page
 
 lint-setup:
-	@scripts/setup run manual test page lint
+	@scripts/setup run manual engine test page lint
 
 build-%: setup
 	@cmake --preset $* >/dev/null

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memfd.h"
+#include "base/kernel/memfd.h"
 #include "base/units.h"
 #include "cli/run/groups.h"
 #include "cli/run/rank.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "agent/guardian/guardian.h"
-#include "base/memfd.h"
+#include "base/kernel/memfd.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

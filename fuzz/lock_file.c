@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/lock_file.h"
+#include "client/file/lock_file.h"
 #include "lib/scratch.h"
 
 static const char good[] = "elector-lock 00000000000000000007 5a38ee64\n",

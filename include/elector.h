@@ -249,7 +249,7 @@ ELECTOR_API elector_status elector_campaign(elector *, const char *group, const 
 ELECTOR_API elector_status elector_change(elector *, const char *group, const elector_options *options);
 /* Ends candidacy and leadership. End the work first: we do not lead from this call on. */
 ELECTOR_API elector_status elector_resign(elector *, const char *group);
-/* Asks the leader to hand over to `member`: it gets STOP. Any agent but an observer's passes it on to the leader's.
+/* Asks the leader to hand over to `member`: it gets STOP. Any agent with a vote passes it on to the leader's.
  * DONE with ELECTOR_OK means that the hand-over has begun. */
 ELECTOR_API elector_status elector_transfer(elector *, const char *group, const char *member);
 /* The same for a group that this elector leads and whose work has ended already: no STOP follows, and we do not

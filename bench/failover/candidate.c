@@ -7,6 +7,8 @@
 #include "elector.h"
 #include "trial.h"
 
+enum { ASKED_AFTER_MS = 20 }; /* a report wakes the driver, which would take a processor from the failover */
+
 struct candidate {
     uint32_t member;
     const char *group;
@@ -46,7 +48,7 @@ static elector_status obey(struct candidate *c, const struct order *order)
     const uint64_t asked_at = clock_boottime_ns();
     const elector_status status = order->what == 'r' ? elector_resign(c->elector, c->group)
                                                      : elector_hand_over(c->elector, c->group, order->to);
-    c->asked_at = asked_at; /* reported when nothing is under way that it would delay */
+    c->asked_at = asked_at;
     return status;
 }
 
@@ -72,13 +74,16 @@ void candidate_run(uint32_t member, const char *url, const char *group, int orde
         _exit(1);
     }
     for (;;) {
+        int timeout_ms = elector_timeout_ms(c.elector);
+        if (c.asked_at && (timeout_ms < 0 || timeout_ms > ASKED_AFTER_MS)) timeout_ms = ASKED_AFTER_MS;
         struct pollfd wanted[] = {{.fd = elector_fd(c.elector), .events = POLLIN},
                                   {.fd = orders, .events = POLLIN}};
-        (void)poll(wanted, 2, elector_timeout_ms(c.elector));
+        (void)poll(wanted, 2, timeout_ms);
         c.woken_at = clock_boottime_ns();
         if (wanted[1].revents) take_order(&c, orders);
         if (elector_dispatch(c.elector) != ELECTOR_OK) _exit(0);
-        if (c.asked_at) report(&c, REPORT_ASKED, 0, c.asked_at);
+        if (!c.asked_at || c.woken_at < c.asked_at + ASKED_AFTER_MS * UINT64_C(1000000)) continue;
+        report(&c, REPORT_ASKED, 0, c.asked_at);
         c.asked_at = 0;
     }
 }

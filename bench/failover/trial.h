@@ -38,6 +38,12 @@ void measure_round_trips(uint32_t count);
 /* From kill -9 of a process to the end of its connection: what nobody can be faster than. */
 void measure_deaths(uint32_t count);
 
+/* floor.c: starts the shortest chain of processes for this kind of failover. The floor is measured at its end. */
+enum floor_kind { FLOOR_NONE, FLOOR_WORKER, FLOOR_AGENT, FLOOR_AGENT_AND_WORK, FLOOR_ASKED };
+struct floor;
+struct floor *floor_begin(enum floor_kind);
+uint64_t floor_end(struct floor *); /* in ns; frees it */
+
 /* For table.awk: one line for each trial. */
 static inline void print_sample(const char *system, const char *what, uint64_t ns)
 {

@@ -220,11 +220,11 @@ static const struct {
     const char *name;
     uint64_t (*run)(struct driver *);
     uint64_t rest_percent; /* of a lease, until all is as before: one that was killed votes again */
-    bool waits_for_leases;
+    enum floor_kind floor; /* FLOOR_NONE: it waits for leases */
 } kinds[] = {
-    {"worker", trial_worker, 0, false},    {"agent", trial_agent, 150, false},
-    {"silence", trial_silence, 100, true}, {"transfer", trial_transfer, 0, false},
-    {"resign", trial_resign, 0, false},
+    {"worker", trial_worker, 0, FLOOR_WORKER},   {"agent", trial_agent, 150, FLOOR_AGENT},
+    {"silence", trial_silence, 100, FLOOR_NONE}, {"transfer", trial_transfer, 0, FLOOR_ASKED},
+    {"resign", trial_resign, 0, FLOOR_ASKED},
 };
 
 static int take_turn(const struct driver *d)
@@ -236,19 +236,40 @@ static int take_turn(const struct driver *d)
     return turn;
 }
 
+static void try_elector(struct driver *d, size_t kind)
+{
+    const uint64_t took = kinds[kind].run(d);
+    if (d->has_failed) exit(1);
+    print_sample("elector", kinds[kind].name, took);
+}
+
+static void end_turn(struct driver *d, int turn)
+{
+    rest(d, ECHO_MS);
+    flock(turn, LOCK_UN); /* candidates have inherited it */
+    close(turn);
+}
+
+/* In a turn of its own, after a rest in which its processes grow as cold as the cluster's. */
+static void try_floor(struct driver *d, enum floor_kind kind, const char *name)
+{
+    struct floor *floor = floor_begin(kind);
+    rest_a_while(d);
+    const int turn = take_turn(d);
+    print_sample("floor", name, floor_end(floor));
+    end_turn(d, turn);
+}
+
 static void try_kind(struct driver *d, size_t kind, uint32_t trials)
 {
     for (uint32_t i = 0; i < trials; i++) {
+        const bool has_floor = kinds[kind].floor != FLOOR_NONE;
+        if (has_floor) try_floor(d, kinds[kind].floor, kinds[kind].name);
+        if (kinds[kind].floor == FLOOR_AGENT) try_floor(d, FLOOR_AGENT_AND_WORK, "agent-work");
         rest_a_while(d);
-        const int turn = kinds[kind].waits_for_leases ? -1 : take_turn(d);
-        const uint64_t took = kinds[kind].run(d);
-        if (d->has_failed) exit(1);
-        print_sample("elector", kinds[kind].name, took);
-        if (turn >= 0) {
-            rest(d, ECHO_MS);
-            flock(turn, LOCK_UN); /* candidates have inherited it */
-            close(turn);
-        }
+        const int turn = has_floor ? take_turn(d) : -1;
+        try_elector(d, kind);
+        if (turn >= 0) end_turn(d, turn);
         rest(d, d->lease_ms * kinds[kind].rest_percent / 100);
     }
 }

@@ -69,6 +69,8 @@ enum el_role_kind {
     EL_ORDINARY = 1,  /* takes part, never leads */
     EL_OBSERVER = 2,  /* learns who leads, has no vote; needs an option of kind EL_OBSERVERS */
     EL_STORE = 3,     /* the last member, if the algorithm needs a store; never leads */
+    EL_VOTELESS = 4,  /* may lead, has no vote; needs an option of kind EL_VOTELESS_LIST */
+    EL_WITHDRAWN = 5, /* a voteless member that does not want to lead now, but may let go of what it led */
 };
 
 /* The value of one algorithm option; which field counts follows from the option's kind. */
@@ -78,16 +80,36 @@ struct el_value {
     uint32_t member_count;
 };
 
+/*
+ * A later record of the members: who votes and who may lead from then on, as sets (el_bit). The roles of struct
+ * el_cluster are the first record. Members decide the next one among themselves; a machine that knows records
+ * is told by a fact which ones it has on disk.
+ */
+struct el_record {
+    uint64_t voters, leaders;
+};
+
+/* What a machine knows of the records. */
+struct el_membership {
+    uint32_t record; /* that it has installed, counted from 0: the roles of struct el_cluster */
+    bool is_sole;    /* nobody counts by the voters before it: it may take part in deciding the next */
+    uint64_t floor;  /* the next record carries this, as one that knows it to be sole knew it */
+};
+/* A record that was decided, as a fact: its floor << EL_RECORD_SHIFT | its number, counted from 1. */
+enum { EL_RECORD_SHIFT = 10, EL_RECORDS_MAX = 15 };
+
 /* All arrays are borrowed and must outlive every step taken with them. */
 struct el_cluster {
     uint32_t count;
-    const uint64_t *ids;            /* [count], distinct; NULL: the id is the position */
-    const uint64_t *attributes;     /* [count]; NULL: all equal */
-    const uint8_t *roles;           /* [count] of el_role_kind; NULL: all candidates */
-    el_duration transmit_max;       /* Ttrans: the assumed upper bound on a message's delay */
-    el_duration process_max;        /* Tprocess: the assumed upper bound on handling one message */
-    uint32_t drift;                 /* every clock runs at a rate within 1 ± this many millionths */
-    const struct el_value *options; /* one for each of the algorithm's options */
+    const uint64_t *ids;             /* [count], distinct; NULL: the id is the position */
+    const uint64_t *attributes;      /* [count]; NULL: all equal */
+    const uint8_t *roles;            /* [count] of el_role_kind; NULL: all candidates */
+    el_duration transmit_max;        /* Ttrans: the assumed upper bound on a message's delay */
+    el_duration process_max;         /* Tprocess: the assumed upper bound on handling one message */
+    uint32_t drift;                  /* every clock runs at a rate within 1 ± this many millionths */
+    const struct el_value *options;  /* one for each of the algorithm's options */
+    const struct el_record *records; /* [record_count] records that may follow the first; NULL: none does */
+    uint32_t record_count;
 };
 
 struct el_config {
@@ -136,6 +158,7 @@ enum el_answer {
 struct el_start {
     enum el_start_how how;
     el_node incumbent; /* FRESH only: the initial leader, the same for all members; usually nobody */
+    /* RESTORED: the record. LOST, of a machine that decides: epoch is a number that no earlier start of it had. */
     struct el_durable durable;
 };
 
@@ -236,6 +259,12 @@ struct el_view {
     uint32_t slot;
 };
 
+/* The latest decision that a machine knows, by its number. */
+struct el_decision {
+    uint64_t number; /* 0: nothing yet */
+    uint64_t value;
+};
+
 /* ---- An algorithm's description of itself -------------------------------------------------------- */
 
 /* Conditions on links and timing without which the algorithm does not work at all. */
@@ -258,6 +287,8 @@ enum el_claim {
     EL_CLAIMS_STABLE = 1 << 5,
     /* Each new leadership has a higher term than all earlier ones, so the term is a fencing token. */
     EL_CLAIMS_RISING = 1 << 6,
+    /* Of a machine that decides: never two decisions under one number (el_decision). */
+    EL_CLAIMS_ONE_DECISION = 1 << 7,
 };
 
 enum el_fault {
@@ -280,16 +311,17 @@ enum el_fault {
 };
 
 enum el_violation {
-    EL_TWO_LEADERS = 1 << 0,  /* two nodes led at one instant */
-    EL_DISAGREEMENT = 1 << 1, /* at rest, live nodes name different leaders, or a group is headless */
-    EL_NO_LEADER = 1 << 2,    /* at rest, some live node knows of no leader */
-    EL_DEAD_LEADER = 1 << 3,  /* at rest, the leader they name is dead */
-    EL_NOT_BEST = 1 << 4,     /* at rest, a better candidate than the leader is alive */
-    EL_ENDLESS = 1 << 5,      /* the run did not come to rest */
-    EL_SAME_TERM = 1 << 6,    /* two nodes led in one term, at whatever times */
-    EL_DEMOTED = 1 << 7,      /* a live leader that all members followed stopped leading without a request */
-    EL_TOKEN_FELL = 1 << 8,   /* a leader took office in a term not above every earlier one */
-    EL_VIOLATIONS_END = 1 << 9,
+    EL_TWO_LEADERS = 1 << 0,   /* two nodes led at one instant */
+    EL_DISAGREEMENT = 1 << 1,  /* at rest, live nodes name different leaders, or a group is headless */
+    EL_NO_LEADER = 1 << 2,     /* at rest, some live node knows of no leader */
+    EL_DEAD_LEADER = 1 << 3,   /* at rest, the leader they name is dead */
+    EL_NOT_BEST = 1 << 4,      /* at rest, a better candidate than the leader is alive */
+    EL_ENDLESS = 1 << 5,       /* the run did not come to rest */
+    EL_SAME_TERM = 1 << 6,     /* two nodes led in one term, at whatever times */
+    EL_DEMOTED = 1 << 7,       /* a live leader that all members followed stopped leading without a request */
+    EL_TOKEN_FELL = 1 << 8,    /* a leader took office in a term not above every earlier one */
+    EL_TWO_DECISIONS = 1 << 9, /* two things were decided under one number */
+    EL_VIOLATIONS_END = 1 << 10,
 };
 
 /* Any of these faults may lead to any of these violations. Any other violation is a bug in the code. */
@@ -300,13 +332,14 @@ struct el_weakness {
 };
 
 enum el_option_kind {
-    EL_FLAG,      /* on, off */
-    EL_CHOICE,    /* one of `choices`, separated by |; the value is its index */
-    EL_NUMBER,    /* a whole number */
-    EL_DURATION,  /* a time */
-    EL_MEMBERS,   /* a list of members */
-    EL_ROLES,     /* a list of members: those listed become candidates, the others ordinary */
-    EL_OBSERVERS, /* a list of members: those listed become observers */
+    EL_FLAG,          /* on, off */
+    EL_CHOICE,        /* one of `choices`, separated by |; the value is its index */
+    EL_NUMBER,        /* a whole number */
+    EL_DURATION,      /* a time */
+    EL_MEMBERS,       /* a list of members */
+    EL_ROLES,         /* a list of members: those listed become candidates, the others ordinary */
+    EL_OBSERVERS,     /* a list of members: those listed become observers */
+    EL_VOTELESS_LIST, /* a list of members: those listed may lead and have no vote */
 };
 
 struct el_option {
@@ -401,6 +434,14 @@ struct el_algorithm { /* NOLINT(clang-analyzer-optin.performance.Padding) */
     uint32_t stopwatch;
 
     void (*view)(const void *state, const struct el_config *, struct el_view *);
+    /* Of a machine that decides instead of electing: nobody leads in its views. NULL: it elects. */
+    void (*decided)(const void *state, struct el_decision *);
+
+    /* If the members may change (struct el_record): what it knows of that. NULL: they never do. */
+    void (*membership)(const void *state, const struct el_config *, struct el_membership *);
+    uint32_t
+        record_fact; /* by which the host says that a record is decided; the machine saves and then installs it */
+    uint32_t record_note; /* by which it says that member @1 has record #2 and it has not */
 
     /* For the checker: renames every node in a state and its record, so that worlds which differ only in names
      * count as one. Set only if the algorithm ignores ids. `to` maps 0..count, nobody to nobody. */
@@ -452,6 +493,10 @@ const char *el_violation_name(enum el_violation violation);
 const char *el_fault_name(enum el_fault fault);
 const char *el_answer_text(enum el_answer answer);
 const char *el_part_name(const struct el_algorithm *algorithm, const struct el_part *part);
+
+/* Machines that decide something and elect nobody: `members`. NULL if there is none of that name. */
+const struct el_algorithm *el_decider_named(const char *name);
+const struct el_algorithm *const *el_deciders(uint32_t *count);
 
 /* The failure detectors of this build. They are machines too: they have no view and report by VERDICT. */
 const struct el_algorithm *const *el_detectors(uint32_t *count);

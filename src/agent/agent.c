@@ -19,9 +19,15 @@
 #include "base/children.h"
 #include "base/clock.h"
 #include "base/descriptors.h"
+#include "base/kernel/time_slice.h"
 #include "base/log/log.h"
 
-enum { LEAVE_WITHIN_S = 10 /* after clients have had `stop-timeout` */, IN_USE_FOR_S = 5, RENEW_EVERY_S = 10 };
+enum {
+    LEAVE_WITHIN_S = 10 /* after clients have had `stop-timeout` */,
+    IN_USE_FOR_S = 5,
+    RENEW_EVERY_S = 10,
+    HISTORY_WAIT_MS = 500
+};
 
 void agent_finish(struct agent *agent, int code)
 {
@@ -99,6 +105,21 @@ static uint64_t keep_alive(struct agent *agent, uint64_t now)
     return agent->watchdog_at;
 }
 
+static void open_history(struct agent *agent)
+{
+    char path[sizeof agent->config->state + 16], text[sizeof agent->config->state + 160];
+    snprintf(path, sizeof path, "%s.history", agent->config->state);
+    agent->history_file = history_file_open(path, agent->history, host_members(agent->host), text, sizeof text);
+    if (text[0]) log_event(LOG_WARN_LEVEL, NULL, "%s", text);
+}
+
+static void write_history(struct agent *agent, uint64_t now)
+{
+    char text[sizeof agent->config->state + 160];
+    if (history_file_write(agent->history_file, agent->history, now, text, sizeof text))
+        log_event(LOG_WARN_LEVEL, NULL, "%s", text);
+}
+
 /* A turn: from the end of one wait to here, before the next one. */
 static void measure_turn(struct agent *agent)
 {
@@ -128,16 +149,21 @@ static void before_waiting(uv_prepare_t *handle)
     }
     agent_watch_disk(agent, now); /* the host ticks once a second at least */
     agent_watch_peers(agent, now);
+    write_history(agent, now);
     serve_settle(agent->serve, now);
     agent_watch_names(agent, now);
     look_at_clock(agent, now);
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
     if (sealed < next) next = sealed;
     if (alive < next) next = alive;
+    const uint64_t dropped = serve_forget_some(agent->serve, now);
+    if (dropped < next) next = dropped;
     const uint64_t told = exchange_tick(agent->exchange, now);
     if (told < next) next = told;
     const uint64_t guarded = guardian_client_tick(agent->guardian);
     if (guarded < next) next = guarded;
+    const uint64_t logged = log_tick(now);
+    if (logged < next) next = logged;
     if (agent->is_leaving) {
         if (serve_leave(agent->serve) || now >= agent->leave_by) agent_finish(agent, 0);
         if (agent->leave_by < next) next = agent->leave_by;
@@ -272,6 +298,7 @@ static int open_all(struct agent *agent)
     if (agent->timer < 0) return refuse("cannot create a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
     agent->history = history_new(agent->config, clock_boottime_ns());
     agent->host = agent->history ? host_new(agent->config, agent->record, hooks) : NULL;
+    if (agent->host) open_history(agent);
     if (agent->host)
         agent->guardian =
             guardian_client_new(&agent->loop, agent->config, agent->host, agent->seal, agent->program);
@@ -349,6 +376,7 @@ static void close_all(struct agent *agent)
     uv_loop_close(&agent->loop);
     host_free(agent->host);
     recorder_close(agent->recorder);
+    history_file_close(agent->history_file, agent->history, HISTORY_WAIT_MS);
     history_free(agent->history);
     exchange_free(agent->exchange);
     seal_free(agent->seal);
@@ -391,7 +419,10 @@ int agent_run(struct config *config, const char *program)
             log_event(LOG_INFO_LEVEL, NULL, "no system calls are forbidden to this agent: %s", unconfined);
         warn_of_promises(config);
         systemd_notify("READY=1");
+        log_defer(true); /* a failover does not wait for the log */
+        time_slice_shorten();
         uv_run(&agent.loop, UV_RUN_DEFAULT);
+        log_defer(false);
     }
     close_all(&agent);
     return agent.code;

@@ -7,6 +7,7 @@
 #include "agent/agent.h"
 #include "agent/exchange/exchange.h"
 #include "agent/guardian/guardian_client.h"
+#include "agent/history/file.h"
 #include "agent/history/history.h"
 #include "agent/host/host.h"
 #include "agent/recorder/recorder.h"
@@ -44,6 +45,7 @@ struct agent {
     struct seal *seal;
     struct serve *serve;
     struct history *history;
+    struct history_file *history_file; /* NULL: there is none */
     struct exchange *exchange;
     struct guardian_client *guardian;
     struct http *http; /* NULL: off */

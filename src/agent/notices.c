@@ -79,7 +79,7 @@ static uint32_t count_heard(const struct agent *agent, uint32_t *votes)
     uint32_t heard = 0;
     *votes = 0;
     for (el_node member = 1; member <= config->member_count; member++) {
-        if (config->members[member - 1].role == CONFIG_OBSERVER) continue;
+        if (!config_votes(config, member)) continue;
         ++*votes;
         heard += member == config->self || host_heard(agent->host, member) < LOST_AFTER;
     }
@@ -118,7 +118,8 @@ static void watch_majority(struct agent *agent, uint64_t now)
 void agent_watch_peers(struct agent *agent, uint64_t now)
 {
     for (el_node peer = 1; peer <= agent->config->member_count; peer++)
-        if (peer != agent->config->self) watch_peer(agent, peer, now);
+        if (peer != agent->config->self && config_talks(agent->config, agent->config->self, peer))
+            watch_peer(agent, peer, now);
     watch_majority(agent, now);
     tell_left_out(agent, now);
 }

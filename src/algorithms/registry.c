@@ -38,6 +38,19 @@ const struct el_algorithm *const *el_algorithms(uint32_t *count)
     return table;
 }
 
+static const struct el_algorithm *const deciders[] = {&el_members};
+
+const struct el_algorithm *const *el_deciders(uint32_t *count)
+{
+    *count = sizeof deciders / sizeof *deciders;
+    return deciders;
+}
+
+const struct el_algorithm *el_decider_named(const char *name)
+{
+    return el_find(deciders, sizeof deciders / sizeof *deciders, name);
+}
+
 const struct el_algorithm *el_algorithm_named(const char *name)
 {
     return el_find(table, sizeof table / sizeof *table, name);

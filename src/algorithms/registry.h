@@ -1,6 +1,6 @@
 /*
  * The algorithms: ring/, mesh/ and majority/ hold one file for each paper, store/ one for each recipe of a store,
- * quorum/ holds Elector's own.
+ * quorum/ holds Elector's own, members/ the decision who its members are.
  * They may include core/ and this header; majority/ also mesh/. They know no clock, no heap and no libc. Every algorithm file
  * defines one descriptor (struct el_algorithm). To see how one is written, start with ring/chang_roberts.c.
  *
@@ -17,5 +17,7 @@ extern const struct el_algorithm el_ring_basic, el_chang_roberts, el_ring_initia
     el_bully_modified, el_next_in_line, el_candidate_ordinary, el_invitation, el_stable, el_paxos,
     el_multi_paxos, el_paxos_lease, el_raft, el_zookeeper_fle, el_chubby, el_etcd_election, el_zookeeper_recipe,
     el_kubernetes_lease, el_quorum;
+/* It decides, and is no election: in no list of them. */
+extern const struct el_algorithm el_members;
 
 #endif

@@ -14,7 +14,8 @@
  * W2. Vacate: store token 0 before any other change, and before anyone is told that the term has ended.
  * W3. Freeze, after a stop request: store the deadline that the client was told into the slot's own cell, then
  *     that cell's number into the slot. The shared cell may move on only after that.
- * W4. A slot belongs to one group as long as the page exists, and no token is used twice in a group.
+ * W4. No token is used twice in a slot. A slot belongs to one group until that group is dropped. The next group has it only
+ *     with tokens above all those of dropped groups.
  * R.  To read token T's deadline: load token, cell number, deadline, cell number, token. If either token is not
  *     T, it no longer leads. If the cell numbers differ, start again. Read the clock last.
  *

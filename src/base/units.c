@@ -162,6 +162,7 @@ bool units_option(const struct el_option *option, const char *value, uint64_t *n
     case EL_MEMBERS: break;
     case EL_ROLES:
     case EL_OBSERVERS:
+    case EL_VOTELESS_LIST:
         snprintf(reason, size, "'%s' follows from the members; write `role = ` in their sections",
                  option->name);
         return false;

@@ -51,6 +51,7 @@ enum check_property {
     CHECK_AGREEMENT,    /* at rest, every live node names the same live leader */
     CHECK_BEST,         /* ... which is the best-ranked live candidate */
     CHECK_GROUPS,       /* at rest, the leader that a node follows does lead */
+    CHECK_ONE_DECISION, /* never two decisions under one number */
     CHECK_RESTS,        /* from every world, a world at rest can be reached */
     CHECK_ELECTS,       /* from every world, one can be reached in which all live nodes follow one leader */
     CHECK_PROPERTIES
@@ -122,6 +123,7 @@ enum check_move_type {
     CHECK_TICK,
     CHECK_BREAK,   /* links break, or heal */
     CHECK_PUT_OFF, /* a message takes one tick longer */
+    CHECK_INSTALL, /* a record of the members, decided now or before, is installed */
 };
 
 /* One move of a counterexample. */
@@ -131,6 +133,7 @@ struct check_move {
     el_node node, peer;
     struct el_msg msg;    /* DELIVER, RETURN, DROP: as sent */
     uint32_t timer, slot; /* FIRE */
+    uint64_t value;       /* INSTALL: the fact */
     bool kept;            /* DELIVER: it stays in flight; DROP: it returns to its sender */
     bool wiped;           /* REVIVE */
     bool is_fault;

@@ -412,10 +412,13 @@ static void tell_exhausted(struct check_search *search)
     if (worlds[0]) search->result->growth = (double)worlds[1] / (double)worlds[0];
 }
 
+/* Or, of a machine that decides, some node holds more than the first decision, which needs nobody. */
 static bool has_led(const struct check_search *search)
 {
     for (uint32_t i = 0; i < search->model.locals.count; i++)
-        if (check_local_at(&search->model, i)->leading) return true;
+        if (check_local_at(&search->model, i)->leading ||
+            check_local_at(&search->model, i)->decision.number > 1)
+            return true;
     return false;
 }
 

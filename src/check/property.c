@@ -16,9 +16,13 @@ static const struct {
                          EL_CLAIMS_AGREEMENT},
     [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_CLAIMS_BEST},
     [CHECK_GROUPS] = {"groups", "at rest, the leader that a node follows does lead", EL_CLAIMS_GROUPS},
+    [CHECK_ONE_DECISION] = {"one-decision", "never two decisions under one number", EL_CLAIMS_ONE_DECISION},
     [CHECK_RESTS] = {"rests", "from every world, a world at rest can be reached", 0},
-    [CHECK_ELECTS] = {"elects",
-                      "from every world, one can be reached in which all live nodes follow one leader", 0},
+    [CHECK_ELECTS] =
+        {"elects",
+         "from every world, one can be reached in which all live nodes follow one leader (of a machine that"
+         " decides: hold the same for decided)",
+         0},
 };
 
 const char *check_property_name(enum check_property property)
@@ -91,6 +95,32 @@ static void remember_death(struct check_history *history, el_node node)
         if (history->tenures[i].node == node) history->tenures[i].past = 1;
 }
 
+/* Decisions are kept for ever, whoever knows them and whatever becomes of him. */
+static uint32_t remember_decision(struct check_model *model, uint32_t number, const struct check_local *is,
+                                  uint32_t *broken)
+{
+    struct check_history history = *check_history_at(model, number);
+    uint32_t at = 0;
+    if (!asks(model, CHECK_ONE_DECISION) || is->decision.number == 0) return number;
+    while (at < HISTORY_DECISIONS_MAX && history.decisions[at].number) {
+        const struct el_decision *known = &history.decisions[at];
+        if (known->number == is->decision.number) {
+            if (known->value != is->decision.value) *broken |= 1u << CHECK_ONE_DECISION;
+            return number;
+        }
+        if (known->number > is->decision.number) break;
+        at++;
+    }
+    if (history.decisions[HISTORY_DECISIONS_MAX - 1].number) {
+        check_give_up(model, "too many decisions: name fewer initiators");
+        return number;
+    }
+    memmove(&history.decisions[at + 1], &history.decisions[at],
+            (HISTORY_DECISIONS_MAX - 1 - at) * sizeof *history.decisions);
+    history.decisions[at] = is->decision;
+    return check_add_history(model, &history);
+}
+
 uint32_t check_remember(struct check_model *model, uint32_t number, el_node node, uint32_t before,
                         uint32_t after, uint32_t *broken)
 {
@@ -98,10 +128,16 @@ uint32_t check_remember(struct check_model *model, uint32_t number, el_node node
     const bool died = (check_head_of(was)->flags & LOCAL_ALIVE) && !(check_head_of(is)->flags & LOCAL_ALIVE);
     const bool begins = is->leading && !(was->leading && was->term == is->term);
     *broken = 0;
-    if (!died && !begins) return number;
-    if (!asks(model, CHECK_ONE_PER_TERM) && !asks(model, CHECK_TOKENS_RISE)) return number;
+    if (model->algorithm->decided) return remember_decision(model, number, is, broken);
     const struct check_history *known = check_history_at(model, number);
+    const bool decides = is->members.record > known->decided;
+    if (!died && !begins && !decides) return number;
+    if (!decides && !asks(model, CHECK_ONE_PER_TERM) && !asks(model, CHECK_TOKENS_RISE)) return number;
     struct check_history history = *known;
+    if (decides) { /* it is the first to install it */
+        history.decided = is->members.record;
+        history.floors[history.decided] = is->members.floor;
+    }
     if (died) remember_death(&history, node);
     if (begins && asks(model, CHECK_ONE_PER_TERM)) *broken |= remember_tenure(model, &history, node, is->term);
     if (begins && asks(model, CHECK_TOKENS_RISE)) {
@@ -142,9 +178,24 @@ static bool leads(const struct check_model *model, const struct check_world *wor
     return node && lives(model, world, node) && named_by(model, world, node) == node;
 }
 
+/* All live nodes hold the same for decided. */
+static bool is_decided(const struct check_model *model, const struct check_world *world)
+{
+    const struct check_local *first = NULL;
+    for (el_node node = 1; node <= model->count; node++) {
+        const struct check_local *local = check_local_at(model, world->local[node - 1]);
+        if (!lives(model, world, node)) continue;
+        if (!first) first = local;
+        if (local->decision.number != first->decision.number || local->decision.value != first->decision.value)
+            return false;
+    }
+    return true;
+}
+
 bool check_is_agreed(const struct check_model *model, const struct check_world *world)
 {
     el_node leader = EL_NOBODY;
+    if (model->algorithm->decided) return is_decided(model, world);
     for (el_node node = 1; node <= model->count; node++) {
         if (!lives(model, world, node)) continue;
         const el_node named = named_by(model, world, node);

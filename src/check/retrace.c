@@ -44,6 +44,7 @@ static struct check_move describe(const struct check_model *model, const struct 
     if (step->type == CHECK_DELIVER || step->type == CHECK_RETURN || step->type == CHECK_DROP ||
         step->type == CHECK_PUT_OFF)
         move.msg = check_letter_at(model, step->letter)->msg;
+    if (step->type == CHECK_INSTALL) move.value = step->letter;
     if (step->outcome) {
         move.dying = step->outcome->dying;
         move.choice_count = step->outcome->choice_count;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/closest.h"
-#include "base/memfd.h"
+#include "base/kernel/memfd.h"
 #include "cli/cli.h"
 #include "elector.h"
 #include "elector/core.h"

@@ -196,7 +196,8 @@ static void close_agent(struct engine *engine)
     free(a);
 }
 
-static elector_status open_agent(elector *owner, const char *path, struct engine **out)
+/* `url`: of an engine, else NULL. */
+static elector_status open_lines(elector *owner, const char *path, const char *url, struct engine **out)
 {
     struct agent *a = malloc(sizeof *a);
     if (!a) return engine_fail(owner, ELECTOR_NO_MEMORY, "out of memory");
@@ -205,13 +206,28 @@ static elector_status open_agent(elector *owner, const char *path, struct engine
     a->first = a->last = NULL;
     a->has_page = false;
     a->heard_ns = clock_boottime_ns();
-    elector_status status = json_lines_open(&a->json_lines, path);
+    elector_status status = url ? json_lines_start(&a->json_lines, url) : json_lines_open(&a->json_lines, path);
     if (status != ELECTOR_OK) engine_fail(owner, status, "%s", a->json_lines.reason);
     if (status == ELECTOR_OK) status = agent_greet(a, true);
     if (status == ELECTOR_OK)
         *out = &a->base;
     else
         close_agent(&a->base);
+    return status;
+}
+
+static elector_status open_agent(elector *owner, const char *path, struct engine **out)
+{
+    return open_lines(owner, path, NULL, out);
+}
+
+static elector_status open_program(elector *owner, const char *scheme, const char *rest, struct engine **out)
+{
+    char *url;
+    if (asprintf(&url, "%s:%s", scheme, rest) < 0)
+        return engine_fail(owner, ELECTOR_NO_MEMORY, "out of memory");
+    const elector_status status = open_lines(owner, NULL, url, out);
+    free(url);
     return status;
 }
 
@@ -233,23 +249,21 @@ static uint64_t deadline(const struct engine *engine)
     return more ? 0 : answer_due(a);
 }
 
-const struct engine_kind engine_agent = {
-    .scheme = "unix",
-    .open = open_agent,
-    .close = close_agent,
-    .campaign = campaign,
-    .change = change,
-    .resign = resign,
-    .transfer = transfer,
-    .proclaim = proclaim,
-    .observe = observe,
-    .unobserve = unobserve,
-    .look = look,
-    .work = work,
-    .stopped = stopped,
-    .alive = alive,
-    .fd = descriptor,
-    .has_output = has_output,
-    .deadline = deadline,
-    .dispatch = dispatch,
-};
+#define SPEAKS_LINES                                                                                      \
+    .close = close_agent, .campaign = campaign, .change = change, .resign = resign, .transfer = transfer, \
+    .proclaim = proclaim, .observe = observe, .unobserve = unobserve, .look = look, .work = work,         \
+    .stopped = stopped, .alive = alive, .fd = descriptor, .has_output = has_output, .deadline = deadline, \
+    .dispatch = dispatch
+
+const struct engine_kind engine_agent = {.scheme = "unix", .open = open_agent, SPEAKS_LINES};
+
+/* Stores, each by the program that elects on it: program.c. */
+#define PROGRAM(name)                                                                        \
+    static elector_status open_##name(elector *owner, const char *rest, struct engine **out) \
+    {                                                                                        \
+        return open_program(owner, #name, rest, out);                                        \
+    }                                                                                        \
+    const struct engine_kind engine_##name = {.scheme = #name, .open = open_##name, SPEAKS_LINES}
+PROGRAM(etcd);
+PROGRAM(etcds);
+PROGRAM(zookeeper);

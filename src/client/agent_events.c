@@ -120,6 +120,13 @@ static void hear_hello(struct agent *a, const json_t *answer)
     } else if (!take_page(a, json_is_true(json_object_get(answer, "page")))) {
         (void)agent_greet(a, false);
     } else {
+        size_t i;
+        const json_t *lack;
+        engine_declare_lack(a->base.owner, NULL);
+        json_array_foreach(json_object_get(answer, "lacks"), i, lack)
+        {
+            if (json_is_string(lack)) engine_declare_lack(a->base.owner, json_string_value(lack));
+        }
         engine_connected(a->base.owner, member ? member : "", cluster ? cluster : "");
     }
 }
@@ -185,11 +192,9 @@ static void complete(struct agent *a, const json_t *answer)
 /* An error without an id: the agent turns us away, or could not parse our request. */
 static void hear_refusal(struct agent *a, const json_t *line)
 {
-    char text[200];
-    json_lines_refusal(line, text, sizeof text);
-    snprintf(a->json_lines.reason, sizeof a->json_lines.reason, "the agent at %s: %s", a->json_lines.path,
-             text);
+    const elector_status status = json_lines_turned_away(&a->json_lines, line);
     agent_lost(a);
+    if (status == ELECTOR_INVALID) engine_is_in_vain(a->base.owner);
 }
 
 /* Answers to `alive`, `stopped`, and ids that we never used, are ignored. */

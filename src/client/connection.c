@@ -16,7 +16,8 @@
 #include "base/descriptors.h"
 #include "client/group_state.h"
 
-static const struct engine_kind *const kinds[] = {&engine_agent, &engine_file};
+static const struct engine_kind *const kinds[] = {&engine_agent, &engine_file, &engine_etcd, &engine_etcds,
+                                                  &engine_zookeeper};
 
 static const uint64_t first_delay_ns = NS_PER_S / 10;
 
@@ -203,19 +204,26 @@ void elector_set_reconnect(elector *e, uint64_t longest_ms)
 
 /* ---- Opening and closing ---- */
 
+static bool has_scheme(const struct engine_kind *kind, const char *url)
+{
+    const size_t length = strlen(kind->scheme);
+    return strncmp(url, kind->scheme, length) == 0 && url[length] == ':';
+}
+
 static elector_status read_url(elector *e, const char *url)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const size_t length = strlen(kinds[i]->scheme);
-        if (strncmp(url, kinds[i]->scheme, length) != 0 || url[length] != ':') continue;
-        const char *rest = url + length + 1;
+        if (!has_scheme(kinds[i], url)) continue;
+        const char *rest = url + strlen(kinds[i]->scheme) + 1;
         if (!*rest || strlen(rest) > URL_MAX) break;
         e->kind = kinds[i];
         snprintf(e->rest, sizeof e->rest, "%s", rest);
         return ELECTOR_OK;
     }
     return engine_fail(e, ELECTOR_INVALID,
-                       "'%.200s': expected unix:PATH (an agent's socket) or file:PATH (a lock)", url);
+                       "'%.200s': expected unix:PATH (an agent's socket), file:PATH (a lock), or a store: "
+                       "etcd://HOST:PORT, zookeeper://HOST:PORT/PATH",
+                       url);
 }
 
 elector_status elector_open(const char *url, elector **out)

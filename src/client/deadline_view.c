@@ -26,7 +26,16 @@ static bool is_page(int fd)
            header.cell_count == DEADLINE_CELLS && header.slot_count == DEADLINE_SLOTS;
 }
 
-/* Replaces the present mapping atomically. */
+/*
+ * Replaces the present mapping, while other threads may read it. What they can see, and why it is no race:
+ * - The kernel holds the lock of the address space for writing until the new mapping is in place. A reader that faults
+ *   meanwhile waits for that lock. So each of its loads is from the old page or from the new one.
+ * - Nobody in this process writes through the mapping, old or new: it is PROT_READ. ThreadSanitizer counts mmap() as a write to
+ *   all of it, hence the suppression in test/unit/client/deadline_view.c. It names this function, so no other access is hidden.
+ * - A reader may get the token of the old page and the deadline of the new one. It then looks again at the token, in the new
+ *   page. That is another agent's, which never has the same token; or zeros. A page that is mapped again was zeros
+ *   in between: a deadline read from there is 0, and does not lead.
+ */
 static bool map_over(struct deadline_view *view, int flags, int fd)
 {
     void *at = view->map;

@@ -74,6 +74,22 @@ void engine_done(elector *e, struct queued *ticket, elector_status status, const
     event_queue_add(&e->events, ticket);
 }
 
+void engine_declare_lack(elector *e, const char *what)
+{
+    const size_t used = strlen(e->lacks);
+    if (!what)
+        e->lacks[0] = '\0';
+    else if (used + strlen(what) + 3 <= sizeof e->lacks)
+        snprintf(e->lacks + used, sizeof e->lacks - used, " %s ", what);
+}
+
+bool engine_lacks(const elector *e, const char *what)
+{
+    char wanted[40];
+    snprintf(wanted, sizeof wanted, " %s ", what);
+    return strstr(e->lacks, wanted) != NULL;
+}
+
 void engine_connected(elector *e, const char *member, const char *cluster)
 {
     snprintf(e->member, sizeof e->member, "%s", member);

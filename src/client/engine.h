@@ -3,7 +3,7 @@
  * socket protocol, and nothing of the agent's code. Start with api.c, the calls of elector.h; wait.c has those
  * that wait and dispatch, connection.c opens, closes and reconnects. group_state.c (with group_table.c,
  * deadlines.c and event_queue.c) keeps the order of events and the deadlines of each group. agent_engine.c (with
- * agent_events.c, json_lines.c and deadline_view.c) speaks to an agent; file_engine.c (with lock_file.c) needs none.
+ * agent_events.c, json_lines.c and deadline_view.c) speaks to an agent; file/engine.c needs none.
  *
  * An engine is one way to be elected: an agent's socket, or a lock on this host. It is a table of functions,
  * and it reports what it learns. The order of events, deadlines and threads are the business of api.c and
@@ -65,6 +65,9 @@ struct engine_kind {
 };
 
 extern const struct engine_kind engine_agent, engine_file;
+extern const struct engine_kind engine_etcd, engine_etcds, engine_zookeeper; /* stores: see program.c */
+/* Whether what the URL names speaks docs/socket-protocol.md: an agent, or the engine of a store. Not so: a lock. */
+bool engine_speaks_lines(const char *url);
 
 /* Sets elector_message(). Returns the status. */
 elector_status engine_fail(elector *, elector_status, const char *format, ...)
@@ -81,6 +84,10 @@ bool engine_page(elector *, int fd);
  * that expired because the agent was late.
  */
 void engine_connected(elector *, const char *member, const char *cluster);
+/* What it has not, of the operations and fields of the socket protocol ("transfer", "priority"). Call it before
+ * engine_connected(), once for each, first with NULL: nothing is missing. */
+void engine_declare_lack(elector *, const char *what);
+bool engine_lacks(const elector *, const char *what);
 void engine_done(elector *, struct queued *ticket, elector_status, const char *message);
 void engine_elected(elector *, const char *group, uint64_t token, uint64_t deadline_ns, uint32_t slot);
 void engine_lease(elector *, const char *group, uint64_t token, uint64_t deadline_ns);
@@ -92,6 +99,8 @@ void engine_leader(elector *, const char *group, const elector_leader *);
 /* Ends all leadership for this reason; the format is for elector_message(). Returns ELECTOR_LOST. */
 elector_status engine_gone(elector *, const char *reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* After engine_gone(), before it ever connected: it is not worth trying again. */
+void engine_is_in_vain(elector *);
 bool engine_is_gone(const elector *);
 
 /* The reason of this name in the socket protocol; ELECTOR_REASON_OTHER: it has none. */

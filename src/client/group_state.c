@@ -255,6 +255,11 @@ elector_status engine_gone(elector *e, const char *reason, const char *format, .
     return ELECTOR_LOST;
 }
 
+void engine_is_in_vain(elector *e)
+{
+    if (!e->connected) e->gone_status = ELECTOR_INVALID;
+}
+
 bool engine_is_gone(const elector *e)
 {
     return e->gone;

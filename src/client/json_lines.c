@@ -15,6 +15,7 @@
 #include "base/descriptors.h"
 #include "base/pass.h"
 #include "client/engine.h"
+#include "client/program.h"
 
 /* ---- Beginning and ending ---- */
 
@@ -53,6 +54,22 @@ elector_status json_lines_open(struct json_lines *w, const char *path)
     const int error = errno;
     json_lines_close(w);
     return say_why_not(w, error);
+}
+
+elector_status json_lines_start(struct json_lines *w, const char *url)
+{
+    w->fd = w->passed = w->passes = -1;
+    w->size = w->used = w->out_first = w->out_size = w->out_room = 0;
+    w->out = NULL;
+    w->reason[0] = '\0';
+    snprintf(w->path, sizeof w->path, "%.*s", (int)strcspn(url, "?"), url);
+    w->fd = program_start(url, w->reason, sizeof w->reason);
+    return w->fd >= 0 ? ELECTOR_OK : ELECTOR_INVALID; /* trying again would not help */
+}
+
+elector_status json_lines_connect(struct json_lines *w, const char *url)
+{
+    return strncmp(url, "unix:", 5) == 0 ? json_lines_open(w, url + 5) : json_lines_start(w, url);
 }
 
 void json_lines_close(struct json_lines *w)
@@ -260,13 +277,20 @@ bool json_lines_wait(struct json_lines *w, uint64_t until_ns)
 }
 
 /* An error without an id: the agent refuses this connection, or could not parse our request. */
-static bool turns_away(struct json_lines *w, const json_t *line)
+static bool turns_away(const json_t *line)
 {
-    char text[200];
-    if (json_object_get(line, "id") || !json_is_false(json_object_get(line, "ok"))) return false;
-    json_lines_refusal(line, text, sizeof text);
-    snprintf(w->reason, sizeof w->reason, "the agent at %s: %s", w->path, text);
-    return true;
+    return !json_object_get(line, "id") && json_is_false(json_object_get(line, "ok"));
+}
+
+elector_status json_lines_turned_away(struct json_lines *w, const json_t *line)
+{
+    char text[400];
+    const elector_status status = json_lines_refusal(line, text, sizeof text);
+    if (strstr(w->path, "://")) /* the engine names itself and its store */
+        snprintf(w->reason, sizeof w->reason, "%s", text);
+    else
+        snprintf(w->reason, sizeof w->reason, "the agent at %s: %.200s", w->path, text);
+    return status == ELECTOR_INVALID ? ELECTOR_INVALID : ELECTOR_UNAVAILABLE;
 }
 
 elector_status json_lines_hear(struct json_lines *w, uint64_t until_ns, json_t **line)
@@ -274,11 +298,12 @@ elector_status json_lines_hear(struct json_lines *w, uint64_t until_ns, json_t *
     for (;;) {
         const int got = json_lines_read(w, line);
         if (got < 0) return ELECTOR_LOST;
-        if (got > 0 && turns_away(w, *line)) {
+        if (got > 0 && turns_away(*line)) {
+            const elector_status status = json_lines_turned_away(w, *line);
             json_decref(*line);
             *line = NULL;
             json_lines_close(w);
-            return ELECTOR_UNAVAILABLE;
+            return status;
         }
         if (got > 0 && !json_object_get(*line, "event")) return ELECTOR_OK;
         if (got > 0) json_decref(*line);
@@ -321,7 +346,8 @@ elector_status json_lines_refusal(const json_t *answer, char *text, size_t size)
         {"bad-request", ELECTOR_INVALID},     {"unknown-op", ELECTOR_INVALID},
         {"too-long", ELECTOR_INVALID},        {"bad-group", ELECTOR_INVALID},
         {"bad-value", ELECTOR_INVALID},       {"leaving", ELECTOR_UNAVAILABLE},
-        {"no-answer", ELECTOR_UNAVAILABLE},
+        {"no-answer", ELECTOR_UNAVAILABLE},   {"unavailable", ELECTOR_UNAVAILABLE},
+        {"bad-url", ELECTOR_INVALID},
     };
     const char *error = json_lines_text(answer, "error", 64),
                *message = json_lines_text(answer, "message", 400);

@@ -33,6 +33,10 @@ struct json_lines {
 
 /* On failure ELECTOR_INVALID, ELECTOR_UNAVAILABLE or ELECTOR_REFUSED, and `reason` says why. */
 elector_status json_lines_open(struct json_lines *, const char *path);
+/* The same with an engine that is started for this URL; `path` gets the URL without its options. */
+elector_status json_lines_start(struct json_lines *, const char *url);
+/* One of these two: unix:PATH, or the URL of an engine (engine_speaks_lines()). */
+elector_status json_lines_connect(struct json_lines *, const char *url);
 void json_lines_close(struct json_lines *);
 
 /* Sends, and buffers what the socket does not take yet. Steals the reference. False: the connection has
@@ -60,6 +64,9 @@ const char *json_lines_text(const json_t *object, const char *name, size_t max);
 /* An integer field of at least `least`; false: there is none. */
 bool json_lines_number(const json_t *object, const char *name, uint64_t least, uint64_t *number);
 
+/* Somebody turns this connection away: `reason` says why. ELECTOR_INVALID: for what was asked of it, so that asking again is in
+ * vain; else ELECTOR_UNAVAILABLE. */
+elector_status json_lines_turned_away(struct json_lines *, const json_t *line);
 /* The status and the message of an answer with "ok":false. */
 elector_status json_lines_refusal(const json_t *answer, char *text, size_t size);
 

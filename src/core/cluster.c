@@ -15,7 +15,8 @@ struct el_rank el_rank_of(const struct el_cluster *cluster, el_node node)
 
 bool el_may_lead(const struct el_cluster *cluster, el_node node)
 {
-    return !cluster->roles || cluster->roles[node - 1] == EL_CANDIDATE;
+    return !cluster->roles || cluster->roles[node - 1] == EL_CANDIDATE ||
+           cluster->roles[node - 1] == EL_VOTELESS;
 }
 
 bool el_rank_above(struct el_rank a, struct el_rank b)

@@ -1,6 +1,6 @@
 /*
  * The inside of a world: its data, and the functions by which the files of the simulator call each other.
- * Included only within src/sim. Start reading with sim_world_run in world/world.c.
+ * Included only within src/sim. Start reading with sim_world_run in world/run.c.
  */
 #ifndef ELECTOR_SIM_INTERNAL_H
 #define ELECTOR_SIM_INTERNAL_H
@@ -126,6 +126,12 @@ struct sim_world {
     size_t broken_count;
     size_t commands_left, calls_left; /* of the plan; calls: requests to campaign, and accusations */
 
+    struct sim_records { /* of the members, see records.c */
+        uint32_t wanted, decided;
+        bool is_sole;   /* some live member has installed the last, and knows it to be sole */
+        uint64_t asked; /* members whose hosts have asked for a record */
+        uint64_t floors[EL_RECORDS_MAX + 1]; /* that each record carries */
+    } records;
     struct sim_stage stage;
 
     uint64_t judging;       /* pending checks of the simulator's own detector */
@@ -221,6 +227,8 @@ void sim_oracle_endless(struct sim_world *world);
 /* The script has returned to the world's state at this step, whose record is given. */
 void sim_oracle_goes_round(struct sim_world *world, uint64_t step, uint64_t record);
 /* Reports the live nodes for which `test` is true, if any; the first few by name. */
+/* Of a machine that decides: remembers what each number was decided to be. */
+void sim_oracle_decision(struct sim_world *world, el_node node, const void *state);
 void sim_oracle_report_those(struct sim_world *world, enum el_violation kind,
                              bool (*test)(struct sim_world *, el_node));
 
@@ -248,6 +256,17 @@ bool sim_majority_possible(const struct sim_world *world);
 void sim_majority_judge(struct sim_world *world);
 bool sim_reaches_both_ways(const struct sim_world *world, el_node a, el_node b);
 
+/* records.c: members that change. The next record is wanted, or the world has changed: it is decided if it can be. */
+void sim_records_want(struct sim_world *world);
+void sim_records_review(struct sim_world *world);
+/* The node hears of the record of this number, and its host asks for it; and gets it. */
+void sim_records_ask(struct sim_world *world, el_node node, uint64_t number, uint64_t cause);
+void sim_records_came(struct sim_world *world, const struct sim_event *event);
+/* By the last record that was decided. */
+bool sim_may_lead(const struct sim_world *world, el_node node);
+/* The node reaches a majority of the voters, and of those before as long as they count. */
+bool sim_reaches_voters(const struct sim_world *world, el_node node);
+
 /* step.c: a machine of the node takes a step for this event; `cause` is the event's record. */
 void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, const struct el_event *event,
                uint64_t cause);
@@ -274,11 +293,13 @@ void sim_apply_command(struct sim_world *world, const struct sim_command *comman
 /* True if the command makes a node call an election or accuse a peer. */
 bool sim_is_call(const struct sim_command *command);
 
-/* world.c */
+/* events.c */
 void sim_push(struct sim_world *world, const struct sim_event *event);
 void sim_deliver(struct sim_world *world, const struct sim_event *event);
 void sim_take_back_hop(struct sim_world *world, const struct sim_event *event);
 void sim_time_out(struct sim_world *world, const struct sim_event *event);
+bool sim_put_off(struct sim_world *world, const struct sim_event *event); /* its process is paused */
+void sim_handle(struct sim_world *world, const struct sim_event *event);
 
 /* fingerprint.c: two equal hashes mean that the run can continue in the same ways. False if memory ran out. */
 bool sim_fingerprint(struct sim_world *world, struct el_hash *hash);

@@ -253,6 +253,15 @@ static enum supervise_report kill_without_keeper(struct supervise *work, int *va
     return SUPERVISE_EXITED;
 }
 
+/* A keeper that exits before it has read all orders resets the socket. The kernel tells that first, once; what the keeper
+ * has reported is still to be read. */
+static ssize_t receive(const struct supervise *work, struct supervise_message *message)
+{
+    const ssize_t size = recv(work->socket, message, sizeof *message, MSG_DONTWAIT);
+    if (size >= 0 || errno != ECONNRESET) return size;
+    return recv(work->socket, message, sizeof *message, MSG_DONTWAIT);
+}
+
 enum supervise_report supervise_read(struct supervise *work, int *value)
 {
     struct supervise_message message;
@@ -264,7 +273,7 @@ enum supervise_report supervise_read(struct supervise *work, int *value)
         return SUPERVISE_NOTHING;
     }
     if (!work->abandoned) {
-        const ssize_t size = recv(work->socket, &message, sizeof message, MSG_DONTWAIT);
+        const ssize_t size = receive(work, &message);
         if (size < 0 && (errno == EAGAIN || errno == EINTR)) return SUPERVISE_NOTHING;
         if (size == (ssize_t)sizeof message) {
             *value = message.value;

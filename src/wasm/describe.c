@@ -67,8 +67,9 @@ static void put_texts(FILE *out, const char *key, const char *const *texts, uint
 static void put_options(FILE *out, const struct el_algorithm *algorithm)
 {
     static const char *const kinds[] = {
-        [EL_FLAG] = "flag",       [EL_CHOICE] = "choice", [EL_NUMBER] = "number",    [EL_DURATION] = "duration",
-        [EL_MEMBERS] = "members", [EL_ROLES] = "members", [EL_OBSERVERS] = "members"};
+        [EL_FLAG] = "flag",         [EL_CHOICE] = "choice",        [EL_NUMBER] = "number",
+        [EL_DURATION] = "duration", [EL_MEMBERS] = "members",      [EL_ROLES] = "members",
+        [EL_OBSERVERS] = "members", [EL_VOTELESS_LIST] = "members"};
     fputs("\"options\":[", out);
     for (uint32_t i = 0; i < algorithm->option_count; i++) {
         const struct el_option *option = &algorithm->options[i];
@@ -158,6 +159,7 @@ void page_write_catalogue(FILE *out)
 {
     fputc('{', out);
     put_registry(out, "algorithms", el_algorithms);
+    put_registry(out, "deciders", el_deciders);
     put_registry(out, "detectors", el_detectors);
     put_settings(out);
     put_violation_kinds(out);

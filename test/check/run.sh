@@ -8,8 +8,8 @@
 #   run.sh --rewrite          renew the numbers of the rows for tests, and the stories; read the diff before you commit it
 #
 # Environment: ELECTOR, the program (default: the release build); ELECTOR_SANITIZED, if it is sanitized: then only small
-# rows, once each; THREADS (default: 1 for tests, all for soak); LIST, the table; ELECTOR_SOAK_PERCENT, the share of four hours
-# that each row of a soak has: below 100, a row that takes longer is told and does not fail.
+# rows, once each; THREADS (default: 1 for tests, all for soak); LIST, the table; ELECTOR_SECONDS, the time that all rows of a soak share:
+# one that is not finished when its part is over says how far it came, and does not fail. Without it, each question has four hours.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
@@ -38,7 +38,7 @@ threads=${THREADS:-1}
 if [ "$kind" = soak ]; then
     # 14 GiB, or two thirds of what this machine has
     memory=$(awk '/^MemTotal/ { most = int($2 / 1024 * 2 / 3); print (most < 14336 ? most : 14336) "M" }' /proc/meminfo)
-    patience=$((144 * ${ELECTOR_SOAK_PERCENT:-100}))
+    patience=14400
     threads=${THREADS:-$(nproc)}
 fi
 scratch=$(mktemp -d)
@@ -112,13 +112,23 @@ questions() { # ARGUMENTS
 number() { sed -n "s/^  \"$1\": \([0-9.-]*\),\{0,1\}$/\1/p" "$scratch/answer"; }
 word() { sed -n "s/^  \"$1\": \"\(.*\)\",\{0,1\}$/\1/p" "$scratch/answer"; }
 
-# Asks one question; sets verdict and worlds.
+now() { date +%s; }
+# The seconds that a question has: its patience, or what is left of its row's.
+left() {
+    local seconds=$patience
+    [ -z "$row_ends" ] || seconds=$((row_ends - $(now)))
+    echo $((seconds > 0 ? seconds : 1)) # 0 would be no limit
+}
+row_ends=
+
+# Asks one question; sets verdict and worlds. When its time is over it is interrupted, and then says how far it came.
 ask() { # ARGUMENTS
-    local status=0
+    local status=0 began
+    began=$(now)
     rm -f "$scratch/story"
     # The arguments are words: nothing in the list needs quotes.
     # shellcheck disable=SC2086
-    timeout "$patience" "$ELECTOR" check $1 --threads "$threads" --memory "$memory" --budget off --output json --quiet \
+    timeout --signal=INT --kill-after=60 "$(left)" "$ELECTOR" check $1 --threads "$threads" --memory "$memory" --budget off --output json --quiet \
         --scenario "$scratch/story" >"$scratch/answer" 2>"$scratch/errors" </dev/null || status=$?
     worlds=$(number states)
     case $status in
@@ -127,7 +137,7 @@ ask() { # ARGUMENTS
         [ "$(word verdict)" = holds ] || verdict="cannot tell: $(word text)"
         ;;
     1) verdict="breaks $(word broken) in $(number length)" ;;
-    124) verdict="took longer than $patience s" ;;
+    124 | 137) verdict="took longer than $(($(now) - began)) s" ;;
     3)
         verdict="cannot tell: $(word text)"
         [ "$(word verdict)" != holds ] || verdict="holds, but nothing happens that was asked about"
@@ -191,8 +201,9 @@ try_row() { # NAME EXPECTED WORLDS ARGUMENTS
     local name=$1 expected=$2 count=$3 before=$failed
     ask_row "$name" "$4"
     tell "$name"
-    if [ "$kind" = soak ] && [ "${ELECTOR_SOAK_PERCENT:-100}" -lt 100 ] && [[ $verdict == took\ longer* ]]; then
+    if [ -n "$row_ends" ] && [[ $verdict == took\ longer* || $verdict == *'memory '* ]]; then
         cut=$((cut + 1))
+        echo "not finished: $name, $worlds worlds"
         return
     elif [ "$verdict" != "$expected" ]; then
         fail "$name" "expected: $expected; found: $verdict"
@@ -231,6 +242,8 @@ try_alike() { # NAME EXPECTED ARGUMENTS
 }
 
 rows=0
+rows_left=$(grep -c "^$kind " "$LIST" || true)
+ends=$(($(now) + ${ELECTOR_SECONDS:-0}))
 while IFS='|' read -r where name expected count arguments; do
     read -r where <<<"$where"
     read -r name <<<"$name"
@@ -255,6 +268,15 @@ while IFS='|' read -r where name expected count arguments; do
     rows=$((rows + 1))
     if [ -z "$only" ] && is_too_large "$count" "$arguments"; then continue; fi
     [ -z "$only" ] || try_verdict "$name" "$expected" "$arguments"
+    if [ "$kind" = soak ] && [ -n "${ELECTOR_SECONDS-}" ]; then
+        if [ "$(now)" -ge "$ends" ]; then
+            cut=$((cut + 1))
+            echo "not finished: $name, not begun"
+            continue
+        fi
+        row_ends=$(($(now) + (ends - $(now)) / rows_left))
+        rows_left=$((rows_left - 1))
+    fi
     try_row "$name" "$expected" "$count" "$arguments"
     if $rewrite && [ "$verdict" = holds ]; then echo "$name $worlds" >>"$scratch/counts"; fi
     if [ "$where" = alike ] && ! $rewrite && [ -z "${ELECTOR_SANITIZED-}" ]; then try_alike "$name" "$expected" "$arguments"; fi
@@ -273,6 +295,6 @@ if [ -n "$only" ]; then
     exit 2
 fi
 [ ! -s "$failures" ] || cat "$failures"
-[ "$cut" -eq 0 ] || echo "$cut rows took longer than $patience s: no answer"
+[ "$cut" -eq 0 ] || echo "$cut rows did not finish in their time: no answer"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$rows" -gt 0 ]

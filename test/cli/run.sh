@@ -195,6 +195,7 @@ checks_until_interrupted() { # SIGNAL
     local search mask status=0
     "$ELECTOR" check raft --nodes 3 --budget off --quiet >"$scratch/known" 2>&1 &
     search=$!
+    until [ "/proc/$search/exe" -ef "$ELECTOR" ]; do :; done # until then it is a shell, which catches signals too
     until mask=$(awk '/^SigCgt/ { print $2 }' "/proc/$search/status") && [ $((16#$mask >> ($(kill -l "$1") - 1) & 1)) -eq 1 ]; do :; done
     kill "-$1" "$search"
     wait "$search" || status=$?
@@ -871,6 +872,7 @@ test_small_things() {
     accepts "status of members" 0 "^$long +1 +voter +here +this agent +[0-9.]+ +[A-Za-z0-9+/]{8} +$host:7400$" \
         status --members --url "$url"
     refuses "status of members of a group" 2 'not with a group' status --members g --url "$url"
+    : >"$dir/watched"
     "$ELECTOR" status --watch --url "$url" >"$dir/watched" 2>&1 </dev/null &
     local watch=$! tries=0
     until [ "$(grep -c ^GROUP "$dir/watched")" -ge 2 ] || [ $((tries++)) -gt 600 ]; do sleep 0.1; done

@@ -8,7 +8,8 @@ export ELECTOR=${ELECTOR:-build/release/elector} BUILD=${BUILD:-build/release}
 ELECTOR=$(realpath "$ELECTOR")
 BUILD=$(realpath "$BUILD")
 lib=$BUILD/test
-jobs=${ELECTOR_CLUSTER_JOBS:-6} # stories at once: they wait most of the time
+jobs=${ELECTOR_CLUSTER_JOBS:-6}              # stories at once: they wait most of the time
+folder=${ELECTOR_STORIES:-test/cluster} # whose stories: test/engines has others, which may use lib.sh and its own
 
 if [ "${1:-}" = --story ]; then # one of them: NAME NUMBER FOLDER
     name=$2 number=$3 dir=$4
@@ -17,7 +18,7 @@ if [ "${1:-}" = --story ]; then # one of them: NAME NUMBER FOLDER
     mkdir -p "$dir"
     # shellcheck source=test/cluster/lib.sh
     source test/cluster/lib.sh
-    for file in test/cluster/stories*.sh; do
+    for file in "$folder"/lib*.sh "$folder"/stories*.sh; do
         # shellcheck disable=SC1090
         source "$file"
     done
@@ -41,7 +42,7 @@ trap finish EXIT
 trap 'exit 143' TERM INT
 
 # Bugs are planted in the release only, and only the release is confined.
-mapfile -t stories < <(sed -n 's/^story_\([a-z0-9_]*\)() .*/\1/p' test/cluster/stories*.sh | tr _ - | grep -vE "^${ELECTOR_SANITIZED:+(planted|confined)}-")
+mapfile -t stories < <(sed -n 's/^story_\([a-z0-9_]*\)() .*/\1/p' "$folder"/stories*.sh | tr _ - | grep -vE "^${ELECTOR_SANITIZED:+(planted|confined)}-")
 [ $# -eq 0 ] || stories=("$@")
 
 # The line of a story that has ended, and of one that failed the ends of its logs.

@@ -7,6 +7,7 @@ replay() { # FORMAT: of all lives of all members
 
 # The file of an agent that runs is up to a second behind.
 tells() { replay report && grep -Eq "$1" "$dir/replay-report"; }    # PATTERN
+crashes() { replay text && grep -q CRASHES "$dir/replay-text"; }
 objects() { ! replay report && grep -Eq "$1" "$dir/replay-report"; } # PATTERN
 
 story_flight_recorder() {
@@ -19,11 +20,14 @@ story_flight_recorder() {
     await 60 "$old names $leader" sees "$old" "$leader"
     await 60 "the recordings tell of two terms, and agree" tells '^[2-9] terms of office: one leader to a token'
     [ "$(grep -c ': agrees' "$dir/replay-report")" = 4 ] || fail "not four lives: $(head -n 1 "$dir/replay-report")"
-    for old in text jsonl mermaid shiviz svg; do
+    await 60 "the agent that was killed crashes in the text, as its next life is recorded" crashes
+    for old in text page jsonl mermaid shiviz svg; do
         replay "$old" || fail "no $old: $(head -n 1 "$dir/replay.err")"
         [ -s "$dir/replay-$old" ] || fail "an empty $old"
     done
     grep -q 'LEADS' "$dir/replay-text" || fail "nobody leads in the text"
+    grep -q '^<script type="application/jsonl" id="opened" data-name="work" data-about="What agents of flight-recorder recorded of group work. 1 is a, 2 is b, 3 is c.">{"what":"run",' "$dir/replay-page" ||
+        fail "the page opens no recording"
     judge
 }
 

@@ -251,7 +251,7 @@ story_agent_in_an_empty_container() {
     pid=$(cat "/proc/$outside/task/$outside/children")
     pid=${pid% }
     for fd in 0 1 2; do
-        [ "$(readlink "/proc/$pid/fd/$fd")" = /dev/null ] || fail "descriptor $fd is $(readlink "/proc/$pid/fd/$fd")"
+        [ "/proc/$pid/fd/$fd" -ef /dev/null ] || fail "descriptor $fd is $(readlink "/proc/$pid/fd/$fd")"
     done
     nsenter -t "$pid" -p -m sh -c "(setsid sh -c 'sleep 0.2; exec touch $dir/orphan' &)"
     await 30 "the orphan ends" test -e "$dir/orphan"

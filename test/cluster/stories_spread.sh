@@ -78,7 +78,7 @@ checked() { # MEMBER...: a candidate that is well while there is a file of its n
     local m
     for m in "$@"; do
         # shellcheck disable=SC2016 # for the shell below
-        "$ELECTOR" run --url "$(url "$m")" --restart on-failure --health-cmd "test -e $dir/well-$m" --health-interval 0.1 \
+        "$ELECTOR" run --url "$(url "$m")" --restart on-failure --health-cmd "test -e $dir/well-$m" --health-interval 0.1 --health-timeout 60 \
             --health-failures 2 work -- sh -c '[ ! -e "$1/bad-$2" ] || exit 3; exec "$0" "$1/ticks"' "$lib/cluster-worker" "$dir" "$m" \
             >> "$dir/run-$m.log" 2>&1 &
         runner[$m]=$!

@@ -57,6 +57,55 @@ story_why() {
     judge
 }
 
+story_history_survives() { # the agents, and a file that somebody has damaged
+    local old m
+    begin 3 '[group work]' 'lease = 3s'
+    old=$leader
+    kill -KILL "${runner[$old]}"
+    await_leader "$token"
+    for m in a b c; do await_told "$m" "^Before, $old led with token [0-9]+ for .*, until its worker was gone\."; done
+    for m in a b c; do
+        await 30 "the history of $m is in its file" test -s "$dir/c/$m/elector.state.history"
+        kill -TERM "${agent[$m]}"
+    done
+    for m in a b c; do await 60 "agent $m ends" has_ended "${agent[$m]}"; done
+    echo 'no history' > "$dir/c/c/elector.state.history"
+    start a b c
+    for m in a b; do
+        past "$m" || fail "$m has no history: $(cat "$dir/history-$m")"
+        grep -qE "^[-0-9]+ .* $old +[0-9]+ +[a-z ]+ +worker gone " "$dir/history-$m" || fail "$m forgot $old: $(cat "$dir/history-$m")"
+    done
+    log_says c 'elector.state.history: the history is damaged; beginning it anew' || fail "c does not say that it begins anew"
+    await 60 "they elect again" agree
+    await 30 "c writes its history anew" grep -q elechist "$dir/c/c/elector.state.history"
+}
+
+story_names_made_up() { # a group for each job: when the jobs are over, nothing of them is left
+    local i m
+    counted() { # MEMBER COUNT
+        curl -s "http://$prefix.$(number "$1"):$port/metrics" > "$dir/metrics" && grep -q "^elector_groups $2\$" "$dir/metrics"
+    }
+    found 3
+    for m in a b c; do sed -i 's/^\[agent\]/[agent]\nforget-after = 1s/' "$(conf "$m")"; done
+    start a b c
+    for i in 1 2 3; do
+        for m in a b c; do
+            "$ELECTOR" run --once --url "$(url "$m")" "job-$m-$i" -- true > "$dir/job.log" 2>&1 || fail "job-$m-$i: $(cat "$dir/job.log")"
+        done
+    done
+    for m in a b c; do
+        await 60 "$m has dropped all groups" counted "$m" 0
+        [[ $(status "$m") == *'"groups":[]'* ]] || fail "$m lists $(status "$m")"
+        "$ELECTOR" history job-a-1 --url "$(url "$m")" > "$dir/past" && grep -q ' a ' "$dir/past" || fail "$m has no history of job-a-1"
+    done
+    "$ELECTOR" run --once --url "$(url b)" job-a-1 -- sh -c 'echo "$ELECTOR_TOKEN"' > "$dir/again" 2> "$dir/job.log" || fail "again: $(cat "$dir/job.log")"
+    m=$("$ELECTOR" history job-a-1 --output json --url "$(url b)" | grep -oE '"token":[0-9]+' | cut -d: -f2 | sed -n 1p)
+    [ "$(cat "$dir/again")" -gt "$m" ] || fail "the token of job-a-1 was $m and is $(cat "$dir/again")"
+    for m in a b c; do
+        "$ELECTOR" replay "$dir/c/$m/elector.state.flight" > "$dir/replay" 2>&1 || fail "the recording of $m: $(cat "$dir/replay")"
+    done
+}
+
 story_why_not() { # nothing to tell, nobody to ask
     local code
     found 1

@@ -115,5 +115,17 @@ export class Browser {
     return live;
   }
 
+  /** A page that a command has written. */
+  async openFile(path) {
+    const context = await this.browser.newContext({ viewport: { width: 1360, height: 900 } });
+    const page = await context.newPage();
+    await page.addInitScript(watch);
+    const opened = new LivePage(page, `file://${path}`.replace(/\/[^/]*$/, ''));
+    page.setDefaultTimeout(LIMIT_MS);
+    await page.goto(`file://${path}`);
+    await page.waitForSelector('html[data-ready=yes]');
+    return opened;
+  }
+
   stop() { return this.browser.close(); }
 }

@@ -1,6 +1,6 @@
 // Three real agents on loopback, with a relay between every two of them that drops what it is told to.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { until } from './bench.mjs';
@@ -97,6 +97,13 @@ export class Cluster {
 
   ask(name, ...args) {
     return spawnSync(elector, [...args, '--url', `unix:${this.socket(name)}`], { encoding: 'utf8' }).stdout;
+  }
+
+  /** What the recordings of all lives of all members say. */
+  replay(group, output) {
+    const folders = NAMES.map((name) => join(this.folder, 'c', name));
+    const files = folders.flatMap((folder) => readdirSync(folder).filter((name) => name.includes('.flight')).map((name) => join(folder, name)));
+    return spawnSync(elector, ['replay', '--group', group, '--output', output, ...files], { encoding: 'utf8', maxBuffer: 1 << 26 });
   }
 
   async leader(name, group) {

@@ -2,14 +2,14 @@
 # No false failovers: three agents and three candidates on processors that others keep busy, with each profile. Who leads
 # at the beginning leads at the end, in the same term. With wan a relay delays every datagram.
 #
-# Environment: ELECTOR, BUILD; ELECTOR_LOAD_S, seconds for each profile (600, or the share of it in ELECTOR_SOAK_PERCENT); ELECTOR_LOAD_PROFILES (lan fast wan);
+# Environment: ELECTOR, BUILD; ELECTOR_LOAD_S, seconds for each profile (600); ELECTOR_LOAD_PROFILES (lan fast wan);
 # ELECTOR_LOAD_PER_CPU, busy loops for each processor (2); ELECTOR_LOAD_OPTIONS, lines for [group *], ';' between them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 ELECTOR=$(realpath "${ELECTOR:-build/release/elector}")
 BUILD=$(realpath "${BUILD:-build/release}")
 lib=$BUILD/test
-seconds=${ELECTOR_LOAD_S:-$((6 * ${ELECTOR_SOAK_PERCENT:-100}))}
+seconds=${ELECTOR_LOAD_S:-600}
 [ "$seconds" -ge 10 ] || seconds=10
 per_cpu=${ELECTOR_LOAD_PER_CPU:-2}
 read -ra profiles <<< "${ELECTOR_LOAD_PROFILES:-lan fast wan}"

@@ -1,59 +1,90 @@
 #!/usr/bin/env bash
 # Plants each known bug of the list in a copy of its file, links it into the test that should notice, and
 # expects that test to fail; where the block names a row of test/check/list, links it into the command too, and expects
-# the checker to come to another verdict there. With a name as argument, only that one, and its test's output is shown.
-# Needs BUILD, a built release folder. PATIENCE: the seconds that a test has (120); who needs more is tried again, alone.
+# the checker to come to another verdict there.
+#
+#   run.sh             all of them, on all processors
+#   run.sh NAME        one, or those that a pattern names; the output of its test is shown
+#   run.sh --part I/N  the I-th of N parts, I from 1, on one processor: as ctest runs them
+#
+# A test ends with its first failure: nothing is learnt from the rest. Objects of tests, libraries and command are those that
+# the build has made; only the file with the bug is compiled.
+# Environment: BUILD, a built release folder; PATIENCE, the seconds that a test has (120): who needs more is tried again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+export LC_ALL=C
 build=${BUILD:-build/release}
-only=${1:-}
+only='*' part=1 parts=1 processes=$(nproc) show=
+case ${1-} in
+'') ;;
+--part) IFS=/ read -r part parts <<<"${2-}" && processes=1 ;;
+-*) echo "usage: run.sh [NAME|--part I/N]" >&2 && exit 2 ;;
+*) only=$1 show=1 ;;
+esac
+[[ $part =~ ^[1-9][0-9]*$ && $parts =~ ^[1-9][0-9]*$ && $part -le $parts ]] || { echo "run.sh: $2 is no part: 1/4" >&2 && exit 2; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cc=${CC:-gcc}
-flags=(-std=c17 -O1 -Iinclude -Isrc -Itest -w "-DELECTOR_SOURCE_DIR=\"$PWD\"")
-
-# Splits the list into one folder per mutant: why, file, test, check, hangs, from, to.
-perl -e '
-    my ($work, $dir) = (shift, undef);
-    while (<STDIN>) {
-        if (/^=== (\S+)/) { $dir = "$work/m/$1"; system("mkdir", "-p", $dir); }
-        elsif (!defined $dir || /^\s*$/) { next }
-        elsif (/^(why|file|test|check|hangs)\s+(.*)$/) { open(my $f, ">", "$dir/$1"); print $f "$2\n"; }
-        elsif (/^-(.*)$/s) { open(my $f, ">>", "$dir/from"); print $f $1; }
-        elsif (/^\+(.*)$/s) { open(my $f, ">>", "$dir/to"); print $f $1; }
-        else { die "mutants: cannot read: $_" }
-    }' "$work" < test/mutants/list
-
-plant() { # MUTANT-FOLDER: writes mutant.c, whose lines `from` must occur exactly once
-    perl -e '
-        my ($file, $dir) = @ARGV;
-        sub slurp { open(my $f, "<", $_[0]) or die "$_[0]: $!\n"; local $/; my $t = <$f>; $t }
-        my ($text, $from, $to) = (slurp($file), slurp("$dir/from"), slurp("$dir/to"));
-        my $count = () = $text =~ /^\Q$from\E/mg;
-        die "its lines occur $count times in $file\n" if $count != 1;
-        $text =~ s/^\Q$from\E/$to/m;
-        open(my $out, ">", "$dir/mutant.c"); print $out $text;' "$(cat "$1/file")" "$1"
-}
-
+flags=(-std=c17 -O1 -Iinclude -Isrc -Itest -w "-DELECTOR_SOURCE_DIR=\"$PWD\"" '-DELECTOR_VERSION="mutant"')
 libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
     "$build/libelector_client.a" "$build/libelector_base.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -pthread)
 
-# A test is compiled once for all its mutants: that costs more than to plant, link and run most of them.
-sources_of() { compgen -G "test/$1.c" || compgen -G "test/$1/*.c"; } # TEST
-object_of() { echo "$work/t/${1//\//.}.o"; }                          # SOURCE
-prepare() { # SOURCE: one that does not compile fails again, with its mutants
-    $cc "${flags[@]}" -c "$1" -o "$(object_of "$1")" 2> /dev/null || true
+# One folder per bug: why, file, test, check, hangs, first; mutant.c, the file with the bug in it, or `stale`, which says why there is
+# none. Prints the folders of this part, a line for each test: the bugs of a test are in one part, and the tests take turns.
+perl -e '
+    my ($work, $only, $part, $parts) = @ARGV;
+    my (@order, %of, $one);
+    while (<STDIN>) {
+        if (/^=== (\S+)/) { $one = { name => $1, from => "", to => "" }; push @order, $one }
+        elsif (!defined $one || /^\s*$/) { next }
+        elsif (/^(why|file|test|check|hangs|first)\s+(.*)$/) { $one->{$1} = $2 }
+        elsif (/^-(.*)$/s) { $one->{from} .= $1 }
+        elsif (/^\+(.*)$/s) { $one->{to} .= $1 }
+        else { die "mutants: cannot read: $_" }
+    }
+    my $pattern = join "", map { $_ eq "*" ? ".*" : $_ eq "?" ? "." : quotemeta } split //, $only;
+    for (grep { $_->{name} =~ /^$pattern$/ } @order) { push @{ $of{ $_->{test} // "check/$_->{check}" } }, $_ }
+    my @tests = sort keys %of;
+    for my $i (grep { $_ % $parts == $part - 1 } 0 .. $#tests) {
+        my @folders;
+        for my $one (@{ $of{ $tests[$i] } }) {
+            my $dir = "$work/$one->{name}";
+            mkdir $dir or die "mutants: the list has two called $one->{name}\n";
+            my $put = sub { open(my $f, ">", "$dir/$_[0]") or die "$dir: $!\n"; print $f $_[1] };
+            $put->($_, $one->{$_}) for grep { defined $one->{$_} } qw(why file test check hangs first);
+            my $text = do { open(my $f, "<", $one->{file}) or die "$one->{file}: $!\n"; local $/; <$f> };
+            my $count = () = $text =~ /^\Q$one->{from}\E/mg;
+            $text =~ s/^\Q$one->{from}\E/$one->{to}/m;
+            $count == 1 ? $put->("mutant.c", $text) : $put->("stale", "its lines occur $count times in $one->{file}");
+            push @folders, $dir;
+        }
+        print join(" ", @folders), "\n";
+    }' "$work" "$only" "$part" "$parts" < test/mutants/list > "$work/list"
+
+# The objects that the build made of a test, one test each: a folder is as many tests.
+objects_of() { # TEST
+    local source
+    while read -r source; do
+        source=${source%.c}
+        source=${source#test/}
+        echo "$build/test/CMakeFiles/${source//\//.}.dir/$source.c.o"
+    done < <(compgen -G "test/$1.c" || compgen -G "test/$1/*.c")
+}
+
+run_test() { # MUTANT-FOLDER RUNS
+    CMOCKA_TEST_ABORT=1 ELECTOR_RUNS=$2 ELECTOR_GIVE_UP_S=4 timeout "$patience" "$build/test/contain" "$1/test.bin"
 }
 
 # A mutant counts as found when a test that passes without it fails or traps with it. That it does not end says nothing, unless
 # the list says that it hangs: the machine may have been busy.
 find_by_test() { # MUTANT-FOLDER TEST
-    local source status
+    local object status
     ulimit -t "$patience" # what it has started and lost must not run for ever
-    for source in $(sources_of "$2"); do
-        $cc "${flags[@]}" "$(object_of "$source")" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
+    for object in $(objects_of "$2"); do
+        $cc "$object" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
         status=0
-        ELECTOR_RUNS=30000 ELECTOR_GIVE_UP_S=4 timeout "$patience" "$build/test/contain" "$1/test.bin" || status=$?
+        [ ! -e "$1/first" ] || ELECTOR_FIRST_RUN=$(< "$1/first") run_test "$1" 10 || status=$?
+        [ "$status" -ne 0 ] || run_test "$1" 30000 || status=$?
         case $status in
         0) ;;
         124 | 152) return 3 ;; # its time was over, or its share of the processor's
@@ -66,8 +97,7 @@ find_by_test() { # MUTANT-FOLDER TEST
 # And when the checker comes to another verdict. That it comes to none in time does not count.
 find_by_check() { # MUTANT-FOLDER ROW
     local status=0
-    $cc "${flags[@]}" '-DELECTOR_VERSION="mutant"' src/cli/main.c "$1/mutant.o" "${libraries[@]}" \
-        -o "$1/elector" || return 2
+    $cc "$build/CMakeFiles/elector.dir/src/cli/main.c.o" "$1/mutant.o" "${libraries[@]}" -o "$1/elector" || return 2
     ELECTOR=$1/elector test/check/run.sh --row "$2" || status=$?
     case $status in
     1) return 0 ;;
@@ -84,54 +114,58 @@ report() { # MUTANT-FOLDER HOW STATUS BEGAN
     3) verdict=hung ;;
     esac
     [ "$verdict" != hung ] || [ ! -e "$1/hangs" ] || verdict='found by hanging'
-    printf '%-7s %-40s %6d ms  %-32s %s\n' "$verdict" "$(basename "$1")" $((($(date +%s%N) - $4) / 1000000)) "$2" "$(cat "$1/why")"
+    printf '%-7s %-40s %6d ms  %-32s %s\n' "$verdict" "${1##*/}" $(((${EPOCHREALTIME/./} - $4) / 1000)) "$2" "$(< "$1/why")"
 }
 
 try() { # MUTANT-FOLDER
-    local dir=$1 began status=0
-    began=$(date +%s%N)
-    if ! plant "$dir" 2> "$dir/log" || ! $cc -I"$(dirname "$(cat "$dir/file")")" "${flags[@]}" '-DELECTOR_VERSION="mutant"' -c "$dir/mutant.c" -o "$dir/mutant.o" 2>> "$dir/log"; then
-        echo "stale   $(basename "$dir"): $(tail -n 1 "$dir/log")"
+    local dir=$1 began=${EPOCHREALTIME/./} status=0 file
+    file=$(< "$dir/file")
+    if [ -e "$dir/stale" ] || ! $cc -I"${file%/*}" "${flags[@]}" -c "$dir/mutant.c" -o "$dir/mutant.o" 2> "$dir/log"; then
+        echo "stale   ${dir##*/}: $(cat "$dir/stale" "$dir/log" 2> /dev/null | tail -n 1)"
         return
     fi
     if [ -e "$dir/test" ]; then
-        find_by_test "$dir" "$(cat "$dir/test")" >> "$dir/log" 2>&1 || status=$?
-        report "$dir" "$(cat "$dir/test")" "$status" "$began"
+        (find_by_test "$dir" "$(< "$dir/test")") > "$dir/log" 2>&1 || status=$?
+        report "$dir" "$(< "$dir/test")" "$status" "$began"
     fi
     if [ -e "$dir/check" ]; then
-        began=$(date +%s%N)
-        status=0
-        find_by_check "$dir" "$(cat "$dir/check")" >> "$dir/log" 2>&1 || status=$?
-        report "$dir" "check/$(cat "$dir/check")" "$status" "$began"
+        began=${EPOCHREALTIME/./} status=0
+        find_by_check "$dir" "$(< "$dir/check")" >> "$dir/log" 2>&1 || status=$?
+        report "$dir" "check/$(< "$dir/check")" "$status" "$began"
     fi
-    [ -z "${SHOW:-}" ] || cat "$dir/log"
+    [ -z "$show" ] || cat "$dir/log"
+    rm -f "$dir/test.bin" "$dir/elector" # a thousand of them fill a small disk
+}
+try_each() { # MUTANT-FOLDER...
+    local dir
+    for dir in "$@"; do try "$dir"; done
 }
 
-export -f sources_of object_of prepare plant find_by_test find_by_check report try
-export build cc work
+export -f objects_of run_test find_by_test find_by_check report try try_each
+export build cc work show
 export patience=${PATIENCE:-120} # seconds
-export SHOW=${only:+1}
 arrays=$(declare -p flags libraries)
 export arrays
-mkdir "$work/t"
-{ cat "$work"/m/${only:-*}/test 2> /dev/null || true; } | sort -u | while read -r test; do sources_of "$test"; done |
-    xargs -P "$(nproc)" -I{} bash -c 'eval "$arrays"; prepare {}'
-printf '%s\n' "$work"/m/${only:-*} | xargs -P "$(nproc)" -I{} bash -c 'eval "$arrays"; try {}' | tee "$work/table"
+xargs -P "$processes" -I{} bash -c 'eval "$arrays"; try_each {}' < "$work/list" | tee "$work/table"
 
-# Those that did not end have twice the time, and the machine to themselves.
+# Those that did not end have twice the time.
 patience=$((2 * patience))
 for hung in $(awk '$1 == "hung" { print $2 }' "$work/table"); do
     echo "again   $hung did not end, and the list does not say that it hangs"
     awk -v name="$hung" '$2 != name' "$work/table" > "$work/rest"
     mv "$work/rest" "$work/table"
-    try "$work/m/$hung" | tee -a "$work/table"
+    try "$work/$hung" | tee -a "$work/table"
 done
-found=$(grep -c '^found' "$work/table" || true)
-total=$(find "$work/m" -mindepth 2 -maxdepth 2 \( -name test -o -name check \) -path "$work/m/${only:-*}/*" | wc -l)
-checked=$(grep -c ' check/' "$work/table" || true)
-echo "found $found of $total: by tests $((found - $(grep -c '^found.* check/' "$work/table" || true))) of $((total - checked)), by the checker $(grep -c '^found.* check/' "$work/table" || true) of $checked"
-names() { sed -n "s/^$1 *\([^ ]*\).*/\1/p" "$work/table" | tr '\n' ' '; } # VERDICT
-grep -q '^found by hanging' "$work/table" && echo "found by hanging: $(names 'found by hanging')"
-grep -q '^hung' "$work/table" && echo "hung twice, which is no verdict; say \`hangs\` and why in the list, or mend the test: $(names hung)"
-echo "$found passed, $((total - found)) failed"
-[ "$total" -gt 0 ] && [ "$found" -eq "$total" ]
+total=$(find "$work" -mindepth 2 -maxdepth 2 \( -name test -o -name check \) | wc -l)
+awk -v total="$total" -v checks="$(find "$work" -mindepth 2 -maxdepth 2 -name check | wc -l)" '
+    / check\// { checked += $1 == "found" }
+    $1 == "found" { found++ }
+    $1 == "found" && $2 == "by" { hanging = hanging " " $4 }
+    $1 == "hung" { hung = hung " " $2 }
+    END {
+        printf "found %d of %d: by tests %d of %d, by the checker %d of %d\n", found, total, found - checked, total - checks, checked, checks
+        if (hanging) print "found by hanging:" hanging
+        if (hung) print "hung twice, which is no verdict; say `hangs` and why in the list, or mend the test:" hung
+        printf "%d passed, %d failed\n", found, total - found
+        exit !(total > 0 && found == total)
+    }' "$work/table"

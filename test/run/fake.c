@@ -155,6 +155,12 @@ elector_status engine_await_connection(elector *e)
     return ELECTOR_OK;
 }
 
+bool engine_lacks(const elector *e, const char *what)
+{
+    (void)e, (void)what;
+    return false;
+}
+
 int engine_socket(const elector *e)
 {
     (void)e;

@@ -74,14 +74,16 @@ check_headers() { # the pure layers use three headers of the language, and no ot
 # opens the door to that header alone. Public headers aside; docs/architecture.md has the picture.
 doors='
 core
-base                 base/log
-base/log             base
+base                 base/kernel base/log
+base/kernel          base
+base/log             base base/kernel
 detectors            core
 algorithms           core
 algorithms/ring      core algorithms
 algorithms/mesh      core algorithms
 algorithms/majority  core algorithms algorithms/mesh
 algorithms/quorum    core algorithms
+algorithms/members   core algorithms
 algorithms/store     core algorithms
 sim                  core base base/log sim/plan sim/world sim/output
 sim/plan             core base base/log sim algorithms detectors sim/world sim/output
@@ -102,21 +104,28 @@ agent/host           core base base/log algorithms algorithms/quorum agent/seal 
 agent/host/quorum    core base base/log algorithms algorithms/quorum agent/config agent/peer agent/state agent/host
 agent/host/single    core base base/log algorithms agent/config agent/peer agent/state agent/host
 agent/host/snapshot  core base base/log algorithms agent/host agent/host/quorum agent/host/single agent/recorder
-agent/recorder       core base base/log algorithms agent/config agent/state agent/host agent/host/snapshot
-agent/history        core base base/log algorithms/quorum agent/config agent/host
-agent/guardian       core base base/log agent/confine agent/seal agent/peer agent/config agent/host
+agent/recorder       core base base/kernel base/log algorithms agent/config agent/state agent/host agent/host/snapshot
+agent/history        core base base/kernel base/log algorithms/quorum agent/config agent/host
+agent/guardian       core base base/kernel base/log agent/confine agent/seal agent/peer agent/config agent/host
 agent/metrics        core base base/log agent/config
 agent/serve/limits   core base base/log agent/config
-agent/serve          core base base/log agent/config agent/peer agent/exchange agent/host agent/history agent/guardian agent/metrics agent/serve/limits agent/serve/leadership
+agent/serve          core base base/kernel base/log agent/config agent/peer agent/exchange agent/host agent/history agent/guardian agent/metrics agent/serve/limits agent/serve/leadership
+agent/serve/request  core base base/log agent/config agent/host agent/guardian agent/serve agent/serve/leadership agent/serve/limits
 agent/serve/leadership core base base/log agent/config agent/host agent/history agent/guardian agent/metrics agent/serve agent/serve/limits
 agent/serve/http     core base base/log agent/config agent/metrics agent/serve agent/serve/leadership agent/serve/limits
-agent                core base base/log agent/confine agent/seal agent/config agent/peer agent/state agent/host agent/recorder agent/history agent/guardian agent/metrics agent/exchange agent/serve agent/serve/leadership agent/serve/http
+agent                core base base/kernel base/log agent/confine agent/seal agent/config agent/peer agent/state agent/host agent/recorder agent/history agent/guardian agent/metrics agent/exchange agent/serve agent/serve/leadership agent/serve/http
 client               base base/log
+client/file          base base/log client
+engines              core base base/log agent agent/config agent/host agent/host/single/timed_machine.h agent/serve engines/etcd engines/zookeeper
+engines/fetch
+engines/etcd         core base base/log algorithms algorithms/store engines engines/fetch
+engines/zookeeper    core base base/log algorithms algorithms/store engines
 supervise            base base/log agent/guardian/guardian.h
-cli                  base base/log sim/output/transcript.h
+cli                  base base/kernel base/log sim/output/transcript.h
 cli/run              core base base/log agent/config client supervise cli
-cli/cluster          core base base/log algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client supervise/stop_times.h cli
-cli/replay           core base base/log agent/seal agent/config agent/recorder sim/world sim/output cli
+cli/cluster          core base base/kernel base/log algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client supervise/stop_times.h cli
+cli/cluster/doctor   core base base/kernel base/log algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client supervise/stop_times.h cli cli/cluster
+cli/replay           core base base/log agent/seal agent/config agent/recorder sim/world sim/output cli cli/lab
 cli/lab              core base base/log algorithms detectors sim/plan sim/world sim/output sim/measure check cli
 wasm                 core sim/plan sim/world sim/output
 '

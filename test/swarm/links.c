@@ -161,12 +161,14 @@ static struct tally try_all(const char *algorithm, const char *option)
 #ifdef ELECTOR_SANITIZED
     const uint32_t stride = 32;
 #else
-    const uint64_t every = environment("ELECTOR_LINK_STRIDE", 1) * 100 / soak_percent();
-    const uint32_t stride = every ? (uint32_t)every : 1;
+    const uint32_t stride = (uint32_t)environment("ELECTOR_LINK_STRIDE", 1);
 #endif
     assert_true(stride > 0);
-    for (uint32_t number = (uint32_t)environment("ELECTOR_LINK_FIRST", 0); number < graphs; number += stride)
-        try_graph(algorithm, option, nodes, number, &tally);
+    /* A soak takes them in an order that a factor without a common divisor mixes, so that a part of it is a sample. */
+    const uint32_t factor = seconds_of_soak() == UINT64_MAX ? 1 : 648053;
+    const uint64_t first = environment("ELECTOR_LINK_FIRST", 0), end_ns = end_of(seconds_of_soak());
+    for (uint64_t i = first; i < first + graphs && clock_monotonic_ns() < end_ns; i += stride)
+        try_graph(algorithm, option, nodes, (uint32_t)(i * factor % graphs), &tally);
     fprintf(
         stderr,
         "%-14s %-17s %u nodes: %7llu graphs, %7llu could have a leader; %6llu have one although none could, "

@@ -4,7 +4,7 @@
  * was told and no more than the promises behind that very group allow (lib/host/sessions.h, lib/host/stills.h). The last worlds go on
  * without faults, and then every group that somebody wants has one leader whom all know.
  *
- * Environment: ELECTOR_WALK=soak for the larger bounds, ELECTOR_WALK=NAME for one of them, ELECTOR_TELL for the hosts' own words.
+ * Environment: ELECTOR_WALK=soak for the larger bounds, with ELECTOR_SECONDS for so long; ELECTOR_WALK=NAME for one of them, ELECTOR_TELL for the hosts' own words.
  */
 #include <time.h>
 
@@ -65,6 +65,17 @@ static void want(struct scene *w, el_node node, uint8_t groups)
     }
 }
 
+static void leave_all(struct scene *w)
+{
+    for (unsigned i = 0; i < STILL_GROUPS; i++)
+        for (unsigned call = 0; call < 2; call++) {
+            const struct move move = {
+                .what = MOVE_ASK, .node = 1, .ask = call ? CALL_RESIGN : CALL_LEAVE, .group = (uint8_t)i};
+            ask(w, &move);
+        }
+    quietly(w, 110);
+}
+
 static void make_records(struct scene *w)
 {
     for (el_node node = 1; node <= STILL_HOSTS; node++) {
@@ -96,10 +107,11 @@ static void begin_scene(struct scene *w, const struct bounds *b)
         make_move(w, &start);
         if (b->begins != BEGINS_STARTED) quietly(w, 10); /* they do not beat together */
     }
-    if (b->begins == BEGINS_LED || b->begins == BEGINS_SHARED) want(w, 1, 1);
+    if (b->begins == BEGINS_LED || b->begins == BEGINS_SHARED || b->begins == BEGINS_LEFT) want(w, 1, 1);
     if (b->begins == BEGINS_LED) want(w, 2, 2);
-    if (b->begins == BEGINS_SHARED) want(w, 1, 2);
+    if (b->begins == BEGINS_SHARED || b->begins == BEGINS_LEFT) want(w, 1, 2);
     if (b->begins != BEGINS_STARTED) quietly(w, UINT64_C(2) * LEASE_MS);
+    if (b->begins == BEGINS_LEFT) leave_all(w);
     w->any_order = b->any_order;
     for (el_node node = 1; node <= STILL_HOSTS; node++) want(w, node, b->wants[node - 1]);
     if (b->begins != BEGINS_LED && b->begins != BEGINS_SHARED) return;
@@ -179,7 +191,8 @@ static void enter(const struct scene *w)
     walk.depth--;
 }
 
-static void explore(const struct bounds *b)
+/* Until the time is over, if it is limited: UINT64_MAX is not. */
+static void explore(const struct bounds *b, uint64_t end_ns)
 {
     const clock_t began = clock();
     prepare_world(STILL_HOSTS, 0);
@@ -196,8 +209,10 @@ static void explore(const struct bounds *b)
     walk.depth = 1;
     walk.frames[1].scene = walk.frames[0].scene;
     enter(&walk.frames[1].scene);
-    while (walk.depth) {
+    bool is_over = false;
+    while (walk.depth && !is_over) {
         struct frame *f = &walk.frames[walk.depth];
+        is_over = end_ns != UINT64_MAX && walk.moves % 1024 == 0 && clock_monotonic_ns() >= end_ns;
         if (f->moves.next == f->moves.count) {
             walk.depth--;
             continue;
@@ -214,13 +229,14 @@ static void explore(const struct bounds *b)
     }
     const double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
     print_message(
-        "%s, %u faults, %u ms: %llu worlds, %llu moves, %u deep, %llu last ones, of which %llu went on; "
+        "%s, %u faults, %u ms%s: %llu worlds, %llu moves, %u deep, %llu last ones, of which %llu went on; "
         "%u states of a host, %llu calls, %llu revivals, %llu compared; %.1f s, %.0f worlds/s\n",
-        b->name, b->total, b->until_ms, (unsigned long long)walk.seen.count, (unsigned long long)walk.moves,
-        walk.deepest, (unsigned long long)walk.leaves, (unsigned long long)walk.ran_on, album.still_count,
-        (unsigned long long)album.calls, (unsigned long long)album.revivals, (unsigned long long)album.compared,
-        seconds, (double)walk.seen.count / (seconds > 0 ? seconds : 1));
-    assert_true(walk.ran_on > 0 && album.compared > 0);
+        b->name, b->total, b->until_ms, is_over ? ", not finished" : "", (unsigned long long)walk.seen.count,
+        (unsigned long long)walk.moves, walk.deepest, (unsigned long long)walk.leaves,
+        (unsigned long long)walk.ran_on, album.still_count, (unsigned long long)album.calls,
+        (unsigned long long)album.revivals, (unsigned long long)album.compared, seconds,
+        (double)walk.seen.count / (seconds > 0 ? seconds : 1));
+    assert_true(is_over || (walk.ran_on > 0 && album.compared > 0));
     known_free(&walk.seen);
     free(walk.frames);
     close_album();
@@ -253,6 +269,12 @@ static const struct bounds bounds[] = {
      .wants = {3, 3},
      .run_on = 8},
     {"lies", {[FAULT_LIE] = 2}, .total = 2, .until_ms = 450, .wants = {3, 3}, .run_on = 4},
+    {"forgets",
+     {[FAULT_ASK] = 3, [FAULT_FORGET] = 2},
+     .total = 3,
+     .until_ms = 220,
+     .begins = BEGINS_LEFT,
+     .run_on = 16},
     {"clients", {[FAULT_ASK] = 2}, .total = 2, .until_ms = 450, .wants = {3, 3}, .run_on = 4},
     {"two", ONE_OF_EACH, .total = 2, .until_ms = 150, .wants = {3, 3}, .run_on = 16},
     {"two-shared", ONE_OF_EACH, .total = 2, .until_ms = 150, .begins = BEGINS_SHARED, .wants = {3, 3},
@@ -270,22 +292,33 @@ static const struct bounds bounds_of_a_soak[] = {
      .until_ms = 150,
      .wants = {3, 3},
      .run_on = 64},
+    {"soak-forgets",
+     {[FAULT_LATE] = 2, [FAULT_ASK] = 2, [FAULT_FORGET] = 1},
+     .total = 5,
+     .until_ms = 95,
+     .begins = BEGINS_LEFT,
+     .wants = {1},
+     .run_on = 4},
     {"soak-deaths", {[FAULT_DEATH] = 2}, .total = 2, .until_ms = 250, .wants = {3, 3}, .run_on = 64},
     {"soak-two", ONE_OF_EACH, .total = 2, .until_ms = 200, .wants = {3, 3}, .run_on = 32},
     {"soak-order", .until_ms = 40, .any_order = true, .begins = BEGINS_LINKED, .wants = {3, 3}, .run_on = 1},
 };
 
-/* By their number of faults: so the first trace has the fewest. */
+/* By their number of faults: so the first trace has the fewest. Those that are left share the time that is left. */
 static void explore_all(const struct bounds *list, size_t count)
 {
     const char *only = getenv("ELECTOR_WALK");
-    const uint8_t less =
-        list == bounds_of_a_soak && soak_percent() < 100; /* one fault less costs a small part */
+    const bool all = !only || (strcmp(only, "soak") == 0 && list == bounds_of_a_soak);
+    const uint64_t end_ns = end_of(seconds_of_soak());
+    uint32_t left = 0;
+    for (size_t i = 0; i < count; i++) left += list[i].total ? list[i].total : 1;
     for (size_t i = 0; i < count; i++)
-        for (uint8_t total = list[i].total ? 1 : 0; total + less <= list[i].total; total++) {
+        for (uint8_t total = list[i].total ? 1 : 0; total <= list[i].total; total++, left--) {
             struct bounds b = list[i];
+            const uint64_t now = clock_monotonic_ns();
             b.total = total;
-            if (!only || strcmp(only, "soak") == 0 || strcmp(only, b.name) == 0) explore(&b);
+            if (all || strcmp(only, b.name) == 0)
+                explore(&b, end_ns == UINT64_MAX ? end_ns : now + (end_ns > now ? (end_ns - now) / left : 0));
         }
 }
 

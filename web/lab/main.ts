@@ -13,7 +13,7 @@ import { Ink, readInk } from './ink';
 import { Deed, carryOut, heal, linkMenu, momentAfter, momentText, nodeMenu, partition } from './interfere';
 import { LinkError, Place, readLink, writeLink } from './link';
 import { Item, closeMenu, menuIsOpen, openMenu } from './menu';
-import { forAlgorithm, valueOf, valuesOf } from './script';
+import { forAlgorithm, storyOf, valueOf, valuesOf } from './script';
 import { Setup, algorithmOptions } from './setup';
 import { Stage } from './stage';
 import { Stories, StoryList, titleOf } from './stories';
@@ -31,7 +31,7 @@ interface Version { text: string; story: string | undefined; time: number }
 class Lab {
   private text = '';
   private story: string | undefined;
-  private trace: { name: string; text: string } | undefined;
+  private trace: { name: string; text: string; about: string } | undefined;
   private compared = '';
   private panes: Pane[] = [];
   private clock: Clock | undefined;
@@ -188,7 +188,7 @@ class Lab {
 
   private showScript(): void {
     this.setup.show(this.text, this.run?.nodes ?? 0);
-    this.list.show(this.story, this.text);
+    this.list.show(this.story, this.trace ? this.trace.about : storyOf(this.text));
     const open = valuesOf(this.text, 'partition').some((value) => !value.includes('..'));
     this.editor.show(this.text, this.past.length > 0, this.future.length > 0, open);
     const isChanged = this.story !== undefined && this.text !== this.stories[this.story];
@@ -320,7 +320,7 @@ class Lab {
   }
 
   /** A scenario, such as a counterexample of `elector check`, or a trace. */
-  openFile(name: string, text: string): void {
+  openFile(name: string, text: string, about = 'A trace: a record of what happened, to be watched and not to be changed.'): void {
     if (!looksLikeTrace(text)) {
       this.remember();
       if (!this.show(text, undefined, 0, name)) this.past.pop();
@@ -332,7 +332,7 @@ class Lab {
       this.remember();
       this.story = undefined;
       this.compared = find<HTMLSelectElement>('compare').value = '';
-      this.trace = { name, text };
+      this.trace = { name, text, about };
       this.settle();
       this.build(raw, 0);
     } catch (error) {
@@ -535,6 +535,8 @@ async function start(): Promise<void> {
   const engine = await Engine.load(module as BufferSource);
   const lab = new Lab(engine, JSON.parse(new TextDecoder().decode(stories)) as Stories);
   lab.begin(location.hash);
+  const opened = document.getElementById('opened'); // by `elector replay --output page`
+  if (opened && !location.hash) lab.openFile(opened.dataset.name ?? '', opened.textContent ?? '', opened.dataset.about);
   Object.assign(window, { lab });
   requestAnimationFrame(() => performance.mark('first-frame'));
   document.documentElement.dataset.ready = 'yes';

@@ -3,7 +3,7 @@
 
 export interface Line { key: string; value: string }
 
-const repeated: ReadonlySet<string> = new Set(['initiator', 'crash', 'restart', 'wipe', 'resign', 'transfer', 'fact', 'pause', 'partition',
+const repeated: ReadonlySet<string> = new Set(['initiator', 'crash', 'restart', 'wipe', 'resign', 'transfer', 'fact', 'record', 'change', 'pause', 'partition',
   'cut', 'slow', 'miss', 'false-suspect', 'clock', 'jump', 'attr', 'step', 'set', 'group', 'expect']);
 
 export function parseLine(line: string): Line | undefined {

@@ -63,7 +63,7 @@ export class Setup {
   }
 
   private find(name: string): Algorithm | undefined {
-    return this.catalogue.algorithms.find((each) => each.name === name);
+    return [...this.catalogue.algorithms, ...this.catalogue.deciders].find((each) => each.name === name);
   }
 
   private change(text: string): void {

@@ -57,8 +57,8 @@ export class StoryList {
     }
   }
 
-  /** Marks the story that is shown; none if the script is the reader's own. */
-  show(name: string | undefined, text: string): void {
+  /** Marks the story that is shown, and tells what it is; none if the script is the reader's own. */
+  show(name: string | undefined, tale: string): void {
     for (const [each, item] of this.items) {
       if (each === name) {
         item.setAttribute('aria-current', 'true');
@@ -67,7 +67,6 @@ export class StoryList {
         item.removeAttribute('aria-current');
       }
     }
-    const tale = storyOf(text);
     this.about.hidden = tale === '';
     this.about.textContent = tale;
   }

@@ -4,7 +4,7 @@ export interface Difference { what: string; ours?: string; theirs?: string }
 
 export interface Member {
   name: string; id: number; role: string; address: string; reachable: boolean; heard_ms: number | null;
-  version?: string; connected?: boolean; round_trip_us?: number | null; differs?: Difference[];
+  version?: string; connected?: boolean; round_trip_us?: number | null; differs?: Difference[]; hears?: string[];
 }
 
 export interface Overview {

@@ -9,7 +9,7 @@ const ENDS: Record<string, string> = {
   'resigned': 'it resigned', 'no-quorum': 'no majority renewed its lease', 'worker gone': 'its worker was gone',
   'handed over': 'it handed over', 'lease ran out': 'its lease ran out', 'deposed': 'a later leader was heard',
   'released': 'it released those who had voted for it', 'obituary': 'its death was confirmed',
-  'let go': 'it said that it leads no more', 'lost sight': 'it was lost from sight',
+  'let go': 'it said that it leads no more', 'lost sight': 'it was lost from sight', 'agent ended': 'its agent ended',
 };
 const USUAL_SOCKET = '/run/elector/agent.sock';
 

@@ -82,13 +82,15 @@ function onCaughtUp(): void {
   void detail.refresh();
 }
 
-let redraw = 0;
+let redraw = 0, redrawAgain = 0;
 
 function onChange(change: Change): void {
   note(change);
   table.change(change);
   if (change.group === detail.name && !redraw) {
     redraw = window.setTimeout(() => { redraw = 0; void detail.refresh(); }, 100); // steps that follow the change
+    window.clearTimeout(redrawAgain);
+    redrawAgain = window.setTimeout(() => void detail.refresh(), 2000); // what other agents state of it comes later
   }
 }
 

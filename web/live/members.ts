@@ -1,4 +1,4 @@
-// The members, and who hears whom. An agent knows what it hears itself; no message tells it what others hear.
+// The members, and who hears whom. An agent knows what it hears itself; the others tell it when that changes for them.
 import type { Member, Overview } from './api';
 import { fillRow, find, make, mark, repeat, row, say } from './dom';
 import { plain, span } from './words';
@@ -22,10 +22,19 @@ function fillMember(element: HTMLTableRowElement, member: Member, overview: Over
   mark(element, 'sound', isSelf ? 'self' : sound(member));
 }
 
+// What another agent told last. What a silent one told is old: the cell says so.
+function told(listener: Member, speaker: Member, names: string): { text: string; sound: string; label: string } {
+  if (!listener.hears) return { text: '?', sound: 'unknown', label: `${names}: not told` };
+  const hears = listener.hears.includes(speaker.name), text = hears ? '✓ heard' : '✕ silent';
+  if (sound(listener) === 'heard') return { text, sound: hears ? 'heard' : 'silent', label: `${names}: ${hears ? 'yes' : 'no'}, as it says` };
+  const ago = span((listener.heard_ms ?? 0) * 1000);
+  return { text: `${text}?`, sound: 'stale', label: `${names}: ${hears ? 'yes' : 'no'}, as it said before it fell silent ${ago} ago` };
+}
+
 function cell(listener: Member, speaker: Member, self: string): { text: string; sound: string; label: string } {
   const names = `${plain(listener.name)} hears ${plain(speaker.name)}`;
   if (listener === speaker) return { text: '', sound: 'same', label: 'itself' };
-  if (listener.name !== self) return { text: '?', sound: 'unknown', label: `${names}: not known here` };
+  if (listener.name !== self) return told(listener, speaker, names);
   const is = sound(speaker), ago = speaker.heard_ms === null ? '' : span(speaker.heard_ms * 1000);
   if (is === 'heard') return { text: '✓ heard', sound: is, label: `${names}, ${ago} ago` };
   return { text: is === 'never' ? '✕ never' : `✕ ${ago}`, sound: is, label: is === 'never' ? `${names}: never` : `${names}: silent for ${ago}` };
@@ -50,9 +59,9 @@ function fillMatrix(overview: Overview): void {
       td.title = is.label;
     });
   });
-  const others = members.filter((member) => member.name !== self).map((member) => plain(member.name));
-  say(find('matrix-note'), others.length === 0 ? 'There is no other member.'
-    : `Read a row: what that member hears. This agent, ${plain(self)}, knows its own row; for the others open the pages of ${others.join(', ')}.`);
+  const untold = members.filter((member) => member.name !== self && !member.hears).map((member) => plain(member.name));
+  say(find('matrix-note'), members.length === 1 ? 'There is no other member.'
+    : `Read a row: what that member hears. ✓? and ✕?: said by one that is silent now.${untold.length === 0 ? '' : ` Not told by ${untold.join(', ')}.`}`);
 }
 
 export function showMembers(overview: Overview): void {

@@ -14,7 +14,7 @@ export interface Setting { name: string; argument: string; help: string }
 export interface ViolationKind { kind: number; name: string; meaning: string }
 
 export interface Catalogue {
-  algorithms: Algorithm[]; detectors: Algorithm[]; settings: Setting[]; violations: ViolationKind[];
+  algorithms: Algorithm[]; deciders: Algorithm[]; detectors: Algorithm[]; settings: Setting[]; violations: ViolationKind[];
 }
 
 export interface Member { id: string; attribute: string; mayLead: boolean; rate: number }
@@ -98,8 +98,9 @@ export class Engine {
     return new Engine(module);
   }
 
+  /** An election; or a machine that decides, which stories have and the form does not offer. */
   algorithm(name: string): Algorithm | undefined {
-    return this.catalogue.algorithms.find((a) => a.name === name);
+    return [...this.catalogue.algorithms, ...this.catalogue.deciders].find((a) => a.name === name);
   }
 
   memoryBytes(): number {

@@ -34,7 +34,14 @@ enum {
 #define CONFIG_RECORDER_MAX (UINT64_C(1) << 30)
 #define CONFIG_PROCESS_MAX NS_PER_MS /* to process a message, for checks of times */
 
-enum config_role { CONFIG_VOTER, CONFIG_WITNESS /* votes, never leads */, CONFIG_OBSERVER /* neither */ };
+/* The numbers are in the digest of the list of members. */
+enum config_role {
+    CONFIG_VOTER,
+    CONFIG_WITNESS,   /* votes, never leads */
+    CONFIG_OBSERVER,  /* neither */
+    CONFIG_CANDIDATE, /* may lead, does not vote; talks to members that vote, and to nobody else */
+    CONFIG_ROLES
+};
 
 struct config_member {
     char name[CONFIG_NAME_MAX + 1];
@@ -167,6 +174,31 @@ bool config_is_public(const struct config *, const char *group);
 /* Tells each entry of an `allow` line that the section above it, such as [group *], does not have. */
 void config_each_opening(const struct config *, void (*tell)(void *context, const char *text), void *context);
 el_node config_position(const struct config *, const char *member); /* by name; 0: none */
+const char *config_role_name(enum config_role);
+
+static inline bool config_votes(const struct config *config, el_node member)
+{
+    const enum config_role role = config->members[member - 1].role;
+    return role == CONFIG_VOTER || role == CONFIG_WITNESS;
+}
+
+static inline bool config_may_lead(const struct config *config, el_node member)
+{
+    const enum config_role role = config->members[member - 1].role;
+    return role == CONFIG_VOTER || role == CONFIG_CANDIDATE;
+}
+
+static inline bool config_is_candidate(const struct config *config, el_node member)
+{
+    return config->members[member - 1].role == CONFIG_CANDIDATE;
+}
+
+/* Whether the two have a session: a candidate has one with each member that votes only. */
+static inline bool config_talks(const struct config *config, el_node a, el_node b)
+{
+    if (!config_is_candidate(config, a) && !config_is_candidate(config, b)) return true;
+    return config_votes(config, a) || config_votes(config, b);
+}
 void config_wipe(struct config *);
 /* Wipes the secret key and the cluster keys alone: once seal/ has them, no other copy is needed. */
 void config_forget_keys(struct config *);

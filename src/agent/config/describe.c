@@ -6,17 +6,25 @@
 #include "agent/config/config.h"
 #include "base/units.h"
 
+const char *config_role_name(enum config_role role)
+{
+    static const char *const names[CONFIG_ROLES] = {[CONFIG_VOTER] = "voter",
+                                                    [CONFIG_WITNESS] = "witness",
+                                                    [CONFIG_OBSERVER] = "observer",
+                                                    [CONFIG_CANDIDATE] = "candidate"};
+    return names[role];
+}
+
 static void describe_members(const struct config *config, FILE *out)
 {
-    static const char *const roles[] = {"voter", "witness", "observer"};
     uint32_t votes = 0;
     for (uint32_t i = 0; i < config->member_count; i++) {
         const struct config_member *member = &config->members[i];
         char address[80];
         config_write_address(&member->address, address, sizeof address);
         fprintf(out, "  %-12s id %-4" PRIu64 " %-22s %s%s\n", member->name, member->id, address,
-                roles[member->role], i + 1 == config->self ? ", this agent" : "");
-        votes += member->role != CONFIG_OBSERVER;
+                config_role_name(member->role), i + 1 == config->self ? ", this agent" : "");
+        votes += config_votes(config, i + 1);
     }
     fprintf(out, "  %u of %u votes elect, so %u may fail%s\n", votes / 2 + 1, votes, votes - (votes / 2 + 1),
             votes % 2 == 0 ? "; an odd number with one vote less tolerates as many failures" : "");

@@ -157,10 +157,10 @@ static bool check_times(struct config_reading *r, uint32_t line, const struct el
 
 /* ---- Members ---- */
 
-static bool has_observers(const struct el_algorithm *algorithm)
+static bool has_option(const struct el_algorithm *algorithm, enum el_option_kind kind)
 {
     for (uint32_t i = 0; i < algorithm->option_count; i++)
-        if (algorithm->options[i].kind == EL_OBSERVERS) return true;
+        if (algorithm->options[i].kind == kind) return true;
     return false;
 }
 
@@ -178,7 +178,12 @@ static bool check_roles(struct config_reading *r, uint32_t line, const struct el
                            algorithm->name, algorithm->count_max, config->member_count);
     for (uint32_t i = 0; i < config->member_count; i++) {
         const struct config_member *member = &config->members[i];
-        if (member->role == CONFIG_OBSERVER && !has_observers(algorithm))
+        if (member->role == CONFIG_CANDIDATE && !has_option(algorithm, EL_VOTELESS_LIST))
+            return config_fail(
+                r, line,
+                "%s supports no candidates without a vote, and '%s' is one; choose quorum, or make it a voter",
+                algorithm->name, member->name);
+        if (member->role == CONFIG_OBSERVER && !has_option(algorithm, EL_OBSERVERS))
             return config_fail(r, line,
                                "%s supports no observers, and '%s' is one; choose quorum, or make it a voter",
                                algorithm->name, member->name);

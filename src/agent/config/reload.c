@@ -99,8 +99,7 @@ static void merge_agent(struct merging *m)
 
 static const char *role_of(const struct config_member *member)
 {
-    static const char *const roles[] = {"voter", "witness", "observer"};
-    return roles[member->role];
+    return config_role_name(member->role);
 }
 
 static void compare_members(struct merging *m, const struct config_member *a, const struct config_member *b)

@@ -86,13 +86,12 @@ static bool read_address(struct config_reading *r, const char *value)
 
 static bool read_role(struct config_reading *r, const char *value)
 {
-    static const char *const roles[] = {"voter", "witness", "observer"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(value, roles[i]) != 0) continue;
-        member(r)->role = (enum config_role)i;
+    for (enum config_role role = 0; role < CONFIG_ROLES; role++) {
+        if (strcmp(value, config_role_name(role)) != 0) continue;
+        member(r)->role = role;
         return true;
     }
-    return config_fail(r, r->line, "'role' is voter, witness or observer, not '%s'", value);
+    return config_fail(r, r->line, "'role' is voter, witness, observer or candidate, not '%s'", value);
 }
 
 static bool read_key(struct config_reading *r, const char *value)

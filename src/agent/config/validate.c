@@ -56,7 +56,7 @@ static bool check_pairs(struct config_reading *r)
 bool config_check_members(struct config_reading *r)
 {
     struct config *config = r->config;
-    uint32_t leaders = 0;
+    uint32_t leaders = 0, votes = 0;
     for (uint32_t i = 0; i < config->member_count; i++) {
         const struct config_member *member = &config->members[i];
         if (member->id == 0)
@@ -65,10 +65,14 @@ bool config_check_members(struct config_reading *r)
         if (member->address.ss_family == 0)
             return config_fail(r, r->member_lines[i], "member '%s' has no address; write `address = HOST:PORT`",
                                member->name);
-        leaders += member->role == CONFIG_VOTER;
+        leaders += config_may_lead(config, i + 1);
+        votes += config_votes(config, i + 1);
     }
     if (leaders == 0)
         return config_fail(r, 0, "no member may lead; write [member NAME] for each, and some as voters");
+    if (votes == 0)
+        return config_fail(r, 0,
+                           "no member votes: candidates lead by the votes of others; make some members voters");
     sort(r);
     if (!check_pairs(r)) return false;
     config->self = config_position(config, r->self);

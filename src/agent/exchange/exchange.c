@@ -8,6 +8,9 @@
 #include "base/clock.h"
 
 static const uint64_t HEARD_WITHIN = 2 * NS_PER_S; /* nothing is sent to a peer that is silent for longer */
+/* Links that flap must not push other statements out: the pause between statements of whom we hear doubles. */
+static const uint64_t HEARS_PAUSE = NS_PER_S, HEARS_PAUSE_MAX = 64 * NS_PER_S, HEARS_CALM = 600 * NS_PER_S;
+enum { HEARS_MEMBERS = 64 }; /* bits of a statement */
 enum { EAGER_TRIES = 5, PATIENT_TRIES = 15 };
 static const uint64_t EAGER = NS_PER_S / 5, PATIENT = 2 * NS_PER_S, SELDOM = 30 * NS_PER_S;
 
@@ -113,6 +116,8 @@ static uint64_t pause_after(uint32_t tries)
 
 void exchange_state(struct exchange *e, const struct payload_entry *entry)
 {
+    for (uint32_t i = 0; i < e->config->member_count; i++)
+        if (e->peers[i].acknowledged == last_of(e)) e->peers[i].has_rested = true;
     struct exchange_line *line = &e->latest[e->latest_count++ & (EXCHANGE_LATEST - 1)];
     *line = (struct exchange_line){.term = entry->term, .span = entry->span, .kind = entry->flags};
     memcpy(line->name, entry->text, sizeof line->name - 1);
@@ -132,13 +137,47 @@ static void send_answer(struct exchange *e, el_node to)
     e->hooks.send(e->hooks.context, to, out.bytes, out.size);
 }
 
+/* States whom we hear if that has changed, or if the last such statement will soon be kept no more. Returns when to look
+ * again. */
+static uint64_t state_hears(struct exchange *e, uint64_t now)
+{
+    uint64_t hears = 0, next = UINT64_MAX;
+    for (el_node peer = 1; peer <= e->config->member_count && peer <= HEARS_MEMBERS; peer++) {
+        const uint64_t silence = exchange_heard(e, now, peer);
+        if (silence >= HEARD_WITHIN) continue;
+        hears |= UINT64_C(1) << (peer - 1);
+        if (now + HEARD_WITHIN - silence < next) next = now + HEARD_WITHIN - silence;
+    }
+    if (hears == e->hears && e->latest_count - e->hears_count < EXCHANGE_LATEST / 2) return next;
+    if (e->hears_at && now < e->hears_at + e->hears_pause) return e->hears_at + e->hears_pause;
+    const struct payload_entry entry = {.flags = EXCHANGE_HEARS, .term = hears};
+    const bool is_calm = !e->hears_at || now - e->hears_at >= HEARS_CALM;
+    e->hears_pause = is_calm                                ? HEARS_PAUSE
+                     : 2 * e->hears_pause < HEARS_PAUSE_MAX ? 2 * e->hears_pause
+                                                            : HEARS_PAUSE_MAX;
+    exchange_state(e, &entry);
+    e->hears = hears;
+    e->hears_at = now;
+    e->hears_count = e->latest_count;
+    return next;
+}
+
 uint64_t exchange_tick(struct exchange *e, uint64_t now)
 {
     uint64_t next = exchange_tick_requests(e, now);
+    const uint64_t look = state_hears(e, now);
+    if (look < next) next = look;
     for (el_node to = 1; to <= e->config->member_count; to++) {
-        const struct exchange_peer *p = &e->peers[to - 1];
+        struct exchange_peer *p = &e->peers[to - 1];
         if (to == e->config->self || p->acknowledged >= last_of(e)) continue;
+        if (!config_talks(e->config, e->config->self, to)) continue;
         if (exchange_heard(e, now, to) >= HEARD_WITHIN) continue;
+        if (p->has_rested) p->tell_at = now + EXCHANGE_AFTER_MS * NS_PER_MS;
+        p->has_rested = false;
+        if (now < p->tell_at) {
+            if (p->tell_at < next) next = p->tell_at;
+            continue;
+        }
         if (p->tries == 0 || now >= p->sent_at + pause_after(p->tries)) send_statements(e, now, to);
         const uint64_t due = p->sent_at + pause_after(p->tries);
         if (due < next) next = due;
@@ -152,6 +191,13 @@ uint64_t exchange_heard(const struct exchange *e, uint64_t now, el_node peer)
 {
     const uint64_t at = e->peers[peer - 1].heard_at;
     return at == 0 ? UINT64_MAX : now > at ? now - at : 0;
+}
+
+bool exchange_hears(const struct exchange *e, el_node peer, uint64_t *members)
+{
+    const struct exchange_peer *p = &e->peers[peer - 1];
+    *members = p->hears;
+    return p->has_said_hears;
 }
 
 void exchange_hear(struct exchange *e, uint64_t now, el_node from)
@@ -171,7 +217,7 @@ static void meet(struct exchange *e, el_node from, uint64_t incarnation)
     p->incarnation = incarnation;
     p->read = p->acknowledged = 0;
     p->tries = 0;
-    p->is_complete = false;
+    p->is_complete = p->has_said_hears = false;
 }
 
 static void on_statement(struct exchange *e, el_node from, const struct payload_entry *entry)
@@ -186,7 +232,10 @@ static void on_statement(struct exchange *e, el_node from, const struct payload_
     memcpy(line.value, entry->value, sizeof line.value - 1);
     if (line.kind == EXCHANGE_BEGAN || line.kind == EXCHANGE_ENDED || line.kind == EXCHANGE_GAP)
         e->hooks.stated(e->hooks.context, from, entry);
-    else
+    else if (line.kind == EXCHANGE_HEARS) {
+        p->has_said_hears = p->members == e->members; /* positions may mean other members there */
+        p->hears = entry->term;
+    } else
         exchange_read_setting(e, from, &line);
 }
 

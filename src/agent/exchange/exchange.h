@@ -1,13 +1,16 @@
 /*
  * The exchange room has what agents tell each other beside elections: which settings and members they are configured
- * with, how tenures began and ended, and requests of clients for the agent of a group's leader. It knows configuration
- * and payloads. It knows neither sockets nor clocks nor the host: callers pass in the time, and hooks do the rest. So
+ * with, which members they hear, how tenures began and ended, and requests of clients for the agent of a group's leader.
+ * It knows configuration and payloads. It knows neither sockets nor clocks nor the host: callers pass in the time, and hooks do the rest. So
  * nothing here enters a recording, and no election depends on it. Start here; exchange.c spreads statements,
  * settings.c compares settings, requests.c passes requests on.
  *
  * Statements are numbered. A peer copies them in order and acknowledges the last one. What is not acknowledged is sent
  * again, ever more seldom, to peers that are heard. The settings come first, and are kept; of the others the last 1024
  * are kept. An agent of an earlier version answers nothing, and then nothing is known of it.
+ *
+ * A change of leaders makes every agent state something to every other one, at the moment at which the successor's
+ * datagrams and clients need the processors. So the first statement after a rest waits EXCHANGE_AFTER_MS.
  */
 #ifndef ELECTOR_AGENT_EXCHANGE_EXCHANGE_H
 #define ELECTOR_AGENT_EXCHANGE_EXCHANGE_H
@@ -17,6 +20,7 @@
 
 enum {
     EXCHANGE_LATEST = 1024,       /* statements about tenures that are kept for peers; a power of two */
+    EXCHANGE_AFTER_MS = 20,       /* the election comes first; other statements share the datagram */
     EXCHANGE_PENDING_MAX = 64,    /* requests to one peer that wait for an answer */
     EXCHANGE_REQUESTS_A_S = 64,   /* of one peer, that are looked at */
     EXCHANGE_ANSWER_WITHIN_S = 2, /* then there is no answer */
@@ -28,10 +32,11 @@ enum exchange_statement {
     EXCHANGE_MEMBER = 1, /* text: its name; value: id and role */
     EXCHANGE_SECTION,    /* text: the pattern of its groups; value: KEY=VALUE ... */
     EXCHANGE_COMPLETE,   /* these were all settings and members */
-    EXCHANGE_BEGAN,  /* a tenure of the sender. text: the group; value: how; span: nobody led before, plus 1 */
-    EXCHANGE_ENDED,  /* a tenure of the sender. value: why, and after "; " the details; span: how long it led */
-    EXCHANGE_GAP,    /* after a tenure of the sender. term: of the next; span: nobody led for so long */
-    EXCHANGE_VERSION /* value: of the sender's program; told with the settings, though it may differ */
+    EXCHANGE_BEGAN, /* a tenure of the sender. text: the group; value: how; span: nobody led before, plus 1 */
+    EXCHANGE_ENDED, /* a tenure of the sender. value: why, and after "; " the details; span: how long it led */
+    EXCHANGE_GAP,   /* after a tenure of the sender. term: of the next; span: nobody led for so long */
+    EXCHANGE_VERSION, /* value: of the sender's program; told with the settings, though it may differ */
+    EXCHANGE_HEARS    /* term: whom the sender hears; bit i stands for the member at position i + 1 */
 };
 
 /* `flags` of a REQUEST. */
@@ -96,6 +101,8 @@ struct exchange_difference {
 
 /* How long ago any authentic datagram of the peer came, in ns; UINT64_MAX: never. */
 uint64_t exchange_heard(const struct exchange *, uint64_t now, el_node peer);
+/* Whom the peer said last that it hears, as in EXCHANGE_HEARS. False: it has not said. */
+bool exchange_hears(const struct exchange *, el_node peer, uint64_t *members);
 /* Whether the peer has told all of its settings. An agent of an earlier version never does. */
 bool exchange_knows(const struct exchange *, el_node peer);
 /* The version of its program; NULL: not known, as of an agent of an earlier version. Borrowed until the next call. */

@@ -35,13 +35,16 @@ struct exchange_given {
 struct exchange_peer {
     uint64_t heard_at; /* 0: never */
     /* What we tell it. */
-    uint64_t acknowledged, sent_at;
-    uint32_t tries; /* since it last acknowledged something new */
+    uint64_t acknowledged, sent_at, tell_at; /* tell_at: not sooner */
+    uint32_t tries;                          /* since it last acknowledged something new */
+    bool has_rested;                         /* it had acknowledged all; since then there is something new */
     /* What it tells us. */
     uint64_t incarnation, members, read; /* members: the digest; read: the last statement */
     struct exchange_line *lines;         /* its settings and members */
     uint32_t line_count;
     bool is_complete, differs, owes_answer;
+    bool has_said_hears;
+    uint64_t hears;
     /* What it asks for. */
     uint64_t budget_at;
     uint32_t budget;
@@ -58,6 +61,9 @@ struct exchange {
     struct exchange_line
         latest[EXCHANGE_LATEST]; /* statement n is at (n - setting_count - 1) % EXCHANGE_LATEST */
     uint64_t latest_count;       /* ever made */
+    uint64_t hears, hears_at;    /* whom we said that we hear, and when; hears_at 0: we have not said */
+    uint64_t hears_pause;        /* before the next one */
+    uint64_t hears_count;        /* latest_count after it */
     struct exchange_peer peers[CONFIG_MEMBERS_MAX];
     struct exchange_pending *pending; /* EXCHANGE_PENDING_MAX for each member */
     uint32_t pending_count;

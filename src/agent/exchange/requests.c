@@ -111,7 +111,7 @@ static bool has_budget(struct exchange_peer *p, uint64_t now)
 static enum exchange_outcome judge(struct exchange *e, uint64_t now, el_node from,
                                    const struct payload_entry *entry)
 {
-    if (e->config->members[from - 1].role == CONFIG_OBSERVER) return EXCHANGE_NOT_ENTITLED;
+    if (!config_votes(e->config, from)) return EXCHANGE_NOT_ENTITLED;
     if (!has_budget(&e->peers[from - 1], now)) return EXCHANGE_TOO_MANY;
     return e->hooks.asked(e->hooks.context, from, entry);
 }

@@ -62,13 +62,6 @@ static struct exchange_line *add(struct exchange *e, enum exchange_statement kin
     return line;
 }
 
-static const char *role_word(enum config_role role)
-{
-    static const char *const words[] = {
-        [CONFIG_VOTER] = "voter", [CONFIG_WITNESS] = "witness", [CONFIG_OBSERVER] = "observer"};
-    return words[role];
-}
-
 bool exchange_list_settings(struct exchange *e)
 {
     const struct config *config = e->config;
@@ -80,7 +73,7 @@ bool exchange_list_settings(struct exchange *e)
     for (uint32_t i = 0; i < config->member_count; i++) {
         const struct config_member *m = &config->members[i];
         struct exchange_line *line = add(e, EXCHANGE_MEMBER, m->name);
-        snprintf(line->value, sizeof line->value, "id=%" PRIu64 " role=%s", m->id, role_word(m->role));
+        snprintf(line->value, sizeof line->value, "id=%" PRIu64 " role=%s", m->id, config_role_name(m->role));
     }
     write_section(config, config_group_of(config, "*"), add(e, EXCHANGE_SECTION, "*")->value);
     for (uint32_t i = 0; i < config->group_count; i++)

@@ -3,6 +3,7 @@
 #include "agent/guardian/guardian_client.h"
 
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,8 +14,9 @@
 #include "agent/guardian/channel.h"
 #include "agent/peer/udp.h"
 #include "base/clock.h"
+#include "base/closer.h"
+#include "base/kernel/memfd.h"
 #include "base/log/log.h"
-#include "base/memfd.h"
 
 static const uint64_t NOT_TAKEN = UINT64_MAX; /* no session has this number */
 enum {
@@ -23,6 +25,7 @@ enum {
     STEADY_S = 10,
     GOODBYE_MS = 1000,
     SEALED_MOST = 1000,
+    CLOSING_MAX = 8, /* more lines than this that take long to close: new work is not watched */
     LEAST_TIMEOUT_MS = 1000
 };
 
@@ -166,9 +169,24 @@ static bool unwatch(struct guardian_client *o, uint32_t number)
     return true;
 }
 
+/* Lines that are being closed, beside the loop. */
+static atomic_uint closing;
+
+/*
+ * The kernel closes what a client has left in the queue of its line together with the last descriptor of the line, and a TCP
+ * socket may linger. So the queue is emptied first. Nobody watches the line any more: it may be shut down.
+ */
+static void close_work(enum guardian_kind kind, int fd)
+{
+    if (kind == GUARDIAN_LINE)
+        closer_close_socket(fd, &closing);
+    else
+        close(fd);
+}
+
 static void free_work(struct work *w)
 {
-    close(w->fd);
+    close_work(w->kind, w->fd);
     *w = no_work;
 }
 
@@ -201,13 +219,14 @@ static uint32_t find_place(const struct guardian_client *o)
 uint32_t guardian_client_add(struct guardian_client *o, enum guardian_kind kind, int fd, int connection)
 {
     if (fd < 0) return CLIENT_BLIND;
-    uint32_t place = o ? find_place(o) : CLIENT_WORKS_MAX;
-    if (o && place == CLIENT_WORKS_MAX) {
+    const bool has_room = o && atomic_load(&closing) < CLOSING_MAX;
+    uint32_t place = has_room ? find_place(o) : CLIENT_WORKS_MAX;
+    if (has_room && place == CLIENT_WORKS_MAX) {
         tidy(o);
         place = find_place(o);
     }
     if (place == CLIENT_WORKS_MAX) {
-        close(fd);
+        close_work(kind, fd);
         return CLIENT_BLIND;
     }
     o->works[place] = (struct work){.kind = kind, .fd = fd, .connection = connection, .is_used = true};
@@ -335,6 +354,13 @@ static void seal_for(struct guardian_client *o, el_node peer, uint64_t session)
               (int)o->channel.pid);
 }
 
+/* A candidate promises us nothing: voters tell it when we are gone. */
+static bool must_hear(const struct guardian_client *o, el_node peer)
+{
+    const el_node self = o->config->self;
+    return peer != self && config_talks(o->config, self, peer) && !config_is_candidate(o->config, peer);
+}
+
 /* Until the guardian reads this release it keeps the older one, which is also true. */
 static void seal_release(struct guardian_client *o, el_node peer, uint32_t work, const struct payload *payload)
 {
@@ -358,7 +384,7 @@ static void seal_releases(struct guardian_client *o, uint64_t peers)
         if (!w->is_told || !w->tenure_count || !wanted) continue;
         if (!host_death_releases(o->host, w->tenures, w->tenure_count, &payload)) payload.size = 0;
         for (el_node peer = 1; peer <= o->config->member_count; peer++)
-            if (peer != o->config->self && wanted >> (peer - 1) & 1) seal_release(o, peer, i, &payload);
+            if (must_hear(o, peer) && wanted >> (peer - 1) & 1) seal_release(o, peer, i, &payload);
     }
     o->has_new = false;
 }
@@ -368,7 +394,7 @@ static void seal_for_all(struct guardian_client *o)
     const bool is_other = payload_has_changed(o);
     uint64_t anew = 0; /* a bit for each peer */
     for (el_node peer = 1; peer <= o->config->member_count; peer++) {
-        if (peer == o->config->self) continue;
+        if (!must_hear(o, peer)) continue;
         const uint64_t session = o->payload.size ? seal_in_use(o->seal, host_clock(o->host), peer) : 0;
         if (!is_other && session == o->sealed_by[peer - 1]) continue;
         seal_for(o, peer, session);
@@ -440,7 +466,7 @@ void guardian_client_free(struct guardian_client *o)
     if (!o) return;
     if (o->channel.pid) say_goodbye(o);
     for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++)
-        if (o->works[i].fd >= 0) close(o->works[i].fd);
+        if (o->works[i].fd >= 0) close_work(o->works[i].kind, o->works[i].fd);
     drop_page(o);
     free(o);
 }

@@ -13,8 +13,9 @@
 #include "agent/confine/confine.h"
 #include "agent/guardian/alive_lock.h"
 #include "agent/guardian/guardian.h"
+#include "base/kernel/time_slice.h"
 
-enum { FDS_MAX = 4, SLICE_NS = 100000 };
+enum { FDS_MAX = 4 };
 enum heard { HEARD_NOTHING, HEARD_A_MESSAGE, HEARD_THE_END };
 
 /* A message has one descriptor at most. */
@@ -69,26 +70,6 @@ static void drop_privileges(void)
     confine_report();
 }
 
-/*
- * Asks for time slices of 0.1 ms (Linux 6.12) for the calling thread. On a busy host the lock's owner may die
- * on the CPU on which the guardian wakes: a thread with a shorter slice need not wait there until the kernel
- * has freed the owner's memory. The thread that takes messages asks for none: the agent of a new leader sends
- * them, and the guardian would run before the client that was elected.
- */
-static void ask_for_short_slices(void)
-{
-    struct { /* struct sched_attr, whose header cannot be included beside <sched.h> */
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime_ns, deadline_ns, period_ns;
-    } own = {0};
-    if (syscall(SYS_sched_getattr, 0, &own, sizeof own, 0) != 0) return;
-    own.runtime_ns = SLICE_NS;
-    (void)syscall(SYS_sched_setattr, 0, &own, 0);
-}
-
 /* A signal to a whole session or service is meant for the agent. The guardian ends after it. */
 static void ignore_signals(void)
 {
@@ -124,7 +105,10 @@ static _Noreturn void finish_after_death(void)
 
 static void *await_death(void *unused)
 {
-    ask_for_short_slices();
+    /* On a busy host the lock's owner may die on the CPU on which this thread wakes: it need not wait there until the kernel
+     * has freed the owner's memory. The thread that takes messages keeps usual slices: the agent of a new leader sends
+     * them, and the guardian would run before the client that was elected. */
+    time_slice_shorten();
     if (!alive_lock_says_dead(&life.guardian.page->alive, true)) return unused;
     pthread_mutex_lock(&life.turn);
     finish_after_death();
@@ -157,6 +141,7 @@ void guardian_main(int channel, int agent)
     const struct guardian_message watch_agent = {.kind = GUARDIAN_WATCH};
     (void)setpgid(
         0, 0); /* no new session: the scheduler would share the CPU between the agent's session and ours */
+    time_slice_reset(); /* the agent's are short */
     ignore_signals();
     drop_privileges();
     prctl(PR_SET_NAME, "elector-guard", 0, 0, 0);

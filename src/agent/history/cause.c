@@ -111,6 +111,12 @@ static bool brings(const struct history_entry *vote, const struct history_entry 
     return vote && vote->what == HISTORY_HEARD && e->at_ns - vote->at_ns < WITH_IT_NS;
 }
 
+/* A vote in the next leader's term: pushed by a voter that was released first, it may come before anything else is heard. */
+static bool is_vote_for(const struct history_entry *e, const struct history_entry *after)
+{
+    return after && e->what == HISTORY_HEARD && e->note == QUORUM_GRANT && e->token == after->token;
+}
+
 static uint64_t first_number(const struct plot *p, uint64_t *first_ns)
 {
     const struct history_entry *last = NULL;
@@ -119,7 +125,7 @@ static uint64_t first_number(const struct plot *p, uint64_t *first_ns)
         const struct history_entry *e = p->steps[i];
         if (e->number < since) continue;
         if (e->number > p->end->number) break;
-        const bool begins = p->before ? is_cause(e, p->before->who)
+        const bool begins = p->before ? is_cause(e, p->before->who) || is_vote_for(e, p->after)
                                       : e->group && is_told(p->c, e) && p->end->at_ns - e->at_ns < BEFORE_NS;
         if (begins) {
             if (brings(last, e)) e = last;
@@ -238,5 +244,9 @@ bool history_tell(const struct history *c, uint64_t group, struct history_story 
                         .what = HISTORY_LAST_HEARD, .at_ns = heard_at, .who = p.before->who, .times = 1});
     }
     tell_all(&p, story, first);
+    story->first_ns -= c->shift;
+    for (uint32_t i = 0; i < story->count; i++) story->steps[i].at_ns -= c->shift;
+    history_unshift(c, &story->before);
+    history_unshift(c, &story->after);
     return true;
 }

@@ -32,12 +32,13 @@ void history_free(struct history *c)
     history_ring_free(&c->steps);
     history_ring_free(&c->changes);
     free(c->stated);
+    free(c->reasons);
     free(c);
 }
 
 uint64_t history_since(const struct history *c)
 {
-    return c->since;
+    return c->since - c->shift;
 }
 
 uint64_t history_group(const char *name)
@@ -65,13 +66,29 @@ void history_add_step(struct history *c, struct history_entry entry)
     add(c, &c->steps, entry);
 }
 
+void history_add_change(struct history *c, struct history_entry entry)
+{
+    add(c, &c->changes, entry);
+}
+
+const char *history_keep_reason(struct history *c, const char *reason)
+{
+    if (!c->reasons) c->reasons = calloc(HISTORY_REASONS_MAX, sizeof *c->reasons);
+    if (!c->reasons || !*reason) return NULL;
+    for (uint32_t i = 0; i < c->reason_count; i++)
+        if (strcmp(c->reasons[i], reason) == 0) return c->reasons[i];
+    if (c->reason_count == HISTORY_REASONS_MAX) return NULL;
+    snprintf(c->reasons[c->reason_count], HISTORY_REASON, "%s", reason);
+    return c->reasons[c->reason_count++];
+}
+
 void history_note(struct history *c, uint64_t now_ns, uint64_t group, const struct host_note *note)
 {
     if (!c || note->number > UINT8_MAX)
         return; /* larger numbers are malformed messages, which explain nothing */
     add(c, &c->steps,
         (struct history_entry){.what = HISTORY_NOTE,
-                               .at_ns = now_ns,
+                               .at_ns = now_ns + c->shift,
                                .group = group,
                                .by = note->by,
                                .note = (uint8_t)note->number,
@@ -86,7 +103,7 @@ void history_hear(struct history *c, uint64_t now_ns, uint64_t group, const stru
     if (m->from > c->config->member_count || m->subject > c->config->member_count) return;
     add(c, &c->steps,
         (struct history_entry){.what = HISTORY_HEARD,
-                               .at_ns = now_ns,
+                               .at_ns = now_ns + c->shift,
                                .group = group,
                                .note = (uint8_t)m->kind,
                                .flags = m->flags,
@@ -98,7 +115,8 @@ void history_hear(struct history *c, uint64_t now_ns, uint64_t group, const stru
 void history_write(struct history *c, uint64_t now_ns, uint64_t took_ns)
 {
     if (c)
-        add(c, &c->steps, (struct history_entry){.what = HISTORY_WRITTEN, .at_ns = now_ns, .token = took_ns});
+        add(c, &c->steps,
+            (struct history_entry){.what = HISTORY_WRITTEN, .at_ns = now_ns + c->shift, .token = took_ns});
 }
 
 void history_leadership(struct history *c, uint64_t now_ns, uint64_t group, enum history_what what, el_node who,
@@ -106,8 +124,11 @@ void history_leadership(struct history *c, uint64_t now_ns, uint64_t group, enum
 {
     if (!c) return;
     add(c, &c->steps,
-        (struct history_entry){
-            .what = (uint8_t)what, .at_ns = now_ns, .group = group, .who = (uint8_t)who, .reason = reason});
+        (struct history_entry){.what = (uint8_t)what,
+                               .at_ns = now_ns + c->shift,
+                               .group = group,
+                               .who = (uint8_t)who,
+                               .reason = reason});
 }
 
 /* ---- Judging a change ---- */
@@ -217,7 +238,7 @@ const struct history_entry *history_lead(struct history *c, uint64_t now_ns, con
     *count = 0;
     if (!c) return NULL;
     struct history_entry change = {.what = HISTORY_LEADER,
-                                   .at_ns = now_ns,
+                                   .at_ns = now_ns + c->shift,
                                    .group = seen->group,
                                    .token = seen->token,
                                    .who = (uint8_t)seen->leader,
@@ -241,6 +262,12 @@ const struct history_entry *history_lead(struct history *c, uint64_t now_ns, con
 uint64_t history_lost_at(const struct history_entry *e, el_node self)
 {
     return e->whom == self || e->more > e->at_ns ? e->at_ns : e->at_ns - e->more;
+}
+
+void history_unshift(const struct history *c, struct history_tenure *t)
+{
+    t->began_ns -= c->shift;
+    if (t->ended_ns) t->ended_ns -= c->shift;
 }
 
 static void close_last(struct history_tenure *last, const struct history_entry *change, el_node self)
@@ -276,6 +303,9 @@ uint32_t history_tenures(const struct history *c, uint64_t group, struct history
                                                 .nobody_ns = e->nobody_ns,
                                                 .began = e->began};
     }
-    for (uint32_t i = 0; i < count; i++) history_correct(c, group, &list[i], i ? list[i - 1].leader : earlier);
+    for (uint32_t i = 0; i < count; i++) {
+        history_correct(c, group, &list[i], i ? list[i - 1].leader : earlier);
+        history_unshift(c, &list[i]);
+    }
     return count;
 }

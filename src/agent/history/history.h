@@ -60,7 +60,8 @@ enum history_end {
     HISTORY_NO_QUORUM, /* no majority renewed its lease: the work stopped, or the lease ran out */
     HISTORY_WORKER_GONE,
     HISTORY_TRANSFERS,
-    HISTORY_DEPOSED
+    HISTORY_DEPOSED,
+    HISTORY_AGENT_ENDED /* this agent was killed, or its host failed; it says so when it is back. Not for statements */
 };
 
 enum history_beginning { HISTORY_SEEN, HISTORY_ELECTED, HISTORY_PUSHED, HISTORY_HANDED_OVER };

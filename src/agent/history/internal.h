@@ -4,6 +4,7 @@
 
 #include "agent/history/history.h"
 
+enum { HISTORY_REASON = 32, HISTORY_REASONS_MAX = 32 };
 enum { HISTORY_COLLECTED_MAX = 1024 }; /* entries of a group that are looked at, the newest ones */
 
 struct history_ring {
@@ -27,6 +28,10 @@ struct history {
     struct history_ring steps, changes;
     struct history_stated *stated; /* HISTORY_STATEMENTS, a ring */
     uint64_t stated_count;
+    uint64_t shift; /* added to all times, so that none before the boot of this host is negative */
+    uint64_t taken_changes, taken_steps, taken_stated; /* what journal_take() has given */
+    char (*reasons)[HISTORY_REASON]; /* those that a journal told; see history_keep_reason() */
+    uint32_t reason_count;
     uint64_t settled; /* changes up to this one were given to history_settle() */
 };
 
@@ -62,9 +67,14 @@ static inline bool history_is_of(const struct history_entry *e, uint64_t group)
 }
 
 /* history.c */
+/* To the caller's clock. What was before the boot of this host is negative there: only differences of times count. */
+void history_unshift(const struct history *, struct history_tenure *);
 /* When a leader was lost: when it was last heard, or at once if it is this member. */
 uint64_t history_lost_at(const struct history_entry *, el_node self);
 void history_add_step(struct history *, struct history_entry);
+void history_add_change(struct history *, struct history_entry);
+/* The text with the lifetime of the history. NULL: too many different ones. */
+const char *history_keep_reason(struct history *, const char *reason);
 
 /* statements.c */
 /* Replaces what was seen by what the leader's agent says; `before` led before, or EL_NOBODY. */

@@ -14,7 +14,8 @@ const char *history_end_word(enum history_end end)
         [HISTORY_RAN_OUT] = "lease ran out",   [HISTORY_RELEASED] = "released",
         [HISTORY_OBITUARY] = "obituary",       [HISTORY_RESIGNS] = "resigned",
         [HISTORY_WORKER_GONE] = "worker gone", [HISTORY_TRANSFERS] = "handed over",
-        [HISTORY_DEPOSED] = "deposed",         [HISTORY_NO_QUORUM] = "no-quorum"};
+        [HISTORY_DEPOSED] = "deposed",         [HISTORY_NO_QUORUM] = "no-quorum",
+        [HISTORY_AGENT_ENDED] = "agent ended"};
     return words[end];
 }
 
@@ -55,6 +56,12 @@ static void tell_leader(const struct config *config, const struct history_entry 
                  e->more / NS_PER_MS);
     else if (e->ended == HISTORY_LET_GO)
         snprintf(text, HISTORY_TEXT, "%s no longer claims to lead: no leader", whom);
+    else if (e->ended == HISTORY_LOST_SIGHT && e->whom)
+        snprintf(text, HISTORY_TEXT,
+                 "the agent of %s starts again, and does not know yet whether %s still leads",
+                 name(config, config->self), whom);
+    else if (e->ended == HISTORY_AGENT_ENDED)
+        snprintf(text, HISTORY_TEXT, "the agent of %s has ended meanwhile, and starts again", whom);
     else if (e->ended == HISTORY_RAN_OUT)
         snprintf(text, HISTORY_TEXT, "the lease of %s has run out, less its margin: no leader", whom);
     else

@@ -95,7 +95,7 @@ void history_settle(struct history *c, uint64_t now_ns, void (*tell)(void *conte
     if (c->settled < oldest) c->settled = oldest; /* more than 8192 changes in 3 s: the first are not counted */
     for (uint32_t i = 0; i < SETTLE_AT_ONCE && c->settled < c->changes.count; i++, c->settled++) {
         const struct history_entry *e = &c->changes.entries[c->settled & (c->changes.size - 1)];
-        if (now_ns - e->at_ns < SETTLED_AFTER_NS) return;
+        if (now_ns + c->shift - e->at_ns < SETTLED_AFTER_NS) return;
         if (!e->who || e->note != HISTORY_FAILOVER || e->nobody_ns == UINT64_MAX) continue;
         tell(context, nobody_before(c, e->group, e->token, e->who, leader_before(c, c->settled, e->group),
                                     e->nobody_ns));
@@ -109,8 +109,9 @@ void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, u
 {
     uint64_t silent = 0, told = 0;
     if (!c) return;
+    now_ns += c->shift;
     for (uint32_t i = 0; i < c->config->member_count; i++) {
-        const bool is_voter = c->config->members[i].role != CONFIG_OBSERVER && i + 1 != c->config->self;
+        const bool is_voter = config_votes(c->config, i + 1) && i + 1 != c->config->self;
         if (is_voter && heard_ns[i] > late_ns) silent |= UINT64_C(1) << i;
     }
     for (uint32_t n = 0; n < c->config->member_count; n++) { /* the first that fell silent first */

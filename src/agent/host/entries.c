@@ -55,12 +55,12 @@ bool host_keeps_up(struct host *host, el_node peer)
 
 void host_greet(struct host *host, el_node to)
 {
-    if (to != host->config->self) send_off(host, to);
+    if (to != host->config->self && config_talks(host->config, host->config->self, to)) send_off(host, to);
 }
 
 void host_put(struct host *host, el_node to, const struct payload_entry *entry)
 {
-    if (to == host->config->self) return;
+    if (to == host->config->self || !config_talks(host->config, host->config->self, to)) return;
     mark(host, to);
     if (payload_add(&host->out[to - 1], entry)) return;
     send_off(host, to);
@@ -261,7 +261,8 @@ static void on_entry(struct host *host, el_node from, const struct payload_entry
         host_hear_released(host, from, entry);
         return;
     }
-    if (entry->type == PAYLOAD_SESSION || entry->type == PAYLOAD_POSTINGS || entry->type == PAYLOAD_POSTING) {
+    if (entry->type == PAYLOAD_SESSION || entry->type == PAYLOAD_POSTINGS || entry->type == PAYLOAD_POSTING ||
+        entry->type == PAYLOAD_TOLD) {
         on_session(host, from, entry);
         return;
     }
@@ -287,6 +288,7 @@ static void receive(struct host *host, el_node from, const uint8_t *payload, siz
     struct payload_place at = PAYLOAD_FIRST;
     struct payload_entry entry;
     if (from == EL_NOBODY || from > host->config->member_count || host->has_failed) return;
+    if (!config_talks(host->config, host->config->self, from)) return;
     (void)host_tick(host); /* fires overdue timers before any message is handled */
     if (!payload_head(payload, size, &digest)) return;
     if (digest != host->members) {

@@ -104,9 +104,14 @@ static bool is_of_key(const struct host *host, uint32_t entry, uint64_t key)
     return entry == indexed(key, number) && group_numbered(host, number)->key == key;
 }
 
+static uint32_t home_of(const struct host *host, uint64_t key)
+{
+    return (uint32_t)(key ^ key >> 32) & (host->index_size - 1);
+}
+
 static uint32_t place_of(const struct host *host, uint64_t key)
 {
-    uint32_t at = (uint32_t)(key ^ key >> 32) & (host->index_size - 1);
+    uint32_t at = home_of(host, key);
     while (host->index[at] && !is_of_key(host, host->index[at], key)) at = (at + 1) & (host->index_size - 1);
     return at;
 }
@@ -211,6 +216,47 @@ struct host_group *host_known(const struct host *host, const char *name)
     return group && strcmp(host_name(group), name) == 0 ? group : NULL;
 }
 
+/* ---- Forgetting ---- */
+
+/* Moves later entries up, so that a search that passed the place still finds them. */
+static void clear_place(struct host *host, uint32_t at)
+{
+    const uint32_t mask = host->index_size - 1;
+    host->index[at] = 0;
+    for (uint32_t from = (at + 1) & mask; host->index[from]; from = (from + 1) & mask) {
+        const uint32_t home = home_of(host, group_numbered(host, host->index[from] & NUMBER)->key);
+        if (((from - home) & mask) < ((from - at) & mask)) continue; /* it would leave its run */
+        host->index[at] = host->index[from];
+        host->index[from] = 0;
+        at = from;
+    }
+}
+
+static bool forget(struct host *host, struct session_group *group)
+{
+    const uint32_t at = place_of(host, group->base.key);
+    struct session_group *heir = session_group_heir_of_number(group);
+    const uint32_t at_heir = heir ? place_of(host, heir->base.key) : 0;
+    if (!session_group_forget(group)) return false;
+    if (heir) host->index[at_heir] = indexed(heir->base.key, number_of(&heir->base));
+    clear_place(host, at);
+    host->group_count--;
+    return true;
+}
+
+bool host_forget(struct host_group *group)
+{
+    struct host *host = host_of(group);
+    struct session_group *shared = session_group_of(group);
+    if (!shared) return false; /* its record stays on disk */
+    const struct host_entry entry =
+        host_enter(host, (struct host_call){.what = HOST_FORGETS, .group = group->key});
+    const bool is_forgotten = !host->has_failed && forget(host, shared);
+    host_flush(host);
+    host_leave(host, entry);
+    return is_forgotten;
+}
+
 /* ---- Disk ---- */
 
 void host_write(struct host *host)
@@ -243,6 +289,14 @@ void host_saved(struct host *host, uint64_t version, int error)
 
 /* ---- Time ---- */
 
+/* A candidate at rest beats once a second, or once a lease if that is longer: only then it is greeted in between. */
+static uint64_t greeting_after(const struct host *host, el_node to)
+{
+    const struct config *config = host->config;
+    if (!config_is_candidate(config, to) && !config_is_candidate(config, config->self)) return NS_PER_S / 2;
+    return host_longest_lease_ns(host) > NS_PER_S ? NS_PER_S / 10 * 9 : NS_PER_S / 10 * 11;
+}
+
 static void refresh(struct host *host, uint64_t now)
 {
     host->refresh_at = now + NS_PER_S;
@@ -251,9 +305,10 @@ static void refresh(struct host *host, uint64_t now)
     for (struct session *s = host->sessions; s; s = s->next) {
         session_show_wishes(s); /* a wish to pre-empt may be due by now */
         session_look_ahead(s);
+        postings_tell_again(s);
     }
     for (el_node to = 1; to <= host->config->member_count; to++)
-        if (now - host->sent_at[to - 1] >= NS_PER_S / 2) host_greet(host, to);
+        if (now - host->sent_at[to - 1] >= greeting_after(host, to)) host_greet(host, to);
 }
 
 /* For clients a claim ends earlier than the lease, by the margin. */
@@ -334,8 +389,11 @@ uint64_t host_heard(const struct host *host, el_node peer)
 bool host_hears(const struct host *host, el_node peer)
 {
     if (host_heard(host, peer) >= 2 * NS_PER_S) return false;
-    const bool is_silent = host->config->members[peer - 1].role == CONFIG_OBSERVER ||
-                           host->config->members[host->config->self - 1].role == CONFIG_OBSERVER;
+    const enum config_role there = host->config->members[peer - 1].role,
+                           here = host->config->members[host->config->self - 1].role;
+    /* Two witnesses send each other nothing but greetings, either. */
+    const bool is_silent = there == CONFIG_OBSERVER || here == CONFIG_OBSERVER ||
+                           (there == CONFIG_WITNESS && here == CONFIG_WITNESS);
     bool is_recent = is_silent || !host->sessions;
     for (const struct session *s = host->sessions; s && !is_recent; s = s->next)
         is_recent = s->peers[peer - 1].recent;
@@ -345,12 +403,16 @@ bool host_hears(const struct host *host, el_node peer)
 uint64_t host_worst_failover_ns(const struct host_group *group)
 {
     const struct config *config = host_of(group)->config;
+    uint32_t candidates = 0;
+    for (el_node member = 1; member <= config->member_count; member++)
+        candidates += config_is_candidate(config, member);
+    const uint32_t in_line = candidates < QUORUM_FIRST_IN_LINE ? candidates : (uint32_t)QUORUM_FIRST_IN_LINE;
     const struct quorum_failover f = {.lease = host_option(group, "lease", 0),
                                       .stagger = host_option(group, "stagger", 0),
                                       .reask = host_option(group, "re-ask", 0),
                                       .transmit = config->transmit_max,
                                       .drift = config->drift,
-                                      .members = config->member_count};
+                                      .members = config->member_count - candidates + in_line};
     return f.lease ? quorum_worst_ns(&f) : 0;
 }
 

@@ -64,7 +64,8 @@ enum host_called {
     HOST_PROCLAIMS, /* bytes: the value */
     HOST_CAMPAIGNS,
     HOST_HOLDS,
-    HOST_RELEASES
+    HOST_RELEASES,
+    HOST_FORGETS /* host_forget() */
 };
 
 struct host_call {
@@ -136,6 +137,11 @@ struct host_group *host_known(const struct host *, const char *name);
 struct host_group *host_by_key(const struct host *, uint64_t key);
 uint64_t host_key(const struct host_group *);
 struct host_group *host_next(struct host *, struct host_group *after); /* all; NULL begins and ends */
+/*
+ * Drops a group that nobody uses, and with it all pointers to it: its place can be taken by another. False: not now; it is used
+ * after all, a promise of it lives, a peer in touch has not read that we have left it, or its algorithm keeps a record.
+ */
+bool host_forget(struct host_group *);
 const char *host_name(const struct host_group *);
 const struct el_algorithm *host_algorithm(const struct host_group *);
 struct host_view host_view_of(const struct host_group *);
@@ -176,7 +182,7 @@ uint64_t host_stopwatch(const struct host *);
 /* Nanoseconds since the last message of a peer; UINT64_MAX: there was none. */
 uint64_t host_heard(const struct host *, el_node peer);
 /* Whether a peer is there, for people: false as soon as it is suspected or its guardian tells that it is dead. An
- * observer, which sends nothing but greetings, counts for 2 s. */
+ * observer, and a witness for another one, send nothing but greetings: they count for 2 s. */
 bool host_hears(const struct host *, el_node peer);
 /* A digest of the list of members, which is in the head of every payload. */
 uint64_t host_members(const struct host *);

@@ -110,6 +110,11 @@ static const struct {
     [PAYLOAD_STATED] = {{VERSION, INCARNATION, ANSWERS}, false, false, NO_TEXT},
     [PAYLOAD_REQUEST] = {{SEQUENCE, FLAGS, HEIR, TERM, NUMBER, INCARNATION}, false, false, NAME},
     [PAYLOAD_ANSWER] = {{SEQUENCE, FLAGS, ANSWERS}, false, false, NO_TEXT},
+    [PAYLOAD_TOLD] = {{VERSION, BEFORE, TERM, SUBJECT, EXTRA_2, AUX, EXTRA_3, EXTRA_0, FLAGS, NUMBER,
+                       PREEMPT_AFTER, SETTINGS, INCARNATION},
+                      true,
+                      false,
+                      NAME_AND_VALUE},
 };
 enum { TYPES = sizeof layouts / sizeof *layouts };
 
@@ -308,5 +313,6 @@ bool payload_may_pass(const uint8_t *payload, size_t size, bool sealed_in_advanc
 
 bool payload_is_exchange(const uint8_t *payload, size_t size)
 {
-    return size > PAYLOAD_HEAD && payload[PAYLOAD_HEAD] >= PAYLOAD_STATEMENT && payload[PAYLOAD_HEAD] < TYPES;
+    return size > PAYLOAD_HEAD && payload[PAYLOAD_HEAD] >= PAYLOAD_STATEMENT &&
+           payload[PAYLOAD_HEAD] <= PAYLOAD_ANSWER;
 }

@@ -51,16 +51,20 @@ enum payload_type {
     PAYLOAD_STATEMENT, /* a numbered statement about the sender: a setting, or how a tenure began or ended */
     PAYLOAD_STATED,    /* statements up to this one were received */
     PAYLOAD_REQUEST,   /* a request of a client of the sender, to the agent of the group's leader */
-    PAYLOAD_ANSWER     /* its outcome */
+    PAYLOAD_ANSWER,    /* its outcome */
+    /* Of an election again. It goes to no agent of an earlier version: that refuses a list of members with candidates. */
+    PAYLOAD_TOLD /* a POSTING of a member that votes, to one that does not: and who leads, as far as the sender knows */
 };
 
 /* Flags. MESSAGE: it is the detector's. MESSAGE, GROUP: the sender wants to lead. */
 enum { PAYLOAD_DETECTOR = 1, PAYLOAD_STANDS = 2 };
-/* GROUP: the sender leads. */
+/* GROUP: the sender leads. TOLD: somebody leads, msg.subject in its incarnation msg.extra[2]. */
 enum { PAYLOAD_LEADS = 16 };
 /* GAP, in a POSTINGS: a posting before the last one received is missing. PLEASE: answer with a POSTINGS; in a POSTINGS
  * itself only if you are behind. */
 enum { PAYLOAD_GAP = 4, PAYLOAD_PLEASE = 8 };
+/* POSTINGS: drop all postings of mine that you have read, since I have dropped some groups. */
+enum { PAYLOAD_ANEW = 32 };
 
 struct payload_entry {
     enum payload_type type;
@@ -68,8 +72,9 @@ struct payload_entry {
     /* MESSAGE, LINKED, GROUP: a digest of the group's settings, which must be equal on all members.
      * OBITUARY: of the session's settings. */
     uint32_t settings;
-    uint8_t flags;        /* STATEMENT, REQUEST, ANSWER: what it says, see agent/exchange */
-    struct el_msg msg;    /* MESSAGE, LINKED */
+    uint8_t flags; /* STATEMENT, REQUEST, ANSWER: what it says, see agent/exchange */
+    struct el_msg
+        msg; /* MESSAGE, LINKED; TOLD: as in a Told of quorum; extra[0]: the candidates that want to lead, a bit for each */
     uint64_t incarnation; /* of the sender; LINKED: of its numbering; LINK_ACK: the sender's boot */
     /* LINK_ACK: the numbering acknowledged; POSTINGS, STATED, ANSWER: the receiver's incarnation, as known */
     uint64_t answers;

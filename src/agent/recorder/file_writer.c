@@ -27,6 +27,7 @@
 
 #include "agent/recorder/internal.h"
 #include "base/clock.h"
+#include "base/kernel/time_slice.h"
 #include "base/log/log.h"
 #include "base/log/outlet.h"
 #include "core/bytes.h"
@@ -267,6 +268,7 @@ bool recorder_start_writer(struct recorder *f, int file, const char *path)
         close_others(f->fd, file, ends[1]);
         prctl(PR_SET_NAME, "elector-writer", 0, 0, 0);
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+        time_slice_reset();
         (void)setpriority(PRIO_PROCESS, 0, NICE);           /* elections come first */
         config_wipe((struct config *)(uintptr_t)f->config); /* this copy of it: no key stays in our memory */
         writer.map = f->map;

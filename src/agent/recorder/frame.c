@@ -91,6 +91,7 @@ static const struct {
     [HOST_CAMPAIGNS] = {.has_group = true},
     [HOST_HOLDS] = {0},
     [HOST_RELEASES] = {0},
+    [HOST_FORGETS] = {.has_group = true},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -163,7 +164,6 @@ static void write_group(FILE *out, const struct config_group *group)
 /* The host uses no addresses, but a configuration must have them. */
 static void write_config(FILE *out, const struct config *config)
 {
-    static const char *const roles[] = {"voter", "witness", "observer"};
     fprintf(out, "[cluster]\nname = %s\nid = ", config->cluster);
     for (uint32_t i = 0; i < sizeof config->cluster_id; i++) fprintf(out, "%02x", config->cluster_id[i]);
     fprintf(out, "\ndrift = 0.%06u\ntransmit = %lluns\n", config->drift,
@@ -171,7 +171,7 @@ static void write_config(FILE *out, const struct config *config)
     if (config->profile) fprintf(out, "profile = %s\n", config->profile->name);
     for (uint32_t i = 0; i < config->member_count; i++)
         fprintf(out, "[member %s]\nid = %llu\naddress = 127.0.0.1:%u\nrole = %s\n", config->members[i].name,
-                (unsigned long long)config->members[i].id, i + 1, roles[config->members[i].role]);
+                (unsigned long long)config->members[i].id, i + 1, config_role_name(config->members[i].role));
     fprintf(out, "[agent]\nself = %s\n", config->members[config->self - 1].name);
     for (uint32_t i = 0; i < config->group_count; i++) write_group(out, &config->groups[i]);
 }

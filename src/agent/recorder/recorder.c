@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 #include "agent/recorder/internal.h"
+#include "base/kernel/boot_id.h"
+#include "base/kernel/memfd.h"
 #include "base/log/log.h"
-#include "base/memfd.h"
 #include "core/bytes.h"
 
 enum { STRIDE = 65536 }; /* a multiple of every page size */
@@ -378,12 +379,10 @@ static bool begin(struct recorder *f, int file, const char *path, uint64_t size)
 /* A hash of the kernel's boot id: recordings with the same one share a clock. */
 static void read_boot(uint8_t boot[RECORDER_BOOT])
 {
-    char text[64] = "";
-    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) close(fd);
-    if (got <= 0) return;
-    const struct el_hash hash = el_fingerprint(text, (size_t)got);
+    char text[BOOT_ID_TEXT];
+    const size_t size = boot_id_read(text);
+    if (size == 0) return;
+    const struct el_hash hash = el_fingerprint(text, size);
     el_put(boot, hash.low, 8);
     el_put(boot + 8, hash.high, 8);
 }

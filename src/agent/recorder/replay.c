@@ -20,6 +20,7 @@ static const char *const words[] = {
     [HOST_RESIGNS] = "resign",      [HOST_TRANSFERS] = "transfer",
     [HOST_PROCLAIMS] = "proclaim",  [HOST_CAMPAIGNS] = "campaign",
     [HOST_HOLDS] = "hold",          [HOST_RELEASES] = "release",
+    [HOST_FORGETS] = "forget",
 };
 
 struct replay {
@@ -113,6 +114,7 @@ static void ask(struct replay *r, struct host_group *group, const struct host_ca
             say(r, RECORDER_DAMAGED, "not a valid value");
         break;
     case HOST_CAMPAIGNS: host_campaign(group); break;
+    case HOST_FORGETS: (void)host_forget(group); break;
     default: break;
     }
 }

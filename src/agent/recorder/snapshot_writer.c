@@ -21,6 +21,7 @@
 
 #include "agent/recorder/internal.h"
 #include "base/clock.h"
+#include "base/kernel/time_slice.h"
 #include "core/bytes.h"
 
 enum {
@@ -152,6 +153,7 @@ static void keep_and_end(struct recorder *f, struct host *host, pid_t parent)
     close_range((unsigned)f->fd + 1, ~0u, 0);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(ECHILD);
     prctl(PR_SET_NAME, "elector-flight", 0, 0, 0);
+    time_slice_reset();
     (void)setpriority(PRIO_PROCESS, 0, NICE); /* elections come first */
     if (recorder_keep_state(f, host, true)) _exit(0);
     _exit(errno ? errno : EIO);

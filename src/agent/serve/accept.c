@@ -42,7 +42,7 @@ struct connection *serve_adopt(struct serve *serve, int fd, struct serve_who who
         c->fd = fd;
         c->place = place;
         c->who = who;
-        c->passed = -1;
+        c->passed = c->line = -1;
     }
     if (!c || !begin(serve, c)) {
         free(who.gids);
@@ -142,6 +142,15 @@ static void accept_client(struct serve *serve, int fd)
         if (c) c->work = guardian_client_add(serve->guardian, GUARDIAN_WATCH, process_of(fd), fd);
     }
     if (user) users_part(&serve->users, user);
+}
+
+bool serve_accept(struct serve *serve, int fd)
+{
+    struct serve_who who;
+    serve->connection_most = 1;
+    if (ask_who(fd, &who)) return serve_adopt(serve, fd, who) != NULL;
+    close(fd);
+    return false;
 }
 
 /* If descriptors run out, a client in the backlog would keep the loop spinning. So a spare descriptor is kept,

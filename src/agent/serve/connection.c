@@ -13,6 +13,8 @@
 #include "base/closer.h"
 #include "base/pass.h"
 
+enum { WITHDRAWN_AT_ONCE = 256 }; /* candidacies in one turn of the loop */
+
 /* ---- Output ---- */
 
 void connection_doom(struct connection *c)
@@ -192,7 +194,7 @@ void connection_push(struct connection *c)
 
 static bool is_busy(const struct connection *c)
 {
-    return c->in_status || c->out_size >= SERVE_OUT_BUSY || c->is_doomed || c->is_closed;
+    return c->in_status || c->is_held || c->out_size >= SERVE_OUT_BUSY || c->is_doomed || c->is_closed;
 }
 
 /* Handles one request, if a whole line is there. */
@@ -208,6 +210,7 @@ static bool take_line(struct connection *c)
     if (!newline) return false;
     const size_t size = (size_t)(newline - c->in);
     serve_request(c, c->in, size);
+    if (c->is_held) return false; /* it stays the next one */
     c->in_size -= size + 1;
     memmove(c->in, newline + 1, c->in_size);
     return true;
@@ -236,7 +239,8 @@ static void take_lines(struct connection *c)
 static void watch(struct connection *c);
 static void read_in(struct connection *c);
 static bool may_read(const struct connection *c);
-static void withdraw_all(struct connection *c, enum leadership_way way);
+static bool withdraw_some(struct connection *c, enum leadership_way way);
+static bool go_on_parting(struct connection *c);
 
 static void do_portion(struct connection *c)
 {
@@ -250,6 +254,7 @@ static void do_portion(struct connection *c)
 
 bool connection_go_on(struct connection *c)
 {
+    if (c->is_closed) return go_on_parting(c);
     c->has_changes = false;
     const bool is_free = write_out(c);
     if (c->is_closed) return false;
@@ -258,9 +263,10 @@ bool connection_go_on(struct connection *c)
         return false;
     }
     if (is_free) do_portion(c);
-    if (c->is_closed || c->is_doomed) return c->is_doomed;
+    if (c->is_closed || c->is_doomed) return !c->is_closed;
     const bool takes_more = has_line(c) && !is_busy(c);
-    if (c->has_ended && !takes_more) withdraw_all(c, LEADERSHIP_DIES); /* after its last requests */
+    if (c->has_ended && !takes_more && !withdraw_some(c, LEADERSHIP_DIES))
+        return true; /* after its last requests */
     if (c->has_ended && c->out_size == 0 && !c->in_status && !takes_more && !c->forwarded) {
         connection_close(c, LEADERSHIP_DIES);
         return false;
@@ -281,21 +287,28 @@ void connection_hear(struct connection *c, const char *bytes, size_t size)
 
 /* ---- The loop ---- */
 
-static void withdraw_all(struct connection *c, enum leadership_way way)
+/* Some of its candidacies: there may be thousands, and each costs microseconds. True: none is left. */
+static bool withdraw_some(struct connection *c, enum leadership_way way)
 {
     const struct leaderships *leaderships = &c->serve->leaderships;
-    if (c->campaigns == 0) return;
+    uint32_t i = 0;
+    if (c->campaigns == 0) return true;
     host_batch_begin(c->serve->host);
-    for (uint32_t i = number_set_next(&c->entered, 0); i != NUMBER_SET_NONE;
-         i = number_set_next(&c->entered, i + 1))
+    for (uint32_t left = WITHDRAWN_AT_ONCE; left > 0; left--) {
+        i = number_set_next(&c->entered, i);
+        if (i == NUMBER_SET_NONE) break;
+        number_set_remove(&c->entered, i);
         (void)leadership_withdraw(leadership_at(leaderships, i), c, way);
+    }
     host_batch_end(c->serve->host);
+    if (number_set_next(&c->entered, i == NUMBER_SET_NONE ? 0 : i) != NUMBER_SET_NONE) return false;
     number_set_clear(&c->entered);
     serve_audit_end(c);
     c->user->taken[USER_CANDIDACIES] -= c->campaigns;
     c->user->taken[USER_VALUE_BYTES] -= c->value_bytes;
     c->campaigns = 0;
     c->value_bytes = 0;
+    return true;
 }
 
 /* Keeps the last descriptor that was passed, and has the others closed. */
@@ -370,17 +383,48 @@ static void watch(struct connection *c)
         serve_look_later(c->serve);
         if (!events) events = UV_DISCONNECT;
     }
+    if (c->is_held && !events) events = UV_DISCONNECT;
     if (events == c->watched) return; /* saves a system call */
     c->watched = events;
     if (events == 0 ? uv_poll_stop(&c->poll) : uv_poll_start(&c->poll, events, on_poll)) connection_doom(c);
 }
 
+/* When its handle is closed and its candidacies are withdrawn. */
+static void free_parted(struct connection *c)
+{
+    struct serve *serve = c->serve;
+    if (!c->is_unpolled || c->user) return;
+    free(c);
+    serve_release(serve);
+}
+
 static void on_closed(uv_handle_t *handle)
 {
     struct connection *c = handle->data;
+    c->is_unpolled = true;
+    free_parted(c);
+}
+
+/* Of a closed connection. False: candidacies are left, for the next turns. */
+static bool part(struct connection *c)
+{
     struct serve *serve = c->serve;
-    free(c);
-    serve_release(serve);
+    if (!withdraw_some(c, c->way)) return false;
+    serve_do_chores_soon(serve); /* its tenures may have an end to wait for */
+    number_set_clear(&c->entered);
+    guardian_client_drop(serve->guardian, c->work);
+    c->user->taken[USER_CONNECTIONS]--;
+    users_part(&serve->users, c->user);
+    c->user = NULL;
+    return true;
+}
+
+/* True: candidacies are left. False: it may be freed. */
+static bool go_on_parting(struct connection *c)
+{
+    if (!part(c)) return true;
+    free_parted(c);
+    return false;
 }
 
 bool connection_begin(struct connection *c, uv_loop_t *loop)
@@ -396,29 +440,30 @@ void connection_close(struct connection *c, enum leadership_way way)
     struct serve *serve = c->serve;
     if (c->is_closed) return;
     c->is_closed = true;
+    c->way = way;
     turns_leave(&serve->turns, &c->turn);
     serve->connections[c->place] = NULL;
     if (c->place < serve->first_free) serve->first_free = c->place;
     serve->connection_count--;
-    withdraw_all(c, way);        /* first: another candidate may be waiting */
-    serve_do_chores_soon(serve); /* its tenures may have an end to wait for */
+    const bool has_parted = withdraw_some(c, way); /* first: another candidate may be waiting */
     serve_stop_observing(c);
     serve_forget_forwarded(c);
-    number_set_clear(&c->entered);
     number_set_clear(&c->leader_waits);
     number_set_clear(&c->lease_waits);
     uv_close((uv_handle_t *)&c->poll, on_closed);
     closer_close_socket(
         c->fd, &c->user->closing); /* shuts it down: the guardian may have it open for another second */
     if (c->passed >= 0) closer_close(c->passed, &c->user->closing);
-    guardian_client_drop(serve->guardian, c->work);
-    c->user->taken[USER_CONNECTIONS]--;
-    users_part(&serve->users, c->user);
-    c->user = NULL;
+    if (c->line >= 0) closer_close(c->line, &c->user->closing);
     json_decref(c->status_id);
     c->status_id = NULL;
     free(c->who.gids);
+    c->who.gids = NULL;
     free(c->out);
     c->out = NULL;
     c->out_first = c->out_size = c->out_room = 0;
+    if (has_parted)
+        (void)part(c); /* freed when its handle is closed */
+    else
+        serve_queue_parting(c);
 }

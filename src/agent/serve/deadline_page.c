@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/memfd.h"
+#include "base/kernel/memfd.h"
 
 struct deadline_page {
     int fd;

@@ -31,10 +31,12 @@ bool serve_forward(struct connection *c, const json_t *id, const struct leadersh
     const struct host_view view = host_view_of(o->group);
     char text[200];
     if (!serve->exchange || view.leader == EL_NOBODY || view.leader == serve->config->self) return false;
-    if (serve->config->members[serve->config->self - 1].role == CONFIG_OBSERVER) {
+    if (!config_votes(serve->config, serve->config->self)) {
         snprintf(text, sizeof text,
-                 "%s leads %s, and an observer passes no requests on: ask the agent of a voter or a witness",
-                 name_of(serve, view.leader), host_name(o->group));
+                 "%s leads %s, and %s %s passes no requests on: ask the agent of a voter or a witness",
+                 name_of(serve, view.leader), host_name(o->group),
+                 config_is_candidate(serve->config, serve->config->self) ? "a" : "an",
+                 config_role_name(serve->config->members[serve->config->self - 1].role));
         serve_refuse(c, id, "not-possible", text);
         return true;
     }

@@ -46,21 +46,28 @@ static json_t *describe(const struct serve *serve, struct clocks now, const stru
                      t->ended_ns && t->detail ? serve_text(t->detail) : NULL);
 }
 
-static json_t *begin_line(const struct serve *serve, const struct leadership *o)
+static json_t *begin_line(const struct serve *serve, const char *group)
 {
     const struct config *config = serve->config;
-    return json_pack("{sb ss so}", "ok", 1, "group", host_name(o->group), "member",
+    return json_pack("{sb ss so}", "ok", 1, "group", group, "member",
                      serve_text(config->members[config->self - 1].name));
 }
 
-json_t *serve_history(const struct serve *serve, const struct leadership *o, uint32_t most)
+bool serve_remembers(const struct serve *serve, const char *group)
+{
+    struct history_tenure last;
+    const struct history *history = serve->leaderships.history;
+    return serve_find_leadership(serve, group) ||
+           (history && history_tenures(history, history_group(group), &last, 1) > 0);
+}
+
+json_t *serve_history(const struct serve *serve, const char *group, uint32_t most)
 {
     struct history_tenure tenures[SERVE_HISTORY_MAX];
     const struct clocks now = read_clocks(serve);
     const struct history *history = serve->leaderships.history;
-    const uint32_t count =
-        history ? history_tenures(history, history_group(host_name(o->group)), tenures, most) : 0;
-    json_t *line = begin_line(serve, o), *list = json_array();
+    const uint32_t count = history ? history_tenures(history, history_group(group), tenures, most) : 0;
+    json_t *line = begin_line(serve, group), *list = json_array();
     for (uint32_t i = 0; list && i < count; i++) json_array_append_new(list, describe(serve, now, &tenures[i]));
     if (line && history) json_object_set_new(line, "since", wall_time(now, history_since(history)));
     if (line) json_object_set(line, "tenures", list);
@@ -81,14 +88,13 @@ static json_t *describe_step(const struct serve *serve, const struct history_sto
     return object;
 }
 
-json_t *serve_why(const struct serve *serve, const struct leadership *o)
+json_t *serve_why(const struct serve *serve, const char *group)
 {
     struct history_story story;
     const struct clocks now = read_clocks(serve);
     const struct history *history = serve->leaderships.history;
-    json_t *line = begin_line(serve, o), *steps = json_array();
-    if (!history || !history_tell(history, history_group(host_name(o->group)), &story))
-        story = (struct history_story){0};
+    json_t *line = begin_line(serve, group), *steps = json_array();
+    if (!history || !history_tell(history, history_group(group), &story)) story = (struct history_story){0};
     for (uint32_t i = 0; steps && i < story.count; i++)
         json_array_append_new(steps, describe_step(serve, &story, &story.steps[i]));
     if (line) {

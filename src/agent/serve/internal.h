@@ -1,4 +1,4 @@
-/* Shared by the files of the serve room, serve/http, their tests and fuzzers. */
+/* Shared by the files of the serve room, serve/request, serve/http, their tests and fuzzers. */
 #ifndef ELECTOR_AGENT_SERVE_INTERNAL_H
 #define ELECTOR_AGENT_SERVE_INTERNAL_H
 
@@ -59,11 +59,13 @@ struct connection {
     const char *refusal; /* the error in the last answer; NULL: ok */
     uint32_t work;       /* the guardian's number for its process or its `work` socket (guardian_client.h) */
     int passed;          /* a descriptor that the client passed, for its next `work` request; -1: none */
-    bool is_readable;    /* the loop has seen input */
-    bool has_ended;      /* the client has closed its sending side; buffered output still goes out */
-    bool is_closed;
-    bool is_doomed; /* to be closed soon, but not from within a call of the host */
-    int watched;    /* the events that the loop polls for */
+    int line; /* without a guardian: of its `work`. Its end tells the keeper that we are dead. -1: none */
+    bool is_readable;            /* the loop has seen input */
+    bool has_ended;              /* the client has closed its sending side; buffered output still goes out */
+    bool is_closed, is_unpolled; /* unpolled: its handle is closed, too */
+    enum leadership_way way;     /* closed: how its candidacies end */
+    bool is_doomed;              /* to be closed soon, but not from within a call of the host */
+    int watched;                 /* the events that the loop polls for */
 
     bool has_page;   /* the client reads its deadlines on the deadline page */
     bool page_waits; /* the page goes out with the next bytes */
@@ -95,6 +97,7 @@ struct connection {
 
     uint32_t forwarded; /* its requests that wait for the answer of another agent */
     bool is_forwarded;  /* its present request is one of them */
+    bool is_held;       /* its next request waits for the store: capabilities.c */
 
     bool in_status; /* a status of all groups is being written; other requests wait */
     uint32_t status_next;
@@ -119,11 +122,14 @@ struct serve {
     struct host *host;
     struct guardian_client *guardian;
     struct leaderships leaderships;
-    uint32_t *idle_since_s; /* by number of the leadership: see serve_is_forgotten() */
-    uint32_t idle_room;
-    struct change_list change_list; /* by number of the leadership */
-    struct metrics *metrics;        /* NULL: do not count */
-    struct exchange *exchange;      /* NULL: there is none */
+    uint32_t *idle_since_s;            /* by number of the leadership: see serve_is_forgotten() */
+    uint32_t idle_room, forget_next;   /* forget_next: where serve_forget_some() goes on */
+    uint64_t forget_at_ns;             /* and when */
+    bool some_wait_to_be_dropped;      /* forgotten, but not yet dropped */
+    struct change_list change_list;    /* by number of the leadership */
+    struct metrics *metrics;           /* NULL: do not count */
+    struct exchange *exchange;         /* NULL: there is none */
+    const struct serve_engine *engine; /* NULL: this is an agent */
     /* Of changes of leaders, for the log; may be NULL. */
     void (*on_step)(void *context, enum serve_step, const char *group, const struct history_entry *);
     void *on_step_context;
@@ -159,7 +165,7 @@ struct serve {
 
 /* serve.c */
 struct leadership *serve_leadership(struct serve *, struct host_group *); /* NULL: out of memory */
-struct leadership *serve_find_leadership(struct serve *, const char *group);
+struct leadership *serve_find_leadership(const struct serve *, const char *group);
 void serve_do_chores_soon(struct serve *);
 void serve_look_later(struct serve *); /* the same, in 10 ms */
 void serve_release(struct serve *);    /* the loop has closed a handle */
@@ -168,6 +174,7 @@ uint32_t serve_work(const struct connection *);
 /* accept.c */
 bool serve_listen(struct serve *, char *text, size_t size); /* false: `text` says why */
 void serve_on_connect(uv_poll_t *, int status, int events);
+bool serve_accept(struct serve *, int fd); /* serves this client, and owns the socket. False: it is closed */
 /* Whether this user gets another connection. Otherwise `text` says why not. */
 bool serve_admits(const struct serve *, const struct user *, char *text, size_t size);
 /* A connection for an accepted socket; NULL: out of memory, or too many. Takes `fd` and `who` over in any
@@ -177,6 +184,8 @@ struct connection *serve_adopt(struct serve *, int fd, struct serve_who);
 /* turn.c */
 void serve_queue(
     struct connection *); /* it has something to do; may be called from within a call of the host */
+void serve_queue_parting(struct connection *); /* it is closed, and has candidacies left to withdraw */
+void serve_part_with_all(struct serve *);      /* the same, but their candidacies stay with the host */
 void serve_on_turn(uv_check_t *);
 
 /* observers.c: each change of a group is told to its observers. */
@@ -186,6 +195,9 @@ bool serve_observe(struct connection *, const struct leadership *);
 bool serve_await(struct connection *, const char *group);
 bool serve_awaits(const struct connection *, const char *group);
 bool serve_observe_all(struct connection *);
+/* No more events: of this group, by its name; or of those that it has not named. Not both. */
+void serve_unobserve(struct connection *, const char *group);
+void serve_unobserve_all(struct connection *);
 void serve_stop_observing(struct connection *);
 /* A new group: whoever awaited it observes it from now on. False: out of memory, and somebody may miss it. */
 bool serve_meet(struct serve *, const struct leadership *);
@@ -234,8 +246,9 @@ json_t *serve_describe_differences(const struct serve *, el_node peer); /* NULL:
 /* "votes" and "votes_counted" of a group. */
 void serve_count_votes(const struct serve *, const struct host_group *, uint32_t *votes, uint32_t *counted);
 
-/* request.c */
+/* request/request.c */
 void serve_request(struct connection *, const char *line, size_t size);
+/* request/fields.c */
 void serve_refuse(struct connection *, const json_t *id, const char *error, const char *message);
 /* Answers a request about the group. `leader`: the member that decided it; NULL: this one. */
 void serve_answer_as(struct connection *, const json_t *id, const char *group, const char *leader,
@@ -267,12 +280,6 @@ json_t *serve_leader_event(const struct serve *, const struct leadership *);
 json_t *serve_nobody_event(const char *group);
 json_t *serve_begin_status(const struct serve *); /* the members, and an empty list of groups */
 json_t *serve_describe_group(const struct serve *, const struct leadership *);
-/* Somebody leads it or stands for it, here or elsewhere, or it has a section of its own. */
-bool serve_is_used(const struct serve *, const struct leadership *);
-/* Nobody has used it for `forget-after`, as seen here, or a client said so: status no longer lists it. Once somebody uses it,
- * it is no longer forgotten. The host keeps all that voters must know. */
-bool serve_is_forgotten(struct serve *, const struct leadership *);
-bool serve_forget(struct serve *, const struct leadership *);             /* false: it is used */
 json_t *serve_status_of(const struct serve *, const struct leadership *); /* one group */
 /* One page: the members, and the groups from number *next on, which it advances. Groups that the client may not
  * read are left out, so there may be none. */
@@ -280,8 +287,28 @@ json_t *serve_status_page(const struct connection *, uint32_t *next);
 /* The next line of a status of all groups; advances status_next, and clears in_status with the last one. */
 json_t *serve_status_line(struct connection *);
 
+/* capabilities.c */
+struct leadership *serve_make_leadership(struct serve *,
+                                         const char *group); /* NULL: out of memory, or too many */
+/* Whether the request can be handled now. False: it was refused, or it waits (is_held). `group`: NULL, if it is about none. */
+bool serve_can(struct connection *, const json_t *id, const char *op, const char *group);
+/* The reason why there is no such operation or field; NULL: there is one. */
+const char *serve_lacks(const struct serve *, const char *what);
+void serve_describe_engine(const struct serve *, json_t *line); /* for the answer to `hello` */
+
+/* forget.c */
+/* Somebody leads it or stands for it, here or elsewhere, or it has a section of its own. */
+bool serve_is_used(const struct serve *, const struct leadership *);
+/* Nobody has used it for `forget-after`, as seen here, or a client said so: status no longer lists it. Once somebody uses it,
+ * it is no longer forgotten. */
+bool serve_is_forgotten(struct serve *, const struct leadership *);
+/* A client said so. Drops it now or, if it cannot be dropped yet, later: then `o` stays valid. False: it is used. */
+bool serve_forget(struct serve *, struct leadership *);
+
 /* history.c */
-json_t *serve_history(const struct serve *, const struct leadership *, uint32_t most);
-json_t *serve_why(const struct serve *, const struct leadership *);
+/* The group is known here, or was led once: before it was dropped, or before this agent started. */
+bool serve_remembers(const struct serve *, const char *group);
+json_t *serve_history(const struct serve *, const char *group, uint32_t most);
+json_t *serve_why(const struct serve *, const char *group);
 
 #endif

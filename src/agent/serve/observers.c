@@ -92,7 +92,8 @@ bool serve_observe_all(struct connection *c)
 {
     const struct leaderships *leaderships = &c->serve->leaderships;
     for (uint32_t i = 0; i < leaderships->count; i++)
-        if (!number_set_add(&c->leader_waits, i)) return false;
+        if (!leadership_is_free(leadership_at(leaderships, i)) && !number_set_add(&c->leader_waits, i))
+            return false;
     if (c->observes_all) return true;
     c->observes_all = true;
     c->user->observes_all++;
@@ -113,21 +114,46 @@ static void leave_all(struct connection *c)
     c->observes_all = false;
 }
 
-void serve_stop_observing(struct connection *c)
+/* `at`: where the client's list refers to it. */
+static void end_observation(struct connection *c, struct observation **at)
 {
     struct serve *serve = c->serve;
+    struct observation *one = *at;
+    *at = one->next;
+    unlink_from(one->number == AWAITED ? &serve->awaited[bucket_of(one->name)] : &serve->observers[one->number],
+                one);
+    c->user->taken[USER_OBSERVED]--;
+    if (one->number == AWAITED)
+        c->awaited_count--;
+    else
+        number_set_remove(&c->observed, one->number);
+    free(one);
+}
+
+void serve_stop_observing(struct connection *c)
+{
     leave_all(c);
-    while (c->observations) {
-        struct observation *one = c->observations;
-        c->observations = one->next;
-        unlink_from(one->number == AWAITED ? &serve->awaited[bucket_of(one->name)]
-                                           : &serve->observers[one->number],
-                    one);
-        c->user->taken[USER_OBSERVED]--;
-        free(one);
-    }
-    c->awaited_count = 0;
+    while (c->observations) end_observation(c, &c->observations);
     number_set_clear(&c->observed);
+}
+
+void serve_unobserve(struct connection *c, const char *group)
+{
+    const struct leadership *o = serve_find_leadership(c->serve, group);
+    struct observation **at = &c->observations;
+    while (*at &&
+           (o ? (*at)->number != o->number : (*at)->number != AWAITED || strcmp((*at)->name, group) != 0))
+        at = &(*at)->next;
+    if (*at) end_observation(c, at);
+    if (o && !c->observes_all) number_set_remove(&c->leader_waits, o->number);
+}
+
+void serve_unobserve_all(struct connection *c)
+{
+    leave_all(c);
+    for (uint32_t i = number_set_next(&c->leader_waits, 0); i != NUMBER_SET_NONE;
+         i = number_set_next(&c->leader_waits, i + 1))
+        if (!number_set_has(&c->observed, i)) number_set_remove(&c->leader_waits, i);
 }
 
 bool serve_meet(struct serve *serve, const struct leadership *o)

@@ -28,20 +28,11 @@ bool serve_differs(const struct serve *serve, el_node peer)
     return host_differs(serve->host, peer) != HOST_SAME;
 }
 
-/* Two witnesses send each other nothing but greetings. */
-static bool is_here(const struct serve *serve, el_node peer)
-{
-    const struct config_member *members = serve->config->members;
-    const bool are_witnesses =
-        members[peer - 1].role == CONFIG_WITNESS && members[serve->config->self - 1].role == CONFIG_WITNESS;
-    return host_hears(serve->host, peer) || (are_witnesses && host_heard(serve->host, peer) < HEARD_WITHIN);
-}
-
 /* An agent of an earlier version does not tell its settings. Then only its messages show them. */
 bool serve_counts(const struct serve *serve, el_node member, const struct host_group *group)
 {
     if (member == serve->config->self) return true;
-    if (!is_here(serve, member)) return false;
+    if (!host_hears(serve->host, member)) return false;
     if (serve->exchange && exchange_knows(serve->exchange, member))
         return !exchange_differs(serve->exchange, member, host_name(group));
     return host_differs(serve->host, member) == HOST_SAME || host_hears_in(group, member);
@@ -52,7 +43,7 @@ void serve_count_votes(const struct serve *serve, const struct host_group *group
 {
     *votes = *counted = 0;
     for (el_node member = 1; member <= serve->config->member_count; member++) {
-        if (serve->config->members[member - 1].role == CONFIG_OBSERVER) continue;
+        if (!config_votes(serve->config, member)) continue;
         ++*votes;
         *counted += serve_counts(serve, member, group);
     }

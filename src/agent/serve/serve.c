@@ -18,16 +18,17 @@ enum { CHORES_MS = 10 };
 
 struct leadership *serve_leadership(struct serve *serve, struct host_group *group)
 {
-    const uint32_t before = serve->leaderships.count;
-    struct leadership *o = before < SERVE_GROUPS_MAX ? leadership_of(&serve->leaderships, group)
-                                                     : leadership_known(&serve->leaderships, group);
-    if (!o || o->number < before) return o;
+    struct leaderships *all = &serve->leaderships;
+    struct leadership *o = leadership_known(all, group);
+    if (o || leaderships_used(all) == SERVE_GROUPS_MAX) return o;
+    o = leadership_of(all, group);
+    if (!o) return NULL;
     change_list_change(&serve->change_list, o->number);
     (void)serve_meet(serve, o);
     return o;
 }
 
-struct leadership *serve_find_leadership(struct serve *serve, const char *group)
+struct leadership *serve_find_leadership(const struct serve *serve, const char *group)
 {
     struct host_group *known = host_known(serve->host, group);
     return known ? leadership_known(&serve->leaderships, known) : NULL;
@@ -205,8 +206,8 @@ static void on_closed(uv_handle_t *handle)
     serve_release(handle->data);
 }
 
-struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct host *host, char *text,
-                        size_t size)
+static struct serve *make(uv_loop_t *loop, const struct config *config, struct host *host, bool listens,
+                          char *text, size_t size)
 {
     struct serve *serve = calloc(1, sizeof *serve);
     if (!serve) {
@@ -226,7 +227,7 @@ struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct hos
     serve->leaderships.page = serve->page = deadline_page_new();
     serve->leaderships.tenure = on_tenure;
     serve->leaderships.noted = on_noted;
-    if (!serve_listen(serve, text, size)) {
+    if (listens && !serve_listen(serve, text, size)) {
         if (serve->fd >= 0) close(serve->fd);
         deadline_page_free(serve->page);
         free(serve);
@@ -242,9 +243,10 @@ struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct hos
     (void)uv_idle_init(loop, &serve->go_on);
     serve->after_polling.data = serve->go_on.data = serve;
     (void)uv_check_start(&serve->after_polling, serve_on_turn);
-    serve->has_listener = uv_poll_init(loop, &serve->listener, serve->fd) == 0;
+    serve->has_listener = listens && uv_poll_init(loop, &serve->listener, serve->fd) == 0;
     serve->handles = 5 + serve->has_listener;
-    if (!serve->has_listener || uv_poll_start(&serve->listener, UV_READABLE, serve_on_connect) != 0) {
+    if (listens &&
+        (!serve->has_listener || uv_poll_start(&serve->listener, UV_READABLE, serve_on_connect) != 0)) {
         snprintf(text, size, "cannot wait for clients at %s", config->socket);
         serve_free(serve);
         return NULL;
@@ -252,6 +254,31 @@ struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct hos
     for (struct host_group *group = host_next(host, NULL); group; group = host_next(host, group))
         (void)serve_leadership(serve, group);
     return serve;
+}
+
+struct serve *serve_new(uv_loop_t *loop, const struct config *config, struct host *host, char *text,
+                        size_t size)
+{
+    return make(loop, config, host, true, text, size);
+}
+
+struct serve *serve_new_for(uv_loop_t *loop, const struct config *config, struct host *host, int fd, char *text,
+                            size_t size)
+{
+    struct serve *serve = make(loop, config, host, false, text, size);
+    if (!serve) {
+        close(fd);
+    } else if (!serve_accept(serve, fd)) {
+        snprintf(text, size, "cannot serve the client: out of memory");
+        serve_free(serve);
+        return NULL;
+    }
+    return serve;
+}
+
+uint32_t serve_client_count(const struct serve *serve)
+{
+    return serve->connection_count;
 }
 
 void serve_set_guardian(struct serve *serve, struct guardian_client *guardian)
@@ -282,12 +309,14 @@ void serve_free(struct serve *serve)
         if (c) number_set_clear(&c->entered);
         if (c) connection_close(c, LEADERSHIP_EXPELLED);
     }
+    serve_part_with_all(serve);
     leaderships_free(&serve->leaderships);
     free(serve->idle_since_s);
     change_list_free(&serve->change_list);
     deadline_page_free(serve->page);
     serve->page = NULL;
-    if (lstat(serve->config->socket, &file) == 0 && file.st_dev == serve->device && file.st_ino == serve->inode)
+    if (serve->fd >= 0 && lstat(serve->config->socket, &file) == 0 && file.st_dev == serve->device &&
+        file.st_ino == serve->inode)
         (void)unlink(serve->config->socket);
     if (serve->has_listener) uv_close((uv_handle_t *)&serve->listener, on_closed);
     serve_end_audit(serve);
@@ -299,6 +328,6 @@ void serve_free(struct serve *serve)
     free(serve->observers);
     serve->observers = NULL;
     users_free(&serve->users);
-    close(serve->fd);
+    if (serve->fd >= 0) close(serve->fd);
     if (serve->spare_fd >= 0) close(serve->spare_fd);
 }

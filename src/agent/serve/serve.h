@@ -27,6 +27,28 @@ struct serve;
 /* Listens. Configuration and host are borrowed. NULL: `text` says in one line what failed, where, and what to
  * do. */
 struct serve *serve_new(uv_loop_t *, const struct config *, struct host *, char *text, size_t size);
+/* The same for one client, connected by `fd`, which it owns. It does not listen. */
+struct serve *serve_new_for(uv_loop_t *, const struct config *, struct host *, int fd, char *text, size_t size);
+uint32_t serve_client_count(const struct serve *);
+
+/*
+ * What is behind the host, if that is no cluster of agents but a store (src/engines). An answer may take its time there: while
+ * `settled` is false, a request waits, and those after it. serve_resume() says that it may have changed.
+ */
+struct serve_engine {
+    void *context;
+    const char *name; /* "etcd" */
+    const char *const (
+        *lacks)[2]; /* operations and fields that it does not have, each with the reason; last: NULLs */
+    /* Whether the store has been asked about the group; NULL: whether it has answered at all. *trouble is set if it cannot be
+     * asked, and then the request is refused with that text. */
+    bool (*settled)(void *context, const struct host_group *, const char **trouble);
+    const char *(*leader)(const struct host_group *); /* a leader that is no member; NULL: it is one */
+    const char *(*candidate)(const struct host_group *,
+                             uint32_t place); /* in the order of succession; NULL: no more */
+};
+void serve_set_engine(struct serve *, const struct serve_engine *); /* borrowed */
+void serve_resume(struct serve *);
 /* Changes and clients' actions are added there, and `history` and `why` answered from there. Borrowed. */
 struct history;
 void serve_set_history(struct serve *, struct history *);
@@ -46,6 +68,9 @@ void serve_set_listener(struct serve *,
                                  const struct history_entry *),
                         void *context);
 /* Counts failovers whose story is complete; call it once a second or more often. */
+/* Drops some of the groups that nobody has used for `forget-after`. Returns when to call it again; UINT64_MAX: when a client has
+ * asked for it, which wakes the loop. */
+uint64_t serve_forget_some(struct serve *, uint64_t now_ns);
 void serve_settle(struct serve *, uint64_t now);
 /* A request of a client of another agent, which has checked its rights. */
 struct payload_entry;

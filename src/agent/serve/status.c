@@ -27,6 +27,12 @@ static json_t *member_name(const struct config *config, el_node member)
     return member == EL_NOBODY ? json_null() : serve_text(config->members[member - 1].name);
 }
 
+static json_t *leader_name(const struct serve *serve, const struct leadership *o, el_node leader)
+{
+    const char *foreign = serve->engine && leader ? serve->engine->leader(o->group) : NULL;
+    return foreign ? serve_text(foreign) : member_name(serve->config, leader);
+}
+
 json_t *serve_nobody_event(const char *group)
 {
     return json_pack("{ss ss sn si ss}", "event", "leader", "group", group, "leader", "token", 0, "value", "");
@@ -36,75 +42,24 @@ json_t *serve_leader_event(const struct serve *serve, const struct leadership *o
 {
     const struct host_view view = host_view_of(o->group);
     return json_pack("{ss ss so sI so}", "event", "leader", "group", host_name(o->group), "leader",
-                     member_name(serve->config, view.leader), "token", (json_int_t)view.token, "value",
+                     leader_name(serve, o, view.leader), "token", (json_int_t)view.token, "value",
                      serve_text(view.value));
-}
-
-/* ---- Groups that nobody uses ---- */
-
-enum { IN_USE = 0 };
-static const uint32_t FORGOTTEN =
-    UINT32_MAX; /* by hand; other numbers: since this second of CLOCK_BOOTTIME, plus 1 */
-
-bool serve_is_used(const struct serve *serve, const struct leadership *o)
-{
-    const char *name = host_name(o->group);
-    if (o->candidate_count > 0 || host_view_of(o->group).leader != EL_NOBODY) return true;
-    for (el_node member = 1; member <= serve->config->member_count; member++)
-        if (host_stands(o->group, member, NULL)) return true;
-    const struct config_group *section = config_group_of(serve->config, name);
-    return section && strcmp(section->name, name) == 0; /* the file names it: somebody wants to see it */
-}
-
-/* NULL: out of memory. Then nothing is forgotten. */
-static uint32_t *idle_since(struct serve *serve, const struct leadership *o)
-{
-    if (o->number >= serve->idle_room) {
-        const uint32_t room = 2 * o->number + LEADERSHIP_BLOCK;
-        uint32_t *grown = realloc(serve->idle_since_s, room * sizeof *grown);
-        if (!grown) return NULL;
-        memset(grown + serve->idle_room, 0, (room - serve->idle_room) * sizeof *grown);
-        serve->idle_since_s = grown;
-        serve->idle_room = room;
-    }
-    return &serve->idle_since_s[o->number];
-}
-
-bool serve_is_forgotten(struct serve *serve, const struct leadership *o)
-{
-    const uint32_t now_s = (uint32_t)(host_clock(serve->host) / NS_PER_S) + 1;
-    const uint64_t after_s = serve->config->forget_after / NS_PER_S;
-    uint32_t *since = idle_since(serve, o);
-    if (!since) return false;
-    if (serve_is_used(serve, o)) {
-        *since = IN_USE;
-        return false;
-    }
-    if (*since == IN_USE) *since = now_s;
-    return *since == FORGOTTEN || (after_s && now_s - *since >= after_s);
-}
-
-bool serve_forget(struct serve *serve, const struct leadership *o)
-{
-    uint32_t *since = serve_is_used(serve, o) ? NULL : idle_since(serve, o);
-    if (since) *since = FORGOTTEN;
-    return since != NULL;
 }
 
 /* ---- Status ---- */
 
 static json_t *describe_member(const struct serve *serve, el_node member)
 {
-    static const char *const roles[] = {
-        [CONFIG_VOTER] = "voter", [CONFIG_WITNESS] = "witness", [CONFIG_OBSERVER] = "observer"};
     const struct config_member *m = &serve->config->members[member - 1];
     const bool is_self = member == serve->config->self;
+    const bool talks = config_talks(serve->config, serve->config->self, member);
     const uint64_t heard = is_self ? 0 : serve_heard(serve, member);
-    char address[128];
-    config_write_address(&m->address, address, sizeof address);
-    return json_pack("{so sI ss so sb so so*}", "name", serve_text(m->name), "id", (json_int_t)m->id, "role",
-                     roles[m->role], "address", serve_text(address), "reachable",
-                     is_self || host_hears(serve->host, member), "heard_ms",
+    char address[128] = "";
+    if (m->address.ss_family) config_write_address(&m->address, address, sizeof address);
+    return json_pack("{so sI ss so so so so*}", "name", serve_text(m->name), "id", (json_int_t)m->id, "role",
+                     config_role_name(m->role), "address", serve_text(address), "reachable",
+                     !talks ? json_null() : json_boolean(is_self || host_hears(serve->host, member)),
+                     "heard_ms",
                      heard == UINT64_MAX ? json_null() : json_integer((json_int_t)(heard / NS_PER_MS)),
                      "differs", serve_describe_differences(serve, member));
 }
@@ -148,15 +103,24 @@ static json_t *lease_left(const struct serve *serve, const struct host_view *vie
     return json_integer((json_int_t)(end > now ? (end - now) / NS_PER_MS : 0));
 }
 
+enum { STANDING_MAX = 64 }; /* of the candidates at a store: a line has room for them */
+
 /* The reachable members with a candidate, and their priorities. */
 static json_t *describe_standing(const struct serve *serve, const struct leadership *o)
 {
     json_t *list = json_array();
-    for (el_node member = 1; list && member <= serve->config->member_count; member++) {
+    const char *name;
+    for (uint32_t i = 0; list && serve->engine && i < STANDING_MAX; i++) {
+        if ((name = serve->engine->candidate(o->group, i)) == NULL) break;
+        json_array_append_new(list, json_pack("{so}", "member", serve_text(name)));
+    }
+    for (el_node member = 1; list && !serve->engine && member <= serve->config->member_count; member++) {
         const bool is_self = member == serve->config->self;
         uint64_t priority;
         if (!host_stands(o->group, member, &priority)) continue;
-        if (!is_self && !host_hears(serve->host, member)) continue;
+        const bool talks =
+            config_talks(serve->config, serve->config->self, member); /* else voters told of it */
+        if (!is_self && talks && !host_hears(serve->host, member)) continue;
         json_array_append_new(list, json_pack("{so sI}", "member", member_name(serve->config, member),
                                               "priority", (json_int_t)priority));
     }
@@ -171,13 +135,12 @@ json_t *serve_describe_group(const struct serve *serve, const struct leadership 
     const struct el_algorithm *algorithm = host_algorithm(o->group);
     uint32_t votes, counted;
     serve_count_votes(serve, o->group, &votes, &counted);
-    return json_pack("{ss ss so sI ss so sI so so so sI sI}", "group", host_name(o->group), "algorithm",
-                     algorithm->name, "leader", member_name(serve->config, view.leader), "token",
-                     (json_int_t)view.token, "role", roles[view.role], "lease_left_ms",
-                     lease_left(serve, &view), "candidates", (json_int_t)o->candidate_count, "standing",
-                     describe_standing(serve, o), "value", serve_text(view.value), "promises",
-                     describe_promises(algorithm), "votes", (json_int_t)votes, "votes_counted",
-                     (json_int_t)counted);
+    return json_pack(
+        "{ss ss so sI ss so sI so so so sI sI}", "group", host_name(o->group), "algorithm", algorithm->name,
+        "leader", leader_name(serve, o, view.leader), "token", (json_int_t)view.token, "role", roles[view.role],
+        "lease_left_ms", lease_left(serve, &view), "candidates", (json_int_t)o->candidate_count, "standing",
+        describe_standing(serve, o), "value", serve_text(view.value), "promises", describe_promises(algorithm),
+        "votes", (json_int_t)votes, "votes_counted", (json_int_t)counted);
 }
 
 json_t *serve_begin_status(const struct serve *serve)
@@ -228,7 +191,7 @@ json_t *serve_status_page(const struct connection *c, uint32_t *next)
          line && *next < serve->leaderships.count && looked < SERVE_STATUS_GROUPS && size < SERVE_STATUS_BYTES;
          looked++) {
         const struct leadership *o = leadership_at(&serve->leaderships, (*next)++);
-        if (serve_may_read(c, o) && !serve_is_forgotten(c->serve, o))
+        if (!leadership_is_free(o) && serve_may_read(c, o) && !serve_is_forgotten(c->serve, o))
             size += append_group(serve, line, o, &worst);
     }
     if (!line) return NULL;

@@ -31,6 +31,21 @@ static struct connection *connection_at(struct turn_place *place)
     return (struct connection *)(void *)((char *)place - offsetof(struct connection, turn));
 }
 
+void serve_queue_parting(struct connection *c)
+{
+    join(c);
+    (void)uv_idle_start(&c->serve->go_on, on_idle);
+}
+
+void serve_part_with_all(struct serve *serve)
+{
+    while (turns_wait(&serve->turns)) {
+        struct connection *c = connection_at(turns_next(&serve->turns, 0));
+        number_set_clear(&c->entered);
+        (void)connection_go_on(c);
+    }
+}
+
 void serve_on_turn(uv_check_t *check)
 {
     struct serve *serve = check->data;
@@ -40,7 +55,7 @@ void serve_on_turn(uv_check_t *check)
     turns_begin(&serve->turns, now);
     for (; turns_wait(&serve->turns) && !turns_are_over(&serve->turns, now); now = clock_boottime_ns()) {
         struct connection *c = connection_at(turns_next(&serve->turns, now));
-        if (connection_go_on(c) && !c->is_closed) join(c);
+        if (connection_go_on(c)) join(c);
     }
     if (serve->leaderships.has_endings) serve_look_later(serve);
     if (!turns_wait(&serve->turns)) (void)uv_idle_stop(&serve->go_on);

@@ -11,30 +11,35 @@
  * carry the claims.
  */
 #include "algorithms/quorum/driver.h"
+#include "algorithms/quorum/era.h"
 
 struct state {
     struct quorum_member member;
     struct quorum_group group;
+    struct quorum_era era;
 };
-_Static_assert(sizeof(struct state) == 200, "no padding");
+_Static_assert(sizeof(struct state) == 224, "no padding");
 
 struct call {
     struct quorum q;
     uint32_t changes;
 };
 
-/* Two arrays follow the struct: peers, then ballots. */
+/* Three arrays follow the struct: peers, ballots, formers. */
 static struct quorum *call(struct call *c, void *state, const struct el_config *cfg, struct el_outbox *out)
 {
     struct state *s = state;
     struct quorum_peer *peers = (struct quorum_peer *)(s + 1);
+    struct quorum_ballot *ballots = (struct quorum_ballot *)(peers + cfg->cluster->count);
     c->changes = 0;
     c->q = (struct quorum){.cfg = cfg,
                            .out = out,
                            .me = &s->member,
                            .peers = peers,
                            .group = &s->group,
-                           .ballots = (struct quorum_ballot *)(peers + cfg->cluster->count),
+                           .ballots = ballots,
+                           .era = &s->era,
+                           .formers = (struct quorum_former *)(ballots + cfg->cluster->count),
                            .changes = &c->changes};
     return &c->q;
 }
@@ -69,6 +74,9 @@ static void on_fact(void *state, const struct el_config *cfg, uint32_t fact, uin
     const uint64_t who = value >> QUORUM_OBITUARY_SHIFT;
     if (fact == QUORUM_FACT_WALL_CLOCK) {
         quorum_tell_time(q, value);
+    } else if (fact == QUORUM_FACT_RECORD) {
+        const uint64_t number = value & ((UINT64_C(1) << EL_RECORD_SHIFT) - 1);
+        if (number > 1) quorum_tell_record(q, (uint32_t)number - 1, value >> EL_RECORD_SHIFT);
     } else if (who > 0 && who <= cfg->cluster->count) {
         quorum_tell_obituary(q, (el_node)who, value & ((UINT64_C(1) << QUORUM_OBITUARY_SHIFT) - 1));
     }
@@ -94,15 +102,23 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     quorum_view(call(&c, (void *)(uintptr_t)state, cfg, &none), v); /* quorum_view() changes nothing */
 }
 
+static void membership(const void *state, const struct el_config *cfg, struct el_membership *known)
+{
+    struct call c;
+    const struct quorum *q = call(&c, (void *)(uintptr_t)state, cfg, NULL);
+    *known = (struct el_membership){q->era->installed, !q->era->joint, q->era->floor};
+}
+
 /* ---- Description ---- */
 
-static const char *const kinds[] = {NULL,      "Beat",     "Ack",   "Vote",     "Grant",    "Refuse",
-                                    "Release", "Obituary", "Check", "AskFloor", "TellFloor"};
-static const char *const timers[] = {"heard",   "recent", "linked", "probe", "lease",  "promised", "owed",
-                                     "silence", "pulse",  "asked",  "stand", "re-ask", "deadline"};
+static const char *const kinds[] = {NULL,      "Beat",     "Ack",   "Vote",     "Grant",     "Refuse",
+                                    "Release", "Obituary", "Check", "AskFloor", "TellFloor", "Told"};
+static const char *const timers[] = {"heard",    "recent", "linked",   "probe",  "lease",
+                                     "promised", "owed",   "silence",  "pulse",  "asked",
+                                     "stand",    "re-ask", "deadline", "former", "settling"};
 #define NOTE_TEXT(name, word, text) {word, text},
 static const struct el_note_text notes[] = {QUORUM_NOTE_LIST(NOTE_TEXT)};
-static const char *const facts[] = {"wall-clock", "obituary"};
+static const char *const facts[] = {"wall-clock", "obituary", "record"};
 
 static const struct el_option options[] = {
     [QUORUM_OPTION_LEASE] = {"lease", EL_DURATION, 0, NULL, "1s",
@@ -117,6 +133,8 @@ static const struct el_option options[] = {
     [QUORUM_OPTION_PREEMPT] = {"preempt", EL_FLAG, 0, NULL, "off",
                                "a leader asks its host to hand over to a better-ranked member that is back"},
     [QUORUM_OPTION_OBSERVERS] = {"observers", EL_OBSERVERS, 0, NULL, NULL, "who is told, and never counted"},
+    [QUORUM_OPTION_CANDIDATES] = {"candidates", EL_VOTELESS_LIST, 0, NULL, NULL,
+                                  "who may lead without a vote, and has sessions with voters only"},
 };
 
 static const struct el_inequality inequalities[] = {
@@ -165,7 +183,7 @@ const struct el_algorithm el_quorum = {
     .reference = "this project: docs/quorum-protocol.md",
     .kinds = kinds,
     .kind_count = QUORUM_KINDS,
-    .routine_kinds = 1u << QUORUM_BEAT | 1u << QUORUM_ACK,
+    .routine_kinds = 1u << QUORUM_BEAT | 1u << QUORUM_ACK | 1u << QUORUM_TOLD,
     .timers = timers,
     .timer_count = QUORUM_TIMERS,
     .notes = notes,
@@ -184,7 +202,8 @@ const struct el_algorithm el_quorum = {
     .inequalities = inequalities,
     .inequality_count = sizeof inequalities / sizeof *inequalities,
     .state_bytes = sizeof(struct state),
-    .state_per_member = sizeof(struct quorum_peer) + sizeof(struct quorum_ballot),
+    .state_per_member =
+        sizeof(struct quorum_peer) + sizeof(struct quorum_ballot) + sizeof(struct quorum_former),
     .outbox_fixed = 64,
     .outbox_per_member = 8,
     .on_start = on_start,
@@ -194,6 +213,9 @@ const struct el_algorithm el_quorum = {
     .on_campaign = on_campaign,
     .on_request = on_request,
     .view = view,
+    .membership = membership,
+    .record_fact = QUORUM_FACT_RECORD,
+    .record_note = QUORUM_LAGS,
     .term_shift = QUORUM_PROPOSER_BITS,
     .handover_note = QUORUM_WOULD_HAND_OVER + 1,
 };

@@ -3,7 +3,7 @@
  * it asks for votes until it has a majority, must yield, or reaches its deadline. An idle group arms no timer:
  * standing begins when a claim ends, a link comes up, or the silence ends.
  */
-#include "algorithms/quorum/group.h"
+#include "algorithms/quorum/era.h"
 #include "algorithms/quorum/speakers.h"
 
 static el_duration span(const struct quorum *q, uint32_t option)
@@ -21,32 +21,37 @@ static struct quorum_ballot *ballot(const struct quorum *q, el_node voter)
 bool quorum_knows_leader(const struct quorum *q)
 {
     const struct quorum_tenant *claim = &q->group->claim;
+    if (quorum_is_barred(q, claim->id)) return false; /* it beats no more, to withdraw its claim */
+    if (q->group->told_by) return claim->id && quorum_who_tells(q) != EL_NOBODY;
     return claim->id && quorum_recent(q, claim->id) &&
            claim->incarnation == quorum_peer(q, claim->id)->incarnation;
+}
+
+static bool is_linked_to_majority(const struct quorum *q)
+{
+    const struct quorum_electorate voters = quorum_electorate(q);
+    return quorum_is_majority(&voters, quorum_linked_voters(q));
 }
 
 /* Not during our silence: we have no vote of our own then, and a member that has just restarted may fail
  * again. */
 bool quorum_may_stand(const struct quorum *q)
 {
-    if (!quorum_may_hold(q->cfg, q->cfg->self) || !quorum_may_grant(q) || q->me->incarnation == 0) return false;
+    if (!quorum_may_lead(q, q->cfg->self) || !quorum_is_ready(q) || q->me->incarnation == 0) return false;
     if (q->group->stopping) return false;
-    return !quorum_knows_leader(q) && quorum_linked_voters(q) >= q->me->majority;
+    return !quorum_knows_leader(q) && is_linked_to_majority(q);
 }
 
-/* How many members stand before us: they may lead, rank higher, and were heard within three beats. */
 static uint32_t place(const struct quorum *q)
 {
-    uint32_t ahead = 0;
-    for (el_node node = 1; node <= q->cfg->cluster->count; node++)
-        ahead += node != q->cfg->self && quorum_may_hold(q->cfg, node) && quorum_recent(q, node) &&
-                 el_outranks(q->cfg->cluster, node, q->cfg->self);
-    return ahead;
+    const uint32_t voteless = quorum_count_ahead(q, q->cfg->self, true);
+    return quorum_count_ahead(q, q->cfg->self, false) +
+           (voteless < QUORUM_FIRST_IN_LINE ? voteless : QUORUM_FIRST_IN_LINE);
 }
 
 void quorum_wait(const struct quorum *q, el_duration min, el_duration max)
 {
-    if (q->group->waiting || !quorum_may_hold(q->cfg, q->cfg->self)) return;
+    if (q->group->waiting || !quorum_may_lead(q, q->cfg->self)) return;
     q->group->waiting = 1;
     el_arm(q->out, QUORUM_STAND, 0, min, max);
 }
@@ -85,8 +90,9 @@ static bool is_missing(const struct quorum *q, el_node voter)
 static bool lacks_somebody(const struct quorum *q)
 {
     bool lacks = false;
+    if (quorum_is_barred(q, q->cfg->self)) return false; /* M16: nobody would answer */
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
-        lacks = lacks || (quorum_is_voter(q->cfg, voter) && is_missing(q, voter));
+        lacks = lacks || (quorum_votes(q, voter) && is_missing(q, voter));
     return lacks;
 }
 
@@ -109,16 +115,15 @@ void quorum_ask(const struct quorum *q)
     const el_duration again = span(q, leads ? QUORUM_OPTION_BEAT : QUORUM_OPTION_REASK);
     el_arm(q->out, QUORUM_REASK, 0, again, again);
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
-        if (voter != self && quorum_is_voter(q->cfg, voter) && is_missing(q, voter)) ask_one(q, voter);
+        if (voter != self && quorum_votes(q, voter) && is_missing(q, voter)) ask_one(q, voter);
     quorum_promise_ourselves(q);
-    if (is_missing(q, self)) ask_one(q, self);
+    if (quorum_votes(q, self) && is_missing(q, self)) ask_one(q, self);
 }
 
 static void open_term(const struct quorum *q, uint64_t term)
 {
     q->group->standing = term;
-    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
-        *ballot(q, voter) = (struct quorum_ballot){0};
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) quorum_clear_ballot(ballot(q, voter));
 }
 
 void quorum_stand(const struct quorum *q, uint64_t term)
@@ -126,6 +131,7 @@ void quorum_stand(const struct quorum *q, uint64_t term)
     struct quorum_group *g = q->group;
     const el_duration most = quorum_promise(q->cfg) / 4 * 5 + 4 * span(q, QUORUM_OPTION_STAGGER);
     stop_waiting(q);
+    quorum_session_hasten(q);
     g->role = QUORUM_CANDIDATE;
     open_term(q, term);
     el_arm(q->out, QUORUM_DEADLINE, 0, most, most);
@@ -147,16 +153,23 @@ static void ask_everybody_anew(const struct quorum *q)
     quorum_ask(q);
 }
 
+static uint32_t links(const struct quorum *q)
+{
+    const struct quorum_tally linked = quorum_linked_voters(q);
+    return linked.now + linked.from;
+}
+
 static bool has_the_links_it_lacked(const struct quorum *q)
 {
-    return q->group->links_wanted && quorum_linked_voters(q) >= q->group->links_wanted;
+    return q->group->links_wanted && links(q) >= q->group->links_wanted;
 }
 
 void quorum_review(const struct quorum *q)
 {
     const struct quorum_group *g = q->group;
     if (has_the_links_it_lacked(q) && quorum_may_stand(q)) stop_waiting(q);
-    if (g->role == QUORUM_IDLE && !g->waiting && quorum_may_stand(q)) wait_for_turn(q);
+    const bool awaits_news = quorum_is_voteless(q->cfg, q->cfg->self); /* M24 */
+    if (g->role == QUORUM_IDLE && !g->waiting && !awaits_news && quorum_may_stand(q)) wait_for_turn(q);
     if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
     if (g->role == QUORUM_CANDIDATE && quorum_has_majority(q)) ask_everybody_anew(q);
 }
@@ -173,9 +186,13 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
         el_note(q->out, QUORUM_DROPS_ECHO, m->from, quorum_number(m));
         return;
     }
+    if (quorum_is_of_later_era(q, m)) { /* M8 */
+        el_note(q->out, QUORUM_DROPS_ERA, m->from, (quorum_phase(m) + 1) / 2);
+        return;
+    }
     if (!quorum_credit(q, m->from, quorum_epoch(m), quorum_number(m), true)) return;
     const bool useful =
-        quorum_may_hold(q->cfg, self) && !q->me->unlearned && term > g->done && !(m->flags & QUORUM_JOIN);
+        quorum_may_lead(q, self) && !q->me->unlearned && term > g->done && !(m->flags & QUORUM_JOIN);
     if (g->role == QUORUM_IDLE && useful && !g->stopping) {
         el_note(q->out, QUORUM_IS_PUSHED, m->from, term);
         quorum_stand(q, term);
@@ -205,24 +222,35 @@ static void make_way(const struct quorum *q)
     quorum_wait(q, lease / 4, lease);
 }
 
-static uint32_t hopeless_voters(const struct quorum *q)
+static struct quorum_tally hopeless_voters(const struct quorum *q)
 {
-    uint32_t hopeless = 0;
-    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) hopeless += ballot(q, voter)->hopeless;
+    const struct quorum_electorate voters = quorum_electorate(q);
+    struct quorum_tally hopeless = {0, 0};
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++)
+        if (ballot(q, voter)->hopeless) quorum_count(&voters, &hopeless, voter);
     return hopeless;
 }
 
-/* If this many voters are linked, a majority of them may still grant. */
-static uint32_t voters_needed(const struct quorum *q)
+/* So many voters are linked that a majority of them may still grant. */
+static bool may_still_win(const struct quorum *q)
 {
-    return q->me->majority + hopeless_voters(q);
+    const struct quorum_electorate voters = quorum_electorate(q);
+    return quorum_suffices(&voters, quorum_linked_voters(q), hopeless_voters(q));
+}
+
+/* How many voters must be linked: in a joint era one more than are, of either set. */
+static uint32_t links_needed(const struct quorum *q)
+{
+    const struct quorum_electorate voters = quorum_electorate(q);
+    if (voters.from_majority == 0) return voters.majority + hopeless_voters(q).now;
+    return links(q) + 1;
 }
 
 /* If only links were missing, stand again as soon as they are up: a lease may last for minutes. */
 static void give_up(const struct quorum *q)
 {
-    const uint32_t needed = voters_needed(q);
-    const bool lacks_links = quorum_linked_voters(q) < needed;
+    const uint32_t needed = links_needed(q);
+    const bool lacks_links = !may_still_win(q);
     make_way(q);
     if (lacks_links && q->group->waiting) q->group->links_wanted = (uint16_t)needed;
 }
@@ -234,14 +262,14 @@ static void on_held(const struct quorum *q, const struct el_msg *m)
     if (!(m->flags & QUORUM_ACTIVE) && el_outranks(q->cfg->cluster, m->subject, q->cfg->self)) {
         el_note(q->out, QUORUM_YIELDS, m->subject, 0);
         make_way(q);
-    } else if (quorum_linked_voters(q) < voters_needed(q)) {
+    } else if (!may_still_win(q)) {
         el_note(q->out, QUORUM_HAS_NO_CHANCE, m->subject, 0);
         give_up(q);
     }
 }
 
 /* Q22: a floor was too high for our term: ask with a new one. Former granters grant again at once. */
-static void rise(const struct quorum *q, uint64_t floor)
+void quorum_rise(const struct quorum *q, uint64_t floor)
 {
     quorum_hear_term(q, floor);
     const uint64_t term = quorum_new_term(q, q->cfg->self, q->group->done);
@@ -255,7 +283,7 @@ void quorum_on_refusal(const struct quorum *q, const struct el_msg *m)
 {
     if (q->group->role != QUORUM_CANDIDATE || m->epoch != q->group->standing) return;
     if (m->flags & QUORUM_TOO_LOW && quorum_floor(m) >= m->epoch) {
-        rise(q, quorum_floor(m));
+        quorum_rise(q, quorum_floor(m));
     } else if (m->flags & QUORUM_HELD) {
         on_held(q, m);
     }
@@ -281,7 +309,7 @@ void quorum_on_campaign(const struct quorum *q)
     const struct quorum_group *g = q->group;
     if (g->role != QUORUM_IDLE) {
         el_note(q->out, QUORUM_IS_BUSY, 0, 0);
-    } else if (!quorum_may_hold(q->cfg, q->cfg->self)) {
+    } else if (!quorum_may_lead(q, q->cfg->self)) {
         el_note(q->out, QUORUM_CANNOT_LEAD, 0, 0);
     } else if (!quorum_may_stand(q)) {
         el_note(q->out, QUORUM_HOLDS_BACK, 0, 0);
@@ -297,7 +325,7 @@ static void ask_again(const struct quorum *q)
     if (quorum_knows_leader(q)) {
         el_note(q->out, QUORUM_YIELDS, q->group->claim.id, 0);
         make_way(q);
-    } else if (quorum_linked_voters(q) < q->me->majority) {
+    } else if (!is_linked_to_majority(q)) {
         el_note(q->out, QUORUM_GIVES_UP, q->group->standing, 0);
         give_up(q);
     } else {

@@ -22,6 +22,9 @@ struct quorum_obituary {
 void quorum_start(const struct quorum *q, const struct el_start *start);
 /* The wall clock, in ms, for a member that has lost its record (Q5). */
 void quorum_tell_time(const struct quorum *q, uint64_t ms);
+/* A record of the members that was decided (era.h), by its number less one, and its floor. It is installed unless we have
+ * it or a later one. */
+void quorum_tell_record(const struct quorum *q, uint32_t record, uint64_t floor);
 /*
  * An obituary from outside the protocol. In the agent it came from the dead member itself, which had sealed it
  * in advance. That of an earlier incarnation of our own we tell to all others. Others' we keep to ourselves:
@@ -35,6 +38,8 @@ bool quorum_is_of_group(uint8_t kind);
 bool quorum_deliver(const struct quorum *q, const struct el_msg *m);
 /* A claim that `from` has posted. Our session must know this incarnation. Ignores it if `from` may not make it. */
 void quorum_read_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim);
+/* What the voter `from` tells us, who have no vote, of this group. Ignores it if no voter may say it. */
+void quorum_read_news(const struct quorum *q, el_node from, struct quorum_told told);
 
 /* Sets q->late: after a pause other timers may be overdue, too. */
 void quorum_fire(struct quorum *q, uint32_t timer, el_node slot);

@@ -11,6 +11,8 @@
 void quorum_floor_speak(const struct quorum *q);
 /* If our floor is unknown, asks all voters that have not answered yet. */
 void quorum_floor_ask(const struct quorum *q);
+/* Asks with a new nonce: earlier answers may be too old. */
+void quorum_floor_ask_afresh(const struct quorum *q);
 void quorum_floor_tell(const struct quorum *q, const struct el_msg *question);
 void quorum_floor_hear(const struct quorum *q, const struct el_msg *answer);
 

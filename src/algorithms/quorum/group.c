@@ -14,7 +14,7 @@ void quorum_say(const struct quorum *q, el_node to, struct el_msg msg)
 void quorum_say_all(const struct quorum *q, struct el_msg msg)
 {
     for (el_node to = 1; to <= q->cfg->cluster->count; to++)
-        if (to != q->cfg->self) quorum_send(q, to, msg);
+        if (quorum_tells(q, to)) quorum_send(q, to, msg);
     quorum_say(q, q->cfg->self, msg);
 }
 
@@ -25,6 +25,7 @@ void quorum_group_hear(const struct quorum *q, const struct el_msg *m)
     case QUORUM_GRANT: quorum_on_grant(q, m); return;
     case QUORUM_REFUSE: quorum_on_refusal(q, m); return;
     case QUORUM_RELEASE: quorum_on_release(q, m); return;
+    case QUORUM_TOLD: quorum_on_told(q, m->from, quorum_told_in(m)); return;
     default: quorum_on_check(q, m); return;
     }
 }

@@ -9,6 +9,8 @@
 #include "algorithms/quorum/session.h"
 
 enum { QUORUM_IDLE, QUORUM_CANDIDATE, QUORUM_LEADER };
+/* M24: how many of those that have no vote stand when a group comes free. */
+enum { QUORUM_FIRST_IN_LINE = 3 };
 
 struct quorum_group {
     /* as a voter */
@@ -27,14 +29,16 @@ struct quorum_group {
     uint32_t heir_beats; /* for how many beats it has been the heir; counted only with preempt */
     uint8_t role;
     uint8_t next_joins;
-    uint8_t next_fresh; /* ASKED runs */
-    uint8_t waiting;    /* STAND runs */
-    uint8_t asking;     /* REASK runs */
-    uint8_t listening;  /* has just started: waits one beat for a leader's claim */
-    uint8_t stopping;   /* led, and its work may still run; DEADLINE runs */
-    uint8_t spare;
+    uint8_t next_fresh;   /* ASKED runs */
+    uint8_t waiting;      /* STAND runs */
+    uint8_t asking;       /* REASK runs */
+    uint8_t listening;    /* has just started: waits one beat for a leader's claim */
+    uint8_t stopping;     /* led, and its work may still run; DEADLINE runs */
+    uint8_t was_free : 1; /* as a voter: it was free after the last event, and the first in line were told so */
+    uint8_t carried : 1;  /* leads since before the last record was installed: former leases count (era.h) */
+    uint8_t spare : 6;
     uint16_t links_wanted; /* not 0: links were missing; it stands again when this many voters are linked */
-    uint8_t more_spare[2];
+    uint16_t told_by;      /* the voter that told us of `claim`; 0: the leader itself */
 };
 _Static_assert(sizeof(struct quorum_group) == 136, "no padding");
 
@@ -43,10 +47,18 @@ struct quorum_ballot {
     uint64_t incarnation; /* it supports us under this incarnation and epoch; 0: it does not */
     uint64_t epoch;
     uint8_t granted;
-    uint8_t hopeless; /* it has promised the group to a leader */
-    uint8_t spare[6];
+    uint8_t hopeless;  /* it has promised the group to a leader */
+    uint16_t suggests; /* if we lead and have no vote: the heir that it would name */
+    uint8_t tells;     /* if we have no vote: by the last that it told, the leader in `claim` leads */
+    uint8_t spare[3];
 };
 _Static_assert(sizeof(struct quorum_ballot) == 24, "no padding");
+
+/* Forgets the voter's answers, and not what it told. */
+static inline void quorum_clear_ballot(struct quorum_ballot *ballot)
+{
+    *ballot = (struct quorum_ballot){.tells = ballot->tells};
+}
 
 /* ---- The voter (voter.c) ---- */
 
@@ -61,6 +73,8 @@ static inline struct quorum_tenant quorum_ourselves(const struct quorum *q, uint
 }
 
 void quorum_on_vote(const struct quorum *q, const struct el_msg *m);
+/* We may grant it, we have promised it to nobody, and know of no leader. */
+bool quorum_is_free(const struct quorum *q);
 /* Q17: done.id, in that incarnation, never uses a term up to done.term again. True: this frees the group. */
 bool quorum_apply_release(const struct quorum *q, struct quorum_tenant done);
 /* Its request is too old, withdrawn or granted. */
@@ -70,6 +84,16 @@ void quorum_forget_next(const struct quorum *q);
 void quorum_push(const struct quorum *q, el_node heir, uint64_t heir_term);
 void quorum_on_release(const struct quorum *q, const struct el_msg *m);
 void quorum_on_obit(const struct quorum *q, el_node who, uint64_t incarnation);
+/* The group may be dropped: nobody here uses it, no promise lives, and no living member claims it. *spent_to: its highest
+ * term. False: not now. Then it may have asked the holder whether it still holds. */
+bool quorum_forget(const struct quorum *q, uint64_t *spent_to);
+
+/* A group that is made again: it grants and uses no term up to this one, the highest of all groups that were dropped. */
+static inline void quorum_begin_above(struct quorum_group *g, uint64_t term)
+{
+    g->term = g->done = term;
+}
+
 void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim);
 
 /* ---- The candidate (candidate.c) ---- */
@@ -87,10 +111,28 @@ void quorum_listen_first(const struct quorum *q);
 /* Links or claims have changed: waits for our turn to stand, or asks missing voters to join. */
 void quorum_review(const struct quorum *q);
 void quorum_on_grant(const struct quorum *q, const struct el_msg *m);
+/* Our term is not above a floor: asks with a new one. */
+void quorum_rise(const struct quorum *q, uint64_t floor);
 void quorum_on_refusal(const struct quorum *q, const struct el_msg *m);
 void quorum_on_check(const struct quorum *q, const struct el_msg *m);
 void quorum_on_campaign(const struct quorum *q);
 void quorum_candidate_timer(const struct quorum *q, uint32_t timer);
+
+/* ---- News for members without a vote (news.c) ---- */
+
+/* How many members stand before this one: they may lead, rank higher, and were heard within three beats. Either those
+ * that have a vote, or those that have none. */
+uint32_t quorum_count_ahead(const struct quorum *q, el_node of, bool voteless);
+/* M24: what we, a voter, know of the group, for a member that has no vote; EL_NOBODY: for no one. */
+struct quorum_told quorum_news_for(const struct quorum *q, el_node to);
+/* The same as a message. */
+void quorum_tell_news(const struct quorum *q, el_node to);
+/* If the group has come free since the last call, tells the first in line. */
+void quorum_tell_first_in_line(const struct quorum *q);
+/* A voter that we hear, and that names the leader in `claim`. */
+el_node quorum_who_tells(const struct quorum *q);
+/* A voter tells us, who have no vote, of the group. */
+void quorum_on_told(const struct quorum *q, el_node from, struct quorum_told told);
 
 /* ---- The leader (leader.c) ---- */
 
@@ -105,6 +147,8 @@ void quorum_try_to_win(const struct quorum *q);
 /* The voter whose lease bounds the claim: the majority-th newest of those that back us. EL_NOBODY: it
  * lapsed. */
 el_node quorum_bounding_voter(const struct quorum *q);
+/* The same by the leases that ran when a record was installed, for a leader that led then; nothing renews them. */
+el_node quorum_former_bound(const struct quorum *q);
 /* Q14: ends the term if no majority backs it any more. */
 void quorum_check_lease(const struct quorum *q);
 /* Q15: ends the term for good and sends RELEASE to all. A leader's work must have been stopped. */

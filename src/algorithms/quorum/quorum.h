@@ -16,16 +16,19 @@
  *
  * This room may know core, parts and the registry: no clock, no heap, no libc. Start reading at driver.h, then:
  *   message.h              the messages, field by field
+ *   electorate.h           who votes by a record of the members, and what a majority is
  *   speakers.h             who may send which of them, about whom; which terms are believed
  *   session.h, session.c   incarnations, beats and promises
  *   floor.c                start, silence, lost record
- *   group.h                a group, and its three parts: voter.c, candidate.c, leader.c
+ *   era.h, era.c           records of the members that are installed while groups are led
+ *   group.h                a group, and its parts: voter.c, candidate.c, leader.c, news.c
  *   bounds.h               the worst failover time
  *   algorithm.c            sessions and one group as an el_algorithm, for the simulator and the checker
  */
 #ifndef ELECTOR_ALGORITHMS_QUORUM_QUORUM_H
 #define ELECTOR_ALGORITHMS_QUORUM_QUORUM_H
 
+#include "algorithms/quorum/electorate.h"
 #include "algorithms/quorum/message.h"
 #include "algorithms/registry.h"
 #include "core/machine.h"
@@ -45,6 +48,8 @@ enum {
     QUORUM_STAND,
     QUORUM_REASK,
     QUORUM_DEADLINE,
+    QUORUM_FORMER, /* of members that change (era.h): the lease by its last promise before a record was installed */
+    QUORUM_SETTLING,
     QUORUM_TIMERS
 };
 
@@ -57,10 +62,11 @@ enum {
     QUORUM_OPTION_BLOCK,
     QUORUM_OPTION_PREEMPT,
     QUORUM_OPTION_OBSERVERS,
+    QUORUM_OPTION_CANDIDATES,
     QUORUM_OPTIONS
 };
 
-enum { QUORUM_FACT_WALL_CLOCK, QUORUM_FACT_OBITUARY, QUORUM_FACTS };
+enum { QUORUM_FACT_WALL_CLOCK, QUORUM_FACT_OBITUARY, QUORUM_FACT_RECORD, QUORUM_FACTS };
 /* An obituary as a fact: position << 48 | incarnation. */
 enum { QUORUM_OBITUARY_SHIFT = 48 };
 
@@ -105,7 +111,12 @@ enum { QUORUM_OBITUARY_SHIFT = 48 };
     NOTE(HANDS_OVER, "hands-over", "ends its term, and hands the group to @1 in term #2")                      \
     NOTE(IS_BUSY, "is-busy", "is called, but stands or leads already")                                         \
     NOTE(CANNOT_LEAD, "cannot-lead", "is called, but may not lead")                                            \
-    NOTE(HOLDS_BACK, "holds-back", "is called, but knows a leader, or reaches no majority")
+    NOTE(HOLDS_BACK, "holds-back", "is called, but knows a leader, or reaches no majority")                    \
+    NOTE(LAGS, "lags", "hears from @1 of record #2, which it does not have")                                   \
+    NOTE(INSTALLS, "installs", "installs record #1; its era is number #2")                                     \
+    NOTE(DROPS_ERA, "drops-era", "does not count an answer of @1, given in the later era #2")                  \
+    NOTE(SETTLED, "settled", "has promised nothing by an earlier record that may still run")                   \
+    NOTE(IS_SOLE, "is-sole", "knows that nobody counts by the voters before; nobody wins in a term up to #1")
 #define QUORUM_NOTE_NAME(name, word, text) QUORUM_##name,
 enum { QUORUM_NOTE_LIST(QUORUM_NOTE_NAME) QUORUM_NOTES };
 
@@ -147,6 +158,8 @@ struct quorum_member;
 struct quorum_peer;
 struct quorum_group;
 struct quorum_ballot;
+struct quorum_era;
+struct quorum_former;
 
 /* What one call works on. `group` and `ballots` are NULL if the call concerns sessions only. */
 struct quorum {
@@ -156,14 +169,40 @@ struct quorum {
     struct quorum_peer *peers; /* by position - 1, ourselves included */
     struct quorum_group *group;
     struct quorum_ballot *ballots; /* by position - 1 */
+    struct quorum_era *era;        /* NULL: the members never change */
+    struct quorum_former *formers; /* by position - 1; NULL like era */
     uint32_t *changes;             /* what groups must be told, collected here: enum quorum_changes */
     bool posts_claims; /* true: the host posts claims. False: beats carry them, and a winner beats at once */
+    bool is_at_rest;   /* if posts_claims: this host leads no group and stands for none */
     bool late;         /* the event is a timer: after a pause other timers may be overdue, too */
 };
 
+/* By record 1, the configuration. By the record in force: quorum_votes() in session.h. */
 static inline bool quorum_is_voter(const struct el_config *cfg, el_node node)
 {
+    return quorum_has_vote(cfg->cluster, node);
+}
+
+/* M22: it may lead and has no vote. Users call this role candidate. Where records may follow nobody is: a member that
+ * leads without a vote may come to vote, so it has sessions with all, and keeps a floor. */
+static inline bool quorum_is_voteless(const struct el_config *cfg, el_node node)
+{
+    const uint8_t *roles = cfg->cluster->roles;
+    if (!roles || cfg->cluster->record_count > 0) return false;
+    return roles[node - 1] == EL_VOTELESS || roles[node - 1] == EL_WITHDRAWN;
+}
+
+/* It votes, or it may lead, or both: no observer. */
+static inline bool quorum_takes_part(const struct el_config *cfg, el_node node)
+{
     return !cfg->cluster->roles || cfg->cluster->roles[node - 1] != EL_OBSERVER;
+}
+
+static inline bool quorum_has_voteless(const struct el_config *cfg)
+{
+    for (el_node node = 1; cfg->cluster->roles && node <= cfg->cluster->count; node++)
+        if (quorum_is_voteless(cfg, node)) return true;
+    return false;
 }
 
 static inline uint32_t quorum_voters(const struct el_config *cfg)
@@ -175,7 +214,7 @@ static inline uint32_t quorum_voters(const struct el_config *cfg)
 
 static inline uint32_t quorum_majority(const struct el_config *cfg)
 {
-    return quorum_voters(cfg) / 2 + 1;
+    return quorum_majority_of(quorum_voters(cfg));
 }
 
 static inline uint64_t quorum_highest(uint64_t a, uint64_t b)

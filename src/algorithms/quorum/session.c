@@ -6,11 +6,14 @@
  */
 #include "algorithms/quorum/session.h"
 
+#include "algorithms/quorum/era.h"
 #include "algorithms/quorum/floor.h"
+#include "algorithms/quorum/group.h"
 #include "algorithms/quorum/speakers.h"
 #include "elector/parts.h"
 
-enum { RECENT_BEATS = 3, PROBE_BEATS = 2, TICK = 1 };
+enum { RECENT_BEATS = 3, RECENT_RESTS = 3, PROBE_BEATS = 2, TICK = 1 };
+static const el_duration REST_LEAST = 1000000000;
 
 static el_duration lease(const struct quorum *q)
 {
@@ -32,17 +35,71 @@ static void stop(const struct quorum *q, uint8_t *flag, uint32_t timer, el_node 
 
 /* ---- Reading ---- */
 
-uint32_t quorum_linked_voters(const struct quorum *q)
+static struct quorum_electorate electorate_by(const struct quorum *q, uint32_t record, bool joint)
 {
-    uint32_t linked = 0;
+    if (record) return quorum_electorate_of(q->cfg->cluster, record, joint);
+    return (struct quorum_electorate){.cluster = q->cfg->cluster, .majority = q->me->majority};
+}
+
+struct quorum_electorate quorum_electorate(const struct quorum *q)
+{
+    return q->era ? electorate_by(q, q->era->installed, q->era->joint) : electorate_by(q, 0, false);
+}
+
+struct quorum_electorate quorum_former_electorate(const struct quorum *q)
+{
+    return q->era ? electorate_by(q, q->era->former, q->era->former_joint) : electorate_by(q, 0, false);
+}
+
+bool quorum_votes(const struct quorum *q, el_node node)
+{
+    const struct quorum_electorate voters = quorum_electorate(q);
+    return quorum_elects(&voters, node);
+}
+
+bool quorum_may_lead(const struct quorum *q, el_node node)
+{
+    if (!q->era || q->era->installed == 0) return quorum_may_hold(q->cfg, node);
+    return quorum_is_in(quorum_leaders_by(q->cfg->cluster, q->era->installed), node);
+}
+
+bool quorum_is_barred(const struct quorum *q, el_node node)
+{
+    return q->era && q->era->installed > 0 && node && !quorum_may_lead(q, node);
+}
+
+struct quorum_tally quorum_linked_voters(const struct quorum *q)
+{
+    const struct quorum_electorate voters = quorum_electorate(q);
+    struct quorum_tally linked = {0, 0};
     for (el_node node = 1; node <= q->cfg->cluster->count; node++)
-        linked += quorum_is_voter(q->cfg, node) && quorum_linked(q, node);
+        if (quorum_linked(q, node)) quorum_count(&voters, &linked, node);
     return linked;
+}
+
+bool quorum_is_alone(const struct quorum *q)
+{
+    const struct quorum_electorate voters = quorum_electorate(q);
+    struct quorum_tally self = {0, 0};
+    quorum_count(&voters, &self, q->cfg->self);
+    return quorum_is_majority(&voters, self);
 }
 
 el_duration quorum_promise(const struct el_config *cfg)
 {
     return el_lease_promised(el_number(cfg, QUORUM_OPTION_LEASE), cfg->cluster->drift) + TICK;
+}
+
+el_duration quorum_rest(const struct el_config *cfg)
+{
+    const el_duration lease = el_number(cfg, QUORUM_OPTION_LEASE);
+    return lease > REST_LEAST ? lease : REST_LEAST;
+}
+
+bool quorum_rests(const struct quorum *q)
+{
+    if (!quorum_is_voteless(q->cfg, q->cfg->self)) return false;
+    return q->posts_claims || !q->group ? q->is_at_rest : q->group->role == QUORUM_IDLE && !q->group->stopping;
 }
 
 void quorum_see(const struct quorum *q, uint64_t term)
@@ -64,6 +121,7 @@ uint64_t quorum_new_term(const struct quorum *q, el_node proposer, uint64_t than
 static struct el_msg addressed(const struct quorum *q, el_node to, struct el_msg msg)
 {
     if (msg.subject == EL_NOBODY) msg.subject = q->cfg->self;
+    msg = quorum_with_era(q, msg);
     return quorum_addressed(msg, q->me->incarnation, quorum_peer(q, to)->incarnation, q->me->clock);
 }
 
@@ -82,7 +140,7 @@ struct el_msg quorum_to_self(const struct quorum *q, struct el_msg msg)
 void quorum_open_probe(const struct quorum *q, el_node to)
 {
     struct quorum_peer *p = quorum_peer(q, to);
-    const bool useful = quorum_may_hold(q->cfg, q->cfg->self) && quorum_is_voter(q->cfg, to);
+    const bool useful = quorum_may_lead(q, q->cfg->self) && quorum_votes(q, to);
     if (!useful || (p->probe && p->probe_age < PROBE_BEATS)) return;
     p->probe = q->me->seq; /* a probe that is two beats old was lost, and its lease would end soon */
     p->probe_age = 0;
@@ -127,6 +185,7 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
             stop(q, &p->lease, QUORUM_LEASE, from);
             forget_base(p);
         }
+        if (q->formers && q->formers[from - 1].incarnation == p->incarnation) quorum_forget_former(q, from);
         *q->changes |= QUORUM_REVIEW | QUORUM_LAPSED;
     }
     const bool anothers = p->lease && (p->base_incarnation != p->incarnation || p->base_epoch != p->v_epoch);
@@ -138,6 +197,7 @@ bool quorum_credit(const struct quorum *q, el_node from, uint64_t epoch, uint64_
     p->probe = 0;
     p->probe_age = 0;
     p->lease = 1;
+    p->settled = 0; /* it was said in answer to an older message */
     return true;
 }
 
@@ -181,7 +241,7 @@ static bool may_speak(const struct quorum *q, const struct el_msg *m)
 /* What one may say at all comes before when and to whom it is said. */
 static bool is_believable(const struct quorum *q, const struct el_msg *m)
 {
-    return q->me->incarnation && quorum_is_sane(m) && quorum_is_entitled(q->cfg, m) &&
+    return q->me->incarnation && quorum_is_sane(m) && quorum_is_entitled(q, m) &&
            quorum_believes(q, quorum_terms_in(m));
 }
 
@@ -200,10 +260,16 @@ bool quorum_admits(const struct quorum *q, const struct el_msg *m)
 static void note_why_not(const struct quorum *q, const struct el_msg *m)
 {
     if (q->me->incarnation == 0 || !quorum_is_sane(m)) return;
-    if (!quorum_is_entitled(q->cfg, m))
+    if (!quorum_is_entitled(q, m))
         el_note(q->out, QUORUM_DROPS_UNENTITLED, m->from, m->kind);
     else
         el_note(q->out, QUORUM_DROPS_CLOCK, m->from, quorum_terms_in(m));
+}
+
+/* M23: one of us two is at rest, so the next message may take one H. */
+static bool is_quiet(const struct quorum *q, const struct el_msg *m)
+{
+    return quorum_rests(q) || (m->kind == QUORUM_BEAT && m->flags & QUORUM_AT_REST);
 }
 
 /* A message to an earlier incarnation of ours is dropped, but we note its sender's incarnation and tell it
@@ -234,10 +300,12 @@ bool quorum_session_admit(const struct quorum *q, const struct el_msg *m)
         return false;
     }
     p->recent = 1;
-    arm(q, QUORUM_RECENT, m->from, RECENT_BEATS * el_number(q->cfg, QUORUM_OPTION_BEAT));
+    arm(q, QUORUM_RECENT, m->from,
+        is_quiet(q, m) ? RECENT_RESTS * quorum_rest(q->cfg)
+                       : RECENT_BEATS * el_number(q->cfg, QUORUM_OPTION_BEAT));
     if (quorum_to_incarnation(m)) {
         p->heard = 1;
-        arm(q, QUORUM_HEARD, m->from, lease(q));
+        arm(q, QUORUM_HEARD, m->from, is_quiet(q, m) ? RECENT_RESTS * quorum_rest(q->cfg) : lease(q));
     }
     return true;
 }
@@ -263,9 +331,10 @@ static bool promises(const struct quorum *q, const struct el_msg *beat)
     const bool newer = quorum_number(beat) > p->beat_seen;
     p->seen = quorum_highest(p->seen, quorum_number(beat));
     p->beat_seen = quorum_highest(p->beat_seen, quorum_number(beat));
-    p->renews = beat->flags & QUORUM_LIVE;
-    if (!p->renews || !newer) return false;
-    if (!quorum_is_voter(q->cfg, q->cfg->self)) return false;
+    p->renews = !(beat->flags & QUORUM_LIVE) ? 0 : beat->flags & QUORUM_AT_REST ? QUORUM_RESTS : QUORUM_RENEWS;
+    if (p->renews != QUORUM_RENEWS || !newer) return false;
+    if (!quorum_votes(q, q->cfg->self)) return false;
+    if (quorum_is_barred(q, beat->from)) return false; /* M16 */
     promise(q, beat->from);
     return true;
 }
@@ -286,13 +355,23 @@ static void on_ack(const struct quorum *q, const struct el_msg *m)
     }
     if (!p->linked) *q->changes |= QUORUM_REVIEW;
     p->linked = 1;
-    arm(q, QUORUM_LINKED, m->from, lease(q));
-    if (m->flags & QUORUM_PROMISE) quorum_credit(q, m->from, quorum_epoch(m), quorum_number(m), false);
+    arm(q, QUORUM_LINKED, m->from, quorum_rests(q) ? RECENT_RESTS * quorum_rest(q->cfg) : lease(q));
+    if (!(m->flags & QUORUM_PROMISE)) return;
+    if (quorum_is_of_later_era(q, m)) { /* M8 */
+        el_note(q->out, QUORUM_DROPS_ERA, m->from, (quorum_phase(m) + 1) / 2);
+        return;
+    }
+    quorum_credit(q, m->from, quorum_epoch(m), quorum_number(m), false);
+    if (!p->lease || quorum_number(m) < p->base || !(m->flags & QUORUM_HAS_SETTLED)) return;
+    if (!q->era || quorum_is_of_earlier_era(q, m)) return;
+    p->settled = 1;
+    quorum_look_for_sole(q);
 }
 
 void quorum_promise_ourselves(const struct quorum *q)
 {
     const struct quorum_peer *p = quorum_peer(q, q->cfg->self);
+    if (!quorum_votes(q, q->cfg->self)) return;
     quorum_open_probe(q, q->cfg->self);
     const struct el_msg beat = quorum_to_self(q, quorum_make_beat(q->me->seq, true, (struct quorum_claim){0}));
     if (promises(q, &beat)) quorum_credit(q, q->cfg->self, p->epoch, p->seen, false);
@@ -300,19 +379,27 @@ void quorum_promise_ourselves(const struct quorum *q)
 
 void quorum_session_beat(const struct quorum *q, struct quorum_claim claim)
 {
-    arm(q, QUORUM_PULSE, 0, el_number(q->cfg, QUORUM_OPTION_BEAT));
+    const bool rests = quorum_rests(q);
+    arm(q, QUORUM_PULSE, 0, rests ? quorum_rest(q->cfg) : el_number(q->cfg, QUORUM_OPTION_BEAT));
     q->me->climbed = 0;
     quorum_floor_ask(q);
-    if (!quorum_may_hold(q->cfg, q->cfg->self)) return;
+    if (!quorum_may_lead(q, q->cfg->self)) return;
     q->me->seq++;
     for (el_node to = 1; to <= q->cfg->cluster->count; to++) {
         struct quorum_peer *p = quorum_peer(q, to);
         if (p->probe && p->probe_age < PROBE_BEATS) p->probe_age++;
-        if (to == q->cfg->self) continue;
-        quorum_open_probe(q, to);
-        quorum_send(q, to, quorum_make_beat(q->me->seq, p->heard, claim));
+        if (!quorum_tells(q, to)) continue;
+        if (!rests) quorum_open_probe(q, to);
+        struct el_msg beat = quorum_make_beat(q->me->seq, p->heard, claim);
+        if (rests) beat.flags |= QUORUM_AT_REST;
+        quorum_send(q, to, beat);
     }
     quorum_promise_ourselves(q);
+}
+
+void quorum_session_hasten(const struct quorum *q)
+{
+    if (quorum_rests(q)) arm(q, QUORUM_PULSE, 0, el_number(q->cfg, QUORUM_OPTION_BEAT));
 }
 
 /* ---- Events ---- */
@@ -321,7 +408,7 @@ void quorum_session_acquaint(const struct quorum *q)
 {
     for (el_node node = 1; node <= q->cfg->cluster->count; node++) {
         struct quorum_peer *p = quorum_peer(q, node);
-        if (node == q->cfg->self) continue;
+        if (node == q->cfg->self || !quorum_has_session(q, node)) continue;
         p->incarnation = 1;
         p->heard = p->recent = p->linked = 1;
         arm(q, QUORUM_HEARD, node, lease(q));

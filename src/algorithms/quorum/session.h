@@ -42,10 +42,12 @@ struct quorum_peer {
     uint8_t lease;
     uint8_t promised;
     uint8_t owed;
-    uint8_t renews; /* its last beat asked for a promise */
+    uint8_t
+        renews; /* its last beat asked for a promise: QUORUM_RENEWS; or said that it is at rest, and hears us */
     uint8_t floor_known;
     uint8_t entrusted; /* its incarnation was granted some group, so our promise to it binds us */
-    uint8_t spare[6];
+    uint8_t settled; /* M10: it said SETTLED in answer to a message that is not older than the running lease */
+    uint8_t spare[5];
 };
 _Static_assert(sizeof(struct quorum_peer) == 96, "no padding");
 
@@ -58,6 +60,8 @@ enum quorum_changes {
     QUORUM_HEIRS = 256 /* if claims are posted: leaders choose their heirs again */
 };
 
+enum { QUORUM_RENEWS = 1, QUORUM_RESTS = 2 };
+
 /* ---- Reading ---- */
 
 static inline struct quorum_peer *quorum_peer(const struct quorum *q, el_node node)
@@ -65,9 +69,19 @@ static inline struct quorum_peer *quorum_peer(const struct quorum *q, el_node no
     return &q->peers[node - 1];
 }
 
+/* Who votes by the record in force here. */
+struct quorum_electorate quorum_electorate(const struct quorum *q);
+/* By which former leases count: the one in force before the last record was installed. */
+struct quorum_electorate quorum_former_electorate(const struct quorum *q);
+bool quorum_votes(const struct quorum *q, el_node node);
+/* Who may lead by that record. A voter grants nothing new to anybody else (M16). */
+bool quorum_may_lead(const struct quorum *q, el_node node);
+/* Another record than the first is in force, by which it may not lead (M16). */
+bool quorum_is_barred(const struct quorum *q, el_node node);
+/* By record 1. */
 static inline bool quorum_may_hold(const struct el_config *cfg, el_node node)
 {
-    return quorum_is_voter(cfg, node) && el_may_lead(cfg->cluster, node);
+    return quorum_takes_part(cfg, node) && el_may_lead(cfg->cluster, node);
 }
 
 static inline bool quorum_recent(const struct quorum *q, el_node node)
@@ -80,6 +94,33 @@ static inline bool quorum_linked(const struct quorum *q, el_node node)
     return node == q->cfg->self || quorum_peer(q, node)->linked;
 }
 
+/* M22: only voters have sessions with others. Where records may follow, all do. */
+static inline bool quorum_has_session(const struct quorum *q, el_node node)
+{
+    return quorum_is_voter(q->cfg, node) || quorum_is_voter(q->cfg, q->cfg->self) ||
+           q->cfg->cluster->record_count > 0;
+}
+
+/* Whether we send it beats, releases and obituaries. A voter sends none to members that may lead and have no vote: it
+ * answers their beats. */
+static inline bool quorum_tells(const struct quorum *q, el_node node)
+{
+    return node != q->cfg->self && quorum_has_session(q, node) && !quorum_is_voteless(q->cfg, node);
+}
+
+/* M23: we have no vote, lead nothing and stand for nothing. */
+bool quorum_rests(const struct quorum *q);
+/* H: how often a member at rest beats. */
+el_duration quorum_rest(const struct el_config *cfg);
+
+/* Whether it hears us and we hear it: by its answers, or by the beats of a member that gets none of ours. */
+static inline bool quorum_in_touch(const struct quorum *q, el_node node)
+{
+    const struct quorum_peer *p = quorum_peer(q, node);
+    return quorum_is_voteless(q->cfg, node) && node != q->cfg->self ? p->recent && p->renews
+                                                                    : quorum_linked(q, node);
+}
+
 /* Q8: whether our promise to this incarnation still runs. */
 static inline bool quorum_promise_lives(const struct quorum *q, el_node node, uint64_t incarnation)
 {
@@ -87,12 +128,20 @@ static inline bool quorum_promise_lives(const struct quorum *q, el_node node, ui
     return incarnation == p->incarnation ? p->promised : p->owed;
 }
 
-static inline bool quorum_may_grant(const struct quorum *q)
+/* Not silent, and the floor is known. */
+static inline bool quorum_is_ready(const struct quorum *q)
 {
-    return !q->me->silent && !q->me->unlearned && quorum_is_voter(q->cfg, q->cfg->self);
+    return !q->me->silent && !q->me->unlearned;
 }
 
-uint32_t quorum_linked_voters(const struct quorum *q);
+static inline bool quorum_may_grant(const struct quorum *q)
+{
+    return quorum_is_ready(q) && quorum_votes(q, q->cfg->self);
+}
+
+struct quorum_tally quorum_linked_voters(const struct quorum *q);
+/* Its own vote alone elects it. */
+bool quorum_is_alone(const struct quorum *q);
 /* P: how long a voter keeps a promise; longer than a lease by the clock drift. */
 el_duration quorum_promise(const struct el_config *cfg);
 /* Q2: a term of that proposer above `clock`, `floor` and `than`. 0: terms are used up, which only forgery
@@ -102,6 +151,8 @@ void quorum_see(const struct quorum *q, uint64_t term);
 
 /* ---- Acting ---- */
 
+/* Writes the member to disk (floor.c). */
+void quorum_save(const struct quorum *q);
 /* Fills in the header and sends. Not to ourselves. */
 void quorum_send(const struct quorum *q, el_node to, struct el_msg msg);
 /* The message as it would arrive here if we sent it to ourselves. */
@@ -140,6 +191,8 @@ bool quorum_session_admit(const struct quorum *q, const struct el_msg *m);
 void quorum_session_hear(const struct quorum *q, const struct el_msg *m);
 void quorum_session_bury(const struct quorum *q, el_node node, uint64_t incarnation);
 void quorum_session_timer(const struct quorum *q, uint32_t timer, el_node slot);
+/* M23: a member that was at rest begins to stand: its next beat comes after one interval. */
+void quorum_session_hasten(const struct quorum *q);
 /* Sends beats with this claim to all, if we may lead, and arms PULSE for the next. */
 void quorum_session_beat(const struct quorum *q, struct quorum_claim claim);
 

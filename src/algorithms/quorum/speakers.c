@@ -1,19 +1,23 @@
 /* See speakers.h. */
 #include "algorithms/quorum/speakers.h"
 
+#include "algorithms/quorum/era.h"
+
 /* ---- About whom ---- */
 
-static bool is_heir(const struct el_config *cfg, struct quorum_claim named)
+/* Where records may follow, an heir may be a member by a record that we do not have. A push asks whether it may lead. */
+static bool is_heir(const struct quorum *q, struct quorum_claim named)
 {
+    const struct el_cluster *cluster = q->cfg->cluster;
     if (named.heir == EL_NOBODY) return true;
-    return named.heir <= cfg->cluster->count && quorum_is_voter(cfg, named.heir) &&
-           quorum_proposer(named.heir_term) == named.heir;
+    if (named.heir > cluster->count || quorum_proposer(named.heir_term) != named.heir) return false;
+    return cluster->record_count > 0 || quorum_was_member(q, named.heir);
 }
 
-bool quorum_may_claim(const struct el_config *cfg, el_node from, struct quorum_claim claim)
+bool quorum_may_claim(const struct quorum *q, el_node from, struct quorum_claim claim)
 {
     if (claim.term == 0) return claim.heir == EL_NOBODY;
-    return quorum_may_hold(cfg, from) && quorum_proposer(claim.term) == from && is_heir(cfg, claim);
+    return quorum_could_lead(q, from) && quorum_proposer(claim.term) == from && is_heir(q, claim);
 }
 
 static bool is_about_itself(const struct el_msg *m)
@@ -21,22 +25,42 @@ static bool is_about_itself(const struct el_msg *m)
     return m->subject == m->from && quorum_incarnation_about(m) <= quorum_from_incarnation(m);
 }
 
+/* Voters by record 1. Where records may follow, all that take part: who has a vote is the record's matter (M15). */
+static bool speaks_as_voter(const struct quorum *q, el_node node)
+{
+    return q->cfg->cluster->record_count > 0 ? quorum_was_member(q, node) : quorum_is_voter(q->cfg, node);
+}
+
+/* A voter tells of another leader, or suggests an heir. Where records may follow nobody tells. */
+bool quorum_may_tell(const struct el_config *cfg, el_node from, struct quorum_told told)
+{
+    if (!quorum_is_voter(cfg, from) || cfg->cluster->record_count > 0) return false;
+    if (told.heir > cfg->cluster->count || (told.heir && !quorum_takes_part(cfg, told.heir))) return false;
+    return told.leader == EL_NOBODY ||
+           (quorum_takes_part(cfg, told.leader) && quorum_proposer(told.term) == told.leader);
+}
+
 /* ---- What ---- */
 
-bool quorum_is_entitled(const struct el_config *cfg, const struct el_msg *m)
+/* M15: who was a member, by any record up to ours, may still say what a member may. What counts is decided by the record
+ * in force. */
+bool quorum_is_entitled(const struct quorum *q, const struct el_msg *m)
 {
-    const bool is_voter = quorum_is_voter(cfg, m->from), may_lead = quorum_may_hold(cfg, m->from);
+    const bool is_voter = speaks_as_voter(q, m->from), may_lead = quorum_could_lead(q, m->from);
+    const bool takes_part = quorum_was_member(q, m->from);
     const el_node named_by = quorum_proposer(m->epoch);
+    if (!quorum_has_session(q, m->from)) return false; /* M22 */
     switch (m->kind) {
-    case QUORUM_BEAT: return may_lead && quorum_may_claim(cfg, m->from, quorum_claim_in(m));
+    case QUORUM_BEAT: return may_lead && quorum_may_claim(q, m->from, quorum_claim_in(m));
     case QUORUM_ACK: return is_voter || !(m->flags & QUORUM_PROMISE);
     case QUORUM_VOTE: return may_lead && named_by == m->from;
     case QUORUM_GRANT:
-    case QUORUM_CHECK: return is_voter && named_by == cfg->self;
-    case QUORUM_REFUSE: return is_voter && quorum_is_voter(cfg, m->subject);
-    case QUORUM_RELEASE: return is_voter && is_about_itself(m) && is_heir(cfg, quorum_heir_in(m));
+    case QUORUM_CHECK: return is_voter && named_by == q->cfg->self;
+    case QUORUM_REFUSE: return is_voter && quorum_was_member(q, m->subject);
+    case QUORUM_RELEASE: return takes_part && is_about_itself(m) && is_heir(q, quorum_heir_in(m));
     case QUORUM_OBIT:
-        return is_voter && is_about_itself(m) && quorum_incarnation_about(m) < quorum_from_incarnation(m);
+        return takes_part && is_about_itself(m) && quorum_incarnation_about(m) < quorum_from_incarnation(m);
+    case QUORUM_TOLD: return quorum_may_tell(q->cfg, m->from, quorum_told_in(m));
     default: return is_voter; /* AskFloor, TellFloor */
     }
 }
@@ -62,7 +86,7 @@ static uint64_t climb_to(const struct quorum *q, uint64_t term)
 bool quorum_believes(const struct quorum *q, uint64_t term)
 {
     const uint64_t left = (uint64_t)QUORUM_CLIMB - q->me->climbed;
-    return climb_to(q, term) <= left || !quorum_is_voter(q->cfg, q->cfg->self);
+    return climb_to(q, term) <= left || !quorum_was_member(q, q->cfg->self);
 }
 
 void quorum_hear_term(const struct quorum *q, uint64_t term)
@@ -74,7 +98,7 @@ void quorum_hear_term(const struct quorum *q, uint64_t term)
 
 void quorum_hear_terms(const struct quorum *q, const struct el_msg *m)
 {
-    if (!quorum_is_voter(q->cfg, m->from)) return;
+    if (!quorum_was_member(q, m->from)) return;
     quorum_hear_term(q, m->epoch);
-    quorum_hear_term(q, quorum_clock_of(m));
+    if (speaks_as_voter(q, m->from)) quorum_hear_term(q, quorum_clock_of(m));
 }

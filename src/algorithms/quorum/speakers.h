@@ -5,19 +5,22 @@
  * itself only, and a member without a vote changes nothing but its own session.
  *
  *   message           who may say it      about whom
- *   Beat              may lead            the claim: itself, in a term of its name; the heir: a voter, in a term
+ *   Beat              may lead            the claim: itself, in a term of its name; the heir: no observer, in a term
  *                                         of the heir's name
  *   Ack               all; with PROMISE:  its own promise
  *                     voters
  *   Vote              may lead            itself, in a term of its name
  *   Grant             voters              its own vote, in a term of the receiver's name
- *   Refuse            voters              its own floor; a holder that is a voter
- *   Release           voters              itself, in this incarnation or an earlier one; the heir as in a Beat
- *   Obituary          voters              an earlier incarnation of itself
+ *   Refuse            voters              its own floor; a holder that is no observer
+ *   Release           no observer         itself, in this incarnation or an earlier one; the heir as in a Beat
+ *   Obituary          no observer         an earlier incarnation of itself
  *   Check             voters              a term of the receiver's name
  *   AskFloor          voters              -
  *   TellFloor         voters              its own floor
+ *   Told              voters              a leader that is no observer, in a term of its name
  *   clock (header)    voters              the terms that it has seen
+ *
+ * One of sender and receiver is a voter: others have no session (M22).
  *
  * A voter is trusted with its own vote, its own office and, within limits, its clock. These limits:
  *
@@ -38,9 +41,11 @@
 enum { QUORUM_CLIMB = UINT16_MAX };
 
 /* Whether the sender may say this, about this member, to us. */
-bool quorum_is_entitled(const struct el_config *cfg, const struct el_msg *m);
+bool quorum_is_entitled(const struct quorum *q, const struct el_msg *m);
 /* Whether `from` may make this claim, in a beat or a posting. A claim without a term withdraws its own. */
-bool quorum_may_claim(const struct el_config *cfg, el_node from, struct quorum_claim claim);
+bool quorum_may_claim(const struct quorum *q, el_node from, struct quorum_claim claim);
+/* Whether `from` may tell this of another member. */
+bool quorum_may_tell(const struct el_config *cfg, el_node from, struct quorum_told told);
 
 /* The highest of all terms that the message would make us see. */
 uint64_t quorum_terms_in(const struct el_msg *m);
@@ -48,7 +53,7 @@ uint64_t quorum_terms_in(const struct el_msg *m);
 bool quorum_believes(const struct quorum *q, uint64_t term);
 /* Sees a term of another member. */
 void quorum_hear_term(const struct quorum *q, uint64_t term);
-/* Sees the terms in a message's header, if its sender is a voter. */
+/* Sees the terms in a message, if its sender is no observer, and those in its header, if it is a voter. */
 void quorum_hear_terms(const struct quorum *q, const struct el_msg *m);
 
 #endif

@@ -21,6 +21,7 @@ static void forget_claim(struct quorum_group *g)
     forget(&g->claim);
     g->claim_heir = EL_NOBODY;
     g->claim_heir_term = 0;
+    g->told_by = 0;
 }
 
 void quorum_forget_next(const struct quorum *q)
@@ -35,6 +36,11 @@ static bool is_held(const struct quorum *q)
 {
     const struct quorum_tenant *holder = &q->group->holder;
     return holder->id && quorum_promise_lives(q, holder->id, holder->incarnation);
+}
+
+bool quorum_is_free(const struct quorum *q)
+{
+    return quorum_may_grant(q) && !is_held(q) && q->group->role == QUORUM_IDLE;
 }
 
 /* ---- Granting ---- */
@@ -105,8 +111,8 @@ static void refuse_held(const struct quorum *q, const struct el_msg *m)
     const struct quorum_tenant holder = q->group->holder;
     const struct quorum_peer *p = quorum_peer(q, holder.id);
     const bool active = quorum_is(&q->group->claim, holder.id, holder.incarnation);
-    const bool fresh =
-        holder.id == q->cfg->self || (holder.incarnation == p->incarnation && p->recent && p->renews);
+    const bool fresh = holder.id == q->cfg->self ||
+                       (holder.incarnation == p->incarnation && p->recent && p->renews == QUORUM_RENEWS);
     const unsigned flags = QUORUM_HELD | (fresh ? QUORUM_FRESH : 0u) | (active ? QUORUM_ACTIVE : 0u);
     el_note(q->out, QUORUM_REFUSES_HELD, m->from, holder.id);
     remember(q, m);
@@ -119,7 +125,7 @@ void quorum_on_vote(const struct quorum *q, const struct el_msg *m)
     struct quorum_group *g = q->group;
     struct quorum_peer *p = quorum_peer(q, m->from);
     const bool join = m->flags & QUORUM_JOIN;
-    if (!quorum_is_voter(q->cfg, q->cfg->self)) return;
+    if (!quorum_votes(q, q->cfg->self) || quorum_is_barred(q, m->from)) return; /* M16 */
     p->seen = quorum_highest(p->seen, quorum_number(m));
     const bool high = m->epoch > spent(q) || join;
     if (!quorum_may_grant(q)) {
@@ -161,7 +167,7 @@ bool quorum_apply_release(const struct quorum *q, struct quorum_tenant done)
 
 static bool push_to_heir(const struct quorum *q, el_node heir, uint64_t term)
 {
-    if (!heir || !quorum_may_hold(q->cfg, heir) || !quorum_recent(q, heir)) return false;
+    if (!heir || !quorum_may_lead(q, heir) || !quorum_recent(q, heir)) return false;
     if (term <= spent(q) || quorum_proposer(term) != heir) return false;
     el_note(q->out, QUORUM_PUSHES, heir, term);
     grant(q, heir, term, false);
@@ -173,7 +179,8 @@ static bool push_to_next(const struct quorum *q)
 {
     const struct quorum_group *g = q->group;
     const struct quorum_tenant next = g->next;
-    if (!g->next_fresh || next.incarnation != quorum_peer(q, next.id)->incarnation ||
+    if (!g->next_fresh || quorum_is_barred(q, next.id)) return false;
+    if (next.incarnation != quorum_peer(q, next.id)->incarnation ||
         next.incarnation <= quorum_peer(q, next.id)->dead)
         return false;
     if (next.term <= spent(q) && !g->next_joins) return false;
@@ -220,6 +227,30 @@ void quorum_on_obit(const struct quorum *q, el_node who, uint64_t incarnation)
     *q->changes |= QUORUM_REVIEW;
 }
 
+/*
+ * The host wants to drop the state of a group. To drop a promise that lives, or a claim that may still hold, would elect a
+ * second leader, or hide the first. A lapsed promise is granted away to nobody (Q9): a later beat cannot revive it. The
+ * highest term of the group stays with the host: if it makes the group again, quorum_begin_above() keeps tokens rising
+ * and finished terms finished.
+ */
+bool quorum_forget(const struct quorum *q, uint64_t *spent_to)
+{
+    struct quorum_group *g = q->group;
+    const struct quorum_tenant holder = g->holder;
+    const bool is_claimed = g->claim.id && g->claim.incarnation == quorum_peer(q, g->claim.id)->incarnation;
+    if (g->role != QUORUM_IDLE || g->stopping || g->waiting || g->asking || g->next_fresh || is_claimed)
+        return false;
+    if (is_held(q)) { /* Q20: its release may have been lost */
+        if (holder.id != q->cfg->self)
+            quorum_say(q, holder.id, quorum_make_check(holder.incarnation, holder.term));
+        return false;
+    }
+    if (holder.id) let_go(q);
+    forget(&g->holder);
+    *spent_to = quorum_highest(quorum_highest(g->term, g->done), quorum_highest(g->standing, holder.term));
+    return true;
+}
+
 /* The highest claim counts. The claim of an earlier incarnation stays until another member claims. */
 void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation, struct quorum_claim claim)
 {
@@ -240,4 +271,5 @@ void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation,
     g->claim = (struct quorum_tenant){.id = from, .incarnation = incarnation, .term = claim.term};
     g->claim_heir = claim.heir;
     g->claim_heir_term = claim.heir ? claim.heir_term : 0;
+    g->told_by = 0;
 }

@@ -140,9 +140,12 @@ static void on_opened(struct candidate *me, const struct el_config *cfg, const s
     }
     me->session = m->epoch;
     me->leftover = m->extra[3];
-    me->lapsed = 0;
+    me->lapsed = m->flags != 0; /* not proved: the first renewal makes it count */
     el_move(out, CANDIDATE_PROBE, CANDIDATE_LEASE, 0);
-    el_arm(out, CANDIDATE_BEAT, 0, beat, beat);
+    if (m->flags)
+        renew(me, cfg, out);
+    else
+        el_arm(out, CANDIDATE_BEAT, 0, beat, beat);
     tidy_or_stand(me, cfg, out);
 }
 

@@ -14,7 +14,8 @@
  *   extra[1] answer: the key just before ours; 0: none
  *   extra[2] answer, event: the first key of all; 0: none
  *   extra[3] OPENED: a session that an earlier incarnation left; 0: none
- *   flags    WATCHED: 1 if the key is gone already
+ *   flags    WATCHED: 1 if the key is gone already. OPENED: 1 if nothing proves yet that the session lives for a whole lease
+ *            from the request on; then the first renewal proves it, and the candidate does not lead before
  */
 #ifndef ELECTOR_ALGORITHMS_STORE_SESSION_STORE_H
 #define ELECTOR_ALGORITHMS_STORE_SESSION_STORE_H

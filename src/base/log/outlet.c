@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kernel/time_slice.h"
 
 enum { RING = 1 << 20, STACK = 1 << 17, FIRST_OTHER = 3 };
 
@@ -34,8 +35,8 @@ static size_t usual_notice(char *text, size_t size, uint64_t lost);
  */
 static struct {
     pthread_mutex_t callers;
-    pid_t owner;   /* whose thread it is; 0: none was started */
-    sem_t waiting; /* something is to be done */
+    bool has_thread, is_child; /* is_child: the thread is the parent's */
+    sem_t waiting;             /* something is to be done */
     _Atomic size_t filled, emptied;
     _Atomic uint64_t dropped; /* since the ring was last empty */
     _Atomic bool is_writing;
@@ -99,6 +100,7 @@ static void *empty_ring(void *unused)
     uint64_t lost = 0;
     (void)syscall(SYS_close_range, FIRST_OTHER, ~0U,
                   CLOSE_RANGE_UNSHARE); /* Linux 5.9; without it, they are shared */
+    time_slice_reset();
     for (;;) {
         while (sem_wait(&outlet.waiting) != 0) {}
         while (sem_trywait(&outlet.waiting) == 0) {}
@@ -127,8 +129,14 @@ static void flush(void)
 {
     const struct timespec pause = {.tv_nsec = NS_PER_MS / 2};
     const uint64_t until_ns = clock_monotonic_ns() + flush_ns;
-    if (outlet.owner != getpid()) return;
+    if (outlet.is_child) return;
     while (!is_empty() && clock_monotonic_ns() < until_ns) nanosleep(&pause, NULL);
+}
+
+/* In the child. Cheaper than to ask for the process's id with every line. */
+static void on_fork(void)
+{
+    outlet.is_child = true;
 }
 
 /* All signals stay with the other threads. */
@@ -137,6 +145,9 @@ static bool start_thread(void)
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
+    static bool is_told_of_forks; /* for the handler's registration outlives a fork */
+    if (!is_told_of_forks && pthread_atfork(NULL, NULL, on_fork) != 0) return false;
+    is_told_of_forks = true;
     if (sem_init(&outlet.waiting, 0, 0) != 0 || pthread_attr_init(&attributes) != 0) return false;
     (void)pthread_attr_setstacksize(&attributes, STACK);
     (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -146,7 +157,7 @@ static bool start_thread(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     if (error) return false;
-    outlet.owner = getpid();
+    outlet.has_thread = true;
     (void)atexit(flush);
     return true;
 }
@@ -167,9 +178,9 @@ static void put(const char *line, size_t size)
 
 void outlet_put(const char *line, size_t size)
 {
-    if (outlet.owner && outlet.owner != getpid()) return;
+    if (outlet.is_child) return;
     pthread_mutex_lock(&outlet.callers);
-    if (outlet.owner || start_thread()) put(line, size < OUTLET_LINE_MAX ? size : OUTLET_LINE_MAX);
+    if (outlet.has_thread || start_thread()) put(line, size < OUTLET_LINE_MAX ? size : OUTLET_LINE_MAX);
     pthread_mutex_unlock(&outlet.callers);
 }
 
@@ -178,9 +189,9 @@ void outlet_put(const char *line, size_t size)
 void outlet_begin_again(void)
 {
     const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
-    if (outlet.owner == getpid()) return;
-    outlet.callers = unlocked; /* another thread of the parent may have held it */
-    outlet.owner = 0;
+    if (!outlet.is_child) return; /* or no line was ever written */
+    outlet.callers = unlocked;    /* another thread of the parent may have held it */
+    outlet.has_thread = outlet.is_child = false;
     atomic_store(&outlet.filled, 0);
     atomic_store(&outlet.emptied, 0);
     atomic_store(&outlet.dropped, 0);

@@ -15,7 +15,7 @@ static bool keeps_the_question(const struct check_model *model, const el_node *t
         const el_node other = to[node];
         if (cluster->attributes && cluster->attributes[node - 1] != cluster->attributes[other - 1])
             return false;
-        if (el_may_lead(cluster, node) != el_may_lead(cluster, other)) return false;
+        if (cluster->roles && cluster->roles[node - 1] != cluster->roles[other - 1]) return false;
         if ((config->incumbent == node) != (config->incumbent == other)) return false;
         if (!(config->initiators & el_bit(node)) != !(config->initiators & el_bit(other))) return false;
     }

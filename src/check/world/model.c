@@ -61,6 +61,8 @@ static void view_local(const struct check_model *model, struct check_local *loca
         const struct el_config cfg = {model->cluster, head->self};
         model->algorithm->view(head + 1, &cfg, &view);
         local->term = view.term;
+        if (model->algorithm->decided) model->algorithm->decided(head + 1, &local->decision);
+        if (model->algorithm->membership) model->algorithm->membership(head + 1, &cfg, &local->members);
         local->leader = (uint8_t)view.leader;
         local->role = (uint8_t)view.role;
         const uint32_t place = view.timer == EL_NO_TIMER ? 0 : view.timer * (model->count + 1) + view.slot;
@@ -243,8 +245,7 @@ static bool refuse(char *text, size_t size, const char *why)
     return false;
 }
 
-/* A machine that waits for the wall clock after it lost its record would wait for ever here: the checker has
- * none. */
+/* The wall clock of the checker counts lives: the slowest that is different for each incarnation. */
 static bool waits_for_the_time(const struct el_algorithm *algorithm)
 {
     for (uint32_t i = 0; i < algorithm->fact_count; i++)
@@ -257,9 +258,13 @@ static bool is_sensible(const struct check_model *model, char *text, size_t size
     const struct check_config *config = model->config;
     if (model->count > CHECK_NODES_MAX) return refuse(text, size, "the checker takes at most 16 nodes");
     if (model->algorithm->on_arrival) return refuse(text, size, "a machine with a stopwatch cannot be checked");
-    if (config->budget[CHECK_WIPE] && waits_for_the_time(model->algorithm))
+    if (model->tells_time &&
+        (config->budget[CHECK_WIPE] == CHECK_ANY || config->budget[CHECK_RESTART] == CHECK_ANY))
         return refuse(text, size,
-                      "a node that loses its record waits for the wall clock, which the checker does not have");
+                      "a node that loses its record asks for the wall clock, and here that counts restarts: "
+                      "bound --wipe and --restart");
+    if (model->cluster->record_count && !config->rounds)
+        return refuse(text, size, "members that change (--record) need --rounds on");
     if (config->time == CHECK_TICKS && config->tick == 0) return refuse(text, size, "--tick must be above 0");
     if (model->soup && (model->fifo || model->hop_acks || model->timely || config->late))
         return refuse(text, size,
@@ -292,9 +297,9 @@ bool check_model_init(struct check_model *model, const struct check_config *conf
         .fifo = algorithm->needs & EL_NEEDS_FIFO,
         .hop_acks = algorithm->needs & EL_NEEDS_HOP_ACKS,
         .timely = config->time == CHECK_TICKS && ((algorithm->needs & EL_NEEDS_TIMELY) || config->rounds),
-        .uses_moot = config->reduce && algorithm->moot && !config->budget[CHECK_WIPE] &&
-                     !(algorithm->needs & EL_NEEDS_FIFO),
+        .uses_moot = config->reduce && algorithm->moot && !(algorithm->needs & EL_NEEDS_FIFO),
         .copies_max = algorithm->beats ? 1 : 0,
+        .tells_time = config->budget[CHECK_WIPE] && waits_for_the_time(algorithm),
         .parts = MILLION / common_divisor(MILLION, config->cluster->drift)};
     const bool any = config->budget[CHECK_DUPLICATE] == CHECK_ANY && config->budget[CHECK_LOSE] == CHECK_ANY;
     model->soup = any && !check_looks_at_rest(config); /* with messages kept for ever no world is at rest */

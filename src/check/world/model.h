@@ -27,8 +27,8 @@ enum { LEFT_NONE = UINT16_MAX, LEFT_OVERDUE = UINT16_MAX - 1, LEFT_MOST = UINT16
 
 /* The head of a local state; its machine's state follows, then the time left on each timer. */
 struct check_head {
-    uint8_t self, flags, rate, spare;
-    uint32_t suspects; /* bit k: its detector suspects position k + 1 */
+    uint8_t self, flags, rate, lives; /* of a machine that decides: how often its disk was lost */
+    uint32_t suspects;                /* bit k: its detector suspects position k + 1 */
     struct el_durable durable;
 };
 _Static_assert(sizeof(struct check_head) == 40, "no hidden padding");
@@ -37,12 +37,14 @@ _Static_assert(sizeof(struct check_head) == 40, "no hidden padding");
 struct check_local {
     struct el_hash hash; /* of the bytes, under each renaming: check_hashes() */
     uint64_t term;       /* in its view */
+    struct el_decision decision;
     uint8_t leader, role;
     bool leading;    /* leads, and its claim has not expired */
     bool is_due;     /* some timer must fire before time passes */
     bool is_overdue; /* some timer must fire before anything else */
     uint8_t spare;
     uint16_t ends_first; /* the timer of its expired claim, which comes before all else: place + 1; 0: none */
+    struct el_membership members; /* as it knows them */
 };
 
 /* A message in flight, or one that returns to its sender. */
@@ -56,16 +58,19 @@ struct check_letter {
 };
 
 /* The leaders of past terms, as far as the properties need them. */
-enum { HISTORY_TERMS_MAX = 14 };
+enum { HISTORY_TERMS_MAX = 14, HISTORY_DECISIONS_MAX = 7 };
 struct check_history {
     struct el_hash hash;
     uint64_t highest;
-    uint64_t fell; /* a leader took office in a term not above the highest: keeps such a world distinct */
+    uint64_t fell;    /* a leader took office in a term not above the highest: keeps such a world distinct */
+    uint64_t decided; /* how many records of the members after the first */
+    uint64_t floors[EL_RECORDS_MAX + 1]; /* that each of them carries, by number */
     struct check_tenure {
         uint64_t term;
         el_node node;
         uint32_t past; /* led in an earlier incarnation */
     } tenures[HISTORY_TERMS_MAX];
+    struct el_decision decisions[HISTORY_DECISIONS_MAX]; /* of a machine that decides: by rising number */
 };
 
 /* ---- Worlds ---- */
@@ -118,6 +123,7 @@ struct check_model {
     uint32_t parts;                       /* parts of a tick; the unit of time left */
     bool fifo, hop_acks, timely, uses_moot;
     bool soup;           /* a message may arrive any number of times or never, so none is ever removed */
+    bool tells_time;     /* a node that lost its record is told the wall clock */
     bool late_is_lost;   /* messages may stay in flight for ever, unordered: not delivering one is losing it */
     uint32_t copies_max; /* of one message in flight; 0: any number */
     uint32_t permutation_count; /* at least 1: the identity */

@@ -23,6 +23,9 @@ static bool is_moot(const struct check_walk *walk, const struct check_world *wor
     if (!model->uses_moot || letter->returns) return false;
     uint32_t local = world->local[letter->msg.to - 1];
     const uint8_t flags = check_head_of(check_local_at(model, local))->flags;
+    const bool may_be_wiped =
+        check_is_left(walk, CHECK_WIPE) && (!(flags & LOCAL_ALIVE) || check_is_left(walk, CHECK_CRASH));
+    if (may_be_wiped) return false; /* a lost record may change what it reacts to */
     if (!(flags & LOCAL_STARTED)) return false;
     if (!(flags & LOCAL_ALIVE)) /* as it would be after a restart */
         local = check_outcomes_of(walk->memo, local, check_event(CHECK_REVIVE, 0), false).first->local;
@@ -125,7 +128,8 @@ void check_arrive(struct check_walk *walk, struct check_world *world, struct che
 
 static bool belongs_to_dawn(enum check_move_type type)
 {
-    return type == CHECK_DIE || type == CHECK_REVIVE || type == CHECK_STOP || type == CHECK_GO_ON;
+    return type == CHECK_DIE || type == CHECK_REVIVE || type == CHECK_STOP || type == CHECK_GO_ON ||
+           type == CHECK_INSTALL;
 }
 
 /* True if this step calls for a leader. */
@@ -305,6 +309,15 @@ void check_ask(struct check_walk *walk, el_node node)
                         (struct check_step){.type = CHECK_ASK_TRANSFER, .node = node, .peer = peer}, peer);
 }
 
+/* Bit 0: its record is lost now. Above it the wall clock, for a node that has none; it is higher for each life. */
+static uint32_t revival(const struct check_walk *walk, bool is_wiped)
+{
+    if (!walk->model->tells_time) return is_wiped;
+    const uint32_t lives =
+        3u + check_spent(walk->from->spent, CHECK_RESTART) + check_spent(walk->from->spent, CHECK_WIPE);
+    return lives << 1 | is_wiped;
+}
+
 bool check_come_or_go(struct check_walk *walk, el_node node)
 {
     const uint8_t flags = check_flags_of(walk, node);
@@ -312,8 +325,8 @@ bool check_come_or_go(struct check_walk *walk, el_node node)
     struct check_step wiped = revive;
     wiped.wiped = true;
     if (!(flags & LOCAL_ALIVE)) {
-        check_spend(walk, CHECK_RESTART, revive, 0);
-        check_spend(walk, CHECK_WIPE, wiped, 1);
+        check_spend(walk, CHECK_RESTART, revive, revival(walk, false));
+        check_spend(walk, CHECK_WIPE, wiped, revival(walk, true));
         return false;
     }
     check_spend(walk, CHECK_CRASH, (struct check_step){.type = CHECK_DIE, .node = node}, 0);

@@ -64,6 +64,8 @@ void check_deliver(struct check_walk *walk, uint32_t at);
 void check_lose(struct check_walk *walk, uint32_t at);
 /* Takes a step that costs one of a budget, if any is left. */
 void check_spend(struct check_walk *walk, enum check_budget budget, struct check_step step, uint32_t what);
+/* The node installs a record that was decided, or the next one, if it can be decided now. */
+void check_install(struct check_walk *walk, el_node node);
 /* A leader is asked to resign, or to hand over. */
 void check_ask(struct check_walk *walk, el_node node);
 /* The node restarts, dies, or resumes after a pause. False if it can do nothing else. */

@@ -84,7 +84,9 @@ static void trouble(struct check_walk *walk)
     for (el_node node = 1; node <= walk->model->count; node++) {
         if (!check_come_or_go(walk, node)) continue;
         check_spend(walk, CHECK_PAUSE, (struct check_step){.type = CHECK_STOP, .node = node}, 0);
-        if (!check_local_of(walk, node)->is_overdue) check_ask(walk, node);
+        if (check_local_of(walk, node)->is_overdue) continue;
+        check_ask(walk, node);
+        check_install(walk, node);
     }
 }
 

@@ -102,6 +102,7 @@ struct maker {
     struct check_memo *memo;
     struct check_outcomes *made;
     int dying;     /* the node dies after this many SENDs and SAVEs; -1: it survives */
+    uint64_t time; /* not 0: after its start the node is told this wall clock */
     uint16_t most; /* the most SENDs and SAVEs of an attempt that survived */
     el_node self;
 };
@@ -211,6 +212,13 @@ static bool is_dominated(const struct maker *maker, const struct el_action *next
 
 static void take_step(struct maker *maker, struct attempt *attempt, const struct el_event *event);
 
+static uint32_t wall_clock_of(const struct el_algorithm *algorithm)
+{
+    uint32_t fact = 0;
+    while (strcmp(algorithm->facts[fact], "wall-clock") != 0) fact++;
+    return fact;
+}
+
 /* The lengths that a timer may have: the shortest, each one tick longer, and the longest. */
 static void arm(struct maker *maker, const struct attempt *before, const struct el_action *actions,
                 uint32_t count, uint32_t at);
@@ -251,6 +259,13 @@ static void carry_out(struct maker *maker, struct attempt *attempt, const struct
         case EL_NOTE:
         case EL_VERDICT: break;
         }
+    }
+    if (maker->time) {
+        const struct el_event event = {
+            .type = EL_FACT, .fact = wall_clock_of(maker->memo->model->algorithm), .value = maker->time};
+        maker->time = 0;
+        take_step(maker, attempt, &event);
+        return;
     }
     if (choose == 0) {
         if (maker->dying < 0 || (int)attempt->done == maker->dying) finish(maker, attempt, maker->dying >= 0);
@@ -302,6 +317,7 @@ static void start(const struct check_model *model, struct attempt *attempt, bool
     event->start.how = !again ? EL_FRESH : head->flags & LOCAL_LOST ? EL_LOST : EL_RESTORED;
     event->start.incumbent = again ? EL_NOBODY : model->config->incumbent;
     if (event->start.how == EL_RESTORED) event->start.durable = head->durable;
+    if (event->start.how == EL_LOST && model->algorithm->decided) event->start.durable.epoch = head->lives;
     head->flags |= LOCAL_STARTED | LOCAL_ALIVE;
 }
 
@@ -318,7 +334,7 @@ static void tick(const struct check_model *model, struct attempt *attempt)
 }
 
 /* Changes to the node before its machine gets the event. False if the machine gets none. */
-static bool prepare(const struct maker *maker, struct attempt *attempt, uint64_t word, struct el_event *event)
+static bool prepare(struct maker *maker, struct attempt *attempt, uint64_t word, struct el_event *event)
 {
     const struct check_model *model = maker->memo->model;
     struct check_head *head = head_of(attempt);
@@ -327,12 +343,14 @@ static bool prepare(const struct maker *maker, struct attempt *attempt, uint64_t
     switch ((enum check_move_type)(word >> 32)) {
     case CHECK_START: start(model, attempt, false, event); return true;
     case CHECK_REVIVE:
-        if (what) {
+        if (what & 1) {
             head->durable = (struct el_durable){0};
             memset(attempt->bytes + sizeof *head, 0, model->state_size);
             head->flags = (uint8_t)((head->flags & ~LOCAL_SAVED) | LOCAL_LOST);
+            if (model->algorithm->decided) head->lives++;
         }
         start(model, attempt, true, event);
+        maker->time = event->start.how == EL_LOST ? what >> 1 : 0;
         return true;
     case CHECK_CALL:
         head->flags &= (uint8_t)~LOCAL_CALLS;
@@ -361,6 +379,11 @@ static bool prepare(const struct maker *maker, struct attempt *attempt, uint64_t
         event->type = EL_REQUEST;
         event->request = what ? EL_TRANSFER : EL_RESIGN;
         event->peer = what;
+        return true;
+    case CHECK_INSTALL:
+        event->type = EL_FACT;
+        event->fact = model->algorithm->record_fact;
+        event->value = what;
         return true;
     case CHECK_DIE: forget_all(model, attempt); return false;
     case CHECK_STOP: head->flags |= LOCAL_PAUSED; return false;

@@ -1,12 +1,16 @@
 /* elector agent: runs a member of a cluster on this host. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "agent/agent.h"
 #include "base/log/log.h"
 #include "cli/cli.h"
+#include "client/engine.h"
+#include "client/program.h"
 
 enum { RETRY_S = 1 };
 
@@ -17,6 +21,9 @@ static const char help[] =
     "  --config FILE     the configuration, elector.conf(5)\n"
     "  --check-config    read the configuration, explain it, and exit\n"
     "  --verbose         also log the steps of the state machines\n"
+    "  --engine URL      instead of a cluster: elect on a store for all of this host: etcd://HOST:PORT/PREFIX,\n"
+    "                    zookeeper://HOST:PORT/PATH\n"
+    "  --socket PATH     with --engine: where clients connect (default /run/elector/agent.sock)\n"
     "  --help            this text\n\n"
     "Exit codes: 0 stopped by a signal; 2 usage; 69 a resource it needs is unavailable; 74 its disk failed;\n"
     "78 the configuration is invalid.\n";
@@ -70,9 +77,24 @@ static int run(const char *path, bool check, bool verbose)
     return check ? cli_finish("agent", stdout, code) : code;
 }
 
+/* The engine is a program of its own, since it needs libraries that nothing else here does. */
+static int become_engine(char *url, const char *socket, bool verbose)
+{
+    char path[PROGRAM_PATH], text[512], name[] = "elector-engine", to[] = "--socket", more[] = "--verbose";
+    char *const words[] = {name, to, (char *)(uintptr_t)socket, url, verbose ? more : NULL, NULL};
+    if (!program_find(path)) {
+        program_say_missing(text, sizeof text);
+        fprintf(stderr, "elector agent: %s\n", text);
+        return AGENT_CANNOT_START;
+    }
+    (void)execv(path, words);
+    fprintf(stderr, "elector agent: cannot start %s: %s\n", path, strerror(errno));
+    return AGENT_CANNOT_START;
+}
+
 int cli_agent(int argc, char **argv)
 {
-    const char *path = NULL, *value = NULL;
+    const char *path = NULL, *value = NULL, *engine = NULL, *socket = NULL;
     bool check = false, verbose = false;
     for (int at = 1; at < argc; at++) {
         if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {
@@ -82,6 +104,13 @@ int cli_agent(int argc, char **argv)
         if (cli_option(argc, argv, &at, "config", &value)) {
             if (!value) return cli_usage_error("agent", "--config needs a file name");
             path = value;
+        } else if (cli_option(argc, argv, &at, "engine", &value)) {
+            if (!value)
+                return cli_usage_error("agent", "--engine needs the URL of a store: etcd://HOST:PORT/PREFIX");
+            engine = value;
+        } else if (cli_option(argc, argv, &at, "socket", &value)) {
+            if (!value || !*value) return cli_usage_error("agent", "--socket needs a path");
+            socket = value;
         } else if (strcmp(argv[at], "--check-config") == 0) {
             check = true;
         } else if (strcmp(argv[at], "--verbose") == 0) {
@@ -90,6 +119,14 @@ int cli_agent(int argc, char **argv)
             return cli_unknown("agent", cli_agent, argv[at]);
         }
     }
+    if (engine && (path || check))
+        return cli_usage_error("agent", "--engine elects on a store: without --config and --check-config");
+    if (socket && !engine)
+        return cli_usage_error("agent",
+                               "--socket goes with --engine; else `socket` of the configuration says it");
+    if (engine)
+        return become_engine((char *)(uintptr_t)engine,
+                             socket ? socket : &ENGINE_DEFAULT_URL[sizeof "unix:" - 1], verbose);
     if (!path) return cli_usage_error("agent", "which configuration? --config FILE; `elector init` writes one");
     return run(path, check, verbose);
 }

@@ -2,6 +2,7 @@
 #include "cli/cluster/bounds.h"
 
 #include "algorithms/quorum/bounds.h"
+#include "algorithms/quorum/group.h"
 #include "base/clock.h"
 #include "supervise/stop_times.h"
 
@@ -29,12 +30,15 @@ static uint64_t stall_in(const struct bounds_settings *s, uint64_t time)
 
 /* ---- The parts ---- */
 
-struct bounds_votes bounds_count(uint32_t voters, uint32_t witnesses)
+/* A candidate that fails takes no vote with it. */
+struct bounds_votes bounds_count(uint32_t voters, uint32_t witnesses, uint32_t candidates)
 {
     struct bounds_votes count = {.votes = voters + witnesses};
     count.majority = count.votes / 2 + 1;
     count.failures = count.votes - count.majority;
-    count.candidate_failures = voters ? (uint32_t)least(count.failures, voters - 1) : 0;
+    const uint64_t leaders = voters + candidates;
+    count.candidate_failures =
+        leaders ? (uint32_t)least(least(count.failures, voters) + candidates, leaders - 1) : 0;
     return count;
 }
 
@@ -45,7 +49,8 @@ static void bound_failovers(const struct bounds_settings *s, struct bounds *p)
                                       .reask = s->reask,
                                       .transmit = s->transmit,
                                       .drift = s->drift,
-                                      .members = p->count.votes + s->observers};
+                                      .members = p->count.votes + s->observers +
+                                                 (uint32_t)least(s->candidates, QUORUM_FIRST_IN_LINE)};
     const uint64_t hop = s->transmit + s->process;
     const uint64_t slow = quorum_silence_ns(&f), election = quorum_election_ns(&f);
     p->promise = quorum_promise_ns(&f);
@@ -89,7 +94,9 @@ static void count_packets(const struct bounds_settings *s, struct bounds *p)
     const uint64_t others = p->count.votes + s->observers - 1, span = 1000 * NS_PER_S;
     const uint64_t answers = s->voters * (others + 1 - s->voters);
     p->packets_sent = others * span / s->beat;
-    p->packets_all = (s->voters * others + answers) * span / s->beat;
+    const uint64_t rest = s->lease > NS_PER_S ? s->lease : NS_PER_S;
+    p->packets_all = (s->voters * others + answers) * span / s->beat +
+                     2 * (uint64_t)s->candidates * p->count.votes * span / rest; /* at rest, and answers */
 }
 
 static void warn(const struct bounds_settings *s, struct bounds *p)
@@ -97,8 +104,8 @@ static void warn(const struct bounds_settings *s, struct bounds *p)
     p->warnings[BOUNDS_ONE_VOTE] = p->count.votes == 1;
     p->warnings[BOUNDS_TWO_VOTES] = p->count.votes == 2;
     p->warnings[BOUNDS_EVEN] = p->count.votes > 2 && p->count.votes % 2 == 0;
-    p->warnings[BOUNDS_ONE_CANDIDATE] = s->voters == 1 && p->count.votes > 1;
-    p->warnings[BOUNDS_MANY_WITNESSES] = s->voters > 1 && s->voters <= p->count.failures;
+    p->warnings[BOUNDS_ONE_CANDIDATE] = s->voters + s->candidates == 1 && p->count.votes > 1;
+    p->warnings[BOUNDS_MANY_WITNESSES] = s->candidates == 0 && s->voters > 1 && s->voters <= p->count.failures;
     p->warnings[BOUNDS_SHORT_LEASE] = p->run_stall < 200 * NS_PER_MS;
     p->warnings[BOUNDS_FEW_LOSSES] = p->run_losses < 2;
     p->warnings[BOUNDS_SHORT_STOP] = p->kill_at - p->term_at < 100 * NS_PER_MS;
@@ -109,7 +116,7 @@ static void warn(const struct bounds_settings *s, struct bounds *p)
 
 struct bounds bounds_of(const struct bounds_settings *s)
 {
-    struct bounds p = {.count = bounds_count(s->voters, s->witnesses)};
+    struct bounds p = {.count = bounds_count(s->voters, s->witnesses, s->candidates)};
     bound_failovers(s, &p);
     bound_work(s, &p);
     p.work_drift = work_drift(&p);

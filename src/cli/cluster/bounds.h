@@ -16,6 +16,7 @@ struct bounds_settings {
     uint32_t drift;                               /* ρ, in millionths */
     uint32_t block;
     uint32_t voters, witnesses, observers; /* voters: those that may lead */
+    uint32_t candidates;                   /* they may lead, and have no vote */
 };
 
 enum bounds_event {
@@ -66,7 +67,7 @@ struct bounds {
     bool warnings[BOUNDS_WARNINGS];
 };
 
-struct bounds_votes bounds_count(uint32_t voters, uint32_t witnesses);
+struct bounds_votes bounds_count(uint32_t voters, uint32_t witnesses, uint32_t candidates);
 /* The settings have passed the configuration's own checks, so no sum overflows. */
 struct bounds bounds_of(const struct bounds_settings *);
 

@@ -10,9 +10,9 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector forget GROUP [--url URL]\n\n"
-        "Lets this agent no longer list GROUP, which nobody leads and nobody stands for: a job that ran once. It does so by\n"
-        "itself after `forget-after` (elector.conf(5), one hour). If somebody stands again, it is listed again, and its\n"
-        "tokens go on rising: voters forget nothing. `elector history GROUP` still tells its past.\n\n"
+        "Lets this agent drop GROUP, which nobody leads and nobody stands for: a job that ran once. It does so by itself\n"
+        "after `forget-after` (elector.conf(5), one hour). If somebody stands again, the group is back, and its tokens go\n"
+        "on rising. `elector history GROUP` still tells its past.\n\n"
         "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
         "Exit codes: 0 forgotten; 1 refused: it is in use, or not known; 2 usage; 3 no agent.\n",
         stdout);
@@ -24,11 +24,11 @@ static int complain(const char *text, elector_status status)
     return cli_status_code(status);
 }
 
-static int ask(struct json_lines *w, const char *path, const char *group)
+static int ask(struct json_lines *w, const char *url, const char *group)
 {
     char text[400];
     json_t *answer = NULL;
-    elector_status status = json_lines_open(w, path);
+    elector_status status = json_lines_connect(w, url);
     if (status != ELECTOR_OK) return complain(w->reason, status);
     status = json_lines_ask(w, json_pack("{si ss ss}", "id", 1, "op", "forget", "group", group),
                             engine_until(LINES_ANSWER_MS), &answer);
@@ -59,12 +59,12 @@ int cli_forget(int argc, char **argv)
         }
     }
     if (!group) return cli_usage_error("forget", "which group? Try: elector forget nightly");
-    if (strncmp(url, "unix:", 5) != 0)
+    if (!engine_speaks_lines(url))
         return cli_usage_error("forget",
                                "%s: only an agent lists groups, unix:PATH; remove a lock's file instead", url);
     struct json_lines *w = malloc(sizeof *w);
     if (!w) return cli_out_of_memory("forget");
-    const int code = ask(w, url + 5, group);
+    const int code = ask(w, url, group);
     free(w);
     return cli_finish("forget", stdout, code);
 }

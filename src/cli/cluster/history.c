@@ -9,11 +9,12 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector history GROUP [-n N] [--url URL] [--output text|json]\n\n"
-        "Prints the leaders of GROUP that this agent has seen since it started, the oldest first: when (UTC), token, how\n"
-        "the leadership began and ended, how long it lasted, and how long there was no leader before it.\n\n"
+        "Prints the leaders of GROUP that this agent has seen, also before its restart, the oldest first: when (UTC), token,\n"
+        "how the leadership began and ended, how long it lasted, and how long there was no leader before it.\n\n"
         "  began: elected (it asked for votes), pushed (it was given them unasked), handed over, seen (only its claim)\n"
         "  ended: resigned, no-quorum, worker gone, handed over, lease ran out, deposed (as the leader's own agent tells\n"
-        "         it); released, obituary, let go, lost sight, followed (as others see it, until they are told)\n\n"
+        "         it); agent ended (it was killed, and ended at the latest at its restart); released, obituary, let go,\n"
+        "         lost sight, followed (as others see it, until they are told)\n\n"
         "  -n, --last N           the last N, 1 to 64 (16)\n"
         "  --url URL              unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
         "  --output text|json     json: the agent's answer as one object\n\n"
@@ -53,7 +54,7 @@ static int write_table(const json_t *answer)
     if (json_array_size(tenures) == 0) {
         fputs("Nobody has led ", stdout);
         cli_cell(group ? group : "it", 0);
-        printf(" since this agent began, at %s.\n", history_query_time(answer, "since", since));
+        printf(" as far as this agent remembers, since %s.\n", history_query_time(answer, "since", since));
         return CLI_NO;
     }
     cli_table_add(&table, heads);

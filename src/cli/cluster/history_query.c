@@ -20,7 +20,7 @@ int history_query_read(struct history_query *p, int argc, char **argv, bool take
     const char *value;
     for (int i = 1; i < argc; i++) {
         if (cli_option(argc, argv, &i, "url", &value)) {
-            if (!value || strncmp(value, "unix:", 5) != 0)
+            if (!value || !engine_speaks_lines(value))
                 return cli_usage_error(p->verb, "--url needs unix:PATH: only an agent knows the past");
             p->url = value;
         } else if (cli_option(argc, argv, &i, "output", &value)) {
@@ -39,7 +39,7 @@ int history_query_read(struct history_query *p, int argc, char **argv, bool take
     }
     if (!p->group) return cli_usage_error(p->verb, "which group? Try: elector %s billing", p->verb);
     if (!p->url) p->url = engine_usual_url();
-    if (strncmp(p->url, "unix:", 5) != 0)
+    if (!engine_speaks_lines(p->url))
         return cli_usage_error(p->verb, "%s is no agent, and only an agent knows the past: --url unix:PATH",
                                p->url);
     return CLI_YES;
@@ -64,7 +64,7 @@ json_t *history_query_ask(const struct history_query *p, int *code)
         return NULL;
     }
     if (p->last) json_object_set_new(request, "last", json_integer((json_int_t)p->last));
-    elector_status status = json_lines_open(w, p->url + strlen("unix:"));
+    elector_status status = json_lines_connect(w, p->url);
     if (status == ELECTOR_OK) {
         status = json_lines_ask(w, request, engine_until(LINES_ANSWER_MS), &answer);
         json_lines_close(w);

@@ -30,8 +30,9 @@ struct newcomer {
 };
 
 struct founding {
-    const char *members, *witness, *observer, *cluster, *out, *state, *socket, *tokens_above; /* as typed */
-    uint64_t floor; /* all tokens are above it */
+    const char *members, *witness, *observer, *candidate, *cluster, *out, *state, *socket,
+        *tokens_above; /* as typed */
+    uint64_t floor;    /* all tokens are above it */
     uint8_t cluster_id[SEAL_CLUSTER_ID], cluster_key[SEAL_KEY];
     struct newcomer newcomers[CONFIG_MEMBERS_MAX];
     uint32_t count;
@@ -51,6 +52,7 @@ static void write_help(void)
         "                     this order, from 1\n"
         "  --witness NAME,…   these members vote but never lead\n"
         "  --observer NAME,…  these members learn who leads, and do not vote\n"
+        "  --candidate NAME,… these members may lead, and do not vote\n"
         "  --cluster NAME     the cluster's name (elector)\n"
         "  --out FOLDER       where to write the folders; nothing is overwritten\n"
         "  --state FILE       path of the state file on the member's host; %n stands for the member's name\n"
@@ -167,18 +169,30 @@ static int check_place(const struct founding *f, const char *place, const char *
     return CLI_YES;
 }
 
+static bool has_vote(const struct newcomer *member)
+{
+    return member->role == CONFIG_VOTER || member->role == CONFIG_WITNESS;
+}
+
 static int check(struct founding *f)
 {
-    uint32_t leaders = 0;
+    uint32_t leaders = 0, votes = 0;
     int status = read_members(f);
     if (!status) status = assign(f, f->witness, CONFIG_WITNESS, "witness");
     if (!status) status = assign(f, f->observer, CONFIG_OBSERVER, "observer");
+    if (!status) status = assign(f, f->candidate, CONFIG_CANDIDATE, "candidate");
     if (!status) status = check_place(f, f->state, "state");
     if (!status) status = check_place(f, f->socket, "socket");
     if (status) return status;
-    for (uint32_t i = 0; i < f->count; i++) leaders += f->newcomers[i].role == CONFIG_VOTER;
+    for (uint32_t i = 0; i < f->count; i++) {
+        const enum config_role role = f->newcomers[i].role;
+        leaders += role == CONFIG_VOTER || role == CONFIG_CANDIDATE;
+        votes += has_vote(&f->newcomers[i]);
+    }
     if (!leaders)
         return cli_usage_error("init", "no member may lead: at least one must be neither witness nor observer");
+    if (!votes)
+        return cli_usage_error("init", "no member votes: at least one must be neither observer nor candidate");
     if (!group_name_is_valid(f->cluster))
         return cli_usage_error("init", "--cluster: a name is 1 to 63 letters, digits and ._-:/, not '%s'",
                                f->cluster);
@@ -204,7 +218,6 @@ static void write_place(FILE *out, const char *place, const char *beside, const 
 
 static void write_conf(FILE *out, const struct founding *f, const struct newcomer *self)
 {
-    static const char *const roles[] = {"voter", "witness", "observer"};
     char text[128];
     fprintf(out, "# Member %s of cluster %s. All members share what is above [agent].\n[cluster]\nname = %s\n",
             self->name, f->cluster, f->cluster);
@@ -213,7 +226,7 @@ static void write_conf(FILE *out, const struct founding *f, const struct newcome
         const struct newcomer *member = &f->newcomers[i];
         sodium_bin2base64(text, sizeof text, member->public_key, SEAL_KEY, sodium_base64_VARIANT_ORIGINAL);
         fprintf(out, "\n[member %s]\nid = %u\naddress = %s\nrole = %s\nkey = %s\n", member->name, i + 1,
-                member->address, roles[member->role], text);
+                member->address, config_role_name(member->role), text);
     }
     fprintf(out, "\n[agent]\nself = %s\nkey-file = member.key\ncluster-key-file = cluster.key\nsocket = ",
             self->name);
@@ -340,7 +353,7 @@ static bool make_files(struct founding *f)
 static void tell(const struct founding *f)
 {
     uint32_t votes = 0;
-    for (uint32_t i = 0; i < f->count; i++) votes += f->newcomers[i].role != CONFIG_OBSERVER;
+    for (uint32_t i = 0; i < f->count; i++) votes += has_vote(&f->newcomers[i]);
     printf("Cluster %s is in %s: %u members, %u votes, of which %u may fail.\n", f->cluster, f->out, f->count,
            votes, votes - (votes / 2 + 1));
     if (votes % 2 == 0)
@@ -421,10 +434,9 @@ int cli_init(int argc, char **argv)
     f->cluster = "elector";
     const struct {
         const char *name, **value;
-    } options[] = {{"members", &f->members},   {"witness", &f->witness},
-                   {"observer", &f->observer}, {"cluster", &f->cluster},
-                   {"out", &f->out},           {"state", &f->state},
-                   {"socket", &f->socket},     {"tokens-above", &f->tokens_above}};
+    } options[] = {{"members", &f->members},     {"witness", &f->witness}, {"observer", &f->observer},
+                   {"candidate", &f->candidate}, {"cluster", &f->cluster}, {"out", &f->out},
+                   {"state", &f->state},         {"socket", &f->socket},   {"tokens-above", &f->tokens_above}};
     int status = -1;
     for (int i = 1; i < argc && status < 0; i++) {
         const char *word = argv[i], *value = NULL;

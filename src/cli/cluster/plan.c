@@ -73,7 +73,8 @@ static struct plan plan_of(const struct config *config, const struct config_grou
                                              .drift = config->drift,
                                              .voters = count_role(config, CONFIG_VOTER),
                                              .witnesses = count_role(config, CONFIG_WITNESS),
-                                             .observers = count_role(config, CONFIG_OBSERVER)};
+                                             .observers = count_role(config, CONFIG_OBSERVER),
+                                             .candidates = count_role(config, CONFIG_CANDIDATE)};
     plan.promises = bounds_of(&plan.settings);
     return plan;
 }
@@ -157,7 +158,7 @@ static bool find_neighbours(const struct config *config, const char **a, const c
     for (uint32_t i = 0; i < config->member_count; i++)
         for (uint32_t k = i + 1; k < config->member_count; k++) {
             const struct config_member *x = &config->members[i], *y = &config->members[k];
-            if (x->role == CONFIG_OBSERVER || y->role == CONFIG_OBSERVER) continue;
+            if (!config_votes(config, i + 1) || !config_votes(config, k + 1)) continue;
             config_write_address(&x->address, left, sizeof left);
             config_write_address(&y->address, right, sizeof right);
             const char *port = strrchr(left, ':');
@@ -174,12 +175,14 @@ static bool find_neighbours(const struct config *config, const char **a, const c
 static void write_members(const struct config *config)
 {
     const uint32_t voters = count_role(config, CONFIG_VOTER), witnesses = count_role(config, CONFIG_WITNESS),
-                   observers = count_role(config, CONFIG_OBSERVER);
-    const struct bounds_votes count = bounds_count(voters, witnesses);
+                   observers = count_role(config, CONFIG_OBSERVER),
+                   candidates = count_role(config, CONFIG_CANDIDATE);
+    const struct bounds_votes count = bounds_count(voters, witnesses, candidates);
     const char *a, *b;
     printf("cluster %s: %u votes, %u elect, so %u may fail", config->cluster, count.votes, count.majority,
            count.failures);
-    if (witnesses) printf("; %u may lead, of which %u may fail", voters, count.candidate_failures);
+    if (witnesses || candidates)
+        printf("; %u may lead, of which %u may fail", voters + candidates, count.candidate_failures);
     if (observers) printf("; %u more are told", observers);
     puts("");
     if (find_neighbours(config, &a, &b))
@@ -275,8 +278,9 @@ static int write_all(const struct config *config, bool json)
     }
     if (json) {
         const uint32_t voters = count_role(config, CONFIG_VOTER),
-                       witnesses = count_role(config, CONFIG_WITNESS);
-        const struct bounds_votes count = bounds_count(voters, witnesses);
+                       witnesses = count_role(config, CONFIG_WITNESS),
+                       candidates = count_role(config, CONFIG_CANDIDATE);
+        const struct bounds_votes count = bounds_count(voters, witnesses, candidates);
         const char *a = NULL, *b = NULL;
         (void)find_neighbours(config, &a, &b);
         json_t *root = json_pack(
@@ -284,6 +288,7 @@ static int write_all(const struct config *config, bool json)
             "majority", (json_int_t)count.majority, "failures", (json_int_t)count.failures,
             "candidate_failures", (json_int_t)count.candidate_failures, "witnesses", (json_int_t)witnesses,
             "observers", (json_int_t)count_role(config, CONFIG_OBSERVER), "on_one_host", a, b, "groups", list);
+        if (root && candidates) json_object_set_new(root, "candidates", json_integer(candidates));
         cli_put_json(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
         putchar('\n');
         json_decref(root);

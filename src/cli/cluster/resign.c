@@ -12,7 +12,7 @@ static void write_help(void)
         "Usage: elector resign GROUP [--url URL]\n\n"
         "Asks the client that leads GROUP, on whichever host, to give up. It is told to stop its work, and loses\n"
         "leadership when it has stopped, or when its lease expires, which is renewed for as long as it needs. It stays a candidate, ranked behind its equals.\n"
-        "Returns when the request is accepted. Ask any agent but an observer's: it passes the request on to the leader's,\n"
+        "Returns when the request is accepted. Ask any agent with a vote: it passes the request on to the leader's,\n"
         "and waits up to 2 s for the answer. Your right to ask (allow-control) is checked by the agent that you ask.\n\n"
         "  --url URL       unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n\n"
         "Exit codes: 0 accepted; 1 refused; 2 usage; 3 no agent, or no answer of the leader's.\n",
@@ -25,11 +25,11 @@ static int refuse(const char *text, elector_status status)
     return cli_status_code(status);
 }
 
-static int ask(struct json_lines *w, const char *path, const char *group)
+static int ask(struct json_lines *w, const char *url, const char *group)
 {
     char text[400];
     json_t *answer = NULL;
-    elector_status status = json_lines_open(w, path);
+    elector_status status = json_lines_connect(w, url);
     if (status != ELECTOR_OK) return refuse(w->reason, status);
     json_t *request = json_pack("{si ss ss sb}", "id", 1, "op", "resign", "group", group, "force", 1);
     status = json_lines_ask(w, request, engine_until(LINES_ANSWER_MS), &answer);
@@ -63,12 +63,12 @@ int cli_resign(int argc, char **argv)
         }
     }
     if (!group) return cli_usage_error("resign", "from which group? Try: elector resign billing");
-    if (strncmp(url, "unix:", 5) != 0)
+    if (!engine_speaks_lines(url))
         return cli_usage_error(
             "resign", "%s: only an agent can be asked, unix:PATH; end the holder of a lock instead", url);
     struct json_lines *w = malloc(sizeof *w);
     if (!w) return cli_out_of_memory("resign");
-    const int status = ask(w, url + 5, group);
+    const int status = ask(w, url, group);
     free(w);
     return cli_finish("resign", stdout, status);
 }

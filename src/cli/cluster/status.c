@@ -25,7 +25,8 @@ static void write_help(void)
         "  --members              the members instead: role, since when each is silent, version, the beginning of its\n"
         "                         public key as configured here, address\n"
         "  --watch                print it again every second, until interrupted\n"
-        "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP\n"
+        "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP;\n"
+        "                         etcd://HOST/PREFIX or zookeeper://HOST/PATH, a store (elector help engines)\n"
         "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
         "  --output text|json     json: the agent's answer as one object\n\n"
         "Exit codes: 0 every group has a leader (--members: a majority is heard); 1 some group has no leader, or there is no such group; 2 usage;\n"
@@ -61,7 +62,7 @@ static void count_voters(const json_t *status, char *text, size_t size)
         const char *name = json_lines_text(member, "name", 255), *role = json_lines_text(member, "role", 64);
         const bool is_self = name && self && strcmp(name, self) == 0;
         if (is_self) listed = true;
-        if (!role || strcmp(role, "observer") == 0) continue;
+        if (!role || strcmp(role, "observer") == 0 || strcmp(role, "candidate") == 0) continue;
         voters++;
         reachable += is_self || json_is_true(json_object_get(member, "reachable"));
     }
@@ -90,10 +91,12 @@ static void write_standing(const json_t *group)
     json_array_foreach(standing, i, one)
     {
         const char *member = json_lines_text(one, "member", 255);
-        uint64_t priority = 0;
+        uint64_t priority;
         char text[300];
-        (void)json_lines_number(one, "priority", 0, &priority);
-        snprintf(text, sizeof text, "%s=%" PRIu64, member ? member : "?", priority);
+        if (json_lines_number(one, "priority", 0, &priority))
+            snprintf(text, sizeof text, "%s=%" PRIu64, member ? member : "?", priority);
+        else /* a store has none */
+            snprintf(text, sizeof text, "%s", member ? member : "?");
         write_cell(text, 0);
     }
 }
@@ -115,7 +118,7 @@ static void write_row(const json_t *group, const json_t *status, const char *vot
     putchar('\n');
 }
 
-static int write_table(const json_t *status)
+static int write_table(const json_t *status, bool is_store)
 {
     char voters[48];
     size_t i;
@@ -123,6 +126,13 @@ static int write_table(const json_t *status)
     const json_t *groups = json_object_get(status, "groups");
     int code = CLI_YES;
     count_voters(status, voters, sizeof voters);
+    if (json_array_size(groups) == 0 && is_store) {
+        fputs(
+            "elector status: no group is known here. A store is searched only below a prefix, as in etcd://HOST/PREFIX; "
+            "otherwise name a group\n",
+            stderr);
+        return CLI_CANNOT_TELL;
+    }
     if (json_array_size(groups) == 0) {
         puts("No groups: nobody has campaigned or observed here, or not for long.");
         return CLI_YES;
@@ -137,12 +147,12 @@ static int write_table(const json_t *status)
     return code;
 }
 
-static int write_status(const json_t *status, bool json)
+static int write_status(const json_t *status, const struct request *r)
 {
     size_t i;
     json_t *group;
     int code = CLI_YES;
-    if (!json) return write_table(status);
+    if (!r->json) return write_table(status, strncmp(r->url, "unix:", 5) != 0 && engine_speaks_lines(r->url));
     json_array_foreach(json_object_get(status, "groups"), i, group)
     {
         if (!json_is_string(json_object_get(group, "leader"))) code = CLI_NO;
@@ -228,7 +238,7 @@ static int ask_agent(struct json_lines *w, const struct request *r)
 {
     char text[400];
     json_t *all = NULL;
-    elector_status status = json_lines_open(w, r->url + strlen("unix:"));
+    elector_status status = json_lines_connect(w, r->url);
     int code;
     if (status != ELECTOR_OK) return complain(w->reason, status);
     status = cli_ask_status(w, r->group, &all);
@@ -236,7 +246,7 @@ static int ask_agent(struct json_lines *w, const struct request *r)
     if (status != ELECTOR_OK) {
         code = complain(w->reason, status);
     } else if (json_is_true(json_object_get(all, "ok"))) {
-        code = r->members && !r->json ? cli_write_members(all) : write_status(all, r->json);
+        code = r->members && !r->json ? cli_write_members(all) : write_status(all, r);
     } else {
         status = json_lines_refusal(all, text, sizeof text);
         code = complain(text, status);
@@ -263,14 +273,14 @@ static int ask_lock(const struct request *r)
         json_object_set_new(json_array_get(json_object_get(all, "groups"), 0), "leader", json_null());
     elector_close(e);
     if (!all) return cli_out_of_memory("status");
-    const int code = write_status(all, r->json);
+    const int code = write_status(all, r);
     json_decref(all);
     return code;
 }
 
 static int ask(const struct request *r)
 {
-    if (strncmp(r->url, "unix:", 5) != 0) return ask_lock(r);
+    if (!engine_speaks_lines(r->url)) return ask_lock(r);
     struct json_lines *w = malloc(sizeof *w);
     if (!w) return cli_out_of_memory("status");
     const int code = ask_agent(w, r);
@@ -288,7 +298,8 @@ int cli_status(int argc, char **argv)
     }
     for (int i = 1; i < argc; i++) {
         if (cli_option(argc, argv, &i, "url", &value)) {
-            if (!value) return cli_usage_error("status", "--url needs unix:PATH or file:PATH");
+            if (!value)
+                return cli_usage_error("status", "--url needs unix:PATH, file:PATH or etcd://HOST:PORT");
             r.url = value;
         } else if (cli_option(argc, argv, &i, "output", &value)) {
             if (!cli_output("status", value, &r.json)) return CLI_USAGE;
@@ -302,11 +313,11 @@ int cli_status(int argc, char **argv)
             r.group = argv[i];
         }
     }
-    if (strncmp(r.url, "unix:", 5) != 0 && !r.group)
+    if (!engine_speaks_lines(r.url) && !r.group)
         return cli_usage_error("status",
                                "which group? %s has no list of groups; try: elector status billing --url %s",
                                r.url, r.url);
-    if (r.members && (r.group || strncmp(r.url, "unix:", 5) != 0))
+    if (r.members && (r.group || !engine_speaks_lines(r.url)))
         return cli_usage_error("status", "--members is about a cluster: not with a group, nor with file:PATH");
     int code = ask(&r);
     while (r.watches && !ferror(stdout)) {

@@ -40,15 +40,18 @@ int cli_write_members(const json_t *status)
         const char *role = text_of(member, "role");
         const bool is_self = self && strcmp(text_of(member, "name"), self) == 0;
         const bool differs = json_object_get(member, "differs") != NULL;
+        const bool is_unknown = json_is_null(json_object_get(member, "reachable")); /* they have no session */
         const bool is_there = !differs && (is_self || json_is_true(json_object_get(member, "reachable")));
-        const char *state = differs ? "DIFFERS" : is_there ? "here" : "SILENT";
+        const char *state = differs ? "DIFFERS" : is_there ? "here" : is_unknown ? "-" : "SILENT";
         if (json_lines_number(member, "id", 1, &id)) snprintf(number, sizeof number, "%" PRIu64, id);
-        votes += strcmp(role, "observer") != 0;
-        present += is_there && strcmp(role, "observer") != 0;
-        cli_table_add(&table, (const char *[]){text_of(member, "name"), number, role, state,
-                                               heard_of(member, is_self, heard, sizeof heard),
-                                               text_of(member, "version"), text_of(member, "key"),
-                                               text_of(member, "address")});
+        const bool has_vote = strcmp(role, "observer") != 0 && strcmp(role, "candidate") != 0;
+        votes += has_vote;
+        present += is_there && has_vote;
+        cli_table_add(&table,
+                      (const char *[]){text_of(member, "name"), number, role, state,
+                                       is_unknown ? "-" : heard_of(member, is_self, heard, sizeof heard),
+                                       text_of(member, "version"), text_of(member, "key"),
+                                       text_of(member, "address")});
     }
     if (!cli_table_write(&table)) return cli_out_of_memory("status");
     printf("%zu of %zu votes count; %zu elect\n", present, votes, votes / 2 + 1);

@@ -144,7 +144,7 @@ int cli_why(int argc, char **argv)
         write_steps(answer);
     } else {
         write_name(answer, "group");
-        puts(": nothing has changed since this agent began.");
+        puts(": nothing has changed as far as this agent remembers.");
     }
     json_decref(answer);
     return cli_finish("why", stdout, is_told ? CLI_YES : CLI_NO);

@@ -26,6 +26,7 @@ static const struct word claims[] = {
     {EL_CLAIMS_ONE_PER_TERM, "never two leaders of one term, at whatever times"},
     {EL_CLAIMS_STABLE, "a leader that all can hear leads on, whoever comes back or calls"},
     {EL_CLAIMS_RISING, "terms rise: who takes office does so in one above every earlier one"},
+    {EL_CLAIMS_ONE_DECISION, "never two decisions under one number"},
     {EL_CLAIMS_GROUPS, "at rest, whoever a process follows leads it; there may be many groups"},
 };
 
@@ -99,8 +100,8 @@ static void write_options(const struct el_algorithm *a)
     for (uint32_t i = 0; i < a->option_count; i++) {
         const struct el_option *o = &a->options[i];
         static const char *const shapes[] = {
-            [EL_FLAG] = "on|off",  [EL_NUMBER] = "N",   [EL_DURATION] = "T",
-            [EL_MEMBERS] = "ID,…", [EL_ROLES] = "ID,…", [EL_OBSERVERS] = "ID,…"};
+            [EL_FLAG] = "on|off", [EL_NUMBER] = "N",       [EL_DURATION] = "T",        [EL_MEMBERS] = "ID,…",
+            [EL_ROLES] = "ID,…",  [EL_OBSERVERS] = "ID,…", [EL_VOTELESS_LIST] = "ID,…"};
         char head[96];
         snprintf(head, sizeof head, "%s%s=%s", a->view ? "--set " : "", o->name,
                  o->kind == EL_CHOICE ? o->choices : shapes[o->kind]);
@@ -248,6 +249,7 @@ int cli_algorithms(int argc, char **argv)
         } else {
             if (one) return cli_usage_error("algorithms", "one algorithm at a time, not also '%s'", argv[at]);
             one = el_algorithm_named(argv[at]);
+            if (!one) one = el_decider_named(argv[at]);
             if (!one) one = el_detector_named(argv[at]);
             if (!one)
                 return cli_usage_error("algorithms",

@@ -20,7 +20,9 @@ static const char help[] =
     "every order of deliveries, every timer, every fault within the budget, a crash after any part of a step.\n"
     "Reports that the algorithm holds, and within which bounds; or shows a shortest counterexample.\n\n"
     "Members (as for `elector sim`): --nodes N, --ids A,B,…, --attr ID=VALUE,…, --ordinary ID,…,\n"
-    "  --leader ID, --initiator ID,…|all|none, --set KEY=VALUE, --drift RHO, --delay D\n\n"
+    "  --leader ID, --initiator ID,…|all|none, --set KEY=VALUE, --drift RHO, --delay D\n"
+    "  --record ID,…[/ID,…]   who votes by the next record of the members (quorum, with --rounds on), and who may\n"
+    "                       lead. It is decided, and installed by each member, at any moment; one for each record\n\n"
     "Faults: at most K of each in a run (default 0; `any` is unlimited):\n"
     "  --crash K            crashes, also in the middle of a step\n"
     "  --restart K          restarts of a dead process with its record\n"
@@ -248,8 +250,8 @@ static int read_way(struct check_request *request, int argc, char **argv, int *a
 
 static int read_setting(struct check_request *request, int argc, char **argv, int *at)
 {
-    static const char *const taken[] = {"nodes",     "ids", "attr",  "ordinary", "leader",
-                                        "initiator", "set", "drift", "delay",    "bound"};
+    static const char *const taken[] = {"nodes", "ids",   "attr",  "ordinary", "leader", "initiator",
+                                        "set",   "drift", "delay", "bound",    "record"};
     const char *value = NULL;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         if (!cli_option(argc, argv, at, taken[i], &value)) continue;
@@ -285,7 +287,7 @@ static int read_request(struct check_request *request, int argc, char **argv)
         if (taken == 0 && read_setting(request, argc, argv, &at) != CLI_YES) return CLI_USAGE;
     }
     if (!name) return cli_usage_error("check", "which algorithm? See `elector check --help`");
-    if (!el_algorithm_named(name))
+    if (!el_algorithm_named(name) && !el_decider_named(name))
         return cli_usage_error("check", "there is no algorithm '%s'%s `elector algorithms` lists them", name,
                                cli_meant_algorithm(name));
     return sim_settings_add(&request->settings, "algorithm", name, 0, 0) ? CLI_YES : cli_out_of_memory("check");

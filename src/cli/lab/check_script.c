@@ -103,6 +103,11 @@ static void write_event(struct script *script, const struct check_move *move)
     case CHECK_GO_ON: fprintf(out, "resume %" PRIu64, node); return;
     case CHECK_ASK_RESIGN: fprintf(out, "resign %" PRIu64, node); return;
     case CHECK_ASK_TRANSFER: fprintf(out, "transfer %" PRIu64 " %" PRIu64, node, peer); return;
+    case CHECK_INSTALL:
+        fprintf(out, "fact %" PRIu64 ":%s=%" PRIu64, node,
+                script->request->plan.algorithm->facts[script->request->plan.algorithm->record_fact],
+                move->value);
+        return;
     case CHECK_BREAK:
     case CHECK_PUT_OFF: return;
     case CHECK_TICK: fprintf(out, "wait %gms", (double)script->request->config.tick / 1e6); return;

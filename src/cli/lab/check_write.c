@@ -43,6 +43,8 @@ void check_write_bounds(FILE *out, const struct check_request *request, const st
         any = true;
     }
     if (!any) fputs("no faults", out);
+    const uint32_t records = config->cluster->record_count;
+    if (records) fprintf(out, "; the members change up to %u time%s", records, records == 1 ? "" : "s");
     if (config->terms) fprintf(out, "; terms up to %" PRIu64, config->terms);
     if (config->flight) fprintf(out, "; at most %u messages under way", config->flight);
     if (config->depth) fprintf(out, "; at most %u moves", config->depth);

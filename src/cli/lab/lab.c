@@ -1,6 +1,6 @@
 /*
- * elector lab: serves the laboratory page on loopback. The page is one file, web/built/lab.html, and part of the program; it
- * needs no server, but some browsers open no files, and an address is easier to pass on than a path.
+ * elector lab: serves the laboratory page on loopback. The page needs no server, but some browsers open no files, and an
+ * address is easier to pass on than a path.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,22 +11,9 @@
 
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/lab/page.h"
 
 enum { PORT_MAX = 65535, CONNECTIONS_MAX = 32, IDLE_TIMEOUT_S = 30 };
-
-/* The file's bytes, placed by the assembler: a C array of this size takes a compiler seconds. */
-__asm__(".section .rodata\n"
-        "lab_page:\n"
-        ".incbin \"" ELECTOR_LAB_PAGE "\"\n"
-        "lab_page_end:\n"
-        ".previous\n");
-extern const char lab_page[], lab_page_end[];
-
-static size_t page_size(void)
-{
-    /* cppcheck-suppress comparePointers ; the assembler puts one behind the other */
-    return (size_t)(lab_page_end - lab_page);
-}
 
 static const struct {
     const char *name, *value;
@@ -63,7 +50,9 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
         return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, refused, sizeof refused - 1, false);
     if (strcmp(path, "/") != 0)
         return send_text(connection, MHD_HTTP_NOT_FOUND, unknown, sizeof unknown - 1, false);
-    return send_text(connection, MHD_HTTP_OK, lab_page, page_size(), true);
+    size_t size;
+    const char *page = lab_page(&size);
+    return send_text(connection, MHD_HTTP_OK, page, size, true);
 }
 
 static int serve(uint16_t port)
@@ -101,8 +90,9 @@ static int write_page(const char *path)
         fprintf(stderr, "elector lab: %s: cannot write it: %s\n", path, strerror(errno));
         return CLI_CANNOT_TELL;
     }
-    const size_t size = page_size();
-    bool written = fwrite(lab_page, 1, size, out) == size;
+    size_t size;
+    const char *page = lab_page(&size);
+    bool written = fwrite(page, 1, size, out) == size;
     if (out == stdout) return cli_finish("lab", out, CLI_YES);
     written = fclose(out) == 0 && written;
     if (written) return CLI_YES;

@@ -299,7 +299,7 @@ static int read_setting(struct sim_request *request, int argc, char **argv, int 
 static int read_subject(struct sim_request *request, const char *word)
 {
     struct sim_error error;
-    if (el_algorithm_named(word))
+    if (el_algorithm_named(word) || el_decider_named(word))
         return sim_settings_add(&request->settings, "algorithm", word, 0, 0) ? CLI_YES
                                                                              : cli_out_of_memory("sim");
     if (el_detector_named(word))

@@ -1,4 +1,5 @@
 /* elector replay: runs recordings of agents through the same code again, and compares its outputs with the recorded ones. */
+#define _GNU_SOURCE
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include "agent/seal/seal.h"
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "cli/lab/page.h"
 #include "cli/replay/recordings.h"
 #include "sim/output/export.h"
 #include "sim/output/transcript.h"
@@ -18,6 +20,7 @@ struct request {
     char only[CONFIG_NAME_MAX + 1];
     const char *output; /* "report": no export */
     writer *write;
+    bool is_page; /* what is written goes into the laboratory page */
     bool beats;
     uint32_t how; /* as of recorder_replay() */
     const char *paths[RECORDINGS_RUNS_MAX];
@@ -36,6 +39,8 @@ static void write_help(void)
         "  --output text          a transcript of one group, as by `elector sim`\n"
         "  --output jsonl, mermaid, shiviz, svg\n"
         "                         the same in the formats of `elector sim`; the findings go to standard error\n"
+        "  --output page          a page that shows the group forwards and backwards, with the causes: redirect it to a\n"
+        "                         file, and open that in a browser\n"
         "  --group GROUP          the group to show; needed if the recordings have leaders of several\n"
         "  --beats                also show the messages that members exchange for all groups together\n"
         "  --unfinished           also replay a call that did not return, if there is one: it may end this process too\n"
@@ -213,12 +218,43 @@ static const char *only_group(const struct recordings_story *story)
     return name;
 }
 
+/* Members have numbers on the page, as everywhere in the laboratory: says whose they are, and who was not recorded. */
+static void write_about(FILE *out, const struct recordings_story *story, const char *group)
+{
+    const struct config *config = recorder_config(story->runs[0].tape);
+    fprintf(out, "What agents of %s recorded of group %s.", config->cluster, group);
+    for (el_node member = 1; member <= config->member_count; member++) {
+        bool is_here = false;
+        for (uint32_t i = 0; i < story->run_count; i++)
+            is_here = is_here || (story->runs[i].self == member && story->runs[i].is_placed);
+        fprintf(out, "%s%" PRIu64 " is %s%s", member == 1 ? " " : ", ", config->members[member - 1].id,
+                config->members[member - 1].name, is_here ? "" : " (not recorded)");
+    }
+    fputs(".", out);
+}
+
+static int write_page(const struct recordings_story *story, const struct sim_world *world,
+                      const struct request *request)
+{
+    char *trace = NULL, *about = NULL;
+    size_t size = 0, about_size = 0;
+    FILE *memory = open_memstream(&trace, &size), *words = open_memstream(&about, &about_size);
+    bool is_whole = memory && request->write(memory, world) == 0;
+    if (words) write_about(words, story, request->group);
+    is_whole = memory && fclose(memory) == 0 && is_whole;
+    is_whole = words && fclose(words) == 0 && is_whole;
+    const int status = is_whole ? lab_write_page_of(stdout, request->group, about, trace, size) : -1;
+    free(trace);
+    free(about);
+    return status;
+}
+
 static int export(struct recordings_story *story, const struct request *request)
 {
     struct sim_plan plan;
     struct sim_world *world = recordings_tell(story, request->group, &plan);
     if (!world) return cli_out_of_memory("replay");
-    const int status = request->write(stdout, world);
+    const int status = request->is_page ? write_page(story, world, request) : request->write(stdout, world);
     sim_world_free(world);
     return status == 0 ? CLI_YES : CLI_CANNOT_TELL;
 }
@@ -230,15 +266,13 @@ static bool read_output(struct request *request)
     static const struct {
         const char *name;
         writer *write;
-    } outputs[] = {{"report", NULL},
-                   {"text", write_text},
-                   {"jsonl", sim_write_jsonl},
-                   {"mermaid", sim_write_mermaid},
-                   {"shiviz", sim_write_shiviz},
+    } outputs[] = {{"report", NULL},           {"text", write_text},           {"page", sim_write_jsonl},
+                   {"jsonl", sim_write_jsonl}, {"mermaid", sim_write_mermaid}, {"shiviz", sim_write_shiviz},
                    {"svg", sim_write_svg}};
     for (size_t i = 0; request->output && i < sizeof outputs / sizeof *outputs; i++) {
         if (strcmp(request->output, outputs[i].name) != 0) continue;
         request->write = outputs[i].write;
+        request->is_page = strcmp(request->output, "page") == 0;
         return true;
     }
     return false;
@@ -252,7 +286,8 @@ static int read_arguments(struct request *request, int argc, char **argv)
                 return cli_usage_error("replay", "--group needs the name of a group");
         } else if (cli_option(argc, argv, &at, "output", &request->output)) {
             if (!read_output(request))
-                return cli_usage_error("replay", "--output is report, text, jsonl, mermaid, shiviz or svg");
+                return cli_usage_error("replay",
+                                       "--output is report, text, page, jsonl, mermaid, shiviz or svg");
         } else if (strcmp(argv[at], "--beats") == 0) {
             request->beats = true;
         } else if (strcmp(argv[at], "--unfinished") == 0) {

@@ -59,7 +59,24 @@ static enum sim_what what_of(const struct recordings_event *e)
     return SIM_DID_NOTHING;
 }
 
-/* A recording may end because it was copied. A member that others hear later was still alive. */
+static uint64_t begin_of(const struct recordings_run *run)
+{
+    return run->report.began + (uint64_t)run->offset;
+}
+
+/* Whether the same member has a recording of an earlier life, or of a later one. */
+static bool has_another_life(const struct recordings_story *story, uint32_t run, bool is_later)
+{
+    const struct recordings_run *r = &story->runs[run];
+    for (uint32_t i = 0; i < story->run_count; i++) {
+        const struct recordings_run *other = &story->runs[i];
+        if (other->self != r->self) continue;
+        if (is_later ? begin_of(other) > begin_of(r) : begin_of(other) < begin_of(r)) return true;
+    }
+    return false;
+}
+
+/* A recording may end because it was copied: then the member lives on, and the others' recordings end soon, too. */
 static bool has_ended(const struct recordings_story *story, uint32_t run)
 {
     const struct recordings_run *r = &story->runs[run];
@@ -69,23 +86,15 @@ static bool has_ended(const struct recordings_story *story, uint32_t run)
         if (story->runs[i].is_placed && end > last) last = end;
     }
     const uint64_t end = r->report.ended + (uint64_t)r->offset;
-    return r->report.flags & RECORDER_CLOSED || last > end + NS_PER_S;
-}
-
-static bool had_a_life_before(const struct recordings_story *story, uint32_t run)
-{
-    for (uint32_t i = 0; i < story->run_count; i++)
-        if (story->runs[i].self == story->runs[run].self &&
-            story->runs[i].report.began + (uint64_t)story->runs[i].offset <
-                story->runs[run].report.began + (uint64_t)story->runs[run].offset)
-            return true;
-    return false;
+    return r->report.flags & RECORDER_CLOSED || last > end + NS_PER_S || has_another_life(story, run, true);
 }
 
 static bool is_worth_telling(const struct teller *t, const struct recordings_event *e, enum sim_what what)
 {
+    if ((what == SIM_CRASHED || what == SIM_RESTARTED) && t->story->runs[e->run].report.inputs == 0)
+        return false; /* the file is a second behind, and has no time yet */
     if (what == SIM_CRASHED) return has_ended(t->story, e->run);
-    if (what == SIM_RESTARTED) return had_a_life_before(t->story, e->run);
+    if (what == SIM_RESTARTED) return has_another_life(t->story, e->run, false);
     if (what != SIM_SENT && what != SIM_DELIVERED) return what != SIM_DID_NOTHING;
     const struct sim_plan *plan = sim_world_plan(t->world);
     return e->kind >= 1 && e->kind <= plan->algorithm->kind_count && e->subject >= 1 &&

@@ -158,6 +158,21 @@ static void on_event(void *context, const elector_event *event)
         snprintf(run->reason, sizeof run->reason, "%s", event->text);
 }
 
+/* What was asked for would do nothing there: that must not look as if it did. */
+static bool ranks_in_vain(struct runner *runner)
+{
+    const struct run_request *request = runner->request;
+    const bool ranks = request->has_priority || request->has_rank || request->spread;
+    if (!ranks || !engine_lacks(runner->elector, "priority")) return false;
+    fprintf(
+        stderr,
+        "elector run: %s knows no priorities, who stands first leads first: leave --priority, --rank and --spread "
+        "out\n",
+        runner->url);
+    for (size_t i = 0; i < runner->count; i++) run_finish(&runner->runs[i], CLI_USAGE);
+    return true;
+}
+
 void run_connect(struct runner *runner)
 {
     struct run *any = NULL;
@@ -174,6 +189,7 @@ void run_connect(struct runner *runner)
             if (runner->runs[i].state == RUN_DISCONNECTED) run_finish(&runner->runs[i], any->exit_code);
         return;
     }
+    if (ranks_in_vain(runner)) return;
     elector_on_event(runner->elector, on_event, runner);
     open_line(runner);
     snprintf(runner->id, sizeof runner->id, "%s", elector_member(runner->elector));
@@ -191,15 +207,17 @@ void run_dispatch(struct runner *runner)
 {
     if (!runner->elector || runner->broken) return;
     elector_status status = elector_dispatch(runner->elector);
-    if (supervise_line_is_ended(runner->command.line))
-        status = ELECTOR_LOST; /* no command can be started over it */
+    const bool has_line_ended =
+        supervise_line_is_ended(runner->command.line); /* no command can be started over it */
+    const char *why = has_line_ended ? "the agent has ended" : elector_message(runner->elector);
+    if (has_line_ended) status = ELECTOR_LOST;
     if (status != ELECTOR_LOST && status != ELECTOR_UNAVAILABLE) return;
     runner->broken = true;
     for (size_t i = 0; i < runner->count; i++) {
         struct run *run = &runner->runs[i];
         if (run->state == RUN_DONE || run->state == RUN_DISCONNECTED) continue;
         run->lost = true;
-        snprintf(run->reason, sizeof run->reason, "%s", elector_message(runner->elector));
+        snprintf(run->reason, sizeof run->reason, "%s", why);
         if (run->state == RUN_CAMPAIGN || run->state == RUN_UNHEALTHY) on_failure(run, status, run->reason);
     }
 }

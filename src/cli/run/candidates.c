@@ -7,7 +7,6 @@
 #include "cli/run/run.h"
 #include "client/engine.h"
 
-static const char scheme[] = "unix:";
 static const uint64_t long_ns = 60 * NS_PER_S; /* a tenure that clears earlier penalties */
 enum { PENALTIES_MAX = 6 };
 
@@ -15,7 +14,12 @@ enum { PENALTIES_MAX = 6 };
 
 bool run_has_agent(const struct runner *runner)
 {
-    return strncmp(runner->url, scheme, strlen(scheme)) == 0;
+    return engine_speaks_lines(runner->url);
+}
+
+bool run_can_transfer(const struct runner *runner)
+{
+    return run_has_agent(runner) && runner->elector && !engine_lacks(runner->elector, "transfer");
 }
 
 struct best {
@@ -40,7 +44,7 @@ static void weigh(void *context, const elector_candidate *candidate)
 bool run_find_successor(struct run *run, char *name, uint64_t *priority)
 {
     struct best best = {.self = run->runner->id, .name = name, .priority = priority};
-    if (!run_has_agent(run->runner)) return false;
+    if (!run_can_transfer(run->runner)) return false;
     return engine_candidates(run->runner->elector, run->group, weigh, &best) == ELECTOR_OK && best.found;
 }
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log/outlet.h"
 #include "cli/cli.h"
+#include "client/program.h"
 
 enum { ABANDONED_POLL_MS = 20 };
 
@@ -30,6 +31,13 @@ void run_say(const struct run *run, const char *format, ...)
     va_end(arguments);
     const int size = snprintf(line, sizeof line, "elector run: %s: %s\n", run->group, text);
     if (size > 0) outlet_put(line, (size_t)size < sizeof line ? (size_t)size : sizeof line);
+}
+
+/* An engine is started by the library, and becomes our child because we adopt orphans. It outlives us by a moment, to give
+ * up what we held in its store. */
+static bool is_not_the_commands(pid_t child)
+{
+    return helper_is_running(child) || program_runs_in(child);
 }
 
 static size_t tell_of_lost(char *text, size_t size, uint64_t lost)
@@ -265,7 +273,7 @@ static int start(struct runner *runner)
         return CLI_CANNOT_TELL;
     }
     outlet_set_notice(tell_of_lost);
-    supervise_spare_children(helper_is_running);
+    supervise_spare_children(is_not_the_commands);
     return loop(runner);
 }
 

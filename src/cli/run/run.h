@@ -297,7 +297,8 @@ bool run_find_successor(struct run *, char *name, uint64_t *priority);
 /* Notes the candidates of this group as those of group number `group`. False: the agent does not answer, and there are
  * none. */
 bool run_read_candidates(struct run *, struct spread *, size_t group);
-bool run_has_agent(const struct runner *);
+bool run_has_agent(const struct runner *);    /* or the engine of a store, which is one to us; not a lock */
+bool run_can_transfer(const struct runner *); /* to a named candidate */
 /* Hands over to the best other candidate, because of `why`. False, and reported once: there is none. */
 bool run_hand_over(struct run *, const char *why);
 void run_penalise(struct run *); /* the tenure was short, and it was our fault */

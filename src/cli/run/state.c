@@ -112,13 +112,14 @@ static void step_campaign(struct run *run)
 
 /* ---- The tenure ----------------------------------------------------------------------------------- */
 
-/* Once for each failed check. A lock does not tell who waits for it, so it is resigned. */
+/* Once for each failed check. A lock does not tell who waits for it, and a store may know
+ * no transfer, so these are resigned. */
 static void hand_over_unhealthy(struct run *run)
 {
     static const char why[] = "the health check fails";
     if (run->tried_at_failure == run->runner->failures) return;
     run->tried_at_failure = run->runner->failures;
-    if (run_has_agent(run->runner)) {
+    if (run_can_transfer(run->runner)) {
         (void)run_hand_over(run, why);
         return;
     }

@@ -133,6 +133,11 @@ const char *sim_record_text(const struct sim_plan *plan, const struct sim_record
         if (r->kind == EL_TRANSFER) add(text, " to %llu", peer);
         break;
     case SIM_TOLD:
+        if (plan->algorithm->membership && r->kind == plan->algorithm->record_fact) {
+            add(text, "%llu is told of record %llu", node,
+                (unsigned long long)(r->number & ((UINT64_C(1) << EL_RECORD_SHIFT) - 1)));
+            break;
+        }
         add(text, "%llu is told that its %s is %llu", node, plan->algorithm->facts[r->kind],
             (unsigned long long)r->number);
         break;
@@ -181,6 +186,7 @@ const char *sim_violation_meaning(enum el_violation kind)
     case EL_SAME_TERM: return "these led in the same term";
     case EL_DEMOTED: return "this one led, lives, and leads no more";
     case EL_TOKEN_FELL: return "this one took office in a term not above every earlier one";
+    case EL_TWO_DECISIONS: return "this one holds something else for decided under a number than another did";
     case EL_VIOLATIONS_END: break;
     }
     return "";

@@ -54,6 +54,8 @@ void *build_one_more(void *array_in_out, size_t *count, size_t size);
 /* members.c: the algorithm, who takes part, and the algorithm's own options. */
 int build_members(struct builder *b);
 int build_options(struct builder *b);
+/* The records of the members that may follow the first. */
+int build_records(struct builder *b);
 /* The detector machine; then the inequalities between the durations of both machines. */
 int build_detector(struct builder *b);
 int build_check_times(struct builder *b);

@@ -30,6 +30,7 @@ static uint32_t claim_of(uint32_t violation)
     case EL_TWO_LEADERS: return EL_CLAIMS_ONE_LEADER;
     case EL_SAME_TERM: return EL_CLAIMS_ONE_PER_TERM;
     case EL_TOKEN_FELL: return EL_CLAIMS_RISING;
+    case EL_TWO_DECISIONS: return EL_CLAIMS_ONE_DECISION;
     case EL_NOT_BEST: return EL_CLAIMS_BEST | EL_CLAIMS_AGREEMENT;
     case EL_DEMOTED: return EL_CLAIMS_STABLE;
     case EL_ENDLESS: return 0;
@@ -46,7 +47,8 @@ static int expect_violation(struct builder *b, struct sim_expect *expect, const 
     if (expect->kind) return 0;
     return build_fail_at(
         b, at,
-        "a violation is two-leaders, same-term, disagreement, no-leader, dead-leader, not-best, demoted, token-fell or endless");
+        "a violation is two-leaders, same-term, two-decisions, disagreement, no-leader, dead-leader, not-best, demoted, token-fell or "
+        "endless");
 }
 
 enum { AT_REST = EL_DISAGREEMENT | EL_NO_LEADER | EL_DEAD_LEADER };
@@ -60,6 +62,7 @@ static const struct {
     {"one-leader", EL_CLAIMS_ONE_LEADER, EL_TWO_LEADERS, false},
     {"one-per-term", EL_CLAIMS_ONE_PER_TERM, EL_SAME_TERM, false},
     {"tokens-rise", EL_CLAIMS_RISING, EL_TOKEN_FELL, false},
+    {"one-decision", EL_CLAIMS_ONE_DECISION, EL_TWO_DECISIONS, false},
     {"agreement", EL_CLAIMS_AGREEMENT, AT_REST, false},
     {"best", EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST, AT_REST | EL_NOT_BEST, false},
     {"groups", EL_CLAIMS_GROUPS, AT_REST, false},

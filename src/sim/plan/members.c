@@ -11,6 +11,7 @@
 static int read_algorithm(struct builder *b, const char *value)
 {
     b->plan->algorithm = el_algorithm_named(value);
+    if (!b->plan->algorithm) b->plan->algorithm = el_decider_named(value);
     if (b->plan->algorithm) return 0;
     return build_fail_at(b, value, "there is no algorithm of that name; `elector algorithms` lists them");
 }
@@ -119,6 +120,49 @@ static int read_leader(struct builder *b, const char *value)
     const char *at = value;
     if (build_read_node(b, &at, &b->plan->incumbent) != 0) return -1;
     return parse_end(&at) ? 0 : build_fail_at(b, at, "expected one leader");
+}
+
+/* "1,2,3" or "1,2,3/1,2": who votes; behind the stroke who may lead, otherwise all of them that are not ordinary. */
+static int read_record(struct builder *b, const char *value)
+{
+    struct sim_plan *plan = b->plan;
+    const struct el_cluster *cluster = &plan->cluster;
+    if (!plan->algorithm->membership)
+        return build_fail_at(b, value, "the members of %s never change", plan->algorithm->name);
+    if (cluster->count > 64) return build_fail_at(b, value, "members that change are at most 64");
+    if (plan->record_count == EL_RECORDS_MAX)
+        return build_fail_at(b, value, "at most %d records follow the first", EL_RECORDS_MAX);
+    struct el_record *record = build_one_more(&plan->records, &plan->record_count, sizeof *record);
+    if (!record) return build_out_of_memory(b);
+    *record = (struct el_record){0, 0};
+    bool leads = false;
+    const char *at = value;
+    for (;;) {
+        el_node node = EL_NOBODY;
+        if (build_read_node(b, &at, &node) != 0) return -1;
+        if (leads)
+            record->leaders |= el_bit(node);
+        else
+            record->voters |= el_bit(node);
+        skip_space(&at);
+        if (parse_char(&at, ',')) continue;
+        if (leads || !parse_char(&at, '/')) break;
+        leads = true;
+    }
+    if (!parse_end(&at)) return build_fail_at(b, at, "did not expect '%.20s' here", at);
+    for (el_node node = 1; !leads && node <= cluster->count; node++)
+        if (!plan->roles || plan->roles[node - 1] != EL_ORDINARY)
+            record->leaders |= record->voters & el_bit(node);
+    return 0;
+}
+
+/* After the options, of which one makes members observers. */
+int build_records(struct builder *b)
+{
+    if (build_each(b, "record", read_record) != 0) return -1;
+    b->plan->cluster.records = b->plan->records;
+    b->plan->cluster.record_count = (uint32_t)b->plan->record_count;
+    return 0;
 }
 
 static bool incumbent_may_not_lead(const struct sim_plan *plan)

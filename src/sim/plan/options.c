@@ -62,12 +62,12 @@ static int apply_roles(struct builder *b, const struct el_value *candidates)
     return 0;
 }
 
-static int apply_observers(struct builder *b, const struct el_value *observers)
+static int apply_role(struct builder *b, const struct el_value *members, enum el_role_kind role)
 {
     struct sim_plan *plan = b->plan;
     if (!plan->roles) plan->roles = calloc(plan->cluster.count, 1); /* all candidates */
     if (!plan->roles) return build_out_of_memory(b);
-    for (uint32_t i = 0; i < observers->member_count; i++) plan->roles[observers->members[i] - 1] = EL_OBSERVER;
+    for (uint32_t i = 0; i < members->member_count; i++) plan->roles[members->members[i] - 1] = (uint8_t)role;
     plan->cluster.roles = plan->roles;
     return 0;
 }
@@ -99,7 +99,9 @@ static int set_option(struct builder *b, const struct el_option *option, struct 
         return parse_end(&at) ? 0 : build_fail_at(b, at, "expected a time and nothing behind it");
     case EL_MEMBERS: return read_members(b, option, made, value);
     case EL_ROLES: return read_members(b, option, made, value) != 0 ? -1 : apply_roles(b, made);
-    case EL_OBSERVERS: return read_members(b, option, made, value) != 0 ? -1 : apply_observers(b, made);
+    case EL_OBSERVERS: return read_members(b, option, made, value) != 0 ? -1 : apply_role(b, made, EL_OBSERVER);
+    case EL_VOTELESS_LIST:
+        return read_members(b, option, made, value) != 0 ? -1 : apply_role(b, made, EL_VOTELESS);
     }
     return 0;
 }

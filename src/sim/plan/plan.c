@@ -247,7 +247,9 @@ static int build(struct builder *b)
         {"miss", read_miss, true},        {"disk", read_disk, false},         {"drift", read_drift, false},
         {"settle", read_settle, false},   {"resource", read_resource, false}, {"quality", read_quality, false},
     };
-    if (build_members(b) != 0 || build_once(b, "delay", read_delay) != 0 || build_options(b) != 0) return -1;
+    if (build_members(b) != 0 || build_once(b, "delay", read_delay) != 0 || build_options(b) != 0 ||
+        build_records(b) != 0)
+        return -1;
     plan->cluster.transmit_max = plan->delay.max;
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
         if ((readers[i].repeated ? build_each : build_once)(b, readers[i].key, readers[i].read) != 0) return -1;
@@ -294,6 +296,7 @@ void sim_plan_free(struct sim_plan *plan)
     free(plan->ids);
     free(plan->attributes);
     free(plan->roles);
+    free(plan->records);
     for (uint32_t i = 0; plan->member_lists && i < plan->algorithm->option_count; i++)
         free(plan->member_lists[i]);
     free(plan->member_lists);

@@ -66,6 +66,7 @@ enum sim_command_type {
     SIM_DO_TRANSFER, /* the same, to peer */
     SIM_DO_FACT,
     SIM_DO_JUMP,
+    SIM_DO_CHANGE, /* the next record of the members is decided, as soon as it can be */
 };
 
 struct sim_command {
@@ -178,6 +179,8 @@ struct sim_plan {
     struct el_cluster cluster; /* points to the arrays below */
     uint64_t *ids, *attributes;
     uint8_t *roles;
+    struct el_record *records; /* of the members, after the first */
+    size_t record_count, change_count;
     struct el_value *options;
     el_node **member_lists; /* of the options that are lists */
     uint64_t seed;

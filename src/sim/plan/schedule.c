@@ -146,6 +146,19 @@ static int read_jump(struct builder *b, const char *value)
     return 0;
 }
 
+static int read_change(struct builder *b, const char *value)
+{
+    bool more = true;
+    for (const char *at = value; more;) {
+        struct sim_command *command = build_add_command(b, SIM_DO_CHANGE, 0);
+        if (!command) return build_out_of_memory(b);
+        if (build_read_time(b, &at, &command->at) != 0 || build_read_more(b, &at, &more) != 0) return -1;
+        if (++b->plan->change_count > b->plan->record_count)
+            return build_fail_at(b, at, "each change needs a --record: who votes from then on");
+    }
+    return 0;
+}
+
 static int read_pause(struct builder *b, const char *value)
 {
     bool more = true;
@@ -387,6 +400,7 @@ int build_story(struct builder *b)
         {"resign", read_resign},
         {"transfer", read_transfer},
         {"fact", read_fact},
+        {"change", read_change},
         {"jump", read_jump},
     };
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)

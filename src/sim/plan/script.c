@@ -259,8 +259,9 @@ static int read_script(struct builder *b, const char *value)
 
 static int refuse_what_happens_by_itself(struct builder *b)
 {
-    static const char *const allowed[] = {"algorithm", "nodes", "ids", "attr",  "ordinary", "leader", "fact",
-                                          "clock",     "drift", "set", "bound", "script",   "step",   "expect"};
+    static const char *const allowed[] = {"algorithm", "nodes", "ids",    "attr",  "ordinary",
+                                          "leader",    "fact",  "record", "clock", "drift",
+                                          "set",       "bound", "script", "step",  "expect"};
     for (size_t i = 0; i < b->settings->count; i++) {
         bool found = false;
         b->now = &b->settings->list[i];

@@ -14,6 +14,10 @@ static const struct sim_key keys[] = {
     {"attr", "ID=VALUE,…", "an attribute that counts before the id in the rank"},
     {"ordinary", "ID,…", "these members vote but never lead"},
     {"leader", "ID", "the leader at the start"},
+    {"record", "ID,…[/ID,…]",
+     "who votes by the next record of the members (quorum), and who may lead,\n"
+     "otherwise all of them that are not ordinary; one --record for each record"},
+    {"change", "T,…", "the next record is decided, as soon as it can be"},
     {"initiator", "ID[@T],…", "who calls an election, and when (or: all, none)"},
     {"case", "best|worst",
      "the textbooks' cases. Best: on a ring the future leader calls; elsewhere the\n"

@@ -177,6 +177,7 @@ void sim_apply_command(struct sim_world *world, const struct sim_command *comman
     case SIM_DO_TRANSFER: request(world, command, node, EL_TRANSFER); return;
     case SIM_DO_FACT: tell_fact(world, command); return;
     case SIM_DO_JUMP: jump(world, command); return;
+    case SIM_DO_CHANGE: sim_records_want(world); return;
     }
 }
 

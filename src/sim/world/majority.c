@@ -12,30 +12,26 @@ bool sim_reaches_both_ways(const struct sim_world *world, el_node a, el_node b)
            (a == b || (!sim_network_cut(world, a, b) && !sim_network_cut(world, b, a)));
 }
 
-static bool is_observer(const struct el_cluster *cluster, el_node node)
+/* So it has sessions with voters only. Where records may follow, all members have sessions with each other. */
+static bool has_no_vote(const struct el_cluster *cluster, el_node node)
 {
-    return cluster->roles && cluster->roles[node - 1] == EL_OBSERVER;
+    return cluster->roles && cluster->record_count == 0 &&
+           (cluster->roles[node - 1] == EL_OBSERVER || cluster->roles[node - 1] == EL_VOTELESS);
 }
 
 static bool reaches_majority(const struct sim_world *world, el_node node)
 {
-    const struct el_cluster *cluster = &world->plan->cluster;
-    uint32_t reached = 0, counted = 0;
-    if (world->algorithm->store) return sim_reaches_both_ways(world, node, cluster->count);
-    for (el_node peer = 1; peer <= cluster->count; peer++) {
-        if (is_observer(cluster, peer)) continue;
-        counted++;
-        reached += sim_reaches_both_ways(world, node, peer);
-    }
-    return reached > counted / 2;
+    if (world->algorithm->store) return sim_reaches_both_ways(world, node, world->plan->cluster.count);
+    return sim_reaches_voters(world, node);
 }
 
 bool sim_majority_possible(const struct sim_world *world)
 {
     const struct el_cluster *cluster = &world->plan->cluster;
-    if (!cluster->roles && !world->algorithm->store && world->alive_count <= cluster->count / 2) return false;
+    const bool all_vote = !cluster->roles && !world->algorithm->store && world->records.decided == 0;
+    if (all_vote && world->alive_count <= cluster->count / 2) return false;
     for (el_node node = 1; node <= cluster->count; node++)
-        if (el_may_lead(cluster, node) && reaches_majority(world, node)) return true;
+        if (sim_may_lead(world, node) && reaches_majority(world, node)) return true;
     return false;
 }
 
@@ -53,13 +49,26 @@ static el_node rightful_leader(const struct sim_world *world)
 
 static bool could_lead(struct sim_world *world, el_node node)
 {
-    return el_may_lead(&world->plan->cluster, node) && reaches_majority(world, node);
+    return sim_may_lead(world, node) && reaches_majority(world, node);
 }
 
-/* News of the leader comes from the leader itself, or from the store. */
+/* A voter that both reach. */
+static bool is_reached_by_a_voter(const struct sim_world *world, el_node leader, el_node node)
+{
+    for (el_node voter = 1; voter <= world->plan->cluster.count; voter++)
+        if (!has_no_vote(&world->plan->cluster, voter) && sim_reaches_both_ways(world, leader, voter) &&
+            sim_reaches_both_ways(world, voter, node))
+            return true;
+    return false;
+}
+
+/* News of the leader comes from the leader itself, or from the store. Of two that have no vote neither hears the other. */
 static bool is_reached(const struct sim_world *world, el_node node)
 {
-    const el_node source = world->algorithm->store ? world->plan->cluster.count : rightful_leader(world);
+    const struct el_cluster *cluster = &world->plan->cluster;
+    const el_node source = world->algorithm->store ? cluster->count : rightful_leader(world);
+    if (source != node && has_no_vote(cluster, source) && has_no_vote(cluster, node))
+        return is_reached_by_a_voter(world, source, node);
     return sim_reaches_both_ways(world, source, node);
 }
 

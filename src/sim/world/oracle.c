@@ -130,6 +130,17 @@ static void judge_term(struct sim_world *world, el_node node)
     if (!sim_map_set(&world->terms, high, low, claimed)) world->result.out_of_memory = true;
 }
 
+void sim_oracle_decision(struct sim_world *world, el_node node, const void *state)
+{
+    struct el_decision is = {0};
+    world->algorithm->decided(state, &is);
+    if (!is.number || !claims(world, EL_CLAIMS_ONE_DECISION)) return;
+    const el_node high = (el_node)(is.number >> 32), low = (el_node)is.number;
+    const uint64_t before = sim_map_get(&world->terms, high, low);
+    if (before && before != is.value) report(world, EL_TWO_DECISIONS, &node, 1, 1);
+    if (!before && !sim_map_set(&world->terms, high, low, is.value)) world->result.out_of_memory = true;
+}
+
 /* A term that is not above all earlier ones is no fencing token. */
 static void judge_rise(struct sim_world *world, el_node node)
 {

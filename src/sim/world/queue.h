@@ -24,10 +24,11 @@ enum sim_event_type {
     SIM_DELIVERY,
     SIM_RETURN, /* a hop that failed */
     SIM_TIMEOUT,
-    SIM_JUDGEMENT, /* of the simulator's own detector */
-    SIM_STORED,    /* a record is on the disk */
-    SIM_DEPARTURE, /* a message that waited for the disk leaves */
-    SIM_WORK,      /* the leader works on the resource */
+    SIM_JUDGEMENT,   /* of the simulator's own detector */
+    SIM_STORED,      /* a record is on the disk */
+    SIM_DEPARTURE,   /* a message that waited for the disk leaves */
+    SIM_WORK,        /* the leader works on the resource */
+    SIM_RECORD_CAME, /* the host of a member has got a record of the members */
 };
 
 /* The machines of a node: its election, and the failure detector beside it, if it has one. */
@@ -49,7 +50,7 @@ struct sim_event {
     el_node node;         /* the node that handles it */
     uint32_t incarnation; /* of that node when the event was queued */
     union {
-        uint32_t command;   /* COMMAND: its number */
+        uint32_t command;   /* COMMAND: its number; RECORD_CAME: the record */
         uint32_t left_slot; /* DEPARTURE */
     };
     union {

@@ -46,6 +46,7 @@ void sim_look_at_view(struct sim_world *world, el_node node, uint64_t cause)
     const struct el_config cfg = {machine->cluster, node};
     struct el_view view;
     machine->algorithm->view(sim_state(machine, node), &cfg, &view);
+    if (machine->algorithm->decided) sim_oracle_decision(world, node, sim_state(machine, node));
     const bool same = view.leader == n->leader && view.role == n->role;
     const bool same_claim = view.timer == EL_NO_TIMER && view.term == world->offices[node].term;
     if (same && (view.role != EL_LEADER || same_claim)) return;
@@ -65,6 +66,8 @@ static void take_note(struct sim_world *world, el_node node, enum sim_channel ch
         return;
     }
     world->result.notes |= bit;
+    if (world->algorithm->membership && action->note == world->algorithm->record_note)
+        sim_records_ask(world, node, action->values[1], cause);
     if (action->note == EL_NOTE_DECLINED) world->offices[node].asked = false;
     if (world->algorithm->handover_note && action->note + 1 == world->algorithm->handover_note)
         world->offices[node].handover_target = (el_node)action->values[0];
@@ -165,6 +168,7 @@ void sim_react(struct sim_world *world, el_node node, enum sim_channel channel, 
         choose = carry_out(world, node, channel, cause);
     }
     if (world->offices[node].handover_target) request_handover(world, node, cause);
+    if (channel == SIM_ELECTION) sim_records_review(world);
 }
 
 /* A node that lost its record can exceed the terms it forgot only by the time of day, if its host reports it:
@@ -193,6 +197,8 @@ void sim_start(struct sim_world *world, el_node node, enum el_start_how how, uin
     event.start.how = how;
     event.start.incumbent = how == EL_FRESH ? world->plan->incumbent : EL_NOBODY;
     if (how == EL_RESTORED) event.start.durable = world->disks[node].durable;
+    if (how == EL_LOST && world->algorithm->decided)
+        event.start.durable.epoch = world->nodes[node].incarnation + 1;
     sim_react(world, node, SIM_ELECTION, &event, cause);
     if (how == EL_LOST) tell_wall_clock(world, node, cause);
     if (!world->machines[SIM_DETECTOR].algorithm) return;

@@ -2,7 +2,7 @@
  * sim/world runs a plan: virtual time, one queue of events, one state machine a node, a simulated network,
  * disk and failure detector, and oracles that check the algorithm's claims. (plan, seed) gives the same
  * records, byte for byte, on every machine. This room may know the plan and the trace it writes to, but no
- * output format. Start reading with sim_world_run in world.c, then step.c.
+ * output format. Start reading with sim_world_run in run.c, then events.c and step.c.
  */
 #ifndef ELECTOR_SIM_WORLD_WORLD_H
 #define ELECTOR_SIM_WORLD_WORLD_H

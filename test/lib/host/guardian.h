@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "agent/guardian/guardian.h"
-#include "base/memfd.h"
+#include "base/kernel/memfd.h"
 
 static struct guardian g;
 static int ear; /* of the one peer */

@@ -94,6 +94,15 @@ static inline void add_asks(const struct scene *w, el_node node, struct moves *m
     }
 }
 
+static inline void add_forgets(const struct scene *w, el_node node, struct moves *moves)
+{
+    for (unsigned group = 0; group < STILL_GROUPS; group++)
+        if (album.stills[w->at[node - 1]].groups[group].is_known && !(w->wants[node - 1] >> group & 1))
+            add_move(moves,
+                     (struct move){
+                         .what = MOVE_ASK, .node = (uint8_t)node, .group = (uint8_t)group, .ask = CALL_FORGET});
+}
+
 static inline void add_lies(el_node liar, struct moves *moves)
 {
     for (el_node to = 1; to <= STILL_HOSTS; to++)
@@ -131,6 +140,7 @@ static inline void add_troubles(const struct scene *w, const struct bounds *b, s
         if (may_spend(w, b, FAULT_PAUSE))
             add_move(moves, (struct move){.what = MOVE_PAUSE, .node = (uint8_t)node});
         if (may_spend(w, b, FAULT_ASK)) add_asks(w, node, moves);
+        if (may_spend(w, b, FAULT_FORGET)) add_forgets(w, node, moves);
         if (may_spend(w, b, FAULT_LIE)) add_lies(node, moves);
     }
 }
@@ -180,7 +190,8 @@ static inline void print_move(const struct scene *w, const struct move *move)
     static const char *const calls[] = {[CALL_STAND] = "stands",
                                         [CALL_LEAVE] = "stands no more",
                                         [CALL_RESIGN] = "resigns",
-                                        [CALL_TRANSFER] = "hands over"};
+                                        [CALL_TRANSFER] = "hands over",
+                                        [CALL_FORGET] = "forgets"};
     print_message("%10.3f ", (double)w->now / 1e6);
     switch ((enum move_what)move->what) {
     case MOVE_TIME: print_message("time passes, until %.6f", (double)next_due(w) / 1e6); break;

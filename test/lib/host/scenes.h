@@ -13,14 +13,15 @@
 enum { QUEUE_MAX = 64, LATE_MAX = 10, SOCKET_MAX = 48, MOVES_MAX = 96 };
 
 enum fault {
-    FAULT_LATE,  /* a letter, or lost */
-    FAULT_TWICE, /* once more, later */
-    FAULT_CUT,   /* a link one way, or all of a host's, until it is mended */
-    FAULT_PAUSE, /* a host stands still, and its letters wait */
-    FAULT_SLOW,  /* a write is under way until it ends */
-    FAULT_DEATH, /* with what is being written or without, with an obituary or without */
-    FAULT_ASK,   /* a client comes, goes, resigns or hands over */
-    FAULT_LIE,   /* a host says of another what only that one may say */
+    FAULT_LATE,   /* a letter, or lost */
+    FAULT_TWICE,  /* once more, later */
+    FAULT_CUT,    /* a link one way, or all of a host's, until it is mended */
+    FAULT_PAUSE,  /* a host stands still, and its letters wait */
+    FAULT_SLOW,   /* a write is under way until it ends */
+    FAULT_DEATH,  /* with what is being written or without, with an obituary or without */
+    FAULT_ASK,    /* a client comes, goes, resigns or hands over */
+    FAULT_FORGET, /* a host drops a group that nobody there wants, if it may */
+    FAULT_LIE,    /* a host says of another what only that one may say */
     FAULTS
 };
 
@@ -76,6 +77,7 @@ struct bounds {
     enum {
         BEGINS_LED,    /* m1 leads one group, and m2 the other */
         BEGINS_SHARED, /* m1 leads both, in one cell */
+        BEGINS_LEFT,   /* m1 has led both, and nobody wants them any more */
         BEGINS_LINKED, /* candidates have just come */
         BEGINS_STARTED /* and so have all hosts */
     } begins;
@@ -297,7 +299,7 @@ static inline void make_move(struct scene *w, const struct move *move)
         break;
     case MOVE_WAKE: wake(w, move->node); break;
     case MOVE_ASK:
-        w->spent[FAULT_ASK]++;
+        w->spent[move->ask == CALL_FORGET ? FAULT_FORGET : FAULT_ASK]++;
         ask(w, move);
         break;
     case MOVE_LIE:

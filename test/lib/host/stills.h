@@ -31,6 +31,7 @@ enum still_call {
     CALL_LEAVE, /* it stands no more */
     CALL_RESIGN,
     CALL_TRANSFER,
+    CALL_FORGET,
     CALL_OBITUARY /* only asks for it */
 };
 
@@ -359,6 +360,9 @@ static inline bool make_call(el_node node, const struct call *call)
     case CALL_LEAVE: host_stand(&group_of(node, call->group)->base, false, 0); break;
     case CALL_RESIGN: answer = host_resign(&group_of(node, call->group)->base); break;
     case CALL_TRANSFER: answer = host_transfer(&group_of(node, call->group)->base, call->to); break;
+    case CALL_FORGET:
+        if (group_at(node, call->group)) (void)host_forget(&group_at(node, call->group)->base);
+        break;
     case CALL_OBITUARY:
         if (!host_obituary(h->host, &obituary)) break;
         for (el_node to = 1; to <= STILL_HOSTS; to++)

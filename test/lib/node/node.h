@@ -86,6 +86,7 @@ static inline void sit_down(const struct el_algorithm *algorithm, uint32_t count
 static inline void sit(const char *algorithm, uint32_t count, el_node self)
 {
     const struct el_algorithm *found = el_algorithm_named(algorithm);
+    if (!found) found = el_decider_named(algorithm);
     if (!found) seat_fail(__FILE__, __LINE__, "there is no algorithm '%s'", algorithm);
     sit_down(found, count, self);
 }

@@ -142,7 +142,9 @@ static inline void say_details(const struct el_msg *m)
         if (m->rank) seat_say(" heir");
         say_term(m->rank);
         return;
-    case QUORUM_ACK: seat_say(" echo %llu epoch %llu%s", aux, rank, m->flags ? " promise" : ""); return;
+    case QUORUM_ACK:
+        seat_say(" echo %llu epoch %llu%s", aux, rank, m->flags & QUORUM_PROMISE ? " promise" : "");
+        return;
     case QUORUM_VOTE:
         if (m->flags & QUORUM_JOIN) seat_say(" join");
         return;

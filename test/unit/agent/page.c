@@ -124,12 +124,15 @@ static int start(void **state)
 
 static int stop(void **state)
 {
+    char history[sizeof members[0].config.state + 16];
     for (int i = 0; i < AGENTS; i++) {
         struct member *m = &members[i];
         end_agent(m);
         elector_close(m->e);
         (void)unlink(m->config.socket);
         (void)unlink(m->config.state);
+        snprintf(history, sizeof history, "%s.history", m->config.state);
+        (void)unlink(history);
     }
     return rmdir(folder);
 }

@@ -18,7 +18,9 @@ static bool make_room(struct session *s)
     if (heap) s->heap = heap;
     struct session_group **unshown = realloc(s->unshown, room * sizeof(struct session_group *));
     if (unshown) s->unshown = unshown;
-    if (!groups || !heap || !unshown) return false;
+    uint32_t *news = s->tells_candidates ? realloc(s->news, room * sizeof *news) : NULL;
+    if (news) s->news = news;
+    if (!groups || !heap || !unshown || (s->tells_candidates && !news)) return false;
     s->group_room = s->heap_room = s->unshown_room = room;
     return true;
 }
@@ -33,8 +35,13 @@ struct session_group *session_group_new(struct session *s, const char *name, uin
     memcpy(group->name, name, length);
     group->base = (struct host_group){.runner = &s->runner, .key = key, .shown_cell = HOST_CELLS_MAX};
     group->cell = SESSION_NO_CELL;
+    if (s->news) s->news[s->group_count] = 0;
     s->groups[s->group_count++] = piece;
     group->number = s->group_count;
+    if (s->forgotten) {
+        quorum_begin_above(&session_expand(group)->quorum, s->forgotten);
+        session_compact(group);
+    }
     return group;
 }
 
@@ -191,6 +198,18 @@ static void set_candidate(struct session_group *group, el_node member, bool stan
     session_compact(group);
 }
 
+/* A voter tells which members want to lead that have no session with us. */
+static void set_candidates(struct session_group *group, uint64_t told)
+{
+    const struct session *s = session_of(group);
+    struct session_work *work = session_expand(group);
+    uint64_t others = 0;
+    for (el_node member = 1; member <= s->cluster.count; member++)
+        if (!config_talks(s->runner.host->config, s->cfg.self, member)) others |= UINT64_C(1) << (member - 1);
+    work->candidates = (work->candidates & ~others) | (told & others);
+    session_compact(group);
+}
+
 /* The candidates have changed: a leader may choose another heir, a candidate may stand. */
 static void look_again(struct session_group *group)
 {
@@ -241,6 +260,7 @@ static void read_value(struct session_group *group, el_node peer, const struct p
 
 void session_group_read(struct session_group *group, el_node peer, const struct payload_entry *entry)
 {
+    struct session *s = session_of(group);
     const bool stood = session_wants(group, peer), stands = entry->flags & PAYLOAD_STANDS;
     const struct session_rank *ranks = session_ranks(group);
     const uint64_t priority = ranks ? ranks[peer - 1].priority : 0;
@@ -248,13 +268,60 @@ void session_group_read(struct session_group *group, el_node peer, const struct 
     set_candidate(group, peer, stands || entry->term); /* a member that leads wants to */
     read_claim(group, peer, entry);
     read_value(group, peer, entry);
+    if (s->tells_candidates) {
+        struct quorum q;
+        session_look(s, group, &q);
+        postings_tell_news(group, &q); /* the value may be another */
+    }
     if (stood != stands || priority != entry->priority) look_again(group);
+    host_group_show(&group->base);
+}
+
+void session_group_read_news(struct session_group *group, el_node peer, const struct payload_entry *entry)
+{
+    struct session *s = session_of(group);
+    struct session_step step;
+    const bool is_led = entry->flags & PAYLOAD_LEADS;
+    const struct quorum_told told = {
+        .term = entry->term,
+        .incarnation = is_led ? entry->msg.extra[2] : 0,
+        .leader = is_led ? entry->msg.subject : EL_NOBODY,
+        .heir = entry->msg.extra[3] <= s->cluster.count ? (el_node)entry->msg.extra[3] : EL_NOBODY,
+        .place = is_led ? 0 : (uint32_t)(entry->msg.aux & UINT16_MAX)};
+    rank(group, peer, entry->priority, entry->preempt_after_ms);
+    set_candidate(group, peer, entry->flags & PAYLOAD_STANDS || (is_led && told.leader == peer));
+    set_candidates(group, entry->msg.extra[0]);
+    session_open(s, group, &step);
+    quorum_read_news(&step.q, peer, told);
+    session_close(s, group, &step);
+    if (told.leader) read_value(group, told.leader, entry);
     host_group_show(&group->base);
 }
 
 void session_group_forget_peer(struct session_group *group, el_node peer)
 {
     set_candidate(group, peer, false);
+}
+
+/* We do not vote, and a voter told us of a leader. */
+static void disregard_news(struct session_group *group, el_node peer)
+{
+    struct session_step step;
+    if (!session_expand(group)->ballots[peer - 1].tells) return;
+    session_open(session_of(group), group, &step);
+    quorum_read_news(&step.q, peer, (struct quorum_told){0});
+    session_close(session_of(group), group, &step);
+}
+
+void session_group_disregard_peer(struct session_group *group, el_node peer)
+{
+    disregard_news(group, peer);
+    const struct session *s = session_of(group);
+    const struct payload_entry nothing = {.incarnation = s->peers[peer - 1].incarnation};
+    if (!session_wants(group, peer) && session_expand(group)->quorum.claim.id != peer) return;
+    set_candidate(group, peer, false);
+    read_claim(group, peer, &nothing);
+    host_group_show(&group->base);
 }
 
 void session_show_wishes(struct session *s)

@@ -12,7 +12,7 @@
 #include "agent/host/quorum/sessions.h"
 #include "algorithms/quorum/bounds.h"
 
-static bool is_urgent(const struct session *s)
+bool session_is_urgent(const struct session *s)
 {
     if (s->standing) return true;
     for (uint32_t i = 0; i < s->cell_count; i++)
@@ -23,14 +23,18 @@ static bool is_urgent(const struct session *s)
 uint8_t session_beat_flags(const struct session *s, el_node to)
 {
     const struct quorum_peer *p = &s->peers[to - 1];
-    if (is_urgent(s)) return QUORUM_URGENT;
+    if (session_is_urgent(s)) return QUORUM_URGENT;
+    if (quorum_is_voteless(&s->cfg, s->cfg.self)) return 0; /* a voter sends us no beats to answer with */
     return p->linked && p->heard && p->lease ? QUORUM_DEFERRABLE : 0;
 }
 
 static el_node who_paces(const struct session *s)
 {
     for (el_node member = 1; member <= s->cluster.count; member++)
-        if (member == s->cfg.self ? is_urgent(s) : s->peers[member - 1].recent && s->urgent >> (member - 1) & 1)
+        if (quorum_is_voteless(&s->cfg, member))
+            continue;
+        else if (member == s->cfg.self ? session_is_urgent(s)
+                                       : s->peers[member - 1].recent && s->urgent >> (member - 1) & 1)
             return member;
     return EL_NOBODY;
 }
@@ -66,6 +70,7 @@ bool session_hear_pace(struct session *s, const struct el_msg *beat)
 bool session_keep_answer(struct session *s, const struct el_msg *msg)
 {
     if (msg->kind != QUORUM_ACK || !(msg->flags & QUORUM_PROMISE)) return false;
+    if (quorum_is_voteless(&s->cfg, msg->to)) return false;
     if (!s->is_on_disk || !quorum_may_hold(&s->cfg, s->cfg.self)) return false; /* we send no beats */
     s->answers[msg->to - 1] = *msg;
     return true;

@@ -47,6 +47,8 @@ static struct session *session_new(struct host *host, const struct el_value *val
                                      .options = s->runner.values};
     s->cfg = (struct el_config){&s->cluster, config->self};
     s->next_due = UINT64_MAX;
+    for (el_node member = 1; member <= config->member_count && config_votes(config, config->self); member++)
+        if (config_is_candidate(config, member)) s->tells_candidates = true;
     for (el_node member = 1; member <= config->member_count; member++)
         s->ids[member - 1] = config->members[member - 1].id;
     for (uint32_t timer = 0; timer < QUORUM_ASKED; timer++)
@@ -60,6 +62,7 @@ void session_free(struct session *s)
     free(s->out.actions);
     free(s->held);
     free(s->unshown);
+    free(s->news);
     free(s->groups);
     free(s->heap);
     slab_free(&s->slab);

@@ -14,6 +14,7 @@
  *   postings.c    postings to peers, in order and without gaps
  *   pacing.c      fewer datagrams for beats
  *   compact.c, group_heap.c   the compact form of a group; groups with a timer
+ *   forget.c      drops a group that nobody uses
  */
 #ifndef ELECTOR_AGENT_HOST_QUORUM_SESSIONS_H
 #define ELECTOR_AGENT_HOST_QUORUM_SESSIONS_H
@@ -24,7 +25,7 @@
 
 enum {
     SESSION_GROUPS_MAX = 131072,
-    SESSION_GROUP_TIMERS = QUORUM_TIMERS - QUORUM_ASKED,
+    SESSION_GROUP_TIMERS = QUORUM_FORMER - QUORUM_ASKED,
     SESSION_CELLS_MAX = 64,
     SESSION_COMPACTED = 32, /* bytes of the compact form inside struct session_group; enough if it is idle */
     SESSION_STANDING_MAX = 1024, /* groups that ask for votes at a time; the others wait for their turn */
@@ -63,6 +64,7 @@ struct session_group {
     uint16_t units_aside : 9; /* units of the slab that its compact form takes; 0: it is in `folded` */
     bool waits_for_turn : 1, is_due : 1; /* waits_for_turn: to campaign; is_due: its STAND timer has fired */
     bool is_unshown : 1;                 /* it leads, but waits for the disk: in session.unshown */
+    bool is_free : 1;                    /* we vote, and promise it to nobody: candidates may stand */
     uint8_t folded[SESSION_COMPACTED];   /* the compact form, or the number of its piece of the slab */
     char name[];
 };
@@ -113,6 +115,8 @@ struct postings_peer {
     uint64_t again;      /* the version from which we last sent again because of a gap, plus 1; 0: never */
     uint32_t unanswered; /* postings sent but not acknowledged */
     bool owes_answer, has_gap;
+    bool
+        owes_anew; /* it has not read the last postings of groups that we have dropped: it must drop all and read anew */
 };
 
 struct session {
@@ -138,7 +142,8 @@ struct session {
     struct session_sooner sooner;
     uint64_t safe_version, safe_ceiling; /* postings and terms up to these need not wait for the disk */
     bool is_on_disk;                     /* our incarnation: before that nothing is sent */
-    bool has_warned_of_disk;             /* since the last write; not packed, because it is for the log only */
+    bool tells_candidates;   /* we vote, and there are candidates: postings to who does not vote are TOLD */
+    bool has_warned_of_disk; /* since the last write; not packed, because it is for the log only */
     struct session_held *held;
     uint32_t held_count, held_room;
     struct session_group **unshown; /* groups that lead, but whose term is not on disk yet */
@@ -146,6 +151,7 @@ struct session {
 
     uint32_t *groups; /* pieces of the slab */
     uint32_t group_count, group_room;
+    uint32_t *news; /* [group_room], if tells_candidates: a digest of what they were last told of each group */
     struct slab slab;                 /* groups, and compact forms that do not fit into them */
     struct session_work work, folded; /* folded: a copy as it was expanded, since most calls change nothing */
     struct session_timed *heap;       /* the earliest first */
@@ -171,6 +177,8 @@ struct session {
     uint64_t version; /* of our postings */
     struct session_group *oldest, *newest;
     struct postings_peer postings[CONFIG_MEMBERS_MAX];
+
+    uint64_t forgotten; /* the highest term of all groups that were dropped; groups made since begin above it */
 };
 
 /* sessions.c */
@@ -206,12 +214,16 @@ struct session_step {
 };
 /* `group` may be NULL. */
 void session_open(struct session *, struct session_group *, struct session_step *);
+/* The same to look at it only: nothing may be called that acts. */
+void session_look(struct session *, struct session_group *, struct quorum *);
 /* Carries out what the driver asked for, and updates postings, cells and views. */
 void session_close(struct session *, struct session_group *, struct session_step *);
 /* A message to the sessions (group NULL) or to a group. True: it was admitted. */
 bool session_deliver(struct session *, struct session_group *, const struct el_msg *);
 
 /* pacing.c: see there */
+/* Whether we lead some group or stand for one. */
+bool session_is_urgent(const struct session *);
 /* Flags for our beat to this member, besides those of the driver. */
 uint8_t session_beat_flags(const struct session *, el_node to);
 /* How much longer than one interval we wait for another's beat before we beat of our own accord. */
@@ -232,10 +244,19 @@ void session_group_fire(struct session_group *, uint64_t due); /* fires its time
 void session_take_turns(struct session *); /* lets waiting groups campaign, as far as there is room */
 /* Reads a posting of a peer. */
 void session_group_read(struct session_group *, el_node peer, const struct payload_entry *);
-void session_group_forget_peer(struct session_group *, el_node peer); /* it has restarted */
+/* We do not vote: reads what a voter tells us. */
+void session_group_read_news(struct session_group *, el_node peer, const struct payload_entry *);
+void session_group_forget_peer(struct session_group *, el_node peer);    /* it has restarted */
+void session_group_disregard_peer(struct session_group *, el_node peer); /* and claims nothing */
 void session_tell_changes(struct session *, uint32_t most);
 void session_show_wishes(struct session *);
 struct quorum_claim session_claim_of(const struct session_group *);
+
+/* forget.c */
+/* Drops the group, and the last group takes its number. False: not now. Nothing may hold a pointer to it. */
+bool session_group_forget(struct session_group *);
+/* The group that will take its number; NULL: none. */
+struct session_group *session_group_heir_of_number(const struct session_group *);
 
 /* deadlines.c */
 /* Moves a group to the cell of its present supporters. */
@@ -256,7 +277,9 @@ void session_compact(struct session_group *);
 void session_heap_update(struct session_group *, uint64_t due); /* UINT64_MAX: no timer is left */
 
 /* postings.c: see there */
-void postings_post(struct session_group *); /* something that we say about it has changed */
+void postings_post(struct session_group *);                 /* something that we say about it has changed */
+void postings_take_down(struct session_group *);            /* it is dropped */
+bool postings_may_be_dropped(const struct session_group *); /* every peer in touch has read its last posting */
 void postings_flush(struct session *);
 bool postings_is_behind(const struct session *);      /* postings wait only because a reader lags */
 bool postings_has_sent(const struct session_group *); /* its posting, to all linked peers */
@@ -265,6 +288,10 @@ void postings_state(struct session *, el_node to, bool please);
 void postings_hear_state(struct session *, el_node from, const struct payload_entry *);
 void postings_hear_posting(struct session *, el_node from, const struct payload_entry *);
 void postings_meet(struct session *, el_node peer); /* it has restarted */
+/* Our knowledge of the group may have changed: posts it if candidates must hear. */
+void postings_tell_news(struct session_group *, const struct quorum *);
+/* Every second: tells candidates again of each group that is still free. */
+void postings_tell_again(struct session *);
 
 /* The number of a cell among the cells of all sessions. */
 static inline uint32_t session_cell_number(const struct session *s, uint32_t cell)

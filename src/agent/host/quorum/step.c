@@ -8,12 +8,13 @@
 
 /* ---- Before the call ---- */
 
-/* For a call on the sessions, every voter may lead. For a group, only voters that want to. */
+/* For a call on the sessions, everybody may lead whose role allows it. For a group, only those that want to. */
 static uint8_t role_of(const struct session *s, const struct session_work *work, el_node member)
 {
     const enum config_role role = s->runner.host->config->members[member - 1].role;
     const bool wants = !work || work->candidates >> (member - 1) & 1;
     const uint8_t may = wants ? EL_CANDIDATE : EL_ORDINARY;
+    if (role == CONFIG_CANDIDATE) return wants ? EL_VOTELESS : EL_WITHDRAWN;
     return role == CONFIG_OBSERVER ? EL_OBSERVER : role == CONFIG_WITNESS ? EL_ORDINARY : may;
 }
 
@@ -32,21 +33,28 @@ static void take_roles(struct session *s, const struct session_work *work)
         s->roles[member - 1] = role_of(s, work, member);
 }
 
-void session_open(struct session *s, struct session_group *group, struct session_step *step)
+void session_look(struct session *s, struct session_group *group, struct quorum *q)
 {
     const struct session_rank *ranks = group ? session_ranks(group) : NULL;
     struct session_work *work = group ? session_expand(group) : NULL;
-    s->out.count = 0;
     take_roles(s, work);
     for (el_node member = 1; member <= s->cluster.count; member++)
         s->priorities[member - 1] = ranks ? ranks[member - 1].priority : 0;
-    *step = (struct session_step){.q = {.cfg = &s->cfg,
-                                        .out = &s->out,
-                                        .me = &s->me,
-                                        .peers = s->peers,
-                                        .group = work ? &work->quorum : NULL,
-                                        .ballots = work ? work->ballots : NULL,
-                                        .posts_claims = true}};
+    *q = (struct quorum){.cfg = &s->cfg,
+                         .out = &s->out,
+                         .me = &s->me,
+                         .peers = s->peers,
+                         .group = work ? &work->quorum : NULL,
+                         .ballots = work ? work->ballots : NULL,
+                         .posts_claims = true,
+                         .is_at_rest = !session_is_urgent(s)};
+}
+
+void session_open(struct session *s, struct session_group *group, struct session_step *step)
+{
+    s->out.count = 0;
+    *step = (struct session_step){0};
+    session_look(s, group, &step->q);
     step->q.changes = &step->changes;
     if (!group) return;
     step->claim = session_claim_of(group);
@@ -355,6 +363,7 @@ void session_close(struct session *s, struct session_group *group, struct sessio
         session_heap_update(group, session_first_due(s->work.timers));
         const struct quorum_claim claim = session_claim_of(group);
         if (!is_same_claim(&claim, &step->claim)) postings_post(group);
+        postings_tell_news(group, &step->q);
         s->standing += (group->role == QUORUM_CANDIDATE) - (uint32_t)step->stood;
         s->given += is_given(s, group) - (uint32_t)step->gave;
         session_assign_cell(group, &step->q);
@@ -368,6 +377,7 @@ void session_close(struct session *s, struct session_group *group, struct sessio
 /* A member that asks for votes wants to lead, even if its posting has not come yet. */
 static void let_it_stand(struct session *s, el_node member)
 {
+    if (s->roles[member - 1] == EL_WITHDRAWN) s->roles[member - 1] = EL_VOTELESS;
     const bool may = s->runner.host->config->members[member - 1].role == CONFIG_VOTER;
     if (may && s->roles[member - 1] == EL_ORDINARY) s->roles[member - 1] = EL_CANDIDATE;
 }

@@ -22,13 +22,13 @@ bool host_pack_is_group(const struct quorum_group *g, uint32_t members)
            is_tenant(&g->claim, members) && g->claim_heir <= members && is_term(g->claim_heir_term) &&
            g->heir <= members && is_term(g->heir_term) && is_term(g->standing) && is_term(g->done) &&
            g->role <= QUORUM_LEADER && (g->role == QUORUM_IDLE || g->standing) &&
-           (!g->next_fresh || g->next.id);
+           (!g->next_fresh || g->next.id) && g->told_by <= members;
 }
 
 static uint32_t majority_of(const struct config *config)
 {
     uint32_t voters = 0;
-    for (uint32_t i = 0; i < config->member_count; i++) voters += config->members[i].role != CONFIG_OBSERVER;
+    for (uint32_t i = 0; i < config->member_count; i++) voters += config_votes(config, i + 1);
     return voters / 2 + 1;
 }
 

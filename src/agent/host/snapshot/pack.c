@@ -94,6 +94,12 @@ static void pack_group(const struct pack *p, struct session_group *g)
     if (g->cell != SESSION_NO_CELL && g->cell >= cells) wrong(p);
     flag(p, &waits);
     flag(p, &is_due);
+    if (session_of(g)->tells_candidates) {
+        bool is_free = g->is_free;
+        flag(p, &is_free);
+        word32(p, &session_of(g)->news[g->number - 1], UINT32_MAX);
+        g->is_free = is_free;
+    }
     g->waits_for_turn = waits;
     g->is_due = is_due;
 }
@@ -308,7 +314,7 @@ static void pack_lists(const struct pack *p, struct session *s)
 }
 
 /* If you add a field, pack it or decide not to, and update the size here. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32056),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct session_group) == 104 && sizeof(struct session) == 32088),
                "a new field is packed");
 _Static_assert(sizeof(struct postings_peer) == 56 && sizeof(struct quorum_backing) == 40, "so is a peer's");
 
@@ -437,6 +443,19 @@ static void pack_groups(const struct pack *p, struct host *host)
     }
 }
 
+/* Last, and only if a group was ever dropped: so states of earlier versions, which end here, can be read. */
+static void pack_forgotten(const struct pack *p, struct host *host)
+{
+    bool is_needed = false;
+    for (const struct session *s = host->sessions; s; s = s->next) is_needed = is_needed || s->forgotten;
+    if (p->reads ? p->b->at == p->b->end : !is_needed) return;
+    for (struct session *s = host->sessions; s; s = s->next) {
+        word(p, &s->forgotten);
+        if (p->reads && s->forgotten >= EL_EPOCH_MAX) wrong(p);
+        for (uint32_t i = 0; i < p->members; i++) flag(p, &s->postings[i].owes_anew);
+    }
+}
+
 static bool pack(struct host *host, struct recorder_bytes *b, bool reads, bool trusts)
 {
     const struct pack p = {b, reads, trusts, host->config->member_count};
@@ -444,6 +463,7 @@ static bool pack(struct host *host, struct recorder_bytes *b, bool reads, bool t
     pack_sessions(&p, host);
     if (!b->failed) pack_groups(&p, host);
     for (struct session *s = host->sessions; s && !b->failed; s = s->next) pack_lists(&p, s);
+    if (!b->failed) pack_forgotten(&p, host);
     return !b->failed;
 }
 

@@ -23,7 +23,7 @@ static bool make_text(struct http_reader *reader)
     uint32_t number;
     while (change_list_next(&serve->change_list, &reader->place, &number)) {
         const struct leadership *o = leadership_at(&serve->leaderships, number);
-        if (!http_may_tell(reader->http, o)) continue;
+        if (leadership_is_free(o) || !http_may_tell(reader->http, o)) continue;
         json_t *line = serve_leader_event(serve, o);
         if (line) json_object_del(line, "event"); /* all events here are of one kind */
         return http_set_json(&reader->text, "data: ", line, "\n\n");

@@ -62,7 +62,8 @@ static const char *read_query(const struct http *http, struct MHD_Connection *c,
 
 static bool is_meant(const struct http *http, const struct query *query, const struct leadership *o)
 {
-    return http_may_tell(http, o) && (!query->has_leader || o->seen_leader == query->leader) &&
+    return !leadership_is_free(o) && http_may_tell(http, o) &&
+           (!query->has_leader || o->seen_leader == query->leader) &&
            (!query->search[0] || strcasestr(host_name(o->group), query->search)) &&
            !serve_is_forgotten(http->with.serve, o);
 }
@@ -85,8 +86,8 @@ const char *http_list_groups(struct http *http, struct MHD_Connection *c, json_t
         json_array_append_new(list, serve_describe_group(serve, o));
         told++;
     }
-    *answer = json_pack("{sb sI so sI so}", "ok", 1, "count", (json_int_t)count, "groups", list,
-                        "worst_failover_ms", (json_int_t)(worst_ns / NS_PER_MS), "next",
+    *answer = json_pack("{sb sI so sI so}", "ok", 1, "count", (json_int_t)leaderships_used(&serve->leaderships),
+                        "groups", list, "worst_failover_ms", (json_int_t)(worst_ns / NS_PER_MS), "next",
                         next < count ? json_integer((json_int_t)next) : json_null());
     return NULL;
 }

@@ -21,9 +21,9 @@ static void read_gauges(const struct http *http, struct metrics_gauges *gauges)
     const struct http_setup *with = &http->with;
     const struct leaderships *leaderships = &with->serve->leaderships;
     gauges->config = with->config;
-    gauges->groups = leaderships->count;
+    gauges->groups = leaderships_used(leaderships);
     /* Usually all groups have a leader; then 100,000 leaderships need not be searched. */
-    gauges->unled_wanted = with->metrics->led < leaderships->count ? count_waiting(leaderships) : 0;
+    gauges->unled_wanted = with->metrics->led < leaderships_used(leaderships) ? count_waiting(leaderships) : 0;
     gauges->clients = with->serve->connection_count;
     gauges->event_readers = http->reader_count;
     const uint64_t since = with->metrics->writes_since_ns, now = host_clock(with->host);
@@ -67,7 +67,8 @@ static uint32_t count_secret(const struct http *http)
     const struct leaderships *leaderships = &http->with.serve->leaderships;
     uint32_t count = 0;
     for (uint32_t i = 0; http->with.config->restricts_reading && i < leaderships->count; i++)
-        count += !http_may_tell(http, leadership_at(leaderships, i));
+        count += !leadership_is_free(leadership_at(leaderships, i)) &&
+                 !http_may_tell(http, leadership_at(leaderships, i));
     return count;
 }
 
@@ -90,17 +91,18 @@ struct scrape {
     bool has_begun;
     size_t family;
     uint32_t next;  /* number of a leadership */
-    uint32_t count; /* of groups to list, when it began; 0: none */
+    uint32_t count; /* of places to look at, when it began; 0: none */
     struct http_text text;
 };
 
 static void write_first(struct scrape *s, FILE *out)
 {
     struct metrics_gauges gauges = {0};
-    const uint32_t groups = s->http->with.serve->leaderships.count;
+    const struct leaderships *all = &s->http->with.serve->leaderships;
+    const uint32_t groups = leaderships_used(all);
     const bool lists = groups <= s->http->with.config->http_groups;
     s->has_begun = true;
-    s->count = lists ? groups : 0;
+    s->count = lists ? all->count : 0;
     read_gauges(s->http, &gauges);
     metrics_write(s->http->with.metrics, &gauges, out);
     metrics_write_head(out, "elector_groups_not_listed", "gauge",
@@ -115,7 +117,7 @@ static void write_some_groups(struct scrape *s, FILE *out)
     if (s->next == 0) metrics_write_head(out, families[s->family].name, "gauge", families[s->family].help);
     for (; s->next < end; s->next++) {
         const struct leadership *o = leadership_at(leaderships, s->next);
-        if (!http_may_tell(s->http, o)) continue;
+        if (leadership_is_free(o) || !http_may_tell(s->http, o)) continue;
         fprintf(out, "%s{group=\"%s\"} %" PRIu64 "\n", families[s->family].name, host_name(o->group),
                 families[s->family].value(s->http, o));
     }

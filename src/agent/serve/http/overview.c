@@ -21,6 +21,18 @@ static json_t *mean_us(const struct metrics_histogram *histogram)
     return count ? json_integer((json_int_t)(histogram->sum_ns / count / NS_PER_US)) : json_null();
 }
 
+/* The names of the members whom this peer says that it hears; NULL: it has not said. */
+static json_t *describe_hears(const struct http_setup *with, el_node peer)
+{
+    uint64_t hears;
+    if (!with->serve->exchange || !exchange_hears(with->serve->exchange, peer, &hears)) return NULL;
+    json_t *names = json_array();
+    for (el_node member = 1; member <= with->config->member_count && member <= 64; member++)
+        if (hears >> (member - 1) & 1)
+            json_array_append_new(names, serve_text(with->config->members[member - 1].name));
+    return names;
+}
+
 /* Adds what only HTTP knows of each peer. */
 static void add_peers(const struct http *http, const json_t *members)
 {
@@ -31,6 +43,8 @@ static void add_peers(const struct http *http, const json_t *members)
         const bool is_connected = with->seal && seal_is_connected(with->seal, peer);
         json_object_set_new(member, "connected", json_boolean(is_connected));
         json_object_set_new(member, "round_trip_us", mean_us(&with->metrics->peers[peer - 1].round_trips));
+        json_t *hears = describe_hears(with, peer);
+        if (hears) json_object_set_new(member, "hears", hears);
     }
 }
 
@@ -54,9 +68,9 @@ json_t *http_describe(struct http *http)
     json_t *more = json_pack(
         "{ss sI sI s{sI sI sI} sI so so sI so*}", "version", metrics->version, "now_ms",
         (json_int_t)(clock_wall_ns() / NS_PER_MS), "started_ms", (json_int_t)metrics->started_ms, "groups",
-        "count", (json_int_t)with->serve->leaderships.count, "led", (json_int_t)metrics->led, "led_here",
-        (json_int_t)metrics->led_here, "leader_changes", (json_int_t)metrics->leader_changes, "failovers",
-        describe_histogram(&metrics->failovers), "dropped", describe_dropped(http), "writing_ms",
+        "count", (json_int_t)leaderships_used(&with->serve->leaderships), "led", (json_int_t)metrics->led,
+        "led_here", (json_int_t)metrics->led_here, "leader_changes", (json_int_t)metrics->leader_changes,
+        "failovers", describe_histogram(&metrics->failovers), "dropped", describe_dropped(http), "writing_ms",
         (json_int_t)(since && now > since ? (now - since) / NS_PER_MS : 0), "unhealthy",
         unhealthy ? json_string(unhealthy) : NULL);
     if (more) json_object_update(line, more);

@@ -66,39 +66,44 @@ static bool leads_here(const struct http *http, const struct leadership *o, cons
            host_clock(http->with.host) < leadership_told_until(o);
 }
 
-static enum MHD_Result on_leader(struct http *http, struct MHD_Connection *c, const struct leadership *o)
+static enum MHD_Result refuse_unknown(struct http *http, struct MHD_Connection *c)
 {
+    return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-group", "this agent does not know the group");
+}
+
+static enum MHD_Result on_leader(struct http *http, struct MHD_Connection *c, const char *group)
+{
+    const struct leadership *o = serve_find_leadership(http->with.serve, group);
+    if (!o) return refuse_unknown(http, c);
     const struct host_view view = host_view_of(o->group);
     json_t *line = serve_leader_event(http->with.serve, o);
     if (line) json_object_del(line, "event");
     return answer_json(http, c, leads_here(http, o, &view) ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, line);
 }
 
-static enum MHD_Result on_history(struct http *http, struct MHD_Connection *c, const struct leadership *o)
+static enum MHD_Result on_history(struct http *http, struct MHD_Connection *c, const char *group)
 {
-    return answer_json(http, c, MHD_HTTP_OK, serve_history(http->with.serve, o, SERVE_HISTORY_MAX));
+    return answer_json(http, c, MHD_HTTP_OK, serve_history(http->with.serve, group, SERVE_HISTORY_MAX));
 }
 
-static enum MHD_Result on_why(struct http *http, struct MHD_Connection *c, const struct leadership *o)
+static enum MHD_Result on_why(struct http *http, struct MHD_Connection *c, const char *group)
 {
-    return answer_json(http, c, MHD_HTTP_OK, serve_why(http->with.serve, o));
+    return answer_json(http, c, MHD_HTTP_OK, serve_why(http->with.serve, group));
 }
 
 /* A path that ends with the name of a group. */
 static enum MHD_Result on_group(struct http *http, struct MHD_Connection *c, const char *url,
                                 const char *prefix,
                                 enum MHD_Result (*handle)(struct http *, struct MHD_Connection *,
-                                                          const struct leadership *))
+                                                          const char *group))
 {
     char name[CONFIG_NAME_MAX + 1];
-    const struct leadership *o = NULL;
     const bool is_name = http_group_of(url, prefix, name);
     if (is_name && !config_is_public(http->with.config, name))
         return refuse(http, c, MHD_HTTP_FORBIDDEN, "not-permitted",
                       "the group has an `allow-read` line, and HTTP does not know who asks: use the socket");
-    if (is_name) o = serve_find_leadership(http->with.serve, name);
-    if (!o) return refuse(http, c, MHD_HTTP_NOT_FOUND, "unknown-group", "this agent does not know the group");
-    return handle(http, c, o);
+    if (!is_name || !serve_remembers(http->with.serve, name)) return refuse_unknown(http, c);
+    return handle(http, c, name);
 }
 
 static enum MHD_Result on_overview(struct http *http, struct MHD_Connection *c)
@@ -130,7 +135,7 @@ static enum MHD_Result route(struct http *http, struct MHD_Connection *c, const 
                  {"/events", on_events}};
     static const struct {
         const char *prefix;
-        enum MHD_Result (*handle)(struct http *, struct MHD_Connection *, const struct leadership *);
+        enum MHD_Result (*handle)(struct http *, struct MHD_Connection *, const char *group);
     } of_groups[] = {{"/leader/", on_leader}, {"/history/", on_history}, {"/why/", on_why}};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (strcmp(url, paths[i].path) == 0) return paths[i].handle(http, c);

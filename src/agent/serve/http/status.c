@@ -23,7 +23,8 @@ static bool make_group(struct walk *w)
 {
     const struct serve *serve = w->http->with.serve;
     const struct leadership *o = leadership_at(&serve->leaderships, w->next++);
-    if (!http_may_tell(w->http, o)) return true;
+    if (leadership_is_free(o) || !http_may_tell(w->http, o) || serve_is_forgotten(w->http->with.serve, o))
+        return true;
     const char *comma = w->has_told ? "," : "";
     w->has_told = true;
     const uint64_t failover = host_worst_failover_ns(o->group);

@@ -136,14 +136,20 @@ void leadership_changed(struct leadership *o)
 
 /* ---- Ending one ---- */
 
+/* A candidate knows no other candidate: voters decide whether it is there. */
+static bool talks_to(const struct leadership *o, el_node peer)
+{
+    return config_talks(o->all->config, o->all->config->self, peer);
+}
+
 static bool is_in_touch(const struct leadership *o, el_node peer)
 {
-    return host_heard(o->all->host, peer) < HEARD_WITHIN_S * NS_PER_S;
+    return !talks_to(o, peer) || host_heard(o->all->host, peer) < HEARD_WITHIN_S * NS_PER_S;
 }
 
 static bool may_lead(const struct leadership *o, el_node peer)
 {
-    return peer != o->all->config->self && o->all->config->members[peer - 1].role == CONFIG_VOTER;
+    return peer != o->all->config->self && config_may_lead(o->all->config, peer);
 }
 
 /* The member to hand over to: the highest priority among reachable voters with a candidate; or nobody. */
@@ -151,6 +157,8 @@ static el_node best_peer(const struct leadership *o)
 {
     el_node best = EL_NOBODY;
     uint64_t most = 0, priority;
+    if (config_is_candidate(o->all->config, o->all->config->self))
+        return EL_NOBODY; /* the heir that voters suggested */
     for (el_node peer = 1; peer <= o->all->config->member_count; peer++) {
         if (!may_lead(o, peer) || !host_stands(o->group, peer, &priority) || !is_in_touch(o, peer)) continue;
         if (best && priority < most) continue;
@@ -400,19 +408,34 @@ static bool make_room(struct leaderships *all)
 struct leadership *leadership_of(struct leaderships *all, struct host_group *group)
 {
     if (host_leadership(group)) return leadership_known(all, group);
-    if (!make_room(all)) return NULL;
-    struct leadership *o = leadership_at(all, all->count);
-    o->tenure = no_tenure();
-    o->all = all;
-    o->group = group;
-    o->number = all->count++;
-    host_set_leadership(group, all->count);
+    if (!all->first_free && !make_room(all)) return NULL;
+    const uint32_t number = all->first_free ? all->first_free - 1 : all->count++;
+    struct leadership *o = leadership_at(all, number);
+    if (all->first_free) {
+        all->first_free = o->candidates;
+        all->free--;
+    }
+    struct leadership_tenure *tenure = o->tenure ? o->tenure : no_tenure();
+    *o = (struct leadership){.tenure = tenure, .all = all, .group = group, .number = number};
+    host_set_leadership(group, number + 1);
     return o;
+}
+
+void leadership_vacate(struct leadership *o)
+{
+    struct leaderships *all = o->all;
+    struct leadership_tenure *tenure = o->tenure; /* its piece stays with the place */
+    if (tenure->token > all->dropped_token) all->dropped_token = tenure->token;
+    if (tenure != &none) *tenure = none;
+    *o = (struct leadership){.tenure = tenure, .all = all, .number = o->number, .candidates = all->first_free};
+    all->first_free = o->number + 1;
+    all->free++;
 }
 
 void leaderships_free(struct leaderships *all)
 {
-    for (uint32_t i = 0; i < all->count; i++) host_set_leadership(leadership_at(all, i)->group, 0);
+    for (uint32_t i = 0; i < all->count; i++)
+        if (!leadership_is_free(leadership_at(all, i))) host_set_leadership(leadership_at(all, i)->group, 0);
     for (uint32_t i = 0; i < all->room / LEADERSHIP_BLOCK; i++) free(all->blocks[i]);
     slab_free(&all->slab);
     free(all->blocks);
@@ -459,7 +482,7 @@ bool leaderships_leave(struct leaderships *all)
         struct leadership *o = leadership_at(all, i);
         if (o->tenure->is_held && o->tenure->ending == LEADERSHIP_STAYS)
             ask_to_stop(o, LEADERSHIP_ENDS, EL_NOBODY);
-        stand(o);
+        if (!leadership_is_free(o)) stand(o);
         is_done = is_done && !o->tenure->is_held;
     }
     return is_done;

@@ -94,13 +94,14 @@ struct leadership_tenure {
  * below. */
 struct leadership {
     struct leaderships *all;
-    struct host_group *group;
+    struct host_group *group;         /* NULL: leadership_is_free() */
     struct leadership_tenure *tenure; /* the last one; before the first a constant, never held. Not NULL */
     uint64_t lost_ns;                 /* since when a leader is missing; 0: there is one, or there never was */
     uint64_t seen_token;              /* this and the other seen_ fields: as last reported to observers */
     uint32_t seen_value;              /* host_view.value_number */
-    uint32_t candidates;              /* a piece of leaderships.slab: the first is elected next */
-    uint32_t number;                  /* 0, 1, ... in leaderships */
+    uint32_t
+        candidates; /* a piece of leaderships.slab: the first is elected next; free: the next free one's number, plus 1 */
+    uint32_t number; /* 0, 1, ... in leaderships */
     uint16_t candidate_count;
     uint8_t seen_leader;
     bool is_failover; /* when the leader was lost, another candidate waited */
@@ -118,6 +119,7 @@ struct leaderships {
     struct host *host;
     const struct config *config;
     struct deadline_page *page; /* borrowed; NULL: no deadline page */
+    uint64_t dropped_token;     /* the highest that a dropped group had: its slot must not see it again */
     struct history *history;    /* requests and events are added there; may be NULL */
     void *context;
     /* Sends an event to a client. Called from within any call here or of the host; must not call back. */
@@ -132,9 +134,11 @@ struct leaderships {
     /* Whether the client gives no sign of life; may be NULL: none hangs. */
     bool (*hangs)(void *context, const void *client);
     struct leadership **blocks; /* leadership_at() */
-    uint32_t count, room;
-    struct slab slab;               /* candidates, options and tenures */
-    uint32_t told;                  /* first of the list of those with is_told: its number plus 1 */
+    uint32_t count, room;       /* of places, used or free */
+    uint32_t free,
+        first_free;   /* places whose group was dropped: how many, and the number of the first, plus 1 */
+    struct slab slab; /* candidates, options and tenures */
+    uint32_t told;    /* first of the list of those with is_told: its number plus 1 */
     uint64_t cells[HOST_CELLS_MAX]; /* the deadlines of the host's cells, as published */
     bool is_leaving, has_failed;
     bool has_endings; /* some tenures may be ending: leaderships_tick() looks at all */
@@ -146,11 +150,25 @@ static inline struct leadership *leadership_at(const struct leaderships *all, ui
     return &all->blocks[number / LEADERSHIP_BLOCK][number % LEADERSHIP_BLOCK];
 }
 
+/* Its group was dropped, and no other has taken its place yet. */
+static inline bool leadership_is_free(const struct leadership *o)
+{
+    return o->group == NULL;
+}
+
+static inline uint32_t leaderships_used(const struct leaderships *all)
+{
+    return all->count - all->free;
+}
+
 /* The group's leadership, created if necessary. NULL: out of memory. */
 struct leadership *leadership_of(struct leaderships *, struct host_group *);
 struct leadership *leadership_known(const struct leaderships *,
                                     const struct host_group *); /* NULL: it has none yet */
 void leaderships_free(struct leaderships *); /* not the struct itself; resigns from nothing */
+
+/* The host has dropped its group. There is no candidate and no tenure. Its number may go to another group. */
+void leadership_vacate(struct leadership *);
 
 /* For host_hooks.changed. */
 void leadership_changed(struct leadership *);

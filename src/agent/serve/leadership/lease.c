@@ -56,12 +56,13 @@ static void set_cell(struct leadership *o, uint32_t cell)
     deadline_page_set_deadline(o->all->page, DEADLINE_SLOTS + o->tenure->cell, o->all->cells[o->tenure->cell]);
 }
 
-/* Without a lease no deadline moves on, and a token may be used twice, which rule W4 of the page forbids. */
+/* Without a lease no deadline moves on, and a token may be used twice, which rule W4 of the page forbids. So may one that is
+ * not above those of dropped groups, of which one had this slot. */
 void leadership_publish(struct leadership *o)
 {
     set_cell(o, host_cell(o->group));
-    o->tenure->is_published =
-        o->all->page && o->number < DEADLINE_SLOTS && o->tenure->deadline_ns != UINT64_MAX;
+    o->tenure->is_published = o->all->page && o->number < DEADLINE_SLOTS &&
+                              o->tenure->deadline_ns != UINT64_MAX && o->tenure->token > o->all->dropped_token;
     if (!o->tenure->is_published) return;
     if (o->tenure->cell == HOST_NO_CELL)
         deadline_page_set_deadline(o->all->page, o->number, o->tenure->deadline_ns);

@@ -70,7 +70,8 @@ static void mistakes_about_members(void **state)
     refuses(ALL "[member d]\nid = 0\n", ":15: a member's id is a whole number from 1 to 1000, not '0'");
     refuses(ALL "[member d]\nid = 1001\n", ":15: a member's id is a whole number from 1 to 1000, not '1001'");
     refuses(ALL "[member d]\nid = 1x\n", ":15: a member's id is a whole number from 1 to 1000, not '1x'");
-    refuses(ALL "[member d]\nrole = king\n", ":15: 'role' is voter, witness or observer, not 'king'");
+    refuses(ALL "[member d]\nrole = king\n",
+            ":15: 'role' is voter, witness, observer or candidate, not 'king'");
     refuses(ALL "[member d]\nid = 2\naddress = 127.0.0.1:9\n",
             ":14: members 'b' and 'd' have the same id; each has its own");
     refuses(ALL "[member d]\nid = 4\naddress = 127.0.0.1:7402\n",
@@ -183,7 +184,7 @@ static void mistakes_about_groups(void **state)
     refuses(
         ALL "[group x]\nlaese = 2s\n",
         ":15: quorum has no option 'laese'; did you mean 'lease'? a group of it has algorithm, allow, allow-read, allow-control, lease, beat, "
-        "margin, re-ask, stagger, block, preempt, observers");
+        "margin, re-ask, stagger, block, preempt, observers, candidates");
     mentions(ALL "[group x]\nlease = 2s\nalgorithm = bully\n",
              ":15: bully has no option 'lease'; a group of it has ");
     refuses(ALL "[group x]\nlease = 2\n", ":15: 'lease' is a time with its unit, such as 150ms or 2s, not '2'");
@@ -226,6 +227,11 @@ static void roles_that_an_algorithm_does_not_know(void **state)
     accepts(ALL "[group x]\nalgorithm = raft\n");
     refuses(CLUSTER MEMBERS "role = observer\n" AGENT "[group x]\nalgorithm = raft\n",
             ":15: raft supports no observers, and 'c' is one; choose quorum, or make it a voter");
+    accepts(CLUSTER MEMBERS "role = candidate\n" AGENT "[group x]\nlease = 2s\n");
+    mentions(CLUSTER MEMBERS "role = candidate\n" AGENT "[group x]\nalgorithm = raft\n",
+             "raft supports no candidates without a vote, and 'c' is one; choose quorum, or make it a voter");
+    refuses(CLUSTER "[member a]\nid = 1\naddress = 127.0.0.1:7401\nrole = candidate\n" AGENT,
+            ": no member votes: candidates lead by the votes of others; make some members voters");
     mentions(ALL "[group x]\nalgorithm = etcd-election\n",
              "etcd-election elects on a store, and agents have none; choose quorum here");
 }

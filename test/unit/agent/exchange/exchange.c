@@ -297,8 +297,17 @@ static void one_that_restarts_learns_all_again(void **state)
     pass(1000);
     start(C, 77);
     assert_false(exchange_knows(agents[C].exchange, A));
-    say(A, EXCHANGE_BEGAN, 9,
-        "elected"); /* goes out before a knows of the restart: what comes before is missing */
+    say(A, EXCHANGE_BEGAN, 9, "elected");
+    for (int i = 0; i < 2; i++) { /* it goes out before a knows of the restart: what comes before is missing */
+        now += 50 * NS_PER_MS;
+        exchange_hear(agents[A].exchange, now, C);
+        (void)exchange_tick(agents[A].exchange, now);
+    }
+    assert_true(letter_count > 0);
+    for (uint32_t i = 0; i < letter_count; i++)
+        if (letters[i].to == C) exchange_receive(agents[C].exchange, now, A, letters[i].bytes, letters[i].size);
+    letter_count = 0;
+    assert_string_equal(agents[C].told, "");
     pass(1000);
     assert_true(exchange_differs(agents[C].exchange, A, "work"));
     assert_string_equal(agents[C].told, "1 work 9 elected");
@@ -355,6 +364,22 @@ static void statements_arrive_once_and_in_order(void **state)
     assert_string_equal(agents[A].told, "");
 }
 
+static void the_election_comes_first(void **state)
+{
+    const uint64_t after = EXCHANGE_AFTER_MS * NS_PER_MS;
+    start_all();
+    pass(1000);
+    const uint32_t sent = sent_count;
+    say(A, EXCHANGE_ENDED, 5, "resigned");
+    assert_int_equal(exchange_tick(agents[A].exchange, now), now + after);
+    say(A, EXCHANGE_GAP, 5, "");
+    assert_int_equal(exchange_tick(agents[A].exchange, now + after - 1),
+                     now + after); /* it does not wait longer */
+    assert_int_equal(sent_count, sent);
+    (void)exchange_tick(agents[A].exchange, now + after);
+    assert_int_equal(sent_count, sent + 2); /* both statements in one datagram for each peer */
+}
+
 static void one_that_was_cut_off_is_told_afterwards(void **state)
 {
     start_all();
@@ -383,6 +408,75 @@ static void the_oldest_are_left_out(void **state)
         if (strstr(agents[C].told, "1 work 3072 ")) break;
     }
     assert_non_null(strstr(agents[C].told, "1 work 3072 ")); /* the newest; and nothing waits for ever */
+}
+
+/* ---- Who hears whom ---- */
+
+static uint64_t hears(el_node self, el_node peer)
+{
+    uint64_t members = 0;
+    assert_true(exchange_hears(agents[self].exchange, peer, &members));
+    return members;
+}
+
+enum { BIT_A = 1, BIT_B = 2, BIT_C = 4 };
+
+static void each_tells_whom_it_hears(void **state)
+{
+    uint64_t members;
+    start_all();
+    assert_false(exchange_hears(agents[A].exchange, B, &members));
+    pass(3000);
+    assert_int_equal(hears(A, B), BIT_A | BIT_C);
+    assert_int_equal(hears(C, A), BIT_B | BIT_C);
+    is_deaf[C] = true;
+    pass(6000);
+    assert_int_equal(hears(A, B), BIT_A);
+    assert_int_equal(hears(A, C), BIT_A | BIT_B); /* as it said last */
+    is_deaf[C] = false;
+    pass(10000);
+    assert_int_equal(hears(A, B), BIT_A | BIT_C);
+    const uint32_t sent = sent_count;
+    pass(600000);
+    assert_int_equal(sent_count, sent); /* at rest they say nothing */
+}
+
+static void one_that_restarts_learns_it_again_also_after_many_tenures(void **state)
+{
+    start_all();
+    pass(3000);
+    for (uint64_t i = 1; i <= UINT64_C(3) * EXCHANGE_LATEST; i++) {
+        say(A, EXCHANGE_GAP, i, "");
+        if (i % 100 == 0) pass(50);
+        agents[B].told[0] = agents[C].told[0] = '\0';
+    }
+    start(C, 77);
+    pass(3000);
+    assert_int_equal(hears(C, A), BIT_B | BIT_C);
+}
+
+static void positions_of_another_list_say_nothing(void **state)
+{
+    uint64_t members;
+    agents[C].config.members[C - 1].role = CONFIG_OBSERVER;
+    start_all();
+    pass(3000);
+    assert_false(exchange_hears(agents[A].exchange, C, &members));
+    assert_int_equal(hears(A, B), BIT_A | BIT_C);
+}
+
+static void links_that_flap_push_nothing_out(void **state)
+{
+    start_all();
+    pass(3000);
+    say(A, EXCHANGE_BEGAN, 5, "elected");
+    for (int i = 0; i < 3600; i++) {
+        is_deaf[C] = i & 1;
+        pass(2050);
+    }
+    start(B, 77);
+    pass(3000);
+    assert_non_null(strstr(agents[B].told, "1 work 5 elected"));
 }
 
 /* ---- Requests ---- */
@@ -517,8 +611,13 @@ int main(void)
         TEST(losses_and_copies_change_nothing),
         TEST(an_earlier_version_is_asked_ever_more_seldom),
         TEST(statements_arrive_once_and_in_order),
+        TEST(the_election_comes_first),
         TEST(one_that_was_cut_off_is_told_afterwards),
         TEST(the_oldest_are_left_out),
+        TEST(each_tells_whom_it_hears),
+        TEST(one_that_restarts_learns_it_again_also_after_many_tenures),
+        TEST(positions_of_another_list_say_nothing),
+        TEST(links_that_flap_push_nothing_out),
         TEST(a_request_is_answered),
         TEST(it_is_carried_out_once_whatever_the_network_does),
         TEST(no_answer_is_told_too),

@@ -191,6 +191,19 @@ static void the_oldest_changes_go_first(void **state)
 
 /* ---- How they began and ended ---- */
 
+/* The release reached c first, and c's vote reached us before it. */
+static void a_vote_that_was_pushed_before_the_release_came_is_told(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    hear(QUORUM_GRANT, C, 0, 9, EL_NOBODY);
+    note(QUORUM_IS_PUSHED, C, 9);
+    us += 5000;
+    note(QUORUM_IS_RELEASED, A, 5);
+    lead(A, B, 9, 0);
+    assert_non_null(strstr(tell(), "0 c votes for b, in term 9; 1 b is given the vote of c unasked"));
+}
+
 static void a_release_that_is_pushed_is_a_hand_over(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
@@ -635,6 +648,7 @@ int main(void)
         TEST(groups_are_kept_apart),
         TEST(much_noise_takes_no_tenure_away),
         TEST(the_oldest_changes_go_first),
+        TEST(a_vote_that_was_pushed_before_the_release_came_is_told),
         TEST(a_release_that_is_pushed_is_a_hand_over),
         TEST(who_asked_first_was_elected),
         TEST(who_asked_in_vain_is_an_heir_all_the_same),

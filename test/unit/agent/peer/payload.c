@@ -170,7 +170,7 @@ static void other_versions_and_types_are_not_understood(void **state)
     assert_false(payload_head(bytes, PAYLOAD_HEAD - 1, &digest));
     assert_false(payload_head(bytes, 0, &digest));
     assert_int_equal(payload_next(bytes, sizeof bytes, &at, &entry), PAYLOAD_BAD);
-    bytes[PAYLOAD_HEAD] = PAYLOAD_ANSWER + 1;
+    bytes[PAYLOAD_HEAD] = PAYLOAD_TOLD + 1;
     assert_false(payload_is_exchange(bytes, sizeof bytes));
     assert_int_equal(payload_next(bytes, sizeof bytes, &at, &entry), PAYLOAD_BAD);
     bytes[PAYLOAD_HEAD] = 255;

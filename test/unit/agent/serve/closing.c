@@ -95,6 +95,20 @@ static void nor_one_that_waits_in_the_queue_of_a_connection(void **state)
     expect_going_on(since);
 }
 
+static void nor_one_in_the_queue_of_a_line_of_work(void **state)
+{
+    const uint64_t since = seconds();
+    const int fd = join_as(stranger_uid, 1);
+    int line[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line), 0);
+    pass_on(line[1], "for the agent", (int[]){make_lingering()}, 1);
+    pass_on(fd, "{\"op\":\"work\"}\n", (int[]){line[0]}, 1); /* no guardian runs here: it is closed at once */
+    assert_non_null(strstr(hear(fd), "true"));
+    close(line[1]);
+    connection_close(t.serve->connections[0], LEADERSHIP_DIES);
+    expect_going_on(since);
+}
+
 static void nor_one_of_a_client_that_is_refused(void **state)
 {
     const uint64_t since = seconds();
@@ -145,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LINGERS(a_descriptor_that_lingers_does_not_stop_the_loop),
         LINGERS(nor_one_that_waits_in_the_queue_of_a_connection),
+        LINGERS(nor_one_in_the_queue_of_a_line_of_work),
         LINGERS(nor_one_of_a_client_that_is_refused),
         LINGERS(a_user_waits_for_its_own_descriptors),
     };

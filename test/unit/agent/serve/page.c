@@ -46,6 +46,33 @@ static int leave(void **state)
     return finish(state);
 }
 
+/* Campaigns, and is elected. Returns the event. */
+static const char *lead_with_page(int fd, const char *group)
+{
+    char request[200];
+    snprintf(request, sizeof request, "{\"op\":\"campaign\",\"group\":\"%s\"}", group);
+    expect(fd, request, "{\"ok\":true}");
+    return await(fd);
+}
+
+static void a_slot_sees_no_token_of_a_dropped_group_again(void **state)
+{
+    const int fd = join_with_page();
+    const uint64_t token = (uint64_t)number_in(lead_with_page(fd, "g"), "token");
+    say(fd, "{\"op\":\"resign\",\"group\":\"g\"}");
+    pass(100000);
+    while (try_hear(fd)) {}
+    say(fd, "{\"op\":\"forget\",\"group\":\"g\"}");
+    while (try_hear(fd)) {}
+    assert_int_equal(t.serve->leaderships.dropped_token, token);
+    assert_int_equal(number_in(lead_with_page(fd, "h"), "slot"), 0); /* the place of g */
+    t.serve->leaderships.dropped_token =
+        UINT64_MAX; /* as if g had been of other settings, whose tokens are higher */
+    assert_null(strstr(lead_with_page(fd, "i"), "\"slot\":"));
+    pass(3000);
+    assert_non_null(strstr(hear(fd), "\"lease\"")); /* its deadline comes in events */
+}
+
 static void who_has_the_page_finds_its_deadline_there_and_hears_of_no_lease(void **state)
 {
     const int fd = join_with_page();
@@ -159,6 +186,7 @@ static void who_does_not_ask_hears_nothing_of_pages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        PAGED(a_slot_sees_no_token_of_a_dropped_group_again),
         PAGED(who_has_the_page_finds_its_deadline_there_and_hears_of_no_lease),
         PAGED(a_lease_that_is_renewed_too_late_is_told),
         PAGED(who_is_hung_up_on_loses_its_slot_at_once),

@@ -267,6 +267,17 @@ static void forgets_at_once_what_it_is_told_to(void **state)
     assert_true(lists(watch, "g"));
     resign(fd);
     assert_true(lists(watch, "g")); /* forgotten once, not for ever */
+    expect_part(watch, "{\"op\":\"observe\",\"group\":\"g\"}",
+                "true"); /* so it is hidden, and keeps its place */
+    while (try_hear(watch)) {}
+    pass(100000);
+    while (try_hear(watch)) {}
+    say(watch, "{\"op\":\"forget\",\"group\":\"g\"}");
+    while (try_hear(watch)) {}
+    assert_false(lists(fd, "g"));
+    (void)lead(fd, "g");
+    resign(fd);
+    assert_true(lists(fd, "g"));
 }
 
 static void never_forgets_a_group_that_its_file_names(void **state)
@@ -333,7 +344,7 @@ static void gives_its_status_by_pages(void **state)
         size_t i;
         json_array_foreach(json_object_get(line, "groups"), i, group)
         {
-            const int number = atoi(json_string_value(json_object_get(group, "group")) + 1);
+            const long number = strtol(json_string_value(json_object_get(group, "group")) + 1, NULL, 10);
             assert_false(seen[number / 64] >> number % 64 & 1);
             seen[number / 64] |= UINT64_C(1) << number % 64;
         }

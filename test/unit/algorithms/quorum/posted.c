@@ -173,6 +173,7 @@ static int set_up(void **state)
     posted.on_timer = on_timer;
     posted.on_request = on_request;
     posted.on_fact = NULL;
+    posted.membership = NULL; /* there is no era here */
     posted.on_campaign = NULL;
     posted.view = view;
     cluster = (struct el_cluster){

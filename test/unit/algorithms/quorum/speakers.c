@@ -5,6 +5,7 @@
 #include "lib/node/quorum.h"
 
 #include "algorithms/quorum/driver.h"
+#include "algorithms/quorum/era.h"
 #include "algorithms/quorum/speakers.h"
 
 #ifdef ELECTOR_SANITIZED
@@ -22,8 +23,10 @@ static const uint8_t roles[COUNT] = {EL_CANDIDATE, EL_CANDIDATE, EL_CANDIDATE, E
 struct memory {
     struct quorum_member member;
     struct quorum_group group;
+    struct quorum_era era;
     struct quorum_peer peers[COUNT];
     struct quorum_ballot ballots[COUNT];
+    struct quorum_former formers[COUNT];
 };
 
 static struct memory *memory(void)
@@ -104,9 +107,9 @@ static bool lie(unsigned n, el_node from, struct el_msg *m)
     m->flags = flags[below(sizeof flags, &n)];
     m->subject = 1 + below(COUNT, &n);
     m->epoch = number(below(9, &n));
-    m->rank = number(1 + below(6, &n));
+    m->rank = number(below(7, &n));
     m->extra[2] = number(below(3, &n));
-    m->extra[3] = number(1 + below(3, &n));
+    m->extra[3] = number(below(4, &n));
     m->aux = memory()->member.nonce ? memory()->member.nonce : 1;
     m->more = 1 + below(2, &n);
     m->extra[0] = memory()->member.incarnation;

@@ -43,6 +43,23 @@ static void the_first_key_leads_with_its_revision(void **state)
     shows(8, "lease");
 }
 
+/* As an engine says of a session that it had for long: nobody knows when the store last heard of it. */
+static void a_session_that_is_not_proved_leads_with_its_first_renewal(void **state)
+{
+    sit_standing("etcd-election", "Granted 4 e7 m1 w1 f1");
+    did("disarm call; move probe to lease; arm probe 100; send 4 KeepAlive 1 e7 m2 w1; arm beat 40; note stands; send 4 Txn 1 e7 m3 "
+        "w1; arm call 30");
+    hears(STORE, "Created 1 e7 a8 m3 w1 y8");
+    did("disarm call");
+    sees("elects");
+    hears(STORE, "KeptAlive 1 e7 a8 m2 w1 y8");
+    did("move probe to lease; send 4 Range 1 e7 m4 w1; arm call 30");
+    sees("elects");
+    hears(STORE, "Keys 1 e7 a8 m4 w1 y8");
+    did("disarm call; note leads 8");
+    shows(8, "lease");
+}
+
 static void another_watches_the_key_before_its_own_and_names_the_first(void **state)
 {
     sit_waiting();
@@ -301,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_counts_the_lease_from_the_sending),
         cmocka_unit_test(the_first_key_leads_with_its_revision),
+        cmocka_unit_test(a_session_that_is_not_proved_leads_with_its_first_renewal),
         cmocka_unit_test(another_watches_the_key_before_its_own_and_names_the_first),
         cmocka_unit_test(a_key_that_is_gone_already_is_no_reason_to_lead),
         cmocka_unit_test(an_event_makes_it_look_and_only_the_answer_makes_it_lead),

@@ -205,6 +205,95 @@ static void one_line_is_there_at_exit(void **state)
     }
 }
 
+/* ---- Lines that wait ---- */
+
+static void log_late(void)
+{
+    static const char mark[] = "mark\n";
+    log_set(false, false);
+    log_defer(true);
+    log_event(LOG_INFO_LEVEL, NULL, "late");
+    poll(NULL, 0, 50); /* were the thread awake, the line would be written by now */
+    if (write(STDERR_FILENO, mark, sizeof mark - 1) < 0) _exit(8);
+}
+
+static void log_late_and_tick(void)
+{
+    log_late();
+    const uint64_t due = log_tick(0);
+    if (due == UINT64_MAX || log_tick(due) != UINT64_MAX || log_tick(0) != UINT64_MAX) _exit(7);
+    poll(NULL, 0, -1);
+}
+
+static void log_late_and_end(void)
+{
+    log_late();
+    log_defer(false);
+}
+
+static void log_late_and_fail(void)
+{
+    log_late();
+    log_event(LOG_ERROR_LEVEL, NULL, "failed");
+    poll(NULL, 0, -1);
+}
+
+/* What it wrote until the word; then it is killed. */
+static char *read_until(struct child child, const char *word)
+{
+    char *text = calloc(1, 4096);
+    assert_non_null(text);
+    for (size_t size = 0; !strstr(text, word);) {
+        const ssize_t got = read(child.output, text + size, 4095 - size);
+        assert_true(got > 0);
+        size += (size_t)got;
+    }
+    kill(child.pid, SIGKILL);
+    waitpid(child.pid, NULL, 0);
+    close(child.output);
+    return text;
+}
+
+static void check_is_late(char *text)
+{
+    const char *mark = strstr(text, "mark\n"), *late = strstr(text, "msg=\"late\"\n");
+    assert_non_null(mark);
+    assert_non_null(late);
+    assert_true(mark < late);
+    free(text);
+}
+
+static void deferred_lines_wait_for_their_tick(void **state)
+{
+    check_is_late(read_until(in_pipe(log_late_and_tick), "late"));
+}
+
+static void deferred_lines_wait_for_the_end_of_it(void **state)
+{
+    struct child child = in_pipe(log_late_and_end);
+    char *text = read_all(&child);
+    await_end(child.pid);
+    check_is_late(text);
+}
+
+static void an_error_takes_deferred_lines_along(void **state)
+{
+    check_is_late(read_until(in_pipe(log_late_and_fail), "failed"));
+}
+
+static void log_much_late(void)
+{
+    log_set(false, false);
+    log_defer(true);
+    for (int i = 0; i < MANY; i++) log_event(LOG_INFO_LEVEL, NULL, "line %d of many", i);
+    poll(NULL, 0, -1);
+}
+
+static void too_many_lines_wait_no_longer(void **state)
+{
+    free(read_until(in_pipe(log_much_late), "line 1 of"));
+}
+
 /* ---- Last words ---- */
 
 static void say_last_words(void)
@@ -243,9 +332,16 @@ static void last_words_are_heard_or_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(escapes_do_not_leave_the_line), cmocka_unit_test(nobody_waits_for_a_full_pipe),
-        cmocka_unit_test(lost_lines_are_counted),        cmocka_unit_test(nobody_waits_for_a_stopped_terminal),
-        cmocka_unit_test(one_line_is_there_at_exit),     cmocka_unit_test(last_words_are_heard_or_end),
+        cmocka_unit_test(escapes_do_not_leave_the_line),
+        cmocka_unit_test(nobody_waits_for_a_full_pipe),
+        cmocka_unit_test(lost_lines_are_counted),
+        cmocka_unit_test(nobody_waits_for_a_stopped_terminal),
+        cmocka_unit_test(one_line_is_there_at_exit),
+        cmocka_unit_test(deferred_lines_wait_for_their_tick),
+        cmocka_unit_test(deferred_lines_wait_for_the_end_of_it),
+        cmocka_unit_test(an_error_takes_deferred_lines_along),
+        cmocka_unit_test(too_many_lines_wait_no_longer),
+        cmocka_unit_test(last_words_are_heard_or_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void majorities(void **state)
         {1, 0, 1, 1, 0, 0}, {2, 0, 2, 2, 0, 0}, {3, 0, 3, 2, 1, 1}, {4, 0, 4, 3, 1, 1}, {5, 0, 5, 3, 2, 2},
         {2, 1, 3, 2, 1, 1}, {1, 2, 3, 2, 1, 0}, {2, 3, 5, 3, 2, 1}, {7, 0, 7, 4, 3, 3}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct bounds_votes count = bounds_count(rows[i][0], rows[i][1]);
+        const struct bounds_votes count = bounds_count(rows[i][0], rows[i][1], 0);
         assert_int_equal(count.votes, rows[i][2]);
         assert_int_equal(count.majority, rows[i][3]);
         assert_int_equal(count.failures, rows[i][4]);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cli/cluster/doctor.h"
+#include "cli/cluster/doctor/doctor.h"
 
 enum { TICKS = 100, TICK_US = 10000, DRIFT = 1000 }; /* the kernel's usual tick, and 0.001 */
 

@@ -106,7 +106,7 @@ static void every_key_says_what_it_takes(void **state)
 {
     size_t count = 0;
     const struct sim_key *keys = sim_keys(&count);
-    assert_int_equal(count, 43);
+    assert_int_equal(count, 45);
     for (size_t i = 0; i < count; i++) {
         assert_non_null(keys[i].argument);
         assert_true(strlen(keys[i].help) > 0);

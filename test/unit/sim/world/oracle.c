@@ -247,6 +247,30 @@ static void a_leader_in_a_term_that_is_not_above_all_earlier_ones_is_blamed(void
     assert_int_equal(bench.result->violation_kinds, 0);
 }
 
+/* What a toy follows is what it holds for decided, under number 7. */
+static void decides_its_leader(const void *state, struct el_decision *decision)
+{
+    const struct toy *me = state;
+    *decision = (struct el_decision){me->leader ? 7 : 0, me->leader};
+}
+
+static void two_decisions_under_one_number_are_blamed_for_ever(void **state)
+{
+    errand = crown_itself;
+    toy.decided = decides_its_leader;
+    toy.claims = EL_CLAIMS_ONE_DECISION;
+    toys("nodes 3; initiator 1@1,2@3; crash 1@2"); /* whoever held the first one is gone */
+    blames_only(EL_TWO_DECISIONS, "2");
+    assert_int_equal(bench.result->violations[0].time, 3 * T);
+    errand = crown_three_for_all;
+    toys("nodes 3; initiator 1@1,2@3");
+    assert_int_equal(bench.result->violation_kinds, 0);
+    errand = crown_itself;
+    toy.claims = 0;
+    toys("nodes 3; initiator 1@1,2@3");
+    assert_int_equal(bench.result->violation_kinds, 0);
+}
+
 /* ---- Leaders that may stay ---- */
 
 /* Leads in the next term, and everybody else follows. */
@@ -347,6 +371,7 @@ int main(void)
         check(who_declined_to_go_was_not_asked),
         check(two_leaders_in_one_term_are_blamed_whenever_they_led),
         check(a_leader_in_a_term_that_is_not_above_all_earlier_ones_is_blamed),
+        check(two_decisions_under_one_number_are_blamed_for_ever),
         check(terms_that_differ_are_no_matter),
         check(a_fall_is_excused_by_whatever_kept_the_leader_from_being_heard),
         check(who_was_asked_to_go_may_go),

@@ -77,6 +77,25 @@ static void who_does_not_beat_answers_at_once(void **state)
     close_world();
 }
 
+/* They send each other greetings, and no beat by which one could be missed. */
+static void two_witnesses_hear_each_other(void **state)
+{
+    prepare_world(3, 0);
+    for (el_node node = 1; node <= 3; node++)
+        for (unsigned i = 1; i < 3; i++) world.hosts[node].config.members[i].role = CONFIG_WITNESS;
+    start_all();
+    pass(3000);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        pass(1000);
+        assert_true(host_hears(world.hosts[2].host, 3) && host_hears(world.hosts[3].host, 2));
+        assert_true(host_hears(world.hosts[2].host, 1) && host_hears(world.hosts[1].host, 2));
+    }
+    die(3);
+    pass(2500);
+    assert_false(host_hears(world.hosts[2].host, 3));
+    close_world();
+}
+
 /* ---- When ---- */
 
 /* Two milliseconds there and back; a beat later the next one is asked for. */
@@ -347,6 +366,7 @@ int main(void)
         cmocka_unit_test(with_no_leader_a_pair_takes_two_letters_a_beat),
         cmocka_unit_test(with_more_leaders_only_their_answers_take_more),
         cmocka_unit_test(who_does_not_beat_answers_at_once),
+        cmocka_unit_test(two_witnesses_hear_each_other),
         cmocka_unit_test(a_leader_is_answered_at_once),
         cmocka_unit_test(who_leads_nothing_is_answered_with_the_next_beat),
         cmocka_unit_test(an_answer_that_waits_is_not_lost_to_a_copy),

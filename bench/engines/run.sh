@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# How long nobody works, by what ended the leader, with `elector run` on a store, and with the store's own client beside it, on
+# the same servers in the same run: a table on stdout, progress on stderr. The clock runs from the kill to the first line of the
+# next worker.
+#
+# Environment: ELECTOR, the program; BUILD, a built folder; TRIALS (20) of each kind; TTL (5), in seconds, of both; STORES (etcd zookeeper).
+# Each store is a file store_NAME.sh here: store_start, store_stop, store_url, and of its own client own_name and own_run.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+BUILD=$(realpath "${BUILD:-build/release}")
+ELECTOR=$(realpath "${ELECTOR:-$BUILD/elector}")
+trials=${TRIALS:-20}
+export ttl=${TTL:-5} # for store_NAME.sh
+read -ra stores <<< "${STORES-etcd zookeeper}"
+export ELECTOR_ENGINES_DIR=$BUILD
+work=$(mktemp -d "${TMPDIR:-/tmp}/elector-engines.XXXXXX")
+started=()
+# shellcheck disable=SC2317 # by the trap
+finish() {
+    trap '' TERM INT
+    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2> /dev/null || true
+    store_stop 2> /dev/null || true
+    wait 2> /dev/null || true
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 143' TERM INT
+
+now() { date +%s%N; }
+say() { echo "bench-engines: $*" >&2; }
+# The work: one line when it begins (time, pid), and then it waits.
+cat > "$work/worker" << 'END'
+#!/bin/sh
+echo "$(date +%s%N) $$ $PPID" >> "$1"
+exec sleep 1000
+END
+chmod +x "$work/worker"
+
+lines() { wc -l < "$1" 2> /dev/null || echo 0; }
+await_line() { # FILE NUMBER
+    local tries=0
+    until [ "$(lines "$1")" -ge "$2" ]; do
+        ((tries++ < 6000)) || { say "no worker began in a minute"; exit 1; }
+        sleep 0.01
+    done
+}
+
+# A pair: two candidates, of whom one works. `own`: the store's client; `elector`: ours.
+start_candidate() { # WHO GROUP LOG
+    local what=$1
+    if [ "$what" = elector ]; then
+        setsid "$ELECTOR" run --quiet --url "$(store_url)" "$2" -- "$work/worker" "$3" > /dev/null 2>> "$work/err" < /dev/null &
+    else
+        own_run "$2" "$work/worker" "$3" > /dev/null 2>> "$work/err" < /dev/null &
+    fi
+    candidate=$!
+    started+=("$candidate")
+}
+
+# It and all below it: keeper, command and engine are orphans of `elector run`, or its children.
+all_of() { # PID
+    local child
+    echo "$1"
+    for child in $(pgrep -P "$1"); do all_of "$child"; done
+}
+
+end_candidate() { # PID
+    kill -TERM "$1" 2> /dev/null || return 0
+    sleep 0.2
+    kill -KILL "$1" 2> /dev/null || true
+    wait "$1" 2> /dev/null || true
+}
+
+measure() { # WHO KIND: ms for each trial
+    local who=$1 kind=$2 i log first second from to pid
+    for ((i = 0; i < trials; i++)); do
+        log=$work/$who-$kind-$i
+        : > "$log"
+        start_candidate "$who" "g-$who-$kind-$i" "$log" && first=$candidate
+        await_line "$log" 1
+        start_candidate "$who" "g-$who-$kind-$i" "$log" && second=$candidate
+        sleep 0.4 # it stands in the queue
+        read -r _ pid _ < "$log"
+        from=$(now)
+        case $kind in
+        command) kill -KILL "$pid" ;;
+        run) kill -KILL "$first" ;;
+        stopped) # shellcheck disable=SC2046
+            kill -STOP $(all_of "$first") 2> /dev/null || true ;;
+        resign) kill -TERM "$([ "$who" = own ] && echo "$pid" || echo "$first")" ;; # its own client leaves with its command
+        esac
+        await_line "$log" 2
+        to=$(sed -n '2s/ .*//p' "$log")
+        awk -v a="$from" -v b="$to" 'BEGIN { printf "%.1f\n", (b - a) / 1e6 }'
+        # shellcheck disable=SC2046
+        [ "$kind" != stopped ] || kill -CONT $(all_of "$first") 2> /dev/null || true
+        end_candidate "$first"
+        end_candidate "$second"
+        kill -KILL "$pid" 2> /dev/null || true
+    done
+}
+
+row() { # LABEL SAMPLES
+    sort -n "$2" | awk -v label="$1" '
+        { v[NR] = $1 }
+        END {
+            p = int(NR * 0.99 + 0.999)
+            if (p > NR) p = NR
+            if (NR) printf "%-28s %10.1f %10.1f %6d\n", label, v[int((NR + 1) / 2)], v[p], NR
+        }'
+}
+
+printf '%-28s %10s %10s %6s\n' "what ended the leader" "median ms" "p99 ms" "trials"
+for store in "${stores[@]}"; do
+    # shellcheck disable=SC1090
+    source "bench/engines/store_$store.sh"
+    store_start "$work"
+    for kind in command run resign stopped; do
+        for who in elector own; do
+            say "$store: $kind, $who"
+            measure "$who" "$kind" > "$work/samples"
+            row "$store $kind, $([ "$who" = own ] && own_name || echo "elector run")" "$work/samples"
+        done
+    done
+    say "$store: 1000 groups"
+    log=$work/many
+    : > "$log"
+    from=$(now)
+    timeout 120 "$BUILD/bench/bench-engines" "$(store_url)" 1000 > "$work/samples"
+    row "$store 1000 groups acquired" "$work/samples"
+    store_stop
+done

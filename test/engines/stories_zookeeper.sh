@@ -1,0 +1,255 @@
+# shellcheck shell=bash disable=SC2154,SC2034,SC2086 # see lib_zookeeper.sh
+# What goes wrong with ZooKeeper and its candidates, and that the witness sees nobody work beside the leader.
+
+# ---- Candidates end ----
+
+story_zookeeper_candidates_end() { # each in its own way; the next one in the queue follows
+    zk_begin 1
+    local before=$token who=$leader
+    kill -KILL "${runner[$who]}" # the keeper ends the work, and the engine closes the session
+    await_leader "$before"
+    [ "$leader" != "$who" ] || fail "$who leads again"
+    work "$who"
+    await 30 "three candidates again" zk_waits 3
+    before=$token
+    kill -KILL "$worker" # elector run resigns, and ends
+    await_leader "$before"
+    before=$token
+    kill -TERM "${runner[$leader]}"
+    await_leader "$before"
+    [ "$leader" = "$who" ] || fail "$leader leads, and not $who, which stood last"
+    await 30 "one candidate is left" zk_waits 1
+    judge
+}
+
+story_zookeeper_last_one_leaves_nothing() {
+    zk_found 1
+    zk_start 1
+    work a
+    await_leader
+    kill -TERM "${runner[a]}"
+    await_exit "${runner[a]}" 0 "elector run"
+    await 10 "no node is left" zk_waits 0
+}
+
+story_zookeeper_engine_is_killed() { # the work ends at once; the office, when the session has expired
+    zk_begin 1
+    local before=$token pid
+    pid=$(zk_engine_of "$leader")
+    kill -KILL $pid
+    await_leader "$before"
+    await 30 "three candidates again" zk_waits 3
+    judge
+}
+
+story_zookeeper_session_expires() { # its owner stands still, and the keeper ends the work before
+    zk_begin 1
+    local before=$token who=$leader pid
+    pid=$(zk_engine_of "$who")
+    kill -STOP $pid
+    await_leader "$before"
+    [ "$leader" != "$who" ] || fail "$who leads, though its engine stands still"
+    kill -CONT $pid
+    await_log_of "$who" 'the session has expired'
+    await 30 "three candidates again" zk_waits 3
+    judge
+}
+await_log_of() { await 30 "$1 says '$2'" grep -q "$2" "$dir/run-$1.log"; }
+
+# ---- Servers fail ----
+
+story_zookeeper_servers_die() { # one after the other, the leader of the servers too: the session moves, and nobody loses the office
+    zk_ttl=8s
+    zk_begin 3
+    local before=$token now i
+    for i in 1 2 3; do
+        zk_kill "$i"
+        now=$(ticks "$before ")
+        await 30 "it works on without server $i" has_ticks "$before" $((now + 300))
+        zk_start "$i"
+    done
+    look
+    [ "$token" = "$before" ] || fail "token $token instead of $before: the office was lost"
+    judge
+}
+
+story_zookeeper_server_is_frozen() { # it accepts connections, and says nothing
+    zk_ttl=6s
+    zk_begin 3
+    local before=$token now i
+    for i in 1 2 3; do
+        kill -STOP "${zk[$i]}"
+        now=$(ticks "$before ")
+        await 30 "it works on without server $i" has_ticks "$before" $((now + 300))
+        kill -CONT "${zk[$i]}"
+        await 30 "server $i serves" zk_serves "$i"
+    done
+    judge
+}
+
+story_zookeeper_loses_its_quorum() { # for longer than the session: the work ends before, and begins again after
+    zk_begin 3
+    local before=$token now
+    kill -STOP "${zk[1]}" "${zk[2]}"
+    await 30 "the work has ended" zk_has_stopped
+    now=$(ticks)
+    sleep 1 # whoever worked now would be seen
+    [ "$(ticks)" = "$now" ] || fail "it works though nobody can renew"
+    kill -CONT "${zk[1]}" "${zk[2]}"
+    await_leader "$before"
+    judge
+}
+zk_has_stopped() {
+    local before
+    before=$(ticks)
+    sleep 0.3
+    [ "$(ticks)" = "$before" ]
+}
+
+story_zookeeper_restarts() { # within the session: an unreachable store is not a lost office
+    zk_ttl=20s
+    zk_begin 1
+    local before=$token now
+    zk_kill 1
+    zk_start 1
+    now=$(ticks "$before ")
+    await 40 "it works on" has_ticks "$before" $((now + 500))
+    look
+    [ "$token" = "$before" ] || fail "token $token instead of $before"
+    judge
+}
+
+# ---- By hand ----
+
+story_zookeeper_nodes_are_deleted() {
+    zk_begin 1
+    local before=$token who=$leader node
+    node=$(zk_nodes | sed -n 2p) # of one that waits: it stands again, at the end
+    zk_hand rm "/$zk_path/work/$node"
+    await 30 "three candidates again" zk_waits 3
+    [ "$(zk_nodes | grep -c "$node")" = 0 ] || fail "$node is there again"
+    look
+    [ "$token" = "$before" ] || fail "the leader lost its office with another's node"
+    node=$(zk_nodes | sed -n 1p) # the leader's
+    zk_hand rm "/$zk_path/work/$node"
+    await_leader "$before"
+    [ "$leader" != "$who" ] || fail "$who leads, though others waited before it"
+    await 30 "three candidates again" zk_waits 3
+}
+
+story_zookeeper_value_is_seen() {
+    zk_found 1
+    zk_start 1
+    "$ELECTOR" run --quiet --url "$(url a)" --value web:80 work -- sleep 60 &
+    await 30 "it is seen" zk_sees_value
+    [[ $(zk_hand get "/$zk_path/work/$(zk_nodes)") == "a web:80 "* ]] || fail "the node does not say 'a web:80'"
+}
+zk_sees_value() { [[ $("$ELECTOR" status work --url "$(url b)" --output json) == *'"value":"web:80"'* ]]; }
+
+# ---- Beside other clients ----
+
+story_zookeeper_kazoo_queues_with_us() { # we, kazoo, we: in this order
+    zk_found 1
+    zk_start 1
+    work a
+    await_leader
+    local before=$token
+    zk_kazoo_stands it
+    await 30 "kazoo stands" zk_waits 2
+    work b
+    await 30 "b stands" zk_waits 3
+    [ "$(zk_hand contenders "/$zk_path/work" x)" = "a it b" ] || fail "kazoo sees $(zk_hand contenders "/$zk_path/work" x)"
+    [ ! -s "$dir/elected" ] || fail "kazoo leads beside us"
+    kill -TERM "${runner[a]}"
+    await 30 "kazoo leads" grep -q leads "$dir/elected"
+    "$ELECTOR" status work --url "$(url b)" > "$dir/said"
+    says '^work +it '
+    works_beyond "$before" && fail "b works beside kazoo"
+    kill -KILL "$it"
+    await_leader "$before"
+    [ "$leader" = b ] || fail "$leader leads, not b"
+    judge
+}
+
+story_zookeeper_other_layout() { # a path where Curator's LeaderLatch stands
+    zk_found 1
+    zk_start 1
+    zk_hand put "/$zk_path/work/_c_0f0e5a8c-6f52-4a58-9a62-5a0a0f7e3f11-latch-0000000000" it
+    work a
+    await_log_of a 'candidates of another layout stand there (layout latch): use another path, or their layout'
+    [ ! -e "$dir/ticks" ] || fail "it works there"
+    kill -TERM "${runner[a]}"
+    zk_query='&layout=latch'
+    "$ELECTOR" status work --url "$(url b)" > "$dir/said"
+    says '^work +it '
+    zk_hand rm "/$zk_path/work/_c_0f0e5a8c-6f52-4a58-9a62-5a0a0f7e3f11-latch-0000000000"
+    work b
+    await_leader
+    [[ $(zk_nodes) == _c_656c6563-*-latch-* ]] || fail "our node is no latch: $(zk_nodes)"
+}
+
+# ---- Rights, many groups, bad input ----
+
+story_zookeeper_digest() {
+    zk_found 1
+    zk_start 1
+    zk_hand put "/$zk_path" '' shop:open
+    echo shop:open > "$dir/auth" && chmod 600 "$dir/auth"
+    echo shop:wrong > "$dir/wrong" && chmod 600 "$dir/wrong"
+    echo nothing > "$dir/nothing" && chmod 600 "$dir/nothing"
+    refused 2 'holds a secret, and others' "$ELECTOR" status work --url "$(url a)&auth-file=$dir/run-a.log$(: > "$dir/run-a.log")"
+    refused 2 'the credentials are USER:PASSWORD' "$ELECTOR" status work --url "$(url a)&auth-file=$dir/nothing"
+    work a
+    await_log_of a 'its ACL wants credentials: set auth-file=FILE or ELECTOR_ZOOKEEPER_AUTH'
+    zk_query="&auth-file=$dir/wrong"
+    work b
+    await_log_of b 'its ACL gives these credentials no right to'
+    zk_query="&auth-file=$dir/auth"
+    work c
+    await_leader
+    [ "$(pgrep -af "$prefix" | grep -c shop:open)" = 0 ] || fail "ps shows the password"
+    ELECTOR_ZOOKEEPER_AUTH=shop:open "$ELECTOR" status work --url "${zk_query:+$(zk_query='' url b)}" > "$dir/said"
+    says '^work +c '
+}
+
+story_zookeeper_thousand_groups() { # on one session
+    zk_found 1
+    zk_ttl=10s
+    zk_start 1
+    "$BUILD/elector-engine" --socket "$dir/s" "$(url a)" >> "$dir/a.log" 2>&1 &
+    local it=$!
+    await 30 "the engine listens" test -S "$dir/s"
+    python3 test/engines/thousand.py "$dir/s" > "$dir/campaign" 2>&1 &
+    await 60 "it leads a thousand groups" grep -q 'leads 1000' "$dir/campaign"
+    [ "$(zk_stat global_sessions)" = 1 ] || fail "$(zk_stat global_sessions) sessions"
+    [ "$(zk_stat ephemerals_count)" = 1000 ] || fail "$(zk_stat ephemerals_count) nodes"
+    await 60 "all are renewed three times" grep -q 'renewed 3000' "$dir/campaign"
+    ! grep lost "$dir/campaign" > "$dir/lost" || fail "$(head -n 1 "$dir/lost")"
+    kill -TERM "$it"
+    await 60 "all nodes are gone" zk_is_empty
+}
+zk_is_empty() { [ "$(zk_stat ephemerals_count)" = 0 ]; }
+zk_stat() { # NAME, of mntr
+    local link line
+    exec {link}<> "/dev/tcp/$prefix.1/2181"
+    printf mntr >&"$link"
+    while read -rt 2 -u "$link" line; do [[ $line != "zk_$1"[[:space:]]* ]] || echo "${line##*[[:space:]]}"; done
+    exec {link}>&-
+}
+
+story_zookeeper_bad_input() {
+    zk_found 1
+    local at=$prefix.1
+    refused 2 'expected one to 16 hosts' "$ELECTOR" status work --url zookeeper://
+    refused 2 "'layout' is kazoo, latch .* or selector" "$ELECTOR" status work --url "zookeeper://$at/shop?layout=x"
+    refused 2 "'tick' is the tickTime of the servers" "$ELECTOR" status work --url "zookeeper://$at/shop?tick=x"
+    refused 2 "no '//', '.' or '..', not /zookeeper" "$ELECTOR" status work --url "zookeeper://$at/a//b"
+    refused 2 "not /zookeeper" "$ELECTOR" status work --url "zookeeper://$at/zookeeper"
+    refused 2 "has no option 'chroot'" "$ELECTOR" status work --url "zookeeper://$at/shop?chroot=x"
+    refused 3 "$at:1: no server answers: Connection refused: is ZooKeeper running" "$ELECTOR" status work --url "zookeeper://$at:1/shop"
+    refused 3 'no address for none.invalid' "$ELECTOR" status work --url "zookeeper://none.invalid/shop"
+    zk_start 1
+    refused 1 'ZooKeeper has no transfer' "$ELECTOR" transfer work --to b --url "$(url a)"
+    refused 1 'ZooKeeper keeps no history' "$ELECTOR" history work --url "$(url a)"
+    refused 2 'knows no priorities' "$ELECTOR" run --priority 3 --url "$(url a)" work -- true
+}

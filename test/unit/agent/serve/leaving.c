@@ -1,0 +1,117 @@
+/* What clients leave: groups that nobody uses any more, what they no longer observe, and thousands of candidacies. */
+#define _GNU_SOURCE
+#include "lib/client/serve.h"
+
+static void resign(int fd)
+{
+    say(fd, "{\"op\":\"resign\",\"group\":\"g\"}");
+    pass(10);
+    while (try_hear(fd)) {}
+}
+
+/* Names made up for each job: places, numbers and slots are those of the jobs at a time, not of all that ever were. */
+static void the_place_of_a_forgotten_group_goes_to_another(void **state)
+{
+    enum { JOBS = 30 };
+    char name[16], request[80];
+    t.config.forget_after = 1000 * MS;
+    const int fd = join(), watch = join(), named = join();
+    const struct leaderships *all = &t.serve->leaderships;
+    (void)lead(fd, "seen");
+    expect_part(named, "{\"op\":\"observe\",\"group\":\"seen\"}", "true");
+    say(watch, "{\"op\":\"observe\"}");
+    for (unsigned job = 0; job < JOBS; job++) {
+        snprintf(name, sizeof name, "job-%u", job);
+        (void)lead(fd, name);
+        assert_int_equal(leaderships_used(all), 2);
+        assert_int_equal(all->count, 2);
+        snprintf(request, sizeof request, "{\"op\":\"resign\",\"group\":\"%s\"}", name);
+        say(fd, request);
+        pass(10);
+        while (try_hear(fd)) {}
+        pass(1500);
+        for (unsigned i = 0; i < 3; i++, pass(1000)) serve_forget_some(t.serve, host_clock(t.host));
+        assert_int_equal(leaderships_used(all), 1);
+        assert_null(serve_find_leadership(t.serve, name));
+        assert_null(host_known(t.host, name));
+        while (try_hear(watch)) {}
+        while (try_hear(fd)) {}
+    }
+    say(fd, "{\"op\":\"resign\",\"group\":\"seen\"}");
+    pass(5000);
+    for (unsigned i = 0; i < 3; i++, pass(1000)) serve_forget_some(t.serve, host_clock(t.host));
+    assert_non_null(serve_find_leadership(t.serve, "seen")); /* a client observes it by its name */
+}
+
+static void tells_no_more_what_is_no_longer_observed(void **state)
+{
+    const int fd = join(), all = join(), one = join(), later = join();
+    const struct user *user = t.serve->connections[0]->user;
+    const uint64_t before = user->taken[USER_OBSERVED];
+    (void)lead(fd, "g");
+    say(all, "{\"op\":\"observe\"}");
+    say(all, "{\"op\":\"observe\",\"group\":\"h\"}");
+    say(one, "{\"op\":\"observe\",\"group\":\"g\"}");
+    say(later, "{\"op\":\"observe\",\"group\":\"later\"}");
+    pass(10);
+    while (try_hear(all) || try_hear(one) || try_hear(later)) {}
+    assert_int_equal(user->taken[USER_OBSERVED], before + 3);
+    expect_part(one, "{\"op\":\"unobserve\",\"group\":\"g\"}", "true");
+    expect_part(one, "{\"op\":\"unobserve\",\"group\":\"g\"}", "true"); /* there is nothing to end */
+    expect_part(later, "{\"op\":\"unobserve\",\"group\":\"later\"}", "true");
+    expect_part(all, "{\"op\":\"unobserve\"}", "true");
+    assert_int_equal(user->taken[USER_OBSERVED], before + 1);
+    assert_int_equal(t.serve->observers_of_all_count, 0);
+    resign(fd);
+    (void)lead(fd, "later");
+    pass(100);
+    assert_null(try_hear(one));
+    assert_null(try_hear(later));
+    assert_null(try_hear(all));
+    (void)lead(fd, "h"); /* by its name it is still observed */
+    pass(100);
+    assert_non_null(strstr(hear(all), "\"group\":\"h\""));
+}
+
+/* A client with thousands of candidacies is gone: the loop goes on between two portions of them. */
+static void a_client_of_many_candidacies_parts_in_portions(void **state)
+{
+    enum { MANY = 700, LOT = 50 };
+    char request[80];
+    const int fd = join(), other = join();
+    const struct leaderships *all = &t.serve->leaderships;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(request, sizeof request, "{\"op\":\"campaign\",\"group\":\"g%d\"}", i);
+        say(fd, request);
+        if (i % LOT == LOT - 1)
+            for (int answers = 0; answers < LOT;) answers += strstr(hear(fd), "\"ok\":true") != NULL;
+    }
+    pass(200);
+    while (try_hear(fd)) {}
+    const struct connection *c =
+        t.serve->connections[0]->campaigns ? t.serve->connections[0] : t.serve->connections[1];
+    assert_int_equal(c->campaigns, MANY);
+    connection_close((struct connection *)(uintptr_t)c, LEADERSHIP_DIES);
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < all->count; i++) left += leadership_at(all, i)->candidate_count;
+    assert_true(left > 0 && left < MANY); /* the first portion */
+    close(fd);
+    (void)lead(other, "h"); /* served meanwhile */
+    pass(200);
+    for (uint32_t i = left = 0; i < all->count; i++) left += leadership_at(all, i)->candidate_count;
+    assert_int_equal(left, 1);
+    assert_int_equal(t.serve->connection_count, 1);
+    const int again = join();
+    (void)lead(again, "g0"); /* and its user has paid back what it had taken */
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+    const struct CMUnitTest tests[] = {
+        TEST(the_place_of_a_forgotten_group_goes_to_another),
+        TEST(tells_no_more_what_is_no_longer_observed),
+        TEST(a_client_of_many_candidacies_parts_in_portions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
