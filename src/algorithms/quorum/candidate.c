@@ -126,13 +126,14 @@ static void open_term(const struct quorum *q, uint64_t term)
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) quorum_clear_ballot(ballot(q, voter));
 }
 
-void quorum_stand(const struct quorum *q, uint64_t term)
+static void stand(const struct quorum *q, uint64_t term, bool pushed)
 {
     struct quorum_group *g = q->group;
     const el_duration most = quorum_promise(q->cfg) / 4 * 5 + 4 * span(q, QUORUM_OPTION_STAGGER);
     stop_waiting(q);
     quorum_session_hasten(q);
     g->role = QUORUM_CANDIDATE;
+    g->pushed = pushed;
     open_term(q, term);
     el_arm(q->out, QUORUM_DEADLINE, 0, most, most);
     quorum_ask(q);
@@ -143,7 +144,7 @@ static void stand_anew(const struct quorum *q)
     const uint64_t term = quorum_new_term(q, q->cfg->self, q->group->done);
     if (term == 0) return;
     el_note(q->out, QUORUM_STANDS, term, 0);
-    quorum_stand(q, term);
+    stand(q, term, false);
 }
 
 /* We seem to have a majority, but some timer may be overdue: only new answers prove it. */
@@ -176,11 +177,20 @@ void quorum_review(const struct quorum *q)
 
 /* ---- Answers ---- */
 
-/* The grant is for the term we stand in, for a pushed term (Q23), or for a term that we no longer use. */
+/* Q23: voters that were set free chose us, in a term above our own. A candidate may still stand in the term in
+ * which it lost to the leader that has just gone. */
+static bool is_pushed(const struct quorum *q, const struct el_msg *m)
+{
+    const struct quorum_group *g = q->group;
+    if (!quorum_may_lead(q, q->cfg->self) || q->me->unlearned || g->stopping) return false;
+    if (m->flags & QUORUM_JOIN || m->epoch <= g->done) return false;
+    return g->role == QUORUM_IDLE || (g->role == QUORUM_CANDIDATE && m->epoch > g->standing);
+}
+
+/* The grant is for the term we stand in, for a pushed term, or for a term that we no longer use. */
 void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
 {
     struct quorum_group *g = q->group;
-    const el_node self = q->cfg->self;
     const uint64_t term = m->epoch;
     if (quorum_number(m) > q->me->seq) {
         el_note(q->out, QUORUM_DROPS_ECHO, m->from, quorum_number(m));
@@ -191,11 +201,9 @@ void quorum_on_grant(const struct quorum *q, const struct el_msg *m)
         return;
     }
     if (!quorum_credit(q, m->from, quorum_epoch(m), quorum_number(m), true)) return;
-    const bool useful =
-        quorum_may_lead(q, self) && !q->me->unlearned && term > g->done && !(m->flags & QUORUM_JOIN);
-    if (g->role == QUORUM_IDLE && useful && !g->stopping) {
+    if (is_pushed(q, m)) {
         el_note(q->out, QUORUM_IS_PUSHED, m->from, term);
-        quorum_stand(q, term);
+        stand(q, term, true);
     }
     if (g->role != QUORUM_IDLE && term == g->standing) {
         struct quorum_ballot *b = ballot(q, m->from);
@@ -255,9 +263,11 @@ static void give_up(const struct quorum *q)
     if (lacks_links && q->group->waiting) q->group->links_wanted = (uint16_t)needed;
 }
 
+/* Q23: our question may have overtaken the release. The voter remembers us, and pushes its vote once it is released. */
 static void on_held(const struct quorum *q, const struct el_msg *m)
 {
     const uint8_t both = QUORUM_FRESH | QUORUM_ACTIVE;
+    if (q->group->pushed && m->flags & QUORUM_ACTIVE) return;
     ballot(q, m->from)->hopeless = (m->flags & both) == both;
     if (!(m->flags & QUORUM_ACTIVE) && el_outranks(q->cfg->cluster, m->subject, q->cfg->self)) {
         el_note(q->out, QUORUM_YIELDS, m->subject, 0);
@@ -346,6 +356,7 @@ void quorum_candidate_timer(const struct quorum *q, uint32_t timer)
         return;
     case QUORUM_REASK:
         g->asking = 0;
+        g->pushed = 0;
         if (g->role == QUORUM_CANDIDATE) ask_again(q);
         if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
         return;

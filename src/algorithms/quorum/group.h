@@ -36,7 +36,8 @@ struct quorum_group {
     uint8_t stopping;     /* led, and its work may still run; DEADLINE runs */
     uint8_t was_free : 1; /* as a voter: it was free after the last event, and the first in line were told so */
     uint8_t carried : 1;  /* leads since before the last record was installed: former leases count (era.h) */
-    uint8_t spare : 6;
+    uint8_t pushed : 1;   /* stands by a vote unasked, and has not asked again: refusals may be of before the release */
+    uint8_t spare : 5;
     uint16_t links_wanted; /* not 0: links were missing; it stands again when this many voters are linked */
     uint16_t told_by;      /* the voter that told us of `claim`; 0: the leader itself */
 };
@@ -101,7 +102,6 @@ void quorum_on_claim(const struct quorum *q, el_node from, uint64_t incarnation,
 /* A member claims to lead, in its present incarnation, and was heard within three beats. */
 bool quorum_knows_leader(const struct quorum *q);
 bool quorum_may_stand(const struct quorum *q);
-void quorum_stand(const struct quorum *q, uint64_t term);
 /* Asks all voters that have not granted or do not support us. */
 void quorum_ask(const struct quorum *q);
 /* Arms STAND for a time in this range, unless it runs already. */

@@ -192,6 +192,7 @@ void quorum_try_to_win(const struct quorum *q)
     }
     g->role = QUORUM_LEADER;
     g->carried = 0;
+    g->pushed = 0;
     el_note(q->out, QUORUM_WINS, g->standing, 0);
     el_disarm(q->out, QUORUM_DEADLINE, 0);
     g->asking = 1; /* do not ask again before one beat: answers may be under way */
@@ -218,6 +219,7 @@ static void end_term(const struct quorum *q)
     g->heir = EL_NOBODY;
     g->heir_beats = 0;
     g->carried = 0;
+    g->pushed = 0;
     for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) quorum_clear_ballot(ballot(q, voter));
     el_disarm(q->out, QUORUM_DEADLINE, 0);
     if (g->asking) el_disarm(q->out, QUORUM_REASK, 0);
@@ -269,14 +271,25 @@ void quorum_check_lease(const struct quorum *q)
     }
 }
 
-/* Ends the term in favour of `heir`. We do not stand again for one promise. */
-static void hand_over(const struct quorum *q, el_node heir)
+/* A new term for the heir: in the one that we published for it, it may have stood, and lost to us. */
+static uint64_t term_for(const struct quorum *q, el_node heir)
+{
+    return heir ? quorum_new_term(q, heir, q->group->standing) : 0;
+}
+
+/* Ends the term in favour of `heir`. We do not stand again for one promise, so that others may stand first. */
+static void leave_to(const struct quorum *q, el_node heir, uint64_t term)
 {
     const el_duration promise = quorum_promise(q->cfg);
-    const uint64_t term = quorum_new_term(q, heir, q->group->standing);
-    el_note(q->out, QUORUM_HANDS_OVER, heir, term);
     quorum_wait(q, promise, promise + el_number(q->cfg, QUORUM_OPTION_LEASE) / 4);
     quorum_finish(q, term ? heir : EL_NOBODY, term);
+}
+
+static void hand_over(const struct quorum *q, el_node heir)
+{
+    const uint64_t term = term_for(q, heir);
+    el_note(q->out, QUORUM_HANDS_OVER, heir, term);
+    leave_to(q, heir, term);
 }
 
 /* ---- Requests to a leader ---- */
@@ -290,13 +303,10 @@ struct quorum_claim quorum_prepare_claim(const struct quorum *q)
 enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what what, el_node to)
 {
     const struct quorum_group *g = q->group;
-    const el_duration promise = quorum_promise(q->cfg);
     if (g->role != QUORUM_LEADER) return EL_NOT_LEADING;
     if (what == EL_RESIGN) {
         el_note(q->out, QUORUM_RESIGNS, g->standing, 0);
-        quorum_wait(q, promise,
-                    promise + el_number(q->cfg, QUORUM_OPTION_LEASE) / 4); /* others may stand first */
-        quorum_finish(q, g->heir, g->heir_term);
+        leave_to(q, g->heir, term_for(q, g->heir));
         return EL_PERFORMED;
     }
     if (what != EL_TRANSFER) return EL_UNKNOWN_HERE;

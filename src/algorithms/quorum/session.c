@@ -397,9 +397,20 @@ void quorum_session_beat(const struct quorum *q, struct quorum_claim claim)
     quorum_promise_ourselves(q);
 }
 
+/* A lease, or a probe, of before the rest ends soon, perhaps before the first beat: who wins by it loses at once. */
+static void forget_lease(const struct quorum *q, el_node from)
+{
+    struct quorum_peer *p = quorum_peer(q, from);
+    stop(q, &p->lease, QUORUM_LEASE, from);
+    forget_base(p);
+    if (p->probe) p->probe_age = PROBE_BEATS;
+}
+
 void quorum_session_hasten(const struct quorum *q)
 {
-    if (quorum_rests(q)) arm(q, QUORUM_PULSE, 0, el_number(q->cfg, QUORUM_OPTION_BEAT));
+    if (!quorum_rests(q)) return;
+    arm(q, QUORUM_PULSE, 0, el_number(q->cfg, QUORUM_OPTION_BEAT));
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) forget_lease(q, voter);
 }
 
 /* ---- Events ---- */

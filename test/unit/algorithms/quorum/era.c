@@ -171,12 +171,12 @@ static void a_group_that_is_won_after_the_record_has_no_former_lease(void **stat
     installs(2, 0);
     bounded_by_former(2); /* 3 has not granted it */
     requests(EL_RESIGN, EL_NOBODY);
-    releases(3, 1, TERM(3, 3), EL_NOBODY, 0); /* the heir declines */
+    releases(3, 1, TERM(4, 3), EL_NOBODY, 0); /* the heir declines */
     times_out("stand");
     noted("stands");
-    grants(2, TERM(4, 1), 4, 0, 0);
+    grants(2, TERM(5, 1), 4, 0, 0);
     sees("elects");
-    grants_in(JOINT, 3, TERM(4, 1), 4, false);
+    grants_in(JOINT, 3, TERM(5, 1), 4, false);
     sees("leads");
     times_out_for("lease", 3);
     noted("lapses"); /* though former leases of 1 and 2 run */

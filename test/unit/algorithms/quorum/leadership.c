@@ -127,7 +127,7 @@ static void who_resigns_leaves_the_group_to_its_heir(void **state)
     leads_in_three();
     requests(EL_RESIGN, EL_NOBODY);
     noted("resigns");
-    said("Release>2 2.1 heir 3.3; Release>3 2.1 heir 3.3; Grant>3 3.3 echo 0 epoch 0");
+    said("Release>2 2.1 heir 4.3; Release>3 2.1 heir 4.3; Grant>3 4.3 echo 0 epoch 0");
     timer_did(QUORUM_STAND, 0, "arm 101..126");
     sees("idle");
 }

@@ -135,7 +135,7 @@ static void what_was_granted_without_a_vote_does_not_win(void **state)
 static void a_grant_for_another_term_counts_for_nothing(void **state)
 {
     stands(3, 1);
-    grants(2, TERM(3, 1), 2, 0, 0);
+    grants(2, TERM(1, 1), 2, 0, 0);
     said("");
     sees("elects");
 }
@@ -311,6 +311,53 @@ static void who_is_given_a_vote_unasked_stands_in_that_term(void **state)
     in_term(TERM(5, 1));
 }
 
+static void a_candidate_takes_up_a_higher_term_that_it_is_given(void **state)
+{
+    stands(3, 1);
+    grants(2, TERM(5, 1), 2, 0, 0); /* the leader to which it lost in 2.1 has named it as heir, and has gone */
+    noted("is-pushed");
+    sees("leads");
+    in_term(TERM(5, 1));
+}
+
+/* 3 has released itself, and its words to 4 and 5 take longer than 2's vote and our question. */
+static void a_question_that_overtakes_the_release_discourages_nobody(void **state)
+{
+    begins(5, 1);
+    gets_linked(1);
+    asks(3, TERM(2, 3), 1, 0);
+    claims(3, 2, TERM(2, 3), 1, TERM(5, 1));
+    grants(2, TERM(5, 1), 1, 0, 0);
+    for (el_node voter = 3; voter <= 5; voter++)
+        refuses(voter, TERM(5, 1), QUORUM_HELD | QUORUM_FRESH | QUORUM_ACTIVE, 3, 0);
+    not_noted("has-no-chance");
+    grants(4, TERM(5, 1), 2, 0, 0);
+    grants(5, TERM(5, 1), 2, 0, 0);
+    sees("leads");
+}
+
+static void from_its_next_question_on_a_refusal_is_one(void **state)
+{
+    begins(5, 1);
+    gets_linked(1);
+    grants(2, TERM(5, 1), 1, 0, 0);
+    times_out("re-ask");
+    for (el_node voter = 3; voter <= 5; voter++)
+        refuses(voter, TERM(5, 1), QUORUM_HELD | QUORUM_FRESH | QUORUM_ACTIVE, 3, 0);
+    noted("has-no-chance");
+    sees("idle");
+}
+
+static void a_candidate_keeps_its_term_if_it_is_given_a_lower_one(void **state)
+{
+    stands(3, 1);
+    refuses(2, TERM(2, 1), QUORUM_TOO_LOW, 2, TERM(8, 3));
+    grants(2, TERM(5, 1), 2, 0, 0);
+    not_noted("is-pushed");
+    sees("elects");
+    in_term(TERM(9, 1));
+}
+
 static void a_promise_that_is_no_vote_is_returned(void **state)
 {
     begins(3, 1);
@@ -363,6 +410,10 @@ int main(void)
         cmocka_unit_test(a_term_that_was_given_back_is_never_used_again),
         cmocka_unit_test(a_new_term_is_above_what_was_finished_unasked),
         cmocka_unit_test(who_is_given_a_vote_unasked_stands_in_that_term),
+        cmocka_unit_test(a_candidate_takes_up_a_higher_term_that_it_is_given),
+        cmocka_unit_test(a_question_that_overtakes_the_release_discourages_nobody),
+        cmocka_unit_test(from_its_next_question_on_a_refusal_is_one),
+        cmocka_unit_test(a_candidate_keeps_its_term_if_it_is_given_a_lower_one),
         cmocka_unit_test(a_promise_that_is_no_vote_is_returned),
         cmocka_unit_test(a_check_is_answered_by_who_holds_nothing),
     };

@@ -119,6 +119,28 @@ static void once_it_stands_it_beats_as_often_as_a_voter(void **state)
     timer_did(QUORUM_PULSE, 0, "arm 15");
 }
 
+static void what_it_asked_before_its_rest_proves_no_lease(void **state)
+{
+    stands_as_4();
+    times_out("deadline");
+    times_out("stand");
+    timer_did(QUORUM_PROBE, 1, "arm 100");
+    grants(1, TERM(2, 4), 2, 0, 0);
+    timer_did(QUORUM_LEASE, 1, "");
+}
+
+static void a_lease_of_before_its_rest_wins_nothing(void **state)
+{
+    leads_as_4();
+    requests(EL_RESIGN, EL_NOBODY);
+    grants(1, TERM(9, 4), 2, 0, 0); /* unasked: in answer to what it said before */
+    grants(2, TERM(9, 4), 2, 0, 0);
+    sees("elects");
+    grants(1, TERM(9, 4), 4, 0, 0);
+    grants(2, TERM(9, 4), 4, 0, 0);
+    sees("leads");
+}
+
 /* ---- M24 ---- */
 
 static void it_stands_only_when_a_voter_tells_its_place(void **state)
@@ -214,6 +236,8 @@ int main(void)
         cmocka_unit_test(a_voter_answers_its_beats_and_sends_it_none),
         cmocka_unit_test(at_rest_it_beats_seldom_and_asks_for_no_promise),
         cmocka_unit_test(once_it_stands_it_beats_as_often_as_a_voter),
+        cmocka_unit_test(what_it_asked_before_its_rest_proves_no_lease),
+        cmocka_unit_test(a_lease_of_before_its_rest_wins_nothing),
         cmocka_unit_test(it_stands_only_when_a_voter_tells_its_place),
         cmocka_unit_test(a_leader_counts_while_one_voter_names_it),
         cmocka_unit_test(a_voter_that_is_silent_names_nobody),
