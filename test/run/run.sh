@@ -217,6 +217,9 @@ END
     verify "help" "has no usage" grep -q '^Usage: elector run' "$out"
     status_is 3 locks --rank 'cmd:echo none' g -- true
     verify "a rank that is none" "is not said" says 'run: g: --rank: the command.s first line is not a whole number'
+    fresh "no folder" # waiting would not make it
+    status_is 2 "$ELECTOR" run --url "file:$dir/nowhere/x" g -- true 2>>"$err"
+    verify "no folder" "is not said" says "run: g: $dir/nowhere/x.g: its folder does not exist; make it"
     fresh "rank"
     status_is 0 fake --rank 'cmd:echo  41' fake -- true
     verify "rank" "is not used" has fake/log '^campaign 41 '

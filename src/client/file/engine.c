@@ -81,10 +81,17 @@ static elector_status complain(struct folder *f, const struct seat *s)
         return engine_fail(f->base.owner, ELECTOR_INVALID,
                            "%s: it has a second name (a hard link), so it is left as it is; name another path",
                            s->lock.path);
-    if (errno == EINVAL || errno == ELOOP)
+    if (errno == EINVAL || errno == ELOOP || errno == EISDIR || errno == ENXIO)
         return engine_fail(f->base.owner, ELECTOR_INVALID, "%s: not a plain file that can be locked",
                            s->lock.path);
-    return engine_fail(f->base.owner, errno == EACCES || errno == EPERM ? ELECTOR_REFUSED : ELECTOR_UNAVAILABLE,
+    if (errno == ENOENT || errno == ENOTDIR)
+        return engine_fail(f->base.owner, ELECTOR_INVALID,
+                           "%s: its folder does not exist; make it, or name another path", s->lock.path);
+    if (errno == ENAMETOOLONG)
+        return engine_fail(f->base.owner, ELECTOR_INVALID,
+                           "%s: the name is too long for this file system; name another path", s->lock.path);
+    const bool is_refused = errno == EACCES || errno == EPERM || errno == EROFS;
+    return engine_fail(f->base.owner, is_refused ? ELECTOR_REFUSED : ELECTOR_UNAVAILABLE,
                        "%s: %s; the file must be writable by all who campaign", s->lock.path, strerror(errno));
 }
 
