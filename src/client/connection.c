@@ -212,6 +212,8 @@ static bool has_scheme(const struct engine_kind *kind, const char *url)
 
 static elector_status read_url(elector *e, const char *url)
 {
+    const char *flaw = engine_url_flaw(url);
+    if (flaw) return engine_fail(e, ELECTOR_INVALID, "'%.200s': %s", url, flaw);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (!has_scheme(kinds[i], url)) continue;
         const char *rest = url + strlen(kinds[i]->scheme) + 1;
@@ -222,7 +224,7 @@ static elector_status read_url(elector *e, const char *url)
     }
     return engine_fail(e, ELECTOR_INVALID,
                        "'%.200s': expected unix:PATH (an agent's socket), file:PATH (a lock), or a store: "
-                       "etcd://HOST:PORT, zookeeper://HOST:PORT/PATH",
+                       "etcd://HOST:PORT (etcds: with TLS), zookeeper://HOST:PORT/PATH",
                        url);
 }
 

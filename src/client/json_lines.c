@@ -35,13 +35,18 @@ static elector_status say_why_not(struct json_lines *w, int error)
     return status;
 }
 
-elector_status json_lines_open(struct json_lines *w, const char *path)
+static void clear(struct json_lines *w)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     w->fd = w->passed = w->passes = -1;
     w->size = w->used = w->out_first = w->out_size = w->out_room = 0;
     w->out = NULL;
     w->path[0] = w->reason[0] = '\0';
+}
+
+elector_status json_lines_open(struct json_lines *w, const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    clear(w);
     if (strlen(path) >= sizeof address.sun_path) {
         snprintf(w->reason, sizeof w->reason, "%.60s…: the path of a socket has at most %zu bytes", path,
                  sizeof address.sun_path - 1);
@@ -58,10 +63,7 @@ elector_status json_lines_open(struct json_lines *w, const char *path)
 
 elector_status json_lines_start(struct json_lines *w, const char *url)
 {
-    w->fd = w->passed = w->passes = -1;
-    w->size = w->used = w->out_first = w->out_size = w->out_room = 0;
-    w->out = NULL;
-    w->reason[0] = '\0';
+    clear(w);
     snprintf(w->path, sizeof w->path, "%.*s", (int)strcspn(url, "?"), url);
     w->fd = program_start(url, w->reason, sizeof w->reason);
     return w->fd >= 0 ? ELECTOR_OK : ELECTOR_INVALID; /* trying again would not help */
@@ -69,6 +71,12 @@ elector_status json_lines_start(struct json_lines *w, const char *url)
 
 elector_status json_lines_connect(struct json_lines *w, const char *url)
 {
+    const char *flaw = engine_url_flaw(url);
+    if (flaw) {
+        clear(w);
+        snprintf(w->reason, sizeof w->reason, "'%.200s': %s", url, flaw);
+        return ELECTOR_INVALID;
+    }
     return strncmp(url, "unix:", 5) == 0 ? json_lines_open(w, url + 5) : json_lines_start(w, url);
 }
 

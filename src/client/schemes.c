@@ -3,12 +3,39 @@
 
 #include "client/engine.h"
 
-/* As in the table of connection.c; a lock (file:) speaks no lines. */
-static const char *const with_lines[] = {"unix:", "etcd:", "etcds:", "zookeeper:"};
+/* As in the table of connection.c. */
+static const struct scheme {
+    const char *name;
+    const char *expected;
+    bool is_store; /* else a path follows the colon */
+    bool has_lines;
+} schemes[] = {
+    {"unix:", "expected unix:PATH, or unix:// and an absolute path", false, true},
+    {"file:", "expected file:PATH, or file:// and an absolute path", false, false},
+    {"etcd:", "expected etcd://HOST:PORT/PREFIX", true, true},
+    {"etcds:", "expected etcds://HOST:PORT/PREFIX", true, true},
+    {"zookeeper:", "expected zookeeper://HOST:PORT/PATH", true, true},
+};
+
+static const struct scheme *find(const char *url)
+{
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (strncmp(url, schemes[i].name, strlen(schemes[i].name)) == 0) return &schemes[i];
+    return NULL;
+}
 
 bool engine_speaks_lines(const char *url)
 {
-    for (size_t i = 0; i < sizeof with_lines / sizeof *with_lines; i++)
-        if (strncmp(url, with_lines[i], strlen(with_lines[i])) == 0) return true;
-    return false;
+    const struct scheme *scheme = find(url);
+    return scheme && scheme->has_lines;
+}
+
+const char *engine_url_flaw(const char *url)
+{
+    const struct scheme *scheme = find(url);
+    if (!scheme) return NULL;
+    const char *rest = url + strlen(scheme->name);
+    const bool has_slashes = strncmp(rest, "//", 2) == 0;
+    const bool is_well = scheme->is_store ? has_slashes : !has_slashes || rest[2] == '/';
+    return is_well ? NULL : scheme->expected;
 }

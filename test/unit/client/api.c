@@ -420,6 +420,12 @@ static void what_cannot_be_opened_says_why(void **state)
     refuses("unix:", ELECTOR_INVALID, "expected unix:PATH");
     refuses("", ELECTOR_INVALID, "expected unix:PATH");
     refuses("unix:/nowhere/agent.sock", ELECTOR_UNAVAILABLE, "is the agent running");
+    refuses("etcd:10.0.0.1:2379", ELECTOR_INVALID, "'etcd:10.0.0.1:2379': expected etcd://HOST:PORT/PREFIX");
+    refuses("etcds:/a", ELECTOR_INVALID, "expected etcds://HOST");
+    refuses("zookeeper:a:2181/b", ELECTOR_INVALID, "expected zookeeper://HOST:PORT/PATH");
+    refuses("unix://run/agent.sock", ELECTOR_INVALID, "expected unix:PATH, or unix:// and an absolute path");
+    refuses("file://", ELECTOR_INVALID, "expected file:PATH, or");
+    refuses("http://10.0.0.1:2379", ELECTOR_INVALID, "a store: etcd://HOST:PORT (etcds: with TLS)");
     memset(url, 'x', sizeof url);
     memcpy(url, "unix:/", 6);
     url[sizeof url - 1] = '\0';
