@@ -295,7 +295,7 @@ elector_status elector_dispatch(elector *e)
 {
     if (unlink(path_of("broken")) == 0) {
         lose(e);
-        e->message = "the connection broke";
+        e->message = "fake: the connection broke"; /* with the group, as the library has it */
         return ELECTOR_LOST;
     }
     if (e->leading) renew(e);

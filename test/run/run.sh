@@ -549,6 +549,8 @@ test_leases() {
     : >"$dir/fake/away"
     : >"$dir/fake/broken"
     await "$name" "it tries again" says 'nobody answers; trying again|the connection broke; trying again'
+    verify "$name" "the loss is not told" says 'run: fake: no longer leading \(the connection broke\); stopping'
+    verify "$name" "a line names its group twice" test -z "$(grep 'fake:.*fake: ' "$err")"
     rm "$dir/fake/away"
     await "$name" "it leads again" has seen '^3$'
     kill -TERM "$run"

@@ -91,7 +91,8 @@ bool run_hand_over(struct run *run, const char *why)
     }
     if (!run->told_alone && !run->request->quiet)
         run_say(run, "%s; leading on, since %s", why,
-                found ? elector_message(run->runner->elector) : "nobody else campaigns");
+                found ? run_without_group(run, elector_message(run->runner->elector))
+                      : "nobody else campaigns");
     run->told_alone = true;
     return false;
 }

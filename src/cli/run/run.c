@@ -22,6 +22,13 @@ static const uint64_t no_wait_ns = 2000000000;
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT};
 
+const char *run_without_group(const struct run *run, const char *text)
+{
+    const size_t length = strlen(run->group);
+    const bool is_named = strncmp(text, run->group, length) == 0 && strncmp(text + length, ": ", 2) == 0;
+    return is_named ? text + length + 2 : text;
+}
+
 void run_say(const struct run *run, const char *format, ...)
 {
     va_list arguments;
@@ -29,7 +36,8 @@ void run_say(const struct run *run, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    const int size = snprintf(line, sizeof line, "elector run: %s: %s\n", run->group, text);
+    const int size =
+        snprintf(line, sizeof line, "elector run: %s: %s\n", run->group, run_without_group(run, text));
     if (size > 0) outlet_put(line, (size_t)size < sizeof line ? (size_t)size : sizeof line);
 }
 

@@ -222,6 +222,8 @@ struct runner {
     int signals, timer;
 };
 
+/* The text without "GROUP: ": the library's messages begin with it, and so do the lines of run_say(). */
+const char *run_without_group(const struct run *, const char *text);
 /* "elector run: GROUP: text" on standard error. Never blocks (base/log/outlet.h). */
 void run_say(const struct run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The earlier of two times; 0 is never. */

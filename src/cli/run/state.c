@@ -162,7 +162,8 @@ static void step_work(struct run *run)
         if (!run->request->quiet)
             run_say(run, "%s (%s); stopping the command",
                     run->stop_asked ? "handing over" : "no longer leading",
-                    run->reason[0] ? run->reason : "no-quorum: the lease was not renewed and is about to end");
+                    run->reason[0] ? run_without_group(run, run->reason)
+                                   : "no-quorum: the lease was not renewed and is about to end");
         run_stop(run);
     } else if (!run->runner->healthy) {
         hand_over_unhealthy(run);
