@@ -146,7 +146,9 @@ static void tell_change(struct agent *agent, const char *group, const struct his
     char ended[HISTORY_TEXT] = "", gap[48] = "";
     if (!may_tell(agent, NOTICE_LEADER)) return;
     if (e->whom) snprintf(ended, sizeof ended, "; %s: %s", name_of(agent, e->whom), history_end_word(e->ended));
-    if (e->who && e->nobody_ns != UINT64_MAX)
+    if (e->who && e->nobody_ns < NS_PER_MS)
+        snprintf(gap, sizeof gap, "; nobody led for less than 1 ms");
+    else if (e->who && e->nobody_ns != UINT64_MAX)
         snprintf(gap, sizeof gap, "; nobody led for %" PRIu64 " ms", e->nobody_ns / NS_PER_MS);
     if (e->note == HISTORY_RETURN)
         log_event(LOG_INFO_LEVEL, group, "%s, which was silent, is seen to lead again, in the same term",

@@ -87,7 +87,9 @@ json_t *history_query_ask(const struct history_query *p, int *code)
 const char *history_query_span(uint64_t us, char text[PAST_SPAN])
 {
     const uint64_t s = us / 1000000;
-    if (us < 1000)
+    if (us == 0)
+        snprintf(text, PAST_SPAN, "less than 1 µs");
+    else if (us < 1000)
         snprintf(text, PAST_SPAN, "%" PRIu64 " µs", us);
     else if (us < 1000000)
         snprintf(text, PAST_SPAN, "%" PRIu64 ".%03" PRIu64 " ms", us / 1000, us % 1000);

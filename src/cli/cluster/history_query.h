@@ -17,7 +17,7 @@ struct history_query {
 int history_query_read(struct history_query *, int argc, char **argv, bool takes_last);
 /* The agent's answer, to be freed; NULL after a message, with the exit code. */
 json_t *history_query_ask(const struct history_query *, int *code);
-/* A duration: "12 µs", "1.234 ms", "3.20 s", "12 min 5 s", "3 d 4 h". */
+/* A duration: "less than 1 µs", "12 µs", "1.234 ms", "3.20 s", "12 min 5 s", "3 d 4 h". */
 enum { PAST_SPAN = 32 };
 const char *history_query_span(uint64_t us, char text[PAST_SPAN]);
 /* "2026-11-16 10:31:02.345" of "2026-11-16T10:31:02.345678Z"; "?" of anything else. */

@@ -55,6 +55,7 @@ static void write_head(const json_t *answer)
 {
     const json_t *before = json_object_get(answer, "before"), *after = json_object_get(answer, "after");
     char when[PAST_TIME], span[PAST_SPAN];
+    uint64_t nobody_us;
     write_name(answer, "group");
     if (json_is_object(after)) {
         fputs(": ", stdout);
@@ -79,8 +80,8 @@ static void write_head(const json_t *answer)
         putchar(')');
     }
     putchar('.');
-    if (json_is_object(after))
-        printf(" Nobody led for %s.", history_query_span(number_of(after, "nobody_us"), span));
+    if (json_is_object(after) && json_lines_number(after, "nobody_us", 0, &nobody_us)) /* null: not known */
+        printf(" Nobody led for %s.", history_query_span(nobody_us, span));
     putchar('\n');
 }
 
