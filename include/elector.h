@@ -94,7 +94,7 @@ typedef struct elector_leader {
 typedef struct elector_candidate {
     size_t size;
     const char *member;
-    uint64_t priority; /* the highest of its candidates' */
+    uint64_t priority; /* the highest of its candidates'; 0 also if it is not known */
 } elector_candidate;
 
 /*

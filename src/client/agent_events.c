@@ -140,9 +140,10 @@ static bool read_candidates(const json_t *standing, struct queued *ticket)
     json_array_foreach(standing, i, one)
     {
         const char *member = json_lines_text(one, "member", ELECTOR_NAME_MAX);
-        uint64_t priority;
-        if (!member || !json_lines_number(one, "priority", 0, &priority) || count == CANDIDATES_MAX)
-            return false;
+        const bool is_known = json_object_get(one, "priority") != NULL;
+        uint64_t priority = 0;
+        if (!member || count == CANDIDATES_MAX) return false;
+        if (is_known && !json_lines_number(one, "priority", 0, &priority)) return false;
         found[count++] = (elector_candidate){.member = member, .priority = priority};
     }
     return ticket_set_candidates(ticket, found, count);

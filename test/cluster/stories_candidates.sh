@@ -14,6 +14,11 @@ state_of() { # AGENT MEMBER: what its agent knows of the member
 }
 finds() { [ "$(state_of "$1" "$2")" = "$3" ]; } # AGENT MEMBER STATE
 
+lists() { # AGENT MEMBER PRIORITY: how its agent lists the candidate of the group; without a priority if that is empty
+    local pattern="\"member\": *\"$2\"${3:+, *\"priority\": *$3}}"
+    [[ $(status "$1" work) =~ $pattern ]]
+}
+
 # Three voters and ten candidates. The leader's agent is killed, then its work; a voter is killed; a leader hands over to
 # another one; and all agents, without a vote or with one, know who leads.
 story_candidates_lead() {
@@ -27,6 +32,8 @@ story_candidates_lead() {
     finds "$was" a here || fail "$was finds $(state_of "$was" a)"
     for next in "${members[@]:3}"; do [ "$next" = "$was" ] || break; done
     finds "$was" "$next" - || fail "$was has a session with $next: $(state_of "$was" "$next")"
+    await 60 "a knows the priority of $next" lists a "$next" 100
+    await 60 "$was knows that $next stands, but not its priority" lists "$was" "$next" ''
     finds a "$next" here || fail "a has no session with $next"
     "$ELECTOR" transfer work --to "$next" --url "$(url a)" > "$dir/transfer" 2>&1 || fail "$(cat "$dir/transfer")"
     await_leader "$first"

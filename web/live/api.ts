@@ -18,7 +18,7 @@ export interface Histogram { bounds_us: number[]; counts: number[]; sum_us: numb
 
 export interface Group {
   group: string; algorithm: string; leader: string | null; token: number; role: string; lease_left_ms: number | null;
-  candidates: number; standing: { member: string; priority: number }[]; value: string; promises: string;
+  candidates: number; standing: { member: string; priority?: number }[]; value: string; promises: string;
 }
 
 export interface Groups { count: number; next: number | null; worst_failover_ms: number; groups: Group[] }

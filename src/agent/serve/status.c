@@ -105,7 +105,7 @@ static json_t *lease_left(const struct serve *serve, const struct host_view *vie
 
 enum { STANDING_MAX = 64 }; /* of the candidates at a store: a line has room for them */
 
-/* The reachable members with a candidate, and their priorities. */
+/* The reachable members with a candidate, and their priorities if they are known. */
 static json_t *describe_standing(const struct serve *serve, const struct leadership *o)
 {
     json_t *list = json_array();
@@ -121,8 +121,10 @@ static json_t *describe_standing(const struct serve *serve, const struct leaders
         const bool talks =
             config_talks(serve->config, serve->config->self, member); /* else voters told of it */
         if (!is_self && talks && !host_hears(serve->host, member)) continue;
-        json_array_append_new(list, json_pack("{so sI}", "member", member_name(serve->config, member),
-                                              "priority", (json_int_t)priority));
+        json_t *known =
+            is_self || talks ? json_integer((json_int_t)priority) : NULL; /* voters tell only that it stands */
+        json_array_append_new(
+            list, json_pack("{so so*}", "member", member_name(serve->config, member), "priority", known));
     }
     return list;
 }

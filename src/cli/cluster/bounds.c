@@ -87,16 +87,18 @@ static uint32_t work_drift(const struct bounds *p)
     return (uint32_t)(more / 1000 * MILLION / (sum / 1000));
 }
 
-/* Every member that may lead sends beats to all others. Members that send beats piggyback their answers on
- * them, except answers to further leaders. */
+/* Every voter that may lead sends beats to all others. Members that send beats piggyback their answers on
+ * them, except answers to further leaders. A candidate at rest says to each voter once a lease that it is there, at most
+ * once a second, and is answered. */
 static void count_packets(const struct bounds_settings *s, struct bounds *p)
 {
     const uint64_t others = p->count.votes + s->observers - 1, span = 1000 * NS_PER_S;
     const uint64_t answers = s->voters * (others + 1 - s->voters);
-    p->packets_sent = others * span / s->beat;
     const uint64_t rest = s->lease > NS_PER_S ? s->lease : NS_PER_S;
+    p->packets_sent = others * span / s->beat + s->candidates * span / rest;
+    p->packets_of_candidate = s->candidates ? p->count.votes * span / rest : 0;
     p->packets_all = (s->voters * others + answers) * span / s->beat +
-                     2 * (uint64_t)s->candidates * p->count.votes * span / rest; /* at rest, and answers */
+                     2 * (uint64_t)s->candidates * p->count.votes * span / rest;
 }
 
 static void warn(const struct bounds_settings *s, struct bounds *p)

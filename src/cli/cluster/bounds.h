@@ -63,7 +63,8 @@ struct bounds {
     uint32_t losses, run_losses; /* exchanges lost in a row: leadership kept, and the work not disturbed */
     uint64_t stall, run_stall;   /* how long the leader's agent may stall, likewise */
     uint32_t work_drift;         /* millionths: beyond this drift the work of two leaders may overlap */
-    uint64_t packets_sent, packets_all; /* packets in 1,000 s: of a candidate's agent, of all */
+    /* Packets in 1,000 s: of a voter's agent, of a candidate's (role = candidate; 0 without one), of all. */
+    uint64_t packets_sent, packets_of_candidate, packets_all;
     bool warnings[BOUNDS_WARNINGS];
 };
 

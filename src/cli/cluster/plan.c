@@ -124,6 +124,25 @@ static void write_bounds(const struct plan *plan)
     }
 }
 
+static const char *a_second(uint64_t in_1000_s, char text[SPAN])
+{
+    snprintf(text, SPAN, "%" PRIu64 ".%" PRIu64, in_1000_s / 1000, in_1000_s % 1000 / 100);
+    return text;
+}
+
+static void write_packets(const struct plan *plan)
+{
+    const struct bounds *p = &plan->promises;
+    char text[SPAN];
+    fputs("  at rest    ", stdout);
+    if (plan->settings.voters)
+        printf("%s packets/s from an agent that %s, ", a_second(p->packets_sent, text),
+               plan->settings.candidates ? "votes and may lead" : "may lead");
+    if (plan->settings.candidates)
+        printf("%s from one of a candidate, ", a_second(p->packets_of_candidate, text));
+    printf("%s from all, however many groups\n", a_second(p->packets_all, text));
+}
+
 /* First the assumptions, then the remaining bounds. */
 static void write_rest(const struct plan *plan)
 {
@@ -143,10 +162,7 @@ static void write_rest(const struct plan *plan)
     printf(
         "  clocks     drift up to %s: never two leaders; up to %s: never two at work; beyond, the token fences\n",
         percent(plan->settings.drift, a), percent(p->work_drift, b));
-    printf("  at rest    %" PRIu64 ".%" PRIu64 " packets/s from an agent that may lead, %" PRIu64 ".%" PRIu64
-           " from all, however many groups\n",
-           p->packets_sent / 1000, p->packets_sent % 1000 / 100, p->packets_all / 1000,
-           p->packets_all % 1000 / 100);
+    write_packets(plan);
     for (enum bounds_warning w = 0; w < BOUNDS_WARNINGS; w++)
         if (p->warnings[w]) printf("  warning    %s\n", bounds_warnings[w].text);
 }
@@ -256,6 +272,9 @@ static json_t *json_plan(const struct plan *plan)
         (double)p->packets_all / 1000);
     if (object && rest) json_object_update(object, rest);
     json_decref(rest);
+    if (object && p->packets_of_candidate)
+        json_object_set_new(object, "packets_per_s_candidate",
+                            json_real((double)p->packets_of_candidate / 1000));
     return object;
 }
 

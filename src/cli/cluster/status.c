@@ -82,7 +82,7 @@ static const char *voters_of(const json_t *group, const char *heard, char *text,
     return text;
 }
 
-/* "a=100 b=100 c=0": the candidates with their current priorities; "-" if there are none. */
+/* "a=100 b=100 c=0": the candidates with their current priorities, if known; "-" if there are none. */
 static void write_standing(const json_t *group)
 {
     const json_t *standing = json_object_get(group, "standing"), *one;
@@ -95,7 +95,7 @@ static void write_standing(const json_t *group)
         char text[300];
         if (json_lines_number(one, "priority", 0, &priority))
             snprintf(text, sizeof text, "%s=%" PRIu64, member ? member : "?", priority);
-        else /* a store has none */
+        else /* a store has none, and a candidate does not know that of another */
             snprintf(text, sizeof text, "%s", member ? member : "?");
         write_cell(text, 0);
     }

@@ -180,12 +180,13 @@ static void candidates_come_with_the_answer(void **state)
 {
     members[0] = '\0';
     react = note_candidates;
-    fake_refuse(&agent, "status",
-                "\"ok\":true,\"groups\":[{\"group\":\"jobs\",\"leader\":null,\"standing\":[{\"member\":\"a\","
-                "\"priority\":7},{\"member\":\"b\",\"priority\":0}]}]");
+    fake_refuse(
+        &agent, "status",
+        "\"ok\":true,\"groups\":[{\"group\":\"jobs\",\"leader\":null,\"standing\":[{\"member\":\"a\","
+        "\"priority\":7},{\"member\":\"b\",\"priority\":0},{\"member\":\"c\"}]}]"); /* that of c is not known */
     assert_int_equal(elector_candidates(e, "jobs"), ELECTOR_OK);
     hears("connected; jobs done candidates ok; ");
-    assert_string_equal(members, "a 7 b 0 ");
+    assert_string_equal(members, "a 7 b 0 c 0 ");
 }
 
 static void the_agent_tells_who_we_are(void **state)

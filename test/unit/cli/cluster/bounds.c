@@ -126,6 +126,19 @@ static void packets_at_rest(void **state)
     s.voters = 2, s.witnesses = 1, s.observers = 2; /* two beat to four each */
     assert_int_equal(bounds_of(&s).packets_all, 93333);
     assert_int_equal(bounds_of(&s).packets_sent, 26666);
+    assert_int_equal(bounds_of(&s).packets_of_candidate, 0);
+}
+
+/* Each says to three voters once a second that it is there. A voter answers, beside its beats. */
+static void packets_of_candidates_at_rest(void **state)
+{
+    struct bounds_settings s = usual();
+    s.candidates = 10;
+    assert_int_equal(bounds_of(&s).packets_of_candidate, 3000);
+    assert_int_equal(bounds_of(&s).packets_sent, 13333 + 10000);
+    assert_int_equal(bounds_of(&s).packets_all, 40000 + 60000);
+    s.lease = 2000 * MS;
+    assert_int_equal(bounds_of(&s).packets_of_candidate, 1500);
 }
 
 static void poor_settings_are_warned_of(void **state)
@@ -180,6 +193,7 @@ int main(void)
         cmocka_unit_test(a_long_lease_leaves_five_seconds_to_stop),
         cmocka_unit_test(work_overlaps_later_than_leases),
         cmocka_unit_test(packets_at_rest),
+        cmocka_unit_test(packets_of_candidates_at_rest),
         cmocka_unit_test(poor_settings_are_warned_of),
         cmocka_unit_test(every_event_is_named),
     };
