@@ -87,6 +87,11 @@ void engine_set_time(struct engine *engine, const char *option, el_duration time
         if (strcmp(algorithm->options[i].name, option) == 0) engine->host->values[i].number = time;
 }
 
+void engine_set_worst_failover(struct engine *engine, el_duration time)
+{
+    engine->host->worst_failover_ns = time;
+}
+
 el_duration engine_lease_within(const struct engine *engine, el_duration kept)
 {
     return el_lease_held(kept, engine->config.drift);

@@ -84,6 +84,8 @@ const char *engine_member(const struct engine *); /* the name of this host, to b
 void engine_set_time(struct engine *, const char *option, el_duration);
 /* How long the store shall keep a session after its last renewal: `ttl` of the URL. Whole seconds, 2 at least. */
 el_duration engine_ttl(const struct engine *);
+/* The longest time from the last renewal of a leader that is lost until the store lets the next one lead. */
+void engine_set_worst_failover(struct engine *, el_duration);
 /* The longest time for `lease` if the store keeps a session for `kept` after a renewal, given how far clocks may differ. */
 el_duration engine_lease_within(const struct engine *, el_duration kept);
 

@@ -165,7 +165,7 @@ uint64_t host_stopwatch(const struct host *host)
 
 uint64_t host_worst_failover_ns(const struct host_group *group)
 {
-    return group->host->kept_ns;
+    return group->host->worst_failover_ns;
 }
 
 /* ---- The store, as the member that it is to the rest of the agent ---- */

@@ -44,6 +44,7 @@ struct host {
     uint64_t heard_ns; /* the store; 0: never */
     uint64_t margin;
     uint64_t kept_ns; /* how long the store keeps a session */
+    uint64_t worst_failover_ns;
     struct el_cluster cluster;
     struct el_value values[ENGINE_OPTIONS_MAX];
     uint64_t ids[ENGINE_STORE];

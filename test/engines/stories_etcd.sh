@@ -250,7 +250,7 @@ story_etcd_value_is_seen() {
     elect -l "$prefix_of_groups/work" > "$dir/observed" &
     await 30 "etcdctl sees it" grep -q '^web:80$' "$dir/observed"
     "$ELECTOR" status --url "$(url b)" > "$dir/said"
-    says '^work +a '
+    says '^work +a .* 4000 ms +a ' # the TTL, and a second until etcd notices
 }
 sees_value() { [[ $("$ELECTOR" status work --url "$(url b)" --output json) == *'"value":"web:80"'* ]]; }
 

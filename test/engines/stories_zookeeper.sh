@@ -144,7 +144,9 @@ story_zookeeper_value_is_seen() {
     await 30 "it is seen" zk_sees_value
     [[ $(zk_hand get "/$zk_path/work/$(zk_nodes)") == "a web:80 "* ]] || fail "the node does not say 'a web:80'"
 }
-zk_sees_value() { [[ $("$ELECTOR" status work --url "$(url b)" --output json) == *'"value":"web:80"'* ]]; }
+zk_sees_value() { # and the worst failover: the session and a tick
+    [[ $("$ELECTOR" status work --url "$(url b)" --output json) == *'"value":"web:80"'*'"worst_failover_ms":2200'* ]]
+}
 
 # ---- Beside other clients ----
 

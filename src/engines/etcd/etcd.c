@@ -235,6 +235,7 @@ static bool set_up(struct etcd *etcd, char text[ENGINE_TEXT])
     snprintf(etcd->prefix, sizeof etcd->prefix, "%s%s", url->path,
              length && url->path[length - 1] != '/' ? "/" : "");
     etcd->timeout_ms = ttl_ms / 6 > TIMEOUT_LEAST_MS ? ttl_ms / 6 : TIMEOUT_LEAST_MS;
+    etcd_bound_failover(etcd, engine_ttl(etcd->engine) / NS_PER_S);
     etcd->beat_every = engine_ttl(etcd->engine) / 25;
     return read_credentials(etcd, text);
 }

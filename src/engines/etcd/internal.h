@@ -162,8 +162,9 @@ char *etcd_read_bytes(const json_t *object, const char *name, size_t *size);
 
 /* lease.c */
 void etcd_pump_lease(struct etcd *, uint64_t now);
-void etcd_lease_is_lost(struct etcd *); /* the store says so */
-void etcd_revoke(struct etcd *);        /* then engine_has_left() */
+void etcd_lease_is_lost(struct etcd *);                  /* the store says so */
+void etcd_bound_failover(struct etcd *, uint64_t ttl_s); /* the TTL that etcd granted, or is asked for */
+void etcd_revoke(struct etcd *);                         /* then engine_has_left() */
 
 /* txn.c */
 void etcd_pump_txns(struct etcd *);

@@ -67,6 +67,14 @@ void etcd_lease_is_lost(struct etcd *etcd)
 
 /* ---- Grant ---- */
 
+/* etcd looks for leases that are over every 500 ms, and ends them in batches. */
+static const el_duration late_expiry = NS_PER_S;
+
+void etcd_bound_failover(struct etcd *etcd, uint64_t ttl_s)
+{
+    engine_set_worst_failover(etcd->engine, ttl_s * NS_PER_S + late_expiry);
+}
+
 static void on_granted(struct etcd *etcd, void *context, enum etcd_outcome outcome, const json_t *answer,
                        int code, const char *message)
 {
@@ -82,6 +90,7 @@ static void on_granted(struct etcd *etcd, void *context, enum etcd_outcome outco
         etcd->not_before = clock_boottime_ns() + NS_PER_S;
     } else if (outcome == ETCD_DONE) {
         etcd->lease_state = LEASE_ALIVE;
+        etcd_bound_failover(etcd, granted);
         engine_trouble_is_over(etcd->engine);
         answer_joined(etcd);
     }

@@ -136,6 +136,8 @@ static void set_times(struct zookeeper *z, uint32_t granted_ms)
     z->least_ms = granted_ms;
     z->renewals.gap_ns = gap;
     z->renewals.spacing_ns = gap / 8;
+    engine_set_worst_failover(z->engine,
+                              granted + tick); /* the servers look for sessions that are over once a tick */
     engine_set_time(z->engine, "lease", engine_lease_within(z->engine, granted));
     engine_set_time(z->engine, "heartbeat", beat);
     engine_set_time(z->engine, "timeout", granted / PARTS);
