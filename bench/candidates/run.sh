@@ -40,7 +40,7 @@ await() { # SECONDS WHAT COMMAND…
 conf() { echo "$scratch/$size/$1/elector.conf"; }
 url() { echo "unix:$scratch/$size/$1/agent.sock"; }
 answers() { "$ELECTOR" status --url "$(url "$1")" > /dev/null 2>&1; }
-hears_all() { ! "$ELECTOR" status --members --url "$(url v1)" 2>&1 | grep -E 'SILENT|cannot' > /dev/null; }
+hears_all() { ! "$ELECTOR" members --url "$(url v1)" 2>&1 | grep -E 'SILENT|cannot' > /dev/null; }
 is_led() { # COUNT PATTERN: so many groups have a leader like that, as the first voter knows
     [ "$("$ELECTOR" status --url "$(url v1)" 2> /dev/null | awk -v who="$2" '$1 ~ /^g[0-9]+$/ && $2 ~ who' | wc -l)" = "$1" ]
 }

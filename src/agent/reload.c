@@ -66,7 +66,8 @@ static void *read_config(void *context)
 
 static void tell_difference(void *context, const struct config_difference *d)
 {
-    (void)context;
+    const struct agent *agent = context;
+    if (agent->serve) serve_await_restart(agent->serve, d);
     log_event(LOG_WARN_LEVEL, NULL, "not taken over: %s %s is still %s, and %s in the file; needs a restart",
               d->section, d->key, d->was, d->is);
 }
@@ -107,7 +108,8 @@ static void take_over(struct agent *agent, struct agent_reading *reading)
         return;
     }
     const uint32_t sections = config->group_count;
-    const uint32_t left = config_merge(config, &reading->config, tell_difference, NULL);
+    if (agent->serve) serve_await_no_restart(agent->serve);
+    const uint32_t left = config_merge(config, &reading->config, tell_difference, agent);
     if (config->has_keys && reading->config.cluster_key_count)
         seal_set_cluster_keys(agent->seal, (const uint8_t(*)[SEAL_KEY])reading->config.cluster_keys,
                               reading->config.cluster_key_count);

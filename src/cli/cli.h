@@ -46,6 +46,7 @@ int cli_observe(int argc, char **argv);
 int cli_resign(int argc, char **argv);
 int cli_transfer(int argc, char **argv);
 int cli_status(int argc, char **argv);
+int cli_members(int argc, char **argv);
 int cli_forget(int argc, char **argv);
 int cli_history(int argc, char **argv);
 int cli_why(int argc, char **argv);

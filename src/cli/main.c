@@ -21,6 +21,7 @@ static const struct cli_verb verbs[] = {
     {"init", "write the files of a new cluster: configuration, keys, state", cli_init},
     {"keygen", "generate a member's keys, or print a public key", cli_keygen},
     {"agent", "run this host's member of a cluster", cli_agent},
+    {"members", "print the members: who is heard, which votes count, what is pending", cli_members},
     {"plan", "print a configuration's guarantees: failover, failures, drift", cli_plan},
     {"replay", "replay, merge and check recordings of agents", cli_replay},
     {"doctor", "diagnose a member, and say what to do", cli_doctor},

@@ -129,7 +129,7 @@ test_help() {
 
 test_topics() {
     local verb name topics=() file
-    for verb in run campaign observe status history why transfer resign forget init keygen agent plan replay doctor \
+    for verb in run campaign observe status history why transfer resign forget members init keygen agent plan replay doctor \
         algorithms sim compare detect check demo; do
         accepts "help $verb" 0 "^Usage: elector $verb|^elector $verb" help "$verb"
     done
@@ -869,9 +869,17 @@ test_small_things() {
     kill -TERM "$candidate"
     wait "$candidate" || true
     run doctor --config "$conf"
-    accepts "status of members" 0 "^$long +1 +voter +here +this agent +[0-9.]+ +[A-Za-z0-9+/]{8} +$host:7400$" \
-        status --members --url "$url"
-    refuses "status of members of a group" 2 'not with a group' status --members g --url "$url"
+    accepts "members" 0 "^$long +1 +voter +here +this agent +[0-9.]+ +[A-Za-z0-9+/]{8} +$host:7400$" members --url "$url"
+    verify "members" "counts its vote" grep -q '^1 of 1 votes count; 1 elect; 0 more may fail$' "$out"
+    verify "members" "has nothing that is pending" grep -q '^nothing is pending$' "$out"
+    run members --url "$url" --output json
+    verify "members in JSON" "is none, or tells other members" python3 -c '
+import json, sys
+found = json.load(open(sys.argv[1]))
+assert (found["votes"], found["votes_counted"], found["majority"], found["restart"]) == (1, 1, 1, [])
+assert [(m["id"], m["role"], m["reachable"]) for m in found["members"]] == [(1, "voter", True)] and len(found["list"]) == 16' "$out"
+    refuses "members of a group" 2 'did not expect g' members g --url "$url"
+    refuses "members of a store" 2 'only an agent has members' members --url etcd://nowhere/
     : >"$dir/watched"
     "$ELECTOR" status --watch --url "$url" >"$dir/watched" 2>&1 </dev/null &
     local watch=$! tries=0

@@ -10,7 +10,7 @@ found_with_candidates() { # VOTERS CANDIDATES: members a, b, c...; the voters co
 }
 
 state_of() { # AGENT MEMBER: what its agent knows of the member
-    "$ELECTOR" status --members --url "$(url "$1")" 2> /dev/null | awk -v who="$2" '$1 == who { print $4 }'
+    "$ELECTOR" members --url "$(url "$1")" 2> /dev/null | awk -v who="$2" '$1 == who { print $4 }'
 }
 finds() { [ "$(state_of "$1" "$2")" = "$3" ]; } # AGENT MEMBER STATE
 

@@ -122,7 +122,7 @@ story_names_that_come_late() {
     no_errors a b c
     judge
 }
-hears() { grep -q "^$2 .* here " <<< "$("$ELECTOR" status --members --url "$(url "$1")" 2> /dev/null)"; } # MEMBER MEMBER
+hears() { grep -q "^$2 .* here " <<< "$("$ELECTOR" members --url "$(url "$1")" 2> /dev/null)"; } # MEMBER MEMBER
 
 # A reload takes over what it can, and says of the rest what it is.
 story_reload_says_what_it_leaves() {
@@ -134,6 +134,8 @@ story_reload_says_what_it_leaves() {
     printf '[group night*]\nlease = 2s\nallow = uid:4242\n' >> "$(conf a)"
     kill -HUP "${agent[a]}"
     await_log a 'level=warn msg="not taken over: \[agent\] socket-mode is still 0660, and 0600 in the file; needs a restart"'
+    "$ELECTOR" members --url "$(url a)" > "$dir/members" || fail "members: $(cat "$dir/members")"
+    grep -q '^pending: \[agent\] socket-mode is 0660 here and 0600 in the file; restart this agent to use it$' "$dir/members" || fail "$(cat "$dir/members")"
     await_log a 'level=info msg="taken over: \[group night\*\]; groups that exist already keep their settings'
     await_log a 'msg="reloaded .*, except for the 1 above"'
     "$ELECTOR" run --no-wait --quiet --url "$(url a)" nightly -- true > "$dir/said" 2>&1 || fail "nightly: $(cat "$dir/said")"

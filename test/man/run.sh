@@ -10,7 +10,7 @@ ELECTOR=${ELECTOR:-build/release/elector}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
-documented='run campaign observe status history why transfer resign forget init keygen agent plan replay doctor' # with their options
+documented='run campaign observe status history why transfer resign forget members init keygen agent plan replay doctor' # with their options
 
 # ---- What there is --------------------------------------------------------------------------------
 

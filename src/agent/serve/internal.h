@@ -32,7 +32,8 @@ enum {
         64,                /* at most so many of one user; as many are left for root and the agent's own */
     SERVE_CLOSING_MAX = 8, /* descriptors of a user that wait to be closed: no more are read from it */
     SERVE_AWAITED_BUCKETS = 1024,
-    SERVE_POLLED_MAX = 256 /* connections that are polled though they wait for their turn */
+    SERVE_POLLED_MAX = 256, /* connections that are polled though they wait for their turn */
+    SERVE_RESTART_MAX = 16  /* keys that wait for a restart, and are told */
 };
 _Static_assert((int)SERVE_GROUPS_MAX <= (int)NUMBER_SET_END,
                "sets have room for the numbers of all leaderships");
@@ -160,6 +161,8 @@ struct serve {
     uint32_t handles; /* not closed by the loop yet */
     bool has_listener, is_freed;
     char failed[200];
+    struct exchange_difference restart[SERVE_RESTART_MAX]; /* ours: in use; theirs: in the file */
+    uint32_t restart_count;
     char http_error[512]; /* why HTTP is not served although it should be; "": it is, or is off */
 };
 
@@ -243,8 +246,13 @@ bool serve_differs(const struct serve *, el_node peer);
 /* Whether the member is heard and its vote counts in the group, as far as this agent knows. */
 bool serve_counts(const struct serve *, el_node member, const struct host_group *);
 json_t *serve_describe_differences(const struct serve *, el_node peer); /* NULL: nothing differs */
+json_t *serve_list_differences(const struct exchange_difference *, uint32_t count);
 /* "votes" and "votes_counted" of a group. */
 void serve_count_votes(const struct serve *, const struct host_group *, uint32_t *votes, uint32_t *counted);
+
+/* members.c */
+json_t *serve_describe_members(const struct serve *); /* an array, for `status` and /overview */
+json_t *serve_members(const struct serve *);          /* the answer to `members` */
 
 /* request/request.c */
 void serve_request(struct connection *, const char *line, size_t size);

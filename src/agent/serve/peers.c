@@ -49,17 +49,23 @@ void serve_count_votes(const struct serve *serve, const struct host_group *group
     }
 }
 
+json_t *serve_list_differences(const struct exchange_difference *differences, uint32_t count)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; list && i < count; i++)
+        json_array_append_new(list, json_pack("{so so so}", "what", serve_text(differences[i].what), "ours",
+                                              serve_text(differences[i].ours), "theirs",
+                                              serve_text(differences[i].theirs)));
+    return list;
+}
+
 json_t *serve_describe_differences(const struct serve *serve, el_node peer)
 {
     struct exchange_difference differences[DIFFERENCES_MAX];
     const uint32_t most = serve->config->member_count > MANY_MEMBERS ? 1 : DIFFERENCES_MAX;
     if (!serve_differs(serve, peer)) return NULL;
     const uint32_t count = serve->exchange ? exchange_differences(serve->exchange, peer, differences, most) : 0;
-    json_t *list = json_array();
-    for (uint32_t i = 0; list && i < count; i++)
-        json_array_append_new(list, json_pack("{so so so}", "what", serve_text(differences[i].what), "ours",
-                                              serve_text(differences[i].ours), "theirs",
-                                              serve_text(differences[i].theirs)));
+    json_t *list = serve_list_differences(differences, count);
     if (list && count == 0)
         json_array_append_new(list, json_pack("{ss}", "what",
                                               host_differs(serve->host, peer) == HOST_OTHER_MEMBERS

@@ -2,7 +2,7 @@
  * The serve room serves local clients at the agent's socket, as docs/socket-protocol.md says. It knows the
  * host, the history, the metrics and the guardian's client, but neither sockets between members nor keys. Start
  * with serve.c, which passes changes on. accept.c listens and lets clients in, turn.c serves them in turn,
- * connection.c is one client's bytes, request.c its requests, observers.c who hears of which group, rights.c who may make them, status.c and history.c their answers. leadership.h decides which client
+ * connection.c is one client's bytes, request.c its requests, observers.c who hears of which group, rights.c who may make them, status.c, members.c and history.c their answers. leadership.h decides which client
  * leads a group, deadline_page.h publishes until when, change_list.h orders changes for /events, and serve/http
  * answers over HTTP.
  *
@@ -57,6 +57,9 @@ void serve_set_history(struct serve *, struct history *);
 void serve_set_guardian(struct serve *, struct guardian_client *);
 /* Changes of leaders are counted there. Borrowed. */
 void serve_set_metrics(struct serve *, struct metrics *);
+/* The file was read again, and this key of it waits for a restart: `members` tells it, at most 16 of them. */
+void serve_await_restart(struct serve *, const struct config_difference *);
+void serve_await_no_restart(struct serve *); /* the file is read again: forget those of the last time */
 /* Knows which settings the peers have. Borrowed; NULL: only what the host sees is known. */
 void serve_set_exchange(struct serve *, struct exchange *);
 /* Is told each change of leaders and each end of leadership here, once it is in the history. For the log. `entry` is

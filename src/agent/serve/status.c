@@ -1,4 +1,4 @@
-/* Describes members and groups as JSON: `status` and leader events. */
+/* Describes groups as JSON: `status` and leader events. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -47,36 +47,6 @@ json_t *serve_leader_event(const struct serve *serve, const struct leadership *o
 }
 
 /* ---- Status ---- */
-
-static json_t *describe_member(const struct serve *serve, el_node member)
-{
-    const struct config_member *m = &serve->config->members[member - 1];
-    const bool is_self = member == serve->config->self;
-    const bool talks = config_talks(serve->config, serve->config->self, member);
-    const uint64_t heard = is_self ? 0 : serve_heard(serve, member);
-    char address[128] = "";
-    if (m->address.ss_family) config_write_address(&m->address, address, sizeof address);
-    return json_pack("{so sI ss so so so so*}", "name", serve_text(m->name), "id", (json_int_t)m->id, "role",
-                     config_role_name(m->role), "address", serve_text(address), "reachable",
-                     !talks ? json_null() : json_boolean(is_self || host_hears(serve->host, member)),
-                     "heard_ms",
-                     heard == UINT64_MAX ? json_null() : json_integer((json_int_t)(heard / NS_PER_MS)),
-                     "differs", serve_describe_differences(serve, member));
-}
-
-/* What tells a member from another of the same name: the beginning of its public key. Agents of earlier versions do not tell
- * theirs. */
-static json_t *add_identity(const struct serve *serve, el_node member, json_t *object)
-{
-    const struct config_member *m = &serve->config->members[member - 1];
-    char key[CONFIG_KEY_TEXT];
-    if (m->has_key) json_object_set_new(object, "key", json_string(config_write_key(m->public_key, key)));
-    const char *version = member == serve->config->self ? ELECTOR_VERSION
-                          : serve->exchange             ? exchange_version(serve->exchange, member)
-                                                        : NULL;
-    if (version) json_object_set_new(object, "version", serve_text(version));
-    return object;
-}
 
 static json_t *describe_promises(const struct el_algorithm *algorithm)
 {
@@ -148,11 +118,8 @@ json_t *serve_describe_group(const struct serve *serve, const struct leadership 
 json_t *serve_begin_status(const struct serve *serve)
 {
     const struct config *config = serve->config;
-    json_t *members = json_array();
-    for (el_node member = 1; members && member <= config->member_count; member++)
-        json_array_append_new(members, add_identity(serve, member, describe_member(serve, member)));
     return json_pack("{sb so so so so* s[]}", "ok", 1, "member", member_name(config, config->self), "cluster",
-                     serve_text(config->cluster), "members", members, "http_error",
+                     serve_text(config->cluster), "members", serve_describe_members(serve), "http_error",
                      serve->http_error[0] ? serve_text(serve->http_error) : NULL, "groups");
 }
 

@@ -12,24 +12,22 @@
 
 struct request {
     const char *group, *url;
-    bool json, members, watches;
+    bool json, watches;
 };
 
 static void write_help(void)
 {
     fputs(
-        "Usage: elector status [GROUP | --members] [--watch] [--url URL] [--output text|json]\n\n"
+        "Usage: elector status [GROUP] [--watch] [--url URL] [--output text|json]\n\n"
         "Prints what an agent knows of each group (or of GROUP only): the leader and its token, the time left on the\n"
         "lease, how many voters count there (heard, with the same settings), the longest failover, and the candidates\n"
         "with their priorities.\n\n"
-        "  --members              the members instead: role, since when each is silent, version, the beginning of its\n"
-        "                         public key as configured here, address\n"
         "  --watch                print it again every second, until interrupted\n"
         "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP;\n"
         "                         etcd://HOST/PREFIX or zookeeper://HOST/PATH, a store (elector help engines)\n"
         "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
         "  --output text|json     json: the agent's answer as one object\n\n"
-        "Exit codes: 0 every group has a leader (--members: a majority is heard); 1 some group has no leader, or there is no such group; 2 usage;\n"
+        "Exit codes: 0 every group has a leader; 1 some group has no leader, or there is no such group; 2 usage;\n"
         "3 no agent.\n",
         stdout);
 }
@@ -246,7 +244,7 @@ static int ask_agent(struct json_lines *w, const struct request *r)
     if (status != ELECTOR_OK) {
         code = complain(w->reason, status);
     } else if (json_is_true(json_object_get(all, "ok"))) {
-        code = r->members && !r->json ? cli_write_members(all) : write_status(all, r);
+        code = write_status(all, r);
     } else {
         status = json_lines_refusal(all, text, sizeof text);
         code = complain(text, status);
@@ -288,6 +286,14 @@ static int ask(const struct request *r)
     return code;
 }
 
+bool cli_watch_on(bool json)
+{
+    if (fflush(stdout) != 0) return false;
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    fputs(isatty(STDOUT_FILENO) ? "\033[H\033[J" : json ? "" : "\n", stdout);
+    return true;
+}
+
 int cli_status(int argc, char **argv)
 {
     struct request r = {.url = engine_usual_url()};
@@ -303,8 +309,6 @@ int cli_status(int argc, char **argv)
             r.url = value;
         } else if (cli_option(argc, argv, &i, "output", &value)) {
             if (!cli_output("status", value, &r.json)) return CLI_USAGE;
-        } else if (strcmp(argv[i], "--members") == 0) {
-            r.members = true;
         } else if (strcmp(argv[i], "--watch") == 0) {
             r.watches = true;
         } else if (argv[i][0] == '-' || r.group) {
@@ -317,14 +321,7 @@ int cli_status(int argc, char **argv)
         return cli_usage_error("status",
                                "which group? %s has no list of groups; try: elector status billing --url %s",
                                r.url, r.url);
-    if (r.members && (r.group || !engine_speaks_lines(r.url)))
-        return cli_usage_error("status", "--members is about a cluster: not with a group, nor with file:PATH");
     int code = ask(&r);
-    while (r.watches && !ferror(stdout)) {
-        fflush(stdout);
-        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-        fputs(isatty(STDOUT_FILENO) ? "\033[H\033[J" : r.json ? "" : "\n", stdout);
-        code = ask(&r);
-    }
+    while (r.watches && cli_watch_on(r.json)) code = ask(&r);
     return cli_finish("status", stdout, code);
 }

@@ -1,4 +1,4 @@
-/* Asking an agent for its status. */
+/* What the verbs that print the state of an agent share. */
 #ifndef ELECTOR_CLI_CLUSTER_STATUS_H
 #define ELECTOR_CLI_CLUSTER_STATUS_H
 
@@ -7,7 +7,7 @@
 /* All lines of the answer as one object, for one group or (NULL) all. The caller frees it, even after a
  * failure; then the connection's `reason` says why. */
 elector_status cli_ask_status(struct json_lines *, const char *group, json_t **all);
-/* The members as a table. CLI_NO if fewer than a majority of the votes are heard. */
-int cli_write_members(const json_t *status);
+/* For --watch: waits for a second, then separates what was printed from what follows. False: nobody reads it. */
+bool cli_watch_on(bool json);
 
 #endif

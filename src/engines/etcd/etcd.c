@@ -267,6 +267,7 @@ static const char *const options[] = {"ca", "cert", "key", "user", "password-fil
 static const char *const lacks[][2] = {
     {"transfer", "etcd has no transfer to a named candidate: resign, and the next in the queue leads"},
     {"priority", "etcd has no priorities: who stands first leads first; leave the priority out"},
+    {"members", "etcd has no members of this kind: `elector status` names the candidates of each group"},
     {"history", "etcd keeps no history of who led; `etcdctl watch --prefix` shows changes as they come"},
     {"why", "etcd keeps no history of who led, and why that changed"},
     {"forget", "etcd lists no group that nobody stands for: there is nothing to forget"},

@@ -423,6 +423,7 @@ static const char *const options[] = {"layout", "tick", "auth-file", NULL};
 static const char *const lacks[][2] = {
     {"transfer", "ZooKeeper has no transfer to a named candidate: resign, and the next in the queue leads"},
     {"priority", "ZooKeeper knows no priorities: who stands first leads first; leave the priority out"},
+    {"members", "ZooKeeper has no members of this kind: `elector status` names the candidates of each group"},
     {"history", "ZooKeeper keeps no history of who led"},
     {"why", "ZooKeeper keeps no history of who led, and why that changed"},
     {"forget", "a group that nobody stands for is an empty node of ZooKeeper: delete it there"},

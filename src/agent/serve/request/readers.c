@@ -1,4 +1,4 @@
-/* Requests that change nothing: observe, status, history and why. */
+/* Requests that change nothing: observe, status, members, history and why. */
 #define _POSIX_C_SOURCE 200809L
 #include "agent/serve/request/request.h"
 
@@ -107,6 +107,11 @@ void request_on_status(const struct request *r)
     r->from->in_status = true;
     r->from->status_next = 0;
     r->from->status_id = r->id ? json_deep_copy(r->id) : NULL;
+}
+
+void request_on_members(const struct request *r)
+{
+    request_say(r, serve_members(r->serve));
 }
 
 void request_on_history(const struct request *r)

@@ -218,6 +218,43 @@ static void tells_its_status(void **state)
     assert_int_equal(number_in(line, "id"), 7);
 }
 
+static void tells_its_members(void **state)
+{
+    const int fd = join();
+    say(fd, "{\"id\":8,\"op\":\"members\"}");
+    const char *line = hear(fd);
+    char first[80];
+    snprintf(first, sizeof first, "{\"ok\":true,\"member\":\"a\",\"cluster\":\"shop\",\"list\":\"%016llx\",",
+             (unsigned long long)host_members(t.host));
+    if (strncmp(line, first, strlen(first)) != 0) fail_msg("%s", line);
+    assert_non_null(
+        strstr(line, "\"votes\":1,\"votes_counted\":1,\"majority\":1,\"members\":[{\"name\":\"a\",\"id\":1,"));
+    assert_non_null(strstr(line, "}],\"restart\":[],\"id\":8}"));
+}
+
+static void await_restart(uint32_t times)
+{
+    char long_value[400];
+    memset(long_value, 'x', sizeof long_value - 1);
+    long_value[sizeof long_value - 1] = '\0';
+    const struct config_difference d = {"[member c]", "address", "1.2.3.4:5", long_value};
+    for (uint32_t i = 0; i < times; i++) serve_await_restart(t.serve, &d);
+}
+
+/* What the file has otherwise is told until the file is read again, and neither its number nor its length is the file's. */
+static void tells_what_waits_for_a_restart(void **state)
+{
+    const int fd = join();
+    await_restart(1);
+    expect_part(fd, "{\"op\":\"members\"}",
+                "\"restart\":[{\"what\":\"[member c] address\",\"ours\":\"1.2.3.4:5\",\"theirs\":\"xxx");
+    await_restart(1000);
+    expect_part(fd, "{\"op\":\"members\"}", "\"what\":\"[member c] address\"");
+    assert_int_equal(t.serve->restart_count, SERVE_RESTART_MAX);
+    serve_await_no_restart(t.serve);
+    expect_part(fd, "{\"op\":\"members\"}", "\"restart\":[]");
+}
+
 static bool lists(int fd, const char *group)
 {
     char name[80];
@@ -473,6 +510,8 @@ int main(void)
         TEST(names_a_leader_to_observers),
         TEST(observes_no_more_than_so_many_that_are_not),
         TEST(tells_its_status),
+        TEST(tells_its_members),
+        TEST(tells_what_waits_for_a_restart),
         TEST(forgets_a_group_that_nobody_uses),
         TEST(forgets_at_once_what_it_is_told_to),
         TEST(never_forgets_a_group_that_its_file_names),
