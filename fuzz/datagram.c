@@ -140,6 +140,7 @@ static void begin_again(void)
     const struct exchange_hooks talk = {.send = take,
                                         .stated = hear_statement,
                                         .compared = compare,
+                                        .understood = compare,
                                         .asked = do_request,
                                         .answered = hear_answer};
     const struct payload_entry asked = {.flags = EXCHANGE_RESIGN, .text = "billing", .length = 7};
@@ -249,7 +250,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         struct payload head;
         payload_begin(&head, host->members);
         if (bytes[0] & 4) memcpy(payload, head.bytes, PAYLOAD_HEAD);
-        if (from) exchange_hear(exchange, now, from);
+        if (from) exchange_hear(exchange, now, from, payload_version(payload, length));
         exchange_receive(exchange, now, from, payload, length);
         (void)exchange_tick(exchange, now);
     }

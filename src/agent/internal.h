@@ -103,6 +103,7 @@ void agent_watch_peers(struct agent *, uint64_t now);
 /* For serve_set_listener(). */
 void agent_notice_step(void *context, enum serve_step, const char *group, const struct history_entry *);
 void agent_notice_difference(struct agent *, el_node peer, bool differs);
+void agent_notice_version(struct agent *, el_node peer, bool is_understood);
 void agent_notice_request(struct agent *, el_node from, const struct payload_entry *, enum exchange_outcome);
 
 #endif

@@ -139,6 +139,21 @@ void agent_notice_difference(struct agent *agent, el_node peer, bool differs)
             name_of(agent, peer), first.what, first.ours, first.theirs);
 }
 
+void agent_notice_version(struct agent *agent, el_node peer, bool is_understood)
+{
+    char theirs[EXCHANGE_VERSIONS_TEXT];
+    if (!may_tell(agent, NOTICE_DIFFERS)) return;
+    if (is_understood)
+        log_event(LOG_INFO_LEVEL, NULL, "%s and this one speak a version of messages in common now",
+                  name_of(agent, peer));
+    else if (!exchange_understands(agent->exchange, peer, theirs))
+        log_event(
+            LOG_WARN_LEVEL, NULL,
+            "%s does not count: it speaks version %s of the messages between agents, and this one version %d; "
+            "install the same version of elector on both",
+            name_of(agent, peer), theirs, (int)PAYLOAD_VERSION);
+}
+
 /* ---- Leaders ---- */
 
 static void tell_change(struct agent *agent, const char *group, const struct history_entry *e)

@@ -190,9 +190,11 @@ static void seal_delivers(void *context, uint32_t peer, const uint8_t *payload, 
 {
     struct agent *agent = context;
     const uint64_t now = clock_boottime_ns();
+    const uint8_t version = payload_version(payload, size);
     agent->metrics.peers[peer - 1].received_bytes += agent->hearing;
-    if (!payload_may_pass(payload, size, false)) return;
-    exchange_hear(agent->exchange, now, peer);
+    if (payload_reads(version) && !payload_may_pass(payload, size, false)) return;
+    exchange_hear(agent->exchange, now, peer, version);
+    if (!payload_reads(version)) return;
     if (payload_is_exchange(payload, size))
         exchange_receive(agent->exchange, now, peer, payload, size);
     else
@@ -242,6 +244,11 @@ static void exchange_compared(void *context, el_node from, bool differs)
     agent_notice_difference(context, from, differs);
 }
 
+static void exchange_understood(void *context, el_node from, bool is_understood)
+{
+    agent_notice_version(context, from, is_understood);
+}
+
 static enum exchange_outcome exchange_asked(void *context, el_node from, const struct payload_entry *entry)
 {
     struct agent *agent = context;
@@ -262,6 +269,7 @@ struct exchange_hooks agent_exchange_hooks(struct agent *agent)
                                    .send = exchange_sends,
                                    .stated = exchange_stated,
                                    .compared = exchange_compared,
+                                   .understood = exchange_understood,
                                    .asked = exchange_asked,
                                    .answered = exchange_answered};
 }

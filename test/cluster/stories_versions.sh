@@ -51,3 +51,35 @@ story_mixed_versions() {
     no_errors a b c
     judge
 }
+
+members_say() { "$ELECTOR" members --url "$(url "$1")" > "$dir/members" 2>&1 || true; grep -qE "$2" "$dir/members"; } # MEMBER PATTERN
+
+# c is heard, but no word of it can be read: neither taken for silent nor counted. Once it speaks our version, it counts.
+story_other_version() {
+    local version
+    found 3
+    sed -i '/^key/d; /^cluster-key/d' "$(conf a)" "$(conf b)" "$(conf c)"
+    start a b
+    work a b
+    await_leader
+    for version in 3 1; do
+        python3 test/cluster/other_version.py "$prefix.3" "$port" 3 "$version" > "$dir/c.log" 2>&1 &
+        agent[c]=$!
+        await 30 "a knows that c speaks version $version" members_say a \
+            "^pending: c does not count: it speaks version $version of the messages between agents, and this agent version 2; install"
+        members_say a '^c +3 +voter +REFUSED ' || fail "$(cat "$dir/members")"
+        members_say a '^2 of 3 votes count; 2 elect; 0 more may fail$' || fail "$(cat "$dir/members")"
+        await_log a "level=warn.*c does not count: it speaks version $version of the messages between agents, and this one version 2; install"
+        await 30 "the metric of c" is_metric a 'elector_network_peer_differs{from="c"}' 1
+        "$ELECTOR" doctor --config "$(conf a)" > "$dir/doctor" 2>&1 || true
+        grep -qE "^WRONG +member c .*it speaks version $version of the messages" "$dir/doctor" || fail "$(cat "$dir/doctor")"
+        kill -TERM "${agent[c]}"
+        wait "${agent[c]}" 2> /dev/null || true
+    done
+    start c
+    await 30 "c counts" members_say a '^3 of 3 votes count; 2 elect; 1 more may fail$'
+    await_log a 'level=info.*c and this one speak a version of messages in common now'
+    members_say a '^nothing is pending$' || fail "$(cat "$dir/members")"
+    no_errors a b c
+    judge
+}

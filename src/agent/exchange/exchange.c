@@ -200,12 +200,17 @@ bool exchange_hears(const struct exchange *e, el_node peer, uint64_t *members)
     return p->has_said_hears;
 }
 
-void exchange_hear(struct exchange *e, uint64_t now, el_node from)
+void exchange_hear(struct exchange *e, uint64_t now, el_node from, uint8_t version)
 {
     struct exchange_peer *p = &e->peers[from - 1];
     if (exchange_heard(e, now, from) >= HEARD_WITHIN)
         p->tries = 0; /* it is back: tell it at once what it missed */
     p->heard_at = now;
+    if (version == 0) return;
+    const uint8_t unread = payload_reads(version) ? 0 : version;
+    if (unread && unread != p->unread) p->is_misunderstood = false; /* another one: say so */
+    p->unread = unread;
+    exchange_compare_versions(e, from);
 }
 
 /* The peer has restarted, or is new: it knows nothing of ours. */
@@ -218,6 +223,7 @@ static void meet(struct exchange *e, el_node from, uint64_t incarnation)
     p->read = p->acknowledged = 0;
     p->tries = 0;
     p->is_complete = p->has_said_hears = false;
+    p->least_read = p->most_read = 0;
 }
 
 static void on_statement(struct exchange *e, el_node from, const struct payload_entry *entry)

@@ -9,6 +9,9 @@
  * again, ever more seldom, to peers that are heard. The settings come first, and are kept; of the others the last 1024
  * are kept. An agent of an earlier version answers nothing, and then nothing is known of it.
  *
+ * Two agents that read no version of payloads in common count neither each other's votes nor what the other says. Each
+ * knows it from what the other sends, or from its statements, and says so instead of taking the other for silent.
+ *
  * A change of leaders makes every agent state something to every other one, at the moment at which the successor's
  * datagrams and clients need the processors. So the first statement after a rest waits EXCHANGE_AFTER_MS.
  */
@@ -35,8 +38,9 @@ enum exchange_statement {
     EXCHANGE_BEGAN, /* a tenure of the sender. text: the group; value: how; span: nobody led before, plus 1 */
     EXCHANGE_ENDED, /* a tenure of the sender. value: why, and after "; " the details; span: how long it led */
     EXCHANGE_GAP,   /* after a tenure of the sender. term: of the next; span: nobody led for so long */
-    EXCHANGE_VERSION, /* value: of the sender's program; told with the settings, though it may differ */
-    EXCHANGE_HEARS    /* term: whom the sender hears; bit i stands for the member at position i + 1 */
+    EXCHANGE_VERSION, /* value: of the sender's program; told with the settings, though it may differ. term, span: the
+                         lowest and the highest version of payloads that it reads; 0: it does not tell, and reads 2 */
+    EXCHANGE_HEARS /* term: whom the sender hears; bit i stands for the member at position i + 1 */
 };
 
 /* `flags` of a REQUEST. */
@@ -68,6 +72,8 @@ struct exchange_hooks {
     void (*stated)(void *context, el_node from, const struct payload_entry *);
     /* A peer tells that its settings or members differ from ours, or that they no longer do. */
     void (*compared)(void *context, el_node from, bool differs);
+    /* We read no version of its payloads, or it reads none of ours; or that is over. Again when it sends another one. */
+    void (*understood)(void *context, el_node from, bool is_understood);
     /* A request of a client of `from`. Not called twice for one request. */
     enum exchange_outcome (*asked)(void *context, el_node from, const struct payload_entry *);
     /* The answer to our request; EXCHANGE_NO_ANSWER: none came in time. */
@@ -82,8 +88,8 @@ void exchange_free(struct exchange *);
 /* The configuration was read again. If its settings differ from what peers were told, tells them all anew. */
 void exchange_renew(struct exchange *, uint64_t incarnation);
 
-/* An authentic datagram came from this peer, whatever it says. */
-void exchange_hear(struct exchange *, uint64_t now, el_node from);
+/* An authentic datagram came from this peer, whatever it says. `version`: of its payload; 0: it has none. */
+void exchange_hear(struct exchange *, uint64_t now, el_node from, uint8_t version);
 /* A payload of which payload_is_exchange() is true. */
 void exchange_receive(struct exchange *, uint64_t now, el_node from, const uint8_t *payload, size_t size);
 /* Sends what is due, and returns when to call it again; UINT64_MAX: after the next call of another function. */
@@ -107,6 +113,10 @@ bool exchange_hears(const struct exchange *, el_node peer, uint64_t *members);
 bool exchange_knows(const struct exchange *, el_node peer);
 /* The version of its program; NULL: not known, as of an agent of an earlier version. Borrowed until the next call. */
 const char *exchange_version(const struct exchange *, el_node peer);
+/* Whether both read some version of payloads in common, as far as is known. Otherwise `theirs` says which the peer has: "3",
+ * "3 to 4". `theirs` may be NULL. */
+enum { EXCHANGE_VERSIONS_TEXT = 48 };
+bool exchange_understands(const struct exchange *, el_node peer, char theirs[EXCHANGE_VERSIONS_TEXT]);
 /* Whether the peer does not count in the group: it has other settings for it, or another list of members. Group NULL:
  * in any group. False if nothing is known. */
 bool exchange_differs(const struct exchange *, el_node peer, const char *group);

@@ -43,6 +43,9 @@ struct exchange_peer {
     struct exchange_line *lines;         /* its settings and members */
     uint32_t line_count;
     bool is_complete, differs, owes_answer;
+    uint8_t unread;                 /* the version of its last payload, if we do not read that; else 0 */
+    uint64_t least_read, most_read; /* versions, as it tells; 0: it does not */
+    bool is_misunderstood;          /* as last told by the hook */
     bool has_said_hears;
     uint64_t hears;
     /* What it asks for. */
@@ -74,6 +77,7 @@ struct exchange {
 bool exchange_list_settings(struct exchange *); /* false: out of memory */
 void exchange_read_setting(struct exchange *, el_node from, const struct exchange_line *);
 void exchange_compare(struct exchange *, el_node peer);
+void exchange_compare_versions(struct exchange *, el_node peer);
 void exchange_forget_settings(struct exchange_peer *);
 
 /* requests.c */

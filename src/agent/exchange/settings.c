@@ -79,7 +79,10 @@ bool exchange_list_settings(struct exchange *e)
     for (uint32_t i = 0; i < config->group_count; i++)
         if (strcmp(config->groups[i].name, "*") != 0)
             write_section(config, &config->groups[i], add(e, EXCHANGE_SECTION, config->groups[i].name)->value);
-    snprintf(add(e, EXCHANGE_VERSION, "")->value, PAYLOAD_VALUE_MAX + 1, "%s", ELECTOR_VERSION);
+    struct exchange_line *version = add(e, EXCHANGE_VERSION, "");
+    version->term = PAYLOAD_VERSION_LEAST;
+    version->span = PAYLOAD_VERSION;
+    snprintf(version->value, sizeof version->value, "%s", ELECTOR_VERSION);
     (void)add(e, EXCHANGE_COMPLETE, "");
     return true;
 }
@@ -104,6 +107,11 @@ void exchange_read_setting(struct exchange *e, el_node from, const struct exchan
     }
     if (line->kind != EXCHANGE_MEMBER && line->kind != EXCHANGE_SECTION && line->kind != EXCHANGE_VERSION)
         return; /* of a later version */
+    if (line->kind == EXCHANGE_VERSION) {
+        p->least_read = line->term;
+        p->most_read = line->span;
+        exchange_compare_versions(e, from);
+    }
     if (p->is_complete || p->line_count == EXCHANGE_SETTINGS_MAX) return;
     if ((p->line_count & (p->line_count - 1)) == 0) { /* room for 1, 2, 4, ... */
         const size_t room = p->line_count ? 2 * (size_t)p->line_count : 1;
@@ -125,6 +133,34 @@ const char *exchange_version(const struct exchange *e, el_node peer)
     for (uint32_t i = 0; i < p->line_count; i++)
         if (p->lines[i].kind == EXCHANGE_VERSION) return p->lines[i].value;
     return NULL;
+}
+
+/* ---- Versions ---- */
+
+static bool has_common_version(const struct exchange_peer *p)
+{
+    if (p->unread) return false;
+    return p->most_read == 0 || (p->least_read <= PAYLOAD_VERSION && p->most_read >= PAYLOAD_VERSION_LEAST);
+}
+
+bool exchange_understands(const struct exchange *e, el_node peer, char theirs[EXCHANGE_VERSIONS_TEXT])
+{
+    const struct exchange_peer *p = &e->peers[peer - 1];
+    const bool is_told = p->most_read && !p->unread;
+    const uint64_t least = is_told ? p->least_read : p->unread, most = is_told ? p->most_read : p->unread;
+    if (has_common_version(p)) return true;
+    if (theirs && least == most) snprintf(theirs, EXCHANGE_VERSIONS_TEXT, "%" PRIu64, most);
+    if (theirs && least != most)
+        snprintf(theirs, EXCHANGE_VERSIONS_TEXT, "%" PRIu64 " to %" PRIu64, least, most);
+    return false;
+}
+
+void exchange_compare_versions(struct exchange *e, el_node peer)
+{
+    struct exchange_peer *p = &e->peers[peer - 1];
+    if (p->is_misunderstood == !has_common_version(p)) return;
+    p->is_misunderstood = !p->is_misunderstood;
+    e->hooks.understood(e->hooks.context, peer, !p->is_misunderstood);
 }
 
 /* ---- Comparing ---- */

@@ -257,10 +257,15 @@ static uint8_t get_text(struct reader *r, char *text, uint32_t most)
     return length;
 }
 
+uint8_t payload_version(const uint8_t *payload, size_t size)
+{
+    return size ? payload[0] : 0;
+}
+
 bool payload_head(const uint8_t *payload, size_t size, uint64_t *members_digest)
 {
     struct reader r = {payload, payload + size, true};
-    const bool known = get(&r, 1) == PAYLOAD_VERSION;
+    const bool known = payload_reads((uint8_t)get(&r, 1));
     *members_digest = get(&r, 8);
     return known && r.good;
 }

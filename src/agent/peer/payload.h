@@ -23,8 +23,12 @@
 #include "agent/seal/seal.h"
 #include "elector/core.h"
 
-/* Version 1 sent every word of every entry. */
+/*
+ * An agent reads these versions, and writes the last one. Version 1 sent every word of every entry. A later version
+ * keeps statements (agent/exchange) as they are: by them agents tell each other which versions they read.
+ */
 enum {
+    PAYLOAD_VERSION_LEAST = 2,
     PAYLOAD_VERSION = 2,
     PAYLOAD_HEAD = 9,
     PAYLOAD_NAME_MAX = 63,
@@ -126,7 +130,13 @@ struct payload_place {
 #define PAYLOAD_FIRST ((struct payload_place){.at = PAYLOAD_HEAD})
 
 enum payload_outcome { PAYLOAD_ENTRY, PAYLOAD_END, PAYLOAD_BAD };
-/* Reads the head. False: there is none of this version. */
+/* The version that it says it has; 0: it is empty. */
+uint8_t payload_version(const uint8_t *payload, size_t size);
+static inline bool payload_reads(uint8_t version)
+{
+    return version >= PAYLOAD_VERSION_LEAST && version <= PAYLOAD_VERSION;
+}
+/* Reads the head. False: there is none of a version that we read. */
 bool payload_head(const uint8_t *payload, size_t size, uint64_t *members_digest);
 /* Reads the next entry. The place starts as PAYLOAD_FIRST. After PAYLOAD_BAD do not read on. */
 enum payload_outcome payload_next(const uint8_t *payload, size_t size, struct payload_place *,

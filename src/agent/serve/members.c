@@ -35,6 +35,8 @@ static json_t *add_identity(const struct serve *serve, el_node member, json_t *o
                           : serve->exchange             ? exchange_version(serve->exchange, member)
                                                         : NULL;
     if (version) json_object_set_new(object, "version", serve_text(version));
+    char theirs[EXCHANGE_VERSIONS_TEXT];
+    if (!serve_understands(serve, member, theirs)) json_object_set_new(object, "speaks", serve_text(theirs));
     return object;
 }
 
@@ -57,19 +59,20 @@ static bool is_counted(const struct serve *serve, el_node member)
 json_t *serve_members(const struct serve *serve)
 {
     const struct config *config = serve->config;
-    char list[17];
+    char list[17], speaks[8];
     uint32_t votes = 0, counted = 0;
     for (el_node member = 1; member <= config->member_count; member++) {
         if (!config_votes(config, member)) continue;
         votes++;
         counted += is_counted(serve, member);
     }
+    snprintf(speaks, sizeof speaks, "%d", (int)PAYLOAD_VERSION);
     snprintf(list, sizeof list, "%016" PRIx64, host_members(serve->host));
-    return json_pack("{sb so so ss sI sI sI so so}", "ok", 1, "member",
+    return json_pack("{sb so so ss sI sI sI ss so so}", "ok", 1, "member",
                      serve_text(config->members[config->self - 1].name), "cluster", serve_text(config->cluster),
                      "list", list, "votes", (json_int_t)votes, "votes_counted", (json_int_t)counted, "majority",
-                     (json_int_t)(votes / 2 + 1), "members", serve_describe_members(serve), "restart",
-                     serve_list_differences(serve->restart, serve->restart_count));
+                     (json_int_t)(votes / 2 + 1), "speaks", speaks, "members", serve_describe_members(serve),
+                     "restart", serve_list_differences(serve->restart, serve->restart_count));
 }
 
 /* ---- What waits for a restart of this agent ---- */

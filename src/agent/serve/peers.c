@@ -20,9 +20,16 @@ uint64_t serve_heard(const struct serve *serve, el_node peer)
     return at_all < by_host ? at_all : by_host;
 }
 
+bool serve_understands(const struct serve *serve, el_node peer, char theirs[EXCHANGE_VERSIONS_TEXT])
+{
+    if (!serve->exchange || serve_heard(serve, peer) >= HEARD_WITHIN) return true;
+    return exchange_understands(serve->exchange, peer, theirs);
+}
+
 bool serve_differs(const struct serve *serve, el_node peer)
 {
     if (peer == serve->config->self || serve_heard(serve, peer) >= HEARD_WITHIN) return false;
+    if (!serve_understands(serve, peer, NULL)) return true;
     if (serve->exchange && exchange_knows(serve->exchange, peer))
         return exchange_differs(serve->exchange, peer, NULL);
     return host_differs(serve->host, peer) != HOST_SAME;
@@ -32,7 +39,7 @@ bool serve_differs(const struct serve *serve, el_node peer)
 bool serve_counts(const struct serve *serve, el_node member, const struct host_group *group)
 {
     if (member == serve->config->self) return true;
-    if (!host_hears(serve->host, member)) return false;
+    if (!host_hears(serve->host, member) || !serve_understands(serve, member, NULL)) return false;
     if (serve->exchange && exchange_knows(serve->exchange, member))
         return !exchange_differs(serve->exchange, member, host_name(group));
     return host_differs(serve->host, member) == HOST_SAME || host_hears_in(group, member);
@@ -63,7 +70,7 @@ json_t *serve_describe_differences(const struct serve *serve, el_node peer)
 {
     struct exchange_difference differences[DIFFERENCES_MAX];
     const uint32_t most = serve->config->member_count > MANY_MEMBERS ? 1 : DIFFERENCES_MAX;
-    if (!serve_differs(serve, peer)) return NULL;
+    if (!serve_differs(serve, peer) || !serve_understands(serve, peer, NULL)) return NULL;
     const uint32_t count = serve->exchange ? exchange_differences(serve->exchange, peer, differences, most) : 0;
     json_t *list = serve_list_differences(differences, count);
     if (list && count == 0)

@@ -61,7 +61,8 @@ static void add_member(struct cli_table *table, const json_t *member, const char
     const json_t *reachable = json_object_get(member, "reachable");
     const bool is_self = strcmp(text_of(member, "name"), self) == 0;
     const bool is_unknown = json_is_null(reachable); /* they have no session */
-    const char *state = json_object_get(member, "differs")   ? "DIFFERS"
+    const char *state = json_object_get(member, "speaks")    ? "REFUSED"
+                        : json_object_get(member, "differs") ? "DIFFERS"
                         : is_self || json_is_true(reachable) ? "here"
                         : is_unknown                         ? "-"
                                                              : "SILENT";
@@ -120,7 +121,21 @@ static void write_difference(const json_t *one, const char *where)
     printf(" %s", where);
 }
 
-/* A member that is heard and counts nowhere. */
+/* A member whose messages this agent cannot read, or the other way round. */
+static bool write_speaks(const json_t *member, const json_t *answer)
+{
+    if (!json_object_get(member, "speaks")) return false;
+    fputs("pending: ", stdout);
+    cli_put_plain(text_of(member, "name"));
+    fputs(" does not count: it speaks version ", stdout);
+    cli_put_plain(text_of(member, "speaks"));
+    fputs(" of the messages between agents, and this agent version ", stdout);
+    cli_put_plain(text_of(answer, "speaks"));
+    puts("; install the same version of elector on both");
+    return true;
+}
+
+/* A member that is heard and does not count in some group. */
 static bool write_differs(const json_t *member)
 {
     const json_t *list = json_object_get(member, "differs"), *one;
@@ -145,7 +160,7 @@ static void write_pending(const json_t *answer)
     bool is_any = false;
     json_array_foreach(json_object_get(answer, "members"), i, one)
     {
-        if (write_differs(one)) is_any = true;
+        if (write_speaks(one, answer) || write_differs(one)) is_any = true;
     }
     json_array_foreach(json_object_get(answer, "restart"), i, one)
     {

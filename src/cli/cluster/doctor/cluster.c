@@ -37,13 +37,20 @@ static void check_member(struct doctor *d, const json_t *member, size_t *votes, 
     const json_t *differs = json_object_get(member, "differs");
     char differences[700];
     *votes += has_vote;
-    *heard += has_vote && reachable && !differs;
+    const char *speaks = json_lines_text(member, "speaks", 64);
+    *heard += has_vote && reachable && !differs && !speaks;
     if (is_self || json_is_null(json_object_get(member, "reachable"))) return; /* they have no session */
     snprintf(what, sizeof what, "member %.63s", name ? name : "?");
     if (!address) address = "?";
     const bool ever = json_lines_number(member, "heard_ms", 0, &ms);
     write_differences(differs, differences, sizeof differences);
-    if (differs)
+    if (speaks)
+        doctor_say(
+            d, WRONG, what,
+            "%s, it does not count: it speaks version %s of the messages between agents, which this agent does not; "
+            "install the same version of elector on both",
+            address, speaks);
+    else if (differs)
         doctor_say(d, WRONG, what,
                    "%s, heard, but it does not count: %s; make the files the same, and restart the agent",
                    address, differences);

@@ -26,6 +26,8 @@ static struct agent {
     char told[4096];   /* statements about tenures */
     unsigned compared; /* how often */
     bool differs;      /* as last compared */
+    unsigned versions; /* how often `understood` was called */
+    bool understands;  /* as last told */
     unsigned asked;    /* requests carried out */
     enum exchange_outcome says, answered;
     uint32_t answered_request;
@@ -65,6 +67,13 @@ static void compare(void *context, el_node from, bool differs)
     agent->differs = differs;
 }
 
+static void understand(void *context, el_node from, bool is_understood)
+{
+    struct agent *agent = context;
+    agent->versions++;
+    agent->understands = is_understood;
+}
+
 static enum exchange_outcome ask(void *context, el_node from, const struct payload_entry *entry)
 {
     struct agent *agent = context;
@@ -86,6 +95,7 @@ static void start(el_node self, uint64_t incarnation)
                                          .send = send_letter,
                                          .stated = hear_statement,
                                          .compared = compare,
+                                         .understood = understand,
                                          .asked = ask,
                                          .answered = hear_answer};
     exchange_free(agent->exchange);
@@ -157,7 +167,7 @@ static void pass(uint64_t ms)
         for (el_node self = 1; self <= AGENTS; self++)
             for (el_node from = 1; from <= AGENTS; from++)
                 if (self != from && !is_deaf[self] && !is_deaf[from])
-                    exchange_hear(agents[self].exchange, now, from);
+                    exchange_hear(agents[self].exchange, now, from, PAYLOAD_VERSION);
         for (el_node self = 1; self <= AGENTS; self++) (void)exchange_tick(agents[self].exchange, now);
         for (uint32_t i = 0; i < letter_count; i++) { /* answers are added meanwhile */
             const struct letter letter = letters[i];
@@ -290,6 +300,85 @@ static void settings_that_were_read_again_are_told(void **state)
     assert_non_null(strstr(agents[A].told, "3 work 5 resigned"));
 }
 
+static const char *speaks(el_node self, el_node peer)
+{
+    static char text[EXCHANGE_VERSIONS_TEXT];
+    return exchange_understands(agents[self].exchange, peer, text) ? "ours" : text;
+}
+
+/* What c sends in another version is not read, and said; once c speaks ours again, that is said too. */
+static void another_version_is_told_and_not_silent(void **state)
+{
+    static const uint8_t others[] = {PAYLOAD_VERSION_LEAST - 1, PAYLOAD_VERSION + 1, 255};
+    start_all();
+    pass(1000);
+    assert_int_equal(agents[A].versions, 0);
+    for (unsigned i = 0; i < sizeof others; i++) {
+        char number[8];
+        snprintf(number, sizeof number, "%u", others[i]);
+        for (int times = 0; times < 3; times++) exchange_hear(agents[A].exchange, now, C, others[i]);
+        assert_int_equal(agents[A].versions, 2 * i + 1);
+        assert_false(agents[A].understands);
+        assert_string_equal(speaks(A, C), number);
+        exchange_hear(agents[A].exchange, now, C, 0); /* an empty datagram says nothing */
+        assert_string_equal(speaks(A, C), number);
+        exchange_hear(agents[A].exchange, now, C, PAYLOAD_VERSION);
+        assert_int_equal(agents[A].versions, 2 * i + 2);
+        assert_true(agents[A].understands);
+        assert_string_equal(speaks(A, C), "ours");
+    }
+    assert_string_equal(speaks(A, B), "ours");
+    exchange_hear(agents[A].exchange, now, C, PAYLOAD_VERSION + 1);
+    exchange_hear(agents[A].exchange, now, C, PAYLOAD_VERSION + 2);
+    assert_int_equal(agents[A].versions, 2 * sizeof others + 2);
+}
+
+/* A statement of c about its program. */
+static void tell_versions(uint64_t incarnation, uint64_t least, uint64_t most)
+{
+    struct payload out;
+    const struct payload_entry entry = {.type = PAYLOAD_STATEMENT,
+                                        .flags = EXCHANGE_VERSION,
+                                        .incarnation = incarnation,
+                                        .version = 1,
+                                        .term = least,
+                                        .span = most,
+                                        .value = "9.0",
+                                        .value_length = 3};
+    payload_begin(&out, 300);
+    assert_true(payload_add(&out, &entry));
+    exchange_receive(agents[A].exchange, now, C, out.bytes, out.size);
+}
+
+/* c tells which versions it reads, in a form that all versions keep. One in common suffices; an earlier agent tells none. */
+static void versions_are_compared_by_what_both_read(void **state)
+{
+    static const struct {
+        uint64_t least, most;
+        const char *says;
+    } tries[] = {{PAYLOAD_VERSION, PAYLOAD_VERSION, "ours"},
+                 {PAYLOAD_VERSION, PAYLOAD_VERSION + 1, "ours"},
+                 {1, PAYLOAD_VERSION, "ours"},
+                 {1, PAYLOAD_VERSION + 7, "ours"},
+                 {0, 0, "ours"},
+                 {PAYLOAD_VERSION + 1, PAYLOAD_VERSION + 1, "3"},
+                 {PAYLOAD_VERSION + 1, PAYLOAD_VERSION + 2, "3 to 4"},
+                 {1, 1, "1"},
+                 {UINT64_MAX, UINT64_MAX, "18446744073709551615"},
+                 {UINT64_MAX - 1, UINT64_MAX, "18446744073709551614 to 18446744073709551615"},
+                 {9, 1, "9 to 1"}};
+    start(A, 1001);
+    for (unsigned i = 0; i < sizeof tries / sizeof *tries; i++) {
+        tell_versions(100 + i, tries[i].least, tries[i].most);
+        assert_string_equal(speaks(A, C), tries[i].says);
+        assert_string_equal(exchange_version(agents[A].exchange, C), "9.0");
+    }
+    tell_versions(200, 3, 3);
+    assert_false(agents[A].understands);
+    tell_versions(201, 2, 3); /* upgraded */
+    assert_true(agents[A].understands);
+}
+
 static void one_that_restarts_learns_all_again(void **state)
 {
     set_option(A, "work", "lease", "2s");
@@ -300,7 +389,7 @@ static void one_that_restarts_learns_all_again(void **state)
     say(A, EXCHANGE_BEGAN, 9, "elected");
     for (int i = 0; i < 2; i++) { /* it goes out before a knows of the restart: what comes before is missing */
         now += 50 * NS_PER_MS;
-        exchange_hear(agents[A].exchange, now, C);
+        exchange_hear(agents[A].exchange, now, C, PAYLOAD_VERSION);
         (void)exchange_tick(agents[A].exchange, now);
     }
     assert_true(letter_count > 0);
@@ -337,7 +426,7 @@ static void an_earlier_version_is_asked_ever_more_seldom(void **state)
     start_all();
     is_deaf[C] = true;
     for (int i = 0; i < 3600 * 20; i++, now += 50 * NS_PER_MS) { /* it is heard, but says nothing of this */
-        exchange_hear(agents[A].exchange, now, C);
+        exchange_hear(agents[A].exchange, now, C, PAYLOAD_VERSION);
         (void)exchange_tick(agents[A].exchange, now);
         letter_count = 0;
     }
@@ -607,6 +696,8 @@ int main(void)
         TEST(other_members_are_named),
         TEST(one_that_was_mended_counts_again),
         TEST(settings_that_were_read_again_are_told),
+        TEST(another_version_is_told_and_not_silent),
+        TEST(versions_are_compared_by_what_both_read),
         TEST(one_that_restarts_learns_all_again),
         TEST(losses_and_copies_change_nothing),
         TEST(an_earlier_version_is_asked_ever_more_seldom),

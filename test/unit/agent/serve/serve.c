@@ -227,8 +227,9 @@ static void tells_its_members(void **state)
     snprintf(first, sizeof first, "{\"ok\":true,\"member\":\"a\",\"cluster\":\"shop\",\"list\":\"%016llx\",",
              (unsigned long long)host_members(t.host));
     if (strncmp(line, first, strlen(first)) != 0) fail_msg("%s", line);
-    assert_non_null(
-        strstr(line, "\"votes\":1,\"votes_counted\":1,\"majority\":1,\"members\":[{\"name\":\"a\",\"id\":1,"));
+    assert_non_null(strstr(
+        line,
+        "\"votes\":1,\"votes_counted\":1,\"majority\":1,\"speaks\":\"2\",\"members\":[{\"name\":\"a\",\"id\":1,"));
     assert_non_null(strstr(line, "}],\"restart\":[],\"id\":8}"));
 }
 
